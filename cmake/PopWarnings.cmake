@@ -1,0 +1,5 @@
+# pop_warnings: the warnings of every target of ours. Presets turn them into errors with CMAKE_COMPILE_WARNING_AS_ERROR.
+add_library(pop_warnings INTERFACE)
+target_compile_options(pop_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
+  -Wold-style-cast -Wcast-align -Wduplicated-cond -Wlogical-op -Wimplicit-fallthrough)

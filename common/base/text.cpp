@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/base/text.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+
+namespace pop {
+
+Result<std::int64_t> parseInteger(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc::result_out_of_range) return Status(Code::kOutOfRange, quoted(text) + " is too large");
+  if (error != std::errc() || end != text.data() + text.size()) {
+    return invalidArgument(quoted(text) + " is not a whole number");
+  }
+  return value;
+}
+
+Result<bool> parseBool(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (const char* yes : {"yes", "on", "true", "1"}) {
+    if (lower == yes) return true;
+  }
+  for (const char* no : {"no", "off", "false", "0"}) {
+    if (lower == no) return false;
+  }
+  return invalidArgument(quoted(text) + " is not a boolean (yes/no, on/off, true/false or 1/0)");
+}
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  std::size_t start = 0;
+  while (true) {
+    const std::size_t end = text.find(separator, start);
+    parts.emplace_back(text.substr(start, end - start));
+    if (end == std::string_view::npos) return parts;
+    start = end + 1;
+  }
+}
+
+std::string join(std::span<const std::string> parts, std::string_view separator) {
+  std::string joined;
+  for (const std::string& part : parts) {
+    if (!joined.empty()) joined += separator;
+    joined += part;
+  }
+  return joined;
+}
+
+std::string counted(std::int64_t count, std::string_view noun) {
+  return std::to_string(count) + ' ' + std::string(noun) + (count == 1 ? "" : "s");
+}
+
+std::string quoted(std::string_view text) {
+  static constexpr std::array kHex{'0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'};
+  std::string result = "'";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte != 0x7f) {
+      result += c;
+    } else {
+      result += {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};
+    }
+  }
+  return result + "'";
+}
+
+}  // namespace pop

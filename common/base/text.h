@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small text helpers: numbers and lists in and out, always with an error that names what was wrong.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/status.h"
+
+namespace pop {
+
+/// The whole of `text` as a decimal integer. kInvalidArgument on anything else, kOutOfRange beyond int64.
+Result<std::int64_t> parseInteger(std::string_view text);
+
+/// yes/no, on/off, true/false, 1/0 in any case: PopRun's spellings of a boolean.
+Result<bool> parseBool(std::string_view text);
+
+std::vector<std::string> split(std::string_view text, char separator);
+std::string join(std::span<const std::string> parts, std::string_view separator);
+
+/// "1 instance", "3 instances": for messages that people read.
+std::string counted(std::int64_t count, std::string_view noun);
+
+/// 'text' in single quotes, with control characters made visible, for use inside a message.
+std::string quoted(std::string_view text);
+
+}  // namespace pop
