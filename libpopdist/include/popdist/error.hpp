@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one exception of the public API.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace popdist {
+
+/// What kind of failure; numerically equal to gRPC's status codes.
+enum class ErrorCode : std::uint8_t {
+  kCancelled = 1,
+  kUnknown = 2,
+  kInvalidArgument = 3,
+  kDeadlineExceeded = 4,
+  kNotFound = 5,
+  kAlreadyExists = 6,
+  kPermissionDenied = 7,
+  kResourceExhausted = 8,
+  kFailedPrecondition = 9,
+  kAborted = 10,
+  kOutOfRange = 11,
+  kUnimplemented = 12,
+  kInternal = 13,
+  kUnavailable = 14,
+  kDataLoss = 15,
+};
+
+/// Thrown by every function of popdist that fails. what() names the operation, the cause and what to do about it.
+class popdist_error : public std::runtime_error {
+ public:
+  struct Where {
+    int rank = -1;          ///< the caller's rank in the communicator; -1: not in one
+    int peer = -1;          ///< the instance or replica that failed or was waited for; -1: none in particular
+    std::string operation;  ///< "allReduceSum", …
+  };
+
+  popdist_error(ErrorCode code, const std::string& message);
+  popdist_error(ErrorCode code, const std::string& message, Where where);
+
+  ErrorCode code() const { return code_; }
+  int rank() const { return where_.rank; }
+  int peer() const { return where_.peer; }
+  const std::string& operation() const { return where_.operation; }
+
+ private:
+  ErrorCode code_;
+  Where where_;
+};
+
+}  // namespace popdist
