@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/contract/env_contract.h"
+
+#include <array>
+#include <limits>
+
+#include "common/base/text.h"
+
+namespace pop::contract {
+namespace {
+
+// The kernel's MAX_ARG_STRLEN: one "NAME=value" with its final zero.
+constexpr std::size_t kMaxVariableBytes = 128 * 1024;
+
+// One row per number: both directions of the contract read this table.
+struct IntField {
+  const char* name;
+  int InstanceEnv::*member;
+  int least;
+};
+constexpr std::array kIntFields{
+    IntField{"POPDIST_NUM_TOTAL_REPLICAS", &InstanceEnv::num_total_replicas, 1},
+    IntField{"POPDIST_NUM_IPUS_PER_REPLICA", &InstanceEnv::num_ipus_per_replica, 1},
+    IntField{"POPDIST_NUM_LOCAL_REPLICAS", &InstanceEnv::num_local_replicas, 1},
+    IntField{"POPDIST_REPLICA_INDEX_OFFSET", &InstanceEnv::replica_index_offset, 0},
+    IntField{"POPDIST_NUM_INSTANCES", &InstanceEnv::num_instances, 1},
+    IntField{"POPDIST_INSTANCE_INDEX", &InstanceEnv::instance_index, 0},
+    IntField{"POPDIST_NUM_LOCAL_INSTANCES", &InstanceEnv::num_local_instances, 1},
+    IntField{"POPDIST_LOCAL_INSTANCE_INDEX", &InstanceEnv::local_instance_index, 0},
+};
+
+struct TextField {
+  const char* name;
+  std::string InstanceEnv::*member;
+};
+constexpr std::array kTextFields{
+    TextField{"POPDIST_JOB_ID", &InstanceEnv::job_id},
+    TextField{"POPDIST_AGENT_SOCKET", &InstanceEnv::agent_socket},
+    TextField{"POPDIST_EXECUTABLE_CACHE_PATH", &InstanceEnv::executable_cache_path},
+    TextField{"POPDIST_SYSTEM", &InstanceEnv::system},
+};
+
+struct BoolField {
+  const char* name;
+  bool InstanceEnv::*member;
+};
+constexpr std::array kBoolFields{
+    BoolField{"POPDIST_UNIFORM_REPLICAS_PER_INSTANCE", &InstanceEnv::uniform_replicas},
+    BoolField{"POPDIST_OFFLINE_MODE", &InstanceEnv::offline},
+};
+
+std::string tfConfig(const std::vector<std::string>& workers, int index) {
+  std::string json = R"({"cluster":{"worker":[)";
+  for (std::size_t i = 0; i < workers.size(); ++i) json += (i == 0 ? "\"" : ",\"") + workers[i] + '"';
+  return json + R"(]},"task":{"type":"worker","index":)" + std::to_string(index) + "}}";
+}
+
+Status consistent(const InstanceEnv& env) {
+  if (env.instance_index >= env.num_instances) {
+    return invalidArgument("POPDIST_INSTANCE_INDEX=" + std::to_string(env.instance_index) +
+                           " is not below POPDIST_NUM_INSTANCES=" + std::to_string(env.num_instances));
+  }
+  if (env.local_instance_index >= env.num_local_instances) {
+    return invalidArgument("POPDIST_LOCAL_INSTANCE_INDEX=" + std::to_string(env.local_instance_index) +
+                           " is not below POPDIST_NUM_LOCAL_INSTANCES=" + std::to_string(env.num_local_instances));
+  }
+  if (env.replica_index_offset > env.num_total_replicas - env.num_local_replicas) {
+    return invalidArgument("replicas " + std::to_string(env.replica_index_offset) + " and up (" +
+                           counted(env.num_local_replicas, "local replica") + ") do not fit into " +
+                           "POPDIST_NUM_TOTAL_REPLICAS=" + std::to_string(env.num_total_replicas));
+  }
+  return {};
+}
+
+// PopRun itself sets neither the number nor the index of instances: they follow from the replicas when uniform.
+void deduceInstances(InstanceEnv& env, const Lookup& lookup) {
+  if (!env.uniform_replicas) return;
+  if (lookup("POPDIST_NUM_INSTANCES") == nullptr) {
+    env.num_instances = env.num_total_replicas / env.num_local_replicas;
+    if (lookup("POPDIST_INSTANCE_INDEX") == nullptr) {
+      env.instance_index = env.replica_index_offset / env.num_local_replicas;
+    }
+  }
+  if (lookup("POPDIST_NUM_LOCAL_INSTANCES") == nullptr && env.num_local_instances <= env.local_instance_index) {
+    env.num_local_instances = env.local_instance_index + 1;
+  }
+}
+
+}  // namespace
+
+Result<std::vector<Variable>> render(const InstanceEnv& env, const Rendezvous& rendezvous) {
+  std::vector<Variable> variables;
+  for (const IntField& field : kIntFields) variables.emplace_back(field.name, std::to_string(env.*field.member));
+  for (const BoolField& field : kBoolFields) variables.emplace_back(field.name, env.*field.member ? "1" : "0");
+  for (const TextField& field : kTextFields) {
+    if (!(env.*field.member).empty()) variables.emplace_back(field.name, env.*field.member);
+  }
+  variables.emplace_back("RANK", std::to_string(env.instance_index));
+  variables.emplace_back("WORLD_SIZE", std::to_string(env.num_instances));
+  variables.emplace_back("LOCAL_RANK", std::to_string(env.local_instance_index));
+  variables.emplace_back("LOCAL_WORLD_SIZE", std::to_string(env.num_local_instances));
+  variables.emplace_back("MASTER_ADDR", rendezvous.master_address);
+  variables.emplace_back("MASTER_PORT", std::to_string(rendezvous.master_port));
+  variables.emplace_back("TF_CONFIG", tfConfig(rendezvous.workers, env.instance_index));
+
+  for (const auto& [name, value] : variables) {
+    if (name.size() + value.size() + 2 > kMaxVariableBytes) {
+      return Status(Code::kResourceExhausted,
+                    name + " for " + counted(env.num_instances, "instance") + " needs " +
+                        counted(static_cast<std::int64_t>(value.size()), "byte") +
+                        ", more than the 128 KiB that the kernel passes on; use fewer instances");
+    }
+  }
+  return variables;
+}
+
+bool isSet(const Lookup& lookup) { return lookup("POPDIST_NUM_TOTAL_REPLICAS") != nullptr; }
+
+Result<InstanceEnv> parse(const Lookup& lookup) {
+  InstanceEnv env;
+  for (const IntField& field : kIntFields) {
+    const char* text = lookup(field.name);
+    if (text == nullptr) continue;
+    const Result<std::int64_t> number = parseInteger(text);
+    if (!number.ok() || number.value() < field.least || number.value() > std::numeric_limits<int>::max()) {
+      return invalidArgument(std::string(field.name) + "=" + quoted(text) + " is not a whole number from " +
+                             std::to_string(field.least) + " up; was it changed after poprun set it?");
+    }
+    env.*field.member = static_cast<int>(number.value());
+  }
+  for (const BoolField& field : kBoolFields) {
+    const char* text = lookup(field.name);
+    if (text == nullptr) continue;
+    Result<bool> flag = parseBool(text);
+    if (!flag.ok()) return invalidArgument(std::string(field.name) + ": " + flag.status().message());
+    env.*field.member = flag.value();
+  }
+  for (const TextField& field : kTextFields) {
+    if (const char* text = lookup(field.name)) env.*field.member = text;
+  }
+  deduceInstances(env, lookup);
+  POP_RETURN_IF_ERROR(consistent(env));
+  return env;
+}
+
+}  // namespace pop::contract

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Frames on a byte stream: a type and some byte-string fields. Carried by the instance link and the keeper's link.
+//
+//   u32 body bytes | u8 type | u32 number of fields | per field: u32 bytes, the bytes       (all little-endian)
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/status.h"
+
+namespace pop::contract {
+
+struct Frame {
+  std::uint8_t type = 0;
+  std::vector<std::string> fields;
+
+  friend bool operator==(const Frame&, const Frame&) = default;
+};
+
+/// A frame's body may be this long; a longer one is refused by sender and receiver alike.
+inline constexpr std::size_t kMaxFrameBytes = 64 << 20;
+
+/// The bytes of `frame`. kResourceExhausted when it exceeds kMaxFrameBytes.
+Result<std::string> encode(const Frame& frame);
+
+/// Takes a stream apart again. After an error the stream is out of step and must be closed.
+class FrameReader {
+ public:
+  void append(std::string_view bytes);
+
+  /// The next whole frame, nothing when more bytes are needed, or kDataLoss for bytes that are no frame.
+  Result<std::optional<Frame>> next();
+
+ private:
+  std::string buffer_;
+  std::size_t consumed_ = 0;
+};
+
+}  // namespace pop::contract

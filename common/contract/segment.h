@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The shared-memory segment that all instances of a host map. The agent creates it and writes the obituaries;
+// the instances take pieces of the rest for their channels. Sparse: only pages that are touched cost memory.
+//
+//   SegmentHeader | Obituary[instances of the job] | pieces handed out by takePiece …
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <string_view>
+
+namespace pop::contract {
+
+inline constexpr std::uint32_t kSegmentMagic = 0x706f7031;  // "pop1"
+inline constexpr std::size_t kSegmentBytes = std::size_t{16} << 30;
+inline constexpr std::size_t kPieceAlignmentBytes = 4096;
+
+/// One ended instance. Written by the agent before `obituary_count` makes it visible, never changed after.
+struct Obituary {
+  std::int32_t instance = -1;
+  std::uint32_t clean = 0;  ///< it exited with code 0
+  char text[120] = {};      ///< "instance 2 (pid 712 on node7) was killed by SIGKILL"
+};
+
+struct SegmentHeader {
+  std::uint32_t magic = kSegmentMagic;
+  std::uint32_t instances = 0;  ///< of the whole job: also the number of obituary slots
+  alignas(64) std::atomic<std::uint64_t> next_free{0};       ///< byte offset of the first piece not yet taken
+  alignas(64) std::atomic<std::uint32_t> obituary_count{0};  ///< read in every wait: alone on its cache line
+};
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std::uint32_t>::is_always_lock_free,
+              "processes share these atomics");
+
+inline std::size_t alignPiece(std::size_t bytes) {
+  return (bytes + kPieceAlignmentBytes - 1) / kPieceAlignmentBytes * kPieceAlignmentBytes;
+}
+
+inline Obituary* obituariesOf(SegmentHeader* header) { return reinterpret_cast<Obituary*>(header + 1); }
+
+/// Sets up a fresh, zeroed segment at `memory` for a job of `instances`.
+inline SegmentHeader* initialiseSegment(void* memory, std::uint32_t instances) {
+  auto* header = new (memory) SegmentHeader();
+  header->instances = instances;
+  header->next_free.store(alignPiece(sizeof(SegmentHeader) + instances * sizeof(Obituary)));
+  return header;
+}
+
+/// Byte offset of a fresh zeroed piece of `bytes`, or 0 when the segment is full. Any instance, any time.
+inline std::size_t takePiece(SegmentHeader* header, std::size_t bytes) {
+  const std::size_t offset = header->next_free.fetch_add(alignPiece(bytes), std::memory_order_relaxed);
+  return offset + bytes <= kSegmentBytes ? offset : 0;
+}
+
+/// Tells every instance of this host that `instance` has ended. One writer: the agent.
+inline void publishObituary(SegmentHeader* header, int instance, bool clean, std::string_view text) {
+  const std::uint32_t index = header->obituary_count.load(std::memory_order_relaxed);
+  if (index >= header->instances) return;
+  Obituary& obituary = obituariesOf(header)[index];
+  obituary.instance = instance;
+  obituary.clean = clean ? 1 : 0;
+  const std::size_t length = std::min(text.size(), sizeof(obituary.text) - 1);
+  std::memcpy(obituary.text, text.data(), length);
+  obituary.text[length] = '\0';
+  header->obituary_count.store(index + 1, std::memory_order_release);
+}
+
+}  // namespace pop::contract

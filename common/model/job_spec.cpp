@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/model/job_spec.h"
+
+#include <bit>
+#include <cstdint>
+
+#include "common/base/text.h"
+
+namespace pop::model {
+namespace {
+
+constexpr std::int64_t kIpusPerIld = 64;
+constexpr int kMaxInstances = 65536;
+constexpr int kMaxReplicas = 1 << 20;
+
+std::string option(const char* name, int value) { return std::string(name) + ' ' + std::to_string(value); }
+
+void checkRange(std::vector<std::string>& mistakes, const char* name, int value, int most) {
+  if (value < 1) mistakes.push_back(option(name, value) + ": must be at least 1");
+  if (value > most) mistakes.push_back(option(name, value) + ": must be at most " + std::to_string(most));
+}
+
+// The multiples of `divisor` around `value`, as a suggestion: "4 or 6".
+std::string nearestMultiples(int value, int divisor) {
+  const int below = value / divisor * divisor;
+  const std::string above = std::to_string(below + divisor);
+  return below == 0 ? above : std::to_string(below) + " or " + above;
+}
+
+void checkReplicas(std::vector<std::string>& mistakes, const JobSpec& spec) {
+  if (spec.num_replicas % spec.num_instances == 0) return;
+  mistakes.push_back(option("--num-replicas", spec.num_replicas) + " cannot be divided evenly over " +
+                     counted(spec.num_instances, "instance") + ": use --num-replicas " +
+                     nearestMultiples(spec.num_replicas, spec.num_instances) + ", or another --num-instances");
+}
+
+void checkIpusPerReplica(std::vector<std::string>& mistakes, const JobSpec& spec) {
+  const auto ipus = static_cast<unsigned>(spec.ipus_per_replica);
+  if (std::has_single_bit(ipus)) return;
+  mistakes.push_back(option("--ipus-per-replica", spec.ipus_per_replica) + ": must be a power of two; use " +
+                     std::to_string(std::bit_floor(ipus)) + " or " + std::to_string(std::bit_ceil(ipus)));
+}
+
+void checkHosts(std::vector<std::string>& mistakes, const JobSpec& spec) {
+  const int hosts = static_cast<int>(spec.hosts.size());
+  if (spec.num_instances % hosts == 0) return;
+  mistakes.push_back(option("--num-instances", spec.num_instances) + " cannot be divided evenly over " +
+                     counted(hosts, "host") + ": use --num-instances " +
+                     nearestMultiples(spec.num_instances, hosts) + ", or another --host list");
+}
+
+void checkIlds(std::vector<std::string>& mistakes, const JobSpec& spec) {
+  const int ilds = ildCount(spec);
+  if (spec.num_instances % ilds == 0) return;
+  mistakes.push_back(option("--num-instances", spec.num_instances) + ": " + counted(partitionIpus(spec), "IPU") +
+                     " span " + counted(ilds, "IPU-Link domain") +
+                     ", and an instance lies in one of them: use --num-instances " +
+                     nearestMultiples(spec.num_instances, ilds));
+}
+
+}  // namespace
+
+int partitionIpus(const JobSpec& spec) {
+  const auto ipus = static_cast<std::uint64_t>(spec.num_replicas) * static_cast<std::uint64_t>(spec.ipus_per_replica);
+  return static_cast<int>(std::bit_ceil(ipus));
+}
+
+int ildCount(const JobSpec& spec) {
+  return static_cast<int>((partitionIpus(spec) + kIpusPerIld - 1) / kIpusPerIld);
+}
+
+std::vector<std::string> findMistakes(const JobSpec& spec) {
+  std::vector<std::string> mistakes;
+  checkRange(mistakes, "--num-instances", spec.num_instances, kMaxInstances);
+  checkRange(mistakes, "--num-replicas", spec.num_replicas, kMaxReplicas);
+  checkRange(mistakes, "--ipus-per-replica", spec.ipus_per_replica, static_cast<int>(kIpusPerIld));
+  if (mistakes.empty()) {  // the rules below divide by these numbers
+    checkReplicas(mistakes, spec);
+    checkHosts(mistakes, spec);
+    checkIlds(mistakes, spec);
+  }
+  if (spec.ipus_per_replica >= 1) checkIpusPerReplica(mistakes, spec);
+  if (spec.command.empty()) {
+    mistakes.emplace_back("no program: name it after the options, as in `poprun --num-instances 2 ./train`");
+  }
+  return mistakes;
+}
+
+}  // namespace pop::model

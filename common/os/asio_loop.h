@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The real event loop: Boost.Asio behind our Loop interface, plus readiness of descriptors.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "common/base/loop.h"
+
+namespace pop::os {
+
+class AsioLoop final : public Loop {
+ public:
+  AsioLoop();
+  ~AsioLoop() override;
+
+  /// Runs until stop(). The calling thread is the loop's thread.
+  void run();
+  void stop();
+
+  void post(std::function<void()> task) override;
+  TimerId postAfter(std::chrono::milliseconds delay, std::function<void()> task) override;
+  void cancel(TimerId timer) override;
+  Clock::time_point now() const override { return Clock::now(); }
+
+  /// Calls `ready` whenever `fd` is readable (or at its end), until unwatch(fd). One watch of each kind per fd.
+  void watchReadable(int fd, std::function<void()> ready);
+  void watchWritable(int fd, std::function<void()> ready);
+  void unwatchReadable(int fd);
+  void unwatchWritable(int fd);
+
+  /// Forgets `fd` altogether. Must come before the descriptor is closed: a child that has not yet executed may keep
+  /// its open file alive, and a stale registration would go on reporting it.
+  void unwatch(int fd);
+
+  /// Calls `received` with the number of each of `signals` that arrives at this process.
+  void watchSignals(const std::vector<int>& signals, std::function<void(int)> received);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace pop::os

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// File descriptors with one owner, always close-on-exec.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "common/base/status.h"
+
+namespace pop::sys {
+
+class Fd {
+ public:
+  Fd() = default;
+  explicit Fd(int fd) : fd_(fd) {}
+  ~Fd() { reset(); }
+  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Fd& operator=(Fd&& other) noexcept {
+    if (this != &other) {
+      reset();
+      fd_ = std::exchange(other.fd_, -1);
+    }
+    return *this;
+  }
+  Fd(const Fd&) = delete;
+  Fd& operator=(const Fd&) = delete;
+
+  int get() const { return fd_; }
+  bool valid() const { return fd_ >= 0; }
+  int release() { return std::exchange(fd_, -1); }
+  void reset();
+
+ private:
+  int fd_ = -1;
+};
+
+struct Pipe {
+  Fd read_end;
+  Fd write_end;
+};
+
+Result<Pipe> makePipe();
+Status setNonBlocking(int fd);
+
+/// Repeats interrupted and partial writes until all of `bytes` is written. For blocking descriptors.
+Status writeAll(int fd, std::string_view bytes);
+
+/// A small file's whole content; kNotFound and the like name the path.
+Result<std::string> readFile(const std::string& path);
+
+}  // namespace pop::sys

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Anonymous shared memory: a descriptor that can be passed on, and its mapping.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "common/base/status.h"
+#include "common/sys/fd.h"
+
+namespace pop::sys {
+
+/// Zeroed memory of `bytes`, sparse: a page costs nothing until it is touched.
+Result<Fd> createMemfd(const std::string& name, std::size_t bytes);
+
+class Mapping {
+ public:
+  Mapping() = default;
+  ~Mapping();
+  Mapping(Mapping&& other) noexcept;
+  Mapping& operator=(Mapping&& other) noexcept;
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+
+  std::byte* data() const { return data_; }
+  std::size_t size() const { return bytes_; }
+
+ private:
+  friend Result<Mapping> mapShared(int fd, std::size_t bytes);
+  std::byte* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+/// The first `bytes` of `fd`, readable and writable, shared with all others who map it. Left out of core dumps.
+Result<Mapping> mapShared(int fd, std::size_t bytes);
+
+}  // namespace pop::sys

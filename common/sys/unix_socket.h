@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Unix stream sockets: pairs, abstract names (they leave no file behind), and descriptors passed along with bytes.
+#pragma once
+
+#include <sys/types.h>
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/base/status.h"
+#include "common/sys/fd.h"
+
+namespace pop::sys {
+
+Result<std::pair<Fd, Fd>> socketPair();
+
+/// Listens on the abstract name `name`, non-blocking. Anybody on this machine (in this network namespace) who knows
+/// the name can connect: check peerUser().
+Result<Fd> listenAbstract(const std::string& name);
+Result<Fd> connectAbstract(const std::string& name);
+
+/// A waiting connection, non-blocking; an invalid Fd when there is none.
+Result<Fd> acceptConnection(int listener);
+
+/// The user at the other end of a connected socket.
+Result<uid_t> peerUser(int socket);
+
+/// Sends all of `bytes`, with `fds` attached to the first of them. Blocks as the socket does.
+Status sendAll(int socket, std::string_view bytes, std::span<const int> fds = {});
+
+/// What one receive call gave. `bytes` empty: the other side is gone. `would_block`: nothing there yet.
+struct Received {
+  std::string bytes;
+  std::vector<Fd> fds;
+  bool would_block = false;
+};
+Result<Received> receiveSome(int socket);
+
+}  // namespace pop::sys

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything that happened to a job, in the order in which the controller learnt of it.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/base/loop.h"
+
+namespace pop {
+
+struct LogEntry {
+  Clock::time_point at;
+  int instance = -1;  ///< -1: the whole job
+  std::string text;
+};
+
+class EventLog {
+ public:
+  using Listener = std::function<void(const LogEntry&)>;
+
+  /// `listener` sees each entry as it is made.
+  EventLog(const Loop& loop, Listener listener) : loop_(loop), listener_(std::move(listener)) {}
+
+  void append(int instance, std::string text) {
+    entries_.push_back({loop_.now(), instance, std::move(text)});
+    if (listener_) listener_(entries_.back());
+  }
+  const std::vector<LogEntry>& entries() const { return entries_; }
+
+ private:
+  const Loop& loop_;
+  Listener listener_;
+  std::vector<LogEntry> entries_;
+};
+
+}  // namespace pop

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "popdistd/controller/job.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/check.h"
+#include "common/base/text.h"
+
+namespace pop {
+
+class Job::HostEvents final : public AgentEvents {
+ public:
+  HostEvents(Job& job, int host) : job_(job), host_(host) {}
+
+  void onStarted(int instance, pid_t pid) override { job_.onStarted(instance, pid); }
+  void onEnded(int instance, const InstanceEnd& end) override { job_.onEnded(instance, end); }
+  void onClosed(int instance) override { job_.onClosed(instance); }
+  void onAborted(int instance, int exit_code, const std::string& message) override {
+    job_.onAborted(instance, exit_code, message);
+  }
+  void onFenceReached(PutValues values) override { job_.onFenceReached(host_, std::move(values)); }
+
+ private:
+  Job& job_;
+  const int host_;
+};
+
+Job::Job(Loop& loop, std::string id, model::JobSpec spec, std::vector<Agent*> agents, EventLog::Listener listener,
+         Done done)
+    : loop_(loop),
+      id_(std::move(id)),
+      spec_(std::move(spec)),
+      placement_(model::place(spec_)),
+      log_(loop, std::move(listener)),
+      done_(std::move(done)) {
+  POP_CHECK(agents.size() == spec_.hosts.size());
+  hosts_.resize(agents.size());
+  for (std::size_t host = 0; host < agents.size(); ++host) {
+    hosts_[host].agent = agents[host];
+    hosts_[host].events = std::make_unique<HostEvents>(*this, static_cast<int>(host));
+  }
+  for (const model::InstancePlacement& placement : placement_) {
+    instances_.push_back({.host = placement.host});
+    ++hosts_[static_cast<std::size_t>(placement.host)].instances;
+  }
+  inState(InstanceState::kPending) = spec_.num_instances;
+}
+
+Job::~Job() = default;
+
+void Job::start() {
+  log_.append(-1, "placing " + counted(spec_.num_instances, "instance") + " of " + quoted(spec_.command.front()) +
+                      " on " + counted(static_cast<std::int64_t>(hosts_.size()), "host"));
+  for (std::size_t host = 0; host < hosts_.size(); ++host) {
+    // A port of its own for each instance (TF_CONFIG), and one on the first host for MASTER_PORT.
+    const int ports = hosts_[host].instances + (host == 0 ? 1 : 0);
+    hosts_[host].agent->describe(ports, [this, host](Result<HostFacts> facts) {
+      described(static_cast<int>(host), std::move(facts));
+    });
+  }
+}
+
+void Job::stop(int user_signal) {
+  exit_policy_.noteUserSignal(user_signal);
+  handle(JobEvent::kStop);
+}
+
+void Job::described(int host, Result<HostFacts> facts) {
+  if (!facts.ok()) {
+    fail({.reason = "host " + spec_.hosts[static_cast<std::size_t>(host)] + ": " + facts.status().message(),
+          .exit_code = contract::kExitLauncherFailed});
+    return;
+  }
+  hosts_[static_cast<std::size_t>(host)].facts = std::move(facts).value();
+  if (++hosts_described_ == static_cast<int>(hosts_.size())) handle(JobEvent::kPlaced);
+}
+
+// ---- the job's table
+
+void Job::handle(JobEvent event) {
+  const auto transition = step(state_, event);
+  if (!transition) return;
+  if (state_ != transition->to) {
+    state_ = transition->to;
+    log_.append(-1, std::string("job is ") + nameOf(state_));
+  }
+  switch (transition->action) {
+    case JobAction::kNone: break;
+    case JobAction::kStartAll: startAll(); break;
+    case JobAction::kStopAll:
+      for (Host& host : hosts_) host.agent->stop();
+      break;
+    case JobAction::kKillAll:
+      for (Host& host : hosts_) host.agent->kill();
+      break;
+    case JobAction::kReport: done_(exit_policy_.outcome()); break;
+  }
+}
+
+void Job::startAll() {
+  const contract::Rendezvous everybody = rendezvous();
+  for (int instance = 0; instance < spec_.num_instances; ++instance) advance(instance, InstanceEvent::kStart);
+  for (std::size_t host = 0; host < hosts_.size(); ++host) {
+    hosts_[host].agent->run(sliceFor(static_cast<int>(host), everybody), *hosts_[host].events);
+  }
+}
+
+contract::Rendezvous Job::rendezvous() const {
+  contract::Rendezvous result;
+  for (const model::InstancePlacement& placement : placement_) {
+    const HostFacts& facts = hosts_[static_cast<std::size_t>(placement.host)].facts;
+    const int port = facts.ports[static_cast<std::size_t>(placement.local_instance)];
+    result.workers.push_back(facts.address + ':' + std::to_string(port));
+  }
+  result.master_address = hosts_.front().facts.address;
+  result.master_port = hosts_.front().facts.ports.back();
+  return result;
+}
+
+JobSlice Job::sliceFor(int host, const contract::Rendezvous& rendezvous) const {
+  JobSlice slice{.job_id = id_,
+                 .num_instances = spec_.num_instances,
+                 .command = spec_.command,
+                 .working_directory = spec_.working_directory,
+                 .kill_grace = spec_.kill_grace,
+                 .rendezvous = rendezvous};
+  for (const model::InstancePlacement& placement : placement_) {
+    if (placement.host == host) slice.instances.push_back(envFor(placement));
+  }
+  return slice;
+}
+
+contract::InstanceEnv Job::envFor(const model::InstancePlacement& placement) const {
+  return {.num_total_replicas = spec_.num_replicas,
+          .num_ipus_per_replica = spec_.ipus_per_replica,
+          .num_local_replicas = placement.num_replicas,
+          .uniform_replicas = true,
+          .replica_index_offset = placement.first_replica,
+          .num_instances = spec_.num_instances,
+          .instance_index = placement.instance,
+          .num_local_instances = hosts_[static_cast<std::size_t>(placement.host)].instances,
+          .local_instance_index = placement.local_instance,
+          .job_id = id_,
+          .executable_cache_path = spec_.executable_cache_path,
+          .system = spec_.system,
+          .offline = spec_.offline_mode};
+}
+
+// ---- what the agents report
+
+void Job::onStarted(int instance, pid_t pid) {
+  instances_[static_cast<std::size_t>(instance)].pid = pid;
+  advance(instance, InstanceEvent::kStarted);
+  log_.append(instance, "started, pid " + std::to_string(pid));
+  if (inState(InstanceState::kStarting) == 0) handle(JobEvent::kAllStarted);
+}
+
+void Job::onEnded(int instance, const InstanceEnd& end) {
+  const pid_t pid = instances_[static_cast<std::size_t>(instance)].pid;
+  advance(instance, InstanceEvent::kEnded);
+  const std::string reason = end.cannot_start.empty() ? describe(end.status) : "could not be started: " + end.cannot_start;
+  log_.append(instance, reason);
+
+  // First the policy, then the others: an instance that fails because of this news comes second.
+  if (!end.status.success()) {
+    fail({.instance = instance, .pid = pid, .reason = reason, .exit_code = shellExitCode(end.status)});
+  }
+  std::string who = "instance " + std::to_string(instance);
+  if (pid != 0) who += " (pid " + std::to_string(pid) + ")";
+  for (Host& host : hosts_) host.agent->announce({instance, end.status.success(), who + ' ' + reason});
+  if (inState(InstanceState::kStarting) == 0) handle(JobEvent::kAllStarted);
+}
+
+void Job::onClosed(int instance) {
+  advance(instance, InstanceEvent::kClosed);
+  if (inState(InstanceState::kClosed) == spec_.num_instances) handle(JobEvent::kAllClosed);
+}
+
+void Job::onAborted(int instance, int exit_code, const std::string& message) {
+  log_.append(instance, "asks to end the job: " + message);
+  fail({.instance = instance,
+        .pid = instances_[static_cast<std::size_t>(instance)].pid,
+        .reason = "asked to end the job: " + message,
+        .exit_code = exit_code});
+}
+
+void Job::onFenceReached(int host, PutValues values) {
+  hosts_[static_cast<std::size_t>(host)].at_fence = true;
+  hosts_[static_cast<std::size_t>(host)].put = std::move(values);
+  if (!std::all_of(hosts_.begin(), hosts_.end(), [](const Host& each) { return each.at_fence; })) return;
+  PutValues everybody;
+  for (Host& each : hosts_) {
+    each.at_fence = false;
+    everybody.merge(each.put);
+    each.put.clear();
+  }
+  for (Host& each : hosts_) each.agent->releaseFence(everybody);
+}
+
+// ----
+
+void Job::advance(int instance, InstanceEvent event) {
+  InstanceState& state = instances_[static_cast<std::size_t>(instance)].state;
+  const auto next = step(state, event);
+  POP_CHECK(next.has_value());  // an agent that breaks its own order of events is our bug
+  --inState(state);
+  state = *next;
+  ++inState(state);
+}
+
+void Job::fail(Failure failure) {
+  const bool first = !exit_policy_.decided();
+  exit_policy_.noteFailure(std::move(failure));
+  if (first) handle(JobEvent::kFailure);
+}
+
+}  // namespace pop

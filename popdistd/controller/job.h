@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// The controller core for one job: places it, starts it, joins its fences, and decides when and how it ends.
+// Pure: it sees a Loop and agents, does no I/O, and the tables of job_fsm.h and instance_fsm.h say what may happen.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/base/loop.h"
+#include "common/model/job_spec.h"
+#include "common/model/placement.h"
+#include "popdistd/controller/event_log.h"
+#include "popdistd/controller/exit_policy.h"
+#include "popdistd/controller/instance_fsm.h"
+#include "popdistd/controller/job_fsm.h"
+#include "popdistd/controller/ports.h"
+
+namespace pop {
+
+class Job {
+ public:
+  using Done = std::function<void(const JobOutcome&)>;
+
+  /// `agents[h]` serves `spec.hosts[h]`. `spec` is free of mistakes. `done` is called once, when nothing of the job is
+  /// left. Everything passed by reference outlives the job.
+  Job(Loop& loop, std::string id, model::JobSpec spec, std::vector<Agent*> agents, EventLog::Listener listener,
+      Done done);
+  ~Job();
+
+  void start();
+
+  /// The user's signal (SIGINT, SIGTERM, …): the first stops the job with grace, the next kills it.
+  void stop(int user_signal);
+
+  JobState state() const { return state_; }
+  const EventLog& log() const { return log_; }
+
+ private:
+  // One per host: knows which agent an event came from.
+  class HostEvents;
+  friend class HostEvents;
+
+  struct Instance {
+    InstanceState state = InstanceState::kPending;
+    int host = 0;
+    pid_t pid = 0;
+  };
+  struct Host {
+    Agent* agent = nullptr;
+    std::unique_ptr<HostEvents> events;
+    HostFacts facts;
+    int instances = 0;
+    bool at_fence = false;
+    PutValues put;
+  };
+
+  void handle(JobEvent event);
+  void startAll();
+  void described(int host, Result<HostFacts> facts);
+  JobSlice sliceFor(int host, const contract::Rendezvous& rendezvous) const;
+  contract::InstanceEnv envFor(const model::InstancePlacement& placement) const;
+  contract::Rendezvous rendezvous() const;
+
+  void onStarted(int instance, pid_t pid);
+  void onEnded(int instance, const InstanceEnd& end);
+  void onClosed(int instance);
+  void onAborted(int instance, int exit_code, const std::string& message);
+  void onFenceReached(int host, PutValues values);
+
+  void advance(int instance, InstanceEvent event);
+  void fail(Failure failure);
+  int& inState(InstanceState state) { return in_state_[static_cast<std::size_t>(state)]; }
+
+  Loop& loop_;
+  const std::string id_;
+  const model::JobSpec spec_;
+  const std::vector<model::InstancePlacement> placement_;
+  JobState state_ = JobState::kPending;
+  std::vector<Instance> instances_;
+  std::array<int, kInstanceStates> in_state_{};  ///< how many instances are in each state
+  std::vector<Host> hosts_;
+  int hosts_described_ = 0;
+  ExitPolicy exit_policy_;
+  EventLog log_;
+  Done done_;
+};
+
+}  // namespace pop

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// The life of a job: one table, one pure step.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+namespace pop {
+
+enum class JobState : std::uint8_t { kPending, kStarting, kRunning, kStopping, kKilling, kDone };
+
+enum class JobEvent : std::uint8_t {
+  kPlaced,      ///< every instance has its host
+  kAllStarted,  ///< every instance runs, or could not be started
+  kFailure,     ///< the first failure: an instance, an agent, or the placement
+  kStop,        ///< the user wants it to end
+  kKill,        ///< the user wants it gone at once
+  kAllClosed,   ///< every instance has ended and its output is delivered
+};
+
+enum class JobAction : std::uint8_t { kNone, kStartAll, kStopAll, kKillAll, kReport };
+
+struct JobTransition {
+  JobState to;
+  JobAction action;
+};
+
+struct JobRow {
+  JobState from;
+  JobEvent on;
+  JobState to;
+  JobAction action;
+};
+
+inline constexpr std::array kJobTable{
+    JobRow{JobState::kPending, JobEvent::kPlaced, JobState::kStarting, JobAction::kStartAll},
+    JobRow{JobState::kPending, JobEvent::kFailure, JobState::kDone, JobAction::kReport},
+    JobRow{JobState::kPending, JobEvent::kStop, JobState::kDone, JobAction::kReport},
+    JobRow{JobState::kPending, JobEvent::kKill, JobState::kDone, JobAction::kReport},
+
+    JobRow{JobState::kStarting, JobEvent::kAllStarted, JobState::kRunning, JobAction::kNone},
+    JobRow{JobState::kStarting, JobEvent::kFailure, JobState::kStopping, JobAction::kStopAll},
+    JobRow{JobState::kStarting, JobEvent::kStop, JobState::kStopping, JobAction::kStopAll},
+    JobRow{JobState::kStarting, JobEvent::kKill, JobState::kKilling, JobAction::kKillAll},
+
+    JobRow{JobState::kRunning, JobEvent::kFailure, JobState::kStopping, JobAction::kStopAll},
+    JobRow{JobState::kRunning, JobEvent::kStop, JobState::kStopping, JobAction::kStopAll},
+    JobRow{JobState::kRunning, JobEvent::kKill, JobState::kKilling, JobAction::kKillAll},
+    JobRow{JobState::kRunning, JobEvent::kAllClosed, JobState::kDone, JobAction::kReport},
+
+    // A second stop is the user's impatience: no more grace.
+    JobRow{JobState::kStopping, JobEvent::kStop, JobState::kKilling, JobAction::kKillAll},
+    JobRow{JobState::kStopping, JobEvent::kKill, JobState::kKilling, JobAction::kKillAll},
+    JobRow{JobState::kStopping, JobEvent::kAllClosed, JobState::kDone, JobAction::kReport},
+
+    JobRow{JobState::kKilling, JobEvent::kAllClosed, JobState::kDone, JobAction::kReport},
+};
+
+/// Where `event` leads from `state`, or nothing when it means nothing there.
+constexpr std::optional<JobTransition> step(JobState state, JobEvent event) {
+  for (const JobRow& row : kJobTable) {
+    if (row.from == state && row.on == event) return JobTransition{row.to, row.action};
+  }
+  return std::nullopt;
+}
+
+constexpr const char* nameOf(JobState state) {
+  switch (state) {
+    case JobState::kPending: return "pending";
+    case JobState::kStarting: return "starting";
+    case JobState::kRunning: return "running";
+    case JobState::kStopping: return "stopping";
+    case JobState::kKilling: return "killing";
+    case JobState::kDone: return "done";
+  }
+  return "?";
+}
+
+static_assert(!step(JobState::kDone, JobEvent::kFailure) && !step(JobState::kDone, JobEvent::kKill),
+              "nothing leaves done");
+
+}  // namespace pop

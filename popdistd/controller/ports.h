@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// The agent port: what the controller asks of one host's agent, and what it hears back. In one process with poprun
+// these are plain calls; for a remote host the wire is another implementation of the same interfaces.
+// All calls, in both directions, are made on the loop's thread and return at once.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/base/status.h"
+#include "common/contract/env_contract.h"
+#include "common/contract/exit_code.h"
+
+namespace pop {
+
+/// What an agent says of its host before a job is placed on it.
+struct HostFacts {
+  std::string address;     ///< at which the other hosts reach this one
+  std::vector<int> ports;  ///< free ones, kept so until the instances start
+};
+
+/// The part of a job that one host runs.
+struct JobSlice {
+  std::string job_id;
+  int num_instances = 1;  ///< of the whole job
+  std::vector<std::string> command;
+  std::string working_directory;  ///< empty: the agent's own
+  std::chrono::milliseconds kill_grace{0};
+  std::vector<contract::InstanceEnv> instances;  ///< of this host
+  contract::Rendezvous rendezvous;
+};
+
+/// How an instance ended.
+struct InstanceEnd {
+  contract::ExitStatus status;  ///< when it could not be started: code 126 or 127
+  std::string cannot_start;     ///< why not; empty for an instance that ran
+};
+
+/// Told to every instance that still runs.
+struct Obituary {
+  int instance = 0;
+  bool clean = false;  ///< it exited with code 0
+  std::string text;    ///< "instance 2 (pid 712) was killed by SIGKILL"
+};
+
+/// What instances have put, by key.
+using PutValues = std::map<std::string, std::string>;
+
+/// An agent's reports on one job. onStarted comes first, onClosed last for each instance.
+class AgentEvents {
+ public:
+  virtual ~AgentEvents() = default;
+  virtual void onStarted(int instance, pid_t pid) = 0;
+  virtual void onEnded(int instance, const InstanceEnd& end) = 0;  ///< as soon as it is known
+  virtual void onClosed(int instance) = 0;  ///< all it has written has been delivered
+  virtual void onAborted(int instance, int exit_code, const std::string& message) = 0;  ///< it asks to end the job
+  virtual void onFenceReached(PutValues values) = 0;  ///< all instances of this host have entered the fence
+};
+
+class Agent {
+ public:
+  virtual ~Agent() = default;
+
+  /// Facts of the host, with `port_count` free ports.
+  virtual void describe(int port_count, std::function<void(Result<HostFacts>)> reply) = 0;
+
+  /// Starts every instance of the slice. Once.
+  virtual void run(JobSlice slice, AgentEvents& events) = 0;
+
+  /// SIGTERM to all instances now, SIGKILL to what is left after the slice's grace. Repeating it changes nothing.
+  virtual void stop() = 0;
+
+  /// SIGKILL to all instances now.
+  virtual void kill() = 0;
+
+  /// Every instance of the job has entered the fence: lets this host's go on, with everybody's values.
+  virtual void releaseFence(const PutValues& values) = 0;
+
+  /// Tells this host's instances that another one, anywhere, has ended.
+  virtual void announce(const Obituary& obituary) = 0;
+};
+
+}  // namespace pop
