@@ -11,9 +11,9 @@ namespace pop {
 Result<std::int64_t> parseInteger(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc::result_out_of_range) return Status(Code::kOutOfRange, quoted(text) + " is too large");
+  if (error == std::errc::result_out_of_range) return Status(Code::kOutOfRange, inQuotes(text) + " is too large");
   if (error != std::errc() || end != text.data() + text.size()) {
-    return invalidArgument(quoted(text) + " is not a whole number");
+    return invalidArgument(inQuotes(text) + " is not a whole number");
   }
   return value;
 }
@@ -28,7 +28,7 @@ Result<bool> parseBool(std::string_view text) {
   for (const char* no : {"no", "off", "false", "0"}) {
     if (lower == no) return false;
   }
-  return invalidArgument(quoted(text) + " is not a boolean (yes/no, on/off, true/false or 1/0)");
+  return invalidArgument(inQuotes(text) + " is not a boolean (yes/no, on/off, true/false or 1/0)");
 }
 
 std::vector<std::string> split(std::string_view text, char separator) {
@@ -55,7 +55,7 @@ std::string counted(std::int64_t count, std::string_view noun) {
   return std::to_string(count) + ' ' + std::string(noun) + (count == 1 ? "" : "s");
 }
 
-std::string quoted(std::string_view text) {
+std::string inQuotes(std::string_view text) {
   static constexpr std::array kHex{'0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'};
   std::string result = "'";
   for (const char c : text) {

@@ -25,6 +25,6 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
 std::string counted(std::int64_t count, std::string_view noun);
 
 /// 'text' in single quotes, with control characters made visible, for use inside a message.
-std::string quoted(std::string_view text);
+std::string inQuotes(std::string_view text);
 
 }  // namespace pop

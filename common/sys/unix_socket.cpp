@@ -121,7 +121,7 @@ Result<Received> receiveSome(int socket) {
   message.msg_iovlen = 1;
   message.msg_control = control.data();
   message.msg_controllen = control.size();
-  const ssize_t got = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+  const ssize_t got = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
   if (got < 0) {
     received.bytes.clear();
     received.would_block = errno == EAGAIN || errno == EINTR;

@@ -31,7 +31,7 @@ Result<uid_t> peerUser(int socket);
 /// Sends all of `bytes`, with `fds` attached to the first of them. Blocks as the socket does.
 Status sendAll(int socket, std::string_view bytes, std::span<const int> fds = {});
 
-/// What one receive call gave. `bytes` empty: the other side is gone. `would_block`: nothing there yet.
+/// What one receive gave; it never waits. `would_block`: nothing there yet; else `bytes` empty: the other side is gone.
 struct Received {
   std::string bytes;
   std::vector<Fd> fds;

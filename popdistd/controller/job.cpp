@@ -50,7 +50,7 @@ Job::Job(Loop& loop, std::string id, model::JobSpec spec, std::vector<Agent*> ag
 Job::~Job() = default;
 
 void Job::start() {
-  log_.append(-1, "placing " + counted(spec_.num_instances, "instance") + " of " + quoted(spec_.command.front()) +
+  log_.append(-1, "placing " + counted(spec_.num_instances, "instance") + " of " + inQuotes(spec_.command.front()) +
                       " on " + counted(static_cast<std::int64_t>(hosts_.size()), "host"));
   for (std::size_t host = 0; host < hosts_.size(); ++host) {
     // A port of its own for each instance (TF_CONFIG), and one on the first host for MASTER_PORT.

@@ -7,9 +7,11 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/status.h"
@@ -60,6 +62,18 @@ class AgentEvents {
   virtual void onClosed(int instance) = 0;  ///< all it has written has been delivered
   virtual void onAborted(int instance, int exit_code, const std::string& message) = 0;  ///< it asks to end the job
   virtual void onFenceReached(PutValues values) = 0;  ///< all instances of this host have entered the fence
+};
+
+enum class Stream : std::uint8_t { kStdout, kStderr };
+
+/// Takes what the instances write. An implementation keeps the pieces of one instance's stream in order.
+class OutputSink {
+ public:
+  virtual ~OutputSink() = default;
+
+  /// Takes all of `text`. False: it would rather have no more until it calls back on_ready.
+  virtual bool write(int instance, Stream stream, std::string_view text) = 0;
+  virtual void setOnReady(std::function<void()> on_ready) = 0;
 };
 
 class Agent {

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The agent core: carries out one job's slice on this host. Commands in (from the controller), reports out (to it);
+// what it needs of the host are the two ports of agent/core/ports.h. Pure, like the controller core.
+#pragma once
+
+#include <map>
+#include <optional>
+
+#include "agent/core/instance.h"
+#include "agent/core/kill_ladder.h"
+#include "agent/core/ports.h"
+#include "common/base/loop.h"
+
+namespace pop::agent {
+
+class AgentCore {
+ public:
+  /// Both ports outlive the core.
+  AgentCore(Loop& loop, Processes& processes, Rendezvous& rendezvous)
+      : loop_(loop), processes_(processes), rendezvous_(rendezvous) {}
+
+  // Commands, as in the Agent port.
+  void run(JobSlice slice, AgentEvents& events);
+  void stop();
+  void kill();
+  void releaseFence(const PutValues& values) { rendezvous_.releaseFence(values); }
+  void announce(const Obituary& obituary) { rendezvous_.announce(obituary); }
+
+  // From the Processes port.
+  void onSpawned(int instance, pid_t pid);
+  void onSpawnFailed(int instance, InstanceEnd end);
+  void onReaped(int instance, const contract::ExitStatus& status);
+  void onDrained(int instance);
+  void onKeeperLost();  ///< nothing can be spawned or reaped any more: every instance is lost
+
+  // From the Rendezvous port.
+  void onFenceReached(PutValues values) { events_->onFenceReached(std::move(values)); }
+  void onAborted(int instance, int exit_code, const std::string& message) {
+    events_->onAborted(instance, exit_code, message);
+  }
+
+ private:
+  void start(const contract::InstanceEnv& env);
+  bool advance(int instance, LocalEvent event);
+  void signalAll(int signal);
+
+  Loop& loop_;
+  Processes& processes_;
+  Rendezvous& rendezvous_;
+  JobSlice slice_;
+  AgentEvents* events_ = nullptr;
+  std::optional<KillLadder> ladder_;
+  std::map<int, LocalState> instances_;
+};
+
+}  // namespace pop::agent

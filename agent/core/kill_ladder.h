@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// How instances are asked to go: SIGTERM, a grace period, SIGKILL. Going down a rung twice changes nothing.
+#pragma once
+
+#include <chrono>
+#include <csignal>
+#include <functional>
+#include <optional>
+
+#include "common/base/loop.h"
+
+namespace pop::agent {
+
+class KillLadder {
+ public:
+  /// `signal_all` sends its argument to every instance that still runs.
+  KillLadder(Loop& loop, std::chrono::milliseconds grace, std::function<void(int)> signal_all)
+      : loop_(loop), grace_(grace), signal_all_(std::move(signal_all)) {}
+  ~KillLadder() { disarm(); }
+  KillLadder(const KillLadder&) = delete;
+  KillLadder& operator=(const KillLadder&) = delete;
+
+  void terminate() {
+    if (rung_ != Rung::kNone) return;
+    rung_ = Rung::kTerminated;
+    signal_all_(SIGTERM);
+    signal_all_(SIGCONT);  // a stopped process handles SIGTERM only once it goes on
+    timer_ = loop_.postAfter(grace_, [this] { kill(); });
+  }
+
+  void kill() {
+    disarm();
+    if (rung_ == Rung::kKilled) return;
+    rung_ = Rung::kKilled;
+    signal_all_(SIGKILL);
+  }
+
+  bool started() const { return rung_ != Rung::kNone; }
+
+ private:
+  enum class Rung { kNone, kTerminated, kKilled };
+
+  void disarm() {
+    if (timer_) loop_.cancel(*timer_);
+    timer_.reset();
+  }
+
+  Loop& loop_;
+  const std::chrono::milliseconds grace_;
+  const std::function<void(int)> signal_all_;
+  Rung rung_ = Rung::kNone;
+  std::optional<TimerId> timer_;
+};
+
+}  // namespace pop::agent

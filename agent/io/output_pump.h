@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Carries the instances' output from their pipes to a sink, in whole lines, so that the sink can put lines of many
+// instances on one stream. When the sink is full, nothing is read: the pipes fill and the instances wait.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "common/os/asio_loop.h"
+#include "common/sys/fd.h"
+#include "popdistd/controller/ports.h"
+
+namespace pop::agent {
+
+class OutputPump {
+ public:
+  /// Lines: a piece ends with a line (or is a line longer than the buffer, cut). Raw: bytes as they come.
+  enum class Mode { kLines, kRaw };
+
+  using Drained = std::function<void(int instance)>;
+
+  OutputPump(os::AsioLoop& loop, OutputSink& sink, Mode mode, Drained drained);
+  ~OutputPump();
+
+  /// Carries `read_end` (made non-blocking) until its end, or until the pump is gone.
+  void attach(int instance, Stream stream, sys::Fd read_end);
+
+  /// The instance has ended: reports it drained when what is in its pipes now has been delivered. A grandchild that
+  /// still holds a pipe can go on writing; it does not hold up the report.
+  void drain(int instance);
+
+ private:
+  struct Source {
+    sys::Fd fd;
+    std::string line;         ///< the unfinished last line (kLines)
+    std::size_t to_drain = 0; ///< bytes left of what was in the pipe when the instance ended
+    bool draining = false;
+  };
+  using Key = std::pair<int, Stream>;
+
+  void watch(const Key& key, const Source& source);
+  void pull(Key key);  ///< by value: the source that holds the caller's may go
+  void deliver(const Key& key, Source& source, std::string_view bytes);
+  void deliverLines(const Key& key, Source& source, std::string_view bytes);
+  void give(const Key& key, std::string_view text);
+  void finish(const Key& key, Source& source);
+  void checkDrained(int instance);
+  void pause();
+  void resume();
+
+  os::AsioLoop& loop_;
+  OutputSink& sink_;
+  const Mode mode_;
+  const Drained drained_;
+  std::map<Key, Source> sources_;
+  std::set<int> draining_;
+  bool paused_ = false;
+};
+
+}  // namespace pop::agent

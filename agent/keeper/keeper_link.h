@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The agent's end of the keeper's socket pair.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <span>
+#include <string>
+
+#include "agent/core/ports.h"
+#include "common/contract/exit_code.h"
+#include "common/contract/frame.h"
+#include "common/os/asio_loop.h"
+
+namespace pop::agent {
+
+class KeeperLink {
+ public:
+  struct Events {
+    std::function<void(int instance, pid_t pid)> spawned;
+    std::function<void(int instance, InstanceEnd end)> spawn_failed;
+    std::function<void(int instance, contract::ExitStatus status)> reaped;
+    std::function<void()> lost;
+  };
+
+  /// `link` stays the caller's and open until the KeeperLink is gone.
+  KeeperLink(os::AsioLoop& loop, int link, Events events);
+  ~KeeperLink();
+
+  /// `stdio`: the child's ends; the caller closes its copies afterwards.
+  void spawn(const SpawnRequest& request, const std::array<int, 3>& stdio);
+  void signal(int instance, int signal);
+  void removeAtEnd(const std::string& path);
+
+ private:
+  void receive();
+  void handle(const contract::Frame& frame);
+  void send(const contract::Frame& frame, std::span<const int> fds = {});
+
+  os::AsioLoop& loop_;
+  const int link_;
+  const Events events_;
+  contract::FrameReader reader_;
+  bool lost_ = false;
+};
+
+}  // namespace pop::agent

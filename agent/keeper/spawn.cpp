@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/keeper/spawn.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <string_view>
+#include <unordered_set>
+
+#include "common/base/text.h"
+#include "common/contract/exit_code.h"
+
+namespace pop::keeper {
+namespace {
+
+std::string_view nameOf(std::string_view variable) { return variable.substr(0, variable.find('=')); }
+
+// The keeper's environment with the order's variables over it; the pointers live as long as both.
+std::vector<char*> mergedEnvironment(const SpawnOrder& order) {
+  std::unordered_set<std::string_view> replaced;
+  for (const std::string& variable : order.environment) replaced.insert(nameOf(variable));
+  std::vector<char*> merged;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    if (!replaced.contains(nameOf(*variable))) merged.push_back(*variable);
+  }
+  for (const std::string& variable : order.environment) merged.push_back(const_cast<char*>(variable.c_str()));
+  merged.push_back(nullptr);
+  return merged;
+}
+
+std::string_view valueIn(const std::vector<char*>& environment, std::string_view name) {
+  for (const char* variable : environment) {
+    if (variable != nullptr && nameOf(variable) == name) return std::string_view(variable).substr(name.size() + 1);
+  }
+  return {};
+}
+
+// The path to execute, or the error of the best candidate, as execvp would choose it.
+struct Program {
+  std::string path;
+  int error = 0;
+};
+
+Program findProgram(const std::string& name, std::string_view search_path) {
+  if (name.find('/') != std::string::npos) return {name, 0};
+  if (search_path.empty()) search_path = "/usr/local/bin:/usr/bin:/bin";
+  Program best{name, ENOENT};
+  for (const std::string& directory : split(search_path, ':')) {
+    const std::string candidate = (directory.empty() ? "." : directory) + '/' + name;
+    struct stat info {};
+    if (::stat(candidate.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
+    if (::access(candidate.c_str(), X_OK) == 0) return {candidate, 0};
+    best = {candidate, EACCES};
+  }
+  return best;
+}
+
+SpawnResult failure(const SpawnOrder& order, int error, bool in_directory) {
+  if (in_directory) {
+    return {-1, contract::kExitCannotExecute, "directory " + inQuotes(order.directory) + ": " + std::strerror(error)};
+  }
+  const std::string& program = order.argv.front();
+  std::string reason = inQuotes(program) + ": " + std::strerror(error);
+  if (error == ENOENT && program.find('/') == std::string::npos) reason += " (looked in every directory of PATH)";
+  if (error == ENOEXEC) reason += " (is it a script without a #! line, or a program for another machine?)";
+  return {-1, error == ENOENT ? contract::kExitNotFound : contract::kExitCannotExecute, reason};
+}
+
+// Runs in the child, in the parent's memory: system calls only. Returns the error that kept it from executing.
+struct ChildSetup {
+  const SpawnOrder& order;
+  const char* path;
+  char* const* argv;
+  char* const* environment;
+  pid_t keeper;
+};
+
+int executeChild(const ChildSetup& setup, bool& in_directory) {
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != setup.keeper) ::_exit(contract::kExitLauncherFailed);  // the keeper died before the line above
+  for (int fd = 0; fd < 3; ++fd) {
+    const int source = setup.order.stdio[static_cast<std::size_t>(fd)];
+    // dup2 onto itself would keep close-on-exec set; the keeper's own 0, 1 and 2 are open, so sources lie above.
+    if (::dup2(source, fd) < 0) return errno;
+  }
+  if (!setup.order.directory.empty() && ::chdir(setup.order.directory.c_str()) != 0) {
+    in_directory = true;
+    return errno;
+  }
+  for (const int ignored : {SIGPIPE, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGCHLD}) ::signal(ignored, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::execve(setup.path, setup.argv, setup.environment);
+  return errno;
+}
+
+}  // namespace
+
+SpawnResult spawn(const SpawnOrder& order) {
+  const std::vector<char*> environment = mergedEnvironment(order);
+  const Program program = findProgram(order.argv.front(), valueIn(environment, "PATH"));
+  if (program.error != 0) return failure(order, program.error, false);
+  std::vector<char*> argv;
+  for (const std::string& argument : order.argv) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+
+  // vfork: the child writes its error straight into these, and copying page tables is spared.
+  volatile int error = 0;
+  bool in_directory = false;
+  const ChildSetup setup{order, program.path.c_str(), argv.data(), environment.data(), ::getpid()};
+  const pid_t pid = ::vfork();
+  if (pid == 0) {
+    error = executeChild(setup, in_directory);
+    ::_exit(contract::kExitCannotExecute);
+  }
+  if (pid < 0) return {-1, contract::kExitCannotExecute, std::string("no new process: ") + std::strerror(errno)};
+  if (error != 0) {
+    while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    return failure(order, error, in_directory);
+  }
+  return {pid, 0, {}};
+}
+
+}  // namespace pop::keeper

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Starts one process, the way the keeper needs it. docs/adr/0003 says why this is not a library's job.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace pop::keeper {
+
+struct SpawnOrder {
+  std::vector<std::string> argv;
+  std::vector<std::string> environment;  ///< "NAME=value", over the keeper's own environment
+  std::string directory;                 ///< empty: the keeper's own
+  std::array<int, 3> stdio{-1, -1, -1};  ///< become the child's descriptors 0, 1 and 2
+};
+
+struct SpawnResult {
+  pid_t pid = -1;      ///< -1: failed
+  int exit_code = 0;   ///< then 127 (there is no such program) or 126 (it cannot be executed)
+  std::string reason;  ///< then why
+};
+
+/// The child leads a process group of its own, starts with no signal blocked or ignored, dies with the keeper, and
+/// inherits no descriptor but its stdio. A name without a slash is looked up in the PATH that the child will have.
+/// Only for single-threaded processes: the child borrows the caller's memory until it executes.
+SpawnResult spawn(const SpawnOrder& order);
+
+}  // namespace pop::keeper

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/local_agent.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+
+namespace pop::agent {
+namespace {
+
+// Nobody outside this host needs to reach its instances yet; an address, since "localhost" may mean ::1 to some.
+constexpr const char* kLoopbackAddress = "127.0.0.1";
+
+struct ChildStdio {
+  sys::Fd in;
+  sys::Pipe out;
+  sys::Pipe err;
+};
+
+Result<ChildStdio> makeStdio() {
+  ChildStdio stdio;
+  stdio.in = sys::Fd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (!stdio.in.valid()) return errnoStatus("opening /dev/null", errno);
+  POP_ASSIGN_OR_RETURN(stdio.out, sys::makePipe());
+  POP_ASSIGN_OR_RETURN(stdio.err, sys::makePipe());
+  return stdio;
+}
+
+}  // namespace
+
+LocalAgent::LocalAgent(os::AsioLoop& loop, keeper::Keeper keeper, OutputSink& sink, OutputPump::Mode mode)
+    : loop_(loop),
+      keeper_(std::move(keeper)),
+      core_(loop, *this, server_),
+      server_(loop, {.fence_reached = [this](PutValues values) { core_.onFenceReached(std::move(values)); },
+                     .aborted = [this](int instance, int exit_code, const std::string& message) {
+                       core_.onAborted(instance, exit_code, message);
+                     }}),
+      pump_(loop, sink, mode, [this](int instance) { core_.onDrained(instance); }),
+      keeper_link_(loop, keeper_.link.get(),
+                   {.spawned = [this](int instance, pid_t pid) { core_.onSpawned(instance, pid); },
+                    .spawn_failed =
+                        [this](int instance, InstanceEnd end) { core_.onSpawnFailed(instance, std::move(end)); },
+                    .reaped = [this](int instance,
+                                     contract::ExitStatus status) { core_.onReaped(instance, status); },
+                    .lost = [this] { core_.onKeeperLost(); }}) {}
+
+LocalAgent::~LocalAgent() = default;
+
+Result<std::string> LocalAgent::makeJobDirectory() {
+  const char* base = std::getenv("TMPDIR");
+  std::string path = std::string(base != nullptr && *base != '\0' ? base : "/tmp") + "/poprun-XXXXXX";
+  if (::mkdtemp(path.data()) == nullptr) return errnoStatus("making the job's directory " + path, errno);
+  keeper_link_.removeAtEnd(path);
+  return path;
+}
+
+Status LocalAgent::shutDown() {
+  loop_.unwatch(keeper_.link.get());
+  return keeper::endKeeper(std::move(keeper_));
+}
+
+void LocalAgent::describe(int port_count, std::function<void(Result<HostFacts>)> reply) {
+  Result<PortReservation> ports = PortReservation::reserve(port_count);
+  if (!ports.ok()) return reply(ports.status());
+  ports_ = std::move(*ports);
+  reply(HostFacts{kLoopbackAddress, ports_.ports()});
+}
+
+void LocalAgent::run(JobSlice slice, AgentEvents& events) {
+  ports_.release();
+  core_.run(std::move(slice), events);
+}
+
+void LocalAgent::spawn(const SpawnRequest& request) {
+  Result<ChildStdio> stdio = makeStdio();
+  if (!stdio.ok()) {
+    loop_.post([this, instance = request.instance, why = stdio.status().message()] {
+      core_.onSpawnFailed(instance, {{.code = contract::kExitLauncherFailed}, why + " (see `ulimit -n`)"});
+    });
+    return;
+  }
+  keeper_link_.spawn(request, {stdio->in.get(), stdio->out.write_end.get(), stdio->err.write_end.get()});
+  pump_.attach(request.instance, Stream::kStdout, std::move(stdio->out.read_end));
+  pump_.attach(request.instance, Stream::kStderr, std::move(stdio->err.read_end));
+}
+
+}  // namespace pop::agent

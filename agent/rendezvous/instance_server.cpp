@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/rendezvous/instance_server.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "common/base/text.h"
+#include "common/contract/segment.h"
+#include "common/log/log.h"
+#include "common/sys/unix_socket.h"
+
+namespace pop::agent {
+namespace {
+
+using contract::Frame;
+using contract::InstanceMessage;
+
+// The agent needs only the obituaries; it maps the part that holds them.
+std::size_t boardBytes(int instances) {
+  return contract::alignPiece(sizeof(contract::SegmentHeader) +
+                              static_cast<std::size_t>(instances) * sizeof(contract::Obituary));
+}
+
+Result<int> intField(const Frame& frame, std::size_t index) {
+  if (index >= frame.fields.size()) return Status(Code::kDataLoss, "a field is missing");
+  POP_ASSIGN_OR_RETURN(const std::int64_t number, parseInteger(frame.fields[index]));
+  if (number < 0 || number > INT32_MAX) return Status(Code::kDataLoss, "a number is out of range");
+  return static_cast<int>(number);
+}
+
+}  // namespace
+
+InstanceServer::InstanceServer(os::AsioLoop& loop, Events events) : loop_(loop), events_(std::move(events)) {}
+
+InstanceServer::~InstanceServer() {
+  for (const auto& [fd, connection] : connections_) {
+    loop_.cancel(connection.fence_timer);
+    loop_.unwatch(fd);
+  }
+  if (listener_.valid()) loop_.unwatch(listener_.get());
+}
+
+std::string InstanceServer::open(const JobSlice& slice) {
+  job_id_ = slice.job_id;
+  num_instances_ = slice.num_instances;
+  for (const contract::InstanceEnv& env : slice.instances) local_instances_.insert(env.instance_index);
+  fence_ = std::make_unique<Fence>(local_instances_.size());
+  const std::string name = "popdist-" + job_id_;
+  Result<sys::Fd> listener = sys::listenAbstract(name);
+  if (!listener.ok()) {
+    log::warning("instances will not find their agent: " + listener.status().message());
+    return name;
+  }
+  listener_ = std::move(*listener);
+  loop_.watchReadable(listener_.get(), [this] { accept(); });
+  return name;
+}
+
+void InstanceServer::accept() {
+  Result<sys::Fd> accepted = sys::acceptConnection(listener_.get());
+  if (!accepted.ok()) {
+    log::warning(accepted.status().message());
+    return;
+  }
+  if (!accepted->valid()) return;
+  const Result<uid_t> user = sys::peerUser(accepted->get());
+  if (!user.ok() || (user.value() != ::geteuid() && user.value() != 0)) {
+    log::warning("refused a connection by another user to this job's socket");
+    return;
+  }
+  const int fd = accepted->get();
+  connections_[fd].socket = std::move(*accepted);
+  loop_.watchReadable(fd, [this, fd] { receive(fd); });
+}
+
+void InstanceServer::receive(int fd) {
+  Result<sys::Received> received = sys::receiveSome(fd);
+  if (!received.ok() || (received->bytes.empty() && !received->would_block)) {
+    close(fd);
+    return;
+  }
+  connections_.at(fd).reader.append(received->bytes);
+  while (true) {
+    const auto found = connections_.find(fd);  // a frame's handler may have closed it
+    if (found == connections_.end()) return;
+    Result<std::optional<Frame>> frame = found->second.reader.next();
+    if (!frame.ok()) {
+      log::warning("an instance's connection is closed: " + frame.status().message());
+      close(fd);
+      return;
+    }
+    if (!frame->has_value()) return;
+    handle(fd, found->second, frame->value());
+  }
+}
+
+void InstanceServer::handle(int fd, Connection& connection, const Frame& frame) {
+  const auto type = static_cast<InstanceMessage>(frame.type);
+  if (type == InstanceMessage::kHello) return hello(fd, connection, frame);
+  const bool known = connection.instance >= 0;
+  if (known && type == InstanceMessage::kPut && frame.fields.size() == 2) {
+    fence_->put(frame.fields[0], frame.fields[1]);
+  } else if (known && type == InstanceMessage::kGet && frame.fields.size() == 1) {
+    const std::optional<std::string> value = fence_->get(frame.fields[0]);
+    send(fd, connection, InstanceMessage::kValue, {value ? "1" : "0", value.value_or("")});
+  } else if (known && type == InstanceMessage::kFence && frame.fields.size() == 1) {
+    enterFence(fd, connection, frame);
+  } else if (known && type == InstanceMessage::kAbort && frame.fields.size() == 2) {
+    const Result<int> code = intField(frame, 0);
+    events_.aborted(connection.instance, code.ok() && code.value() > 0 ? code.value() : 1, frame.fields[1]);
+  } else {
+    log::warning("an instance's connection is closed: it sent a message of unknown form or before its hello");
+    close(fd);
+  }
+}
+
+void InstanceServer::hello(int fd, Connection& connection, const Frame& frame) {
+  const Result<int> protocol = intField(frame, 0);
+  const Result<int> instance = intField(frame, 1);
+  const std::string job = frame.fields.size() > 2 ? frame.fields[2] : "";
+  if (!protocol.ok() || protocol.value() != contract::kInstanceProtocol) {
+    return sendError(fd, connection, Code::kFailedPrecondition, -1,
+                     "the program's libpopdist speaks another protocol than this poprun (" +
+                         std::to_string(contract::kInstanceProtocol) + "); build it against the same version");
+  }
+  if (job != job_id_ || !instance.ok() || !local_instances_.contains(instance.value())) {
+    return sendError(fd, connection, Code::kInvalidArgument, -1, "not an instance of this job on this host");
+  }
+  const bool taken = std::any_of(connections_.begin(), connections_.end(), [&](const auto& other) {
+    return other.second.instance == instance.value();
+  });
+  if (taken) {
+    return sendError(fd, connection, Code::kAlreadyExists, instance.value(),
+                     "instance " + std::to_string(instance.value()) +
+                         " is connected already; only one process of an instance can use libpopdist");
+  }
+  if (const Status mapped = mapSegment(); !mapped.ok()) {
+    return sendError(fd, connection, mapped.code(), -1, mapped.message());
+  }
+  connection.instance = instance.value();
+  // The descriptor must travel with this frame; nothing can be waiting to be sent before it.
+  Result<std::string> welcome = contract::encode(
+      {static_cast<std::uint8_t>(InstanceMessage::kWelcome), {std::to_string(contract::kSegmentBytes)}});
+  const std::array<int, 1> fds{segment_fd_.get()};
+  if (const Status sent = sys::sendAll(fd, *welcome, fds); !sent.ok()) close(fd);
+}
+
+Status InstanceServer::mapSegment() {
+  if (segment_fd_.valid()) return {};
+  POP_ASSIGN_OR_RETURN(sys::Fd fd, sys::createMemfd("popdist-segment", contract::kSegmentBytes));
+  POP_ASSIGN_OR_RETURN(segment_, sys::mapShared(fd.get(), boardBytes(num_instances_)));
+  segment_fd_ = std::move(fd);
+  auto* header = contract::initialiseSegment(segment_.data(), static_cast<std::uint32_t>(num_instances_));
+  for (const Obituary& death : deaths_) contract::publishObituary(header, death.instance, death.clean, death.text);
+  return {};
+}
+
+void InstanceServer::enterFence(int fd, Connection& connection, const Frame& frame) {
+  if (const Obituary* death = firstDeath()) {
+    return sendError(fd, connection, Code::kUnavailable, death->instance, death->text);
+  }
+  const Result<int> timeout_ms = intField(frame, 0);
+  if (!timeout_ms.ok()) return close(fd);
+  connection.fence_timer =
+      loop_.postAfter(std::chrono::milliseconds(timeout_ms.value()), [this, fd] { fenceTimedOut(fd); });
+  if (fence_->enter(connection.instance)) events_.fence_reached(fence_->collect());
+}
+
+void InstanceServer::fenceTimedOut(int fd) {
+  Connection& connection = connections_.at(fd);
+  fence_->leave(connection.instance);
+  std::vector<std::string> missing;
+  int first = -1;
+  for (const int instance : local_instances_) {
+    if (fence_->inside().contains(instance) || instance == connection.instance) continue;
+    missing.push_back(std::to_string(instance));
+    if (first < 0) first = instance;
+  }
+  const std::string who = missing.empty() ? "an instance on another host has" :
+                          missing.size() == 1 ? "instance " + missing[0] + " has" :
+                                                "instances " + join(missing, ", ") + " have";
+  sendError(fd, connection, Code::kDeadlineExceeded, first, who + " not entered the fence in time");
+}
+
+void InstanceServer::releaseFence(const PutValues& values) {
+  const std::set<int> inside = fence_->release(values);
+  for (auto& [fd, connection] : connections_) {
+    if (!inside.contains(connection.instance)) continue;
+    loop_.cancel(connection.fence_timer);
+    send(fd, connection, InstanceMessage::kFenceReleased, {});
+  }
+}
+
+void InstanceServer::announce(const Obituary& obituary) {
+  deaths_.push_back(obituary);
+  if (segment_fd_.valid()) {
+    auto* header = reinterpret_cast<contract::SegmentHeader*>(segment_.data());
+    contract::publishObituary(header, obituary.instance, obituary.clean, obituary.text);
+  }
+  for (auto& [fd, connection] : connections_) {
+    if (connection.instance < 0 || !fence_->inside().contains(connection.instance)) continue;
+    loop_.cancel(connection.fence_timer);
+    fence_->leave(connection.instance);
+    sendError(fd, connection, Code::kUnavailable, obituary.instance, obituary.text);
+  }
+}
+
+void InstanceServer::sendError(int fd, Connection& connection, Code code, int instance, const std::string& message) {
+  send(fd, connection, InstanceMessage::kError,
+       {std::to_string(static_cast<int>(code)), std::to_string(instance), message});
+}
+
+void InstanceServer::send(int fd, Connection& connection, InstanceMessage type, std::vector<std::string> fields) {
+  Result<std::string> bytes = contract::encode({static_cast<std::uint8_t>(type), std::move(fields)});
+  POP_CHECK(bytes.ok());  // values came in a frame of the same size
+  connection.outgoing += *bytes;
+  flush(fd, connection);
+}
+
+// An instance that does not read must not hold up the others: what it does not take waits here.
+void InstanceServer::flush(int fd, Connection& connection) {
+  while (!connection.outgoing.empty()) {
+    const ssize_t sent = ::send(fd, connection.outgoing.data(), connection.outgoing.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0 && errno == EAGAIN) {
+      loop_.watchWritable(fd, [this, fd] { flush(fd, connections_.at(fd)); });
+      return;
+    }
+    if (sent < 0) break;  // gone: receive() finds out
+    connection.outgoing.erase(0, static_cast<std::size_t>(sent));
+  }
+  connection.outgoing.clear();
+  loop_.unwatchWritable(fd);
+}
+
+void InstanceServer::close(int fd) {
+  const auto found = connections_.find(fd);
+  fence_->leave(found->second.instance);
+  loop_.cancel(found->second.fence_timer);
+  loop_.unwatch(fd);
+  connections_.erase(found);
+}
+
+}  // namespace pop::agent

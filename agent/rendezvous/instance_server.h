@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Serves the instances that use libpopdist: a socket with an abstract name (nothing is left behind), frames of
+// common/contract/instance_wire.h, and this host's shared-memory segment, made when the first instance asks for it.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "agent/core/ports.h"
+#include "agent/rendezvous/fence.h"
+#include "common/contract/frame.h"
+#include "common/contract/instance_wire.h"
+#include "common/os/asio_loop.h"
+#include "common/sys/fd.h"
+#include "common/sys/memfd.h"
+
+namespace pop::agent {
+
+class InstanceServer final : public Rendezvous {
+ public:
+  struct Events {
+    std::function<void(PutValues)> fence_reached;
+    std::function<void(int instance, int exit_code, const std::string& message)> aborted;
+  };
+
+  InstanceServer(os::AsioLoop& loop, Events events);
+  ~InstanceServer() override;
+
+  /// Listening can fail only for want of descriptors; the instances then find no agent and say so.
+  std::string open(const JobSlice& slice) override;
+  void releaseFence(const PutValues& values) override;
+  void announce(const Obituary& obituary) override;
+
+ private:
+  struct Connection {
+    sys::Fd socket;
+    contract::FrameReader reader;
+    std::string outgoing;  ///< what the instance has not taken yet
+    int instance = -1;     ///< -1: has not said hello
+    TimerId fence_timer{};
+  };
+
+  void accept();
+  void receive(int fd);
+  void handle(int fd, Connection& connection, const contract::Frame& frame);
+  void hello(int fd, Connection& connection, const contract::Frame& frame);
+  void enterFence(int fd, Connection& connection, const contract::Frame& frame);
+  void fenceTimedOut(int fd);
+  Status mapSegment();
+  void send(int fd, Connection& connection, contract::InstanceMessage type, std::vector<std::string> fields);
+  void sendError(int fd, Connection& connection, Code code, int instance, const std::string& message);
+  void flush(int fd, Connection& connection);
+  void close(int fd);
+  const Obituary* firstDeath() const { return deaths_.empty() ? nullptr : &deaths_.front(); }
+
+  os::AsioLoop& loop_;
+  const Events events_;
+  std::string job_id_;
+  int num_instances_ = 0;
+  std::set<int> local_instances_;
+  std::unique_ptr<Fence> fence_;
+  sys::Fd listener_;
+  std::map<int, Connection> connections_;
+  sys::Fd segment_fd_;
+  sys::Mapping segment_;
+  std::vector<Obituary> deaths_;
+};
+
+}  // namespace pop::agent

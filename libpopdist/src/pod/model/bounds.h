@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// What no algorithm can beat on these links: the yardstick of simulated times.
+#pragma once
+
+#include <cstdint>
+
+#include "libpopdist/src/pod/model/picoseconds.h"
+#include "libpopdist/src/pod/model/replica_layout.h"
+
+namespace popdist::pod {
+
+/// No all-reduce of `bytes` a replica is faster than this. The largest bound over three ways of cutting the
+/// replicas into groups: every replica by itself, across the rails, Pod from Pod. With g groups, g - 1 times
+/// `bytes` must cross the links between them in each direction (graph strength, Nash-Williams and Tutte).
+/// Latency is left out. `layout` must be valid.
+Picoseconds allReduceLowerBound(const ReplicaLayout& layout, std::uint64_t bytes);
+
+}  // namespace popdist::pod

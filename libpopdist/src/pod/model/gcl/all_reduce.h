@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// GCL's all-reduce over replicas, as a plan: a ring inside one IPU-Link domain, three phases across several.
+#pragma once
+
+#include <cstddef>
+
+#include "libpopdist/src/plan/plan.h"
+#include "libpopdist/src/pod/model/replica_layout.h"
+
+namespace popdist::pod::gcl {
+
+/// The steps of `replica`, in place on Buffer::kOutput; ranks are replica indices. `layout` must be valid.
+/// One IPU-Link domain: reduce-scatter and all-gather round the ring of replicas.
+/// Several: reduce-scatter round the ring of each domain; ring all-reduce of the block that a replica then
+/// owns with the replicas in the same place of the other domains, over GW-Links; all-gather round the ring of
+/// each domain. The order of summation depends on (layout, count) alone: not on instances, hosts or
+/// transports. O(replicas) steps.
+plan::Plan planDeviceAllReduce(const ReplicaLayout& layout, int replica, std::size_t count);
+
+}  // namespace popdist::pod::gcl

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Facts about element types. A value outside the enumeration has size 0 and no name, so that a binding which
+// passes on a number from another language can refuse it.
+#include "popdist/types.hpp"
+
+#include <array>
+
+#include "libpopdist/src/reduce/float16.h"
+
+namespace popdist {
+namespace {
+
+struct TypeFacts {
+  Type type;
+  std::size_t bytes;
+  const char* name;
+};
+
+constexpr std::array kTypes{
+    TypeFacts{Type::kBool, 1, "bool"},         TypeFacts{Type::kInt8, 1, "int8"},
+    TypeFacts{Type::kUint8, 1, "uint8"},       TypeFacts{Type::kInt16, 2, "int16"},
+    TypeFacts{Type::kUint16, 2, "uint16"},     TypeFacts{Type::kInt32, 4, "int32"},
+    TypeFacts{Type::kUint32, 4, "uint32"},     TypeFacts{Type::kInt64, 8, "int64"},
+    TypeFacts{Type::kUint64, 8, "uint64"},     TypeFacts{Type::kHalf, 2, "half"},
+    TypeFacts{Type::kBfloat16, 2, "bfloat16"}, TypeFacts{Type::kFloat, 4, "float"},
+    TypeFacts{Type::kDouble, 8, "double"},
+};
+
+constexpr bool inOrderOfTheEnumeration() {
+  for (std::size_t i = 0; i < kTypes.size(); ++i) {
+    if (static_cast<std::size_t>(kTypes[i].type) != i) return false;
+  }
+  return kTypes.back().type == Type::kDouble;
+}
+static_assert(inOrderOfTheEnumeration(), "kTypes is indexed by Type");
+static_assert(sizeof(bool) == 1 && sizeof(half) == 2 && sizeof(bfloat16) == 2);
+
+const TypeFacts& factsOf(Type type) {
+  static constexpr TypeFacts kUnknown{Type::kBool, 0, "unknown type"};
+  const auto index = static_cast<std::size_t>(type);
+  return index < kTypes.size() ? kTypes[index] : kUnknown;
+}
+
+}  // namespace
+
+std::size_t sizeOf(Type type) {
+  return factsOf(type).bytes;
+}
+const char* nameOf(Type type) {
+  return factsOf(type).name;
+}
+
+half::half(float value) : bits(reduce::halfFromFloat(value)) {}
+half::operator float() const {
+  return reduce::floatFromHalf(bits);
+}
+
+bfloat16::bfloat16(float value) : bits(reduce::bfloat16FromFloat(value)) {}
+bfloat16::operator float() const {
+  return reduce::floatFromBfloat16(bits);
+}
+
+}  // namespace popdist

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// From options to a JobSpec, or to all that is wrong with them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/model/job_spec.h"
+#include "poprun/options.h"
+
+namespace pop {
+
+struct BuiltJob {
+  model::JobSpec spec;
+  std::vector<std::string> mistakes;  ///< when not empty, `spec` must not be run
+};
+
+/// `own_host_name`: what this host calls itself, one of the names under which it may appear in --host.
+BuiltJob buildJob(const Options& options, const std::string& own_host_name);
+
+}  // namespace pop

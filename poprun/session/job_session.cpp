@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "poprun/session/job_session.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "common/base/text.h"
+#include "common/contract/exit_code.h"
+#include "common/log/log.h"
+#include "poprun/session/local_controller.h"
+#include "poprun/ui/summary.h"
+
+namespace pop {
+namespace {
+
+// Three descriptors an instance is more than the usual soft limit allows for large jobs; the instances themselves
+// keep the limit they would have without us, since the keeper was forked before.
+void raiseDescriptorLimit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int launcherFailed(const Status& status) {
+  std::fprintf(stderr, "poprun: %s\n", status.message().c_str());
+  return contract::kExitLauncherFailed;
+}
+
+void logEvent(const LogEntry& entry) {
+  log::debug(entry.instance < 0 ? entry.text : "instance " + std::to_string(entry.instance) + ' ' + entry.text);
+}
+
+class Session {
+ public:
+  Session(const model::JobSpec& spec, const SessionSettings& settings, keeper::Keeper keeper)
+      : spec_(spec),
+        mux_(loop_, settings.output, [this] { loop_.post([this] { controller_.stop(SIGPIPE); }); }),
+        controller_(loop_, std::move(keeper), mux_,
+                    settings.output.whole_lines ? agent::OutputPump::Mode::kLines : agent::OutputPump::Mode::kRaw) {}
+
+  int run(const std::string& before_output) {
+    loop_.watchSignals({SIGINT, SIGTERM, SIGHUP}, [this](int signal) { userSignal(signal); });
+    if (!before_output.empty()) mux_.print(before_output);
+    const Status submitted = controller_.submit(spec_, {logEvent, [this](const JobOutcome& outcome) {
+                                                          outcome_ = outcome;
+                                                          loop_.post([this] { loop_.stop(); });
+                                                        }});
+    if (submitted.ok()) loop_.run();
+    const Status ended = controller_.shutDown();
+    if (!submitted.ok()) return launcherFailed(submitted);
+    mux_.flush();
+    std::fputs(summaryOf(*outcome_, spec_).c_str(), stderr);
+    if (!ended.ok()) log::warning(ended.message());
+    return outcome_->exit_code;
+  }
+
+ private:
+  void userSignal(int signal) {
+    log::info("received SIG" + std::string(sigabbrev_np(signal)));
+    controller_.stop(signal);
+  }
+
+  const model::JobSpec& spec_;
+  os::AsioLoop loop_;
+  OutputMux mux_;
+  LocalController controller_;
+  std::optional<JobOutcome> outcome_;
+};
+
+}  // namespace
+
+int runJob(const model::JobSpec& spec, const SessionSettings& settings) {
+  Result<keeper::Keeper> keeper = keeper::forkKeeper();
+  if (!keeper.ok()) return launcherFailed(keeper.status());
+  raiseDescriptorLimit();
+  std::signal(SIGPIPE, SIG_IGN);
+  return Session(spec, settings, std::move(*keeper)).run(settings.before_output);
+}
+
+}  // namespace pop

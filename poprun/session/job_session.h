@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Drives one job from its submission to poprun's exit code: the loop, the user's signals, the output, the summary.
+#pragma once
+
+#include "common/model/job_spec.h"
+#include "poprun/ui/output_mux.h"
+
+namespace pop {
+
+struct SessionSettings {
+  OutputSettings output;
+  std::string before_output;  ///< printed on stdout before anything of the instances
+};
+
+/// Runs the job to its end. Call it while the process has a single thread: the keeper is forked here.
+int runJob(const model::JobSpec& spec, const SessionSettings& settings);
+
+}  // namespace pop

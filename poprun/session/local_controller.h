@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The default controller: the controller core and this host's agent, both in this process. No daemon, no socket to
+// configure, nothing on the way.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "agent/local_agent.h"
+#include "popdistd/controller/job.h"
+#include "poprun/session/controller.h"
+
+namespace pop {
+
+class LocalController final : public Controller {
+ public:
+  LocalController(os::AsioLoop& loop, keeper::Keeper keeper, OutputSink& sink, agent::OutputPump::Mode mode)
+      : loop_(loop), agent_(loop, std::move(keeper), sink, mode) {}
+
+  Status submit(model::JobSpec spec, Watch watch) override;
+  void stop(int user_signal) override;
+
+  /// Ends what is left of the job on this host, whatever happened before.
+  Status shutDown() { return agent_.shutDown(); }
+
+ private:
+  os::AsioLoop& loop_;
+  agent::LocalAgent agent_;
+  std::unique_ptr<Job> job_;
+};
+
+}  // namespace pop

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes to poprun's own stdout or stderr without ever blocking the loop, whatever is on the other side.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "common/os/asio_loop.h"
+#include "common/sys/fd.h"
+
+namespace pop {
+
+class StreamWriter {
+ public:
+  struct Events {
+    std::function<void()> drained;      ///< nothing is waiting any more
+    std::function<void(int error)> failed;  ///< once; everything from then on is dropped
+  };
+
+  /// `fd` stays the caller's.
+  StreamWriter(os::AsioLoop& loop, int fd, Events events);
+  ~StreamWriter();
+
+  /// Writes what it can now and keeps the rest.
+  void write(std::string_view text);
+  std::size_t waitingBytes() const { return waiting_.size() - written_; }
+  bool failed() const { return failed_; }
+
+  /// Blocks until everything is out, or the other side is gone.
+  void flush();
+
+ private:
+  ssize_t writeSome(std::string_view text);
+  void push();
+  void fail(int error);
+
+  os::AsioLoop& loop_;
+  const int original_;
+  sys::Fd own_;     ///< our own open file of the same pipe or terminal: O_NONBLOCK on it is nobody else's business
+  bool is_socket_ = false;
+  const Events events_;
+  std::string waiting_;
+  std::size_t written_ = 0;  ///< of waiting_
+  bool watching_ = false;
+  bool failed_ = false;
+};
+
+}  // namespace pop

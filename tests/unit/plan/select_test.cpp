@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// That every operation gets an algorithm which carries it out; the algorithms themselves have their own
+// tests.
+#include "libpopdist/src/plan/select.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/testing/plan_simulator.h"
+#include "tests/unit/plan/samples.h"
+
+namespace popdist::plan {
+namespace {
+
+constexpr int kRanks = 3;
+
+/// Rank i has input {10 i, 10 i + 1, …} and output {100 i, 100 i + 1, …}. The outputs afterwards.
+std::vector<std::vector<Element>> outputsOf(Request request, std::size_t input_count,
+                                            std::size_t output_count) {
+  std::vector<SimulatedRank<Element>> group(kRanks);
+  for (int rank = 0; rank < kRanks; ++rank) {
+    auto& self = group[static_cast<std::size_t>(rank)];
+    request.rank = rank;
+    request.ranks = kRanks;
+    self.plan = planCollective(request);
+    for (std::size_t i = 0; i < input_count; ++i) self.input.push_back(10 * rank + static_cast<Element>(i));
+    for (std::size_t i = 0; i < output_count; ++i)
+      self.output.push_back(100 * rank + static_cast<Element>(i));
+  }
+  EXPECT_EQ(simulate(group, kGarbage), "");
+  std::vector<std::vector<Element>> outputs;
+  for (const auto& self : group) outputs.push_back(self.output);
+  return outputs;
+}
+
+using Outputs = std::vector<std::vector<Element>>;
+
+TEST(PlanCollective, AllReduceSumsOutputs) {
+  EXPECT_EQ(outputsOf({.operation = Operation::kAllReduce, .count = 2}, 0, 2),
+            (Outputs{{300, 303}, {300, 303}, {300, 303}}));
+}
+
+TEST(PlanCollective, ReduceScatterSumsBlocksOfInputs) {
+  EXPECT_EQ(outputsOf({.operation = Operation::kReduceScatter, .count = 1}, 3, 1),
+            (Outputs{{30}, {33}, {36}}));
+}
+
+TEST(PlanCollective, AllGatherCollectsInputs) {
+  EXPECT_EQ(outputsOf({.operation = Operation::kAllGather, .count = 1}, 1, 3),
+            (Outputs{{0, 10, 20}, {0, 10, 20}, {0, 10, 20}}));
+}
+
+TEST(PlanCollective, BroadcastCopiesTheRootsOutput) {
+  EXPECT_EQ(outputsOf({.operation = Operation::kBroadcast, .count = 2, .root = 1}, 0, 2),
+            (Outputs{{100, 101}, {100, 101}, {100, 101}}));
+}
+
+TEST(PlanCollective, AllToAllTransposesBlocks) {
+  EXPECT_EQ(outputsOf({.operation = Operation::kAllToAll, .count = 1}, 3, 3),
+            (Outputs{{0, 10, 20}, {1, 11, 21}, {2, 12, 22}}));
+}
+
+TEST(PlanCollective, BarrierHearsFromTheOthersAndLeavesOutputsAlone) {
+  EXPECT_EQ(outputsOf({.operation = Operation::kBarrier}, 1, 1), (Outputs{{0}, {100}, {200}}));
+  EXPECT_GT(elementsSent(planCollective({.operation = Operation::kBarrier, .ranks = kRanks})), 0U);
+}
+
+}  // namespace
+}  // namespace popdist::plan

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/src/pod/model/replica_layout.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace popdist::pod {
+namespace {
+
+using ::testing::HasSubstr;
+
+ReplicaLayout layoutOn(const char* pod, int replicas, int ipus_per_replica) {
+  return {podSpecByName(pod).value(), replicas, ipus_per_replica};
+}
+
+void expectRefused(const ReplicaLayout& layout, const char* why) {
+  const Status status = validate(layout);
+  EXPECT_EQ(status.code(), pop::Code::kInvalidArgument);
+  EXPECT_THAT(status.message(), HasSubstr(why));
+}
+
+TEST(ReplicaLayout, OnePodIsOneIldHoweverFewReplicas) {
+  for (const int replicas : {1, 2, 3, 5, 16}) {
+    const ReplicaLayout layout = layoutOn("pod16", replicas, 1);
+    EXPECT_TRUE(validate(layout).ok()) << replicas;
+    EXPECT_EQ(layout.ildCount(), 1);
+    EXPECT_EQ(layout.replicasPerIld(), replicas);
+  }
+}
+
+TEST(ReplicaLayout, ReplicasFillOnePodAfterTheOther) {
+  const ReplicaLayout layout = layoutOn("pod256", 24, 8);
+  EXPECT_TRUE(validate(layout).ok());
+  EXPECT_EQ(layout.ildCount(), 3);
+  EXPECT_EQ(layout.replicasPerIld(), 8);
+  EXPECT_EQ(layout.ipusPerIld(), 64);
+}
+
+TEST(ReplicaLayout, AReplicaMayFillAWholePod) {
+  EXPECT_TRUE(validate(layoutOn("pod256", 4, 64)).ok());
+}
+
+TEST(ReplicaLayout, RefusesAnythingButAPowerOfTwoOfIpus) {
+  expectRefused(layoutOn("pod16", 2, 3), "power of two");
+  expectRefused(layoutOn("pod16", 2, 0), "power of two");
+}
+
+TEST(ReplicaLayout, RefusesNoReplicas) {
+  expectRefused(layoutOn("pod16", 0, 1), "at least 1 replica");
+}
+
+TEST(ReplicaLayout, RefusesMoreIpusThanThereAre) {
+  expectRefused(layoutOn("pod16", 5, 4), "takes 20 IPUs and there are 16");
+  expectRefused(layoutOn("pod16", 2'000'000'000, 16), "takes 32000000000 IPUs");
+}
+
+TEST(ReplicaLayout, RefusesAReplicaLargerThanAnIld) {
+  expectRefused(layoutOn("pod256", 2, 128), "must fit in one IPU-Link domain");
+}
+
+TEST(ReplicaLayout, RefusesAnUnevenSpreadAndNamesTheNextEvenOnes) {
+  expectRefused(layoutOn("pod128", 96, 1), "use 64 or 128 replicas");
+  expectRefused(layoutOn("pod256", 20, 8), "use 16 or 24 replicas");
+}
+
+TEST(ReplicaLayout, RefusesReplicasThatLieInTwoPods) {
+  PodSpec spec;
+  spec.name = "three machines";
+  spec.pods = 2;
+  spec.machines_per_pod = 3;
+  expectRefused({spec, 3, 8}, "would lie in two Pods");
+}
+
+TEST(ReplicaLayout, RefusesAPodLargerThanAnIld) {
+  PodSpec spec;
+  spec.name = "tower";
+  spec.machines_per_pod = 17;
+  expectRefused({spec, 1, 1}, "at most 64 IPUs");
+}
+
+}  // namespace
+}  // namespace popdist::pod

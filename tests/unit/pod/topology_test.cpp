@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/src/pod/model/topology.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+namespace popdist::pod {
+namespace {
+
+Topology topologyOf(const char* name) {
+  return Topology(podSpecByName(name).value());
+}
+
+long linksOf(const Topology& topology, LinkKind kind) {
+  return std::ranges::count(topology.links(), kind, &Link::kind);
+}
+
+TEST(Topology, APodIsALadderOfRungsAndRails) {
+  const Topology pod16 = topologyOf("pod16");
+  EXPECT_EQ(linksOf(pod16, LinkKind::kRung), 2 * 8);
+  EXPECT_EQ(linksOf(pod16, LinkKind::kCrossRung), 2 * 8);
+  EXPECT_EQ(linksOf(pod16, LinkKind::kRail), 2 * 2 * 7);
+  EXPECT_EQ(linksOf(pod16, LinkKind::kHostLink), 2 * 16);
+  EXPECT_EQ(linksOf(pod16, LinkKind::kGwLink), 0);
+}
+
+TEST(Topology, PodsAreLaddersOfTheirOwn) {
+  const Topology pod128 = topologyOf("pod128");
+  EXPECT_EQ(linksOf(pod128, LinkKind::kRail), 2 * (2 * 2 * 31));
+  for (const Link& link : pod128.links()) {
+    if (link.kind == LinkKind::kRail) {
+      EXPECT_EQ(link.from / 64, link.to / 64);
+    }
+  }
+}
+
+TEST(Topology, TwoPodsAreJoinedByOnePairOfGwLinksAMachine) {
+  EXPECT_EQ(linksOf(topologyOf("pod128"), LinkKind::kGwLink), 2 * 16);
+}
+
+TEST(Topology, FourPodsFormARing) {
+  EXPECT_EQ(linksOf(topologyOf("pod256"), LinkKind::kGwLink), 2 * 16 * 4);
+}
+
+TEST(Topology, EachLinkHasTheBandwidthOfItsKind) {
+  const Topology pod128 = topologyOf("pod128");
+  const LinkSpec& spec = pod128.spec().links;
+  for (const Link& link : pod128.links()) {
+    switch (link.kind) {
+      case LinkKind::kRung:
+        EXPECT_EQ(link.bytes_per_s, spec.rung_bytes_per_s);
+        break;
+      case LinkKind::kCrossRung:
+        EXPECT_EQ(link.bytes_per_s, spec.cross_rung_bytes_per_s);
+        break;
+      case LinkKind::kRail:
+        EXPECT_EQ(link.bytes_per_s, spec.rail_bytes_per_s);
+        break;
+      case LinkKind::kHostLink:
+        EXPECT_EQ(link.bytes_per_s, spec.host_link_bytes_per_s);
+        break;
+      case LinkKind::kGwLink:
+        EXPECT_EQ(link.bytes_per_s, spec.gw_link_bytes_per_s);
+        break;
+    }
+  }
+}
+
+TEST(Topology, EveryLinkIsThereOnceAndInBothDirections) {
+  const Topology pod256 = topologyOf("pod256");
+  std::set<std::tuple<int, int, LinkKind>> seen;
+  for (const Link& link : pod256.links()) {
+    EXPECT_TRUE(seen.emplace(link.from, link.to, link.kind).second) << link.from << " to " << link.to;
+  }
+  for (const auto& [from, to, kind] : seen)
+    EXPECT_TRUE(seen.contains({to, from, kind})) << to << " to " << from;
+}
+
+TEST(Topology, IdsAreIndices) {
+  const Topology pod4 = topologyOf("pod4");
+  for (std::size_t index = 0; index < pod4.links().size(); ++index) {
+    const Link& link = pod4.links()[index];
+    EXPECT_EQ(link.id, static_cast<int>(index));
+    EXPECT_EQ(pod4.linkId(link.from, link.to, link.kind), link.id);
+  }
+}
+
+}  // namespace
+}  // namespace popdist::pod
