@@ -10,7 +10,8 @@
 namespace pop::agent {
 namespace {
 
-// Nobody outside this host needs to reach its instances yet; an address, since "localhost" may mean ::1 to some.
+// Nobody outside this host needs to reach its instances yet; an address, since "localhost" may mean ::1 to
+// some.
 constexpr const char* kLoopbackAddress = "127.0.0.1";
 
 struct ChildStdio {
@@ -35,17 +36,18 @@ LocalAgent::LocalAgent(os::AsioLoop& loop, keeper::Keeper keeper, OutputSink& si
       keeper_(std::move(keeper)),
       core_(loop, *this, server_),
       server_(loop, {.fence_reached = [this](PutValues values) { core_.onFenceReached(std::move(values)); },
-                     .aborted = [this](int instance, int exit_code, const std::string& message) {
-                       core_.onAborted(instance, exit_code, message);
-                     }}),
+                     .aborted =
+                         [this](int instance, int exit_code, const std::string& message) {
+                           core_.onAborted(instance, exit_code, message);
+                         }}),
       pump_(loop, sink, mode, [this](int instance) { core_.onDrained(instance); }),
-      keeper_link_(loop, keeper_.link.get(),
-                   {.spawned = [this](int instance, pid_t pid) { core_.onSpawned(instance, pid); },
-                    .spawn_failed =
-                        [this](int instance, InstanceEnd end) { core_.onSpawnFailed(instance, std::move(end)); },
-                    .reaped = [this](int instance,
-                                     contract::ExitStatus status) { core_.onReaped(instance, status); },
-                    .lost = [this] { core_.onKeeperLost(); }}) {}
+      keeper_link_(
+          loop, keeper_.link.get(),
+          {.spawned = [this](int instance, pid_t pid) { core_.onSpawned(instance, pid); },
+           .spawn_failed = [this](int instance,
+                                  InstanceEnd end) { core_.onSpawnFailed(instance, std::move(end)); },
+           .reaped = [this](int instance, contract::ExitStatus status) { core_.onReaped(instance, status); },
+           .lost = [this] { core_.onKeeperLost(); }}) {}
 
 LocalAgent::~LocalAgent() = default;
 

@@ -42,7 +42,8 @@ int reportMistakes(const std::vector<std::string>& mistakes) {
 
 OutputSettings outputSettings(const Options& options) {
   const bool several = options.num_instances > 1 && !options.only_output_from_instance;
-  return {.tag = options.tag_output == TagOutput::kInstance || (options.tag_output == TagOutput::kAuto && several),
+  return {.tag = options.tag_output == TagOutput::kInstance ||
+                 (options.tag_output == TagOutput::kAuto && several),
           .whole_lines = several || options.tag_output == TagOutput::kInstance,
           .only_instance = options.only_output_from_instance};
 }

@@ -13,7 +13,8 @@ namespace {
 
 using Mistakes = std::vector<std::string>;
 
-// CLI11 knows the options, their arity and the help; values are read by us, so that all mistakes come out at once.
+// CLI11 knows the options, their arity and the help; values are read by us, so that all mistakes come out at
+// once.
 class Binder {
  public:
   Binder(CLI::App& app, Mistakes& mistakes) : app_(app), mistakes_(mistakes) {}
@@ -25,7 +26,8 @@ class Binder {
     });
   }
 
-  void integer(const char* names, const char* value_name, const char* description, std::function<void(int)> set) {
+  void integer(const char* names, const char* value_name, const char* description,
+               std::function<void(int)> set) {
     add(names, value_name, description, [set = std::move(set)](const std::string& value) -> Status {
       POP_ASSIGN_OR_RETURN(const std::int64_t number, parseInteger(value));
       if (number > std::numeric_limits<int>::max() || number < std::numeric_limits<int>::min()) {
@@ -86,35 +88,42 @@ void bindOptions(CLI::App& app, Binder& binder, Options& options) {
   app.set_help_flag();  // --help is ours: it must not stop the search for mistakes
   app.add_flag("--help", options.help, "Print this text and exit");
   app.add_flag("--version", options.version, "Print the version and exit");
-  app.add_flag("-v,--verbose", options.verbosity, "Say what poprun does; -vv or --vv: every event, and the topology");
+  app.add_flag("-v,--verbose", options.verbosity,
+               "Say what poprun does; -vv or --vv: every event, and the topology");
 
   binder.text("-H,--host", "HOSTS", "Hosts, separated by commas; so far only this one (default: localhost)",
               options.host);
-  binder.integer("--num-instances", "N", "Processes of the program, divided evenly over the hosts (default: 1)",
+  binder.integer("--num-instances", "N",
+                 "Processes of the program, divided evenly over the hosts (default: 1)",
                  [&options](int value) { options.num_instances = value; });
   binder.integer("--num-replicas", "N",
                  "Copies of the model, divided evenly over the instances (default: as many as instances)",
                  [&options](int value) { options.num_replicas = value; });
   binder.integer("--ipus-per-replica", "N", "IPUs of one replica, a power of two (default: 1)",
                  [&options](int value) { options.ipus_per_replica = value; });
-  binder.text("--system", "POD", "Pod to emulate, such as pod16 (default: the smallest that fits)", options.system);
+  binder.text("--system", "POD", "Pod to emulate, such as pod16 (default: the smallest that fits)",
+              options.system);
   binder.boolean("--offline-mode", "Run without attaching to any IPU (default: no)", options.offline_mode);
 
-  binder.add("--tag-output", "HOW",
-             "Begin each line with [instance]: yes, no, or auto: when several instances write (default: auto)",
-             [&options](const std::string& value) { return readTagOutput(value, options.tag_output); });
+  binder.add(
+      "--tag-output", "HOW",
+      "Begin each line with [instance]: yes, no, or auto: when several instances write (default: auto)",
+      [&options](const std::string& value) { return readTagOutput(value, options.tag_output); });
   binder.integer("--only-output-from-instance", "N",
                  "Drop the output of all other instances, their errors included",
                  [&options](int value) { options.only_output_from_instance = value; });
-  binder.boolean("--print-topology", "Print the table of hosts, IPU-Link domains, instances and replicas (default: no)",
+  binder.boolean("--print-topology",
+                 "Print the table of hosts, IPU-Link domains, instances and replicas (default: no)",
                  options.print_topology);
   app.add_flag("--dry-run", options.dry_run, "Print who would run where, with which environment, and exit");
 }
 
-std::string optionPart(const std::string& argument) { return argument.substr(0, argument.find('=')); }
+std::string optionPart(const std::string& argument) {
+  return argument.substr(0, argument.find('='));
+}
 
-// Cuts the command line where the program begins, and drops what CLI11 must not see: it takes `--opt value` of a
-// known option only, and stops at the first mistake.
+// Cuts the command line where the program begins, and drops what CLI11 must not see: it takes `--opt value`
+// of a known option only, and stops at the first mistake.
 struct Cut {
   std::vector<std::string> launcher;
   std::vector<std::string> command;
@@ -135,7 +144,8 @@ Cut cutAtProgram(const std::vector<std::string>& arguments, const CLI::App& app,
     const std::string name = optionPart(*next);
     const CLI::Option* option = app.get_option_no_throw(name);
     if (option == nullptr) {
-      mistakes.push_back(name + ": no such option (`poprun --help` lists them; a program's own options follow its name)");
+      mistakes.push_back(
+          name + ": no such option (`poprun --help` lists them; a program's own options follow its name)");
       continue;
     }
     const bool takes_value = option->get_items_expected_max() > 0;
@@ -202,7 +212,8 @@ ParsedOptions parseOptions(const std::vector<std::string>& arguments) {
 std::string helpText() {
   Options options;
   Mistakes mistakes;
-  CLI::App app("Runs a data-parallel program: as several instances, each with its share of the model's replicas.");
+  CLI::App app(
+      "Runs a data-parallel program: as several instances, each with its share of the model's replicas.");
   Binder binder(app, mistakes);
   bindOptions(app, binder, options);
   app.formatter(std::make_shared<HelpFormatter>());

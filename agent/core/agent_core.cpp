@@ -52,7 +52,7 @@ void AgentCore::onSpawned(int instance, pid_t pid) {
   if (advance(instance, LocalEvent::kSpawned)) events_->onStarted(instance, pid);
 }
 
-void AgentCore::onSpawnFailed(int instance, InstanceEnd end) {
+void AgentCore::onSpawnFailed(int instance, const InstanceEnd& end) {
   if (!advance(instance, LocalEvent::kSpawnFailed)) return;
   events_->onEnded(instance, end);
   events_->onClosed(instance);
@@ -73,7 +73,8 @@ void AgentCore::onKeeperLost() {
   const std::map<int, LocalState> before = instances_;
   for (const auto& [instance, state] : before) {
     const std::string why = "the keeper process, which holds all instances, was killed";
-    if (state == LocalState::kSpawning) onSpawnFailed(instance, {{.code = contract::kExitLauncherFailed}, why});
+    if (state == LocalState::kSpawning)
+      onSpawnFailed(instance, {{.code = contract::kExitLauncherFailed}, why});
     if (state == LocalState::kRunning) onReaped(instance, {.signal = SIGKILL});
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent core: carries out one job's slice on this host. Commands in (from the controller), reports out (to it);
-// what it needs of the host are the two ports of agent/core/ports.h. Pure, like the controller core.
+// The agent core: carries out one job's slice on this host. Commands in (from the controller), reports out
+// (to it); what it needs of the host are the two ports of agent/core/ports.h. Pure, like the controller core.
 #pragma once
 
 #include <map>
@@ -28,7 +28,7 @@ class AgentCore {
 
   // From the Processes port.
   void onSpawned(int instance, pid_t pid);
-  void onSpawnFailed(int instance, InstanceEnd end);
+  void onSpawnFailed(int instance, const InstanceEnd& end);
   void onReaped(int instance, const contract::ExitStatus& status);
   void onDrained(int instance);
   void onKeeperLost();  ///< nothing can be spawned or reaped any more: every instance is lost

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes into starting an instance, as a list of hooks in order: each adds its part to the SpawnRequest (data).
-// A new behaviour at start (limits, binding, devices) is a new hook.
+// What goes into starting an instance, as a list of hooks in order: each adds its part to the SpawnRequest
+// (data). A new behaviour at start (limits, binding, devices) is a new hook.
 #pragma once
 
 #include "agent/core/ports.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carries the instances' output from their pipes to a sink, in whole lines, so that the sink can put lines of many
-// instances on one stream. When the sink is full, nothing is read: the pipes fill and the instances wait.
+// Carries the instances' output from their pipes to a sink, in whole lines, so that the sink can put lines of
+// many instances on one stream. When the sink is full, nothing is read: the pipes fill and the instances
+// wait.
 #pragma once
 
 #include <map>
@@ -28,15 +29,15 @@ class OutputPump {
   /// Carries `read_end` (made non-blocking) until its end, or until the pump is gone.
   void attach(int instance, Stream stream, sys::Fd read_end);
 
-  /// The instance has ended: reports it drained when what is in its pipes now has been delivered. A grandchild that
-  /// still holds a pipe can go on writing; it does not hold up the report.
+  /// The instance has ended: reports it drained when what is in its pipes now has been delivered. A
+  /// grandchild that still holds a pipe can go on writing; it does not hold up the report.
   void drain(int instance);
 
  private:
   struct Source {
     sys::Fd fd;
-    std::string line;         ///< the unfinished last line (kLines)
-    std::size_t to_drain = 0; ///< bytes left of what was in the pipe when the instance ended
+    std::string line;          ///< the unfinished last line (kLines)
+    std::size_t to_drain = 0;  ///< bytes left of what was in the pipe when the instance ended
     bool draining = false;
   };
   using Key = std::pair<int, Stream>;

@@ -14,8 +14,8 @@
 namespace pop::keeper {
 namespace {
 
-// Children of `pid`, each of which may have been started by any of its threads; we and most programs fork from the
-// first, and what another thread forked is reached when its parent is gone and it is handed to us.
+// Children of `pid`, each of which may have been started by any of its threads; we and most programs fork
+// from the first, and what another thread forked is reached when its parent is gone and it is handed to us.
 std::string childrenOf(pid_t pid) {
   const std::string id = std::to_string(pid);
   const Result<std::string> list = sys::readFile("/proc/" + id + "/task/" + id + "/children");

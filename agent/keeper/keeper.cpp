@@ -101,10 +101,17 @@ class KeeperProcess {
 
   void handle(const Frame& frame) {
     switch (static_cast<Message>(frame.type)) {
-      case Message::kSpawn: spawnInstance(frame); break;
-      case Message::kSignal: signalInstance(intField(frame, 0), intField(frame, 1)); break;
-      case Message::kRemoveAtEnd: remove_at_end_.push_back(frame.fields.at(0)); break;
-      default: POP_CHECK(false);
+      case Message::kSpawn:
+        spawnInstance(frame);
+        break;
+      case Message::kSignal:
+        signalInstance(intField(frame, 0), intField(frame, 1));
+        break;
+      case Message::kRemoveAtEnd:
+        remove_at_end_.push_back(frame.fields.at(0));
+        break;
+      default:
+        POP_CHECK(false);
     }
   }
 
@@ -125,7 +132,8 @@ class KeeperProcess {
     }
     pid_of_[instance] = result.pid;
     instance_of_[result.pid] = instance;
-    send({static_cast<std::uint8_t>(Message::kSpawned), {std::to_string(instance), std::to_string(result.pid)}});
+    send({static_cast<std::uint8_t>(Message::kSpawned),
+          {std::to_string(instance), std::to_string(result.pid)}});
   }
 
   sys::Fd takeFd() {
@@ -145,7 +153,8 @@ class KeeperProcess {
     while ((pid = ::waitpid(-1, &status, WNOHANG)) > 0) {
       const auto found = instance_of_.find(pid);
       if (found == instance_of_.end()) continue;  // an orphan of some instance
-      send({static_cast<std::uint8_t>(Message::kReaped), {std::to_string(found->second), std::to_string(status)}});
+      send({static_cast<std::uint8_t>(Message::kReaped),
+            {std::to_string(found->second), std::to_string(status)}});
       pid_of_.erase(found->second);
       instance_of_.erase(found);
     }
@@ -160,7 +169,8 @@ class KeeperProcess {
   // Never blocks: the agent may itself be blocked sending to us.
   void flush() {
     while (!outgoing_.empty()) {
-      const ssize_t sent = ::send(link_.get(), outgoing_.data(), outgoing_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+      const ssize_t sent =
+          ::send(link_.get(), outgoing_.data(), outgoing_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
       if (sent < 0 && errno == EINTR) continue;
       if (sent < 0) return;  // full, or gone: poll says which
       outgoing_.erase(0, static_cast<std::size_t>(sent));
@@ -177,8 +187,8 @@ class KeeperProcess {
   std::vector<std::string> remove_at_end_;
 };
 
-// The launcher's standard streams must not be held open by us: whoever reads them waits for their end. Descriptors
-// 0-2 stay taken, so that no other can land there.
+// The launcher's standard streams must not be held open by us: whoever reads them waits for their end.
+// Descriptors 0-2 stay taken, so that no other can land there.
 void detachStdio() {
   const sys::Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
   for (int fd = 0; fd < 3; ++fd) ::dup2(null.get(), fd);
@@ -214,7 +224,8 @@ Status endKeeper(Keeper keeper) {
   }
   // A keeper that was killed leaves its children to us.
   if (keeper_gone && endAllDescendants(kPatience, [](pid_t, int) {})) return {};
-  return {Code::kDeadlineExceeded, "some process of the job resists SIGKILL (is it waiting for a device or a file server?)"};
+  return {Code::kDeadlineExceeded,
+          "some process of the job resists SIGKILL (is it waiting for a device or a file server?)"};
 }
 
 }  // namespace pop::keeper

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keeper: a tiny process that spawns and reaps the instances, and outlives whoever started it just long enough to
-// end them. Forked before any thread or library state exists.
+// The keeper: a tiny process that spawns and reaps the instances, and outlives whoever started it just long
+// enough to end them. Forked before any thread or library state exists.
 #pragma once
 
 #include <sys/types.h>
@@ -12,11 +12,12 @@ namespace pop::keeper {
 
 struct Keeper {
   pid_t pid = -1;
-  sys::Fd link;  ///< speaks keeper_wire.h; closing it makes the keeper end all its descendants, and then itself
+  sys::Fd
+      link;  ///< speaks keeper_wire.h; closing it makes the keeper end all its descendants, and then itself
 };
 
-/// Call while the process has one thread and no buffered output. Makes the caller a child subreaper too, so that it
-/// inherits the instances should the keeper be killed.
+/// Call while the process has one thread and no buffered output. Makes the caller a child subreaper too, so
+/// that it inherits the instances should the keeper be killed.
 Result<Keeper> forkKeeper();
 
 /// Closes the link and waits until the keeper is gone and nothing is left below this process.

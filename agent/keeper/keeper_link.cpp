@@ -22,11 +22,14 @@ KeeperLink::KeeperLink(os::AsioLoop& loop, int link, Events events)
   loop_.watchReadable(link_, [this] { receive(); });
 }
 
-KeeperLink::~KeeperLink() { loop_.unwatch(link_); }
+KeeperLink::~KeeperLink() {
+  loop_.unwatch(link_);
+}
 
 void KeeperLink::spawn(const SpawnRequest& request, const std::array<int, 3>& stdio) {
-  Frame frame{static_cast<std::uint8_t>(Message::kSpawn),
-              {std::to_string(request.instance), request.working_directory, std::to_string(request.argv.size())}};
+  Frame frame{
+      static_cast<std::uint8_t>(Message::kSpawn),
+      {std::to_string(request.instance), request.working_directory, std::to_string(request.argv.size())}};
   frame.fields.insert(frame.fields.end(), request.argv.begin(), request.argv.end());
   for (const auto& [name, value] : request.environment) frame.fields.push_back(name + '=' + value);
   send(frame, stdio);
@@ -68,12 +71,17 @@ void KeeperLink::receive() {
 void KeeperLink::handle(const Frame& frame) {
   const int instance = intField(frame, 0);
   switch (static_cast<Message>(frame.type)) {
-    case Message::kSpawned: events_.spawned(instance, intField(frame, 1)); break;
+    case Message::kSpawned:
+      events_.spawned(instance, intField(frame, 1));
+      break;
     case Message::kSpawnFailed:
       events_.spawn_failed(instance, {{.code = intField(frame, 1)}, frame.fields.at(2)});
       break;
-    case Message::kReaped: events_.reaped(instance, contract::exitStatusFromWait(intField(frame, 1))); break;
-    default: POP_CHECK(false);
+    case Message::kReaped:
+      events_.reaped(instance, contract::exitStatusFromWait(intField(frame, 1)));
+      break;
+    default:
+      POP_CHECK(false);
   }
 }
 

@@ -7,7 +7,8 @@
 namespace pop::keeper {
 
 enum class Message : std::uint8_t {
-  kSpawn = 1,        ///< → instance, directory, number of arguments, arguments…, "NAME=value"…; 3 descriptors: stdio
+  kSpawn =
+      1,  ///< → instance, directory, number of arguments, arguments…, "NAME=value"…; 3 descriptors: stdio
   kSignal = 2,       ///< → instance, signal; reaches its whole process group
   kRemoveAtEnd = 3,  ///< → path of a directory to remove when everything is over
   kSpawned = 4,      ///< ← instance, pid

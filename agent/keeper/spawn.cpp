@@ -19,7 +19,9 @@
 namespace pop::keeper {
 namespace {
 
-std::string_view nameOf(std::string_view variable) { return variable.substr(0, variable.find('=')); }
+std::string_view nameOf(std::string_view variable) {
+  return variable.substr(0, variable.find('='));
+}
 
 // The keeper's environment with the order's variables over it; the pointers live as long as both.
 std::vector<char*> mergedEnvironment(const SpawnOrder& order) {
@@ -36,7 +38,8 @@ std::vector<char*> mergedEnvironment(const SpawnOrder& order) {
 
 std::string_view valueIn(const std::vector<char*>& environment, std::string_view name) {
   for (const char* variable : environment) {
-    if (variable != nullptr && nameOf(variable) == name) return std::string_view(variable).substr(name.size() + 1);
+    if (variable != nullptr && nameOf(variable) == name)
+      return std::string_view(variable).substr(name.size() + 1);
   }
   return {};
 }
@@ -63,16 +66,19 @@ Program findProgram(const std::string& name, std::string_view search_path) {
 
 SpawnResult failure(const SpawnOrder& order, int error, bool in_directory) {
   if (in_directory) {
-    return {-1, contract::kExitCannotExecute, "directory " + inQuotes(order.directory) + ": " + std::strerror(error)};
+    return {-1, contract::kExitCannotExecute,
+            "directory " + inQuotes(order.directory) + ": " + std::strerror(error)};
   }
   const std::string& program = order.argv.front();
   std::string reason = inQuotes(program) + ": " + std::strerror(error);
-  if (error == ENOENT && program.find('/') == std::string::npos) reason += " (looked in every directory of PATH)";
+  if (error == ENOENT && program.find('/') == std::string::npos)
+    reason += " (looked in every directory of PATH)";
   if (error == ENOEXEC) reason += " (is it a script without a #! line, or a program for another machine?)";
   return {-1, error == ENOENT ? contract::kExitNotFound : contract::kExitCannotExecute, reason};
 }
 
-// Runs in the child, in the parent's memory: system calls only. Returns the error that kept it from executing.
+// Runs in the child, in the parent's memory: system calls only. Returns the error that kept it from
+// executing.
 struct ChildSetup {
   const SpawnOrder& order;
   const char* path;
@@ -84,10 +90,12 @@ struct ChildSetup {
 int executeChild(const ChildSetup& setup, bool& in_directory) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != setup.keeper) ::_exit(contract::kExitLauncherFailed);  // the keeper died before the line above
+  if (::getppid() != setup.keeper)
+    ::_exit(contract::kExitLauncherFailed);  // the keeper died before the line above
   for (int fd = 0; fd < 3; ++fd) {
     const int source = setup.order.stdio[static_cast<std::size_t>(fd)];
-    // dup2 onto itself would keep close-on-exec set; the keeper's own 0, 1 and 2 are open, so sources lie above.
+    // dup2 onto itself would keep close-on-exec set; the keeper's own 0, 1 and 2 are open, so sources lie
+    // above.
     if (::dup2(source, fd) < 0) return errno;
   }
   if (!setup.order.directory.empty() && ::chdir(setup.order.directory.c_str()) != 0) {
@@ -121,7 +129,8 @@ SpawnResult spawn(const SpawnOrder& order) {
     error = executeChild(setup, in_directory);
     ::_exit(contract::kExitCannotExecute);
   }
-  if (pid < 0) return {-1, contract::kExitCannotExecute, std::string("no new process: ") + std::strerror(errno)};
+  if (pid < 0)
+    return {-1, contract::kExitCannotExecute, std::string("no new process: ") + std::strerror(errno)};
   if (error != 0) {
     while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
     }

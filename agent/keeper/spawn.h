@@ -23,9 +23,10 @@ struct SpawnResult {
   std::string reason;  ///< then why
 };
 
-/// The child leads a process group of its own, starts with no signal blocked or ignored, dies with the keeper, and
-/// inherits no descriptor but its stdio. A name without a slash is looked up in the PATH that the child will have.
-/// Only for single-threaded processes: the child borrows the caller's memory until it executes.
+/// The child leads a process group of its own, starts with no signal blocked or ignored, dies with the
+/// keeper, and inherits no descriptor but its stdio. A name without a slash is looked up in the PATH that the
+/// child will have. Only for single-threaded processes: the child borrows the caller's memory until it
+/// executes.
 SpawnResult spawn(const SpawnOrder& order);
 
 }  // namespace pop::keeper

@@ -112,6 +112,7 @@ void InstanceServer::handle(int fd, Connection& connection, const Frame& frame) 
   } else if (known && type == InstanceMessage::kAbort && frame.fields.size() == 2) {
     const Result<int> code = intField(frame, 0);
     events_.aborted(connection.instance, code.ok() && code.value() > 0 ? code.value() : 1, frame.fields[1]);
+    send(fd, connection, InstanceMessage::kAborted, {});
   } else {
     log::warning("an instance's connection is closed: it sent a message of unknown form or before its hello");
     close(fd);
@@ -125,7 +126,8 @@ void InstanceServer::hello(int fd, Connection& connection, const Frame& frame) {
   if (!protocol.ok() || protocol.value() != contract::kInstanceProtocol) {
     return sendError(fd, connection, Code::kFailedPrecondition, -1,
                      "the program's libpopdist speaks another protocol than this poprun (" +
-                         std::to_string(contract::kInstanceProtocol) + "); build it against the same version");
+                         std::to_string(contract::kInstanceProtocol) +
+                         "); build it against the same version");
   }
   if (job != job_id_ || !instance.ok() || !local_instances_.contains(instance.value())) {
     return sendError(fd, connection, Code::kInvalidArgument, -1, "not an instance of this job on this host");
@@ -155,7 +157,8 @@ Status InstanceServer::mapSegment() {
   POP_ASSIGN_OR_RETURN(segment_, sys::mapShared(fd.get(), boardBytes(num_instances_)));
   segment_fd_ = std::move(fd);
   auto* header = contract::initialiseSegment(segment_.data(), static_cast<std::uint32_t>(num_instances_));
-  for (const Obituary& death : deaths_) contract::publishObituary(header, death.instance, death.clean, death.text);
+  for (const Obituary& death : deaths_)
+    contract::publishObituary(header, death.instance, death.clean, death.text);
   return {};
 }
 
@@ -180,9 +183,9 @@ void InstanceServer::fenceTimedOut(int fd) {
     missing.push_back(std::to_string(instance));
     if (first < 0) first = instance;
   }
-  const std::string who = missing.empty() ? "an instance on another host has" :
-                          missing.size() == 1 ? "instance " + missing[0] + " has" :
-                                                "instances " + join(missing, ", ") + " have";
+  const std::string who = missing.empty()       ? "an instance on another host has"
+                          : missing.size() == 1 ? "instance " + missing[0] + " has"
+                                                : "instances " + join(missing, ", ") + " have";
   sendError(fd, connection, Code::kDeadlineExceeded, first, who + " not entered the fence in time");
 }
 
@@ -209,12 +212,14 @@ void InstanceServer::announce(const Obituary& obituary) {
   }
 }
 
-void InstanceServer::sendError(int fd, Connection& connection, Code code, int instance, const std::string& message) {
+void InstanceServer::sendError(int fd, Connection& connection, Code code, int instance,
+                               const std::string& message) {
   send(fd, connection, InstanceMessage::kError,
        {std::to_string(static_cast<int>(code)), std::to_string(instance), message});
 }
 
-void InstanceServer::send(int fd, Connection& connection, InstanceMessage type, std::vector<std::string> fields) {
+void InstanceServer::send(int fd, Connection& connection, InstanceMessage type,
+                          std::vector<std::string> fields) {
   Result<std::string> bytes = contract::encode({static_cast<std::uint8_t>(type), std::move(fields)});
   POP_CHECK(bytes.ok());  // values came in a frame of the same size
   connection.outgoing += *bytes;
@@ -224,7 +229,8 @@ void InstanceServer::send(int fd, Connection& connection, InstanceMessage type, 
 // An instance that does not read must not hold up the others: what it does not take waits here.
 void InstanceServer::flush(int fd, Connection& connection) {
   while (!connection.outgoing.empty()) {
-    const ssize_t sent = ::send(fd, connection.outgoing.data(), connection.outgoing.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    const ssize_t sent =
+        ::send(fd, connection.outgoing.data(), connection.outgoing.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && errno == EAGAIN) {
       loop_.watchWritable(fd, [this, fd] { flush(fd, connections_.at(fd)); });

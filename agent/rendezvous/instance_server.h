@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Serves the instances that use libpopdist: a socket with an abstract name (nothing is left behind), frames of
-// common/contract/instance_wire.h, and this host's shared-memory segment, made when the first instance asks for it.
+// Serves the instances that use libpopdist: a socket with an abstract name (nothing is left behind), frames
+// of common/contract/instance_wire.h, and this host's shared-memory segment, made when the first instance
+// asks for it.
 #pragma once
 
 #include <functional>

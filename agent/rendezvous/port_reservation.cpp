@@ -40,13 +40,15 @@ PortRange candidatePorts() {
   return larger.last > larger.first ? larger : PortRange{kLowest, kHighest};
 }
 
-// Bound on all addresses, not listening; without SO_REUSEADDR, so that a port anybody else holds counts as taken.
+// Bound on all addresses, not listening; without SO_REUSEADDR, so that a port anybody else holds counts as
+// taken.
 sys::Fd bindPort(int port) {
   sys::Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<std::uint16_t>(port));
-  if (!socket.valid() || ::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0) return {};
+  if (!socket.valid() || ::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0)
+    return {};
   return socket;
 }
 
@@ -77,7 +79,8 @@ Result<PortReservation> PortReservation::reserve(int count) {
   if (static_cast<int>(result.ports_.size()) < count) {
     return Status(Code::kResourceExhausted, "only " + std::to_string(result.ports_.size()) + " of " +
                                                 counted(count, "port") + " are free between " +
-                                                std::to_string(range.first) + " and " + std::to_string(range.last));
+                                                std::to_string(range.first) + " and " +
+                                                std::to_string(range.last));
   }
   return result;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Free TCP ports for the instances' own servers (TF_CONFIG, MASTER_PORT), kept from everybody else until released.
+// Free TCP ports for the instances' own servers (TF_CONFIG, MASTER_PORT), kept from everybody else until
+// released.
 #pragma once
 
 #include <vector>
@@ -11,8 +12,8 @@ namespace pop::agent {
 
 class PortReservation {
  public:
-  /// Binds `count` ports. They lie outside the range from which the kernel picks ports for outgoing connections, so
-  /// that none is taken by chance between release() and the instance's own bind.
+  /// Binds `count` ports. They lie outside the range from which the kernel picks ports for outgoing
+  /// connections, so that none is taken by chance between release() and the instance's own bind.
   static Result<PortReservation> reserve(int count);
 
   const std::vector<int>& ports() const { return ports_; }

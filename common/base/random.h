@@ -39,7 +39,8 @@ class SplitMix64 {
 /// Fisher–Yates: every permutation of `items` equally likely, decided by `random` alone.
 template <typename T>
 void shuffle(std::span<T> items, SplitMix64& random) {
-  for (std::size_t left = items.size(); left > 1; --left) std::swap(items[left - 1], items[random.below(left)]);
+  for (std::size_t left = items.size(); left > 1; --left)
+    std::swap(items[left - 1], items[random.below(left)]);
 }
 
 }  // namespace pop

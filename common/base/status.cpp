@@ -9,19 +9,26 @@ namespace {
 
 Code codeForErrno(int error_number) {
   switch (error_number) {
-    case ENOENT: return Code::kNotFound;
-    case EEXIST: return Code::kAlreadyExists;
+    case ENOENT:
+      return Code::kNotFound;
+    case EEXIST:
+      return Code::kAlreadyExists;
     case EACCES:
-    case EPERM: return Code::kPermissionDenied;
+    case EPERM:
+      return Code::kPermissionDenied;
     case ENOMEM:
     case ENOSPC:
     case EMFILE:
-    case ENFILE: return Code::kResourceExhausted;
-    case EINVAL: return Code::kInvalidArgument;
+    case ENFILE:
+      return Code::kResourceExhausted;
+    case EINVAL:
+      return Code::kInvalidArgument;
     case EPIPE:
     case ECONNRESET:
-    case ECONNREFUSED: return Code::kUnavailable;
-    default: return Code::kUnknown;
+    case ECONNREFUSED:
+      return Code::kUnavailable;
+    default:
+      return Code::kUnknown;
   }
 }
 

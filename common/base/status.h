@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Outcomes as values: Status for "did it work", Result<T> for "the value, or why not".
-// A message names the object, the operation, the cause and the knob; during() adds the outer operation on the way up.
+// A message names the object, the operation, the cause and the knob; during() adds the outer operation on the
+// way up.
 #pragma once
 
 #include <cstdint>
@@ -55,10 +56,18 @@ class [[nodiscard]] Status {
   std::string message_;
 };
 
-inline Status invalidArgument(std::string message) { return {Code::kInvalidArgument, std::move(message)}; }
-inline Status failedPrecondition(std::string message) { return {Code::kFailedPrecondition, std::move(message)}; }
-inline Status unavailable(std::string message) { return {Code::kUnavailable, std::move(message)}; }
-inline Status internalError(std::string message) { return {Code::kInternal, std::move(message)}; }
+inline Status invalidArgument(std::string message) {
+  return {Code::kInvalidArgument, std::move(message)};
+}
+inline Status failedPrecondition(std::string message) {
+  return {Code::kFailedPrecondition, std::move(message)};
+}
+inline Status unavailable(std::string message) {
+  return {Code::kUnavailable, std::move(message)};
+}
+inline Status internalError(std::string message) {
+  return {Code::kInternal, std::move(message)};
+}
 
 /// A failed system call: "<what>: <strerror(error_number)>".
 Status errnoStatus(std::string_view what, int error_number);
@@ -66,7 +75,8 @@ Status errnoStatus(std::string_view what, int error_number);
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}  // NOLINT(google-explicit-constructor): return value; reads best
+  Result(T value)
+      : value_(std::move(value)) {}  // NOLINT(google-explicit-constructor): return value; reads best
   Result(Status status) : status_(std::move(status)) { POP_CHECK(!status_.ok()); }  // NOLINT
 
   bool ok() const { return value_.has_value(); }
@@ -94,8 +104,8 @@ class [[nodiscard]] Result {
 
 }  // namespace pop
 
-#define POP_RETURN_IF_ERROR(expression)                        \
-  do {                                                         \
+#define POP_RETURN_IF_ERROR(expression)                                                  \
+  do {                                                                                   \
     if (::pop::Status pop_status_ = (expression); !pop_status_.ok()) return pop_status_; \
   } while (false)
 
@@ -103,7 +113,7 @@ class [[nodiscard]] Result {
 #define POP_CONCAT_(a, b) POP_CONCAT_INNER_(a, b)
 
 /// POP_ASSIGN_OR_RETURN(auto fd, openThing()): declares fd, or returns the Status from this function.
-#define POP_ASSIGN_OR_RETURN(declaration, expression)                               \
-  auto POP_CONCAT_(pop_result_, __LINE__) = (expression);                           \
+#define POP_ASSIGN_OR_RETURN(declaration, expression)                                               \
+  auto POP_CONCAT_(pop_result_, __LINE__) = (expression);                                           \
   if (!POP_CONCAT_(pop_result_, __LINE__).ok()) return POP_CONCAT_(pop_result_, __LINE__).status(); \
   declaration = std::move(POP_CONCAT_(pop_result_, __LINE__)).value()

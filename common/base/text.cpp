@@ -11,7 +11,8 @@ namespace pop {
 Result<std::int64_t> parseInteger(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc::result_out_of_range) return Status(Code::kOutOfRange, inQuotes(text) + " is too large");
+  if (error == std::errc::result_out_of_range)
+    return Status(Code::kOutOfRange, inQuotes(text) + " is too large");
   if (error != std::errc() || end != text.data() + text.size()) {
     return invalidArgument(inQuotes(text) + " is not a whole number");
   }
@@ -45,7 +46,7 @@ std::vector<std::string> split(std::string_view text, char separator) {
 std::string join(std::span<const std::string> parts, std::string_view separator) {
   std::string joined;
   for (const std::string& part : parts) {
-    if (!joined.empty()) joined += separator;
+    if (&part != parts.data()) joined += separator;
     joined += part;
   }
   return joined;
@@ -56,7 +57,8 @@ std::string counted(std::int64_t count, std::string_view noun) {
 }
 
 std::string inQuotes(std::string_view text) {
-  static constexpr std::array kHex{'0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'};
+  static constexpr std::array kHex{'0', '1', '2', '3', '4', '5', '6', '7',
+                                   '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'};
   std::string result = "'";
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);

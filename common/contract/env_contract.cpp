@@ -61,8 +61,9 @@ Status consistent(const InstanceEnv& env) {
                            " is not below POPDIST_NUM_INSTANCES=" + std::to_string(env.num_instances));
   }
   if (env.local_instance_index >= env.num_local_instances) {
-    return invalidArgument("POPDIST_LOCAL_INSTANCE_INDEX=" + std::to_string(env.local_instance_index) +
-                           " is not below POPDIST_NUM_LOCAL_INSTANCES=" + std::to_string(env.num_local_instances));
+    return invalidArgument(
+        "POPDIST_LOCAL_INSTANCE_INDEX=" + std::to_string(env.local_instance_index) +
+        " is not below POPDIST_NUM_LOCAL_INSTANCES=" + std::to_string(env.num_local_instances));
   }
   if (env.replica_index_offset > env.num_total_replicas - env.num_local_replicas) {
     return invalidArgument("replicas " + std::to_string(env.replica_index_offset) + " and up (" +
@@ -72,16 +73,19 @@ Status consistent(const InstanceEnv& env) {
   return {};
 }
 
-// PopRun itself sets neither the number nor the index of instances: they follow from the replicas when uniform.
+// PopRun itself sets neither the number nor the index of instances: they follow from the replicas when
+// uniform.
 void deduceInstances(InstanceEnv& env, const Lookup& lookup) {
-  if (!env.uniform_replicas) return;
+  if (!env.uniform_replicas || env.replica_index_offset > env.num_total_replicas - env.num_local_replicas)
+    return;
   if (lookup("POPDIST_NUM_INSTANCES") == nullptr) {
     env.num_instances = env.num_total_replicas / env.num_local_replicas;
     if (lookup("POPDIST_INSTANCE_INDEX") == nullptr) {
       env.instance_index = env.replica_index_offset / env.num_local_replicas;
     }
   }
-  if (lookup("POPDIST_NUM_LOCAL_INSTANCES") == nullptr && env.num_local_instances <= env.local_instance_index) {
+  if (lookup("POPDIST_NUM_LOCAL_INSTANCES") == nullptr &&
+      env.num_local_instances <= env.local_instance_index) {
     env.num_local_instances = env.local_instance_index + 1;
   }
 }
@@ -90,8 +94,10 @@ void deduceInstances(InstanceEnv& env, const Lookup& lookup) {
 
 Result<std::vector<Variable>> render(const InstanceEnv& env, const Rendezvous& rendezvous) {
   std::vector<Variable> variables;
-  for (const IntField& field : kIntFields) variables.emplace_back(field.name, std::to_string(env.*field.member));
-  for (const BoolField& field : kBoolFields) variables.emplace_back(field.name, env.*field.member ? "1" : "0");
+  for (const IntField& field : kIntFields)
+    variables.emplace_back(field.name, std::to_string(env.*field.member));
+  for (const BoolField& field : kBoolFields)
+    variables.emplace_back(field.name, env.*field.member ? "1" : "0");
   for (const TextField& field : kTextFields) {
     if (!(env.*field.member).empty()) variables.emplace_back(field.name, env.*field.member);
   }
@@ -114,7 +120,9 @@ Result<std::vector<Variable>> render(const InstanceEnv& env, const Rendezvous& r
   return variables;
 }
 
-bool isSet(const Lookup& lookup) { return lookup("POPDIST_NUM_TOTAL_REPLICAS") != nullptr; }
+bool isSet(const Lookup& lookup) {
+  return lookup("POPDIST_NUM_TOTAL_REPLICAS") != nullptr;
+}
 
 Result<InstanceEnv> parse(const Lookup& lookup) {
   InstanceEnv env;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The environment that every instance finds: who it is, how to reach the others. Rendered by the agent, parsed by
-// libpopdist, documented in docs/spec/environment.md. This header is the only place that knows the names.
+// The environment that every instance finds: who it is, how to reach the others. Rendered by the agent,
+// parsed by libpopdist, documented in docs/spec/environment.md. This header is the only place that knows the
+// names.
 #pragma once
 
 #include <functional>
@@ -17,18 +18,18 @@ namespace pop::contract {
 struct InstanceEnv {
   int num_total_replicas = 1;
   int num_ipus_per_replica = 1;
-  int num_local_replicas = 1;           ///< replicas of this instance
-  bool uniform_replicas = true;         ///< every instance has num_local_replicas of them
-  int replica_index_offset = 0;         ///< global index of this instance's first replica
-  int num_instances = 1;                ///< in the job
-  int instance_index = 0;               ///< in [0, num_instances)
-  int num_local_instances = 1;          ///< on this host
-  int local_instance_index = 0;         ///< in [0, num_local_instances)
-  std::string job_id;                   ///< the same for all instances; empty without poprun
-  std::string agent_socket;             ///< abstract Unix socket of this host's agent; empty without poprun
-  std::string executable_cache_path;    ///< a directory that all instances of a host share; may be empty
-  std::string system;                   ///< preset of the Pod to emulate ("pod16"); empty: the smallest that fits
-  bool offline = false;                 ///< run without attaching to any (emulated) IPU
+  int num_local_replicas = 1;         ///< replicas of this instance
+  bool uniform_replicas = true;       ///< every instance has num_local_replicas of them
+  int replica_index_offset = 0;       ///< global index of this instance's first replica
+  int num_instances = 1;              ///< in the job
+  int instance_index = 0;             ///< in [0, num_instances)
+  int num_local_instances = 1;        ///< on this host
+  int local_instance_index = 0;       ///< in [0, num_local_instances)
+  std::string job_id;                 ///< the same for all instances; empty without poprun
+  std::string agent_socket;           ///< abstract Unix socket of this host's agent; empty without poprun
+  std::string executable_cache_path;  ///< a directory that all instances of a host share; may be empty
+  std::string system;    ///< preset of the Pod to emulate ("pod16"); empty: the smallest that fits
+  bool offline = false;  ///< run without attaching to any (emulated) IPU
 
   friend bool operator==(const InstanceEnv&, const InstanceEnv&) = default;
 };
@@ -42,7 +43,8 @@ struct Rendezvous {
 
 using Variable = std::pair<std::string, std::string>;
 
-/// All variables of one instance. kResourceExhausted when one would exceed what the kernel passes through exec.
+/// All variables of one instance. kResourceExhausted when one would exceed what the kernel passes through
+/// exec.
 Result<std::vector<Variable>> render(const InstanceEnv& env, const Rendezvous& rendezvous);
 
 /// Like getenv: the value, or nullptr.
@@ -51,8 +53,9 @@ using Lookup = std::function<const char*(const char* name)>;
 /// True when the program was started by poprun (the variables of PopDist are there).
 bool isSet(const Lookup& lookup);
 
-/// Reads what render wrote (the POPDIST_* part). Missing variables keep their defaults, so that a program also starts
-/// under PopRun, which sets fewer; values that are not numbers or contradict each other are kInvalidArgument.
+/// Reads what render wrote (the POPDIST_* part). Missing variables keep their defaults, so that a program
+/// also starts under PopRun, which sets fewer; values that are not numbers or contradict each other are
+/// kInvalidArgument.
 Result<InstanceEnv> parse(const Lookup& lookup);
 
 }  // namespace pop::contract

@@ -19,7 +19,9 @@ std::size_t readU32(std::string_view bytes) {
   return value;
 }
 
-Status malformed(const char* what) { return {Code::kDataLoss, std::string("malformed frame: ") + what}; }
+Status malformed(const char* what) {
+  return {Code::kDataLoss, std::string("malformed frame: ") + what};
+}
 
 Result<Frame> decodeBody(std::string_view body) {
   Frame frame;
@@ -46,7 +48,8 @@ Result<std::string> encode(const Frame& frame) {
   std::size_t body_bytes = kLeastBodyBytes;
   for (const std::string& field : frame.fields) body_bytes += kLengthBytes + field.size();
   if (body_bytes > kMaxFrameBytes) {
-    return Status(Code::kResourceExhausted, "a message of " + std::to_string(body_bytes) + " bytes exceeds the limit of " +
+    return Status(Code::kResourceExhausted, "a message of " + std::to_string(body_bytes) +
+                                                " bytes exceeds the limit of " +
                                                 std::to_string(kMaxFrameBytes) + " bytes");
   }
   std::string bytes;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames on a byte stream: a type and some byte-string fields. Carried by the instance link and the keeper's link.
+// Frames on a byte stream: a type and some byte-string fields. Carried by the instance link and the keeper's
+// link.
 //
-//   u32 body bytes | u8 type | u32 number of fields | per field: u32 bytes, the bytes       (all little-endian)
+//   u32 body bytes | u8 type | u32 number of fields | per field: u32 bytes, the bytes       (all
+//   little-endian)
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an instance and its host's agent say to each other (docs/spec/instance_wire.md). Numbers are decimal text.
+// What an instance and its host's agent say to each other (docs/spec/instance_wire.md). Numbers are decimal
+// text.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +10,16 @@ namespace pop::contract {
 inline constexpr int kInstanceProtocol = 1;
 
 enum class InstanceMessage : std::uint8_t {
-  kHello = 1,          ///< instance → agent: protocol, instance index, job id
-  kWelcome = 2,        ///< agent → instance: bytes of the host's segment; its memfd travels beside the frame
-  kPut = 3,            ///< instance → agent: key, value; visible to all from the next fence on
-  kGet = 4,            ///< instance → agent: key
-  kValue = 5,          ///< agent → instance: "1" and the value, or "0" when no fence has released that key
-  kFence = 6,          ///< instance → agent: milliseconds that it will wait
+  kHello = 1,    ///< instance → agent: protocol, instance index, job id
+  kWelcome = 2,  ///< agent → instance: bytes of the host's segment; its memfd travels beside the frame
+  kPut = 3,      ///< instance → agent: key, value; visible to all from the next fence on
+  kGet = 4,      ///< instance → agent: key
+  kValue = 5,    ///< agent → instance: "1" and the value, or "0" when no fence has released that key
+  kFence = 6,    ///< instance → agent: milliseconds that it will wait
   kFenceReleased = 7,  ///< agent → instance: every instance has entered
   kAbort = 8,          ///< instance → agent: exit code, message; ends the whole job
-  kError = 9,          ///< agent → instance: status code, instance at fault or -1, message; answers kHello or kFence
+  kAborted = 10,       ///< agent → instance: the message has been reported
+  kError = 9,  ///< agent → instance: status code, instance at fault or -1, message; answers kHello or kFence
 };
 
 }  // namespace pop::contract

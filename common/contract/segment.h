@@ -32,14 +32,17 @@ struct SegmentHeader {
   alignas(64) std::atomic<std::uint64_t> next_free{0};       ///< byte offset of the first piece not yet taken
   alignas(64) std::atomic<std::uint32_t> obituary_count{0};  ///< read in every wait: alone on its cache line
 };
-static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std::uint32_t>::is_always_lock_free,
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&
+                  std::atomic<std::uint32_t>::is_always_lock_free,
               "processes share these atomics");
 
 inline std::size_t alignPiece(std::size_t bytes) {
   return (bytes + kPieceAlignmentBytes - 1) / kPieceAlignmentBytes * kPieceAlignmentBytes;
 }
 
-inline Obituary* obituariesOf(SegmentHeader* header) { return reinterpret_cast<Obituary*>(header + 1); }
+inline Obituary* obituariesOf(SegmentHeader* header) {
+  return reinterpret_cast<Obituary*>(header + 1);
+}
 
 /// Sets up a fresh, zeroed segment at `memory` for a job of `instances`.
 inline SegmentHeader* initialiseSegment(void* memory, std::uint32_t instances) {

@@ -11,7 +11,8 @@ Result<std::vector<std::string>> parseHostList(std::string_view text) {
   std::vector<std::string> hosts = split(text, ',');
   for (auto host = hosts.begin(); host != hosts.end(); ++host) {
     if (host->empty()) return invalidArgument(inQuotes(text) + " has an empty host name");
-    if (std::find(hosts.begin(), host, *host) != host) return invalidArgument(inQuotes(text) + " names " + *host + " twice");
+    if (std::find(hosts.begin(), host, *host) != host)
+      return invalidArgument(inQuotes(text) + " names " + *host + " twice");
   }
   return hosts;
 }

@@ -13,7 +13,9 @@ constexpr std::int64_t kIpusPerIld = 64;
 constexpr int kMaxInstances = 65536;
 constexpr int kMaxReplicas = 1 << 20;
 
-std::string option(const char* name, int value) { return std::string(name) + ' ' + std::to_string(value); }
+std::string option(const char* name, int value) {
+  return std::string(name) + ' ' + std::to_string(value);
+}
 
 void checkRange(std::vector<std::string>& mistakes, const char* name, int value, int most) {
   if (value < 1) mistakes.push_back(option(name, value) + ": must be at least 1");
@@ -31,12 +33,13 @@ void checkReplicas(std::vector<std::string>& mistakes, const JobSpec& spec) {
   if (spec.num_replicas % spec.num_instances == 0) return;
   mistakes.push_back(option("--num-replicas", spec.num_replicas) + " cannot be divided evenly over " +
                      counted(spec.num_instances, "instance") + ": use --num-replicas " +
-                     nearestMultiples(spec.num_replicas, spec.num_instances) + ", or another --num-instances");
+                     nearestMultiples(spec.num_replicas, spec.num_instances) +
+                     ", or another --num-instances");
 }
 
 void checkIpusPerReplica(std::vector<std::string>& mistakes, const JobSpec& spec) {
   const auto ipus = static_cast<unsigned>(spec.ipus_per_replica);
-  if (std::has_single_bit(ipus)) return;
+  if (std::has_single_bit(ipus) || spec.ipus_per_replica > kIpusPerIld) return;
   mistakes.push_back(option("--ipus-per-replica", spec.ipus_per_replica) + ": must be a power of two; use " +
                      std::to_string(std::bit_floor(ipus)) + " or " + std::to_string(std::bit_ceil(ipus)));
 }
@@ -52,8 +55,8 @@ void checkHosts(std::vector<std::string>& mistakes, const JobSpec& spec) {
 void checkIlds(std::vector<std::string>& mistakes, const JobSpec& spec) {
   const int ilds = ildCount(spec);
   if (spec.num_instances % ilds == 0) return;
-  mistakes.push_back(option("--num-instances", spec.num_instances) + ": " + counted(partitionIpus(spec), "IPU") +
-                     " span " + counted(ilds, "IPU-Link domain") +
+  mistakes.push_back(option("--num-instances", spec.num_instances) + ": " +
+                     counted(partitionIpus(spec), "IPU") + " span " + counted(ilds, "IPU-Link domain") +
                      ", and an instance lies in one of them: use --num-instances " +
                      nearestMultiples(spec.num_instances, ilds));
 }
@@ -61,7 +64,8 @@ void checkIlds(std::vector<std::string>& mistakes, const JobSpec& spec) {
 }  // namespace
 
 int partitionIpus(const JobSpec& spec) {
-  const auto ipus = static_cast<std::uint64_t>(spec.num_replicas) * static_cast<std::uint64_t>(spec.ipus_per_replica);
+  const auto ipus =
+      static_cast<std::uint64_t>(spec.num_replicas) * static_cast<std::uint64_t>(spec.ipus_per_replica);
   return static_cast<int>(std::bit_ceil(ipus));
 }
 

@@ -15,9 +15,9 @@ struct JobSpec {
   int ipus_per_replica = 1;  ///< a power of two
   std::string system;        ///< preset of the Pod to emulate
   bool offline_mode = false;
-  std::vector<std::string> command;  ///< the program and its arguments
-  std::string working_directory;     ///< of the instances; empty: the launcher's own
-  std::string executable_cache_path;  ///< directory that all instances of a host share; empty: none
+  std::vector<std::string> command;            ///< the program and its arguments
+  std::string working_directory;               ///< of the instances; empty: the launcher's own
+  std::string executable_cache_path;           ///< directory that all instances of a host share; empty: none
   std::chrono::milliseconds kill_grace{5000};  ///< between SIGTERM and SIGKILL
 };
 

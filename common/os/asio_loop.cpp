@@ -81,9 +81,13 @@ void AsioLoop::run() {
   impl_->context.restart();
 }
 
-void AsioLoop::stop() { impl_->context.stop(); }
+void AsioLoop::stop() {
+  impl_->context.stop();
+}
 
-void AsioLoop::post(std::function<void()> task) { asio::post(impl_->context, std::move(task)); }
+void AsioLoop::post(std::function<void()> task) {
+  asio::post(impl_->context, std::move(task));
+}
 
 TimerId AsioLoop::postAfter(std::chrono::milliseconds delay, std::function<void()> task) {
   const std::uint64_t id = ++impl_->last_timer;
@@ -96,7 +100,9 @@ TimerId AsioLoop::postAfter(std::chrono::milliseconds delay, std::function<void(
   return TimerId{id};
 }
 
-void AsioLoop::cancel(TimerId timer) { impl_->timers.erase(static_cast<std::uint64_t>(timer)); }
+void AsioLoop::cancel(TimerId timer) {
+  impl_->timers.erase(static_cast<std::uint64_t>(timer));
+}
 
 void AsioLoop::watchReadable(int fd, std::function<void()> ready) {
   auto& watch = impl_->watchOf(fd);
@@ -111,11 +117,13 @@ void AsioLoop::watchWritable(int fd, std::function<void()> ready) {
 }
 
 void AsioLoop::unwatchReadable(int fd) {
-  if (const auto found = impl_->watches.find(fd); found != impl_->watches.end()) found->second->read.ready = nullptr;
+  if (const auto found = impl_->watches.find(fd); found != impl_->watches.end())
+    found->second->read.ready = nullptr;
 }
 
 void AsioLoop::unwatchWritable(int fd) {
-  if (const auto found = impl_->watches.find(fd); found != impl_->watches.end()) found->second->write.ready = nullptr;
+  if (const auto found = impl_->watches.find(fd); found != impl_->watches.end())
+    found->second->write.ready = nullptr;
 }
 
 void AsioLoop::unwatch(int fd) {

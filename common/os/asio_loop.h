@@ -24,14 +24,15 @@ class AsioLoop final : public Loop {
   void cancel(TimerId timer) override;
   Clock::time_point now() const override { return Clock::now(); }
 
-  /// Calls `ready` whenever `fd` is readable (or at its end), until unwatch(fd). One watch of each kind per fd.
+  /// Calls `ready` whenever `fd` is readable (or at its end), until unwatch(fd). One watch of each kind per
+  /// fd.
   void watchReadable(int fd, std::function<void()> ready);
   void watchWritable(int fd, std::function<void()> ready);
   void unwatchReadable(int fd);
   void unwatchWritable(int fd);
 
-  /// Forgets `fd` altogether. Must come before the descriptor is closed: a child that has not yet executed may keep
-  /// its open file alive, and a stale registration would go on reporting it.
+  /// Forgets `fd` altogether. Must come before the descriptor is closed: a child that has not yet executed
+  /// may keep its open file alive, and a stale registration would go on reporting it.
   void unwatch(int fd);
 
   /// Calls `received` with the number of each of `signals` that arrives at this process.

@@ -10,7 +10,8 @@
 
 namespace pop::sys {
 
-void futexWait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, std::chrono::milliseconds timeout) {
+void futexWait(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
+               std::chrono::milliseconds timeout) {
   timespec limit{};
   limit.tv_sec = timeout.count() / 1000;
   limit.tv_nsec = timeout.count() % 1000 * 1'000'000;

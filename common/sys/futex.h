@@ -9,7 +9,8 @@
 namespace pop::sys {
 
 /// Sleeps while `word` holds `expected`, at most `timeout`. May wake for no reason: look at the word again.
-void futexWait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, std::chrono::milliseconds timeout);
+void futexWait(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
+               std::chrono::milliseconds timeout);
 
 /// Wakes all who sleep on `word`.
 void futexWakeAll(std::atomic<std::uint32_t>& word);

@@ -34,7 +34,8 @@ Mapping& Mapping::operator=(Mapping&& other) noexcept {
 Result<Mapping> mapShared(int fd, std::size_t bytes) {
   void* address = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
   if (address == MAP_FAILED) {
-    return errnoStatus("mapping " + std::to_string(bytes) + " bytes of shared memory (is `ulimit -v` set?)", errno);
+    return errnoStatus("mapping " + std::to_string(bytes) + " bytes of shared memory (is `ulimit -v` set?)",
+                       errno);
   }
   ::madvise(address, bytes, MADV_DONTDUMP);
   Mapping mapping;

@@ -31,7 +31,8 @@ class Mapping {
   std::size_t bytes_ = 0;
 };
 
-/// The first `bytes` of `fd`, readable and writable, shared with all others who map it. Left out of core dumps.
+/// The first `bytes` of `fd`, readable and writable, shared with all others who map it. Left out of core
+/// dumps.
 Result<Mapping> mapShared(int fd, std::size_t bytes);
 
 }  // namespace pop::sys

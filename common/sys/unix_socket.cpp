@@ -24,7 +24,8 @@ Result<AbstractAddress> abstractAddress(const std::string& name) {
   AbstractAddress result;
   result.address.sun_family = AF_UNIX;
   // sun_path starts with a zero byte: that is what makes the name abstract.
-  if (name.size() + 1 > sizeof(result.address.sun_path)) return invalidArgument("socket name too long: " + name);
+  if (name.size() + 1 > sizeof(result.address.sun_path))
+    return invalidArgument("socket name too long: " + name);
   std::memcpy(result.address.sun_path + 1, name.data(), name.size());
   result.bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
   return result;

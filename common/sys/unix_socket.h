@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unix stream sockets: pairs, abstract names (they leave no file behind), and descriptors passed along with bytes.
+// Unix stream sockets: pairs, abstract names (they leave no file behind), and descriptors passed along with
+// bytes.
 #pragma once
 
 #include <sys/types.h>
@@ -17,8 +18,8 @@ namespace pop::sys {
 
 Result<std::pair<Fd, Fd>> socketPair();
 
-/// Listens on the abstract name `name`, non-blocking. Anybody on this machine (in this network namespace) who knows
-/// the name can connect: check peerUser().
+/// Listens on the abstract name `name`, non-blocking. Anybody on this machine (in this network namespace) who
+/// knows the name can connect: check peerUser().
 Result<Fd> listenAbstract(const std::string& name);
 Result<Fd> connectAbstract(const std::string& name);
 
@@ -31,7 +32,8 @@ Result<uid_t> peerUser(int socket);
 /// Sends all of `bytes`, with `fds` attached to the first of them. Blocks as the socket does.
 Status sendAll(int socket, std::string_view bytes, std::span<const int> fds = {});
 
-/// What one receive gave; it never waits. `would_block`: nothing there yet; else `bytes` empty: the other side is gone.
+/// What one receive gave; it never waits. `would_block`: nothing there yet; else `bytes` empty: the other
+/// side is gone.
 struct Received {
   std::string bytes;
   std::vector<Fd> fds;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of the things that happened decides a job's exit code: the user's signal, else the first failure as reported.
-// What follows from our stopping the others never counts.
+// Which of the things that happened decides a job's exit code: the user's signal, else the first failure as
+// reported. What follows from our stopping the others never counts.
 #pragma once
 
 #include <optional>

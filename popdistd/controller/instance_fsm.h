@@ -29,7 +29,8 @@ struct InstanceRow {
 inline constexpr std::array kInstanceTable{
     InstanceRow{InstanceState::kPending, InstanceEvent::kStart, InstanceState::kStarting},
     InstanceRow{InstanceState::kStarting, InstanceEvent::kStarted, InstanceState::kRunning},
-    InstanceRow{InstanceState::kStarting, InstanceEvent::kEnded, InstanceState::kEnded},  // could not be started
+    InstanceRow{InstanceState::kStarting, InstanceEvent::kEnded,
+                InstanceState::kEnded},  // could not be started
     InstanceRow{InstanceState::kRunning, InstanceEvent::kEnded, InstanceState::kEnded},
     InstanceRow{InstanceState::kEnded, InstanceEvent::kClosed, InstanceState::kClosed},
 };

@@ -26,10 +26,9 @@ class Job::HostEvents final : public AgentEvents {
   const int host_;
 };
 
-Job::Job(Loop& loop, std::string id, model::JobSpec spec, std::vector<Agent*> agents, EventLog::Listener listener,
-         Done done)
-    : loop_(loop),
-      id_(std::move(id)),
+Job::Job(const Loop& loop, std::string id, model::JobSpec spec, std::vector<Agent*> agents,
+         EventLog::Listener listener, Done done)
+    : id_(std::move(id)),
       spec_(std::move(spec)),
       placement_(model::place(spec_)),
       log_(loop, std::move(listener)),
@@ -50,8 +49,9 @@ Job::Job(Loop& loop, std::string id, model::JobSpec spec, std::vector<Agent*> ag
 Job::~Job() = default;
 
 void Job::start() {
-  log_.append(-1, "placing " + counted(spec_.num_instances, "instance") + " of " + inQuotes(spec_.command.front()) +
-                      " on " + counted(static_cast<std::int64_t>(hosts_.size()), "host"));
+  log_.append(-1, "placing " + counted(spec_.num_instances, "instance") + " of " +
+                      inQuotes(spec_.command.front()) + " on " +
+                      counted(static_cast<std::int64_t>(hosts_.size()), "host"));
   for (std::size_t host = 0; host < hosts_.size(); ++host) {
     // A port of its own for each instance (TF_CONFIG), and one on the first host for MASTER_PORT.
     const int ports = hosts_[host].instances + (host == 0 ? 1 : 0);
@@ -68,7 +68,8 @@ void Job::stop(int user_signal) {
 
 void Job::described(int host, Result<HostFacts> facts) {
   if (!facts.ok()) {
-    fail({.reason = "host " + spec_.hosts[static_cast<std::size_t>(host)] + ": " + facts.status().message(),
+    fail({.reason = "cannot be placed on host " + spec_.hosts[static_cast<std::size_t>(host)] + ": " +
+                    facts.status().message(),
           .exit_code = contract::kExitLauncherFailed});
     return;
   }
@@ -86,15 +87,20 @@ void Job::handle(JobEvent event) {
     log_.append(-1, std::string("job is ") + nameOf(state_));
   }
   switch (transition->action) {
-    case JobAction::kNone: break;
-    case JobAction::kStartAll: startAll(); break;
+    case JobAction::kNone:
+      break;
+    case JobAction::kStartAll:
+      startAll();
+      break;
     case JobAction::kStopAll:
       for (Host& host : hosts_) host.agent->stop();
       break;
     case JobAction::kKillAll:
       for (Host& host : hosts_) host.agent->kill();
       break;
-    case JobAction::kReport: done_(exit_policy_.outcome()); break;
+    case JobAction::kReport:
+      done_(exit_policy_.outcome());
+      break;
   }
 }
 
@@ -159,7 +165,8 @@ void Job::onStarted(int instance, pid_t pid) {
 void Job::onEnded(int instance, const InstanceEnd& end) {
   const pid_t pid = instances_[static_cast<std::size_t>(instance)].pid;
   advance(instance, InstanceEvent::kEnded);
-  const std::string reason = end.cannot_start.empty() ? describe(end.status) : "could not be started: " + end.cannot_start;
+  const std::string reason =
+      end.cannot_start.empty() ? describe(end.status) : "could not be started: " + end.cannot_start;
   log_.append(instance, reason);
 
   // First the policy, then the others: an instance that fails because of this news comes second.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The controller core for one job: places it, starts it, joins its fences, and decides when and how it ends.
-// Pure: it sees a Loop and agents, does no I/O, and the tables of job_fsm.h and instance_fsm.h say what may happen.
+// Pure: it sees a Loop and agents, does no I/O, and the tables of job_fsm.h and instance_fsm.h say what may
+// happen.
 #pragma once
 
 #include <array>
@@ -24,10 +25,10 @@ class Job {
  public:
   using Done = std::function<void(const JobOutcome&)>;
 
-  /// `agents[h]` serves `spec.hosts[h]`. `spec` is free of mistakes. `done` is called once, when nothing of the job is
-  /// left. Everything passed by reference outlives the job.
-  Job(Loop& loop, std::string id, model::JobSpec spec, std::vector<Agent*> agents, EventLog::Listener listener,
-      Done done);
+  /// `agents[h]` serves `spec.hosts[h]`. `spec` is free of mistakes. `done` is called once, when nothing of
+  /// the job is left. Everything passed by reference outlives the job.
+  Job(const Loop& loop, std::string id, model::JobSpec spec, std::vector<Agent*> agents,
+      EventLog::Listener listener, Done done);
   ~Job();
 
   void start();
@@ -74,7 +75,6 @@ class Job {
   void fail(Failure failure);
   int& inState(InstanceState state) { return in_state_[static_cast<std::size_t>(state)]; }
 
-  Loop& loop_;
   const std::string id_;
   const model::JobSpec spec_;
   const std::vector<model::InstancePlacement> placement_;

@@ -67,12 +67,18 @@ constexpr std::optional<JobTransition> step(JobState state, JobEvent event) {
 
 constexpr const char* nameOf(JobState state) {
   switch (state) {
-    case JobState::kPending: return "pending";
-    case JobState::kStarting: return "starting";
-    case JobState::kRunning: return "running";
-    case JobState::kStopping: return "stopping";
-    case JobState::kKilling: return "killing";
-    case JobState::kDone: return "done";
+    case JobState::kPending:
+      return "pending";
+    case JobState::kStarting:
+      return "starting";
+    case JobState::kRunning:
+      return "running";
+    case JobState::kStopping:
+      return "stopping";
+    case JobState::kKilling:
+      return "killing";
+    case JobState::kDone:
+      return "done";
   }
   return "?";
 }

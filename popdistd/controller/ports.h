@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent port: what the controller asks of one host's agent, and what it hears back. In one process with poprun
-// these are plain calls; for a remote host the wire is another implementation of the same interfaces.
+// The agent port: what the controller asks of one host's agent, and what it hears back. In one process with
+// poprun these are plain calls; for a remote host the wire is another implementation of the same interfaces.
 // All calls, in both directions, are made on the loop's thread and return at once.
 #pragma once
 
@@ -59,8 +59,9 @@ class AgentEvents {
   virtual ~AgentEvents() = default;
   virtual void onStarted(int instance, pid_t pid) = 0;
   virtual void onEnded(int instance, const InstanceEnd& end) = 0;  ///< as soon as it is known
-  virtual void onClosed(int instance) = 0;  ///< all it has written has been delivered
-  virtual void onAborted(int instance, int exit_code, const std::string& message) = 0;  ///< it asks to end the job
+  virtual void onClosed(int instance) = 0;                         ///< all it has written has been delivered
+  virtual void onAborted(int instance, int exit_code,
+                         const std::string& message) = 0;  ///< it asks to end the job
   virtual void onFenceReached(PutValues values) = 0;  ///< all instances of this host have entered the fence
 };
 
@@ -86,7 +87,8 @@ class Agent {
   /// Starts every instance of the slice. Once.
   virtual void run(JobSlice slice, AgentEvents& events) = 0;
 
-  /// SIGTERM to all instances now, SIGKILL to what is left after the slice's grace. Repeating it changes nothing.
+  /// SIGTERM to all instances now, SIGKILL to what is left after the slice's grace. Repeating it changes
+  /// nothing.
   virtual void stop() = 0;
 
   /// SIGKILL to all instances now.

@@ -8,8 +8,8 @@
 
 namespace pop {
 
-/// Who would run where and with which environment. Values that only a start decides (ports, job id, directories) are
-/// named, not invented.
+/// Who would run where and with which environment. Values that only a start decides (ports, job id,
+/// directories) are named, not invented.
 std::string explainPlan(const model::JobSpec& spec);
 
 }  // namespace pop

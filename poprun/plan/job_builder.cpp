@@ -4,6 +4,7 @@
 #include "common/base/text.h"
 #include "common/model/host_list.h"
 #include "libpopdist/src/pod/model/pod_spec.h"
+#include "libpopdist/src/pod/model/replica_layout.h"
 
 namespace pop {
 namespace {
@@ -17,10 +18,12 @@ void buildHosts(const Options& options, const std::string& own_host_name, BuiltJ
   built.spec.hosts = std::move(*hosts);
   for (const std::string& host : built.spec.hosts) {
     if (model::isThisHost(host, own_host_name)) continue;
-    built.mistakes.push_back("--host " + host + ": unknown host; this version starts instances on this host only (" +
+    built.mistakes.push_back("--host " + host +
+                             ": unknown host; this version starts instances on this host only (" +
                              "localhost, or " + own_host_name + ")");
   }
-  if (built.spec.hosts.size() > 1) built.mistakes.emplace_back("--host: this version takes a single host, this one");
+  if (built.spec.hosts.size() > 1)
+    built.mistakes.emplace_back("--host: this version takes a single host, this one");
 }
 
 // The Pod that the job's replicas run on. Needs numbers that are right in themselves.
@@ -38,6 +41,8 @@ void choosePod(const Options& options, BuiltJob& built) {
                              counted(built.spec.ipus_per_replica, "IPU") + " each need a partition of " +
                              std::to_string(ipus) + ": use a larger --system or fewer --num-replicas");
   }
+  const Status fits = popdist::pod::validate({*pod, built.spec.num_replicas, built.spec.ipus_per_replica});
+  if (pod->ipuCount() >= ipus && !fits.ok()) built.mistakes.push_back("--num-replicas: " + fits.message());
   built.spec.system = pod->name;
 }
 
@@ -45,8 +50,9 @@ void checkOutputInstance(const Options& options, BuiltJob& built) {
   if (!options.only_output_from_instance) return;
   const int instance = *options.only_output_from_instance;
   if (instance >= 0 && instance < options.num_instances) return;
-  built.mistakes.push_back("--only-output-from-instance " + std::to_string(instance) + ": there are only instances 0 to " +
-                           std::to_string(options.num_instances - 1) + " (--num-instances)");
+  built.mistakes.push_back("--only-output-from-instance " + std::to_string(instance) +
+                           ": there are only instances 0 to " + std::to_string(options.num_instances - 1) +
+                           " (--num-instances)");
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/model/job_spec.h"
-#include "poprun/options.h"
+#include "poprun/plan/options.h"
 
 namespace pop {
 

@@ -16,7 +16,9 @@ using Row = std::vector<Cell>;
 constexpr int kFirstColumnWidth = 11;
 
 // What `cells` replica cells of inner width `width` take together: a space on both sides, a bar between two.
-std::size_t spanWidth(int cells, std::size_t width) { return static_cast<std::size_t>(cells) * (width + 3) - 1; }
+std::size_t spanWidth(int cells, std::size_t width) {
+  return static_cast<std::size_t>(cells) * (width + 3) - 1;
+}
 
 std::string centred(const std::string& text, std::size_t width) {
   const std::size_t spare = width - std::min(width, text.size());
@@ -64,14 +66,17 @@ std::string replicaText(int replicas, std::size_t width) {
 
 }  // namespace
 
-std::string topologyTable(const model::JobSpec& spec, const std::vector<model::InstancePlacement>& placement) {
+std::string topologyTable(const model::JobSpec& spec,
+                          const std::vector<model::InstancePlacement>& placement) {
   using model::InstancePlacement;
   const auto number = [](int index) { return std::to_string(index); };
-  const std::vector<Row> rows{
-      groupBy(placement, [](const InstancePlacement& p) { return p.host; },
-              [&spec](int host) { return spec.hosts[static_cast<std::size_t>(host)]; }),
-      groupBy(placement, [](const InstancePlacement& p) { return p.ild; }, number),
-      groupBy(placement, [](const InstancePlacement& p) { return p.instance; }, number)};
+  const std::vector<Row> rows{groupBy(
+                                  placement, [](const InstancePlacement& p) { return p.host; },
+                                  [&spec](int host) { return spec.hosts[static_cast<std::size_t>(host)]; }),
+                              groupBy(
+                                  placement, [](const InstancePlacement& p) { return p.ild; }, number),
+                              groupBy(
+                                  placement, [](const InstancePlacement& p) { return p.instance; }, number)};
   const std::size_t width = replicaCellWidth(rows, spec.num_replicas);
   const std::size_t span = spanWidth(spec.num_replicas, width);
   const std::size_t inner = kFirstColumnWidth + 1 + span;

@@ -16,8 +16,8 @@ class Controller {
   virtual ~Controller() = default;
 
   struct Watch {
-    EventLog::Listener event;                      ///< everything that happens to the job
-    std::function<void(const JobOutcome&)> done;   ///< once, when nothing of it is left
+    EventLog::Listener event;                     ///< everything that happens to the job
+    std::function<void(const JobOutcome&)> done;  ///< once, when nothing of it is left
   };
 
   /// Starts the job; `spec` is free of mistakes. Once.

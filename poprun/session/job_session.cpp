@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstring>
 #include <cstdio>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <utility>
@@ -20,8 +20,8 @@
 namespace pop {
 namespace {
 
-// Three descriptors an instance is more than the usual soft limit allows for large jobs; the instances themselves
-// keep the limit they would have without us, since the keeper was forked before.
+// Three descriptors an instance is more than the usual soft limit allows for large jobs; the instances
+// themselves keep the limit they would have without us, since the keeper was forked before.
 void raiseDescriptorLimit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -35,7 +35,8 @@ int launcherFailed(const Status& status) {
 }
 
 void logEvent(const LogEntry& entry) {
-  log::debug(entry.instance < 0 ? entry.text : "instance " + std::to_string(entry.instance) + ' ' + entry.text);
+  log::debug(entry.instance < 0 ? entry.text
+                                : "instance " + std::to_string(entry.instance) + ' ' + entry.text);
 }
 
 class Session {
@@ -43,8 +44,9 @@ class Session {
   Session(const model::JobSpec& spec, const SessionSettings& settings, keeper::Keeper keeper)
       : spec_(spec),
         mux_(loop_, settings.output, [this] { loop_.post([this] { controller_.stop(SIGPIPE); }); }),
-        controller_(loop_, std::move(keeper), mux_,
-                    settings.output.whole_lines ? agent::OutputPump::Mode::kLines : agent::OutputPump::Mode::kRaw) {}
+        controller_(
+            loop_, std::move(keeper), mux_,
+            settings.output.whole_lines ? agent::OutputPump::Mode::kLines : agent::OutputPump::Mode::kRaw) {}
 
   int run(const std::string& before_output) {
     loop_.watchSignals({SIGINT, SIGTERM, SIGHUP}, [this](int signal) { userSignal(signal); });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drives one job from its submission to poprun's exit code: the loop, the user's signals, the output, the summary.
+// Drives one job from its submission to poprun's exit code: the loop, the user's signals, the output, the
+// summary.
 #pragma once
 
 #include "common/model/job_spec.h"

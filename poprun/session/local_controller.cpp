@@ -22,7 +22,8 @@ std::string newJobId() {
 }  // namespace
 
 Status LocalController::submit(model::JobSpec spec, Watch watch) {
-  if (const char* chosen = std::getenv("POPDIST_EXECUTABLE_CACHE_PATH"); chosen != nullptr && *chosen != '\0') {
+  if (const char* chosen = std::getenv("POPDIST_EXECUTABLE_CACHE_PATH");
+      chosen != nullptr && *chosen != '\0') {
     spec.executable_cache_path = chosen;
   } else {
     POP_ASSIGN_OR_RETURN(spec.executable_cache_path, agent_.makeJobDirectory());

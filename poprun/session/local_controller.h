@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The default controller: the controller core and this host's agent, both in this process. No daemon, no socket to
-// configure, nothing on the way.
+// The default controller: the controller core and this host's agent, both in this process. No daemon, no
+// socket to configure, nothing on the way.
 #pragma once
 
 #include <memory>

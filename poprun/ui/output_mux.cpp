@@ -35,7 +35,8 @@ std::string_view OutputMux::tagged(int instance, std::string_view text) {
     scratch_ += text.substr(0, line);
     text.remove_prefix(line);
   }
-  // An unfinished line (its writer ended, or it was too long for the buffer) must not run into the next instance's.
+  // An unfinished line (its writer ended, or it was too long for the buffer) must not run into the next
+  // instance's.
   if (!scratch_.ends_with('\n')) scratch_ += '\n';
   return scratch_;
 }

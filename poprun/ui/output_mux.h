@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts the instances' output on poprun's own two streams: tagged or not, filtered or not, never two instances in a line.
+// Puts the instances' output on poprun's own two streams: tagged or not, filtered or not, never two instances
+// in a line.
 #pragma once
 
 #include <array>

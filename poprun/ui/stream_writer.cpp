@@ -14,8 +14,8 @@
 namespace pop {
 namespace {
 
-// Setting O_NONBLOCK on an inherited descriptor would set it for everybody who shares it, our parent's shell included.
-// Pipes and terminals can be opened anew; sockets have MSG_DONTWAIT; regular files never block.
+// Setting O_NONBLOCK on an inherited descriptor would set it for everybody who shares it, our parent's shell
+// included. Pipes and terminals can be opened anew; sockets have MSG_DONTWAIT; regular files never block.
 sys::Fd openAnew(int fd) {
   struct stat info {};
   if (::fstat(fd, &info) != 0 || !(S_ISFIFO(info.st_mode) || S_ISCHR(info.st_mode))) return {};
@@ -55,8 +55,9 @@ void StreamWriter::write(std::string_view text) {
 
 ssize_t StreamWriter::writeSome(std::string_view text) {
   while (true) {
-    const ssize_t written = is_socket_ ? ::send(original_, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL)
-                                       : ::write(own_.valid() ? own_.get() : original_, text.data(), text.size());
+    const ssize_t written = is_socket_
+                                ? ::send(original_, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL)
+                                : ::write(own_.valid() ? own_.get() : original_, text.data(), text.size());
     if (written >= 0 || errno != EINTR) return written;
   }
 }

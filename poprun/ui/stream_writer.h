@@ -14,7 +14,7 @@ namespace pop {
 class StreamWriter {
  public:
   struct Events {
-    std::function<void()> drained;      ///< nothing is waiting any more
+    std::function<void()> drained;          ///< nothing is waiting any more
     std::function<void(int error)> failed;  ///< once; everything from then on is dropped
   };
 
@@ -37,7 +37,8 @@ class StreamWriter {
 
   os::AsioLoop& loop_;
   const int original_;
-  sys::Fd own_;     ///< our own open file of the same pipe or terminal: O_NONBLOCK on it is nobody else's business
+  sys::Fd
+      own_;  ///< our own open file of the same pipe or terminal: O_NONBLOCK on it is nobody else's business
   bool is_socket_ = false;
   const Events events_;
   std::string waiting_;

@@ -21,14 +21,17 @@ std::string who(const Failure& failure, const model::JobSpec& spec) {
 std::string summaryOf(const JobOutcome& outcome, const model::JobSpec& spec) {
   if (outcome.user_signal == SIGINT || outcome.user_signal == SIGPIPE) return {};
   if (outcome.user_signal != 0) {
-    return "poprun: ended by SIG" + std::string(sigabbrev_np(outcome.user_signal)) + "; all instances were stopped\n";
+    return "poprun: ended by SIG" + std::string(sigabbrev_np(outcome.user_signal)) +
+           "; all instances were stopped\n";
   }
   if (!outcome.failure) return {};
   const Failure& failure = *outcome.failure;
   std::string text = "poprun: " + who(failure, spec) + ' ' + failure.reason;
   if (failure.instance >= 0 && spec.num_instances > 1 && failure.pid != 0) {
-    text += "; the other " + (spec.num_instances == 2 ? "instance was" : counted(spec.num_instances - 1, "instance") + " were") +
-            " stopped";
+    text +=
+        "; the other " +
+        (spec.num_instances == 2 ? "instance was" : counted(spec.num_instances - 1, "instance") + " were") +
+        " stopped";
   }
   return text + '\n';
 }

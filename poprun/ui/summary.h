@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last thing a user reads of a job that did not go well: what failed first, where, and what became of the rest.
+// The last thing a user reads of a job that did not go well: what failed first, where, and what became of the
+// rest.
 #pragma once
 
 #include <string>
@@ -9,7 +10,8 @@
 
 namespace pop {
 
-/// Lines for stderr; empty for a job that succeeded, or whose user ended it with Ctrl-C or by closing its output.
+/// Lines for stderr; empty for a job that succeeded, or whose user ended it with Ctrl-C or by closing its
+/// output.
 std::string summaryOf(const JobOutcome& outcome, const model::JobSpec& spec);
 
 }  // namespace pop

@@ -27,7 +27,8 @@ enum class ErrorCode : std::uint8_t {
   kDataLoss = 15,
 };
 
-/// Thrown by every function of popdist that fails. what() names the operation, the cause and what to do about it.
+/// Thrown by every function of popdist that fails. what() names the operation, the cause and what to do about
+/// it.
 class popdist_error : public std::runtime_error {
  public:
   struct Where {

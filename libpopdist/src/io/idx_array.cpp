@@ -111,7 +111,8 @@ pop::Result<std::vector<std::uint8_t>> readValues(ByteSource& source, std::size_
 pop::Status expectEnd(ByteSource& source, const std::string& part) {
   std::array<std::uint8_t, 1> extra{};
   POP_ASSIGN_OR_RETURN(const std::size_t got, source.read(extra));
-  if (got > 0) return pop::invalidArgument(pop::inQuotes(source.name()) + " has trailing bytes after " + part);
+  if (got > 0)
+    return pop::invalidArgument(pop::inQuotes(source.name()) + " has trailing bytes after " + part);
   return source.endStatus();
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A collective as data. A pure function (one file per algorithm) returns the steps of one rank; exec/ carries them
-// out over any transport, pod/model/ walks the same steps to say how long a real Pod would take.
+// A collective as data. A pure function (one file per algorithm) returns the steps of one rank; exec/ carries
+// them out over any transport, pod/model/ walks the same steps to say how long a real Pod would take.
 //
-// Words: a *rank* is a position in the communicator (an instance for host collectives, a replica for device ones).
-// A *block* is the part of a vector that one rank owns: blockRange says where it lies.
+// Words: a *rank* is a position in the communicator (an instance for host collectives, a replica for device
+// ones). A *block* is the part of a vector that one rank owns: blockRange says where it lies.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,15 @@
 
 namespace popdist::plan {
 
-/// Where a step reads or writes. kInput is never written; in an in-place collective it is the same memory as kOutput.
+/// Where a step reads or writes. kInput is never written; in an in-place collective it is the same memory as
+/// kOutput.
 enum class Buffer : std::uint8_t { kInput, kOutput, kScratch };
 
 enum class StepKind : std::uint8_t {
   kSend,        ///< `from` goes to `peer`
   kRecv,        ///< `to` = what `peer` sent
-  kRecvReduce,  ///< `to` = `from` + what `peer` sent, element by element; `from` and `to` may be the same range
+  kRecvReduce,  ///< `to` = `from` + what `peer` sent, element by element; `from` and `to` may be the same
+                ///< range
   kCopy,        ///< `to` = `from`, on this rank
 };
 
@@ -30,8 +32,9 @@ struct Slice {
   friend bool operator==(const Slice&, const Slice&) = default;
 };
 
-/// Steps of one round run at the same time; a round starts when this rank has finished the one before it. Between two
-/// ranks, messages arrive in the order sent. A step of zero elements moves nothing but still keeps its round.
+/// Steps of one round run at the same time; a round starts when this rank has finished the one before it.
+/// Between two ranks, messages arrive in the order sent. A step of zero elements moves nothing but still
+/// keeps its round.
 struct Step {
   StepKind kind = StepKind::kCopy;
   std::uint32_t round = 0;  ///< never decreases along a plan

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options.h"
+
+#include <getopt.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace {
+
+constexpr const char* kHelp =
+    "Trains a small network on Fashion-MNIST, on as many replicas as poprun gives it.\n"
+    "  --data DIR            with the four IDX files (default: Debian's dataset-fashion-mnist)\n"
+    "  --output-model FILE   where instance 0 writes the trained parameters\n"
+    "  --epochs N            (3)\n"
+    "  --micro-batch N       samples that a replica processes at once (16)\n"
+    "  --accumulation N      micro batches per weight update (2)\n"
+    "  --learning-rate X     at the start; falls to zero (0.1)\n"
+    "  --momentum X          (0.9)\n"
+    "  --seed N              (42)\n";
+
+[[noreturn]] void mistake(const char* option, const char* value) {
+  std::fprintf(stderr, "fashion_mnist: --%s: '%s' is not a valid value (see --help)\n", option, value);
+  std::exit(2);
+}
+
+int positive(const char* option, const char* text) {
+  char* end = nullptr;
+  const long value = std::strtol(text, &end, 10);
+  if (*text == '\0' || *end != '\0' || value < 1 || value > 1'000'000) mistake(option, text);
+  return static_cast<int>(value);
+}
+
+float fraction(const char* option, const char* text) {
+  char* end = nullptr;
+  const float value = std::strtof(text, &end);
+  if (*text == '\0' || *end != '\0' || !(value >= 0.0F && value <= 10.0F)) mistake(option, text);
+  return value;
+}
+
+}  // namespace
+
+TrainingOptions parseOptions(int argc, char** argv) {
+  static const option kOptions[] = {{"data", 1, nullptr, 'd'},         {"output-model", 1, nullptr, 'o'},
+                                    {"epochs", 1, nullptr, 'e'},       {"micro-batch", 1, nullptr, 'b'},
+                                    {"accumulation", 1, nullptr, 'a'}, {"learning-rate", 1, nullptr, 'l'},
+                                    {"momentum", 1, nullptr, 'm'},     {"seed", 1, nullptr, 's'},
+                                    {"help", 0, nullptr, 'h'},         {nullptr, 0, nullptr, 0}};
+  TrainingOptions options;
+  for (int found = 0; (found = getopt_long(argc, argv, "", kOptions, nullptr)) != -1;) {
+    switch (found) {
+      case 'd':
+        options.data = optarg;
+        break;
+      case 'o':
+        options.output_model = optarg;
+        break;
+      case 'e':
+        options.epochs = positive("epochs", optarg);
+        break;
+      case 'b':
+        options.micro_batch = positive("micro-batch", optarg);
+        break;
+      case 'a':
+        options.accumulation = positive("accumulation", optarg);
+        break;
+      case 'l':
+        options.learning_rate = fraction("learning-rate", optarg);
+        break;
+      case 'm':
+        options.momentum = fraction("momentum", optarg);
+        break;
+      case 's':
+        options.seed = static_cast<std::uint64_t>(positive("seed", optarg));
+        break;
+      case 'h':
+        std::fputs(kHelp, stdout);
+        std::exit(0);
+      default:
+        std::exit(2);  // getopt_long has said why
+    }
+  }
+  if (optind < argc) mistake("", argv[optind]);
+  return options;
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The example's command line.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+struct TrainingOptions {
+  std::string data = "/usr/share/datasets/fashion-mnist";  ///< Debian's dataset-fashion-mnist
+  std::string output_model;                                ///< file for the trained parameters; empty: none
+  int epochs = 3;
+  int micro_batch = 16;  ///< samples that a replica processes at once
+  int accumulation = 2;  ///< micro batches per weight update
+  float learning_rate = 0.1F;
+  float momentum = 0.9F;
+  std::uint64_t seed = 42;
+};
+
+/// Exits with a message and code 2 on a mistake, with the help text and code 0 on --help.
+TrainingOptions parseOptions(int argc, char** argv);

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// PopDist's life cycle and communicators, as free functions on Context::fromEnvironment().
+// From: PopDist, header popdist/backend.hpp.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+
+namespace popdist {
+
+/// Connects this instance to the others. Every instance calls it; only the first call acts. Errors as
+/// Context::fromEnvironment.
+void initializeBackend();
+
+/// The same, under the name that PopDist's Python module has for it.
+void init();
+
+/// Waits for all instances, then forgets the registered communicators. Every instance calls it; calls before
+/// initializeBackend or after the first do nothing. Optional: a process may just end.
+void finalizeBackend();
+
+bool isBackendInitialized();
+
+/// Returns when every instance has called it. Initialises the backend if need be.
+void synchronize();
+
+/// Names the communicator of all instances. Registering it anew narrows or widens what the default means.
+constexpr const char* defaultCommunicatorId() {
+  return "popdist_default";
+}
+
+/// Makes the instances `participants` the communicator `communicator_id` for popdist::collectives; an id that
+/// exists is replaced. Collective over all instances, also those outside of it, with the same arguments.
+void registerCommunicator(const std::set<std::uint32_t>& participants,
+                          const std::string& communicator_id = defaultCommunicatorId());
+
+}  // namespace popdist

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// All of popdist, and PopDist's questions about the environment as free functions. These read the environment
+// only: they need no agent and no other instance, and cost nothing. Without poprun: one instance with one
+// replica on one IPU. All throw popdist_error kInvalidArgument when the environment contradicts itself.
+#pragma once
+
+#include "popdist/backend.hpp"
+#include "popdist/collectives.hpp"
+#include "popdist/context.hpp"
+#include "popdist/error.hpp"
+#include "popdist/io.hpp"
+#include "popdist/pod.hpp"
+#include "popdist/types.hpp"
+
+namespace popdist {
+
+bool isPopdistEnvSet();  ///< started by poprun (or PopRun)
+
+int getNumTotalReplicas();
+int getNumLocalReplicas();    ///< replicas of this instance
+int getReplicaIndexOffset();  ///< global index of this instance's first replica
+int getNumIpusPerReplica();
+int getLocalInstanceIndex();  ///< index among the instances of this host
+
+/// Index of this instance and their number. kFailedPrecondition when the instances have different numbers of
+/// replicas and the environment (PopRun's own) does not say.
+int getInstanceIndex();
+int getNumInstances();
+
+/// False when the environment says otherwise.
+bool checkNumIpusPerReplica(int num_ipus);
+
+/// The Poplar device id for this instance: the smallest aligned group of IPUs that holds its replicas, in the
+/// numbering of the job's partition (single IPUs first, then pairs, quads, …). `ipus_per_replica` 0: the
+/// environment's.
+int getDeviceId(int ipus_per_replica = 0);
+
+}  // namespace popdist

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The link to this host's agent: frames on its Unix socket (docs/spec/instance_wire.md). One call at a time;
+// a lock keeps threads apart.
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include "common/contract/env_contract.h"
+#include "common/contract/frame.h"
+#include "common/contract/instance_wire.h"
+#include "common/sys/fd.h"
+#include "common/sys/memfd.h"
+#include "libpopdist/src/context/link.h"
+
+namespace popdist::context {
+
+class AgentLink final : public Link {
+ public:
+  /// Connects and says hello.
+  static pop::Result<std::unique_ptr<AgentLink>> connect(const pop::contract::InstanceEnv& env,
+                                                         std::chrono::milliseconds timeout);
+
+  LinkError put(const std::string& key, const std::string& value) override;
+  LinkError get(const std::string& key, std::chrono::milliseconds timeout,
+                std::optional<std::string>& value) override;
+  LinkError fence(std::chrono::milliseconds timeout) override;
+  void abort(int exit_code, const std::string& message) override;
+  transport::SegmentView segment() const override { return {segment_.data()}; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  explicit AgentLink(pop::sys::Fd socket) : socket_(std::move(socket)) {}
+  LinkError hello(const pop::contract::InstanceEnv& env, std::chrono::milliseconds timeout);
+  LinkError send(pop::contract::InstanceMessage type, std::vector<std::string> fields);
+  LinkError receive(Clock::time_point deadline, pop::contract::Frame& reply);
+
+  std::mutex mutex_;
+  pop::sys::Fd socket_;
+  pop::contract::FrameReader reader_;
+  std::vector<pop::sys::Fd> received_fds_;
+  pop::sys::Mapping segment_;
+};
+
+}  // namespace popdist::context

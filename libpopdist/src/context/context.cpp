@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "popdist/context.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <numeric>
+
+#include "libpopdist/src/context/agent_link.h"
+#include "libpopdist/src/context/context_impl.h"
+#include "libpopdist/src/context/environment.h"
+#include "libpopdist/src/context/memory_link.h"
+#include "popdist/error.hpp"
+
+namespace popdist {
+namespace {
+
+using context::throwIfFailed;
+
+constexpr std::chrono::milliseconds kConnectTimeout{30'000};
+
+std::unique_ptr<context::Link> makeLink(const pop::contract::InstanceEnv& env) {
+  if (!env.agent_socket.empty()) {
+    auto link = context::AgentLink::connect(env, kConnectTimeout);
+    throwIfFailed({link.status()}, "Context::fromEnvironment");
+    return std::move(*link);
+  }
+  if (env.num_instances > 1) {
+    throw popdist_error(ErrorCode::kFailedPrecondition,
+                        "Context::fromEnvironment: the environment names " +
+                            std::to_string(env.num_instances) +
+                            " instances but no agent (POPDIST_AGENT_SOCKET): start the program with poprun");
+  }
+  auto hub = context::MemoryHub::create(1);
+  throwIfFailed({hub.status()}, "Context::fromEnvironment");
+  return std::make_unique<context::MemoryLink>(std::move(*hub));
+}
+
+std::unique_ptr<Communicator> makeCommunicator(context::Surroundings& surroundings,
+                                               std::vector<int> instances) {
+  auto group = context::Group::create(surroundings, std::move(instances));
+  if (!group) return nullptr;
+  return std::make_unique<Communicator>(std::make_unique<Communicator::Impl>(std::move(group)));
+}
+
+}  // namespace
+
+Context::Impl::Impl(const pop::contract::InstanceEnv& instance_env, std::unique_ptr<context::Link> link)
+    : env(instance_env) {
+  surroundings.link = std::move(link);
+  surroundings.instance_index = env.instance_index;
+  surroundings.num_local_instances = env.num_local_instances;
+  std::vector<int> everybody(static_cast<std::size_t>(env.num_instances));
+  std::iota(everybody.begin(), everybody.end(), 0);
+  world = makeCommunicator(surroundings, std::move(everybody));
+}
+
+Context& Context::fromEnvironment() {
+  static Context context(std::make_unique<Impl>(context::environment(), makeLink(context::environment())));
+  return context;
+}
+
+Context::Context(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Context::~Context() = default;
+
+int Context::instanceIndex() const {
+  return impl_->env.instance_index;
+}
+int Context::numInstances() const {
+  return impl_->env.num_instances;
+}
+int Context::localInstanceIndex() const {
+  return impl_->env.local_instance_index;
+}
+int Context::numTotalReplicas() const {
+  return impl_->env.num_total_replicas;
+}
+int Context::numLocalReplicas() const {
+  return impl_->env.num_local_replicas;
+}
+int Context::replicaIndexOffset() const {
+  return impl_->env.replica_index_offset;
+}
+int Context::numIpusPerReplica() const {
+  return impl_->env.num_ipus_per_replica;
+}
+const std::string& Context::system() const {
+  return impl_->env.system;
+}
+bool Context::offline() const {
+  return impl_->env.offline;
+}
+
+void Context::setTimeout(std::chrono::milliseconds timeout) {
+  if (timeout.count() < 1) {
+    throw popdist_error(ErrorCode::kInvalidArgument,
+                        "Context::setTimeout: the timeout must be at least a millisecond");
+  }
+  // What the wire carries; 24 days are as good as for ever.
+  impl_->surroundings.timeout_ms = std::min<std::chrono::milliseconds::rep>(timeout.count(), INT32_MAX);
+}
+
+std::chrono::milliseconds Context::timeout() const {
+  return impl_->surroundings.timeout();
+}
+
+void Context::put(const std::string& key, const std::string& value) {
+  throwIfFailed(impl_->surroundings.link->put(key, value), "Context::put");
+}
+
+std::optional<std::string> Context::get(const std::string& key) {
+  std::optional<std::string> value;
+  throwIfFailed(impl_->surroundings.link->get(key, timeout(), value), "Context::get");
+  return value;
+}
+
+void Context::fence() {
+  throwIfFailed(impl_->surroundings.link->fence(timeout()), "Context::fence");
+}
+
+void Context::abort(int exit_code, const std::string& message) {
+  impl_->surroundings.link->abort(exit_code, message);
+  std::fflush(nullptr);
+  std::_Exit(exit_code);
+}
+
+Communicator& Context::world() {
+  return *impl_->world;
+}
+
+std::unique_ptr<Communicator> Context::createCommunicator(const std::set<unsigned>& participants) {
+  if (participants.empty() || *participants.rbegin() >= static_cast<unsigned>(numInstances())) {
+    throw popdist_error(ErrorCode::kInvalidArgument,
+                        "Context::createCommunicator: participants must be some of the instances 0 to " +
+                            std::to_string(numInstances() - 1));
+  }
+  return makeCommunicator(impl_->surroundings, {participants.begin(), participants.end()});
+}
+
+}  // namespace popdist

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// A group of ranks that run collectives together, with its connections: what Communicator (ranks are
+// instances) and the Pod (ranks are replicas, several in a process) have in common.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "libpopdist/src/context/link.h"
+#include "libpopdist/src/exec/executor.h"
+
+namespace popdist::context {
+
+/// Shared by everything that belongs to one context.
+struct Surroundings {
+  std::unique_ptr<Link> link;
+  int instance_index = 0;
+  int num_local_instances = 1;
+  std::atomic<std::chrono::milliseconds::rep> timeout_ms{30 * 60 * 1000};
+  int groups_created = 0;  ///< names the next group; every instance creates them in the same order
+
+  std::chrono::milliseconds timeout() const { return std::chrono::milliseconds(timeout_ms.load()); }
+};
+
+class Group {
+ public:
+  /// Collective over all instances of the job; `instance_of_rank[r]` is the instance that holds rank r. An
+  /// instance that holds none gets nullptr. Throws popdist_error.
+  static std::unique_ptr<Group> create(Surroundings& surroundings, std::vector<int> instance_of_rank);
+
+  int size() const { return static_cast<int>(instance_of_rank_.size()); }
+  const std::vector<int>& localRanks() const { return local_ranks_; }
+
+  /// One local rank's part of a call; parts in the order of localRanks().
+  struct Part {
+    const plan::Plan* plan = nullptr;
+    const void* input = nullptr;
+    void* output = nullptr;
+  };
+
+  /// Runs one collective. `call.sequence` is filled in here. Throws popdist_error; the group is then
+  /// unusable.
+  void run(exec::Call call, std::span<const Part> parts);
+
+  /// popdist_error with this group's rank in it.
+  [[noreturn]] void fail(const char* operation, const pop::Status& status, int peer) const;
+
+ private:
+  Group(Surroundings& surroundings, std::vector<int> instance_of_rank, std::vector<int> local_ranks);
+
+  Surroundings& surroundings_;
+  const std::vector<int> instance_of_rank_;
+  const std::vector<int> local_ranks_;
+  const bool a_core_each_;  ///< this host's instances do not outnumber its usable cores
+  std::unique_ptr<transport::ShmGroup> transport_;
+  std::unique_ptr<exec::PeerMonitor> monitor_;
+  std::uint64_t calls_ = 0;
+  std::optional<std::string> broken_;  ///< why no further call is possible
+};
+
+/// Throws unless `error` is ok.
+void throwIfFailed(const LinkError& error, const char* operation);
+
+}  // namespace popdist::context

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an instance needs from its surroundings: values exchanged through fences, and memory shared on its
+// host. agent_link.h is the real one; memory_link.h serves programs without poprun, and ranks that are
+// threads of a test.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "common/base/status.h"
+#include "libpopdist/src/transport/shm/shm_group.h"
+
+namespace popdist::context {
+
+/// A failure of the link, and the instance that caused it, if one did.
+struct LinkError {
+  pop::Status status;
+  int instance = -1;
+  bool ok() const { return status.ok(); }
+};
+
+class Link {
+ public:
+  virtual ~Link() = default;
+
+  virtual LinkError put(const std::string& key, const std::string& value) = 0;
+  virtual LinkError get(const std::string& key, std::chrono::milliseconds timeout,
+                        std::optional<std::string>& value) = 0;
+  virtual LinkError fence(std::chrono::milliseconds timeout) = 0;
+  virtual void abort(int exit_code, const std::string& message) = 0;
+  virtual transport::SegmentView segment() const = 0;
+};
+
+}  // namespace popdist::context

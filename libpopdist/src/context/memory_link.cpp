@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/src/context/memory_link.h"
+
+#include <utility>
+
+#include "common/contract/segment.h"
+
+namespace popdist::context {
+
+pop::Result<std::shared_ptr<MemoryHub>> MemoryHub::create(int instances) {
+  POP_ASSIGN_OR_RETURN(const pop::sys::Fd memory,
+                       pop::sys::createMemfd("popdist-segment", pop::contract::kSegmentBytes));
+  POP_ASSIGN_OR_RETURN(pop::sys::Mapping mapping,
+                       pop::sys::mapShared(memory.get(), pop::contract::kSegmentBytes));
+  std::shared_ptr<MemoryHub> hub(new MemoryHub(instances));
+  hub->segment_ = std::move(mapping);
+  pop::contract::initialiseSegment(hub->segment_.data(), static_cast<std::uint32_t>(instances));
+  return hub;
+}
+
+void MemoryHub::end(int instance, bool clean, const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  if (!first_end_) first_end_ = LinkError{pop::unavailable(text), instance};
+  auto* header = reinterpret_cast<pop::contract::SegmentHeader*>(segment_.data());
+  pop::contract::publishObituary(header, instance, clean, text);
+  changed_.notify_all();
+}
+
+LinkError MemoryLink::put(const std::string& key, const std::string& value) {
+  const std::lock_guard lock(hub_->mutex_);
+  hub_->staged_.insert_or_assign(key, value);
+  return {};
+}
+
+LinkError MemoryLink::get(const std::string& key, std::chrono::milliseconds,
+                          std::optional<std::string>& value) {
+  const std::lock_guard lock(hub_->mutex_);
+  const auto found = hub_->released_.find(key);
+  value = found == hub_->released_.end() ? std::nullopt : std::optional(found->second);
+  return {};
+}
+
+LinkError MemoryLink::fence(std::chrono::milliseconds timeout) {
+  std::unique_lock lock(hub_->mutex_);
+  if (hub_->first_end_) return *hub_->first_end_;
+  const std::uint64_t mine = hub_->fences_released_;
+  if (++hub_->inside_ == hub_->instances_) {
+    for (auto& [key, value] : std::exchange(hub_->staged_, {})) hub_->released_.insert_or_assign(key, value);
+    hub_->inside_ = 0;
+    ++hub_->fences_released_;
+    hub_->changed_.notify_all();
+    return {};
+  }
+  const auto open = [&] { return hub_->fences_released_ != mine || hub_->first_end_.has_value(); };
+  if (!hub_->changed_.wait_for(lock, timeout, open)) {
+    --hub_->inside_;
+    return {{pop::Code::kDeadlineExceeded, "not every instance has entered the fence in time"}};
+  }
+  if (hub_->fences_released_ != mine) return {};
+  --hub_->inside_;
+  return *hub_->first_end_;
+}
+
+}  // namespace popdist::context

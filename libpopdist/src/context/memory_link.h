@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// A link without an agent: the instances are threads of one process, or there is just one.
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "common/sys/memfd.h"
+#include "libpopdist/src/context/link.h"
+
+namespace popdist::context {
+
+/// What the links of one process have in common.
+class MemoryHub {
+ public:
+  static pop::Result<std::shared_ptr<MemoryHub>> create(int instances);
+
+  /// As if instance `instance` had ended: fences fail, waiting collectives find the obituary.
+  void end(int instance, bool clean, const std::string& text);
+
+ private:
+  friend class MemoryLink;
+  explicit MemoryHub(int instances) : instances_(instances) {}
+
+  const int instances_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<std::string, std::string> staged_;
+  std::map<std::string, std::string> released_;
+  int inside_ = 0;
+  std::uint64_t fences_released_ = 0;
+  std::optional<LinkError> first_end_;
+  pop::sys::Mapping segment_;
+};
+
+class MemoryLink final : public Link {
+ public:
+  explicit MemoryLink(std::shared_ptr<MemoryHub> hub) : hub_(std::move(hub)) {}
+
+  LinkError put(const std::string& key, const std::string& value) override;
+  LinkError get(const std::string& key, std::chrono::milliseconds timeout,
+                std::optional<std::string>& value) override;
+  LinkError fence(std::chrono::milliseconds timeout) override;
+  void abort(int, const std::string&) override {}  // the caller's exit ends all there is
+  transport::SegmentView segment() const override { return {hub_->segment_.data()}; }
+
+ private:
+  std::shared_ptr<MemoryHub> hub_;
+};
+
+}  // namespace popdist::context

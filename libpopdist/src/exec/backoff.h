@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a collective waits when nothing moves: it spins while every rank can have a core of its own, else gives
+// its core away at once; in the end it sleeps. docs/adr/0006 has the measurements.
+#pragma once
+
+#include <sched.h>
+
+#include "libpopdist/src/transport/transport.h"
+
+namespace popdist::exec {
+
+class Backoff {
+ public:
+  Backoff(transport::Sleeper& sleeper, bool a_core_each)
+      : sleeper_(sleeper), spins_(a_core_each ? kSpins : 0) {}
+
+  /// Something moved: start over.
+  void reset() {
+    if (about_to_sleep_) sleeper_.cancel();
+    about_to_sleep_ = false;
+    turns_ = 0;
+  }
+
+  /// One turn of waiting. The caller looks for progress between any two turns.
+  void wait() {
+    ++turns_;
+    if (turns_ <= spins_) {
+      __builtin_ia32_pause();
+    } else if (turns_ <= spins_ + kYields) {
+      sched_yield();
+    } else if (!about_to_sleep_) {
+      sleeper_.prepare();
+      about_to_sleep_ = true;
+    } else {
+      sleeper_.sleep(kLongestSleep);
+      about_to_sleep_ = false;
+    }
+  }
+
+  /// True when the caller has waited long enough to ask whether its peers still live.
+  bool patient() const { return turns_ > spins_; }
+
+ private:
+  static constexpr int kSpins = 2000;  // about 20 us
+  static constexpr int kYields = 200;
+  // Nobody rings for a peer's death or a deadline.
+  static constexpr std::chrono::milliseconds kLongestSleep{20};
+
+  transport::Sleeper& sleeper_;
+  const int spins_;
+  int turns_ = 0;
+  bool about_to_sleep_ = false;
+};
+
+}  // namespace popdist::exec

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Carries out plans over a transport until they are done, the deadline has passed, or somebody needed is
+// gone. The caller's thread does all the work. One call may run the plans of several local ranks side by
+// side.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "common/base/status.h"
+#include "libpopdist/src/exec/peer_monitor.h"
+#include "libpopdist/src/plan/plan.h"
+#include "libpopdist/src/reduce/kernels.h"
+#include "libpopdist/src/transport/transport.h"
+#include "popdist/types.hpp"
+
+namespace popdist::exec {
+
+/// What all ranks must agree on. It travels with each message, so that a mismatch is an error and not
+/// garbage.
+struct Call {
+  const char* name = "";        ///< "allReduceSum", for messages
+  std::uint32_t operation = 0;  ///< any number that tells the operations apart
+  Type type = Type::kUint8;
+  std::uint64_t count = 0;     ///< elements, as the caller gave them
+  std::uint64_t sequence = 0;  ///< how many calls the group has made before this one
+};
+
+/// One local rank's part.
+struct RankWork {
+  const plan::Plan* plan = nullptr;
+  const void* input = nullptr;
+  void* output = nullptr;
+  transport::Endpoint* endpoint = nullptr;
+};
+
+struct Waiting {
+  transport::Sleeper* sleeper = nullptr;
+  PeerMonitor* monitor = nullptr;
+  bool a_core_each = false;  ///< the ranks of this host do not outnumber its cores
+  std::chrono::steady_clock::time_point deadline;
+};
+
+/// Why a call failed, and who is to blame.
+struct Failure {
+  pop::Status status;
+  int peer_instance = -1;
+};
+
+/// Runs all `work` to its end. After a failure the transport's state is undefined: the group must not be used
+/// again. `kernel` may be nullptr when no plan reduces.
+Failure execute(const Call& call, reduce::Kernel kernel, std::span<RankWork> work, const Waiting& waiting);
+
+}  // namespace popdist::exec

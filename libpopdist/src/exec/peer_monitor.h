@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tells a waiting collective that a member of its group will never answer.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+namespace popdist::exec {
+
+struct PeerLoss {
+  int instance = -1;
+  std::string text;  ///< "instance 2 (pid 712) was killed by SIGKILL"
+};
+
+class PeerMonitor {
+ public:
+  virtual ~PeerMonitor() = default;
+
+  /// True when any instance of the job has ended. Cheap: asked in every turn of a wait.
+  virtual bool anyEnded() = 0;
+
+  /// The first member of the group whose end makes waiting for the ranks `awaited` pointless: any that
+  /// failed, or one of `awaited` that has left, even if cleanly.
+  virtual std::optional<PeerLoss> loss(std::span<const int> awaited) = 0;
+};
+
+}  // namespace popdist::exec

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far one rank has come in its plan. Polled: each call moves what can be moved now.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libpopdist/src/exec/executor.h"
+
+namespace popdist::exec {
+
+class RankProgress {
+ public:
+  RankProgress(const Call& call, reduce::Kernel kernel, const RankWork& work);
+
+  /// Moves what can be moved; true if anything did.
+  bool poll();
+  bool done() const { return next_step_ == steps().size() && active_.empty(); }
+
+  /// The peers that the current round waits for.
+  void appendAwaited(std::vector<int>& ranks) const;
+
+  /// Set when a peer turned out to be in another call.
+  const std::optional<std::string>& mismatch() const { return mismatch_; }
+  int mismatchedRank() const { return mismatched_rank_; }
+
+ private:
+  // A step under way. A message is a header of one aligned block, then the elements.
+  struct Active {
+    const plan::Step* step = nullptr;
+    std::size_t header_moved = 0;
+    std::size_t bytes_moved = 0;
+  };
+
+  const std::vector<plan::Step>& steps() const { return work_.plan->steps; }
+  void startRound();
+  bool advance(Active& active);
+  bool send(Active& active);
+  bool receive(Active& active);
+  bool receiveHeader(Active& active, transport::Connection& connection);
+  void absorb(const plan::Step& step, std::size_t done_bytes, std::span<const std::byte> part);
+  bool finished(const Active& active) const;
+  const std::byte* source(const plan::Slice& slice) const;
+  std::byte* target(const plan::Slice& slice);
+
+  const Call& call_;
+  const reduce::Kernel kernel_;
+  const RankWork work_;
+  const std::size_t element_bytes_;
+  std::vector<std::byte> scratch_;
+  std::size_t next_step_ = 0;
+  std::vector<Active> active_;
+  std::optional<std::string> mismatch_;
+  int mismatched_rank_ = -1;
+};
+
+}  // namespace popdist::exec

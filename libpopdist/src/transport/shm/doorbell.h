@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Wakes a process that sleeps until one of its channels moves. Costs one load when nobody sleeps.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+#include "common/sys/futex.h"
+#include "libpopdist/src/transport/transport.h"
+
+namespace popdist::transport {
+
+/// In shared memory; all-zero is ready for use.
+struct Doorbell {
+  alignas(64) std::atomic<std::uint32_t> rings{0};
+  std::atomic<std::uint32_t> asleep{0};
+
+  /// By a peer, after it has published what it moved.
+  void ring() {
+    if (asleep.load(std::memory_order_seq_cst) == 0) return;
+    rings.fetch_add(1, std::memory_order_seq_cst);
+    pop::sys::futexWakeAll(rings);
+  }
+};
+
+class DoorbellSleeper final : public Sleeper {
+ public:
+  explicit DoorbellSleeper(Doorbell* doorbell) : doorbell_(doorbell) {}
+
+  void prepare() override {
+    doorbell_->asleep.store(1, std::memory_order_seq_cst);
+    rings_seen_ = doorbell_->rings.load(std::memory_order_seq_cst);
+  }
+  void sleep(std::chrono::milliseconds limit) override {
+    pop::sys::futexWait(doorbell_->rings, rings_seen_, limit);
+    cancel();
+  }
+  void cancel() override { doorbell_->asleep.store(0, std::memory_order_seq_cst); }
+
+ private:
+  Doorbell* doorbell_;
+  std::uint32_t rings_seen_ = 0;
+};
+
+}  // namespace popdist::transport

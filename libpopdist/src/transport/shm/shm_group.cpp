@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/src/transport/shm/shm_group.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "common/base/check.h"
+#include "common/base/text.h"
+#include "libpopdist/src/transport/shm/ring.h"
+
+namespace popdist::transport {
+namespace {
+
+// A rank's incoming rings take about this much in all, but each at least a page and at most what a core's L2
+// holds.
+constexpr std::size_t kIncomingBytes = 4 << 20;
+constexpr std::size_t kLeastRingBytes = 4 << 10;
+constexpr std::size_t kMostRingBytes = 256 << 10;
+
+std::size_t ringBytesFor(int ranks) {
+  const std::size_t share = std::bit_floor(kIncomingBytes / static_cast<std::size_t>(ranks));
+  return std::clamp(share, kLeastRingBytes, kMostRingBytes);
+}
+
+// Ring `index` of the piece at `piece_offset`.
+struct RingPlace {
+  RingHeader* header;
+  std::byte* data;
+};
+
+RingPlace ringAt(const SegmentView& segment, std::size_t piece_offset, int index, std::size_t ring_bytes) {
+  std::byte* start =
+      segment.base + piece_offset + static_cast<std::size_t>(index) * (sizeof(RingHeader) + ring_bytes);
+  return {reinterpret_cast<RingHeader*>(start), start + sizeof(RingHeader)};
+}
+
+struct Address {
+  std::size_t piece_offset = 0;
+  std::size_t doorbell_offset = 0;
+};
+
+pop::Result<Address> parseAddress(const std::string& text) {
+  const std::vector<std::string> parts = pop::split(text, ' ');
+  if (parts.size() != 2) return pop::internalError("unreadable shared-memory address " + pop::inQuotes(text));
+  POP_ASSIGN_OR_RETURN(const std::int64_t piece, pop::parseInteger(parts[0]));
+  POP_ASSIGN_OR_RETURN(const std::int64_t doorbell, pop::parseInteger(parts[1]));
+  return Address{static_cast<std::size_t>(piece), static_cast<std::size_t>(doorbell)};
+}
+
+}  // namespace
+
+class ShmGroup::Link final : public Connection {
+ public:
+  Link(RingProducer out, RingConsumer in, Doorbell* peer) : out_(out), in_(in), peer_(peer) {}
+
+  std::size_t trySend(std::span<const std::byte> bytes) override {
+    const std::size_t sent = out_.tryWrite(bytes);
+    if (sent > 0) peer_->ring();
+    return sent;
+  }
+  void finishSend() override { out_.align(); }
+  std::span<const std::byte> peek() override { return in_.peek(); }
+  void consume(std::size_t bytes) override {
+    in_.consume(bytes);
+    peer_->ring();
+  }
+  void finishReceive() override { in_.align(); }
+
+ private:
+  RingProducer out_;
+  RingConsumer in_;
+  Doorbell* peer_;
+};
+
+class ShmGroup::Local final : public Endpoint {
+ public:
+  Local(int rank, std::size_t piece_offset) : rank_(rank), piece_offset_(piece_offset) {}
+
+  Connection& peer(int rank) override { return links_[static_cast<std::size_t>(rank)]; }
+
+  int rank() const { return rank_; }
+  std::size_t pieceOffset() const { return piece_offset_; }
+  std::vector<Link>& links() { return links_; }
+
+ private:
+  const int rank_;
+  const std::size_t piece_offset_;
+  std::vector<Link> links_;
+};
+
+ShmGroup::ShmGroup(SegmentView segment, int ranks, std::size_t ring_bytes, std::size_t doorbell_offset)
+    : segment_(segment),
+      ranks_(ranks),
+      ring_bytes_(ring_bytes),
+      doorbell_offset_(doorbell_offset),
+      sleeper_(reinterpret_cast<Doorbell*>(segment.base + doorbell_offset)) {}
+
+ShmGroup::~ShmGroup() = default;
+
+pop::Result<std::unique_ptr<ShmGroup>> ShmGroup::create(SegmentView segment, int ranks,
+                                                        std::span<const int> local_ranks) {
+  const std::size_t ring_bytes = ringBytesFor(ranks);
+  const std::size_t piece_bytes = static_cast<std::size_t>(ranks) * (sizeof(RingHeader) + ring_bytes);
+  const std::size_t doorbell = pop::contract::takePiece(segment.header(), sizeof(Doorbell));
+  std::unique_ptr<ShmGroup> group(new ShmGroup(segment, ranks, ring_bytes, doorbell));
+  for (const int rank : local_ranks) {
+    const std::size_t piece = pop::contract::takePiece(segment.header(), piece_bytes);
+    if (doorbell == 0 || piece == 0) {
+      return pop::Status(pop::Code::kResourceExhausted,
+                         "this host's shared-memory segment is full: too many communicators or ranks");
+    }
+    group->locals_.push_back(std::make_unique<Local>(rank, piece));
+  }
+  return group;
+}
+
+std::string ShmGroup::address(int rank) const {
+  for (const auto& local : locals_) {
+    if (local->rank() == rank) {
+      return std::to_string(local->pieceOffset()) + ' ' + std::to_string(doorbell_offset_);
+    }
+  }
+  POP_CHECK(false);
+}
+
+pop::Status ShmGroup::connect(std::span<const std::string> addresses) {
+  POP_CHECK(addresses.size() == static_cast<std::size_t>(ranks_));
+  std::vector<Address> parsed;
+  for (const std::string& address : addresses) {
+    POP_ASSIGN_OR_RETURN(const Address each, parseAddress(address));
+    parsed.push_back(each);
+  }
+  for (const auto& local : locals_) {
+    local->links().reserve(parsed.size());
+    for (int peer = 0; peer < ranks_; ++peer) {
+      const Address& address = parsed[static_cast<std::size_t>(peer)];
+      const RingPlace out = ringAt(segment_, address.piece_offset, local->rank(), ring_bytes_);
+      const RingPlace in = ringAt(segment_, local->pieceOffset(), peer, ring_bytes_);
+      local->links().emplace_back(RingProducer(out.header, out.data, ring_bytes_),
+                                  RingConsumer(in.header, in.data, ring_bytes_),
+                                  reinterpret_cast<Doorbell*>(segment_.base + address.doorbell_offset));
+    }
+  }
+  return {};
+}
+
+Endpoint& ShmGroup::endpoint(int local_rank) {
+  for (const auto& local : locals_) {
+    if (local->rank() == local_rank) return *local;
+  }
+  POP_CHECK(false);
+}
+
+}  // namespace popdist::transport

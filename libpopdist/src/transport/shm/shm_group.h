@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The connections of a group of ranks through a host's shared segment. A process may hold several ranks (its
+// replicas).
+//
+// Each rank takes a piece of the segment with one incoming ring from every rank and tells the others its
+// offset; a connection then is a pair of rings, one in each other's piece. Only rings that are used cost
+// memory.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/base/status.h"
+#include "common/contract/segment.h"
+#include "libpopdist/src/transport/shm/doorbell.h"
+#include "libpopdist/src/transport/transport.h"
+
+namespace popdist::transport {
+
+/// The segment as this process has mapped it.
+struct SegmentView {
+  std::byte* base = nullptr;
+  pop::contract::SegmentHeader* header() const {
+    return reinterpret_cast<pop::contract::SegmentHeader*>(base);
+  }
+};
+
+class ShmGroup {
+ public:
+  /// Takes the pieces for `local_ranks` of `ranks`. kResourceExhausted when the segment is full.
+  static pop::Result<std::unique_ptr<ShmGroup>> create(SegmentView segment, int ranks,
+                                                       std::span<const int> local_ranks);
+  ~ShmGroup();
+
+  /// What the others need to reach local rank `rank`; short text.
+  std::string address(int rank) const;
+
+  /// `addresses[r]` is the address of rank r, for all ranks of the group. Once, before any endpoint is used.
+  pop::Status connect(std::span<const std::string> addresses);
+
+  Endpoint& endpoint(int local_rank);
+  Sleeper& sleeper() { return sleeper_; }
+
+ private:
+  class Link;
+  class Local;
+
+  ShmGroup(SegmentView segment, int ranks, std::size_t ring_bytes, std::size_t doorbell_offset);
+
+  SegmentView segment_;
+  const int ranks_;
+  const std::size_t ring_bytes_;
+  const std::size_t doorbell_offset_;
+  DoorbellSleeper sleeper_;
+  std::vector<std::unique_ptr<Local>> locals_;  ///< one per local rank
+};
+
+}  // namespace popdist::transport
