@@ -6,6 +6,8 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
+#include <system_error>
 
 namespace pop::agent {
 namespace {
@@ -56,12 +58,18 @@ Result<std::string> LocalAgent::makeJobDirectory() {
   std::string path = std::string(base != nullptr && *base != '\0' ? base : "/tmp") + "/poprun-XXXXXX";
   if (::mkdtemp(path.data()) == nullptr) return errnoStatus("making the job's directory " + path, errno);
   keeper_link_.removeAtEnd(path);
+  job_directory_ = path;
   return path;
 }
 
 Status LocalAgent::shutDown() {
   loop_.unwatch(keeper_.link.get());
-  return keeper::endKeeper(std::move(keeper_));
+  Status ended = keeper::endKeeper(std::move(keeper_));
+  if (!job_directory_.empty()) {
+    std::error_code ignored;
+    std::filesystem::remove_all(job_directory_, ignored);  // the keeper did, unless it was killed
+  }
+  return ended;
 }
 
 void LocalAgent::describe(int port_count, std::function<void(Result<HostFacts>)> reply) {

@@ -47,6 +47,7 @@ class LocalAgent final : public Agent, private Processes {
   OutputPump pump_;
   KeeperLink keeper_link_;
   PortReservation ports_;
+  std::string job_directory_;
 };
 
 }  // namespace pop::agent

@@ -167,7 +167,7 @@ void InstanceServer::enterFence(int fd, Connection& connection, const Frame& fra
     return sendError(fd, connection, Code::kUnavailable, death->instance, death->text);
   }
   const Result<int> timeout_ms = intField(frame, 0);
-  if (!timeout_ms.ok()) return close(fd);
+  if (!timeout_ms.ok() || fence_->inside().contains(connection.instance)) return close(fd);
   connection.fence_timer =
       loop_.postAfter(std::chrono::milliseconds(timeout_ms.value()), [this, fd] { fenceTimedOut(fd); });
   if (fence_->enter(connection.instance)) events_.fence_reached(fence_->collect());

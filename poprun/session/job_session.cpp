@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "common/base/text.h"
 #include "common/contract/exit_code.h"
@@ -34,6 +35,17 @@ int launcherFailed(const Status& status) {
   return contract::kExitLauncherFailed;
 }
 
+// What the caller has made us ignore (nohup, a shell's background jobs) stays ignored.
+std::vector<int> unignored(const std::vector<int>& signals) {
+  std::vector<int> result;
+  for (const int signal : signals) {
+    struct sigaction action {};
+    ::sigaction(signal, nullptr, &action);
+    if (action.sa_handler != SIG_IGN) result.push_back(signal);
+  }
+  return result;
+}
+
 void logEvent(const LogEntry& entry) {
   log::debug(entry.instance < 0 ? entry.text
                                 : "instance " + std::to_string(entry.instance) + ' ' + entry.text);
@@ -49,7 +61,8 @@ class Session {
             settings.output.whole_lines ? agent::OutputPump::Mode::kLines : agent::OutputPump::Mode::kRaw) {}
 
   int run(const std::string& before_output) {
-    loop_.watchSignals({SIGINT, SIGTERM, SIGHUP}, [this](int signal) { userSignal(signal); });
+    const std::vector<int> signals = unignored({SIGINT, SIGTERM, SIGHUP});
+    loop_.watchSignals(signals, [this](int signal) { userSignal(signal); });
     if (!before_output.empty()) mux_.print(before_output);
     const Status submitted = controller_.submit(spec_, {logEvent, [this](const JobOutcome& outcome) {
                                                           outcome_ = outcome;
@@ -58,6 +71,9 @@ class Session {
     if (submitted.ok()) loop_.run();
     const Status ended = controller_.shutDown();
     if (!submitted.ok()) return launcherFailed(submitted);
+    // Nothing is left to stop: from here on a signal may end us at once, should nobody read what flush
+    // writes.
+    for (const int signal : signals) std::signal(signal, SIG_DFL);
     mux_.flush();
     std::fputs(summaryOf(*outcome_, spec_).c_str(), stderr);
     if (!ended.ok()) log::warning(ended.message());
@@ -67,6 +83,7 @@ class Session {
  private:
   void userSignal(int signal) {
     log::info("received SIG" + std::string(sigabbrev_np(signal)));
+    if (++user_signals_ > 1) mux_.abandon();
     controller_.stop(signal);
   }
 
@@ -75,6 +92,7 @@ class Session {
   OutputMux mux_;
   LocalController controller_;
   std::optional<JobOutcome> outcome_;
+  int user_signals_ = 0;
 };
 
 }  // namespace

@@ -58,6 +58,11 @@ void OutputMux::failed() {
   drained();
 }
 
+void OutputMux::abandon() {
+  for (StreamWriter& writer : writers_) writer.abandon();
+  drained();
+}
+
 void OutputMux::flush() {
   for (StreamWriter& writer : writers_) writer.flush();
 }

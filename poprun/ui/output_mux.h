@@ -31,6 +31,9 @@ class OutputMux final : public OutputSink {
   /// The launcher's own text on stdout, as it is.
   void print(std::string_view text) { writers_[static_cast<std::size_t>(Stream::kStdout)].write(text); }
 
+  /// Drops all output from now on: nobody waits for a reader that does not read.
+  void abandon();
+
   /// Blocks until all is written or nobody reads any more.
   void flush();
 

@@ -81,12 +81,16 @@ void StreamWriter::flush() {
   }
 }
 
-void StreamWriter::fail(int error) {
+void StreamWriter::abandon() {
   if (watching_) loop_.unwatch(own_.valid() ? own_.get() : original_);
   watching_ = false;
   failed_ = true;
   waiting_.clear();
   written_ = 0;
+}
+
+void StreamWriter::fail(int error) {
+  abandon();
   events_.failed(error);
 }
 

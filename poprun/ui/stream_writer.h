@@ -27,6 +27,9 @@ class StreamWriter {
   std::size_t waitingBytes() const { return waiting_.size() - written_; }
   bool failed() const { return failed_; }
 
+  /// Drops what is waiting, and everything from now on.
+  void abandon();
+
   /// Blocks until everything is out, or the other side is gone.
   void flush();
 
