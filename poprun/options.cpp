@@ -167,12 +167,12 @@ Cut cutAtProgram(const std::vector<std::string>& arguments, const CLI::App& app,
   return cut;
 }
 
-// CLI11 takes `-H=x` for the value "=x".
+// CLI11 takes `-H=x` for the value "=x", and for the value of `--host=` whatever follows.
 std::vector<std::string> forCli11(std::vector<std::string> launcher) {
   std::vector<std::string> result;
   for (std::string& argument : launcher) {
     const std::size_t equals = argument.find('=');
-    if (argument[1] != '-' && equals != std::string::npos) {
+    if (equals != std::string::npos) {
       result.push_back(argument.substr(0, equals));
       result.push_back(argument.substr(equals + 1));
     } else {

@@ -46,7 +46,6 @@ void OutputPump::watch(const Key& key, const Source& source) {
 }
 
 void OutputPump::drain(int instance) {
-  draining_.insert(instance);
   for (const Stream stream : {Stream::kStdout, Stream::kStderr}) {
     const auto found = sources_.find({instance, stream});
     if (found == sources_.end()) continue;
@@ -54,6 +53,7 @@ void OutputPump::drain(int instance) {
     found->second.to_drain = bytesIn(found->second.fd.get());
     if (!paused_) pull(found->first);
   }
+  draining_.insert(instance);  // only now: the first stream's pull must not report for the second
   checkDrained(instance);
 }
 

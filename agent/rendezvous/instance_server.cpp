@@ -100,8 +100,8 @@ void InstanceServer::receive(int fd) {
 
 void InstanceServer::handle(int fd, Connection& connection, const Frame& frame) {
   const auto type = static_cast<InstanceMessage>(frame.type);
-  if (type == InstanceMessage::kHello) return hello(fd, connection, frame);
   const bool known = connection.instance >= 0;
+  if (!known && type == InstanceMessage::kHello) return hello(fd, connection, frame);
   if (known && type == InstanceMessage::kPut && frame.fields.size() == 2) {
     fence_->put(frame.fields[0], frame.fields[1]);
   } else if (known && type == InstanceMessage::kGet && frame.fields.size() == 1) {
@@ -111,10 +111,11 @@ void InstanceServer::handle(int fd, Connection& connection, const Frame& frame) 
     enterFence(fd, connection, frame);
   } else if (known && type == InstanceMessage::kAbort && frame.fields.size() == 2) {
     const Result<int> code = intField(frame, 0);
-    events_.aborted(connection.instance, code.ok() && code.value() > 0 ? code.value() : 1, frame.fields[1]);
+    events_.aborted(connection.instance,
+                    code.ok() && code.value() > 0 && code.value() < 256 ? code.value() : 1, frame.fields[1]);
     send(fd, connection, InstanceMessage::kAborted, {});
   } else {
-    log::warning("an instance's connection is closed: it sent a message of unknown form or before its hello");
+    log::warning("an instance's connection is closed: it sent a message of unknown form or out of turn");
     close(fd);
   }
 }

@@ -9,7 +9,6 @@
 namespace pop::model {
 namespace {
 
-constexpr std::int64_t kIpusPerIld = 64;
 constexpr int kMaxInstances = 65536;
 constexpr int kMaxReplicas = 1 << 20;
 
@@ -52,13 +51,23 @@ void checkHosts(std::vector<std::string>& mistakes, const JobSpec& spec) {
                      nearestMultiples(spec.num_instances, hosts) + ", or another --host list");
 }
 
+// The first instance whose IPUs lie in more than one domain, or -1.
+int firstStraddler(const JobSpec& spec) {
+  const std::int64_t ipus = std::int64_t{spec.num_replicas} / spec.num_instances * spec.ipus_per_replica;
+  for (std::int64_t instance = 0; instance < spec.num_instances; ++instance) {
+    if (instance * ipus / kIpusPerIld != ((instance + 1) * ipus - 1) / kIpusPerIld)
+      return static_cast<int>(instance);
+  }
+  return -1;
+}
+
 void checkIlds(std::vector<std::string>& mistakes, const JobSpec& spec) {
-  const int ilds = ildCount(spec);
-  if (spec.num_instances % ilds == 0) return;
-  mistakes.push_back(option("--num-instances", spec.num_instances) + ": " +
-                     counted(partitionIpus(spec), "IPU") + " span " + counted(ilds, "IPU-Link domain") +
-                     ", and an instance lies in one of them: use --num-instances " +
-                     nearestMultiples(spec.num_instances, ilds));
+  const int straddler = firstStraddler(spec);
+  if (straddler < 0) return;
+  mistakes.push_back(option("--num-instances", spec.num_instances) + ": the IPUs of instance " +
+                     std::to_string(straddler) + " would lie in two IPU-Link domains (of " +
+                     std::to_string(kIpusPerIld) +
+                     " IPUs); use more instances, each with a power of two of IPUs");
 }
 
 }  // namespace
@@ -69,10 +78,6 @@ int partitionIpus(const JobSpec& spec) {
   return static_cast<int>(std::bit_ceil(ipus));
 }
 
-int ildCount(const JobSpec& spec) {
-  return static_cast<int>((partitionIpus(spec) + kIpusPerIld - 1) / kIpusPerIld);
-}
-
 std::vector<std::string> findMistakes(const JobSpec& spec) {
   std::vector<std::string> mistakes;
   checkRange(mistakes, "--num-instances", spec.num_instances, kMaxInstances);
@@ -81,7 +86,7 @@ std::vector<std::string> findMistakes(const JobSpec& spec) {
   if (mistakes.empty()) {  // the rules below divide by these numbers
     checkReplicas(mistakes, spec);
     checkHosts(mistakes, spec);
-    checkIlds(mistakes, spec);
+    if (mistakes.empty()) checkIlds(mistakes, spec);
   }
   if (spec.ipus_per_replica >= 1) checkIpusPerReplica(mistakes, spec);
   if (spec.command.empty()) {

@@ -8,12 +8,15 @@
 
 namespace pop::model {
 
+/// An IPU-Link domain has at most so many IPUs.
+inline constexpr int kIpusPerIld = 64;
+
 struct JobSpec {
   std::vector<std::string> hosts{"localhost"};
   int num_instances = 1;     ///< processes of the program, divided evenly over the hosts
   int num_replicas = 1;      ///< copies of the model, divided evenly over the instances
   int ipus_per_replica = 1;  ///< a power of two
-  std::string system;        ///< preset of the Pod to emulate
+  std::string system;        ///< preset of the Pod to emulate; empty: none is large enough
   bool offline_mode = false;
   std::vector<std::string> command;            ///< the program and its arguments
   std::string working_directory;               ///< of the instances; empty: the launcher's own
@@ -23,9 +26,6 @@ struct JobSpec {
 
 /// IPUs of the job's partition: all replicas', rounded up to a power of two.
 int partitionIpus(const JobSpec& spec);
-
-/// IPU-Link domains that the partition spans: a domain has at most 64 IPUs.
-int ildCount(const JobSpec& spec);
 
 /// Every mistake in the numbers, each naming the option to change. Empty: the job can be placed.
 std::vector<std::string> findMistakes(const JobSpec& spec);

@@ -10,7 +10,6 @@ std::vector<InstancePlacement> place(const JobSpec& spec) {
   POP_CHECK(spec.num_instances % hosts == 0 && spec.num_replicas % spec.num_instances == 0);
   const int instances_per_host = spec.num_instances / hosts;
   const int replicas_per_instance = spec.num_replicas / spec.num_instances;
-  const int instances_per_ild = spec.num_instances / ildCount(spec);
 
   std::vector<InstancePlacement> placements;
   for (int instance = 0; instance < spec.num_instances; ++instance) {
@@ -19,7 +18,7 @@ std::vector<InstancePlacement> place(const JobSpec& spec) {
                           .local_instance = instance % instances_per_host,
                           .first_replica = instance * replicas_per_instance,
                           .num_replicas = replicas_per_instance,
-                          .ild = instance / instances_per_ild});
+                          .ild = instance * replicas_per_instance * spec.ipus_per_replica / kIpusPerIld});
   }
   return placements;
 }

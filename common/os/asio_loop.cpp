@@ -76,8 +76,10 @@ AsioLoop::AsioLoop() : impl_(std::make_unique<Impl>()) {}
 AsioLoop::~AsioLoop() = default;
 
 void AsioLoop::run() {
-  const auto work = asio::make_work_guard(impl_->context);
-  impl_->context.run();
+  {  // The guard's end stops a context without other work: it must come before the restart.
+    const auto work = asio::make_work_guard(impl_->context);
+    impl_->context.run();
+  }
   impl_->context.restart();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/sys/unix_socket.h"
 
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -104,7 +105,8 @@ Status sendAll(int socket, std::string_view bytes, std::span<const int> fds) {
       std::memcpy(CMSG_DATA(header), fds.data(), fds.size_bytes());
     }
     const ssize_t sent = ::sendmsg(socket, &message, MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
+    pollfd writable{socket, POLLOUT, 0};  // a loop that watches the socket has made it non-blocking
+    if (sent < 0 && (errno == EINTR || (errno == EAGAIN && ::poll(&writable, 1, -1) >= 0))) continue;
     if (sent < 0) return errnoStatus("sending on a Unix socket", errno);
     bytes.remove_prefix(static_cast<std::size_t>(sent));
     fds = {};

@@ -194,7 +194,8 @@ void Job::onAborted(int instance, int exit_code, const std::string& message) {
 
 void Job::onFenceReached(int host, PutValues values) {
   hosts_[static_cast<std::size_t>(host)].at_fence = true;
-  values.merge(hosts_[static_cast<std::size_t>(host)].put);  // of an earlier arrival whose instances gave up waiting
+  // What an earlier arrival brought, whose instances have given up waiting, is not lost.
+  values.merge(hosts_[static_cast<std::size_t>(host)].put);
   hosts_[static_cast<std::size_t>(host)].put = std::move(values);
   if (!std::all_of(hosts_.begin(), hosts_.end(), [](const Host& each) { return each.at_fence; })) return;
   PutValues everybody;

@@ -41,15 +41,16 @@ std::string instanceText(const model::JobSpec& spec, const model::InstancePlacem
 std::string explainPlan(const model::JobSpec& spec) {
   const std::vector<model::InstancePlacement> placement = model::place(spec);
   std::string text = "program: " + join(spec.command, " ") + '\n';
-  text += "system: " + spec.system + (spec.offline_mode ? " (offline: no IPU is attached)" : "") +
-          ", partition of " + counted(model::partitionIpus(spec), "IPU") + '\n';
+  text += "system: " + (spec.system.empty() ? "none is large enough" : spec.system) +
+          (spec.offline_mode ? " (offline: no IPU is attached)" : "") + ", partition of " +
+          counted(model::partitionIpus(spec), "IPU") + '\n';
   text += topologyTable(spec, placement);
   for (const model::InstancePlacement& each : placement) text += instanceText(spec, each);
   text += "all instances also get:\n";
   text += "    POPDIST_NUM_TOTAL_REPLICAS=" + std::to_string(spec.num_replicas) + '\n';
   text += "    POPDIST_NUM_IPUS_PER_REPLICA=" + std::to_string(spec.ipus_per_replica) + '\n';
   text += "    POPDIST_NUM_INSTANCES=" + std::to_string(spec.num_instances) + '\n';
-  text += "    POPDIST_SYSTEM=" + spec.system + '\n';
+  if (!spec.system.empty()) text += "    POPDIST_SYSTEM=" + spec.system + '\n';
   text +=
       "decided at the start: TF_CONFIG and MASTER_PORT (free ports), POPDIST_JOB_ID, POPDIST_AGENT_SOCKET, "
       "POPDIST_EXECUTABLE_CACHE_PATH\n";

@@ -26,24 +26,24 @@ void buildHosts(const Options& options, const std::string& own_host_name, BuiltJ
     built.mistakes.emplace_back("--host: this version takes a single host, this one");
 }
 
-// The Pod that the job's replicas run on. Needs numbers that are right in themselves.
-void choosePod(const Options& options, BuiltJob& built) {
-  const int ipus = model::partitionIpus(built.spec);
-  Result<popdist::pod::PodSpec> pod = options.system.empty() ? popdist::pod::smallestPodFor(ipus)
-                                                             : popdist::pod::podSpecByName(options.system);
+// The Pod that the user names: it must hold the replicas.
+void checkPod(const std::string& system, BuiltJob& built) {
+  const Result<popdist::pod::PodSpec> pod = popdist::pod::podSpecByName(system);
   if (!pod.ok()) {
-    built.mistakes.push_back((options.system.empty() ? "" : "--system: ") + pod.status().message());
+    built.mistakes.push_back("--system: " + pod.status().message());
     return;
   }
-  if (pod->ipuCount() < ipus) {
-    built.mistakes.push_back("--system " + pod->name + " has " + counted(pod->ipuCount(), "IPU") + ", but " +
-                             counted(built.spec.num_replicas, "replica") + " on " +
-                             counted(built.spec.ipus_per_replica, "IPU") + " each need a partition of " +
-                             std::to_string(ipus) + ": use a larger --system or fewer --num-replicas");
-  }
-  const Status fits = popdist::pod::validate({*pod, built.spec.num_replicas, built.spec.ipus_per_replica});
-  if (pod->ipuCount() >= ipus && !fits.ok()) built.mistakes.push_back("--num-replicas: " + fits.message());
-  built.spec.system = pod->name;
+  const Status fits =
+      popdist::pod::validate({pod.value(), built.spec.num_replicas, built.spec.ipus_per_replica});
+  if (!fits.ok()) built.mistakes.push_back("--system " + pod.value().name + ": " + fits.message());
+  built.spec.system = pod.value().name;
+}
+
+// The smallest Pod that holds the replicas. Programs that use none may have more instances than any Pod has
+// IPUs, so that there is none is no mistake yet: attaching to it is.
+void choosePod(BuiltJob& built) {
+  const Result<popdist::pod::PodSpec> pod = popdist::pod::smallestPodFor(model::partitionIpus(built.spec));
+  if (pod.ok()) built.spec.system = pod.value().name;
 }
 
 void checkOutputInstance(const Options& options, BuiltJob& built) {
@@ -69,7 +69,7 @@ BuiltJob buildJob(const Options& options, const std::string& own_host_name) {
   const std::vector<std::string> mistakes = model::findMistakes(built.spec);
   built.mistakes.insert(built.mistakes.end(), mistakes.begin(), mistakes.end());
   const bool numbers_hold = mistakes.empty() || (mistakes.size() == 1 && options.command.empty());
-  if (numbers_hold) choosePod(options, built);
+  if (numbers_hold) options.system.empty() ? choosePod(built) : checkPod(options.system, built);
   if (options.num_instances >= 1) checkOutputInstance(options, built);
   return built;
 }

@@ -31,10 +31,16 @@ bool isSocket(int fd) {
 }  // namespace
 
 StreamWriter::StreamWriter(os::AsioLoop& loop, int fd, Events events)
-    : loop_(loop), original_(fd), own_(openAnew(fd)), is_socket_(isSocket(fd)), events_(std::move(events)) {}
+    : loop_(loop),
+      original_(fd),
+      original_flags_(::fcntl(fd, F_GETFL)),
+      own_(openAnew(fd)),
+      is_socket_(isSocket(fd)),
+      events_(std::move(events)) {}
 
 StreamWriter::~StreamWriter() {
   if (watching_) loop_.unwatch(own_.valid() ? own_.get() : original_);
+  if (original_flags_ >= 0) ::fcntl(original_, F_SETFL, original_flags_);
 }
 
 void StreamWriter::write(std::string_view text) {

@@ -40,6 +40,7 @@ class StreamWriter {
 
   os::AsioLoop& loop_;
   const int original_;
+  const int original_flags_;  ///< the loop makes what it watches non-blocking: put back at the end
   sys::Fd
       own_;  ///< our own open file of the same pipe or terminal: O_NONBLOCK on it is nobody else's business
   bool is_socket_ = false;

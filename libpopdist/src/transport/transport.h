@@ -13,9 +13,10 @@
 namespace popdist::transport {
 
 /// Messages start at multiples of this in a channel, and a part of one that is offered (trySend, peek) is cut
-/// only at multiples of kPartAlignmentBytes: no element ever lies across a cut.
+/// only at multiples of kPartAlignmentBytes: no element, and no header of one
+/// aligned block, ever lies across a cut.
 inline constexpr std::size_t kMessageAlignmentBytes = 64;
-inline constexpr std::size_t kPartAlignmentBytes = 16;
+inline constexpr std::size_t kPartAlignmentBytes = kMessageAlignmentBytes;
 
 /// Both directions between one local rank and one peer.
 class Connection {

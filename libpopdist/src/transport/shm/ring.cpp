@@ -21,7 +21,7 @@ std::uint64_t alignUp(std::uint64_t position) {
 std::size_t RingProducer::tryWrite(std::span<const std::byte> bytes) {
   // After align() the position may be ahead of what is free: then nothing is.
   if (produced_ + bytes.size() > consumed_seen_ + capacity_) {
-    consumed_seen_ = header_->consumed.load(std::memory_order_acquire);
+    consumed_seen_ = header_->consumed.load(std::memory_order_seq_cst);
   }
   const std::uint64_t limit = consumed_seen_ + capacity_;
   std::size_t count = produced_ < limit ? static_cast<std::size_t>(limit - produced_) : 0;
