@@ -46,6 +46,7 @@ class KeeperProcess {
 
   void run() {
     const sys::Fd signals = childSignals();
+    resetDispositions();
     while (connected_) {
       std::array<pollfd, 2> fds{
           pollfd{link_.get(), static_cast<short>(outgoing_.empty() ? POLLIN : POLLIN | POLLOUT), 0},
@@ -75,6 +76,12 @@ class KeeperProcess {
     sigemptyset(&children);
     sigaddset(&children, SIGCHLD);
     return sys::Fd(::signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK));
+  }
+
+  // What our parent made us ignore, the instances must not; a SIGCHLD ignored would even reap them behind our
+  // back.
+  static void resetDispositions() {
+    for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
   }
 
   static void drain(int signals) {

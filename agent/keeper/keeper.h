@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The keeper: a tiny process that spawns and reaps the instances, and outlives whoever started it just long
-// enough to end them. Forked before any thread or library state exists.
+// enough to end them. Forked before any thread exists.
 #pragma once
 
 #include <sys/types.h>

@@ -2,6 +2,7 @@
 #include "agent/keeper/spawn.h"
 
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -102,7 +103,7 @@ int executeChild(const ChildSetup& setup, bool& in_directory) {
     in_directory = true;
     return errno;
   }
-  for (const int ignored : {SIGPIPE, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGCHLD}) ::signal(ignored, SIG_DFL);
+  ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);  // what our own parent left open
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);

@@ -76,6 +76,10 @@ Status consistent(const InstanceEnv& env) {
 // PopRun itself sets neither the number nor the index of instances: they follow from the replicas when
 // uniform.
 void deduceInstances(InstanceEnv& env, const Lookup& lookup) {
+  if (lookup("POPDIST_NUM_LOCAL_INSTANCES") == nullptr &&
+      env.num_local_instances <= env.local_instance_index) {
+    env.num_local_instances = env.local_instance_index + 1;
+  }
   if (!env.uniform_replicas || env.replica_index_offset > env.num_total_replicas - env.num_local_replicas)
     return;
   if (lookup("POPDIST_NUM_INSTANCES") == nullptr) {
@@ -83,10 +87,6 @@ void deduceInstances(InstanceEnv& env, const Lookup& lookup) {
     if (lookup("POPDIST_INSTANCE_INDEX") == nullptr) {
       env.instance_index = env.replica_index_offset / env.num_local_replicas;
     }
-  }
-  if (lookup("POPDIST_NUM_LOCAL_INSTANCES") == nullptr &&
-      env.num_local_instances <= env.local_instance_index) {
-    env.num_local_instances = env.local_instance_index + 1;
   }
 }
 

@@ -23,7 +23,7 @@ inline constexpr std::size_t kPieceAlignmentBytes = 4096;
 struct Obituary {
   std::int32_t instance = -1;
   std::uint32_t clean = 0;  ///< it exited with code 0
-  char text[120] = {};      ///< "instance 2 (pid 712 on node7) was killed by SIGKILL"
+  char text[120] = {};      ///< "instance 2 (pid 712) was killed by SIGKILL"
 };
 
 struct SegmentHeader {

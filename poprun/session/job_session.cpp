@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -55,7 +56,8 @@ class Session {
  public:
   Session(const model::JobSpec& spec, const SessionSettings& settings, keeper::Keeper keeper)
       : spec_(spec),
-        mux_(loop_, settings.output, [this] { loop_.post([this] { controller_.stop(SIGPIPE); }); }),
+        mux_(loop_, settings.output,
+             [this](int error) { loop_.post([this, error] { cannotWrite(error); }); }),
         controller_(
             loop_, std::move(keeper), mux_,
             settings.output.whole_lines ? agent::OutputPump::Mode::kLines : agent::OutputPump::Mode::kRaw) {}
@@ -76,11 +78,19 @@ class Session {
     for (const int signal : signals) std::signal(signal, SIG_DFL);
     mux_.flush();
     std::fputs(summaryOf(*outcome_, spec_).c_str(), stderr);
+    if (!write_error_.ok()) return launcherFailed(write_error_);
     if (!ended.ok()) log::warning(ended.message());
     return outcome_->exit_code;
   }
 
  private:
+  // A reader that has gone away is the user's wish, any other failure is ours to report.
+  void cannotWrite(int error) {
+    if (error != EPIPE)
+      write_error_ = errnoStatus("the job was stopped, as its output cannot be written", error);
+    controller_.stop(SIGPIPE);
+  }
+
   void userSignal(int signal) {
     log::info("received SIG" + std::string(sigabbrev_np(signal)));
     if (++user_signals_ > 1) mux_.abandon();
@@ -92,6 +102,7 @@ class Session {
   OutputMux mux_;
   LocalController controller_;
   std::optional<JobOutcome> outcome_;
+  Status write_error_;
   int user_signals_ = 0;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "poprun/ui/output_mux.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace pop {
@@ -9,17 +10,27 @@ namespace {
 // Beyond this, a slow reader slows the instances down.
 constexpr std::size_t kMaxWaitingBytes = 1 << 20;
 
+bool sameFile(int one, int other) {
+  struct stat a {};
+  struct stat b {};
+  return ::fstat(one, &a) == 0 && ::fstat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 }  // namespace
 
-OutputMux::OutputMux(os::AsioLoop& loop, const OutputSettings& settings, std::function<void()> reader_gone)
+OutputMux::OutputMux(os::AsioLoop& loop, const OutputSettings& settings,
+                     std::function<void(int error)> cannot_write)
     : settings_(settings),
-      reader_gone_(std::move(reader_gone)),
-      writers_{StreamWriter(loop, STDOUT_FILENO, {[this] { drained(); }, [this](int) { failed(); }}),
-               StreamWriter(loop, STDERR_FILENO, {[this] { drained(); }, [this](int) { failed(); }})} {}
+      cannot_write_(std::move(cannot_write)),
+      output_(loop, STDOUT_FILENO, {[this] { drained(); }, [this](int error) { failed(error); }}) {
+  if (sameFile(STDOUT_FILENO, STDERR_FILENO)) return;
+  errors_.emplace(loop, STDERR_FILENO,
+                  StreamWriter::Events{[this] { drained(); }, [this](int error) { failed(error); }});
+}
 
 bool OutputMux::write(int instance, Stream stream, std::string_view text) {
   if (settings_.only_instance && *settings_.only_instance != instance) return true;
-  StreamWriter& writer = writers_[static_cast<std::size_t>(stream)];
+  StreamWriter& writer = writerOf(stream);
   writer.write(settings_.tag || settings_.whole_lines ? tagged(instance, text) : text);
   full_ = full_ || writer.waitingBytes() > kMaxWaitingBytes;
   return !full_;
@@ -43,28 +54,28 @@ std::string_view OutputMux::tagged(int instance, std::string_view text) {
 
 void OutputMux::drained() {
   if (!full_) return;
-  for (const StreamWriter& writer : writers_) {
-    if (writer.waitingBytes() > 0) return;
-  }
+  if (output_.waitingBytes() > 0 || (errors_ && errors_->waitingBytes() > 0)) return;
   full_ = false;
   if (on_ready_) on_ready_();
 }
 
-void OutputMux::failed() {
-  if (!reader_gone_reported_) {
-    reader_gone_reported_ = true;
-    reader_gone_();
+void OutputMux::failed(int error) {
+  if (!failure_reported_) {
+    failure_reported_ = true;
+    cannot_write_(error);
   }
   drained();
 }
 
 void OutputMux::abandon() {
-  for (StreamWriter& writer : writers_) writer.abandon();
+  output_.abandon();
+  if (errors_) errors_->abandon();
   drained();
 }
 
 void OutputMux::flush() {
-  for (StreamWriter& writer : writers_) writer.flush();
+  output_.flush();
+  if (errors_) errors_->flush();
 }
 
 }  // namespace pop

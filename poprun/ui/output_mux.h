@@ -3,7 +3,6 @@
 // in a line.
 #pragma once
 
-#include <array>
 #include <functional>
 #include <optional>
 #include <string>
@@ -22,14 +21,15 @@ struct OutputSettings {
 
 class OutputMux final : public OutputSink {
  public:
-  /// `reader_gone` is called once, when the reader of stdout or stderr has gone away.
-  OutputMux(os::AsioLoop& loop, const OutputSettings& settings, std::function<void()> reader_gone);
+  /// `cannot_write` is called once, with the error of the first write that failed: EPIPE when the reader of
+  /// stdout or stderr has gone away. What could not be written is lost.
+  OutputMux(os::AsioLoop& loop, const OutputSettings& settings, std::function<void(int error)> cannot_write);
 
   bool write(int instance, Stream stream, std::string_view text) override;
   void setOnReady(std::function<void()> on_ready) override { on_ready_ = std::move(on_ready); }
 
   /// The launcher's own text on stdout, as it is.
-  void print(std::string_view text) { writers_[static_cast<std::size_t>(Stream::kStdout)].write(text); }
+  void print(std::string_view text) { output_.write(text); }
 
   /// Drops all output from now on: nobody waits for a reader that does not read.
   void abandon();
@@ -40,15 +40,19 @@ class OutputMux final : public OutputSink {
  private:
   std::string_view tagged(int instance, std::string_view text);
   void drained();
-  void failed();
+  void failed(int error);
+
+  StreamWriter& writerOf(Stream stream) { return stream == Stream::kStderr && errors_ ? *errors_ : output_; }
 
   const OutputSettings settings_;
-  const std::function<void()> reader_gone_;
+  const std::function<void(int error)> cannot_write_;
   std::function<void()> on_ready_;
-  std::array<StreamWriter, 2> writers_;  ///< by Stream
+  StreamWriter output_;
+  std::optional<StreamWriter>
+      errors_;  ///< none when stderr is the same file as stdout (2>&1): lines keep their order
   std::string scratch_;
   bool full_ = false;
-  bool reader_gone_reported_ = false;
+  bool failure_reported_ = false;
 };
 
 }  // namespace pop

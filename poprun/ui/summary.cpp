@@ -19,8 +19,9 @@ std::string who(const Failure& failure, const model::JobSpec& spec) {
 }  // namespace
 
 std::string summaryOf(const JobOutcome& outcome, const model::JobSpec& spec) {
-  if (outcome.user_signal == SIGINT || outcome.user_signal == SIGPIPE) return {};
-  if (outcome.user_signal != 0) {
+  // Ctrl-C during the grace that follows a failure does not hide the failure.
+  if (!outcome.failure && (outcome.user_signal == SIGINT || outcome.user_signal == SIGPIPE)) return {};
+  if (!outcome.failure && outcome.user_signal != 0) {
     return "poprun: ended by SIG" + std::string(sigabbrev_np(outcome.user_signal)) +
            "; all instances were stopped\n";
   }

@@ -25,11 +25,11 @@ std::unique_ptr<context::Link> makeLink(const pop::contract::InstanceEnv& env) {
     throwIfFailed({link.status()}, "Context::fromEnvironment");
     return std::move(*link);
   }
-  if (env.num_instances > 1) {
-    throw popdist_error(ErrorCode::kFailedPrecondition,
-                        "Context::fromEnvironment: the environment names " +
-                            std::to_string(env.num_instances) +
-                            " instances but no agent (POPDIST_AGENT_SOCKET): start the program with poprun");
+  if (env.num_instances > 1 || env.num_local_replicas < env.num_total_replicas) {
+    throw popdist_error(
+        ErrorCode::kFailedPrecondition,
+        "Context::fromEnvironment: the environment speaks of other instances but names no agent "
+        "(POPDIST_AGENT_SOCKET): start the program with poprun");
   }
   auto hub = context::MemoryHub::create(1);
   throwIfFailed({hub.status()}, "Context::fromEnvironment");
@@ -119,6 +119,10 @@ void Context::fence() {
 }
 
 void Context::abort(int exit_code, const std::string& message) {
+  if (exit_code < 1 || exit_code > 255) {
+    throw popdist_error(ErrorCode::kInvalidArgument,
+                        "Context::abort: exit code " + std::to_string(exit_code) + " is not from 1 to 255");
+  }
   impl_->surroundings.link->abort(exit_code, message);
   std::fflush(nullptr);
   std::_Exit(exit_code);

@@ -13,8 +13,8 @@
 namespace popdist::transport {
 
 /// Messages start at multiples of this in a channel, and a part of one that is offered (trySend, peek) is cut
-/// only at multiples of kPartAlignmentBytes: no element, and no header of one
-/// aligned block, ever lies across a cut.
+/// only at multiples of kPartAlignmentBytes: no element, and no header of one aligned block, ever lies across
+/// a cut.
 inline constexpr std::size_t kMessageAlignmentBytes = 64;
 inline constexpr std::size_t kPartAlignmentBytes = kMessageAlignmentBytes;
 
