@@ -2,6 +2,7 @@
 #include "agent/local_agent.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -53,13 +54,15 @@ LocalAgent::LocalAgent(os::AsioLoop& loop, keeper::Keeper keeper, OutputSink& si
 
 LocalAgent::~LocalAgent() = default;
 
-Result<std::string> LocalAgent::makeJobDirectory() {
+Result<std::string> LocalAgent::makeJobDirectory(const std::string& job_id) {
   const char* base = std::getenv("TMPDIR");
-  std::string path = std::string(base != nullptr && *base != '\0' ? base : "/tmp") + "/poprun-XXXXXX";
-  if (::mkdtemp(path.data()) == nullptr) return errnoStatus("making the job's directory " + path, errno);
-  keeper_link_.removeAtEnd(path);
-  job_directory_ = path;
-  return path;
+  job_directory_ = std::string(base != nullptr && *base != '\0' ? base : "/tmp") + "/poprun-" + job_id;
+  keeper_link_.removeAtEnd(
+      job_directory_);  // before it exists: killed between the two, we would leave it behind
+  if (::mkdir(job_directory_.c_str(), 0700) != 0) {
+    return errnoStatus("making the job's directory " + job_directory_, errno);
+  }
+  return job_directory_;
 }
 
 Status LocalAgent::shutDown() {

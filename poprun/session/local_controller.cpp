@@ -22,13 +22,14 @@ std::string newJobId() {
 }  // namespace
 
 Status LocalController::submit(model::JobSpec spec, Watch watch) {
+  const std::string id = newJobId();
   if (const char* chosen = std::getenv("POPDIST_EXECUTABLE_CACHE_PATH");
       chosen != nullptr && *chosen != '\0') {
     spec.executable_cache_path = chosen;
   } else {
-    POP_ASSIGN_OR_RETURN(spec.executable_cache_path, agent_.makeJobDirectory());
+    POP_ASSIGN_OR_RETURN(spec.executable_cache_path, agent_.makeJobDirectory(id));
   }
-  job_ = std::make_unique<Job>(loop_, newJobId(), std::move(spec), std::vector<Agent*>{&agent_},
+  job_ = std::make_unique<Job>(loop_, id, std::move(spec), std::vector<Agent*>{&agent_},
                                std::move(watch.event), std::move(watch.done));
   job_->start();
   return {};

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The keeper is killed with SIGKILL: the job fails, poprun says why, and nothing is left.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "tests/testing/poprun_process.h"
+
+namespace pop::testing {
+namespace {
+
+constexpr Milliseconds kLimit{2000};
+
+class KilledKeeper : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(KilledKeeper, EndsTheJobAndLeavesNothing) {
+  PoprunProcess poprun(
+      {.options = {"--num-instances", "4", "--tag-output", "no"}, .child = {"spawn-grandchild", GetParam()}});
+  ASSERT_EQ(poprun.waitReady(4).size(), 4U);
+  const pid_t keeper = childNamed(poprun.pid(), "pop-keeper");
+  ASSERT_GT(keeper, 0);
+  ::kill(keeper, SIGKILL);
+  EXPECT_GT(poprun.wait(kLimit), 0);
+  EXPECT_NE(poprun.err(), "");
+  EXPECT_EQ(poprun.leftNow(), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, KilledKeeper,
+                         ::testing::Values("fork", "group", "daemon", "nested", "threads"),
+                         [](const auto& kind) { return std::string(kind.param); });
+
+TEST(KilledKeeper, WhileStartingEndsTheJobToo) {
+  for (int run = 0; run < 20; ++run) {
+    PoprunProcess poprun({.options = {"--num-instances", "16"}, .child = {"ignore-term"}});
+    pid_t keeper = -1;
+    ASSERT_TRUE(poprun.waitFor([&] { return (keeper = childNamed(poprun.pid(), "pop-keeper")) > 0; }));
+    for (int i = 0; i < 5 * run; ++i) statOf(keeper);
+    ::kill(keeper, SIGKILL);
+    EXPECT_GT(poprun.wait(kLimit), 0) << "in run " << run;
+    EXPECT_NE(poprun.err(), "");
+  }
+}
+
+}  // namespace
+}  // namespace pop::testing

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// poprun's exit code is what a shell would have said of the program, or 125 for poprun's own failures.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/testing/poprun_process.h"
+
+namespace pop::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+class ProgramsCode : public ::testing::TestWithParam<int> {};
+
+TEST_P(ProgramsCode, IsPopruns) {
+  const int code = GetParam();
+  const Outcome result = run({.child = {"exit", std::to_string(code)}});
+  EXPECT_EQ(result.exit_code, code);
+  if (code == 0) {
+    EXPECT_EQ(result.err, "");
+  } else {
+    EXPECT_THAT(result.err, HasSubstr("exited with code " + std::to_string(code)));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sample, ProgramsCode, ::testing::Values(0, 1, 2, 3, 42, 125, 126, 127, 255));
+
+class ProgramsSignal : public ::testing::TestWithParam<int> {};
+
+TEST_P(ProgramsSignal, BecomesACodeAbove128) {
+  const Outcome result = run({.child = {"signal", std::to_string(GetParam())}});
+  EXPECT_EQ(result.exit_code, 128 + GetParam());
+  EXPECT_THAT(result.err, HasSubstr("was killed by SIG" + std::string(sigabbrev_np(GetParam()))));
+}
+
+INSTANTIATE_TEST_SUITE_P(Sample, ProgramsSignal,
+                         ::testing::Values(SIGSEGV, SIGABRT, SIGKILL, SIGTERM, SIGPIPE));
+
+// A file that cannot be executed, for one test.
+class Unexecutable {
+ public:
+  Unexecutable(const std::string& name, const std::string& content, mode_t mode)
+      : path_(::testing::TempDir() + name) {
+    std::ofstream(path_) << content;
+    EXPECT_EQ(::chmod(path_.c_str(), mode), 0);
+  }
+  ~Unexecutable() { std::filesystem::remove(path_); }
+  Unexecutable(const Unexecutable&) = delete;
+  Unexecutable& operator=(const Unexecutable&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  const std::string path_;
+};
+
+TEST(ExitCode, OfASignalWithoutAName) {
+  const Outcome result = run({.child = {"signal", "40"}});
+  EXPECT_EQ(result.exit_code, 168);
+  EXPECT_THAT(result.err, HasSubstr("was killed by signal 40"));
+}
+
+TEST(ExitCode, Is127ForAProgramThatDoesNotExist) {
+  const Outcome by_path = run({.options = {"/no/such/program"}});
+  EXPECT_EQ(by_path.exit_code, 127);
+  EXPECT_THAT(by_path.err, HasSubstr("/no/such/program"));
+
+  const Outcome by_name = run({.options = {"--num-instances", "3", "no-such-program-anywhere"}});
+  EXPECT_EQ(by_name.exit_code, 127);
+  EXPECT_THAT(by_name.err, HasSubstr("no-such-program-anywhere"));
+  EXPECT_THAT(by_name.err, HasSubstr("PATH"));
+}
+
+TEST(ExitCode, Is126ForAFileWithoutExecutePermission) {
+  const Unexecutable file("poprun-not-executable", "#!/bin/sh\n", 0644);
+  const Outcome result = run({.options = {file.path()}});
+  EXPECT_EQ(result.exit_code, 126);
+  EXPECT_THAT(result.err, HasSubstr(file.path()));
+  EXPECT_THAT(result.err, HasSubstr("Permission denied"));
+}
+
+TEST(ExitCode, Is126ForADirectory) {
+  const Outcome result = run({.options = {"/usr/bin/"}});
+  EXPECT_EQ(result.exit_code, 126);
+}
+
+TEST(ExitCode, Is126ForATextFileWithoutInterpreterLine) {
+  const Unexecutable file("poprun-text", "exit 0\n", 0755);
+  const Outcome result = run({.options = {file.path()}});
+  EXPECT_EQ(result.exit_code, 126);
+  EXPECT_THAT(result.err, HasSubstr("#!"));
+}
+
+TEST(ExitCode, Is126ForAFileInPathThatCannotBeExecuted) {
+  const Unexecutable file("poprun-in-path", "#!/bin/sh\n", 0644);
+  const Outcome result =
+      run({.options = {"poprun-in-path"}, .environment = {{"PATH", ::testing::TempDir() + ":/usr/bin"}}});
+  EXPECT_EQ(result.exit_code, 126);
+}
+
+TEST(ExitCode, Is125ForWrongOptionsAndEveryMistakeIsNamed) {
+  const Outcome result = run({.options = {"--num-instances", "zero", "--no-such-option", "--num-replicas",
+                                          "-4", "--tag-output=perhaps"},
+                              .child = {"exit", "0"}});
+  EXPECT_EQ(result.exit_code, 125);
+  EXPECT_EQ(result.out, "");
+  for (const char* name : {"--num-instances", "--no-such-option", "--num-replicas", "--tag-output"}) {
+    EXPECT_THAT(result.err, HasSubstr(name));
+  }
+  for (const std::string& line : linesOf(result.err)) EXPECT_THAT(line, ::testing::StartsWith("poprun: "));
+}
+
+TEST(ExitCode, Is125WithoutAProgram) {
+  const Outcome nothing = run({});
+  EXPECT_EQ(nothing.exit_code, 125);
+  EXPECT_THAT(nothing.err, HasSubstr("no program"));
+  EXPECT_EQ(run({.options = {"--num-instances", "2", "--"}}).exit_code, 125);
+}
+
+TEST(ExitCode, Is125ForReplicasThatCannotBeDivided) {
+  const Outcome result =
+      run({.options = {"--num-instances", "3", "--num-replicas", "4"}, .child = {"exit", "0"}});
+  EXPECT_EQ(result.exit_code, 125);
+  EXPECT_THAT(result.err, HasSubstr("--num-replicas 4"));
+}
+
+}  // namespace
+}  // namespace pop::testing

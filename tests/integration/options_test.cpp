@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// What poprun says without running anything, or before it does.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "tests/testing/poprun_process.h"
+
+namespace pop::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+TEST(Help, PrintsTheOptionsAndSucceeds) {
+  const Outcome result = run({.options = {"--help"}});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.err, "");
+  for (const char* text : {"Usage: poprun", "--num-instances", "--num-replicas", "--dry-run"}) {
+    EXPECT_THAT(result.out, HasSubstr(text));
+  }
+}
+
+TEST(Version, IsPrinted) {
+  const Outcome result = run({.options = {"--version"}});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out, StartsWith("poprun "));
+  EXPECT_EQ(linesOf(result.out).size(), 1U);
+}
+
+TEST(DryRun, StartsNothing) {
+  const std::string witness = ::testing::TempDir() + "poprun-dry-run-witness";
+  std::filesystem::remove(witness);
+  const Outcome result =
+      run({.options = {"--num-instances", "2", "--num-replicas", "4", "--dry-run", "touch", witness}});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_FALSE(std::filesystem::exists(witness));
+  EXPECT_THAT(result.out, HasSubstr("touch " + witness));
+  EXPECT_THAT(result.out, HasSubstr("POPDIST_REPLICA_INDEX_OFFSET=2"));
+}
+
+TEST(DryRun, FindsMistakes) {
+  EXPECT_EQ(run({.options = {"--dry-run", "--num-instances", "-1", "true"}}).exit_code, 125);
+  EXPECT_EQ(run({.options = {"--dry-run"}}).exit_code, 125);
+}
+
+TEST(PrintTopology, ComesBeforeTheProgramsOutput) {
+  const Outcome result =
+      run({.options = {"--num-instances", "2", "--print-topology", "yes", "echo", "of the program"}});
+  EXPECT_EQ(result.exit_code, 0);
+  const std::size_t table = result.out.find("poprun topology");
+  ASSERT_NE(table, std::string::npos) << result.out;
+  EXPECT_THAT(result.out, HasSubstr("| instances"));
+  EXPECT_LT(table, result.out.find("of the program"));
+  EXPECT_THAT(run({.options = {"--print-topology", "no", "true"}}).out, "");
+}
+
+TEST(ProgramsOptions, AreNotPopruns) {
+  EXPECT_EQ(run({.options = {"echo", "--version", "-H", "--"}}).out, "--version -H --\n");
+  EXPECT_EQ(run({.options = {"--", "echo", "-x", "--num-instances"}}).out, "-x --num-instances\n");
+}
+
+TEST(Verbose, SaysWhatHappensOnStderr) {
+  const Outcome result = run({.options = {"-vv", "echo", "hello"}});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.err, HasSubstr("instance 0 started, pid "));
+  EXPECT_THAT(result.err, HasSubstr("instance 0 exited with code 0"));
+}
+
+}  // namespace
+}  // namespace pop::testing

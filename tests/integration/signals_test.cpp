@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// The user's signals: the first asks, the second insists.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "tests/testing/poprun_process.h"
+
+namespace pop::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr Milliseconds kWellWithinTheGrace{3000};  // of 5 s
+
+struct UserSignal {
+  int signal;
+  int exit_code;
+};
+
+class OneSignal : public ::testing::TestWithParam<UserSignal> {};
+
+TEST_P(OneSignal, TerminatesTheInstancesAndDecidesTheExitCode) {
+  PoprunProcess poprun({.options = {"--num-instances", "3", "--tag-output", "no"}, .child = {"say-signals"}});
+  ASSERT_EQ(poprun.waitReady(3).size(), 3U);
+  poprun.signal(GetParam().signal);
+  EXPECT_EQ(poprun.wait(kWellWithinTheGrace), GetParam().exit_code);
+  std::size_t terminated = 0;
+  for (const std::string& line : linesOf(poprun.out())) terminated += line == "SIGTERM" ? 1U : 0U;
+  EXPECT_EQ(terminated, 3U) << poprun.out();
+  EXPECT_THAT(poprun.out(), Not(HasSubstr("SIGINT")));
+  EXPECT_THAT(poprun.out(), Not(HasSubstr("SIGHUP")));
+  EXPECT_EQ(poprun.leftNow(), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(All, OneSignal,
+                         ::testing::Values(UserSignal{SIGINT, 130}, UserSignal{SIGTERM, 143},
+                                           UserSignal{SIGHUP, 129}));
+
+// A terminal sends Ctrl-C to its whole foreground process group.
+TEST(CtrlC, ReachesInstancesThroughPoprunOnly) {
+  PoprunProcess poprun({.options = {"--num-instances", "2", "--tag-output", "no"}, .child = {"say-signals"}});
+  ASSERT_EQ(poprun.waitReady(2).size(), 2U);
+  poprun.signalGroup(SIGINT);
+  EXPECT_EQ(poprun.wait(kWellWithinTheGrace), 130);
+  EXPECT_THAT(poprun.out(), Not(HasSubstr("SIGINT")));
+  EXPECT_THAT(poprun.out(), HasSubstr("SIGTERM"));
+}
+
+TEST(SecondCtrlC, KillsAtOnceWhatIgnoresSigterm) {
+  PoprunProcess poprun({.options = {"--num-instances", "4"}, .child = {"ignore-term"}});
+  ASSERT_EQ(poprun.waitReady(4).size(), 4U);
+  // Again and again: signals of one kind that arrive together are one.
+  const auto begin = std::chrono::steady_clock::now();
+  while (!poprun.ended() && std::chrono::steady_clock::now() - begin < kWellWithinTheGrace) {
+    poprun.signal(SIGINT);
+    poprun.waitFor([] { return false; }, Milliseconds(20));
+  }
+  ASSERT_TRUE(poprun.ended());
+  EXPECT_EQ(poprun.wait(), 130);
+  EXPECT_EQ(poprun.leftNow(), "");
+}
+
+TEST(SignalBeforeTheInstancesRun, EndsTheJobToo) {
+  for (int i = 0; i < 10; ++i) {
+    PoprunProcess poprun({.options = {"--num-instances", "16"}, .child = {"ignore-term"}});
+    ASSERT_TRUE(poprun.waitFor([&] { return childNamed(poprun.pid(), "pop-keeper") > 0; }));
+    while (!poprun.ended()) {
+      poprun.signal(SIGTERM);
+      poprun.waitFor([] { return false; }, Milliseconds(1));
+    }
+    // Killed by the signal itself when it came before poprun could handle it.
+    const int exit_code = poprun.wait();
+    EXPECT_TRUE(exit_code == 143 || exit_code == -SIGTERM) << exit_code;
+    EXPECT_TRUE(poprun.goneWithin(Milliseconds(1000)));
+  }
+}
+
+TEST(IgnoredHangup, StaysIgnoredAsNohupWants) {
+  PoprunProcess poprun({.child = {"wait", "9"}, .ignored_signals = {SIGHUP}});
+  const std::vector<pid_t> instances = poprun.waitReady(1);
+  ASSERT_EQ(instances.size(), 1U);
+  poprun.signal(SIGHUP);
+  ::kill(instances[0], SIGUSR1);
+  EXPECT_EQ(poprun.wait(), 9);
+}
+
+}  // namespace
+}  // namespace pop::testing

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program that uses libpopdist, for tests to start with poprun; its first argument says what it does. A popdist_error
+// is reported as "error CODE peer PEER at NANOSECONDS: what", with the time of the machine's monotonic clock.
+//   collectives               checks every collective; exit code 1 and a message when a value is wrong
+//   sum-forever COUNT         says "ready INSTANCE PID" after the first all-reduce; ignores SIGTERM
+//   fence-without INDEX       the others wait in a fence, say "ready …"; INDEX says so too and waits for SIGKILL
+//   leave INDEX               INDEX exits with 0 before an all-reduce
+//   abort INDEX CODE MESSAGE  INDEX ends the job while the others sum for ever
+//   late-fence INDEX          INDEX does not come to a fence before its deadline
+//   second-process            the program starts itself again, as "connect"
+//   connect [INDEX]           only (INDEX) connects
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "popdist/popdist.hpp"
+
+namespace {
+
+using popdist::Communicator;
+using popdist::Context;
+using popdist::Type;
+using Arguments = std::vector<std::string>;
+
+Context& context() { return Context::fromEnvironment(); }
+
+int reported(const popdist::popdist_error& error) {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  std::printf("error %d peer %d at %lld: %s\n", static_cast<int>(error.code()), error.peer(),
+              static_cast<long long>(std::chrono::nanoseconds(now).count()), error.what());
+  std::fflush(stdout);
+  return static_cast<int>(error.code());
+}
+
+void sayReady() {
+  std::printf("ready %d %d\n", popdist::getInstanceIndex(), ::getpid());
+  std::fflush(stdout);
+}
+
+bool isInstance(const std::string& index) { return popdist::getInstanceIndex() == std::stoi(index); }
+
+// ---- collectives
+
+int wrong_values = 0;
+
+void expectValue(const char* what, std::size_t index, std::int64_t value, std::int64_t expected) {
+  if (value == expected || ++wrong_values > 3) return;
+  std::fprintf(stderr, "%s: element %zu is %lld, not %lld\n", what, index, static_cast<long long>(value),
+               static_cast<long long>(expected));
+}
+
+std::int64_t sample(std::int64_t rank, std::size_t index) {
+  return rank * 1'000'003 + static_cast<std::int64_t>(index);
+}
+
+// Element `index` of every block of n*count elements, and what it must be.
+void checkMoves(Communicator& world, std::size_t count) {
+  const auto n = static_cast<std::size_t>(world.size());
+  const auto me = static_cast<std::size_t>(world.rank());
+  std::vector<std::int64_t> in(n * count);
+  std::vector<std::int64_t> out(n * count, -1);
+  for (std::size_t i = 0; i < in.size(); ++i) in[i] = sample(world.rank(), i);
+
+  world.allGather(in.data(), out.data(), count, Type::kInt64);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    expectValue("allGather", i, out[i], sample(static_cast<std::int64_t>(i / count), i % count));
+  }
+  world.allToAll(in.data(), out.data(), count, Type::kInt64);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    expectValue("allToAll", i, out[i], sample(static_cast<std::int64_t>(i / count), me * count + i % count));
+  }
+  for (int root = 0; root < world.size(); ++root) {
+    std::vector<std::int64_t> data = in;
+    world.broadcast(std::span(data), root);
+    for (std::size_t i = 0; i < data.size(); ++i) expectValue("broadcast", i, data[i], sample(root, i));
+  }
+}
+
+void checkSums(Communicator& world, std::size_t count) {
+  const auto n = static_cast<std::size_t>(world.size());
+  const auto me = static_cast<std::size_t>(world.rank());
+  const auto sum = [&](std::size_t index) {
+    std::int64_t total = 0;
+    for (int rank = 0; rank < world.size(); ++rank) total += sample(rank, index);
+    return total;
+  };
+  std::vector<std::int64_t> data(n * count);
+  std::vector<std::int64_t> own(count, -1);
+  for (std::size_t i = 0; i < data.size(); ++i) data[i] = sample(world.rank(), i);
+  world.reduceScatter(data.data(), own.data(), count, Type::kInt64);
+  for (std::size_t i = 0; i < count; ++i) expectValue("reduceScatter", i, own[i], sum(me * count + i));
+  world.allReduceSum(std::span(data));
+  for (std::size_t i = 0; i < data.size(); ++i) expectValue("allReduceSum", i, data[i], sum(i));
+}
+
+// The free functions, on the default communicator and on one of the even instances.
+void checkFreeFunctions() {
+  float value = 1.0F;
+  popdist::collectives::allReduceSum(&value, 1, Type::kFloat);
+  expectValue("allReduceSum of the default communicator", 0, static_cast<std::int64_t>(value),
+              popdist::getNumInstances());
+  std::set<std::uint32_t> even;
+  for (int instance = 0; instance < popdist::getNumInstances(); instance += 2) {
+    even.insert(static_cast<std::uint32_t>(instance));
+  }
+  popdist::registerCommunicator(even, "even");
+  if (popdist::getInstanceIndex() % 2 == 0) {
+    std::int64_t index = popdist::getInstanceIndex();
+    popdist::collectives::allReduceSum(&index, 1, Type::kInt64, "even");
+    expectValue("allReduceSum of the even instances", 0, index, std::accumulate(even.begin(), even.end(), 0));
+  }
+  popdist::synchronize();
+  popdist::finalizeBackend();
+}
+
+int collectives(const Arguments&) {
+  Communicator& world = context().world();
+  expectValue("rank", 0, world.rank(), popdist::getInstanceIndex());
+  expectValue("size", 0, world.size(), popdist::getNumInstances());
+  for (const std::size_t count : {1U, 7U, 1000U, 40'000U}) {
+    checkMoves(world, count);
+    checkSums(world, count);
+    world.synchronize();
+  }
+  checkFreeFunctions();
+  return wrong_values == 0 ? 0 : 1;
+}
+
+// ---- ends
+
+[[noreturn]] void sumForever(std::size_t count) {
+  std::vector<float> data(count);
+  for (bool first = true;; first = false) {
+    context().world().allReduceSum(std::span(data));
+    if (first) sayReady();
+  }
+}
+
+int sumForeverCommand(const Arguments& arguments) {
+  ::signal(SIGTERM, SIG_IGN);
+  sumForever(std::stoul(arguments.at(0)));
+}
+
+int fenceWithout(const Arguments& arguments) {
+  ::signal(SIGTERM, SIG_IGN);
+  context();
+  sayReady();
+  if (isInstance(arguments.at(0))) {
+    while (true) ::pause();
+  }
+  context().fence();
+  return 0;
+}
+
+int leave(const Arguments& arguments) {
+  context();
+  if (isInstance(arguments.at(0))) return 0;
+  std::vector<float> data(10);
+  context().world().allReduceSum(std::span(data));
+  return 0;
+}
+
+int abortCommand(const Arguments& arguments) {
+  context().world().synchronize();
+  if (isInstance(arguments.at(0))) context().abort(std::stoi(arguments.at(1)), arguments.at(2));
+  sumForever(10);
+}
+
+int lateFence(const Arguments& arguments) {
+  context().put("from " + std::to_string(popdist::getInstanceIndex()), "here");
+  if (!isInstance(arguments.at(0))) {
+    context().setTimeout(std::chrono::milliseconds(200));
+    try {
+      context().fence();
+    } catch (const popdist::popdist_error& error) {
+      reported(error);
+    }
+    context().setTimeout(std::chrono::seconds(20));
+  }
+  // Nobody is lost, so the job goes on; and what was put for the fence that failed is not.
+  context().world().synchronize();
+  context().fence();
+  for (int instance = 0; instance < popdist::getNumInstances(); ++instance) {
+    if (!context().get("from " + std::to_string(instance))) return 1;
+  }
+  return 0;
+}
+
+// ---- connecting
+
+int secondProcess(const Arguments&) {
+  context();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::execl("/proc/self/exe", "popdist_child", "connect", nullptr);
+    ::_exit(99);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  context().world().synchronize();  // the first process goes on
+  context().fence();
+  return WIFEXITED(status) && WEXITSTATUS(status) == static_cast<int>(popdist::ErrorCode::kAlreadyExists) ? 0 : 1;
+}
+
+int connect(const Arguments& arguments) {
+  if (!arguments.empty() && !isInstance(arguments.at(0))) return 0;
+  context();
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::map<std::string, std::function<int(const Arguments&)>> commands{
+      {"collectives", collectives}, {"sum-forever", sumForeverCommand}, {"fence-without", fenceWithout},
+      {"leave", leave},             {"abort", abortCommand},            {"late-fence", lateFence},
+      {"second-process", secondProcess}, {"connect", connect},
+  };
+  const auto command = commands.find(argc > 1 ? argv[1] : "");
+  if (command == commands.end()) {
+    std::fprintf(stderr, "popdist_child: no such command\n");
+    return 2;
+  }
+  try {
+    return command->second(Arguments(argv + 2, argv + argc));
+  } catch (const popdist::popdist_error& error) {
+    return reported(error);
+  }
+}
