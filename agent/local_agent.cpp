@@ -47,20 +47,22 @@ LocalAgent::LocalAgent(os::AsioLoop& loop, keeper::Keeper keeper, OutputSink& si
       keeper_link_(
           loop, keeper_.link.get(),
           {.spawned = [this](int instance, pid_t pid) { core_.onSpawned(instance, pid); },
-           .spawn_failed = [this](int instance,
-                                  InstanceEnd end) { core_.onSpawnFailed(instance, std::move(end)); },
+           .spawn_failed = [this](int instance, int exit_code,
+                                  const std::string& why) { core_.onSpawnFailed(instance, exit_code, why); },
            .reaped = [this](int instance, contract::ExitStatus status) { core_.onReaped(instance, status); },
            .lost = [this] { core_.onKeeperLost(); }}) {}
 
 LocalAgent::~LocalAgent() = default;
 
-Result<std::string> LocalAgent::makeJobDirectory(const std::string& job_id) {
+Result<std::string> LocalAgent::makeJobDirectory(const std::string& name) {
   const char* base = std::getenv("TMPDIR");
-  job_directory_ = std::string(base != nullptr && *base != '\0' ? base : "/tmp") + "/poprun-" + job_id;
+  std::error_code ignored;  // the instances may run elsewhere: a path of its own
+  job_directory_ = std::filesystem::absolute(base != nullptr && *base != '\0' ? base : "/tmp", ignored) /
+                   ("poprun-" + name);
   keeper_link_.removeAtEnd(
       job_directory_);  // before it exists: killed between the two, we would leave it behind
   if (::mkdir(job_directory_.c_str(), 0700) != 0) {
-    return errnoStatus("making the job's directory " + job_directory_, errno);
+    return errnoStatus("making the job's directory " + job_directory_ + " (TMPDIR chooses where)", errno);
   }
   return job_directory_;
 }
@@ -91,7 +93,7 @@ void LocalAgent::spawn(const SpawnRequest& request) {
   Result<ChildStdio> stdio = makeStdio();
   if (!stdio.ok()) {
     loop_.post([this, instance = request.instance, why = stdio.status().message()] {
-      core_.onSpawnFailed(instance, {{.code = contract::kExitLauncherFailed}, why + " (see `ulimit -n`)"});
+      core_.onSpawnFailed(instance, contract::kExitLauncherFailed, why + " (see `ulimit -n`)");
     });
     return;
   }

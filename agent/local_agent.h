@@ -23,7 +23,7 @@ class LocalAgent final : public Agent, private Processes {
   ~LocalAgent() override;
 
   /// A fresh directory for all instances of this host; the keeper removes it after everything else.
-  Result<std::string> makeJobDirectory(const std::string& job_id);
+  Result<std::string> makeJobDirectory(const std::string& name);
 
   /// Ends whatever is left of the job, the keeper last. Call it once, before the agent is destroyed.
   Status shutDown();

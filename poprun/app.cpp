@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdio>
+#include <exception>
 
 #include "common/contract/exit_code.h"
 #include "common/log/log.h"
@@ -48,19 +49,24 @@ OutputSettings outputSettings(const Options& options) {
           .only_instance = options.only_output_from_instance};
 }
 
-}  // namespace
+// Text on stdout, or why it could not be written.
+int print(const std::string& text) {
+  if (std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0) return 0;
+  std::perror("poprun: writing to stdout");
+  return contract::kExitLauncherFailed;
+}
 
-int runApp(const std::vector<std::string>& arguments) {
+int runArguments(const std::vector<std::string>& arguments) {
   openMissingStdio();
   const ParsedOptions parsed = parseOptions(arguments);
   const Options& options = parsed.options;
-  if (options.help) return std::fputs(helpText().c_str(), stdout) < 0;
-  if (options.version) return std::puts("poprun " POPRUN_VERSION) < 0;
+  if (options.help) return print(helpText());
+  if (options.version) return print("poprun " POPRUN_VERSION "\n");
 
   BuiltJob job = buildJob(options, hostName());
   job.mistakes.insert(job.mistakes.begin(), parsed.mistakes.begin(), parsed.mistakes.end());
   if (!job.mistakes.empty()) return reportMistakes(job.mistakes);
-  if (options.dry_run) return std::fputs(explainPlan(job.spec).c_str(), stdout) < 0;
+  if (options.dry_run) return print(explainPlan(job.spec));
 
   log::setLevel(levelOf(options.verbosity));
   SessionSettings settings{.output = outputSettings(options)};
@@ -68,6 +74,17 @@ int runApp(const std::vector<std::string>& arguments) {
     settings.before_output = topologyTable(job.spec, model::place(job.spec));
   }
   return runJob(job.spec, settings);
+}
+
+}  // namespace
+
+int runApp(const std::vector<std::string>& arguments) {
+  try {
+    return runArguments(arguments);
+  } catch (const std::exception& error) {  // a library's: no memory, no descriptors
+    std::fprintf(stderr, "poprun: %s (see `ulimit -n` and `ulimit -v`)\n", error.what());
+    return contract::kExitLauncherFailed;
+  }
 }
 
 }  // namespace pop

@@ -13,23 +13,23 @@ void AgentCore::run(JobSlice slice, AgentEvents& events) {
   slice_ = std::move(slice);
   events_ = &events;
   ladder_.emplace(loop_, slice_.kill_grace, [this](int signal) { signalAll(signal); });
-  const std::string socket = rendezvous_.open(slice_);
+  const Result<std::string> socket = rendezvous_.open(slice_);
   for (contract::InstanceEnv& env : slice_.instances) {
-    env.agent_socket = socket;
+    if (socket.ok()) env.agent_socket = socket.value();
     instances_[env.instance_index] = LocalState::kSpawning;
   }
-  for (const contract::InstanceEnv& env : slice_.instances) start(env);
+  for (const contract::InstanceEnv& env : slice_.instances) start(env, socket.status());
 }
 
-void AgentCore::start(const contract::InstanceEnv& env) {
-  Result<SpawnRequest> request = prepareSpawn({slice_, env});
+void AgentCore::start(const contract::InstanceEnv& env, const Status& obstacle) {
+  Result<SpawnRequest> request = obstacle.ok() ? prepareSpawn({slice_, env}) : obstacle;
   if (request.ok()) {
     processes_.spawn(*request);
     return;
   }
   // Reported from the loop, like every other outcome: the controller is still inside its call of run().
   loop_.post([this, instance = env.instance_index, why = request.status().message()] {
-    onSpawnFailed(instance, {{.code = contract::kExitLauncherFailed}, why});
+    onSpawnFailed(instance, contract::kExitLauncherFailed, why);
   });
 }
 
@@ -52,15 +52,19 @@ void AgentCore::onSpawned(int instance, pid_t pid) {
   if (advance(instance, LocalEvent::kSpawned)) events_->onStarted(instance, pid);
 }
 
-void AgentCore::onSpawnFailed(int instance, const InstanceEnd& end) {
+void AgentCore::onSpawnFailed(int instance, int exit_code, const std::string& why) {
   if (!advance(instance, LocalEvent::kSpawnFailed)) return;
-  events_->onEnded(instance, end);
+  events_->onEnded(instance, {{.code = exit_code}, "could not be started: " + why});
   events_->onClosed(instance);
 }
 
 void AgentCore::onReaped(int instance, const contract::ExitStatus& status) {
+  end(instance, {status, {}});
+}
+
+void AgentCore::end(int instance, const InstanceEnd& end) {
   if (!advance(instance, LocalEvent::kReaped)) return;
-  events_->onEnded(instance, {status, {}});
+  events_->onEnded(instance, end);
   processes_.drain(instance);
 }
 
@@ -70,12 +74,12 @@ void AgentCore::onDrained(int instance) {
 
 void AgentCore::onKeeperLost() {
   // The instances got their parent-death signal; nobody will say so any more.
+  const std::string why = "the keeper process, which holds all instances, was killed";
   const std::map<int, LocalState> before = instances_;
   for (const auto& [instance, state] : before) {
-    const std::string why = "the keeper process, which holds all instances, was killed";
-    if (state == LocalState::kSpawning)
-      onSpawnFailed(instance, {{.code = contract::kExitLauncherFailed}, why});
-    if (state == LocalState::kRunning) onReaped(instance, {.signal = SIGKILL});
+    if (state == LocalState::kSpawning) onSpawnFailed(instance, contract::kExitLauncherFailed, why);
+    if (state == LocalState::kRunning)
+      end(instance, {{.code = contract::kExitLauncherFailed}, "was lost: " + why});
   }
 }
 

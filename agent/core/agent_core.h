@@ -28,7 +28,7 @@ class AgentCore {
 
   // From the Processes port.
   void onSpawned(int instance, pid_t pid);
-  void onSpawnFailed(int instance, const InstanceEnd& end);
+  void onSpawnFailed(int instance, int exit_code, const std::string& why);
   void onReaped(int instance, const contract::ExitStatus& status);
   void onDrained(int instance);
   void onKeeperLost();  ///< nothing can be spawned or reaped any more: every instance is lost
@@ -40,8 +40,9 @@ class AgentCore {
   }
 
  private:
-  void start(const contract::InstanceEnv& env);
+  void start(const contract::InstanceEnv& env, const Status& obstacle);
   bool advance(int instance, LocalEvent event);
+  void end(int instance, const InstanceEnd& end);
   void signalAll(int signal);
 
   Loop& loop_;

@@ -41,7 +41,7 @@ class Rendezvous {
   virtual ~Rendezvous() = default;
 
   /// Name of the socket at which `slice`'s instances find this host's agent.
-  virtual std::string open(const JobSlice& slice) = 0;
+  virtual Result<std::string> open(const JobSlice& slice) = 0;
   virtual void releaseFence(const PutValues& values) = 0;
   virtual void announce(const Obituary& obituary) = 0;
 };

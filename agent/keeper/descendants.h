@@ -3,17 +3,19 @@
 // whatever double-forks, daemonises or changes its process group still ends up below it.
 #pragma once
 
-#include <chrono>
-#include <functional>
-
 #include <sys/types.h>
+
+#include <chrono>
+#include <set>
 
 namespace pop::keeper {
 
-/// Kills and reaps every descendant, until none is left or `patience` is over. `reaped` hears of each direct
-/// child or adopted orphan. Returns true when none is left. A process in uninterruptible sleep can outlast
-/// the patience.
-bool endAllDescendants(std::chrono::milliseconds patience,
-                       const std::function<void(pid_t, int wait_status)>& reaped);
+/// The children of this process, zombies included.
+std::set<pid_t> ownChildren();
+
+/// Kills and reaps every descendant but `spared` children and what is below them, until none is left or
+/// `patience` is over. Returns true when none is left. A process in uninterruptible sleep can outlast the
+/// patience.
+bool endAllDescendants(std::chrono::milliseconds patience, const std::set<pid_t>& spared);
 
 }  // namespace pop::keeper

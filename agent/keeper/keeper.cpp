@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -44,9 +45,10 @@ class KeeperProcess {
  public:
   explicit KeeperProcess(sys::Fd link) : link_(std::move(link)) {}
 
-  void run() {
+  [[noreturn]] void run() {
     const sys::Fd signals = childSignals();
     resetDispositions();
+    raiseDescriptorLimit();
     while (connected_) {
       std::array<pollfd, 2> fds{
           pollfd{link_.get(), static_cast<short>(outgoing_.empty() ? POLLIN : POLLIN | POLLOUT), 0},
@@ -59,11 +61,12 @@ class KeeperProcess {
       if ((fds[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0) receive();
       flush();
     }
-    endAllDescendants(kPatience, [](pid_t, int) {});
+    const bool ended = endAllDescendants(kPatience, {});
     for (const std::string& path : remove_at_end_) {
       std::error_code ignored;
       std::filesystem::remove_all(path, ignored);
     }
+    ::_exit(ended ? 0 : 1);
   }
 
  private:
@@ -76,6 +79,14 @@ class KeeperProcess {
     sigemptyset(&children);
     sigaddset(&children, SIGCHLD);
     return sys::Fd(::signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK));
+  }
+
+  // Descriptors of requests can pile up here; a child gets the limit that we had (spawn.cpp).
+  void raiseDescriptorLimit() {
+    if (::getrlimit(RLIMIT_NOFILE, &original_limit_) != 0) return;
+    rlimit raised = original_limit_;
+    raised.rlim_cur = raised.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &raised);
   }
 
   // What our parent made us ignore, the instances must not; a SIGCHLD ignored would even reap them behind our
@@ -131,6 +142,7 @@ class KeeperProcess {
     const SpawnResult result = spawn({.argv = {arguments_begin, arguments_end},
                                       .environment = {arguments_end, frame.fields.end()},
                                       .directory = frame.fields[1],
+                                      .descriptor_limit = original_limit_,
                                       .stdio = {stdio[0].get(), stdio[1].get(), stdio[2].get()}});
     if (result.pid < 0) {
       send({static_cast<std::uint8_t>(Message::kSpawnFailed),
@@ -151,7 +163,11 @@ class KeeperProcess {
 
   // Not a race with its end: an instance's pid stays taken until reapChildren, in this same thread.
   void signalInstance(int instance, int signal) {
-    if (const auto found = pid_of_.find(instance); found != pid_of_.end()) ::kill(-found->second, signal);
+    const auto found = pid_of_.find(instance);
+    if (found == pid_of_.end()) return;
+    ::kill(-found->second, signal);
+    if (::getpgid(found->second) != found->second)
+      ::kill(found->second, signal);  // it has moved to another group
   }
 
   void reapChildren() {
@@ -184,6 +200,7 @@ class KeeperProcess {
     }
   }
 
+  rlimit original_limit_{0, 0};
   sys::Fd link_;
   bool connected_ = true;
   contract::FrameReader reader_;
@@ -205,6 +222,7 @@ void detachStdio() {
 
 Result<Keeper> forkKeeper() {
   POP_ASSIGN_OR_RETURN(auto ends, sys::socketPair());
+  std::set<pid_t> older_siblings = ownChildren();
   if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return errnoStatus("becoming a child subreaper", errno);
   const pid_t pid = ::fork();
   if (pid < 0) return errnoStatus("starting the keeper process", errno);
@@ -215,24 +233,24 @@ Result<Keeper> forkKeeper() {
     ::prctl(PR_SET_NAME, "pop-keeper");  // `killall poprun` spares it as well
     detachStdio();
     KeeperProcess(std::move(ends.second)).run();
-    ::_exit(0);
   }
-  return Keeper{pid, std::move(ends.first)};
+  return Keeper{pid, std::move(ends.first), std::move(older_siblings)};
 }
 
 Status endKeeper(Keeper keeper) {
   keeper.link.reset();
-  bool keeper_gone = false;
+  const Status resisting(
+      Code::kDeadlineExceeded,
+      "some process of the job resists SIGKILL (is it waiting for a device or a file server?)");
+  int wait_status = -1;
   const auto deadline = std::chrono::steady_clock::now() + kPatience + std::chrono::seconds(1);
-  while (!keeper_gone && std::chrono::steady_clock::now() < deadline) {
-    const pid_t reaped = ::waitpid(keeper.pid, nullptr, WNOHANG);
-    keeper_gone = reaped == keeper.pid || (reaped < 0 && errno == ECHILD);
-    if (!keeper_gone) ::usleep(200);
+  while (::waitpid(keeper.pid, &wait_status, WNOHANG) == 0) {
+    if (std::chrono::steady_clock::now() >= deadline) return resisting;
+    ::usleep(200);
   }
-  // A keeper that was killed leaves its children to us.
-  if (keeper_gone && endAllDescendants(kPatience, [](pid_t, int) {})) return {};
-  return {Code::kDeadlineExceeded,
-          "some process of the job resists SIGKILL (is it waiting for a device or a file server?)"};
+  if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0) return {};
+  // A keeper that was killed has left its children to us.
+  return endAllDescendants(kPatience, keeper.older_siblings) ? Status() : resisting;
 }
 
 }  // namespace pop::keeper

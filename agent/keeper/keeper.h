@@ -5,6 +5,8 @@
 
 #include <sys/types.h>
 
+#include <set>
+
 #include "common/base/status.h"
 #include "common/sys/fd.h"
 
@@ -14,6 +16,7 @@ struct Keeper {
   pid_t pid = -1;
   sys::Fd
       link;  ///< speaks keeper_wire.h; closing it makes the keeper end all its descendants, and then itself
+  std::set<pid_t> older_siblings;  ///< children that we had before (`exec poprun` in a script): never touched
 };
 
 /// Call while the process has one thread and no buffered output. Makes the caller a child subreaper too, so

@@ -75,7 +75,7 @@ void KeeperLink::handle(const Frame& frame) {
       events_.spawned(instance, intField(frame, 1));
       break;
     case Message::kSpawnFailed:
-      events_.spawn_failed(instance, {{.code = intField(frame, 1)}, frame.fields.at(2)});
+      events_.spawn_failed(instance, intField(frame, 1), frame.fields.at(2));
       break;
     case Message::kReaped:
       events_.reaped(instance, contract::exitStatusFromWait(intField(frame, 1)));

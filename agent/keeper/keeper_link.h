@@ -18,7 +18,7 @@ class KeeperLink {
  public:
   struct Events {
     std::function<void(int instance, pid_t pid)> spawned;
-    std::function<void(int instance, InstanceEnd end)> spawn_failed;
+    std::function<void(int instance, int exit_code, const std::string& why)> spawn_failed;
     std::function<void(int instance, contract::ExitStatus status)> reaped;
     std::function<void()> lost;
   };

@@ -37,10 +37,11 @@ std::vector<char*> mergedEnvironment(const SpawnOrder& order) {
   return merged;
 }
 
-std::string_view valueIn(const std::vector<char*>& environment, std::string_view name) {
+std::string_view valueIn(const std::vector<char*>& environment, const std::string& name) {
+  const std::string prefix = name + '=';
   for (const char* variable : environment) {
-    if (variable != nullptr && nameOf(variable) == name)
-      return std::string_view(variable).substr(name.size() + 1);
+    if (variable != nullptr && std::string_view(variable).starts_with(prefix))
+      return variable + prefix.size();
   }
   return {};
 }
@@ -72,6 +73,10 @@ SpawnResult failure(const SpawnOrder& order, int error, bool in_directory) {
   }
   const std::string& program = order.argv.front();
   std::string reason = inQuotes(program) + ": " + std::strerror(error);
+  if (error == ENOENT && ::access(program.c_str(), F_OK) == 0) {
+    return {-1, contract::kExitCannotExecute,
+            reason + " (its interpreter, named in its first line or header, is missing)"};
+  }
   if (error == ENOENT && program.find('/') == std::string::npos)
     reason += " (looked in every directory of PATH)";
   if (error == ENOEXEC) reason += " (is it a script without a #! line, or a program for another machine?)";
@@ -103,6 +108,8 @@ int executeChild(const ChildSetup& setup, bool& in_directory) {
     in_directory = true;
     return errno;
   }
+  const rlimit& limit = setup.order.descriptor_limit;
+  if (limit.rlim_max > 0) ::setrlimit(RLIMIT_NOFILE, &limit);
   ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);  // what our own parent left open
   sigset_t none;
   sigemptyset(&none);
@@ -130,8 +137,10 @@ SpawnResult spawn(const SpawnOrder& order) {
     error = executeChild(setup, in_directory);
     ::_exit(contract::kExitCannotExecute);
   }
-  if (pid < 0)
-    return {-1, contract::kExitCannotExecute, std::string("no new process: ") + std::strerror(errno)};
+  if (pid < 0) {
+    return {-1, contract::kExitLauncherFailed,
+            std::string("no new process: ") + std::strerror(errno) + " (see `ulimit -u`)"};
+  }
   if (error != 0) {
     while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
     }

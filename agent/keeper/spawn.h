@@ -2,6 +2,7 @@
 // Starts one process, the way the keeper needs it. docs/adr/0003 says why this is not a library's job.
 #pragma once
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include <array>
@@ -14,6 +15,7 @@ struct SpawnOrder {
   std::vector<std::string> argv;
   std::vector<std::string> environment;  ///< "NAME=value", over the keeper's own environment
   std::string directory;                 ///< empty: the keeper's own
+  rlimit descriptor_limit{0, 0};         ///< RLIMIT_NOFILE of the child; {0, 0}: the keeper's own
   std::array<int, 3> stdio{-1, -1, -1};  ///< become the child's descriptors 0, 1 and 2
 };
 

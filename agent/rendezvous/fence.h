@@ -3,8 +3,8 @@
 // A put value becomes visible to get, everywhere, when the fence that follows it is released.
 #pragma once
 
+#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -16,36 +16,50 @@ class Fence {
  public:
   explicit Fence(std::size_t local_instances) : local_instances_(local_instances) {}
 
-  void put(std::string key, std::string value) { staged_.insert_or_assign(std::move(key), std::move(value)); }
+  void put(int instance, std::string key, std::string value) {
+    staged_[instance].insert_or_assign(std::move(key), std::move(value));
+  }
 
   std::optional<std::string> get(const std::string& key) const {
     const auto found = released_.find(key);
     return found == released_.end() ? std::nullopt : std::optional(found->second);
   }
 
-  /// `instance` enters. True when it was the last of this host: collect() and report.
-  bool enter(int instance) {
-    inside_.insert(instance);
-    return inside_.size() == local_instances_;
+  /// `instance` enters; `tag` says what for.
+  void enter(int instance, std::string tag) { inside_.insert_or_assign(instance, std::move(tag)); }
+
+  /// True when all instances of this host are inside: collect() and report.
+  bool complete() const { return inside_.size() == local_instances_; }
+
+  /// `instance` gives up, or is gone: what it has put since the last fence is forgotten.
+  void leave(int instance) {
+    inside_.erase(instance);
+    staged_.erase(instance);
   }
-  void leave(int instance) { inside_.erase(instance); }
 
   /// What this host's instances have put since the last fence.
-  PutValues collect() { return std::exchange(staged_, {}); }
+  PutValues collect() {
+    PutValues values;
+    for (auto& [instance, put] : std::exchange(staged_, {})) {
+      for (auto& [key, value] : put) values.insert_or_assign(key, std::move(value));
+    }
+    return values;
+  }
 
-  /// Makes everybody's values visible and opens the fence; returns who was inside.
-  std::set<int> release(const PutValues& values) {
+  /// Makes everybody's values visible and opens the fence; returns who was inside, and what for.
+  std::map<int, std::string> release(const PutValues& values) {
     for (const auto& [key, value] : values) released_.insert_or_assign(key, value);
     return std::exchange(inside_, {});
   }
 
-  const std::set<int>& inside() const { return inside_; }
+  /// Who is inside, and what for.
+  const std::map<int, std::string>& inside() const { return inside_; }
 
  private:
   const std::size_t local_instances_;
-  PutValues staged_;
+  std::map<int, PutValues> staged_;
   PutValues released_;
-  std::set<int> inside_;
+  std::map<int, std::string> inside_;
 };
 
 }  // namespace pop::agent

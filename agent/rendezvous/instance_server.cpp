@@ -19,6 +19,9 @@ namespace {
 using contract::Frame;
 using contract::InstanceMessage;
 
+// An answer must not exceed a frame, whatever an instance says.
+constexpr std::size_t kShownTagBytes = 200;
+
 // The agent needs only the obituaries; it maps the part that holds them.
 std::size_t boardBytes(int instances) {
   return contract::alignPiece(sizeof(contract::SegmentHeader) +
@@ -44,26 +47,29 @@ InstanceServer::~InstanceServer() {
   if (listener_.valid()) loop_.unwatch(listener_.get());
 }
 
-std::string InstanceServer::open(const JobSlice& slice) {
+Result<std::string> InstanceServer::open(const JobSlice& slice) {
   job_id_ = slice.job_id;
   num_instances_ = slice.num_instances;
   for (const contract::InstanceEnv& env : slice.instances) local_instances_.insert(env.instance_index);
   fence_ = std::make_unique<Fence>(local_instances_.size());
   const std::string name = "popdist-" + job_id_;
-  Result<sys::Fd> listener = sys::listenAbstract(name);
-  if (!listener.ok()) {
-    log::warning("instances will not find their agent: " + listener.status().message());
-    return name;
-  }
-  listener_ = std::move(*listener);
-  loop_.watchReadable(listener_.get(), [this] { accept(); });
+  POP_ASSIGN_OR_RETURN(listener_, sys::listenAbstract(name));
+  listen();
   return name;
+}
+
+void InstanceServer::listen() {
+  listening_ = true;
+  loop_.watchReadable(listener_.get(), [this] { accept(); });
 }
 
 void InstanceServer::accept() {
   Result<sys::Fd> accepted = sys::acceptConnection(listener_.get());
   if (!accepted.ok()) {
-    log::warning(accepted.status().message());
+    // It would be reported again at once: wait until a connection is closed.
+    log::warning(accepted.status().message() + " (see `ulimit -n`)");
+    listening_ = false;
+    loop_.unwatch(listener_.get());
     return;
   }
   if (!accepted->valid()) return;
@@ -102,12 +108,12 @@ void InstanceServer::handle(int fd, Connection& connection, const Frame& frame) 
   const auto type = static_cast<InstanceMessage>(frame.type);
   const bool known = connection.instance >= 0;
   if (!known && type == InstanceMessage::kHello) return hello(fd, connection, frame);
-  if (known && type == InstanceMessage::kPut && frame.fields.size() == 2) {
-    fence_->put(frame.fields[0], frame.fields[1]);
+  if (known && type == InstanceMessage::kPut && frame.fields.size() == 2 && !frame.fields[0].empty()) {
+    fence_->put(connection.instance, frame.fields[0], frame.fields[1]);
   } else if (known && type == InstanceMessage::kGet && frame.fields.size() == 1) {
     const std::optional<std::string> value = fence_->get(frame.fields[0]);
     send(fd, connection, InstanceMessage::kValue, {value ? "1" : "0", value.value_or("")});
-  } else if (known && type == InstanceMessage::kFence && frame.fields.size() == 1) {
+  } else if (known && type == InstanceMessage::kFence && frame.fields.size() == 2) {
     enterFence(fd, connection, frame);
   } else if (known && type == InstanceMessage::kAbort && frame.fields.size() == 2) {
     const Result<int> code = intField(frame, 0);
@@ -125,42 +131,54 @@ void InstanceServer::hello(int fd, Connection& connection, const Frame& frame) {
   const Result<int> instance = intField(frame, 1);
   const std::string job = frame.fields.size() > 2 ? frame.fields[2] : "";
   if (!protocol.ok() || protocol.value() != contract::kInstanceProtocol) {
-    return sendError(fd, connection, Code::kFailedPrecondition, -1,
-                     "the program's libpopdist speaks another protocol than this poprun (" +
-                         std::to_string(contract::kInstanceProtocol) +
-                         "); build it against the same version");
+    return refuse(fd, connection, Code::kFailedPrecondition, -1,
+                  "the program's libpopdist speaks another protocol than this poprun (" +
+                      std::to_string(contract::kInstanceProtocol) + "); build it against the same version");
   }
   if (job != job_id_ || !instance.ok() || !local_instances_.contains(instance.value())) {
-    return sendError(fd, connection, Code::kInvalidArgument, -1, "not an instance of this job on this host");
+    return refuse(fd, connection, Code::kInvalidArgument, -1, "not an instance of this job on this host");
   }
   const bool taken = std::any_of(connections_.begin(), connections_.end(), [&](const auto& other) {
     return other.second.instance == instance.value();
   });
   if (taken) {
-    return sendError(fd, connection, Code::kAlreadyExists, instance.value(),
-                     "instance " + std::to_string(instance.value()) +
-                         " is connected already; only one process of an instance can use libpopdist");
+    return refuse(fd, connection, Code::kAlreadyExists, instance.value(),
+                  "instance " + std::to_string(instance.value()) +
+                      " is connected already; only one process of an instance can use libpopdist");
   }
   if (const Status mapped = mapSegment(); !mapped.ok()) {
-    return sendError(fd, connection, mapped.code(), -1, mapped.message());
+    return refuse(fd, connection, mapped.code(), -1, mapped.message());
   }
   connection.instance = instance.value();
   // The descriptor must travel with this frame; nothing can be waiting to be sent before it.
   Result<std::string> welcome = contract::encode(
-      {static_cast<std::uint8_t>(InstanceMessage::kWelcome), {std::to_string(contract::kSegmentBytes)}});
+      {static_cast<std::uint8_t>(InstanceMessage::kWelcome), {std::to_string(segment_bytes_)}});
   const std::array<int, 1> fds{segment_fd_.get()};
   if (const Status sent = sys::sendAll(fd, *welcome, fds); !sent.ok()) close(fd);
 }
 
+// What it says then is not for us.
+void InstanceServer::refuse(int fd, Connection& connection, Code code, int instance,
+                            const std::string& message) {
+  sendError(fd, connection, code, instance, message);
+  close(fd);
+}
+
 Status InstanceServer::mapSegment() {
   if (segment_fd_.valid()) return {};
-  POP_ASSIGN_OR_RETURN(sys::Fd fd, sys::createMemfd("popdist-segment", contract::kSegmentBytes));
+  segment_bytes_ = contract::segmentBytesFor(static_cast<std::size_t>(num_instances_));
+  POP_ASSIGN_OR_RETURN(sys::Fd fd, sys::createMemfd("popdist-segment", segment_bytes_));
   POP_ASSIGN_OR_RETURN(segment_, sys::mapShared(fd.get(), boardBytes(num_instances_)));
   segment_fd_ = std::move(fd);
-  auto* header = contract::initialiseSegment(segment_.data(), static_cast<std::uint32_t>(num_instances_));
-  for (const Obituary& death : deaths_)
-    contract::publishObituary(header, death.instance, death.clean, death.text);
+  contract::initialiseSegment(segment_.data(), segment_bytes_, static_cast<std::uint32_t>(num_instances_));
+  for (std::uint32_t index = 0; index < deaths_.size(); ++index) writeObituary(index);
   return {};
+}
+
+void InstanceServer::writeObituary(std::uint32_t index) {
+  const Obituary& death = deaths_[index];
+  contract::publishObituary(reinterpret_cast<contract::SegmentHeader*>(segment_.data()), index,
+                            death.instance, death.clean, death.text);
 }
 
 void InstanceServer::enterFence(int fd, Connection& connection, const Frame& frame) {
@@ -171,16 +189,27 @@ void InstanceServer::enterFence(int fd, Connection& connection, const Frame& fra
   if (!timeout_ms.ok() || fence_->inside().contains(connection.instance)) return close(fd);
   connection.fence_timer =
       loop_.postAfter(std::chrono::milliseconds(timeout_ms.value()), [this, fd] { fenceTimedOut(fd); });
-  if (fence_->enter(connection.instance)) events_.fence_reached(fence_->collect());
+  connection.gave_up = false;
+  fence_->enter(connection.instance, frame.fields[1]);
+  for (const auto& [other, tag] : fence_->inside()) {
+    if (tag == frame.fields[1]) continue;
+    return failFence(Code::kFailedPrecondition, connection.instance,
+                     "the instances are in different calls: instance " + std::to_string(other) + " in " +
+                         inQuotes(tag.substr(0, kShownTagBytes)) + ", instance " +
+                         std::to_string(connection.instance) + " in " +
+                         inQuotes(frame.fields[1].substr(0, kShownTagBytes)));
+  }
+  if (fence_->complete()) events_.fence_reached(fence_->collect());
 }
 
 void InstanceServer::fenceTimedOut(int fd) {
   Connection& connection = connections_.at(fd);
   fence_->leave(connection.instance);
+  connection.gave_up = true;
   std::vector<std::string> missing;
   int first = -1;
   for (const int instance : local_instances_) {
-    if (fence_->inside().contains(instance) || instance == connection.instance) continue;
+    if (fence_->inside().contains(instance) || gaveUp(instance)) continue;
     missing.push_back(std::to_string(instance));
     if (first < 0) first = instance;
   }
@@ -190,8 +219,14 @@ void InstanceServer::fenceTimedOut(int fd) {
   sendError(fd, connection, Code::kDeadlineExceeded, first, who + " not entered the fence in time");
 }
 
+bool InstanceServer::gaveUp(int instance) const {
+  return std::any_of(connections_.begin(), connections_.end(), [instance](const auto& each) {
+    return each.second.instance == instance && each.second.gave_up;
+  });
+}
+
 void InstanceServer::releaseFence(const PutValues& values) {
-  const std::set<int> inside = fence_->release(values);
+  const std::map<int, std::string> inside = fence_->release(values);
   for (auto& [fd, connection] : connections_) {
     if (!inside.contains(connection.instance)) continue;
     loop_.cancel(connection.fence_timer);
@@ -201,15 +236,17 @@ void InstanceServer::releaseFence(const PutValues& values) {
 
 void InstanceServer::announce(const Obituary& obituary) {
   deaths_.push_back(obituary);
-  if (segment_fd_.valid()) {
-    auto* header = reinterpret_cast<contract::SegmentHeader*>(segment_.data());
-    contract::publishObituary(header, obituary.instance, obituary.clean, obituary.text);
-  }
+  if (segment_fd_.valid()) writeObituary(static_cast<std::uint32_t>(deaths_.size() - 1));
+  failFence(Code::kUnavailable, obituary.instance, obituary.text);
+}
+
+// Everybody inside goes on with an error.
+void InstanceServer::failFence(Code code, int instance, const std::string& message) {
   for (auto& [fd, connection] : connections_) {
     if (connection.instance < 0 || !fence_->inside().contains(connection.instance)) continue;
     loop_.cancel(connection.fence_timer);
     fence_->leave(connection.instance);
-    sendError(fd, connection, Code::kUnavailable, obituary.instance, obituary.text);
+    sendError(fd, connection, code, instance, message);
   }
 }
 
@@ -222,25 +259,26 @@ void InstanceServer::sendError(int fd, Connection& connection, Code code, int in
 void InstanceServer::send(int fd, Connection& connection, InstanceMessage type,
                           std::vector<std::string> fields) {
   Result<std::string> bytes = contract::encode({static_cast<std::uint8_t>(type), std::move(fields)});
-  POP_CHECK(bytes.ok());  // values came in a frame of the same size
+  POP_CHECK(bytes.ok());  // values came in a frame of at least the same size
   connection.outgoing += *bytes;
   flush(fd, connection);
 }
 
 // An instance that does not read must not hold up the others: what it does not take waits here.
 void InstanceServer::flush(int fd, Connection& connection) {
-  while (!connection.outgoing.empty()) {
-    const ssize_t sent =
-        ::send(fd, connection.outgoing.data(), connection.outgoing.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  while (connection.sent < connection.outgoing.size()) {
+    const ssize_t sent = ::send(fd, connection.outgoing.data() + connection.sent,
+                                connection.outgoing.size() - connection.sent, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && errno == EAGAIN) {
       loop_.watchWritable(fd, [this, fd] { flush(fd, connections_.at(fd)); });
       return;
     }
     if (sent < 0) break;  // gone: receive() finds out
-    connection.outgoing.erase(0, static_cast<std::size_t>(sent));
+    connection.sent += static_cast<std::size_t>(sent);
   }
   connection.outgoing.clear();
+  connection.sent = 0;
   loop_.unwatchWritable(fd);
 }
 
@@ -250,6 +288,7 @@ void InstanceServer::close(int fd) {
   loop_.cancel(found->second.fence_timer);
   loop_.unwatch(fd);
   connections_.erase(found);
+  if (!listening_) listen();
 }
 
 }  // namespace pop::agent

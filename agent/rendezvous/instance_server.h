@@ -30,8 +30,7 @@ class InstanceServer final : public Rendezvous {
   InstanceServer(os::AsioLoop& loop, Events events);
   ~InstanceServer() override;
 
-  /// Listening can fail only for want of descriptors; the instances then find no agent and say so.
-  std::string open(const JobSlice& slice) override;
+  Result<std::string> open(const JobSlice& slice) override;
   void releaseFence(const PutValues& values) override;
   void announce(const Obituary& obituary) override;
 
@@ -39,9 +38,11 @@ class InstanceServer final : public Rendezvous {
   struct Connection {
     sys::Fd socket;
     contract::FrameReader reader;
-    std::string outgoing;  ///< what the instance has not taken yet
-    int instance = -1;     ///< -1: has not said hello
+    std::string outgoing;  ///< what the instance has not taken yet, from `sent` on
+    std::size_t sent = 0;
+    int instance = -1;  ///< -1: has not said hello
     TimerId fence_timer{};
+    bool gave_up = false;  ///< its last fence timed out: it was there, others were not
   };
 
   void accept();
@@ -50,11 +51,16 @@ class InstanceServer final : public Rendezvous {
   void hello(int fd, Connection& connection, const contract::Frame& frame);
   void enterFence(int fd, Connection& connection, const contract::Frame& frame);
   void fenceTimedOut(int fd);
+  bool gaveUp(int instance) const;
+  void refuse(int fd, Connection& connection, Code code, int instance, const std::string& message);
+  void failFence(Code code, int instance, const std::string& message);
   Status mapSegment();
+  void writeObituary(std::uint32_t index);
   void send(int fd, Connection& connection, contract::InstanceMessage type, std::vector<std::string> fields);
   void sendError(int fd, Connection& connection, Code code, int instance, const std::string& message);
   void flush(int fd, Connection& connection);
   void close(int fd);
+  void listen();
   const Obituary* firstDeath() const { return deaths_.empty() ? nullptr : &deaths_.front(); }
 
   os::AsioLoop& loop_;
@@ -64,8 +70,10 @@ class InstanceServer final : public Rendezvous {
   std::set<int> local_instances_;
   std::unique_ptr<Fence> fence_;
   sys::Fd listener_;
+  bool listening_ = false;  ///< not while there are no descriptors left to accept with
   std::map<int, Connection> connections_;
   sys::Fd segment_fd_;
+  std::size_t segment_bytes_ = 0;
   sys::Mapping segment_;
   std::vector<Obituary> deaths_;
 };

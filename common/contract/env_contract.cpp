@@ -99,7 +99,8 @@ Result<std::vector<Variable>> render(const InstanceEnv& env, const Rendezvous& r
   for (const BoolField& field : kBoolFields)
     variables.emplace_back(field.name, env.*field.member ? "1" : "0");
   for (const TextField& field : kTextFields) {
-    if (!(env.*field.member).empty()) variables.emplace_back(field.name, env.*field.member);
+    variables.emplace_back(field.name,
+                           env.*field.member);  // also empty: it hides one that poprun itself was given
   }
   variables.emplace_back("RANK", std::to_string(env.instance_index));
   variables.emplace_back("WORLD_SIZE", std::to_string(env.num_instances));

@@ -15,7 +15,7 @@ enum class InstanceMessage : std::uint8_t {
   kPut = 3,      ///< instance → agent: key, value; visible to all from the next fence on
   kGet = 4,      ///< instance → agent: key
   kValue = 5,    ///< agent → instance: "1" and the value, or "0" when no fence has released that key
-  kFence = 6,    ///< instance → agent: milliseconds that it will wait
+  kFence = 6,    ///< instance → agent: milliseconds that it will wait; what for (all must say the same)
   kFenceReleased = 7,  ///< agent → instance: every instance has entered
   kAbort = 8,          ///< instance → agent: exit code, message; ends the whole job
   kAborted = 10,       ///< agent → instance: the message has been reported

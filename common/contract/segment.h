@@ -16,8 +16,13 @@
 namespace pop::contract {
 
 inline constexpr std::uint32_t kSegmentMagic = 0x706f7031;  // "pop1"
-inline constexpr std::size_t kSegmentBytes = std::size_t{16} << 30;
 inline constexpr std::size_t kPieceAlignmentBytes = 4096;
+
+/// Room for the channels of all instances of a job, and for communicators that they make. Nearly all of it is
+/// never touched, and so costs nothing.
+constexpr std::size_t segmentBytesFor(std::size_t instances) {
+  return (std::size_t{16} << 30) + instances * instances * (std::size_t{16} << 10);
+}
 
 /// One ended instance. Written by the agent before `obituary_count` makes it visible, never changed after.
 struct Obituary {
@@ -29,6 +34,7 @@ struct Obituary {
 struct SegmentHeader {
   std::uint32_t magic = kSegmentMagic;
   std::uint32_t instances = 0;  ///< of the whole job: also the number of obituary slots
+  std::uint64_t bytes = 0;      ///< of the whole segment
   alignas(64) std::atomic<std::uint64_t> next_free{0};       ///< byte offset of the first piece not yet taken
   alignas(64) std::atomic<std::uint32_t> obituary_count{0};  ///< read in every wait: alone on its cache line
 };
@@ -44,24 +50,30 @@ inline Obituary* obituariesOf(SegmentHeader* header) {
   return reinterpret_cast<Obituary*>(header + 1);
 }
 
-/// Sets up a fresh, zeroed segment at `memory` for a job of `instances`.
-inline SegmentHeader* initialiseSegment(void* memory, std::uint32_t instances) {
+/// Sets up a fresh, zeroed segment of `bytes` at `memory` for a job of `instances`.
+inline SegmentHeader* initialiseSegment(void* memory, std::size_t bytes, std::uint32_t instances) {
   auto* header = new (memory) SegmentHeader();
   header->instances = instances;
+  header->bytes = bytes;
   header->next_free.store(alignPiece(sizeof(SegmentHeader) + instances * sizeof(Obituary)));
   return header;
 }
 
 /// Byte offset of a fresh zeroed piece of `bytes`, or 0 when the segment is full. Any instance, any time.
 inline std::size_t takePiece(SegmentHeader* header, std::size_t bytes) {
-  const std::size_t offset = header->next_free.fetch_add(alignPiece(bytes), std::memory_order_relaxed);
-  return offset + bytes <= kSegmentBytes ? offset : 0;
+  std::uint64_t offset = header->next_free.load(std::memory_order_relaxed);
+  do {
+    if (offset > header->bytes || bytes > header->bytes - offset) return 0;
+  } while (!header->next_free.compare_exchange_weak(offset, offset + alignPiece(bytes),
+                                                    std::memory_order_relaxed));
+  return offset;
 }
 
-/// Tells every instance of this host that `instance` has ended. One writer: the agent.
-inline void publishObituary(SegmentHeader* header, int instance, bool clean, std::string_view text) {
-  const std::uint32_t index = header->obituary_count.load(std::memory_order_relaxed);
-  if (index >= header->instances) return;
+/// Tells every instance of this host that `instance` has ended, as number `index` of those that have. One
+/// writer: the agent, which keeps the count itself, since what lies in the segment can be written by any
+/// instance.
+inline void publishObituary(SegmentHeader* header, std::uint32_t index, int instance, bool clean,
+                            std::string_view text) {
   Obituary& obituary = obituariesOf(header)[index];
   obituary.instance = instance;
   obituary.clean = clean ? 1 : 0;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/sys/memfd.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,10 +12,21 @@
 namespace pop::sys {
 
 Result<Fd> createMemfd(const std::string& name, std::size_t bytes) {
-  Fd fd(::memfd_create(name.c_str(), MFD_CLOEXEC));
+  // Exceeding RLIMIT_FSIZE is not an error but a signal.
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes) {
+    return Status(Code::kResourceExhausted,
+                  "sizing shared memory to " + std::to_string(bytes) +
+                      " bytes: the limit on file sizes is lower (`ulimit -f unlimited`)");
+  }
+  Fd fd(::memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd.valid()) return errnoStatus("creating shared memory", errno);
   if (::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0) {
     return errnoStatus("sizing shared memory to " + std::to_string(bytes) + " bytes", errno);
+  }
+  // Whoever maps it may rely on its size: were it cut, a touch would be a SIGBUS.
+  if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    return errnoStatus("sealing shared memory", errno);
   }
   return fd;
 }
@@ -31,8 +44,8 @@ Mapping& Mapping::operator=(Mapping&& other) noexcept {
   return *this;
 }
 
-Result<Mapping> mapShared(int fd, std::size_t bytes) {
-  void* address = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+Result<Mapping> Mapping::map(int fd, std::size_t bytes, int flags) {
+  void* address = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | flags, fd, 0);
   if (address == MAP_FAILED) {
     return errnoStatus("mapping " + std::to_string(bytes) + " bytes of shared memory (is `ulimit -v` set?)",
                        errno);
@@ -42,6 +55,13 @@ Result<Mapping> mapShared(int fd, std::size_t bytes) {
   mapping.data_ = static_cast<std::byte*>(address);
   mapping.bytes_ = bytes;
   return mapping;
+}
+
+Result<Mapping> mapShared(int fd, std::size_t bytes) {
+  return Mapping::map(fd, bytes, 0);
+}
+Result<Mapping> mapAnonymous(std::size_t bytes) {
+  return Mapping::map(-1, bytes, MAP_ANONYMOUS);
 }
 
 }  // namespace pop::sys

@@ -10,7 +10,8 @@
 
 namespace pop::sys {
 
-/// Zeroed memory of `bytes`, sparse: a page costs nothing until it is touched.
+/// Zeroed memory of `bytes`, sparse: a page costs nothing until it is touched. Its size is sealed.
+/// kResourceExhausted when RLIMIT_FSIZE is lower.
 Result<Fd> createMemfd(const std::string& name, std::size_t bytes);
 
 class Mapping {
@@ -27,6 +28,8 @@ class Mapping {
 
  private:
   friend Result<Mapping> mapShared(int fd, std::size_t bytes);
+  friend Result<Mapping> mapAnonymous(std::size_t bytes);
+  static Result<Mapping> map(int fd, std::size_t bytes, int flags);
   std::byte* data_ = nullptr;
   std::size_t bytes_ = 0;
 };
@@ -34,5 +37,8 @@ class Mapping {
 /// The first `bytes` of `fd`, readable and writable, shared with all others who map it. Left out of core
 /// dumps.
 Result<Mapping> mapShared(int fd, std::size_t bytes);
+
+/// Zeroed memory that only this process (and what it forks) has; sparse.
+Result<Mapping> mapAnonymous(std::size_t bytes);
 
 }  // namespace pop::sys

@@ -105,8 +105,12 @@ Status sendAll(int socket, std::string_view bytes, std::span<const int> fds) {
       std::memcpy(CMSG_DATA(header), fds.data(), fds.size_bytes());
     }
     const ssize_t sent = ::sendmsg(socket, &message, MSG_NOSIGNAL);
-    pollfd writable{socket, POLLOUT, 0};  // a loop that watches the socket has made it non-blocking
-    if (sent < 0 && (errno == EINTR || (errno == EAGAIN && ::poll(&writable, 1, -1) >= 0))) continue;
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0 && errno == EAGAIN) {  // a loop that watches the socket has made it non-blocking
+      pollfd writable{socket, POLLOUT, 0};
+      ::poll(&writable, 1, -1);
+      continue;
+    }
     if (sent < 0) return errnoStatus("sending on a Unix socket", errno);
     bytes.remove_prefix(static_cast<std::size_t>(sent));
     fds = {};

@@ -6,6 +6,7 @@
 // Every replica has its own copy of the model and sees its own share of the data; after each batch the
 // gradients of all replicas are summed on the emulated Pod, so that all copies stay the same. The trained
 // weights do not depend on how the replicas are split over instances, to the bit.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <exception>
@@ -43,9 +44,11 @@ class Training {
     const auto test = std::make_shared<io::IdxDataset>(options.data + "/t10k-images-idx3-ubyte.gz",
                                                        options.data + "/t10k-labels-idx1-ubyte.gz");
     shape_.inputs = static_cast<int>(training->featureCount());
+    checkData(*training, *test);
     test_samples_ = test->size();
     for (int local = 0; local < pod_.numLocalReplicas(); ++local)
       addReplica(pod_.firstReplica() + local, training, test);
+    if (stepsPerEpoch() == 0) throw std::runtime_error("one weight update takes more samples than there are");
     broadcastInitialWeights();
   }
 
@@ -69,6 +72,19 @@ class Training {
   std::size_t samplesPerStep() const {
     return static_cast<std::size_t>(options_.micro_batch) * static_cast<std::size_t>(options_.accumulation) *
            static_cast<std::size_t>(pod_.numReplicas());
+  }
+
+  /// What the network relies on.
+  void checkData(const io::IdxDataset& training, const io::IdxDataset& test) const {
+    if (test.featureCount() != training.featureCount()) {
+      throw std::runtime_error("training and test images differ in size");
+    }
+    for (const io::IdxDataset* dataset : {&training, &test}) {
+      const int highest = *std::max_element(dataset->labels().begin(), dataset->labels().end());
+      if (highest < shape_.classes) continue;
+      throw std::runtime_error("label " + std::to_string(highest) + ": the network knows only classes 0 to " +
+                               std::to_string(shape_.classes - 1));
+    }
   }
 
   void addReplica(int replica, const std::shared_ptr<io::IdxDataset>& training,

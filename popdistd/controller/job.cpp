@@ -2,6 +2,7 @@
 #include "popdistd/controller/job.h"
 
 #include <algorithm>
+#include <csignal>
 #include <utility>
 
 #include "common/base/check.h"
@@ -62,6 +63,9 @@ void Job::start() {
 }
 
 void Job::stop(int user_signal) {
+  // Output that nobody reads any more is a reason to stop, not one to hurry, nor what decides a job that has
+  // failed.
+  if (user_signal == SIGPIPE && exit_policy_.decided()) return;
   exit_policy_.noteUserSignal(user_signal);
   handle(JobEvent::kStop);
 }
@@ -165,8 +169,7 @@ void Job::onStarted(int instance, pid_t pid) {
 void Job::onEnded(int instance, const InstanceEnd& end) {
   const pid_t pid = instances_[static_cast<std::size_t>(instance)].pid;
   advance(instance, InstanceEvent::kEnded);
-  const std::string reason =
-      end.cannot_start.empty() ? describe(end.status) : "could not be started: " + end.cannot_start;
+  const std::string reason = end.reason.empty() ? describe(end.status) : end.reason;
   log_.append(instance, reason);
 
   // First the policy, then the others: an instance that fails because of this news comes second.

@@ -15,7 +15,6 @@ enum class JobEvent : std::uint8_t {
   kAllStarted,  ///< every instance runs, or could not be started
   kFailure,     ///< the first failure: an instance, an agent, or the placement
   kStop,        ///< the user wants it to end
-  kKill,        ///< the user wants it gone at once
   kAllClosed,   ///< every instance has ended and its output is delivered
 };
 
@@ -37,21 +36,17 @@ inline constexpr std::array kJobTable{
     JobRow{JobState::kPending, JobEvent::kPlaced, JobState::kStarting, JobAction::kStartAll},
     JobRow{JobState::kPending, JobEvent::kFailure, JobState::kDone, JobAction::kReport},
     JobRow{JobState::kPending, JobEvent::kStop, JobState::kDone, JobAction::kReport},
-    JobRow{JobState::kPending, JobEvent::kKill, JobState::kDone, JobAction::kReport},
 
     JobRow{JobState::kStarting, JobEvent::kAllStarted, JobState::kRunning, JobAction::kNone},
     JobRow{JobState::kStarting, JobEvent::kFailure, JobState::kStopping, JobAction::kStopAll},
     JobRow{JobState::kStarting, JobEvent::kStop, JobState::kStopping, JobAction::kStopAll},
-    JobRow{JobState::kStarting, JobEvent::kKill, JobState::kKilling, JobAction::kKillAll},
 
     JobRow{JobState::kRunning, JobEvent::kFailure, JobState::kStopping, JobAction::kStopAll},
     JobRow{JobState::kRunning, JobEvent::kStop, JobState::kStopping, JobAction::kStopAll},
-    JobRow{JobState::kRunning, JobEvent::kKill, JobState::kKilling, JobAction::kKillAll},
     JobRow{JobState::kRunning, JobEvent::kAllClosed, JobState::kDone, JobAction::kReport},
 
     // A second stop is the user's impatience: no more grace.
     JobRow{JobState::kStopping, JobEvent::kStop, JobState::kKilling, JobAction::kKillAll},
-    JobRow{JobState::kStopping, JobEvent::kKill, JobState::kKilling, JobAction::kKillAll},
     JobRow{JobState::kStopping, JobEvent::kAllClosed, JobState::kDone, JobAction::kReport},
 
     JobRow{JobState::kKilling, JobEvent::kAllClosed, JobState::kDone, JobAction::kReport},
@@ -83,7 +78,6 @@ constexpr const char* nameOf(JobState state) {
   return "?";
 }
 
-static_assert(!step(JobState::kDone, JobEvent::kFailure) && !step(JobState::kDone, JobEvent::kKill),
-              "nothing leaves done");
+static_assert(!step(JobState::kDone, JobEvent::kFailure), "nothing leaves done");
 
 }  // namespace pop

@@ -40,7 +40,7 @@ struct JobSlice {
 /// How an instance ended.
 struct InstanceEnd {
   contract::ExitStatus status;  ///< when it could not be started: code 126 or 127
-  std::string cannot_start;     ///< why not; empty for an instance that ran
+  std::string reason;           ///< when the status does not say it: "could not be started: …"; else empty
 };
 
 /// Told to every instance that still runs.

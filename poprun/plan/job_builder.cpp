@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "poprun/plan/job_builder.h"
 
+#include <algorithm>
+
 #include "common/base/text.h"
 #include "common/model/host_list.h"
 #include "libpopdist/src/pod/model/pod_spec.h"
@@ -60,7 +62,7 @@ void checkOutputInstance(const Options& options, BuiltJob& built) {
 BuiltJob buildJob(const Options& options, const std::string& own_host_name) {
   BuiltJob built;
   built.spec.num_instances = options.num_instances;
-  built.spec.num_replicas = options.num_replicas.value_or(options.num_instances);
+  built.spec.num_replicas = options.num_replicas.value_or(std::max(options.num_instances, 1));
   built.spec.ipus_per_replica = options.ipus_per_replica;
   built.spec.offline_mode = options.offline_mode;
   built.spec.command = options.command;

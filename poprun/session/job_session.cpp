@@ -22,19 +22,24 @@
 namespace pop {
 namespace {
 
-// Three descriptors an instance is more than the usual soft limit allows for large jobs; the instances
-// themselves keep the limit they would have without us, since the keeper was forked before.
-void raiseDescriptorLimit() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &limit);
+// Two descriptors an instance are more than the usual soft limit allows for large jobs, and the segment that
+// instances share is, sparse as it is, a large file. The instances keep the limits they would have without
+// us: the keeper was forked before.
+void raiseLimits() {
+  for (const auto resource : {RLIMIT_NOFILE, RLIMIT_FSIZE}) {
+    rlimit limit{};
+    if (::getrlimit(resource, &limit) != 0) continue;
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(resource, &limit);
+  }
 }
 
 int launcherFailed(const Status& status) {
   std::fprintf(stderr, "poprun: %s\n", status.message().c_str());
   return contract::kExitLauncherFailed;
 }
+
+constexpr std::chrono::milliseconds kSameCause{50};
 
 // What the caller has made us ignore (nohup, a shell's background jobs) stays ignored.
 std::vector<int> unignored(const std::vector<int>& signals) {
@@ -93,6 +98,10 @@ class Session {
 
   void userSignal(int signal) {
     log::info("received SIG" + std::string(sigabbrev_np(signal)));
+    // One cause may send two: timeout(1) signals its child, and then the child's whole group.
+    const Clock::time_point now = loop_.now();
+    if (now - last_signal_ < kSameCause) return;
+    last_signal_ = now;
     if (++user_signals_ > 1) mux_.abandon();
     controller_.stop(signal);
   }
@@ -104,6 +113,7 @@ class Session {
   std::optional<JobOutcome> outcome_;
   Status write_error_;
   int user_signals_ = 0;
+  Clock::time_point last_signal_{};
 };
 
 }  // namespace
@@ -111,7 +121,7 @@ class Session {
 int runJob(const model::JobSpec& spec, const SessionSettings& settings) {
   Result<keeper::Keeper> keeper = keeper::forkKeeper();
   if (!keeper.ok()) return launcherFailed(keeper.status());
-  raiseDescriptorLimit();
+  raiseLimits();
   std::signal(SIGPIPE, SIG_IGN);
   return Session(spec, settings, std::move(*keeper)).run(settings.before_output);
 }

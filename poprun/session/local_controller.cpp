@@ -10,8 +10,9 @@
 namespace pop {
 namespace {
 
-// Names the job among all others, and cannot be guessed: knowing it is what lets a process join.
-std::string newJobId() {
+// Names a job among all others. Two of them: what is seen in the file system must not tell the name of the
+// socket before that is ours.
+std::string randomName() {
   unsigned long long bits = 0;
   POP_CHECK(::getrandom(&bits, sizeof(bits), 0) == sizeof(bits));
   char text[17];
@@ -22,12 +23,12 @@ std::string newJobId() {
 }  // namespace
 
 Status LocalController::submit(model::JobSpec spec, Watch watch) {
-  const std::string id = newJobId();
+  const std::string id = randomName();
   if (const char* chosen = std::getenv("POPDIST_EXECUTABLE_CACHE_PATH");
       chosen != nullptr && *chosen != '\0') {
     spec.executable_cache_path = chosen;
   } else {
-    POP_ASSIGN_OR_RETURN(spec.executable_cache_path, agent_.makeJobDirectory(id));
+    POP_ASSIGN_OR_RETURN(spec.executable_cache_path, agent_.makeJobDirectory(randomName()));
   }
   job_ = std::make_unique<Job>(loop_, id, std::move(spec), std::vector<Agent*>{&agent_},
                                std::move(watch.event), std::move(watch.done));

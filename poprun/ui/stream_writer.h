@@ -34,6 +34,7 @@ class StreamWriter {
   void flush();
 
  private:
+  int descriptor() const { return own_.valid() ? own_.get() : original_; }
   ssize_t writeSome(std::string_view text);
   void push();
   void fail(int error);
@@ -43,7 +44,8 @@ class StreamWriter {
   const int original_flags_;  ///< the loop makes what it watches non-blocking: put back at the end
   sys::Fd
       own_;  ///< our own open file of the same pipe or terminal: O_NONBLOCK on it is nobody else's business
-  bool is_socket_ = false;
+  const bool is_socket_;
+  const bool is_file_;
   const Events events_;
   std::string waiting_;
   std::size_t written_ = 0;  ///< of waiting_

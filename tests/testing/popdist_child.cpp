@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that uses libpopdist, for tests to start with poprun; its first argument says what it does. A popdist_error
-// is reported as "error CODE peer PEER at NANOSECONDS: what", with the time of the machine's monotonic clock.
-//   collectives               checks every collective; exit code 1 and a message when a value is wrong
-//   sum-forever COUNT         says "ready INSTANCE PID" after the first all-reduce; ignores SIGTERM
-//   fence-without INDEX       the others wait in a fence, say "ready …"; INDEX says so too and waits for SIGKILL
-//   leave INDEX               INDEX exits with 0 before an all-reduce
-//   abort INDEX CODE MESSAGE  INDEX ends the job while the others sum for ever
-//   late-fence INDEX          INDEX does not come to a fence before its deadline
-//   second-process            the program starts itself again, as "connect"
-//   connect [INDEX]           only (INDEX) connects
+// A program that uses libpopdist, for tests to start with poprun; its first argument says what it does.
+// A popdist_error is reported as "error CODE peer PEER at NANOSECONDS: what", on the monotonic clock.
+//   collectives              checks every collective; exit code 1 when a value is wrong
+//   sum-forever COUNT        says "ready INSTANCE PID" after the first all-reduce; ignores SIGTERM
+//   fence-without INDEX      all say "ready …"; INDEX waits for SIGKILL, the others for INDEX in a fence
+//   leave INDEX              INDEX exits with 0 before an all-reduce
+//   abort INDEX CODE TEXT    INDEX ends the job while the others sum for ever
+//   late-fence INDEX         INDEX does not come to a fence before its deadline
+//   different-calls INDEX    INDEX is in a fence, the others create a communicator
+//   different-communicators INDEX
+//                            INDEX asks for that of instance 0, the others for that of 0 and 1
+//   second-process           the program starts itself again, as "connect"
+//   forked-child             a forked child tries to use the context of its parent
+//   connect [INDEX]          all connect, or INDEX alone
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,7 +36,9 @@ using popdist::Context;
 using popdist::Type;
 using Arguments = std::vector<std::string>;
 
-Context& context() { return Context::fromEnvironment(); }
+Context& context() {
+  return Context::fromEnvironment();
+}
 
 int reported(const popdist::popdist_error& error) {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
@@ -47,7 +53,9 @@ void sayReady() {
   std::fflush(stdout);
 }
 
-bool isInstance(const std::string& index) { return popdist::getInstanceIndex() == std::stoi(index); }
+bool isInstance(const std::string& index) {
+  return popdist::getInstanceIndex() == std::stoi(index);
+}
 
 // ---- collectives
 
@@ -177,7 +185,6 @@ int abortCommand(const Arguments& arguments) {
 }
 
 int lateFence(const Arguments& arguments) {
-  context().put("from " + std::to_string(popdist::getInstanceIndex()), "here");
   if (!isInstance(arguments.at(0))) {
     context().setTimeout(std::chrono::milliseconds(200));
     try {
@@ -187,11 +194,36 @@ int lateFence(const Arguments& arguments) {
     }
     context().setTimeout(std::chrono::seconds(20));
   }
-  // Nobody is lost, so the job goes on; and what was put for the fence that failed is not.
-  context().world().synchronize();
+  context().world().synchronize();  // nobody is lost, so the job goes on
+  context().put("from " + std::to_string(popdist::getInstanceIndex()), "here");
   context().fence();
   for (int instance = 0; instance < popdist::getNumInstances(); ++instance) {
     if (!context().get("from " + std::to_string(instance))) return 1;
+  }
+  return 0;
+}
+
+int differentCalls(const Arguments& arguments) {
+  context();
+  try {
+    if (isInstance(arguments.at(0))) {
+      context().fence();
+    } else {
+      context().createCommunicator({0, 1});
+    }
+  } catch (const popdist::popdist_error& error) {
+    reported(error);
+  }
+  return 0;
+}
+
+int differentCommunicators(const Arguments& arguments) {
+  context();
+  try {
+    context().createCommunicator(isInstance(arguments.at(0)) ? std::set<unsigned>{0}
+                                                             : std::set<unsigned>{0, 1});
+  } catch (const popdist::popdist_error& error) {
+    reported(error);
   }
   return 0;
 }
@@ -209,7 +241,33 @@ int secondProcess(const Arguments&) {
   ::waitpid(child, &status, 0);
   context().world().synchronize();  // the first process goes on
   context().fence();
-  return WIFEXITED(status) && WEXITSTATUS(status) == static_cast<int>(popdist::ErrorCode::kAlreadyExists) ? 0 : 1;
+  return WIFEXITED(status) && WEXITSTATUS(status) == static_cast<int>(popdist::ErrorCode::kAlreadyExists) ? 0
+                                                                                                          : 1;
+}
+
+// A forked child has the parent's memory, and so its context, but must not use it.
+int forkedChild(const Arguments&) {
+  Communicator& world = context().world();
+  world.synchronize();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    int refused = 0;
+    const std::function<void()> uses[] = {[] { context().put("key", "value"); }, [] { context().get("key"); },
+                                          [] { context().fence(); }, [&] { world.synchronize(); }};
+    for (const auto& use : uses) {
+      try {
+        use();
+      } catch (const popdist::popdist_error& error) {
+        refused += error.code() == popdist::ErrorCode::kFailedPrecondition ? 1 : 0;
+      }
+    }
+    ::_exit(refused);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  world.synchronize();  // undisturbed
+  context().fence();
+  return WIFEXITED(status) && WEXITSTATUS(status) == 4 ? 0 : 1;
 }
 
 int connect(const Arguments& arguments) {
@@ -222,9 +280,17 @@ int connect(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   const std::map<std::string, std::function<int(const Arguments&)>> commands{
-      {"collectives", collectives}, {"sum-forever", sumForeverCommand}, {"fence-without", fenceWithout},
-      {"leave", leave},             {"abort", abortCommand},            {"late-fence", lateFence},
-      {"second-process", secondProcess}, {"connect", connect},
+      {"collectives", collectives},
+      {"sum-forever", sumForeverCommand},
+      {"fence-without", fenceWithout},
+      {"leave", leave},
+      {"abort", abortCommand},
+      {"late-fence", lateFence},
+      {"different-calls", differentCalls},
+      {"different-communicators", differentCommunicators},
+      {"second-process", secondProcess},
+      {"forked-child", forkedChild},
+      {"connect", connect},
   };
   const auto command = commands.find(argc > 1 ? argv[1] : "");
   if (command == commands.end()) {

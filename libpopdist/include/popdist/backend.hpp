@@ -22,7 +22,8 @@ void finalizeBackend();
 
 bool isBackendInitialized();
 
-/// Returns when every instance has called it. Initialises the backend if need be.
+/// Returns when every member of the default communicator has called it: every instance, unless
+/// registerCommunicator has made it others. Initialises the backend if need be.
 void synchronize();
 
 /// Names the communicator of all instances. Registering it anew narrows or widens what the default means.

@@ -55,7 +55,8 @@ class Context {
   void fence();
 
   /// Ends the whole job: poprun reports `message` and exits with `exit_code` (1 to 255), all other instances
-  /// are stopped. This process exits with that code; without poprun too. Throws kInvalidArgument for another exit code.
+  /// are stopped. This process exits with that code; without poprun too. Throws kInvalidArgument for another
+  /// exit code.
   [[noreturn]] void abort(int exit_code, const std::string& message);
 
   /// The communicator of all instances.

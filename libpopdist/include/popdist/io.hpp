@@ -65,6 +65,9 @@ class IdxDataset final : public Dataset {
   /// Throws popdist_error kOutOfRange for `sample` >= size().
   std::span<const std::uint8_t> image(std::size_t sample) const;
 
+  /// The labels of all images as they are in the file, size() of them; valid as long as the dataset.
+  std::span<const std::uint8_t> labels() const { return labels_; }
+
  private:
   std::size_t feature_count_ = 0;
   std::vector<std::size_t> sample_shape_;

@@ -49,13 +49,17 @@ pop::Result<std::unique_ptr<AgentLink>> AgentLink::connect(const pop::contract::
     return pop::unavailable("cannot reach poprun's agent: " + socket.status().message() +
                             " (has poprun ended, or is this process in another network namespace?)");
   }
+  const pop::Result<uid_t> owner = pop::sys::peerUser(socket->get());
+  if (!owner.ok() || (owner.value() != ::geteuid() && owner.value() != 0)) {
+    return Status(Code::kPermissionDenied, "the socket of poprun's agent belongs to another user");
+  }
   std::unique_ptr<AgentLink> link(new AgentLink(std::move(*socket)));
   if (LinkError error = link->hello(env, timeout); !error.ok()) return std::move(error.status);
   return link;
 }
 
 LinkError AgentLink::hello(const pop::contract::InstanceEnv& env, std::chrono::milliseconds timeout) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(call_mutex_);
   if (LinkError error = send(InstanceMessage::kHello, {std::to_string(pop::contract::kInstanceProtocol),
                                                        std::to_string(env.instance_index), env.job_id});
       !error.ok()) {
@@ -64,32 +68,44 @@ LinkError AgentLink::hello(const pop::contract::InstanceEnv& env, std::chrono::m
   Frame welcome;
   if (LinkError error = receive(Clock::now() + timeout, welcome); !error.ok()) return error;
   if (static_cast<InstanceMessage>(welcome.type) != InstanceMessage::kWelcome) return unexpected(welcome);
-  const bool expected_segment = welcome.fields.size() == 1 && received_fds_.size() == 1 &&
-                                welcome.fields[0] == std::to_string(pop::contract::kSegmentBytes);
-  if (!expected_segment) {
-    return {
-        pop::failedPrecondition("the agent's shared memory has another form than this libpopdist expects; "
-                                "build the program against the same version")};
-  }
+  const pop::Result<std::int64_t> bytes = pop::parseInteger(welcome.fields.empty() ? "" : welcome.fields[0]);
+  if (!bytes.ok() || received_fds_.size() != 1)
+    return {{Code::kDataLoss, "malformed welcome from the agent"}};
   pop::Result<pop::sys::Mapping> mapped =
-      pop::sys::mapShared(received_fds_.front().get(), pop::contract::kSegmentBytes);
+      pop::sys::mapShared(received_fds_.front().get(), static_cast<std::size_t>(bytes.value()));
   if (!mapped.ok()) return {mapped.status()};
   segment_ = std::move(*mapped);
   received_fds_.clear();
+  if (segment().header()->magic != pop::contract::kSegmentMagic) {
+    return {pop::failedPrecondition(
+        "the agent's shared memory has another form than this libpopdist expects; build "
+        "the program against the same version")};
+  }
+  return {};
+}
+
+// A forked child shares the socket and the rings with its parent: the two would take each other's messages.
+LinkError AgentLink::usable() const {
+  if (::getpid() != owner_) {
+    return {pop::failedPrecondition(
+        "this process was forked from the one that has the context; only that one can use it")};
+  }
+  if (out_of_step_) return {pop::failedPrecondition("an earlier call gave up waiting for poprun's agent")};
   return {};
 }
 
 LinkError AgentLink::put(const std::string& key, const std::string& value) {
-  const std::lock_guard lock(mutex_);
+  if (LinkError error = usable(); !error.ok()) return error;
   return send(InstanceMessage::kPut, {key, value});
 }
 
 LinkError AgentLink::get(const std::string& key, std::chrono::milliseconds timeout,
                          std::optional<std::string>& value) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(call_mutex_);
+  if (LinkError error = usable(); !error.ok()) return error;
   if (LinkError error = send(InstanceMessage::kGet, {key}); !error.ok()) return error;
   Frame reply;
-  if (LinkError error = receive(Clock::now() + timeout, reply); !error.ok()) return error;
+  if (LinkError error = receive(Clock::now() + timeout + kAnswerSlack, reply); !error.ok()) return error;
   if (static_cast<InstanceMessage>(reply.type) != InstanceMessage::kValue || reply.fields.size() != 2) {
     return unexpected(reply);
   }
@@ -98,9 +114,10 @@ LinkError AgentLink::get(const std::string& key, std::chrono::milliseconds timeo
   return {};
 }
 
-LinkError AgentLink::fence(std::chrono::milliseconds timeout) {
-  const std::lock_guard lock(mutex_);
-  if (LinkError error = send(InstanceMessage::kFence, {std::to_string(timeout.count())}); !error.ok())
+LinkError AgentLink::fence(const std::string& tag, std::chrono::milliseconds timeout) {
+  const std::lock_guard lock(call_mutex_);
+  if (LinkError error = usable(); !error.ok()) return error;
+  if (LinkError error = send(InstanceMessage::kFence, {std::to_string(timeout.count()), tag}); !error.ok())
     return error;
   Frame reply;
   if (LinkError error = receive(Clock::now() + timeout + kAnswerSlack, reply); !error.ok()) return error;
@@ -108,18 +125,21 @@ LinkError AgentLink::fence(std::chrono::milliseconds timeout) {
   return {};
 }
 
+// Not behind a call that waits: a watchdog's abort is for just that case.
 void AgentLink::abort(int exit_code, const std::string& message) {
-  const std::lock_guard lock(mutex_);
   if (!send(InstanceMessage::kAbort, {std::to_string(exit_code), message}).ok()) return;
   // Once this process has exited, the exit may be noticed before the message: let the message be taken first.
+  // Another thread that waits for an answer takes this one, which no longer matters.
+  const std::unique_lock lock(call_mutex_, std::try_to_lock);
   Frame ignored;
-  if (!receive(Clock::now() + kAnswerSlack, ignored).ok()) return;
+  if (lock.owns_lock() && !receive(Clock::now() + kAnswerSlack, ignored).ok()) return;
 }
 
 LinkError AgentLink::send(InstanceMessage type, std::vector<std::string> fields) {
   const pop::Result<std::string> bytes =
       pop::contract::encode({static_cast<std::uint8_t>(type), std::move(fields)});
   if (!bytes.ok()) return {bytes.status()};
+  const std::lock_guard lock(send_mutex_);
   if (!pop::sys::sendAll(socket_.get(), bytes.value()).ok()) return {agentGone()};
   return {};
 }
@@ -132,10 +152,13 @@ LinkError AgentLink::receive(Clock::time_point deadline, Frame& reply) {
       reply = std::move(**frame);
       return {};
     }
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
-    if (left.count() <= 0) return {{Code::kDeadlineExceeded, "poprun's agent does not answer"}};
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+    if (left.count() <= 0) {
+      out_of_step_ = true;
+      return {{Code::kDeadlineExceeded, "poprun's agent does not answer"}};
+    }
     pollfd readable{socket_.get(), POLLIN, 0};
-    const int wait_ms = static_cast<int>(std::min<std::int64_t>(left.count() + 1, 60'000));
+    const int wait_ms = static_cast<int>(std::min<std::int64_t>(left.count(), 60'000));
     if (::poll(&readable, 1, wait_ms) < 0 && errno != EINTR)
       return {pop::errnoStatus("waiting for the agent", errno)};
     pop::Result<pop::sys::Received> received = pop::sys::receiveSome(socket_.get());

@@ -3,6 +3,8 @@
 // a lock keeps threads apart.
 #pragma once
 
+#include <unistd.h>
+
 #include <memory>
 #include <mutex>
 
@@ -24,19 +26,23 @@ class AgentLink final : public Link {
   LinkError put(const std::string& key, const std::string& value) override;
   LinkError get(const std::string& key, std::chrono::milliseconds timeout,
                 std::optional<std::string>& value) override;
-  LinkError fence(std::chrono::milliseconds timeout) override;
+  LinkError fence(const std::string& tag, std::chrono::milliseconds timeout) override;
   void abort(int exit_code, const std::string& message) override;
-  transport::SegmentView segment() const override { return {segment_.data()}; }
+  transport::SegmentView segment() const override { return {segment_.data(), segment_.size()}; }
 
  private:
   using Clock = std::chrono::steady_clock;
 
   explicit AgentLink(pop::sys::Fd socket) : socket_(std::move(socket)) {}
+  LinkError usable() const;
   LinkError hello(const pop::contract::InstanceEnv& env, std::chrono::milliseconds timeout);
   LinkError send(pop::contract::InstanceMessage type, std::vector<std::string> fields);
   LinkError receive(Clock::time_point deadline, pop::contract::Frame& reply);
 
-  std::mutex mutex_;
+  std::mutex call_mutex_;  ///< held from a request to its answer
+  std::mutex send_mutex_;  ///< held while a frame is written
+  const pid_t owner_ = ::getpid();
+  bool out_of_step_ = false;  ///< an answer is still to come that nobody waits for any more
   pop::sys::Fd socket_;
   pop::contract::FrameReader reader_;
   std::vector<pop::sys::Fd> received_fds_;

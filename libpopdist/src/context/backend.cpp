@@ -22,7 +22,7 @@ struct Registry {
 };
 
 Registry& registry() {
-  static Registry instance;
+  static Registry& instance = *new Registry;  // never destroyed: other threads may outlive main
   return instance;
 }
 
@@ -59,10 +59,10 @@ void init() {
 }
 
 void finalizeBackend() {
+  if (!isBackendInitialized()) return;
+  Context::fromEnvironment().world().synchronize();
   Registry& known = registry();
   const std::lock_guard lock(known.mutex);
-  if (!known.initialized) return;
-  Context::fromEnvironment().world().synchronize();
   known.communicators.clear();
   known.initialized = false;
 }

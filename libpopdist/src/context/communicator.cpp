@@ -23,9 +23,13 @@ void Communicator::Impl::run(const char* name, Operation operation, Buffers buff
     refuse(name, "root " + std::to_string(root) + " is not a rank; there are " + std::to_string(size()));
   }
 
+  if (count > context::mostElements(type) / static_cast<std::size_t>(size())) {
+    refuse(name, std::to_string(count) + " elements for each of " + std::to_string(size()) +
+                     " ranks exceed any memory");
+  }
   const plan::Plan plan = plan::planCollective({operation, rank(), size(), count, root});
-  // The root is part of what all must agree on; it shares a number with the operation.
-  const auto operation_number = static_cast<std::uint32_t>(operation) | static_cast<std::uint32_t>(root) << 8;
+  const auto operation_number = static_cast<std::uint32_t>(operation) | static_cast<std::uint32_t>(root)
+                                                                            << exec::kRootShift;
   const context::Group::Part part{&plan, buffers.input, buffers.output};
   group_->run({.name = name, .operation = operation_number, .type = type, .count = count}, {&part, 1});
 }

@@ -19,6 +19,11 @@ using context::throwIfFailed;
 
 constexpr std::chrono::milliseconds kConnectTimeout{30'000};
 
+// A program without poprun needs room for its replicas' channels alone: 4 MiB each, and some to spare.
+std::size_t loneSegmentBytes(int replicas) {
+  return (std::size_t{64} << 20) + static_cast<std::size_t>(replicas) * (std::size_t{8} << 20);
+}
+
 std::unique_ptr<context::Link> makeLink(const pop::contract::InstanceEnv& env) {
   if (!env.agent_socket.empty()) {
     auto link = context::AgentLink::connect(env, kConnectTimeout);
@@ -31,7 +36,7 @@ std::unique_ptr<context::Link> makeLink(const pop::contract::InstanceEnv& env) {
         "Context::fromEnvironment: the environment speaks of other instances but names no agent "
         "(POPDIST_AGENT_SOCKET): start the program with poprun");
   }
-  auto hub = context::MemoryHub::create(1);
+  auto hub = context::MemoryHub::create(1, loneSegmentBytes(env.num_total_replicas));
   throwIfFailed({hub.status()}, "Context::fromEnvironment");
   return std::make_unique<context::MemoryLink>(std::move(*hub));
 }
@@ -56,7 +61,9 @@ Context::Impl::Impl(const pop::contract::InstanceEnv& instance_env, std::unique_
 }
 
 Context& Context::fromEnvironment() {
-  static Context context(std::make_unique<Impl>(context::environment(), makeLink(context::environment())));
+  // Never destroyed: another thread may be in a collective while this one exits.
+  static Context& context =
+      *new Context(std::make_unique<Impl>(context::environment(), makeLink(context::environment())));
   return context;
 }
 
@@ -105,6 +112,7 @@ std::chrono::milliseconds Context::timeout() const {
 }
 
 void Context::put(const std::string& key, const std::string& value) {
+  if (key.empty()) throw popdist_error(ErrorCode::kInvalidArgument, "Context::put: the key is empty");
   throwIfFailed(impl_->surroundings.link->put(key, value), "Context::put");
 }
 
@@ -115,7 +123,7 @@ std::optional<std::string> Context::get(const std::string& key) {
 }
 
 void Context::fence() {
-  throwIfFailed(impl_->surroundings.link->fence(timeout()), "Context::fence");
+  throwIfFailed(impl_->surroundings.link->fence("fence", timeout()), "Context::fence");
 }
 
 void Context::abort(int exit_code, const std::string& message) {
@@ -123,8 +131,8 @@ void Context::abort(int exit_code, const std::string& message) {
     throw popdist_error(ErrorCode::kInvalidArgument,
                         "Context::abort: exit code " + std::to_string(exit_code) + " is not from 1 to 255");
   }
+  std::fflush(nullptr);  // first: the agent may stop us as soon as it knows
   impl_->surroundings.link->abort(exit_code, message);
-  std::fflush(nullptr);
   std::_Exit(exit_code);
 }
 

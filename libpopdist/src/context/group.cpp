@@ -2,8 +2,10 @@
 #include "libpopdist/src/context/group.h"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "popdist/error.hpp"
@@ -56,25 +58,39 @@ std::vector<int> ranksOf(int instance, const std::vector<int>& instance_of_rank)
   return ranks;
 }
 
-// Everybody tells everybody where its ranks can be reached.
-std::vector<std::string> exchangeAddresses(Surroundings& surroundings, const std::string& prefix, int ranks,
-                                           const std::vector<int>& local_ranks,
-                                           const transport::ShmGroup* mine) {
-  constexpr const char* kOperation = "creating a communicator";
+constexpr const char* kCreate = "creating a communicator";
+constexpr char kNoAddress = '!';  ///< an address that begins so says why there is none
+
+// The same for two instances only if they ask for the same group.
+std::string tagOf(int number, const std::vector<int>& instance_of_rank) {
+  std::uint64_t digest = 14695981039346656037U;  // FNV-1a
+  for (const int instance : instance_of_rank)
+    digest = (digest ^ static_cast<std::uint64_t>(instance)) * 1099511628211U;
+  return "communicator " + std::to_string(number) + " of " + std::to_string(instance_of_rank.size()) +
+         " ranks (" + std::to_string(digest) + ')';
+}
+
+// Everybody tells everybody where its ranks can be reached. Also when there is no transport (`failure` says
+// why): the others must not wait for us.
+void offerAddresses(Link& link, const std::string& prefix, const std::vector<int>& local_ranks,
+                    const transport::ShmGroup* mine, const pop::Status& failure) {
   for (const int rank : local_ranks) {
-    throwIfFailed(surroundings.link->put(prefix + std::to_string(rank), mine->address(rank)), kOperation);
+    const std::string address = failure.ok() ? mine->address(rank) : kNoAddress + failure.message();
+    throwIfFailed(link.put(prefix + std::to_string(rank), address), kCreate);
   }
-  throwIfFailed(surroundings.link->fence(surroundings.timeout()), kOperation);
+}
+
+std::vector<std::string> collectAddresses(Surroundings& surroundings, const std::string& prefix, int ranks) {
   std::vector<std::string> addresses;
-  for (int rank = 0; rank < ranks && mine != nullptr; ++rank) {
+  for (int rank = 0; rank < ranks; ++rank) {
     std::optional<std::string> address;
     throwIfFailed(surroundings.link->get(prefix + std::to_string(rank), surroundings.timeout(), address),
-                  kOperation);
-    if (!address) {
-      throwIfFailed({pop::failedPrecondition(
-                        "the instances have not asked for the same communicator: nobody is its rank " +
-                        std::to_string(rank))},
-                    kOperation);
+                  kCreate);
+    if (!address) throwIfFailed({pop::internalError("nobody is rank " + std::to_string(rank))}, kCreate);
+    if (address->front() == kNoAddress) {
+      throwIfFailed(
+          {{pop::Code::kResourceExhausted, "rank " + std::to_string(rank) + ": " + address->substr(1)}},
+          kCreate);
     }
     addresses.push_back(std::move(*address));
   }
@@ -98,28 +114,53 @@ Group::Group(Surroundings& surroundings, std::vector<int> instance_of_rank, std:
       monitor_(std::make_unique<ObituaryMonitor>(surroundings.link->segment().header(), instance_of_rank_)) {}
 
 std::unique_ptr<Group> Group::create(Surroundings& surroundings, std::vector<int> instance_of_rank) {
-  const std::string prefix = "popdist/group/" + std::to_string(surroundings.groups_created++) + '/';
+  Link& link = *surroundings.link;
+  const int number = surroundings.groups_created++;
+  const std::string prefix = "popdist/group/" + std::to_string(number) + '/';
   const int ranks = static_cast<int>(instance_of_rank.size());
   std::vector<int> local_ranks = ranksOf(surroundings.instance_index, instance_of_rank);
-  if (local_ranks.empty()) {
-    exchangeAddresses(surroundings, prefix, ranks, local_ranks, nullptr);
-    return nullptr;
+
+  std::unique_ptr<transport::ShmGroup> transport;
+  pop::Status failure;
+  if (!local_ranks.empty()) {
+    auto created = transport::ShmGroup::create(link.segment(), ranks, local_ranks);
+    if (created.ok()) transport = std::move(*created);
+    failure = created.status();
   }
-  auto transport = transport::ShmGroup::create(surroundings.link->segment(), ranks, local_ranks);
-  throwIfFailed({transport.status()}, "creating a communicator");
-  const std::vector<std::string> addresses =
-      exchangeAddresses(surroundings, prefix, ranks, local_ranks, transport->get());
-  throwIfFailed({transport.value()->connect(addresses)}, "creating a communicator");
+  offerAddresses(link, prefix, local_ranks, transport.get(), failure);
+  throwIfFailed(link.fence(tagOf(number, instance_of_rank), surroundings.timeout()), kCreate);
+  throwIfFailed({failure}, kCreate);
+  if (!transport) return nullptr;
+  throwIfFailed({transport->connect(collectAddresses(surroundings, prefix, ranks))}, kCreate);
 
   std::unique_ptr<Group> group(new Group(surroundings, std::move(instance_of_rank), std::move(local_ranks)));
-  group->transport_ = std::move(*transport);
+  group->transport_ = std::move(transport);
   return group;
 }
 
 void Group::run(exec::Call call, std::span<const Part> parts) {
-  if (broken_)
+  if (broken_) {
     fail(call.name, pop::failedPrecondition("an earlier call on this communicator failed: " + *broken_), -1);
+  }
+  if (::getpid() != owner_) {
+    fail(call.name, pop::failedPrecondition("this process was forked from the one that has the communicator"),
+         -1);
+  }
   call.sequence = calls_++;
+  exec::Failure failure;
+  try {
+    failure = execute(call, parts);
+  } catch (const std::bad_alloc&) {
+    failure = {{pop::Code::kResourceExhausted, "out of memory"}};
+  }
+  if (failure.status.ok()) return;
+  broken_ = failure.status.message();
+  const bool rank_known = failure.peer_rank >= 0 && failure.peer_instance < 0;
+  fail(call.name, failure.status,
+       rank_known ? instance_of_rank_[static_cast<std::size_t>(failure.peer_rank)] : failure.peer_instance);
+}
+
+exec::Failure Group::execute(const exec::Call& call, std::span<const Part> parts) {
   std::vector<exec::RankWork> work;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     work.push_back({parts[i].plan, parts[i].input, parts[i].output, &transport_->endpoint(local_ranks_[i])});
@@ -128,10 +169,7 @@ void Group::run(exec::Call call, std::span<const Part> parts) {
                               .monitor = monitor_.get(),
                               .a_core_each = a_core_each_,
                               .deadline = std::chrono::steady_clock::now() + surroundings_.timeout()};
-  const exec::Failure failure = exec::execute(call, reduce::sumKernel(call.type), work, waiting);
-  if (failure.status.ok()) return;
-  broken_ = failure.status.message();
-  fail(call.name, failure.status, failure.peer_instance);
+  return exec::execute(call, reduce::sumKernel(call.type), work, waiting);
 }
 
 void Group::fail(const char* operation, const pop::Status& status, int peer) const {

@@ -3,6 +3,8 @@
 // instances) and the Pod (ranks are replicas, several in a process) have in common.
 #pragma once
 
+#include <unistd.h>
+
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -51,6 +53,7 @@ class Group {
   [[noreturn]] void fail(const char* operation, const pop::Status& status, int peer) const;
 
  private:
+  exec::Failure execute(const exec::Call& call, std::span<const Part> parts);
   Group(Surroundings& surroundings, std::vector<int> instance_of_rank, std::vector<int> local_ranks);
 
   Surroundings& surroundings_;
@@ -59,9 +62,15 @@ class Group {
   const bool a_core_each_;  ///< this host's instances do not outnumber its usable cores
   std::unique_ptr<transport::ShmGroup> transport_;
   std::unique_ptr<exec::PeerMonitor> monitor_;
+  const pid_t owner_ = ::getpid();
   std::uint64_t calls_ = 0;
   std::optional<std::string> broken_;  ///< why no further call is possible
 };
+
+/// More elements than this cannot be addressed.
+inline std::size_t mostElements(Type type) {
+  return static_cast<std::size_t>(PTRDIFF_MAX) / sizeOf(type);
+}
 
 /// Throws unless `error` is ok.
 void throwIfFailed(const LinkError& error, const char* operation);

@@ -27,7 +27,8 @@ class Link {
   virtual LinkError put(const std::string& key, const std::string& value) = 0;
   virtual LinkError get(const std::string& key, std::chrono::milliseconds timeout,
                         std::optional<std::string>& value) = 0;
-  virtual LinkError fence(std::chrono::milliseconds timeout) = 0;
+  /// `tag` says what the fence is for; all instances must be in the same call.
+  virtual LinkError fence(const std::string& tag, std::chrono::milliseconds timeout) = 0;
   virtual void abort(int exit_code, const std::string& message) = 0;
   virtual transport::SegmentView segment() const = 0;
 };

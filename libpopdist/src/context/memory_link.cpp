@@ -7,14 +7,12 @@
 
 namespace popdist::context {
 
-pop::Result<std::shared_ptr<MemoryHub>> MemoryHub::create(int instances) {
-  POP_ASSIGN_OR_RETURN(const pop::sys::Fd memory,
-                       pop::sys::createMemfd("popdist-segment", pop::contract::kSegmentBytes));
-  POP_ASSIGN_OR_RETURN(pop::sys::Mapping mapping,
-                       pop::sys::mapShared(memory.get(), pop::contract::kSegmentBytes));
+pop::Result<std::shared_ptr<MemoryHub>> MemoryHub::create(int instances, std::size_t segment_bytes) {
+  POP_ASSIGN_OR_RETURN(pop::sys::Mapping mapping, pop::sys::mapAnonymous(segment_bytes));
   std::shared_ptr<MemoryHub> hub(new MemoryHub(instances));
   hub->segment_ = std::move(mapping);
-  pop::contract::initialiseSegment(hub->segment_.data(), static_cast<std::uint32_t>(instances));
+  pop::contract::initialiseSegment(hub->segment_.data(), segment_bytes,
+                                   static_cast<std::uint32_t>(instances));
   return hub;
 }
 
@@ -22,7 +20,7 @@ void MemoryHub::end(int instance, bool clean, const std::string& text) {
   const std::lock_guard lock(mutex_);
   if (!first_end_) first_end_ = LinkError{pop::unavailable(text), instance};
   auto* header = reinterpret_cast<pop::contract::SegmentHeader*>(segment_.data());
-  pop::contract::publishObituary(header, instance, clean, text);
+  pop::contract::publishObituary(header, ended_++, instance, clean, text);
   changed_.notify_all();
 }
 
@@ -40,7 +38,7 @@ LinkError MemoryLink::get(const std::string& key, std::chrono::milliseconds,
   return {};
 }
 
-LinkError MemoryLink::fence(std::chrono::milliseconds timeout) {
+LinkError MemoryLink::fence(const std::string&, std::chrono::milliseconds timeout) {
   std::unique_lock lock(hub_->mutex_);
   if (hub_->first_end_) return *hub_->first_end_;
   const std::uint64_t mine = hub_->fences_released_;

@@ -17,7 +17,7 @@ namespace popdist::context {
 /// What the links of one process have in common.
 class MemoryHub {
  public:
-  static pop::Result<std::shared_ptr<MemoryHub>> create(int instances);
+  static pop::Result<std::shared_ptr<MemoryHub>> create(int instances, std::size_t segment_bytes);
 
   /// As if instance `instance` had ended: fences fail, waiting collectives find the obituary.
   void end(int instance, bool clean, const std::string& text);
@@ -34,6 +34,7 @@ class MemoryHub {
   int inside_ = 0;
   std::uint64_t fences_released_ = 0;
   std::optional<LinkError> first_end_;
+  std::uint32_t ended_ = 0;
   pop::sys::Mapping segment_;
 };
 
@@ -44,9 +45,9 @@ class MemoryLink final : public Link {
   LinkError put(const std::string& key, const std::string& value) override;
   LinkError get(const std::string& key, std::chrono::milliseconds timeout,
                 std::optional<std::string>& value) override;
-  LinkError fence(std::chrono::milliseconds timeout) override;
+  LinkError fence(const std::string& tag, std::chrono::milliseconds timeout) override;
   void abort(int, const std::string&) override {}  // the caller's exit ends all there is
-  transport::SegmentView segment() const override { return {hub_->segment_.data()}; }
+  transport::SegmentView segment() const override { return {hub_->segment_.data(), hub_->segment_.size()}; }
 
  private:
   std::shared_ptr<MemoryHub> hub_;

@@ -32,7 +32,7 @@ class Backoff {
       sleeper_.prepare();
       about_to_sleep_ = true;
     } else {
-      sleeper_.sleep(kLongestSleep);
+      sleeper_.waitForRing(kLongestSleep);
       about_to_sleep_ = false;
     }
   }

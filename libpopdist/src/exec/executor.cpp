@@ -35,17 +35,20 @@ std::vector<int> awaitedBy(const Ranks& ranks) {
 std::optional<Failure> findMismatch(const Ranks& ranks) {
   for (const RankProgress& rank : ranks) {
     if (!rank.mismatch()) continue;
-    return Failure{pop::failedPrecondition("rank " + std::to_string(rank.mismatchedRank()) +
-                                           " does not match: " + *rank.mismatch())};
+    const std::string who = "rank " + std::to_string(rank.mismatchedRank());
+    return Failure{.status = pop::failedPrecondition(who + " does not match: " + *rank.mismatch()),
+                   .peer_rank = rank.mismatchedRank()};
   }
   return std::nullopt;
 }
 
 Failure deadlineFailure(const Ranks& ranks) {
+  const std::vector<int> awaited = awaitedBy(ranks);
   std::string who;
-  for (const int rank : awaitedBy(ranks)) who += (who.empty() ? "" : ", ") + std::to_string(rank);
-  return {{pop::Code::kDeadlineExceeded,
-           "the deadline has passed, waiting for rank " + who + " (Context::setTimeout)"}};
+  for (const int rank : awaited) who += (who.empty() ? "" : ", ") + std::to_string(rank);
+  return {.status = {pop::Code::kDeadlineExceeded,
+                     "the deadline has passed, waiting for rank " + who + " (Context::setTimeout)"},
+          .peer_rank = awaited.empty() ? -1 : awaited.front()};
 }
 
 // What keeps a stalled call from ever ending, if anything does.

@@ -18,11 +18,15 @@
 
 namespace popdist::exec {
 
+/// Call::operation holds the operation in its lower bits and the root above.
+inline constexpr std::uint32_t kOperationMask = 0xff;
+inline constexpr int kRootShift = 8;
+
 /// What all ranks must agree on. It travels with each message, so that a mismatch is an error and not
 /// garbage.
 struct Call {
   const char* name = "";        ///< "allReduceSum", for messages
-  std::uint32_t operation = 0;  ///< any number that tells the operations apart
+  std::uint32_t operation = 0;  ///< any number that tells the operations apart, and the root
   Type type = Type::kUint8;
   std::uint64_t count = 0;     ///< elements, as the caller gave them
   std::uint64_t sequence = 0;  ///< how many calls the group has made before this one
@@ -46,7 +50,8 @@ struct Waiting {
 /// Why a call failed, and who is to blame.
 struct Failure {
   pop::Status status;
-  int peer_instance = -1;
+  int peer_instance = -1;  ///< that has ended
+  int peer_rank = -1;      ///< that does not match, or has not come
 };
 
 /// Runs all `work` to its end. After a failure the transport's state is undefined: the group must not be used

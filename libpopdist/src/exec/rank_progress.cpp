@@ -36,6 +36,11 @@ std::string describeMismatch(const Header& mine, const Header& theirs, const cha
     return "the ranks have not made the same calls: this is call " + std::to_string(mine.sequence) +
            " here and call " + std::to_string(theirs.sequence) + " there";
   }
+  if ((mine.operation & kOperationMask) == (theirs.operation & kOperationMask) &&
+      mine.operation != theirs.operation) {
+    return "the roots differ: rank " + std::to_string(mine.operation >> kRootShift) + " here, rank " +
+           std::to_string(theirs.operation >> kRootShift) + " there";
+  }
   if (mine.operation != theirs.operation) {
     return std::string("one rank calls ") + name + ", the other another operation";
   }

@@ -51,8 +51,8 @@ class Sleeper {
   /// first.
   virtual void prepare() = 0;
   /// Sleeps until a peer has moved something since prepare(), at most `limit`. May return early.
-  virtual void sleep(std::chrono::milliseconds limit) = 0;
-  /// Instead of sleep(), when the second look found something to do.
+  virtual void waitForRing(std::chrono::milliseconds limit) = 0;
+  /// Instead of waitForRing(), when the second look found something to do.
   virtual void cancel() = 0;
 };
 

@@ -27,16 +27,16 @@ using pop::inQuotes;
 constexpr const char* kAttach = "attaching to the Pod";
 
 // Keeps the number apart from those of Communicator's operations, should the two ever meet in one message.
-constexpr std::uint32_t kDeviceAllReduce = 0x100'0000;
+constexpr std::uint32_t kDeviceAllReduce = exec::kOperationMask;
 
 pod::ReplicaLayout layoutOf(const Context& context) {
   if (context.offline()) {
     throw popdist_error(ErrorCode::kFailedPrecondition,
                         std::string(kAttach) + ": poprun was started with --offline-mode, there is no Pod");
   }
-  const int ipus = context.numTotalReplicas() * context.numIpusPerReplica();
-  pop::Result<pod::PodSpec> spec = context.system().empty() ? pod::smallestPodFor(pod::partitionIpus(ipus))
-                                                            : pod::podSpecByName(context.system());
+  const std::int64_t ipus = std::int64_t{context.numTotalReplicas()} * context.numIpusPerReplica();
+  pop::Result<pod::PodSpec> spec =
+      context.system().empty() ? pod::smallestPodFor(ipus) : pod::podSpecByName(context.system());
   throwIfFailed({spec.status()}, kAttach);
   pod::ReplicaLayout layout{std::move(*spec), context.numTotalReplicas(), context.numIpusPerReplica()};
   throwIfFailed({pod::validate(layout)}, kAttach);
@@ -49,7 +49,7 @@ std::vector<int> instanceOfReplica(Context& context) {
   context.put(
       prefix + std::to_string(context.instanceIndex()),
       std::to_string(context.replicaIndexOffset()) + ' ' + std::to_string(context.numLocalReplicas()));
-  context.fence();
+  throwIfFailed(context.impl().surroundings.link->fence("Pod", context.timeout()), kAttach);
   std::vector<int> result(static_cast<std::size_t>(context.numTotalReplicas()), -1);
   for (int instance = 0; instance < context.numInstances(); ++instance) {
     const std::string text = context.get(prefix + std::to_string(instance)).value_or("");
@@ -118,6 +118,8 @@ class Pod::Impl {
     if (reduce::sumKernel(type) == nullptr) {
       group_->fail(name, pop::invalidArgument(std::string("there is no sum of ") + nameOf(type)), -1);
     }
+    if (count > context::mostElements(type))
+      group_->fail(name, pop::invalidArgument("count exceeds any memory"), -1);
     for (void* tensor : tensors) {
       if (tensor == nullptr && count > 0)
         group_->fail(name, pop::invalidArgument("a tensor is a null pointer"), -1);
@@ -126,17 +128,17 @@ class Pod::Impl {
 
   // Training repeats the same few sizes: each is planned and simulated once.
   const Planned& plannedFor(std::size_t count, std::size_t element_bytes) {
-    const auto [found, is_new] = planned_.try_emplace({count, element_bytes});
-    if (!is_new) return found->second;
+    const std::pair key(count, element_bytes);
+    if (const auto found = planned_.find(key); found != planned_.end()) return found->second;
     std::vector<plan::Plan> everybody;
     for (int replica = 0; replica < layout.replicas; ++replica) {
       everybody.push_back(pod::gcl::planDeviceAllReduce(layout, replica, count));
     }
-    Planned& planned = found->second;
+    Planned planned;
     planned.simulated = pod::simulate(layout, everybody, element_bytes).total;
     const auto first = everybody.begin() + first_replica;
     planned.plans.assign(std::make_move_iterator(first), std::make_move_iterator(first + local_replicas));
-    return planned;
+    return planned_.emplace(key, std::move(planned)).first->second;
   }
 
   std::unique_ptr<context::Group> group_;
@@ -169,9 +171,11 @@ void Pod::allReduceSum(std::span<float* const> tensors, std::size_t count) {
 }
 
 void Pod::advanceCompute(double flops_per_replica) {
-  if (!(flops_per_replica >= 0)) {
-    throw popdist_error(ErrorCode::kInvalidArgument,
-                        "Pod::advanceCompute: the number of operations must not be negative");
+  constexpr double kMostFlops = 1e21;  // a year of one IPU; far from where the clock overflows
+  if (!(flops_per_replica >= 0 && flops_per_replica <= kMostFlops)) {
+    throw popdist_error(
+        ErrorCode::kInvalidArgument,
+        "Pod::advanceCompute: " + std::to_string(flops_per_replica) + " is not from 0 to 1e21 operations");
   }
   impl_->time += pod::computeTime(impl_->layout.spec, flops_per_replica, impl_->layout.ipus_per_replica);
 }

@@ -99,7 +99,7 @@ class RoundWalk {
 
 Picoseconds roundCost(const ReplicaLayout& layout) {
   // poplibs, setGlobalSyncLatency: 15 ns a hop, there and back, over 1 + floor(rows / 2) hops.
-  const int rows = layout.ipusPerIld() / 2;
+  const int rows = (layout.ipusPerIld() + 1) / 2;
   return layout.spec.step_cost + layout.spec.sync_hop_latency * 2 * (1 + rows / 2);
 }
 

@@ -18,7 +18,9 @@ struct Doorbell {
 
   /// By a peer, after it has published what it moved.
   void ring() {
-    if (asleep.load(std::memory_order_seq_cst) == 0) return;
+    // The exchange only when somebody sleeps: it keeps the others from waking it as well.
+    if (asleep.load(std::memory_order_seq_cst) == 0 || asleep.exchange(0, std::memory_order_seq_cst) == 0)
+      return;
     rings.fetch_add(1, std::memory_order_seq_cst);
     pop::sys::futexWakeAll(rings);
   }
@@ -32,7 +34,7 @@ class DoorbellSleeper final : public Sleeper {
     doorbell_->asleep.store(1, std::memory_order_seq_cst);
     rings_seen_ = doorbell_->rings.load(std::memory_order_seq_cst);
   }
-  void sleep(std::chrono::milliseconds limit) override {
+  void waitForRing(std::chrono::milliseconds limit) override {
     pop::sys::futexWait(doorbell_->rings, rings_seen_, limit);
     cancel();
   }

@@ -23,6 +23,11 @@ std::size_t ringBytesFor(int ranks) {
   return std::clamp(share, kLeastRingBytes, kMostRingBytes);
 }
 
+// One incoming ring from each rank.
+std::size_t pieceBytes(int ranks, std::size_t ring_bytes) {
+  return static_cast<std::size_t>(ranks) * (sizeof(RingHeader) + ring_bytes);
+}
+
 // Ring `index` of the piece at `piece_offset`.
 struct RingPlace {
   RingHeader* header;
@@ -40,12 +45,18 @@ struct Address {
   std::size_t doorbell_offset = 0;
 };
 
-pop::Result<Address> parseAddress(const std::string& text) {
+pop::Result<Address> parseAddress(const std::string& text, std::size_t segment_bytes,
+                                  std::size_t piece_bytes) {
   const std::vector<std::string> parts = pop::split(text, ' ');
   if (parts.size() != 2) return pop::internalError("unreadable shared-memory address " + pop::inQuotes(text));
   POP_ASSIGN_OR_RETURN(const std::int64_t piece, pop::parseInteger(parts[0]));
   POP_ASSIGN_OR_RETURN(const std::int64_t doorbell, pop::parseInteger(parts[1]));
-  return Address{static_cast<std::size_t>(piece), static_cast<std::size_t>(doorbell)};
+  const Address address{static_cast<std::size_t>(piece), static_cast<std::size_t>(doorbell)};
+  const bool inside = piece_bytes <= segment_bytes && address.piece_offset <= segment_bytes - piece_bytes &&
+                      address.doorbell_offset <= segment_bytes - sizeof(Doorbell);
+  if (!inside)
+    return pop::internalError("shared-memory address outside of the segment: " + pop::inQuotes(text));
+  return address;
 }
 
 }  // namespace
@@ -65,7 +76,10 @@ class ShmGroup::Link final : public Connection {
     in_.consume(bytes);
     peer_->ring();
   }
-  void finishReceive() override { in_.align(); }
+  void finishReceive() override {
+    in_.align();
+    peer_->ring();  // the padding is room, too
+  }
 
  private:
   RingProducer out_;
@@ -101,11 +115,10 @@ ShmGroup::~ShmGroup() = default;
 pop::Result<std::unique_ptr<ShmGroup>> ShmGroup::create(SegmentView segment, int ranks,
                                                         std::span<const int> local_ranks) {
   const std::size_t ring_bytes = ringBytesFor(ranks);
-  const std::size_t piece_bytes = static_cast<std::size_t>(ranks) * (sizeof(RingHeader) + ring_bytes);
   const std::size_t doorbell = pop::contract::takePiece(segment.header(), sizeof(Doorbell));
   std::unique_ptr<ShmGroup> group(new ShmGroup(segment, ranks, ring_bytes, doorbell));
   for (const int rank : local_ranks) {
-    const std::size_t piece = pop::contract::takePiece(segment.header(), piece_bytes);
+    const std::size_t piece = pop::contract::takePiece(segment.header(), pieceBytes(ranks, ring_bytes));
     if (doorbell == 0 || piece == 0) {
       return pop::Status(pop::Code::kResourceExhausted,
                          "this host's shared-memory segment is full: too many communicators or ranks");
@@ -128,7 +141,8 @@ pop::Status ShmGroup::connect(std::span<const std::string> addresses) {
   POP_CHECK(addresses.size() == static_cast<std::size_t>(ranks_));
   std::vector<Address> parsed;
   for (const std::string& address : addresses) {
-    POP_ASSIGN_OR_RETURN(const Address each, parseAddress(address));
+    POP_ASSIGN_OR_RETURN(const Address each,
+                         parseAddress(address, segment_.bytes, pieceBytes(ranks_, ring_bytes_)));
     parsed.push_back(each);
   }
   for (const auto& local : locals_) {

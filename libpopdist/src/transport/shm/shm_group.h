@@ -23,6 +23,7 @@ namespace popdist::transport {
 /// The segment as this process has mapped it.
 struct SegmentView {
   std::byte* base = nullptr;
+  std::size_t bytes = 0;
   pop::contract::SegmentHeader* header() const {
     return reinterpret_cast<pop::contract::SegmentHeader*>(base);
   }

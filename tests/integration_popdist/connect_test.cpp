@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who may connect to the agent.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/integration_popdist/reported_error.h"
+
+namespace pop::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Connect, IsRefusedToASecondProcessOfAnInstance) {
+  const Outcome outcome = run(childSetup(2, {"second-process"}));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  const std::map<int, ReportedError> errors = reportedErrors(outcome.out);
+  ASSERT_EQ(errors.size(), 2U) << outcome.out;
+  for (const auto& [instance, error] : errors) {
+    EXPECT_EQ(error.code, kAlreadyExistsCode);
+    EXPECT_THAT(error.what, HasSubstr("instance " + std::to_string(instance) + " is connected already"));
+  }
+}
+
+TEST(Connect, IsOfNoUseToAForkedChild) {
+  const Outcome outcome = run(childSetup(2, {"forked-child"}));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+}
+
+TEST(Connect, OfAllInstancesAndNothingElseIsAFineProgram) {
+  const Outcome outcome = run(childSetup(4, {"connect"}));
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(outcome.err, "");
+}
+
+}  // namespace
+}  // namespace pop::testing

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Instances that exit with code 0 although others count on them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/integration_popdist/reported_error.h"
+
+namespace pop::testing {
+namespace {
+
+using std::chrono::steady_clock;
+using ::testing::HasSubstr;
+
+TEST(PeerThatLeft, IsNamedInACollective) {
+  const auto begin = steady_clock::now();
+  const Outcome outcome = run(childSetup(2, {"leave", "1"}));
+  EXPECT_EQ(outcome.exit_code, kUnavailableCode) << "the program's own";
+  const std::map<int, ReportedError> errors = reportedErrors(outcome.out);
+  ASSERT_TRUE(errors.contains(0)) << outcome.out;
+  EXPECT_EQ(errors.at(0).code, kUnavailableCode);
+  EXPECT_EQ(errors.at(0).peer, 1);
+  EXPECT_THAT(errors.at(0).what, HasSubstr("instance 1 "));
+  EXPECT_THAT(errors.at(0).what, HasSubstr("exited with code 0 without taking part"));
+  EXPECT_LT(steady_clock::now() - begin, std::chrono::seconds(2));
+}
+
+TEST(PeerThatLeft, IsNamedByWhoeverFailsFirst) {
+  const Outcome outcome = run(childSetup(5, {"leave", "3"}));
+  EXPECT_EQ(outcome.exit_code, kUnavailableCode);
+  const std::map<int, ReportedError> errors = reportedErrors(outcome.out);
+  // Instance 4 waits for what instance 3 should have sent. The others may have been stopped before they saw
+  // an error.
+  ASSERT_TRUE(errors.contains(4)) << outcome.out;
+  EXPECT_EQ(errors.at(4).peer, 3);
+  EXPECT_FALSE(errors.contains(3));
+}
+
+TEST(PeerThatLeft, WithoutEverConnectingIsNamedByTheOnlyOneThatDoes) {
+  const auto begin = steady_clock::now();
+  const Outcome outcome = run(childSetup(3, {"connect", "1"}));
+  const std::map<int, ReportedError> errors = reportedErrors(outcome.out);
+  ASSERT_EQ(errors.size(), 1U) << outcome.out;
+  EXPECT_EQ(outcome.exit_code, kUnavailableCode);
+  EXPECT_EQ(errors.at(1).code, kUnavailableCode);
+  EXPECT_TRUE(errors.at(1).peer == 0 || errors.at(1).peer == 2) << errors.at(1).peer;
+  EXPECT_THAT(errors.at(1).what, HasSubstr("instance " + std::to_string(errors.at(1).peer) + ' '));
+  EXPECT_THAT(errors.at(1).what, HasSubstr("exited with code 0"));
+  EXPECT_LT(steady_clock::now() - begin, std::chrono::seconds(2));
+}
+
+}  // namespace
+}  // namespace pop::testing

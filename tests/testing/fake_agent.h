@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// An agent without a host: it writes down what the controller asks of it, and the test reports in its name.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "popdistd/controller/ports.h"
+
+namespace pop::testing {
+
+class FakeAgent final : public Agent {
+ public:
+  explicit FakeAgent(std::string address = "10.0.0.1", int first_port = 10000)
+      : address_(std::move(address)), first_port_(first_port) {}
+
+  /// Describe fails with this from now on.
+  void failDescribe(Status why) { describe_error_ = std::move(why); }
+
+  /// Describe is answered by answerDescribe() from now on, not at once.
+  void holdDescribe() { hold_describe_ = true; }
+  void answerDescribe() { std::exchange(held_reply_, nullptr)(facts()); }
+
+  void describe(int port_count, std::function<void(Result<HostFacts>)> reply) override {
+    ports_asked = port_count;
+    if (hold_describe_) {
+      held_reply_ = std::move(reply);
+    } else if (describe_error_) {
+      reply(*describe_error_);
+    } else {
+      reply(facts());
+    }
+  }
+
+  void run(JobSlice the_slice, AgentEvents& the_events) override {
+    ++runs;
+    slice = std::move(the_slice);
+    events = &the_events;
+  }
+  void stop() override { ++stops; }
+  void kill() override { ++kills; }
+  void releaseFence(const PutValues& values) override { released.push_back(values); }
+  void announce(const Obituary& obituary) override {
+    announced.push_back(obituary);
+    if (on_announce) on_announce(obituary);
+  }
+
+  // What the agent has been asked, in plain sight.
+  int ports_asked = -1;
+  int runs = 0;
+  int stops = 0;
+  int kills = 0;
+  JobSlice slice;
+  AgentEvents* events = nullptr;  ///< where to report; set by run()
+  std::vector<PutValues> released;
+  std::vector<Obituary> announced;
+  std::function<void(const Obituary&)> on_announce;  ///< what instances do when they hear of it
+
+ private:
+  HostFacts facts() const {
+    HostFacts facts{.address = address_};
+    for (int port = 0; port < ports_asked; ++port) facts.ports.push_back(first_port_ + port);
+    return facts;
+  }
+
+  const std::string address_;
+  const int first_port_;
+  std::optional<Status> describe_error_;
+  bool hold_describe_ = false;
+  std::function<void(Result<HostFacts>)> held_reply_;
+};
+
+}  // namespace pop::testing

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an agent core meets on its host, without a host: processes that are only asked for, a rendezvous that
+// only listens, and a controller that only writes down.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agent/core/ports.h"
+
+namespace pop::testing {
+
+class FakeProcesses final : public Processes {
+ public:
+  void spawn(const SpawnRequest& request) override { spawned.push_back(request); }
+  void signal(int instance, int signal) override { signals.emplace_back(instance, signal); }
+  void drain(int instance) override { drained.push_back(instance); }
+
+  std::vector<SpawnRequest> spawned;
+  std::vector<std::pair<int, int>> signals;  ///< instance, signal
+  std::vector<int> drained;
+};
+
+class FakeRendezvous final : public Rendezvous {
+ public:
+  Result<std::string> open(const JobSlice& slice) override {
+    ++opened;
+    return "socket-of-" + slice.job_id;
+  }
+  void releaseFence(const PutValues& values) override { released.push_back(values); }
+  void announce(const Obituary& obituary) override { announced.push_back(obituary.text); }
+
+  int opened = 0;
+  std::vector<PutValues> released;
+  std::vector<std::string> announced;
+};
+
+/// Each report as a line: "started 0 pid 700".
+class RecordedEvents final : public AgentEvents {
+ public:
+  void onStarted(int instance, pid_t pid) override {
+    lines.push_back("started " + std::to_string(instance) + " pid " + std::to_string(pid));
+  }
+  void onEnded(int instance, const InstanceEnd& end) override {
+    lines.push_back("ended " + std::to_string(instance) + ": " +
+                    (end.reason.empty() ? contract::describe(end.status)
+                                        : "code " + std::to_string(end.status.code) + ", " + end.reason));
+  }
+  void onClosed(int instance) override { lines.push_back("closed " + std::to_string(instance)); }
+  void onAborted(int instance, int exit_code, const std::string& message) override {
+    lines.push_back("aborted " + std::to_string(instance) + ": " + std::to_string(exit_code) + ", " +
+                    message);
+  }
+  void onFenceReached(PutValues values) override { fences.push_back(std::move(values)); }
+
+  std::vector<std::string> lines;
+  std::vector<PutValues> fences;
+};
+
+}  // namespace pop::testing

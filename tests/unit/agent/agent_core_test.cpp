@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an agent decides, with a host that only writes down what it is asked.
+#include "agent/core/agent_core.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <string>
+#include <utility>
+
+#include "tests/testing/fake_host_ports.h"
+#include "tests/testing/fake_loop.h"
+
+namespace pop::agent {
+namespace {
+
+using std::chrono::milliseconds;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+class AgentCoreTest : public ::testing::Test {
+ protected:
+  // The part of a job that this host runs: instances 4 and 5 of 6.
+  static JobSlice slice() {
+    JobSlice slice{.job_id = "4f2a",
+                   .num_instances = 6,
+                   .command = {"./train"},
+                   .kill_grace = milliseconds(5000),
+                   .rendezvous = {.workers = {"w:1"}, .master_address = "w", .master_port = 2}};
+    for (const int instance : {4, 5}) {
+      slice.instances.push_back({.num_total_replicas = 6,
+                                 .replica_index_offset = instance,
+                                 .num_instances = 6,
+                                 .instance_index = instance,
+                                 .num_local_instances = 2,
+                                 .local_instance_index = instance - 4});
+    }
+    return slice;
+  }
+
+  void run() { core.run(slice(), events); }
+  void runAndStart() {
+    run();
+    core.onSpawned(4, 704);
+    core.onSpawned(5, 705);
+    events.lines.clear();
+  }
+
+  testing::FakeLoop loop;
+  testing::FakeProcesses processes;
+  testing::FakeRendezvous rendezvous;
+  testing::RecordedEvents events;
+  AgentCore core{loop, processes, rendezvous};
+};
+
+TEST_F(AgentCoreTest, AsksForEachInstanceWithItsEnvironment) {
+  run();
+  EXPECT_EQ(rendezvous.opened, 1);
+  ASSERT_EQ(processes.spawned.size(), 2U);
+  for (const int instance : {4, 5}) {
+    const SpawnRequest& request = processes.spawned[static_cast<std::size_t>(instance - 4)];
+    EXPECT_EQ(request.instance, instance);
+    EXPECT_THAT(request.argv, ElementsAre("./train"));
+    EXPECT_THAT(request.environment, Contains(Pair("POPDIST_INSTANCE_INDEX", std::to_string(instance))));
+    EXPECT_THAT(request.environment, Contains(Pair("POPDIST_NUM_INSTANCES", "6")));
+    EXPECT_THAT(request.environment, Contains(Pair("POPDIST_AGENT_SOCKET", "socket-of-4f2a")));
+    EXPECT_THAT(request.environment, Contains(Pair("MASTER_PORT", "2")));
+  }
+  EXPECT_THAT(events.lines, IsEmpty()) << "nothing has started yet";
+}
+
+TEST_F(AgentCoreTest, ReportsTheLifeOfAnInstanceInOrder) {
+  run();
+  core.onSpawned(4, 704);
+  core.onReaped(4, {.code = 3});
+  EXPECT_THAT(processes.drained, ElementsAre(4));
+  EXPECT_THAT(events.lines, ElementsAre("started 4 pid 704", "ended 4: exited with code 3"))
+      << "its end is told before its output is drained, and it is not closed yet";
+  core.onDrained(4);
+  EXPECT_EQ(events.lines.back(), "closed 4");
+}
+
+TEST_F(AgentCoreTest, AnInstanceThatCannotStartIsEndedAndClosed) {
+  run();
+  core.onSpawnFailed(5, 127, "'./train': No such file or directory");
+  EXPECT_THAT(events.lines,
+              ElementsAre("ended 5: code 127, could not be started: './train': No such file or directory",
+                          "closed 5"));
+  EXPECT_THAT(processes.drained, IsEmpty());
+}
+
+TEST_F(AgentCoreTest, AnEnvironmentThatTheKernelWouldRefuseIsReportedFromTheLoop) {
+  JobSlice too_long = slice();
+  for (int worker = 0; worker < 6000; ++worker)
+    too_long.rendezvous.workers.emplace_back("192.168.100.100:10000");
+  core.run(std::move(too_long), events);
+  EXPECT_THAT(processes.spawned, IsEmpty());
+  EXPECT_THAT(events.lines, IsEmpty()) << "the controller is still inside its call of run()";
+  loop.runPosted();
+  ASSERT_EQ(events.lines.size(), 4U);
+  EXPECT_THAT(events.lines[0], HasSubstr("ended 4: code 125, could not be started: TF_CONFIG"));
+  EXPECT_THAT(events.lines[0], HasSubstr("128 KiB"));
+  EXPECT_EQ(events.lines[1], "closed 4");
+  EXPECT_EQ(events.lines[3], "closed 5");
+}
+
+TEST_F(AgentCoreTest, StopTerminatesNowAndKillsAfterTheGrace) {
+  runAndStart();
+  core.stop();
+  EXPECT_THAT(processes.signals,
+              ElementsAre(Pair(4, SIGTERM), Pair(5, SIGTERM), Pair(4, SIGCONT), Pair(5, SIGCONT)));
+  processes.signals.clear();
+  loop.advance(milliseconds(4999));
+  core.stop();
+  EXPECT_THAT(processes.signals, IsEmpty());
+  loop.advance(milliseconds(1));
+  EXPECT_THAT(processes.signals, ElementsAre(Pair(4, SIGKILL), Pair(5, SIGKILL)));
+}
+
+TEST_F(AgentCoreTest, SignalsOnlyThoseThatHaveNotEnded) {
+  runAndStart();
+  core.stop();
+  processes.signals.clear();
+  core.onReaped(4, {.signal = SIGTERM});
+  loop.advance(milliseconds(5000));
+  EXPECT_THAT(processes.signals, ElementsAre(Pair(5, SIGKILL)));
+}
+
+TEST_F(AgentCoreTest, SignalsAlsoThoseWhoseStartIsUnderWay) {
+  run();
+  core.onSpawned(4, 704);
+  core.kill();
+  EXPECT_THAT(processes.signals, ElementsAre(Pair(4, SIGKILL), Pair(5, SIGKILL)));
+}
+
+TEST_F(AgentCoreTest, KillDoesNotWait) {
+  runAndStart();
+  core.kill();
+  EXPECT_THAT(processes.signals, ElementsAre(Pair(4, SIGKILL), Pair(5, SIGKILL)));
+  EXPECT_EQ(loop.armedTimers(), 0U);
+}
+
+TEST_F(AgentCoreTest, HasNothingToStopBeforeItRuns) {
+  core.stop();
+  core.kill();
+  EXPECT_THAT(processes.signals, IsEmpty());
+}
+
+TEST_F(AgentCoreTest, ALostKeeperLosesEveryInstance) {
+  run();
+  core.onSpawned(4, 704);
+  events.lines.clear();
+  core.onKeeperLost();
+  EXPECT_THAT(processes.drained, ElementsAre(4));
+  EXPECT_THAT(
+      events.lines,
+      ElementsAre("ended 4: code 125, was lost: the keeper process, which holds all instances, was killed",
+                  "ended 5: code 125, could not be started: the keeper process, which holds all instances, "
+                  "was killed",
+                  "closed 5"));
+  core.onDrained(4);
+  EXPECT_EQ(events.lines.back(), "closed 4");
+}
+
+TEST_F(AgentCoreTest, ALostKeeperChangesNothingForThoseThatHaveEnded) {
+  runAndStart();
+  core.onReaped(4, {.code = 0});
+  core.onReaped(5, {.code = 0});
+  core.onDrained(5);
+  events.lines.clear();
+  core.onKeeperLost();
+  EXPECT_THAT(events.lines, IsEmpty());
+}
+
+TEST_F(AgentCoreTest, ReportsNothingTwice) {
+  runAndStart();
+  core.onSpawned(4, 999);
+  core.onReaped(4, {.code = 1});
+  core.onReaped(4, {.code = 2});
+  core.onDrained(4);
+  core.onDrained(4);
+  EXPECT_THAT(events.lines, ElementsAre("ended 4: exited with code 1", "closed 4"));
+}
+
+TEST_F(AgentCoreTest, CarriesFencesObituariesAndAborts) {
+  runAndStart();
+  core.onFenceReached({{"key", "value"}});
+  EXPECT_THAT(events.fences, ElementsAre(PutValues{{"key", "value"}}));
+  core.releaseFence({{"other", "value"}});
+  EXPECT_THAT(rendezvous.released, ElementsAre(PutValues{{"other", "value"}}));
+  core.announce({.instance = 1, .text = "instance 1 exited with code 1"});
+  EXPECT_THAT(rendezvous.announced, ElementsAre("instance 1 exited with code 1"));
+  core.onAborted(5, 9, "loss is NaN");
+  EXPECT_THAT(events.lines, ElementsAre("aborted 5: 9, loss is NaN"));
+}
+
+}  // namespace
+}  // namespace pop::agent

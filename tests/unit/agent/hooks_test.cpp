@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/core/hooks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace pop::agent {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(PrepareSpawn, PutsTheWholeStartIntoData) {
+  const contract::InstanceEnv env{.num_total_replicas = 2,
+                                  .replica_index_offset = 1,
+                                  .num_instances = 2,
+                                  .instance_index = 1,
+                                  .agent_socket = "popdist-4f2a"};
+  const JobSlice slice{.command = {"./train", "--data", "a b"},
+                       .working_directory = "/home/user",
+                       .rendezvous = {.workers = {"w:1", "w:2"}, .master_address = "w", .master_port = 3}};
+  const Result<SpawnRequest> request = prepareSpawn({slice, env});
+  ASSERT_TRUE(request.ok());
+  EXPECT_EQ(request.value().instance, 1);
+  EXPECT_THAT(request.value().argv, ElementsAre("./train", "--data", "a b"));
+  EXPECT_EQ(request.value().working_directory, "/home/user");
+  EXPECT_EQ(request.value().environment, contract::render(env, slice.rendezvous).value());
+  EXPECT_THAT(request.value().environment,
+              Contains(contract::Variable("POPDIST_AGENT_SOCKET", "popdist-4f2a")));
+}
+
+TEST(PrepareSpawn, PassesOnWhatAHookRefuses) {
+  const contract::InstanceEnv env{.executable_cache_path = std::string(128 * 1024, 'x')};
+  const Result<SpawnRequest> request = prepareSpawn({{.command = {"./train"}}, env});
+  ASSERT_FALSE(request.ok());
+  EXPECT_EQ(request.code(), Code::kResourceExhausted);
+  EXPECT_THAT(request.status().message(), HasSubstr("POPDIST_EXECUTABLE_CACHE_PATH"));
+}
+
+}  // namespace
+}  // namespace pop::agent

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/base/text.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pop {
+namespace {
+
+using Parts = std::vector<std::string>;
+
+TEST(ParseInteger, TakesTheWholeTextOrNothing) {
+  EXPECT_EQ(parseInteger("0").value(), 0);
+  EXPECT_EQ(parseInteger("42").value(), 42);
+  EXPECT_EQ(parseInteger("-7").value(), -7);
+  EXPECT_EQ(parseInteger("007").value(), 7);
+  EXPECT_EQ(parseInteger("9223372036854775807").value(), std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(parseInteger("-9223372036854775808").value(), std::numeric_limits<std::int64_t>::min());
+  for (const char* text : {"", " ", "4 ", " 4", "4x", "x4", "0x10", "+4", "1.5", "1e3", "--4", "-"}) {
+    EXPECT_EQ(parseInteger(text).code(), Code::kInvalidArgument) << '\'' << text << '\'';
+  }
+}
+
+TEST(ParseInteger, SaysWhatWasWrong) {
+  EXPECT_EQ(parseInteger("four").status().message(), "'four' is not a whole number");
+  EXPECT_EQ(parseInteger("9223372036854775808").status(),
+            Status(Code::kOutOfRange, "'9223372036854775808' is too large"));
+}
+
+TEST(ParseInteger, DoesNotReadBeyondAView) {
+  EXPECT_EQ(parseInteger(std::string_view("12345").substr(1, 2)).value(), 23);
+  EXPECT_FALSE(parseInteger(std::string_view("4\0", 2)).ok());
+}
+
+TEST(ParseBool, TakesAllOfPopRunsSpellings) {
+  for (const char* yes : {"yes", "on", "true", "1", "YES", "On", "tRuE"}) {
+    ASSERT_TRUE(parseBool(yes).ok()) << yes;
+    EXPECT_TRUE(parseBool(yes).value()) << yes;
+  }
+  for (const char* no : {"no", "off", "false", "0", "NO", "Off", "fAlSe"}) {
+    ASSERT_TRUE(parseBool(no).ok()) << no;
+    EXPECT_FALSE(parseBool(no).value()) << no;
+  }
+  for (const char* neither : {"", "y", "n", "2", "yes ", "enable", "tru"})
+    EXPECT_FALSE(parseBool(neither).ok());
+  EXPECT_EQ(parseBool("maybe").status(),
+            invalidArgument("'maybe' is not a boolean (yes/no, on/off, true/false or 1/0)"));
+}
+
+TEST(Split, KeepsEmptyParts) {
+  EXPECT_EQ(split("a,b,c", ','), (Parts{"a", "b", "c"}));
+  EXPECT_EQ(split("", ','), (Parts{""}));
+  EXPECT_EQ(split(",a,,b,", ','), (Parts{"", "a", "", "b", ""}));
+}
+
+TEST(Join, IsTheInverseOfSplit) {
+  EXPECT_EQ(join(Parts{"a", "b", "c"}, ", "), "a, b, c");
+  EXPECT_EQ(join(Parts{}, ","), "");
+  for (const char* text : {"a", "a,b", "a,,b", "a,", ",a", ",,", ""}) {
+    EXPECT_EQ(join(split(text, ','), ","), text);
+  }
+}
+
+TEST(Counted, KnowsThePlural) {
+  EXPECT_EQ(counted(1, "instance"), "1 instance");
+  EXPECT_EQ(counted(0, "instance"), "0 instances");
+  EXPECT_EQ(counted(17, "host"), "17 hosts");
+}
+
+TEST(InQuotes, MakesControlCharactersVisible) {
+  EXPECT_EQ(inQuotes("node 7"), "'node 7'");
+  EXPECT_EQ(inQuotes(""), "''");
+  EXPECT_EQ(inQuotes("a\tb\n"), "'a\\x09b\\x0a'");
+  EXPECT_EQ(inQuotes(std::string_view("\0\x1f\x7f", 3)), "'\\x00\\x1f\\x7f'");
+  EXPECT_EQ(inQuotes("\x1b[31mred"), "'\\x1b[31mred'");
+}
+
+TEST(InQuotes, LeavesUtf8Readable) {
+  EXPECT_EQ(inQuotes("Käse"), "'Käse'");
+}
+
+}  // namespace
+}  // namespace pop

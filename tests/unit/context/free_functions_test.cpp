@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// PopDist's free functions in a program that was started without poprun: one instance, with which everything
+// works.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "popdist/popdist.hpp"
+#include "tests/unit/context/fresh_process.h"
+
+namespace popdist {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+std::string text(const std::vector<float>& values) {
+  std::string result;
+  for (const float value : values) result += std::to_string(static_cast<int>(value)) + ' ';
+  return result;
+}
+
+TEST(WithoutPoprun, TheContextIsThatOfOneInstance) {
+  EXPECT_EQ(inFreshProcess({},
+                           [] {
+                             Context& context = Context::fromEnvironment();
+                             return std::to_string(context.instanceIndex()) +
+                                    std::to_string(context.numInstances()) +
+                                    std::to_string(context.numTotalReplicas()) +
+                                    std::to_string(context.world().size()) + context.system() +
+                                    (&context == &Context::fromEnvironment() ? " same" : " other");
+                           }),
+            "0111 same");
+}
+
+TEST(WithoutPoprun, PutAndFenceWork) {
+  EXPECT_EQ(inFreshProcess({},
+                           [] {
+                             Context& context = Context::fromEnvironment();
+                             context.put("key", "value");
+                             const bool early = context.get("key").has_value();
+                             context.fence();
+                             return context.get("key").value_or("nothing") + (early ? " too early" : "");
+                           }),
+            "value");
+}
+
+TEST(WithoutPoprun, EveryCollectiveIsThatOfOneMember) {
+  EXPECT_EQ(inFreshProcess({},
+                           [] {
+                             namespace c = collectives;
+                             std::vector<float> data{1, 2, 3};
+                             const std::vector<float> in{4, 5, 6};
+                             std::vector<float> gathered(3);
+                             std::vector<float> scattered(3);
+                             std::vector<float> exchanged(3);
+                             c::allReduceSum(data.data(), 3, Type::kFloat);
+                             c::broadcast(data.data(), 3, Type::kFloat, 0);
+                             c::allGather(in.data(), gathered.data(), 3, Type::kFloat);
+                             c::reduceScatter(in.data(), scattered.data(), 3, Type::kFloat);
+                             c::allToAll(in.data(), exchanged.data(), 3, Type::kFloat);
+                             synchronize();
+                             return text(data) + text(gathered) + text(scattered) + text(exchanged);
+                           }),
+            "1 2 3 4 5 6 4 5 6 4 5 6 ");
+}
+
+std::string initialisedOrNot() {
+  return isBackendInitialized() ? "yes " : "no ";
+}
+
+TEST(WithoutPoprun, TheBackendIsInitialisedOnceAndFinalised) {
+  EXPECT_EQ(inFreshProcess({},
+                           [] {
+                             finalizeBackend();  // before: nothing happens
+                             std::string states = initialisedOrNot();
+                             initializeBackend();
+                             init();
+                             states += initialisedOrNot();
+                             finalizeBackend();
+                             states += initialisedOrNot();
+                             finalizeBackend();
+                             synchronize();  // initialises again
+                             return states + initialisedOrNot();
+                           }),
+            "no yes no yes ");
+}
+
+TEST(WithoutPoprun, ACommunicatorIsKnownByItsNameUntilFinalised) {
+  EXPECT_THAT(
+      inFreshProcess({},
+                     [] {
+                       float value = 7;
+                       registerCommunicator({0}, "mine");
+                       collectives::allReduceSum(&value, 1, Type::kFloat, "mine");
+                       finalizeBackend();
+                       collectives::allReduceSum(&value, 1, Type::kFloat, "mine");
+                       return std::string("still known");
+                     }),
+      AllOf(StartsWith("error 5: allReduceSum"), HasSubstr("'mine'"), HasSubstr("registerCommunicator")));
+}
+
+TEST(WithoutPoprun, TheDefaultCommunicatorMayBeRegisteredAnew) {
+  EXPECT_EQ(inFreshProcess({},
+                           [] {
+                             float value = 7;
+                             registerCommunicator({0});
+                             registerCommunicator({0});
+                             collectives::allReduceSum(&value, 1, Type::kFloat);
+                             collectives::broadcast(&value, 1, Type::kFloat, 0, defaultCommunicatorId());
+                             return std::to_string(static_cast<int>(value));
+                           }),
+            "7");
+}
+
+TEST(WithoutPoprun, ACommunicatorOfOthersIsRefused) {
+  EXPECT_THAT(
+      inFreshProcess({}, [] { return registerCommunicator({1}, "others"), std::string("registered"); }),
+      StartsWith("error 3: "));
+}
+
+TEST(WithoutPoprun, ARootThatIsNotThereIsRefused) {
+  EXPECT_THAT(inFreshProcess({},
+                             [] {
+                               float value = 7;
+                               collectives::broadcast(&value, 1, Type::kFloat, 1);
+                               return std::string("accepted");
+                             }),
+              AllOf(StartsWith("error 3: broadcast"), HasSubstr("root 1")));
+}
+
+TEST(WithoutPoprun, AbortEndsTheProcessWithItsCode) {
+  const std::string answer =
+      inFreshProcess({}, []() -> std::string { Context::fromEnvironment().abort(42, "enough"); });
+  EXPECT_EQ(answer, " (process ended with status " + std::to_string(42 << 8) + ')');
+}
+
+}  // namespace
+}  // namespace popdist

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// A collective call of one "process" of a ShmWorld, straight through plan and executor.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "libpopdist/src/exec/executor.h"
+#include "libpopdist/src/plan/select.h"
+#include "tests/unit/transport/shm_world.h"
+
+namespace popdist::exec {
+
+/// Nobody ever ends.
+class Immortals final : public PeerMonitor {
+ public:
+  bool anyEnded() override { return false; }
+  std::optional<PeerLoss> loss(std::span<const int>) override { return std::nullopt; }
+};
+
+struct Part {
+  int rank = 0;
+  const void* input = nullptr;
+  void* output = nullptr;
+};
+
+struct Request {
+  const char* name = "test";
+  plan::Operation operation = plan::Operation::kBarrier;
+  Type type = Type::kUint8;
+  std::size_t count = 1;
+  int root = 0;
+  std::uint64_t sequence = 0;
+  std::chrono::milliseconds timeout{20'000};
+  bool a_core_each = false;
+  PeerMonitor* monitor = nullptr;  ///< nullptr: nobody ever ends
+};
+
+/// Runs `parts`, all of one process, of one collective.
+inline Failure call(transport::ShmWorld& world, const Request& request, const std::vector<Part>& parts) {
+  std::vector<plan::Plan> plans;
+  for (const Part& part : parts) {
+    plans.push_back(
+        plan::planCollective({request.operation, part.rank, world.size(), request.count, request.root}));
+  }
+  std::vector<RankWork> work;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    work.push_back({&plans[i], parts[i].input, parts[i].output, &world.endpoint(parts[i].rank)});
+  }
+  Immortals immortals;
+  return execute({.name = request.name,
+                  .operation = static_cast<std::uint32_t>(request.operation) |
+                               static_cast<std::uint32_t>(request.root) << kRootShift,
+                  .type = request.type,
+                  .count = request.count,
+                  .sequence = request.sequence},
+                 reduce::sumKernel(request.type), work,
+                 {.sleeper = &world.sleeperOf(parts.front().rank),
+                  .monitor = request.monitor != nullptr ? request.monitor : &immortals,
+                  .a_core_each = request.a_core_each,
+                  .deadline = std::chrono::steady_clock::now() + request.timeout});
+}
+
+}  // namespace popdist::exec

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/os/asio_loop.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/sys/fd.h"
+
+namespace pop::os {
+namespace {
+
+using std::chrono::milliseconds;
+
+char readByte(const sys::Fd& fd) {
+  char byte = 0;
+  EXPECT_EQ(::read(fd.get(), &byte, 1), 1);
+  return byte;
+}
+
+TEST(AsioLoop, RunsPostedTasksInOrderUntilStopped) {
+  AsioLoop loop;
+  std::string ran;
+  loop.post([&ran] { ran += 'a'; });
+  loop.post([&] {
+    ran += 'b';
+    loop.post([&] {
+      ran += 'd';
+      loop.stop();
+    });
+  });
+  loop.post([&ran] { ran += 'c'; });
+  loop.run();
+  EXPECT_EQ(ran, "abcd");
+}
+
+TEST(AsioLoop, RunsAgainAfterAStop) {
+  AsioLoop loop;
+  int runs = 0;
+  for (int round = 0; round < 3; ++round) {
+    loop.post([&] {
+      ++runs;
+      loop.stop();
+    });
+    loop.run();
+  }
+  EXPECT_EQ(runs, 3) << "also when nothing else was left to do in between";
+}
+
+TEST(AsioLoop, TakesPostsFromOtherThreadsAndWaitsForThem) {
+  AsioLoop loop;
+  std::vector<int> ran;
+  std::thread other([&] {
+    for (int task = 0; task < 1000; ++task) loop.post([&ran, task] { ran.push_back(task); });
+    loop.post([&loop] { loop.stop(); });
+  });
+  loop.run();
+  other.join();
+  ASSERT_EQ(ran.size(), 1000U);
+  for (int task = 0; task < 1000; ++task) EXPECT_EQ(ran[static_cast<std::size_t>(task)], task);
+}
+
+TEST(AsioLoop, FiresTimersInTheOrderInWhichTheyAreDue) {
+  AsioLoop loop;
+  std::string fired;
+  const Clock::time_point start = loop.now();
+  loop.postAfter(milliseconds(6), [&] {
+    fired += 'c';
+    EXPECT_GE(loop.now() - start, milliseconds(6));
+    loop.stop();
+  });
+  loop.postAfter(milliseconds(1), [&fired] { fired += 'a'; });
+  loop.postAfter(milliseconds(3), [&fired] { fired += 'b'; });
+  const TimerId cancelled = loop.postAfter(milliseconds(2), [&fired] { fired += 'x'; });
+  loop.cancel(cancelled);
+  loop.cancel(cancelled);
+  loop.run();
+  EXPECT_EQ(fired, "abc");
+}
+
+TEST(AsioLoop, ATimerCancelledByTheOneBeforeItDoesNotFire) {
+  AsioLoop loop;
+  bool fired = false;
+  TimerId second{};
+  loop.postAfter(milliseconds(0), [&] {
+    // Both are due: the second may be on its way already.
+    loop.cancel(second);
+    loop.postAfter(milliseconds(2), [&loop] { loop.stop(); });
+  });
+  second = loop.postAfter(milliseconds(0), [&fired] { fired = true; });
+  loop.run();
+  EXPECT_FALSE(fired);
+}
+
+TEST(AsioLoop, CallsAgainWhileThereIsSomethingToRead) {
+  AsioLoop loop;
+  const sys::Pipe pipe = sys::makePipe().value();
+  ASSERT_TRUE(sys::writeAll(pipe.write_end.get(), "abc").ok());
+  std::string got;
+  loop.watchReadable(pipe.read_end.get(), [&] {
+    got += readByte(pipe.read_end);
+    if (got.size() == 3) loop.stop();
+  });
+  loop.run();
+  EXPECT_EQ(got, "abc");
+  loop.unwatch(pipe.read_end.get());
+}
+
+TEST(AsioLoop, ReportsTheEndOfAPipe) {
+  AsioLoop loop;
+  sys::Pipe pipe = sys::makePipe().value();
+  ssize_t got = -1;
+  loop.watchReadable(pipe.read_end.get(), [&] {
+    char byte = 0;
+    got = ::read(pipe.read_end.get(), &byte, 1);
+    loop.unwatch(pipe.read_end.get());
+    loop.stop();
+  });
+  pipe.write_end.reset();
+  loop.run();
+  EXPECT_EQ(got, 0);
+}
+
+TEST(AsioLoop, APausedWatchIsSilentAndCanBeTakenUpAgain) {
+  AsioLoop loop;
+  const sys::Pipe pipe = sys::makePipe().value();
+  int calls = 0;
+  const auto watch = [&] {
+    loop.watchReadable(pipe.read_end.get(), [&] {
+      ++calls;
+      loop.unwatchReadable(pipe.read_end.get());
+    });
+  };
+  ASSERT_TRUE(sys::writeAll(pipe.write_end.get(), "ab").ok());
+  for (int round = 1; round <= 3; ++round) {
+    watch();
+    loop.postAfter(milliseconds(2), [&loop] { loop.stop(); });
+    loop.run();
+    EXPECT_EQ(calls, round) << "once for each time it was taken up";
+  }
+  loop.unwatch(pipe.read_end.get());
+}
+
+TEST(AsioLoop, ADescriptorCanBeUnwatchedAndClosedFromItsOwnHandler) {
+  AsioLoop loop;
+  sys::Pipe pipe = sys::makePipe().value();
+  ASSERT_TRUE(sys::writeAll(pipe.write_end.get(), "a").ok());
+  int calls = 0;
+  loop.watchReadable(pipe.read_end.get(), [&] {
+    ++calls;
+    loop.unwatch(pipe.read_end.get());
+    pipe.read_end.reset();
+    loop.postAfter(milliseconds(1), [&loop] { loop.stop(); });
+  });
+  loop.run();
+  EXPECT_EQ(calls, 1);
+}
+
+TEST(AsioLoop, ReportsWhenAFullPipeTakesMore) {
+  AsioLoop loop;
+  const sys::Pipe pipe = sys::makePipe().value();
+  ASSERT_TRUE(sys::setNonBlocking(pipe.write_end.get()).ok());
+  const std::string block(4096, 'x');
+  while (::write(pipe.write_end.get(), block.data(), block.size()) > 0) {
+  }
+  bool read_first = false;
+  bool writable_after = false;
+  loop.watchWritable(pipe.write_end.get(), [&] {
+    writable_after = read_first;
+    loop.unwatch(pipe.write_end.get());
+    loop.stop();
+  });
+  loop.postAfter(milliseconds(2), [&] {
+    read_first = true;
+    std::array<char, 65536> chunk{};
+    EXPECT_GT(::read(pipe.read_end.get(), chunk.data(), chunk.size()), 0);
+  });
+  loop.run();
+  EXPECT_TRUE(writable_after);
+}
+
+TEST(AsioLoop, HandsSignalsToTheLoop) {
+  AsioLoop loop;
+  std::vector<int> received;
+  loop.watchSignals({SIGUSR1, SIGUSR2}, [&](int signal) {
+    received.push_back(signal);
+    if (received.size() == 2) return loop.stop();
+    ::raise(SIGUSR2);
+  });
+  loop.post([] { ::raise(SIGUSR1); });
+  loop.run();
+  EXPECT_EQ(received, (std::vector<int>{SIGUSR1, SIGUSR2}));
+}
+
+}  // namespace
+}  // namespace pop::os

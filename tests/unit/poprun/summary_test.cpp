@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "poprun/ui/summary.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <string>
+
+namespace pop {
+namespace {
+
+model::JobSpec jobOf(int instances) {
+  return {.num_instances = instances, .command = {"./train", "--data"}};
+}
+
+JobOutcome failed(const Failure& failure) {
+  return {.exit_code = failure.exit_code, .failure = failure};
+}
+
+TEST(Summary, OfSuccessIsSilent) {
+  EXPECT_EQ(summaryOf({}, jobOf(4)), "");
+}
+
+TEST(Summary, NamesTheInstanceThatFailedFirst) {
+  const Failure crash{.instance = 2, .pid = 71, .reason = "was killed by SIGSEGV", .exit_code = 139};
+  EXPECT_EQ(
+      summaryOf(failed(crash), jobOf(4)),
+      "poprun: instance 2 of ./train (pid 71) was killed by SIGSEGV; the other 3 instances were stopped\n");
+}
+
+TEST(Summary, CountsTheOthersRight) {
+  const Failure exit{.instance = 0, .pid = 71, .reason = "exited with code 3", .exit_code = 3};
+  EXPECT_EQ(summaryOf(failed(exit), jobOf(2)),
+            "poprun: instance 0 of ./train (pid 71) exited with code 3; the other instance was stopped\n");
+  EXPECT_EQ(summaryOf(failed(exit), jobOf(1)), "poprun: instance 0 of ./train (pid 71) exited with code 3\n");
+}
+
+TEST(Summary, OfAProgramThatCouldNotStartNamesNoPid) {
+  const Failure missing{.instance = 0,
+                        .reason = "could not be started: './train': No such file or directory",
+                        .exit_code = 127};
+  EXPECT_EQ(summaryOf(failed(missing), jobOf(4)),
+            "poprun: instance 0 of ./train could not be started: './train': No such file or directory\n");
+}
+
+TEST(Summary, OfAJobThatFailedAsAWholeReadsAsASentence) {
+  const Failure nowhere{.reason = "cannot be placed on host node1: only 1 of 2 ports are free",
+                        .exit_code = 125};
+  EXPECT_EQ(summaryOf(failed(nowhere), jobOf(2)),
+            "poprun: the job cannot be placed on host node1: only 1 of 2 ports are free\n");
+}
+
+TEST(Summary, OfTheUsersOwnDoingIsSilentOrShort) {
+  EXPECT_EQ(summaryOf({.exit_code = 130, .user_signal = SIGINT}, jobOf(4)), "");
+  EXPECT_EQ(summaryOf({.exit_code = 141, .user_signal = SIGPIPE}, jobOf(4)), "") << "its reader has gone";
+  EXPECT_EQ(summaryOf({.exit_code = 143, .user_signal = SIGTERM}, jobOf(4)),
+            "poprun: ended by SIGTERM; all instances were stopped\n");
+}
+
+TEST(Summary, OfAFailureIsNotHiddenByTheUsersImpatience) {
+  const Failure exit{.instance = 0, .pid = 71, .reason = "exited with code 3", .exit_code = 3};
+  for (const int signal : {SIGINT, SIGTERM}) {
+    EXPECT_EQ(summaryOf({.exit_code = 128 + signal, .user_signal = signal, .failure = exit}, jobOf(1)),
+              "poprun: instance 0 of ./train (pid 71) exited with code 3\n");
+  }
+}
+
+}  // namespace
+}  // namespace pop

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// A wake-up that gets lost costs the executor a nap and nobody notices. So here a nap is longer than the
+// test's patience.
+#include "libpopdist/src/transport/shm/doorbell.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <vector>
+
+#include "tests/testing/thread_group.h"
+#include "tests/unit/transport/shm_world.h"
+
+namespace popdist::transport {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kEndless{20'000};
+constexpr std::chrono::seconds kTooLong{10};
+
+TEST(Doorbell, WakesASleeper) {
+  Doorbell doorbell;
+  std::atomic<bool> ready = false;
+  testing::runThreads(2, [&](int side) {
+    if (side == 0) {
+      DoorbellSleeper sleeper(&doorbell);
+      sleeper.prepare();
+      ready = true;
+      ready.notify_one();
+      const auto begin = Clock::now();
+      sleeper.waitForRing(kEndless);
+      EXPECT_LT(Clock::now() - begin, kTooLong);
+      EXPECT_EQ(doorbell.asleep.load(), 0U);
+      return;
+    }
+    ready.wait(false);
+    doorbell.ring();
+  });
+  EXPECT_EQ(doorbell.rings.load(), 1U);
+}
+
+TEST(Doorbell, ThatRangBeforeTheSleepIsNotMissed) {
+  Doorbell doorbell;
+  DoorbellSleeper sleeper(&doorbell);
+  sleeper.prepare();
+  doorbell.ring();
+  const auto begin = Clock::now();
+  sleeper.waitForRing(kEndless);
+  EXPECT_LT(Clock::now() - begin, kTooLong);
+}
+
+TEST(Doorbell, DoesNothingWhenNobodySleeps) {
+  Doorbell doorbell;
+  DoorbellSleeper sleeper(&doorbell);
+  doorbell.ring();
+  sleeper.prepare();
+  sleeper.cancel();
+  doorbell.ring();
+  EXPECT_EQ(doorbell.rings.load(), 0U);
+}
+
+TEST(Doorbell, LeavesASleeperToItsLimit) {
+  Doorbell doorbell;
+  DoorbellSleeper sleeper(&doorbell);
+  sleeper.prepare();
+  const auto begin = Clock::now();
+  sleeper.waitForRing(std::chrono::milliseconds(5));
+  EXPECT_GE(Clock::now() - begin, std::chrono::milliseconds(4));
+  EXPECT_EQ(doorbell.asleep.load(), 0U);
+}
+
+// Sleeps until `moved` says that there is something to do. False: it took far too long.
+template <typename Moved>
+bool sleepUntil(Sleeper& sleeper, const Moved& moved) {
+  while (true) {
+    sleeper.prepare();
+    if (moved()) {
+      sleeper.cancel();
+      return true;
+    }
+    const auto begin = Clock::now();
+    sleeper.waitForRing(kEndless);
+    if (Clock::now() - begin > kTooLong) return false;
+  }
+}
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr int kPingPongs = 20'000;
+#else
+constexpr int kPingPongs = 100'000;
+#endif
+
+TEST(Doorbell, NeverLosesAWakeUpForArrivedData) {
+  ShmWorld world = ShmWorld::oneRankEach(2);
+  std::atomic<bool> lost = false;
+  testing::runThreads(2, [&](int rank) {
+    Connection& peer = world.connection(rank, 1 - rank);
+    const std::array<std::byte, 64> message{};
+    for (int turn = 0; turn < kPingPongs && !lost; ++turn) {
+      if (turn % 2 == rank) {
+        ASSERT_EQ(peer.trySend(message), message.size());
+        continue;
+      }
+      if (!sleepUntil(world.sleeperOf(rank), [&] { return !peer.peek().empty(); })) lost = true;
+      peer.consume(peer.peek().size());
+    }
+  });
+  EXPECT_FALSE(lost);
+}
+
+TEST(Doorbell, NeverLosesAWakeUpForRoomInAFullChannel) {
+  ShmWorld world = ShmWorld::oneRankEach(2);
+  const std::vector<std::byte> most(1 << 20);
+  const std::size_t capacity = world.connection(0, 1).trySend(most);
+  ASSERT_LT(capacity, most.size());
+  std::atomic<bool> lost = false;
+  std::atomic<int> filled = 0;  // how often rank 0 has filled the channel again
+  testing::runThreads(2, [&](int rank) {
+    Connection& peer = world.connection(rank, 1 - rank);
+    for (int turn = 0; turn < kPingPongs / 4 && !lost; ++turn) {
+      if (rank == 0) {
+        const auto sent = [&] { return peer.trySend(std::span(most).first(64)) > 0; };
+        if (!sleepUntil(world.sleeperOf(0), sent)) lost = true;
+        filled = turn + 1;
+        filled.notify_one();
+        continue;
+      }
+      ASSERT_GE(peer.peek().size(), 64U);
+      peer.consume(64);
+      filled.wait(turn);
+    }
+  });
+  EXPECT_FALSE(lost);
+}
+
+}  // namespace
+}  // namespace popdist::transport
