@@ -35,6 +35,9 @@ function(pop_add_test name)
   add_executable(${name} ${ARG_SRCS})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE pop_warnings ${ARG_LINK} GTest::gmock GTest::gtest_main)
+  # Optimising GoogleTest's macros is what a build would spend its time on: 54 s for one file at -O3, 2 s at -O0.
+  # What is tested keeps the preset's flags.
+  target_compile_options(${name} PRIVATE -O0)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   set(properties TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
   if(ARG_SERIAL)

@@ -26,12 +26,14 @@ class FakeRendezvous final : public Rendezvous {
  public:
   Result<std::string> open(const JobSlice& slice) override {
     ++opened;
+    if (!open_error.ok()) return open_error;
     return "socket-of-" + slice.job_id;
   }
   void releaseFence(const PutValues& values) override { released.push_back(values); }
   void announce(const Obituary& obituary) override { announced.push_back(obituary.text); }
 
   int opened = 0;
+  Status open_error;  ///< with which open() fails, when it is one
   std::vector<PutValues> released;
   std::vector<std::string> announced;
 };

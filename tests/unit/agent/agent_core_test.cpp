@@ -108,6 +108,16 @@ TEST_F(AgentCoreTest, AnEnvironmentThatTheKernelWouldRefuseIsReportedFromTheLoop
   EXPECT_EQ(events.lines[3], "closed 5");
 }
 
+TEST_F(AgentCoreTest, WithoutARendezvousNothingStarts) {
+  rendezvous.open_error = {Code::kAlreadyExists, "the name is taken"};
+  run();
+  loop.runPosted();
+  EXPECT_THAT(processes.spawned, IsEmpty());
+  EXPECT_THAT(events.lines,
+              ElementsAre("ended 4: code 125, could not be started: the name is taken", "closed 4",
+                          "ended 5: code 125, could not be started: the name is taken", "closed 5"));
+}
+
 TEST_F(AgentCoreTest, StopTerminatesNowAndKillsAfterTheGrace) {
   runAndStart();
   core.stop();

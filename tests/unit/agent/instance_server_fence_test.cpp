@@ -88,6 +88,15 @@ TEST_F(InstanceServerFence, ThatTakesTooLongNamesWhoIsMissing) {
               ElementsAre(kDeadlineExceeded, "2", "instance 2 has not entered the fence in time"));
 }
 
+TEST_F(InstanceServerFence, DoesNotNameThoseWhoCameAndGaveUp) {
+  const auto clients = allInstances();
+  clients[0]->enterFence(1);
+  clients[0]->expect(Message::kError);
+  clients[1]->enterFence(1);
+  EXPECT_THAT(clients[1]->expect(Message::kError),
+              ElementsAre(kDeadlineExceeded, "2", "instance 2 has not entered the fence in time"));
+}
+
 TEST_F(InstanceServerFence, ThatWaitsForAnotherHostSaysSo) {
   const auto clients = allInstances();
   clients[0]->enterFence();

@@ -2,6 +2,8 @@
 // Who may connect, what they are given, and what becomes of those who break the protocol.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "common/contract/segment.h"
 #include "common/sys/memfd.h"
@@ -25,7 +27,9 @@ class InstanceServerHello : public InstanceServerTest {
   Client::Fields refusalOf(const Client::Fields& hello) {
     Client client = stranger();
     client.send(Message::kHello, hello);
-    return client.expect(Message::kError);
+    const Client::Fields error = client.expect(Message::kError);
+    EXPECT_TRUE(client.isClosed()) << "there is nothing more to say";
+    return error;
   }
 };
 
@@ -158,6 +162,27 @@ TEST_F(InstanceServerHello, AnAbortNeverLooksLikeSuccess) {
     client->expect(Message::kAborted);
     EXPECT_NE(std::get<1>(aborts.at(0)) & 0xff, 0) << code << ": the exit code that a shell sees of it";
   }
+}
+
+TEST_F(InstanceServerHello, WaitsWhileThereIsNoDescriptorForIt) {
+  auto first = instance(0);
+  Client second = stranger();
+  second.send(Message::kHello, {"1", "1", job_id});
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const sys::Fd next(::dup(STDERR_FILENO));
+  const rlimit full{static_cast<rlim_t>(next.get()), before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &full), 0);
+  testing::runIdle(loop);
+  EXPECT_EQ(first->get("key"), std::nullopt) << "the others are served";
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  first.reset();
+  EXPECT_EQ(second.expect(Message::kWelcome)[0], std::to_string(contract::segmentBytesFor(4)));
+}
+
+TEST_F(InstanceServerHello, ANameThatIsTakenIsAnError) {
+  InstanceServer another(loop, {});
+  EXPECT_FALSE(another.open({.job_id = job_id, .num_instances = 1}).ok());
 }
 
 TEST_F(InstanceServerHello, TheServerMayGoWhileInstancesAreConnected) {

@@ -156,6 +156,34 @@ TEST(JobStop, AfterAFailureIsTheUsersImpatience) {
   EXPECT_EQ(job.agent(0).kills, 1) << "the grace has begun already";
 }
 
+TEST(JobStop, OutputThatNobodyReadsStopsTheJob) {
+  JobFixture job(1, 1);
+  job.startAll();
+  job.job().stop(SIGPIPE);
+  EXPECT_EQ(job.agent(0).stops, 1);
+  job.endAndClose(0, {.signal = SIGTERM});
+  EXPECT_EQ(job.outcome().exit_code, 128 + SIGPIPE);
+}
+
+TEST(JobStop, OutputThatNobodyReadsHurriesNoJobThatIsEnding) {
+  JobFixture failed(1, 2);
+  failed.startAll();
+  failed.ended(0, {.code = 3});
+  failed.job().stop(SIGPIPE);
+  EXPECT_EQ(failed.agent(0).kills, 0);
+  failed.closed(0);
+  failed.endAndClose(1, {.signal = SIGTERM});
+  EXPECT_EQ(failed.outcome().exit_code, 3);
+
+  JobFixture interrupted(1, 1);
+  interrupted.startAll();
+  interrupted.job().stop(SIGINT);
+  interrupted.job().stop(SIGPIPE);
+  EXPECT_EQ(interrupted.agent(0).kills, 0);
+  interrupted.endAndClose(0, {.signal = SIGTERM});
+  EXPECT_EQ(interrupted.outcome().exit_code, 130);
+}
+
 TEST(JobStop, WhileStartingStopsWhatHasStarted) {
   JobFixture job(1, 2);
   job.job().start();

@@ -139,6 +139,11 @@ TEST(BuildJob, ReportsMistakesOfAllKindsAtOnce) {
                           HasSubstr("--ipus-per-replica 3"), HasSubstr("--only-output-from-instance 7")));
 }
 
+TEST(BuildJob, OneWrongNumberIsOneMistake) {
+  EXPECT_THAT(mistakesOf(optionsFor(0)), ElementsAre("--num-instances 0: must be at least 1"))
+      << "the default of --num-replicas is not the user's mistake";
+}
+
 TEST(BuildJob, NumbersOutOfRangeDoNotReachTheArithmetic) {
   Options options = optionsFor(0);
   options.num_replicas = -1;
