@@ -9,7 +9,8 @@
 //   Returns       when this member's result is there and its buffers may be used again.
 //   Order         sums are taken along the ring of members, 16-bit types rounded at each addition: results
 //   are
-//                 bit-identical on all members and from run to run with the same number of members.
+//                 bit-identical on all members and from run to run with the same number of members
+//                 (but for the payload of a NaN).
 //   Errors        popdist_error. kUnavailable: a member has ended (peer() is its instance index);
 //   kDeadlineExceeded:
 //                 Context::setTimeout; both within a second of the fact. Buffers then hold anything, and

@@ -12,13 +12,18 @@
 
 namespace popdist {
 
+/// Threads: put, get, fence and abort from any, one at a time inside get and fence; all else from one thread
+/// at a time. Forks: only the process that made the context can use it and what belongs to it; a child gets
+/// kFailedPrecondition. Communicators and Pods refer to their context, which must outlive them.
 class Context {
  public:
   /// The context of this process, made from the environment by the first call; without poprun it is one
   /// instance with one replica. Under poprun the first call connects to this host's agent and, since it sets
   /// up the communicator of all instances, must be made by every instance. Throws popdist_error:
   /// kInvalidArgument for an environment that contradicts itself, kUnavailable when poprun is gone or another
-  /// instance has ended, kAlreadyExists when another process of this instance has a context already.
+  /// instance has ended, kAlreadyExists when another process of this instance has a context already,
+  /// kFailedPrecondition when several instances were not started by poprun or by one of another version,
+  /// kResourceExhausted when memory cannot be mapped. It lives until the process ends.
   static Context& fromEnvironment();
 
   class Impl;  // what the library knows of it
@@ -63,7 +68,10 @@ class Context {
   Communicator& world();
 
   /// A communicator of the instances `participants`, ranks in order of their indices. Collective: every
-  /// instance calls with the same set, in the same order; those outside of it get nothing. Cost: a fence.
+  /// instance calls with the same set, in the same order; those outside of it get nothing. Cost: a fence,
+  /// and shared memory that is given back only when the job ends: about 4 MiB of address space for each
+  /// member, of which what is used costs memory. Throws as fence(), and kFailedPrecondition when instances
+  /// ask for different ones, kResourceExhausted when the segment is full (after thousands of communicators).
   std::unique_ptr<Communicator> createCommunicator(const std::set<unsigned>& participants);
 
   Impl& impl() { return *impl_; }

@@ -33,7 +33,7 @@ class popdist_error : public std::runtime_error {
  public:
   struct Where {
     int rank = -1;          ///< the caller's rank in the communicator; -1: not in one
-    int peer = -1;          ///< the instance or replica that failed or was waited for; -1: none in particular
+    int peer = -1;          ///< the instance that failed or was waited for; -1: none in particular
     std::string operation;  ///< "allReduceSum", …
   };
 
