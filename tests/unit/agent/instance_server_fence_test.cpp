@@ -148,9 +148,6 @@ TEST_F(InstanceServerFence, EnteredForDifferentThingsFailsForAllInside) {
 }
 
 TEST_F(InstanceServerFence, SurvivesWordsThatFitIntoNoAnswer) {
-#ifdef __SANITIZE_THREAD__
-  GTEST_SKIP() << "so many bytes take TSan several seconds, and it has nothing to find here";
-#endif
   const auto clients = allInstances();
   clients[0]->enterFence(60'000, "initialise");
   runUntil(loop, [rounds = 0]() mutable { return ++rounds > 5; });
