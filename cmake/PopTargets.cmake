@@ -39,7 +39,9 @@ function(pop_add_test name)
   # What is tested keeps the preset's flags.
   target_compile_options(${name} PRIVATE -O0)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
-  set(properties TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+  # One label of all words: gtest_discover_tests takes a list apart. Labels are looked for by regular expressions.
+  list(JOIN ARG_LABELS "-" label)
+  set(properties TIMEOUT ${ARG_TIMEOUT} LABELS ${label})
   if(ARG_SERIAL)
     list(APPEND properties RUN_SERIAL TRUE)
   endif()
