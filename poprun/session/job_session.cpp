@@ -41,6 +41,12 @@ int launcherFailed(const Status& status) {
 
 constexpr std::chrono::milliseconds kSameCause{50};
 
+const std::vector<int> kUserSignals{SIGINT, SIGTERM, SIGHUP};
+
+void setDisposition(const std::vector<int>& signals, void (*disposition)(int)) {
+  for (const int signal : signals) std::signal(signal, disposition);
+}
+
 // What the caller has made us ignore (nohup, a shell's background jobs) stays ignored.
 std::vector<int> unignored(const std::vector<int>& signals) {
   std::vector<int> result;
@@ -68,7 +74,7 @@ class Session {
             settings.output.whole_lines ? agent::OutputPump::Mode::kLines : agent::OutputPump::Mode::kRaw) {}
 
   int run(const std::string& before_output) {
-    const std::vector<int> signals = unignored({SIGINT, SIGTERM, SIGHUP});
+    const std::vector<int> signals = unignored(kUserSignals);
     loop_.watchSignals(signals, [this](int signal) { userSignal(signal); });
     if (!before_output.empty()) mux_.print(before_output);
     const Status submitted = controller_.submit(spec_, {logEvent, [this](const JobOutcome& outcome) {
@@ -78,9 +84,9 @@ class Session {
     if (submitted.ok()) loop_.run();
     const Status ended = controller_.shutDown();
     if (!submitted.ok()) return launcherFailed(submitted);
-    // Nothing is left to stop: from here on a signal may end us at once, should nobody read what flush
-    // writes.
-    for (const int signal : signals) std::signal(signal, SIG_DFL);
+    // Nothing is left to stop: a signal may end us at once should nobody read what flush writes, and else is
+    // late.
+    setDisposition(signals, mux_.waiting() ? SIG_DFL : SIG_IGN);
     mux_.flush();
     std::fputs(summaryOf(*outcome_, spec_).c_str(), stderr);
     if (!write_error_.ok()) return launcherFailed(write_error_);
@@ -123,7 +129,9 @@ int runJob(const model::JobSpec& spec, const SessionSettings& settings) {
   if (!keeper.ok()) return launcherFailed(keeper.status());
   raiseLimits();
   std::signal(SIGPIPE, SIG_IGN);
-  return Session(spec, settings, std::move(*keeper)).run(settings.before_output);
+  const int exit_code = Session(spec, settings, std::move(*keeper)).run(settings.before_output);
+  setDisposition(kUserSignals, SIG_IGN);  // the exit code is known: a late Ctrl-C must not replace it
+  return exit_code;
 }
 
 }  // namespace pop

@@ -54,7 +54,7 @@ std::string_view OutputMux::tagged(int instance, std::string_view text) {
 
 void OutputMux::drained() {
   if (!full_) return;
-  if (output_.waitingBytes() > 0 || (errors_ && errors_->waitingBytes() > 0)) return;
+  if (waiting()) return;
   full_ = false;
   if (on_ready_) on_ready_();
 }

@@ -34,6 +34,9 @@ class OutputMux final : public OutputSink {
   /// Drops all output from now on: nobody waits for a reader that does not read.
   void abandon();
 
+  /// True when a reader has not taken all yet.
+  bool waiting() const { return output_.waitingBytes() > 0 || (errors_ && errors_->waitingBytes() > 0); }
+
   /// Blocks until all is written or nobody reads any more.
   void flush();
 
