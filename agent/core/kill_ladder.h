@@ -35,8 +35,6 @@ class KillLadder {
     signal_all_(SIGKILL);
   }
 
-  bool started() const { return rung_ != Rung::kNone; }
-
  private:
   enum class Rung { kNone, kTerminated, kKilled };
 

@@ -23,8 +23,6 @@
 #include "agent/keeper/descendants.h"
 #include "agent/keeper/keeper_wire.h"
 #include "agent/keeper/spawn.h"
-#include "common/base/text.h"
-#include "common/contract/frame.h"
 #include "common/sys/unix_socket.h"
 
 namespace pop::keeper {
@@ -33,13 +31,6 @@ namespace {
 using contract::Frame;
 
 constexpr std::chrono::milliseconds kPatience{5000};
-
-int intField(const Frame& frame, std::size_t index) {
-  POP_CHECK(index < frame.fields.size());
-  const Result<std::int64_t> number = parseInteger(frame.fields[index]);
-  POP_CHECK(number.ok());
-  return static_cast<int>(number.value());
-}
 
 class KeeperProcess {
  public:

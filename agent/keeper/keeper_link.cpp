@@ -2,20 +2,13 @@
 #include "agent/keeper/keeper_link.h"
 
 #include "agent/keeper/keeper_wire.h"
-#include "common/base/text.h"
 #include "common/sys/unix_socket.h"
 
 namespace pop::agent {
-namespace {
 
 using contract::Frame;
+using keeper::intField;
 using keeper::Message;
-
-int intField(const Frame& frame, std::size_t index) {
-  return static_cast<int>(parseInteger(frame.fields.at(index)).value());
-}
-
-}  // namespace
 
 KeeperLink::KeeperLink(os::AsioLoop& loop, int link, Events events)
     : loop_(loop), link_(link), events_(std::move(events)) {

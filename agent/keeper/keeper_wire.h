@@ -2,18 +2,27 @@
 // What the agent and its keeper say to each other: frames on a socket pair. Numbers are decimal text.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+
+#include "common/base/text.h"
+#include "common/contract/frame.h"
 
 namespace pop::keeper {
 
 enum class Message : std::uint8_t {
-  kSpawn =
-      1,  ///< → instance, directory, number of arguments, arguments…, "NAME=value"…; 3 descriptors: stdio
+  kSpawn = 1,  ///< → instance, directory, number of arguments, these, "NAME=value"…; 3 descriptors: stdio
   kSignal = 2,       ///< → instance, signal; reaches its whole process group
   kRemoveAtEnd = 3,  ///< → path of a directory to remove when everything is over
   kSpawned = 4,      ///< ← instance, pid
   kSpawnFailed = 5,  ///< ← instance, exit code (126 or 127), reason
   kReaped = 6,       ///< ← instance, status word of waitpid
 };
+
+/// Field `index` as a number. Both ends are one program, so a field of another form is our bug.
+inline int intField(const contract::Frame& frame, std::size_t index) {
+  POP_CHECK(index < frame.fields.size());
+  return static_cast<int>(parseInteger(frame.fields[index]).value());
+}
 
 }  // namespace pop::keeper

@@ -78,14 +78,13 @@ class IdxDataset final : public Dataset {
 /// How the samples of an epoch are dealt to replicas.
 enum class Sharding : std::uint8_t {
   /// All samples are shuffled by (seed, epoch); step s takes the next replicas * batch_size of them, of which
-  /// replica r
-  /// gets [r * batch_size, (r + 1) * batch_size). Every batch is full: samples beyond the last full step are
-  /// dropped
-  /// (other ones each epoch). Every replica has the same number of steps.
+  /// replica r gets [r * batch_size, (r + 1) * batch_size). Every batch is full: samples beyond the last full
+  /// step are dropped (other ones each epoch). Every replica has the same number of steps.
   kTraining,
   /// Every sample exactly once, in the dataset's order: replica r gets a contiguous block; blocks differ by
-  /// at most one
-  /// sample, the longer ones first. A replica's last batch may be shorter, and numbers of steps may differ.
+  /// at
+  /// most one sample, the longer ones first. A replica's last batch may be shorter, and numbers of steps may
+  /// differ.
   kEvaluation,
 };
 
