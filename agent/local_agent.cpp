@@ -77,11 +77,12 @@ Status LocalAgent::shutDown() {
   return ended;
 }
 
-void LocalAgent::describe(int port_count, std::function<void(Result<HostFacts>)> reply) {
+void LocalAgent::describe(int port_count, model::TopologyDetail /*detail*/,
+                          std::function<void(Result<HostFacts>)> reply) {
   Result<PortReservation> ports = PortReservation::reserve(port_count);
   if (!ports.ok()) return reply(ports.status());
   ports_ = std::move(*ports);
-  reply(HostFacts{kLoopbackAddress, ports_.ports()});
+  reply(HostFacts{kLoopbackAddress, ports_.ports(), {}});
 }
 
 void LocalAgent::run(JobSlice slice, AgentEvents& events) {

@@ -28,10 +28,12 @@ class LocalAgent final : public Agent, private Processes {
   /// Ends whatever is left of the job, the keeper last. Call it once, before the agent is destroyed.
   Status shutDown();
 
-  void describe(int port_count, std::function<void(Result<HostFacts>)> reply) override;
+  void describe(int port_count, model::TopologyDetail detail,
+                std::function<void(Result<HostFacts>)> reply) override;
   void run(JobSlice slice, AgentEvents& events) override;
   void stop() override { core_.stop(); }
   void kill() override { core_.kill(); }
+  void signal(int signal) override { core_.signal(signal); }
   void releaseFence(const PutValues& values) override { core_.releaseFence(values); }
   void announce(const Obituary& obituary) override { core_.announce(obituary); }
 

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 
 #include "common/contract/exit_code.h"
@@ -42,7 +43,7 @@ int reportMistakes(const std::vector<std::string>& mistakes) {
 }
 
 OutputSettings outputSettings(const Options& options) {
-  const bool several = options.num_instances > 1 && !options.only_output_from_instance;
+  const bool several = numInstances(options) > 1 && !options.only_output_from_instance;
   return {.tag = options.tag_output == TagOutput::kInstance ||
                  (options.tag_output == TagOutput::kAuto && several),
           .whole_lines = several || options.tag_output == TagOutput::kInstance,
@@ -63,10 +64,11 @@ int runArguments(const std::vector<std::string>& arguments) {
   if (options.help) return print(helpText());
   if (options.version) return print("poprun " POPRUN_VERSION "\n");
 
-  BuiltJob job = buildJob(options, hostName());
+  BuiltJob job =
+      buildJob(options, {hostName(), [](const char* name) -> const char* { return std::getenv(name); }});
   job.mistakes.insert(job.mistakes.begin(), parsed.mistakes.begin(), parsed.mistakes.end());
   if (!job.mistakes.empty()) return reportMistakes(job.mistakes);
-  if (options.dry_run) return print(explainPlan(job.spec));
+  if (options.dry_run != DryRun::kNo) return print(explainPlan(job.spec));
 
   log::setLevel(levelOf(options.verbosity));
   SessionSettings settings{.output = outputSettings(options)};

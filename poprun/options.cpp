@@ -95,7 +95,7 @@ void bindOptions(CLI::App& app, Binder& binder, Options& options) {
               options.host);
   binder.integer("--num-instances", "N",
                  "Processes of the program, divided evenly over the hosts (default: 1)",
-                 [&options](int value) { options.num_instances = value; });
+                 [&options](int value) { options.programs.front().num_instances = value; });
   binder.integer("--num-replicas", "N",
                  "Copies of the model, divided evenly over the instances (default: as many as instances)",
                  [&options](int value) { options.num_replicas = value; });
@@ -115,7 +115,9 @@ void bindOptions(CLI::App& app, Binder& binder, Options& options) {
   binder.boolean("--print-topology",
                  "Print the table of hosts, IPU-Link domains, instances and replicas (default: no)",
                  options.print_topology);
-  app.add_flag("--dry-run", options.dry_run, "Print who would run where, with which environment, and exit");
+  app.add_flag_callback(
+      "--dry-run", [&options] { options.dry_run = DryRun::kText; },
+      "Print who would run where, with which environment, and exit");
 }
 
 std::string optionPart(const std::string& argument) {
@@ -199,7 +201,7 @@ ParsedOptions parseOptions(const std::vector<std::string>& arguments) {
   Binder binder(app, parsed.mistakes);
   bindOptions(app, binder, parsed.options);
   Cut cut = cutAtProgram(arguments, app, parsed.mistakes);
-  parsed.options.command = std::move(cut.command);
+  parsed.options.programs.front().command = std::move(cut.command);
   try {
     app.parse(forCli11(std::move(cut.launcher)));
     binder.readValues();

@@ -14,21 +14,21 @@ void AgentCore::run(JobSlice slice, AgentEvents& events) {
   events_ = &events;
   ladder_.emplace(loop_, slice_.kill_grace, [this](int signal) { signalAll(signal); });
   const Result<std::string> socket = rendezvous_.open(slice_);
-  for (contract::InstanceEnv& env : slice_.instances) {
-    if (socket.ok()) env.agent_socket = socket.value();
-    instances_[env.instance_index] = LocalState::kSpawning;
+  for (InstanceOrder& order : slice_.instances) {
+    if (socket.ok()) order.env.agent_socket = socket.value();
+    instances_[order.env.instance_index] = LocalState::kSpawning;
   }
-  for (const contract::InstanceEnv& env : slice_.instances) start(env, socket.status());
+  for (const InstanceOrder& order : slice_.instances) start(order, socket.status());
 }
 
-void AgentCore::start(const contract::InstanceEnv& env, const Status& obstacle) {
-  Result<SpawnRequest> request = obstacle.ok() ? prepareSpawn({slice_, env}) : obstacle;
+void AgentCore::start(const InstanceOrder& order, const Status& obstacle) {
+  Result<SpawnRequest> request = obstacle.ok() ? prepareSpawn({slice_, order}) : obstacle;
   if (request.ok()) {
     processes_.spawn(*request);
     return;
   }
   // Reported from the loop, like every other outcome: the controller is still inside its call of run().
-  loop_.post([this, instance = env.instance_index, why = request.status().message()] {
+  loop_.post([this, instance = order.env.instance_index, why = request.status().message()] {
     onSpawnFailed(instance, contract::kExitLauncherFailed, why);
   });
 }

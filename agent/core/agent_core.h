@@ -23,6 +23,7 @@ class AgentCore {
   void run(JobSlice slice, AgentEvents& events);
   void stop();
   void kill();
+  void signal(int signal) { signalAll(signal); }
   void releaseFence(const PutValues& values) { rendezvous_.releaseFence(values); }
   void announce(const Obituary& obituary) { rendezvous_.announce(obituary); }
 
@@ -40,7 +41,7 @@ class AgentCore {
   }
 
  private:
-  void start(const contract::InstanceEnv& env, const Status& obstacle);
+  void start(const InstanceOrder& order, const Status& obstacle);
   bool advance(int instance, LocalEvent event);
   void end(int instance, const InstanceEnd& end);
   void signalAll(int signal);

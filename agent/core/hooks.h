@@ -10,7 +10,7 @@ namespace pop::agent {
 
 struct HookContext {
   const JobSlice& slice;
-  const contract::InstanceEnv& instance;
+  const InstanceOrder& order;
 };
 
 using Hook = Status (*)(const HookContext&, SpawnRequest&);

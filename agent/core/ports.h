@@ -18,6 +18,7 @@ struct SpawnRequest {
   std::vector<std::string> argv;
   std::vector<contract::Variable> environment;  ///< over the launcher's own
   std::string working_directory;                ///< empty: the launcher's own
+  model::Binding binding;
 };
 
 /// Starts, signals and reaps processes, and carries their output.

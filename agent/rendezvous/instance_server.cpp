@@ -50,7 +50,7 @@ InstanceServer::~InstanceServer() {
 Result<std::string> InstanceServer::open(const JobSlice& slice) {
   job_id_ = slice.job_id;
   num_instances_ = slice.num_instances;
-  for (const contract::InstanceEnv& env : slice.instances) local_instances_.insert(env.instance_index);
+  for (const InstanceOrder& order : slice.instances) local_instances_.insert(order.env.instance_index);
   fence_ = std::make_unique<Fence>(local_instances_.size());
   const std::string name = "popdist-" + job_id_;
   POP_ASSIGN_OR_RETURN(listener_, sys::listenAbstract(name));

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "common/base/check.h"
 #include "common/base/text.h"
 
 namespace pop::model {
@@ -78,6 +79,17 @@ int partitionIpus(const JobSpec& spec) {
   return static_cast<int>(std::bit_ceil(ipus));
 }
 
+int programOf(const JobSpec& spec, int instance) {
+  int index = 0;
+  for (const Program& program : spec.programs) {
+    if (instance < program.num_instances) break;
+    instance -= program.num_instances;
+    ++index;
+  }
+  POP_CHECK(index < static_cast<int>(spec.programs.size()));
+  return index;
+}
+
 std::vector<std::string> findMistakes(const JobSpec& spec) {
   std::vector<std::string> mistakes;
   checkRange(mistakes, "--num-instances", spec.num_instances, kMaxInstances);
@@ -89,7 +101,7 @@ std::vector<std::string> findMistakes(const JobSpec& spec) {
     if (mistakes.empty()) checkIlds(mistakes, spec);
   }
   if (spec.ipus_per_replica >= 1) checkIpusPerReplica(mistakes, spec);
-  if (spec.command.empty()) {
+  if (spec.programs.empty() || spec.programs.front().command.empty()) {
     mistakes.emplace_back("no program: name it after the options, as in `poprun --num-instances 2 ./train`");
   }
   return mistakes;

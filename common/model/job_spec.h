@@ -3,29 +3,103 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "common/contract/env_family.h"
+#include "common/model/binding.h"
 
 namespace pop::model {
 
 /// An IPU-Link domain has at most so many IPUs.
 inline constexpr int kIpusPerIld = 64;
 
+struct Host {
+  std::string name;
+  int slots = 0;  ///< instances that fit ("node1:4"); 0: not said, instances are divided evenly
+
+  friend bool operator==(const Host&, const Host&) = default;
+};
+
+using Variable = std::pair<std::string, std::string>;
+
+/// One of the programs of a job, and the instances that run it.
+struct Program {
+  std::vector<std::string> command;  ///< the program and its arguments
+  int num_instances = 1;
+  std::string working_directory;      ///< of the instances; empty: the launcher's own
+  std::vector<Variable> environment;  ///< over everything else
+
+  friend bool operator==(const Program&, const Program&) = default;
+};
+
+/// Who gets what is written to the launcher's stdin.
+struct StdinPolicy {
+  enum class Who : std::uint8_t { kNone, kAll, kOne } who = Who::kOne;
+  int instance = 0;  ///< kOne
+
+  friend bool operator==(const StdinPolicy&, const StdinPolicy&) = default;
+};
+
+/// The tasks that TF_CONFIG names: workers, or a chief (instance 0) and workers, and perhaps an evaluator
+/// (the last instance).
+struct TfTasks {
+  bool chief = false;
+  bool evaluator = false;
+
+  friend bool operator==(const TfTasks&, const TfTasks&) = default;
+};
+
+/// The partition of a real or emulated Pod that the user asks a V-IPU server for.
+struct PartitionRequest {
+  std::string name;  ///< empty: none is asked for
+  std::string server_host = "localhost";
+  int server_port = 8090;
+  int server_timeout_seconds = 120;
+  int attempts = 1;
+  std::string allocation;
+  bool update = false;
+  std::optional<bool> reset;  ///< not said: as the partition is reconfigurable or not
+  bool remove = true;
+  std::string sync_type;
+
+  friend bool operator==(const PartitionRequest&, const PartitionRequest&) = default;
+};
+
 struct JobSpec {
-  std::vector<std::string> hosts{"localhost"};
-  int num_instances = 1;     ///< processes of the program, divided evenly over the hosts
-  int num_replicas = 1;      ///< copies of the model, divided evenly over the instances
-  int ipus_per_replica = 1;  ///< a power of two
-  std::string system;        ///< preset of the Pod to emulate; empty: none is large enough
+  std::vector<Host> hosts{{"localhost"}};
+  std::string host_subnet;        ///< CIDR of the network between hosts; empty: deduced
+  std::vector<Program> programs;  ///< at least one; their instances follow each other in order
+  int num_instances = 1;          ///< of all programs
+  int num_replicas = 1;           ///< copies of the model, divided evenly over the instances
+  int ipus_per_replica = 1;       ///< a power of two
+  std::optional<int> num_ilds;    ///< IPU-Link domains; not said: as many as the IPUs need
+  std::string system;             ///< preset of the Pod to emulate; empty: none is large enough
   bool offline_mode = false;
-  std::vector<std::string> command;            ///< the program and its arguments
-  std::string working_directory;               ///< of the instances; empty: the launcher's own
-  std::string executable_cache_path;           ///< directory that all instances of a host share; empty: none
+  PartitionRequest partition;
+  BindPolicy binding;
+  contract::EnvFamilies env_families = contract::allEnvFamilies();
+  TfTasks tf_tasks;
+  std::vector<Variable> environment;  ///< what the user sets or forwards for all instances
+  std::string executable_cache_path;  ///< directory that all instances of a host share; empty: a fresh one
+  StdinPolicy stdin_policy;
   std::chrono::milliseconds kill_grace{5000};  ///< between SIGTERM and SIGKILL
+  std::chrono::milliseconds timeout{0};        ///< of the whole job; 0: none
+  bool stack_traces = false;                   ///< where each instance hangs, when the timeout is over
+  int max_restarts = 0;                        ///< of the whole job, after a failure
+  std::chrono::milliseconds restart_delay{0};
+
+  friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };
 
 /// IPUs of the job's partition: all replicas', rounded up to a power of two.
 int partitionIpus(const JobSpec& spec);
+
+/// Index into `spec.programs` of what `instance` runs.
+int programOf(const JobSpec& spec, int instance);
 
 /// Every mistake in the numbers, each naming the option to change. Empty: the job can be placed.
 std::vector<std::string> findMistakes(const JobSpec& spec);

@@ -51,14 +51,14 @@ Job::~Job() = default;
 
 void Job::start() {
   log_.append(-1, "placing " + counted(spec_.num_instances, "instance") + " of " +
-                      inQuotes(spec_.command.front()) + " on " +
+                      inQuotes(spec_.programs.front().command.front()) + " on " +
                       counted(static_cast<std::int64_t>(hosts_.size()), "host"));
   for (std::size_t host = 0; host < hosts_.size(); ++host) {
     // A port of its own for each instance (TF_CONFIG), and one on the first host for MASTER_PORT.
     const int ports = hosts_[host].instances + (host == 0 ? 1 : 0);
-    hosts_[host].agent->describe(ports, [this, host](Result<HostFacts> facts) {
-      described(static_cast<int>(host), std::move(facts));
-    });
+    hosts_[host].agent->describe(
+        ports, model::detailFor(spec_.binding),
+        [this, host](Result<HostFacts> facts) { described(static_cast<int>(host), std::move(facts)); });
   }
 }
 
@@ -72,7 +72,7 @@ void Job::stop(int user_signal) {
 
 void Job::described(int host, Result<HostFacts> facts) {
   if (!facts.ok()) {
-    fail({.reason = "cannot be placed on host " + spec_.hosts[static_cast<std::size_t>(host)] + ": " +
+    fail({.reason = "cannot be placed on host " + spec_.hosts[static_cast<std::size_t>(host)].name + ": " +
                     facts.status().message(),
           .exit_code = contract::kExitLauncherFailed});
     return;
@@ -131,12 +131,16 @@ contract::Rendezvous Job::rendezvous() const {
 JobSlice Job::sliceFor(int host, const contract::Rendezvous& rendezvous) const {
   JobSlice slice{.job_id = id_,
                  .num_instances = spec_.num_instances,
-                 .command = spec_.command,
-                 .working_directory = spec_.working_directory,
-                 .kill_grace = spec_.kill_grace,
-                 .rendezvous = rendezvous};
+                 .programs = spec_.programs,
+                 .rendezvous = rendezvous,
+                 .env_families = spec_.env_families,
+                 .environment = spec_.environment,
+                 .stdin_policy = spec_.stdin_policy,
+                 .kill_grace = spec_.kill_grace};
   for (const model::InstancePlacement& placement : placement_) {
-    if (placement.host == host) slice.instances.push_back(envFor(placement));
+    if (placement.host != host) continue;
+    slice.instances.push_back(
+        {.env = envFor(placement), .program = model::programOf(spec_, placement.instance)});
   }
   return slice;
 }

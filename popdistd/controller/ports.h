@@ -17,6 +17,8 @@
 #include "common/base/status.h"
 #include "common/contract/env_contract.h"
 #include "common/contract/exit_code.h"
+#include "common/model/binding.h"
+#include "common/model/job_spec.h"
 
 namespace pop {
 
@@ -24,17 +26,27 @@ namespace pop {
 struct HostFacts {
   std::string address;     ///< at which the other hosts reach this one
   std::vector<int> ports;  ///< free ones, kept so until the instances start
+  model::HostTopology topology;
+};
+
+/// One instance, as its agent is asked to start it.
+struct InstanceOrder {
+  contract::InstanceEnv env;
+  int program = 0;  ///< index into JobSlice::programs
+  model::Binding binding;
 };
 
 /// The part of a job that one host runs.
 struct JobSlice {
   std::string job_id;
-  int num_instances = 1;  ///< of the whole job
-  std::vector<std::string> command;
-  std::string working_directory;  ///< empty: the agent's own
-  std::chrono::milliseconds kill_grace{0};
-  std::vector<contract::InstanceEnv> instances;  ///< of this host
+  int num_instances = 1;                 ///< of the whole job
+  std::vector<model::Program> programs;  ///< of the whole job
+  std::vector<InstanceOrder> instances;  ///< of this host
   contract::Rendezvous rendezvous;
+  contract::EnvFamilies env_families;
+  std::vector<contract::Variable> environment;  ///< the user's, for all instances
+  model::StdinPolicy stdin_policy;
+  std::chrono::milliseconds kill_grace{0};
 };
 
 /// How an instance ended.
@@ -81,11 +93,16 @@ class Agent {
  public:
   virtual ~Agent() = default;
 
-  /// Facts of the host, with `port_count` free ports.
-  virtual void describe(int port_count, std::function<void(Result<HostFacts>)> reply) = 0;
+  /// Facts of the host, with `port_count` free ports. Before each run().
+  virtual void describe(int port_count, model::TopologyDetail detail,
+                        std::function<void(Result<HostFacts>)> reply) = 0;
 
-  /// Starts every instance of the slice. Once.
+  /// Starts every instance of the slice. Again only when all instances of the run before are closed: what
+  /// they left behind is ended first.
   virtual void run(JobSlice slice, AgentEvents& events) = 0;
+
+  /// `signal` to all instances that run, as it is.
+  virtual void signal(int signal) = 0;
 
   /// SIGTERM to all instances now, SIGKILL to what is left after the slice's grace. Repeating it changes
   /// nothing.

@@ -26,8 +26,8 @@ std::string instanceText(const model::JobSpec& spec, const model::InstancePlacem
     return std::string("    ") + name + '=' + std::to_string(value) + '\n';
   };
   std::string text = "instance " + std::to_string(placement.instance) + " on " +
-                     spec.hosts[static_cast<std::size_t>(placement.host)] + ": " + replicaRange(placement) +
-                     " on " + ipuRange(spec, placement) + ", IPU-Link domain " +
+                     spec.hosts[static_cast<std::size_t>(placement.host)].name + ": " +
+                     replicaRange(placement) + " on " + ipuRange(spec, placement) + ", IPU-Link domain " +
                      std::to_string(placement.ild) + '\n';
   text += variable("POPDIST_INSTANCE_INDEX", placement.instance);
   text += variable("POPDIST_LOCAL_INSTANCE_INDEX", placement.local_instance);
@@ -40,7 +40,8 @@ std::string instanceText(const model::JobSpec& spec, const model::InstancePlacem
 
 std::string explainPlan(const model::JobSpec& spec) {
   const std::vector<model::InstancePlacement> placement = model::place(spec);
-  std::string text = "program: " + join(spec.command, " ") + '\n';
+  std::string text;
+  for (const model::Program& program : spec.programs) text += "program: " + join(program.command, " ") + '\n';
   text += "system: " + (spec.system.empty() ? "none is large enough" : spec.system) +
           (spec.offline_mode ? " (offline: no IPU is attached)" : "") + ", partition of " +
           counted(model::partitionIpus(spec), "IPU") + '\n';

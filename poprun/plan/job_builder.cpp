@@ -12,13 +12,15 @@ namespace pop {
 namespace {
 
 void buildHosts(const Options& options, const std::string& own_host_name, BuiltJob& built) {
-  Result<std::vector<std::string>> hosts = model::parseHostList(options.host);
+  Result<std::vector<std::string>> hosts =
+      model::parseHostList(options.host.empty() ? "localhost" : options.host);
   if (!hosts.ok()) {
     built.mistakes.push_back("--host: " + hosts.status().message());
     return;
   }
-  built.spec.hosts = std::move(*hosts);
-  for (const std::string& host : built.spec.hosts) {
+  built.spec.hosts.clear();
+  for (const std::string& host : *hosts) {
+    built.spec.hosts.push_back({host});
     if (model::isThisHost(host, own_host_name)) continue;
     built.mistakes.push_back("--host " + host +
                              ": unknown host; this version starts instances on this host only (" +
@@ -51,28 +53,37 @@ void choosePod(BuiltJob& built) {
 void checkOutputInstance(const Options& options, BuiltJob& built) {
   if (!options.only_output_from_instance) return;
   const int instance = *options.only_output_from_instance;
-  if (instance >= 0 && instance < options.num_instances) return;
+  if (instance >= 0 && instance < built.spec.num_instances) return;
   built.mistakes.push_back("--only-output-from-instance " + std::to_string(instance) +
-                           ": there are only instances 0 to " + std::to_string(options.num_instances - 1) +
+                           ": there are only instances 0 to " + std::to_string(built.spec.num_instances - 1) +
                            " (--num-instances)");
 }
 
 }  // namespace
 
-BuiltJob buildJob(const Options& options, const std::string& own_host_name) {
+int numInstances(const Options& options) {
+  int sum = 0;
+  for (const ProgramOptions& program : options.programs) sum += program.num_instances.value_or(1);
+  return sum;
+}
+
+BuiltJob buildJob(const Options& options, const Surroundings& here) {
   BuiltJob built;
-  built.spec.num_instances = options.num_instances;
-  built.spec.num_replicas = options.num_replicas.value_or(std::max(options.num_instances, 1));
+  built.spec.num_instances = numInstances(options);
+  built.spec.num_replicas = options.num_replicas.value_or(std::max(built.spec.num_instances, 1));
   built.spec.ipus_per_replica = options.ipus_per_replica;
   built.spec.offline_mode = options.offline_mode;
-  built.spec.command = options.command;
-  buildHosts(options, own_host_name, built);
+  for (const ProgramOptions& program : options.programs)
+    built.spec.programs.push_back(
+        {.command = program.command, .num_instances = program.num_instances.value_or(1)});
+  buildHosts(options, here.host_name, built);
 
   const std::vector<std::string> mistakes = model::findMistakes(built.spec);
   built.mistakes.insert(built.mistakes.end(), mistakes.begin(), mistakes.end());
-  const bool numbers_hold = mistakes.empty() || (mistakes.size() == 1 && options.command.empty());
+  const bool numbers_hold =
+      mistakes.empty() || (mistakes.size() == 1 && options.programs.front().command.empty());
   if (numbers_hold) options.system.empty() ? choosePod(built) : checkPod(options.system, built);
-  if (options.num_instances >= 1) checkOutputInstance(options, built);
+  if (built.spec.num_instances >= 1) checkOutputInstance(options, built);
   return built;
 }
 

@@ -2,6 +2,7 @@
 // From options to a JobSpec, or to all that is wrong with them.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,13 @@ struct BuiltJob {
   std::vector<std::string> mistakes;  ///< when not empty, `spec` must not be run
 };
 
-/// `own_host_name`: what this host calls itself, one of the names under which it may appear in --host.
-BuiltJob buildJob(const Options& options, const std::string& own_host_name);
+/// What a job takes over from where poprun was started.
+struct Surroundings {
+  std::string
+      host_name;  ///< what this host calls itself, one of the names under which it may appear in --host
+  std::function<const char*(const char* name)> variable;  ///< like getenv
+};
+
+BuiltJob buildJob(const Options& options, const Surroundings& here);
 
 }  // namespace pop

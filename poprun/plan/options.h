@@ -2,31 +2,85 @@
 // poprun's settings, as values. How they are written on the command line: poprun/options.cpp.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "common/model/job_spec.h"
+
 namespace pop {
 
-enum class TagOutput { kAuto, kNo, kInstance };
+enum class TagOutput : std::uint8_t { kAuto, kNo, kInstance, kHost, kMpi };
+enum class DryRun : std::uint8_t { kNo, kText, kJson };
+enum class VersionFormat : std::uint8_t { kText, kFullText, kFullJson };
+
+/// One of several programs separated by ":", with what may be said of each.
+struct ProgramOptions {
+  std::optional<int> num_instances;      ///< not said: 1, or what the hosts' slots give to a single program
+  std::string working_directory;         ///< --wdir
+  std::vector<std::string> environment;  ///< -x: "NAME=value", or "NAME" to forward poprun's own
+  std::vector<std::string> command;      ///< the program and its arguments
+
+  friend bool operator==(const ProgramOptions&, const ProgramOptions&) = default;
+};
 
 struct Options {
-  std::string host = "localhost";
-  int num_instances = 1;
+  // Where and how many.
+  std::string host;      ///< --host; empty: localhost, or the hostfile's
+  std::string hostfile;  ///< path
+  std::string host_subnet;
   std::optional<int> num_replicas;  ///< default: as many as instances
   int ipus_per_replica = 1;
+  std::optional<int> num_ilds;
   std::string system;  ///< preset of the Pod to emulate; empty: the smallest that fits
   bool offline_mode = false;
+  std::vector<ProgramOptions> programs{{}};  ///< at least one
+  model::BindPolicy binding;
+  bool report_bindings = false;
 
+  // The partition.
+  model::PartitionRequest partition;
+
+  // The program's surroundings.
+  contract::EnvFamilies env_families = contract::allEnvFamilies();
+  model::TfTasks tf_tasks;
+  std::string executable_cache_path;
+  model::StdinPolicy stdin_policy;
+
+  // Output.
   TagOutput tag_output = TagOutput::kAuto;
+  bool timestamp_output = false;
+  bool fold_output = false;
+  std::string output_filename;  ///< directory; empty: no files
   std::optional<int> only_output_from_instance;
-  bool print_topology = false;
-  bool dry_run = false;
-  int verbosity = 0;  ///< 0 warnings, 1 -v, 2 -vv
+  std::optional<int> only_stdout_from_instance;
 
+  // Its life.
+  std::chrono::milliseconds timeout{0};  ///< 0: none
+  bool stack_traces = false;
+  std::chrono::milliseconds kill_grace{5000};
+  int max_restarts = 0;
+  std::chrono::milliseconds restart_delay{0};
+  bool allow_run_as_root = true;
+
+  // poprun itself.
+  bool print_topology = false;
+  DryRun dry_run = DryRun::kNo;
+  std::string import_config;
+  std::string export_config;
+  bool overwrite_config = false;
+  bool debug = false;
+  int verbosity = 0;  ///< 0 warnings, 1 -v, 2 -vv
   bool help = false;
   bool version = false;
-  std::vector<std::string> command;  ///< the program and its arguments
+  VersionFormat version_format = VersionFormat::kText;
+
+  friend bool operator==(const Options&, const Options&) = default;
 };
+
+/// Instances of all programs, as far as the options alone say it.
+int numInstances(const Options& options);
 
 }  // namespace pop

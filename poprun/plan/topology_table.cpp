@@ -70,13 +70,14 @@ std::string topologyTable(const model::JobSpec& spec,
                           const std::vector<model::InstancePlacement>& placement) {
   using model::InstancePlacement;
   const auto number = [](int index) { return std::to_string(index); };
-  const std::vector<Row> rows{groupBy(
-                                  placement, [](const InstancePlacement& p) { return p.host; },
-                                  [&spec](int host) { return spec.hosts[static_cast<std::size_t>(host)]; }),
-                              groupBy(
-                                  placement, [](const InstancePlacement& p) { return p.ild; }, number),
-                              groupBy(
-                                  placement, [](const InstancePlacement& p) { return p.instance; }, number)};
+  const std::vector<Row> rows{
+      groupBy(
+          placement, [](const InstancePlacement& p) { return p.host; },
+          [&spec](int host) { return spec.hosts[static_cast<std::size_t>(host)].name; }),
+      groupBy(
+          placement, [](const InstancePlacement& p) { return p.ild; }, number),
+      groupBy(
+          placement, [](const InstancePlacement& p) { return p.instance; }, number)};
   const std::size_t width = replicaCellWidth(rows, spec.num_replicas);
   const std::size_t span = spanWidth(spec.num_replicas, width);
   const std::size_t inner = kFirstColumnWidth + 1 + span;

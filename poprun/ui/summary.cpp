@@ -11,7 +11,9 @@ namespace {
 
 std::string who(const Failure& failure, const model::JobSpec& spec) {
   if (failure.instance < 0) return "the job";
-  std::string text = "instance " + std::to_string(failure.instance) + " of " + spec.command.front();
+  const auto program = static_cast<std::size_t>(model::programOf(spec, failure.instance));
+  std::string text =
+      "instance " + std::to_string(failure.instance) + " of " + spec.programs[program].command.front();
   if (failure.pid != 0) text += " (pid " + std::to_string(failure.pid) + ")";
   return text;
 }

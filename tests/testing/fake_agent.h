@@ -24,8 +24,10 @@ class FakeAgent final : public Agent {
   void holdDescribe() { hold_describe_ = true; }
   void answerDescribe() { std::exchange(held_reply_, nullptr)(facts()); }
 
-  void describe(int port_count, std::function<void(Result<HostFacts>)> reply) override {
+  void describe(int port_count, model::TopologyDetail detail,
+                std::function<void(Result<HostFacts>)> reply) override {
     ports_asked = port_count;
+    detail_asked = detail;
     if (hold_describe_) {
       held_reply_ = std::move(reply);
     } else if (describe_error_) {
@@ -42,6 +44,7 @@ class FakeAgent final : public Agent {
   }
   void stop() override { ++stops; }
   void kill() override { ++kills; }
+  void signal(int signal) override { signals.push_back(signal); }
   void releaseFence(const PutValues& values) override { released.push_back(values); }
   void announce(const Obituary& obituary) override {
     announced.push_back(obituary);
@@ -50,9 +53,11 @@ class FakeAgent final : public Agent {
 
   // What the agent has been asked, in plain sight.
   int ports_asked = -1;
+  model::TopologyDetail detail_asked{};
   int runs = 0;
   int stops = 0;
   int kills = 0;
+  std::vector<int> signals;
   JobSlice slice;
   AgentEvents* events = nullptr;  ///< where to report; set by run()
   std::vector<PutValues> released;

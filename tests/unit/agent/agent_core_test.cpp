@@ -28,16 +28,17 @@ class AgentCoreTest : public ::testing::Test {
   static JobSlice slice() {
     JobSlice slice{.job_id = "4f2a",
                    .num_instances = 6,
-                   .command = {"./train"},
-                   .kill_grace = milliseconds(5000),
-                   .rendezvous = {.workers = {"w:1"}, .master_address = "w", .master_port = 2}};
+                   .programs = {{.command = {"./train"}, .num_instances = 6}},
+                   .rendezvous = {.workers = {"w:1"}, .master_address = "w", .master_port = 2},
+                   .env_families = contract::allEnvFamilies(),
+                   .kill_grace = milliseconds(5000)};
     for (const int instance : {4, 5}) {
-      slice.instances.push_back({.num_total_replicas = 6,
-                                 .replica_index_offset = instance,
-                                 .num_instances = 6,
-                                 .instance_index = instance,
-                                 .num_local_instances = 2,
-                                 .local_instance_index = instance - 4});
+      slice.instances.push_back({.env = {.num_total_replicas = 6,
+                                         .replica_index_offset = instance,
+                                         .num_instances = 6,
+                                         .instance_index = instance,
+                                         .num_local_instances = 2,
+                                         .local_instance_index = instance - 4}});
     }
     return slice;
   }

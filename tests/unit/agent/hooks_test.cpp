@@ -19,10 +19,11 @@ TEST(PrepareSpawn, PutsTheWholeStartIntoData) {
                                   .num_instances = 2,
                                   .instance_index = 1,
                                   .agent_socket = "popdist-4f2a"};
-  const JobSlice slice{.command = {"./train", "--data", "a b"},
-                       .working_directory = "/home/user",
-                       .rendezvous = {.workers = {"w:1", "w:2"}, .master_address = "w", .master_port = 3}};
-  const Result<SpawnRequest> request = prepareSpawn({slice, env});
+  const JobSlice slice{
+      .programs = {{.command = {"./train", "--data", "a b"}, .working_directory = "/home/user"}},
+      .rendezvous = {.workers = {"w:1", "w:2"}, .master_address = "w", .master_port = 3},
+      .env_families = contract::allEnvFamilies()};
+  const Result<SpawnRequest> request = prepareSpawn({slice, {.env = env}});
   ASSERT_TRUE(request.ok());
   EXPECT_EQ(request.value().instance, 1);
   EXPECT_THAT(request.value().argv, ElementsAre("./train", "--data", "a b"));
@@ -34,7 +35,7 @@ TEST(PrepareSpawn, PutsTheWholeStartIntoData) {
 
 TEST(PrepareSpawn, PassesOnWhatAHookRefuses) {
   const contract::InstanceEnv env{.executable_cache_path = std::string(128 * 1024, 'x')};
-  const Result<SpawnRequest> request = prepareSpawn({{.command = {"./train"}}, env});
+  const Result<SpawnRequest> request = prepareSpawn({{.programs = {{.command = {"./train"}}}}, {.env = env}});
   ASSERT_FALSE(request.ok());
   EXPECT_EQ(request.code(), Code::kResourceExhausted);
   EXPECT_THAT(request.status().message(), HasSubstr("POPDIST_EXECUTABLE_CACHE_PATH"));

@@ -26,7 +26,8 @@ class InstanceServerTest : public ::testing::Test {
     job_id = "test-" + std::to_string(::getpid()) + '-' + std::to_string(++jobs);
     JobSlice slice{.job_id = job_id, .num_instances = 4};
     for (int instance = 0; instance < 3; ++instance) {
-      slice.instances.push_back({.num_instances = 4, .instance_index = instance, .num_local_instances = 3});
+      slice.instances.push_back(
+          {.env = {.num_instances = 4, .instance_index = instance, .num_local_instances = 3}});
     }
     socket = server->open(slice).value();
   }

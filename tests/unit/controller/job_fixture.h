@@ -39,9 +39,11 @@ class JobFixture {
   }
 
   static model::JobSpec specFor(int num_hosts, int num_instances) {
-    model::JobSpec spec{
-        .hosts = {}, .num_instances = num_instances, .num_replicas = num_instances, .command = {"./train"}};
-    for (int host = 0; host < num_hosts; ++host) spec.hosts.push_back("node" + std::to_string(host + 1));
+    model::JobSpec spec{.hosts = {},
+                        .programs = {{.command = {"./train"}, .num_instances = num_instances}},
+                        .num_instances = num_instances,
+                        .num_replicas = num_instances};
+    for (int host = 0; host < num_hosts; ++host) spec.hosts.push_back({"node" + std::to_string(host + 1)});
     return spec;
   }
 

@@ -18,8 +18,8 @@ model::JobSpec fourInstancesOnTwoHosts() {
   spec.ipus_per_replica = 2;
   spec.system = "pod16";
   spec.offline_mode = true;
-  spec.command = {"./train", "--data", "/data"};
-  spec.working_directory = "/home/user";
+  spec.programs.front().command = {"./train", "--data", "/data"};
+  spec.programs.front().working_directory = "/home/user";
   spec.executable_cache_path = "/cache";
   spec.kill_grace = std::chrono::milliseconds(1234);
   return spec;
@@ -50,8 +50,9 @@ TEST(JobStart, GivesEachHostItsSlice) {
   const JobSlice& slice = job.agent(1).slice;
   EXPECT_EQ(slice.job_id, "4f2a");
   EXPECT_EQ(slice.num_instances, 4);
-  EXPECT_THAT(slice.command, ElementsAre("./train", "--data", "/data"));
-  EXPECT_EQ(slice.working_directory, "/home/user");
+  ASSERT_EQ(slice.programs.size(), 1U);
+  EXPECT_THAT(slice.programs[0].command, ElementsAre("./train", "--data", "/data"));
+  EXPECT_EQ(slice.programs[0].working_directory, "/home/user");
   EXPECT_EQ(slice.kill_grace, std::chrono::milliseconds(1234));
   ASSERT_EQ(slice.instances.size(), 2U);
   const contract::InstanceEnv expected{.num_total_replicas = 8,
@@ -67,8 +68,8 @@ TEST(JobStart, GivesEachHostItsSlice) {
                                        .executable_cache_path = "/cache",
                                        .system = "pod16",
                                        .offline = true};
-  EXPECT_EQ(slice.instances[1], expected);
-  EXPECT_EQ(job.agent(0).slice.instances[1].instance_index, 1);
+  EXPECT_EQ(slice.instances[1].env, expected);
+  EXPECT_EQ(job.agent(0).slice.instances[1].env.instance_index, 1);
 }
 
 TEST(JobStart, TellsEveryHostTheSameAddressesAndPorts) {

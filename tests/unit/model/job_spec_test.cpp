@@ -19,10 +19,10 @@ using ::testing::IsEmpty;
 using Mistakes = std::vector<std::string>;
 
 JobSpec job(int instances, int replicas, int ipus_per_replica = 1) {
-  return {.num_instances = instances,
+  return {.programs = {{.command = {"./train"}, .num_instances = instances}},
+          .num_instances = instances,
           .num_replicas = replicas,
-          .ipus_per_replica = ipus_per_replica,
-          .command = {"./train"}};
+          .ipus_per_replica = ipus_per_replica};
 }
 
 TEST(FindMistakes, IsContentWithDocumentedJobs) {
@@ -46,7 +46,7 @@ TEST(FindMistakes, WantsReplicasDividedEvenlyOverInstances) {
 
 TEST(FindMistakes, WantsInstancesDividedEvenlyOverHosts) {
   JobSpec spec = job(3, 3);
-  spec.hosts = {"a", "b"};
+  spec.hosts = {{"a"}, {"b"}};
   EXPECT_THAT(findMistakes(spec), ElementsAre("--num-instances 3 cannot be divided evenly over 2 hosts: use "
                                               "--num-instances 2 or 4, or another --host list"));
 }
@@ -75,7 +75,7 @@ TEST(FindMistakes, SuggestsNoNumberThatItWouldRefuse) {
 
 TEST(FindMistakes, WantsAProgram) {
   JobSpec spec = job(1, 1);
-  spec.command.clear();
+  spec.programs.front().command.clear();
   EXPECT_THAT(findMistakes(spec),
               ElementsAre("no program: name it after the options, as in `poprun --num-instances 2 ./train`"));
 }
@@ -93,15 +93,15 @@ TEST(FindMistakes, RefusesNumbersOutOfRange) {
 TEST(FindMistakes, SurvivesTheExtremes) {
   for (const int extreme : {INT_MIN, -1, 0, INT_MAX}) {
     JobSpec spec = job(extreme, extreme, extreme);
-    spec.command.clear();
+    spec.programs.front().command.clear();
     EXPECT_GE(findMistakes(spec).size(), 4U) << extreme;
   }
 }
 
 TEST(FindMistakes, ReportsEverythingAtOnce) {
   JobSpec spec = job(3, 400, 6);
-  spec.hosts = {"a", "b"};
-  spec.command.clear();
+  spec.hosts = {{"a"}, {"b"}};
+  spec.programs.front().command.clear();
   EXPECT_THAT(findMistakes(spec),
               ElementsAre(HasSubstr("over 3 instances"), HasSubstr("over 2 hosts"),
                           HasSubstr("must be a power of two; use 4 or 8"), HasSubstr("no program")));

@@ -14,11 +14,11 @@ namespace {
 
 JobSpec job(int hosts, int instances, int replicas, int ipus_per_replica = 1) {
   JobSpec spec{.hosts = {},
+               .programs = {{.command = {"./train"}, .num_instances = instances}},
                .num_instances = instances,
                .num_replicas = replicas,
-               .ipus_per_replica = ipus_per_replica,
-               .command = {"./train"}};
-  for (int host = 0; host < hosts; ++host) spec.hosts.push_back("node" + std::to_string(host));
+               .ipus_per_replica = ipus_per_replica};
+  for (int host = 0; host < hosts; ++host) spec.hosts.push_back({"node" + std::to_string(host)});
   return spec;
 }
 

@@ -16,13 +16,17 @@ using ::testing::IsEmpty;
 
 Options optionsFor(int instances) {
   Options options;
-  options.num_instances = instances;
-  options.command = {"./train", "--data", "/data"};
+  options.programs.front().num_instances = instances;
+  options.programs.front().command = {"./train", "--data", "/data"};
   return options;
 }
 
+BuiltJob built(const Options& options) {
+  return buildJob(options, {"node7", [](const char*) -> const char* { return nullptr; }});
+}
+
 std::vector<std::string> mistakesOf(const Options& options) {
-  return buildJob(options, "node7").mistakes;
+  return built(options).mistakes;
 }
 
 TEST(BuildJob, CopiesTheOptions) {
@@ -30,33 +34,33 @@ TEST(BuildJob, CopiesTheOptions) {
   options.num_replicas = 4;
   options.ipus_per_replica = 2;
   options.offline_mode = true;
-  const BuiltJob job = buildJob(options, "node7");
+  const BuiltJob job = built(options);
   EXPECT_THAT(job.mistakes, IsEmpty());
-  EXPECT_THAT(job.spec.hosts, ElementsAre("localhost"));
+  EXPECT_THAT(job.spec.hosts, ElementsAre(model::Host{"localhost"}));
   EXPECT_EQ(job.spec.num_instances, 2);
   EXPECT_EQ(job.spec.num_replicas, 4);
   EXPECT_EQ(job.spec.ipus_per_replica, 2);
   EXPECT_TRUE(job.spec.offline_mode);
-  EXPECT_THAT(job.spec.command, ElementsAre("./train", "--data", "/data"));
+  EXPECT_THAT(job.spec.programs.front().command, ElementsAre("./train", "--data", "/data"));
 }
 
 TEST(BuildJob, GivesEachInstanceAReplicaByDefault) {
-  EXPECT_EQ(buildJob(optionsFor(8), "node7").spec.num_replicas, 8);
+  EXPECT_EQ(built(optionsFor(8)).spec.num_replicas, 8);
 }
 
 TEST(BuildJob, EmulatesTheSmallestPodThatFits) {
   Options options = optionsFor(4);
-  EXPECT_EQ(buildJob(options, "node7").spec.system, "pod4");
+  EXPECT_EQ(built(options).spec.system, "pod4");
   options.num_replicas = 8;
-  EXPECT_EQ(buildJob(options, "node7").spec.system, "pod16");
+  EXPECT_EQ(built(options).spec.system, "pod16");
   options.ipus_per_replica = 8;
-  EXPECT_EQ(buildJob(options, "node7").spec.system, "pod64");
+  EXPECT_EQ(built(options).spec.system, "pod64");
 }
 
 TEST(BuildJob, EmulatesThePodThatIsAskedFor) {
   Options options = optionsFor(4);
   options.system = "BOW-Pod16";
-  const BuiltJob job = buildJob(options, "node7");
+  const BuiltJob job = built(options);
   EXPECT_THAT(job.mistakes, IsEmpty());
   EXPECT_EQ(job.spec.system, "bow-pod16");
 }
@@ -82,7 +86,7 @@ TEST(BuildJob, MayHaveMoreIpusThanAnyPodAsLongAsNoneIsAskedFor) {
   Options options = optionsFor(16);
   options.num_replicas = 1024;
   EXPECT_THAT(mistakesOf(options), IsEmpty()) << "a program that uses none needs none";
-  EXPECT_EQ(buildJob(options, "node7").spec.system, "");
+  EXPECT_EQ(built(options).spec.system, "");
   options.system = "pod256";
   EXPECT_THAT(mistakesOf(options), ElementsAre(HasSubstr("--system pod256: 1024 replicas")));
 }
@@ -91,9 +95,10 @@ TEST(BuildJob, TakesThisHostByAnyOfItsNames) {
   for (const char* name : {"localhost", "127.0.0.1", "::1", "node7"}) {
     Options options = optionsFor(1);
     options.host = name;
-    const BuiltJob job = buildJob(options, "node7");
+    const BuiltJob job = built(options);
     EXPECT_THAT(job.mistakes, IsEmpty()) << name;
-    EXPECT_THAT(job.spec.hosts, ElementsAre(name)) << "the user's own word is what the table shows";
+    EXPECT_THAT(job.spec.hosts, ElementsAre(model::Host{name}))
+        << "the user's own word is what the table shows";
   }
 }
 
@@ -123,7 +128,7 @@ TEST(BuildJob, OutputCanOnlyComeFromAnInstanceThatExists) {
 
 TEST(BuildJob, SaysThatTheProgramIsMissingAndChecksTheRest) {
   Options options = optionsFor(1);
-  options.command.clear();
+  options.programs.front().command.clear();
   options.system = "pod5";
   EXPECT_THAT(mistakesOf(options), ElementsAre(HasSubstr("no program"), HasSubstr("'pod5'")));
 }

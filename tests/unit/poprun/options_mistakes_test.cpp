@@ -37,8 +37,8 @@ TEST(ParseOptionsMistakes, UnknownOptionsAreNamed) {
 
 TEST(ParseOptionsMistakes, AnUnknownOptionDoesNotHideTheRest) {
   const ParsedOptions parsed = parseOptions({"--bogus", "--num-instances=2", "./train"});
-  EXPECT_EQ(parsed.options.num_instances, 2);
-  EXPECT_THAT(parsed.options.command, ElementsAre("./train"));
+  EXPECT_EQ(parsed.options.programs.front().num_instances, 2);
+  EXPECT_THAT(parsed.options.programs.front().command, ElementsAre("./train"));
 }
 
 TEST(ParseOptionsMistakes, AValueMustFollow) {
@@ -74,7 +74,7 @@ TEST(ParseOptionsMistakes, BooleansMustBeBooleans) {
 TEST(ParseOptionsMistakes, ABooleanWithoutItsValueTakesTheProgramForIt) {
   const ParsedOptions parsed = parseOptions({"--print-topology", "./train"});
   EXPECT_THAT(parsed.mistakes, ElementsAre(StartsWith("--print-topology: './train' is not a boolean")));
-  EXPECT_THAT(parsed.options.command, IsEmpty());
+  EXPECT_THAT(parsed.options.programs.front().command, IsEmpty());
 }
 
 TEST(ParseOptionsMistakes, ComeOutAllAtOnce) {

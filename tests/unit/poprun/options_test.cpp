@@ -27,17 +27,18 @@ Options optionsOf(const Arguments& arguments) {
 
 TEST(ParseOptions, DefaultsToOneInstanceHere) {
   const Options options = optionsOf({"./train"});
-  EXPECT_EQ(options.host, "localhost");
-  EXPECT_EQ(options.num_instances, 1);
+  EXPECT_EQ(options.host, "");
+  EXPECT_EQ(options.programs.front().num_instances, std::nullopt);
+  EXPECT_EQ(numInstances(options), 1);
   EXPECT_EQ(options.num_replicas, std::nullopt);
   EXPECT_EQ(options.ipus_per_replica, 1);
   EXPECT_EQ(options.system, "");
   EXPECT_FALSE(options.offline_mode);
   EXPECT_EQ(options.tag_output, TagOutput::kAuto);
   EXPECT_EQ(options.only_output_from_instance, std::nullopt);
-  EXPECT_FALSE(options.print_topology || options.dry_run || options.help || options.version);
+  EXPECT_FALSE(options.print_topology || options.help || options.version);
   EXPECT_EQ(options.verbosity, 0);
-  EXPECT_THAT(options.command, ElementsAre("./train"));
+  EXPECT_THAT(options.programs.front().command, ElementsAre("./train"));
 }
 
 TEST(ParseOptions, TakesAValueAfterASpaceOrAnEqualsSign) {
@@ -46,7 +47,7 @@ TEST(ParseOptions, TakesAValueAfterASpaceOrAnEqualsSign) {
                   "pod16", "x"},
         Arguments{"--num-instances=4", "--num-replicas=8", "--ipus-per-replica=2", "--system=pod16", "x"}}) {
     const Options options = optionsOf(arguments);
-    EXPECT_EQ(options.num_instances, 4);
+    EXPECT_EQ(options.programs.front().num_instances, 4);
     EXPECT_THAT(options.num_replicas, Optional(8));
     EXPECT_EQ(options.ipus_per_replica, 2);
     EXPECT_EQ(options.system, "pod16");
@@ -57,7 +58,7 @@ TEST(ParseOptions, TakesTheHostInEverySpelling) {
   for (const Arguments& arguments : {Arguments{"-H", "a,b", "x"}, Arguments{"-H=a,b", "x"},
                                      Arguments{"--host", "a,b", "x"}, Arguments{"--host=a,b", "x"}}) {
     EXPECT_EQ(optionsOf(arguments).host, "a,b");
-    EXPECT_THAT(optionsOf(arguments).command, ElementsAre("x"));
+    EXPECT_THAT(optionsOf(arguments).programs.front().command, ElementsAre("x"));
   }
 }
 
@@ -88,7 +89,7 @@ TEST(ParseOptions, CountsVerbosity) {
 }
 
 TEST(ParseOptions, TakesFlags) {
-  EXPECT_TRUE(optionsOf({"--dry-run", "x"}).dry_run);
+  EXPECT_EQ(optionsOf({"--dry-run", "x"}).dry_run, DryRun::kText);
   EXPECT_TRUE(optionsOf({"--help"}).help);
   EXPECT_TRUE(optionsOf({"--version"}).version);
   EXPECT_THAT(optionsOf({"--only-output-from-instance", "0", "x"}).only_output_from_instance, Optional(0));
@@ -97,29 +98,30 @@ TEST(ParseOptions, TakesFlags) {
 TEST(ParseOptions, LeavesTheProgramsOwnOptionsAlone) {
   const Options options =
       optionsOf({"--num-instances=2", "./train", "--num-instances=9", "-v", "--help", "--", "-H", "a b", ""});
-  EXPECT_EQ(options.num_instances, 2);
+  EXPECT_EQ(options.programs.front().num_instances, 2);
   EXPECT_EQ(options.verbosity, 0);
   EXPECT_FALSE(options.help);
-  EXPECT_THAT(options.command,
+  EXPECT_THAT(options.programs.front().command,
               ElementsAre("./train", "--num-instances=9", "-v", "--help", "--", "-H", "a b", ""));
 }
 
 TEST(ParseOptions, ADoubleDashStartsTheProgram) {
-  EXPECT_THAT(optionsOf({"--", "--odd-name", "--num-instances=9"}).command,
+  EXPECT_THAT(optionsOf({"--", "--odd-name", "--num-instances=9"}).programs.front().command,
               ElementsAre("--odd-name", "--num-instances=9"));
-  EXPECT_THAT(optionsOf({"-v", "--", "./train", "--", "x"}).command, ElementsAre("./train", "--", "x"));
-  EXPECT_THAT(optionsOf({"--"}).command, IsEmpty());
+  EXPECT_THAT(optionsOf({"-v", "--", "./train", "--", "x"}).programs.front().command,
+              ElementsAre("./train", "--", "x"));
+  EXPECT_THAT(optionsOf({"--"}).programs.front().command, IsEmpty());
 }
 
 TEST(ParseOptions, ASingleDashOrAnEmptyWordIsAProgram) {
-  EXPECT_THAT(optionsOf({"-", "x"}).command, ElementsAre("-", "x"));
-  EXPECT_THAT(optionsOf({"", "x"}).command, ElementsAre("", "x"));
+  EXPECT_THAT(optionsOf({"-", "x"}).programs.front().command, ElementsAre("-", "x"));
+  EXPECT_THAT(optionsOf({"", "x"}).programs.front().command, ElementsAre("", "x"));
 }
 
 TEST(ParseOptions, TakesTheLastOfRepeatedOptions) {
   const Options options =
       optionsOf({"--num-instances", "2", "--host=a", "--num-instances=3", "-H", "b", "x"});
-  EXPECT_EQ(options.num_instances, 3);
+  EXPECT_EQ(options.programs.front().num_instances, 3);
   EXPECT_EQ(options.host, "b");
 }
 
@@ -129,7 +131,7 @@ TEST(ParseOptions, TakesValuesAsTheyAre) {
     EXPECT_EQ(optionsOf({"--host", value, "x"}).host, value);
     EXPECT_EQ(optionsOf({std::string("--host=") + value, "x"}).host, value);
     EXPECT_EQ(optionsOf({std::string("-H=") + value, "x"}).host, value);
-    EXPECT_THAT(optionsOf({"--host", value, "x"}).command, ElementsAre("x")) << value;
+    EXPECT_THAT(optionsOf({"--host", value, "x"}).programs.front().command, ElementsAre("x")) << value;
   }
 }
 
@@ -139,13 +141,14 @@ TEST(ParseOptions, AnEmptyValueIsAValue) {
         Arguments{"-H", "", "--num-instances=2", "x"}, Arguments{"-H=", "--num-instances=2", "x"}}) {
     const Options options = optionsOf(arguments);
     EXPECT_EQ(options.host, "");
-    EXPECT_EQ(options.num_instances, 2) << "what follows is not swallowed";
+    EXPECT_EQ(options.programs.front().num_instances, 2) << "what follows is not swallowed";
   }
   EXPECT_EQ(optionsOf({"--system=", "x"}).system, "");
 }
 
 TEST(ParseOptions, TakesNegativeNumbersAsNumbers) {
-  EXPECT_EQ(optionsOf({"--num-instances", "-3", "x"}).num_instances, -3) << "to be refused for what it is";
+  EXPECT_EQ(optionsOf({"--num-instances", "-3", "x"}).programs.front().num_instances, -3)
+      << "to be refused for what it is";
 }
 
 TEST(HelpText, IsTheDocumentedOne) {

@@ -10,7 +10,8 @@ namespace pop {
 namespace {
 
 model::JobSpec jobOf(int instances) {
-  return {.num_instances = instances, .command = {"./train", "--data"}};
+  return {.programs = {{.command = {"./train", "--data"}, .num_instances = instances}},
+          .num_instances = instances};
 }
 
 JobOutcome failed(const Failure& failure) {

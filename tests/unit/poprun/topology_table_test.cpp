@@ -13,12 +13,14 @@
 namespace pop {
 namespace {
 
-std::string tableOf(std::vector<std::string> hosts, int instances, int replicas, int ipus_per_replica = 1) {
-  const model::JobSpec spec{.hosts = std::move(hosts),
-                            .num_instances = instances,
-                            .num_replicas = replicas,
-                            .ipus_per_replica = ipus_per_replica,
-                            .command = {"./train"}};
+std::string tableOf(const std::vector<std::string>& hosts, int instances, int replicas,
+                    int ipus_per_replica = 1) {
+  model::JobSpec spec{.hosts = {},
+                      .programs = {{.command = {"./train"}, .num_instances = instances}},
+                      .num_instances = instances,
+                      .num_replicas = replicas,
+                      .ipus_per_replica = ipus_per_replica};
+  for (const std::string& host : hosts) spec.hosts.push_back({host});
   EXPECT_TRUE(model::findMistakes(spec).empty());
   return topologyTable(spec, model::place(spec));
 }

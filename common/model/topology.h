@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What placement needs to know of a host: its memory nodes, cores and the CPUs that we may use. Values only;
+// agent/topo finds them out.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "common/model/cpu_set.h"
+
+namespace pop::model {
+
+/// How much of a topology a placement needs; less is cheaper to find out.
+enum class TopologyDetail : std::uint8_t {
+  kCpus,   ///< the CPUs that we may use, as one memory node
+  kNodes,  ///< the memory nodes too
+  kCores,  ///< and the cores
+};
+
+struct MemoryNode {
+  int index = 0;  ///< the operating system's
+  CpuSet cpus;    ///< nearest to it, and allowed; empty for a node with memory alone
+  std::uint64_t memory_bytes = 0;
+
+  friend bool operator==(const MemoryNode&, const MemoryNode&) = default;
+};
+
+struct Core {
+  CpuSet cpus;  ///< its hardware threads that are allowed; never empty
+  int package = 0;
+  int efficiency = -1;  ///< greater is faster, -1: all are alike (hybrid processors have several kinds)
+
+  friend bool operator==(const Core&, const Core&) = default;
+};
+
+struct HostTopology {
+  CpuSet allowed;                 ///< by taskset and cgroups; never empty
+  std::vector<MemoryNode> nodes;  ///< in the operating system's order; at least one
+  std::vector<Core> cores;        ///< in the order of the machine: package, node, core. Empty below kCores
+
+  friend bool operator==(const HostTopology&, const HostTopology&) = default;
+};
+
+}  // namespace pop::model
