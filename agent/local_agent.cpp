@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 namespace pop::agent {
 namespace {
@@ -44,15 +45,44 @@ LocalAgent::LocalAgent(os::AsioLoop& loop, keeper::Keeper keeper, OutputSink& si
                            core_.onAborted(instance, exit_code, message);
                          }}),
       pump_(loop, sink, mode, [this](int instance) { core_.onDrained(instance); }),
-      keeper_link_(
-          loop, keeper_.link.get(),
-          {.spawned = [this](int instance, pid_t pid) { core_.onSpawned(instance, pid); },
-           .spawn_failed = [this](int instance, int exit_code,
-                                  const std::string& why) { core_.onSpawnFailed(instance, exit_code, why); },
-           .reaped = [this](int instance, contract::ExitStatus status) { core_.onReaped(instance, status); },
-           .lost = [this] { core_.onKeeperLost(); }}) {}
+      keeper_link_(loop, keeper_.link.get(), keeperEvents()),
+      tracer_(loop, keeper_link_) {}
 
 LocalAgent::~LocalAgent() = default;
+
+KeeperLink::Events LocalAgent::keeperEvents() {
+  return {.spawned = [this](int instance, pid_t pid) { onSpawned(instance, pid); },
+          .spawn_failed =
+              [this](int instance, int exit_code, const std::string& why) {
+                if (StackTracer::owns(instance)) return tracer_.onEnded(instance);
+                core_.onSpawnFailed(instance, exit_code, why);
+              },
+          .reaped = [this](int instance, const contract::ExitStatus& status) { onReaped(instance, status); },
+          .leftovers_ended = [this] { onClean(); },
+          .lost =
+              [this] {
+                core_.onKeeperLost();
+                if (when_clean_) onClean();
+              }};
+}
+
+void LocalAgent::onSpawned(int instance, pid_t pid) {
+  if (StackTracer::owns(instance)) return;
+  running_[instance] = pid;
+  core_.onSpawned(instance, pid);
+}
+
+void LocalAgent::onReaped(int instance, const contract::ExitStatus& status) {
+  if (StackTracer::owns(instance)) return tracer_.onEnded(instance);
+  running_.erase(instance);
+  core_.onReaped(instance, status);
+}
+
+// Nobody can write to the pipes of the run before any more.
+void LocalAgent::onClean() {
+  pump_.finishAll();
+  std::exchange(when_clean_, nullptr)();
+}
 
 Result<std::string> LocalAgent::makeJobDirectory(const std::string& name) {
   const char* base = std::getenv("TMPDIR");
@@ -79,22 +109,34 @@ Status LocalAgent::shutDown() {
 
 void LocalAgent::describe(int port_count, model::TopologyDetail /*detail*/,
                           std::function<void(Result<HostFacts>)> reply) {
-  Result<PortReservation> ports = PortReservation::reserve(port_count);
-  if (!ports.ok()) return reply(ports.status());
-  ports_ = std::move(*ports);
-  reply(HostFacts{kLoopbackAddress, ports_.ports(), {}});
+  const auto answer = [this, port_count, reply = std::move(reply)] {
+    Result<PortReservation> ports = PortReservation::reserve(port_count);
+    if (!ports.ok()) return reply(ports.status());
+    ports_ = std::move(*ports);
+    reply(HostFacts{kLoopbackAddress, ports_.ports(), {}});
+  };
+  if (!has_run_ || keeper_link_.lost()) return answer();
+  when_clean_ = answer;
+  keeper_link_.endLeftovers();
+}
+
+void LocalAgent::traceStacks(std::function<void(std::vector<StackTrace>)> reply) {
+  tracer_.trace(running_, std::move(reply));
 }
 
 void LocalAgent::run(JobSlice slice, AgentEvents& events) {
   ports_.release();
+  has_run_ = true;
   core_.run(std::move(slice), events);
 }
 
 void LocalAgent::spawn(const SpawnRequest& request) {
   Result<ChildStdio> stdio = makeStdio();
-  if (!stdio.ok()) {
-    loop_.post([this, instance = request.instance, why = stdio.status().message()] {
-      core_.onSpawnFailed(instance, contract::kExitLauncherFailed, why + " (see `ulimit -n`)");
+  if (!stdio.ok() || keeper_link_.lost()) {
+    const std::string why =
+        stdio.ok() ? "the keeper process was killed" : stdio.status().message() + " (see `ulimit -n`)";
+    loop_.post([this, instance = request.instance, why] {
+      core_.onSpawnFailed(instance, contract::kExitLauncherFailed, why);
     });
     return;
   }

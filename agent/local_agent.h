@@ -2,7 +2,8 @@
 // The agent of this host, in this process: the composition of core, keeper, pump and rendezvous.
 #pragma once
 
-#include <memory>
+#include <functional>
+#include <map>
 #include <string>
 
 #include "agent/core/agent_core.h"
@@ -11,6 +12,7 @@
 #include "agent/keeper/keeper_link.h"
 #include "agent/rendezvous/instance_server.h"
 #include "agent/rendezvous/port_reservation.h"
+#include "agent/stack_tracer.h"
 #include "common/os/asio_loop.h"
 #include "popdistd/controller/ports.h"
 
@@ -34,10 +36,15 @@ class LocalAgent final : public Agent, private Processes {
   void stop() override { core_.stop(); }
   void kill() override { core_.kill(); }
   void signal(int signal) override { core_.signal(signal); }
+  void traceStacks(std::function<void(std::vector<StackTrace>)> reply) override;
   void releaseFence(const PutValues& values) override { core_.releaseFence(values); }
   void announce(const Obituary& obituary) override { core_.announce(obituary); }
 
  private:
+  KeeperLink::Events keeperEvents();
+  void onSpawned(int instance, pid_t pid);
+  void onReaped(int instance, const contract::ExitStatus& status);
+  void onClean();
   void spawn(const SpawnRequest& request) override;
   void signal(int instance, int signal) override { keeper_link_.signal(instance, signal); }
   void drain(int instance) override { pump_.drain(instance); }
@@ -48,6 +55,10 @@ class LocalAgent final : public Agent, private Processes {
   InstanceServer server_;
   OutputPump pump_;
   KeeperLink keeper_link_;
+  StackTracer tracer_;
+  std::map<int, pid_t> running_;
+  bool has_run_ = false;
+  std::function<void()> when_clean_;  ///< what waits for the leftovers of the run before to be ended
   PortReservation ports_;
   std::string job_directory_;
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/core/agent_core.h"
 
+#include <algorithm>
+#include <csignal>
 #include <utility>
 
 #include "agent/core/hooks.h"
@@ -8,37 +10,74 @@
 
 namespace pop::agent {
 
+namespace {
+
+// Starting thousands is done a few at a time: between them, signals and the output of those that run have
+// their turn. Enough to keep the keeper busy.
+constexpr int kMostStarting = 64;
+
+}  // namespace
+
 void AgentCore::run(JobSlice slice, AgentEvents& events) {
-  POP_CHECK(events_ == nullptr);
+  POP_CHECK(std::all_of(instances_.begin(), instances_.end(),
+                        [](const auto& each) { return each.second == LocalState::kClosed; }));
   slice_ = std::move(slice);
   events_ = &events;
   ladder_.emplace(loop_, slice_.kill_grace, [this](int signal) { signalAll(signal); });
-  const Result<std::string> socket = rendezvous_.open(slice_);
+  instances_.clear();
+  next_ = 0;
+  starting_ = 0;
+  stopping_ = false;
+  Result<std::string> socket = rendezvous_.open(slice_);
+  obstacle_ = socket.status();
   for (InstanceOrder& order : slice_.instances) {
-    if (socket.ok()) order.env.agent_socket = socket.value();
-    instances_[order.env.instance_index] = LocalState::kSpawning;
+    if (socket.ok()) order.env.agent_socket = *socket;
+    instances_[order.env.instance_index] = LocalState::kPending;
   }
-  for (const InstanceOrder& order : slice_.instances) start(order, socket.status());
+  startNext();
 }
 
-void AgentCore::start(const InstanceOrder& order, const Status& obstacle) {
-  Result<SpawnRequest> request = obstacle.ok() ? prepareSpawn({slice_, order}) : obstacle;
+void AgentCore::startNext() {
+  while (!stopping_ && next_ < slice_.instances.size() && starting_ < kMostStarting)
+    start(slice_.instances[next_++]);
+}
+
+void AgentCore::start(const InstanceOrder& order) {
+  const int instance = order.env.instance_index;
+  ++starting_;
+  advance(instance, LocalEvent::kSpawn);
+  Result<SpawnRequest> request = obstacle_.ok() ? prepareSpawn({slice_, order}) : obstacle_;
   if (request.ok()) {
     processes_.spawn(*request);
     return;
   }
   // Reported from the loop, like every other outcome: the controller is still inside its call of run().
-  loop_.post([this, instance = order.env.instance_index, why = request.status().message()] {
+  loop_.post([this, instance, why = request.status().message()] {
     onSpawnFailed(instance, contract::kExitLauncherFailed, why);
   });
 }
 
 void AgentCore::stop() {
   if (ladder_) ladder_->terminate();
+  cancelPending();
 }
 
 void AgentCore::kill() {
   if (ladder_) ladder_->kill();
+  cancelPending();
+}
+
+// What has not been started need not be. From the loop: the controller is inside its call of stop() or
+// kill().
+void AgentCore::cancelPending() {
+  if (stopping_) return;
+  stopping_ = true;
+  loop_.post([this] {
+    for (; next_ < slice_.instances.size(); ++next_) {
+      const int instance = slice_.instances[next_].env.instance_index;
+      onSpawnFailed(instance, contract::kExitSignalBase + SIGTERM, "the job was being stopped");
+    }
+  });
 }
 
 void AgentCore::signalAll(int signal) {
@@ -49,13 +88,19 @@ void AgentCore::signalAll(int signal) {
 }
 
 void AgentCore::onSpawned(int instance, pid_t pid) {
-  if (advance(instance, LocalEvent::kSpawned)) events_->onStarted(instance, pid);
+  if (!advance(instance, LocalEvent::kSpawned)) return;
+  --starting_;
+  events_->onStarted(instance, pid);
+  startNext();
 }
 
 void AgentCore::onSpawnFailed(int instance, int exit_code, const std::string& why) {
+  const bool asked = instances_.at(instance) == LocalState::kSpawning;
   if (!advance(instance, LocalEvent::kSpawnFailed)) return;
+  if (asked) --starting_;
   events_->onEnded(instance, {{.code = exit_code}, "could not be started: " + why});
   events_->onClosed(instance);
+  startNext();
 }
 
 void AgentCore::onReaped(int instance, const contract::ExitStatus& status) {
@@ -74,10 +119,12 @@ void AgentCore::onDrained(int instance) {
 
 void AgentCore::onKeeperLost() {
   // The instances got their parent-death signal; nobody will say so any more.
+  stopping_ = true;
   const std::string why = "the keeper process, which holds all instances, was killed";
   const std::map<int, LocalState> before = instances_;
   for (const auto& [instance, state] : before) {
-    if (state == LocalState::kSpawning) onSpawnFailed(instance, contract::kExitLauncherFailed, why);
+    if (state == LocalState::kPending || state == LocalState::kSpawning)
+      onSpawnFailed(instance, contract::kExitLauncherFailed, why);
     if (state == LocalState::kRunning)
       end(instance, {{.code = contract::kExitLauncherFailed}, "was lost: " + why});
   }

@@ -41,7 +41,9 @@ class AgentCore {
   }
 
  private:
-  void start(const InstanceOrder& order, const Status& obstacle);
+  void startNext();
+  void start(const InstanceOrder& order);
+  void cancelPending();
   bool advance(int instance, LocalEvent event);
   void end(int instance, const InstanceEnd& end);
   void signalAll(int signal);
@@ -52,7 +54,11 @@ class AgentCore {
   JobSlice slice_;
   AgentEvents* events_ = nullptr;
   std::optional<KillLadder> ladder_;
+  Status obstacle_;  ///< why nothing can be started on this host, when it is an error
   std::map<int, LocalState> instances_;
+  std::size_t next_ = 0;  ///< of slice_.instances, to be started
+  int starting_ = 0;      ///< asked for, not answered
+  bool stopping_ = false;
 };
 
 }  // namespace pop::agent

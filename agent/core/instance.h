@@ -9,13 +9,14 @@
 namespace pop::agent {
 
 enum class LocalState : std::uint8_t {
+  kPending,   ///< waits for its turn
   kSpawning,  ///< the keeper has been asked
   kRunning,
   kDraining,  ///< reaped; what it wrote is still being delivered
   kClosed,
 };
 
-enum class LocalEvent : std::uint8_t { kSpawned, kSpawnFailed, kReaped, kDrained };
+enum class LocalEvent : std::uint8_t { kSpawn, kSpawned, kSpawnFailed, kReaped, kDrained };
 
 struct LocalRow {
   LocalState from;
@@ -24,6 +25,8 @@ struct LocalRow {
 };
 
 inline constexpr std::array kLocalTable{
+    LocalRow{LocalState::kPending, LocalEvent::kSpawn, LocalState::kSpawning},
+    LocalRow{LocalState::kPending, LocalEvent::kSpawnFailed, LocalState::kClosed},  // the job ends before
     LocalRow{LocalState::kSpawning, LocalEvent::kSpawned, LocalState::kRunning},
     LocalRow{LocalState::kSpawning, LocalEvent::kSpawnFailed, LocalState::kClosed},
     LocalRow{LocalState::kRunning, LocalEvent::kReaped, LocalState::kDraining},

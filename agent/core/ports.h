@@ -41,7 +41,8 @@ class Rendezvous {
  public:
   virtual ~Rendezvous() = default;
 
-  /// Name of the socket at which `slice`'s instances find this host's agent.
+  /// Name of the socket at which `slice`'s instances find this host's agent. Again for each run: whoever is
+  /// connected from the run before is cut off.
   virtual Result<std::string> open(const JobSlice& slice) = 0;
   virtual void releaseFence(const PutValues& values) = 0;
   virtual void announce(const Obituary& obituary) = 0;

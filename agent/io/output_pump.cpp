@@ -57,6 +57,15 @@ void OutputPump::drain(int instance) {
   checkDrained(instance);
 }
 
+void OutputPump::finishAll() {
+  while (!sources_.empty()) {
+    const Key key = sources_.begin()->first;
+    pull(key);
+    const auto found = sources_.find(key);
+    if (found != sources_.end() && bytesIn(found->second.fd.get()) == 0) finish(key, found->second);
+  }
+}
+
 void OutputPump::pull(Key key) {
   const auto found = sources_.find(key);
   if (found == sources_.end()) return;

@@ -33,6 +33,9 @@ class OutputPump {
   /// grandchild that still holds a pipe can go on writing; it does not hold up the report.
   void drain(int instance);
 
+  /// Nobody writes any more: delivers what is left in all pipes, and forgets them.
+  void finishAll();
+
  private:
   struct Source {
     sys::Fd fd;

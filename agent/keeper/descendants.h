@@ -10,6 +10,9 @@
 
 namespace pop::keeper {
 
+/// How long to wait for what does not die at once of SIGKILL.
+inline constexpr std::chrono::milliseconds kPatience{5000};
+
 /// The children of this process, zombies included.
 std::set<pid_t> ownChildren();
 

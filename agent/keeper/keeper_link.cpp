@@ -32,6 +32,10 @@ void KeeperLink::signal(int instance, int signal) {
   send({static_cast<std::uint8_t>(Message::kSignal), {std::to_string(instance), std::to_string(signal)}});
 }
 
+void KeeperLink::endLeftovers() {
+  send({static_cast<std::uint8_t>(Message::kEndLeftovers), {}});
+}
+
 void KeeperLink::removeAtEnd(const std::string& path) {
   send({static_cast<std::uint8_t>(Message::kRemoveAtEnd), {path}});
 }
@@ -72,6 +76,9 @@ void KeeperLink::handle(const Frame& frame) {
       break;
     case Message::kReaped:
       events_.reaped(instance, contract::exitStatusFromWait(intField(frame, 1)));
+      break;
+    case Message::kLeftoversEnded:
+      events_.leftovers_ended();
       break;
     default:
       POP_CHECK(false);

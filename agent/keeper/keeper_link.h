@@ -20,6 +20,7 @@ class KeeperLink {
     std::function<void(int instance, pid_t pid)> spawned;
     std::function<void(int instance, int exit_code, const std::string& why)> spawn_failed;
     std::function<void(int instance, contract::ExitStatus status)> reaped;
+    std::function<void()> leftovers_ended;
     std::function<void()> lost;
   };
 
@@ -30,6 +31,8 @@ class KeeperLink {
   /// `stdio`: the child's ends; the caller closes its copies afterwards.
   void spawn(const SpawnRequest& request, const std::array<int, 3>& stdio);
   void signal(int instance, int signal);
+  void endLeftovers();  ///< when no instance is left
+  bool lost() const { return lost_; }
   void removeAtEnd(const std::string& path);
 
  private:

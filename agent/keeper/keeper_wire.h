@@ -12,11 +12,13 @@ namespace pop::keeper {
 
 enum class Message : std::uint8_t {
   kSpawn = 1,  ///< → instance, directory, number of arguments, these, "NAME=value"…; 3 descriptors: stdio
-  kSignal = 2,       ///< → instance, signal; reaches its whole process group
-  kRemoveAtEnd = 3,  ///< → path of a directory to remove when everything is over
-  kSpawned = 4,      ///< ← instance, pid
-  kSpawnFailed = 5,  ///< ← instance, exit code (126 or 127), reason
-  kReaped = 6,       ///< ← instance, status word of waitpid
+  kSignal = 2,          ///< → instance, signal; reaches its whole process group
+  kRemoveAtEnd = 3,     ///< → path of a directory to remove when everything is over
+  kEndLeftovers = 4,    ///< → no instance is left: end every process that they have left behind
+  kSpawned = 5,         ///< ← instance, pid
+  kSpawnFailed = 6,     ///< ← instance, exit code (126 or 127), reason
+  kReaped = 7,          ///< ← instance, status word of waitpid
+  kLeftoversEnded = 8,  ///< ← 0
 };
 
 /// Field `index` as a number. Both ends are one program, so a field of another form is our bug.

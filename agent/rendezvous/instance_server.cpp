@@ -40,14 +40,25 @@ Result<int> intField(const Frame& frame, std::size_t index) {
 InstanceServer::InstanceServer(os::AsioLoop& loop, Events events) : loop_(loop), events_(std::move(events)) {}
 
 InstanceServer::~InstanceServer() {
+  reset();
+}
+
+void InstanceServer::reset() {
   for (const auto& [fd, connection] : connections_) {
     loop_.cancel(connection.fence_timer);
     loop_.unwatch(fd);
   }
+  connections_.clear();
   if (listener_.valid()) loop_.unwatch(listener_.get());
+  listener_.reset();
+  local_instances_.clear();
+  segment_ = {};
+  segment_fd_.reset();
+  deaths_.clear();
 }
 
 Result<std::string> InstanceServer::open(const JobSlice& slice) {
+  reset();
   job_id_ = slice.job_id;
   num_instances_ = slice.num_instances;
   for (const InstanceOrder& order : slice.instances) local_instances_.insert(order.env.instance_index);

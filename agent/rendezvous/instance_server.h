@@ -45,6 +45,7 @@ class InstanceServer final : public Rendezvous {
     bool gave_up = false;  ///< its last fence timed out: it was there, others were not
   };
 
+  void reset();
   void accept();
   void receive(int fd);
   void handle(int fd, Connection& connection, const contract::Frame& frame);

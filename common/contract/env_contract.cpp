@@ -27,6 +27,7 @@ constexpr std::array kIntFields{
     IntField{"POPDIST_INSTANCE_INDEX", &InstanceEnv::instance_index, 0},
     IntField{"POPDIST_NUM_LOCAL_INSTANCES", &InstanceEnv::num_local_instances, 1},
     IntField{"POPDIST_LOCAL_INSTANCE_INDEX", &InstanceEnv::local_instance_index, 0},
+    IntField{"POPDIST_RESTART_COUNT", &InstanceEnv::restart_count, 0},
 };
 
 struct TextField {

@@ -34,6 +34,14 @@ struct Watch {
   Direction write;
 };
 
+struct Timer {
+  Timer(asio::io_context& context, std::function<void()> what) : clock(context), task(std::move(what)) {}
+
+  asio::steady_timer clock;
+  std::function<void()> task;
+  int waits = 0;  ///< begun so far
+};
+
 void arm(const std::shared_ptr<Watch>& watch, WaitType type) {
   Watch::Direction& direction = type == WaitType::wait_read ? watch->read : watch->write;
   if (direction.waiting || !direction.ready) return;
@@ -53,7 +61,7 @@ void arm(const std::shared_ptr<Watch>& watch, WaitType type) {
 struct AsioLoop::Impl {
   asio::io_context context{1};
   std::map<int, std::shared_ptr<Watch>> watches;
-  std::map<std::uint64_t, std::unique_ptr<asio::steady_timer>> timers;
+  std::map<std::uint64_t, Timer> timers;
   std::uint64_t last_timer = 0;
   std::unique_ptr<asio::signal_set> signals;
 
@@ -61,6 +69,19 @@ struct AsioLoop::Impl {
     std::shared_ptr<Watch>& watch = watches[fd];
     if (!watch) watch = std::make_shared<Watch>(context, fd);
     return watch;
+  }
+
+  void awaitTimer(std::uint64_t id, Timer& timer) {
+    timer.clock.async_wait([this, id, wait = ++timer.waits](error_code error) {
+      if (error) return;
+      // A wait that was over just before it was cancelled or extended still gets here: only the last one of a
+      // timer that is still known may run its task.
+      const auto found = timers.find(id);
+      if (found == timers.end() || found->second.waits != wait) return;
+      const std::function<void()> task = std::move(found->second.task);
+      timers.erase(found);
+      task();
+    });
   }
 
   void awaitSignal(std::function<void(int)> received) {
@@ -93,13 +114,17 @@ void AsioLoop::post(std::function<void()> task) {
 
 TimerId AsioLoop::postAfter(std::chrono::milliseconds delay, std::function<void()> task) {
   const std::uint64_t id = ++impl_->last_timer;
-  auto& timer = impl_->timers[id] = std::make_unique<asio::steady_timer>(impl_->context, delay);
-  timer->async_wait([this, id, task = std::move(task)](error_code error) {
-    if (error) return;
-    // A timer that fired just before it was cancelled still gets here: only one that is still known may run.
-    if (impl_->timers.erase(id) == 1) task();
-  });
+  Timer& timer = impl_->timers.try_emplace(id, impl_->context, std::move(task)).first->second;
+  timer.clock.expires_after(delay);
+  impl_->awaitTimer(id, timer);
   return TimerId{id};
+}
+
+void AsioLoop::extendTimers(Clock::duration duration) {
+  for (auto& [id, timer] : impl_->timers) {
+    timer.clock.expires_at(timer.clock.expiry() + duration);  // ends the wait that was under way
+    impl_->awaitTimer(id, timer);
+  }
 }
 
 void AsioLoop::cancel(TimerId timer) {

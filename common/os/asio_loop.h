@@ -35,6 +35,10 @@ class AsioLoop final : public Loop {
   /// may keep its open file alive, and a stale registration would go on reporting it.
   void unwatch(int fd);
 
+  /// All timers that run fire `duration` later than they would have: for time in which nothing could happen,
+  /// because this process was stopped.
+  void extendTimers(Clock::duration duration);
+
   /// Calls `received` with the number of each of `signals` that arrives at this process.
   void watchSignals(const std::vector<int>& signals, std::function<void(int)> received);
 

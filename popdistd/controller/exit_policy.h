@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of the things that happened decides a job's exit code: the user's signal, else the first failure as
-// reported. What follows from our stopping the others never counts.
+// Which of the things that happened decides a job's exit code: the user's signal, else its time limit, else
+// the first failure as reported. What follows from our stopping the others never counts.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "popdistd/controller/ports.h"
 
@@ -20,29 +21,42 @@ struct Failure {
 
 struct JobOutcome {
   int exit_code = 0;
-  int user_signal = 0;             ///< the signal with which the user ended the job, or 0
-  std::optional<Failure> failure;  ///< what failed first, if anything did
+  int user_signal = 0;                   ///< the signal with which the user ended the job, or 0
+  bool timed_out = false;                ///< its time limit ended it
+  std::optional<Failure> failure;        ///< what failed first, if anything did
+  int restarts = 0;                      ///< how often the job had been started again
+  std::vector<StackTrace> stack_traces;  ///< where instances were when the time was over, if asked for
 };
 
 class ExitPolicy {
  public:
   void noteFailure(Failure failure) {
-    if (!failure_ && user_signal_ == 0) failure_ = std::move(failure);
+    if (!decided()) failure_ = std::move(failure);
   }
   void noteUserSignal(int signal) {
     if (user_signal_ == 0) user_signal_ = signal;
   }
-  bool decided() const { return failure_.has_value() || user_signal_ != 0; }
+  void noteTimeout() {
+    if (!decided()) timed_out_ = true;
+  }
+  bool decided() const { return failure_.has_value() || user_signal_ != 0 || timed_out_; }
 
   JobOutcome outcome() const {
-    if (user_signal_ != 0) return {contract::kExitSignalBase + user_signal_, user_signal_, failure_};
-    if (failure_) return {failure_->exit_code, 0, failure_};
-    return {};
+    JobOutcome outcome{.user_signal = user_signal_, .timed_out = timed_out_, .failure = failure_};
+    if (user_signal_ != 0) {
+      outcome.exit_code = contract::kExitSignalBase + user_signal_;
+    } else if (timed_out_) {
+      outcome.exit_code = contract::kExitTimeout;
+    } else if (failure_) {
+      outcome.exit_code = failure_->exit_code;
+    }
+    return outcome;
   }
 
  private:
   std::optional<Failure> failure_;
   int user_signal_ = 0;
+  bool timed_out_ = false;
 };
 
 }  // namespace pop

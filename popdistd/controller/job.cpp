@@ -27,29 +27,40 @@ class Job::HostEvents final : public AgentEvents {
   const int host_;
 };
 
-Job::Job(const Loop& loop, std::string id, model::JobSpec spec, std::vector<Agent*> agents,
-         EventLog::Listener listener, Done done)
-    : id_(std::move(id)),
+Job::Job(Loop& loop, std::string id, model::JobSpec spec, std::vector<Agent*> agents, JobWatch watch)
+    : loop_(loop),
+      id_(std::move(id)),
       spec_(std::move(spec)),
       placement_(model::place(spec_)),
-      log_(loop, std::move(listener)),
-      done_(std::move(done)) {
+      restart_policy_(spec_.max_restarts),
+      log_(loop, watch.event),
+      watch_(std::move(watch)) {
   POP_CHECK(agents.size() == spec_.hosts.size());
   hosts_.resize(agents.size());
   for (std::size_t host = 0; host < agents.size(); ++host) {
     hosts_[host].agent = agents[host];
     hosts_[host].events = std::make_unique<HostEvents>(*this, static_cast<int>(host));
   }
-  for (const model::InstancePlacement& placement : placement_) {
-    instances_.push_back({.host = placement.host});
+  for (const model::InstancePlacement& placement : placement_)
     ++hosts_[static_cast<std::size_t>(placement.host)].instances;
-  }
-  inState(InstanceState::kPending) = spec_.num_instances;
 }
 
-Job::~Job() = default;
+Job::~Job() {
+  for (const std::optional<TimerId>& timer : {timeout_, restart_delay_}) {
+    if (timer) loop_.cancel(*timer);
+  }
+}
 
 void Job::start() {
+  if (spec_.timeout.count() > 0) timeout_ = loop_.postAfter(spec_.timeout, [this] { timeOver(); });
+  place();
+}
+
+void Job::place() {
+  instances_.assign(placement_.size(), {});
+  in_state_ = {};
+  inState(InstanceState::kPending) = spec_.num_instances;
+  hosts_described_ = 0;
   log_.append(-1, "placing " + counted(spec_.num_instances, "instance") + " of " +
                       inQuotes(spec_.programs.front().command.front()) + " on " +
                       counted(static_cast<std::int64_t>(hosts_.size()), "host"));
@@ -68,6 +79,10 @@ void Job::stop(int user_signal) {
   if (user_signal == SIGPIPE && exit_policy_.decided()) return;
   exit_policy_.noteUserSignal(user_signal);
   handle(JobEvent::kStop);
+}
+
+void Job::signal(int signal) {
+  for (Host& host : hosts_) host.agent->signal(signal);
 }
 
 void Job::described(int host, Result<HostFacts> facts) {
@@ -93,6 +108,9 @@ void Job::handle(JobEvent event) {
   switch (transition->action) {
     case JobAction::kNone:
       break;
+    case JobAction::kPlace:
+      place();
+      break;
     case JobAction::kStartAll:
       startAll();
       break;
@@ -102,8 +120,11 @@ void Job::handle(JobEvent event) {
     case JobAction::kKillAll:
       for (Host& host : hosts_) host.agent->kill();
       break;
+    case JobAction::kWait:
+      waitToRestart();
+      break;
     case JobAction::kReport:
-      done_(exit_policy_.outcome());
+      report();
       break;
   }
 }
@@ -114,6 +135,47 @@ void Job::startAll() {
   for (std::size_t host = 0; host < hosts_.size(); ++host) {
     hosts_[host].agent->run(sliceFor(static_cast<int>(host), everybody), *hosts_[host].events);
   }
+}
+
+void Job::allClosed() {
+  const bool again = !time_is_over_ && restart_policy_.wants(exit_policy_.outcome());
+  handle(again ? JobEvent::kRetry : JobEvent::kAllClosed);
+}
+
+void Job::waitToRestart() {
+  restart_policy_.noteRestart();
+  watch_.restarting(exit_policy_.outcome(), restart_policy_.restarts());
+  exit_policy_ = {};
+  for (Host& host : hosts_) {
+    host.at_fence = false;
+    host.put.clear();
+  }
+  restart_delay_ = loop_.postAfter(spec_.restart_delay, [this] { handle(JobEvent::kDelayOver); });
+}
+
+void Job::timeOver() {
+  time_is_over_ = true;
+  if (exit_policy_.decided()) return;  // it is ending already
+  log_.append(-1, "its time is over");
+  exit_policy_.noteTimeout();
+  const bool running = state_ == JobState::kStarting || state_ == JobState::kRunning;
+  if (!spec_.stack_traces || !running) return handle(JobEvent::kTimeout);
+  for (Host& host : hosts_)
+    host.agent->traceStacks([this](std::vector<StackTrace> traces) { traced(std::move(traces)); });
+}
+
+void Job::traced(std::vector<StackTrace> traces) {
+  stack_traces_.insert(stack_traces_.end(), traces.begin(), traces.end());
+  if (++hosts_traced_ == static_cast<int>(hosts_.size())) handle(JobEvent::kTimeout);
+}
+
+void Job::report() {
+  if (timeout_) loop_.cancel(*timeout_);
+  if (restart_delay_) loop_.cancel(*restart_delay_);
+  JobOutcome outcome = exit_policy_.outcome();
+  outcome.restarts = restart_policy_.restarts();
+  outcome.stack_traces = std::move(stack_traces_);
+  watch_.done(outcome);
 }
 
 contract::Rendezvous Job::rendezvous() const {
@@ -128,8 +190,14 @@ contract::Rendezvous Job::rendezvous() const {
   return result;
 }
 
+// What an instance of an attempt that failed still holds must not fit the next one.
+std::string Job::attemptId() const {
+  const int restarts = restart_policy_.restarts();
+  return restarts == 0 ? id_ : id_ + '-' + std::to_string(restarts);
+}
+
 JobSlice Job::sliceFor(int host, const contract::Rendezvous& rendezvous) const {
-  JobSlice slice{.job_id = id_,
+  JobSlice slice{.job_id = attemptId(),
                  .num_instances = spec_.num_instances,
                  .programs = spec_.programs,
                  .rendezvous = rendezvous,
@@ -155,9 +223,10 @@ contract::InstanceEnv Job::envFor(const model::InstancePlacement& placement) con
           .instance_index = placement.instance,
           .num_local_instances = hosts_[static_cast<std::size_t>(placement.host)].instances,
           .local_instance_index = placement.local_instance,
-          .job_id = id_,
+          .job_id = attemptId(),
           .executable_cache_path = spec_.executable_cache_path,
           .system = spec_.system,
+          .restart_count = restart_policy_.restarts(),
           .offline = spec_.offline_mode};
 }
 
@@ -188,7 +257,7 @@ void Job::onEnded(int instance, const InstanceEnd& end) {
 
 void Job::onClosed(int instance) {
   advance(instance, InstanceEvent::kClosed);
-  if (inState(InstanceState::kClosed) == spec_.num_instances) handle(JobEvent::kAllClosed);
+  if (inState(InstanceState::kClosed) == spec_.num_instances) allClosed();
 }
 
 void Job::onAborted(int instance, int exit_code, const std::string& message) {

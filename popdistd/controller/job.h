@@ -7,6 +7,7 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,23 +19,31 @@
 #include "popdistd/controller/instance_fsm.h"
 #include "popdistd/controller/job_fsm.h"
 #include "popdistd/controller/ports.h"
+#include "popdistd/controller/restart_policy.h"
 
 namespace pop {
 
+/// What the one who submits a job hears of it.
+struct JobWatch {
+  EventLog::Listener event;  ///< everything that happens to the job
+  std::function<void(const JobOutcome& failed, int restart)> restarting;  ///< a failure that is not the end
+  std::function<void(const JobOutcome&)> done;  ///< once, when nothing of it is left
+};
+
 class Job {
  public:
-  using Done = std::function<void(const JobOutcome&)>;
-
-  /// `agents[h]` serves `spec.hosts[h]`. `spec` is free of mistakes. `done` is called once, when nothing of
-  /// the job is left. Everything passed by reference outlives the job.
-  Job(const Loop& loop, std::string id, model::JobSpec spec, std::vector<Agent*> agents,
-      EventLog::Listener listener, Done done);
+  /// `agents[h]` serves `spec.hosts[h]`. `spec` is free of mistakes. Everything passed by reference outlives
+  /// the job.
+  Job(Loop& loop, std::string id, model::JobSpec spec, std::vector<Agent*> agents, JobWatch watch);
   ~Job();
 
   void start();
 
   /// The user's signal (SIGINT, SIGTERM, …): the first stops the job with grace, the next kills it.
   void stop(int user_signal);
+
+  /// Passes `signal` on to all instances.
+  void signal(int signal);
 
   JobState state() const { return state_; }
   const EventLog& log() const { return log_; }
@@ -46,7 +55,6 @@ class Job {
 
   struct Instance {
     InstanceState state = InstanceState::kPending;
-    int host = 0;
     pid_t pid = 0;
   };
   struct Host {
@@ -59,8 +67,15 @@ class Job {
   };
 
   void handle(JobEvent event);
+  void place();
   void startAll();
+  void waitToRestart();
+  void allClosed();
+  void timeOver();
+  void traced(std::vector<StackTrace> traces);
+  void report();
   void described(int host, Result<HostFacts> facts);
+  std::string attemptId() const;
   JobSlice sliceFor(int host, const contract::Rendezvous& rendezvous) const;
   contract::InstanceEnv envFor(const model::InstancePlacement& placement) const;
   contract::Rendezvous rendezvous() const;
@@ -75,6 +90,7 @@ class Job {
   void fail(Failure failure);
   int& inState(InstanceState state) { return in_state_[static_cast<std::size_t>(state)]; }
 
+  Loop& loop_;
   const std::string id_;
   const model::JobSpec spec_;
   const std::vector<model::InstancePlacement> placement_;
@@ -84,8 +100,14 @@ class Job {
   std::vector<Host> hosts_;
   int hosts_described_ = 0;
   ExitPolicy exit_policy_;
+  RestartPolicy restart_policy_;
   EventLog log_;
-  Done done_;
+  const JobWatch watch_;
+  std::optional<TimerId> timeout_;
+  std::optional<TimerId> restart_delay_;
+  bool time_is_over_ = false;
+  int hosts_traced_ = 0;
+  std::vector<StackTrace> stack_traces_;
 };
 
 }  // namespace pop

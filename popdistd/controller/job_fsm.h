@@ -8,17 +8,28 @@
 
 namespace pop {
 
-enum class JobState : std::uint8_t { kPending, kStarting, kRunning, kStopping, kKilling, kDone };
+enum class JobState : std::uint8_t {
+  kPending,  ///< its hosts are being asked
+  kStarting,
+  kRunning,
+  kStopping,
+  kKilling,
+  kRestarting,  ///< it has failed, and waits to be started again
+  kDone,
+};
 
 enum class JobEvent : std::uint8_t {
   kPlaced,      ///< every instance has its host
   kAllStarted,  ///< every instance runs, or could not be started
   kFailure,     ///< the first failure: an instance, an agent, or the placement
   kStop,        ///< the user wants it to end
+  kTimeout,     ///< its time limit
   kAllClosed,   ///< every instance has ended and its output is delivered
+  kRetry,       ///< the same, and it is to be started again
+  kDelayOver,   ///< the wait before it
 };
 
-enum class JobAction : std::uint8_t { kNone, kStartAll, kStopAll, kKillAll, kReport };
+enum class JobAction : std::uint8_t { kNone, kPlace, kStartAll, kStopAll, kKillAll, kWait, kReport };
 
 struct JobTransition {
   JobState to;
@@ -36,20 +47,28 @@ inline constexpr std::array kJobTable{
     JobRow{JobState::kPending, JobEvent::kPlaced, JobState::kStarting, JobAction::kStartAll},
     JobRow{JobState::kPending, JobEvent::kFailure, JobState::kDone, JobAction::kReport},
     JobRow{JobState::kPending, JobEvent::kStop, JobState::kDone, JobAction::kReport},
+    JobRow{JobState::kPending, JobEvent::kTimeout, JobState::kDone, JobAction::kReport},
 
     JobRow{JobState::kStarting, JobEvent::kAllStarted, JobState::kRunning, JobAction::kNone},
     JobRow{JobState::kStarting, JobEvent::kFailure, JobState::kStopping, JobAction::kStopAll},
     JobRow{JobState::kStarting, JobEvent::kStop, JobState::kStopping, JobAction::kStopAll},
+    JobRow{JobState::kStarting, JobEvent::kTimeout, JobState::kStopping, JobAction::kStopAll},
 
     JobRow{JobState::kRunning, JobEvent::kFailure, JobState::kStopping, JobAction::kStopAll},
     JobRow{JobState::kRunning, JobEvent::kStop, JobState::kStopping, JobAction::kStopAll},
+    JobRow{JobState::kRunning, JobEvent::kTimeout, JobState::kStopping, JobAction::kStopAll},
     JobRow{JobState::kRunning, JobEvent::kAllClosed, JobState::kDone, JobAction::kReport},
 
     // A second stop is the user's impatience: no more grace.
     JobRow{JobState::kStopping, JobEvent::kStop, JobState::kKilling, JobAction::kKillAll},
     JobRow{JobState::kStopping, JobEvent::kAllClosed, JobState::kDone, JobAction::kReport},
+    JobRow{JobState::kStopping, JobEvent::kRetry, JobState::kRestarting, JobAction::kWait},
 
     JobRow{JobState::kKilling, JobEvent::kAllClosed, JobState::kDone, JobAction::kReport},
+
+    JobRow{JobState::kRestarting, JobEvent::kDelayOver, JobState::kPending, JobAction::kPlace},
+    JobRow{JobState::kRestarting, JobEvent::kStop, JobState::kDone, JobAction::kReport},
+    JobRow{JobState::kRestarting, JobEvent::kTimeout, JobState::kDone, JobAction::kReport},
 };
 
 /// Where `event` leads from `state`, or nothing when it means nothing there.
@@ -72,6 +91,8 @@ constexpr const char* nameOf(JobState state) {
       return "stopping";
     case JobState::kKilling:
       return "killing";
+    case JobState::kRestarting:
+      return "waiting to be started again";
     case JobState::kDone:
       return "done";
   }

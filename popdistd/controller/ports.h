@@ -55,6 +55,13 @@ struct InstanceEnd {
   std::string reason;           ///< when the status does not say it: "could not be started: …"; else empty
 };
 
+/// Where an instance was when somebody asked.
+struct StackTrace {
+  int instance = 0;
+  pid_t pid = 0;
+  std::string text;  ///< lines
+};
+
 /// Told to every instance that still runs.
 struct Obituary {
   int instance = 0;
@@ -103,6 +110,9 @@ class Agent {
 
   /// `signal` to all instances that run, as it is.
   virtual void signal(int signal) = 0;
+
+  /// Where each instance that runs is now, as well as can be found out in a few seconds.
+  virtual void traceStacks(std::function<void(std::vector<StackTrace>)> reply) = 0;
 
   /// SIGTERM to all instances now, SIGKILL to what is left after the slice's grace. Repeating it changes
   /// nothing.

@@ -41,7 +41,8 @@ int launcherFailed(const Status& status) {
 
 constexpr std::chrono::milliseconds kSameCause{50};
 
-const std::vector<int> kUserSignals{SIGINT, SIGTERM, SIGHUP};
+const std::vector<int> kEndingSignals{SIGINT, SIGTERM, SIGHUP};
+const std::vector<int> kWatchedSignals{SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
 
 void setDisposition(const std::vector<int>& signals, void (*disposition)(int)) {
   for (const int signal : signals) std::signal(signal, disposition);
@@ -74,13 +75,17 @@ class Session {
             settings.output.whole_lines ? agent::OutputPump::Mode::kLines : agent::OutputPump::Mode::kRaw) {}
 
   int run(const std::string& before_output) {
-    const std::vector<int> signals = unignored(kUserSignals);
-    loop_.watchSignals(signals, [this](int signal) { userSignal(signal); });
+    const std::vector<int> signals = unignored(kEndingSignals);
+    loop_.watchSignals(unignored(kWatchedSignals), [this](int signal) { onSignal(signal); });
     if (!before_output.empty()) mux_.print(before_output);
-    const Status submitted = controller_.submit(spec_, {logEvent, [this](const JobOutcome& outcome) {
-                                                          outcome_ = outcome;
-                                                          loop_.post([this] { loop_.stop(); });
-                                                        }});
+    const Status submitted = controller_.submit(
+        spec_, {.event = logEvent,
+                .restarting = [this](const JobOutcome& failed, int restart) { restarting(failed, restart); },
+                .done =
+                    [this](const JobOutcome& outcome) {
+                      outcome_ = outcome;
+                      loop_.post([this] { loop_.stop(); });
+                    }});
     if (submitted.ok()) loop_.run();
     const Status ended = controller_.shutDown();
     if (!submitted.ok()) return launcherFailed(submitted);
@@ -102,7 +107,33 @@ class Session {
     controller_.stop(SIGPIPE);
   }
 
-  void userSignal(int signal) {
+  void restarting(const JobOutcome& failed, int restart) {
+    std::fputs(restartNotice(failed, spec_, restart).c_str(), stderr);
+  }
+
+  void onSignal(int signal) {
+    switch (signal) {
+      case SIGTSTP:
+        return suspend();
+      case SIGCONT:
+      case SIGUSR1:
+      case SIGUSR2:
+        return controller_.signal(signal);
+      default:
+        return endingSignal(signal);
+    }
+  }
+
+  // The instances are in process groups of their own, so the terminal's Ctrl-Z does not reach them, and a
+  // stop that can be handled would be ignored there. What follows the shell's `fg` is SIGCONT.
+  void suspend() {
+    controller_.signal(SIGSTOP);
+    const Clock::time_point stopped = loop_.now();
+    ::raise(SIGSTOP);
+    loop_.extendTimers(loop_.now() - stopped);
+  }
+
+  void endingSignal(int signal) {
     log::info("received SIG" + std::string(sigabbrev_np(signal)));
     // One cause may send two: timeout(1) signals its child, and then the child's whole group.
     const Clock::time_point now = loop_.now();
@@ -130,7 +161,7 @@ int runJob(const model::JobSpec& spec, const SessionSettings& settings) {
   raiseLimits();
   std::signal(SIGPIPE, SIG_IGN);
   const int exit_code = Session(spec, settings, std::move(*keeper)).run(settings.before_output);
-  setDisposition(kUserSignals, SIG_IGN);  // the exit code is known: a late Ctrl-C must not replace it
+  setDisposition(kEndingSignals, SIG_IGN);  // the exit code is known: a late Ctrl-C must not replace it
   return exit_code;
 }
 

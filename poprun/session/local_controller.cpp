@@ -22,18 +22,25 @@ std::string randomName() {
 
 }  // namespace
 
-Status LocalController::submit(model::JobSpec spec, Watch watch) {
-  const std::string id = randomName();
-  if (const char* chosen = std::getenv("POPDIST_EXECUTABLE_CACHE_PATH");
-      chosen != nullptr && *chosen != '\0') {
-    spec.executable_cache_path = chosen;
-  } else {
-    POP_ASSIGN_OR_RETURN(spec.executable_cache_path, agent_.makeJobDirectory(randomName()));
+Status LocalController::submit(model::JobSpec spec, JobWatch watch) {
+  if (spec.executable_cache_path.empty()) {
+    POP_ASSIGN_OR_RETURN(spec.executable_cache_path, cacheDirectory());
   }
-  job_ = std::make_unique<Job>(loop_, id, std::move(spec), std::vector<Agent*>{&agent_},
-                               std::move(watch.event), std::move(watch.done));
+  job_ = std::make_unique<Job>(loop_, randomName(), std::move(spec), std::vector<Agent*>{&agent_},
+                               std::move(watch));
   job_->start();
   return {};
+}
+
+// The user's, else a fresh one.
+Result<std::string> LocalController::cacheDirectory() {
+  const char* chosen = std::getenv("POPDIST_EXECUTABLE_CACHE_PATH");
+  if (chosen != nullptr && *chosen != '\0') return std::string(chosen);
+  return agent_.makeJobDirectory(randomName());
+}
+
+void LocalController::signal(int signal) {
+  if (job_) job_->signal(signal);
 }
 
 void LocalController::stop(int user_signal) {

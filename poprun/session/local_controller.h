@@ -17,13 +17,16 @@ class LocalController final : public Controller {
   LocalController(os::AsioLoop& loop, keeper::Keeper keeper, OutputSink& sink, agent::OutputPump::Mode mode)
       : loop_(loop), agent_(loop, std::move(keeper), sink, mode) {}
 
-  Status submit(model::JobSpec spec, Watch watch) override;
+  Status submit(model::JobSpec spec, JobWatch watch) override;
   void stop(int user_signal) override;
+  void signal(int signal) override;
 
   /// Ends what is left of the job on this host, whatever happened before.
   Status shutDown() { return agent_.shutDown(); }
 
  private:
+  Result<std::string> cacheDirectory();
+
   os::AsioLoop& loop_;
   agent::LocalAgent agent_;
   std::unique_ptr<Job> job_;

@@ -14,4 +14,7 @@ namespace pop {
 /// output.
 std::string summaryOf(const JobOutcome& outcome, const model::JobSpec& spec);
 
+/// What a user reads of a failure after which the job starts again, for the `restart`-th time.
+std::string restartNotice(const JobOutcome& failed, const model::JobSpec& spec, int restart);
+
 }  // namespace pop

@@ -45,6 +45,9 @@ class FakeAgent final : public Agent {
   void stop() override { ++stops; }
   void kill() override { ++kills; }
   void signal(int signal) override { signals.push_back(signal); }
+  void traceStacks(std::function<void(std::vector<StackTrace>)> reply) override {
+    held_traces = std::move(reply);
+  }
   void releaseFence(const PutValues& values) override { released.push_back(values); }
   void announce(const Obituary& obituary) override {
     announced.push_back(obituary);
@@ -58,6 +61,7 @@ class FakeAgent final : public Agent {
   int stops = 0;
   int kills = 0;
   std::vector<int> signals;
+  std::function<void(std::vector<StackTrace>)> held_traces;
   JobSlice slice;
   AgentEvents* events = nullptr;  ///< where to report; set by run()
   std::vector<PutValues> released;

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <string>
 #include <utility>
@@ -207,6 +208,88 @@ TEST_F(AgentCoreTest, CarriesFencesObituariesAndAborts) {
   EXPECT_THAT(rendezvous.announced, ElementsAre("instance 1 exited with code 1"));
   core.onAborted(5, 9, "loss is NaN");
   EXPECT_THAT(events.lines, ElementsAre("aborted 5: 9, loss is NaN"));
+}
+
+// ---- jobs larger than what is started at once
+
+class LargeJobTest : public AgentCoreTest {
+ protected:
+  static JobSlice largeSlice() {
+    JobSlice slice{.job_id = "4f2a",
+                   .num_instances = 1000,
+                   .programs = {{.command = {"./train"}, .num_instances = 1000}},
+                   .kill_grace = milliseconds(5000)};
+    for (int instance = 0; instance < 1000; ++instance) {
+      slice.instances.push_back({.env = {.num_total_replicas = 1000,
+                                         .replica_index_offset = instance,
+                                         .num_instances = 1000,
+                                         .instance_index = instance,
+                                         .num_local_instances = 1000,
+                                         .local_instance_index = instance}});
+    }
+    return slice;
+  }
+};
+
+TEST_F(LargeJobTest, IsStartedAFewAtATime) {
+  core.run(largeSlice(), events);
+  const std::size_t at_once = processes.spawned.size();
+  EXPECT_LT(at_once, 1000U);
+  EXPECT_GE(at_once, 2U);
+  for (int instance = 0; instance < 1000; ++instance) {
+    ASSERT_GT(processes.spawned.size(), static_cast<std::size_t>(instance))
+        << "each start makes room for another";
+    core.onSpawned(instance, 10000 + instance);
+  }
+  EXPECT_EQ(processes.spawned.size(), 1000U);
+}
+
+TEST_F(LargeJobTest, WhatHasNotBeenStartedWhenTheJobStopsNeverIs) {
+  core.run(largeSlice(), events);
+  const int asked = static_cast<int>(processes.spawned.size());
+  core.onSpawned(0, 10000);
+  core.stop();
+  loop.runPosted();
+  for (int instance = 1; instance <= asked; ++instance) core.onSpawned(instance, 10000 + instance);
+  EXPECT_EQ(processes.spawned.size(), static_cast<std::size_t>(asked) + 1);
+  EXPECT_EQ(std::count_if(events.lines.begin(), events.lines.end(),
+                          [](const std::string& line) { return line.starts_with("closed"); }),
+            1000 - asked - 1);
+}
+
+TEST_F(LargeJobTest, IsLostAsAWholeWithItsKeeper) {
+  core.run(largeSlice(), events);
+  core.onSpawned(0, 10000);
+  const std::size_t asked = processes.spawned.size();
+  core.onKeeperLost();
+  core.onDrained(0);
+  EXPECT_EQ(processes.spawned.size(), asked) << "nothing more can be started";
+  EXPECT_EQ(std::count_if(events.lines.begin(), events.lines.end(),
+                          [](const std::string& line) { return line.starts_with("closed"); }),
+            1000);
+}
+
+TEST_F(AgentCoreTest, RunsAgainWhenAllHaveClosed) {
+  runAndStart();
+  core.stop();
+  for (const int instance : {4, 5}) {
+    core.onReaped(instance, {.signal = SIGTERM});
+    core.onDrained(instance);
+  }
+  processes.spawned.clear();
+  run();
+  EXPECT_EQ(processes.spawned.size(), 2U);
+  EXPECT_EQ(rendezvous.opened, 2);
+  core.onSpawned(4, 804);
+  processes.signals.clear();
+  core.stop();
+  EXPECT_THAT(processes.signals, Contains(Pair(4, SIGTERM))) << "the stop of the run before does not count";
+}
+
+TEST_F(AgentCoreTest, PassesASignalOn) {
+  runAndStart();
+  core.signal(SIGUSR1);
+  EXPECT_THAT(processes.signals, ElementsAre(Pair(4, SIGUSR1), Pair(5, SIGUSR1)));
 }
 
 }  // namespace

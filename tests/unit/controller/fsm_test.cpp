@@ -16,9 +16,11 @@ namespace pop {
 namespace {
 
 constexpr std::array kJobStates{JobState::kPending,  JobState::kStarting, JobState::kRunning,
-                                JobState::kStopping, JobState::kKilling,  JobState::kDone};
-constexpr std::array kJobEvents{JobEvent::kPlaced, JobEvent::kAllStarted, JobEvent::kFailure, JobEvent::kStop,
-                                JobEvent::kAllClosed};
+                                JobState::kStopping, JobState::kKilling,  JobState::kRestarting,
+                                JobState::kDone};
+constexpr std::array kJobEvents{JobEvent::kPlaced, JobEvent::kAllStarted, JobEvent::kFailure,
+                                JobEvent::kStop,   JobEvent::kTimeout,    JobEvent::kAllClosed,
+                                JobEvent::kRetry,  JobEvent::kDelayOver};
 constexpr std::array kEachInstanceState{InstanceState::kPending, InstanceState::kStarting,
                                         InstanceState::kRunning, InstanceState::kEnded,
                                         InstanceState::kClosed};
@@ -32,15 +34,22 @@ const std::map<std::pair<JobState, JobEvent>, JobMove> kJobDrawing{
     {{JobState::kPending, JobEvent::kPlaced}, {JobState::kStarting, JobAction::kStartAll}},
     {{JobState::kPending, JobEvent::kFailure}, {JobState::kDone, JobAction::kReport}},
     {{JobState::kPending, JobEvent::kStop}, {JobState::kDone, JobAction::kReport}},
+    {{JobState::kPending, JobEvent::kTimeout}, {JobState::kDone, JobAction::kReport}},
     {{JobState::kStarting, JobEvent::kAllStarted}, {JobState::kRunning, JobAction::kNone}},
     {{JobState::kStarting, JobEvent::kFailure}, {JobState::kStopping, JobAction::kStopAll}},
     {{JobState::kStarting, JobEvent::kStop}, {JobState::kStopping, JobAction::kStopAll}},
+    {{JobState::kStarting, JobEvent::kTimeout}, {JobState::kStopping, JobAction::kStopAll}},
+    {{JobState::kRunning, JobEvent::kTimeout}, {JobState::kStopping, JobAction::kStopAll}},
     {{JobState::kRunning, JobEvent::kFailure}, {JobState::kStopping, JobAction::kStopAll}},
     {{JobState::kRunning, JobEvent::kStop}, {JobState::kStopping, JobAction::kStopAll}},
     {{JobState::kRunning, JobEvent::kAllClosed}, {JobState::kDone, JobAction::kReport}},
     {{JobState::kStopping, JobEvent::kStop}, {JobState::kKilling, JobAction::kKillAll}},
     {{JobState::kStopping, JobEvent::kAllClosed}, {JobState::kDone, JobAction::kReport}},
+    {{JobState::kStopping, JobEvent::kRetry}, {JobState::kRestarting, JobAction::kWait}},
     {{JobState::kKilling, JobEvent::kAllClosed}, {JobState::kDone, JobAction::kReport}},
+    {{JobState::kRestarting, JobEvent::kDelayOver}, {JobState::kPending, JobAction::kPlace}},
+    {{JobState::kRestarting, JobEvent::kStop}, {JobState::kDone, JobAction::kReport}},
+    {{JobState::kRestarting, JobEvent::kTimeout}, {JobState::kDone, JobAction::kReport}},
 };
 
 TEST(JobTable, EveryPairOfStateAndEventDoesWhatTheDrawingSays) {
@@ -92,7 +101,8 @@ TEST(JobTable, NothingLeavesDone) {
 TEST(JobTable, NamesItsStatesForTheLog) {
   std::set<std::string> names;
   for (const JobState state : kJobStates) names.insert(nameOf(state));
-  EXPECT_EQ(names, (std::set<std::string>{"pending", "starting", "running", "stopping", "killing", "done"}));
+  EXPECT_EQ(names, (std::set<std::string>{"pending", "starting", "running", "stopping", "killing",
+                                          "waiting to be started again", "done"}));
 }
 
 TEST(InstanceTable, HasNoPairTwice) {

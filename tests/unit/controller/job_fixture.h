@@ -32,10 +32,15 @@ class JobFixture {
     const auto listener = [this](const LogEntry& entry) {
       log_.push_back((entry.instance < 0 ? "job" : std::to_string(entry.instance)) + ": " + entry.text);
     };
-    job_ = std::make_unique<Job>(loop_, "4f2a", spec, agents, listener, [this](const JobOutcome& outcome) {
+    const auto restarting = [this](const JobOutcome& failed, int restart) {
+      failed_.push_back(failed);
+      EXPECT_EQ(static_cast<int>(failed_.size()), restart);
+    };
+    const auto done = [this](const JobOutcome& outcome) {
       ++reports_;
       outcome_ = outcome;
-    });
+    };
+    job_ = std::make_unique<Job>(loop_, "4f2a", spec, agents, JobWatch{listener, restarting, done});
   }
 
   static model::JobSpec specFor(int num_hosts, int num_instances) {
@@ -79,6 +84,7 @@ class JobFixture {
   static pid_t pidOf(int instance) { return 700 + instance; }
 
   bool done() const { return outcome_.has_value(); }
+  const std::vector<JobOutcome>& failedAttempts() const { return failed_; }
   int reports() const { return reports_; }
   const JobOutcome& outcome() const { return outcome_.value(); }
   const std::vector<std::string>& log() const { return log_; }
@@ -92,6 +98,7 @@ class JobFixture {
   const std::vector<model::InstancePlacement> placement_;
   std::vector<std::unique_ptr<testing::FakeAgent>> agents_;
   std::vector<std::string> log_;
+  std::vector<JobOutcome> failed_;
   int reports_ = 0;
   std::optional<JobOutcome> outcome_;
   std::unique_ptr<Job> job_;

@@ -97,6 +97,41 @@ TEST(AsioLoop, ATimerCancelledByTheOneBeforeItDoesNotFire) {
   EXPECT_FALSE(fired);
 }
 
+TEST(AsioLoop, AnExtendedTimerFiresOnceAndThatMuchLater) {
+  AsioLoop loop;
+  std::vector<int> fired;
+  const Clock::time_point begin = loop.now();
+  Clock::duration first_after{};
+  loop.postAfter(milliseconds(1), [&] {
+    fired.push_back(1);
+    first_after = loop.now() - begin;
+  });
+  loop.postAfter(milliseconds(60), [&] {
+    fired.push_back(2);
+    loop.stop();
+  });
+  loop.extendTimers(milliseconds(20));
+  loop.run();
+  EXPECT_EQ(fired, (std::vector<int>{1, 2}));
+  EXPECT_GE(first_after, milliseconds(21));
+}
+
+TEST(AsioLoop, ATimerThatIsDueWhenItIsExtendedWaitsAllTheSame) {
+  AsioLoop loop;
+  bool extended = false;
+  bool fired_after_extension = false;
+  loop.postAfter(milliseconds(0), [&] {
+    loop.extendTimers(milliseconds(20));
+    extended = true;
+  });
+  loop.postAfter(milliseconds(0), [&] {  // due in the same turn
+    fired_after_extension = extended;
+    loop.stop();
+  });
+  loop.run();
+  EXPECT_TRUE(fired_after_extension);
+}
+
 TEST(AsioLoop, CallsAgainWhileThereIsSomethingToRead) {
   AsioLoop loop;
   const sys::Pipe pipe = sys::makePipe().value();

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/keeper/keeper_process.h"
+
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+#include <system_error>
+
+#include "agent/keeper/descendants.h"
+#include "agent/keeper/keeper_wire.h"
+#include "common/sys/unix_socket.h"
+
+namespace pop::keeper {
+namespace {
+
+using contract::Frame;
+
+sys::Fd childSignals() {
+  // All of them: what the terminal or killall sends to the launcher is not meant for its keeper.
+  sigset_t all;
+  sigfillset(&all);
+  ::sigprocmask(SIG_SETMASK, &all, nullptr);
+  sigset_t children;
+  sigemptyset(&children);
+  sigaddset(&children, SIGCHLD);
+  return sys::Fd(::signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+// What our parent made us ignore, the instances must not; a SIGCHLD ignored would even reap them behind our
+// back.
+void resetDispositions() {
+  for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
+}
+
+void drain(int fd) {
+  std::array<char, 1024> ignored;
+  while (::read(fd, ignored.data(), ignored.size()) > 0) {
+  }
+}
+
+}  // namespace
+
+void KeeperProcess::run() {
+  const sys::Fd signals = childSignals();
+  resetDispositions();
+  raiseDescriptorLimit();
+  while (connected_) {
+    waitForEvents(signals.get());
+    reportStarted();
+    flush();
+  }
+  spawner_.stop();
+  const bool ended = endAllDescendants(kPatience, {});
+  for (const std::string& path : remove_at_end_) {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+  }
+  ::_exit(ended ? 0 : 1);
+}
+
+void KeeperProcess::waitForEvents(int signals) {
+  std::array<pollfd, 3> fds{
+      pollfd{link_.get(), static_cast<short>(outgoing_.empty() ? POLLIN : POLLIN | POLLOUT), 0},
+      pollfd{signals, POLLIN, 0}, pollfd{spawner_.readyFd(), POLLIN, 0}};
+  // While anything waits to be started, look without waiting, between two starts.
+  const bool busy = spawner_.startNext();
+  if (::poll(fds.data(), fds.size(), busy ? 0 : -1) < 0) return;
+  if ((fds[2].revents & POLLIN) != 0) drain(spawner_.readyFd());
+  if ((fds[1].revents & POLLIN) != 0) {
+    drain(signals);
+    reapChildren();
+  }
+  if ((fds[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0) receive();
+}
+
+// Descriptors of requests can pile up here; a child gets the limit that we had (spawn.cpp).
+void KeeperProcess::raiseDescriptorLimit() {
+  if (::getrlimit(RLIMIT_NOFILE, &original_limit_) != 0) return;
+  rlimit raised = original_limit_;
+  raised.rlim_cur = raised.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &raised);
+}
+
+void KeeperProcess::receive() {
+  Result<sys::Received> received = sys::receiveSome(link_.get());
+  if (!received.ok() || (received->bytes.empty() && !received->would_block)) {
+    connected_ = false;
+    return;
+  }
+  for (sys::Fd& fd : received->fds) fds_.push_back(std::move(fd));
+  reader_.append(received->bytes);
+  while (true) {
+    Result<std::optional<Frame>> frame = reader_.next();
+    POP_CHECK(frame.ok());
+    if (!frame->has_value()) return;
+    handle(frame->value());
+  }
+}
+
+void KeeperProcess::handle(const Frame& frame) {
+  switch (static_cast<Message>(frame.type)) {
+    case Message::kSpawn:
+      enqueueSpawn(frame);
+      break;
+    case Message::kSignal:
+      signalInstance(intField(frame, 0), intField(frame, 1));
+      break;
+    case Message::kRemoveAtEnd:
+      remove_at_end_.push_back(frame.fields.at(0));
+      break;
+    case Message::kEndLeftovers:
+      endLeftovers();
+      break;
+    default:
+      POP_CHECK(false);
+  }
+}
+
+void KeeperProcess::enqueueSpawn(const Frame& frame) {
+  POP_CHECK(fds_.size() >= 3);
+  std::array<sys::Fd, 3> stdio{takeFd(), takeFd(), takeFd()};
+  const int instance = intField(frame, 0);
+  const auto arguments_begin = frame.fields.begin() + 3;
+  const auto arguments_end = arguments_begin + intField(frame, 2);
+  SpawnOrder order{.argv = {arguments_begin, arguments_end},
+                   .environment = {arguments_end, frame.fields.end()},
+                   .directory = frame.fields[1],
+                   .descriptor_limit = original_limit_,
+                   .stdio = {stdio[0].get(), stdio[1].get(), stdio[2].get()}};
+  starting_.insert(instance);
+  spawner_.enqueue(instance, std::move(order), std::move(stdio));
+}
+
+sys::Fd KeeperProcess::takeFd() {
+  sys::Fd fd = std::move(fds_.front());
+  fds_.pop_front();
+  return fd;
+}
+
+// Not a race with its end: an instance's pid stays taken until reapChildren, in this same thread.
+void KeeperProcess::signalInstance(int instance, int signal) {
+  if (starting_.contains(instance)) {
+    signals_to_send_[instance].push_back(signal);
+    return;
+  }
+  const auto found = pid_of_.find(instance);
+  if (found == pid_of_.end()) return;
+  ::kill(-found->second, signal);
+  if (::getpgid(found->second) != found->second)
+    ::kill(found->second, signal);  // it has moved to another group
+}
+
+// The agent asks when no instance is left: what is still below us was left behind by one.
+void KeeperProcess::endLeftovers() {
+  POP_CHECK(pid_of_.empty() && starting_.empty());
+  endAllDescendants(kPatience, {});
+  send({static_cast<std::uint8_t>(Message::kLeftoversEnded), {"0"}});
+}
+
+void KeeperProcess::reportStarted() {
+  for (const Spawner::Started& started : spawner_.takeStarted()) claim(started);
+  if (starting_.empty()) unclaimed_.clear();
+}
+
+void KeeperProcess::claim(const Spawner::Started& started) {
+  const int instance = started.instance;
+  const SpawnResult& result = started.result;
+  starting_.erase(instance);
+  const auto signals = signals_to_send_.extract(instance);
+  if (result.pid < 0) {
+    send({static_cast<std::uint8_t>(Message::kSpawnFailed),
+          {std::to_string(instance), std::to_string(result.exit_code), result.reason}});
+    return;
+  }
+  send(
+      {static_cast<std::uint8_t>(Message::kSpawned), {std::to_string(instance), std::to_string(result.pid)}});
+  const auto dead = std::find_if(unclaimed_.begin(), unclaimed_.end(), [&](const Unclaimed& each) {
+    return each.pid == result.pid && started.serial < each.begun;
+  });
+  if (dead != unclaimed_.end()) {
+    reportReaped(instance, dead->status);
+    unclaimed_.erase(dead);
+    return;
+  }
+  pid_of_[instance] = result.pid;
+  instance_of_[result.pid] = instance;
+  if (signals.empty()) return;
+  for (const int signal : signals.mapped()) signalInstance(instance, signal);
+}
+
+void KeeperProcess::reapChildren() {
+  reportStarted();
+  int status = 0;
+  pid_t pid = 0;
+  while ((pid = ::waitpid(-1, &status, WNOHANG)) > 0) {
+    const auto found = instance_of_.find(pid);
+    if (found != instance_of_.end()) {
+      reportReaped(found->second, status);
+      pid_of_.erase(found->second);
+      instance_of_.erase(found);
+    } else if (!starting_.empty()) {
+      // An orphan of some instance, or an instance whose start the other thread has not reported yet.
+      unclaimed_.push_back({pid, status, spawner_.begun()});
+    }
+  }
+}
+
+void KeeperProcess::reportReaped(int instance, int status) {
+  send({static_cast<std::uint8_t>(Message::kReaped), {std::to_string(instance), std::to_string(status)}});
+}
+
+void KeeperProcess::send(const Frame& frame) {
+  Result<std::string> bytes = contract::encode(frame);
+  POP_CHECK(bytes.ok());
+  outgoing_ += *bytes;
+}
+
+// Never blocks: the agent may itself be blocked sending to us.
+void KeeperProcess::flush() {
+  while (!outgoing_.empty()) {
+    const ssize_t sent = ::send(link_.get(), outgoing_.data(), outgoing_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0) return;  // full, or gone: poll says which
+    outgoing_.erase(0, static_cast<std::size_t>(sent));
+  }
+}
+
+}  // namespace pop::keeper

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the keeper does between its fork and its end: takes requests from the agent, starts, signals and reaps
+// processes, and when the agent is gone, ends everything below itself.
+#pragma once
+
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "agent/keeper/spawner.h"
+#include "common/contract/frame.h"
+#include "common/sys/fd.h"
+
+namespace pop::keeper {
+
+class KeeperProcess {
+ public:
+  explicit KeeperProcess(sys::Fd link) : link_(std::move(link)) {}
+
+  [[noreturn]] void run();
+
+ private:
+  // A child that ended before its start was reported. A start that began later cannot be its own.
+  struct Unclaimed {
+    pid_t pid = 0;
+    int status = 0;
+    std::uint64_t begun = 0;  ///< starts begun when it was reaped
+  };
+
+  void raiseDescriptorLimit();
+  void waitForEvents(int signals);
+  void receive();
+  void handle(const contract::Frame& frame);
+  void enqueueSpawn(const contract::Frame& frame);
+  void signalInstance(int instance, int signal);
+  void endLeftovers();
+  void reportStarted();
+  void claim(const Spawner::Started& started);
+  void reapChildren();
+  void reportReaped(int instance, int status);
+  void send(const contract::Frame& frame);
+  void flush();
+  sys::Fd takeFd();
+
+  sys::Fd link_;
+  bool connected_ = true;
+  rlimit original_limit_{0, 0};
+  contract::FrameReader reader_;
+  std::deque<sys::Fd> fds_;
+  std::string outgoing_;
+  Spawner spawner_;
+  std::set<int> starting_;                           ///< asked for, not reported
+  std::map<int, std::vector<int>> signals_to_send_;  ///< to those, once they have started
+  std::vector<Unclaimed> unclaimed_;
+  std::map<int, pid_t> pid_of_;
+  std::map<pid_t, int> instance_of_;
+  std::vector<std::string> remove_at_end_;
+};
+
+}  // namespace pop::keeper

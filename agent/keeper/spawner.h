@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Starts the keeper's processes in the order in which they are asked for: one at a time on the keeper's own
+// thread, and when several wait, on a second thread beside it. Starting is what a large job's launch is made
+// of, and two threads are a third faster than one; more are not.
+#pragma once
+
+#include <array>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "agent/keeper/spawn.h"
+#include "common/sys/fd.h"
+
+namespace pop::keeper {
+
+class Spawner {
+ public:
+  struct Started {
+    int instance = 0;
+    std::uint64_t serial = 0;  ///< position in the order of beginning, from 0
+    SpawnResult result;
+  };
+
+  Spawner();
+
+  void enqueue(int instance, SpawnOrder order, std::array<sys::Fd, 3> stdio);
+
+  /// Starts the next process on this thread; false when none waits.
+  bool startNext();
+
+  /// What has been started, by either thread, since the last call.
+  std::vector<Started> takeStarted();
+
+  /// How many starts have begun so far. A child that is reaped now belongs to one of them.
+  std::uint64_t begun();
+
+  /// Nothing is started from now on; returns when no start is under way.
+  void stop();
+
+  /// Readable when the second thread has started something.
+  int readyFd() const { return ready_.get(); }
+
+ private:
+  struct Waiting {
+    int instance = 0;
+    std::uint64_t serial = 0;
+    SpawnOrder order;
+    std::array<sys::Fd, 3> stdio;
+  };
+
+  bool take(Waiting& next);
+  void start(const Waiting& waiting);
+  [[noreturn]] void help();
+
+  std::mutex mutex_;  ///< guards all below but ready_
+  std::condition_variable work_;
+  std::condition_variable finished_;
+  std::deque<Waiting> waiting_;
+  std::vector<Started> started_;
+  std::uint64_t begun_ = 0;
+  std::uint64_t ended_ = 0;
+  bool stopped_ = false;
+  bool has_helper_ = false;
+  sys::Fd ready_;  ///< eventfd
+};
+
+}  // namespace pop::keeper

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a job that has failed is started again.
+#pragma once
+
+#include "popdistd/controller/exit_policy.h"
+
+namespace pop {
+
+class RestartPolicy {
+ public:
+  explicit RestartPolicy(int max_restarts) : max_restarts_(max_restarts) {}
+
+  /// True when the job should run again. Not when its user ended it, when its time is over, or when the
+  /// program cannot even be started: that would fail again.
+  bool wants(const JobOutcome& outcome) const {
+    return outcome.failure && outcome.failure->pid != 0 && outcome.user_signal == 0 && !outcome.timed_out &&
+           restarts_ < max_restarts_;
+  }
+
+  void noteRestart() { ++restarts_; }
+  int restarts() const { return restarts_; }
+
+ private:
+  const int max_restarts_;
+  int restarts_ = 0;
+};
+
+}  // namespace pop
