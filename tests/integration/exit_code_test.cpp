@@ -30,6 +30,11 @@ TEST_P(ProgramsCode, IsPopruns) {
 
 INSTANTIATE_TEST_SUITE_P(Sample, ProgramsCode, ::testing::Values(0, 1, 2, 3, 42, 125, 126, 127, 255));
 
+TEST(ProgramsCodes, AreAllPassedOn) {
+  for (int code = 1; code <= 255; ++code)
+    ASSERT_EQ(run({.child = {"exit", std::to_string(code)}}).exit_code, code);
+}
+
 class ProgramsSignal : public ::testing::TestWithParam<int> {};
 
 TEST_P(ProgramsSignal, BecomesACodeAbove128) {
@@ -38,8 +43,11 @@ TEST_P(ProgramsSignal, BecomesACodeAbove128) {
   EXPECT_THAT(result.err, HasSubstr("was killed by SIG" + std::string(sigabbrev_np(GetParam()))));
 }
 
-INSTANTIATE_TEST_SUITE_P(Sample, ProgramsSignal,
-                         ::testing::Values(SIGSEGV, SIGABRT, SIGKILL, SIGTERM, SIGPIPE));
+INSTANTIATE_TEST_SUITE_P(EveryFatalOne, ProgramsSignal,
+                         ::testing::Values(SIGHUP, SIGINT, SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE,
+                                           SIGKILL, SIGUSR1, SIGSEGV, SIGUSR2, SIGPIPE, SIGALRM, SIGTERM,
+                                           SIGSTKFLT, SIGXCPU, SIGXFSZ, SIGVTALRM, SIGPROF, SIGIO, SIGPWR,
+                                           SIGSYS));
 
 // A file that cannot be executed, for one test.
 class Unexecutable {

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 
 #include "common/sys/fd.h"
@@ -82,14 +83,36 @@ int waitForUsr1(const Arguments& arguments) {
 }
 
 void saySignal(int signal) {
-  const char* text = signal == SIGINT ? "SIGINT\n" : signal == SIGHUP ? "SIGHUP\n" : "SIGTERM\n";
+  const std::string text = "SIG" + std::string(sigabbrev_np(signal)) + '\n';  // short: nothing is allocated
   if (!sys::writeAll(1, text).ok() || signal == SIGTERM) ::_exit(0);
 }
 
 int saySignals(const Arguments&) {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, saySignal);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT})
+    std::signal(signal, saySignal);
   sayReady();
   pauseForever();
+}
+
+int restartCount() {
+  const char* count = std::getenv("POPDIST_RESTART_COUNT");
+  return count == nullptr ? -1 : std::atoi(count);
+}
+
+// The last instance fails in every attempt before the one given; the others wait, and in that one all end
+// well.
+int failUntil(const Arguments& arguments) {
+  sayReady();
+  if (restartCount() >= std::stoi(arguments.at(0))) return 0;
+  if (instanceIndex() + 1 == std::atoi(std::getenv("POPDIST_NUM_INSTANCES")))
+    return std::stoi(arguments.at(1));
+  pauseForever();
+}
+
+// The first attempt leaves a daemon and fails; the second one waits.
+int leaveDaemonOnce(const Arguments& arguments) {
+  if (restartCount() == 0) return leaveDaemon(arguments);
+  return waitForUsr1({});
 }
 
 int ignoreTerm(const Arguments&) {
@@ -117,6 +140,8 @@ const std::map<std::string, Command>& commands() {
       {"wait", waitForUsr1},
       {"say-signals", saySignals},
       {"ignore-term", ignoreTerm},
+      {"fail-until", failUntil},
+      {"leave-daemon-once", leaveDaemonOnce},
       {"spawn-grandchild", spawnGrandchild},
       {"leave-daemon", leaveDaemon},
       {"guard-grandchild", guardGrandchild},

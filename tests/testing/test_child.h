@@ -8,12 +8,17 @@
 //   report                    descriptors, signals, group, directory, limits, as NAME=value
 //   bind-ports                binds the ports that it was given
 //   wait [CODE]               says "ready INSTANCE PID", waits; SIGUSR1 makes it exit with CODE
-//   say-signals               as wait; says the name of each SIGINT, SIGTERM and SIGHUP that it gets; SIGTERM
-//   ends it ignore-term               as wait; SIGTERM does nothing spawn-grandchild KIND     as wait, with a
-//   waiting grandchild: fork, group, daemon, nested, threads leave-daemon CODE         exits with CODE,
-//   leaving a daemon that keeps stdout open guard-grandchild          says "grandchild PID", exits with 0
-//   when that was killed breed COUNT               as wait; at SIGTERM it and all its offspring fork until
-//   there were COUNT, and wait
+//   say-signals               as wait; says the name of each SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 and
+//                             SIGCONT that it gets; SIGTERM ends it
+//   ignore-term               as wait; SIGTERM does nothing
+//   fail-until ATTEMPT CODE   says "ready"; the last instance exits with CODE and the others wait, until the
+//                             job has been started again ATTEMPT times: then all exit with 0
+//   spawn-grandchild KIND     as wait, with a waiting grandchild: fork, group, daemon, nested, threads
+//   leave-daemon CODE         exits with CODE, leaving a daemon that keeps stdout open
+//   leave-daemon-once CODE    the same in the first attempt; as wait in the next
+//   guard-grandchild          says "grandchild PID", exits with 0 when that was killed
+//   breed COUNT               as wait; at SIGTERM it and all its offspring fork until there were COUNT, and
+//   wait
 #pragma once
 
 #include <cstdint>

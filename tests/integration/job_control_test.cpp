@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signals that do not end a job: passed on, and Ctrl-Z with what follows it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "tests/testing/poprun_process.h"
+
+namespace pop::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+int count(const std::string& text, const std::string& line) {
+  int found = 0;
+  for (const std::string& each : linesOf(text)) found += each == line ? 1 : 0;
+  return found;
+}
+
+bool inState(pid_t pid, char state) {
+  return statOf(pid).value_or(ProcessStat{}).state == state;
+}
+
+class PassedOn : public ::testing::TestWithParam<int> {};
+
+TEST_P(PassedOn, ReachesEveryInstanceAndEndsNothing) {
+  PoprunProcess poprun({.options = {"--num-instances", "3", "--tag-output", "no"}, .child = {"say-signals"}});
+  ASSERT_EQ(poprun.waitReady(3).size(), 3U);
+  poprun.signal(GetParam());
+  const std::string name = "SIG" + std::string(sigabbrev_np(GetParam()));
+  EXPECT_TRUE(poprun.waitFor([&] { return count(poprun.out(), name) == 3; })) << poprun.out();
+  poprun.signal(SIGTERM);
+  EXPECT_EQ(poprun.wait(), 143);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, PassedOn, ::testing::Values(SIGUSR1, SIGUSR2, SIGCONT));
+
+TEST(CtrlZ, StopsTheInstancesAndPoprunUntilTheyAreContinued) {
+  PoprunProcess poprun({.options = {"--num-instances", "2", "--tag-output", "no"}, .child = {"say-signals"}});
+  const std::vector<pid_t> instances = poprun.waitReady(2);
+  ASSERT_EQ(instances.size(), 2U);
+  poprun.signal(SIGTSTP);
+  EXPECT_TRUE(waitUntil([&] { return inState(poprun.pid(), 'T'); }, kPatience));
+  for (const pid_t instance : instances)
+    EXPECT_TRUE(waitUntil([&] { return inState(instance, 'T'); }, kPatience));
+  poprun.signal(SIGCONT);
+  EXPECT_TRUE(poprun.waitFor([&] { return count(poprun.out(), "SIGCONT") == 2; })) << poprun.out();
+  poprun.signal(SIGTERM);
+  EXPECT_EQ(poprun.wait(), 143);
+}
+
+TEST(CtrlZ, StopsTheClockOfTheTimeLimit) {
+  PoprunProcess poprun({.options = {"--timeout", "1.5", "--tag-output", "no"}, .child = {"wait", "9"}});
+  const std::vector<pid_t> instances = poprun.waitReady(1);
+  ASSERT_EQ(instances.size(), 1U);
+  poprun.signal(SIGTSTP);
+  ASSERT_TRUE(waitUntil([&] { return inState(poprun.pid(), 'T'); }, kPatience));
+  EXPECT_FALSE(waitUntil([&] { return poprun.ended(); }, Milliseconds(1600))) << "longer than the limit";
+  poprun.signal(SIGCONT);
+  ::kill(instances[0], SIGUSR1);
+  EXPECT_EQ(poprun.wait(), 9);
+}
+
+TEST(CtrlZ, AStoppedJobCanBeKilled) {
+  PoprunProcess poprun({.options = {"--num-instances", "2"}, .child = {"wait"}});
+  ASSERT_EQ(poprun.waitReady(2).size(), 2U);
+  poprun.signal(SIGTSTP);
+  ASSERT_TRUE(waitUntil([&] { return inState(poprun.pid(), 'T'); }, kPatience));
+  poprun.signal(SIGKILL);
+  EXPECT_TRUE(poprun.goneWithin(Milliseconds(1000)));
+}
+
+}  // namespace
+}  // namespace pop::testing

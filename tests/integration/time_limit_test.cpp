@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// --timeout: what is still running is stopped, and the user reads where it was.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "tests/testing/poprun_process.h"
+
+namespace pop::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+TEST(TimeLimit, EndsTheJobWith124) {
+  const Outcome result =
+      run({.options = {"--num-instances", "2", "--timeout", "0.3", "--tag-output", "no"}, .child = {"wait"}});
+  EXPECT_EQ(result.exit_code, 124);
+  EXPECT_EQ(result.err, "poprun: the job did not end within 0.3 s (--timeout); all instances were stopped\n");
+}
+
+TEST(TimeLimit, KillsWhatIgnoresSigtermAfterTheGrace) {
+  const Outcome result =
+      run({.options = {"--timeout", "0.2", "--kill-grace", "0.2"}, .child = {"ignore-term"}});
+  EXPECT_EQ(result.exit_code, 124);
+}
+
+TEST(TimeLimit, IsNoMatterToAJobThatEndsBefore) {
+  const Outcome result = run({.options = {"--timeout", "1000"}, .child = {"exit", "3"}});
+  EXPECT_EQ(result.exit_code, 3);
+}
+
+TEST(TimeLimit, GivesWayToCtrlC) {
+  PoprunProcess poprun({.options = {"--timeout", "0.2", "--kill-grace", "1000"}, .child = {"ignore-term"}});
+  ASSERT_EQ(poprun.waitReady(1).size(), 1U);
+  // Until it has insisted: the first may come before the time limit, the second after it.
+  while (!poprun.ended()) {
+    poprun.signal(SIGINT);
+    poprun.waitFor([] { return false; }, Milliseconds(100));
+  }
+  EXPECT_EQ(poprun.wait(), 130);
+}
+
+TEST(StackTraces, SayWhereEachInstanceHangs) {
+  const Outcome result =
+      run({.options = {"--num-instances", "2", "--timeout", "1", "--stack-traces"}, .child = {"wait"}});
+  EXPECT_EQ(result.exit_code, 124);
+  EXPECT_THAT(result.err,
+              AllOf(HasSubstr("poprun: instance 0 (pid "), HasSubstr("poprun: instance 1 (pid ")));
+  // gdb says pause, /proc the kernel's name for it.
+  EXPECT_THAT(result.err, HasSubstr("pause"));
+}
+
+TEST(StackTraces, OfMoreInstancesThanDebuggersComeFromProc) {
+  const Outcome result =
+      run({.options = {"--num-instances", "12", "--timeout", "1", "--stack-traces"}, .child = {"wait"}});
+  EXPECT_EQ(result.exit_code, 124);
+  for (int instance = 0; instance < 12; ++instance)
+    EXPECT_THAT(result.err, HasSubstr("poprun: instance " + std::to_string(instance) + " (pid "));
+  EXPECT_THAT(result.err, HasSubstr("thread "));
+}
+
+}  // namespace
+}  // namespace pop::testing
