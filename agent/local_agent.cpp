@@ -2,7 +2,6 @@
 #include "agent/local_agent.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -84,16 +83,13 @@ void LocalAgent::onClean() {
   std::exchange(when_clean_, nullptr)();
 }
 
-Result<std::string> LocalAgent::makeJobDirectory(const std::string& name) {
+// Making and removing it here would cost a job on a disk's file system a millisecond, and most need none.
+std::string LocalAgent::nameJobDirectory(const std::string& name) {
   const char* base = std::getenv("TMPDIR");
   std::error_code ignored;  // the instances may run elsewhere: a path of its own
   job_directory_ = std::filesystem::absolute(base != nullptr && *base != '\0' ? base : "/tmp", ignored) /
                    ("poprun-" + name);
-  keeper_link_.removeAtEnd(
-      job_directory_);  // before it exists: killed between the two, we would leave it behind
-  if (::mkdir(job_directory_.c_str(), 0700) != 0) {
-    return errnoStatus("making the job's directory " + job_directory_ + " (TMPDIR chooses where)", errno);
-  }
+  keeper_link_.removeAtEnd(job_directory_);
   return job_directory_;
 }
 

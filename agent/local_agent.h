@@ -24,8 +24,9 @@ class LocalAgent final : public Agent, private Processes {
   LocalAgent(os::AsioLoop& loop, keeper::Keeper keeper, OutputSink& sink, OutputPump::Mode mode);
   ~LocalAgent() override;
 
-  /// A fresh directory for all instances of this host; the keeper removes it after everything else.
-  Result<std::string> makeJobDirectory(const std::string& name);
+  /// Path of a directory for all instances of this host, which does not exist yet: whoever needs it makes it.
+  /// The keeper removes it after everything else.
+  std::string nameJobDirectory(const std::string& name);
 
   /// Ends whatever is left of the job, the keeper last. Call it once, before the agent is destroyed.
   Status shutDown();

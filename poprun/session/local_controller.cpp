@@ -23,9 +23,7 @@ std::string randomName() {
 }  // namespace
 
 Status LocalController::submit(model::JobSpec spec, JobWatch watch) {
-  if (spec.executable_cache_path.empty()) {
-    POP_ASSIGN_OR_RETURN(spec.executable_cache_path, cacheDirectory());
-  }
+  if (spec.executable_cache_path.empty()) spec.executable_cache_path = cacheDirectory();
   job_ = std::make_unique<Job>(loop_, randomName(), std::move(spec), std::vector<Agent*>{&agent_},
                                std::move(watch));
   job_->start();
@@ -33,10 +31,10 @@ Status LocalController::submit(model::JobSpec spec, JobWatch watch) {
 }
 
 // The user's, else a fresh one.
-Result<std::string> LocalController::cacheDirectory() {
+std::string LocalController::cacheDirectory() {
   const char* chosen = std::getenv("POPDIST_EXECUTABLE_CACHE_PATH");
-  if (chosen != nullptr && *chosen != '\0') return std::string(chosen);
-  return agent_.makeJobDirectory(randomName());
+  if (chosen != nullptr && *chosen != '\0') return chosen;
+  return agent_.nameJobDirectory(randomName());
 }
 
 void LocalController::signal(int signal) {

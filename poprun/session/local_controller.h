@@ -25,7 +25,7 @@ class LocalController final : public Controller {
   Status shutDown() { return agent_.shutDown(); }
 
  private:
-  Result<std::string> cacheDirectory();
+  std::string cacheDirectory();
 
   os::AsioLoop& loop_;
   agent::LocalAgent agent_;
