@@ -22,6 +22,8 @@ namespace {
 
 using contract::Frame;
 
+constexpr std::size_t kManyReportsBytes = 512;  // some twenty
+
 sys::Fd childSignals() {
   // All of them: what the terminal or killall sends to the launcher is not meant for its keeper.
   sigset_t all;
@@ -52,9 +54,10 @@ void KeeperProcess::run() {
   resetDispositions();
   raiseDescriptorLimit();
   while (connected_) {
-    waitForEvents(signals.get());
+    const bool busy = waitForEvents(signals.get());
     reportStarted();
-    flush();
+    // Each report wakes the agent, on a CPU that the next start could have.
+    if (!busy || outgoing_.size() > kManyReportsBytes) flush();
   }
   spawner_.stop();
   const bool ended = endAllDescendants(kPatience, {});
@@ -65,19 +68,20 @@ void KeeperProcess::run() {
   ::_exit(ended ? 0 : 1);
 }
 
-void KeeperProcess::waitForEvents(int signals) {
+bool KeeperProcess::waitForEvents(int signals) {
   std::array<pollfd, 3> fds{
       pollfd{link_.get(), static_cast<short>(outgoing_.empty() ? POLLIN : POLLIN | POLLOUT), 0},
       pollfd{signals, POLLIN, 0}, pollfd{spawner_.readyFd(), POLLIN, 0}};
   // While anything waits to be started, look without waiting, between two starts.
   const bool busy = spawner_.startNext();
-  if (::poll(fds.data(), fds.size(), busy ? 0 : -1) < 0) return;
+  if (::poll(fds.data(), fds.size(), busy ? 0 : -1) < 0) return busy;
   if ((fds[2].revents & POLLIN) != 0) drain(spawner_.readyFd());
   if ((fds[1].revents & POLLIN) != 0) {
     drain(signals);
     reapChildren();
   }
   if ((fds[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0) receive();
+  return busy;
 }
 
 // Descriptors of requests can pile up here; a child gets the limit that we had (spawn.cpp).

@@ -35,7 +35,7 @@ class KeeperProcess {
   };
 
   void raiseDescriptorLimit();
-  void waitForEvents(int signals);
+  bool waitForEvents(int signals);  ///< true: more may be waiting to be started
   void receive();
   void handle(const contract::Frame& frame);
   void enqueueSpawn(const contract::Frame& frame);

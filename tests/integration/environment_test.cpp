@@ -71,7 +71,8 @@ TEST(Environment, KeepsTheUsersVariables) {
 
 TEST(Environment, OffersADirectoryThatGoesWithTheJob) {
   const Arguments script{"sh", "-c",
-                         "mkdir -p $POPDIST_EXECUTABLE_CACHE_PATH && touch $POPDIST_EXECUTABLE_CACHE_PATH/$RANK && echo $POPDIST_EXECUTABLE_CACHE_PATH"};
+                         "mkdir -p $POPDIST_EXECUTABLE_CACHE_PATH && touch "
+                         "$POPDIST_EXECUTABLE_CACHE_PATH/$RANK && echo $POPDIST_EXECUTABLE_CACHE_PATH"};
   PoprunProcess poprun(
       {.options = {"--num-instances", "2", "--tag-output", "no", script[0], script[1], script[2]}});
   EXPECT_EQ(poprun.wait(), 0);
