@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/harness/command.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+
+#include "agent/keeper/descendants.h"
+#include "common/base/text.h"
+
+namespace pop::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kTermPatience{1000};
+constexpr std::chrono::milliseconds kKillPatience{5000};
+
+double seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+}
+
+// posix_spawn is vfork inside: it does not copy our page tables, so our size does not matter.
+Result<pid_t> start(const Command& command, int output) {
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&files, output, 1);
+  posix_spawn_file_actions_adddup2(&files, output, 2);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  pid_t pid = 0;
+  const int error = ::posix_spawn(&pid, command.argv.front().c_str(), &files, &attributes,
+                                  pointersTo(command.argv).data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&files);
+  if (error != 0) return errnoStatus("starting " + inQuotes(command.argv.front()), error);
+  return pid;
+}
+
+// One started command: reads its output until it ends.
+class RunningCommand {
+ public:
+  RunningCommand(pid_t pid, sys::Fd output, std::size_t kept_bytes)
+      // glibc 2.36 declares pidfd_open without C linkage.
+      : pid_(pid),
+        pidfd_(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))),
+        output_(std::move(output)),
+        kept_bytes_(kept_bytes) {}
+
+  /// True when the process has ended (it is not reaped yet), false at the deadline.
+  bool waitUntil(Clock::time_point deadline) {
+    while (true) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+      std::array<pollfd, 2> fds{pollfd{pidfd_.get(), POLLIN, 0}, pollfd{output_.get(), POLLIN, 0}};
+      const int ready =
+          ::poll(fds.data(), fds.size(), static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
+      if (ready < 0 && errno != EINTR) return false;
+      if (ready == 0) return false;
+      if (fds[1].revents != 0) readOutput();
+      if (fds[0].revents != 0) return true;
+    }
+  }
+
+  void signalGroup(int signal) const { ::kill(-pid_, signal); }
+
+  /// After its end: takes the rest of the output and the status.
+  void reap(Run& run) {
+    readOutput();
+    int status = 0;
+    rusage used{};
+    while (::wait4(pid_, &status, 0, &used) < 0 && errno == EINTR) {
+    }
+    run.cpu_s = seconds(used.ru_utime) + seconds(used.ru_stime);
+    run.end = WIFSIGNALED(status) ? End::kSignalled : End::kExited;
+    run.code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+    run.output = std::move(kept_);
+    run.output_bytes = bytes_;
+  }
+
+ private:
+  // Until the pipe is empty or at its end; a closed pipe is no longer polled.
+  void readOutput() {
+    static std::array<char, 1 << 16> buffer;
+    ssize_t size = 0;
+    while (output_.valid() && (size = ::read(output_.get(), buffer.data(), buffer.size())) != 0) {
+      if (size < 0 && errno == EINTR) continue;
+      if (size < 0) return;
+      bytes_ += size;
+      kept_.append(buffer.data(), std::min(static_cast<std::size_t>(size), kept_bytes_ - kept_.size()));
+    }
+    output_.reset();
+  }
+
+  pid_t pid_;
+  sys::Fd pidfd_;
+  sys::Fd output_;
+  std::size_t kept_bytes_;
+  std::string kept_;
+  std::int64_t bytes_ = 0;
+};
+
+}  // namespace
+
+std::string inWords(const Run& run) {
+  if (run.end == End::kTimedOut) return "no end within its time limit";
+  return (run.end == End::kExited ? "exit code " : "signal ") + std::to_string(run.code);
+}
+
+Status adoptOrphans() {
+  if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return errnoStatus("becoming a child subreaper", errno);
+  return {};
+}
+
+Result<Run> run(const Command& command) {
+  POP_ASSIGN_OR_RETURN(sys::Pipe pipe, sys::makePipe());
+  POP_RETURN_IF_ERROR(sys::setNonBlocking(pipe.read_end.get()));
+  const auto begin = Clock::now();
+  POP_ASSIGN_OR_RETURN(const pid_t pid, start(command, pipe.write_end.get()));
+  pipe.write_end.reset();
+  RunningCommand running(pid, std::move(pipe.read_end), command.kept_output_bytes);
+
+  const bool ended = running.waitUntil(begin + command.time_limit);
+  if (!ended) {
+    running.signalGroup(SIGTERM);  // most launchers tidy up then
+    if (!running.waitUntil(Clock::now() + kTermPatience)) {
+      running.signalGroup(SIGKILL);
+      if (!running.waitUntil(Clock::now() + kKillPatience))
+        return unavailable(inQuotes(command.argv.front()) + " resists SIGKILL");
+    }
+  }
+  Run run;
+  running.reap(run);
+  run.wall_s = std::chrono::duration<double>(Clock::now() - begin).count();
+  if (!ended) run.end = End::kTimedOut;
+  if (!keeper::endAllDescendants(kKillPatience, {}))
+    return unavailable("a process that " + inQuotes(command.argv.front()) + " has left resists SIGKILL");
+  return run;
+}
+
+std::string findInPath(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  for (const std::string& directory : split(path == nullptr ? "/usr/bin:/bin" : path, ':')) {
+    const std::string candidate = (directory.empty() ? "." : directory) + '/' + program;
+    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  return {};
+}
+
+std::vector<char*> pointersTo(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+}  // namespace pop::bench

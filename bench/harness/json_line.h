@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// One JSON object on one line: how benchmarks hand their figures to other programs.
+#pragma once
+
+#include <concepts>
+#include <string>
+#include <string_view>
+
+namespace pop::bench {
+
+class JsonLine {
+ public:
+  /// Every line says what it is about in its field "type".
+  explicit JsonLine(std::string_view type) { add("type", type); }
+
+  JsonLine& add(std::string_view name, std::string_view value);
+  JsonLine& add(std::string_view name, const char* value) { return add(name, std::string_view(value)); }
+  /// Not a number and the infinities have no spelling in JSON: they become null.
+  JsonLine& add(std::string_view name, double value);
+  template <std::integral T>
+  JsonLine& add(std::string_view name, T value) {
+    if constexpr (std::same_as<T, bool>)
+      return addVerbatim(name, value ? "true" : "false");
+    else
+      return addVerbatim(name, std::to_string(value));
+  }
+  JsonLine& addNull(std::string_view name) { return addVerbatim(name, "null"); }
+
+  /// The object, without a line feed.
+  std::string text() const { return '{' + fields_ + '}'; }
+
+ private:
+  JsonLine& addVerbatim(std::string_view name, std::string_view value);
+
+  std::string fields_;
+};
+
+}  // namespace pop::bench

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/harness/peak_memory.h"
+
+#include <fcntl.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include "agent/keeper/descendants.h"
+#include "common/base/text.h"
+#include "common/sys/fd.h"
+
+namespace pop::bench {
+namespace {
+
+constexpr std::chrono::milliseconds kKillPatience{5000};
+constexpr long kTraced = PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC |
+                         PTRACE_O_TRACEEXIT | PTRACE_O_EXITKILL;
+
+// "VmHWM:\t    1234 kB" and the like in /proc/PID/status.
+std::string fieldOf(const std::string& status, const std::string& field) {
+  std::istringstream lines(status);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(field + ":\t")) continue;
+    const std::size_t begin = line.find_first_not_of(" \t", field.size() + 1);
+    return begin == std::string::npos ? "" : line.substr(begin);
+  }
+  return {};
+}
+
+class Tracer {
+ public:
+  explicit Tracer(pid_t root) : root_(root) {}
+
+  /// One stop or end of a process or thread. False when the command itself has ended.
+  bool handle(pid_t task, int status) {
+    if (!WIFSTOPPED(status)) return task != root_;
+    const int event = status >> 16;
+    const int signal = WSTOPSIG(status);
+    if (event == PTRACE_EVENT_EXIT) notePeak(task);
+    // A new task begins with a SIGSTOP, an exec with a SIGTRAP, both for the tracer; every other signal is
+    // the process's own.
+    const bool first_stop = seen_.insert(task).second;
+    if (first_stop) ::ptrace(PTRACE_SETOPTIONS, task, nullptr, kTraced);
+    const bool ours = event != 0 || first_stop || signal == SIGTRAP;
+    ::ptrace(PTRACE_CONT, task, nullptr, ours ? 0L : static_cast<long>(signal));
+    return true;
+  }
+
+  std::vector<ProcessPeak> takePeaks() { return std::move(peaks_); }
+
+ private:
+  // The memory is still there at this stop. Threads share it: the first one of the process counts.
+  void notePeak(pid_t task) {
+    const std::string directory = "/proc/" + std::to_string(task);
+    const Result<std::string> status = sys::readFile(directory + "/status");
+    if (!status.ok() || fieldOf(status.value(), "Tgid") != std::to_string(task)) return;
+    std::error_code unreadable;
+    ProcessPeak peak{.executable = std::filesystem::read_symlink(directory + "/exe", unreadable),
+                     .name = fieldOf(status.value(), "Name")};
+    std::istringstream(fieldOf(status.value(), "VmHWM")) >> peak.peak_kib;
+    peaks_.push_back(std::move(peak));
+  }
+
+  pid_t root_;
+  std::set<pid_t> seen_;
+  std::vector<ProcessPeak> peaks_;
+};
+
+// vfork, so that nothing of this process's memory is handed down.
+pid_t startTraced(const Command& command, int output) {
+  const std::vector<char*> argv = pointersTo(command.argv);
+  const pid_t pid = ::vfork();
+  if (pid != 0) return pid;
+  ::setpgid(0, 0);
+  ::dup2(output, 0);
+  ::dup2(output, 1);
+  ::dup2(output, 2);
+  if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) ::_exit(127);
+  ::execve(argv.front(), argv.data(), environ);
+  ::_exit(127);
+}
+
+}  // namespace
+
+Result<std::vector<ProcessPeak>> tracePeakMemory(const Command& command) {
+  const sys::Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  const pid_t root = startTraced(command, null.get());
+  if (root < 0) return errnoStatus("starting " + inQuotes(command.argv.front()), errno);
+  Tracer tracer(root);
+  const auto deadline = std::chrono::steady_clock::now() + command.time_limit;
+  int root_status = 0;
+  while (true) {
+    int status = 0;
+    const pid_t task = ::waitpid(-1, &status, __WALL | WNOHANG);
+    if (task > 0) {
+      root_status = status;
+      if (!tracer.handle(task, status)) break;
+      continue;
+    }
+    if (task < 0 && errno != EINTR)
+      return errnoStatus("waiting for " + inQuotes(command.argv.front()), errno);
+    if (std::chrono::steady_clock::now() >= deadline) {
+      keeper::endAllDescendants(kKillPatience, {});
+      return Status(Code::kDeadlineExceeded, inQuotes(command.argv.front()) + " did not end in time");
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+  keeper::endAllDescendants(kKillPatience, {});
+  std::vector<ProcessPeak> peaks = tracer.takePeaks();
+  if (peaks.empty() || !WIFEXITED(root_status) || WEXITSTATUS(root_status) != 0) {
+    return failedPrecondition(inQuotes(command.argv.front()) +
+                              " does not run to success under ptrace (is ptrace allowed here?)");
+  }
+  return peaks;
+}
+
+}  // namespace pop::bench

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a sample of measured values comes to.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace pop::bench {
+
+/// The p-quantile, 0 <= p <= 1, of a sample that is not empty: linear between the two nearest values in
+/// order, at position p * (n - 1).
+double quantile(std::vector<double> sample, double p);
+
+struct Summary {
+  std::size_t count = 0;
+  double median = 0;
+  double min = 0;
+  double max = 0;
+  double lower_quartile = 0;
+  double upper_quartile = 0;
+};
+
+/// All zero for an empty sample.
+Summary summarize(const std::vector<double>& sample);
+
+}  // namespace pop::bench

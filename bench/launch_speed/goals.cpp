@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/launch_speed/goals.h"
+
+#include "bench/launch_speed/contestants.h"
+
+namespace pop::bench {
+namespace {
+
+constexpr double kOfHydra = 0.6;  // for few processes, and for very many
+constexpr int kFew = 8, kVeryMany = 1024;
+constexpr double kOfFloor = 1.3;
+constexpr int kFloorCountsFrom = 8;  // below, what every launcher does once is more than its processes
+constexpr double kJobsPerSecond = 300;
+
+struct MemoryLimit {
+  int processes;
+  double mb;
+};
+constexpr MemoryLimit kMemoryLimits[] = {{2, 8}, {128, 16}};
+
+std::string where(const TimeFigure& figure) {
+  return ", " + figure.job_program + ", N = " + std::to_string(figure.processes);
+}
+
+// Ratio of medians: poprun's over the other's, of runs that were interleaved.
+double ratio(const TimeFigure& ours, const TimeFigure& other) {
+  return ours.wall_ms.median / other.wall_ms.median;
+}
+
+void judgeTimes(const Figures& figures, const TimeFigure& ours, std::vector<Goal>& goals) {
+  const auto peer = [&](const std::string& name) {
+    return figures.time(name, ours.job_program, ours.processes);
+  };
+  if (ours.processes <= kFew || ours.processes == kVeryMany) {
+    if (const TimeFigure* hydra = peer(kHydra))
+      goals.push_back({"poprun / hydra" + where(ours), ratio(ours, *hydra), kOfHydra});
+  }
+  if (ours.processes >= kFloorCountsFrom) {
+    const TimeFigure* floor = peer(kFloor);
+    const TimeFigure* floor2 = peer(kFloorOfTwoThreads);
+    if (floor != nullptr && floor2 != nullptr) {
+      const TimeFigure& better = floor->wall_ms.median < floor2->wall_ms.median ? *floor : *floor2;
+      goals.push_back({"poprun / better floor" + where(ours), ratio(ours, better), kOfFloor});
+    }
+  }
+  const TimeFigure* fastest = nullptr;
+  for (const TimeFigure& other : figures.times) {
+    if (!other.is_peer || other.job_program != ours.job_program || other.processes != ours.processes ||
+        other.wall_ms.count == 0)
+      continue;
+    if (fastest == nullptr || other.wall_ms.median < fastest->wall_ms.median) fastest = &other;
+  }
+  if (fastest != nullptr) {
+    goals.push_back(
+        {"poprun / fastest peer (" + fastest->contestant + ")" + where(ours), ratio(ours, *fastest), 1.0});
+  }
+}
+
+// 1 MB = 10^6 bytes.
+double megabytes(std::int64_t kib) {
+  return static_cast<double>(kib) * 1024 / 1e6;
+}
+
+}  // namespace
+
+std::vector<Goal> judge(const Figures& figures) {
+  std::vector<Goal> goals;
+  for (const TimeFigure& ours : figures.times) {
+    if (ours.contestant == kPoprun && ours.wall_ms.count > 0) judgeTimes(figures, ours, goals);
+  }
+  for (const RateFigure& rate : figures.rates) {
+    if (rate.contestant != kPoprun) continue;
+    goals.push_back(
+        {"poprun: jobs of 2 processes, one after another", rate.jobs_per_s, kJobsPerSecond, true, "jobs/s"});
+  }
+  for (const MemoryFigure& memory : figures.memory) {
+    for (const MemoryLimit& limit : kMemoryLimits) {
+      if (memory.contestant != kPoprun || memory.processes != limit.processes) continue;
+      const std::string of = ", N = " + std::to_string(limit.processes);
+      goals.push_back({"poprun: peak memory, largest process" + of, megabytes(memory.largest_kib), limit.mb,
+                       false, "MB"});
+      goals.push_back({"poprun: peak memory, sum with the keeper" + of, megabytes(memory.sum_kib), limit.mb,
+                       false, "MB"});
+    }
+  }
+  return goals;
+}
+
+}  // namespace pop::bench

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/launch_speed/options.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "bench/launch_speed/contestants.h"
+
+namespace pop::bench {
+namespace {
+
+struct Bound {
+  LaunchOptions options;
+  bool quick = false;
+  int quiet_patience_ms = 1000;
+  int time_limit_ms = 10'000;
+};
+
+void bind(CLI::App& app, Bound& bound) {
+  LaunchOptions& options = bound.options;
+  app.set_help_flag("--help", "print this and exit");
+  app.add_option("--n", options.process_counts, "numbers of processes, as in 1,8,128")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 100'000));
+  app.add_option("--repeats", options.repeats, "counted runs of each figure; 3 at most from 512 processes on")
+      ->check(CLI::Range(1, 10'000));
+  app.add_option("--only", options.only, "contestants, as in poprun,hydra")
+      ->delimiter(',')
+      ->check(CLI::IsMember(contestantNames()));
+  app.add_option("--measure", options.measures, "what to measure: time, rate, memory")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"time", "rate", "memory"}));
+  app.add_option("--quiet-patience-ms", bound.quiet_patience_ms,
+                 "how long a run waits for a quiet machine; 0: not at all")
+      ->check(CLI::Range(0, 600'000));
+  app.add_option("--time-limit-ms", bound.time_limit_ms,
+                 "a run that takes longer, and 50 ms for each process, hangs")
+      ->check(CLI::Range(100, 3'600'000));
+  app.add_flag("--quick", bound.quick, "see that it works: few and small runs, no peers, no quiet machine");
+}
+
+// Quick is a set of other defaults; what is asked for by name still counts.
+void applyQuick(const CLI::App& app, Bound& bound) {
+  LaunchOptions& options = bound.options;
+  if (app.count("--n") == 0) options.process_counts = {1, 2, 8};
+  if (app.count("--repeats") == 0) options.repeats = 3;
+  if (app.count("--only") == 0) options.only = {kPoprun, kFloor, kFloorOfTwoThreads};
+  if (app.count("--quiet-patience-ms") == 0) bound.quiet_patience_ms = 0;
+  options.jobs_per_rate = 10;
+}
+
+}  // namespace
+
+bool LaunchOptions::measure(const std::string& what) const {
+  return std::find(measures.begin(), measures.end(), what) != measures.end();
+}
+
+Result<LaunchOptions> parseLaunchOptions(int argc, const char* const* argv) {
+  CLI::App app("Launch speed of poprun, its floors and its peers", "bench/launch");
+  Bound bound;
+  bind(app, bound);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    bound.options.help = true;
+    return bound.options;
+  } catch (const CLI::ParseError& error) {
+    return invalidArgument(std::string(error.what()) + " (bench/launch --help lists the options)");
+  }
+  if (bound.quick) applyQuick(app, bound);
+  LaunchOptions& options = bound.options;
+  options.repeats_of_large_jobs = std::min(options.repeats, options.repeats_of_large_jobs);
+  options.quiet_patience = std::chrono::milliseconds(bound.quiet_patience_ms);
+  options.time_limit = std::chrono::milliseconds(bound.time_limit_ms);
+  return options;
+}
+
+std::string launchHelp() {
+  CLI::App app("Launch speed of poprun, its floors and its peers", "bench/launch");
+  Bound bound;
+  bind(app, bound);
+  return app.help();
+}
+
+}  // namespace pop::bench

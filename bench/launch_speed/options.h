@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of bench_launch.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "common/base/status.h"
+
+namespace pop::bench {
+
+struct LaunchOptions {
+  std::vector<int> process_counts{1, 2, 8, 32, 64, 128, 1024};
+  int repeats = 11;
+  int repeats_of_large_jobs = 3;  // from kLargeJob processes on
+  std::vector<std::string> only;  // contestants; empty: all
+  std::vector<std::string> measures{"time", "rate", "memory"};
+  std::chrono::milliseconds quiet_patience{1000};
+  std::chrono::milliseconds time_limit{10'000};  // of one run, plus kTimePerProcess for each process
+  int jobs_per_rate = 50;
+  bool help = false;
+
+  static constexpr int kLargeJob = 512;
+  static constexpr std::chrono::milliseconds kTimePerProcess{50};
+
+  bool measure(const std::string& what) const;
+  int repeatsOf(int process_count) const {
+    return process_count >= kLargeJob ? repeats_of_large_jobs : repeats;
+  }
+  std::chrono::milliseconds timeLimitOf(int process_count) const {
+    return time_limit + process_count * kTimePerProcess;
+  }
+};
+
+/// kInvalidArgument names what is wrong with the command line.
+Result<LaunchOptions> parseLaunchOptions(int argc, const char* const* argv);
+std::string launchHelp();
+
+}  // namespace pop::bench
