@@ -78,7 +78,7 @@ class RunningCommand {
   void signalGroup(int signal) const { ::kill(-pid_, signal); }
 
   /// After its end: takes the rest of the output and the status.
-  void reap(Run& run) {
+  void reap(RunResult& run) {
     readOutput();
     int status = 0;
     rusage used{};
@@ -115,7 +115,7 @@ class RunningCommand {
 
 }  // namespace
 
-std::string inWords(const Run& run) {
+std::string inWords(const RunResult& run) {
   if (run.end == End::kTimedOut) return "no end within its time limit";
   return (run.end == End::kExited ? "exit code " : "signal ") + std::to_string(run.code);
 }
@@ -125,7 +125,7 @@ Status adoptOrphans() {
   return {};
 }
 
-Result<Run> run(const Command& command) {
+Result<RunResult> run(const Command& command) {
   POP_ASSIGN_OR_RETURN(sys::Pipe pipe, sys::makePipe());
   POP_RETURN_IF_ERROR(sys::setNonBlocking(pipe.read_end.get()));
   const auto begin = Clock::now();
@@ -142,7 +142,7 @@ Result<Run> run(const Command& command) {
         return unavailable(inQuotes(command.argv.front()) + " resists SIGKILL");
     }
   }
-  Run run;
+  RunResult run;
   running.reap(run);
   run.wall_s = std::chrono::duration<double>(Clock::now() - begin).count();
   if (!ended) run.end = End::kTimedOut;

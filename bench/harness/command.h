@@ -23,7 +23,7 @@ struct Command {
 
 enum class End : std::uint8_t { kExited, kSignalled, kTimedOut };
 
-struct Run {
+struct RunResult {
   End end = End::kExited;
   int code = 0;        // exit code, or number of the signal
   double wall_s = 0;   // from before the process exists to its being reaped, its output read
@@ -35,16 +35,16 @@ struct Run {
 };
 
 /// "exit code 1", "signal 9", "no end within its time limit"
-std::string inWords(const Run& run);
+std::string inWords(const RunResult& run);
 
 /// Makes this process the one that orphaned descendants are handed to, so that none can outlive a run. Once,
 /// before the first run; children of this process that run() has not started are ended by run() as well.
 Status adoptOrphans();
 
 /// Runs `command` in a process group of its own, stdin from /dev/null. After the time limit: SIGTERM, a
-/// second of patience, then SIGKILL. In any case no descendant is left when this returns. Not a Run only when
-/// the command cannot be started.
-Result<Run> run(const Command& command);
+/// second of patience, then SIGKILL. In any case no descendant is left when this returns. An error
+/// only when the command cannot be started, or something resists SIGKILL.
+Result<RunResult> run(const Command& command);
 
 /// The whole of `program`'s path as execvp would find it; empty if there is none.
 std::string findInPath(const std::string& program);

@@ -9,11 +9,11 @@
 #include <cerrno>
 #include <csignal>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <thread>
 
-#include "agent/keeper/descendants.h"
 #include "common/base/text.h"
 #include "common/sys/fd.h"
 
@@ -37,21 +37,25 @@ std::string fieldOf(const std::string& status, const std::string& field) {
 
 class Tracer {
  public:
-  explicit Tracer(pid_t root) : root_(root) {}
-
-  /// One stop or end of a process or thread. False when the command itself has ended.
-  bool handle(pid_t task, int status) {
-    if (!WIFSTOPPED(status)) return task != root_;
+  /// One stop or end of a process or thread.
+  void handle(pid_t task, int status) {
+    if (!WIFSTOPPED(status)) {
+      tasks_.erase(task);
+      return;
+    }
     const int event = status >> 16;
     const int signal = WSTOPSIG(status);
     if (event == PTRACE_EVENT_EXIT) notePeak(task);
     // A new task begins with a SIGSTOP, an exec with a SIGTRAP, both for the tracer; every other signal is
     // the process's own.
-    const bool first_stop = seen_.insert(task).second;
+    const bool first_stop = tasks_.insert(task).second;
     if (first_stop) ::ptrace(PTRACE_SETOPTIONS, task, nullptr, kTraced);
     const bool ours = event != 0 || first_stop || signal == SIGTRAP;
     ::ptrace(PTRACE_CONT, task, nullptr, ours ? 0L : static_cast<long>(signal));
-    return true;
+  }
+
+  void killAll() const {
+    for (const pid_t task : tasks_) ::kill(task, SIGKILL);
   }
 
   std::vector<ProcessPeak> takePeaks() { return std::move(peaks_); }
@@ -69,8 +73,7 @@ class Tracer {
     peaks_.push_back(std::move(peak));
   }
 
-  pid_t root_;
-  std::set<pid_t> seen_;
+  std::set<pid_t> tasks_;
   std::vector<ProcessPeak> peaks_;
 };
 
@@ -94,28 +97,30 @@ Result<std::vector<ProcessPeak>> tracePeakMemory(const Command& command) {
   const sys::Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
   const pid_t root = startTraced(command, null.get());
   if (root < 0) return errnoStatus("starting " + inQuotes(command.argv.front()), errno);
-  Tracer tracer(root);
-  const auto deadline = std::chrono::steady_clock::now() + command.time_limit;
-  int root_status = 0;
+  Tracer tracer;
+  auto deadline = std::chrono::steady_clock::now() + command.time_limit;
+  std::optional<int> root_status;
+  bool in_time = true;
+  // Until no descendant is left: all of them are traced, so all of them are waited for here.
   while (true) {
     int status = 0;
     const pid_t task = ::waitpid(-1, &status, __WALL | WNOHANG);
-    if (task > 0) {
-      root_status = status;
-      if (!tracer.handle(task, status)) break;
-      continue;
-    }
-    if (task < 0 && errno != EINTR)
-      return errnoStatus("waiting for " + inQuotes(command.argv.front()), errno);
+    if (task < 0 && errno == ECHILD) break;
+    if (task > 0) tracer.handle(task, status);
+    if (task == root && !WIFSTOPPED(status)) root_status = status;
+    if (root_status || !in_time) tracer.killAll();
+    if (task > 0) continue;
     if (std::chrono::steady_clock::now() >= deadline) {
-      keeper::endAllDescendants(kKillPatience, {});
-      return Status(Code::kDeadlineExceeded, inQuotes(command.argv.front()) + " did not end in time");
+      if (!in_time) return unavailable(inQuotes(command.argv.front()) + " resists SIGKILL");
+      in_time = false;
+      deadline += kKillPatience;
     }
     std::this_thread::sleep_for(std::chrono::microseconds(200));
   }
-  keeper::endAllDescendants(kKillPatience, {});
+  if (!in_time)
+    return Status(Code::kDeadlineExceeded, inQuotes(command.argv.front()) + " did not end in time");
   std::vector<ProcessPeak> peaks = tracer.takePeaks();
-  if (peaks.empty() || !WIFEXITED(root_status) || WEXITSTATUS(root_status) != 0) {
+  if (peaks.empty() || root_status != 0) {
     return failedPrecondition(inQuotes(command.argv.front()) +
                               " does not run to success under ptrace (is ptrace allowed here?)");
   }

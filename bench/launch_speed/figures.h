@@ -22,6 +22,8 @@ struct TimeFigure {
   int failed = 0;       // runs with another exit code than 0, or without the output of every rank
   int not_quiet = 0;    // counted runs that began although the machine was busy
   std::string failure;  // the first one, in words
+
+  bool mostlyNotQuiet() const { return not_quiet * 2 > static_cast<int>(wall_ms.count); }
 };
 
 /// Jobs of two processes, one after another without a pause.
@@ -29,6 +31,7 @@ struct RateFigure {
   std::string contestant;
   double jobs_per_s = 0;  // median over blocks of (jobs in the block) / (sum of their wall times)
   int failed = 0;
+  bool mostly_not_quiet = false;  // most blocks did not begin on a quiet machine
 };
 
 /// Peak memory of a launcher: all processes of a job but the job's own.

@@ -18,13 +18,13 @@ struct MemoryLimit {
 };
 constexpr MemoryLimit kMemoryLimits[] = {{2, 8}, {128, 16}};
 
-std::string where(const TimeFigure& figure) {
-  return ", " + figure.job_program + ", N = " + std::to_string(figure.processes);
-}
-
 // Ratio of medians: poprun's over the other's, of runs that were interleaved.
-double ratio(const TimeFigure& ours, const TimeFigure& other) {
-  return ours.wall_ms.median / other.wall_ms.median;
+Goal atMost(double limit, const TimeFigure& ours, const TimeFigure& other, const std::string& other_name) {
+  return {
+      .text = "poprun / " + other_name + ", " + ours.job_program + ", N = " + std::to_string(ours.processes),
+      .value = ours.wall_ms.median / other.wall_ms.median,
+      .limit = limit,
+      .is_noisy = ours.mostlyNotQuiet() || other.mostlyNotQuiet()};
 }
 
 void judgeTimes(const Figures& figures, const TimeFigure& ours, std::vector<Goal>& goals) {
@@ -32,15 +32,14 @@ void judgeTimes(const Figures& figures, const TimeFigure& ours, std::vector<Goal
     return figures.time(name, ours.job_program, ours.processes);
   };
   if (ours.processes <= kFew || ours.processes == kVeryMany) {
-    if (const TimeFigure* hydra = peer(kHydra))
-      goals.push_back({"poprun / hydra" + where(ours), ratio(ours, *hydra), kOfHydra});
+    if (const TimeFigure* hydra = peer(kHydra)) goals.push_back(atMost(kOfHydra, ours, *hydra, kHydra));
   }
   if (ours.processes >= kFloorCountsFrom) {
     const TimeFigure* floor = peer(kFloor);
     const TimeFigure* floor2 = peer(kFloorOfTwoThreads);
     if (floor != nullptr && floor2 != nullptr) {
       const TimeFigure& better = floor->wall_ms.median < floor2->wall_ms.median ? *floor : *floor2;
-      goals.push_back({"poprun / better floor" + where(ours), ratio(ours, better), kOfFloor});
+      goals.push_back(atMost(kOfFloor, ours, better, "better floor"));
     }
   }
   const TimeFigure* fastest = nullptr;
@@ -50,10 +49,8 @@ void judgeTimes(const Figures& figures, const TimeFigure& ours, std::vector<Goal
       continue;
     if (fastest == nullptr || other.wall_ms.median < fastest->wall_ms.median) fastest = &other;
   }
-  if (fastest != nullptr) {
-    goals.push_back(
-        {"poprun / fastest peer (" + fastest->contestant + ")" + where(ours), ratio(ours, *fastest), 1.0});
-  }
+  if (fastest != nullptr)
+    goals.push_back(atMost(1.0, ours, *fastest, "fastest peer (" + fastest->contestant + ')'));
 }
 
 // 1 MB = 10^6 bytes.

@@ -15,6 +15,7 @@ struct Goal {
   double limit = 0;
   bool at_least = false;  // reached from the limit upwards; else from the limit downwards
   std::string unit;       // empty for ratios
+  bool is_noisy = false;  // most runs of one of the two sides did not begin on a quiet machine
 
   bool reached() const { return at_least ? value >= limit : value <= limit; }
 };

@@ -36,11 +36,18 @@ struct Job {
   int processes;
 };
 
+// The last line: that is where most programs say what went wrong.
+std::string lastLineOf(std::string output) {
+  while (!output.empty() && output.back() == '\n') output.pop_back();
+  const std::size_t line_feed = output.rfind('\n');
+  return output.substr(line_feed == std::string::npos ? 0 : line_feed + 1).substr(0, 200);
+}
+
 // Empty for a run that counts.
-std::string failureOf(const Result<Run>& run, const Job& job) {
+std::string failureOf(const Result<RunResult>& run, const Job& job) {
   if (!run.ok()) return run.status().message();
   if (!run.value().succeeded())
-    return inWords(run.value()) + ", output: " + run.value().output.substr(0, 200);
+    return inWords(run.value()) + ", output ends: " + lastLineOf(run.value().output);
   if (job.program_name == "rank" && !hasEveryRank(run.value().output, job.processes))
     return "the output of some ranks is missing";
   return {};
@@ -71,7 +78,7 @@ class Measurement {
   }
 
  private:
-  Result<Run> runOnce(const Contestant& contestant, const Job& job) const {
+  Result<RunResult> runOnce(const Contestant& contestant, const Job& job) const {
     return run({.argv = contestant.commandLine(job.processes, job.program),
                 .time_limit = options_.timeLimitOf(job.processes)});
   }
@@ -102,7 +109,7 @@ class Measurement {
                 std::vector<double>& wall_ms) const {
     const QuietGate::Passed gate = gate_.wait();
     const CpuTimes before = readCpuTimes();
-    const Result<Run> run = runOnce(contestant, job);
+    const Result<RunResult> run = runOnce(contestant, job);
     const CpuTimes during = readCpuTimes().since(before);
     const std::string failure = failureOf(run, job);
     const bool hung = run.ok() && run.value().end == End::kTimedOut;
@@ -131,11 +138,13 @@ class Measurement {
     std::vector<RateFigure> figures;
     for (const Contestant& contestant : contestants_) figures.push_back({contestant.name});
     std::vector<std::vector<double>> rates(contestants_.size());
+    std::vector<int> not_quiet(contestants_.size());
     for (int block = 0; block < options_.repeats; ++block) {
       hooks_.progress("jobs per second, round " + std::to_string(block + 1) + " of " +
                       std::to_string(options_.repeats));
       for (std::size_t i = 0; i < contestants_.size(); ++i) {
         const QuietGate::Passed gate = gate_.wait();
+        if (!gate.quiet) ++not_quiet[i];
         const double rate = rateOfBlock(contestants_[i], job, figures[i]);
         if (rate > 0) rates[i].push_back(rate);
         hooks_.record(JsonLine("block")
@@ -146,6 +155,7 @@ class Measurement {
     }
     for (std::size_t i = 0; i < contestants_.size(); ++i) {
       figures[i].jobs_per_s = summarize(rates[i]).median;
+      figures[i].mostly_not_quiet = not_quiet[i] * 2 > options_.repeats;
       figures_.rates.push_back(std::move(figures[i]));
     }
   }
@@ -156,7 +166,7 @@ class Measurement {
     double wall_s = 0;
     int jobs = 0;
     for (int i = 0; i < options_.jobs_per_rate && wall_s < kEnoughSeconds; ++i) {
-      const Result<Run> run = runOnce(contestant, job);
+      const Result<RunResult> run = runOnce(contestant, job);
       if (!failureOf(run, job).empty()) {
         ++figure.failed;
         continue;

@@ -32,6 +32,7 @@ JsonLine toJson(const Goal& goal) {
       .add("value", goal.value)
       .add(goal.at_least ? "at_least" : "at_most", goal.limit)
       .add("unit", goal.unit)
+      .add("noisy", goal.is_noisy)
       .add("reached", goal.reached());
 }
 
@@ -39,7 +40,7 @@ JsonLine toJson(const Goal& goal) {
 std::string cellOf(const TimeFigure& figure) {
   const auto counted = static_cast<int>(figure.wall_ms.count);
   std::string cell = counted == 0 ? "-" : fixed(figure.wall_ms.median, figure.wall_ms.median < 100 ? 2 : 0);
-  if (counted > 0 && figure.not_quiet * 2 > counted) cell = '~' + cell;
+  if (figure.mostlyNotQuiet()) cell = '~' + cell;
   if (figure.hung > 0) cell += " h" + std::to_string(figure.hung);
   if (figure.failed > 0) cell += " f" + std::to_string(figure.failed);
   return cell;
@@ -81,8 +82,8 @@ std::string rateTable(const Figures& figures) {
   if (figures.rates.empty()) return {};
   Table table({"", "jobs/s"});
   for (const RateFigure& rate : figures.rates)
-    table.addRow({rate.contestant,
-                  fixed(rate.jobs_per_s, 1) + (rate.failed > 0 ? " f" + std::to_string(rate.failed) : "")});
+    table.addRow({rate.contestant, (rate.mostly_not_quiet ? "~" : "") + fixed(rate.jobs_per_s, 1) +
+                                       (rate.failed > 0 ? " f" + std::to_string(rate.failed) : "")});
   return "Jobs of two processes, one after another\n\n" + table.text() + '\n';
 }
 
@@ -104,7 +105,7 @@ std::string goalTable(const std::vector<Goal>& goals) {
   for (const Goal& goal : goals) {
     table.addRow({goal.text + (goal.unit.empty() ? "" : ", " + goal.unit),
                   (goal.at_least ? ">= " : "<= ") + fixed(goal.limit, 1), fixed(goal.value, 2),
-                  goal.reached() ? "yes" : "NO"});
+                  std::string(goal.is_noisy ? "~" : "") + (goal.reached() ? "yes" : "NO")});
   }
   return "Goals\n\n" + table.text() + '\n';
 }
@@ -130,6 +131,7 @@ std::vector<JsonLine> toJson(const Figures& figures, const std::vector<Goal>& go
     lines.push_back(JsonLine("rate")
                         .add("contestant", rate.contestant)
                         .add("jobs_per_s", rate.jobs_per_s)
+                        .add("noisy", rate.mostly_not_quiet)
                         .add("failed", rate.failed));
   }
   for (const MemoryFigure& memory : figures.memory) {
@@ -147,7 +149,8 @@ std::vector<JsonLine> toJson(const Figures& figures, const std::vector<Goal>& go
 std::string inWords(const Figures& figures, const std::vector<Goal>& goals) {
   return timeTable(figures, "true") + timeTable(figures, "rank") + rateTable(figures) + memoryTable(figures) +
          goalTable(goals) + failures(figures) +
-         "~: most of the runs began on a busy machine. hK, fK: K runs hung, failed. -: no run ended well.\n";
+         "~: most of the runs did not begin on a quiet machine. hK, fK: K runs hung, failed. -: no run ended "
+         "well.\n";
 }
 
 }  // namespace pop::bench
