@@ -77,6 +77,7 @@ int benchmark(const LaunchOptions& options) {
     std::fprintf(stderr, "bench/launch: %s\n", adopted.message().c_str());
     return 1;
   }
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // a benchmark that is interrupted keeps what it has measured
   forgetOuterLauncher();
   const ScratchDirectory scratch;
   const std::string own_directory = std::filesystem::read_symlink("/proc/self/exe").parent_path();

@@ -2,8 +2,12 @@
 // The launch benchmark, without peers and with next to no repeats: it runs, and says all that it promises.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
 
 #include "bench/harness/command.h"
 
@@ -35,6 +39,45 @@ TEST(LaunchBenchmark, QuickRunMeasuresEverythingWithoutPeers) {
               HasSubstr(R"({"type": "goal", "goal": "poprun: jobs of 2 processes, one after another")"));
   EXPECT_THAT(output, HasSubstr("Whole job of `true`, median in ms"));
   EXPECT_THAT(output, Not(HasSubstr("hydra")));
+}
+
+// A directory at the front of PATH with a peer of ours: quick with one process, for ever with more.
+class HangingPeer {
+ public:
+  HangingPeer() : directory_(std::filesystem::temp_directory_path() / "hanging-peer-XXXXXX") {
+    std::string path = directory_;
+    EXPECT_NE(::mkdtemp(path.data()), nullptr);
+    directory_ = path;
+    const auto program = directory_ / "mpiexec.hydra";
+    std::ofstream(program) << "#!/bin/sh\n[ \"$2\" = 1 ] && { echo rank 0; exit 0; }\nexec sleep 1000\n";
+    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+    old_path_ = std::getenv("PATH");
+    ::setenv("PATH", (path + ':' + old_path_).c_str(), 1);
+  }
+  ~HangingPeer() {
+    ::setenv("PATH", old_path_.c_str(), 1);
+    std::filesystem::remove_all(directory_);
+  }
+  HangingPeer(const HangingPeer&) = delete;
+  HangingPeer& operator=(const HangingPeer&) = delete;
+
+ private:
+  std::filesystem::path directory_;
+  std::string old_path_;
+};
+
+TEST(LaunchBenchmark, APeerThatHangsIsCountedAndNotWaitedFor) {
+  ASSERT_TRUE(adoptOrphans().ok());
+  const HangingPeer peer;
+  const Result<RunResult> run =
+      pop::bench::run({.argv = {kBenchmark, "--only", "hydra", "--n", "2", "--repeats", "1", "--measure",
+                                "time", "--quiet-patience-ms", "0", "--time-limit-ms", "100"},
+                       .time_limit = std::chrono::seconds(50)});
+  ASSERT_TRUE(run.ok()) << run.status().message();
+  EXPECT_TRUE(run.value().succeeded()) << inWords(run.value());
+  EXPECT_THAT(run.value().output, HasSubstr(R"("runs": 0)"));
+  EXPECT_THAT(run.value().output, HasSubstr(R"("hung": 1)"));
+  EXPECT_THAT(run.value().output, HasSubstr("- h1"));
 }
 
 TEST(LaunchBenchmark, AMistakenOptionIsNamedAndNothingRuns) {
