@@ -154,7 +154,7 @@ Result<RunResult> run(const Command& command) {
 std::string findInPath(const std::string& program) {
   const char* path = std::getenv("PATH");
   for (const std::string& directory : split(path == nullptr ? "/usr/bin:/bin" : path, ':')) {
-    const std::string candidate = (directory.empty() ? "." : directory) + '/' + program;
+    std::string candidate = (directory.empty() ? "." : directory) + '/' + program;
     if (::access(candidate.c_str(), X_OK) == 0) return candidate;
   }
   return {};
