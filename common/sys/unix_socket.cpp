@@ -120,9 +120,9 @@ Status sendAll(int socket, std::string_view bytes, std::span<const int> fds) {
 
 Result<Received> receiveSome(int socket) {
   Received received;
-  received.bytes.resize(kReceiveBytes);
+  std::array<char, kReceiveBytes> buffer;  // left as it is: touching all its pages costs more than most messages
   alignas(cmsghdr) std::array<char, CMSG_SPACE(kMaxFds * sizeof(int))> control{};
-  iovec part{received.bytes.data(), received.bytes.size()};
+  iovec part{buffer.data(), buffer.size()};
   msghdr message{};
   message.msg_iov = &part;
   message.msg_iovlen = 1;
@@ -130,12 +130,11 @@ Result<Received> receiveSome(int socket) {
   message.msg_controllen = control.size();
   const ssize_t got = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
   if (got < 0) {
-    received.bytes.clear();
     received.would_block = errno == EAGAIN || errno == EINTR;
     if (received.would_block || errno == ECONNRESET) return received;
     return errnoStatus("receiving from a Unix socket", errno);
   }
-  received.bytes.resize(static_cast<std::size_t>(got));
+  received.bytes.assign(buffer.data(), static_cast<std::size_t>(got));
   for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr; header = CMSG_NXTHDR(&message, header)) {
     if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
     const std::size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
