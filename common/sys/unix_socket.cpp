@@ -120,7 +120,8 @@ Status sendAll(int socket, std::string_view bytes, std::span<const int> fds) {
 
 Result<Received> receiveSome(int socket) {
   Received received;
-  std::array<char, kReceiveBytes> buffer;  // left as it is: touching all its pages costs more than most messages
+  std::array<char, kReceiveBytes>
+      buffer;  // left as it is: touching all its pages costs more than most messages
   alignas(cmsghdr) std::array<char, CMSG_SPACE(kMaxFds * sizeof(int))> control{};
   iovec part{buffer.data(), buffer.size()};
   msghdr message{};

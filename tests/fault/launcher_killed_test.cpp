@@ -74,6 +74,21 @@ TEST(KilledLauncher, LeavesNothingWhileItStopsTheJob) {
   reportLongest("while stopping", longest);
 }
 
+TEST(KilledLauncher, LeavesNothingWhileTheJobRestarts) {
+  Milliseconds longest{0};
+  for (int run = 0; run < 40; ++run) {
+    PoprunProcess poprun(
+        {.options = {"--num-instances", "4", "--tag-output", "no", "--max-restarts", "100000"},
+         .child = {"fail-until", "100000", "3"}});
+    ASSERT_TRUE(poprun.waitFor(
+        [&] { return poprun.err().find("(restart " + std::to_string(1 + run % 4)) != std::string::npos; }));
+    letItRun(poprun, run * run);
+    longest = std::max(longest, killAndMeasure(poprun));
+    if (HasFailure()) FAIL() << "in run " << run;
+  }
+  reportLongest("while restarting", longest);
+}
+
 TEST(KilledLauncher, LeavesNothingOfManyInstances) {
   PoprunProcess poprun(
       {.options = {"--num-instances", "200", "--tag-output", "no"}, .child = {"ignore-term"}});
