@@ -27,11 +27,11 @@ struct BindPolicy {
   friend bool operator==(const BindPolicy&, const BindPolicy&) = default;
 };
 
-/// What one instance gets.
+/// What one instance gets. Instances that have the same CPUs share them: the kernel balances them there.
 struct Binding {
   CpuSet cpus;          ///< empty: not bound
   CpuSet memory_nodes;  ///< empty: not bound
-  int threads = 1;      ///< CPUs that it really has: its share where several instances have the same CPUs
+  int threads = 1;      ///< CPUs that it really has: its share of CPUs and of the cgroup's quota, at least 1
   std::string reason;   ///< "memory node 1 of 4: --process-placement spreadnuma", for people
 
   friend bool operator==(const Binding&, const Binding&) = default;
@@ -42,9 +42,11 @@ struct Bindings {
   std::vector<std::string> warnings;  ///< what costs speed, and the knob
 };
 
+/// What `bind` needs to know for this policy.
 TopologyDetail detailFor(const BindPolicy& policy);
 
-/// kInvalidArgument when the policy cannot be carried out on this host, naming --process-placement.
+/// docs/spec/placement.md says what each mode does. kInvalidArgument when the policy cannot be carried out on
+/// this host, naming --process-placement.
 Result<Bindings> bind(const HostTopology& topology, const BindPolicy& policy, int num_instances);
 
 }  // namespace pop::model

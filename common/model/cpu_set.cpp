@@ -74,4 +74,11 @@ CpuSet operator|(const CpuSet& a, const CpuSet& b) {
   return either;
 }
 
+CpuSet operator-(const CpuSet& a, const CpuSet& b) {
+  CpuSet rest;
+  std::set_difference(a.cpus_.begin(), a.cpus_.end(), b.cpus_.begin(), b.cpus_.end(),
+                      std::back_inserter(rest.cpus_));
+  return rest;
+}
+
 }  // namespace pop::model

@@ -26,6 +26,7 @@ class CpuSet {
 
   friend CpuSet operator&(const CpuSet& a, const CpuSet& b);
   friend CpuSet operator|(const CpuSet& a, const CpuSet& b);
+  friend CpuSet operator-(const CpuSet& a, const CpuSet& b);
   friend bool operator==(const CpuSet&, const CpuSet&) = default;
 
  private:

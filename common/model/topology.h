@@ -19,8 +19,8 @@ enum class TopologyDetail : std::uint8_t {
 
 struct MemoryNode {
   int index = 0;  ///< the operating system's
-  CpuSet cpus;    ///< nearest to it, and allowed; empty for a node with memory alone
-  std::uint64_t memory_bytes = 0;
+  CpuSet cpus;    ///< nearest to it, and allowed, each CPU in one node; empty for a node with memory alone
+  std::uint64_t memory_bytes = 0;  ///< 0: it has none, or none that we may use
 
   friend bool operator==(const MemoryNode&, const MemoryNode&) = default;
 };
@@ -37,6 +37,8 @@ struct HostTopology {
   CpuSet allowed;                 ///< by taskset and cgroups; never empty
   std::vector<MemoryNode> nodes;  ///< in the operating system's order; at least one
   std::vector<Core> cores;        ///< in the order of the machine: package, node, core. Empty below kCores
+  double quota_cpus = 0;  ///< CPUs' worth of time that the cgroup gives all our processes; 0: no limit
+  bool memory_binding_allowed = true;  ///< containers may forbid it
 
   friend bool operator==(const HostTopology&, const HostTopology&) = default;
 };
