@@ -7,8 +7,11 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 #include <utility>
+
+#include "agent/topo/topology_probe.h"
 
 namespace pop::agent {
 namespace {
@@ -32,12 +35,21 @@ Result<ChildStdio> makeStdio() {
   return stdio;
 }
 
+VariableNames ownVariables() {
+  VariableNames names;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text = *variable;
+    names.emplace(text.substr(0, text.find('=')));
+  }
+  return names;
+}
+
 }  // namespace
 
 LocalAgent::LocalAgent(os::AsioLoop& loop, keeper::Keeper keeper, OutputSink& sink, OutputPump::Mode mode)
     : loop_(loop),
       keeper_(std::move(keeper)),
-      core_(loop, *this, server_),
+      core_(loop, *this, server_, ownVariables()),
       server_(loop, {.fence_reached = [this](PutValues values) { core_.onFenceReached(std::move(values)); },
                      .aborted =
                          [this](int instance, int exit_code, const std::string& message) {
@@ -103,13 +115,15 @@ Status LocalAgent::shutDown() {
   return ended;
 }
 
-void LocalAgent::describe(int port_count, model::TopologyDetail /*detail*/,
+void LocalAgent::describe(int port_count, model::TopologyDetail detail,
                           std::function<void(Result<HostFacts>)> reply) {
-  const auto answer = [this, port_count, reply = std::move(reply)] {
+  const auto answer = [this, port_count, detail, reply = std::move(reply)] {
     Result<PortReservation> ports = PortReservation::reserve(port_count);
     if (!ports.ok()) return reply(ports.status());
+    Result<model::HostTopology> topology = probeTopology(detail);
+    if (!topology.ok()) return reply(topology.status());
     ports_ = std::move(*ports);
-    reply(HostFacts{kLoopbackAddress, ports_.ports(), {}});
+    reply(HostFacts{kLoopbackAddress, ports_.ports(), std::move(*topology)});
   };
   if (!has_run_ || keeper_link_.lost()) return answer();
   when_clean_ = answer;

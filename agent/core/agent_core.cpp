@@ -5,7 +5,6 @@
 #include <csignal>
 #include <utility>
 
-#include "agent/core/hooks.h"
 #include "common/base/check.h"
 
 namespace pop::agent {
@@ -46,7 +45,7 @@ void AgentCore::start(const InstanceOrder& order) {
   const int instance = order.env.instance_index;
   ++starting_;
   advance(instance, LocalEvent::kSpawn);
-  Result<SpawnRequest> request = obstacle_.ok() ? prepareSpawn({slice_, order}) : obstacle_;
+  Result<SpawnRequest> request = obstacle_.ok() ? prepareSpawn({slice_, order, inherited_}) : obstacle_;
   if (request.ok()) {
     processes_.spawn(*request);
     return;

@@ -5,7 +5,9 @@
 
 #include <map>
 #include <optional>
+#include <utility>
 
+#include "agent/core/hooks.h"
 #include "agent/core/instance.h"
 #include "agent/core/kill_ladder.h"
 #include "agent/core/ports.h"
@@ -15,9 +17,9 @@ namespace pop::agent {
 
 class AgentCore {
  public:
-  /// Both ports outlive the core.
-  AgentCore(Loop& loop, Processes& processes, Rendezvous& rendezvous)
-      : loop_(loop), processes_(processes), rendezvous_(rendezvous) {}
+  /// Both ports outlive the core. `inherited`: the variables that instances find set already.
+  AgentCore(Loop& loop, Processes& processes, Rendezvous& rendezvous, VariableNames inherited = {})
+      : loop_(loop), processes_(processes), rendezvous_(rendezvous), inherited_(std::move(inherited)) {}
 
   // Commands, as in the Agent port.
   void run(JobSlice slice, AgentEvents& events);
@@ -51,6 +53,7 @@ class AgentCore {
   Loop& loop_;
   Processes& processes_;
   Rendezvous& rendezvous_;
+  const VariableNames inherited_;
   JobSlice slice_;
   AgentEvents* events_ = nullptr;
   std::optional<KillLadder> ladder_;

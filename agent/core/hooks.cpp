@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/core/hooks.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
 namespace pop::agent {
 namespace {
 
-constexpr std::array<Hook, 3> kHooks{commandHook, environmentHook, directoryHook};
+constexpr std::array<Hook, 5> kHooks{commandHook, environmentHook, directoryHook, bindHook, threadsHook};
 
 const model::Program& programOf(const HookContext& context) {
   return context.slice.programs.at(static_cast<std::size_t>(context.order.program));
@@ -27,6 +28,28 @@ Status environmentHook(const HookContext& context, SpawnRequest& request) {
 
 Status directoryHook(const HookContext& context, SpawnRequest& request) {
   request.working_directory = programOf(context).working_directory;
+  return {};
+}
+
+Status bindHook(const HookContext& context, SpawnRequest& request) {
+  request.binding = context.order.binding;
+  return {};
+}
+
+// OpenMP, and the libraries that heed its variable, would else start a thread for each CPU of the host in
+// every instance.
+Status threadsHook(const HookContext& context, SpawnRequest& request) {
+  const std::string name = "OMP_NUM_THREADS";
+  const auto sets = [&name](const std::vector<contract::Variable>& variables) {
+    return std::any_of(variables.begin(), variables.end(),
+                       [&name](const contract::Variable& variable) { return variable.first == name; });
+  };
+  if (!context.slice.env_families.contains(contract::EnvFamily::kOpenMp)) return {};
+  if (context.inherited.contains(name) || sets(context.slice.environment) ||
+      sets(programOf(context).environment)) {
+    return {};  // the user knows better
+  }
+  request.environment.emplace_back(name, std::to_string(context.order.binding.threads));
   return {};
 }
 

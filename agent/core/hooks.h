@@ -3,14 +3,22 @@
 // (data). A new behaviour at start (limits, binding, devices) is a new hook.
 #pragma once
 
+#include <set>
+#include <string>
+
 #include "agent/core/ports.h"
 #include "common/base/status.h"
 
 namespace pop::agent {
 
+/// Names of environment variables.
+using VariableNames = std::set<std::string>;
+inline const VariableNames kNoVariables;
+
 struct HookContext {
   const JobSlice& slice;
   const InstanceOrder& order;
+  const VariableNames& inherited = kNoVariables;  ///< what the instance finds set when nobody sets anything
 };
 
 using Hook = Status (*)(const HookContext&, SpawnRequest&);
@@ -18,6 +26,8 @@ using Hook = Status (*)(const HookContext&, SpawnRequest&);
 Status commandHook(const HookContext& context, SpawnRequest& request);      ///< program and arguments
 Status environmentHook(const HookContext& context, SpawnRequest& request);  ///< the environment contract
 Status directoryHook(const HookContext& context, SpawnRequest& request);    ///< working directory
+Status bindHook(const HookContext& context, SpawnRequest& request);         ///< CPUs and memory nodes
+Status threadsHook(const HookContext& context, SpawnRequest& request);      ///< OMP_NUM_THREADS
 
 /// The request for one instance, or the first hook's error.
 Result<SpawnRequest> prepareSpawn(const HookContext& context);
