@@ -20,9 +20,9 @@ KeeperLink::~KeeperLink() {
 }
 
 void KeeperLink::spawn(const SpawnRequest& request, const std::array<int, 3>& stdio) {
-  Frame frame{
-      static_cast<std::uint8_t>(Message::kSpawn),
-      {std::to_string(request.instance), request.working_directory, std::to_string(request.argv.size())}};
+  Frame frame{static_cast<std::uint8_t>(Message::kSpawn),
+              {std::to_string(request.instance), request.working_directory, request.binding.cpus.text(),
+               request.binding.memory_nodes.text(), std::to_string(request.argv.size())}};
   frame.fields.insert(frame.fields.end(), request.argv.begin(), request.argv.end());
   for (const auto& [name, value] : request.environment) frame.fields.push_back(name + '=' + value);
   send(frame, stdio);

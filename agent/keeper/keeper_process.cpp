@@ -131,11 +131,13 @@ void KeeperProcess::enqueueSpawn(const Frame& frame) {
   POP_CHECK(fds_.size() >= 3);
   std::array<sys::Fd, 3> stdio{takeFd(), takeFd(), takeFd()};
   const int instance = intField(frame, 0);
-  const auto arguments_begin = frame.fields.begin() + 3;
-  const auto arguments_end = arguments_begin + intField(frame, 2);
+  const auto arguments_begin = frame.fields.begin() + 5;
+  const auto arguments_end = arguments_begin + intField(frame, 4);
   SpawnOrder order{.argv = {arguments_begin, arguments_end},
                    .environment = {arguments_end, frame.fields.end()},
                    .directory = frame.fields[1],
+                   .cpus = setField(frame, 2),
+                   .memory_nodes = setField(frame, 3),
                    .descriptor_limit = original_limit_,
                    .stdio = {stdio[0].get(), stdio[1].get(), stdio[2].get()}};
   starting_.insert(instance);

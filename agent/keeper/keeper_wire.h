@@ -4,14 +4,17 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "common/base/text.h"
 #include "common/contract/frame.h"
+#include "common/model/cpu_set.h"
 
 namespace pop::keeper {
 
 enum class Message : std::uint8_t {
-  kSpawn = 1,  ///< → instance, directory, number of arguments, these, "NAME=value"…; 3 descriptors: stdio
+  kSpawn = 1,  ///< → instance, directory, CPUs and memory nodes to bind to ("0-3"; empty: none), number of
+               ///< arguments, these, "NAME=value"…; 3 descriptors: stdio
   kSignal = 2,          ///< → instance, signal; reaches its whole process group
   kRemoveAtEnd = 3,     ///< → path of a directory to remove when everything is over
   kEndLeftovers = 4,    ///< → no instance is left: end every process that they have left behind
@@ -25,6 +28,13 @@ enum class Message : std::uint8_t {
 inline int intField(const contract::Frame& frame, std::size_t index) {
   POP_CHECK(index < frame.fields.size());
   return static_cast<int>(parseInteger(frame.fields[index]).value());
+}
+
+/// Field `index` as a set, as CpuSet::text has written it.
+inline model::CpuSet setField(const contract::Frame& frame, std::size_t index) {
+  POP_CHECK(index < frame.fields.size());
+  const std::string& text = frame.fields[index];
+  return text.empty() ? model::CpuSet() : model::CpuSet::parse(text).value();
 }
 
 }  // namespace pop::keeper

@@ -3,8 +3,10 @@
 
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <linux/mempolicy.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -66,11 +68,22 @@ Program findProgram(const std::string& name, std::string_view search_path) {
   return best;
 }
 
-SpawnResult failure(const SpawnOrder& order, int error, bool in_directory) {
-  if (in_directory) {
+// What the child was doing when it failed.
+enum class Step : std::uint8_t { kPreparing, kEnteringDirectory, kBindingCpus, kBindingMemory, kExecuting };
+
+SpawnResult bindFailure(const std::string& what, int error) {
+  return {-1, contract::kExitLauncherFailed,
+          "binding to " + what + ": " + std::strerror(error) +
+              " (has a cgroup changed meanwhile? --process-placement disabled binds nothing)"};
+}
+
+SpawnResult failure(const SpawnOrder& order, int error, Step step) {
+  if (step == Step::kEnteringDirectory) {
     return {-1, contract::kExitCannotExecute,
             "directory " + inQuotes(order.directory) + ": " + std::strerror(error)};
   }
+  if (step == Step::kBindingCpus) return bindFailure("CPUs " + order.cpus.text(), error);
+  if (step == Step::kBindingMemory) return bindFailure("memory nodes " + order.memory_nodes.text(), error);
   const std::string& program = order.argv.front();
   std::string reason = inQuotes(program) + ": " + std::strerror(error);
   if (error == ENOENT && ::access(program.c_str(), F_OK) == 0) {
@@ -83,17 +96,47 @@ SpawnResult failure(const SpawnOrder& order, int error, bool in_directory) {
   return {-1, error == ENOENT ? contract::kExitNotFound : contract::kExitCannotExecute, reason};
 }
 
-// Runs in the child, in the parent's memory: system calls only. Returns the error that kept it from
-// executing.
+// A set as the kernel takes it: a bit for each member. Empty for the empty set.
+using Mask = std::vector<unsigned long>;
+constexpr std::size_t kWordBits = 8 * sizeof(unsigned long);
+
+Mask maskOf(const model::CpuSet& set) {
+  Mask mask(set.empty() ? 0 : static_cast<std::size_t>(set.cpus().back()) / kWordBits + 1);
+  for (const int member : set.cpus()) {
+    const auto bit = static_cast<std::size_t>(member);
+    mask[bit / kWordBits] |= 1UL << (bit % kWordBits);
+  }
+  return mask;
+}
+
 struct ChildSetup {
   const SpawnOrder& order;
+  const Mask& cpus;
+  const Mask& memory_nodes;
   const char* path;
   char* const* argv;
   char* const* environment;
   pid_t keeper;
 };
 
-int executeChild(const ChildSetup& setup, bool& in_directory) {
+// Runs in the child, as executeChild. The child inherits no policy but ours: what it allocates from now on,
+// exec's own pages included, lies on its nodes.
+int bindChild(const ChildSetup& setup, Step& step) {
+  step = Step::kBindingCpus;
+  if (!setup.cpus.empty() &&
+      ::syscall(SYS_sched_setaffinity, 0, setup.cpus.size() * sizeof(unsigned long), setup.cpus.data()) < 0)
+    return errno;
+  step = Step::kBindingMemory;
+  // The kernel reads one bit less than it is told.
+  if (!setup.memory_nodes.empty() && ::syscall(SYS_set_mempolicy, MPOL_BIND, setup.memory_nodes.data(),
+                                               setup.memory_nodes.size() * kWordBits + 1) < 0)
+    return errno;
+  return 0;
+}
+
+// Runs in the child, in the parent's memory: system calls only. Returns the error that kept it from
+// executing.
+int executeChild(const ChildSetup& setup, Step& step) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != setup.keeper)
@@ -104,10 +147,10 @@ int executeChild(const ChildSetup& setup, bool& in_directory) {
     // above.
     if (::dup2(source, fd) < 0) return errno;
   }
-  if (!setup.order.directory.empty() && ::chdir(setup.order.directory.c_str()) != 0) {
-    in_directory = true;
-    return errno;
-  }
+  step = Step::kEnteringDirectory;
+  if (!setup.order.directory.empty() && ::chdir(setup.order.directory.c_str()) != 0) return errno;
+  if (const int error = bindChild(setup, step); error != 0) return error;
+  step = Step::kExecuting;
   const rlimit& limit = setup.order.descriptor_limit;
   if (limit.rlim_max > 0) ::setrlimit(RLIMIT_NOFILE, &limit);
   ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);  // what our own parent left open
@@ -123,18 +166,21 @@ int executeChild(const ChildSetup& setup, bool& in_directory) {
 SpawnResult spawn(const SpawnOrder& order) {
   const std::vector<char*> environment = mergedEnvironment(order);
   const Program program = findProgram(order.argv.front(), valueIn(environment, "PATH"));
-  if (program.error != 0) return failure(order, program.error, false);
+  if (program.error != 0) return failure(order, program.error, Step::kPreparing);
   std::vector<char*> argv;
   for (const std::string& argument : order.argv) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
 
   // vfork: the child writes its error straight into these, and copying page tables is spared.
   volatile int error = 0;
-  bool in_directory = false;
-  const ChildSetup setup{order, program.path.c_str(), argv.data(), environment.data(), ::getpid()};
+  Step step = Step::kPreparing;
+  const Mask cpus = maskOf(order.cpus);
+  const Mask memory_nodes = maskOf(order.memory_nodes);
+  const ChildSetup setup{order,     cpus, memory_nodes, program.path.c_str(), argv.data(), environment.data(),
+                         ::getpid()};
   const pid_t pid = ::vfork();
   if (pid == 0) {
-    error = executeChild(setup, in_directory);
+    error = executeChild(setup, step);
     ::_exit(contract::kExitCannotExecute);
   }
   if (pid < 0) {
@@ -144,7 +190,7 @@ SpawnResult spawn(const SpawnOrder& order) {
   if (error != 0) {
     while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
     }
-    return failure(order, error, in_directory);
+    return failure(order, error, step);
   }
   return {pid, 0, {}};
 }
