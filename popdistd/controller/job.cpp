@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <map>
 #include <utility>
 
 #include "common/base/check.h"
@@ -86,6 +87,7 @@ void Job::signal(int signal) {
 }
 
 void Job::described(int host, Result<HostFacts> facts) {
+  if (state_ != JobState::kPending) return;  // the user, or the time limit, was quicker
   if (!facts.ok()) {
     fail({.reason = "cannot be placed on host " + spec_.hosts[static_cast<std::size_t>(host)].name + ": " +
                     facts.status().message(),
@@ -93,7 +95,43 @@ void Job::described(int host, Result<HostFacts> facts) {
     return;
   }
   hosts_[static_cast<std::size_t>(host)].facts = std::move(facts).value();
-  if (++hosts_described_ == static_cast<int>(hosts_.size())) handle(JobEvent::kPlaced);
+  if (++hosts_described_ < static_cast<int>(hosts_.size())) return;
+  if (const Status bound = bindAll(); !bound.ok())
+    return fail({.reason = bound.message(), .exit_code = contract::kExitLauncherFailed});
+  if (restart_policy_.restarts() == 0) {
+    warnOnce();
+    watch_.placed(placement_, bindings_);
+  }
+  handle(JobEvent::kPlaced);
+}
+
+Status Job::bindAll() {
+  bindings_.clear();
+  for (std::size_t host = 0; host < hosts_.size(); ++host) {
+    Result<model::Bindings> bindings =
+        model::bind(hosts_[host].facts.topology, spec_.binding, hosts_[host].instances);
+    if (!bindings.ok()) {
+      return {bindings.code(),
+              "cannot be bound on host " + spec_.hosts[host].name + ": " + bindings.status().message()};
+    }
+    bindings_.push_back(std::move(*bindings));
+  }
+  return {};
+}
+
+// Hosts are often alike: what is true of many is said once.
+void Job::warnOnce() {
+  std::map<std::string, std::vector<std::string>> hosts_of;
+  for (std::size_t host = 0; host < bindings_.size(); ++host) {
+    for (const std::string& warning : bindings_[host].warnings) {
+      hosts_of[warning].push_back(spec_.hosts[host].name);
+    }
+  }
+  for (const auto& [warning, hosts] : hosts_of) {
+    const std::string others =
+        hosts.size() > 1 ? " and " + counted(static_cast<std::int64_t>(hosts.size()) - 1, "other host") : "";
+    log_.warn("on host " + hosts.front() + others + ": " + warning);
+  }
 }
 
 // ---- the job's table
@@ -208,7 +246,10 @@ JobSlice Job::sliceFor(int host, const contract::Rendezvous& rendezvous) const {
   for (const model::InstancePlacement& placement : placement_) {
     if (placement.host != host) continue;
     slice.instances.push_back(
-        {.env = envFor(placement), .program = model::programOf(spec_, placement.instance)});
+        {.env = envFor(placement),
+         .program = model::programOf(spec_, placement.instance),
+         .binding = bindings_[static_cast<std::size_t>(host)]
+                        .instances[static_cast<std::size_t>(placement.local_instance)]});
   }
   return slice;
 }

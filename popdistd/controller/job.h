@@ -26,6 +26,11 @@ namespace pop {
 /// What the one who submits a job hears of it.
 struct JobWatch {
   EventLog::Listener event;  ///< everything that happens to the job
+  /// Where everything goes, before anything starts, at the first attempt only: the bindings of host h's
+  /// instances, in their order, are `bindings[h]`.
+  std::function<void(const std::vector<model::InstancePlacement>& placement,
+                     const std::vector<model::Bindings>& bindings)>
+      placed;
   std::function<void(const JobOutcome& failed, int restart)> restarting;  ///< a failure that is not the end
   std::function<void(const JobOutcome&)> done;  ///< once, when nothing of it is left
 };
@@ -76,6 +81,8 @@ class Job {
   void report();
   void described(int host, Result<HostFacts> facts);
   std::string attemptId() const;
+  Status bindAll();
+  void warnOnce();
   JobSlice sliceFor(int host, const contract::Rendezvous& rendezvous) const;
   contract::InstanceEnv envFor(const model::InstancePlacement& placement) const;
   contract::Rendezvous rendezvous() const;
@@ -99,6 +106,7 @@ class Job {
   std::array<int, kInstanceStates> in_state_{};  ///< how many instances are in each state
   std::vector<Host> hosts_;
   int hosts_described_ = 0;
+  std::vector<model::Bindings> bindings_;  ///< by host; empty until all are described
   ExitPolicy exit_policy_;
   RestartPolicy restart_policy_;
   EventLog log_;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "popdistd/controller/ports.h"
+#include "tests/testing/topologies.h"
 
 namespace pop::testing {
 
@@ -54,6 +55,9 @@ class FakeAgent final : public Agent {
     if (on_announce) on_announce(obituary);
   }
 
+  /// What describe says of the host.
+  model::HostTopology topology = grid(1, 4);
+
   // What the agent has been asked, in plain sight.
   int ports_asked = -1;
   model::TopologyDetail detail_asked{};
@@ -70,7 +74,7 @@ class FakeAgent final : public Agent {
 
  private:
   HostFacts facts() const {
-    HostFacts facts{.address = address_};
+    HostFacts facts{.address = address_, .topology = topology};
     for (int port = 0; port < ports_asked; ++port) facts.ports.push_back(first_port_ + port);
     return facts;
   }

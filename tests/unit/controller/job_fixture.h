@@ -40,7 +40,12 @@ class JobFixture {
       ++reports_;
       outcome_ = outcome;
     };
-    job_ = std::make_unique<Job>(loop_, "4f2a", spec, agents, JobWatch{listener, restarting, done});
+    const auto placed = [this](const std::vector<model::InstancePlacement>&,
+                               const std::vector<model::Bindings>& bindings) {
+      placed_ = bindings;
+      runs_when_placed_ = agent(0).runs;
+    };
+    job_ = std::make_unique<Job>(loop_, "4f2a", spec, agents, JobWatch{listener, placed, restarting, done});
   }
 
   static model::JobSpec specFor(int num_hosts, int num_instances) {
@@ -88,6 +93,9 @@ class JobFixture {
   int reports() const { return reports_; }
   const JobOutcome& outcome() const { return outcome_.value(); }
   const std::vector<std::string>& log() const { return log_; }
+  /// What the job said when it was placed, and whether its first agent ran by then.
+  const std::vector<model::Bindings>& placed() const { return placed_; }
+  int runsWhenPlaced() const { return runs_when_placed_; }
 
  private:
   AgentEvents& eventsOf(int instance) {
@@ -99,6 +107,8 @@ class JobFixture {
   std::vector<std::unique_ptr<testing::FakeAgent>> agents_;
   std::vector<std::string> log_;
   std::vector<JobOutcome> failed_;
+  std::vector<model::Bindings> placed_;
+  int runs_when_placed_ = -1;
   int reports_ = 0;
   std::optional<JobOutcome> outcome_;
   std::unique_ptr<Job> job_;
