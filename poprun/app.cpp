@@ -71,7 +71,7 @@ int runArguments(const std::vector<std::string>& arguments) {
   if (options.dry_run != DryRun::kNo) return print(explainPlan(job.spec));
 
   log::setLevel(levelOf(options.verbosity));
-  SessionSettings settings{.output = outputSettings(options)};
+  SessionSettings settings{.output = outputSettings(options), .report_bindings = options.report_bindings};
   if (options.print_topology || options.verbosity >= 2) {
     settings.before_output = topologyTable(job.spec, model::place(job.spec));
   }

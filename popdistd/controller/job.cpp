@@ -100,7 +100,7 @@ void Job::described(int host, Result<HostFacts> facts) {
     return fail({.reason = bound.message(), .exit_code = contract::kExitLauncherFailed});
   if (restart_policy_.restarts() == 0) {
     warnOnce();
-    watch_.placed(placement_, bindings_);
+    if (watch_.placed) watch_.placed(placement_, bindings_);
   }
   handle(JobEvent::kPlaced);
 }

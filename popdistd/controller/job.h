@@ -25,12 +25,13 @@ namespace pop {
 
 /// What the one who submits a job hears of it.
 struct JobWatch {
+  using Placed = std::function<void(const std::vector<model::InstancePlacement>& placement,
+                                    const std::vector<model::Bindings>& bindings)>;
+
   EventLog::Listener event;  ///< everything that happens to the job
   /// Where everything goes, before anything starts, at the first attempt only: the bindings of host h's
-  /// instances, in their order, are `bindings[h]`.
-  std::function<void(const std::vector<model::InstancePlacement>& placement,
-                     const std::vector<model::Bindings>& bindings)>
-      placed;
+  /// instances, in their order, are `bindings[h]`. May be empty.
+  Placed placed;
   std::function<void(const JobOutcome& failed, int restart)> restarting;  ///< a failure that is not the end
   std::function<void(const JobOutcome&)> done;  ///< once, when nothing of it is left
 };

@@ -73,6 +73,7 @@ BuiltJob buildJob(const Options& options, const Surroundings& here) {
   built.spec.num_replicas = options.num_replicas.value_or(std::max(built.spec.num_instances, 1));
   built.spec.ipus_per_replica = options.ipus_per_replica;
   built.spec.offline_mode = options.offline_mode;
+  built.spec.binding = options.binding;
   for (const ProgramOptions& program : options.programs)
     built.spec.programs.push_back(
         {.command = program.command, .num_instances = program.num_instances.value_or(1)});

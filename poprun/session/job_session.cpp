@@ -16,6 +16,7 @@
 #include "common/base/text.h"
 #include "common/contract/exit_code.h"
 #include "common/log/log.h"
+#include "poprun/plan/binding_report.h"
 #include "poprun/session/local_controller.h"
 #include "poprun/ui/summary.h"
 
@@ -60,6 +61,7 @@ std::vector<int> unignored(const std::vector<int>& signals) {
 }
 
 void logEvent(const LogEntry& entry) {
+  if (entry.warning) return log::warning(entry.text);
   log::debug(entry.instance < 0 ? entry.text
                                 : "instance " + std::to_string(entry.instance) + ' ' + entry.text);
 }
@@ -74,12 +76,13 @@ class Session {
             loop_, std::move(keeper), mux_,
             settings.output.whole_lines ? agent::OutputPump::Mode::kLines : agent::OutputPump::Mode::kRaw) {}
 
-  int run(const std::string& before_output) {
+  int run(const SessionSettings& settings) {
     const std::vector<int> signals = unignored(kEndingSignals);
     loop_.watchSignals(unignored(kWatchedSignals), [this](int signal) { onSignal(signal); });
-    if (!before_output.empty()) mux_.print(before_output);
+    if (!settings.before_output.empty()) mux_.print(settings.before_output);
     const Status submitted = controller_.submit(
         spec_, {.event = logEvent,
+                .placed = settings.report_bindings ? bindingReporter() : nullptr,
                 .restarting = [this](const JobOutcome& failed, int restart) { restarting(failed, restart); },
                 .done =
                     [this](const JobOutcome& outcome) {
@@ -100,6 +103,13 @@ class Session {
   }
 
  private:
+  JobWatch::Placed bindingReporter() const {
+    return [this](const std::vector<model::InstancePlacement>& placement,
+                  const std::vector<model::Bindings>& bindings) {
+      std::fputs(bindingReport(spec_, placement, bindings).c_str(), stderr);
+    };
+  }
+
   // A reader that has gone away is the user's wish, any other failure is ours to report.
   void cannotWrite(int error) {
     if (error != EPIPE)
@@ -160,7 +170,7 @@ int runJob(const model::JobSpec& spec, const SessionSettings& settings) {
   if (!keeper.ok()) return launcherFailed(keeper.status());
   raiseLimits();
   std::signal(SIGPIPE, SIG_IGN);
-  const int exit_code = Session(spec, settings, std::move(*keeper)).run(settings.before_output);
+  const int exit_code = Session(spec, settings, std::move(*keeper)).run(settings);
   setDisposition(kEndingSignals, SIG_IGN);  // the exit code is known: a late Ctrl-C must not replace it
   return exit_code;
 }

@@ -10,7 +10,8 @@ namespace pop {
 
 struct SessionSettings {
   OutputSettings output;
-  std::string before_output;  ///< printed on stdout before anything of the instances
+  std::string before_output;     ///< printed on stdout before anything of the instances
+  bool report_bindings = false;  ///< on stderr, which CPUs and memory each instance gets
 };
 
 /// Runs the job to its end. Call it while the process has a single thread: the keeper is forked here.
