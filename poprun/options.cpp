@@ -84,6 +84,29 @@ Status readTagOutput(const std::string& value, TagOutput& target) {
   return {};
 }
 
+// "0-3:4-7", or a mode's name, with a number of cores after ":" where it takes one.
+Status readPlacement(const std::string& value, model::BindPolicy& target) {
+  const std::vector<std::string> parts = split(value, ':');
+  if (value == "spreadnuma" || value == "disabled") {
+    target.mode = value == "disabled" ? model::BindMode::kDisabled : model::BindMode::kSpreadNuma;
+    return {};
+  }
+  if (parts.front() == "spreadcores" || parts.front() == "compact") {
+    target.mode = parts.front() == "compact" ? model::BindMode::kCompact : model::BindMode::kSpreadCores;
+    if (parts.size() == 1) return {};
+    POP_ASSIGN_OR_RETURN(const std::int64_t cores, parseInteger(parts[1]));
+    if (parts.size() > 2 || cores < 1 || cores > 65536) return invalidArgument("takes one number of cores");
+    target.cores_per_instance = static_cast<int>(cores);
+    return {};
+  }
+  target.mode = model::BindMode::kExplicit;
+  for (const std::string& part : parts) {
+    POP_ASSIGN_OR_RETURN(model::CpuSet cpus, model::CpuSet::parse(part));
+    target.explicit_cpus.push_back(std::move(cpus));
+  }
+  return {};
+}
+
 void bindOptions(CLI::App& app, Binder& binder, Options& options) {
   app.set_help_flag();  // --help is ours: it must not stop the search for mistakes
   app.add_flag("--help", options.help, "Print this text and exit");
@@ -103,6 +126,12 @@ void bindOptions(CLI::App& app, Binder& binder, Options& options) {
                  [&options](int value) { options.ipus_per_replica = value; });
   binder.text("--system", "POD", "Pod to emulate, such as pod16 (default: the smallest that fits)",
               options.system);
+  binder.add("--process-placement", "HOW",
+             "CPUs of each instance: spreadnuma, spreadcores, compact, disabled, or lists such as 0-3:4-7 "
+             "(default: spreadnuma)",
+             [&options](const std::string& value) { return readPlacement(value, options.binding); });
+  binder.boolean("--report-bindings", "Print the CPUs and memory of each instance (default: no)",
+                 options.report_bindings);
   binder.boolean("--offline-mode", "Run without attaching to any IPU (default: no)", options.offline_mode);
 
   binder.add(
