@@ -121,7 +121,7 @@ struct ChildSetup {
 
 // Runs in the child, as executeChild. The child inherits no policy but ours: what it allocates from now on,
 // exec's own pages included, lies on its nodes.
-int bindChild(const ChildSetup& setup, Step& step) {
+int bindChild(const ChildSetup& setup, volatile Step& step) {
   step = Step::kBindingCpus;
   if (!setup.cpus.empty() &&
       ::syscall(SYS_sched_setaffinity, 0, setup.cpus.size() * sizeof(unsigned long), setup.cpus.data()) < 0)
@@ -136,7 +136,7 @@ int bindChild(const ChildSetup& setup, Step& step) {
 
 // Runs in the child, in the parent's memory: system calls only. Returns the error that kept it from
 // executing.
-int executeChild(const ChildSetup& setup, Step& step) {
+int executeChild(const ChildSetup& setup, volatile Step& step) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != setup.keeper)
@@ -173,7 +173,7 @@ SpawnResult spawn(const SpawnOrder& order) {
 
   // vfork: the child writes its error straight into these, and copying page tables is spared.
   volatile int error = 0;
-  Step step = Step::kPreparing;
+  volatile Step step = Step::kPreparing;
   const Mask cpus = maskOf(order.cpus);
   const Mask memory_nodes = maskOf(order.memory_nodes);
   const ChildSetup setup{order,     cpus, memory_nodes, program.path.c_str(), argv.data(), environment.data(),

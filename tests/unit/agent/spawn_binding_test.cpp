@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kernel refuses between a job's planning and its start.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+
+#include "agent/keeper/spawn.h"
+#include "common/contract/exit_code.h"
+
+namespace pop::keeper {
+namespace {
+
+using model::CpuSet;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+SpawnOrder order(CpuSet cpus, CpuSet memory_nodes) {
+  return {.argv = {"/bin/true"},
+          .cpus = std::move(cpus),
+          .memory_nodes = std::move(memory_nodes),
+          .stdio = {0, 1, 2}};
+}
+
+TEST(SpawnBinding, ToCpusThatAreNotThereIsAFailureThatNamesThem) {
+  const SpawnResult result = spawn(order(CpuSet({4000, 4001}), {}));
+  EXPECT_EQ(result.pid, -1);
+  EXPECT_EQ(result.exit_code, contract::kExitLauncherFailed);
+  EXPECT_THAT(result.reason, AllOf(HasSubstr("CPUs 4000-4001"), HasSubstr("--process-placement")));
+}
+
+TEST(SpawnBinding, ToMemoryThatIsNotThereIsAFailureThatNamesIt) {
+  const SpawnResult result = spawn(order({}, CpuSet({1000})));
+  EXPECT_EQ(result.exit_code, contract::kExitLauncherFailed);
+  EXPECT_THAT(result.reason, AllOf(HasSubstr("memory nodes 1000"), HasSubstr("--process-placement")));
+}
+
+TEST(SpawnBinding, LeavesTheKeeperWhereItWas) {
+  cpu_set_t before;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof(before), &before), 0);
+  int first = 0;
+  while (!CPU_ISSET(static_cast<std::size_t>(first), &before)) ++first;
+  const SpawnResult result = spawn(order(CpuSet({first}), {}));
+  ASSERT_GT(result.pid, 0) << result.reason;
+  int status = -1;
+  ASSERT_EQ(::waitpid(result.pid, &status, 0), result.pid);
+  EXPECT_EQ(status, 0);
+  cpu_set_t after;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof(after), &after), 0);
+  EXPECT_TRUE(CPU_EQUAL(&before, &after));
+}
+
+}  // namespace
+}  // namespace pop::keeper
