@@ -5,7 +5,7 @@
 //   long-line BYTES           one line
 //   binary BYTES              bytes of every value, always the same ones
 //   flood                     lines on stdout for ever
-//   report                    descriptors, signals, group, directory, limits, as NAME=value
+//   report                    descriptors, signals, group, directory, limits, CPUs, memory, as NAME=value
 //   bind-ports                binds the ports that it was given
 //   wait [CODE]               says "ready INSTANCE PID", waits; SIGUSR1 makes it exit with CODE
 //   say-signals               as wait; says the name of each SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 and

@@ -11,7 +11,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <set>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "common/base/text.h"
 #include "common/sys/fd.h"
@@ -38,6 +40,21 @@ std::string statusField(const std::string& name) {
   const std::string status = std::move(sys::readFile("/proc/self/status")).value();
   const std::size_t begin = status.find('\n' + name + ":\t") + name.size() + 3;
   return status.substr(begin, status.find('\n', begin) - begin);
+}
+
+// Of all its memory: the second word of each line, each once.
+std::string memoryPolicies() {
+  std::istringstream maps(std::move(sys::readFile("/proc/self/numa_maps")).value());
+  std::set<std::string> policies;
+  std::string line;
+  while (std::getline(maps, line)) {
+    std::istringstream words(line);
+    std::string address;
+    std::string policy;
+    words >> address >> policy;
+    policies.insert(policy);
+  }
+  return join(std::vector<std::string>(policies.begin(), policies.end()), ",");
 }
 
 bool canBind(int port) {
@@ -67,6 +84,10 @@ int report(const Arguments&) {
   std::printf("leads_group=%d\n", ::getpgrp() == ::getpid());
   std::printf("directory=%s\n", std::filesystem::current_path().c_str());
   std::printf("descriptor_limit=%lu\n", static_cast<unsigned long>(limit.rlim_cur));
+  std::printf("cpus=%s\nmemory_policies=%s\n", statusField("Cpus_allowed_list").c_str(),
+              memoryPolicies().c_str());
+  const char* threads = std::getenv("OMP_NUM_THREADS");
+  std::printf("omp_num_threads=%s\n", threads == nullptr ? "" : threads);
   return 0;
 }
 
