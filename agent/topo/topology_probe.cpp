@@ -10,6 +10,7 @@
 #include <climits>
 #include <cstdlib>
 #include <functional>
+#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -145,18 +146,20 @@ std::vector<hwloc_obj_t> LoadedTopology::objectsAt(int depth) const {
 // Where hwloc gives the same CPUs to several nodes, the later ones are memory alone (high-bandwidth memory,
 // memory behind CXL, a GPU's): the kernel numbers those last.
 std::vector<model::MemoryNode> LoadedTopology::nodes(const CpuSet& allowed) const {
-  std::vector<hwloc_obj_t> objects = objectsAt(HWLOC_TYPE_DEPTH_NUMANODE);
-  std::sort(objects.begin(), objects.end(),
-            [](hwloc_obj_t a, hwloc_obj_t b) { return a->os_index < b->os_index; });
+  const std::vector<hwloc_obj_t> objects = objectsAt(HWLOC_TYPE_DEPTH_NUMANODE);
+  std::map<unsigned, CpuSet> cpus_of;  // by the system's numbers, and in their order
+  for (const hwloc_obj_t object : objects) cpus_of[object->os_index] = setOf(object->cpuset) & allowed;
+  CpuSet left = allowed;
+  for (auto& [index, cpus] : cpus_of) {
+    cpus = cpus & left;
+    left = left - cpus;
+  }
   const hwloc_const_nodeset_t usable = hwloc_->topology_get_allowed_nodeset(topology_.get());
   std::vector<model::MemoryNode> nodes;
-  CpuSet left = allowed;
   for (const hwloc_obj_t object : objects) {
-    CpuSet cpus = setOf(object->cpuset) & left;
-    left = left - cpus;
     const bool may_use = hwloc_->bitmap_isset(usable, object->os_index) != 0;
     nodes.push_back({.index = static_cast<int>(object->os_index),
-                     .cpus = std::move(cpus),
+                     .cpus = std::move(cpus_of[object->os_index]),
                      .memory_bytes = may_use ? object->attr->numanode.local_memory : 0});
   }
   return nodes;

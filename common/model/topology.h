@@ -35,7 +35,7 @@ struct Core {
 
 struct HostTopology {
   CpuSet allowed;                 ///< by taskset and cgroups; never empty
-  std::vector<MemoryNode> nodes;  ///< in the operating system's order; at least one
+  std::vector<MemoryNode> nodes;  ///< in the order of the machine: package by package; at least one
   std::vector<Core> cores;        ///< in the order of the machine: package, node, core. Empty below kCores
   double quota_cpus = 0;  ///< CPUs' worth of time that the cgroup gives all our processes; 0: no limit
   bool memory_binding_allowed = true;  ///< containers may forbid it

@@ -14,6 +14,8 @@
 namespace pop::model {
 namespace {
 
+using ::testing::ElementsAre;
+
 struct Case {
   std::string machine;
   HostTopology topology;
@@ -107,8 +109,25 @@ void checkCoresAreDivided(const Case& what, const Bindings& bindings) {
   }
 }
 
+void checkAllModes(Case what, int cores_per_instance) {
+  for (const BindMode mode : {BindMode::kSpreadNuma, BindMode::kSpreadCores, BindMode::kCompact}) {
+    SCOPED_TRACE(what.machine + ", mode " + std::to_string(static_cast<int>(mode)) + ", instances " +
+                 std::to_string(what.instances));
+    what.policy = {.mode = mode};
+    Result<Bindings> bindings = bind(what.topology, what.policy, what.instances);
+    ASSERT_TRUE(bindings.ok()) << bindings.status().message();
+    checkWhatAlwaysHolds(what, *bindings);
+    mode == BindMode::kSpreadNuma ? checkNodesAreDivided(what, *bindings)
+                                  : checkCoresAreDivided(what, *bindings);
+    if (mode == BindMode::kSpreadNuma) continue;
+    what.policy.cores_per_instance = cores_per_instance;
+    checkWhatAlwaysHolds(what, bind(what.topology, what.policy, what.instances).value());
+  }
+}
+
 TEST(EveryBinding, KeepsTheRulesOnRandomMachines) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
     SplitMix64 random(seed);
     Case what{.machine = synthetic(random)};
     Result<HostTopology> topology = agent::topologyFromSynthetic(what.machine);
@@ -116,20 +135,58 @@ TEST(EveryBinding, KeepsTheRulesOnRandomMachines) {
     what.topology = std::move(topology).value();
     if (random.below(2) == 0) restrict(random, what.topology);
     what.instances = 1 + static_cast<int>(random.below(30));
-    for (const BindMode mode : {BindMode::kSpreadNuma, BindMode::kSpreadCores, BindMode::kCompact}) {
-      SCOPED_TRACE("seed " + std::to_string(seed) + ", " + what.machine + ", mode " +
-                   std::to_string(static_cast<int>(mode)) + ", instances " + std::to_string(what.instances));
-      what.policy = {.mode = mode};
-      Result<Bindings> bindings = bind(what.topology, what.policy, what.instances);
-      ASSERT_TRUE(bindings.ok()) << bindings.status().message();
-      checkWhatAlwaysHolds(what, *bindings);
-      mode == BindMode::kSpreadNuma ? checkNodesAreDivided(what, *bindings)
-                                    : checkCoresAreDivided(what, *bindings);
-      if (mode == BindMode::kSpreadNuma) continue;
-      what.policy.cores_per_instance = 1 + static_cast<int>(random.below(what.topology.cores.size()));
-      checkWhatAlwaysHolds(what, bind(what.topology, what.policy, what.instances).value());
-    }
+    checkAllModes(what, 1 + static_cast<int>(random.below(what.topology.cores.size())));
   }
+}
+
+Case stored(const std::string& name) {
+  return {
+      .machine = name,
+      .topology = agent::topologyFromXml(POP_SOURCE_DIR "/tests/golden/topologies/" + name + ".xml").value()};
+}
+
+TEST(EveryBinding, KeepsTheRulesOnStoredMachines) {
+  for (const char* name : {"two_sockets_eight_nodes", "sub_numa_clusters", "hybrid_cores", "offline_cpus",
+                           "memoryless_nodes", "restricted_by_cgroup", "high_bandwidth_memory"}) {
+    Case what = stored(name);
+    for (what.instances = 1; what.instances < 20; ++what.instances) checkAllModes(what, 3);
+  }
+}
+
+// "cpus | memory nodes | threads" of each instance.
+std::vector<std::string> placed(const std::string& machine, int num_instances,
+                                const BindPolicy& policy = {}) {
+  Result<Bindings> bindings = bind(stored(machine).topology, policy, num_instances);
+  std::vector<std::string> lines;
+  for (const Binding& binding : bindings->instances) {
+    lines.push_back(binding.cpus.text() + " | " + binding.memory_nodes.text() + " | " +
+                    std::to_string(binding.threads));
+  }
+  return lines;
+}
+
+TEST(StoredMachines, AreDividedByTheirNodes) {
+  EXPECT_THAT(placed("two_sockets_eight_nodes", 4),
+              ElementsAre("0-31 | 0-1 | 32", "32-63 | 2-3 | 32", "64-95 | 4-5 | 32", "96-127 | 6-7 | 32"));
+  EXPECT_THAT(placed("sub_numa_clusters", 2),
+              ElementsAre("0,2,4,6,8,10,12,14,16,18,20,22,24,26,28,30,32,34,36,38,40,42,44,46 | 0,2 | 24",
+                          "1,3,5,7,9,11,13,15,17,19,21,23,25,27,29,31,33,35,37,39,41,43,45,47 | 1,3 | 24"));
+  EXPECT_THAT(placed("hybrid_cores", 2), ElementsAre(" |  | 8", " |  | 8"));
+  EXPECT_THAT(placed("offline_cpus", 2), ElementsAre("0-2,4-7 | 0 | 7", "10-15 | 1 | 6"));
+  EXPECT_THAT(placed("memoryless_nodes", 4),
+              ElementsAre("0-3 | 0 | 4", "4-7 | 0,2 | 4", "8-11 | 2 | 4", "12-15 | 0,2 | 4"));
+  EXPECT_THAT(placed("restricted_by_cgroup", 4),
+              ElementsAre("2-3 | 0 | 2", "4-7 | 1 | 4", "8-11 | 0-1 | 4", "12-15 | 0-1 | 4"));
+  EXPECT_THAT(placed("high_bandwidth_memory", 2), ElementsAre("0-3 | 0 | 4", "4-7 | 2 | 4"));
+}
+
+TEST(StoredMachines, AreDividedByTheirCores) {
+  EXPECT_THAT(placed("hybrid_cores", 4, {.mode = BindMode::kSpreadCores}),
+              ElementsAre("0-1,8-9 |  | 4", "2-3,10-11 |  | 4", "4-5,12-13 |  | 4", "6-7,14-15 |  | 4"));
+  EXPECT_THAT(placed("sub_numa_clusters", 2, {.mode = BindMode::kSpreadCores, .cores_per_instance = 2}),
+              ElementsAre("0,2,24,26 | 0 | 4", "1,3,25,27 | 1 | 4"));
+  EXPECT_THAT(placed("sub_numa_clusters", 2, {.mode = BindMode::kCompact, .cores_per_instance = 2}),
+              ElementsAre("0,2,24,26 | 0 | 4", "4,6,28,30 | 0 | 4"));
 }
 
 }  // namespace

@@ -41,11 +41,12 @@ TEST(StoredMachine, WithFourNodesASocketHasEight) {
   EXPECT_EQ(topology.nodes[5].memory_bytes, 64000000000U);
 }
 
-TEST(StoredMachine, WithSubNumaClustersHasThemInTheSystemsOrder) {
+TEST(StoredMachine, WithSubNumaClustersHasThemSocketBySocket) {
   const HostTopology topology = machine("sub_numa_clusters");
   EXPECT_THAT(cpusOf(topology.nodes),
-              ElementsAre("0,2,4,6,8,10,24,26,28,30,32,34", "1,3,5,7,9,11,25,27,29,31,33,35",
-                          "12,14,16,18,20,22,36,38,40,42,44,46", "13,15,17,19,21,23,37,39,41,43,45,47"));
+              ElementsAre("0,2,4,6,8,10,24,26,28,30,32,34", "12,14,16,18,20,22,36,38,40,42,44,46",
+                          "1,3,5,7,9,11,25,27,29,31,33,35", "13,15,17,19,21,23,37,39,41,43,45,47"));
+  EXPECT_EQ(topology.nodes[1].index, 2);
   EXPECT_EQ(topology.cores.front().cpus.text(), "0,24");
   EXPECT_EQ(topology.cores.front().efficiency, -1);
 }
