@@ -148,7 +148,7 @@ std::vector<hwloc_obj_t> LoadedTopology::objectsAt(int depth) const {
 std::vector<model::MemoryNode> LoadedTopology::nodes(const CpuSet& allowed) const {
   const std::vector<hwloc_obj_t> objects = objectsAt(HWLOC_TYPE_DEPTH_NUMANODE);
   std::map<unsigned, CpuSet> cpus_of;  // by the system's numbers, and in their order
-  for (const hwloc_obj_t object : objects) cpus_of[object->os_index] = setOf(object->cpuset) & allowed;
+  for (const hwloc_obj* object : objects) cpus_of[object->os_index] = setOf(object->cpuset) & allowed;
   CpuSet left = allowed;
   for (auto& [index, cpus] : cpus_of) {
     cpus = cpus & left;
@@ -156,7 +156,7 @@ std::vector<model::MemoryNode> LoadedTopology::nodes(const CpuSet& allowed) cons
   }
   const hwloc_const_nodeset_t usable = hwloc_->topology_get_allowed_nodeset(topology_.get());
   std::vector<model::MemoryNode> nodes;
-  for (const hwloc_obj_t object : objects) {
+  for (const hwloc_obj* object : objects) {
     const bool may_use = hwloc_->bitmap_isset(usable, object->os_index) != 0;
     nodes.push_back({.index = static_cast<int>(object->os_index),
                      .cpus = std::move(cpus_of[object->os_index]),
@@ -165,7 +165,7 @@ std::vector<model::MemoryNode> LoadedTopology::nodes(const CpuSet& allowed) cons
   return nodes;
 }
 
-int packageOf(hwloc_obj_t object) {
+int packageOf(const hwloc_obj* object) {
   while (object != nullptr && object->type != HWLOC_OBJ_PACKAGE) object = object->parent;
   return object == nullptr ? 0 : static_cast<int>(object->logical_index);
 }
@@ -176,7 +176,7 @@ std::vector<model::Core> LoadedTopology::cores(const CpuSet& allowed) const {
   const int depth = core_depth >= 0 ? core_depth : hwloc_->get_type_depth(topology_.get(), HWLOC_OBJ_PU);
   const bool several_kinds = hwloc_->cpukinds_get_nr(topology_.get(), 0) > 1;
   std::vector<model::Core> cores;
-  for (const hwloc_obj_t object : objectsAt(depth)) {
+  for (const hwloc_obj* object : objectsAt(depth)) {
     CpuSet cpus = setOf(object->cpuset) & allowed;
     if (cpus.empty()) continue;
     const int kind = several_kinds ? hwloc_->cpukinds_get_by_cpuset(topology_.get(), object->cpuset, 0) : -1;
