@@ -22,7 +22,15 @@ Status commandHook(const HookContext& context, SpawnRequest& request) {
 }
 
 Status environmentHook(const HookContext& context, SpawnRequest& request) {
-  POP_ASSIGN_OR_RETURN(request.environment, contract::render(context.order.env, context.slice.rendezvous));
+  const JobSlice& slice = context.slice;
+  POP_ASSIGN_OR_RETURN(request.environment,
+                       contract::renderEnvironment({.env = context.order.env,
+                                                    .place = context.order.place,
+                                                    .rendezvous = slice.rendezvous,
+                                                    .poplar = slice.poplar,
+                                                    .families = slice.env_families,
+                                                    .job = slice.environment,
+                                                    .program = programOf(context).environment}));
   return {};
 }
 

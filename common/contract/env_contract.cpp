@@ -9,9 +9,6 @@
 namespace pop::contract {
 namespace {
 
-// The kernel's MAX_ARG_STRLEN: one "NAME=value" with its final zero.
-constexpr std::size_t kMaxVariableBytes = 128 * 1024;
-
 // One row per number: both directions of the contract read this table.
 struct IntField {
   const char* name;
@@ -50,12 +47,6 @@ constexpr std::array kBoolFields{
     BoolField{"POPDIST_OFFLINE_MODE", &InstanceEnv::offline},
 };
 
-std::string tfConfig(const std::vector<std::string>& workers, int index) {
-  std::string json = R"({"cluster":{"worker":[)";
-  for (std::size_t i = 0; i < workers.size(); ++i) json += (i == 0 ? "\"" : ",\"") + workers[i] + '"';
-  return json + R"(]},"task":{"type":"worker","index":)" + std::to_string(index) + "}}";
-}
-
 Status consistent(const InstanceEnv& env) {
   if (env.instance_index >= env.num_instances) {
     return invalidArgument("POPDIST_INSTANCE_INDEX=" + std::to_string(env.instance_index) +
@@ -93,7 +84,7 @@ void deduceInstances(InstanceEnv& env, const Lookup& lookup) {
 
 }  // namespace
 
-Result<std::vector<Variable>> render(const InstanceEnv& env, const Rendezvous& rendezvous) {
+std::vector<Variable> render(const InstanceEnv& env) {
   std::vector<Variable> variables;
   for (const IntField& field : kIntFields)
     variables.emplace_back(field.name, std::to_string(env.*field.member));
@@ -102,22 +93,6 @@ Result<std::vector<Variable>> render(const InstanceEnv& env, const Rendezvous& r
   for (const TextField& field : kTextFields) {
     variables.emplace_back(field.name,
                            env.*field.member);  // also empty: it hides one that poprun itself was given
-  }
-  variables.emplace_back("RANK", std::to_string(env.instance_index));
-  variables.emplace_back("WORLD_SIZE", std::to_string(env.num_instances));
-  variables.emplace_back("LOCAL_RANK", std::to_string(env.local_instance_index));
-  variables.emplace_back("LOCAL_WORLD_SIZE", std::to_string(env.num_local_instances));
-  variables.emplace_back("MASTER_ADDR", rendezvous.master_address);
-  variables.emplace_back("MASTER_PORT", std::to_string(rendezvous.master_port));
-  variables.emplace_back("TF_CONFIG", tfConfig(rendezvous.workers, env.instance_index));
-
-  for (const auto& [name, value] : variables) {
-    if (name.size() + value.size() + 2 > kMaxVariableBytes) {
-      return Status(Code::kResourceExhausted,
-                    name + " for " + counted(env.num_instances, "instance") + " needs " +
-                        counted(static_cast<std::int64_t>(value.size()), "byte") +
-                        ", more than the 128 KiB that the kernel passes on; use fewer instances");
-    }
   }
   return variables;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The environment that every instance finds: who it is, how to reach the others. Rendered by the agent,
-// parsed by libpopdist, documented in docs/spec/environment.md. This header is the only place that knows the
-// names.
+// PopDist's part of the environment that every instance finds: who it is, how to reach its agent. Rendered
+// for the instance, parsed by libpopdist, documented in docs/spec/environment.md. What other frameworks read:
+// env_frameworks.h.
 #pragma once
 
 #include <functional>
@@ -35,18 +35,10 @@ struct InstanceEnv {
   friend bool operator==(const InstanceEnv&, const InstanceEnv&) = default;
 };
 
-/// Where instances find each other by the means of other frameworks; the same for all instances.
-struct Rendezvous {
-  std::vector<std::string> workers;  ///< "address:port" of each instance, for TF_CONFIG
-  std::string master_address;        ///< of instance 0, for PyTorch
-  int master_port = 0;
-};
-
 using Variable = std::pair<std::string, std::string>;
 
-/// All variables of one instance. kResourceExhausted when one would exceed what the kernel passes through
-/// exec.
-Result<std::vector<Variable>> render(const InstanceEnv& env, const Rendezvous& rendezvous);
+/// The POPDIST_* variables of one instance, all of them.
+std::vector<Variable> render(const InstanceEnv& env);
 
 /// Like getenv: the value, or nullptr.
 using Lookup = std::function<const char*(const char* name)>;
@@ -54,7 +46,7 @@ using Lookup = std::function<const char*(const char* name)>;
 /// True when the program was started by poprun (the variables of PopDist are there).
 bool isSet(const Lookup& lookup);
 
-/// Reads what render wrote (the POPDIST_* part). Missing variables keep their defaults, so that a program
+/// Reads what render wrote. Missing variables keep their defaults, so that a program
 /// also starts under PopRun, which sets fewer; values that are not numbers or contradict each other are
 /// kInvalidArgument.
 Result<InstanceEnv> parse(const Lookup& lookup);

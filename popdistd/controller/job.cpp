@@ -33,6 +33,7 @@ Job::Job(Loop& loop, std::string id, model::JobSpec spec, std::vector<Agent*> ag
       id_(std::move(id)),
       spec_(std::move(spec)),
       placement_(model::place(spec_)),
+      envs_(spec_, placement_),
       restart_policy_(spec_.max_restarts),
       log_(loop, watch.event),
       watch_(std::move(watch)) {
@@ -42,8 +43,6 @@ Job::Job(Loop& loop, std::string id, model::JobSpec spec, std::vector<Agent*> ag
     hosts_[host].agent = agents[host];
     hosts_[host].events = std::make_unique<HostEvents>(*this, static_cast<int>(host));
   }
-  for (const model::InstancePlacement& placement : placement_)
-    ++hosts_[static_cast<std::size_t>(placement.host)].instances;
 }
 
 Job::~Job() {
@@ -66,10 +65,8 @@ void Job::place() {
                       inQuotes(spec_.programs.front().command.front()) + " on " +
                       counted(static_cast<std::int64_t>(hosts_.size()), "host"));
   for (std::size_t host = 0; host < hosts_.size(); ++host) {
-    // A port of its own for each instance (TF_CONFIG), and one on the first host for MASTER_PORT.
-    const int ports = hosts_[host].instances + (host == 0 ? 1 : 0);
     hosts_[host].agent->describe(
-        ports, model::detailFor(spec_.binding),
+        envs_.portsOn(static_cast<int>(host)), model::detailFor(spec_.binding),
         [this, host](Result<HostFacts> facts) { described(static_cast<int>(host), std::move(facts)); });
   }
 }
@@ -109,7 +106,7 @@ Status Job::bindAll() {
   bindings_.clear();
   for (std::size_t host = 0; host < hosts_.size(); ++host) {
     Result<model::Bindings> bindings =
-        model::bind(hosts_[host].facts.topology, spec_.binding, hosts_[host].instances);
+        model::bind(hosts_[host].facts.topology, spec_.binding, envs_.instancesOn(static_cast<int>(host)));
     if (!bindings.ok()) {
       return {bindings.code(),
               "cannot be bound on host " + spec_.hosts[host].name + ": " + bindings.status().message()};
@@ -217,15 +214,13 @@ void Job::report() {
 }
 
 contract::Rendezvous Job::rendezvous() const {
-  contract::Rendezvous result;
-  for (const model::InstancePlacement& placement : placement_) {
-    const HostFacts& facts = hosts_[static_cast<std::size_t>(placement.host)].facts;
-    const int port = facts.ports[static_cast<std::size_t>(placement.local_instance)];
-    result.workers.push_back(facts.address + ':' + std::to_string(port));
+  std::vector<HostAddress> addresses;
+  for (const Host& host : hosts_) {
+    HostAddress& address = addresses.emplace_back();
+    address.address = host.facts.address;
+    for (const int port : host.facts.ports) address.ports.push_back(std::to_string(port));
   }
-  result.master_address = hosts_.front().facts.address;
-  result.master_port = hosts_.front().facts.ports.back();
-  return result;
+  return envs_.rendezvous(addresses);
 }
 
 // What an instance of an attempt that failed still holds must not fit the next one.
@@ -239,36 +234,18 @@ JobSlice Job::sliceFor(int host, const contract::Rendezvous& rendezvous) const {
                  .num_instances = spec_.num_instances,
                  .programs = spec_.programs,
                  .rendezvous = rendezvous,
+                 .poplar = envs_.poplarTarget(),
                  .env_families = spec_.env_families,
                  .environment = spec_.environment,
                  .stdin_policy = spec_.stdin_policy,
                  .kill_grace = spec_.kill_grace};
   for (const model::InstancePlacement& placement : placement_) {
     if (placement.host != host) continue;
-    slice.instances.push_back(
-        {.env = envFor(placement),
-         .program = model::programOf(spec_, placement.instance),
-         .binding = bindings_[static_cast<std::size_t>(host)]
-                        .instances[static_cast<std::size_t>(placement.local_instance)]});
+    slice.instances.push_back(envs_.order(placement, attemptId(), restart_policy_.restarts()));
+    slice.instances.back().binding = bindings_[static_cast<std::size_t>(host)]
+                                         .instances[static_cast<std::size_t>(placement.local_instance)];
   }
   return slice;
-}
-
-contract::InstanceEnv Job::envFor(const model::InstancePlacement& placement) const {
-  return {.num_total_replicas = spec_.num_replicas,
-          .num_ipus_per_replica = spec_.ipus_per_replica,
-          .num_local_replicas = placement.num_replicas,
-          .uniform_replicas = true,
-          .replica_index_offset = placement.first_replica,
-          .num_instances = spec_.num_instances,
-          .instance_index = placement.instance,
-          .num_local_instances = hosts_[static_cast<std::size_t>(placement.host)].instances,
-          .local_instance_index = placement.local_instance,
-          .job_id = attemptId(),
-          .executable_cache_path = spec_.executable_cache_path,
-          .system = spec_.system,
-          .restart_count = restart_policy_.restarts(),
-          .offline = spec_.offline_mode};
 }
 
 // ---- what the agents report

@@ -16,6 +16,7 @@
 #include "common/model/placement.h"
 #include "popdistd/controller/event_log.h"
 #include "popdistd/controller/exit_policy.h"
+#include "popdistd/controller/instance_env.h"
 #include "popdistd/controller/instance_fsm.h"
 #include "popdistd/controller/job_fsm.h"
 #include "popdistd/controller/ports.h"
@@ -67,7 +68,6 @@ class Job {
     Agent* agent = nullptr;
     std::unique_ptr<HostEvents> events;
     HostFacts facts;
-    int instances = 0;
     bool at_fence = false;
     PutValues put;
   };
@@ -85,7 +85,6 @@ class Job {
   Status bindAll();
   void warnOnce();
   JobSlice sliceFor(int host, const contract::Rendezvous& rendezvous) const;
-  contract::InstanceEnv envFor(const model::InstancePlacement& placement) const;
   contract::Rendezvous rendezvous() const;
 
   void onStarted(int instance, pid_t pid);
@@ -102,6 +101,7 @@ class Job {
   const std::string id_;
   const model::JobSpec spec_;
   const std::vector<model::InstancePlacement> placement_;
+  const InstanceEnvs envs_;
   JobState state_ = JobState::kPending;
   std::vector<Instance> instances_;
   std::array<int, kInstanceStates> in_state_{};  ///< how many instances are in each state

@@ -16,6 +16,7 @@
 
 #include "common/base/status.h"
 #include "common/contract/env_contract.h"
+#include "common/contract/env_frameworks.h"
 #include "common/contract/exit_code.h"
 #include "common/model/binding.h"
 #include "common/model/job_spec.h"
@@ -32,6 +33,7 @@ struct HostFacts {
 /// One instance, as its agent is asked to start it.
 struct InstanceOrder {
   contract::InstanceEnv env;
+  contract::InstancePlace place;
   int program = 0;  ///< index into JobSlice::programs
   model::Binding binding;
 };
@@ -43,6 +45,7 @@ struct JobSlice {
   std::vector<model::Program> programs;  ///< of the whole job
   std::vector<InstanceOrder> instances;  ///< of this host
   contract::Rendezvous rendezvous;
+  contract::PoplarTarget poplar;
   contract::EnvFamilies env_families;
   std::vector<contract::Variable> environment;  ///< the user's, for all instances
   model::StdinPolicy stdin_policy;

@@ -30,7 +30,7 @@ class AgentCoreTest : public ::testing::Test {
     JobSlice slice{.job_id = "4f2a",
                    .num_instances = 6,
                    .programs = {{.command = {"./train"}, .num_instances = 6}},
-                   .rendezvous = {.workers = {"w:1"}, .master_address = "w", .master_port = 2},
+                   .rendezvous = {.tf_cluster = "{}", .master_address = "w", .master_port = "2"},
                    .env_families = contract::allEnvFamilies(),
                    .kill_grace = milliseconds(5000)};
     for (const int instance : {4, 5}) {
@@ -97,8 +97,7 @@ TEST_F(AgentCoreTest, AnInstanceThatCannotStartIsEndedAndClosed) {
 
 TEST_F(AgentCoreTest, AnEnvironmentThatTheKernelWouldRefuseIsReportedFromTheLoop) {
   JobSlice too_long = slice();
-  for (int worker = 0; worker < 6000; ++worker)
-    too_long.rendezvous.workers.emplace_back("192.168.100.100:10000");
+  too_long.rendezvous.tf_cluster.assign(128UL * 1024, ' ');
   core.run(std::move(too_long), events);
   EXPECT_THAT(processes.spawned, IsEmpty());
   EXPECT_THAT(events.lines, IsEmpty()) << "the controller is still inside its call of run()";

@@ -20,9 +20,7 @@ Environment validEnvironment() {
                                .num_instances = 2,
                                .instance_index = 1,
                                .num_local_instances = 2,
-                               .local_instance_index = 1},
-                              twoWorkers())
-                           .value());
+                               .local_instance_index = 1}));
 }
 
 Status parsedWith(const char* name, const std::string& value) {
@@ -35,7 +33,7 @@ TEST(ParseEnvironment, GivesBackWhatRenderWrote) {
   for (std::uint64_t seed = 0; seed < 2000; ++seed) {
     SplitMix64 random(seed);
     const InstanceEnv env = randomInstanceEnv(random);
-    const Environment environment = toEnvironment(render(env, twoWorkers()).value());
+    const Environment environment = toEnvironment(render(env));
     ASSERT_TRUE(isSet(lookupIn(environment)));
     const Result<InstanceEnv> parsed = parse(lookupIn(environment));
     ASSERT_TRUE(parsed.ok()) << "seed " << seed << ": " << parsed.status().message();
@@ -97,7 +95,8 @@ INSTANTIATE_TEST_SUITE_P(OfEachVariable, DamagedNumber,
                          ::testing::Values("POPDIST_NUM_TOTAL_REPLICAS", "POPDIST_NUM_IPUS_PER_REPLICA",
                                            "POPDIST_NUM_LOCAL_REPLICAS", "POPDIST_REPLICA_INDEX_OFFSET",
                                            "POPDIST_NUM_INSTANCES", "POPDIST_INSTANCE_INDEX",
-                                           "POPDIST_NUM_LOCAL_INSTANCES", "POPDIST_LOCAL_INSTANCE_INDEX"));
+                                           "POPDIST_NUM_LOCAL_INSTANCES", "POPDIST_LOCAL_INSTANCE_INDEX",
+                                           "POPDIST_RESTART_COUNT"));
 
 TEST(ParseEnvironment, RefusesCountsOfZero) {
   for (const char* name :

@@ -26,11 +26,6 @@ inline Environment toEnvironment(const std::vector<Variable>& variables) {
   return {variables.begin(), variables.end()};
 }
 
-inline Rendezvous twoWorkers() {
-  return {
-      .workers = {"10.0.0.1:10001", "10.0.0.2:10002"}, .master_address = "10.0.0.1", .master_port = 10003};
-}
-
 /// What one instance of some valid job knows: numbers that agree with each other, and texts full of
 /// characters that mean something to shells and JSON.
 inline InstanceEnv randomInstanceEnv(SplitMix64& random) {
@@ -61,6 +56,7 @@ inline InstanceEnv randomInstanceEnv(SplitMix64& random) {
   env.executable_cache_path = text();
   env.system = text();
   env.offline = upTo(1) == 1;
+  env.restart_count = upTo(3);
   return env;
 }
 

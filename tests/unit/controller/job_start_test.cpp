@@ -25,10 +25,10 @@ model::JobSpec fourInstancesOnTwoHosts() {
   return spec;
 }
 
-TEST(JobStart, AsksForAPortPerInstanceAndOneForTheMaster) {
+TEST(JobStart, AsksForThePortsOfEachHost) {
   JobFixture job(2, 6);
   job.job().start();
-  EXPECT_EQ(job.agent(0).ports_asked, 4);
+  EXPECT_EQ(job.agent(0).ports_asked, 3 + 3);
   EXPECT_EQ(job.agent(1).ports_asked, 3);
 }
 
@@ -77,10 +77,10 @@ TEST(JobStart, TellsEveryHostTheSameAddressesAndPorts) {
   job.job().start();
   for (int host = 0; host < 2; ++host) {
     const contract::Rendezvous& rendezvous = job.agent(host).slice.rendezvous;
-    EXPECT_THAT(rendezvous.workers,
-                ElementsAre("10.0.0.1:10000", "10.0.0.1:10001", "10.0.0.2:11000", "10.0.0.2:11001"));
+    EXPECT_EQ(rendezvous.tf_cluster,
+              R"({"worker":["10.0.0.1:10000","10.0.0.1:10001","10.0.0.2:11000","10.0.0.2:11001"]})");
     EXPECT_EQ(rendezvous.master_address, "10.0.0.1");
-    EXPECT_EQ(rendezvous.master_port, 10002) << "a port that is no worker's";
+    EXPECT_EQ(rendezvous.master_port, "10002") << "a port that is no worker's";
   }
 }
 

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/base/json.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace pop {
+namespace {
+
+constexpr std::string_view kReplacement = "\xef\xbf\xbd";
+
+bool isContinuation(char c) {
+  return (static_cast<unsigned char>(c) & 0xc0U) == 0x80U;
+}
+
+// The well-formed sequences of RFC 3629, by their first byte: how long, and where the second byte may lie
+// (which excludes overlong forms, surrogates and what is beyond U+10FFFF).
+struct Utf8Lead {
+  std::uint8_t first;
+  std::uint8_t last;
+  std::uint8_t bytes;
+  std::uint8_t second_least = 0x80;
+  std::uint8_t second_most = 0xbf;
+};
+constexpr std::array kLeads{
+    Utf8Lead{0xc2, 0xdf, 2}, Utf8Lead{0xe0, 0xe0, 3, 0xa0},
+    Utf8Lead{0xe1, 0xec, 3}, Utf8Lead{0xed, 0xed, 3, 0x80, 0x9f},
+    Utf8Lead{0xee, 0xef, 3}, Utf8Lead{0xf0, 0xf0, 4, 0x90},
+    Utf8Lead{0xf1, 0xf3, 4}, Utf8Lead{0xf4, 0xf4, 4, 0x80, 0x8f},
+};
+
+// Bytes of the character outside ASCII that `text` begins with; 0 when it is damaged.
+std::size_t utf8Bytes(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text.front());
+  for (const Utf8Lead& lead : kLeads) {
+    if (first < lead.first || first > lead.last) continue;
+    if (text.size() < lead.bytes) return 0;
+    const auto second = static_cast<unsigned char>(text[1]);
+    if (second < lead.second_least || second > lead.second_most) return 0;
+    const std::string_view rest = text.substr(2, lead.bytes - 2U);
+    return std::all_of(rest.begin(), rest.end(), isContinuation) ? lead.bytes : 0;
+  }
+  return 0;
+}
+
+std::string escaped(char c) {
+  static constexpr std::string_view kHex = "0123456789abcdef";
+  const auto byte = static_cast<unsigned char>(c);
+  switch (c) {
+    case '"':
+      return "\\\"";
+    case '\\':
+      return "\\\\";
+    case '\n':
+      return "\\n";
+    case '\t':
+      return "\\t";
+    case '\r':
+      return "\\r";
+    default:
+      if (byte >= 0x20 && byte != 0x7f) return {c};
+      return {'\\', 'u', '0', '0', kHex[byte >> 4U], kHex[byte & 15U]};
+  }
+}
+
+// Cuts one JSON object into its members without reading their values.
+class ObjectCutter {
+ public:
+  using Member = std::pair<std::string_view, std::string_view>;  // key with its quotes, value as written
+
+  explicit ObjectCutter(std::string_view text) : rest_(text) {}
+
+  std::optional<std::vector<Member>> members() {
+    if (!take('{')) return std::nullopt;
+    std::vector<Member> found;
+    if (take('}')) return atEnd(std::move(found));
+    while (true) {
+      const std::optional<std::string_view> key = string();
+      if (!key || !take(':')) return std::nullopt;
+      const std::optional<std::string_view> member = value();
+      if (!member) return std::nullopt;
+      found.emplace_back(*key, *member);
+      if (take('}')) return atEnd(std::move(found));
+      if (!take(',')) return std::nullopt;
+    }
+  }
+
+ private:
+  std::optional<std::vector<Member>> atEnd(std::vector<Member> found) {
+    skipBlanks();
+    return rest_.empty() ? std::optional(std::move(found)) : std::nullopt;
+  }
+
+  void skipBlanks() { rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t\r\n"), rest_.size())); }
+
+  bool take(char wanted) {
+    skipBlanks();
+    if (rest_.empty() || rest_.front() != wanted) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+
+  std::string_view takeBytes(std::size_t count) {
+    const std::string_view taken = rest_.substr(0, count);
+    rest_.remove_prefix(count);
+    return taken;
+  }
+
+  // The length of the string at the front, or 0.
+  static std::size_t stringBytes(std::string_view text) {
+    if (text.empty() || text.front() != '"') return 0;
+    for (std::size_t at = 1; at < text.size(); ++at) {
+      if (text[at] == '"') return at + 1;
+      if (text[at] == '\\') ++at;
+    }
+    return 0;
+  }
+
+  std::optional<std::string_view> string() {
+    skipBlanks();
+    const std::size_t bytes = stringBytes(rest_);
+    return bytes == 0 ? std::nullopt : std::optional(takeBytes(bytes));
+  }
+
+  // Up to the comma or bracket that ends it, which may not be inside a string or a deeper bracket.
+  std::optional<std::string_view> value() {
+    skipBlanks();
+    std::size_t at = 0;
+    for (int depth = 0; at < rest_.size(); ++at) {
+      const char c = rest_[at];
+      if (c == '"') {
+        const std::size_t bytes = stringBytes(rest_.substr(at));
+        if (bytes == 0) return std::nullopt;
+        at += bytes - 1;
+      }
+      if (depth == 0 && (c == ',' || c == '}' || c == ']')) break;
+      depth += c == '{' || c == '[' ? 1 : c == '}' || c == ']' ? -1 : 0;
+    }
+    while (at > 0 && std::string_view(" \t\r\n").find(rest_[at - 1]) != std::string_view::npos) --at;
+    return at == 0 ? std::nullopt : std::optional(takeBytes(at));
+  }
+
+  std::string_view rest_;
+};
+
+}  // namespace
+
+std::string jsonQuoted(std::string_view text) {
+  std::string result = "\"";
+  while (!text.empty()) {
+    const bool ascii = static_cast<unsigned char>(text.front()) < 0x80;
+    const std::size_t bytes = ascii ? 1 : utf8Bytes(text);
+    if (ascii) {
+      result += escaped(text.front());
+    } else {
+      result += bytes == 0 ? kReplacement : text.substr(0, bytes);
+    }
+    text.remove_prefix(std::max<std::size_t>(bytes, 1));
+  }
+  return result + '"';
+}
+
+std::string mergedJsonObjects(std::string_view base, std::string_view over) {
+  auto merged = ObjectCutter(base).members();
+  const auto added = ObjectCutter(over).members();
+  if (!merged || !added) return std::string(over);
+  for (const ObjectCutter::Member& member : *added) {
+    const auto same = std::find_if(merged->begin(), merged->end(), [&](const ObjectCutter::Member& each) {
+      return each.first == member.first;
+    });
+    if (same == merged->end()) {
+      merged->push_back(member);
+    } else {
+      same->second = member.second;
+    }
+  }
+  std::string json;
+  for (const auto& [key, value] : *merged) {
+    json += json.empty() ? '{' : ',';
+    (json += key) += ':';
+    json += value;
+  }
+  return json.empty() ? "{}" : json + '}';
+}
+
+}  // namespace pop

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/contract/env_frameworks.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "common/base/json.h"
+#include "common/base/text.h"
+
+namespace pop::contract {
+namespace {
+
+using Parts = EnvironmentParts;
+
+// The kernel's MAX_ARG_STRLEN: one "NAME=value" with its final zero.
+constexpr std::size_t kMaxVariableBytes = 128 * 1024;
+constexpr std::string_view kTargetOptions = "POPLAR_TARGET_OPTIONS";
+
+// A whole Pod's IPU-Links close into a torus; a part of one is a mesh.
+constexpr int kTorusIpus = 64;
+
+std::string indexOf(const Parts& parts) {
+  return std::to_string(parts.env.instance_index);
+}
+std::string countOf(const Parts& parts) {
+  return std::to_string(parts.env.num_instances);
+}
+std::string localIndexOf(const Parts& parts) {
+  return std::to_string(parts.env.local_instance_index);
+}
+std::string localCountOf(const Parts& parts) {
+  return std::to_string(parts.env.num_local_instances);
+}
+std::string hostIndexOf(const Parts& parts) {
+  return std::to_string(parts.place.host_index);
+}
+std::string hostCountOf(const Parts& parts) {
+  return std::to_string(parts.place.num_hosts);
+}
+std::string masterAddressOf(const Parts& parts) {
+  return parts.rendezvous.master_address;
+}
+
+std::string tfConfig(const Parts& parts) {
+  const Rendezvous& rendezvous = parts.rendezvous;
+  const int index = parts.env.instance_index;
+  std::string task = R"("worker","index":)" + std::to_string(index - (rendezvous.tf_chief ? 1 : 0));
+  if (rendezvous.tf_chief && index == 0) task = R"("chief","index":0)";
+  if (rendezvous.tf_evaluator && index == parts.env.num_instances - 1) task = R"("evaluator","index":0)";
+  return R"({"cluster":)" + rendezvous.tf_cluster + R"(,"task":{"type":)" + task + "}}";
+}
+
+std::string targetOptions(const Parts& parts) {
+  const bool torus = parts.poplar.ild_ipus == kTorusIpus;
+  const int ipus = parts.env.num_local_replicas * parts.env.num_ipus_per_replica;
+  return R"({"ipuLinkDomainSize":")" + std::to_string(parts.poplar.ild_ipus) +
+         R"(","ipuLinkConfiguration":")" + (torus ? "slidingWindow" : "default") +
+         R"(","ipuLinkTopology":")" + (torus ? "torus" : "mesh") +
+         R"(","gatewayMode":"true","instanceSize":")" + std::to_string(ipus) + R"("})";
+}
+
+bool always(const Parts& /*parts*/) {
+  return true;
+}
+bool hasPartition(const Parts& parts) {
+  return !parts.poplar.partition.empty();
+}
+
+struct Row {
+  EnvFamily family;
+  std::string_view name;
+  std::string (*value)(const Parts&);
+  bool (*applies)(const Parts&) = always;
+};
+
+constexpr EnvFamily kPoplar = EnvFamily::kPoplar;
+constexpr EnvFamily kPyTorch = EnvFamily::kPyTorch;
+constexpr EnvFamily kHorovod = EnvFamily::kHorovod;
+constexpr EnvFamily kJax = EnvFamily::kJax;
+constexpr EnvFamily kOpenMpi = EnvFamily::kOpenMpi;
+constexpr EnvFamily kSlurm = EnvFamily::kSlurm;
+
+constexpr std::array kRows{
+    Row{kPoplar, "IPUOF_LOG_LEVEL", [](const Parts&) { return std::string("WARN"); }},
+    Row{kPoplar, kTargetOptions, targetOptions},
+    Row{kPoplar, "IPUOF_VIPU_API_HOST", [](const Parts& parts) { return parts.poplar.server_host; },
+        hasPartition},
+    Row{kPoplar, "IPUOF_VIPU_API_PORT",
+        [](const Parts& parts) { return std::to_string(parts.poplar.server_port); }, hasPartition},
+    Row{kPoplar, "IPUOF_VIPU_API_PARTITION_ID", [](const Parts& parts) { return parts.poplar.partition; },
+        hasPartition},
+    Row{kPoplar, "IPUOF_VIPU_API_TIMEOUT",
+        [](const Parts& parts) { return std::to_string(parts.poplar.server_timeout_seconds); }, hasPartition},
+    Row{kPoplar, "IPUOF_VIPU_API_GCD_ID", indexOf, hasPartition},  // a partition has a GCD per instance
+
+    Row{EnvFamily::kTensorFlow, "TF_CONFIG", tfConfig},
+
+    Row{kPyTorch, "RANK", indexOf},
+    Row{kPyTorch, "WORLD_SIZE", countOf},
+    Row{kPyTorch, "LOCAL_RANK", localIndexOf},
+    Row{kPyTorch, "LOCAL_WORLD_SIZE", localCountOf},
+    Row{kPyTorch, "MASTER_ADDR", masterAddressOf},
+    Row{kPyTorch, "MASTER_PORT", [](const Parts& parts) { return parts.rendezvous.master_port; }},
+    Row{kPyTorch, "GROUP_RANK", hostIndexOf},
+    Row{kPyTorch, "GROUP_WORLD_SIZE", hostCountOf},
+    Row{kPyTorch, "ROLE_NAME", [](const Parts&) { return std::string("default"); }},
+    Row{kPyTorch, "ROLE_RANK", indexOf},
+    Row{kPyTorch, "ROLE_WORLD_SIZE", countOf},
+    Row{kPyTorch, "TORCHELASTIC_RUN_ID", [](const Parts& parts) { return parts.env.job_id; }},
+    Row{kPyTorch, "TORCHELASTIC_RESTART_COUNT",
+        [](const Parts& parts) { return std::to_string(parts.env.restart_count); }},
+    // Rank 0 is to open the store itself, also when poprun was started by torchrun.
+    Row{kPyTorch, "TORCHELASTIC_USE_AGENT_STORE", [](const Parts&) { return std::string("False"); }},
+
+    Row{kHorovod, "HOROVOD_RANK", indexOf},
+    Row{kHorovod, "HOROVOD_SIZE", countOf},
+    Row{kHorovod, "HOROVOD_LOCAL_RANK", localIndexOf},
+    Row{kHorovod, "HOROVOD_LOCAL_SIZE", localCountOf},
+    Row{kHorovod, "HOROVOD_CROSS_RANK",
+        [](const Parts& parts) { return std::to_string(parts.place.cross_rank); }},
+    Row{kHorovod, "HOROVOD_CROSS_SIZE",
+        [](const Parts& parts) { return std::to_string(parts.place.cross_size); }},
+    Row{kHorovod, "HOROVOD_HOSTNAME", [](const Parts& parts) { return parts.place.host_name; }},
+    // There is no MPI between instances; without these a Horovod built with MPI would train each of them
+    // alone, and say nothing.
+    Row{kHorovod, "HOROVOD_CONTROLLER", [](const Parts&) { return std::string("gloo"); }},
+    Row{kHorovod, "HOROVOD_CPU_OPERATIONS", [](const Parts&) { return std::string("gloo"); }},
+    Row{kHorovod, "HOROVOD_GLOO_RENDEZVOUS_ADDR", masterAddressOf},
+    Row{kHorovod, "HOROVOD_GLOO_RENDEZVOUS_PORT",
+        [](const Parts& parts) { return parts.rendezvous.horovod_port; }},
+
+    Row{kJax, "JAX_COORDINATOR_ADDRESS",
+        [](const Parts& parts) { return parts.rendezvous.master_address + ':' + parts.rendezvous.jax_port; }},
+    Row{kJax, "JAX_NUM_PROCESSES", countOf},
+    Row{kJax, "JAX_PROCESS_ID", indexOf},
+
+    Row{kOpenMpi, "OMPI_COMM_WORLD_RANK", indexOf},
+    Row{kOpenMpi, "OMPI_COMM_WORLD_SIZE", countOf},
+    Row{kOpenMpi, "OMPI_COMM_WORLD_LOCAL_RANK", localIndexOf},
+    Row{kOpenMpi, "OMPI_COMM_WORLD_LOCAL_SIZE", localCountOf},
+    Row{kOpenMpi, "OMPI_COMM_WORLD_NODE_RANK", localIndexOf},  // Open MPI's index on the node, not the node's
+    Row{kOpenMpi, "OMPI_UNIVERSE_SIZE", countOf},
+    // JAX takes the variables above without a version for Open MPI 5's mpirun, and asks for mpi4py.
+    Row{kOpenMpi, "OMPI_VERSION", [](const Parts&) { return std::string("4"); }},
+
+    // No job id and no SLURM_STEP_*: with those, programs would call Slurm's own services.
+    Row{kSlurm, "SLURM_PROCID", indexOf},
+    Row{kSlurm, "SLURM_LOCALID", localIndexOf},
+    Row{kSlurm, "SLURM_NTASKS", countOf},
+    Row{kSlurm, "SLURM_NPROCS", countOf},
+    Row{kSlurm, "SLURM_NODEID", hostIndexOf},
+    Row{kSlurm, "SLURM_NNODES", hostCountOf},
+};
+
+// Puts the user's variables over what is there.
+void overlay(std::vector<Variable>& variables, std::span<const Variable> users, const EnvFamilies& families) {
+  for (const auto& [name, value] : users) {
+    const auto same = std::find_if(variables.begin(), variables.end(),
+                                   [&name](const Variable& each) { return each.first == name; });
+    if (same == variables.end()) {
+      variables.emplace_back(name, value);
+    } else if (name == kTargetOptions && families.contains(kPoplar)) {
+      same->second = mergedJsonObjects(same->second, value);  // as Poplar's own tools treat it
+    } else {
+      same->second = value;
+    }
+  }
+}
+
+Status fitsThroughExec(const std::vector<Variable>& variables, int num_instances) {
+  for (const auto& [name, value] : variables) {
+    if (name.size() + value.size() + 2 <= kMaxVariableBytes) continue;
+    const std::string limit = name + " for " + counted(num_instances, "instance") + " needs " +
+                              counted(static_cast<std::int64_t>(value.size()), "byte") +
+                              ", more than the 128 KiB that the kernel passes on; ";
+    return {Code::kResourceExhausted,
+            limit + (name == "TF_CONFIG" ? "use fewer instances, or --env-for without tensorflow"
+                                         : "make it shorter, or do not set it")};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string tfCluster(std::span<const std::string> addresses, bool chief, bool evaluator) {
+  if (evaluator && !addresses.empty()) addresses = addresses.first(addresses.size() - 1);
+  const auto list = [](std::span<const std::string> these) {
+    std::string json;
+    for (const std::string& address : these) json += (json.empty() ? "" : ",") + jsonQuoted(address);
+    return '[' + json + ']';
+  };
+  std::string json;
+  if (chief && !addresses.empty()) {
+    json = R"("chief":)" + list(addresses.first(1));
+    addresses = addresses.subspan(1);
+  }
+  if (!addresses.empty()) json += (json.empty() ? "" : ",") + (R"("worker":)" + list(addresses));
+  return '{' + json + '}';
+}
+
+Result<std::vector<Variable>> renderEnvironment(const EnvironmentParts& parts) {
+  std::vector<Variable> variables = render(parts.env);
+  variables.reserve(variables.size() + kRows.size() + parts.job.size() + parts.program.size());
+  for (const Row& row : kRows) {
+    if (parts.families.contains(row.family) && row.applies(parts))
+      variables.emplace_back(row.name, row.value(parts));
+  }
+  overlay(variables, parts.job, parts.families);
+  overlay(variables, parts.program, parts.families);
+  POP_RETURN_IF_ERROR(fitsThroughExec(variables, parts.env.num_instances));
+  return variables;
+}
+
+}  // namespace pop::contract

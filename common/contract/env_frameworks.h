@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The variables that other frameworks read, one row each, and the whole environment of an instance: PopDist's
+// variables, the frameworks' and the user's over each other. Documented in docs/spec/environment.md.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/base/status.h"
+#include "common/contract/env_contract.h"
+#include "common/contract/env_family.h"
+
+namespace pop::contract {
+
+/// Where an instance runs, among the hosts of its job.
+struct InstancePlace {
+  std::string host_name = "localhost";
+  int host_index = 0;
+  int num_hosts = 1;
+  int cross_rank = 0;  ///< among the instances with the same index on their hosts (Horovod)
+  int cross_size = 1;
+
+  friend bool operator==(const InstancePlace&, const InstancePlace&) = default;
+};
+
+/// Where instances find each other by the means of other frameworks; the same for all instances. Ports are
+/// texts: a plan that is only shown has none yet.
+struct Rendezvous {
+  std::string tf_cluster;  ///< of TF_CONFIG, as tfCluster() writes it: once, not for each instance
+  bool tf_chief = false;
+  bool tf_evaluator = false;
+  std::string master_address;  ///< of instance 0
+  std::string master_port;     ///< each of the ports empty when nobody wants it
+  std::string jax_port;
+  std::string horovod_port;
+
+  friend bool operator==(const Rendezvous&, const Rendezvous&) = default;
+};
+
+/// What Poplar programs must know of the IPUs; the same for all instances.
+struct PoplarTarget {
+  int ild_ipus = 1;       ///< IPUs of one IPU-Link domain of the job's partition
+  std::string partition;  ///< at a V-IPU server; empty: none
+  std::string server_host;
+  int server_port = 0;
+  int server_timeout_seconds = 0;
+
+  friend bool operator==(const PoplarTarget&, const PoplarTarget&) = default;
+};
+
+/// TF_CONFIG's cluster: instance 0 is the chief if there is one, and the last is the evaluator, which is no
+/// part of the cluster; all others are workers.
+std::string tfCluster(std::span<const std::string> addresses, bool chief, bool evaluator);
+
+/// All that decides the environment of one instance.
+struct EnvironmentParts {
+  const InstanceEnv& env;
+  const InstancePlace& place;
+  const Rendezvous& rendezvous;
+  const PoplarTarget& poplar;
+  const EnvFamilies& families;
+  std::span<const Variable> job;      ///< the user's, over the families'
+  std::span<const Variable> program;  ///< the user's, over everything
+};
+
+/// Every variable that is set, each once. kResourceExhausted when one would exceed what the kernel passes
+/// through exec.
+Result<std::vector<Variable>> renderEnvironment(const EnvironmentParts& parts);
+
+}  // namespace pop::contract
