@@ -57,6 +57,11 @@ int print(const std::string& text) {
   return contract::kExitLauncherFailed;
 }
 
+int explain(const model::JobSpec& spec, DryRun form) {
+  const Result<std::string> plan = form == DryRun::kJson ? explainPlanJson(spec) : explainPlan(spec);
+  return plan.ok() ? print(plan.value()) : reportMistakes({plan.status().message()});
+}
+
 int runArguments(const std::vector<std::string>& arguments) {
   openMissingStdio();
   const ParsedOptions parsed = parseOptions(arguments);
@@ -68,7 +73,7 @@ int runArguments(const std::vector<std::string>& arguments) {
       buildJob(options, {hostName(), [](const char* name) -> const char* { return std::getenv(name); }});
   job.mistakes.insert(job.mistakes.begin(), parsed.mistakes.begin(), parsed.mistakes.end());
   if (!job.mistakes.empty()) return reportMistakes(job.mistakes);
-  if (options.dry_run != DryRun::kNo) return print(explainPlan(job.spec));
+  if (options.dry_run != DryRun::kNo) return explain(job.spec, options.dry_run);
 
   log::setLevel(levelOf(options.verbosity));
   SessionSettings settings{.output = outputSettings(options), .report_bindings = options.report_bindings};

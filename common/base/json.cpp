@@ -164,6 +164,13 @@ std::string jsonQuoted(std::string_view text) {
   return result + '"';
 }
 
+JsonObject& JsonObject::json(std::string_view key, std::string_view value) {
+  if (!members_.empty()) members_ += ',';
+  members_ += jsonQuoted(key) + ':';
+  members_ += value;
+  return *this;
+}
+
 std::string mergedJsonObjects(std::string_view base, std::string_view over) {
   auto merged = ObjectCutter(base).members();
   const auto added = ObjectCutter(over).members();

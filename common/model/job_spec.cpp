@@ -71,6 +71,14 @@ void checkIlds(std::vector<std::string>& mistakes, const JobSpec& spec) {
                      " IPUs); use more instances, each with a power of two of IPUs");
 }
 
+// The evaluator is no part of TF_CONFIG's cluster, which must have somebody else.
+void checkTfTasks(std::vector<std::string>& mistakes, const JobSpec& spec) {
+  if (!spec.tf_tasks.evaluator || spec.num_instances >= 2) return;
+  mistakes.emplace_back(
+      "--tf-config-tasks evaluator: the last instance evaluates, so there must be at least " +
+      option("--num-instances", 2));
+}
+
 }  // namespace
 
 int partitionIpus(const JobSpec& spec) {
@@ -99,6 +107,7 @@ std::vector<std::string> findMistakes(const JobSpec& spec) {
     checkReplicas(mistakes, spec);
     checkHosts(mistakes, spec);
     if (mistakes.empty()) checkIlds(mistakes, spec);
+    checkTfTasks(mistakes, spec);
   }
   if (spec.ipus_per_replica >= 1) checkIpusPerReplica(mistakes, spec);
   if (spec.programs.empty() || spec.programs.front().command.empty()) {

@@ -1,60 +1,123 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "poprun/plan/explain.h"
 
+#include <algorithm>
+
 #include "common/base/text.h"
-#include "common/model/placement.h"
 #include "poprun/plan/topology_table.h"
 
 namespace pop {
 namespace {
 
-std::string replicaRange(const model::InstancePlacement& placement) {
-  const int last = placement.first_replica + placement.num_replicas - 1;
-  if (placement.num_replicas == 1) return "replica " + std::to_string(last);
-  return "replicas " + std::to_string(placement.first_replica) + '-' + std::to_string(last);
+constexpr std::size_t kLineColumns = 110;
+constexpr const char* kIndent = "    ";
+
+// As it is, or in quotes where blanks would leave open where it ends.
+std::string shown(const std::string& text) {
+  const bool plain = std::all_of(text.begin(), text.end(),
+                                 [](char c) { return static_cast<unsigned char>(c) > ' ' && c != 0x7f; });
+  return plain ? text : inQuotes(text);
 }
 
-std::string ipuRange(const model::JobSpec& spec, const model::InstancePlacement& placement) {
-  const int first = placement.first_replica * spec.ipus_per_replica;
-  const int last = first + placement.num_replicas * spec.ipus_per_replica - 1;
-  return first == last ? "IPU " + std::to_string(first)
-                       : "IPUs " + std::to_string(first) + '-' + std::to_string(last);
+std::string shown(const contract::Variable& variable) {
+  const bool placeholder = variable.second.starts_with('<');  // its blanks are ours
+  return variable.first + '=' + (placeholder ? variable.second : shown(variable.second));
 }
 
-std::string instanceText(const model::JobSpec& spec, const model::InstancePlacement& placement) {
-  const auto variable = [](const char* name, int value) {
-    return std::string("    ") + name + '=' + std::to_string(value) + '\n';
-  };
+std::string range(const char* noun, int first, int count) {
+  if (count == 1) return noun + (' ' + std::to_string(first));
+  return noun + ("s " + std::to_string(first)) + '-' + std::to_string(first + count - 1);
+}
+
+std::string programsText(const model::JobSpec& spec) {
+  std::string text;
+  int first = 0;
+  for (const model::Program& program : spec.programs) {
+    std::vector<std::string> words;
+    std::transform(program.command.begin(), program.command.end(), std::back_inserter(words),
+                   [](const std::string& word) { return word.empty() ? "''" : shown(word); });
+    text += "program";
+    if (spec.programs.size() > 1) text += " of " + range("instance", first, program.num_instances);
+    text += ": " + join(words, " ");
+    if (!program.working_directory.empty()) text += " (in " + program.working_directory + ')';
+    text += '\n';
+    first += program.num_instances;
+  }
+  return text;
+}
+
+std::string systemText(const model::JobSpec& spec) {
+  std::string text = "system: " + (spec.system.empty() ? "none is large enough" : spec.system) +
+                     (spec.offline_mode ? " (offline: no IPU is attached)" : "") + ", partition of " +
+                     counted(model::partitionIpus(spec), "IPU");
+  if (!spec.partition.name.empty()) {
+    text += ", " + inQuotes(spec.partition.name) + " of the V-IPU server " + spec.partition.server_host +
+            ':' + std::to_string(spec.partition.server_port);
+  }
+  return text + '\n';
+}
+
+std::string bindingText(const model::Binding& binding) {
+  if (binding.cpus.empty() && binding.memory_nodes.empty())
+    return "not bound, " + counted(binding.threads, "thread");
+  std::string text = binding.cpus.empty() ? "all CPUs" : "CPUs " + binding.cpus.text();
+  if (!binding.memory_nodes.empty()) text += ", memory of node " + binding.memory_nodes.text();
+  return text + ", " + counted(binding.threads, "thread");
+}
+
+// Several on a line: most are short, and a job may have hundreds of instances.
+std::string wrapped(const std::vector<contract::Variable>& variables) {
+  std::string text;
+  std::string line;
+  for (const contract::Variable& variable : variables) {
+    const std::string word = shown(variable);
+    if (!line.empty() && line.size() + 1 + word.size() > kLineColumns) {
+      text += line + '\n';
+      line.clear();
+    }
+    line += line.empty() ? kIndent + word : ' ' + word;
+  }
+  return line.empty() ? text : text + line + '\n';
+}
+
+std::string instanceText(const model::JobSpec& spec, const PlannedInstance& instance) {
+  const model::InstancePlacement& placement = instance.placement;
+  const int ipus = spec.ipus_per_replica;
   std::string text = "instance " + std::to_string(placement.instance) + " on " +
                      spec.hosts[static_cast<std::size_t>(placement.host)].name + ": " +
-                     replicaRange(placement) + " on " + ipuRange(spec, placement) + ", IPU-Link domain " +
-                     std::to_string(placement.ild) + '\n';
-  text += variable("POPDIST_INSTANCE_INDEX", placement.instance);
-  text += variable("POPDIST_LOCAL_INSTANCE_INDEX", placement.local_instance);
-  text += variable("POPDIST_REPLICA_INDEX_OFFSET", placement.first_replica);
-  text += variable("POPDIST_NUM_LOCAL_REPLICAS", placement.num_replicas);
+                     range("replica", placement.first_replica, placement.num_replicas) + " on " +
+                     range("IPU", placement.first_replica * ipus, placement.num_replicas * ipus) +
+                     ", IPU-Link domain " + std::to_string(placement.ild) + '\n';
+  if (instance.binding) {
+    text += kIndent + bindingText(*instance.binding);
+    if (!instance.binding->reason.empty()) text += " (" + instance.binding->reason + ')';
+    text += '\n';
+  }
+  return text + wrapped(instance.environment);
+}
+
+std::string linesText(const char* title, const std::vector<std::string>& lines) {
+  if (lines.empty()) return {};
+  std::string text = std::string(title) + '\n';
+  for (const std::string& line : lines) text += kIndent + line + '\n';
   return text;
 }
 
 }  // namespace
 
-std::string explainPlan(const model::JobSpec& spec) {
-  const std::vector<model::InstancePlacement> placement = model::place(spec);
-  std::string text;
-  for (const model::Program& program : spec.programs) text += "program: " + join(program.command, " ") + '\n';
-  text += "system: " + (spec.system.empty() ? "none is large enough" : spec.system) +
-          (spec.offline_mode ? " (offline: no IPU is attached)" : "") + ", partition of " +
-          counted(model::partitionIpus(spec), "IPU") + '\n';
-  text += topologyTable(spec, placement);
-  for (const model::InstancePlacement& each : placement) text += instanceText(spec, each);
-  text += "all instances also get:\n";
-  text += "    POPDIST_NUM_TOTAL_REPLICAS=" + std::to_string(spec.num_replicas) + '\n';
-  text += "    POPDIST_NUM_IPUS_PER_REPLICA=" + std::to_string(spec.ipus_per_replica) + '\n';
-  text += "    POPDIST_NUM_INSTANCES=" + std::to_string(spec.num_instances) + '\n';
-  if (!spec.system.empty()) text += "    POPDIST_SYSTEM=" + spec.system + '\n';
-  text +=
-      "decided at the start: TF_CONFIG and MASTER_PORT (free ports), POPDIST_JOB_ID, POPDIST_AGENT_SOCKET, "
-      "POPDIST_EXECUTABLE_CACHE_PATH\n";
+Result<std::string> explainPlan(const model::JobSpec& spec, const HostBindings& bindings) {
+  POP_ASSIGN_OR_RETURN(const PlanView view, viewPlan(spec, bindings));
+  std::string text = programsText(spec) + systemText(spec) + topologyTable(spec, view.placement);
+  text += linesText("why:", view.reasons);
+  text += linesText("warnings:", view.warnings);
+  for (const PlannedInstance& instance : view.instances) text += instanceText(spec, instance);
+
+  std::vector<std::string> common;
+  for (const contract::Variable& variable : view.environment) common.push_back(shown(variable));
+  text += linesText("environment of all instances:", common);
+  text += "decided at the start: what stands in <angle brackets>\n";
+  if (!view.tf_cluster.empty())
+    text += kIndent + std::string(kTfClusterPlaceholder) + ": " + view.tf_cluster + '\n';
   return text;
 }
 

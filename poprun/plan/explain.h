@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// --dry-run: the whole plan of a job in words, without starting anything.
+// --dry-run: the whole plan of a job, for people and for programs (docs/spec/dry_run.md), without starting
+// anything.
 #pragma once
 
 #include <string>
 
-#include "common/model/job_spec.h"
+#include "poprun/plan/plan_view.h"
 
 namespace pop {
 
-/// Who would run where and with which environment. Values that only a start decides (ports, job id,
-/// directories) are named, not invented.
-std::string explainPlan(const model::JobSpec& spec);
+Result<std::string> explainPlan(const model::JobSpec& spec, const HostBindings& bindings = {});
+Result<std::string> explainPlanJson(const model::JobSpec& spec, const HostBindings& bindings = {});
 
 }  // namespace pop

@@ -7,6 +7,7 @@
 #include "common/model/host_list.h"
 #include "libpopdist/src/pod/model/pod_spec.h"
 #include "libpopdist/src/pod/model/replica_layout.h"
+#include "poprun/plan/forwarded_environment.h"
 
 namespace pop {
 namespace {
@@ -74,6 +75,9 @@ BuiltJob buildJob(const Options& options, const Surroundings& here) {
   built.spec.ipus_per_replica = options.ipus_per_replica;
   built.spec.offline_mode = options.offline_mode;
   built.spec.binding = options.binding;
+  built.spec.env_families = options.env_families;
+  built.spec.tf_tasks = options.tf_tasks;
+  built.spec.environment = forwardedEnvironment(here.variable);
   for (const ProgramOptions& program : options.programs)
     built.spec.programs.push_back(
         {.command = program.command, .num_instances = program.num_instances.value_or(1)});

@@ -24,6 +24,12 @@ TEST(JsonQuoted, ReplacesEachByteThatIsNoUtf8) {
   EXPECT_EQ(jsonQuoted("\xf4\x90\x80\x80"), '"' + bad + bad + bad + bad + '"') << "beyond U+10FFFF";
 }
 
+TEST(JsonObject, HoldsMembersOfAllKinds) {
+  EXPECT_EQ(JsonObject().str(), "{}");
+  EXPECT_EQ(JsonObject().text("a\"", "b").number("n", -3).boolean("t", true).json("l", "[1]").str(),
+            R"({"a\"":"b","n":-3,"t":true,"l":[1]})");
+}
+
 TEST(MergedJsonObjects, TheSecondsMembersWin) {
   EXPECT_EQ(mergedJsonObjects(R"({"a":"1","b":"2"})", R"({ "b" : "3" , "c" : [1, {"x":"}"}] })"),
             R"({"a":"1","b":"3","c":[1, {"x":"}"}]})");

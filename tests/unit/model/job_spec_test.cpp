@@ -44,6 +44,18 @@ TEST(FindMistakes, WantsReplicasDividedEvenlyOverInstances) {
                   "another --num-instances"));
 }
 
+TEST(FindMistakes, WantsATrainerBesidesTheEvaluator) {
+  JobSpec spec = job(1, 1);
+  spec.tf_tasks.evaluator = true;
+  EXPECT_THAT(
+      findMistakes(spec),
+      ElementsAre("--tf-config-tasks evaluator: the last instance evaluates, so there must be at least "
+                  "--num-instances 2"));
+  spec = job(2, 2);
+  spec.tf_tasks = {.chief = true, .evaluator = true};
+  EXPECT_THAT(findMistakes(spec), IsEmpty());
+}
+
 TEST(FindMistakes, WantsInstancesDividedEvenlyOverHosts) {
   JobSpec spec = job(3, 3);
   spec.hosts = {{"a"}, {"b"}};
