@@ -59,6 +59,20 @@ class Binder {
     });
   }
 
+  /// May be given several times; `read` sees each value, in order.
+  void repeated(const char* names, const char* value_name, const char* description,
+                std::function<Status(const std::string&)> read) {
+    auto raw = std::make_shared<std::vector<std::string>>();
+    CLI::Option* option = app_.add_option(names, *raw, description);
+    option->type_name(value_name)->expected(1)->take_all();
+    finish_.push_back([this, option, raw, read = std::move(read)] {
+      for (const std::string& value : *raw) {
+        if (const Status status = read(value); !status.ok())
+          mistakes_.push_back(option->get_name() + ": " + status.message());
+      }
+    });
+  }
+
   /// Reads the values that CLI11 has collected.
   void readValues() {
     for (const auto& finish : finish_) finish();
@@ -144,9 +158,34 @@ void bindOptions(CLI::App& app, Binder& binder, Options& options) {
   binder.boolean("--print-topology",
                  "Print the table of hosts, IPU-Link domains, instances and replicas (default: no)",
                  options.print_topology);
-  app.add_flag_callback(
-      "--dry-run", [&options] { options.dry_run = DryRun::kText; },
-      "Print who would run where, with which environment, and exit");
+  binder.add("--dry-run", "FORM",
+             "Print who would run where, with which environment, and exit; as text or json",
+             [&options](const std::string& value) -> Status {
+               if (value != "text" && value != "json")
+                 return invalidArgument(inQuotes(value) + " is not text or json");
+               options.dry_run = value == "json" ? DryRun::kJson : DryRun::kText;
+               return {};
+             });
+
+  binder.add("--env-for", "LIST", "Frameworks whose variables are set, all or none (default: all)",
+             [&options](const std::string& value) -> Status {
+               POP_ASSIGN_OR_RETURN(options.env_families, contract::parseEnvFamilies(value));
+               return {};
+             });
+  binder.add("--tf-config-tasks", "LIST", "Tasks of TF_CONFIG besides workers: chief, evaluator",
+             [&options](const std::string& value) -> Status {
+               for (const std::string& task : split(value, ',')) {
+                 if (task != "chief" && task != "evaluator")
+                   return invalidArgument(inQuotes(task) + " is not chief or evaluator");
+                 (task == "chief" ? options.tf_tasks.chief : options.tf_tasks.evaluator) = true;
+               }
+               return {};
+             });
+  binder.repeated("-x", "NAME[=VALUE]", "Set a variable of all instances, or forward poprun's own",
+                  [&options](const std::string& value) {
+                    options.programs.front().environment.push_back(value);
+                    return Status();
+                  });
 }
 
 std::string optionPart(const std::string& argument) {
@@ -170,6 +209,10 @@ Cut cutAtProgram(const std::vector<std::string>& arguments, const CLI::App& app,
     }
     if (*next == "-vv" || *next == "--vv") {
       cut.launcher.insert(cut.launcher.end(), {"-v", "-v"});
+      continue;
+    }
+    if (*next == "--dry-run") {
+      cut.launcher.emplace_back("--dry-run=text");
       continue;
     }
     const std::string name = optionPart(*next);

@@ -78,9 +78,19 @@ BuiltJob buildJob(const Options& options, const Surroundings& here) {
   built.spec.env_families = options.env_families;
   built.spec.tf_tasks = options.tf_tasks;
   built.spec.environment = forwardedEnvironment(here.variable);
-  for (const ProgramOptions& program : options.programs)
-    built.spec.programs.push_back(
-        {.command = program.command, .num_instances = program.num_instances.value_or(1)});
+  for (const ProgramOptions& program : options.programs) {
+    model::Program& added = built.spec.programs.emplace_back(
+        model::Program{.command = program.command, .num_instances = program.num_instances.value_or(1)});
+    for (const std::string& variable : program.environment) {
+      const std::size_t equals = variable.find('=');
+      const std::string name = variable.substr(0, equals);
+      if (equals != std::string::npos) {
+        added.environment.emplace_back(name, variable.substr(equals + 1));
+      } else if (const char* value = here.variable(name.c_str())) {
+        added.environment.emplace_back(name, value);
+      }
+    }
+  }
   buildHosts(options, here.host_name, built);
 
   const std::vector<std::string> mistakes = model::findMistakes(built.spec);
