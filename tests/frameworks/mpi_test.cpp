@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Debian's MPICH and Open MPI under poprun: programs that are linked with MPI, and start without mpirun.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "tests/testing/poprun_process.h"
+
+namespace pop::testing {
+namespace {
+
+using ::testing::Each;
+using ::testing::SizeIs;
+
+class Mpi : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Mpi, StartsAsAWorldOfItsOwnInEachInstance) {
+  // Open MPI leaves an empty directory behind, which is not poprun's to clear away.
+  std::string sessions = ::testing::TempDir() + "mpi-XXXXXX";
+  ASSERT_NE(::mkdtemp(sessions.data()), nullptr);
+  const Outcome outcome = run({.options = {"--num-instances", "2", "--tag-output", "no", POP_SYSTEM_PYTHON3,
+                                           POP_SOURCE_DIR "/tests/frameworks/mpi_singleton.py", GetParam()},
+                               .environment = {{"OMPI_MCA_orte_tmpdir_base", sessions}}});
+  std::filesystem::remove_all(sessions);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(linesOf(outcome.out), SizeIs(2));
+  EXPECT_THAT(linesOf(outcome.out), Each(std::string(GetParam()) + ": a world of 1"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, Mpi, ::testing::Values("mpich", "openmpi"),
+                         [](const auto& each) { return std::string(each.param); });
+
+}  // namespace
+}  // namespace pop::testing
