@@ -69,6 +69,33 @@ TEST(Environment, KeepsTheUsersVariables) {
   EXPECT_EQ(environmentOf(0, 2)["SOME_VARIABLE"], "of the user");
 }
 
+Variables foundWith(const std::vector<std::string>& options, const std::map<std::string, std::string>& own) {
+  const Outcome result = run({.options = options, .child = {"print-env"}, .environment = own});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  return variablesIn(result.out);
+}
+
+TEST(Environment, LeavesVariablesOfUnwantedFamiliesAsTheyAre) {
+  const std::map<std::string, std::string> own{{"RANK", "99"}, {"TF_CONFIG", "{}"}, {"SLURM_PROCID", "7"}};
+  Variables found = foundWith({"--env-for", "jax"}, own);
+  EXPECT_EQ(found["RANK"], "99");
+  EXPECT_EQ(found["TF_CONFIG"], "{}");
+  EXPECT_EQ(found["SLURM_PROCID"], "7");
+  EXPECT_EQ(found["JAX_PROCESS_ID"], "0");
+  EXPECT_EQ(found.count("HOROVOD_RANK"), 0U);
+  EXPECT_EQ(found["POPDIST_NUM_INSTANCES"], "1") << "always set";
+}
+
+TEST(Environment, LetsTheUserWinOverEverything) {
+  Variables found =
+      foundWith({"-x", "RANK=mine", "-x", "POPDIST_SYSTEM=pod64", "-x", "NEW=a=b", "-x", "EMPTY="},
+                {{"RANK", "99"}, {"EMPTY", "full"}});
+  EXPECT_EQ(found["RANK"], "mine");
+  EXPECT_EQ(found["POPDIST_SYSTEM"], "pod64");
+  EXPECT_EQ(found["NEW"], "a=b");
+  EXPECT_EQ(found["EMPTY"], "");
+}
+
 TEST(Environment, OffersADirectoryThatGoesWithTheJob) {
   const Arguments script{"sh", "-c",
                          "mkdir -p $POPDIST_EXECUTABLE_CACHE_PATH && touch "
