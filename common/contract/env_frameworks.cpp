@@ -131,7 +131,9 @@ constexpr std::array kRows{
         [](const Parts& parts) { return parts.rendezvous.horovod_port; }},
 
     Row{kJax, "JAX_COORDINATOR_ADDRESS",
-        [](const Parts& parts) { return parts.rendezvous.master_address + ':' + parts.rendezvous.jax_port; }},
+        [](const Parts& parts) {
+          return endpoint(parts.rendezvous.master_address, parts.rendezvous.jax_port);
+        }},
     Row{kJax, "JAX_NUM_PROCESSES", countOf},
     Row{kJax, "JAX_PROCESS_ID", indexOf},
 
@@ -183,19 +185,24 @@ Status fitsThroughExec(const std::vector<Variable>& variables, int num_instances
 
 }  // namespace
 
-std::string tfCluster(std::span<const std::string> addresses, bool chief, bool evaluator) {
-  if (evaluator && !addresses.empty()) addresses = addresses.first(addresses.size() - 1);
+std::string endpoint(const std::string& address, const std::string& port) {
+  const bool ipv6 = address.find(':') != std::string::npos && !address.starts_with('[');
+  return (ipv6 ? '[' + address + ']' : address) + ':' + port;
+}
+
+std::string tfCluster(std::span<const std::string> endpoints, bool chief, bool evaluator) {
+  if (evaluator && !endpoints.empty()) endpoints = endpoints.first(endpoints.size() - 1);
   const auto list = [](std::span<const std::string> these) {
     std::string json;
-    for (const std::string& address : these) json += (json.empty() ? "" : ",") + jsonQuoted(address);
+    for (const std::string& each : these) json += (json.empty() ? "" : ",") + jsonQuoted(each);
     return '[' + json + ']';
   };
   std::string json;
-  if (chief && !addresses.empty()) {
-    json = R"("chief":)" + list(addresses.first(1));
-    addresses = addresses.subspan(1);
+  if (chief && !endpoints.empty()) {
+    json = R"("chief":)" + list(endpoints.first(1));
+    endpoints = endpoints.subspan(1);
   }
-  if (!addresses.empty()) json += (json.empty() ? "" : ",") + (R"("worker":)" + list(addresses));
+  if (!endpoints.empty()) json += (json.empty() ? "" : ",") + (R"("worker":)" + list(endpoints));
   return '{' + json + '}';
 }
 

@@ -49,9 +49,12 @@ struct PoplarTarget {
   friend bool operator==(const PoplarTarget&, const PoplarTarget&) = default;
 };
 
+/// "10.0.0.1:80", "[fe80::1]:80".
+std::string endpoint(const std::string& address, const std::string& port);
+
 /// TF_CONFIG's cluster: instance 0 is the chief if there is one, and the last is the evaluator, which is no
 /// part of the cluster; all others are workers.
-std::string tfCluster(std::span<const std::string> addresses, bool chief, bool evaluator);
+std::string tfCluster(std::span<const std::string> endpoints, bool chief, bool evaluator);
 
 /// All that decides the environment of one instance.
 struct EnvironmentParts {

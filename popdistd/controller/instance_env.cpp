@@ -55,12 +55,13 @@ contract::Rendezvous InstanceEnvs::rendezvous(std::span<const HostAddress> hosts
     if (wants(shared.family)) result.*shared.port = hostAt(first).ports.at(next_port++);
   }
   if (!wants(EnvFamily::kTensorFlow)) return result;
-  std::vector<std::string> addresses;
+  std::vector<std::string> endpoints;
   for (const model::InstancePlacement& each : placement_) {
     const HostAddress& host = hostAt(each.host);
-    addresses.push_back(host.address + ':' + host.ports.at(static_cast<std::size_t>(each.local_instance)));
+    endpoints.push_back(
+        contract::endpoint(host.address, host.ports.at(static_cast<std::size_t>(each.local_instance))));
   }
-  result.tf_cluster = contract::tfCluster(addresses, result.tf_chief, result.tf_evaluator);
+  result.tf_cluster = contract::tfCluster(endpoints, result.tf_chief, result.tf_evaluator);
   return result;
 }
 

@@ -92,6 +92,14 @@ TEST(FrameworkVariables, OfJaxNameTheCoordinator) {
                                                       {"JAX_PROCESS_ID", "3"}}));
 }
 
+TEST(FrameworkVariables, OfJaxPutAnIpv6AddressInBrackets) {
+  Sample sample;
+  sample.rendezvous.master_address = "fe80::1";
+  EXPECT_EQ(sample.environment().at("JAX_COORDINATOR_ADDRESS"), "[fe80::1]:10004");
+  EXPECT_EQ(sample.environment().at("MASTER_ADDR"), "fe80::1");
+  EXPECT_EQ(endpoint("[fe80::1]", "1"), "[fe80::1]:1");
+}
+
 TEST(FrameworkVariables, OfOpenMpiCountTheNodeRankOnTheNode) {
   EXPECT_EQ(onlyFamily(EnvFamily::kOpenMpi), (Environment{{"OMPI_COMM_WORLD_RANK", "3"},
                                                           {"OMPI_COMM_WORLD_SIZE", "4"},
