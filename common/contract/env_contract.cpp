@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/contract/env_contract.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -69,8 +70,8 @@ Status consistent(const InstanceEnv& env) {
 // uniform.
 void deduceInstances(InstanceEnv& env, const Lookup& lookup) {
   if (lookup("POPDIST_NUM_LOCAL_INSTANCES") == nullptr &&
-      env.num_local_instances <= env.local_instance_index) {
-    env.num_local_instances = env.local_instance_index + 1;
+      env.local_instance_index < std::numeric_limits<int>::max()) {
+    env.num_local_instances = std::max(env.num_local_instances, env.local_instance_index + 1);
   }
   if (!env.uniform_replicas || env.replica_index_offset > env.num_total_replicas - env.num_local_replicas)
     return;

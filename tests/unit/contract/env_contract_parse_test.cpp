@@ -124,6 +124,13 @@ TEST(ParseEnvironment, RefusesNumbersThatContradictEachOther) {
   EXPECT_EQ(parsedWith("POPDIST_NUM_LOCAL_REPLICAS", "3").code(), Code::kInvalidArgument);
 }
 
+TEST(ParseEnvironment, RefusesALocalIndexBehindWhichNoNumberCanLie) {
+  const Environment environment{{"POPDIST_NUM_TOTAL_REPLICAS", "1"},
+                                {"POPDIST_LOCAL_INSTANCE_INDEX", "2147483647"}};
+  EXPECT_THAT(parse(lookupIn(environment)).status().message(),
+              HasSubstr("POPDIST_LOCAL_INSTANCE_INDEX=2147483647 is not below"));
+}
+
 TEST(ParseEnvironment, BlamesTheVariablesThatAreSetNotTheDeducedOnes) {
   const Environment too_many{{"POPDIST_NUM_TOTAL_REPLICAS", "2"}, {"POPDIST_NUM_LOCAL_REPLICAS", "4"}};
   const Environment too_far{{"POPDIST_NUM_TOTAL_REPLICAS", "2"}, {"POPDIST_REPLICA_INDEX_OFFSET", "2"}};
