@@ -29,8 +29,8 @@ struct InstanceEnv {
   std::string agent_socket;           ///< abstract Unix socket of this host's agent; empty without poprun
   std::string executable_cache_path;  ///< a directory that all instances of a host share; may be empty
   std::string system;     ///< preset of the Pod to emulate ("pod16"); empty: the smallest that fits
-  int restart_count = 0;  ///< how often the job had failed and been started again
   bool offline = false;   ///< run without attaching to any (emulated) IPU
+  int restart_count = 0;  ///< how often the job had failed and been started again
 
   friend bool operator==(const InstanceEnv&, const InstanceEnv&) = default;
 };
