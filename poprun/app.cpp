@@ -4,19 +4,26 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 
+#include "agent/topo/topology_probe.h"
 #include "common/contract/exit_code.h"
 #include "common/log/log.h"
+#include "common/model/host_list.h"
 #include "common/model/placement.h"
+#include "poprun/cli/config_file.h"
+#include "poprun/cli/file_text.h"
+#include "poprun/cli/options_doc.h"
 #include "poprun/options.h"
 #include "poprun/plan/explain.h"
 #include "poprun/plan/job_builder.h"
 #include "poprun/plan/topology_table.h"
 #include "poprun/session/job_session.h"
+#include "poprun/version_info.h"
 
 namespace pop {
 namespace {
@@ -37,13 +44,24 @@ log::Level levelOf(int verbosity) {
   return verbosity == 0 ? log::Level::kWarning : verbosity == 1 ? log::Level::kInfo : log::Level::kDebug;
 }
 
+Surroundings surroundings() {
+  return {.host_name = hostName(),
+          .variable = [](const char* name) -> const char* { return std::getenv(name); },
+          .file = cli::readFileText,
+          .is_root = ::geteuid() == 0};
+}
+
+void reportWarnings(const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings) std::fprintf(stderr, "poprun: warning: %s\n", warning.c_str());
+}
+
 int reportMistakes(const std::vector<std::string>& mistakes) {
   for (const std::string& mistake : mistakes) std::fprintf(stderr, "poprun: %s\n", mistake.c_str());
   return contract::kExitLauncherFailed;
 }
 
-OutputSettings outputSettings(const Options& options) {
-  const bool several = numInstances(options) > 1 && !options.only_output_from_instance;
+OutputSettings outputSettings(const Options& options, int num_instances) {
+  const bool several = num_instances > 1 && !options.only_output_from_instance;
   return {.tag = options.tag_output == TagOutput::kInstance ||
                  (options.tag_output == TagOutput::kAuto && several),
           .whole_lines = several || options.tag_output == TagOutput::kInstance,
@@ -57,37 +75,84 @@ int print(const std::string& text) {
   return contract::kExitLauncherFailed;
 }
 
-int explain(const model::JobSpec& spec, DryRun form) {
-  const Result<std::string> plan = form == DryRun::kJson ? explainPlanJson(spec) : explainPlan(spec);
+// --export-config without a program only writes the file: there is no job yet to be wrong.
+bool onlyExports(const Options& options) {
+  return !options.export_config.empty() && options.programs.size() == 1 &&
+         options.programs.front().command.empty();
+}
+
+int exportConfig(const Options& options) {
+  const Status written =
+      cli::writeConfigFile(options.export_config, cli::configText(options), options.overwrite_config);
+  return written.ok() ? 0 : reportMistakes({written.message()});
+}
+
+// What this host would give its instances; other hosts decide it at the start.
+Result<HostBindings> bindingsHere(const model::JobSpec& spec, const std::string& own_name) {
+  HostBindings bindings(spec.hosts.size());
+  const std::vector<model::InstancePlacement> placement = model::place(spec);
+  for (std::size_t host = 0; host < spec.hosts.size(); ++host) {
+    if (!model::isThisHost(spec.hosts[host].name, own_name)) continue;
+    const auto instances = std::count_if(placement.begin(), placement.end(), [host](const auto& each) {
+      return each.host == static_cast<int>(host);
+    });
+    POP_ASSIGN_OR_RETURN(const model::HostTopology topology,
+                         agent::probeTopology(model::detailFor(spec.binding)));
+    POP_ASSIGN_OR_RETURN(bindings[host],
+                         model::bind(topology, spec.binding, static_cast<int>(instances)));
+  }
+  return bindings;
+}
+
+Result<std::string> planOf(const model::JobSpec& spec, DryRun form, const std::string& own_name) {
+  POP_ASSIGN_OR_RETURN(const HostBindings bindings, bindingsHere(spec, own_name));
+  return form == DryRun::kJson ? explainPlanJson(spec, bindings) : explainPlan(spec, bindings);
+}
+
+int explain(const model::JobSpec& spec, DryRun form, const std::string& own_name) {
+  const Result<std::string> plan = planOf(spec, form, own_name);
   return plan.ok() ? print(plan.value()) : reportMistakes({plan.status().message()});
 }
 
-int runArguments(const std::vector<std::string>& arguments) {
-  openMissingStdio();
-  const ParsedOptions parsed = parseOptions(arguments);
-  const Options& options = parsed.options;
-  if (options.help) return print(helpText());
-  if (options.version) return print("poprun " POPRUN_VERSION "\n");
+int runPlanned(const Options& options, const model::JobSpec& spec) {
+  log::setLevel(levelOf(options.debug ? 2 : options.verbosity));
+  SessionSettings settings{.output = outputSettings(options, spec.num_instances),
+                           .report_bindings = options.report_bindings};
+  if (options.print_topology || options.verbosity >= 2) {
+    settings.before_output = topologyTable(spec, model::place(spec));
+  }
+  return runJob(spec, settings);
+}
 
-  BuiltJob job =
-      buildJob(options, {hostName(), [](const char* name) -> const char* { return std::getenv(name); }});
+int runArguments(const std::string& name, const std::vector<std::string>& arguments) {
+  openMissingStdio();
+  const ParsedOptions parsed = parseOptions(arguments, cli::spellingOf(name));
+  const Options& options = parsed.options;
+  if (options.help) return print(cli::helpText());
+  if (options.version && parsed.mistakes.empty()) return print(versionText(options.version_format));
+
+  const Surroundings here = surroundings();
+  BuiltJob job = buildJob(options, here);
+  reportWarnings(parsed.warnings);
+  reportWarnings(job.warnings);
+  if (onlyExports(options) && parsed.mistakes.empty()) return exportConfig(options);
   job.mistakes.insert(job.mistakes.begin(), parsed.mistakes.begin(), parsed.mistakes.end());
   if (!job.mistakes.empty()) return reportMistakes(job.mistakes);
-  if (options.dry_run != DryRun::kNo) return explain(job.spec, options.dry_run);
-
-  log::setLevel(levelOf(options.verbosity));
-  SessionSettings settings{.output = outputSettings(options), .report_bindings = options.report_bindings};
-  if (options.print_topology || options.verbosity >= 2) {
-    settings.before_output = topologyTable(job.spec, model::place(job.spec));
+  if (!options.export_config.empty()) {
+    if (const int failed = exportConfig(options); failed != 0) return failed;
   }
-  return runJob(job.spec, settings);
+  if (options.dry_run != DryRun::kNo) return explain(job.spec, options.dry_run, here.host_name);
+  if (const auto obstacles = findObstacles(job.spec, here.host_name); !obstacles.empty()) {
+    return reportMistakes(obstacles);
+  }
+  return runPlanned(options, job.spec);
 }
 
 }  // namespace
 
-int runApp(const std::vector<std::string>& arguments) {
+int runApp(const std::string& name, const std::vector<std::string>& arguments) {
   try {
-    return runArguments(arguments);
+    return runArguments(name, arguments);
   } catch (const std::exception& error) {  // a library's: no memory, no descriptors
     std::fprintf(stderr, "poprun: %s (see `ulimit -n` and `ulimit -v`)\n", error.what());
     return contract::kExitLauncherFailed;

@@ -7,7 +7,8 @@
 
 namespace pop {
 
-/// `arguments` without the program's own name. Returns poprun's exit code.
-int runApp(const std::vector<std::string>& arguments);
+/// `name` is what poprun was called by: under mpirun's and horovodrun's names it takes their spelling.
+/// Returns poprun's exit code.
+int runApp(const std::string& name, const std::vector<std::string>& arguments);
 
 }  // namespace pop

@@ -2,5 +2,6 @@
 #include "poprun/app.h"
 
 int main(int argc, char** argv) {
-  return pop::runApp({argv + 1, argv + argc});
+  if (argc < 1) return pop::runApp("poprun", {});
+  return pop::runApp(argv[0], {argv + 1, argv + argc});
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // poprun's command line: the one function that fills the settings. PopRun's spelling: `--opt value` and
-// `--opt=value`, booleans yes/no/on/off/true/false/1/0, `--` or the first other word starts the program.
+// `--opt=value`, `--` or the first other word starts the program, a word ':' the next one. mpirun's and
+// horovodrun's spellings are understood too, and are the first choice under those names.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "poprun/cli/compat_table.h"
 #include "poprun/plan/options.h"
 
 namespace pop {
@@ -13,11 +15,11 @@ namespace pop {
 struct ParsedOptions {
   Options options;
   std::vector<std::string> mistakes;  ///< every one that was found, each naming its option
+  std::vector<std::string> warnings;
 };
 
-ParsedOptions parseOptions(const std::vector<std::string>& arguments);
-
-/// The text of --help.
-std::string helpText();
+/// Reads the file of --import-config, too.
+ParsedOptions parseOptions(const std::vector<std::string>& arguments,
+                           cli::Spelling spelling = cli::Spelling::kPoprun);
 
 }  // namespace pop

@@ -2,18 +2,202 @@
 #include "common/model/host_list.h"
 
 #include <algorithm>
+#include <cctype>
+#include <set>
 
 #include "common/base/text.h"
 
 namespace pop::model {
+namespace {
 
-Result<std::vector<std::string>> parseHostList(std::string_view text) {
-  std::vector<std::string> hosts = split(text, ',');
-  for (auto host = hosts.begin(); host != hosts.end(); ++host) {
-    if (host->empty()) return invalidArgument(inQuotes(text) + " has an empty host name");
-    if (std::find(hosts.begin(), host, *host) != host)
-      return invalidArgument(inQuotes(text) + " names " + *host + " twice");
+using Names = std::vector<std::string>;
+
+constexpr std::size_t kMostHosts = 65536;
+constexpr std::int64_t kMostSlots = 65536;
+constexpr std::size_t kMostDigits = 9;
+constexpr std::string_view kBlanks = " \t\r";
+
+bool isNumber(std::string_view text) {
+  return !text.empty() && text.size() <= kMostDigits &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+// Letters, digits, '.', '-' and '_'; ':' and '%' in addresses. A name that begins with '-' would be an option
+// for whatever it is passed on to.
+Status checkName(std::string_view name) {
+  const auto fits = [](unsigned char c) {
+    return std::isalnum(c) != 0 ||
+           std::string_view(".-_:%").find(static_cast<char>(c)) != std::string_view::npos;
+  };
+  if (name.front() != '-' && std::all_of(name.begin(), name.end(), fits)) return {};
+  return invalidArgument(inQuotes(name) + " cannot be the name of a host");
+}
+
+// "08": with its leading zeros, when the range began with some.
+std::string padded(std::int64_t number, std::size_t width) {
+  const std::string digits = std::to_string(number);
+  return std::string(width - std::min(width, digits.size()), '0') + digits;
+}
+
+// "0-2,4" → its numbers as text.
+Result<Names> expandRanges(std::string_view ranges, std::size_t most) {
+  Names numbers;
+  for (const std::string& range : split(ranges, ',')) {
+    const std::size_t dash = range.find('-');
+    const std::string first = range.substr(0, dash);
+    const std::string last = dash == std::string::npos ? first : range.substr(dash + 1);
+    if (!isNumber(first) || !isNumber(last) || parseInteger(last).value() < parseInteger(first).value()) {
+      return invalidArgument(inQuotes(range) + " is not a number or a range such as 0-3, in [" +
+                             std::string(ranges) + ']');
+    }
+    const std::size_t width = first.front() == '0' ? first.size() : 0;
+    for (std::int64_t number = parseInteger(first).value(); number <= parseInteger(last).value(); ++number) {
+      if (numbers.size() >= most)
+        return invalidArgument("more than " + std::to_string(kMostHosts) + " hosts");
+      numbers.push_back(padded(number, width));
+    }
   }
+  return numbers;
+}
+
+// "rack[0-1]node[0-3]" → every combination, the last bracket fastest.
+Result<Names> expandName(std::string_view name) {
+  Names expanded{""};
+  while (true) {
+    const std::size_t open = name.find('[');
+    for (std::string& each : expanded) each += name.substr(0, open);
+    if (open == std::string_view::npos) return expanded;
+    const std::size_t close = name.find(']', open);
+    if (close == std::string_view::npos) return invalidArgument(inQuotes(name) + " has no ']' after its '['");
+    POP_ASSIGN_OR_RETURN(const Names numbers,
+                         expandRanges(name.substr(open + 1, close - open - 1), kMostHosts / expanded.size()));
+    Names longer;
+    for (const std::string& each : expanded) {
+      for (const std::string& number : numbers) longer.push_back(each + number);
+    }
+    expanded = std::move(longer);
+    name.remove_prefix(close + 1);
+  }
+}
+
+// Where the slots begin: after the only ':' that is in no brackets. Two of them make an IPv6 address.
+std::size_t slotsColon(std::string_view item) {
+  std::size_t colon = std::string_view::npos;
+  int depth = 0;
+  for (std::size_t at = 0; at < item.size(); ++at) {
+    depth += item[at] == '[' ? 1 : item[at] == ']' ? -1 : 0;
+    if (item[at] != ':' || depth > 0) continue;
+    if (colon != std::string_view::npos) return std::string_view::npos;
+    colon = at;
+  }
+  return colon;
+}
+
+Result<std::vector<Host>> parseItem(std::string_view item) {
+  const std::size_t colon = slotsColon(item);
+  int slots = 0;
+  if (colon != std::string_view::npos) {
+    const std::string_view number = item.substr(colon + 1);
+    if (!isNumber(number) || parseInteger(number).value() < 1 || parseInteger(number).value() > kMostSlots) {
+      return invalidArgument(inQuotes(item) + ": after ':' comes the number of slots, at least 1");
+    }
+    slots = static_cast<int>(parseInteger(number).value());
+  }
+  const std::string_view name = item.substr(0, colon);
+  const bool is_address =
+      name.starts_with('[') && name.ends_with(']') && name.find(':') != std::string_view::npos;
+  Result<Names> names = is_address ? Names{std::string(name.substr(1, name.size() - 2))} : expandName(name);
+  if (!names.ok()) return names.status();
+  std::vector<Host> hosts;
+  for (std::string& each : *names) {
+    if (each.empty()) return invalidArgument(inQuotes(item) + " has an empty host name");
+    POP_RETURN_IF_ERROR(checkName(each));
+    hosts.push_back({std::move(each), slots});
+  }
+  return hosts;
+}
+
+// Commas within brackets are the ranges'.
+Names splitOutsideBrackets(std::string_view text) {
+  Names items{""};
+  bool inside = false;
+  for (const char c : text) {
+    inside = c == '[' || (inside && c != ']');
+    if (c == ',' && !inside) {
+      items.emplace_back();
+    } else {
+      items.back() += c;
+    }
+  }
+  return items;
+}
+
+Status append(std::vector<Host>& hosts, std::set<std::string, std::less<>>& seen, std::vector<Host> more,
+              std::string_view text) {
+  for (Host& host : more) {
+    if (!seen.insert(host.name).second) {
+      return invalidArgument(inQuotes(text) + " names " + host.name + " twice");
+    }
+    if (hosts.size() >= kMostHosts)
+      return invalidArgument("more than " + std::to_string(kMostHosts) + " hosts");
+    hosts.push_back(std::move(host));
+  }
+  return {};
+}
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(kBlanks);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
+}
+
+// "node1 slots=4 max_slots=8": what limits beyond the slots there are is not ours to know.
+Result<std::vector<Host>> parseLine(std::string_view line) {
+  const std::size_t blank = line.find_first_of(kBlanks);
+  POP_ASSIGN_OR_RETURN(std::vector<Host> hosts, parseItem(line.substr(0, blank)));
+  std::string_view rest = blank == std::string_view::npos ? "" : trimmed(line.substr(blank));
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find_first_of(kBlanks), rest.size());
+    const std::string_view word = rest.substr(0, end);
+    rest = trimmed(rest.substr(end));
+    if (word.starts_with("max_slots=") || word.starts_with("max-slots=")) continue;
+    if (!word.starts_with("slots=")) {
+      return invalidArgument(inQuotes(word) + ": after a host comes nothing, or slots=N");
+    }
+    POP_ASSIGN_OR_RETURN(const std::vector<Host> counted, parseItem("x:" + std::string(word.substr(6))));
+    for (Host& host : hosts) host.slots = counted.front().slots;
+  }
+  return hosts;
+}
+
+}  // namespace
+
+Result<std::vector<Host>> parseHostList(std::string_view text) {
+  std::vector<Host> hosts;
+  std::set<std::string, std::less<>> seen;
+  for (const std::string& item : splitOutsideBrackets(text)) {
+    if (item.empty()) return invalidArgument(inQuotes(text) + " has an empty host name");
+    POP_ASSIGN_OR_RETURN(std::vector<Host> more, parseItem(item));
+    POP_RETURN_IF_ERROR(append(hosts, seen, std::move(more), text));
+  }
+  return hosts;
+}
+
+Result<std::vector<Host>> parseHostfile(std::string_view text, std::string_view file) {
+  std::vector<Host> hosts;
+  std::set<std::string, std::less<>> seen;
+  int number = 0;
+  for (const std::string& each : split(text, '\n')) {
+    ++number;
+    const std::string_view line = trimmed(std::string_view(each).substr(0, each.find('#')));
+    if (line.empty()) continue;
+    Result<std::vector<Host>> more = parseLine(line);
+    const Status status = more.ok() ? append(hosts, seen, std::move(*more), line) : more.status();
+    if (!status.ok()) {
+      return invalidArgument(std::string(file) + ':' + std::to_string(number) + ": " + status.message());
+    }
+  }
+  if (hosts.empty()) return invalidArgument(std::string(file) + ": names no host");
   return hosts;
 }
 

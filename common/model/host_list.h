@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hosts of a job as the user writes them: "node1,node2".
+// The hosts of a job as users write them: "node[1-4,7]:8,other", and host files, one host per line.
 #pragma once
 
 #include <string>
@@ -7,11 +7,17 @@
 #include <vector>
 
 #include "common/base/status.h"
+#include "common/model/job_spec.h"
 
 namespace pop::model {
 
-/// The names in `text`, in order. kInvalidArgument for an empty or repeated name.
-Result<std::vector<std::string>> parseHostList(std::string_view text);
+/// "a,b:2", "node[08-11,20]", "rack[0-1]node[0-3]:4", "[::1]:2": in order, ranges expanded, what follows ':'
+/// being the slots. kInvalidArgument for an empty or repeated name and for anything that names no host.
+Result<std::vector<Host>> parseHostList(std::string_view text);
+
+/// A host file: a host or range per line, as above or with "slots=N" after it; '#' begins a comment.
+/// kInvalidArgument names `file` and the line.
+Result<std::vector<Host>> parseHostfile(std::string_view text, std::string_view file);
 
 /// True for the names of this host: localhost, its addresses on the loopback, or `own_name`.
 bool isThisHost(std::string_view host, std::string_view own_name);

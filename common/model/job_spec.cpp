@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/model/job_spec.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <limits>
 
 #include "common/base/check.h"
 #include "common/base/text.h"
@@ -44,7 +46,21 @@ void checkIpusPerReplica(std::vector<std::string>& mistakes, const JobSpec& spec
                      std::to_string(std::bit_floor(ipus)) + " or " + std::to_string(std::bit_ceil(ipus)));
 }
 
+int totalSlots(const JobSpec& spec) {
+  std::int64_t slots = 0;
+  for (const Host& host : spec.hosts) slots += slotsOf(host);
+  return static_cast<int>(std::min<std::int64_t>(slots, std::numeric_limits<int>::max()));
+}
+
 void checkHosts(std::vector<std::string>& mistakes, const JobSpec& spec) {
+  if (hasSlots(spec)) {
+    if (spec.num_instances <= totalSlots(spec)) return;
+    mistakes.push_back(option("--num-instances", spec.num_instances) + ": the hosts have " +
+                       counted(totalSlots(spec), "slot") +
+                       "; use fewer instances, give the hosts more slots (--host name:N, slots=N in a " +
+                       "--hostfile), or --oversubscribe yes");
+    return;
+  }
   const int hosts = static_cast<int>(spec.hosts.size());
   if (spec.num_instances % hosts == 0) return;
   mistakes.push_back(option("--num-instances", spec.num_instances) + " cannot be divided evenly over " +
@@ -62,7 +78,24 @@ int firstStraddler(const JobSpec& spec) {
   return -1;
 }
 
+// The domains that the user asks for.
+void checkChosenIlds(std::vector<std::string>& mistakes, const JobSpec& spec) {
+  const int ilds = *spec.num_ilds;
+  if (ilds < 1 || ilds > spec.num_instances || spec.num_instances % ilds != 0) {
+    mistakes.push_back(option("--num-ilds", ilds) + ": each IPU-Link domain needs the same number of " +
+                       "instances, at least one, and there are " + std::to_string(spec.num_instances) +
+                       "; use a divisor of --num-instances");
+    return;
+  }
+  const std::int64_t ipus = std::int64_t{spec.num_replicas} * spec.ipus_per_replica / ilds;
+  if (ipus <= kIpusPerIld) return;
+  mistakes.push_back(option("--num-ilds", ilds) + ": each IPU-Link domain would have " +
+                     std::to_string(ipus) + " IPUs, and has at most " + std::to_string(kIpusPerIld) +
+                     "; use more domains");
+}
+
 void checkIlds(std::vector<std::string>& mistakes, const JobSpec& spec) {
+  if (spec.num_ilds) return checkChosenIlds(mistakes, spec);
   const int straddler = firstStraddler(spec);
   if (straddler < 0) return;
   mistakes.push_back(option("--num-instances", spec.num_instances) + ": the IPUs of instance " +
@@ -79,12 +112,38 @@ void checkTfTasks(std::vector<std::string>& mistakes, const JobSpec& spec) {
       option("--num-instances", 2));
 }
 
+// Each program has a command, and instances of its own.
+void checkPrograms(std::vector<std::string>& mistakes, const JobSpec& spec) {
+  if (spec.programs.size() <= 1) {
+    if (!spec.programs.empty() && !spec.programs.front().command.empty()) return;
+    mistakes.emplace_back("no program: name it after the options, as in `poprun --num-instances 2 ./train`");
+    return;
+  }
+  int number = 0;
+  for (const Program& program : spec.programs) {
+    const std::string which = "program " + std::to_string(++number) + " of those that ':' separates";
+    if (program.command.empty()) mistakes.push_back(which + ": there is none; name it, or leave out the ':'");
+    if (program.num_instances < 1) {
+      mistakes.push_back(which + ": " + option("--num-instances", program.num_instances) +
+                         ": must be at least 1");
+    }
+  }
+}
+
 }  // namespace
 
 int partitionIpus(const JobSpec& spec) {
   const auto ipus =
       static_cast<std::uint64_t>(spec.num_replicas) * static_cast<std::uint64_t>(spec.ipus_per_replica);
   return static_cast<int>(std::bit_ceil(ipus));
+}
+
+bool hasSlots(const JobSpec& spec) {
+  return std::any_of(spec.hosts.begin(), spec.hosts.end(), [](const Host& host) { return host.slots > 0; });
+}
+
+int slotsOf(const Host& host) {
+  return std::max(host.slots, 1);
 }
 
 int programOf(const JobSpec& spec, int instance) {
@@ -110,9 +169,7 @@ std::vector<std::string> findMistakes(const JobSpec& spec) {
     checkTfTasks(mistakes, spec);
   }
   if (spec.ipus_per_replica >= 1) checkIpusPerReplica(mistakes, spec);
-  if (spec.programs.empty() || spec.programs.front().command.empty()) {
-    mistakes.emplace_back("no program: name it after the options, as in `poprun --num-instances 2 ./train`");
-  }
+  checkPrograms(mistakes, spec);
   return mistakes;
 }
 

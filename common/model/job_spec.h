@@ -98,6 +98,12 @@ struct JobSpec {
 /// IPUs of the job's partition: all replicas', rounded up to a power of two.
 int partitionIpus(const JobSpec& spec);
 
+/// True when instances fill the hosts in order, each up to its slots; else they are divided evenly.
+bool hasSlots(const JobSpec& spec);
+
+/// Of a host among others that have slots: one, unless it says more.
+int slotsOf(const Host& host);
+
 /// Index into `spec.programs` of what `instance` runs.
 int programOf(const JobSpec& spec, int instance);
 

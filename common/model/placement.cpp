@@ -1,24 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/model/placement.h"
 
+#include <algorithm>
+#include <cstdint>
+
 #include "common/base/check.h"
 
 namespace pop::model {
+namespace {
+
+// How many instances each host gets, in order.
+std::vector<int> instancesPerHost(const JobSpec& spec) {
+  const int hosts = static_cast<int>(spec.hosts.size());
+  std::vector<int> instances;
+  const bool by_slots = hasSlots(spec);
+  int left = spec.num_instances;
+  for (const Host& host : spec.hosts) {
+    instances.push_back(by_slots ? std::min(left, slotsOf(host)) : spec.num_instances / hosts);
+    left -= instances.back();
+  }
+  POP_CHECK(left == 0);
+  return instances;
+}
+
+int ildOf(const JobSpec& spec, int instance, int first_replica) {
+  if (spec.num_ilds) return static_cast<int>(std::int64_t{instance} * *spec.num_ilds / spec.num_instances);
+  return static_cast<int>(std::int64_t{first_replica} * spec.ipus_per_replica / kIpusPerIld);
+}
+
+}  // namespace
 
 std::vector<InstancePlacement> place(const JobSpec& spec) {
-  const int hosts = static_cast<int>(spec.hosts.size());
-  POP_CHECK(spec.num_instances % hosts == 0 && spec.num_replicas % spec.num_instances == 0);
-  const int instances_per_host = spec.num_instances / hosts;
+  POP_CHECK(spec.num_replicas % spec.num_instances == 0);
   const int replicas_per_instance = spec.num_replicas / spec.num_instances;
-
   std::vector<InstancePlacement> placements;
-  for (int instance = 0; instance < spec.num_instances; ++instance) {
-    placements.push_back({.instance = instance,
-                          .host = instance / instances_per_host,
-                          .local_instance = instance % instances_per_host,
-                          .first_replica = instance * replicas_per_instance,
-                          .num_replicas = replicas_per_instance,
-                          .ild = instance * replicas_per_instance * spec.ipus_per_replica / kIpusPerIld});
+  int host = 0;
+  for (const int instances : instancesPerHost(spec)) {
+    for (int local_instance = 0; local_instance < instances; ++local_instance) {
+      const int instance = static_cast<int>(placements.size());
+      const int first_replica = instance * replicas_per_instance;
+      placements.push_back({.instance = instance,
+                            .host = host,
+                            .local_instance = local_instance,
+                            .first_replica = first_replica,
+                            .num_replicas = replicas_per_instance,
+                            .ild = ildOf(spec, instance, first_replica)});
+    }
+    ++host;
   }
   return placements;
 }

@@ -2,6 +2,10 @@
 #include "poprun/plan/job_builder.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <utility>
 
 #include "common/base/text.h"
 #include "common/model/host_list.h"
@@ -12,23 +16,87 @@
 namespace pop {
 namespace {
 
-void buildHosts(const Options& options, const std::string& own_host_name, BuiltJob& built) {
-  Result<std::vector<std::string>> hosts =
-      model::parseHostList(options.host.empty() ? "localhost" : options.host);
+Result<std::vector<model::Host>> hostsOf(const Options& options, const Surroundings& here) {
+  if (options.hostfile.empty())
+    return model::parseHostList(options.host.empty() ? "localhost" : options.host);
+  POP_ASSIGN_OR_RETURN(const std::string text, here.file(options.hostfile));
+  return model::parseHostfile(text, options.hostfile);
+}
+
+void buildHosts(const Options& options, const Surroundings& here, BuiltJob& built) {
+  Result<std::vector<model::Host>> hosts = hostsOf(options, here);
   if (!hosts.ok()) {
-    built.mistakes.push_back("--host: " + hosts.status().message());
+    built.mistakes.push_back((options.hostfile.empty() ? "--host: " : "--hostfile: ") +
+                             hosts.status().message());
     return;
   }
-  built.spec.hosts.clear();
-  for (const std::string& host : *hosts) {
-    built.spec.hosts.push_back({host});
-    if (model::isThisHost(host, own_host_name)) continue;
-    built.mistakes.push_back("--host " + host +
-                             ": unknown host; this version starts instances on this host only (" +
-                             "localhost, or " + own_host_name + ")");
+  built.spec.hosts = std::move(*hosts);
+}
+
+void dropSlots(std::vector<model::Host>& hosts) {
+  for (model::Host& host : hosts) host.slots = 0;
+}
+
+// What nobody has said of a single program, the slots say.
+void buildInstances(const Options& options, BuiltJob& built) {
+  model::JobSpec& spec = built.spec;
+  std::int64_t slots = 0;
+  for (const model::Host& host : spec.hosts) slots += model::slotsOf(host);
+  spec.num_instances = numInstances(options);
+  if (options.programs.size() == 1 && !options.programs.front().num_instances && model::hasSlots(spec)) {
+    spec.num_instances = static_cast<int>(std::min<std::int64_t>(slots, std::numeric_limits<int>::max()));
+    spec.programs.front().num_instances = spec.num_instances;
   }
-  if (built.spec.hosts.size() > 1)
-    built.mistakes.emplace_back("--host: this version takes a single host, this one");
+  if (options.oversubscribe && spec.num_instances > slots) dropSlots(spec.hosts);
+  spec.num_replicas = options.num_replicas.value_or(std::max(spec.num_instances, 1));
+}
+
+// "NAME=value" as it is; "NAME" is forwarded, and, as mpirun does, said to be missing when it is not set.
+std::vector<model::Variable> variablesOf(const ProgramOptions& program, const Surroundings& here,
+                                         BuiltJob& built) {
+  std::vector<model::Variable> variables;
+  for (const std::string& each : program.environment) {
+    const std::size_t equals = each.find('=');
+    const std::string name = each.substr(0, equals);
+    const char* value = equals == std::string::npos ? here.variable(name.c_str()) : each.c_str() + equals + 1;
+    if (value != nullptr) {
+      variables.emplace_back(name, value);
+      continue;
+    }
+    const std::string warning = "-x " + name + ": not set here, so there is nothing to forward";
+    if (std::find(built.warnings.begin(), built.warnings.end(), warning) == built.warnings.end()) {
+      built.warnings.push_back(warning);
+    }
+  }
+  return variables;
+}
+
+void buildPrograms(const Options& options, const Surroundings& here, BuiltJob& built) {
+  for (const ProgramOptions& program : options.programs) {
+    built.spec.programs.push_back({.command = program.command,
+                                   .num_instances = program.num_instances.value_or(1),
+                                   .working_directory = program.working_directory,
+                                   .environment = variablesOf(program, here, built)});
+  }
+  built.spec.environment = forwardedEnvironment(here.variable);
+}
+
+void copySettings(const Options& options, model::JobSpec& spec) {
+  spec.host_subnet = options.host_subnet;
+  spec.ipus_per_replica = options.ipus_per_replica;
+  spec.num_ilds = options.num_ilds;
+  spec.offline_mode = options.offline_mode;
+  spec.partition = options.partition;
+  spec.binding = options.binding;
+  spec.env_families = options.env_families;
+  spec.tf_tasks = options.tf_tasks;
+  spec.executable_cache_path = options.executable_cache_path;
+  spec.stdin_policy = options.stdin_policy;
+  spec.kill_grace = options.kill_grace;
+  spec.timeout = options.timeout;
+  spec.stack_traces = options.stack_traces;
+  spec.max_restarts = options.max_restarts;
+  spec.restart_delay = options.restart_delay;
 }
 
 // The Pod that the user names: it must hold the replicas.
@@ -51,55 +119,77 @@ void choosePod(BuiltJob& built) {
   if (pod.ok()) built.spec.system = pod.value().name;
 }
 
-void checkOutputInstance(const Options& options, BuiltJob& built) {
-  if (!options.only_output_from_instance) return;
-  const int instance = *options.only_output_from_instance;
-  if (instance >= 0 && instance < built.spec.num_instances) return;
-  built.mistakes.push_back("--only-output-from-instance " + std::to_string(instance) +
-                           ": there are only instances 0 to " + std::to_string(built.spec.num_instances - 1) +
-                           " (--num-instances)");
+// Options that name an instance: it must be there.
+void checkInstances(const Options& options, BuiltJob& built) {
+  const auto check = [&](const char* name, std::optional<int> instance) {
+    if (!instance || (*instance >= 0 && *instance < built.spec.num_instances)) return;
+    built.mistakes.push_back(std::string(name) + ' ' + std::to_string(*instance) +
+                             ": there are only instances 0 to " +
+                             std::to_string(built.spec.num_instances - 1) + " (--num-instances)");
+  };
+  check("--only-output-from-instance", options.only_output_from_instance);
+  check("--only-stdout-from-instance", options.only_stdout_from_instance);
+  if (options.stdin_policy.who == model::StdinPolicy::Who::kOne)
+    check("--stdin", options.stdin_policy.instance);
+}
+
+// Whether findMistakes has nothing against the numbers: that a program is missing is no number.
+bool numbersHold(const model::JobSpec& spec) {
+  model::JobSpec with_program = spec;
+  for (model::Program& program : with_program.programs) program.command = {"program"};
+  return model::findMistakes(with_program).empty();
 }
 
 }  // namespace
 
 int numInstances(const Options& options) {
-  int sum = 0;
+  std::int64_t sum = 0;
   for (const ProgramOptions& program : options.programs) sum += program.num_instances.value_or(1);
-  return sum;
+  return static_cast<int>(
+      std::clamp<std::int64_t>(sum, std::numeric_limits<int>::min(), std::numeric_limits<int>::max()));
 }
 
 BuiltJob buildJob(const Options& options, const Surroundings& here) {
   BuiltJob built;
-  built.spec.num_instances = numInstances(options);
-  built.spec.num_replicas = options.num_replicas.value_or(std::max(built.spec.num_instances, 1));
-  built.spec.ipus_per_replica = options.ipus_per_replica;
-  built.spec.offline_mode = options.offline_mode;
-  built.spec.binding = options.binding;
-  built.spec.env_families = options.env_families;
-  built.spec.tf_tasks = options.tf_tasks;
-  built.spec.environment = forwardedEnvironment(here.variable);
-  for (const ProgramOptions& program : options.programs) {
-    model::Program& added = built.spec.programs.emplace_back(
-        model::Program{.command = program.command, .num_instances = program.num_instances.value_or(1)});
-    for (const std::string& variable : program.environment) {
-      const std::size_t equals = variable.find('=');
-      const std::string name = variable.substr(0, equals);
-      if (equals != std::string::npos) {
-        added.environment.emplace_back(name, variable.substr(equals + 1));
-      } else if (const char* value = here.variable(name.c_str())) {
-        added.environment.emplace_back(name, value);
-      }
-    }
+  copySettings(options, built.spec);
+  buildPrograms(options, here, built);
+  buildHosts(options, here, built);
+  buildInstances(options, built);
+  if (!options.allow_run_as_root && here.is_root) {
+    built.mistakes.emplace_back("--allow-run-as-root no: poprun was started by root");
   }
-  buildHosts(options, here.host_name, built);
-
   const std::vector<std::string> mistakes = model::findMistakes(built.spec);
   built.mistakes.insert(built.mistakes.end(), mistakes.begin(), mistakes.end());
-  const bool numbers_hold =
-      mistakes.empty() || (mistakes.size() == 1 && options.programs.front().command.empty());
-  if (numbers_hold) options.system.empty() ? choosePod(built) : checkPod(options.system, built);
-  if (built.spec.num_instances >= 1) checkOutputInstance(options, built);
+  if (numbersHold(built.spec)) options.system.empty() ? choosePod(built) : checkPod(options.system, built);
+  if (built.spec.num_instances >= 1) checkInstances(options, built);
   return built;
+}
+
+std::vector<std::string> findObstacles(const model::JobSpec& spec, const std::string& own_host_name) {
+  std::vector<std::string> obstacles;
+  std::vector<std::string> others;
+  for (const model::Host& host : spec.hosts) {
+    if (!model::isThisHost(host.name, own_host_name)) others.push_back(host.name);
+  }
+  if (!others.empty()) {
+    const bool many = others.size() > 4;
+    if (many) others.resize(3);
+    obstacles.push_back("--host " + join(others, ",") + (many ? ",…" : "") +
+                        ": this version starts instances on " + "this host only (localhost, or " +
+                        own_host_name + "); --dry-run plans such a job");
+  } else if (spec.hosts.size() > 1) {
+    obstacles.emplace_back(
+        "--host: these are names of one host, this one; name it once, with slots if need be");
+  }
+  const model::PartitionRequest& partition = spec.partition;
+  if (!partition.name.empty() || !partition.allocation.empty() || partition.update ||
+      partition.reset.value_or(false)) {
+    obstacles.emplace_back(
+        "the partition cannot be had: the V-IPU server is not part of this version; leave out "
+        "--vipu-partition, "
+        "--vipu-allocation, --update-partition and --reset-partition (--dry-run plans such a job)");
+  }
+  return obstacles;
 }
 
 }  // namespace pop

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/status.h"
 #include "common/model/job_spec.h"
 #include "poprun/plan/options.h"
 
@@ -14,15 +15,20 @@ namespace pop {
 struct BuiltJob {
   model::JobSpec spec;
   std::vector<std::string> mistakes;  ///< when not empty, `spec` must not be run
+  std::vector<std::string> warnings;
 };
 
 /// What a job takes over from where poprun was started.
 struct Surroundings {
-  std::string
-      host_name;  ///< what this host calls itself, one of the names under which it may appear in --host
-  std::function<const char*(const char* name)> variable;  ///< like getenv
+  std::string host_name;  ///< what this host calls itself, one of its names in --host
+  std::function<const char*(const char* name)> variable;             ///< like getenv
+  std::function<Result<std::string>(const std::string& path)> file;  ///< the text of a file
+  bool is_root = false;
 };
 
 BuiltJob buildJob(const Options& options, const Surroundings& here);
+
+/// Why this version cannot start a job that can be planned: other hosts, a partition. Empty: it can.
+std::vector<std::string> findObstacles(const model::JobSpec& spec, const std::string& own_host_name);
 
 }  // namespace pop

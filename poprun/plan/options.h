@@ -28,8 +28,9 @@ struct ProgramOptions {
 
 struct Options {
   // Where and how many.
-  std::string host;      ///< --host; empty: localhost, or the hostfile's
-  std::string hostfile;  ///< path
+  std::string host;            ///< --host; empty: localhost, or the hostfile's
+  std::string hostfile;        ///< path
+  bool oversubscribe = false;  ///< slots are no limit
   std::string host_subnet;
   std::optional<int> num_replicas;  ///< default: as many as instances
   int ipus_per_replica = 1;

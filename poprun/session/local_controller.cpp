@@ -5,6 +5,8 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 namespace pop {
@@ -20,10 +22,23 @@ std::string randomName() {
   return text;
 }
 
+// Instances may run in other directories than we do.
+Result<std::string> chosenDirectory(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path absolute = std::filesystem::absolute(path, error);
+  if (!error) std::filesystem::create_directories(absolute, error);
+  if (error) return errnoStatus("--executable-cache-path " + path, error.value());
+  return absolute.string();
+}
+
 }  // namespace
 
 Status LocalController::submit(model::JobSpec spec, JobWatch watch) {
-  if (spec.executable_cache_path.empty()) spec.executable_cache_path = cacheDirectory();
+  if (spec.executable_cache_path.empty()) {
+    spec.executable_cache_path = cacheDirectory();
+  } else {
+    POP_ASSIGN_OR_RETURN(spec.executable_cache_path, chosenDirectory(spec.executable_cache_path));
+  }
   job_ = std::make_unique<Job>(loop_, randomName(), std::move(spec), std::vector<Agent*>{&agent_},
                                std::move(watch));
   job_->start();

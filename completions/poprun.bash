@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+# Completion of poprun for bash. Made by scripts/gen_options_doc from poprun/cli/option_rows.cpp.
+
+_poprun_names='--help -h --version -V --version-format --verbose -v --vv -vv --num-instances -np -n --np --num-replicas --ipus-per-replica --num-ilds --system --offline-mode --host -H --hostfile --oversubscribe --host-subnet --process-placement --cores-per-instance --numa-aware --report-bindings --print-topology -x --wdir -wdir -wd --wd --env-for --tf-config-tasks --executable-cache-path --stdin --tag-output --timestamp-output --fold-output --output-filename --only-output-from-instance --only-stdout-from-instance --timeout --stack-traces --kill-grace --max-restarts --restart-delay --allow-run-as-root --dry-run --debug --import-config --export-config --overwrite-config --vipu-server-host --vipu-server-port --vipu-server-timeout --vipu-partition --vipu-partition-attempts --vipu-allocation --vipu-cluster --update-partition --reset-partition --remove-partition --sync-type --mpi-global-args --mpi-local-args'
+
+# Options that take the next word, whatever it is.
+_poprun_take_value=' --version-format --num-instances -np -n --np --num-replicas --ipus-per-replica --num-ilds --system --host -H --hostfile --host-subnet --process-placement --cores-per-instance --numa-aware -x --wdir -wdir -wd --wd --env-for --tf-config-tasks --executable-cache-path --stdin --output-filename --only-output-from-instance --only-stdout-from-instance --timeout --kill-grace --max-restarts --restart-delay --import-config --export-config --vipu-server-host --vipu-server-port --vipu-server-timeout --vipu-partition --vipu-partition-attempts --vipu-allocation --vipu-cluster --sync-type --mpi-global-args --mpi-local-args '
+
+_poprun_value() {
+  local word=$2
+  case $1 in
+    --version-format) COMPREPLY=($(compgen -W 'text full-text full-json' -- "$word")) ;;
+    --num-instances | -np | -n | --np) COMPREPLY=() ;;
+    --num-replicas) COMPREPLY=() ;;
+    --ipus-per-replica) COMPREPLY=() ;;
+    --num-ilds) COMPREPLY=() ;;
+    --system) COMPREPLY=($(compgen -W 'pod4 pod16 pod64 pod128 pod256 bow-pod16 bow-pod64 bow-pod128 bow-pod256' -- "$word")) ;;
+    --offline-mode) COMPREPLY=($(compgen -W 'yes no' -- "$word")) ;;
+    --host | -H) COMPREPLY=() ;;
+    --hostfile) COMPREPLY=($(compgen -f -- "$word")) ;;
+    --oversubscribe) COMPREPLY=($(compgen -W 'yes no' -- "$word")) ;;
+    --host-subnet) COMPREPLY=() ;;
+    --process-placement) COMPREPLY=($(compgen -W 'spreadnuma spreadcores compact disabled' -- "$word")) ;;
+    --cores-per-instance) COMPREPLY=() ;;
+    --numa-aware) COMPREPLY=($(compgen -W 'yes no' -- "$word")) ;;
+    --report-bindings) COMPREPLY=($(compgen -W 'yes no' -- "$word")) ;;
+    --print-topology) COMPREPLY=($(compgen -W 'yes no' -- "$word")) ;;
+    -x) COMPREPLY=() ;;
+    --wdir | -wdir | -wd | --wd) COMPREPLY=($(compgen -d -- "$word")) ;;
+    --env-for) COMPREPLY=($(compgen -W 'all none poplar tensorflow pytorch horovod jax openmpi slurm openmp' -- "$word")) ;;
+    --tf-config-tasks) COMPREPLY=($(compgen -W 'workers chief evaluator chief,evaluator' -- "$word")) ;;
+    --executable-cache-path) COMPREPLY=($(compgen -d -- "$word")) ;;
+    --stdin) COMPREPLY=($(compgen -W 'none all 0' -- "$word")) ;;
+    --tag-output) COMPREPLY=($(compgen -W 'auto no instance yes host mpi' -- "$word")) ;;
+    --timestamp-output) COMPREPLY=($(compgen -W 'yes no' -- "$word")) ;;
+    --fold-output) COMPREPLY=($(compgen -W 'yes no' -- "$word")) ;;
+    --output-filename) COMPREPLY=($(compgen -d -- "$word")) ;;
+    --only-output-from-instance) COMPREPLY=() ;;
+    --only-stdout-from-instance) COMPREPLY=() ;;
+    --timeout) COMPREPLY=() ;;
+    --stack-traces) COMPREPLY=($(compgen -W 'yes no' -- "$word")) ;;
+    --kill-grace) COMPREPLY=() ;;
+    --max-restarts) COMPREPLY=() ;;
+    --restart-delay) COMPREPLY=() ;;
+    --allow-run-as-root) COMPREPLY=($(compgen -W 'yes no' -- "$word")) ;;
+    --dry-run) COMPREPLY=($(compgen -W 'text json no' -- "$word")) ;;
+    --debug) COMPREPLY=($(compgen -W 'yes no' -- "$word")) ;;
+    --import-config) COMPREPLY=($(compgen -f -- "$word")) ;;
+    --export-config) COMPREPLY=($(compgen -f -- "$word")) ;;
+    --overwrite-config) COMPREPLY=($(compgen -W 'yes no' -- "$word")) ;;
+    --vipu-server-host) COMPREPLY=() ;;
+    --vipu-server-port) COMPREPLY=() ;;
+    --vipu-server-timeout) COMPREPLY=() ;;
+    --vipu-partition) COMPREPLY=() ;;
+    --vipu-partition-attempts) COMPREPLY=() ;;
+    --vipu-allocation) COMPREPLY=() ;;
+    --vipu-cluster) COMPREPLY=() ;;
+    --update-partition) COMPREPLY=($(compgen -W 'yes no' -- "$word")) ;;
+    --reset-partition) COMPREPLY=($(compgen -W 'yes no' -- "$word")) ;;
+    --remove-partition) COMPREPLY=($(compgen -W 'yes no' -- "$word")) ;;
+    --sync-type) COMPREPLY=($(compgen -W 'ST_GS2_DEFAULT ST_GS2_INDEPENDENT_RAILS ST_POD_NATIVE_DEFAULT ST_POD_NATIVE_REPLICATED_PIPELINE' -- "$word")) ;;
+    --mpi-global-args) COMPREPLY=() ;;
+    --mpi-local-args) COMPREPLY=() ;;
+    *) COMPREPLY=() ;;
+  esac
+}
+
+# The first word that is neither an option nor the value of one is the program.
+_poprun_program_at() {
+  local at=1 word
+  while [ "$at" -lt "$COMP_CWORD" ]; do
+    word=${COMP_WORDS[at]}
+    case $word in
+      --) at=$((at + 1)); break ;;
+      -?*) ;;
+      *) break ;;
+    esac
+    at=$((at + 1))
+    if [ "${COMP_WORDS[at]}" = = ]; then
+      at=$((at + 2))
+    elif [ "${_poprun_take_value#* "$word" }" != "$_poprun_take_value" ]; then
+      at=$((at + 1))
+    else
+      case ${COMP_WORDS[at]} in
+        yes | no | on | off | true | false | 0 | 1 | auto | instance | host | mpi | text | json)
+          [ "$at" -lt "$COMP_CWORD" ] && at=$((at + 1)) ;;
+      esac
+    fi
+  done
+  echo "$at"
+}
+
+_poprun() {
+  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} program
+  program=$(_poprun_program_at)
+  if [ "$program" -lt "$COMP_CWORD" ]; then
+    COMPREPLY=($(compgen -f -- "$word"))
+  elif [ "$word" = = ]; then
+    _poprun_value "$before" ''
+  elif [ "$before" = = ] && [ "$COMP_CWORD" -ge 2 ]; then
+    _poprun_value "${COMP_WORDS[COMP_CWORD - 2]}" "$word"
+  elif [ "${_poprun_take_value#* "$before" }" != "$_poprun_take_value" ]; then
+    _poprun_value "$before" "$word"
+  elif [ "${word#-}" != "$word" ]; then
+    COMPREPLY=($(compgen -W "$_poprun_names" -- "$word"))
+  else
+    _poprun_value "$before" "$word"
+    COMPREPLY+=($(compgen -c -- "$word"))
+  fi
+}
+
+complete -o default -F _poprun poprun

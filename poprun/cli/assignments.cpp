@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "poprun/cli/assignments.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace pop::cli {
+namespace {
+
+using List = std::vector<Assignment>;
+
+// Two rows of which the later one wins, as they write the same settings.
+bool sameSetting(const OptionRow& one, const OptionRow& other) {
+  const auto pair = [&](std::string_view a, std::string_view b) {
+    return (one.name == a && other.name == b) || (one.name == b && other.name == a);
+  };
+  return &one == &other || one.traits.excludes == other.name || pair("--verbose", "--vv");
+}
+
+bool sets(const List& list, const OptionRow& row) {
+  return std::any_of(list.begin(), list.end(),
+                     [&](const Assignment& each) { return sameSetting(*each.row, row); });
+}
+
+List overrideList(List below, List above) {
+  std::erase_if(
+      below, [&](const Assignment& each) { return !each.row->traits.repeatable && sets(above, *each.row); });
+  std::move(above.begin(), above.end(), std::back_inserter(below));
+  return below;
+}
+
+void read(const List& list, Settings settings, std::vector<std::string>& mistakes) {
+  for (const Assignment& each : list) {
+    const Status status = each.row->codec.read(settings, each.value);
+    if (!status.ok()) mistakes.push_back(std::string(each.row->name) + ": " + status.message());
+  }
+}
+
+// Names the pair once, whichever came first.
+void checkExclusion(const List& list, std::vector<std::string>& mistakes) {
+  for (const OptionRow& row : optionTable()) {
+    if (row.traits.excludes.empty() || row.name > row.traits.excludes) continue;
+    const auto given = [&](std::string_view name) {
+      return std::any_of(list.begin(), list.end(),
+                         [&](const Assignment& each) { return each.row->name == name; });
+    };
+    if (!given(row.name) || !given(row.traits.excludes)) continue;
+    mistakes.push_back(std::string(row.name) + " and " + std::string(row.traits.excludes) +
+                       " exclude each other: give one");
+  }
+}
+
+}  // namespace
+
+Assignments override(Assignments file, Assignments line, std::vector<std::string>& mistakes) {
+  Assignments merged;
+  merged.job = overrideList(std::move(file.job), std::move(line.job));
+  merged.every_program = overrideList(std::move(file.every_program), std::move(line.every_program));
+  const bool names_programs = line.programs.size() > 1 || !line.programs.front().command.empty();
+  if (file.programs.size() == 1 && line.programs.size() == 1) {
+    Assignments::Program& below = file.programs.front();
+    Assignments::Program& above = line.programs.front();
+    merged.programs = {{overrideList(std::move(below.options), std::move(above.options)),
+                        names_programs ? std::move(above.command) : std::move(below.command)}};
+    return merged;
+  }
+  if (names_programs) {
+    merged.programs = std::move(line.programs);
+    return merged;
+  }
+  for (const Assignment& each : line.programs.front().options) {
+    mistakes.push_back(
+        std::string(each.row->name) +
+        ": the file of --import-config has several programs: name the programs, too, or say it there");
+  }
+  merged.programs = std::move(file.programs);
+  return merged;
+}
+
+void apply(const Assignments& assignments, Options& options, std::vector<std::string>& mistakes) {
+  options.programs.resize(assignments.programs.size());
+  checkExclusion(assignments.job, mistakes);
+  read(assignments.job, {options, options.programs.front()}, mistakes);
+  for (std::size_t i = 0; i < assignments.programs.size(); ++i) {
+    ProgramOptions& program = options.programs[i];
+    // The mistakes of what is said of all programs are found with the first.
+    std::vector<std::string> repeated;
+    read(assignments.every_program, {options, program}, i == 0 ? mistakes : repeated);
+    read(assignments.programs[i].options, {options, program}, mistakes);
+    program.command = assignments.programs[i].command;
+  }
+}
+
+}  // namespace pop::cli

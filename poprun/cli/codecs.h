@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// How values of options are read and written: one codec for each kind, bound to a field by its path of
+// members, as in integer<&Options::partition, &PartitionRequest::server_port>().
+#pragma once
+
+#include <chrono>
+#include <concepts>
+#include <limits>
+#include <optional>
+#include <string>
+#include <type_traits>
+
+#include "common/base/text.h"
+#include "poprun/cli/option_table.h"
+
+namespace pop::cli {
+
+/// "1.5", "90s", "10m", "2h", "250ms": seconds unless it says otherwise.
+Result<std::chrono::milliseconds> parseDuration(std::string_view text);
+/// What parseDuration reads back: seconds.
+std::string durationText(std::chrono::milliseconds duration);
+
+/// A decimal number from `least` to `most`.
+Result<int> parseIntegerIn(std::string_view text, int least, int most);
+
+namespace detail {
+
+template <typename Class, typename Field>
+Class classOf(Field Class::*);
+
+template <auto First, auto... Rest>
+auto& fieldOf(auto& object) {
+  if constexpr (sizeof...(Rest) == 0) {
+    return object.*First;
+  } else {
+    return fieldOf<Rest...>(object.*First);
+  }
+}
+
+// The first member says whose path it is.
+template <auto First, auto... Rest>
+auto& at(auto settings) {
+  if constexpr (std::same_as<decltype(classOf(First)), ProgramOptions>) {
+    return fieldOf<First, Rest...>(settings.program);
+  } else {
+    return fieldOf<First, Rest...>(settings.options);
+  }
+}
+
+template <typename T>
+inline constexpr bool kIsOptional = false;
+template <typename T>
+inline constexpr bool kIsOptional<std::optional<T>> = true;
+
+// A field that may hold nothing is written only when it holds something.
+template <typename T>
+std::vector<std::string> written(const T& field, auto text) {
+  if constexpr (kIsOptional<T>) {
+    return field ? std::vector<std::string>{text(*field)} : std::vector<std::string>{};
+  } else {
+    return {text(field)};
+  }
+}
+
+}  // namespace detail
+
+template <auto... Path>
+constexpr Codec text() {
+  return {[](Settings settings, const std::string& value) -> Status {
+            detail::at<Path...>(settings) = value;
+            return {};
+          },
+          [](ConstSettings settings) -> std::vector<std::string> {
+            const std::string& value = detail::at<Path...>(settings);
+            return value.empty() ? std::vector<std::string>{} : std::vector<std::string>{value};
+          }};
+}
+
+template <int kLeast, int kMost, auto... Path>
+constexpr Codec integerIn() {
+  return {[](Settings settings, const std::string& value) -> Status {
+            POP_ASSIGN_OR_RETURN(detail::at<Path...>(settings), parseIntegerIn(value, kLeast, kMost));
+            return {};
+          },
+          [](ConstSettings settings) {
+            return detail::written(detail::at<Path...>(settings),
+                                   [](int value) { return std::to_string(value); });
+          }};
+}
+
+/// For numbers whose limits are the job's to check.
+template <auto... Path>
+constexpr Codec integer() {
+  return integerIn<std::numeric_limits<int>::min(), std::numeric_limits<int>::max(), Path...>();
+}
+
+template <auto... Path>
+constexpr Codec boolean() {
+  return {[](Settings settings, const std::string& value) -> Status {
+            POP_ASSIGN_OR_RETURN(detail::at<Path...>(settings), parseBool(value));
+            return {};
+          },
+          [](ConstSettings settings) {
+            return detail::written(detail::at<Path...>(settings),
+                                   [](bool value) { return std::string(value ? "yes" : "no"); });
+          }};
+}
+
+template <auto... Path>
+constexpr Codec duration() {
+  return {[](Settings settings, const std::string& value) -> Status {
+            POP_ASSIGN_OR_RETURN(detail::at<Path...>(settings), parseDuration(value));
+            return {};
+          },
+          [](ConstSettings settings) -> std::vector<std::string> {
+            return {durationText(detail::at<Path...>(settings))};
+          }};
+}
+
+/// For what poprun is told to do now, and what no file keeps.
+template <auto... Path>
+constexpr Codec flag() {
+  return {[](Settings settings, const std::string&) -> Status {
+            detail::at<Path...>(settings) = true;
+            return {};
+          },
+          [](ConstSettings) { return std::vector<std::string>{}; }};
+}
+
+// Values with a grammar of their own: codecs.cpp.
+Codec processPlacement();
+Codec numaAware();
+Codec hostSubnet();
+Codec tagOutput();
+Codec dryRun();
+Codec versionFormat();
+Codec stdinPolicy();
+Codec envFamilies();
+Codec tfConfigTasks();
+Codec syncType();
+Codec variable();
+Codec verbose();
+Codec veryVerbose();
+Codec deprecatedAllocation();
+/// --mpi-global-args and --mpi-local-args: the reader of the command line takes them apart before.
+Codec mpiArguments();
+
+}  // namespace pop::cli

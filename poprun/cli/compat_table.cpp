@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "poprun/cli/compat_table.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string>
+
+namespace pop::cli {
+namespace {
+
+using enum CompatAction;
+
+constexpr std::string_view kSlotsInstead = "give the hosts slots instead, as in --host a:4,b:4";
+constexpr std::string_view kElastic = "the number of instances cannot change while a job runs; use -np";
+
+// Open MPI's, and what MPICH's mpiexec writes otherwise.
+constexpr std::array kMpirunRows{
+    CompatRow{"-x", 1, kSameAs, "-x", true},
+    CompatRow{"--wdir --wd", 1, kSameAs, "--wdir", true},
+    CompatRow{"--tag-output", 0, kMeans, "--tag-output=mpi", true},
+    CompatRow{"--timestamp-output", 0, kMeans, "--timestamp-output=yes", true},
+    CompatRow{"--output-filename --output-directory", 1, kSameAs, "--output-filename", true},
+    CompatRow{"--allow-run-as-root", 0, kMeans, "--allow-run-as-root=yes", true},
+    CompatRow{"--report-bindings", 0, kMeans, "--report-bindings=yes", true},
+    CompatRow{"--oversubscribe", 0, kMeans, "--oversubscribe=yes", true},
+    CompatRow{"--nooversubscribe", 0, kMeans, "--oversubscribe=no", true},
+    CompatRow{"--bind-to", 1, kBindTo, "", true},
+    CompatRow{"--map-by", 1, kMapBy, "", true},
+    CompatRow{"--bind-to-none", 0, kMeans, "--process-placement=disabled", true},
+    CompatRow{"--bind-to-core --bycore", 0, kMeans, "--process-placement=compact --cores-per-instance=1",
+              true},
+    CompatRow{"--bind-to-socket --bysocket", 0, kMeans, "--process-placement=spreadnuma", true},
+    CompatRow{"--mca --gmca --omca --prtemca --pmixmca", 2, kTransport, "", true},
+    CompatRow{"--am --tune --prefix --launch-agent --iface --launcher --launcher-exec --rmk --bootstrap "
+              "--bootstrap-exec --plm-rsh-agent --mca-base-env-list",
+              1, kTransport, "", true},
+    CompatRow{"--enable-recovery --disable-recovery --disable-hostname-propagation --no-local --noprefix", 0,
+              kTransport, "", true},
+    CompatRow{"-c --n --np", 1, kSameAs, "--num-instances"},
+    CompatRow{"--hosts -H --host", 1, kSameAs, "--host"},
+    CompatRow{"--machinefile -f --hostfile --default-hostfile", 1, kSameAs, "--hostfile"},
+    CompatRow{"--display-map --display-allocation --display-devel-map --display-topo", 0, kMeans,
+              "--print-topology=yes"},
+    CompatRow{"--cpu-set --cpu-list", 1, kSameAs, "--process-placement"},
+    CompatRow{"--get-stack-traces", 0, kMeans, "--stack-traces=yes"},
+    CompatRow{"--prepend-rank -l", 0, kMeans, "--tag-output=instance"},
+    CompatRow{"--genv --env", 2, kSet},
+    CompatRow{"--genvlist --envlist", 1, kForward},
+    CompatRow{"--max-restarts", 1, kSameAs, "--max-restarts"},
+    CompatRow{
+        "-q --quiet --nolocal --genvall --envall --merge-stderr-to-stdout --continuous --forward-signals "
+        "--do-not-resolve --leave-session-attached --novm",
+        0, kNothing},
+    CompatRow{"-N --npernode --ppn --perhost --npersocket --ppr", 1, kRefused, kSlotsInstead},
+    CompatRow{"--pernode", 0, kRefused, kSlotsInstead},
+    CompatRow{"--rankfile --rank-by --ranks-per-proc", 1, kRefused,
+              "instances follow each other on the hosts; --process-placement takes CPU lists"},
+    CompatRow{"--app --configfile", 1, kRefused,
+              "write the programs on the command line, separated by ':', or use "
+              "--import-config"},
+    CompatRow{"--xterm --debugger --output-proctable", 1, kRefused,
+              "attach a debugger to the pids that --vv prints"},
+    CompatRow{"--display", 1, kRefused, "use --print-topology, --report-bindings or --dry-run"},
+};
+
+constexpr std::array kHorovodrunRows{
+    CompatRow{"-np --num-proc", 1, kSameAs, "--num-instances"},
+    CompatRow{"-H --hosts", 1, kSameAs, "--host"},
+    CompatRow{"--hostfile", 1, kSameAs, "--hostfile"},
+    CompatRow{"-v", 0, kMeans, "--version"},
+    CompatRow{"-cb --check-build", 0, kMeans, "--version --version-format=full-text"},
+    CompatRow{"--prefix-output-with-timestamp", 0, kMeans, "--timestamp-output=yes"},
+    CompatRow{"--mpi-args", 1, kArguments},
+    CompatRow{
+        "--gloo --mpi --disable-cache --no-hierarchical-allreduce --no-hierarchical-allgather --no-autotune "
+        "--no-timeline-mark-cycles --stall-check --no-log-with-timestamp --tcp-flag",
+        0, kNothing},
+    CompatRow{"-p --ssh-port -i --ssh-identity-file --start-timeout --output-limit", 1, kNothing},
+    CompatRow{"--network-interface --network-interfaces --nics --gloo-timeout-seconds", 1, kTransport},
+    CompatRow{"--fusion-threshold-mb", 1, kMebibytes, "HOROVOD_FUSION_THRESHOLD"},
+    CompatRow{"--cycle-time-ms", 1, kVariable, "HOROVOD_CYCLE_TIME"},
+    CompatRow{"--cache-capacity", 1, kVariable, "HOROVOD_CACHE_CAPACITY"},
+    CompatRow{"--timeline-filename", 1, kVariable, "HOROVOD_TIMELINE"},
+    CompatRow{"--log-level", 1, kVariable, "HOROVOD_LOG_LEVEL"},
+    CompatRow{"--num-nccl-streams", 1, kVariable, "HOROVOD_NUM_NCCL_STREAMS"},
+    CompatRow{"--thread-affinity", 1, kVariable, "HOROVOD_THREAD_AFFINITY"},
+    CompatRow{"--autotune-log-file", 1, kVariable, "HOROVOD_AUTOTUNE_LOG"},
+    CompatRow{"--stall-check-warning-time-seconds", 1, kVariable, "HOROVOD_STALL_CHECK_TIME_SECONDS"},
+    CompatRow{"--stall-check-shutdown-time-seconds", 1, kVariable, "HOROVOD_STALL_SHUTDOWN_TIME_SECONDS"},
+    CompatRow{"--hierarchical-allreduce", 0, kMeans, "-x=HOROVOD_HIERARCHICAL_ALLREDUCE=1"},
+    CompatRow{"--hierarchical-allgather", 0, kMeans, "-x=HOROVOD_HIERARCHICAL_ALLGATHER=1"},
+    CompatRow{"--autotune", 0, kMeans, "-x=HOROVOD_AUTOTUNE=1"},
+    CompatRow{"--timeline-mark-cycles", 0, kMeans, "-x=HOROVOD_TIMELINE_MARK_CYCLES=1"},
+    CompatRow{"--no-stall-check", 0, kMeans, "-x=HOROVOD_STALL_CHECK_DISABLE=1"},
+    CompatRow{"--log-with-timestamp", 0, kMeans, "-x=HOROVOD_LOG_HIDE_TIME=0"},
+    CompatRow{"--log-hide-timestamp --log-without-timestamp", 0, kMeans, "-x=HOROVOD_LOG_HIDE_TIME=1"},
+    CompatRow{"--binding-args", 1, kArguments},
+    CompatRow{"--jsrun", 0, kRefused, "there is no jsrun to call: leave it out"},
+    CompatRow{"--config-file", 1, kRefused, "its grammar is another: use --import-config"},
+    CompatRow{"--min-np --min-num-proc --max-np --max-num-proc --host-discovery-script --slots-per-host "
+              "--slots --elastic-timeout --reset-limit --blacklist-cooldown-range",
+              1, kRefused, kElastic},
+};
+
+bool isAmong(std::string_view names, std::string_view name) {
+  const std::size_t at = names.find(name);
+  if (at == std::string_view::npos) return false;
+  const std::size_t end = at + name.size();
+  if ((at == 0 || names[at - 1] == ' ') && (end == names.size() || names[end] == ' ')) return true;
+  return isAmong(names.substr(at + 1), name);
+}
+
+const CompatRow* findIn(std::span<const CompatRow> rows, std::string_view name) {
+  const auto found =
+      std::find_if(rows.begin(), rows.end(), [&](const CompatRow& row) { return isAmong(row.names, name); });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+// mpirun writes long names with one dash too: -mca, -hostfile, -genv.
+const CompatRow* findLoosely(std::span<const CompatRow> rows, std::string_view name) {
+  if (const CompatRow* row = findIn(rows, name)) return row;
+  if (name.size() < 3 || name[1] == '-') return nullptr;
+  return findIn(rows, '-' + std::string(name));
+}
+
+}  // namespace
+
+Spelling spellingOf(std::string_view program_path) {
+  const std::string_view name = program_path.substr(program_path.rfind('/') + 1);
+  if (name == "mpirun" || name == "mpiexec" || name == "orterun" || name == "prterun")
+    return Spelling::kMpirun;
+  return name == "horovodrun" ? Spelling::kHorovodrun : Spelling::kPoprun;
+}
+
+const CompatRow* findCompat(Spelling spelling, std::string_view name) {
+  if (name.size() < 2 || name.find(' ') != std::string_view::npos) return nullptr;
+  switch (spelling) {
+    case Spelling::kMpirun:
+      return findLoosely(kMpirunRows, name);
+    case Spelling::kHorovodrun:
+      return findLoosely(kHorovodrunRows, name);
+    case Spelling::kPoprun:
+      return name.size() > 2 ? findLoosely(kMpirunRows, name) : nullptr;
+  }
+  return nullptr;
+}
+
+}  // namespace pop::cli

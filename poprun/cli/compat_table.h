@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What users of mpirun and horovodrun write, and what becomes of it: poprun's own options, a warning, or a
+// mistake that says what to write instead.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace pop::cli {
+
+/// Whose command line it is, by the name under which poprun was called.
+enum class Spelling : std::uint8_t { kPoprun, kMpirun, kHorovodrun };
+Spelling spellingOf(std::string_view program_path);
+
+enum class CompatAction : std::uint8_t {
+  kSameAs,     ///< an option of poprun, with the same value; target: its name
+  kMeans,      ///< target: options of poprun, "--name=value" separated by blanks
+  kVariable,   ///< sets a variable of the program's environment; target: its name
+  kMebibytes,  ///< the same, from MiB to bytes
+  kSet,        ///< -genv NAME VALUE
+  kForward,    ///< -genvlist NAME,NAME
+  kBindTo,
+  kMapBy,
+  kArguments,  ///< options of mpirun in one word
+  kTransport,  ///< about MPI's own transports: one warning for all
+  kNothing,    ///< nothing to do: poprun works so anyway
+  kRefused,    ///< target: what to do instead
+};
+
+struct CompatRow {
+  std::string_view names;  ///< separated by blanks
+  int values = 0;          ///< words that follow
+  CompatAction action = CompatAction::kNothing;
+  std::string_view target = {};
+  bool in_arguments = false;  ///< also honoured within --mpi-global-args and --mpi-local-args
+};
+
+/// The row of that launcher's `name`, dashes included; null if it has none. poprun itself knows the long
+/// names of mpirun's.
+const CompatRow* findCompat(Spelling spelling, std::string_view name);
+
+}  // namespace pop::cli

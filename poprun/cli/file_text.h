@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole files of text that users name.
+#pragma once
+
+#include <string>
+
+#include "common/base/status.h"
+
+namespace pop::cli {
+
+/// The text of a file. Larger than 16 MiB, a directory, unreadable: an error that names it.
+Result<std::string> readFileText(const std::string& path);
+
+/// Writes the file, all of it or nothing: it appears under its name when it is complete. kAlreadyExists when
+/// there is one and `overwrite` does not allow to replace it.
+Status writeFileText(const std::string& path, const std::string& text, bool overwrite);
+
+}  // namespace pop::cli

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "poprun/cli/option_table.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "common/base/text.h"
+
+namespace pop::cli {
+namespace {
+
+bool isAmong(std::string_view words, std::string_view word) {
+  while (!words.empty()) {
+    const std::size_t end = std::min(words.find(' '), words.size());
+    if (words.substr(0, end) == word) return true;
+    words.remove_prefix(std::min(end + 1, words.size()));
+  }
+  return false;
+}
+
+// Letters to insert, remove or replace to make one word of the other.
+std::size_t editDistance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({row[j] + 1, row[j + 1] + 1, replaced});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::span<const GroupTitle> groupTitles() {
+  static constexpr std::array kTitles{
+      GroupTitle{Group::kGeneric, "Generic options"},
+      GroupTitle{Group::kJob, "The job"},
+      GroupTitle{Group::kPlacement, "Hosts and placement"},
+      GroupTitle{Group::kProgram, "The program's surroundings"},
+      GroupTitle{Group::kOutput, "Output"},
+      GroupTitle{Group::kLife, "Limits and restarts"},
+      GroupTitle{Group::kDebug, "Debug options"},
+      GroupTitle{Group::kConfiguration, "Configuration files"},
+      GroupTitle{Group::kPartition, "V-IPU partition"},
+      GroupTitle{Group::kMpi, "Options of mpirun"},
+  };
+  return kTitles;
+}
+
+const OptionRow* findOption(std::string_view name) {
+  for (const OptionRow& row : optionTable()) {
+    if (row.name == name || isAmong(row.other_names, name)) return &row;
+  }
+  return nullptr;
+}
+
+std::string_view similarOption(std::string_view name) {
+  if (name.size() < 5) return {};
+  const OptionRow* best = nullptr;
+  std::size_t best_distance = name.size() / 5 + 2;  // beyond, it is another word
+  for (const OptionRow& row : optionTable()) {
+    const std::size_t distance = editDistance(name, row.name);
+    if (distance >= best_distance) continue;
+    best_distance = distance;
+    best = &row;
+  }
+  return best == nullptr ? std::string_view() : best->name;
+}
+
+bool isValueOf(const OptionRow& row, std::string_view word) {
+  return isAmong(row.traits.words, word) || parseBool(word).ok();
+}
+
+std::vector<std::string> namesOf(const OptionRow& row) {
+  std::vector<std::string> names{std::string(row.name)};
+  if (!row.other_names.empty()) {
+    for (std::string& name : split(row.other_names, ' ')) names.push_back(std::move(name));
+  }
+  return names;
+}
+
+std::vector<std::string> wordsOf(const OptionRow& row) {
+  if (!row.traits.words.empty()) return split(row.traits.words, ' ');
+  if (row.traits.rule == ValueRule::kOptional) return {"yes", "no"};
+  return {};
+}
+
+}  // namespace pop::cli

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one table of poprun's options. Parsing, configuration files, --help, the reference page, the man page
+// and the shell completion are all made from it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/status.h"
+#include "poprun/plan/options.h"
+
+namespace pop::cli {
+
+/// Headings, in the order in which they are printed.
+enum class Group : std::uint8_t {
+  kGeneric,
+  kJob,
+  kPlacement,
+  kProgram,
+  kOutput,
+  kLife,
+  kDebug,
+  kConfiguration,
+  kPartition,
+  kMpi,
+};
+struct GroupTitle {
+  Group group;
+  std::string_view title;
+};
+std::span<const GroupTitle> groupTitles();
+
+enum class ValueRule : std::uint8_t {
+  kNone,      ///< a flag
+  kOptional,  ///< a boolean, or one of `words`; left out: yes
+  kRequired,
+};
+
+/// What completion offers for a value besides `words`.
+enum class Hint : std::uint8_t { kNone, kFile, kDirectory };
+
+/// What an option is read into and written from: the job's settings, and those of the program it stands
+/// before.
+struct Settings {
+  Options& options;
+  ProgramOptions& program;
+};
+struct ConstSettings {
+  const Options& options;
+  const ProgramOptions& program;
+};
+
+/// A value as text, in and out. What `write` returns, one item for each time the option would be given, is
+/// read back as the same settings.
+struct Codec {
+  Status (*read)(Settings settings, const std::string& value);
+  std::vector<std::string> (*write)(ConstSettings settings);
+};
+
+/// How an option is given, where it is not as most are.
+struct OptionTraits {
+  ValueRule rule = ValueRule::kRequired;
+  std::string_view words = {};  ///< the values there are, separated by blanks, when they can be listed
+  Hint hint = Hint::kNone;
+  bool per_program = false;        ///< may be said anew of each program
+  bool in_config = true;           ///< may stand in a configuration file
+  bool repeatable = false;         ///< all of them count, not the last
+  std::string_view excludes = {};  ///< the option that must not be given beside it
+};
+
+struct OptionRow {
+  Group group;
+  std::string_view name;         ///< "--host"
+  std::string_view other_names;  ///< "-H", separated by blanks
+  std::string_view value_name;   ///< "HOSTS"; of a flag: ""
+  std::string_view default_text;
+  std::string_view description;  ///< begins with a small letter, has no full stop
+  Codec codec;
+  OptionTraits traits = {};
+};
+
+/// Every option: groups in order.
+std::span<const OptionRow> optionTable();
+
+/// The row that goes by `name`, dashes included; null if there is none.
+const OptionRow* findOption(std::string_view name);
+
+/// The name of an option that looks much like `name`; empty if there is none.
+std::string_view similarOption(std::string_view name);
+
+/// Whether `word`, which follows an option whose value may be left out, is its value.
+bool isValueOf(const OptionRow& row, std::string_view word);
+
+/// Name and other names.
+std::vector<std::string> namesOf(const OptionRow& row);
+
+/// The values that can be listed: words, and yes and no of booleans.
+std::vector<std::string> wordsOf(const OptionRow& row);
+
+}  // namespace pop::cli

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "poprun/cli/options_doc.h"
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "common/base/text.h"
+#include "poprun/cli/option_table.h"
+
+namespace pop::cli {
+namespace {
+
+constexpr std::size_t kHelpColumn = 30;
+constexpr std::size_t kHelpWidth = 100;
+
+constexpr std::string_view kUsage =
+    "poprun [options] [--] program [arguments] [: [options] program [arguments] …]";
+constexpr std::string_view kSummary =
+    "Runs a data-parallel program: as several instances, each with its share of the model's replicas.";
+constexpr std::string_view kNotes[] = {
+    "Options are written --opt value or --opt=value; the last one wins. BOOL is yes/no, on/off, true/false "
+    "or 1/0 in "
+    "any case and may be left out: yes. A word that is no value of such an option starts the program, and so "
+    "does --.",
+    "A word ':' alone separates programs. -np, -x and --wdir may be said of each, all other options before "
+    "the "
+    "first. After --, ':' is the program's.",
+    "The options of mpirun that have a meaning here are understood as well, and if poprun is called by the "
+    "name "
+    "mpirun, mpiexec or horovodrun, that command's spelling is the first choice.",
+};
+
+// "[BOOL]" where it may be left out.
+std::string valueText(const OptionRow& row) {
+  if (row.traits.rule == ValueRule::kNone) return {};
+  const std::string name(row.value_name);
+  return row.traits.rule == ValueRule::kOptional ? '[' + name + ']' : name;
+}
+
+// "-H, --host HOSTS": the short names first, as everywhere.
+std::string optionText(const OptionRow& row) {
+  std::vector<std::string> names = namesOf(row);
+  std::stable_sort(names.begin(), names.end(),
+                   [](const std::string& a, const std::string& b) { return a.size() < 3 && b.size() >= 3; });
+  const std::string value = valueText(row);
+  return join(names, ", ") + (value.empty() ? "" : ' ' + value);
+}
+
+std::string describe(const OptionRow& row) {
+  std::string text(row.description);
+  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  return text;
+}
+
+// Lines of at most `width` characters, the first begun already.
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t width) {
+  std::string result;
+  std::size_t column = indent;
+  for (const std::string& word : split(text, ' ')) {
+    if (column > indent && column + 1 + word.size() > width) {
+      result += '\n' + std::string(indent, ' ');
+      column = indent;
+    }
+    if (column > indent) {
+      result += ' ';
+      ++column;
+    }
+    result += word;
+    column += word.size();
+  }
+  return result;
+}
+
+std::string helpLine(const OptionRow& row) {
+  std::string text = "  " + optionText(row);
+  text += text.size() + 2 > kHelpColumn ? '\n' + std::string(kHelpColumn, ' ')
+                                        : std::string(kHelpColumn - text.size(), ' ');
+  const std::string standard =
+      row.default_text.empty() ? "" : " (default: " + std::string(row.default_text) + ')';
+  return text + wrapped(describe(row) + standard, kHelpColumn, kHelpWidth) + '\n';
+}
+
+// Calls `title` for each heading and `option` for each row below it.
+template <typename Title, typename Option>
+void forEachGroup(Title title, Option option) {
+  for (const GroupTitle& group : groupTitles()) {
+    title(group.title);
+    for (const OptionRow& row : optionTable()) {
+      if (row.group == group.group) option(row);
+    }
+  }
+}
+
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+// roff: a dash of an option is not a hyphen, and a line must not begin with a dot or quote.
+std::string roff(std::string text) {
+  text = replaced(std::move(text), "\\", "\\e");
+  text = replaced(std::move(text), "-", "\\-");
+  text = replaced(std::move(text), "…", "...");
+  return text.starts_with('.') || text.starts_with('\'') ? "\\&" + text : text;
+}
+
+std::string manOption(const OptionRow& row) {
+  std::string names;
+  for (const std::string& name : namesOf(row))
+    names += (names.empty() ? "" : ", ") + ("\\fB" + roff(name) + "\\fR");
+  const std::string value = valueText(row);
+  std::string text = ".TP\n" + names + (value.empty() ? "" : " \\fI" + roff(value) + "\\fR") + '\n';
+  text += roff(describe(row)) + ".\n";
+  if (!row.default_text.empty()) text += "Default: " + roff(std::string(row.default_text)) + ".\n";
+  return text;
+}
+
+std::string tableCell(std::string text) {
+  return replaced(replaced(std::move(text), "|", "\\|"), "<", "&lt;");
+}
+
+std::string referenceRow(const OptionRow& row) {
+  std::string names;
+  for (const std::string& name : namesOf(row)) names += (names.empty() ? "`" : ", `") + name + '`';
+  const std::string value = valueText(row);
+  const std::vector<std::string> words = wordsOf(row);
+  std::string text =
+      "| " + names + " | " + (value.empty() ? "" : '`' + value + '`') + " | " + tableCell(describe(row));
+  if (row.traits.per_program) text += "; of each program";
+  if (!row.traits.excludes.empty()) text += "; not beside `" + std::string(row.traits.excludes) + '`';
+  if (!words.empty() && row.traits.rule == ValueRule::kRequired)
+    text += ". Values: `" + join(words, "`, `") + '`';
+  return text + " | " + tableCell(std::string(row.default_text)) + " |\n";
+}
+
+}  // namespace
+
+std::string helpText() {
+  std::string text = std::string(kSummary) + "\nUsage: " + std::string(kUsage) + '\n';
+  forEachGroup([&](std::string_view title) { text += '\n' + std::string(title) + ":\n"; },
+               [&](const OptionRow& row) { text += helpLine(row); });
+  for (const std::string_view note : kNotes) text += '\n' + wrapped(note, 0, kHelpWidth) + '\n';
+  return text;
+}
+
+std::string referencePage() {
+  std::string text =
+      "<!-- SPDX-License-Identifier: Apache-2.0 -->\n"
+      "<!-- Made by scripts/gen_options_doc from poprun/cli/option_rows.cpp. -->\n"
+      "# Options of poprun\n\n    " +
+      std::string(kUsage) + "\n\n" + std::string(kSummary) + "\n";
+  for (const std::string_view note : kNotes) text += '\n' + wrapped(note, 0, kHelpWidth) + '\n';
+  forEachGroup(
+      [&](std::string_view title) {
+        text +=
+            "\n## " + std::string(title) + "\n\n| Option | Value | Meaning | Default |\n|---|---|---|---|\n";
+      },
+      [&](const OptionRow& row) { text += referenceRow(row); });
+  return text +
+         "\nConfiguration files, and what becomes of the options of mpirun and horovodrun: "
+         "[spec/command_line](../spec/command_line.md).\n";
+}
+
+std::string manPage() {
+  std::string text =
+      ".\\\" SPDX-License-Identifier: Apache-2.0\n"
+      ".\\\" Made by scripts/gen_options_doc from poprun/cli/option_rows.cpp.\n"
+      ".TH POPRUN 1\n.SH NAME\npoprun \\- run a data\\-parallel program as several instances\n"
+      ".SH SYNOPSIS\n" +
+      roff(std::string(kUsage)) + "\n.SH DESCRIPTION\n" + roff(std::string(kSummary)) + '\n';
+  for (const std::string_view note : kNotes) text += ".PP\n" + roff(std::string(note)) + '\n';
+  text += ".SH OPTIONS\n";
+  forEachGroup([&](std::string_view title) { text += ".SS " + roff(std::string(title)) + '\n'; },
+               [&](const OptionRow& row) { text += manOption(row); });
+  return text +
+         ".SH EXIT STATUS\n"
+         "The program's: the code of the first instance that failed, or 128 and the signal that killed it; 0 "
+         "if none "
+         "did.\n124 after \\fB\\-\\-timeout\\fR, 125 if poprun itself failed, 126 or 127 if the program "
+         "cannot be "
+         "started, 130 after Ctrl\\-C.\n";
+}
+
+std::string bashCompletion() {
+  std::string names;
+  std::string flags;
+  std::string cases;
+  for (const OptionRow& row : optionTable()) {
+    const std::vector<std::string> own = namesOf(row);
+    names += (names.empty() ? "" : " ") + join(own, " ");
+    if (row.traits.rule == ValueRule::kNone) continue;
+    const std::string words = join(wordsOf(row), " ");
+    std::string reply;
+    if (!words.empty()) reply = "COMPREPLY=($(compgen -W '" + words + "' -- \"$word\"))";
+    if (row.traits.hint == Hint::kFile) reply = "COMPREPLY=($(compgen -f -- \"$word\"))";
+    if (row.traits.hint == Hint::kDirectory) reply = "COMPREPLY=($(compgen -d -- \"$word\"))";
+    if (reply.empty()) reply = "COMPREPLY=()";
+    cases += "    " + join(own, " | ") + ") " + reply + " ;;\n";
+    if (row.traits.rule == ValueRule::kRequired) flags += (flags.empty() ? "" : " ") + join(own, " ");
+  }
+  return R"(# SPDX-License-Identifier: Apache-2.0
+# Completion of poprun for bash. Made by scripts/gen_options_doc from poprun/cli/option_rows.cpp.
+
+_poprun_names=')" +
+         names + "'\n\n# Options that take the next word, whatever it is.\n_poprun_take_value=' " + flags +
+         " '\n" + R"(
+_poprun_value() {
+  local word=$2
+  case $1 in
+)" + cases +
+         R"(    *) COMPREPLY=() ;;
+  esac
+}
+
+# The first word that is neither an option nor the value of one is the program.
+_poprun_program_at() {
+  local at=1 word
+  while [ "$at" -lt "$COMP_CWORD" ]; do
+    word=${COMP_WORDS[at]}
+    case $word in
+      --) at=$((at + 1)); break ;;
+      -?*) ;;
+      *) break ;;
+    esac
+    at=$((at + 1))
+    if [ "${COMP_WORDS[at]}" = = ]; then
+      at=$((at + 2))
+    elif [ "${_poprun_take_value#* "$word" }" != "$_poprun_take_value" ]; then
+      at=$((at + 1))
+    else
+      case ${COMP_WORDS[at]} in
+        yes | no | on | off | true | false | 0 | 1 | auto | instance | host | mpi | text | json)
+          [ "$at" -lt "$COMP_CWORD" ] && at=$((at + 1)) ;;
+      esac
+    fi
+  done
+  echo "$at"
+}
+
+_poprun() {
+  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} program
+  program=$(_poprun_program_at)
+  if [ "$program" -lt "$COMP_CWORD" ]; then
+    COMPREPLY=($(compgen -f -- "$word"))
+  elif [ "$word" = = ]; then
+    _poprun_value "$before" ''
+  elif [ "$before" = = ] && [ "$COMP_CWORD" -ge 2 ]; then
+    _poprun_value "${COMP_WORDS[COMP_CWORD - 2]}" "$word"
+  elif [ "${_poprun_take_value#* "$before" }" != "$_poprun_take_value" ]; then
+    _poprun_value "$before" "$word"
+  elif [ "${word#-}" != "$word" ]; then
+    COMPREPLY=($(compgen -W "$_poprun_names" -- "$word"))
+  else
+    _poprun_value "$before" "$word"
+    COMPREPLY+=($(compgen -c -- "$word"))
+  fi
+}
+
+complete -o default -F _poprun poprun
+)";
+}
+
+}  // namespace pop::cli

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// The option table as text for people and shells: --help, the reference page, the man page, bash's
+// completion.
+#pragma once
+
+#include <string>
+
+namespace pop::cli {
+
+std::string helpText();
+
+/// docs/reference/poprun.md
+std::string referencePage();
+
+/// docs/man/poprun.1
+std::string manPage();
+
+/// completions/poprun.bash
+std::string bashCompletion();
+
+}  // namespace pop::cli

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "poprun/cli/word_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/check.h"
+#include "common/base/text.h"
+#include "poprun/cli/shell_words.h"
+
+namespace pop::cli {
+namespace {
+
+const OptionRow& rowNamed(std::string_view name) {
+  const OptionRow* row = findOption(name);
+  POP_CHECK(row != nullptr);
+  return *row;
+}
+
+// A long name with one dash is mpirun's and horovodrun's way.
+const OptionRow* findOwn(Spelling spelling, const std::string& name) {
+  const OptionRow* row = findOption(name);
+  const bool one_dash = name.size() > 2 && name[1] != '-';
+  return row == nullptr && spelling != Spelling::kPoprun && one_dash ? findOption('-' + name) : row;
+}
+
+// mpirun and horovodrun take "a,a,b" for two slots on a and one on b.
+std::string withCountedHosts(const std::string& value) {
+  if (value.find_first_of("[:") != std::string::npos) return value;
+  std::vector<std::pair<std::string, int>> counts;
+  bool repeated = false;
+  for (const std::string& host : split(value, ',')) {
+    const auto found =
+        std::find_if(counts.begin(), counts.end(), [&](const auto& each) { return each.first == host; });
+    repeated = repeated || found != counts.end();
+    if (found == counts.end()) {
+      counts.emplace_back(host, 1);
+    } else {
+      ++found->second;
+    }
+  }
+  if (!repeated) return value;
+  std::vector<std::string> items;
+  for (const auto& [host, count] : counts) items.push_back(host + ':' + std::to_string(count));
+  return join(items, ",");
+}
+
+bool isOneOf(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::find(words.begin(), words.end(), text) != words.end();
+}
+
+}  // namespace
+
+SortedWords WordReader::read(const std::vector<std::string>& words) {
+  next_ = words.begin();
+  end_ = words.end();
+  // What these launchers do with output unless told otherwise.
+  if (spelling_ == Spelling::kMpirun) emit(rowNamed("--tag-output"), {}, "no");
+  if (spelling_ == Spelling::kHorovodrun) emit(rowNamed("--tag-output"), {}, "mpi");
+  readProgram();
+  while (next_ != end_) {
+    ++next_;  // the ':'
+    sorted_.programs.emplace_back();
+    readProgram();
+  }
+  finish();
+  return std::move(sorted_);
+}
+
+SortedWords WordReader::readArguments(std::string_view option, const std::string& value) {
+  takeArguments(option, value);
+  finish();
+  return std::move(sorted_);
+}
+
+void WordReader::readProgram() {
+  while (next_ != end_ && atOption() && *next_ != "--") readOption();
+  std::vector<std::string>& command = sorted_.programs.back().command;
+  if (next_ != end_ && *next_ == "--") {  // all that follows is the program's, ':' too
+    command.assign(next_ + 1, end_);
+    next_ = end_;
+    return;
+  }
+  const Word colon = std::find(next_, end_, ":");
+  command.assign(next_, colon);
+  next_ = colon;
+}
+
+bool WordReader::atOption() const {
+  return next_->size() > 1 && next_->front() == '-';
+}
+
+void WordReader::readOption() {
+  const std::string& word = *next_++;
+  const std::size_t equals = word.find('=');
+  Option option{word.substr(0, equals), std::nullopt};
+  if (equals != std::string::npos) option.value = word.substr(equals + 1);
+
+  const bool mpis = !within_.empty();
+  const OptionRow* own = mpis ? nullptr : findOwn(spelling_, option.name);
+  const CompatRow* compat = findCompat(mpis ? Spelling::kMpirun : spelling_, option.name);
+  if (compat != nullptr && (own == nullptr || spelling_ != Spelling::kPoprun)) {
+    readCompat(option, *compat);
+  } else if (own != nullptr) {
+    readOwn(option, *own);
+  } else {
+    unknown(option);
+  }
+}
+
+void WordReader::readOwn(const Option& option, const OptionRow& row) {
+  if (row.traits.rule == ValueRule::kNone) {
+    if (option.value) return mistake(option.name, "takes no value");
+    return emit(row, option.name, "yes");
+  }
+  if (row.traits.rule == ValueRule::kOptional && !option.value) {
+    // mpirun's flags have no values: there the next word is a program, even one called yes.
+    const bool value_follows = spelling_ == Spelling::kPoprun && next_ != end_ && isValueOf(row, *next_);
+    return emit(row, option.name, value_follows ? *next_++ : "yes");
+  }
+  const std::optional<std::string> value = takeValue(option);
+  if (!value) return;
+  if (isOneOf(row.name, {"--mpi-global-args", "--mpi-local-args"})) return takeArguments(row.name, *value);
+  emit(row, option.name, *value);
+}
+
+std::optional<std::string> WordReader::takeValue(const Option& option) {
+  if (option.value) return option.value;
+  if (next_ != end_) return *next_++;
+  mistake(option.name, "needs a value");
+  return std::nullopt;
+}
+
+void WordReader::readCompat(const Option& option, const CompatRow& row) {
+  if (row.values == 0 && option.value) return mistake(option.name, "takes no value");
+  std::vector<std::string> values;
+  while (static_cast<int>(values.size()) < row.values) {
+    std::optional<std::string> value = takeValue({option.name, values.empty() ? option.value : std::nullopt});
+    if (!value) return;
+    values.push_back(std::move(*value));
+  }
+  if (!within_.empty() && !row.in_arguments) {
+    return mistake(option.name, "is not honoured here; give poprun's own option for it (`poprun --help`)");
+  }
+  apply(row, option.name, values);
+}
+
+void WordReader::unknown(const Option& option) {
+  if (!within_.empty()) {
+    return mistake(option.name, "is not an option of mpirun that poprun knows; leave it out");
+  }
+  const std::string_view similar = similarOption(option.name);
+  mistake(option.name, "no such option" +
+                           (similar.empty() ? "" : "; did you mean " + std::string(similar) + '?') +
+                           " (`poprun --help` lists them; a program's own options follow its name)");
+}
+
+// The words within one word, at their place among the others.
+void WordReader::takeArguments(std::string_view option, const std::string& value) {
+  Result<std::vector<std::string>> words = splitShell(value);
+  if (!words.ok()) return mistake(std::string(option), words.status().message());
+  const Word outer_next = std::exchange(next_, words->begin());
+  const Word outer_end = std::exchange(end_, words->end());
+  within_ = option;
+  while (next_ != end_) {
+    if (atOption()) {
+      readOption();
+    } else {
+      mistake(*next_++, "is no option of mpirun; the program follows poprun's own options");
+    }
+  }
+  within_.clear();
+  next_ = outer_next;
+  end_ = outer_end;
+}
+
+void WordReader::apply(const CompatRow& row, const std::string& name,
+                       const std::vector<std::string>& values) {
+  const std::string target(row.target);
+  switch (row.action) {
+    case CompatAction::kSameAs:
+      return emit(rowNamed(target), name, values.front());
+    case CompatAction::kMeans:
+      return applyMeaning(target, name);
+    case CompatAction::kVariable:
+      return emitVariable(name, target + '=' + values.front());
+    case CompatAction::kMebibytes: {
+      const Result<std::int64_t> mebibytes = parseInteger(values.front());
+      if (!mebibytes.ok() || mebibytes.value() < 0 || mebibytes.value() > (1 << 20)) {
+        return mistake(name, inQuotes(values.front()) + " is not a number of MiB");
+      }
+      return emitVariable(name, target + '=' + std::to_string(mebibytes.value() << 20));
+    }
+    case CompatAction::kSet:
+      return emitVariable(name, values[0] + '=' + values[1]);
+    case CompatAction::kForward:
+      for (std::string& variable : split(values.front(), ',')) emitVariable(name, std::move(variable));
+      return;
+    case CompatAction::kBindTo:
+      return applyBindTo(name, values.front());
+    case CompatAction::kMapBy:
+      return applyMapBy(name, values.front());
+    case CompatAction::kArguments:
+      return takeArguments(name, values.front());
+    case CompatAction::kTransport:
+      transports_.push_back(row.values == 2 ? name + ' ' + values.front() : name);
+      return;
+    case CompatAction::kNothing:
+      return;
+    case CompatAction::kRefused:
+      return mistake(name, "poprun does not have it: " + target);
+  }
+}
+
+void WordReader::applyMeaning(std::string_view target, const std::string& name) {
+  for (const std::string& option : split(target, ' ')) {
+    const std::size_t equals = option.find('=');
+    emit(rowNamed(option.substr(0, equals)), name,
+         equals == std::string::npos ? "yes" : option.substr(equals + 1));
+  }
+}
+
+void WordReader::applyBindTo(const std::string& name, const std::string& value) {
+  const std::string kind = value.substr(0, value.find(':'));
+  if (!isOneOf(kind, {"none", "core", "hwthread", "numa", "socket", "package"})) {
+    return mistake(name, inQuotes(value) +
+                             " is not none, core, hwthread, numa or socket; --process-placement " +
+                             "takes lists of CPUs");
+  }
+  bind_to_ = kind;
+}
+
+void WordReader::applyMapBy(const std::string& name, const std::string& value) {
+  const std::vector<std::string> parts = split(value, ':');
+  if (!isOneOf(parts.front(), {"", "slot", "core", "hwthread", "numa", "socket", "package"})) {
+    return mistake(name, inQuotes(value) +
+                             " is not slot, core, numa or socket, with or without :PE=n; instances " +
+                             "follow each other on the hosts (--host name:N)");
+  }
+  map_by_ = parts.front();
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    const std::string& modifier = parts[i];
+    if (isOneOf(modifier, {"OVERSUBSCRIBE", "oversubscribe"})) {
+      emit(rowNamed("--oversubscribe"), name, "yes");
+    } else if (modifier.starts_with("PE=") || modifier.starts_with("pe=")) {
+      cores_ = modifier.substr(3);
+    } else if (!isOneOf(modifier, {"NOOVERSUBSCRIBE", "nooversubscribe", "SPAN", "span"})) {
+      mistake(name, inQuotes(modifier) + " is not PE=n or OVERSUBSCRIBE");
+    }
+  }
+}
+
+void WordReader::emitVariable(const std::string& written_name, std::string value) {
+  emit(rowNamed("-x"), written_name, std::move(value));
+}
+
+void WordReader::emit(const OptionRow& row, const std::string& written_name, std::string value) {
+  const std::string name(row.name);
+  if (name == "--host" && spelling_ != Spelling::kPoprun) value = withCountedHosts(value);
+  FlatWords* target = &sorted_.programs.back().options;
+  if (!row.traits.per_program && sorted_.programs.size() > 1) {
+    return mistake(written_name,
+                   "may only stand before the first program; of each program, only --num-instances, -x and "
+                   "--wdir can be said");
+  }
+  // What is written for mpirun as a whole is for all programs, wherever it stands.
+  if (row.traits.per_program && !within_.empty()) target = &sorted_.every_program;
+  target->push_back(name);
+  target->push_back(std::move(value));
+}
+
+void WordReader::mistake(const std::string& name, std::string_view text) {
+  sorted_.mistakes.push_back((within_.empty() ? "" : within_ + ": ") + name + ": " + std::string(text));
+}
+
+// What only all words together say.
+void WordReader::finish() {
+  if (!transports_.empty()) {
+    sorted_.warnings.push_back(
+        join(transports_, ", ") +
+        ": ignored, being about MPI's own network; poprun's is chosen by --host-subnet");
+  }
+  FlatWords& options = sorted_.programs.front().options;
+  const auto place = [&](const char* how, const std::string& cores) {
+    options.insert(options.end(), {"--process-placement", how});
+    if (!cores.empty()) options.insert(options.end(), {"--cores-per-instance", cores});
+  };
+  const bool far_apart = isOneOf(map_by_, {"numa", "socket", "package"});
+  if (bind_to_ == "none") return place("disabled", {});
+  if (!cores_.empty()) return place(far_apart ? "spreadcores" : "compact", cores_);
+  if (isOneOf(bind_to_, {"core", "hwthread"})) return place(far_apart ? "spreadcores" : "compact", "1");
+  if (!bind_to_.empty() || far_apart) return place("spreadnuma", {});
+  if (isOneOf(map_by_, {"core", "hwthread"})) return place("compact", "1");
+}
+
+}  // namespace pop::cli

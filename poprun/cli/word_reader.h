@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sorts the words of a command line: which belong to poprun, to which program, and what is a program's own.
+// The options come out in one plain form, name and value, whoever's spelling they were written in.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "poprun/cli/compat_table.h"
+#include "poprun/cli/option_table.h"
+
+namespace pop::cli {
+
+/// "--name", "value", "--name", "value" …
+using FlatWords = std::vector<std::string>;
+
+struct SortedWords {
+  struct Program {
+    FlatWords options;  ///< those before the first program are the job's, too
+    std::vector<std::string> command;
+  };
+  FlatWords every_program;  ///< before those of each program
+  std::vector<Program> programs{{}};
+  std::vector<std::string> mistakes;
+  std::vector<std::string> warnings;
+};
+
+class WordReader {
+ public:
+  explicit WordReader(Spelling spelling) : spelling_(spelling) {}
+
+  /// A whole command line, without poprun's own name.
+  SortedWords read(const std::vector<std::string>& words);
+
+  /// The value of --mpi-global-args or --mpi-local-args alone.
+  SortedWords readArguments(std::string_view option, const std::string& value);
+
+ private:
+  using Word = std::vector<std::string>::const_iterator;
+  struct Option {
+    std::string name;                  ///< as it was written
+    std::optional<std::string> value;  ///< after '='
+  };
+
+  void readProgram();
+  bool atOption() const;
+  void readOption();
+  void readOwn(const Option& option, const OptionRow& row);
+  void readCompat(const Option& option, const CompatRow& row);
+  void unknown(const Option& option);
+
+  void takeArguments(std::string_view option, const std::string& value);
+  std::optional<std::string> takeValue(const Option& option);
+  void apply(const CompatRow& row, const std::string& name, const std::vector<std::string>& values);
+  void applyMeaning(std::string_view target, const std::string& name);
+  void applyMapBy(const std::string& name, const std::string& value);
+  void applyBindTo(const std::string& name, const std::string& value);
+  void emit(const OptionRow& row, const std::string& written_name, std::string value);
+  void emitVariable(const std::string& written_name, std::string value);
+  void mistake(const std::string& name, std::string_view text);
+  void finish();
+
+  const Spelling spelling_;
+  std::string within_;  ///< the option whose value is being read; empty: the command line itself
+  Word next_;
+  Word end_;
+  SortedWords sorted_;
+  std::vector<std::string> transports_;
+  std::string bind_to_;
+  std::string map_by_;
+  std::string cores_;  ///< :PE=n
+};
+
+}  // namespace pop::cli

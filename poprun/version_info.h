@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// What --version prints.
+#pragma once
+
+#include <string>
+
+#include "poprun/plan/options.h"
+
+namespace pop {
+
+std::string versionText(VersionFormat format);
+
+}  // namespace pop
