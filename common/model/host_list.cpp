@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
 #include <set>
 
 #include "common/base/text.h"
@@ -93,15 +94,20 @@ std::size_t slotsColon(std::string_view item) {
   return colon;
 }
 
+std::optional<int> slotsIn(std::string_view text) {
+  if (!isNumber(text)) return std::nullopt;
+  const std::int64_t number = parseInteger(text).value();
+  if (number < 1 || number > kMostSlots) return std::nullopt;
+  return static_cast<int>(number);
+}
+
 Result<std::vector<Host>> parseItem(std::string_view item) {
   const std::size_t colon = slotsColon(item);
   int slots = 0;
   if (colon != std::string_view::npos) {
-    const std::string_view number = item.substr(colon + 1);
-    if (!isNumber(number) || parseInteger(number).value() < 1 || parseInteger(number).value() > kMostSlots) {
-      return invalidArgument(inQuotes(item) + ": after ':' comes the number of slots, at least 1");
-    }
-    slots = static_cast<int>(parseInteger(number).value());
+    const std::optional<int> number = slotsIn(item.substr(colon + 1));
+    if (!number) return invalidArgument(inQuotes(item) + ": after ':' comes the number of slots, at least 1");
+    slots = *number;
   }
   const std::string_view name = item.substr(0, colon);
   const bool is_address =
@@ -164,8 +170,9 @@ Result<std::vector<Host>> parseLine(std::string_view line) {
     if (!word.starts_with("slots=")) {
       return invalidArgument(inQuotes(word) + ": after a host comes nothing, or slots=N");
     }
-    POP_ASSIGN_OR_RETURN(const std::vector<Host> counted, parseItem("x:" + std::string(word.substr(6))));
-    for (Host& host : hosts) host.slots = counted.front().slots;
+    const std::optional<int> slots = slotsIn(word.substr(6));
+    if (!slots) return invalidArgument(inQuotes(word) + ": slots are a number, at least 1");
+    for (Host& host : hosts) host.slots = *slots;
   }
   return hosts;
 }

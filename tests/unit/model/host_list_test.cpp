@@ -9,11 +9,30 @@
 namespace pop::model {
 namespace {
 
-using Hosts = std::vector<std::string>;
+using Hosts = std::vector<Host>;
 
 TEST(HostList, KeepsTheUsersOrder) {
-  EXPECT_EQ(parseHostList("node2,node1").value(), (Hosts{"node2", "node1"}));
-  EXPECT_EQ(parseHostList("localhost").value(), (Hosts{"localhost"}));
+  EXPECT_EQ(parseHostList("node2,node1").value(), (Hosts{{"node2"}, {"node1"}}));
+  EXPECT_EQ(parseHostList("localhost").value(), (Hosts{{"localhost"}}));
+}
+
+TEST(HostList, ExpandsRanges) {
+  EXPECT_EQ(parseHostList("host[0-2,4]").value(), (Hosts{{"host0"}, {"host1"}, {"host2"}, {"host4"}}));
+  EXPECT_EQ(parseHostList("node[08-11]").value(), (Hosts{{"node08"}, {"node09"}, {"node10"}, {"node11"}}));
+  EXPECT_EQ(parseHostList("node[8-11].x").value(),
+            (Hosts{{"node8.x"}, {"node9.x"}, {"node10.x"}, {"node11.x"}}));
+  EXPECT_EQ(parseHostList("r[0-1]n[0-1],b").value(), (Hosts{{"r0n0"}, {"r0n1"}, {"r1n0"}, {"r1n1"}, {"b"}}));
+  EXPECT_EQ(parseHostList("a[3]").value(), (Hosts{{"a3"}}));
+}
+
+TEST(HostList, TakesSlots) {
+  EXPECT_EQ(parseHostList("localhost:2,b").value(), (Hosts{{"localhost", 2}, {"b", 0}}));
+  EXPECT_EQ(parseHostList("n[0-1]:4").value(), (Hosts{{"n0", 4}, {"n1", 4}}));
+}
+
+TEST(HostList, TakesAddresses) {
+  EXPECT_EQ(parseHostList("10.0.0.1:2,::1,[fe80::1]:3,[::2]").value(),
+            (Hosts{{"10.0.0.1", 2}, {"::1", 0}, {"fe80::1", 3}, {"::2", 0}}));
 }
 
 TEST(HostList, RefusesEmptyNames) {
@@ -26,6 +45,32 @@ TEST(HostList, RefusesEmptyNames) {
 
 TEST(HostList, RefusesRepeatedNames) {
   EXPECT_EQ(parseHostList("a,b,a").status(), invalidArgument("'a,b,a' names a twice"));
+  EXPECT_EQ(parseHostList("a[0-2],a1").status(), invalidArgument("'a[0-2],a1' names a1 twice"));
+}
+
+TEST(HostList, RefusesWhatNamesNoHost) {
+  for (const char* text :
+       {"a[", "a[]", "a[1-]", "a[2-1]", "a[x]", "a]", "a:0", "a:x", "a:", ":2", "a b", "-a", "a=1",
+        "a[0-99999999]", "a[0-999][0-999]", "a:70000", "[::1", "a[1-2", "a[1-2]]"}) {
+    const Result<Hosts> hosts = parseHostList(text);
+    ASSERT_FALSE(hosts.ok()) << text;
+    EXPECT_EQ(hosts.code(), Code::kInvalidArgument) << text;
+  }
+}
+
+TEST(Hostfile, HasAHostPerLine) {
+  EXPECT_EQ(parseHostfile("# all\nnode1 slots=4\n\n  node2:2 # two\r\nn[3-4]\tslots=8 max_slots=9\nlast", "f")
+                .value(),
+            (Hosts{{"node1", 4}, {"node2", 2}, {"n3", 8}, {"n4", 8}, {"last", 0}}));
+}
+
+TEST(Hostfile, MistakesNameFileAndLine) {
+  EXPECT_EQ(parseHostfile("a\nb c\n", "hosts").status().message(),
+            "hosts:2: 'c': after a host comes nothing, or slots=N");
+  EXPECT_EQ(parseHostfile("a\n\na\n", "hosts").status().message(), "hosts:3: 'a' names a twice");
+  EXPECT_EQ(parseHostfile("a slots=0\n", "hosts").status().message(),
+            "hosts:1: 'slots=0': slots are a number, at least 1");
+  EXPECT_EQ(parseHostfile("\n#\n", "hosts").status().message(), "hosts: names no host");
 }
 
 TEST(IsThisHost, KnowsItsOwnNames) {

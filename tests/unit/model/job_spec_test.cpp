@@ -63,6 +63,43 @@ TEST(FindMistakes, WantsInstancesDividedEvenlyOverHosts) {
                                               "--num-instances 2 or 4, or another --host list"));
 }
 
+TEST(FindMistakes, WantsNoMoreInstancesThanSlots) {
+  JobSpec spec = job(3, 3);
+  spec.hosts = {{"a", 2}, {"b"}};  // b has one
+  EXPECT_THAT(findMistakes(spec), IsEmpty());
+  spec = job(4, 4);
+  spec.hosts = {{"a", 2}, {"b"}};
+  EXPECT_THAT(
+      findMistakes(spec),
+      ElementsAre("--num-instances 4: the hosts have 3 slots; use fewer instances, give the hosts more slots "
+                  "(--host name:N, slots=N in a --hostfile), or --oversubscribe yes"));
+}
+
+TEST(FindMistakes, WantsInstancesDividedEvenlyOverTheChosenDomains) {
+  JobSpec spec = job(4, 8);
+  for (const int right : {1, 2, 4}) {
+    spec.num_ilds = right;
+    EXPECT_THAT(findMistakes(spec), IsEmpty()) << right;
+  }
+  for (const int wrong : {-1, 0, 3, 5, INT_MAX}) {
+    spec.num_ilds = wrong;
+    EXPECT_THAT(findMistakes(spec), ElementsAre(HasSubstr("--num-ilds " + std::to_string(wrong)))) << wrong;
+  }
+  spec = job(2, 32, 8);
+  spec.num_ilds = 2;
+  EXPECT_THAT(findMistakes(spec),
+              ElementsAre("--num-ilds 2: each IPU-Link domain would have 128 IPUs, and has at "
+                          "most 64; use more domains"));
+}
+
+TEST(FindMistakes, LooksAtEachOfSeveralPrograms) {
+  JobSpec spec = job(2, 2);
+  spec.programs = {{.command = {"a"}, .num_instances = 2}, {.command = {}, .num_instances = 0}};
+  EXPECT_THAT(findMistakes(spec),
+              ElementsAre(HasSubstr("program 2 of those that ':' separates: there is none"),
+                          HasSubstr("--num-instances 0: must be at least 1")));
+}
+
 TEST(FindMistakes, WantsEachInstanceInOneIpuLinkDomain) {
   const auto straddles = [](const std::string& instance) {
     return HasSubstr("the IPUs of instance " + instance + " would lie in two IPU-Link domains (of 64 IPUs)");

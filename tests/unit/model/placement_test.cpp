@@ -91,6 +91,25 @@ TEST(Place, FollowsTheExampleOfTwoHosts) {
   EXPECT_EQ(placement[2].ild, 1);
 }
 
+TEST(Place, FillsHostByHostUpToTheirSlots) {
+  JobSpec spec = job(3, 5, 5);
+  spec.hosts = {{"a", 2}, {"b"}, {"c", 4}};
+  std::vector<int> hosts;
+  std::vector<int> locals;
+  for (const InstancePlacement& each : place(spec)) {
+    hosts.push_back(each.host);
+    locals.push_back(each.local_instance);
+  }
+  EXPECT_EQ(hosts, (std::vector<int>{0, 0, 1, 2, 2}));
+  EXPECT_EQ(locals, (std::vector<int>{0, 1, 0, 0, 1}));
+}
+
+TEST(Place, DividesInstancesOverTheChosenDomains) {
+  JobSpec spec = job(1, 8, 16);
+  spec.num_ilds = 2;
+  for (const InstancePlacement& each : place(spec)) EXPECT_EQ(each.ild, each.instance / 4);
+}
+
 TEST(PlaceDeathTest, AJobWithMistakesIsOurBug) {
   EXPECT_DEATH(static_cast<void>(place(job(1, 2, 3))), "internal error");
 }

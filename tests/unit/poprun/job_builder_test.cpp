@@ -102,17 +102,135 @@ TEST(BuildJob, TakesThisHostByAnyOfItsNames) {
   }
 }
 
-TEST(BuildJob, RefusesOtherHostsByName) {
-  Options options = optionsFor(2);
-  options.host = "node7,node8";
+TEST(BuildJob, PlansForHostsThatItCannotReach) {
+  Options options = optionsFor(4);
+  options.host = "node[7-8]";
+  const BuiltJob job = built(options);
+  EXPECT_THAT(job.mistakes, IsEmpty());
+  EXPECT_THAT(job.spec.hosts, ElementsAre(model::Host{"node7"}, model::Host{"node8"}));
   EXPECT_THAT(
-      mistakesOf(options),
-      ElementsAre(
-          "--host node8: unknown host; this version starts instances on this host only (localhost, or "
-          "node7)",
-          "--host: this version takes a single host, this one"));
-  options.host = "";
-  EXPECT_THAT(mistakesOf(options), ElementsAre("--host: '' has an empty host name"));
+      findObstacles(job.spec, "node7"),
+      ElementsAre("--host node8: this version starts instances on this host only (localhost, or node7); "
+                  "--dry-run plans such a job"));
+  EXPECT_THAT(findObstacles(built(optionsFor(1)).spec, "node7"), IsEmpty());
+  options.host = "localhost,node7";
+  EXPECT_THAT(findObstacles(built(options).spec, "node7"),
+              ElementsAre(HasSubstr("names of one host, this one")));
+}
+
+TEST(BuildJob, APartitionCanBePlannedButNotHad) {
+  Options options = optionsFor(1);
+  options.partition.server_host = "vipu";
+  options.partition.reset = false;
+  EXPECT_THAT(findObstacles(built(options).spec, "node7"), IsEmpty()) << "nothing is asked for";
+  options.partition.name = "p";
+  const BuiltJob job = built(options);
+  EXPECT_THAT(job.mistakes, IsEmpty());
+  EXPECT_EQ(job.spec.partition, options.partition);
+  EXPECT_THAT(
+      findObstacles(job.spec, "node7"),
+      ElementsAre(HasSubstr("the V-IPU server is not part of this version; leave out --vipu-partition")));
+}
+
+TEST(BuildJob, SlotsSayHowManyInstancesOneProgramHas) {
+  Options options = optionsFor(1);
+  options.programs.front().num_instances.reset();
+  options.host = "a:2,b:3";
+  BuiltJob job = built(options);
+  EXPECT_THAT(job.mistakes, IsEmpty());
+  EXPECT_EQ(job.spec.num_instances, 5);
+  EXPECT_EQ(job.spec.programs.front().num_instances, 5);
+  EXPECT_EQ(job.spec.num_replicas, 5);
+  options.programs.front().num_instances = 6;
+  EXPECT_THAT(mistakesOf(options), ElementsAre(HasSubstr("--num-instances 6: the hosts have 5 slots")));
+  options.oversubscribe = true;
+  job = built(options);
+  EXPECT_THAT(job.mistakes, IsEmpty());
+  EXPECT_THAT(job.spec.hosts, ElementsAre(model::Host{"a"}, model::Host{"b"})) << "three on each";
+}
+
+TEST(BuildJob, ReadsTheHostfile) {
+  Options options = optionsFor(3);
+  options.hostfile = "my/hosts";
+  const auto build = [&](const std::string& text) {
+    return buildJob(options, {.host_name = "node7",
+                              .variable = [](const char*) -> const char* { return nullptr; },
+                              .file = [&](const std::string& path) -> Result<std::string> {
+                                EXPECT_EQ(path, "my/hosts");
+                                if (text.empty()) return unavailable(path + ": no");
+                                return text;
+                              }});
+  };
+  EXPECT_THAT(build("a slots=2\nb\n").spec.hosts, ElementsAre(model::Host{"a", 2}, model::Host{"b", 0}));
+  EXPECT_THAT(build("a slots=x\n").mistakes, ElementsAre(HasSubstr("--hostfile: my/hosts:1: ")));
+  EXPECT_THAT(build("").mistakes, ElementsAre("--hostfile: my/hosts: no"));
+}
+
+TEST(BuildJob, ForwardsVariables) {
+  Options options = optionsFor(2);
+  options.programs.front().environment = {"A=1", "HOME", "NOT_SET", "NOT_SET"};
+  const BuiltJob job =
+      buildJob(options, {.host_name = "node7", .variable = [](const char* name) -> const char* {
+                           const std::string_view asked = name;
+                           return asked == "HOME" ? "/home/me" : asked == "PATH" ? "/bin" : nullptr;
+                         }});
+  EXPECT_THAT(job.spec.environment, ElementsAre(model::Variable{"PATH", "/bin"}));
+  EXPECT_THAT(job.spec.programs.front().environment,
+              ElementsAre(model::Variable{"A", "1"}, model::Variable{"HOME", "/home/me"}));
+  EXPECT_THAT(job.warnings, ElementsAre("-x NOT_SET: not set here, so there is nothing to forward"));
+}
+
+TEST(BuildJob, RefusesRootWhenAskedTo) {
+  Options options = optionsFor(1);
+  const auto mistakes = [&](bool is_root) {
+    return buildJob(options, {.host_name = "node7",
+                              .variable = [](const char*) -> const char* { return nullptr; },
+                              .is_root = is_root})
+        .mistakes;
+  };
+  EXPECT_THAT(mistakes(true), IsEmpty());
+  options.allow_run_as_root = false;
+  EXPECT_THAT(mistakes(false), IsEmpty());
+  EXPECT_THAT(mistakes(true), ElementsAre("--allow-run-as-root no: poprun was started by root"));
+}
+
+TEST(BuildJob, FillsEveryFieldOfTheJob) {
+  Options options = optionsFor(2);
+  options.host_subnet = "10.0.0.0/8";
+  options.num_ilds = 2;
+  options.binding.mode = model::BindMode::kCompact;
+  options.env_families.clear();
+  options.tf_tasks.chief = true;
+  options.executable_cache_path = "cache";
+  options.stdin_policy = {model::StdinPolicy::Who::kOne, 1};
+  options.kill_grace = options.timeout = options.restart_delay = std::chrono::seconds(7);
+  options.stack_traces = true;
+  options.max_restarts = 3;
+  options.programs.front().working_directory = "/data";
+  const BuiltJob job = built(options);
+  EXPECT_THAT(job.mistakes, IsEmpty());
+  EXPECT_EQ(job.spec.host_subnet, options.host_subnet);
+  EXPECT_EQ(job.spec.num_ilds, options.num_ilds);
+  EXPECT_EQ(job.spec.binding, options.binding);
+  EXPECT_EQ(job.spec.env_families, options.env_families);
+  EXPECT_EQ(job.spec.tf_tasks, options.tf_tasks);
+  EXPECT_EQ(job.spec.executable_cache_path, "cache");
+  EXPECT_EQ(job.spec.stdin_policy, options.stdin_policy);
+  EXPECT_EQ(job.spec.kill_grace, options.kill_grace);
+  EXPECT_EQ(job.spec.timeout, options.timeout);
+  EXPECT_EQ(job.spec.restart_delay, options.restart_delay);
+  EXPECT_TRUE(job.spec.stack_traces);
+  EXPECT_EQ(job.spec.max_restarts, 3);
+  EXPECT_EQ(job.spec.programs.front().working_directory, "/data");
+}
+
+TEST(BuildJob, InputCanOnlyGoToAnInstanceThatExists) {
+  Options options = optionsFor(2);
+  options.stdin_policy = {model::StdinPolicy::Who::kOne, 2};
+  options.only_stdout_from_instance = 9;
+  EXPECT_THAT(mistakesOf(options),
+              ElementsAre(HasSubstr("--only-stdout-from-instance 9: there are only instances 0 to 1"),
+                          HasSubstr("--stdin 2: there are only instances 0 to 1")));
 }
 
 TEST(BuildJob, OutputCanOnlyComeFromAnInstanceThatExists) {

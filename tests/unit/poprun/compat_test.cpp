@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Command lines as users of mpirun, horovodrun and PopRun's --mpi-…-args write them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "poprun/options.h"
+
+namespace pop {
+namespace {
+
+using cli::Spelling;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Optional;
+
+using Arguments = std::vector<std::string>;
+
+Options optionsOf(Spelling spelling, const Arguments& arguments) {
+  const ParsedOptions parsed = parseOptions(arguments, spelling);
+  EXPECT_THAT(parsed.mistakes, IsEmpty());
+  EXPECT_THAT(parsed.warnings, IsEmpty());
+  return parsed.options;
+}
+
+Options mpirun(const Arguments& arguments) {
+  return optionsOf(Spelling::kMpirun, arguments);
+}
+Options horovodrun(const Arguments& arguments) {
+  return optionsOf(Spelling::kHorovodrun, arguments);
+}
+Options poprun(const Arguments& arguments) {
+  return optionsOf(Spelling::kPoprun, arguments);
+}
+
+TEST(SpellingOf, FollowsTheNameOfTheProgram) {
+  EXPECT_EQ(cli::spellingOf("poprun"), Spelling::kPoprun);
+  EXPECT_EQ(cli::spellingOf("/usr/bin/poprun-2"), Spelling::kPoprun);
+  EXPECT_EQ(cli::spellingOf("/opt/bin/mpirun"), Spelling::kMpirun);
+  EXPECT_EQ(cli::spellingOf("mpiexec"), Spelling::kMpirun);
+  EXPECT_EQ(cli::spellingOf("./horovodrun"), Spelling::kHorovodrun);
+  EXPECT_EQ(cli::spellingOf(""), Spelling::kPoprun);
+}
+
+TEST(Mpirun, TakesItsUsualOptions) {
+  const Options options =
+      mpirun({"-np", "4", "-H", "localhost:4", "-x", "A=1", "-x", "B", "-wdir", "/tmp", "--allow-run-as-root",
+              "--oversubscribe", "--report-bindings", "--timeout", "10", "-q", "./train", "-np"});
+  EXPECT_THAT(options.programs.front().num_instances, Optional(4));
+  EXPECT_EQ(options.host, "localhost:4");
+  EXPECT_THAT(options.programs.front().environment, ElementsAre("A=1", "B"));
+  EXPECT_EQ(options.programs.front().working_directory, "/tmp");
+  EXPECT_TRUE(options.oversubscribe && options.report_bindings);
+  EXPECT_EQ(options.timeout, std::chrono::seconds(10));
+  EXPECT_EQ(options.tag_output, TagOutput::kNo) << "mpirun tags only when told to";
+  EXPECT_THAT(options.programs.front().command, ElementsAre("./train", "-np"));
+}
+
+TEST(Mpirun, FlagsTakeNoWord) {
+  const Options options = mpirun({"--tag-output", "-timestamp-output", "--report-bindings", "yes", "no"});
+  EXPECT_EQ(options.tag_output, TagOutput::kMpi);
+  EXPECT_TRUE(options.timestamp_output);
+  EXPECT_THAT(options.programs.front().command, ElementsAre("yes", "no")) << "yes is a program";
+}
+
+TEST(Mpirun, LongNamesMayHaveOneDash) {
+  EXPECT_EQ(mpirun({"-hostfile", "f", "x"}).hostfile, "f");
+  EXPECT_EQ(mpirun({"--machinefile", "f", "x"}).hostfile, "f");
+  EXPECT_EQ(mpirun({"-host", "a,b", "x"}).host, "a,b");
+  EXPECT_EQ(mpirun({"-output-filename", "d", "x"}).output_filename, "d");
+  EXPECT_THAT(mpirun({"-num-replicas", "6", "x"}).num_replicas, Optional(6));
+}
+
+TEST(Mpirun, ARepeatedHostIsASlot) {
+  EXPECT_EQ(mpirun({"-H", "a,a,b", "x"}).host, "a:2,b:1");
+  EXPECT_EQ(horovodrun({"-H", "a,a", "x"}).host, "a:2");
+  EXPECT_EQ(poprun({"-H", "a,a", "x"}).host, "a,a") << "PopRun's has each once; to be refused by name";
+}
+
+TEST(Mpirun, TakesMpichsWays) {
+  const Options options =
+      mpirun({"-n", "2", "-genv", "A", "1", "-genvlist", "B,C", "-f", "hosts", "-l", "x"});
+  EXPECT_THAT(options.programs.front().environment, ElementsAre("A=1", "B", "C"));
+  EXPECT_EQ(options.hostfile, "hosts");
+  EXPECT_EQ(options.tag_output, TagOutput::kInstance);
+}
+
+TEST(Mpirun, BindsAndMaps) {
+  using model::BindMode;
+  const auto binding = [](const Arguments& words) {
+    Arguments all = words;
+    all.emplace_back("x");
+    return mpirun(all).binding;
+  };
+  EXPECT_EQ(binding({}).mode, BindMode::kSpreadNuma);
+  EXPECT_EQ(binding({"--bind-to", "none"}).mode, BindMode::kDisabled);
+  EXPECT_EQ(binding({"--map-by", "socket", "--bind-to", "none"}).mode, BindMode::kDisabled);
+  EXPECT_EQ(binding({"--bind-to", "core"}), (model::BindPolicy{BindMode::kCompact, 1, {}}));
+  EXPECT_EQ(binding({"--bind-to", "hwthread"}), (model::BindPolicy{BindMode::kCompact, 1, {}}));
+  EXPECT_EQ(binding({"--bind-to", "core", "--map-by", "socket"}),
+            (model::BindPolicy{BindMode::kSpreadCores, 1, {}}));
+  EXPECT_EQ(binding({"--map-by", "slot:PE=4"}), (model::BindPolicy{BindMode::kCompact, 4, {}}));
+  EXPECT_EQ(binding({"--map-by", "numa:PE=2"}), (model::BindPolicy{BindMode::kSpreadCores, 2, {}}));
+  EXPECT_EQ(binding({"--map-by", "core"}), (model::BindPolicy{BindMode::kCompact, 1, {}}));
+  EXPECT_EQ(binding({"--bind-to", "numa"}).mode, BindMode::kSpreadNuma);
+  EXPECT_EQ(binding({"--map-by", "slot"}), model::BindPolicy{});
+}
+
+TEST(Mpirun, RefusesWhatHasNoMeaningAndSaysWhatToDo) {
+  const auto mistakes = [](const Arguments& words) {
+    return parseOptions(words, Spelling::kMpirun).mistakes;
+  };
+  EXPECT_THAT(
+      mistakes({"--npernode", "2", "x"}),
+      ElementsAre("--npernode: poprun does not have it: give the hosts slots instead, as in --host a:4,b:4"));
+  EXPECT_THAT(mistakes({"--map-by", "ppr:2:node", "x"}),
+              ElementsAre(HasSubstr("--map-by: 'ppr:2:node' is not slot")));
+  EXPECT_THAT(mistakes({"--bind-to", "board", "x"}),
+              ElementsAre(HasSubstr("--bind-to: 'board' is not none, core")));
+  EXPECT_THAT(mistakes({"--map-by", "slot:PE=x", "x"}),
+              ElementsAre("--cores-per-instance: 'x' is not a whole number"));
+  EXPECT_THAT(mistakes({"--frobnicate", "x"}), ElementsAre(HasSubstr("--frobnicate: no such option")));
+  EXPECT_THAT(mistakes({"--mca", "a"}), ElementsAre("--mca: needs a value"));
+}
+
+TEST(Mpirun, OneWarningForAllThatIsAboutMpisTransports) {
+  const ParsedOptions parsed = parseOptions(
+      {"--mca", "btl_tcp_if_include", "eno1", "-mca", "oob", "x", "--prefix", "/opt", "-np", "2", "prog"},
+      Spelling::kMpirun);
+  EXPECT_THAT(parsed.mistakes, IsEmpty());
+  EXPECT_THAT(parsed.warnings,
+              ElementsAre("--mca btl_tcp_if_include, -mca oob, --prefix: ignored, being about MPI's "
+                          "own network; poprun's is chosen by --host-subnet"));
+  EXPECT_THAT(parsed.options.programs.front().command, ElementsAre("prog"));
+}
+
+TEST(Poprun, UnderstandsMpirunsLongOptions) {
+  const ParsedOptions parsed = parseOptions(
+      {"-np", "2", "--bind-to", "none", "--mca", "a", "b", "-mca", "c", "d", "--machinefile", "f", "x"});
+  EXPECT_THAT(parsed.mistakes, IsEmpty());
+  EXPECT_EQ(parsed.warnings.size(), 1U);
+  EXPECT_EQ(parsed.options.binding.mode, model::BindMode::kDisabled);
+  EXPECT_EQ(parsed.options.hostfile, "f");
+}
+
+TEST(Horovodrun, TakesItsUsualOptions) {
+  const Options options = horovodrun({"--gloo", "-np", "2", "-H", "localhost:2", "-p", "12345", "--verbose",
+                                      "--output-filename", "logs", "--disable-cache", "python", "train.py"});
+  EXPECT_THAT(options.programs.front().num_instances, Optional(2));
+  EXPECT_EQ(options.host, "localhost:2");
+  EXPECT_EQ(options.verbosity, 1);
+  EXPECT_EQ(options.output_filename, "logs");
+  EXPECT_EQ(options.tag_output, TagOutput::kMpi) << "as horovodrun tags";
+  EXPECT_THAT(options.programs.front().command, ElementsAre("python", "train.py"));
+}
+
+TEST(Horovodrun, SetsHorovodsVariables) {
+  EXPECT_THAT(horovodrun({"--fusion-threshold-mb", "32", "--cycle-time-ms", "3.5",
+                          "--timeline-filename=t.json", "--autotune", "x"})
+                  .programs.front()
+                  .environment,
+              ElementsAre("HOROVOD_FUSION_THRESHOLD=33554432", "HOROVOD_CYCLE_TIME=3.5",
+                          "HOROVOD_TIMELINE=t.json", "HOROVOD_AUTOTUNE=1"));
+  EXPECT_THAT(parseOptions({"--fusion-threshold-mb", "x", "x"}, Spelling::kHorovodrun).mistakes,
+              ElementsAre("--fusion-threshold-mb: 'x' is not a number of MiB"));
+}
+
+TEST(Horovodrun, SaysItsVersionAndWhatItIsMadeOf) {
+  EXPECT_TRUE(horovodrun({"-v"}).version);
+  EXPECT_EQ(horovodrun({"-cb"}).version_format, VersionFormat::kFullText);
+  EXPECT_TRUE(horovodrun({"--check-build"}).version);
+}
+
+TEST(Horovodrun, RefusesElasticJobs) {
+  EXPECT_THAT(
+      parseOptions({"-np", "2", "--min-np", "1", "x"}, Spelling::kHorovodrun).mistakes,
+      ElementsAre(HasSubstr("--min-np: poprun does not have it: the number of instances cannot change")));
+}
+
+TEST(MpiArguments, AreHonouredWhereTheyHaveAMeaning) {
+  const Options options = poprun(
+      {"--mpi-global-args=--tag-output --timestamp-output --output-filename 'my logs' --allow-run-as-root "
+       "--bind-to core --map-by socket --report-bindings",
+       "--mpi-local-args", " -x A=1 -x 'B=a b' -x PATH -wdir /tmp", "--mpi-local-args=-x C", "x"});
+  EXPECT_EQ(options.tag_output, TagOutput::kMpi);
+  EXPECT_TRUE(options.timestamp_output && options.report_bindings);
+  EXPECT_EQ(options.output_filename, "my logs");
+  EXPECT_EQ(options.binding, (model::BindPolicy{model::BindMode::kSpreadCores, 1, {}}));
+  EXPECT_THAT(options.programs.front().environment, ElementsAre("A=1", "B=a b", "PATH", "C"));
+  EXPECT_EQ(options.programs.front().working_directory, "/tmp");
+}
+
+TEST(MpiArguments, AreForAllPrograms) {
+  const Options options = poprun({"--mpi-local-args", "-x A", "-x", "B", "one", ":", "-x", "C", "two"});
+  EXPECT_THAT(options.programs[0].environment, ElementsAre("A", "B"));
+  EXPECT_THAT(options.programs[1].environment, ElementsAre("A", "C"));
+}
+
+TEST(MpiArguments, OtherOptionsAreNamed) {
+  EXPECT_THAT(
+      parseOptions({"--mpi-global-args=--npernode 2 --bogus -np 3 prog", "x"}).mistakes,
+      ElementsAre(HasSubstr("--mpi-global-args: --npernode: is not honoured here"),
+                  HasSubstr("--mpi-global-args: --bogus: is not an option of mpirun that poprun knows"),
+                  HasSubstr("--mpi-global-args: -np: is not honoured here"),
+                  HasSubstr("--mpi-global-args: prog: is no option of mpirun")));
+  EXPECT_THAT(parseOptions({"--mpi-local-args=-x 'A", "x"}).mistakes,
+              ElementsAre("--mpi-local-args: '-x 'A' has an open quote (')"));
+  EXPECT_THAT(parseOptions({"--mpi-local-args=-x", "x"}).mistakes,
+              ElementsAre("--mpi-local-args: -x: needs a value"));
+}
+
+}  // namespace
+}  // namespace pop

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Configuration files: what is exported and imported again is the same job, and wrong files are refused by
+// line.
+#include "poprun/cli/config_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "common/sys/fd.h"
+#include "poprun/options.h"
+#include "poprun/plan/job_builder.h"
+#include "tests/unit/poprun/option_samples.h"
+
+namespace pop {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Optional;
+
+class ConfigFileTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    directory_ = ::testing::TempDir() + "poprun-config-XXXXXX";
+    ASSERT_NE(::mkdtemp(directory_.data()), nullptr);
+  }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
+
+  std::string path() const { return directory_ + "/job.cfg"; }
+  void write(const std::string& text) const { std::ofstream(path()) << text; }
+
+  ParsedOptions imported(std::vector<std::string> words) const {
+    words.insert(words.begin(), "--import-config=" + path());
+    ParsedOptions parsed = parseOptions(words);
+    parsed.options.import_config.clear();
+    return parsed;
+  }
+
+  std::string directory_;
+};
+
+std::vector<std::string> mistakesIn(const std::string& text) {
+  return cli::parseConfig(text, "job.cfg").mistakes;
+}
+
+TEST_F(ConfigFileTest, WhatIsExportedAndImportedIsTheSameJob) {
+  const Surroundings here{
+      .host_name = "node7",
+      .variable = [](const char*) -> const char* { return "value"; },
+      .file = [](const std::string&) -> Result<std::string> { return std::string("a\nb:2\n"); }};
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    SplitMix64 random(seed);
+    const ParsedOptions original = parseOptions(testing::randomCommandLine(random));
+    ASSERT_THAT(original.mistakes, IsEmpty()) << "seed " << seed;
+    const std::string text = cli::configText(original.options);
+    write(text);
+    const ParsedOptions again = imported({});
+    ASSERT_THAT(again.mistakes, IsEmpty()) << "seed " << seed << '\n' << text;
+    ASSERT_EQ(again.options, original.options) << "seed " << seed << '\n' << text;
+    const BuiltJob first = buildJob(original.options, here);
+    const BuiltJob second = buildJob(again.options, here);
+    ASSERT_EQ(first.spec, second.spec) << "seed " << seed;
+    ASSERT_EQ(first.mistakes, second.mistakes) << "seed " << seed;
+  }
+}
+
+TEST_F(ConfigFileTest, IsReadAsPeopleWriteIt) {
+  write(
+      "# a comment\n\n  num-replicas=8 \n--ipus-per-replica = 2\nhost = node[0-1]\r\ntag-output = mpi\n"
+      "mpi-global-args = --bind-to none -x FROM_MPI\n[program]\nnum-instances = 4\nx = A=1\nx = B\n"
+      "command = ./train --data '/my data'\n");
+  const ParsedOptions parsed = imported({});
+  EXPECT_THAT(parsed.mistakes, IsEmpty());
+  EXPECT_THAT(parsed.options.num_replicas, Optional(8));
+  EXPECT_EQ(parsed.options.ipus_per_replica, 2);
+  EXPECT_EQ(parsed.options.host, "node[0-1]");
+  EXPECT_EQ(parsed.options.tag_output, TagOutput::kMpi);
+  EXPECT_EQ(parsed.options.binding.mode, model::BindMode::kDisabled);
+  EXPECT_THAT(parsed.options.programs.front().environment, ElementsAre("FROM_MPI", "A=1", "B"));
+  EXPECT_THAT(parsed.options.programs.front().command, ElementsAre("./train", "--data", "/my data"));
+}
+
+TEST_F(ConfigFileTest, TheCommandLineOverridesIt) {
+  write(
+      "num-replicas = 8\nhost = a,b\nvv = yes\n[program]\nnum-instances = 4\nx = A=1\ncommand = old word\n");
+  const Options options =
+      imported({"--num-replicas=16", "--hostfile", "f", "-v", "-np", "2", "-x", "B", "new"}).options;
+  EXPECT_THAT(options.num_replicas, Optional(16));
+  EXPECT_EQ(options.host, "");
+  EXPECT_EQ(options.hostfile, "f") << "one excludes the other, and the command line wins";
+  EXPECT_EQ(options.verbosity, 1);
+  EXPECT_THAT(options.programs.front().num_instances, Optional(2));
+  EXPECT_THAT(options.programs.front().environment, ElementsAre("A=1", "B"));
+  EXPECT_THAT(options.programs.front().command, ElementsAre("new"));
+  EXPECT_THAT(imported({}).options.programs.front().command, ElementsAre("old", "word"));
+}
+
+TEST_F(ConfigFileTest, ProgramsOfTheCommandLineReplaceThoseOfTheFile) {
+  write("[program]\ncommand = a\n[program]\nx = B\ncommand = b\n");
+  EXPECT_EQ(imported({}).options.programs.size(), 2U);
+  const Options options = imported({"-np", "3", "c"}).options;
+  ASSERT_EQ(options.programs.size(), 1U);
+  EXPECT_THAT(options.programs.front().environment, IsEmpty());
+  EXPECT_THAT(imported({"-np", "3"}).mistakes,
+              ElementsAre(HasSubstr("--num-instances: the file of --import-config "
+                                    "has several programs")));
+}
+
+TEST_F(ConfigFileTest, ThatIsNotThereIsAMistake) {
+  EXPECT_THAT(imported({"x"}).mistakes,
+              ElementsAre("--import-config: " + path() + ": No such file or directory"));
+  EXPECT_THAT(parseOptions({"--import-config", directory_, "x"}).mistakes,
+              ElementsAre("--import-config: " + directory_ + ": Is a directory"));
+}
+
+TEST(ConfigMistakes, NameFileLineAndCause) {
+  EXPECT_THAT(
+      mistakesIn("num-replicas = 8\n\nnum-replica = 4\nnonsense\n[job]\nhelp = yes\nnum-replicas = x\n"),
+      ElementsAre("job.cfg:3: no such option: 'num-replica'; did you mean num-replicas?",
+                  "job.cfg:4: 'nonsense' is not `option = value`, [program] or a comment",
+                  "job.cfg:5: '[job]' is not `option = value`, [program] or a comment",
+                  "job.cfg:6: --help is for the command line only",
+                  "job.cfg:7: --num-replicas: 'x' is not a whole number"));
+  EXPECT_THAT(
+      mistakesIn("[program]\nhost = a\n"),
+      ElementsAre("job.cfg:2: --host is not said of one program: it belongs before the first [program]"));
+  EXPECT_THAT(mistakesIn("host = \"a\n"), ElementsAre("job.cfg:1: the value has an open quote"));
+  EXPECT_THAT(mistakesIn("host = \"a\" b\n"), ElementsAre("job.cfg:1: text after the closing quote"));
+  EXPECT_THAT(mistakesIn("command = 'a\n"), ElementsAre(HasSubstr("job.cfg:1: ''a' has an open quote")));
+  EXPECT_THAT(mistakesIn("mpi-global-args = --bogus\n"),
+              ElementsAre(HasSubstr("job.cfg:1: --mpi-global-args: --bogus")));
+}
+
+TEST(ConfigText, ShowsDefaultsAsComments) {
+  Options options;
+  options.num_replicas = 4;
+  const std::string text = cli::configText(options);
+  EXPECT_THAT(text, HasSubstr("\nnum-replicas = 4\n"));
+  EXPECT_THAT(text, HasSubstr("\n# ipus-per-replica = 1\n"));
+  EXPECT_THAT(text, HasSubstr("\n# kill-grace = 5\n"));
+}
+
+TEST_F(ConfigFileTest, IsWrittenWholeAndReplacedOnlyWhenAllowed) {
+  ASSERT_TRUE(cli::writeConfigFile(path(), "first\n", false).ok());
+  const Status again = cli::writeConfigFile(path(), "second\n", false);
+  EXPECT_EQ(again.code(), Code::kAlreadyExists);
+  EXPECT_EQ(again.message(),
+            "--export-config: " + path() + " exists already (--overwrite-config yes replaces it)");
+  EXPECT_EQ(sys::readFile(path()).value(), "first\n");
+  ASSERT_TRUE(cli::writeConfigFile(path(), "second\n", true).ok());
+  EXPECT_EQ(sys::readFile(path()).value(), "second\n");
+  const auto entries = std::distance(std::filesystem::directory_iterator(directory_), {});
+  EXPECT_EQ(entries, 1) << "no temporary file stays";
+  EXPECT_THAT(cli::writeConfigFile(directory_ + "/none/job.cfg", "x", false).message(),
+              HasSubstr("--export-config: " + directory_ + "/none/job.cfg: No such file or directory"));
+}
+
+}  // namespace
+}  // namespace pop

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values that each option takes, for tests that go through all of them, and random command lines made of
+// them.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/base/random.h"
+#include "poprun/cli/option_table.h"
+
+namespace pop::testing {
+
+/// By the option's name; a flag has one empty value.
+inline const std::map<std::string, std::vector<std::string>, std::less<>>& optionSamples() {
+  static const std::vector<std::string> bools{"yes", "no", "On", "FALSE", "1", "0"};
+  static const std::map<std::string, std::vector<std::string>, std::less<>> samples{
+      {"--help", {""}},
+      {"--version", {""}},
+      {"--version-format", {"text", "full-text", "full-json"}},
+      {"--verbose", {""}},
+      {"--vv", {""}},
+      {"--num-instances", {"1", "2", "12", "-3", "0"}},
+      {"--num-replicas", {"1", "24", "7"}},
+      {"--ipus-per-replica", {"1", "2", "4"}},
+      {"--num-ilds", {"1", "2"}},
+      {"--system", {"pod16", "bow-pod64"}},
+      {"--offline-mode", bools},
+      {"--host", {"a,b", "node[0-2,4]", "x:2,y:4", " odd", "a#b", "\"quoted\""}},
+      {"--hostfile", {"hosts.txt", "my hosts ", "tab\tin it", "line\nbreak"}},
+      {"--oversubscribe", bools},
+      {"--host-subnet", {"10.1.0.0/16", "fe80::/10"}},
+      {"--process-placement", {"spreadnuma", "spreadcores", "compact", "disabled", "0-3:4-7", "0,2"}},
+      {"--cores-per-instance", {"0", "3"}},
+      {"--numa-aware", bools},
+      {"--report-bindings", bools},
+      {"--print-topology", bools},
+      {"-x", {"A=1", "PATH", "B=", "C=a b=c # d", "D='\"\\", "E= blank around ", "F=two\nlines"}},
+      {"--wdir", {"/tmp", "a dir", "."}},
+      {"--env-for", {"all", "none", "tensorflow,pytorch", "openmp"}},
+      {"--tf-config-tasks", {"workers", "chief", "evaluator", "chief,evaluator"}},
+      {"--executable-cache-path", {"/cache", "my cache"}},
+      {"--stdin", {"none", "all", "0", "3"}},
+      {"--tag-output", {"auto", "no", "instance", "yes", "host", "mpi"}},
+      {"--timestamp-output", bools},
+      {"--fold-output", bools},
+      {"--output-filename", {"logs", "/tmp/logs"}},
+      {"--only-output-from-instance", {"0", "1"}},
+      {"--only-stdout-from-instance", {"0", "1"}},
+      {"--timeout", {"90", "1.5", "90s", "10m", "2h", "250ms", "0", "0.001"}},
+      {"--stack-traces", bools},
+      {"--kill-grace", {"5", "0", "0.25"}},
+      {"--max-restarts", {"0", "3"}},
+      {"--restart-delay", {"0", "1.125"}},
+      {"--allow-run-as-root", bools},
+      {"--dry-run", {"text", "json", "no", "yes"}},
+      {"--debug", bools},
+      {"--import-config", {"in.cfg"}},
+      {"--export-config", {"out.cfg"}},
+      {"--overwrite-config", bools},
+      {"--vipu-server-host", {"vipu", "10.0.0.1"}},
+      {"--vipu-server-port", {"1", "65535"}},
+      {"--vipu-server-timeout", {"1", "600"}},
+      {"--vipu-partition", {"p", "slurm_17"}},
+      {"--vipu-partition-attempts", {"1", "9"}},
+      {"--vipu-allocation", {"alloc"}},
+      {"--vipu-cluster", {"c64"}},
+      {"--update-partition", bools},
+      {"--reset-partition", bools},
+      {"--remove-partition", bools},
+      {"--sync-type",
+       {"ST_GS2_DEFAULT", "ST_GS2_INDEPENDENT_RAILS", "ST_POD_NATIVE_DEFAULT",
+        "ST_POD_NATIVE_REPLICATED_PIPELINE"}},
+      {"--mpi-global-args", {"--tag-output", "-x G=1 -x 'H=a b'", "--bind-to none", "--map-by slot:PE=2"}},
+      {"--mpi-local-args", {"-x LD_LIBRARY_PATH", "--wdir /tmp --timestamp-output"}},
+  };
+  return samples;
+}
+
+inline void addOption(std::vector<std::string>& words, const cli::OptionRow& row, SplitMix64& random) {
+  const std::vector<std::string>& values = optionSamples().at(std::string(row.name));
+  const std::string& value = values[random.below(values.size())];
+  if (row.traits.rule == cli::ValueRule::kNone) return words.emplace_back(row.name), void();
+  words.push_back(std::string(row.name) + '=' + value);
+}
+
+/// A command line without mistakes that a configuration file can hold.
+inline std::vector<std::string> randomCommandLine(SplitMix64& random) {
+  static const std::vector<std::string> nasty{"./train",   "",     "a b",      "--np",  "-x",
+                                              "it's",      "\"",   "\\",       "#",     "=",
+                                              "[program]", "\n\n", "\xc3\xa4", "$HOME", " x "};
+  std::vector<std::string> words;
+  const bool hostfile = random.below(2) == 0;
+  const bool only_stdout = random.below(2) == 0;
+  for (const cli::OptionRow& row : cli::optionTable()) {
+    if (!row.traits.in_config || random.below(3) != 0) continue;
+    if (row.name == (hostfile ? "--host" : "--hostfile")) continue;
+    if (row.name == (only_stdout ? "--only-output-from-instance" : "--only-stdout-from-instance")) continue;
+    addOption(words, row, random);
+    if (row.traits.repeatable) addOption(words, row, random);
+  }
+  for (std::uint64_t programs = 1 + random.below(3); programs > 0; --programs) {
+    words.emplace_back("./program");
+    for (std::uint64_t arguments = random.below(5); arguments > 0; --arguments) {
+      words.push_back(nasty[random.below(nasty.size())]);
+    }
+    if (programs == 1) break;
+    words.emplace_back(":");
+    for (const char* name : {"--num-instances", "-x", "--wdir"}) {
+      if (random.below(2) == 0) addOption(words, *cli::findOption(name), random);
+    }
+  }
+  return words;
+}
+
+}  // namespace pop::testing
