@@ -106,7 +106,8 @@ PoprunProcess::PoprunProcess(const PoprunSetup& setup) : token_(newToken()), scr
 }
 
 void PoprunProcess::start(const PoprunSetup& setup) {
-  std::vector<std::string> arguments{kPoprunPath};
+  const std::string program = setup.program.empty() ? kPoprunPath : setup.program;
+  std::vector<std::string> arguments{program};
   arguments.insert(arguments.end(), setup.options.begin(), setup.options.end());
   if (!setup.child.empty()) arguments.push_back(testChildPath());
   arguments.insert(arguments.end(), setup.child.begin(), setup.child.end());
@@ -120,7 +121,7 @@ void PoprunProcess::start(const PoprunSetup& setup) {
   POP_CHECK(pid_ >= 0);
   if (pid_ == 0) {
     setUpChild(setup, out.theirs.get(), setup.one_pipe ? out.theirs.get() : err.theirs.get());
-    ::execve(kPoprunPath, argv.data(), environment.data());
+    ::execve(program.c_str(), argv.data(), environment.data());
     ::_exit(98);
   }
   ::setpgid(pid_, pid_);  // here as well: signalGroup() may come before the child gets to it

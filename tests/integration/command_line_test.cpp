@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// The real poprun with command lines that users of PopRun, mpirun and horovodrun really write, under their
+// names.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "common/sys/fd.h"
+#include "tests/testing/poprun_process.h"
+
+namespace pop::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+using ::testing::UnorderedElementsAre;
+
+class CommandLine : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    directory_ = ::testing::TempDir() + "poprun-command-line-XXXXXX";
+    ASSERT_NE(::mkdtemp(directory_.data()), nullptr);
+  }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
+
+  // poprun, called by another name.
+  Outcome runAs(const std::string& name, std::vector<std::string> words) const {
+    const std::string link = directory_ + '/' + name;
+    if (!std::filesystem::exists(link)) std::filesystem::create_symlink(POP_BIN_DIR "/poprun", link);
+    PoprunSetup setup{.options = std::move(words)};
+    setup.program = link;
+    return run(setup);
+  }
+
+  std::string directory_;
+};
+
+TEST_F(CommandLine, PopRunsRealOnesCanBePlanned) {
+  const std::vector<std::vector<std::string>> lines{
+      {"--num-instances=8", "--num-replicas=16"},
+      {"--num-instances=4", "--num-replicas=8", "--ipus-per-replica=2"},
+      {"--vipu-partition", "popxl_test", "--update-partition", "yes", "--num-replicas", "16",
+       "--num-instances", "8"},
+      {"-vv", "--vipu-partition=slurm_17", "--num-instances=1", "--num-replicas=4",
+       "--executable-cache-path=/cache"},
+      {"-vv", "--host", "h0,h1,h2,h3", "--vipu-partition=p", "--vipu-server-host=10.1.3.101",
+       "--update-partition=yes", "--print-topology=yes",
+       "--mpi-global-args=--tag-output --allow-run-as-root --mca oob_tcp_if_include 10.5.17.0/24 --mca "
+       "btl_tcp_if_include 10.5.17.0/24",
+       "--num-replicas=64", "--numa-aware=yes", "--num-ilds=4", "--num-instances=16", "--ipus-per-replica=4",
+       "--executable-cache-path=/cache"},
+      {"-vv", "--num-instances=16", "--num-replicas=64", "--vipu-server-host=h", "--host=h[0-3]",
+       "--vipu-server-port", "8090", "--vipu-partition=p", "--vipu-cluster=c", "--update-partition=yes",
+       "--remove-partition=yes", "--reset-partition=no", "--sync-type=ST_POD_NATIVE_DEFAULT",
+       "--executable-cache-path=/cache", "--mpi-global-args=--mca btl_tcp_if_include eno1",
+       "--mpi-local-args= -x LD_LIBRARY_PATH -x OPAL_PREFIX -x PATH -x CPATH -x PYTHONPATH -x "
+       "IPUOF_VIPU_API_TIMEOUT=800"},
+      {"--offline-mode=on", "-vv", "--num-ilds", "2", "--num-instances", "2", "--num-replicas", "32",
+       "--ipus-per-replica", "4"},
+      {"--num-replicas", "2", "--ipus-per-replica", "2", "--num-instances", "2",
+       "--only-output-from-instance", "0"},
+      {"--host-subnet=10.5.0.0/16", "--process-placement", "disabled", "--allow-run-as-root", "1", "--vv"},
+  };
+  for (std::vector<std::string> line : lines) {
+    line.insert(line.begin(), "--dry-run");
+    line.insert(line.end(), {"python3", "train.py", "--compile-only"});
+    const Outcome result = run({.options = line});
+    EXPECT_EQ(result.exit_code, 0) << line[1] << '\n' << result.err;
+    EXPECT_THAT(result.out, HasSubstr("program: python3 train.py --compile-only"));
+  }
+}
+
+TEST_F(CommandLine, OneWarningForMpisTransports) {
+  const Outcome result =
+      run({.options = {"--mpi-global-args=--mca a b --mca c d", "-mca", "e", "f", "true"}});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(linesOf(result.err),
+              ElementsAre(StartsWith("poprun: warning: --mca a, --mca c, -mca e: ignored")));
+}
+
+TEST_F(CommandLine, OtherHostsAndPartitionsAreRefusedOnlyAtTheStart) {
+  const Outcome hosts = run({.options = {"--host", "no-such-host-[1-2]", "-np", "2", "true"}});
+  EXPECT_EQ(hosts.exit_code, 125);
+  EXPECT_THAT(linesOf(hosts.err), ElementsAre(HasSubstr("this version starts instances on this host only")));
+  const Outcome partition = run({.options = {"--vipu-partition", "p", "true"}});
+  EXPECT_EQ(partition.exit_code, 125);
+  EXPECT_THAT(linesOf(partition.err), ElementsAre(HasSubstr("the V-IPU server is not part of this version")));
+}
+
+TEST_F(CommandLine, HostsFileGivesTheNumberOfInstances) {
+  const std::string file = directory_ + "/hosts";
+  ASSERT_EQ(::system(("printf 'localhost slots=3 # this one\\n' > " + file).c_str()), 0);
+  const Outcome result = run({.options = {"--hostfile", file, "echo", "x"}});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(linesOf(result.out).size(), 3U);
+  EXPECT_EQ(run({.options = {"--hostfile", file, "-np", "4", "true"}}).exit_code, 125);
+  EXPECT_EQ(run({.options = {"--hostfile", file, "-np", "4", "--oversubscribe=yes", "true"}}).exit_code, 0);
+}
+
+TEST_F(CommandLine, AMistakeInEachPartIsReported) {
+  const Outcome result = run({.options = {"--bogus", "--timeout=x", "--host", "a,,b", "--stdin", "7"}});
+  EXPECT_EQ(result.exit_code, 125);
+  EXPECT_THAT(linesOf(result.err),
+              UnorderedElementsAre(StartsWith("poprun: --bogus:"), StartsWith("poprun: --timeout:"),
+                                   StartsWith("poprun: --host:"), StartsWith("poprun: --stdin 7"),
+                                   StartsWith("poprun: no program")));
+}
+
+TEST_F(CommandLine, MpirunsNameMeansMpirunsSpelling) {
+  for (const char* name : {"mpirun", "mpiexec"}) {
+    const Outcome result =
+        runAs(name, {"-np", "2", "--oversubscribe", "--allow-run-as-root", "-q", "echo", "hello"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(result.out, "hello\nhello\n") << "no tags unless asked for";
+    EXPECT_EQ(result.err, "");
+  }
+}
+
+TEST_F(CommandLine, HorovodrunsNameMeansHorovodrunsSpelling) {
+  const Outcome result =
+      runAs("horovodrun", {"--gloo", "-np", "2", "-H", "localhost:2", "-p", "22", "echo", "hello"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(linesOf(result.out).size(), 2U);
+  EXPECT_EQ(result.err, "");
+  EXPECT_THAT(runAs("horovodrun", {"-cb"}).out, HasSubstr("cli11 "));
+  EXPECT_THAT(runAs("horovodrun", {"-v"}).out, StartsWith("poprun "));
+}
+
+TEST_F(CommandLine, AJobIsExportedAndImported) {
+  const std::string file = directory_ + "/job.cfg";
+  const Outcome first =
+      run({.options = {"--export-config", file, "-np", "2", "--tag-output=no", "echo", "a  b"}});
+  EXPECT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_EQ(first.out, "a  b\na  b\n") << "the job runs, too";
+  EXPECT_EQ(run({.options = {"--import-config", file}}).out, first.out);
+  EXPECT_EQ(run({.options = {"--import-config", file, "--np", "1", "echo", "c"}}).out, "c\n");
+
+  const Outcome again = run({.options = {"--export-config", file, "true"}});
+  EXPECT_EQ(again.exit_code, 125);
+  EXPECT_THAT(again.err, HasSubstr("job.cfg exists already (--overwrite-config yes replaces it)"));
+  EXPECT_EQ(run({.options = {"--export-config", file, "--overwrite-config", "--num-replicas=6"}}).exit_code,
+            0)
+      << "without a program, only the file is written";
+  EXPECT_THAT(sys::readFile(file).value(), HasSubstr("\nnum-replicas = 6\n"));
+}
+
+TEST_F(CommandLine, WrongFilesAreRefusedByLine) {
+  const std::string file = directory_ + "/job.cfg";
+  ASSERT_EQ(::system(("printf 'host = a\\nnum-instances = many\\n' > " + file).c_str()), 0);
+  const Outcome result = run({.options = {"--import-config", file, "true"}});
+  EXPECT_EQ(result.exit_code, 125);
+  EXPECT_EQ(result.err, "poprun: " + file + ":2: --num-instances: 'many' is not a whole number\n");
+}
+
+TEST_F(CommandLine, VersionsComeInThreeForms) {
+  EXPECT_THAT(run({.options = {"--version", "--version-format", "full-text"}}).out, HasSubstr("\npopdist "));
+  const std::string json = run({.options = {"--version", "--version-format=full-json"}}).out;
+  EXPECT_THAT(json, StartsWith("{\"poprun\": \""));
+  EXPECT_EQ(run({.options = {"--version", "--version-format=xml"}}).exit_code, 125);
+}
+
+TEST_F(CommandLine, TheExecutableCacheIsADirectoryThatAllSee) {
+  const std::string cache = directory_ + "/new/cache";
+  const Outcome result =
+      run({.options = {"--executable-cache-path", cache, "printenv", "POPDIST_EXECUTABLE_CACHE_PATH"}});
+  EXPECT_EQ(result.out, cache + '\n') << result.err;
+  EXPECT_TRUE(std::filesystem::is_directory(cache));
+}
+
+}  // namespace
+}  // namespace pop::testing
