@@ -5,9 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <charconv>
-#include <cstdint>
 #include <utility>
 
 namespace pop::cli {
@@ -196,51 +193,7 @@ Status readVariable(Settings settings, const std::string& value) {
   return {};
 }
 
-Result<std::int64_t> millisecondsOf(std::string_view unit) {
-  if (unit == "ms") return 1;
-  if (unit.empty() || unit == "s") return 1000;
-  if (unit == "m" || unit == "min") return 60'000;
-  if (unit == "h") return 3'600'000;
-  if (unit == "d") return 86'400'000;
-  return invalidArgument("no such unit");
-}
-
 }  // namespace
-
-Result<std::chrono::milliseconds> parseDuration(std::string_view text) {
-  constexpr double kMostMs = 1e12;  // 31 years
-  double number = 0;
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
-  const auto unit = millisecondsOf(text.substr(static_cast<std::size_t>(end - text.data())));
-  if (error != std::errc() || !unit.ok() || !(number <= std::numeric_limits<double>::max())) {
-    return invalidArgument(inQuotes(text) + " is no time: write seconds, such as 90 or 1.5, or 90s, 10m, 2h");
-  }
-  const double milliseconds = number * static_cast<double>(unit.value());
-  if (milliseconds < 0 || (number == 0 && text.front() == '-')) {
-    return invalidArgument(inQuotes(text) + ": must not be negative");
-  }
-  if (milliseconds > kMostMs) return invalidArgument(inQuotes(text) + " is too large");
-  return std::chrono::milliseconds(static_cast<std::int64_t>(milliseconds + 0.5));
-}
-
-std::string durationText(std::chrono::milliseconds duration) {
-  const auto count = duration.count();
-  std::string text = std::to_string(count / 1000);
-  if (count % 1000 == 0) return text;
-  const std::string fraction = std::to_string(1000 + count % 1000).substr(1);
-  return text + '.' + fraction.substr(0, fraction.find_last_not_of('0') + 1);
-}
-
-Result<int> parseIntegerIn(std::string_view text, int least, int most) {
-  POP_ASSIGN_OR_RETURN(const std::int64_t number, parseInteger(text));
-  if (number > std::numeric_limits<int>::max() || number < std::numeric_limits<int>::min()) {
-    return invalidArgument(inQuotes(text) + " is too large");
-  }
-  if (number < least) return invalidArgument(inQuotes(text) + ": must be at least " + std::to_string(least));
-  if (number > most) return invalidArgument(inQuotes(text) + ": must be at most " + std::to_string(most));
-  return static_cast<int>(number);
-}
 
 Codec processPlacement() {
   return {readPlacement, writePlacement};

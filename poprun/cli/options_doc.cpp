@@ -31,6 +31,54 @@ constexpr std::string_view kNotes[] = {
     "mpirun, mpiexec or horovodrun, that command's spelling is the first choice.",
 };
 
+constexpr std::string_view kCompletionCode =
+    R"(# The first word that is neither an option nor the value of one is the program.
+_poprun_program_at() {
+  local at=1 word
+  while [ "$at" -lt "$COMP_CWORD" ]; do
+    word=${COMP_WORDS[at]}
+    case $word in
+      --) at=$((at + 1)); break ;;
+      -?*) ;;
+      *) break ;;
+    esac
+    at=$((at + 1))
+    if [ "${COMP_WORDS[at]}" = = ]; then
+      at=$((at + 2))
+    elif [ "${_poprun_take_value#* "$word" }" != "$_poprun_take_value" ]; then
+      at=$((at + 1))
+    else
+      case ${COMP_WORDS[at]} in
+        yes | no | on | off | true | false | 0 | 1 | auto | instance | host | mpi | text | json)
+          [ "$at" -lt "$COMP_CWORD" ] && at=$((at + 1)) ;;
+      esac
+    fi
+  done
+  echo "$at"
+}
+
+_poprun() {
+  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} program
+  program=$(_poprun_program_at)
+  if [ "$program" -lt "$COMP_CWORD" ]; then
+    COMPREPLY=($(compgen -f -- "$word"))
+  elif [ "$word" = = ]; then
+    _poprun_value "$before" ''
+  elif [ "$before" = = ] && [ "$COMP_CWORD" -ge 2 ]; then
+    _poprun_value "${COMP_WORDS[COMP_CWORD - 2]}" "$word"
+  elif [ "${_poprun_take_value#* "$before" }" != "$_poprun_take_value" ]; then
+    _poprun_value "$before" "$word"
+  elif [ "${word#-}" != "$word" ]; then
+    COMPREPLY=($(compgen -W "$_poprun_names" -- "$word"))
+  else
+    _poprun_value "$before" "$word"
+    COMPREPLY+=($(compgen -c -- "$word"))
+  fi
+}
+
+complete -o default -F _poprun poprun
+)";
+
 // "[BOOL]" where it may be left out.
 std::string valueText(const OptionRow& row) {
   if (row.traits.rule == ValueRule::kNone) return {};
@@ -215,52 +263,7 @@ _poprun_value() {
   esac
 }
 
-# The first word that is neither an option nor the value of one is the program.
-_poprun_program_at() {
-  local at=1 word
-  while [ "$at" -lt "$COMP_CWORD" ]; do
-    word=${COMP_WORDS[at]}
-    case $word in
-      --) at=$((at + 1)); break ;;
-      -?*) ;;
-      *) break ;;
-    esac
-    at=$((at + 1))
-    if [ "${COMP_WORDS[at]}" = = ]; then
-      at=$((at + 2))
-    elif [ "${_poprun_take_value#* "$word" }" != "$_poprun_take_value" ]; then
-      at=$((at + 1))
-    else
-      case ${COMP_WORDS[at]} in
-        yes | no | on | off | true | false | 0 | 1 | auto | instance | host | mpi | text | json)
-          [ "$at" -lt "$COMP_CWORD" ] && at=$((at + 1)) ;;
-      esac
-    fi
-  done
-  echo "$at"
-}
-
-_poprun() {
-  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} program
-  program=$(_poprun_program_at)
-  if [ "$program" -lt "$COMP_CWORD" ]; then
-    COMPREPLY=($(compgen -f -- "$word"))
-  elif [ "$word" = = ]; then
-    _poprun_value "$before" ''
-  elif [ "$before" = = ] && [ "$COMP_CWORD" -ge 2 ]; then
-    _poprun_value "${COMP_WORDS[COMP_CWORD - 2]}" "$word"
-  elif [ "${_poprun_take_value#* "$before" }" != "$_poprun_take_value" ]; then
-    _poprun_value "$before" "$word"
-  elif [ "${word#-}" != "$word" ]; then
-    COMPREPLY=($(compgen -W "$_poprun_names" -- "$word"))
-  else
-    _poprun_value "$before" "$word"
-    COMPREPLY+=($(compgen -c -- "$word"))
-  fi
-}
-
-complete -o default -F _poprun poprun
-)";
+)" + std::string(kCompletionCode);
 }
 
 }  // namespace pop::cli

@@ -34,7 +34,7 @@ class ManPage(unittest.TestCase):
 
     def test_lint_finds_faults(self):
         broken = ".TH X 1\n.SH NAME\nx \\- y\n.no_such_macro\n"
-        result = subprocess.run(["man", "--warnings", "-l", "-"], input=broken, cwd=HOME, capture_output=True, text=True)
+        result = subprocess.run(["man", "--warnings", "-l", "-"], input=broken, capture_output=True, text=True)
         self.assertIn("no_such_macro", result.stderr)
 
 

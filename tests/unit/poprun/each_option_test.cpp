@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,84 +19,81 @@ using Who = model::StdinPolicy::Who;
 struct Case {
   const char* option;
   const char* value;  ///< null: a flag
-  std::function<void(Options&)> expected;
+  void (*expected)(Options&);
 };
 
 ProgramOptions& program(Options& options) {
   return options.programs.front();
 }
 
-const std::vector<Case>& cases() {
-  static const std::vector<Case> all{
-      {"--help", nullptr, [](Options& o) { o.help = true; }},
-      {"--version", nullptr, [](Options& o) { o.version = true; }},
-      {"--version-format", "full-json", [](Options& o) { o.version_format = VersionFormat::kFullJson; }},
-      {"--verbose", nullptr, [](Options& o) { o.verbosity = 1; }},
-      {"--vv", nullptr, [](Options& o) { o.verbosity = 2; }},
-      {"--num-instances", "4", [](Options& o) { program(o).num_instances = 4; }},
-      {"--num-replicas", "8", [](Options& o) { o.num_replicas = 8; }},
-      {"--ipus-per-replica", "2", [](Options& o) { o.ipus_per_replica = 2; }},
-      {"--num-ilds", "2", [](Options& o) { o.num_ilds = 2; }},
-      {"--system", "pod16", [](Options& o) { o.system = "pod16"; }},
-      {"--offline-mode", "on", [](Options& o) { o.offline_mode = true; }},
-      {"--host", "a[0-1]:2", [](Options& o) { o.host = "a[0-1]:2"; }},
-      {"--hostfile", "f", [](Options& o) { o.hostfile = "f"; }},
-      {"--oversubscribe", "yes", [](Options& o) { o.oversubscribe = true; }},
-      {"--host-subnet", "10.0.0.0/8", [](Options& o) { o.host_subnet = "10.0.0.0/8"; }},
-      {"--process-placement", "0-1:3",
-       [](Options& o) {
-         o.binding.mode = model::BindMode::kExplicit;
-         o.binding.explicit_cpus = {model::CpuSet({0, 1}), model::CpuSet({3})};
-       }},
-      {"--cores-per-instance", "3", [](Options& o) { o.binding.cores_per_instance = 3; }},
-      {"--numa-aware", "no", [](Options& o) { o.binding.mode = model::BindMode::kDisabled; }},
-      {"--report-bindings", "1", [](Options& o) { o.report_bindings = true; }},
-      {"--print-topology", "yes", [](Options& o) { o.print_topology = true; }},
-      {"-x", "A=b=c", [](Options& o) { program(o).environment = {"A=b=c"}; }},
-      {"--wdir", "/data", [](Options& o) { program(o).working_directory = "/data"; }},
-      {"--env-for", "none", [](Options& o) { o.env_families.clear(); }},
-      {"--tf-config-tasks", "chief,evaluator",
-       [](Options& o) {
-         o.tf_tasks = {true, true};
-       }},
-      {"--executable-cache-path", "c", [](Options& o) { o.executable_cache_path = "c"; }},
-      {"--stdin", "all",
-       [](Options& o) {
-         o.stdin_policy = {Who::kAll, 0};
-       }},
-      {"--tag-output", "host", [](Options& o) { o.tag_output = TagOutput::kHost; }},
-      {"--timestamp-output", "true", [](Options& o) { o.timestamp_output = true; }},
-      {"--fold-output", "yes", [](Options& o) { o.fold_output = true; }},
-      {"--output-filename", "d", [](Options& o) { o.output_filename = "d"; }},
-      {"--only-output-from-instance", "1", [](Options& o) { o.only_output_from_instance = 1; }},
-      {"--only-stdout-from-instance", "1", [](Options& o) { o.only_stdout_from_instance = 1; }},
-      {"--timeout", "1.5", [](Options& o) { o.timeout = 1500ms; }},
-      {"--stack-traces", "yes", [](Options& o) { o.stack_traces = true; }},
-      {"--kill-grace", "2m", [](Options& o) { o.kill_grace = 120s; }},
-      {"--max-restarts", "3", [](Options& o) { o.max_restarts = 3; }},
-      {"--restart-delay", "10", [](Options& o) { o.restart_delay = 10s; }},
-      {"--allow-run-as-root", "no", [](Options& o) { o.allow_run_as_root = false; }},
-      {"--dry-run", "json", [](Options& o) { o.dry_run = DryRun::kJson; }},
-      {"--debug", "yes", [](Options& o) { o.debug = true; }},
-      {"--export-config", "f", [](Options& o) { o.export_config = "f"; }},
-      {"--overwrite-config", "yes", [](Options& o) { o.overwrite_config = true; }},
-      {"--vipu-server-host", "h", [](Options& o) { o.partition.server_host = "h"; }},
-      {"--vipu-server-port", "80", [](Options& o) { o.partition.server_port = 80; }},
-      {"--vipu-server-timeout", "9", [](Options& o) { o.partition.server_timeout_seconds = 9; }},
-      {"--vipu-partition", "p", [](Options& o) { o.partition.name = "p"; }},
-      {"--vipu-partition-attempts", "5", [](Options& o) { o.partition.attempts = 5; }},
-      {"--vipu-allocation", "a", [](Options& o) { o.partition.allocation = "a"; }},
-      {"--vipu-cluster", "c", [](Options& o) { o.partition.allocation = "c"; }},
-      {"--update-partition", "yes", [](Options& o) { o.partition.update = true; }},
-      {"--reset-partition", "no", [](Options& o) { o.partition.reset = false; }},
-      {"--remove-partition", "no", [](Options& o) { o.partition.remove = false; }},
-      {"--sync-type", "ST_POD_NATIVE_DEFAULT",
-       [](Options& o) { o.partition.sync_type = "ST_POD_NATIVE_DEFAULT"; }},
-      {"--mpi-global-args", "-x G", [](Options& o) { program(o).environment = {"G"}; }},
-      {"--mpi-local-args", "--tag-output", [](Options& o) { o.tag_output = TagOutput::kMpi; }},
-  };
-  return all;
-}
+const Case kCases[] = {
+    {"--help", nullptr, [](Options& o) { o.help = true; }},
+    {"--version", nullptr, [](Options& o) { o.version = true; }},
+    {"--version-format", "full-json", [](Options& o) { o.version_format = VersionFormat::kFullJson; }},
+    {"--verbose", nullptr, [](Options& o) { o.verbosity = 1; }},
+    {"--vv", nullptr, [](Options& o) { o.verbosity = 2; }},
+    {"--num-instances", "4", [](Options& o) { program(o).num_instances = 4; }},
+    {"--num-replicas", "8", [](Options& o) { o.num_replicas = 8; }},
+    {"--ipus-per-replica", "2", [](Options& o) { o.ipus_per_replica = 2; }},
+    {"--num-ilds", "2", [](Options& o) { o.num_ilds = 2; }},
+    {"--system", "pod16", [](Options& o) { o.system = "pod16"; }},
+    {"--offline-mode", "on", [](Options& o) { o.offline_mode = true; }},
+    {"--host", "a[0-1]:2", [](Options& o) { o.host = "a[0-1]:2"; }},
+    {"--hostfile", "f", [](Options& o) { o.hostfile = "f"; }},
+    {"--oversubscribe", "yes", [](Options& o) { o.oversubscribe = true; }},
+    {"--host-subnet", "10.0.0.0/8", [](Options& o) { o.host_subnet = "10.0.0.0/8"; }},
+    {"--process-placement", "0-1:3",
+     [](Options& o) {
+       o.binding.mode = model::BindMode::kExplicit;
+       o.binding.explicit_cpus = {model::CpuSet({0, 1}), model::CpuSet({3})};
+     }},
+    {"--cores-per-instance", "3", [](Options& o) { o.binding.cores_per_instance = 3; }},
+    {"--numa-aware", "no", [](Options& o) { o.binding.mode = model::BindMode::kDisabled; }},
+    {"--report-bindings", "1", [](Options& o) { o.report_bindings = true; }},
+    {"--print-topology", "yes", [](Options& o) { o.print_topology = true; }},
+    {"-x", "A=b=c", [](Options& o) { program(o).environment = {"A=b=c"}; }},
+    {"--wdir", "/data", [](Options& o) { program(o).working_directory = "/data"; }},
+    {"--env-for", "none", [](Options& o) { o.env_families.clear(); }},
+    {"--tf-config-tasks", "chief,evaluator",
+     [](Options& o) {
+       o.tf_tasks = {true, true};
+     }},
+    {"--executable-cache-path", "c", [](Options& o) { o.executable_cache_path = "c"; }},
+    {"--stdin", "all",
+     [](Options& o) {
+       o.stdin_policy = {Who::kAll, 0};
+     }},
+    {"--tag-output", "host", [](Options& o) { o.tag_output = TagOutput::kHost; }},
+    {"--timestamp-output", "true", [](Options& o) { o.timestamp_output = true; }},
+    {"--fold-output", "yes", [](Options& o) { o.fold_output = true; }},
+    {"--output-filename", "d", [](Options& o) { o.output_filename = "d"; }},
+    {"--only-output-from-instance", "1", [](Options& o) { o.only_output_from_instance = 1; }},
+    {"--only-stdout-from-instance", "1", [](Options& o) { o.only_stdout_from_instance = 1; }},
+    {"--timeout", "1.5", [](Options& o) { o.timeout = 1500ms; }},
+    {"--stack-traces", "yes", [](Options& o) { o.stack_traces = true; }},
+    {"--kill-grace", "2m", [](Options& o) { o.kill_grace = 120s; }},
+    {"--max-restarts", "3", [](Options& o) { o.max_restarts = 3; }},
+    {"--restart-delay", "10", [](Options& o) { o.restart_delay = 10s; }},
+    {"--allow-run-as-root", "no", [](Options& o) { o.allow_run_as_root = false; }},
+    {"--dry-run", "json", [](Options& o) { o.dry_run = DryRun::kJson; }},
+    {"--debug", "yes", [](Options& o) { o.debug = true; }},
+    {"--export-config", "f", [](Options& o) { o.export_config = "f"; }},
+    {"--overwrite-config", "yes", [](Options& o) { o.overwrite_config = true; }},
+    {"--vipu-server-host", "h", [](Options& o) { o.partition.server_host = "h"; }},
+    {"--vipu-server-port", "80", [](Options& o) { o.partition.server_port = 80; }},
+    {"--vipu-server-timeout", "9", [](Options& o) { o.partition.server_timeout_seconds = 9; }},
+    {"--vipu-partition", "p", [](Options& o) { o.partition.name = "p"; }},
+    {"--vipu-partition-attempts", "5", [](Options& o) { o.partition.attempts = 5; }},
+    {"--vipu-allocation", "a", [](Options& o) { o.partition.allocation = "a"; }},
+    {"--vipu-cluster", "c", [](Options& o) { o.partition.allocation = "c"; }},
+    {"--update-partition", "yes", [](Options& o) { o.partition.update = true; }},
+    {"--reset-partition", "no", [](Options& o) { o.partition.reset = false; }},
+    {"--remove-partition", "no", [](Options& o) { o.partition.remove = false; }},
+    {"--sync-type", "ST_POD_NATIVE_DEFAULT",
+     [](Options& o) { o.partition.sync_type = "ST_POD_NATIVE_DEFAULT"; }},
+    {"--mpi-global-args", "-x G", [](Options& o) { program(o).environment = {"G"}; }},
+    {"--mpi-local-args", "--tag-output", [](Options& o) { o.tag_output = TagOutput::kMpi; }},
+};
 
 Options parsed(const std::vector<std::string>& words) {
   const ParsedOptions result = parseOptions(words);
@@ -107,7 +103,7 @@ Options parsed(const std::vector<std::string>& words) {
 }
 
 TEST(EachOption, SetsItsFieldAndNoOther) {
-  for (const Case& each : cases()) {
+  for (const Case& each : kCases) {
     Options expected;
     expected.programs.front().command = {"x"};
     each.expected(expected);
@@ -123,7 +119,7 @@ TEST(EachOption, SetsItsFieldAndNoOther) {
 
 TEST(EachOption, HasACaseHereButForTheOneThatReadsAFile) {
   for (const cli::OptionRow& row : cli::optionTable()) {
-    const bool has = std::any_of(cases().begin(), cases().end(),
+    const bool has = std::any_of(std::begin(kCases), std::end(kCases),
                                  [&](const Case& each) { return each.option == row.name; });
     EXPECT_TRUE(has || row.name == "--import-config") << row.name;
     EXPECT_TRUE(testing::optionSamples().contains(row.name)) << row.name << " in option_samples.h";
