@@ -76,6 +76,14 @@ TEST_F(CommandLine, PopRunsRealOnesCanBePlanned) {
   }
 }
 
+TEST_F(CommandLine, APlanComesAsJson) {
+  const std::string command = std::string(POP_BIN_DIR "/poprun") +
+                              " --dry-run=json -H a:2,b:2 ./train | python3 -c 'import json, sys; "
+                              "print([i[\"host\"] for i in json.load(sys.stdin)[\"instances\"]])'";
+  const Outcome result = run({.options = {"--", "sh", "-c", command}});
+  EXPECT_EQ(result.out, "['a', 'a', 'b', 'b']\n") << result.err;
+}
+
 TEST_F(CommandLine, OneWarningForMpisTransports) {
   const Outcome result =
       run({.options = {"--mpi-global-args=--mca a b --mca c d", "-mca", "e", "f", "true"}});
