@@ -75,10 +75,20 @@ int print(const std::string& text) {
   return contract::kExitLauncherFailed;
 }
 
-// --export-config without a program only writes the file: there is no job yet to be wrong.
+// --export-config without a program only writes the file.
 bool onlyExports(const Options& options) {
   return !options.export_config.empty() && options.programs.size() == 1 &&
          options.programs.front().command.empty();
+}
+
+// The job, and whatever is wrong with it besides having no program where it needs none.
+BuiltJob buildFor(const ParsedOptions& parsed, const Surroundings& here) {
+  Options options = parsed.options;
+  if (onlyExports(options)) options.programs.front().command = {"program"};
+  BuiltJob job = buildJob(options, here);
+  job.mistakes.insert(job.mistakes.begin(), parsed.mistakes.begin(), parsed.mistakes.end());
+  job.warnings.insert(job.warnings.begin(), parsed.warnings.begin(), parsed.warnings.end());
+  return job;
 }
 
 int exportConfig(const Options& options) {
@@ -115,10 +125,11 @@ int explain(const model::JobSpec& spec, DryRun form, const std::string& own_name
 }
 
 int runPlanned(const Options& options, const model::JobSpec& spec) {
-  log::setLevel(levelOf(options.debug ? 2 : options.verbosity));
+  const int verbosity = options.debug ? 2 : options.verbosity;
+  log::setLevel(levelOf(verbosity));
   SessionSettings settings{.output = outputSettings(options, spec.num_instances),
                            .report_bindings = options.report_bindings};
-  if (options.print_topology || options.verbosity >= 2) {
+  if (options.print_topology || verbosity >= 2) {
     settings.before_output = topologyTable(spec, model::place(spec));
   }
   return runJob(spec, settings);
@@ -132,14 +143,12 @@ int runArguments(const std::string& name, const std::vector<std::string>& argume
   if (options.version && parsed.mistakes.empty()) return print(versionText(options.version_format));
 
   const Surroundings here = surroundings();
-  BuiltJob job = buildJob(options, here);
-  reportWarnings(parsed.warnings);
+  const BuiltJob job = buildFor(parsed, here);
   reportWarnings(job.warnings);
-  if (onlyExports(options) && parsed.mistakes.empty()) return exportConfig(options);
-  job.mistakes.insert(job.mistakes.begin(), parsed.mistakes.begin(), parsed.mistakes.end());
   if (!job.mistakes.empty()) return reportMistakes(job.mistakes);
   if (!options.export_config.empty()) {
-    if (const int failed = exportConfig(options); failed != 0) return failed;
+    const int failed = exportConfig(options);
+    if (failed != 0 || onlyExports(options)) return failed;
   }
   if (options.dry_run != DryRun::kNo) return explain(job.spec, options.dry_run, here.host_name);
   if (const auto obstacles = findObstacles(job.spec, here.host_name); !obstacles.empty()) {

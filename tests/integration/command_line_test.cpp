@@ -156,6 +156,12 @@ TEST_F(CommandLine, AJobIsExportedAndImported) {
             0)
       << "without a program, only the file is written";
   EXPECT_THAT(sys::readFile(file).value(), HasSubstr("\nnum-replicas = 6\n"));
+  const Outcome wrong =
+      run({.options = {"--export-config", directory_ + "/other", "-np", "2", "--num-replicas=5"}});
+  EXPECT_EQ(wrong.exit_code, 125);
+  EXPECT_THAT(linesOf(wrong.err), ElementsAre(HasSubstr("cannot be divided evenly")))
+      << "but for the program";
+  EXPECT_FALSE(std::filesystem::exists(directory_ + "/other"));
 }
 
 TEST_F(CommandLine, WrongFilesAreRefusedByLine) {
