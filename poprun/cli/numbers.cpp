@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers and times as options have them.
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 
 #include "poprun/cli/codecs.h"
@@ -33,7 +34,7 @@ Result<std::chrono::milliseconds> parseDuration(std::string_view text) {
     return invalidArgument(inQuotes(text) + ": must not be negative");
   }
   if (milliseconds > kMostMs) return invalidArgument(inQuotes(text) + " is too large");
-  return std::chrono::milliseconds(static_cast<std::int64_t>(milliseconds + 0.5));
+  return std::chrono::milliseconds(std::llround(milliseconds));
 }
 
 std::string durationText(std::chrono::milliseconds duration) {
