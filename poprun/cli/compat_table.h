@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace pop::cli {
@@ -38,5 +39,11 @@ struct CompatRow {
 /// The row of that launcher's `name`, dashes included; null if it has none. poprun itself knows the long
 /// names of mpirun's.
 const CompatRow* findCompat(Spelling spelling, std::string_view name);
+
+/// "a,a,b" → "a:2,b:1": for mpirun and horovodrun, a host that is named twice has two slots.
+std::string withCountedHosts(const std::string& hosts);
+
+/// "a,b" → "a:1,b:1", unless slots are given already.
+std::string withOneSlotEach(const std::string& hosts);
 
 }  // namespace pop::cli

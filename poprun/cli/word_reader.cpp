@@ -24,27 +24,6 @@ const OptionRow* findOwn(Spelling spelling, const std::string& name) {
   return row == nullptr && spelling != Spelling::kPoprun && one_dash ? findOption('-' + name) : row;
 }
 
-// mpirun and horovodrun take "a,a,b" for two slots on a and one on b.
-std::string withCountedHosts(const std::string& value) {
-  if (value.find_first_of("[:") != std::string::npos) return value;
-  std::vector<std::pair<std::string, int>> counts;
-  bool repeated = false;
-  for (const std::string& host : split(value, ',')) {
-    const auto found =
-        std::find_if(counts.begin(), counts.end(), [&](const auto& each) { return each.first == host; });
-    repeated = repeated || found != counts.end();
-    if (found == counts.end()) {
-      counts.emplace_back(host, 1);
-    } else {
-      ++found->second;
-    }
-  }
-  if (!repeated) return value;
-  std::vector<std::string> items;
-  for (const auto& [host, count] : counts) items.push_back(host + ':' + std::to_string(count));
-  return join(items, ",");
-}
-
 bool isOneOf(std::string_view text, std::initializer_list<std::string_view> words) {
   return std::find(words.begin(), words.end(), text) != words.end();
 }
@@ -273,6 +252,17 @@ void WordReader::mistake(const std::string& name, std::string_view text) {
   sorted_.mistakes.push_back((within_.empty() ? "" : within_ + ": ") + name + ": " + std::string(text));
 }
 
+// mpirun -H a,b without -np starts one instance on each.
+void WordReader::giveHostsSlots() {
+  FlatWords& words = sorted_.programs.front().options;
+  std::string* hosts = nullptr;
+  for (std::size_t name = 0; name < words.size(); name += 2) {
+    if (words[name] == "--num-instances") return;
+    if (words[name] == "--host") hosts = &words[name + 1];
+  }
+  if (hosts != nullptr) *hosts = withOneSlotEach(*hosts);
+}
+
 // What only all words together say.
 void WordReader::finish() {
   if (!transports_.empty()) {
@@ -281,6 +271,7 @@ void WordReader::finish() {
         ": ignored, being about MPI's own network; poprun's is chosen by --host-subnet");
   }
   FlatWords& options = sorted_.programs.front().options;
+  if (spelling_ == Spelling::kMpirun) giveHostsSlots();
   const auto place = [&](const char* how, const std::string& cores) {
     options.insert(options.end(), {"--process-placement", how});
     if (!cores.empty()) options.insert(options.end(), {"--cores-per-instance", cores});

@@ -60,6 +60,7 @@ class WordReader {
   void emit(const OptionRow& row, const std::string& written_name, std::string value);
   void emitVariable(const std::string& written_name, std::string value);
   void mistake(const std::string& name, std::string_view text);
+  void giveHostsSlots();
   void finish();
 
   const Spelling spelling_;

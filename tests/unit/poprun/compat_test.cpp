@@ -69,7 +69,7 @@ TEST(Mpirun, FlagsTakeNoWord) {
 TEST(Mpirun, LongNamesMayHaveOneDash) {
   EXPECT_EQ(mpirun({"-hostfile", "f", "x"}).hostfile, "f");
   EXPECT_EQ(mpirun({"--machinefile", "f", "x"}).hostfile, "f");
-  EXPECT_EQ(mpirun({"-host", "a,b", "x"}).host, "a,b");
+  EXPECT_EQ(mpirun({"-host", "a,b", "-np", "2", "x"}).host, "a,b");
   EXPECT_EQ(mpirun({"-output-filename", "d", "x"}).output_filename, "d");
   EXPECT_THAT(mpirun({"-num-replicas", "6", "x"}).num_replicas, Optional(6));
 }
@@ -78,6 +78,14 @@ TEST(Mpirun, ARepeatedHostIsASlot) {
   EXPECT_EQ(mpirun({"-H", "a,a,b", "x"}).host, "a:2,b:1");
   EXPECT_EQ(horovodrun({"-H", "a,a", "x"}).host, "a:2");
   EXPECT_EQ(poprun({"-H", "a,a", "x"}).host, "a,a") << "PopRun's has each once; to be refused by name";
+}
+
+TEST(Mpirun, AHostIsASlotWhenTheNumberOfInstancesIsNotSaid) {
+  EXPECT_EQ(mpirun({"-H", "a,b", "x"}).host, "a:1,b:1");
+  EXPECT_EQ(mpirun({"-H", "a:4", "x"}).host, "a:4");
+  EXPECT_EQ(mpirun({"-H", "a", "-H", "b", "-np", "4", "x"}).host, "b") << "as many as are asked for";
+  EXPECT_EQ(poprun({"-H", "a,b", "x"}).host, "a,b");
+  EXPECT_EQ(mpirun({"-H", "a", "-wdir", "--host", "x"}).host, "a:1") << "a value is no name";
 }
 
 TEST(Mpirun, TakesMpichsWays) {
