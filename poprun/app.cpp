@@ -4,16 +4,13 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 
-#include "agent/topo/topology_probe.h"
 #include "common/contract/exit_code.h"
 #include "common/log/log.h"
-#include "common/model/host_list.h"
 #include "common/model/placement.h"
 #include "poprun/cli/config_file.h"
 #include "poprun/cli/file_text.h"
@@ -23,6 +20,7 @@
 #include "poprun/plan/job_builder.h"
 #include "poprun/plan/topology_table.h"
 #include "poprun/session/job_session.h"
+#include "poprun/session/local_bindings.h"
 #include "poprun/version_info.h"
 
 namespace pop {
@@ -97,30 +95,11 @@ int exportConfig(const Options& options) {
   return written.ok() ? 0 : reportMistakes({written.message()});
 }
 
-// What this host would give its instances; other hosts decide it at the start.
-Result<HostBindings> bindingsHere(const model::JobSpec& spec, const std::string& own_name) {
-  HostBindings bindings(spec.hosts.size());
-  const std::vector<model::InstancePlacement> placement = model::place(spec);
-  for (std::size_t host = 0; host < spec.hosts.size(); ++host) {
-    if (!model::isThisHost(spec.hosts[host].name, own_name)) continue;
-    const auto instances = std::count_if(placement.begin(), placement.end(), [host](const auto& each) {
-      return each.host == static_cast<int>(host);
-    });
-    POP_ASSIGN_OR_RETURN(const model::HostTopology topology,
-                         agent::probeTopology(model::detailFor(spec.binding)));
-    POP_ASSIGN_OR_RETURN(bindings[host],
-                         model::bind(topology, spec.binding, static_cast<int>(instances)));
-  }
-  return bindings;
-}
-
-Result<std::string> planOf(const model::JobSpec& spec, DryRun form, const std::string& own_name) {
-  POP_ASSIGN_OR_RETURN(const HostBindings bindings, bindingsHere(spec, own_name));
-  return form == DryRun::kJson ? explainPlanJson(spec, bindings) : explainPlan(spec, bindings);
-}
-
-int explain(const model::JobSpec& spec, DryRun form, const std::string& own_name) {
-  const Result<std::string> plan = planOf(spec, form, own_name);
+int explain(const model::JobSpec& spec, DryRun form) {
+  const Result<HostBindings> bindings = localBindings(spec, hostName());
+  if (!bindings.ok()) return reportMistakes({bindings.status().message()});
+  const Result<std::string> plan =
+      form == DryRun::kJson ? explainPlanJson(spec, bindings.value()) : explainPlan(spec, bindings.value());
   return plan.ok() ? print(plan.value()) : reportMistakes({plan.status().message()});
 }
 
@@ -150,7 +129,7 @@ int runArguments(const std::string& name, const std::vector<std::string>& argume
     const int failed = exportConfig(options);
     if (failed != 0 || onlyExports(options)) return failed;
   }
-  if (options.dry_run != DryRun::kNo) return explain(job.spec, options.dry_run, here.host_name);
+  if (options.dry_run != DryRun::kNo) return explain(job.spec, options.dry_run);
   if (const auto obstacles = findObstacles(job.spec, here.host_name); !obstacles.empty()) {
     return reportMistakes(obstacles);
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "common/base/text.h"
+#include "poprun/plan/binding_report.h"
 #include "poprun/plan/topology_table.h"
 
 namespace pop {
@@ -57,14 +58,6 @@ std::string systemText(const model::JobSpec& spec) {
   return text + '\n';
 }
 
-std::string bindingText(const model::Binding& binding) {
-  if (binding.cpus.empty() && binding.memory_nodes.empty())
-    return "not bound, " + counted(binding.threads, "thread");
-  std::string text = binding.cpus.empty() ? "all CPUs" : "CPUs " + binding.cpus.text();
-  if (!binding.memory_nodes.empty()) text += ", memory of node " + binding.memory_nodes.text();
-  return text + ", " + counted(binding.threads, "thread");
-}
-
 // Several on a line: most are short, and a job may have hundreds of instances.
 std::string wrapped(const std::vector<contract::Variable>& variables) {
   std::string text;
@@ -89,9 +82,8 @@ std::string instanceText(const model::JobSpec& spec, const PlannedInstance& inst
                      range("IPU", placement.first_replica * ipus, placement.num_replicas * ipus) +
                      ", IPU-Link domain " + std::to_string(placement.ild) + '\n';
   if (instance.binding) {
-    text += kIndent + bindingText(*instance.binding);
-    if (!instance.binding->reason.empty()) text += " (" + instance.binding->reason + ')';
-    text += '\n';
+    text +=
+        kIndent + bindingText(*instance.binding) + ", " + counted(instance.binding->threads, "thread") + '\n';
   }
   return text + wrapped(instance.environment);
 }

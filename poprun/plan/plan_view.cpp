@@ -34,6 +34,16 @@ InstanceOrder placeholderOrder(const InstanceEnvs& envs, const model::InstancePl
   return order;
 }
 
+// As the agent's hook does it: the instance's CPUs, unless the user has said something else.
+void addThreads(PlannedInstance& instance) {
+  const std::string name = "OMP_NUM_THREADS";
+  const bool set = std::any_of(instance.environment.begin(), instance.environment.end(),
+                               [&name](const contract::Variable& each) { return each.first == name; });
+  if (set) return;
+  instance.environment.emplace_back(
+      name, instance.binding ? std::to_string(instance.binding->threads) : "<CPUs of its binding>");
+}
+
 // Moves what all instances have alike to the view.
 void splitOffCommon(PlanView& view) {
   struct Seen {
@@ -127,6 +137,7 @@ Result<PlanView> viewPlan(const model::JobSpec& spec, const HostBindings& bindin
     const auto host = static_cast<std::size_t>(placement.host);
     if (host < bindings.size() && bindings[host])
       instance.binding = bindings[host]->instances.at(static_cast<std::size_t>(placement.local_instance));
+    if (spec.env_families.contains(contract::EnvFamily::kOpenMp)) addThreads(instance);
     view.instances.push_back(std::move(instance));
   }
   splitOffCommon(view);

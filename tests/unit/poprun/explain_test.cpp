@@ -110,11 +110,12 @@ TEST(ExplainPlan, NamesPortsByHost) {
 TEST(ExplainPlan, SaysWhatEachInstanceIsBoundTo) {
   const model::CpuSet first = model::CpuSet::parse("0-3").value();
   const model::CpuSet node = model::CpuSet::parse("1").value();
-  const HostBindings bindings{model::Bindings{{{first, node, 4, "memory node 1 of 2"}, {.threads = 2}},
-                                              {"half of the cores are idle"}}};
+  const HostBindings bindings{
+      model::Bindings{{{first, node, 4, "memory node 1 of 2"}, {.threads = 2, .reason = "asked for"}},
+                      {"half of the cores are idle"}}};
   const std::string text = explained(jobOf(2), bindings);
-  EXPECT_THAT(text, HasSubstr("    CPUs 0-3, memory of node 1, 4 threads (memory node 1 of 2)\n"));
-  EXPECT_THAT(text, HasSubstr("    not bound, 2 threads\n"));
+  EXPECT_THAT(text, HasSubstr("    cpus 0-3, memory node 1 (memory node 1 of 2), 4 threads\n"));
+  EXPECT_THAT(text, HasSubstr("    not bound (asked for), 2 threads\n"));
   EXPECT_THAT(text, HasSubstr("warnings:\n    half of the cores are idle\n"));
   EXPECT_THAT(text, Not(HasSubstr("decided on the host")));
 }
