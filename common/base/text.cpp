@@ -56,10 +56,10 @@ std::string counted(std::int64_t count, std::string_view noun) {
   return std::to_string(count) + ' ' + std::string(noun) + (count == 1 ? "" : "s");
 }
 
-std::string inQuotes(std::string_view text) {
+std::string printable(std::string_view text) {
   static constexpr std::array kHex{'0', '1', '2', '3', '4', '5', '6', '7',
                                    '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'};
-  std::string result = "'";
+  std::string result;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte >= 0x20 && byte != 0x7f) {
@@ -68,7 +68,11 @@ std::string inQuotes(std::string_view text) {
       result += {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};
     }
   }
-  return result + "'";
+  return result;
+}
+
+std::string inQuotes(std::string_view text) {
+  return '\'' + printable(text) + '\'';
 }
 
 }  // namespace pop

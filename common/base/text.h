@@ -24,6 +24,9 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
 /// "1 instance", "3 instances": for messages that people read.
 std::string counted(std::int64_t count, std::string_view noun);
 
+/// `text` with control characters made visible ("\x1b"), so that it can do nothing to a terminal.
+std::string printable(std::string_view text);
+
 /// 'text' in single quotes, with control characters made visible, for use inside a message.
 std::string inQuotes(std::string_view text);
 
