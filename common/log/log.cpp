@@ -1,19 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/log/log.h"
 
-#include <spdlog/sinks/ansicolor_sink.h>
+#include <spdlog/sinks/base_sink.h>
 #include <spdlog/spdlog.h>
 
+#include <cstdio>
 #include <memory>
+#include <mutex>
+#include <utility>
 
 namespace pop::log {
 namespace {
 
+class Sink final : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  void setTarget(std::function<void(std::string_view)> target) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    target_ = std::move(target);
+  }
+
+ protected:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    spdlog::memory_buf_t line;
+    formatter_->format(message, line);
+    if (target_) return target_({line.data(), line.size()});
+    std::fwrite(line.data(), 1, line.size(), stderr);
+  }
+  void flush_() override { std::fflush(stderr); }
+
+ private:
+  std::function<void(std::string_view)> target_;
+};
+
+const std::shared_ptr<Sink>& sink() {
+  static const auto instance = std::make_shared<Sink>();
+  return instance;
+}
+
 // The one global: a logger has no state that a test or a second job could trip over.
 spdlog::logger& logger() {
   static const auto instance = [] {
-    auto created = std::make_shared<spdlog::logger>(
-        "POPRUN", std::make_shared<spdlog::sinks::ansicolor_stderr_sink_mt>());
+    auto created = std::make_shared<spdlog::logger>("POPRUN", sink());
     created->set_pattern("%H:%M:%S.%e %P POPRUN [%L] %v");
     created->set_level(spdlog::level::warn);
     return created;
@@ -35,6 +62,10 @@ void setLevel(Level level) {
       logger().set_level(spdlog::level::debug);
       break;
   }
+}
+
+void setSink(std::function<void(std::string_view line)> target) {
+  sink()->setTarget(std::move(target));
 }
 
 void warning(std::string_view text) {
