@@ -46,7 +46,7 @@ VariableNames ownVariables() {
 
 }  // namespace
 
-LocalAgent::LocalAgent(os::AsioLoop& loop, keeper::Keeper keeper, OutputSink& sink, OutputPump::Mode mode)
+LocalAgent::LocalAgent(os::AsioLoop& loop, keeper::Keeper keeper, OutputSink& sink, OutputPump::Modes modes)
     : loop_(loop),
       keeper_(std::move(keeper)),
       core_(loop, *this, server_, ownVariables()),
@@ -55,7 +55,7 @@ LocalAgent::LocalAgent(os::AsioLoop& loop, keeper::Keeper keeper, OutputSink& si
                          [this](int instance, int exit_code, const std::string& message) {
                            core_.onAborted(instance, exit_code, message);
                          }}),
-      pump_(loop, sink, mode, [this](int instance) { core_.onDrained(instance); }),
+      pump_(loop, sink, modes, [this](int instance) { core_.onDrained(instance); }),
       keeper_link_(loop, keeper_.link.get(), keeperEvents()),
       tracer_(loop, keeper_link_) {}
 

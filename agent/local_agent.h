@@ -20,8 +20,8 @@ namespace pop::agent {
 
 class LocalAgent final : public Agent, private Processes {
  public:
-  /// `loop` and `sink` outlive the agent. `mode`: whether instances share the sink's streams line by line.
-  LocalAgent(os::AsioLoop& loop, keeper::Keeper keeper, OutputSink& sink, OutputPump::Mode mode);
+  /// `loop` and `sink` outlive the agent. `modes`: whether instances share a stream of the sink line by line.
+  LocalAgent(os::AsioLoop& loop, keeper::Keeper keeper, OutputSink& sink, OutputPump::Modes modes);
   ~LocalAgent() override;
 
   /// Path of a directory for all instances of this host, which does not exist yet: whoever needs it makes it.

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
+#include <cstring>
 
 #include "common/base/check.h"
 
@@ -15,6 +15,18 @@ namespace {
 
 constexpr std::size_t kReadBytes = 64 << 10;
 constexpr std::size_t kLongestLineBytes = 64 << 10;
+constexpr std::size_t kKeptLineBytes = 4 << 10;  // there are many sources
+
+// Where the last line of `text` ends, or its last state: a carriage return begins it anew, unless a newline
+// follows, of which one cannot be sure at the end.
+std::size_t endOfLastLine(std::string_view text) {
+  const std::size_t newline = text.rfind('\n');
+  const std::size_t lines = newline == std::string_view::npos ? 0 : newline + 1;
+  const std::string_view rest = text.substr(lines);
+  if (rest.size() < 2) return lines;
+  const std::size_t anew = rest.substr(0, rest.size() - 1).rfind('\r');
+  return anew == std::string_view::npos ? lines : lines + anew + 1;
+}
 
 std::size_t bytesIn(int pipe) {
   int bytes = 0;
@@ -23,8 +35,12 @@ std::size_t bytesIn(int pipe) {
 
 }  // namespace
 
-OutputPump::OutputPump(os::AsioLoop& loop, OutputSink& sink, Mode mode, Drained drained)
-    : loop_(loop), sink_(sink), mode_(mode), drained_(std::move(drained)) {
+OutputPump::OutputPump(os::AsioLoop& loop, OutputSink& sink, Modes modes, Drained drained)
+    : loop_(loop),
+      sink_(sink),
+      modes_(modes),
+      drained_(std::move(drained)),
+      buffer_(new char[kLongestLineBytes + kReadBytes]) {
   sink_.setOnReady([this] { resume(); });
 }
 
@@ -70,9 +86,8 @@ void OutputPump::pull(Key key) {
   const auto found = sources_.find(key);
   if (found == sources_.end()) return;
   Source& source = found->second;
-  std::array<char, kReadBytes> buffer;
   do {
-    const ssize_t got = ::read(source.fd.get(), buffer.data(), buffer.size());
+    const ssize_t got = ::read(source.fd.get(), buffer_.get() + kLongestLineBytes, kReadBytes);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno == EAGAIN) {
       source.to_drain = 0;
@@ -84,35 +99,32 @@ void OutputPump::pull(Key key) {
     }
     const auto bytes = static_cast<std::size_t>(got);
     source.to_drain -= std::min(source.to_drain, bytes);
-    deliver(key, source, {buffer.data(), bytes});
+    deliver(key, source, bytes);
   } while (!paused_ && source.to_drain > 0);
   if (source.draining) checkDrained(key.first);
 }
 
-void OutputPump::deliver(const Key& key, Source& source, std::string_view bytes) {
-  if (mode_ == Mode::kRaw) {
-    give(key, bytes);
-  } else {
-    deliverLines(key, source, bytes);
-  }
-}
+// What was read lies in the buffer behind room for the unfinished line, so that a piece is one run of bytes.
+void OutputPump::deliver(const Key& key, Source& source, std::size_t bytes) {
+  char* const begin = buffer_.get() + kLongestLineBytes;
+  const std::string_view read(begin, bytes);
+  if ((key.second == Stream::kStdout ? modes_.out : modes_.err) == Mode::kRaw) return give(key, read);
 
-void OutputPump::deliverLines(const Key& key, Source& source, std::string_view bytes) {
-  const std::size_t last_newline = bytes.rfind('\n');
-  if (last_newline == std::string_view::npos) {
-    source.line += bytes;
-  } else if (source.line.empty()) {
-    give(key, bytes.substr(0, last_newline + 1));
-    source.line = bytes.substr(last_newline + 1);
-  } else {
-    source.line += bytes.substr(0, last_newline + 1);
-    give(key, source.line);
-    source.line = bytes.substr(last_newline + 1);
+  std::string& line = source.line;
+  std::size_t end = endOfLastLine(read);
+  // A carriage return at the end of what was read before has waited for what follows it.
+  const bool anew = end == 0 && line.ends_with('\r');
+  if (end > 0 || anew) {
+    std::memcpy(begin - line.size(), line.data(), line.size());
+    give(key, {begin - line.size(), line.size() + end});
+    line.clear();
   }
-  if (source.line.size() >= kLongestLineBytes) {
-    give(key, source.line);
-    source.line.clear();
+  line += read.substr(end);
+  if (line.size() >= kLongestLineBytes) {
+    give(key, line);
+    line.clear();
   }
+  if (line.capacity() > kKeptLineBytes && line.size() <= kKeptLineBytes) line.shrink_to_fit();
 }
 
 void OutputPump::give(const Key& key, std::string_view text) {

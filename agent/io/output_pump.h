@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carries the instances' output from their pipes to a sink, in whole lines, so that the sink can put lines of
-// many instances on one stream. When the sink is full, nothing is read: the pipes fill and the instances
-// wait.
+// Carries the instances' output from their pipes to a sink, in whole lines where many instances share one of
+// its streams. When the sink is full, nothing is read: the pipes fill and the instances wait.
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <set>
@@ -18,12 +18,19 @@ namespace pop::agent {
 
 class OutputPump {
  public:
-  /// Lines: a piece ends with a line (or is a line longer than the buffer, cut). Raw: bytes as they come.
+  /// Lines: a piece ends with a line, or with a state of a line that a carriage return begins anew (or is a
+  /// line longer than the buffer, cut). Raw: bytes as they come.
   enum class Mode { kLines, kRaw };
+
+  /// By stream.
+  struct Modes {
+    Mode out = Mode::kLines;
+    Mode err = Mode::kLines;
+  };
 
   using Drained = std::function<void(int instance)>;
 
-  OutputPump(os::AsioLoop& loop, OutputSink& sink, Mode mode, Drained drained);
+  OutputPump(os::AsioLoop& loop, OutputSink& sink, Modes modes, Drained drained);
   ~OutputPump();
 
   /// Carries `read_end` (made non-blocking) until its end, or until the pump is gone.
@@ -47,8 +54,7 @@ class OutputPump {
 
   void watch(const Key& key, const Source& source);
   void pull(Key key);  ///< by value: the source that holds the caller's may go
-  void deliver(const Key& key, Source& source, std::string_view bytes);
-  void deliverLines(const Key& key, Source& source, std::string_view bytes);
+  void deliver(const Key& key, Source& source, std::size_t bytes);
   void give(const Key& key, std::string_view text);
   void finish(const Key& key, Source& source);
   void checkDrained(int instance);
@@ -57,8 +63,9 @@ class OutputPump {
 
   os::AsioLoop& loop_;
   OutputSink& sink_;
-  const Mode mode_;
+  const Modes modes_;
   const Drained drained_;
+  const std::unique_ptr<char[]> buffer_;
   std::map<Key, Source> sources_;
   std::set<int> draining_;
   bool paused_ = false;

@@ -14,8 +14,8 @@ namespace pop {
 
 class LocalController final : public Controller {
  public:
-  LocalController(os::AsioLoop& loop, keeper::Keeper keeper, OutputSink& sink, agent::OutputPump::Mode mode)
-      : loop_(loop), agent_(loop, std::move(keeper), sink, mode) {}
+  LocalController(os::AsioLoop& loop, keeper::Keeper keeper, OutputSink& sink, agent::OutputPump::Modes modes)
+      : loop_(loop), agent_(loop, std::move(keeper), sink, modes) {}
 
   Status submit(model::JobSpec spec, JobWatch watch) override;
   void stop(int user_signal) override;

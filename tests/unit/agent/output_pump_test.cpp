@@ -59,7 +59,7 @@ std::size_t unread(const sys::Fd& pipe) {
 class OutputPumpTest : public ::testing::Test {
  protected:
   void makePump(OutputPump::Mode mode) {
-    pump = std::make_unique<OutputPump>(loop, sink, mode, [this](int instance) {
+    pump = std::make_unique<OutputPump>(loop, sink, OutputPump::Modes{mode, mode}, [this](int instance) {
       drained.push_back(instance);
       at_drain = sink.pieces;
     });
