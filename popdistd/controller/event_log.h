@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <utility>
@@ -12,11 +13,19 @@
 
 namespace pop {
 
+/// What an entry means to a program that reads it.
+enum class EventKind : std::uint8_t {
+  kNote,
+  kWarning,  ///< people should read it even when all goes well
+  kInstanceStarted,
+  kInstanceEnded,
+};
+
 struct LogEntry {
   Clock::time_point at;
   int instance = -1;  ///< -1: the whole job
   std::string text;
-  bool warning = false;  ///< people should read it even when all goes well
+  EventKind kind = EventKind::kNote;
 };
 
 class EventLog {
@@ -26,16 +35,14 @@ class EventLog {
   /// `listener` sees each entry as it is made.
   EventLog(const Loop& loop, Listener listener) : loop_(loop), listener_(std::move(listener)) {}
 
-  void append(int instance, std::string text) { add({loop_.now(), instance, std::move(text)}); }
-  void warn(std::string text) { add({loop_.now(), -1, std::move(text), true}); }
+  void append(int instance, std::string text, EventKind kind = EventKind::kNote) {
+    entries_.push_back({loop_.now(), instance, std::move(text), kind});
+    if (listener_) listener_(entries_.back());
+  }
+  Clock::time_point now() const { return loop_.now(); }
   const std::vector<LogEntry>& entries() const { return entries_; }
 
  private:
-  void add(LogEntry entry) {
-    entries_.push_back(std::move(entry));
-    if (listener_) listener_(entries_.back());
-  }
-
   const Loop& loop_;
   Listener listener_;
   std::vector<LogEntry> entries_;

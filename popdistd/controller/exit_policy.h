@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/loop.h"
 #include "popdistd/controller/ports.h"
 
 namespace pop {
@@ -17,6 +18,7 @@ struct Failure {
   pid_t pid = 0;       ///< 0: never started
   std::string reason;  ///< "was killed by SIGSEGV", "asked to end the job: …"
   int exit_code = 0;
+  Clock::time_point at;  ///< when the controller learnt of it
 };
 
 struct JobOutcome {

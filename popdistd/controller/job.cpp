@@ -127,7 +127,7 @@ void Job::warnOnce() {
   for (const auto& [warning, hosts] : hosts_of) {
     const std::string others =
         hosts.size() > 1 ? " and " + counted(static_cast<std::int64_t>(hosts.size()) - 1, "other host") : "";
-    log_.warn("on host " + hosts.front() + others + ": " + warning);
+    log_.append(-1, "on host " + hosts.front() + others + ": " + warning, EventKind::kWarning);
   }
 }
 
@@ -253,7 +253,7 @@ JobSlice Job::sliceFor(int host, const contract::Rendezvous& rendezvous) const {
 void Job::onStarted(int instance, pid_t pid) {
   instances_[static_cast<std::size_t>(instance)].pid = pid;
   advance(instance, InstanceEvent::kStarted);
-  log_.append(instance, "started, pid " + std::to_string(pid));
+  log_.append(instance, "started, pid " + std::to_string(pid), EventKind::kInstanceStarted);
   if (inState(InstanceState::kStarting) == 0) handle(JobEvent::kAllStarted);
 }
 
@@ -261,7 +261,7 @@ void Job::onEnded(int instance, const InstanceEnd& end) {
   const pid_t pid = instances_[static_cast<std::size_t>(instance)].pid;
   advance(instance, InstanceEvent::kEnded);
   const std::string reason = end.reason.empty() ? describe(end.status) : end.reason;
-  log_.append(instance, reason);
+  log_.append(instance, reason, EventKind::kInstanceEnded);
 
   // First the policy, then the others: an instance that fails because of this news comes second.
   if (!end.status.success()) {
@@ -314,6 +314,7 @@ void Job::advance(int instance, InstanceEvent event) {
 
 void Job::fail(Failure failure) {
   const bool first = !exit_policy_.decided();
+  failure.at = log_.now();
   exit_policy_.noteFailure(std::move(failure));
   if (first) handle(JobEvent::kFailure);
 }

@@ -61,7 +61,7 @@ std::vector<int> unignored(const std::vector<int>& signals) {
 }
 
 void logEvent(const LogEntry& entry) {
-  if (entry.warning) return log::warning(entry.text);
+  if (entry.kind == EventKind::kWarning) return log::warning(entry.text);
   log::debug(entry.instance < 0 ? entry.text
                                 : "instance " + std::to_string(entry.instance) + ' ' + entry.text);
 }

@@ -24,7 +24,7 @@ std::vector<std::string> cpusOf(const JobSlice& slice) {
 std::vector<std::string> warningsIn(const EventLog& log) {
   std::vector<std::string> warnings;
   for (const LogEntry& entry : log.entries()) {
-    if (entry.warning) warnings.push_back(entry.text);
+    if (entry.kind == EventKind::kWarning) warnings.push_back(entry.text);
   }
   return warnings;
 }
