@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -79,11 +80,17 @@ Channel newChannel(bool socket) {
 
 // In the forked child: from here to exec, as a shell would set it up.
 void setUpChild(const PoprunSetup& setup, int out, int err) {
-  ::setpgid(0, 0);
+  if (setup.own_session) {
+    ::setsid();
+  } else {
+    ::setpgid(0, 0);
+  }
   const int null = ::open("/dev/null", O_RDWR);
   ::dup2(null, 0);
   ::dup2(out, 1);
   ::dup2(err, 2);
+  for (const auto& [fd, source] : setup.descriptors) ::dup2(source, fd);
+  if (setup.own_session && ::ioctl(0, TIOCSCTTY, 0) != 0) ::ioctl(2, TIOCSCTTY, 0);
   ::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
   for (const int fd : setup.closed_fds) ::close(fd);
   if (setup.open_fd) ::dup2(null, *setup.open_fd);

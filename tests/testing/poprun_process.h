@@ -30,6 +30,8 @@ struct PoprunSetup {
   std::string directory;                           ///< working directory; empty: the test's own
   bool one_pipe = false;                           ///< stderr goes where stdout goes
   bool socket_output = false;                      ///< stdout and stderr are sockets
+  std::map<int, int> descriptors;                  ///< its 0, 1 or 2: a descriptor of the test's
+  bool own_session = false;                        ///< the terminal at its stdin or stderr is its own
   std::vector<int> closed_fds;                     ///< of 0, 1 and 2
   std::vector<int> ignored_signals;                ///< as nohup does
   std::optional<int> open_fd;  ///< one more descriptor that is open, as careless parents leave them
