@@ -21,6 +21,7 @@
 #include "poprun/plan/topology_table.h"
 #include "poprun/session/job_session.h"
 #include "poprun/session/local_bindings.h"
+#include "poprun/ui/output_settings.h"
 #include "poprun/version_info.h"
 
 namespace pop {
@@ -56,14 +57,6 @@ void reportWarnings(const std::vector<std::string>& warnings) {
 int reportMistakes(const std::vector<std::string>& mistakes) {
   for (const std::string& mistake : mistakes) std::fprintf(stderr, "poprun: %s\n", mistake.c_str());
   return contract::kExitLauncherFailed;
-}
-
-OutputSettings outputSettings(const Options& options, int num_instances) {
-  const bool several = num_instances > 1 && !options.only_output_from_instance;
-  return {.tag = options.tag_output == TagOutput::kInstance ||
-                 (options.tag_output == TagOutput::kAuto && several),
-          .whole_lines = several || options.tag_output == TagOutput::kInstance,
-          .only_instance = options.only_output_from_instance};
 }
 
 // Text on stdout, or why it could not be written.
@@ -106,7 +99,7 @@ int explain(const model::JobSpec& spec, DryRun form) {
 int runPlanned(const Options& options, const model::JobSpec& spec) {
   const int verbosity = options.debug ? 2 : options.verbosity;
   log::setLevel(levelOf(verbosity));
-  SessionSettings settings{.output = outputSettings(options, spec.num_instances),
+  SessionSettings settings{.output = outputSettings(options, spec),
                            .report_bindings = options.report_bindings};
   if (options.print_topology || verbosity >= 2) {
     settings.before_output = topologyTable(spec, model::place(spec));

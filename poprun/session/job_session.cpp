@@ -10,6 +10,7 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -71,17 +72,18 @@ class Session {
   Session(const model::JobSpec& spec, const SessionSettings& settings, keeper::Keeper keeper)
       : spec_(spec),
         mux_(loop_, settings.output,
-             [this](int error) { loop_.post([this, error] { cannotWrite(error); }); }),
-        controller_(
-            loop_, std::move(keeper), mux_,
-            settings.output.whole_lines ? agent::OutputPump::Mode::kLines : agent::OutputPump::Mode::kRaw) {}
+             [this](const WriteFailure& failure) { loop_.post([this, failure] { cannotWrite(failure); }); }),
+        controller_(loop_, std::move(keeper), mux_,
+                    {modeOf(settings.output.out), modeOf(settings.output.err)}) {}
 
   int run(const SessionSettings& settings) {
+    if (const Status opened = mux_.openFiles(); !opened.ok()) return refuse(opened);
+    log::setSink([this](std::string_view line) { mux_.say(line); });
     const std::vector<int> signals = unignored(kEndingSignals);
     loop_.watchSignals(unignored(kWatchedSignals), [this](int signal) { onSignal(signal); });
     if (!settings.before_output.empty()) mux_.print(settings.before_output);
     const Status submitted = controller_.submit(
-        spec_, {.event = logEvent,
+        spec_, {.event = [this](const LogEntry& entry) { noteEvent(entry); },
                 .placed = settings.report_bindings ? bindingReporter() : nullptr,
                 .restarting = [this](const JobOutcome& failed, int restart) { restarting(failed, restart); },
                 .done =
@@ -96,29 +98,58 @@ class Session {
     // late.
     setDisposition(signals, mux_.waiting() ? SIG_DFL : SIG_IGN);
     mux_.flush();
-    std::fputs(summaryOf(*outcome_, spec_).c_str(), stderr);
+    log::setSink(nullptr);
+    mux_.lastWords(summaryOf(*outcome_, spec_, summaryFacts()));
     if (!write_error_.ok()) return launcherFailed(write_error_);
     if (!ended.ok()) log::warning(ended.message());
     return outcome_->exit_code;
   }
 
  private:
-  JobWatch::Placed bindingReporter() const {
+  JobWatch::Placed bindingReporter() {
     return [this](const std::vector<model::InstancePlacement>& placement,
                   const std::vector<model::Bindings>& bindings) {
-      std::fputs(bindingReport(spec_, placement, bindings).c_str(), stderr);
+      mux_.say(bindingReport(spec_, placement, bindings));
     };
   }
 
+  static agent::OutputPump::Mode modeOf(const StreamSettings& settings) {
+    return settings.whole_lines ? agent::OutputPump::Mode::kLines : agent::OutputPump::Mode::kRaw;
+  }
+
+  // Before anything has started.
+  int refuse(const Status& status) {
+    static_cast<void>(controller_.shutDown());
+    return launcherFailed(status);
+  }
+
+  void noteEvent(const LogEntry& entry) {
+    logEvent(entry);
+    if (entry.kind == EventKind::kInstanceStarted) mux_.started(entry.instance);
+    if (entry.kind == EventKind::kInstanceEnded) mux_.ended(entry.instance);
+  }
+
+  SummaryFacts summaryFacts() const {
+    if (!outcome_->failure) return {};
+    const Failure& failure = *outcome_->failure;
+    SummaryFacts facts{
+        .after = std::chrono::duration_cast<std::chrono::milliseconds>(failure.at - started_at_),
+        .wall_clock = WallClock::now() - (loop_.now() - failure.at)};
+    if (failure.instance >= 0) facts.last_errors = mux_.lastErrors(failure.instance);
+    return facts;
+  }
+
   // A reader that has gone away is the user's wish, any other failure is ours to report.
-  void cannotWrite(int error) {
-    if (error != EPIPE)
-      write_error_ = errnoStatus("the job was stopped, as its output cannot be written", error);
+  void cannotWrite(const WriteFailure& failure) {
+    if (failure.error != EPIPE) {
+      write_error_ = errnoStatus("the job was stopped, as its output cannot be written to " + failure.where,
+                                 failure.error);
+    }
     controller_.stop(SIGPIPE);
   }
 
   void restarting(const JobOutcome& failed, int restart) {
-    std::fputs(restartNotice(failed, spec_, restart).c_str(), stderr);
+    mux_.say(restartNotice(failed, spec_, restart));
   }
 
   void onSignal(int signal) {
@@ -159,6 +190,7 @@ class Session {
   LocalController controller_;
   std::optional<JobOutcome> outcome_;
   Status write_error_;
+  const Clock::time_point started_at_ = Clock::now();
   int user_signals_ = 0;
   Clock::time_point last_signal_{};
 };

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "poprun/ui/output_mux.h"
 
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <cstdlib>
+#include <utility>
+
+#include "common/sys/reopen.h"
 
 namespace pop {
 namespace {
@@ -10,46 +16,148 @@ namespace {
 // Beyond this, a slow reader slows the instances down.
 constexpr std::size_t kMaxWaitingBytes = 1 << 20;
 
-bool sameFile(int one, int other) {
-  struct stat a {};
-  struct stat b {};
-  return ::fstat(one, &a) == 0 && ::fstat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+std::size_t columnsOf(int terminal) {
+  winsize size{};
+  return ::ioctl(terminal, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+// Whether a status line on stderr would stay alone on its line. What reads a pipe may well write to the same
+// terminal.
+bool canShowStatus() {
+  const char* kind = std::getenv("TERM");
+  if (kind == nullptr || *kind == '\0' || std::string_view(kind) == "dumb") return false;
+  if (::isatty(STDERR_FILENO) != 1) return false;
+  return !S_ISFIFO(sys::modeOf(STDOUT_FILENO)) && !S_ISSOCK(sys::modeOf(STDOUT_FILENO));
 }
 
 }  // namespace
 
-OutputMux::OutputMux(os::AsioLoop& loop, const OutputSettings& settings,
-                     std::function<void(int error)> cannot_write)
-    : settings_(settings),
+OutputMux::OutputMux(os::AsioLoop& loop, const OutputSettings& settings, CannotWrite cannot_write)
+    : loop_(loop),
+      settings_(settings),
       cannot_write_(std::move(cannot_write)),
-      output_(loop, STDOUT_FILENO, {[this] { drained(); }, [this](int error) { failed(error); }}) {
-  if (sameFile(STDOUT_FILENO, STDERR_FILENO)) return;
-  errors_.emplace(loop, STDERR_FILENO,
-                  StreamWriter::Events{[this] { drained(); }, [this](int error) { failed(error); }});
+      output_(loop, STDOUT_FILENO,
+              {[this] { drained(); },
+               [this](int error) {
+                 failed({error, "stdout"});
+               }}),
+      errors_(makeErrors()),
+      out_(makeChannel(Stream::kStdout)),
+      err_(makeChannel(Stream::kStderr)),
+      tail_(settings.num_instances) {
+  if (settings.status_line && canShowStatus()) startStatusLine();
+}
+
+std::unique_ptr<OutputMux::Screen> OutputMux::makeErrors() {
+  if (sys::sameFile(STDOUT_FILENO, STDERR_FILENO)) return nullptr;
+  return std::make_unique<Screen>(loop_, STDERR_FILENO,
+                                  StreamWriter::Events{[this] { drained(); },
+                                                       [this](int error) {
+                                                         failed({error, "stderr"});
+                                                       }});
+}
+
+OutputMux::Channel OutputMux::makeChannel(Stream stream) {
+  const StreamSettings& settings = stream == Stream::kStdout ? settings_.out : settings_.err;
+  Screen& screen = stream == Stream::kStdout ? output_ : errors();
+  Channel channel{
+      settings, screen,
+      LineTagger({settings.tag, settings_.timestamps, settings_.hosts}, stream, screen.is_terminal), nullptr};
+  if (!settings.fold) return channel;
+  channel.fold = std::make_unique<Fold>(
+      loop_, settings_.num_instances,
+      [this, stream](const std::vector<int>& instances, std::string_view line) {
+        Channel& folded = channelOf(stream);
+        folded.tagger.appendFolded(beginLine(folded.screen), rangesOf(instances), line, WallClock::now());
+      },
+      [this, stream] { send(channelOf(stream).screen); });
+  return channel;
+}
+
+void OutputMux::startStatusLine() {
+  status_ = std::make_unique<StatusLine>(
+      loop_, settings_.num_instances,
+      StatusLine::Terminal{[] { return columnsOf(STDERR_FILENO); },
+                           [this](std::string_view text) {
+                             Screen& screen = errors();
+                             if (screen.last != '\n' || screen.writer.waitingBytes() > 0) return false;
+                             screen.writer.write(text);
+                             return true;
+                           }});
+}
+
+Status OutputMux::openFiles() {
+  if (settings_.directory.empty()) return {};
+  POP_ASSIGN_OR_RETURN(files_, OutputFiles::create(settings_.directory, settings_.num_instances));
+  return {};
 }
 
 bool OutputMux::write(int instance, Stream stream, std::string_view text) {
-  if (settings_.only_instance && *settings_.only_instance != instance) return true;
-  StreamWriter& writer = writerOf(stream);
-  writer.write(settings_.tag || settings_.whole_lines ? tagged(instance, text) : text);
-  full_ = full_ || writer.waitingBytes() > kMaxWaitingBytes;
+  if (const auto failure = files_.write(instance, stream, text)) failed(*failure);
+  if (stream == Stream::kStderr) tail_.note(instance, text);
+  Channel& channel = channelOf(stream);
+  if (channel.settings.only_instance && *channel.settings.only_instance != instance) return true;
+  if (channel.fold) {
+    channel.fold->write(instance, text);
+    return !full_;
+  }
+  if (channel.settings.whole_lines) {
+    channel.tagger.append(beginLine(channel.screen), instance, text, WallClock::now());
+  } else {
+    makeRoom(channel.screen) += text;
+  }
+  send(channel.screen);
   return !full_;
 }
 
-std::string_view OutputMux::tagged(int instance, std::string_view text) {
-  const std::string tag = settings_.tag ? '[' + std::to_string(instance) + "] " : std::string();
-  if (!settings_.tag && text.ends_with('\n')) return text;
-  scratch_.clear();
-  while (!text.empty()) {
-    const std::size_t line = std::min(text.find('\n'), text.size() - 1) + 1;
-    scratch_ += tag;
-    scratch_ += text.substr(0, line);
-    text.remove_prefix(line);
+// Where to append what must come at once after what is there.
+std::string& OutputMux::makeRoom(Screen& screen) {
+  std::string& waiting = screen.writer.waiting();
+  // Where stdout is another terminal or a file, it does not touch the status line.
+  if (status_ && &screen == &errors()) waiting += status_->erase();
+  return waiting;
+}
+
+// Where to append a line.
+std::string& OutputMux::beginLine(Screen& screen) {
+  std::string& waiting = makeRoom(screen);
+  if (screen.last == '\r' && screen.is_terminal) {
+    waiting += kEraseToEnd;
+  } else if (screen.last != '\n') {
+    waiting += '\n';
   }
-  // An unfinished line (its writer ended, or it was too long for the buffer) must not run into the next
-  // instance's.
-  if (!scratch_.ends_with('\n')) scratch_ += '\n';
-  return scratch_;
+  screen.last = '\n';
+  return waiting;
+}
+
+// After something was appended.
+void OutputMux::send(Screen& screen) {
+  if (screen.writer.waitingBytes() == 0) return;
+  screen.last = screen.writer.waiting().back();
+  screen.writer.send();
+  full_ = full_ || screen.writer.waitingBytes() > kMaxWaitingBytes;
+}
+
+void OutputMux::print(std::string_view text) {
+  beginLine(output_) += text;
+  send(output_);
+}
+
+void OutputMux::say(std::string_view lines) {
+  beginLine(errors()) += lines;
+  send(errors());
+}
+
+void OutputMux::started(int instance) {
+  if (status_) status_->started(instance);
+}
+
+void OutputMux::ended(int instance) {
+  if (status_) status_->ended(instance);
+}
+
+bool OutputMux::waiting() const {
+  return output_.writer.waitingBytes() > 0 || (errors_ && errors_->writer.waitingBytes() > 0);
 }
 
 void OutputMux::drained() {
@@ -59,23 +167,40 @@ void OutputMux::drained() {
   if (on_ready_) on_ready_();
 }
 
-void OutputMux::failed(int error) {
+void OutputMux::failed(const WriteFailure& failure) {
   if (!failure_reported_) {
     failure_reported_ = true;
-    cannot_write_(error);
+    cannot_write_(failure);
   }
   drained();
 }
 
 void OutputMux::abandon() {
-  output_.abandon();
-  if (errors_) errors_->abandon();
+  output_.writer.abandon();
+  if (errors_) errors_->writer.abandon();
   drained();
 }
 
 void OutputMux::flush() {
-  output_.flush();
-  if (errors_) errors_->flush();
+  for (Channel* channel : {&out_, &err_}) {
+    if (channel->fold) channel->fold->flush();
+  }
+  if (status_) {
+    makeRoom(errors());
+    errors().writer.send();
+    status_.reset();
+  }
+  output_.writer.flush();
+  if (errors_) errors_->writer.flush();
+}
+
+void OutputMux::lastWords(std::string_view lines) {
+  if (!errors().writer.failed()) {
+    say(lines);
+    errors().writer.flush();
+  } else {
+    errors().writer.lastWords('\n' + std::string(lines));
+  }
 }
 
 }  // namespace pop

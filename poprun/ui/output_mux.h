@@ -1,59 +1,110 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts the instances' output on poprun's own two streams: tagged or not, filtered or not, never two instances
-// in a line.
+// Puts the instances' output, and what poprun says itself, on poprun's own two streams and into files: tagged
+// or not, filtered or not, folded or not, never two writers in a line.
 #pragma once
 
+#include <unistd.h>
+
 #include <functional>
-#include <optional>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "common/os/asio_loop.h"
 #include "popdistd/controller/ports.h"
+#include "poprun/ui/fold.h"
+#include "poprun/ui/line_tagger.h"
+#include "poprun/ui/output_files.h"
+#include "poprun/ui/output_settings.h"
+#include "poprun/ui/status_line.h"
+#include "poprun/ui/stderr_tail.h"
 #include "poprun/ui/stream_writer.h"
 
 namespace pop {
 
-struct OutputSettings {
-  bool tag = false;                  ///< "[3] " in front of each line
-  bool whole_lines = false;          ///< several instances share a stream: each piece is lines, and ends one
-  std::optional<int> only_instance;  ///< drop the output of all others
-};
-
 class OutputMux final : public OutputSink {
  public:
-  /// `cannot_write` is called once, with the error of the first write that failed: EPIPE when the reader of
-  /// stdout or stderr has gone away. What could not be written is lost.
-  OutputMux(os::AsioLoop& loop, const OutputSettings& settings, std::function<void(int error)> cannot_write);
+  using CannotWrite = std::function<void(const WriteFailure& failure)>;
+
+  /// `cannot_write` is called once, with the first write that failed: EPIPE when the reader of stdout or
+  /// stderr has gone away. What could not be written is lost.
+  OutputMux(os::AsioLoop& loop, const OutputSettings& settings, CannotWrite cannot_write);
+
+  /// Makes the files of --output-filename. Call it before anything is written.
+  Status openFiles();
 
   bool write(int instance, Stream stream, std::string_view text) override;
   void setOnReady(std::function<void()> on_ready) override { on_ready_ = std::move(on_ready); }
 
   /// The launcher's own text on stdout, as it is.
-  void print(std::string_view text) { output_.write(text); }
+  void print(std::string_view text);
+
+  /// The launcher's own lines on stderr, never inside a line of an instance.
+  void say(std::string_view lines);
+
+  /// For the status line.
+  void started(int instance);
+  void ended(int instance);
+
+  /// The last lines that the instance has written to stderr, shown or not.
+  std::vector<std::string> lastErrors(int instance) const { return tail_.lines(instance); }
 
   /// Drops all output from now on: nobody waits for a reader that does not read.
   void abandon();
 
   /// True when a reader has not taken all yet.
-  bool waiting() const { return output_.waitingBytes() > 0 || (errors_ && errors_->waitingBytes() > 0); }
+  bool waiting() const;
 
-  /// Blocks until all is written or nobody reads any more.
+  /// Everything that was held back is on its way, and nothing more comes from instances. Blocks until all is
+  /// written or nobody reads any more.
   void flush();
 
+  /// Lines on stderr after everything else, also after abandon(). Waits only for a reader that has not been
+  /// abandoned.
+  void lastWords(std::string_view lines);
+
  private:
-  std::string_view tagged(int instance, std::string_view text);
+  // One of poprun's streams, or both where they are the same file (2>&1): lines keep their order then.
+  struct Screen {
+    Screen(os::AsioLoop& loop, int fd, StreamWriter::Events events)
+        : writer(loop, fd, std::move(events)), is_terminal(::isatty(fd) == 1) {}
+
+    StreamWriter writer;
+    const bool is_terminal;
+    char last = '\n';  ///< of what was written
+  };
+
+  // What one stream of all instances goes through.
+  struct Channel {
+    StreamSettings settings;
+    Screen& screen;
+    LineTagger tagger;
+    std::unique_ptr<Fold> fold;
+  };
+
+  Screen& errors() { return errors_ ? *errors_ : output_; }
+  std::unique_ptr<Screen> makeErrors();
+  Channel makeChannel(Stream stream);
+  Channel& channelOf(Stream stream) { return stream == Stream::kStdout ? out_ : err_; }
+  void startStatusLine();
+
+  std::string& beginLine(Screen& screen);
+  std::string& makeRoom(Screen& screen);
+  void send(Screen& screen);
   void drained();
-  void failed(int error);
+  void failed(const WriteFailure& failure);
 
-  StreamWriter& writerOf(Stream stream) { return stream == Stream::kStderr && errors_ ? *errors_ : output_; }
-
+  os::AsioLoop& loop_;
   const OutputSettings settings_;
-  const std::function<void(int error)> cannot_write_;
+  const CannotWrite cannot_write_;
   std::function<void()> on_ready_;
-  StreamWriter output_;
-  std::optional<StreamWriter>
-      errors_;  ///< none when stderr is the same file as stdout (2>&1): lines keep their order
-  std::string scratch_;
+  Screen output_;
+  std::unique_ptr<Screen> errors_;  ///< none when stderr is the same file as stdout
+  Channel out_;
+  Channel err_;
+  OutputFiles files_;
+  StderrTail tail_;
+  std::unique_ptr<StatusLine> status_;
   bool full_ = false;
   bool failure_reported_ = false;
 };

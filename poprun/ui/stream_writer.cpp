@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,23 +12,21 @@
 #include <cerrno>
 #include <utility>
 
+#include "common/sys/reopen.h"
+
 namespace pop {
 namespace {
 
-// Of what has been written, at most this much is kept in front of what waits.
-constexpr std::size_t kKeptBytes = 64 << 10;
+// What waits is kept in memory that is given back when it was much.
+constexpr std::size_t kKeptBytes = 512 << 10;
 
-mode_t modeOf(int fd) {
-  struct stat info {};
-  return ::fstat(fd, &info) == 0 ? info.st_mode : 0;
-}
+// Room for a large piece spares poprun and its reader many switches.
+constexpr int kPipeBytes = 256 << 10;
 
-// Setting O_NONBLOCK on an inherited descriptor would set it for everybody who shares it, our parent's shell
-// included. Pipes and terminals can be opened anew; sockets have MSG_DONTWAIT; regular files never block.
-sys::Fd openAnew(int fd) {
-  if (!S_ISFIFO(modeOf(fd)) && !S_ISCHR(modeOf(fd))) return {};
-  const std::string path = "/proc/self/fd/" + std::to_string(fd);
-  return sys::Fd(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
+void enlargePipe(int fd) {
+  if (S_ISFIFO(sys::modeOf(fd)) && ::fcntl(fd, F_GETPIPE_SZ) < kPipeBytes) {
+    ::fcntl(fd, F_SETPIPE_SZ, kPipeBytes);
+  }
 }
 
 }  // namespace
@@ -35,39 +34,38 @@ sys::Fd openAnew(int fd) {
 StreamWriter::StreamWriter(os::AsioLoop& loop, int fd, Events events)
     : loop_(loop),
       original_(fd),
-      original_flags_(::fcntl(fd, F_GETFL)),
-      own_(openAnew(fd)),
-      is_socket_(S_ISSOCK(modeOf(fd))),
-      is_file_(S_ISREG(modeOf(fd))),
-      events_(std::move(events)) {}
+      own_(sys::reopenNonBlocking(fd, O_WRONLY)),
+      readiness_(own_.valid() ? sys::Fd() : sys::readinessOf(fd, EPOLLOUT)),
+      is_socket_(S_ISSOCK(sys::modeOf(fd))),
+      is_file_(S_ISREG(sys::modeOf(fd))),
+      events_(std::move(events)) {
+  enlargePipe(fd);
+}
 
 StreamWriter::~StreamWriter() {
-  if (watching_) loop_.unwatch(descriptor());
-  if (original_flags_ >= 0) ::fcntl(original_, F_SETFL, original_flags_);
+  unwatch();
 }
 
 void StreamWriter::write(std::string_view text) {
-  if (failed_) return;
-  // A regular file takes everything at once, or fails; the loop could not watch it.
-  if (is_file_ || waitingBytes() == 0) {
-    do {
-      const ssize_t written = writeSome(text);
-      if (written < 0 && errno != EAGAIN) return fail(errno);
-      text.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(written, 0)));
-    } while (is_file_ && !text.empty());
-    if (text.empty()) return;
-  }
-  if (written_ > kKeptBytes) {
+  waiting() += text;
+  send();
+}
+
+std::string& StreamWriter::waiting() {
+  // Only once more is gone than is left: what waits would be moved again and again.
+  if (written_ > waitingBytes()) {
     waiting_.erase(0, written_);
     written_ = 0;
   }
-  waiting_ += text;
-  if (watching_) return;
-  watching_ = true;
-  loop_.watchWritable(descriptor(), [this] { push(); });
+  return waiting_;
 }
 
-ssize_t StreamWriter::writeSome(std::string_view text) {
+void StreamWriter::send() {
+  if (failed_) waiting_.clear();
+  if (waitingBytes() > 0 && !watching_) push();
+}
+
+ssize_t StreamWriter::writeSome(std::string_view text) const {
   while (true) {
     const ssize_t written = is_socket_
                                 ? ::send(original_, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL)
@@ -77,16 +75,34 @@ ssize_t StreamWriter::writeSome(std::string_view text) {
 }
 
 void StreamWriter::push() {
-  const ssize_t written = writeSome(std::string_view(waiting_).substr(written_));
-  if (written < 0 && errno == EAGAIN) return;
-  if (written < 0) return fail(errno);
-  written_ += static_cast<std::size_t>(written);
-  if (waitingBytes() > 0) return;
+  // A regular file takes everything at once, or fails; the loop could not watch it.
+  do {
+    const ssize_t written = writeSome(std::string_view(waiting_).substr(written_));
+    if (written < 0 && errno != EAGAIN) return fail(errno);
+    written_ += static_cast<std::size_t>(std::max<ssize_t>(written, 0));
+  } while (is_file_ && waitingBytes() > 0);
+  if (waitingBytes() > 0) return watch();
   waiting_.clear();
   written_ = 0;
-  loop_.unwatch(descriptor());
-  watching_ = false;
+  if (waiting_.capacity() > kKeptBytes) waiting_.shrink_to_fit();
+  if (!watching_) return;
+  unwatch();
   events_.drained();
+}
+
+void StreamWriter::watch() {
+  if (watching_) return;
+  watching_ = true;
+  if (own_.valid()) {
+    loop_.watchWritable(own_.get(), [this] { push(); });
+  } else {
+    loop_.watchReadable(readiness_.get(), [this] { push(); });
+  }
+}
+
+void StreamWriter::unwatch() {
+  if (watching_) loop_.unwatch(own_.valid() ? own_.get() : readiness_.get());
+  watching_ = false;
 }
 
 void StreamWriter::flush() {
@@ -97,9 +113,13 @@ void StreamWriter::flush() {
   }
 }
 
+void StreamWriter::lastWords(std::string_view text) {
+  if (!failed_) write(text);
+  if (failed_) static_cast<void>(writeSome(text));
+}
+
 void StreamWriter::abandon() {
-  if (watching_) loop_.unwatch(descriptor());
-  watching_ = false;
+  unwatch();
   failed_ = true;
   waiting_.clear();
   written_ = 0;

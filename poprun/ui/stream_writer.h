@@ -24,6 +24,11 @@ class StreamWriter {
 
   /// Writes what it can now and keeps the rest.
   void write(std::string_view text);
+
+  /// The same without a copy: append to what waits, then send(). Nothing else must touch what is there.
+  std::string& waiting();
+  void send();
+
   std::size_t waitingBytes() const { return waiting_.size() - written_; }
   bool failed() const { return failed_; }
 
@@ -33,17 +38,22 @@ class StreamWriter {
   /// Blocks until everything is out, or the other side is gone.
   void flush();
 
+  /// One last attempt, also after a failure or abandon(); does not wait for a reader.
+  void lastWords(std::string_view text);
+
  private:
   int descriptor() const { return own_.valid() ? own_.get() : original_; }
-  ssize_t writeSome(std::string_view text);
+  ssize_t writeSome(std::string_view text) const;
   void push();
+  void watch();
+  void unwatch();
   void fail(int error);
 
   os::AsioLoop& loop_;
   const int original_;
-  const int original_flags_;  ///< the loop makes what it watches non-blocking: put back at the end
-  sys::Fd
-      own_;  ///< our own open file of the same pipe or terminal: O_NONBLOCK on it is nobody else's business
+  const sys::Fd own_;
+  const sys::Fd
+      readiness_;  ///< of the original, where there is no own: it stays as it is for all who share it
   const bool is_socket_;
   const bool is_file_;
   const Events events_;

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "poprun/ui/summary.h"
 
+#include <array>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 
 #include "common/base/text.h"
+#include "common/model/placement.h"
+#include "poprun/ui/line_tagger.h"
 
 namespace pop {
 namespace {
@@ -12,33 +16,74 @@ namespace {
 std::string who(const Failure& failure, const model::JobSpec& spec) {
   if (failure.instance < 0) return "the job";
   const auto program = static_cast<std::size_t>(model::programOf(spec, failure.instance));
-  std::string text =
-      "instance " + std::to_string(failure.instance) + " of " + spec.programs[program].command.front();
-  if (failure.pid != 0) text += " (pid " + std::to_string(failure.pid) + ")";
+  std::string text = "instance " + std::to_string(failure.instance) + " of " +
+                     printable(spec.programs[program].command.front());
+  std::vector<std::string> where;
+  if (failure.pid != 0) where.push_back("pid " + std::to_string(failure.pid));
+  if (spec.hosts.size() > 1) {
+    const auto placement = model::place(spec)[static_cast<std::size_t>(failure.instance)];
+    where.push_back("on " + spec.hosts[static_cast<std::size_t>(placement.host)].name);
+  }
+  if (!where.empty()) text += " (" + join(where, " ") + ')';
   return text;
 }
 
-std::string seconds(std::chrono::milliseconds duration) {
-  std::string text = std::to_string(duration.count() / 1000);
-  if (duration.count() % 1000 != 0) text += '.' + std::to_string(1000 + duration.count() % 1000).substr(1);
-  while (text.find('.') != std::string::npos && text.ends_with('0')) text.pop_back();
-  return text + " s";
+std::string fateOfOthers(const Failure& failure, const model::JobSpec& spec) {
+  if (failure.instance < 0 || failure.pid == 0 || spec.num_instances == 1) return {};
+  if (spec.num_instances == 2) return "; the other instance was stopped";
+  return "; the other " + counted(spec.num_instances - 1, "instance") + " were stopped";
 }
 
-std::string othersStopped(int others) {
-  if (others == 0) return {};
-  return "; the other " + (others == 1 ? "instance was" : counted(others, "instance") + " were") + " stopped";
+std::string seconds(std::chrono::milliseconds time) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.3f s", static_cast<double>(time.count()) / 1000);
+  return text.data();
+}
+
+// Without the colours that a program may have given it, and without anything else that moves a cursor.
+std::string plain(std::string_view line) {
+  std::string text;
+  while (!line.empty()) {
+    const std::size_t escape = line.find("\x1b[");
+    text += line.substr(0, escape);
+    if (escape == std::string_view::npos) break;
+    const std::size_t end = line.find_first_not_of("0123456789;", escape + 2);
+    if (end != std::string_view::npos && line[end] == 'm') {
+      line.remove_prefix(end + 1);
+    } else {
+      text += '\x1b';
+      line.remove_prefix(escape + 1);
+    }
+  }
+  std::string expanded;
+  for (const char c : text) expanded += c == '\t' ? std::string(4, ' ') : std::string(1, c);
+  return printable(expanded);
+}
+
+std::string details(const Failure& failure, const SummaryFacts& facts) {
+  if (failure.pid == 0) return {};
+  std::string text =
+      "  " + seconds(facts.after) + " after the start, at " + timestampOf(facts.wall_clock) + '\n';
+  if (facts.last_errors.empty()) return text;
+  text += "  its last lines on stderr:\n";
+  for (const std::string& line : facts.last_errors) text += "    " + plain(line) + '\n';
+  return text;
+}
+
+// As the user wrote it: "0.5 s", "90 s".
+std::string limitText(std::chrono::milliseconds duration) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%g s", static_cast<double>(duration.count()) / 1000);
+  return text.data();
 }
 
 // "instance 1 of ./train (pid 712) exited with code 3; the other 3 instances were stopped"
 std::string failureText(const Failure& failure, const model::JobSpec& spec) {
-  std::string text = who(failure, spec) + ' ' + failure.reason;
-  if (failure.instance >= 0 && failure.pid != 0) text += othersStopped(spec.num_instances - 1);
-  return text;
+  return who(failure, spec) + ' ' + failure.reason + fateOfOthers(failure, spec);
 }
 
 std::string timeoutText(const JobOutcome& outcome, const model::JobSpec& spec) {
-  std::string text = "poprun: the job did not end within " + seconds(spec.timeout) +
+  std::string text = "poprun: the job did not end within " + limitText(spec.timeout) +
                      " (--timeout); all instances were stopped\n";
   for (const StackTrace& trace : outcome.stack_traces) {
     text += "poprun: instance " + std::to_string(trace.instance) + " (pid " + std::to_string(trace.pid) +
@@ -54,16 +99,16 @@ std::string timeoutText(const JobOutcome& outcome, const model::JobSpec& spec) {
 
 std::string restartNotice(const JobOutcome& failed, const model::JobSpec& spec, int restart) {
   std::string text = "poprun: " + failureText(*failed.failure, spec) + "; the job starts again";
-  if (spec.restart_delay.count() > 0) text += " in " + seconds(spec.restart_delay);
+  if (spec.restart_delay.count() > 0) text += " in " + limitText(spec.restart_delay);
   return text + " (restart " + std::to_string(restart) + " of " + std::to_string(spec.max_restarts) + ")\n";
 }
 
-std::string summaryOf(const JobOutcome& outcome, const model::JobSpec& spec) {
+std::string summaryOf(const JobOutcome& outcome, const model::JobSpec& spec, const SummaryFacts& facts) {
   // Ctrl-C during the grace that follows a failure does not hide the failure.
   if (outcome.failure) {
     std::string text = "poprun: " + failureText(*outcome.failure, spec);
     if (outcome.restarts > 0) text += ", after " + counted(outcome.restarts, "restart");
-    return text + '\n';
+    return text + '\n' + details(*outcome.failure, facts);
   }
   if (outcome.timed_out && outcome.user_signal == 0) return timeoutText(outcome, spec);
   if (outcome.user_signal == 0 || outcome.user_signal == SIGINT || outcome.user_signal == SIGPIPE) return {};

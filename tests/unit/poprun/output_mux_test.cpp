@@ -73,16 +73,20 @@ struct Written {
 Written written(const OutputSettings& settings, const std::function<void(OutputMux&)>& body) {
   os::AsioLoop loop;
   StdioPipes pipes;
-  OutputMux mux(loop, settings, [](int) {});
+  OutputMux mux(loop, settings, [](const WriteFailure&) {});
   body(mux);
   mux.flush();
   pipes.restore();
   return {pipes.read(STDOUT_FILENO), pipes.read(STDERR_FILENO)};
 }
 
-constexpr OutputSettings kTagged{.tag = true, .whole_lines = true};
-constexpr OutputSettings kWholeLines{.whole_lines = true};
-constexpr OutputSettings kRaw{};
+OutputSettings bothStreams(const StreamSettings& stream) {
+  return {.out = stream, .err = stream, .num_instances = 20};
+}
+
+const OutputSettings kTagged = bothStreams({.tag = TagOutput::kInstance, .whole_lines = true});
+const OutputSettings kWholeLines = bothStreams({.whole_lines = true});
+const OutputSettings kRaw = bothStreams({});
 
 TEST(OutputMux, TagsEachLine) {
   const Written text = written(kTagged, [](OutputMux& mux) {
@@ -118,7 +122,7 @@ TEST(OutputMux, LeavesBytesAloneWhenNothingElseIsAsked) {
 
 TEST(OutputMux, DropsTheOutputOfAllOthers) {
   bool more_wanted = false;
-  const Written text = written({.only_instance = 1}, [&more_wanted](OutputMux& mux) {
+  const Written text = written(bothStreams({.only_instance = 1}), [&more_wanted](OutputMux& mux) {
     more_wanted = mux.write(0, Stream::kStdout, "dropped\n") && mux.write(2, Stream::kStderr, "dropped\n");
     mux.write(1, Stream::kStdout, "kept\n");
     mux.write(1, Stream::kStderr, "kept too\n");
@@ -129,9 +133,61 @@ TEST(OutputMux, DropsTheOutputOfAllOthers) {
 }
 
 TEST(OutputMux, PrintsTheLaunchersOwnTextAsItIs) {
-  const Written text = written({.tag = true, .whole_lines = true, .only_instance = 5},
-                               [](OutputMux& mux) { mux.print(" table\nwithout tags"); });
+  const Written text =
+      written(bothStreams({.tag = TagOutput::kInstance, .whole_lines = true, .only_instance = 5}),
+              [](OutputMux& mux) { mux.print(" table\nwithout tags"); });
   EXPECT_EQ(text.out, " table\nwithout tags");
+}
+
+TEST(OutputMux, DropsOnlyTheStreamThatOneInstanceHasAlone) {
+  OutputSettings settings = bothStreams({.whole_lines = true});
+  settings.out = {.only_instance = 1};
+  const Written text = written(settings, [](OutputMux& mux) {
+    mux.write(0, Stream::kStdout, "dropped\n");
+    mux.write(0, Stream::kStderr, "heard\n");
+    mux.write(1, Stream::kStdout, "kept");
+  });
+  EXPECT_EQ(text.out, "kept");
+  EXPECT_EQ(text.err, "heard\n");
+}
+
+TEST(OutputMux, SpeaksOnALineOfItsOwn) {
+  const auto body = [](OutputMux& mux) {
+    mux.write(0, Stream::kStderr, "50%");
+    mux.say("poprun: warning\n");
+    mux.write(0, Stream::kStderr, " 60%");
+    mux.lastWords("poprun: the end\n");
+  };
+  EXPECT_EQ(written(kRaw, body).err, "50%\npoprun: warning\n 60%\npoprun: the end\n");
+}
+
+TEST(OutputMux, FoldsWhatAllInstancesSay) {
+  OutputSettings settings = bothStreams({.tag = TagOutput::kInstance, .whole_lines = true, .fold = true});
+  settings.num_instances = 3;
+  const Written text = written(settings, [](OutputMux& mux) {
+    for (const int instance : {2, 0, 1}) mux.write(instance, Stream::kStdout, "epoch 1\n");
+    mux.write(1, Stream::kStdout, "mine\n");
+    mux.write(0, Stream::kStderr, "oops\n");
+  });
+  EXPECT_EQ(text.out, "[0-2] epoch 1\n[1] mine\n");
+  EXPECT_EQ(text.err, "[0] oops\n");
+}
+
+TEST(OutputMux, KeepsTheLastErrorsOfAnInstanceThatIsNotShown) {
+  std::vector<std::string> last;
+  written(bothStreams({.only_instance = 1}), [&last](OutputMux& mux) {
+    mux.write(0, Stream::kStderr, "Traceback\nKeyError: 'x'\n");
+    last = mux.lastErrors(0);
+  });
+  EXPECT_EQ(last, (std::vector<std::string>{"Traceback", "KeyError: 'x'"}));
+}
+
+TEST(OutputMux, AbandonedItStillHasLastWords) {
+  const Written text = written(kRaw, [](OutputMux& mux) {
+    mux.abandon();
+    mux.lastWords("poprun: the end\n");
+  });
+  EXPECT_EQ(text.err, "\npoprun: the end\n");
 }
 
 TEST(OutputMux, ASlowReaderHoldsTheInstancesUpAndLosesNothing) {
@@ -139,7 +195,7 @@ TEST(OutputMux, ASlowReaderHoldsTheInstancesUpAndLosesNothing) {
   const std::string piece(65536, 'x');
   os::AsioLoop loop;
   StdioPipes pipes;
-  OutputMux mux(loop, kRaw, [](int) {});
+  OutputMux mux(loop, kRaw, [](const WriteFailure&) {});
   int ready = 0;
   mux.setOnReady([&ready] { ++ready; });
   int full_at = 0;
@@ -168,7 +224,7 @@ TEST(OutputMux, ASlowReaderHoldsTheInstancesUpAndLosesNothing) {
 TEST(OutputMux, AFullStdoutHoldsStderrUpAsWell) {
   os::AsioLoop loop;
   StdioPipes pipes;
-  OutputMux mux(loop, kRaw, [](int) {});
+  OutputMux mux(loop, kRaw, [](const WriteFailure&) {});
   const bool out_wanted = mux.write(0, Stream::kStdout, std::string(2 << 20, 'x'));
   const bool err_wanted = mux.write(0, Stream::kStderr, "oops\n");
   const std::string err = pipes.read(STDERR_FILENO);
@@ -184,7 +240,8 @@ TEST(OutputMux, ReportsOnceThatAReaderHasGone) {
   os::AsioLoop loop;
   StdioPipes pipes;
   std::vector<int> errors;
-  OutputMux mux(loop, kWholeLines, [&errors](int error) { errors.push_back(error); });
+  OutputMux mux(loop, kWholeLines,
+                [&errors](const WriteFailure& failure) { errors.push_back(failure.error); });
   pipes.reader(STDOUT_FILENO).reset();
   pipes.reader(STDERR_FILENO).reset();
   const bool more = mux.write(0, Stream::kStdout, "a\n") && mux.write(0, Stream::kStderr, "b\n") &&
@@ -201,7 +258,8 @@ TEST(OutputMux, ReportsAFullDiskAsWhatItIs) {
   const sys::Fd full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
   ::dup2(full.get(), STDOUT_FILENO);
   std::vector<int> errors;
-  OutputMux mux(loop, kWholeLines, [&errors](int error) { errors.push_back(error); });
+  OutputMux mux(loop, kWholeLines,
+                [&errors](const WriteFailure& failure) { errors.push_back(failure.error); });
   mux.write(0, Stream::kStdout, "a\n");
   mux.write(0, Stream::kStderr, "still heard\n");
   pipes.restore();
@@ -213,7 +271,7 @@ TEST(OutputMux, KeepsTheOrderOfTheStreamsWhenTheyShareAFile) {
   os::AsioLoop loop;
   StdioPipes pipes;
   ::dup2(STDOUT_FILENO, STDERR_FILENO);  // 2>&1
-  OutputMux mux(loop, kWholeLines, [](int) {});
+  OutputMux mux(loop, kWholeLines, [](const WriteFailure&) {});
   const std::string fills_the_pipe(200'000, 'x');
   mux.write(0, Stream::kStdout, fills_the_pipe);
   mux.write(0, Stream::kStderr, "oops\n");
@@ -233,7 +291,7 @@ TEST(OutputMux, AReaderThatGoesWhileMuchWaitsHoldsNobodyUp) {
   os::AsioLoop loop;
   StdioPipes pipes;
   int ready = 0;
-  OutputMux mux(loop, kRaw, [](int) {});
+  OutputMux mux(loop, kRaw, [](const WriteFailure&) {});
   mux.setOnReady([&ready] { ++ready; });
   const bool wanted = mux.write(0, Stream::kStdout, std::string(2 << 20, 'x'));
   pipes.reader(STDOUT_FILENO).reset();
@@ -247,7 +305,7 @@ TEST(OutputMux, AbandonedItTakesEverythingAndWritesNothing) {
   os::AsioLoop loop;
   StdioPipes pipes;
   int ready = 0;
-  OutputMux mux(loop, kRaw, [](int) {});
+  OutputMux mux(loop, kRaw, [](const WriteFailure&) {});
   mux.setOnReady([&ready] { ++ready; });
   mux.write(0, Stream::kStdout, std::string(2 << 20, 'x'));
   mux.abandon();

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "poprun/ui/summary.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <csignal>
 #include <string>
 
@@ -11,57 +13,100 @@ namespace {
 
 model::JobSpec jobOf(int instances) {
   return {.programs = {{.command = {"./train", "--data"}, .num_instances = instances}},
-          .num_instances = instances};
+          .num_instances = instances,
+          .num_replicas = instances};
 }
 
 JobOutcome failed(const Failure& failure) {
   return {.exit_code = failure.exit_code, .failure = failure};
 }
 
+// The sentence alone.
+std::string firstLineOf(const JobOutcome& outcome, const model::JobSpec& spec) {
+  const std::string text = summaryOf(outcome, spec, {});
+  return text.substr(0, text.find('\n') + 1);
+}
+
 TEST(Summary, OfSuccessIsSilent) {
-  EXPECT_EQ(summaryOf({}, jobOf(4)), "");
+  EXPECT_EQ(firstLineOf({}, jobOf(4)), "");
 }
 
 TEST(Summary, NamesTheInstanceThatFailedFirst) {
   const Failure crash{.instance = 2, .pid = 71, .reason = "was killed by SIGSEGV", .exit_code = 139};
   EXPECT_EQ(
-      summaryOf(failed(crash), jobOf(4)),
+      firstLineOf(failed(crash), jobOf(4)),
       "poprun: instance 2 of ./train (pid 71) was killed by SIGSEGV; the other 3 instances were stopped\n");
 }
 
 TEST(Summary, CountsTheOthersRight) {
   const Failure exit{.instance = 0, .pid = 71, .reason = "exited with code 3", .exit_code = 3};
-  EXPECT_EQ(summaryOf(failed(exit), jobOf(2)),
+  EXPECT_EQ(firstLineOf(failed(exit), jobOf(2)),
             "poprun: instance 0 of ./train (pid 71) exited with code 3; the other instance was stopped\n");
-  EXPECT_EQ(summaryOf(failed(exit), jobOf(1)), "poprun: instance 0 of ./train (pid 71) exited with code 3\n");
+  EXPECT_EQ(firstLineOf(failed(exit), jobOf(1)),
+            "poprun: instance 0 of ./train (pid 71) exited with code 3\n");
 }
 
 TEST(Summary, OfAProgramThatCouldNotStartNamesNoPid) {
   const Failure missing{.instance = 0,
                         .reason = "could not be started: './train': No such file or directory",
                         .exit_code = 127};
-  EXPECT_EQ(summaryOf(failed(missing), jobOf(4)),
+  EXPECT_EQ(firstLineOf(failed(missing), jobOf(4)),
             "poprun: instance 0 of ./train could not be started: './train': No such file or directory\n");
 }
 
 TEST(Summary, OfAJobThatFailedAsAWholeReadsAsASentence) {
   const Failure nowhere{.reason = "cannot be placed on host node1: only 1 of 2 ports are free",
                         .exit_code = 125};
-  EXPECT_EQ(summaryOf(failed(nowhere), jobOf(2)),
+  EXPECT_EQ(firstLineOf(failed(nowhere), jobOf(2)),
             "poprun: the job cannot be placed on host node1: only 1 of 2 ports are free\n");
 }
 
+TEST(Summary, NamesTheHostWhereThereAreSeveral) {
+  model::JobSpec job = jobOf(4);
+  job.hosts = {{"node0"}, {"node1"}};
+  const Failure crash{.instance = 2, .pid = 71, .reason = "was killed by SIGSEGV", .exit_code = 139};
+  EXPECT_EQ(
+      firstLineOf(failed(crash), job),
+      "poprun: instance 2 of ./train (pid 71 on node1) was killed by SIGSEGV; the other 3 instances were "
+      "stopped\n");
+}
+
+TEST(Summary, SaysWhenItWasAndTheLastErrors) {
+  const Failure crash{.instance = 0, .pid = 71, .reason = "exited with code 1", .exit_code = 1};
+  const SummaryFacts facts{.after = std::chrono::milliseconds(12345),
+                           .last_errors = {"Traceback:", "\tline \x1b[1;31mred\x1b[0m\x1b[2J\a"}};
+  const std::string text = summaryOf(failed(crash), jobOf(1), facts);
+  EXPECT_THAT(text, ::testing::StartsWith("poprun: instance 0 of ./train (pid 71) exited with code 1\n"
+                                          "  12.345 s after the start, at 19"));
+  EXPECT_THAT(text, ::testing::EndsWith("\n  its last lines on stderr:\n"
+                                        "    Traceback:\n"
+                                        "        line red\\x1b[2J\\x07\n"));
+}
+
+TEST(Summary, HasNoLinesForAnInstanceThatSaidNothing) {
+  const Failure crash{.instance = 0, .pid = 71, .reason = "exited with code 1", .exit_code = 1};
+  EXPECT_THAT(summaryOf(failed(crash), jobOf(1), {}), ::testing::Not(::testing::HasSubstr("stderr")));
+}
+
+TEST(Summary, CannotBeFooledByTheNameOfAProgram) {
+  model::JobSpec job = jobOf(1);
+  job.programs[0].command = {"./a\n\x1b[2J"};
+  const Failure crash{.instance = 0, .pid = 71, .reason = "exited with code 1", .exit_code = 1};
+  EXPECT_EQ(firstLineOf(failed(crash), job),
+            "poprun: instance 0 of ./a\\x0a\\x1b[2J (pid 71) exited with code 1\n");
+}
+
 TEST(Summary, OfTheUsersOwnDoingIsSilentOrShort) {
-  EXPECT_EQ(summaryOf({.exit_code = 130, .user_signal = SIGINT}, jobOf(4)), "");
-  EXPECT_EQ(summaryOf({.exit_code = 141, .user_signal = SIGPIPE}, jobOf(4)), "") << "its reader has gone";
-  EXPECT_EQ(summaryOf({.exit_code = 143, .user_signal = SIGTERM}, jobOf(4)),
+  EXPECT_EQ(firstLineOf({.exit_code = 130, .user_signal = SIGINT}, jobOf(4)), "");
+  EXPECT_EQ(firstLineOf({.exit_code = 141, .user_signal = SIGPIPE}, jobOf(4)), "") << "its reader has gone";
+  EXPECT_EQ(firstLineOf({.exit_code = 143, .user_signal = SIGTERM}, jobOf(4)),
             "poprun: ended by SIGTERM; all instances were stopped\n");
 }
 
 TEST(Summary, OfAFailureIsNotHiddenByTheUsersImpatience) {
   const Failure exit{.instance = 0, .pid = 71, .reason = "exited with code 3", .exit_code = 3};
   for (const int signal : {SIGINT, SIGTERM}) {
-    EXPECT_EQ(summaryOf({.exit_code = 128 + signal, .user_signal = signal, .failure = exit}, jobOf(1)),
+    EXPECT_EQ(firstLineOf({.exit_code = 128 + signal, .user_signal = signal, .failure = exit}, jobOf(1)),
               "poprun: instance 0 of ./train (pid 71) exited with code 3\n");
   }
 }

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Puts in front of each line when it came and whose it is. What a line begins with is made once for a piece
+// of many lines, and the lines are copied once.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "popdistd/controller/ports.h"
+#include "poprun/plan/options.h"
+
+namespace pop {
+
+using WallClock = std::chrono::system_clock;
+
+/// For a terminal whose cursor is at the beginning of a line that still shows something.
+inline constexpr std::string_view kEraseToEnd = "\x1b[K";
+
+struct TagSettings {
+  TagOutput form = TagOutput::kNo;  ///< never kAuto
+  bool timestamps = false;
+  std::vector<std::string> hosts;  ///< of each instance; for kHost
+};
+
+/// "2026-11-20T21:46:59.123+01:00", local time.
+std::string timestampOf(WallClock::time_point time);
+
+class LineTagger {
+ public:
+  /// `overprints`: the output is a terminal, where a carriage return begins the line anew. Elsewhere each
+  /// state of such a line becomes a line of its own.
+  LineTagger(TagSettings settings, Stream stream, bool overprints);
+
+  /// Appends to `out` the lines of `text`, each with its tag. Something that is no line at the end of `text`
+  /// gets a newline: another instance may come next.
+  void append(std::string& out, int instance, std::string_view text, WallClock::time_point now);
+
+  /// The same, of several instances that have all said it: "[0-2,5] ".
+  void appendFolded(std::string& out, const std::string& instances, std::string_view text,
+                    WallClock::time_point now);
+
+ private:
+  void appendLines(std::string& out, std::string_view text) const;
+  void appendStates(std::string& out, std::string_view line) const;
+  void begin(WallClock::time_point now);
+
+  const TagSettings settings_;
+  const std::string_view stream_name_;
+  const bool overprints_;
+  std::string prefix_;  ///< of the piece at hand
+};
+
+}  // namespace pop

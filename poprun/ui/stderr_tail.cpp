@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "poprun/ui/stderr_tail.h"
+
+#include <algorithm>
+
+#include "common/base/text.h"
+
+namespace pop {
+namespace {
+
+// What a terminal would show of a line that carriage returns have begun anew.
+std::string_view lastState(std::string_view line) {
+  while (line.ends_with('\r')) line.remove_suffix(1);
+  return line.substr(line.rfind('\r') + 1);
+}
+
+}  // namespace
+
+void StderrTail::note(int instance, std::string_view text) {
+  std::string& tail = tails_.at(static_cast<std::size_t>(instance));
+  if (text.size() >= kBytes) {
+    tail.assign(text.substr(text.size() - kBytes));
+    return;
+  }
+  tail += text;
+  if (tail.size() > 2 * kBytes) tail.erase(0, tail.size() - kBytes);
+}
+
+std::vector<std::string> StderrTail::lines(int instance) const {
+  std::string_view tail = tails_.at(static_cast<std::size_t>(instance));
+  while (tail.ends_with('\n') || tail.ends_with('\r')) tail.remove_suffix(1);
+  if (tail.empty()) return {};
+  const bool cut = tail.size() > kBytes;
+  if (cut) tail.remove_prefix(tail.size() - kBytes);
+  std::vector<std::string> lines;
+  for (const std::string& line : split(tail, '\n')) lines.emplace_back(lastState(line));
+  if (cut && lines.size() > 1) lines.erase(lines.begin());  // its beginning is missing
+  if (lines.size() > kLines) lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(kLines));
+  return lines;
+}
+
+}  // namespace pop

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// --output-filename: the screen shows what it would show anyway, and each instance has its files.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "tests/testing/poprun_process.h"
+#include "tests/testing/test_child.h"
+
+namespace pop::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+class OutputFilename : public ::testing::Test {
+ protected:
+  OutputFilename() {
+    std::string path = ::testing::TempDir() + "output-filename-XXXXXX";
+    directory = ::mkdtemp(path.data());
+  }
+  ~OutputFilename() override { std::filesystem::remove_all(directory); }
+
+  std::string content(const std::string& file) { return sys::readFile(directory + "/1/" + file).value(); }
+
+  std::string directory;
+};
+
+TEST_F(OutputFilename, HasEveryByteOfEveryInstance) {
+  constexpr std::size_t kBytes = 1 << 20;
+  const Outcome result = run({.options = {"--num-instances", "3", "--output-filename", directory},
+                              .child = {"binary", std::to_string(kBytes)}});
+  EXPECT_EQ(result.exit_code, 0);
+  for (const char* rank : {"rank.0", "rank.1", "rank.2"}) {
+    EXPECT_TRUE(content(rank + std::string("/stdout")) == binaryText(kBytes));
+    EXPECT_EQ(content(rank + std::string("/stderr")), "");
+  }
+}
+
+TEST_F(OutputFilename, HasWhatTheScreenDoesNotShow) {
+  const Outcome result =
+      run({.options = {"--num-instances=2", "--only-output-from-instance=1", "--output-filename", directory,
+                       "sh", "-c", "echo out; printf err >&2"}});
+  EXPECT_EQ(result.out, "out\n");
+  EXPECT_EQ(content("rank.0/stdout"), "out\n");
+  EXPECT_EQ(content("rank.0/stderr"), "err");
+}
+
+TEST_F(OutputFilename, ThatCannotBeMadeKeepsTheJobFromStarting) {
+  const Outcome result = run({.options = {"--output-filename", "/proc/none", "echo", "started"}});
+  EXPECT_EQ(result.exit_code, 125);
+  EXPECT_EQ(result.out, "");
+  EXPECT_THAT(result.err, HasSubstr("poprun: --output-filename: making the directory /proc/none/1/rank.0: "));
+}
+
+TEST_F(OutputFilename, OnAFullDiskStopsTheJob) {
+  std::filesystem::create_directories(directory + "/1/rank.1");
+  std::filesystem::create_symlink("/dev/full", directory + "/1/rank.1/stdout");
+  const Outcome result =
+      run({.options = {"--num-instances", "2", "--output-filename", directory}, .child = {"flood"}});
+  EXPECT_EQ(result.exit_code, 125);
+  EXPECT_THAT(result.err, HasSubstr("poprun: the job was stopped, as its output cannot be written to " +
+                                    directory + "/1/rank.1/stdout: No space left on device\n"));
+}
+
+TEST(StdoutOnAFullDisk, StopsTheJob) {
+  const sys::Fd full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
+  const Outcome result =
+      run({.options = {"--num-instances", "2"}, .child = {"flood"}, .descriptors = {{1, full.get()}}});
+  EXPECT_EQ(result.exit_code, 125);
+  EXPECT_THAT(result.err,
+              HasSubstr("poprun: the job was stopped, as its output cannot be written to stdout: No "
+                        "space left on device\n"));
+}
+
+}  // namespace
+}  // namespace pop::testing

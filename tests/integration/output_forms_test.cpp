@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// The forms that output can take: tags, times, folding, streams of one instance only.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cctype>
+#include <csignal>
+#include <map>
+
+#include "tests/testing/poprun_process.h"
+#include "tests/testing/test_child.h"
+
+namespace pop::testing {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::MatchesRegex;
+using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
+
+Outcome runEcho(Arguments options) {
+  const Arguments echo{"sh", "-c", "echo out $POPDIST_INSTANCE_INDEX; echo err >&2"};
+  options.insert(options.end(), echo.begin(), echo.end());
+  return run({.options = std::move(options)});
+}
+
+TEST(TagOutput, CanBeOpenMpis) {
+  const Outcome result = runEcho({"--num-instances", "2", "--tag-output", "mpi"});
+  EXPECT_THAT(linesOf(result.out), UnorderedElementsAre("[1,0]<stdout>:out 0", "[1,1]<stdout>:out 1"));
+  EXPECT_THAT(linesOf(result.err), UnorderedElementsAre("[1,0]<stderr>:err", "[1,1]<stderr>:err"));
+}
+
+TEST(TagOutput, CanNameTheHost) {
+  EXPECT_THAT(linesOf(runEcho({"--num-instances", "2", "--tag-output", "host"}).out),
+              UnorderedElementsAre("localhost:0: out 0", "localhost:1: out 1"));
+}
+
+TEST(TimestampOutput, PutsTheTimeBeforeEachTag) {
+  const Outcome result = runEcho({"--num-instances", "2", "--timestamp-output"});
+  const std::string time = "[0-9]+-[0-9][0-9]-[0-9][0-9]T[0-9:]+\\.[0-9][0-9][0-9][+-][0-9][0-9]:[0-9][0-9] ";
+  EXPECT_THAT(linesOf(result.out), SizeIs(2));
+  EXPECT_THAT(linesOf(result.out), Each(MatchesRegex(time + "\\[[01]\\] out [01]")));
+  EXPECT_THAT(linesOf(result.err), Each(MatchesRegex(time + "\\[[01]\\] err")));
+}
+
+TEST(OnlyStdoutFromInstance, LeavesTheErrorsOfAll) {
+  const Outcome result = runEcho({"--num-instances", "3", "--only-stdout-from-instance", "1"});
+  EXPECT_EQ(result.out, "out 1\n");
+  EXPECT_THAT(linesOf(result.err), UnorderedElementsAre("[0] err", "[1] err", "[2] err"));
+}
+
+TEST(FoldOutput, WritesOnceWhatAllSay) {
+  const Outcome result =
+      run({.options = {"--num-instances", "8", "--fold-output", "sh", "-c",
+                       "echo start; [ $POPDIST_INSTANCE_INDEX != 3 ] || echo me; echo end"}});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(linesOf(result.out), ElementsAre("[0-7] start", "[3] me", "[0-7] end"));
+}
+
+TEST(FoldOutput, ShowsALineThoughOthersStaySilent) {
+  PoprunProcess poprun({.options = {"--num-instances", "2", "--fold-output", "sh", "-c",
+                                    "[ $POPDIST_INSTANCE_INDEX = 0 ] || echo waiting; exec sleep 600"}});
+  EXPECT_TRUE(poprun.waitFor([&] { return poprun.out() == "[1] waiting\n"; })) << poprun.out();
+  poprun.signal(SIGINT);
+  EXPECT_EQ(poprun.wait(), 130);
+}
+
+TEST(FoldOutput, LosesNothingOfMuch) {
+  constexpr int kLines = 50000;
+  const Outcome result =
+      run({.options = {"--num-instances", "4", "--fold-output", "seq", std::to_string(kLines)}});
+  std::map<int, int> next;
+  for (const std::string& line : linesOf(result.out)) {
+    const std::string who = line.substr(1, line.find(']') - 1);
+    const int number = std::stoi(line.substr(line.find(' ') + 1));
+    int from = -1;
+    for (std::size_t at = 0; at < who.size(); ++at) {
+      if (!std::isdigit(who[at])) continue;
+      const int instance = who[at] - '0';
+      for (int each = at > 0 && who[at - 1] == '-' ? from + 1 : instance; each <= instance; ++each) {
+        ASSERT_EQ(number, ++next[each]) << "instance " << each;
+      }
+      from = instance;
+    }
+  }
+  ASSERT_THAT(next, SizeIs(4));
+  for (const auto& [instance, lines] : next) EXPECT_EQ(lines, kLines);
+}
+
+TEST(ProgressBars, OfSeveralInstancesAreLinesInAFile) {
+  const Outcome result =
+      run({.options = {"--num-instances", "2", "sh", "-c", "printf ' 10%%\\r 20%%\\r 30%%\\ndone\\n'"}});
+  EXPECT_THAT(linesOf(result.out), UnorderedElementsAre("[0]  10%\r", "[0]  20%\r", "[0]  30%", "[0] done",
+                                                        "[1]  10%\r", "[1]  20%\r", "[1]  30%", "[1] done"));
+}
+
+TEST(ProgressBars, AreSeenBeforeTheyEnd) {
+  PoprunProcess poprun(
+      {.options = {"--num-instances", "2", "sh", "-c", "printf ' 10%%\\r 20%%'; exec sleep 600"}});
+  EXPECT_TRUE(poprun.waitFor([&] { return linesOf(poprun.out()).size() == 2; })) << poprun.out();
+  poprun.signal(SIGINT);
+  poprun.wait();
+  EXPECT_THAT(poprun.err(), IsEmpty());
+}
+
+TEST(Log, NeverLandsInsideALine) {
+  const Outcome result =
+      run({.options = {"--num-instances", "4", "-vv"}, .child = {"lines", "5000", "80"}, .one_pipe = true});
+  EXPECT_EQ(result.exit_code, 0);
+  int log_lines = 0;
+  for (const std::string& line : linesOf(result.out)) {
+    const bool log = line.find(" POPRUN [") != std::string::npos;
+    if (log) ++log_lines;
+    EXPECT_FALSE(log && line.starts_with("[")) << line;
+  }
+  EXPECT_GT(log_lines, 4);
+}
+
+}  // namespace
+}  // namespace pop::testing

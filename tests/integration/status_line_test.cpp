@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The status line on a real terminal.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "tests/testing/poprun_process.h"
+#include "tests/testing/terminal.h"
+
+namespace pop::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+PoprunSetup onTerminal(const Terminal& terminal, std::vector<std::string> options,
+                       std::vector<std::string> child) {
+  return {.options = std::move(options),
+          .child = std::move(child),
+          .environment = {{"TERM", "xterm"}},
+          .descriptors = {{1, terminal.end()}, {2, terminal.end()}}};
+}
+
+TEST(StatusLine, SaysWhatRunsAndMakesWay) {
+  Terminal terminal;
+  PoprunProcess poprun(onTerminal(terminal, {"--num-instances", "2"}, {"wait"}));
+  const auto shows = [&](const std::string& text) {
+    return poprun.waitFor([&] { return terminal.shown().find(text) != std::string::npos; });
+  };
+  ASSERT_TRUE(shows("\r\x1b[Kpoprun: 2 running")) << terminal.shown();
+  const std::size_t at = terminal.shown().find("ready 0 ") + 8;
+  ::kill(std::stoi(terminal.shown().substr(at)), SIGUSR1);
+  ASSERT_TRUE(shows("\r\x1b[Kpoprun: 1 running, 1 done")) << terminal.shown();
+  ::kill(std::stoi(terminal.shown().substr(terminal.shown().find("ready 1 ") + 8)), SIGUSR1);
+  EXPECT_EQ(poprun.wait(), 0);
+  EXPECT_TRUE(terminal.shown().ends_with("\r\x1b[K")) << terminal.shown();
+}
+
+TEST(StatusLine, IsErasedBeforeOutput) {
+  Terminal terminal;
+  PoprunProcess poprun(onTerminal(terminal, {"--num-instances", "2"}, {"say-signals"}));
+  ASSERT_TRUE(poprun.waitFor([&] { return terminal.shown().find("2 running") != std::string::npos; }));
+  const std::size_t at = terminal.shown().find("ready 1 ") + 8;
+  ::kill(std::stoi(terminal.shown().substr(at)), SIGHUP);
+  EXPECT_TRUE(poprun.waitFor([&] {
+    return terminal.shown().find("2 running\r\x1b[K[1] SIGHUP\n\r\x1b[Kpoprun: ") != std::string::npos;
+  })) << terminal.shown();
+  poprun.signal(SIGTERM);
+  poprun.wait();
+}
+
+TEST(StatusLine, IsNotThereForShortJobsLogsAndPipes) {
+  Terminal terminal;
+  EXPECT_EQ(run(onTerminal(terminal, {"--num-instances", "2"}, {"lines", "1", "20"})).exit_code, 0);
+  EXPECT_EQ(run(onTerminal(terminal, {"--num-instances", "2", "-v", "sleep", "1.3"}, {})).exit_code, 0);
+  PoprunSetup piped = onTerminal(terminal, {"--num-instances", "2", "sleep", "1.3"}, {});
+  piped.descriptors = {{2, terminal.end()}};
+  EXPECT_EQ(run(piped).exit_code, 0);
+  EXPECT_THAT(terminal.shown(), Not(HasSubstr("\x1b")));
+}
+
+}  // namespace
+}  // namespace pop::testing

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a user reads at the end of a job that failed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/testing/poprun_process.h"
+
+namespace pop::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+
+const char* const kFails =
+    "[ $POPDIST_INSTANCE_INDEX = 1 ] || exec sleep 600; "
+    "echo Traceback >&2; printf 'KeyError\\n' >&2; exit 3";
+
+TEST(Summary, HasTheLastErrorsOfWhatFailedFirst) {
+  const Outcome result = run({.options = {"--num-instances", "3", "sh", "-c", kFails}});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(
+      result.err,
+      MatchesRegex("\\[1\\] Traceback\n\\[1\\] KeyError\n"
+                   "poprun: instance 1 of sh \\(pid [0-9]+\\) exited with code 3; the other 2 instances "
+                   "were stopped\n"
+                   "  [0-9]+\\.[0-9]+ s after the start, at [-+.:T0-9]+\n"
+                   "  its last lines on stderr:\n    Traceback\n    KeyError\n"));
+}
+
+TEST(Summary, HasThemThoughTheyWereNotShown) {
+  const Outcome result =
+      run({.options = {"--num-instances", "2", "--only-output-from-instance", "0", "sh", "-c", kFails}});
+  EXPECT_THAT(result.err, ::testing::StartsWith("poprun: instance 1 of sh"));
+  EXPECT_THAT(result.err, HasSubstr("    Traceback\n    KeyError\n"));
+}
+
+TEST(Summary, BeginsALineOfItsOwn) {
+  const Outcome result = run({.options = {"sh", "-c", "printf unfinished >&2; exit 1"}});
+  EXPECT_THAT(result.err, ::testing::StartsWith("unfinished\npoprun: instance 0 of sh (pid "));
+  const Outcome one_pipe = run({.options = {"sh", "-c", "printf unfinished; exit 1"}, .one_pipe = true});
+  EXPECT_THAT(one_pipe.out, ::testing::StartsWith("unfinished\npoprun: instance 0 of sh (pid "));
+}
+
+}  // namespace
+}  // namespace pop::testing
