@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/local_agent.h"
 
-#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -26,10 +26,9 @@ struct ChildStdio {
   sys::Pipe err;
 };
 
-Result<ChildStdio> makeStdio() {
+Result<ChildStdio> makeStdio(StdinFeed& stdin_feed, int instance) {
   ChildStdio stdio;
-  stdio.in = sys::Fd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  if (!stdio.in.valid()) return errnoStatus("opening /dev/null", errno);
+  POP_ASSIGN_OR_RETURN(stdio.in, stdin_feed.open(instance));
   POP_ASSIGN_OR_RETURN(stdio.out, sys::makePipe());
   POP_ASSIGN_OR_RETURN(stdio.err, sys::makePipe());
   return stdio;
@@ -56,6 +55,7 @@ LocalAgent::LocalAgent(os::AsioLoop& loop, keeper::Keeper keeper, OutputSink& si
                            core_.onAborted(instance, exit_code, message);
                          }}),
       pump_(loop, sink, modes, [this](int instance) { core_.onDrained(instance); }),
+      stdin_feed_(loop, STDIN_FILENO),
       keeper_link_(loop, keeper_.link.get(), keeperEvents()),
       tracer_(loop, keeper_link_) {}
 
@@ -137,11 +137,12 @@ void LocalAgent::traceStacks(std::function<void(std::vector<StackTrace>)> reply)
 void LocalAgent::run(JobSlice slice, AgentEvents& events) {
   ports_.release();
   has_run_ = true;
+  stdin_feed_.begin(slice.stdin_policy, static_cast<int>(slice.instances.size()));
   core_.run(std::move(slice), events);
 }
 
 void LocalAgent::spawn(const SpawnRequest& request) {
-  Result<ChildStdio> stdio = makeStdio();
+  Result<ChildStdio> stdio = makeStdio(stdin_feed_, request.instance);
   if (!stdio.ok() || keeper_link_.lost()) {
     const std::string why =
         stdio.ok() ? "the keeper process was killed" : stdio.status().message() + " (see `ulimit -n`)";

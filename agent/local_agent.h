@@ -8,6 +8,7 @@
 
 #include "agent/core/agent_core.h"
 #include "agent/io/output_pump.h"
+#include "agent/io/stdin_feed.h"
 #include "agent/keeper/keeper.h"
 #include "agent/keeper/keeper_link.h"
 #include "agent/rendezvous/instance_server.h"
@@ -55,6 +56,7 @@ class LocalAgent final : public Agent, private Processes {
   AgentCore core_;
   InstanceServer server_;
   OutputPump pump_;
+  StdinFeed stdin_feed_;
   KeeperLink keeper_link_;
   StackTracer tracer_;
   std::map<int, pid_t> running_;

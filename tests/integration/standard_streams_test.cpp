@@ -30,11 +30,5 @@ TEST(ClosedStderr, DoesNotKeepStdoutFromArriving) {
   EXPECT_EQ(result.out, expected);
 }
 
-TEST(Stdin, IsEmptyForInstances) {
-  const Outcome result = run({.options = {"--num-instances", "2", "sh", "-c", "wc -c"}});
-  EXPECT_EQ(result.exit_code, 0);
-  EXPECT_THAT(linesOf(result.out), ::testing::UnorderedElementsAre("[0] 0", "[1] 0"));
-}
-
 }  // namespace
 }  // namespace pop::testing

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the instances read on their stdin. One instance gets the launcher's own stdin, as if it had been
+// started without a launcher; several, or one at a terminal, get what the feed reads there: only as fast as
+// the slowest takes it, never more than one buffer ahead.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "common/base/status.h"
+#include "common/model/job_spec.h"
+#include "common/os/asio_loop.h"
+#include "common/sys/fd.h"
+
+namespace pop::agent {
+
+class StdinFeed {
+ public:
+  /// `source` stays the caller's.
+  StdinFeed(os::AsioLoop& loop, int source);
+  ~StdinFeed();
+  StdinFeed(const StdinFeed&) = delete;
+  StdinFeed& operator=(const StdinFeed&) = delete;
+
+  /// A run of `num_instances` begins. What the run before has not taken is the first that this one gets.
+  void begin(const model::StdinPolicy& policy, int num_instances);
+
+  /// What the instance is to be started with as its stdin. Nothing is read before all have theirs.
+  Result<sys::Fd> open(int instance);
+
+ private:
+  struct Receiver {
+    sys::Fd pipe;           ///< write end
+    std::size_t taken = 0;  ///< of buffer_
+    bool watched = false;
+  };
+  using Receivers = std::map<int, Receiver>;
+
+  bool receives(int instance) const;
+  Result<sys::Fd> openPipe(int instance);
+  void drop(Receivers::iterator receiver);
+
+  void advance();
+  bool settle();
+  bool offer(Receiver& receiver);
+  void watchReceiver(int instance, Receiver& receiver);
+  void awaitSource();
+  void openReadiness();
+  void stopAwaitingSource();
+  void readSource();
+  void finish();
+  bool mayRead() const;
+
+  os::AsioLoop& loop_;
+  const int source_;
+  const bool is_terminal_;
+  sys::Fd own_;                ///< our own open file of the source, where it can be opened anew
+  sys::Fd readiness_;          ///< of the source: the loop makes what it watches non-blocking
+  bool always_ready_ = false;  ///< a regular file: cannot be watched
+  model::StdinPolicy policy_;
+  int expected_ = 0;  ///< receivers that have not been opened yet
+  Receivers receivers_;
+  std::string buffer_;
+  std::size_t not_taken_from_ = 0;  ///< where a receiver begins in buffer_
+  bool watching_ = false;
+  bool at_end_ = false;
+  std::optional<TimerId> timer_;
+};
+
+}  // namespace pop::agent
