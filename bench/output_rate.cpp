@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// How fast a launcher carries the output of its instances, tagged, and how many lines it tears.
+//   output_rate [runs]          runs poprun (beside this program) and the peers that are installed, in turn;
+//   one
+//                               JSON line for each: median over the runs
+//   output_rate write LINES     an instance: LINES lines of 80 bytes on stdout
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+constexpr int kInstances = 4;
+constexpr int kLines = 200'000;  // 16 MB each
+constexpr std::size_t kLineBytes = 80;
+
+std::string lineText(int instance, int number) {
+  std::string line = std::to_string(instance) + ' ' + std::to_string(number) + ' ';
+  line.resize(kLineBytes - 1, static_cast<char>('a' + number % 26));
+  return line + '\n';
+}
+
+int indexFromEnvironment() {
+  for (const char* name : {"POPDIST_INSTANCE_INDEX", "OMPI_COMM_WORLD_RANK", "PMI_RANK"}) {
+    if (const char* value = std::getenv(name)) return std::atoi(value);
+  }
+  return 0;
+}
+
+// Through stdio, as most programs write.
+int writeLines(int count) {
+  const int instance = indexFromEnvironment();
+  for (int number = 0; number < count; ++number) {
+    const std::string line = lineText(instance, number);
+    if (std::fwrite(line.data(), 1, line.size(), stdout) != line.size()) return 1;
+  }
+  return std::fflush(stdout);
+}
+
+struct Launcher {
+  const char* name;
+  std::vector<std::string> command;
+  bool tagged;
+};
+
+struct Run {
+  double seconds = 0;
+  int torn = 0;
+};
+
+// Lines that are not a tag and a line of one instance, the next one of it.
+int tornLines(std::string_view text) {
+  std::map<int, int> next;
+  int torn = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(end);
+    int instance = -1;
+    int number = -1;
+    const std::size_t at = line.size() < kLineBytes ? 0 : line.size() - kLineBytes;
+    const std::string body(line.substr(at));
+    if (std::sscanf(body.c_str(), "%d %d ", &instance, &number) != 2 ||
+        body != lineText(instance, next[instance])) {
+      ++torn;
+    }
+    next[instance] = number + 1;
+  }
+  return torn;
+}
+
+Run runOnce(const Launcher& launcher) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) std::abort();
+  std::string text(std::size_t{kInstances} * kLines * (kLineBytes + 32),
+                   '\0');  // touched before the clock starts
+  std::size_t got = 0;
+  const auto begin = std::chrono::steady_clock::now();
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ::dup2(ends[1], STDOUT_FILENO);
+    std::vector<char*> argv;
+    for (const std::string& argument : launcher.command) argv.push_back(const_cast<char*>(argument.c_str()));
+    argv.push_back(nullptr);
+    ::execvp(argv[0], argv.data());
+    ::_exit(127);
+  }
+  ::close(ends[1]);
+  while (got < text.size()) {
+    const ssize_t bytes =
+        ::read(ends[0], text.data() + got, std::min<std::size_t>(text.size() - got, 1 << 20));
+    if (bytes <= 0) break;
+    got += static_cast<std::size_t>(bytes);
+  }
+  const std::chrono::duration<double> duration = std::chrono::steady_clock::now() - begin;
+  ::close(ends[0]);
+  ::waitpid(pid, nullptr, 0);
+  const std::string_view all = std::string_view(text).substr(0, got);
+  const int lines = static_cast<int>(std::count(all.begin(), all.end(), '\n'));
+  return {duration.count(), lines < kInstances * kLines ? kInstances * kLines - lines : tornLines(all)};
+}
+
+int compare(const std::string& self, int runs) {
+  const std::string poprun = self.substr(0, self.rfind('/') + 1) + "poprun";
+  const std::string n = std::to_string(kInstances);
+  std::vector<Launcher> launchers{
+      {"poprun", {poprun, "--num-instances", n, "--tag-output", "instance"}, true},
+      {"poprun", {poprun, "--num-instances", n, "--tag-output", "no"}, false},
+      {"mpiexec.hydra -prepend-rank", {"mpiexec.hydra", "-n", n, "-prepend-rank"}, true},
+      {"mpirun --tag-output",
+       {"mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-np", n, "--tag-output"},
+       true}};
+  for (Launcher& launcher : launchers) {
+    for (const std::string& part : {self, std::string("write"), std::to_string(kLines)}) {
+      launcher.command.push_back(part);
+    }
+    std::vector<double> seconds;
+    int torn = 0;
+    for (int run = 0; run < runs; ++run) {
+      const Run result = runOnce(launcher);
+      seconds.push_back(result.seconds);
+      torn = std::max(torn, result.torn);
+    }
+    std::sort(seconds.begin(), seconds.end());
+    const double median = seconds[seconds.size() / 2];
+    // What the instances wrote, without tags, over the time from the launcher's start to its output's end.
+    const double rate = kInstances * kLines * static_cast<double>(kLineBytes) / 1e6 / median;
+    std::printf(
+        "{\"bench\":\"output_rate\",\"launcher\":\"%s\",\"tagged\":%s,\"instances\":%d,\"mb_per_s\":%.0f,"
+        "\"seconds\":%.3f,\"torn_or_lost_lines\":%d}\n",
+        launcher.name, launcher.tagged ? "true" : "false", kInstances, rate, median, torn);
+    std::fflush(stdout);
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc > 2 && std::string_view(argv[1]) == "write") return writeLines(std::atoi(argv[2]));
+  char self[4096];
+  const ssize_t bytes = ::readlink("/proc/self/exe", self, sizeof(self));
+  return compare({self, static_cast<std::size_t>(bytes)}, argc > 1 ? std::max(1, std::atoi(argv[1])) : 5);
+}
