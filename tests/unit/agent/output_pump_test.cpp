@@ -124,6 +124,31 @@ TEST_F(OutputPumpTest, InLinesModeALineWithoutEndIsCutNotHoarded) {
   EXPECT_GE(sink.of(0, Stream::kStdout).front().size(), 64U << 10) << "cut only when it is too long";
 }
 
+TEST_F(OutputPumpTest, InLinesModeEachStateOfAProgressBarIsDelivered) {
+  makePump(OutputPump::Mode::kLines);
+  const sys::Fd out = attach(0, Stream::kStdout);
+  writeThrough(out, "begin\n 10%\r 20%");
+  EXPECT_THAT(sink.of(0, Stream::kStdout), ElementsAre("begin\n 10%\r"));
+  writeThrough(out, " of all\r");
+  EXPECT_EQ(sink.of(0, Stream::kStdout).size(), 1U) << "a newline may follow";
+  writeThrough(out, " 30%");
+  EXPECT_EQ(sink.of(0, Stream::kStdout).back(), " 20% of all\r");
+  writeThrough(out, "\r");
+  writeThrough(out, "\nend\r\n");
+  EXPECT_EQ(sink.of(0, Stream::kStdout).back(), " 30%\r\nend\r\n");
+}
+
+TEST_F(OutputPumpTest, TheStreamsMayHaveModesOfTheirOwn) {
+  pump = std::make_unique<OutputPump>(
+      loop, sink, OutputPump::Modes{OutputPump::Mode::kRaw, OutputPump::Mode::kLines}, [](int) {});
+  const sys::Fd out = attach(0, Stream::kStdout);
+  const sys::Fd err = attach(0, Stream::kStderr);
+  writeThrough(out, "no newline");
+  writeThrough(err, "no newline");
+  EXPECT_THAT(sink.of(0, Stream::kStdout), ElementsAre("no newline"));
+  EXPECT_THAT(sink.of(0, Stream::kStderr), IsEmpty());
+}
+
 TEST_F(OutputPumpTest, InRawModeBytesComeAsTheyAre) {
   makePump(OutputPump::Mode::kRaw);
   const sys::Fd out = attach(0, Stream::kStdout);

@@ -84,5 +84,9 @@ TEST(InQuotes, LeavesUtf8Readable) {
   EXPECT_EQ(inQuotes("Käse"), "'Käse'");
 }
 
+TEST(Printable, MovesNoCursor) {
+  EXPECT_EQ(printable("a\x1b[2J\r\x7f\xc3\xa4"), "a\\x1b[2J\\x0d\\x7f\xc3\xa4");
+}
+
 }  // namespace
 }  // namespace pop
