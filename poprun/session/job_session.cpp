@@ -93,12 +93,12 @@ class Session {
                     }});
     if (submitted.ok()) loop_.run();
     const Status ended = controller_.shutDown();
+    log::setSink(nullptr);
     if (!submitted.ok()) return launcherFailed(submitted);
     // Nothing is left to stop: a signal may end us at once should nobody read what flush writes, and else is
     // late.
     setDisposition(signals, mux_.waiting() ? SIG_DFL : SIG_IGN);
     mux_.flush();
-    log::setSink(nullptr);
     mux_.lastWords(summaryOf(*outcome_, spec_, summaryFacts()));
     if (!write_error_.ok()) return launcherFailed(write_error_);
     if (!ended.ok()) log::warning(ended.message());
