@@ -97,9 +97,9 @@ class Session {
     if (!submitted.ok()) return launcherFailed(submitted);
     // Nothing is left to stop: a signal may end us at once should nobody read what flush writes, and else is
     // late.
+    mux_.finish(summaryOf(*outcome_, spec_, summaryFacts()));
     setDisposition(signals, mux_.waiting() ? SIG_DFL : SIG_IGN);
     mux_.flush();
-    mux_.lastWords(summaryOf(*outcome_, spec_, summaryFacts()));
     if (!write_error_.ok()) return launcherFailed(write_error_);
     if (!ended.ok()) log::warning(ended.message());
     return outcome_->exit_code;

@@ -181,7 +181,7 @@ void OutputMux::abandon() {
   drained();
 }
 
-void OutputMux::flush() {
+void OutputMux::finish(std::string_view last_lines) {
   for (Channel* channel : {&out_, &err_}) {
     if (channel->fold) channel->fold->flush();
   }
@@ -190,17 +190,17 @@ void OutputMux::flush() {
     errors().writer.send();
     status_.reset();
   }
-  output_.writer.flush();
-  if (errors_) errors_->writer.flush();
+  if (last_lines.empty()) return;
+  if (errors().writer.failed()) {
+    errors().writer.lastWords('\n' + std::string(last_lines));
+  } else {
+    say(last_lines);
+  }
 }
 
-void OutputMux::lastWords(std::string_view lines) {
-  if (!errors().writer.failed()) {
-    say(lines);
-    errors().writer.flush();
-  } else {
-    errors().writer.lastWords('\n' + std::string(lines));
-  }
+void OutputMux::flush() {
+  output_.writer.flush();
+  if (errors_) errors_->writer.flush();
 }
 
 }  // namespace pop

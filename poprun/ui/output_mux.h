@@ -55,13 +55,12 @@ class OutputMux final : public OutputSink {
   /// True when a reader has not taken all yet.
   bool waiting() const;
 
-  /// Everything that was held back is on its way, and nothing more comes from instances. Blocks until all is
-  /// written or nobody reads any more.
-  void flush();
+  /// Nothing more comes from instances: sends what was held back, and then `last_lines` to stderr, also after
+  /// abandon().
+  void finish(std::string_view last_lines);
 
-  /// Lines on stderr after everything else, also after abandon(). Waits only for a reader that has not been
-  /// abandoned.
-  void lastWords(std::string_view lines);
+  /// Blocks until all is written or nobody reads any more.
+  void flush();
 
  private:
   // One of poprun's streams, or both where they are the same file (2>&1): lines keep their order then.

@@ -113,11 +113,6 @@ void StreamWriter::flush() {
   }
 }
 
-void StreamWriter::lastWords(std::string_view text) {
-  if (!failed_) write(text);
-  if (failed_) static_cast<void>(writeSome(text));
-}
-
 void StreamWriter::abandon() {
   unwatch();
   failed_ = true;

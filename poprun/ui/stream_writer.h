@@ -38,8 +38,8 @@ class StreamWriter {
   /// Blocks until everything is out, or the other side is gone.
   void flush();
 
-  /// One last attempt, also after a failure or abandon(); does not wait for a reader.
-  void lastWords(std::string_view text);
+  /// One attempt after a failure or abandon(); does not wait for a reader.
+  void lastWords(std::string_view text) const { static_cast<void>(writeSome(text)); }
 
  private:
   int descriptor() const { return own_.valid() ? own_.get() : original_; }

@@ -34,6 +34,10 @@ TEST(Summary, HasThemThoughTheyWereNotShown) {
   EXPECT_THAT(result.err, HasSubstr("    Traceback\n    KeyError\n"));
 }
 
+TEST(Summary, OfSuccessAddsNothing) {
+  EXPECT_EQ(run({.options = {"sh", "-c", "printf unfinished >&2"}}).err, "unfinished");
+}
+
 TEST(Summary, BeginsALineOfItsOwn) {
   const Outcome result = run({.options = {"sh", "-c", "printf unfinished >&2; exit 1"}});
   EXPECT_THAT(result.err, ::testing::StartsWith("unfinished\npoprun: instance 0 of sh (pid "));

@@ -75,6 +75,7 @@ Written written(const OutputSettings& settings, const std::function<void(OutputM
   StdioPipes pipes;
   OutputMux mux(loop, settings, [](const WriteFailure&) {});
   body(mux);
+  mux.finish("");
   mux.flush();
   pipes.restore();
   return {pipes.read(STDOUT_FILENO), pipes.read(STDERR_FILENO)};
@@ -156,7 +157,7 @@ TEST(OutputMux, SpeaksOnALineOfItsOwn) {
     mux.write(0, Stream::kStderr, "50%");
     mux.say("poprun: warning\n");
     mux.write(0, Stream::kStderr, " 60%");
-    mux.lastWords("poprun: the end\n");
+    mux.finish("poprun: the end\n");
   };
   EXPECT_EQ(written(kRaw, body).err, "50%\npoprun: warning\n 60%\npoprun: the end\n");
 }
@@ -185,7 +186,7 @@ TEST(OutputMux, KeepsTheLastErrorsOfAnInstanceThatIsNotShown) {
 TEST(OutputMux, AbandonedItStillHasLastWords) {
   const Written text = written(kRaw, [](OutputMux& mux) {
     mux.abandon();
-    mux.lastWords("poprun: the end\n");
+    mux.finish("poprun: the end\n");
   });
   EXPECT_EQ(text.err, "\npoprun: the end\n");
 }
