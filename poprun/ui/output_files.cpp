@@ -31,7 +31,12 @@ Result<OutputFiles> OutputFiles::create(const std::string& directory, int num_in
     for (const char* stream : {"/stdout", "/stderr"}) {
       File file{rank + stream, {}};
       file.fd = sys::Fd(::open(file.path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-      if (!file.fd.valid()) return errnoStatus("--output-filename: opening " + file.path, errno);
+      if (!file.fd.valid()) {
+        const int reason = errno;
+        return errnoStatus("--output-filename: opening " + file.path +
+                               (reason == EMFILE ? " (`ulimit -n` allows too few)" : ""),
+                           reason);
+      }
       created.files_.push_back(std::move(file));
     }
   }

@@ -110,6 +110,14 @@ TEST(Lines, OfFourInstancesOnTwoStreamsAreNeverTornInOnePipe) {
   EXPECT_EQ(mistakeInLines(result.out, 4, kLines, 80), "");
 }
 
+TEST(Lines, OfEightInstancesOnTwoPipesAreAllThereInOrder) {
+  constexpr int kLines = 10000;
+  const Outcome result =
+      run({.options = {"--num-instances", "8"}, .child = {"lines", std::to_string(kLines), "100"}});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(mistakeInLines(result.out + result.err, 8, kLines, 100), "");
+}
+
 TEST(Lines, OfManyLengthsAreNeverTornInOneSocket) {
   for (const std::size_t bytes : {20U, 4096U, 5000U}) {
     const int lines = static_cast<int>(2000000 / bytes);
