@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 
 #include "common/base/check.h"
 
@@ -115,7 +114,7 @@ void OutputPump::deliver(const Key& key, Source& source, std::size_t bytes) {
   // A carriage return at the end of what was read before has waited for what follows it.
   const bool anew = end == 0 && line.ends_with('\r');
   if (end > 0 || anew) {
-    std::memcpy(begin - line.size(), line.data(), line.size());
+    line.copy(begin - line.size(), line.size());
     give(key, {begin - line.size(), line.size() + end});
     line.clear();
   }

@@ -62,7 +62,7 @@ void Fold::emitFromAll(Text& text) {
   for (const int instance : instances) {
     while (queueOf(instance).held.front() != &text) emitFirstOf(instance);
   }
-  emitFirst(text, std::move(instances));
+  emitFirst(text, instances);
 }
 
 // Together with all for whom the same comes next.
@@ -74,11 +74,11 @@ void Fold::emitFirstOf(int instance) {
   }
   std::sort(instances.begin(), instances.end());
   instances.erase(std::unique(instances.begin(), instances.end()), instances.end());
-  emitFirst(text, std::move(instances));
+  emitFirst(text, instances);
 }
 
 // `text` comes next for all of `instances`.
-void Fold::emitFirst(Text& text, std::vector<int> instances) {
+void Fold::emitFirst(Text& text, const std::vector<int>& instances) {
   emit_(instances, text.line);
   for (const int instance : instances) {
     Queue& queue = queueOf(instance);

@@ -63,7 +63,7 @@ class Fold {
   Text& textOf(std::string_view line);
   void emitFromAll(Text& text);
   void emitFirstOf(int instance);
-  void emitFirst(Text& text, std::vector<int> instances);
+  void emitFirst(Text& text, const std::vector<int>& instances);
   bool isHeld(const Due& due) const { return due.number >= queueOf(due.instance).emitted; }
   void emitOldest();
   void emitDue();

@@ -18,18 +18,18 @@ class OutputFilename : public ::testing::Test {
  protected:
   OutputFilename() {
     std::string path = ::testing::TempDir() + "output-filename-XXXXXX";
-    directory = ::mkdtemp(path.data());
+    directory_ = ::mkdtemp(path.data());
   }
-  ~OutputFilename() override { std::filesystem::remove_all(directory); }
+  ~OutputFilename() override { std::filesystem::remove_all(directory_); }
 
-  std::string content(const std::string& file) { return sys::readFile(directory + "/1/" + file).value(); }
+  std::string content(const std::string& file) { return sys::readFile(directory_ + "/1/" + file).value(); }
 
-  std::string directory;
+  std::string directory_;
 };
 
 TEST_F(OutputFilename, HasEveryByteOfEveryInstance) {
   constexpr std::size_t kBytes = 1 << 20;
-  const Outcome result = run({.options = {"--num-instances", "3", "--output-filename", directory},
+  const Outcome result = run({.options = {"--num-instances", "3", "--output-filename", directory_},
                               .child = {"binary", std::to_string(kBytes)}});
   EXPECT_EQ(result.exit_code, 0);
   for (const char* rank : {"rank.0", "rank.1", "rank.2"}) {
@@ -40,7 +40,7 @@ TEST_F(OutputFilename, HasEveryByteOfEveryInstance) {
 
 TEST_F(OutputFilename, HasWhatTheScreenDoesNotShow) {
   const Outcome result =
-      run({.options = {"--num-instances=2", "--only-output-from-instance=1", "--output-filename", directory,
+      run({.options = {"--num-instances=2", "--only-output-from-instance=1", "--output-filename", directory_,
                        "sh", "-c", "echo out; printf err >&2"}});
   EXPECT_EQ(result.out, "out\n");
   EXPECT_EQ(content("rank.0/stdout"), "out\n");
@@ -55,13 +55,13 @@ TEST_F(OutputFilename, ThatCannotBeMadeKeepsTheJobFromStarting) {
 }
 
 TEST_F(OutputFilename, OnAFullDiskStopsTheJob) {
-  std::filesystem::create_directories(directory + "/1/rank.1");
-  std::filesystem::create_symlink("/dev/full", directory + "/1/rank.1/stdout");
+  std::filesystem::create_directories(directory_ + "/1/rank.1");
+  std::filesystem::create_symlink("/dev/full", directory_ + "/1/rank.1/stdout");
   const Outcome result =
-      run({.options = {"--num-instances", "2", "--output-filename", directory}, .child = {"flood"}});
+      run({.options = {"--num-instances", "2", "--output-filename", directory_}, .child = {"flood"}});
   EXPECT_EQ(result.exit_code, 125);
   EXPECT_THAT(result.err, HasSubstr("poprun: the job was stopped, as its output cannot be written to " +
-                                    directory + "/1/rank.1/stdout: No space left on device\n"));
+                                    directory_ + "/1/rank.1/stdout: No space left on device\n"));
 }
 
 TEST(StdoutOnAFullDisk, StopsTheJob) {

@@ -130,11 +130,10 @@ TEST(StdinForAll, GoesOnWithoutAnInstanceThatReadsNothing) {
 
 TEST(StdinForAll, TakesNoMoreThanTheSlowestAndABuffer) {
   const InputFile input(binaryText(4 << 20));
-  PoprunProcess poprun(
-      {.options = {"--num-instances", "2", "--stdin", "all", "sh", "-c",
-                   "[ $POPDIST_INSTANCE_INDEX = 0 ] && exec sleep 600; head -c 60000 | wc -c; "
-                   "echo read"},
-       .descriptors = {{0, input.fd()}}});
+  const std::string script =
+      "[ $POPDIST_INSTANCE_INDEX = 0 ] && exec sleep 600; head -c 60000 | wc -c; echo read";
+  PoprunProcess poprun({.options = {"--num-instances", "2", "--stdin", "all", "sh", "-c", script},
+                        .descriptors = {{0, input.fd()}}});
   // Much less than there is.
   ASSERT_TRUE(poprun.waitFor([&] { return poprun.out().find("[1] read") != std::string::npos; }));
   EXPECT_LE(::lseek(input.fd(), 0, SEEK_CUR), 128 << 10);
@@ -150,13 +149,12 @@ TEST(StdinForAll, IsEmptyWhereThereIsNone) {
 }
 
 TEST(StdinAtATerminal, IsReadLineByLine) {
+  const std::string script =
+      "[ $POPDIST_INSTANCE_INDEX = 0 ] || exit 0; echo ready; read a; echo got $a; cat; echo end";
   Terminal terminal;
-  PoprunProcess poprun(
-      {.options = {"--num-instances", "2", "sh", "-c",
-                   "[ $POPDIST_INSTANCE_INDEX = 0 ] || exit 0; echo ready; read a; echo got $a; "
-                   "cat; echo end"},
-       .descriptors = {{0, terminal.end()}},
-       .own_session = true});
+  PoprunProcess poprun({.options = {"--num-instances", "2", "sh", "-c", script},
+                        .descriptors = {{0, terminal.end()}},
+                        .own_session = true});
   ASSERT_TRUE(poprun.waitFor([&] { return poprun.out().find("ready") != std::string::npos; }));
   terminal.type("one\ntwo\n\x04");  // and Ctrl-D
   EXPECT_EQ(poprun.wait(), 0);
