@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The status_ line in virtual time, on a terminal that only writes down.
+// The status line in virtual time, on a terminal that only writes down.
 #include "poprun/ui/status_line.h"
 
 #include <gtest/gtest.h>
