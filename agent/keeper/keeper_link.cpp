@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/keeper/keeper_link.h"
 
+#include <algorithm>
+
 #include "agent/keeper/keeper_wire.h"
 #include "common/sys/unix_socket.h"
 
@@ -19,12 +21,33 @@ KeeperLink::~KeeperLink() {
   loop_.unwatch(link_);
 }
 
+namespace {
+
+bool sameNames(const std::vector<contract::Variable>& a, const std::vector<contract::Variable>& b) {
+  return a.size() == b.size() &&
+         std::equal(a.begin(), a.end(), b.begin(),
+                    [](const auto& one, const auto& other) { return one.first == other.first; });
+}
+
+}  // namespace
+
+void KeeperLink::sendEnvironment(const std::vector<contract::Variable>& environment) {
+  Frame frame{static_cast<std::uint8_t>(Message::kEnvironment), {}};
+  for (const auto& [name, value] : environment) frame.fields.push_back(name + '=' + value);
+  send(frame);
+  environment_ = environment;
+}
+
 void KeeperLink::spawn(const SpawnRequest& request, const std::array<int, 3>& stdio) {
+  if (!sameNames(request.environment, environment_)) sendEnvironment(request.environment);
   Frame frame{static_cast<std::uint8_t>(Message::kSpawn),
               {std::to_string(request.instance), request.working_directory, request.binding.cpus.text(),
                request.binding.memory_nodes.text(), std::to_string(request.argv.size())}};
   frame.fields.insert(frame.fields.end(), request.argv.begin(), request.argv.end());
-  for (const auto& [name, value] : request.environment) frame.fields.push_back(name + '=' + value);
+  for (std::size_t i = 0; i < environment_.size(); ++i) {
+    const auto& [name, value] = request.environment[i];
+    if (value != environment_[i].second) frame.fields.push_back(name + '=' + value);
+  }
   send(frame, stdio);
 }
 

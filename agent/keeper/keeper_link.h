@@ -38,12 +38,15 @@ class KeeperLink {
  private:
   void receive();
   void handle(const contract::Frame& frame);
+  void sendEnvironment(const std::vector<contract::Variable>& environment);
   void send(const contract::Frame& frame, std::span<const int> fds = {});
 
   os::AsioLoop& loop_;
   const int link_;
   const Events events_;
   contract::FrameReader reader_;
+  std::vector<contract::Variable>
+      environment_;  ///< what the keeper has; instances of one program differ little
   bool lost_ = false;
 };
 

@@ -92,18 +92,26 @@ void KeeperProcess::raiseDescriptorLimit() {
   ::setrlimit(RLIMIT_NOFILE, &raised);
 }
 
+// All that is there: the kernel hands out requests with descriptors one by one, and the second thread should
+// see those that wait.
 void KeeperProcess::receive() {
+  while (connected_ && receiveOnce()) {
+  }
+}
+
+bool KeeperProcess::receiveOnce() {
   Result<sys::Received> received = sys::receiveSome(link_.get());
-  if (!received.ok() || (received->bytes.empty() && !received->would_block)) {
+  if (received.ok() && received->would_block) return false;
+  if (!received.ok() || received->bytes.empty()) {
     connected_ = false;
-    return;
+    return false;
   }
   for (sys::Fd& fd : received->fds) fds_.push_back(std::move(fd));
   reader_.append(received->bytes);
   while (true) {
     Result<std::optional<Frame>> frame = reader_.next();
     POP_CHECK(frame.ok());
-    if (!frame->has_value()) return;
+    if (!frame->has_value()) return true;
     handle(frame->value());
   }
 }
@@ -112,6 +120,9 @@ void KeeperProcess::handle(const Frame& frame) {
   switch (static_cast<Message>(frame.type)) {
     case Message::kSpawn:
       enqueueSpawn(frame);
+      break;
+    case Message::kEnvironment:
+      environment_ = std::make_shared<const Environment>(frame.fields);
       break;
     case Message::kSignal:
       signalInstance(intField(frame, 0), intField(frame, 1));
@@ -134,6 +145,7 @@ void KeeperProcess::enqueueSpawn(const Frame& frame) {
   const auto arguments_begin = frame.fields.begin() + 5;
   const auto arguments_end = arguments_begin + intField(frame, 4);
   SpawnOrder order{.argv = {arguments_begin, arguments_end},
+                   .base = environment_,
                    .environment = {arguments_end, frame.fields.end()},
                    .directory = frame.fields[1],
                    .cpus = setField(frame, 2),

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -37,6 +38,7 @@ class KeeperProcess {
   void raiseDescriptorLimit();
   bool waitForEvents(int signals);  ///< true: more may be waiting to be started
   void receive();
+  bool receiveOnce();  ///< false: nothing is there now
   void handle(const contract::Frame& frame);
   void enqueueSpawn(const contract::Frame& frame);
   void signalInstance(int instance, int signal);
@@ -55,6 +57,7 @@ class KeeperProcess {
   contract::FrameReader reader_;
   std::deque<sys::Fd> fds_;
   std::string outgoing_;
+  std::shared_ptr<const Environment> environment_;  ///< of those that are asked for next
   Spawner spawner_;
   std::set<int> starting_;                           ///< asked for, not reported
   std::map<int, std::vector<int>> signals_to_send_;  ///< to those, once they have started

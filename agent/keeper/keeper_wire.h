@@ -14,7 +14,7 @@ namespace pop::keeper {
 
 enum class Message : std::uint8_t {
   kSpawn = 1,   ///< → instance, directory, CPUs and memory nodes to bind to ("0-3"; empty: none), number of
-                ///< arguments, these, "NAME=value"…; 3 descriptors: stdio
+                ///< arguments, these, "NAME=value"… that differ from kEnvironment's; 3 descriptors: stdio
   kSignal = 2,  ///< → instance, signal; reaches its whole process group
   kRemoveAtEnd = 3,     ///< → path of a directory to remove when everything is over
   kEndLeftovers = 4,    ///< → no instance is left: end every process that they have left behind
@@ -22,6 +22,8 @@ enum class Message : std::uint8_t {
   kSpawnFailed = 6,     ///< ← instance, exit code (126 or 127), reason
   kReaped = 7,          ///< ← instance, status word of waitpid
   kLeftoversEnded = 8,  ///< ← 0
+  kEnvironment =
+      9,  ///< → "NAME=value"…, over the keeper's own, for all processes that are asked for after it
 };
 
 /// Field `index` as a number. Both ends are one program, so a field of another form is our bug.

@@ -14,39 +14,12 @@
 #include <csignal>
 #include <cstring>
 #include <string_view>
-#include <unordered_set>
 
 #include "common/base/text.h"
 #include "common/contract/exit_code.h"
 
 namespace pop::keeper {
 namespace {
-
-std::string_view nameOf(std::string_view variable) {
-  return variable.substr(0, variable.find('='));
-}
-
-// The keeper's environment with the order's variables over it; the pointers live as long as both.
-std::vector<char*> mergedEnvironment(const SpawnOrder& order) {
-  std::unordered_set<std::string_view> replaced;
-  for (const std::string& variable : order.environment) replaced.insert(nameOf(variable));
-  std::vector<char*> merged;
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    if (!replaced.contains(nameOf(*variable))) merged.push_back(*variable);
-  }
-  for (const std::string& variable : order.environment) merged.push_back(const_cast<char*>(variable.c_str()));
-  merged.push_back(nullptr);
-  return merged;
-}
-
-std::string_view valueIn(const std::vector<char*>& environment, const std::string& name) {
-  const std::string prefix = name + '=';
-  for (const char* variable : environment) {
-    if (variable != nullptr && std::string_view(variable).starts_with(prefix))
-      return variable + prefix.size();
-  }
-  return {};
-}
 
 // The path to execute, or the error of the best candidate, as execvp would choose it.
 struct Program {
@@ -164,7 +137,8 @@ int executeChild(const ChildSetup& setup, volatile Step& step) {
 }  // namespace
 
 SpawnResult spawn(const SpawnOrder& order) {
-  const std::vector<char*> environment = mergedEnvironment(order);
+  const std::vector<char*> environment =
+      order.base ? order.base->with(order.environment) : Environment().with(order.environment);
   const Program program = findProgram(order.argv.front(), valueIn(environment, "PATH"));
   if (program.error != 0) return failure(order, program.error, Step::kPreparing);
   std::vector<char*> argv;

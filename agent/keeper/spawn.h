@@ -6,21 +6,24 @@
 #include <sys/types.h>
 
 #include <array>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "agent/keeper/environment.h"
 #include "common/model/cpu_set.h"
 
 namespace pop::keeper {
 
 struct SpawnOrder {
   std::vector<std::string> argv;
-  std::vector<std::string> environment;  ///< "NAME=value", over the keeper's own environment
-  std::string directory;                 ///< empty: the keeper's own
-  model::CpuSet cpus;                    ///< to which the child is bound; empty: not bound
-  model::CpuSet memory_nodes;            ///< likewise
-  rlimit descriptor_limit{0, 0};         ///< RLIMIT_NOFILE of the child; {0, 0}: the keeper's own
-  std::array<int, 3> stdio{-1, -1, -1};  ///< become the child's descriptors 0, 1 and 2
+  std::shared_ptr<const Environment> base;  ///< null: the keeper's own
+  std::vector<std::string> environment;     ///< "NAME=value", over it
+  std::string directory;                    ///< empty: the keeper's own
+  model::CpuSet cpus;                       ///< to which the child is bound; empty: not bound
+  model::CpuSet memory_nodes;               ///< likewise
+  rlimit descriptor_limit{0, 0};            ///< RLIMIT_NOFILE of the child; {0, 0}: the keeper's own
+  std::array<int, 3> stdio{-1, -1, -1};     ///< become the child's descriptors 0, 1 and 2
 };
 
 struct SpawnResult {

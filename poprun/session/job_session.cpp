@@ -148,9 +148,7 @@ class Session {
     controller_.stop(SIGPIPE);
   }
 
-  void restarting(const JobOutcome& failed, int restart) {
-    mux_.say(restartNotice(failed, spec_, restart));
-  }
+  void restarting(const JobOutcome& failed, int restart) { mux_.say(restartNotice(failed, spec_, restart)); }
 
   void onSignal(int signal) {
     switch (signal) {
