@@ -7,23 +7,20 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
-#include <filesystem>
-#include <system_error>
 
 #include "common/base/text.h"
+#include "common/sys/threads.h"
 
 namespace pop::agent {
 namespace {
-
-namespace fs = std::filesystem;
 
 // A debugger takes a CPU for a second or so each.
 constexpr int kMostDebuggers = 8;
 constexpr std::chrono::milliseconds kPatience{10000};
 constexpr std::size_t kMostTextBytes = 64 << 10;
 
-std::string contentOf(const fs::path& path) {
-  Result<std::string> text = sys::readFile(path.string());
+std::string contentOf(const std::string& path) {
+  Result<std::string> text = sys::readFile(path);
   if (!text.ok()) return {};
   while (text->ends_with('\n')) text->pop_back();
   return *text;
@@ -40,12 +37,12 @@ std::string indented(const std::string& text) {
 // "thread 712 (python3) waits in futex_wait_queue", and the kernel's stack where we may see it.
 std::string fromProc(pid_t pid) {
   std::string text;
-  std::error_code ignored;
-  for (const auto& task : fs::directory_iterator("/proc/" + std::to_string(pid) + "/task", ignored)) {
-    const std::string place = contentOf(task.path() / "wchan");
-    text += "thread " + task.path().filename().string() + " (" + contentOf(task.path() / "comm") + ") " +
+  for (const pid_t thread : sys::threadsOf(pid)) {
+    const std::string directory = "/proc/" + std::to_string(pid) + "/task/" + std::to_string(thread) + '/';
+    const std::string place = contentOf(directory + "wchan");
+    text += "thread " + std::to_string(thread) + " (" + contentOf(directory + "comm") + ") " +
             (place.empty() || place == "0" ? "is running" : "waits in " + place) + '\n' +
-            indented(contentOf(task.path() / "stack"));
+            indented(contentOf(directory + "stack"));
   }
   return text.empty() ? "its threads cannot be seen in /proc\n" : text;
 }

@@ -10,19 +10,21 @@
 #include <string>
 
 #include "common/sys/fd.h"
+#include "common/sys/threads.h"
 
 namespace pop::keeper {
 namespace {
 
-// Children of `pid`, each of which may have been started by any of its threads; we and most programs fork
-// from the first, and what another thread forked is reached when its parent is gone and it is handed to us.
+// Children of `pid`, whichever of its threads has started them: /proc keeps a list for each thread.
 std::set<pid_t> childrenOf(pid_t pid) {
-  const std::string id = std::to_string(pid);
-  const Result<std::string> list = sys::readFile("/proc/" + id + "/task/" + id + "/children");
   std::set<pid_t> children;
-  if (!list.ok()) return children;
-  std::istringstream words(list.value());
-  for (pid_t child = 0; words >> child;) children.insert(child);
+  for (const pid_t thread : sys::threadsOf(pid)) {
+    const Result<std::string> list =
+        sys::readFile("/proc/" + std::to_string(pid) + "/task/" + std::to_string(thread) + "/children");
+    if (!list.ok()) continue;
+    std::istringstream words(list.value());
+    for (pid_t child = 0; words >> child;) children.insert(child);
+  }
   return children;
 }
 

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The threads of any process, as /proc lists them.
+#pragma once
+
+#include <sys/types.h>
+
+#include <vector>
+
+namespace pop::sys {
+
+/// Thread ids of `pid`; empty when it is gone, or /proc is not there.
+std::vector<pid_t> threadsOf(pid_t pid);
+
+}  // namespace pop::sys
