@@ -11,7 +11,7 @@ FORBIDDEN = [
     ("common/base/status.h", '"common/sys/fd.h"', "common/base may not see common/sys/fd.h"),
     ("common/contract/frame.cpp", '"common/sys/fd.h"', "it sees common/base"),
     ("common/sys/fd.h", '"common/contract/frame.h"', "common/sys may not see"),
-    ("common/model/placement.h", '"common/contract/frame.h"', "common/model may not see"),
+    ("common/model/placement.h", '"common/sys/fd.h"', "common/model may not see"),
     ("common/os/asio_loop.h", '"common/model/placement.h"', "common/os may not see"),
     ("popdistd/controller/job.h", '"common/os/asio_loop.h"', "popdistd/controller may not see"),
     ("agent/core/agent_core.h", '"common/sys/fd.h"', "agent/core may not see common/sys/fd.h"),
