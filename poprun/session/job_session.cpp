@@ -199,7 +199,8 @@ int runJob(const model::JobSpec& spec, const SessionSettings& settings) {
   Result<keeper::Keeper> keeper = keeper::forkKeeper();
   if (!keeper.ok()) return launcherFailed(keeper.status());
   raiseLimits();
-  std::signal(SIGPIPE, SIG_IGN);
+  // Their calls fail instead, and we can say what failed. Instances have them as we had.
+  setDisposition({SIGPIPE, SIGXFSZ}, SIG_IGN);
   const int exit_code = Session(spec, settings, std::move(*keeper)).run(settings);
   setDisposition(kEndingSignals, SIG_IGN);  // the exit code is known: a late Ctrl-C must not replace it
   return exit_code;

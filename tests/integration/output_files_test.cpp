@@ -64,6 +64,14 @@ TEST_F(OutputFilename, OnAFullDiskStopsTheJob) {
                                     directory_ + "/1/rank.1/stdout: No space left on device\n"));
 }
 
+TEST_F(OutputFilename, BeyondTheLimitOfAFilesSizeStopsTheJob) {
+  const Outcome result = run({.options = {"--num-instances", "2", "--output-filename", directory_},
+                              .child = {"flood"},
+                              .file_bytes_limit = 100000});
+  EXPECT_EQ(result.exit_code, 125);
+  EXPECT_THAT(result.err, HasSubstr("/stdout: File too large\n"));
+}
+
 TEST(StdoutOnAFullDisk, StopsTheJob) {
   const sys::Fd full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
   const Outcome result =

@@ -101,6 +101,10 @@ void setUpChild(const PoprunSetup& setup, int out, int err) {
     limit.rlim_cur = *setup.descriptor_limit;
     ::setrlimit(RLIMIT_NOFILE, &limit);
   }
+  if (setup.file_bytes_limit) {
+    const rlimit limit{*setup.file_bytes_limit, *setup.file_bytes_limit};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
   if (!setup.directory.empty() && ::chdir(setup.directory.c_str()) != 0) ::_exit(99);
 }
 

@@ -36,6 +36,7 @@ struct PoprunSetup {
   std::vector<int> ignored_signals;                ///< as nohup does
   std::optional<int> open_fd;  ///< one more descriptor that is open, as careless parents leave them
   std::optional<rlim_t> descriptor_limit;  ///< soft limit of open descriptors
+  std::optional<rlim_t> file_bytes_limit;  ///< soft and hard
   std::string program;                     ///< path of a link to poprun; empty: poprun itself
 };
 
