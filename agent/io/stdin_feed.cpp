@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "common/sys/reopen.h"
+#include "common/sys/terminal.h"
 
 namespace pop::agent {
 namespace {
@@ -131,9 +132,7 @@ void StdinFeed::watchReceiver(int instance, Receiver& receiver) {
 
 // In the background, reading from the terminal would stop us, and take what is typed for somebody else.
 bool StdinFeed::mayRead() const {
-  if (!is_terminal_) return true;
-  const pid_t foreground = ::tcgetpgrp(source_);
-  return foreground < 0 || foreground == ::getpgrp();
+  return !is_terminal_ || !sys::inBackground(source_);
 }
 
 void StdinFeed::awaitSource() {

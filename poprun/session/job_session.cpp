@@ -167,6 +167,7 @@ class Session {
   // stop that can be handled would be ignored there. What follows the shell's `fg` is SIGCONT.
   void suspend() {
     controller_.signal(SIGSTOP);
+    mux_.eraseStatus();
     const Clock::time_point stopped = loop_.now();
     ::raise(SIGSTOP);
     loop_.extendTimers(loop_.now() - stopped);

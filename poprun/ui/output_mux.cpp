@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "common/sys/reopen.h"
+#include "common/sys/terminal.h"
 
 namespace pop {
 namespace {
@@ -81,6 +82,7 @@ void OutputMux::startStatusLine() {
                            [this](std::string_view text) {
                              Screen& screen = errors();
                              if (screen.last != '\n' || screen.writer.waitingBytes() > 0) return false;
+                             if (sys::inBackground(STDERR_FILENO)) return false;  // the line is a shell's
                              screen.writer.write(text);
                              return true;
                            }});
@@ -181,15 +183,18 @@ void OutputMux::abandon() {
   drained();
 }
 
+void OutputMux::eraseStatus() {
+  if (!status_) return;
+  makeRoom(errors());
+  errors().writer.send();
+}
+
 void OutputMux::finish(std::string_view last_lines) {
   for (Channel* channel : {&out_, &err_}) {
     if (channel->fold) channel->fold->flush();
   }
-  if (status_) {
-    makeRoom(errors());
-    errors().writer.send();
-    status_.reset();
-  }
+  eraseStatus();
+  status_.reset();
   if (last_lines.empty()) return;
   if (errors().writer.failed()) {
     errors().writer.lastWords('\n' + std::string(last_lines));

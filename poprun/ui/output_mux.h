@@ -49,6 +49,9 @@ class OutputMux final : public OutputSink {
   /// The last lines that the instance has written to stderr, shown or not.
   std::vector<std::string> lastErrors(int instance) const { return tail_.lines(instance); }
 
+  /// Leaves the terminal to somebody else; the status line comes back in a pause.
+  void eraseStatus();
+
   /// Drops all output from now on: nobody waits for a reader that does not read.
   void abandon();
 

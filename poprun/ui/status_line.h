@@ -24,7 +24,7 @@ class StatusLine {
 
   struct Terminal {
     std::function<std::size_t()> columns;
-    /// False: not now, another line is unfinished or waits.
+    /// False: not now, another line is unfinished or waits, or the terminal is somebody else's.
     std::function<bool(std::string_view text)> draw;
   };
 

@@ -50,6 +50,26 @@ TEST(StatusLine, IsErasedBeforeOutput) {
   poprun.wait();
 }
 
+TEST(StatusLine, IsNotThereInTheBackground) {
+  Terminal terminal;
+  const Shell shell(terminal, std::string("set -m; TERM=xterm ") + POP_BIN_DIR +
+                                  "/poprun --num-instances 2 sleep 1.3 & wait; echo end");
+  EXPECT_TRUE(waitUntil([&] { return terminal.shown().find("end\n") != std::string::npos; }, kPatience));
+  EXPECT_THAT(terminal.shown(), Not(HasSubstr("\x1b")));
+}
+
+TEST(StatusLine, LeavesTheTerminalWhilePoprunIsStopped) {
+  Terminal terminal;
+  PoprunProcess poprun(onTerminal(terminal, {"--num-instances", "2"}, {"wait"}));
+  ASSERT_TRUE(poprun.waitFor([&] { return terminal.shown().ends_with("2 running"); })) << terminal.shown();
+  poprun.signal(SIGTSTP);
+  EXPECT_TRUE(poprun.waitFor([&] { return terminal.shown().ends_with("\r\x1b[K"); })) << terminal.shown();
+  poprun.signal(SIGCONT);
+  EXPECT_TRUE(poprun.waitFor([&] { return terminal.shown().ends_with("2 running"); })) << terminal.shown();
+  poprun.signal(SIGTERM);
+  EXPECT_EQ(poprun.wait(), 143);
+}
+
 TEST(StatusLine, IsNotThereForShortJobsLogsAndPipes) {
   Terminal terminal;
   EXPECT_EQ(run(onTerminal(terminal, {"--num-instances", "2"}, {"lines", "1", "20"})).exit_code, 0);

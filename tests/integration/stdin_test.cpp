@@ -175,29 +175,6 @@ TEST(StdinAtATerminal, IsLeftToTheShellByAProgramThatDoesNotRead) {
   EXPECT_EQ(poprun.wait(), 0);
 }
 
-// A shell with job control on a terminal of its own.
-class Shell {
- public:
-  explicit Shell(const Terminal& terminal, const std::string& script) : pid_(::fork()) {
-    POP_CHECK(pid_ >= 0);
-    if (pid_ > 0) return;
-    ::setsid();
-    for (int fd = 0; fd < 3; ++fd) ::dup2(terminal.end(), fd);
-    ::ioctl(0, TIOCSCTTY, 0);
-    ::execl("/bin/sh", "sh", "-c", script.c_str(), nullptr);
-    ::_exit(98);
-  }
-  ~Shell() {
-    ::kill(-pid_, SIGKILL);
-    ::waitpid(pid_, nullptr, 0);
-  }
-  Shell(const Shell&) = delete;
-  Shell& operator=(const Shell&) = delete;
-
- private:
-  pid_t pid_;
-};
-
 TEST(StdinAtATerminal, IsReadOnlyInTheForeground) {
   Terminal terminal;
   const Shell shell(terminal,

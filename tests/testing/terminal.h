@@ -4,8 +4,10 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -57,6 +59,29 @@ class Terminal {
   sys::Fd master_;
   sys::Fd end_;
   std::string shown_;
+};
+
+/// A shell with job control on a terminal of its own.
+class Shell {
+ public:
+  explicit Shell(const Terminal& terminal, const std::string& script) : pid_(::fork()) {
+    POP_CHECK(pid_ >= 0);
+    if (pid_ > 0) return;
+    ::setsid();
+    for (int fd = 0; fd < 3; ++fd) ::dup2(terminal.end(), fd);
+    ::ioctl(0, TIOCSCTTY, 0);
+    ::execl("/bin/sh", "sh", "-c", script.c_str(), nullptr);
+    ::_exit(98);
+  }
+  ~Shell() {
+    ::kill(-pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  Shell(const Shell&) = delete;
+  Shell& operator=(const Shell&) = delete;
+
+ private:
+  pid_t pid_;
 };
 
 }  // namespace pop::testing
