@@ -16,9 +16,11 @@ namespace pop {
 /// What an entry means to a program that reads it.
 enum class EventKind : std::uint8_t {
   kNote,
-  kWarning,  ///< people should read it even when all goes well
+  kWarning,      ///< people should read it even when all goes well
+  kJobStarting,  ///< all instances are about to start, for the first time or again
   kInstanceStarted,
   kInstanceEnded,
+  kInstanceClosed,  ///< all that it has written has been delivered
 };
 
 struct LogEntry {

@@ -138,7 +138,8 @@ void Job::handle(JobEvent event) {
   if (!transition) return;
   if (state_ != transition->to) {
     state_ = transition->to;
-    log_.append(-1, std::string("job is ") + nameOf(state_));
+    log_.append(-1, std::string("job is ") + nameOf(state_),
+                state_ == JobState::kStarting ? EventKind::kJobStarting : EventKind::kNote);
   }
   switch (transition->action) {
     case JobAction::kNone:
@@ -275,6 +276,7 @@ void Job::onEnded(int instance, const InstanceEnd& end) {
 
 void Job::onClosed(int instance) {
   advance(instance, InstanceEvent::kClosed);
+  log_.append(instance, "is closed", EventKind::kInstanceClosed);
   if (inState(InstanceState::kClosed) == spec_.num_instances) allClosed();
 }
 

@@ -125,8 +125,19 @@ class Session {
 
   void noteEvent(const LogEntry& entry) {
     logEvent(entry);
-    if (entry.kind == EventKind::kInstanceStarted) mux_.started(entry.instance);
-    if (entry.kind == EventKind::kInstanceEnded) mux_.ended(entry.instance);
+    switch (entry.kind) {
+      case EventKind::kJobStarting:
+        return mux_.beginAttempt();
+      case EventKind::kInstanceStarted:
+        return mux_.started(entry.instance);
+      case EventKind::kInstanceEnded:
+        return mux_.ended(entry.instance);
+      case EventKind::kInstanceClosed:
+        return mux_.closed(entry.instance);
+      case EventKind::kNote:
+      case EventKind::kWarning:
+        break;
+    }
   }
 
   SummaryFacts summaryFacts() const {

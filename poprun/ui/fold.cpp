@@ -2,16 +2,24 @@
 #include "poprun/ui/fold.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace pop {
+namespace {
+
+bool contains(const std::vector<int>& instances, int instance) {
+  return std::find(instances.begin(), instances.end(), instance) != instances.end();
+}
+
+}  // namespace
 
 Fold::Fold(Loop& loop, int num_instances, Emit emit, std::function<void()> emitted)
     : loop_(loop),
-      num_instances_(static_cast<std::size_t>(num_instances)),
+      num_open_(static_cast<std::size_t>(num_instances)),
       emit_(std::move(emit)),
       emitted_(std::move(emitted)),
-      queues_(num_instances_) {}
+      queues_(num_open_) {}
 
 Fold::~Fold() {
   if (timer_) loop_.cancel(*timer_);
@@ -33,15 +41,13 @@ void Fold::write(int instance, std::string_view text) {
 
 void Fold::say(int instance, std::string_view line) {
   Text& text = textOf(line);
-  if (std::find(text.holders.begin(), text.holders.end(), instance) == text.holders.end()) {
-    ++text.different_holders;
-  }
-  text.holders.push_back(instance);
   Queue& queue = queueOf(instance);
+  if (queue.open && !contains(text.holders, instance)) ++text.open_holders;
+  text.holders.push_back(instance);
   due_.push_back({loop_.now() + kLongestHold, instance, queue.emitted + queue.held.size()});
   queue.held.push_back(&text);
   ++held_lines_;
-  if (text.different_holders == num_instances_) emitFromAll(text);
+  if (saidByAll(text)) emitFromAll(text);
   while (held_bytes_ > kMostHeldBytes || held_lines_ > kMostHeldLines) emitOldest();
 }
 
@@ -85,9 +91,7 @@ void Fold::emitFirst(Text& text, const std::vector<int>& instances) {
     queue.held.pop_front();
     ++queue.emitted;
     text.holders.erase(std::find(text.holders.begin(), text.holders.end(), instance));
-    if (std::find(text.holders.begin(), text.holders.end(), instance) == text.holders.end()) {
-      --text.different_holders;
-    }
+    if (queue.open && !contains(text.holders, instance)) --text.open_holders;
   }
   held_lines_ -= instances.size();
   while (!due_.empty() && !isHeld(due_.front())) due_.pop_front();
@@ -99,6 +103,31 @@ void Fold::emitFirst(Text& text, const std::vector<int>& instances) {
 // It comes next for its instance, as all that was said earlier is gone.
 void Fold::emitOldest() {
   emitFromAll(*queueOf(due_.front().instance).held.front());
+}
+
+void Fold::close(int instance) {
+  Queue& queue = queueOf(instance);
+  if (!std::exchange(queue.open, false)) return;
+  --num_open_;
+  for (Text* text : std::set<Text*>(queue.held.begin(), queue.held.end())) --text->open_holders;
+  emitSaidByAll();
+  emitted_();
+}
+
+void Fold::emitSaidByAll() {
+  const std::vector<Due> held(due_.begin(), due_.end());  // what is emitted leaves due_
+  for (const Due& due : held) {
+    if (!isHeld(due)) continue;
+    const Queue& queue = queueOf(due.instance);
+    Text& text = *queue.held[due.number - queue.emitted];
+    if (saidByAll(text)) emitFromAll(text);
+  }
+}
+
+void Fold::reopen() {
+  flush();
+  for (Queue& queue : queues_) queue.open = true;
+  num_open_ = queues_.size();
 }
 
 void Fold::flush() {

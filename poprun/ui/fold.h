@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // --fold-output: a line that several instances write comes out once, with all who said it. A line is held
-// until every instance has said it, but not for long; the lines of one instance keep their order.
+// until every instance that is still there has said it, but not for long; the lines of one instance keep
+// their order.
 #pragma once
 
 #include <chrono>
@@ -37,6 +38,12 @@ class Fold {
   /// `text` is lines; something else at its end counts as one.
   void write(int instance, std::string_view text);
 
+  /// The instance says nothing more: nobody waits for it. What it says all the same is a line like any other.
+  void close(int instance);
+
+  /// Emits all that is held; all instances are there again.
+  void reopen();
+
   /// Emits all that is held.
   void flush();
 
@@ -44,13 +51,14 @@ class Fold {
   // One text that some instances have said and that is held for them: kept once.
   struct Text {
     std::string line;
-    std::vector<int> holders;  ///< an instance that has said it twice is there twice
-    std::size_t different_holders = 0;
+    std::vector<int> holders;      ///< an instance that has said it twice is there twice
+    std::size_t open_holders = 0;  ///< different ones
   };
   // What one instance has said, in order.
   struct Queue {
     std::deque<Text*> held;
     std::uint64_t emitted = 0;  ///< lines that have left `held`
+    bool open = true;
   };
   // When a line must come out; it is held as long as its number is not below its queue's `emitted`.
   struct Due {
@@ -61,11 +69,13 @@ class Fold {
 
   void say(int instance, std::string_view line);
   Text& textOf(std::string_view line);
+  bool saidByAll(const Text& text) const { return text.open_holders == num_open_; }
   void emitFromAll(Text& text);
   void emitFirstOf(int instance);
   void emitFirst(Text& text, const std::vector<int>& instances);
   bool isHeld(const Due& due) const { return due.number >= queueOf(due.instance).emitted; }
   void emitOldest();
+  void emitSaidByAll();
   void emitDue();
   void arm();
 
@@ -73,7 +83,7 @@ class Fold {
   const Queue& queueOf(int instance) const { return queues_[static_cast<std::size_t>(instance)]; }
 
   Loop& loop_;
-  const std::size_t num_instances_;
+  std::size_t num_open_;
   const Emit emit_;
   const std::function<void()> emitted_;
   std::vector<Queue> queues_;

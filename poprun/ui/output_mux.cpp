@@ -150,6 +150,20 @@ void OutputMux::say(std::string_view lines) {
   send(errors());
 }
 
+void OutputMux::beginAttempt() {
+  for (Channel* channel : {&out_, &err_}) {
+    if (channel->fold) channel->fold->reopen();
+  }
+  tail_ = StderrTail(settings_.num_instances);
+  if (status_) status_->beginAttempt();
+}
+
+void OutputMux::closed(int instance) {
+  for (Channel* channel : {&out_, &err_}) {
+    if (channel->fold) channel->fold->close(instance);
+  }
+}
+
 void OutputMux::started(int instance) {
   if (status_) status_->started(instance);
 }

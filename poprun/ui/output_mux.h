@@ -42,11 +42,14 @@ class OutputMux final : public OutputSink {
   /// The launcher's own lines on stderr, never inside a line of an instance.
   void say(std::string_view lines);
 
-  /// For the status line.
+  /// All instances are about to start, for the first time or again.
+  void beginAttempt();
   void started(int instance);
   void ended(int instance);
+  /// All that the instance itself has written has come.
+  void closed(int instance);
 
-  /// The last lines that the instance has written to stderr, shown or not.
+  /// The last lines that the instance has written to stderr in this attempt, shown or not.
   std::vector<std::string> lastErrors(int instance) const { return tail_.lines(instance); }
 
   /// Leaves the terminal to somebody else; the status line comes back in a pause.

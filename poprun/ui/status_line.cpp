@@ -24,6 +24,11 @@ void StatusLine::note(int instance, State state) {
   if (!drawn_.empty()) drawAfter(kPause);
 }
 
+void StatusLine::beginAttempt() {
+  std::fill(instances_.begin(), instances_.end(), State::kStarting);
+  if (!drawn_.empty()) drawAfter(kPause);
+}
+
 std::string_view StatusLine::erase() {
   if (drawn_.empty()) return {};
   drawn_.clear();

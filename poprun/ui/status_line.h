@@ -33,6 +33,7 @@ class StatusLine {
   StatusLine(const StatusLine&) = delete;
   StatusLine& operator=(const StatusLine&) = delete;
 
+  void beginAttempt();
   void started(int instance) { note(instance, State::kRunning); }
   void ended(int instance) { note(instance, State::kDone); }
 

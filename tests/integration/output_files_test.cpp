@@ -47,6 +47,13 @@ TEST_F(OutputFilename, HasWhatTheScreenDoesNotShow) {
   EXPECT_EQ(content("rank.0/stderr"), "err");
 }
 
+TEST_F(OutputFilename, HasAllAttemptsOfAJobThatIsStartedAgain) {
+  const Outcome result = run({.options = {"--max-restarts", "1", "--output-filename", directory_, "sh", "-c",
+                                          "echo attempt $POPDIST_RESTART_COUNT; exit 3"}});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_EQ(content("rank.0/stdout"), "attempt 0\nattempt 1\n");
+}
+
 TEST_F(OutputFilename, ThatCannotBeMadeKeepsTheJobFromStarting) {
   const Outcome result = run({.options = {"--output-filename", "/proc/none", "echo", "started"}});
   EXPECT_EQ(result.exit_code, 125);

@@ -60,6 +60,12 @@ TEST(Restart, BeginsOnlyWhenNothingOfTheLastAttemptIsLeft) {
   EXPECT_EQ(poprun.wait(), 143);
 }
 
+TEST(Restart, TheSummaryHasTheLastErrorsOfTheLastAttemptOnly) {
+  const Outcome result = run(
+      {.options = {"--max-restarts", "1", "sh", "-c", "echo attempt $POPDIST_RESTART_COUNT >&2; exit 3"}});
+  EXPECT_THAT(result.err, HasSubstr("its last lines on stderr:\n    attempt 1\n"));
+}
+
 TEST(Restart, TheUserEndsTheWaitForIt) {
   PoprunProcess poprun(
       {.options = {"--max-restarts", "1", "--restart-delay", "1000"}, .child = {"exit", "3"}});

@@ -143,10 +143,10 @@ TEST(JobLog, TellsTheJobsLifeInOrder) {
   job.startAll();
   job.endAndClose(1, kSuccess);
   job.endAndClose(0, kSuccess);
-  EXPECT_THAT(job.log(),
-              ElementsAre("job: placing 2 instances of './train' on 1 host", "job: job is starting",
-                          "0: started, pid 700", "1: started, pid 701", "job: job is running",
-                          "1: exited with code 0", "0: exited with code 0", "job: job is done"));
+  EXPECT_THAT(job.log(), ElementsAre("job: placing 2 instances of './train' on 1 host",
+                                     "job: job is starting", "0: started, pid 700", "1: started, pid 701",
+                                     "job: job is running", "1: exited with code 0", "1: is closed",
+                                     "0: exited with code 0", "0: is closed", "job: job is done"));
 }
 
 TEST(JobLog, DatesEachEntry) {
@@ -167,9 +167,10 @@ TEST(JobLog, TellsAFailureInOrder) {
   job.aborted(1, 9, "loss is NaN");
   job.endAndClose(0, {.signal = SIGTERM});
   job.endAndClose(1, {.code = 9});
-  EXPECT_THAT(std::vector<std::string>(job.log().begin() + 5, job.log().end()),
-              ElementsAre("1: asks to end the job: loss is NaN", "job: job is stopping",
-                          "0: was killed by SIGTERM", "1: exited with code 9", "job: job is done"));
+  EXPECT_THAT(
+      std::vector<std::string>(job.log().begin() + 5, job.log().end()),
+      ElementsAre("1: asks to end the job: loss is NaN", "job: job is stopping", "0: was killed by SIGTERM",
+                  "0: is closed", "1: exited with code 9", "1: is closed", "job: job is done"));
 }
 
 }  // namespace

@@ -56,6 +56,54 @@ TEST_F(FoldTest, ALineIsNotHeldForLong) {
   EXPECT_THAT(lines_, ElementsAre("1 mine", "0 mine"));
 }
 
+TEST_F(FoldTest, NobodyWaitsForAnInstanceThatIsClosed) {
+  makeFold(3);
+  fold_->close(1);
+  fold_->write(0, "hello\n");
+  EXPECT_THAT(lines_, IsEmpty());
+  fold_->write(2, "hello\n");
+  EXPECT_THAT(lines_, ElementsAre("0,2 hello"));
+  fold_->close(0);
+  fold_->close(2);
+  fold_->write(1, "a grandchild\n");
+  EXPECT_THAT(lines_, ElementsAre("0,2 hello", "1 a grandchild"));
+}
+
+TEST_F(FoldTest, WhatOnlyAClosedInstanceHasNotSaidComesOutInOrder) {
+  makeFold(3);
+  fold_->write(0, "only me\nboth\nboth\n");
+  fold_->write(1, "both\n");
+  fold_->write(2, "bye\n");
+  EXPECT_THAT(lines_, IsEmpty());
+  fold_->close(2);
+  EXPECT_THAT(lines_, ElementsAre("0 only me", "0-1 both"));
+  fold_->write(1, "both\n");
+  EXPECT_THAT(lines_, ElementsAre("0 only me", "0-1 both", "0-1 both"));
+  loop_.advance(Fold::kLongestHold);
+  EXPECT_THAT(lines_, ElementsAre("0 only me", "0-1 both", "0-1 both", "2 bye"));
+}
+
+TEST_F(FoldTest, AClosedInstanceIsNamedWithThoseWhoSayTheSameLater) {
+  makeFold(2);
+  fold_->write(1, "hello\n");
+  fold_->close(1);
+  EXPECT_THAT(lines_, IsEmpty());
+  fold_->write(0, "hello\n");
+  EXPECT_THAT(lines_, ElementsAre("0-1 hello"));
+}
+
+TEST_F(FoldTest, TheNextAttemptWaitsForAllAgain) {
+  makeFold(2);
+  fold_->write(0, "first\n");
+  fold_->close(1);
+  fold_->reopen();
+  EXPECT_THAT(lines_, ElementsAre("0 first"));
+  fold_->write(0, "second\n");
+  EXPECT_THAT(lines_, ElementsAre("0 first"));
+  fold_->write(1, "second\n");
+  EXPECT_THAT(lines_, ElementsAre("0 first", "0-1 second"));
+}
+
 TEST_F(FoldTest, ALineIsHeldNoLongerBecauseMoreCome) {
   makeFold(2);
   fold_->write(0, "first\n");

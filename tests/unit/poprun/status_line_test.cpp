@@ -44,6 +44,15 @@ TEST_F(StatusLineTest, CountsTheInstances) {
   EXPECT_EQ(drawn_, "\r\x1b[Kpoprun: 3 running, 1 done");
 }
 
+TEST_F(StatusLineTest, CountsAnewInTheNextAttempt) {
+  for (int instance = 0; instance < 4; ++instance) status_.started(instance);
+  status_.ended(1);
+  loop_.advance(StatusLine::kFirstAfter);
+  status_.beginAttempt();
+  loop_.advance(StatusLine::kPause);
+  EXPECT_EQ(drawn_, "\r\x1b[Kpoprun: 4 starting");
+}
+
 TEST_F(StatusLineTest, MakesWayAndComesBackInAPause) {
   loop_.advance(StatusLine::kFirstAfter);
   EXPECT_EQ(status_.erase(), "\r\x1b[K");
