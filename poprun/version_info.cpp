@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "common/base/json.h"
+
 namespace pop {
 namespace {
 
@@ -24,18 +26,13 @@ constexpr std::array kParts{
 
 std::string versionText(VersionFormat format) {
   if (format == VersionFormat::kText) return "poprun " POPRUN_VERSION "\n";
-  const bool json = format == VersionFormat::kFullJson;
-  std::string text = json ? "{" : "";
+  JsonObject json;
+  std::string text;
   for (const Part& part : kParts) {
-    const std::string name(part.name);
-    const std::string version(part.version);
-    if (json) {
-      text += (text.size() > 1 ? ", \"" : "\"") + name + "\": \"" + version + '"';
-    } else {
-      text += name + ' ' + version + '\n';
-    }
+    json.text(part.name, part.version);
+    (((text += part.name) += ' ') += part.version) += '\n';
   }
-  return json ? text + "}\n" : text;
+  return format == VersionFormat::kFullJson ? json.str() + '\n' : text;
 }
 
 }  // namespace pop

@@ -175,7 +175,7 @@ TEST_F(CommandLine, WrongFilesAreRefusedByLine) {
 TEST_F(CommandLine, VersionsComeInThreeForms) {
   EXPECT_THAT(run({.options = {"--version", "--version-format", "full-text"}}).out, HasSubstr("\npopdist "));
   const std::string json = run({.options = {"--version", "--version-format=full-json"}}).out;
-  EXPECT_THAT(json, StartsWith("{\"poprun\": \""));
+  EXPECT_THAT(json, StartsWith("{\"poprun\":\""));
   EXPECT_EQ(run({.options = {"--version", "--version-format=xml"}}).exit_code, 125);
 }
 

@@ -14,11 +14,11 @@ TEST(JsonLine, KeepsTheOrderOfItsFields) {
 }
 
 TEST(JsonLine, EscapesWhatEndsAStringOrALine) {
-  EXPECT_EQ(JsonLine("a\"b\\c\nd").text(), R"({"type": "a\"b\\c\u000ad"})");
+  EXPECT_EQ(JsonLine("a\"b\\c\nd").text(), R"({"type": "a\"b\\c\nd"})");
 }
 
 TEST(JsonLine, BytesBeyondAsciiStayValid) {
-  EXPECT_EQ(JsonLine("\xff").text(), R"({"type": "\u00ff"})");
+  EXPECT_EQ(JsonLine("\xff").text(), R"({"type": "�"})");
 }
 
 TEST(JsonLine, WhatIsNoNumberIsNull) {
