@@ -22,7 +22,7 @@ std::string shown(const std::string& text) {
 
 std::string shown(const contract::Variable& variable) {
   const bool placeholder = variable.second.starts_with('<');  // its blanks are ours
-  return variable.first + '=' + (placeholder ? variable.second : shown(variable.second));
+  return variable.first + '=' + (placeholder ? printable(variable.second) : shown(variable.second));
 }
 
 std::string range(const char* noun, int first, int count) {
@@ -40,7 +40,7 @@ std::string programsText(const model::JobSpec& spec) {
     text += "program";
     if (spec.programs.size() > 1) text += " of " + range("instance", first, program.num_instances);
     text += ": " + join(words, " ");
-    if (!program.working_directory.empty()) text += " (in " + program.working_directory + ')';
+    if (!program.working_directory.empty()) text += " (in " + printable(program.working_directory) + ')';
     text += '\n';
     first += program.num_instances;
   }

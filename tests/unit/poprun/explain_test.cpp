@@ -59,6 +59,16 @@ TEST(ExplainPlan, QuotesArgumentsThatHaveBlanks) {
   EXPECT_THAT(explained(spec), HasSubstr("program: ./train 'a b' ''\n"));
 }
 
+TEST(ExplainPlan, ShowsNothingThatMovesACursor) {
+  model::JobSpec spec = jobOf(1);
+  spec.programs.front().command = {"./tr\x1b[2Jain"};
+  spec.programs.front().working_directory = "/a\nb";
+  spec.environment = {{"PLAIN", "\x1b[2J"}, {"LIKE_A_PLACEHOLDER", "<\x1b[2J>"}};
+  const std::string text = explained(spec);
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("\x1b")));
+  EXPECT_THAT(text, HasSubstr("(in /a\\x0ab)"));
+}
+
 TEST(ExplainPlan, SaysWhenNoPodIsLargeEnough) {
   model::JobSpec spec = jobOf(16);
   spec.num_replicas = 1024;
