@@ -18,13 +18,7 @@ std::string who(const Failure& failure, const model::JobSpec& spec) {
   const auto program = static_cast<std::size_t>(model::programOf(spec, failure.instance));
   std::string text = "instance " + std::to_string(failure.instance) + " of " +
                      printable(spec.programs[program].command.front());
-  std::vector<std::string> where;
-  if (failure.pid != 0) where.push_back("pid " + std::to_string(failure.pid));
-  if (spec.hosts.size() > 1) {
-    const auto placement = model::place(spec)[static_cast<std::size_t>(failure.instance)];
-    where.push_back("on " + spec.hosts[static_cast<std::size_t>(placement.host)].name);
-  }
-  if (!where.empty()) text += " (" + join(where, " ") + ')';
+  if (failure.pid != 0) text += " (pid " + std::to_string(failure.pid) + ')';
   return text;
 }
 
@@ -60,10 +54,15 @@ std::string plain(std::string_view line) {
   return printable(expanded);
 }
 
-std::string details(const Failure& failure, const SummaryFacts& facts) {
+const std::string& hostOf(int instance, const model::JobSpec& spec) {
+  const int host = model::place(spec)[static_cast<std::size_t>(instance)].host;
+  return spec.hosts[static_cast<std::size_t>(host)].name;
+}
+
+std::string details(const Failure& failure, const model::JobSpec& spec, const SummaryFacts& facts) {
   if (failure.pid == 0) return {};
-  std::string text =
-      "  " + seconds(facts.after) + " after the start, at " + timestampOf(facts.wall_clock) + '\n';
+  std::string text = "  on " + hostOf(failure.instance, spec) + ", " + seconds(facts.after) +
+                     " after the start, at " + timestampOf(facts.wall_clock) + '\n';
   if (facts.last_errors.empty()) return text;
   text += "  its last lines on stderr:\n";
   for (const std::string& line : facts.last_errors) text += "    " + plain(line) + '\n';
@@ -108,7 +107,7 @@ std::string summaryOf(const JobOutcome& outcome, const model::JobSpec& spec, con
   if (outcome.failure) {
     std::string text = "poprun: " + failureText(*outcome.failure, spec);
     if (outcome.restarts > 0) text += ", after " + counted(outcome.restarts, "restart");
-    return text + '\n' + details(*outcome.failure, facts);
+    return text + '\n' + details(*outcome.failure, spec, facts);
   }
   if (outcome.timed_out && outcome.user_signal == 0) return timeoutText(outcome, spec);
   if (outcome.user_signal == 0 || outcome.user_signal == SIGINT || outcome.user_signal == SIGPIPE) return {};

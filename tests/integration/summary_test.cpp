@@ -23,7 +23,7 @@ TEST(Summary, HasTheLastErrorsOfWhatFailedFirst) {
       MatchesRegex("\\[1\\] Traceback\n\\[1\\] KeyError\n"
                    "poprun: instance 1 of sh \\(pid [0-9]+\\) exited with code 3; the other 2 instances "
                    "were stopped\n"
-                   "  [0-9]+\\.[0-9]+ s after the start, at [-+.:T0-9]+\n"
+                   "  on localhost, [0-9]+\\.[0-9]+ s after the start, at [-+.:T0-9]+\n"
                    "  its last lines on stderr:\n    Traceback\n    KeyError\n"));
 }
 

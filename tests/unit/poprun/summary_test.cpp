@@ -61,14 +61,15 @@ TEST(Summary, OfAJobThatFailedAsAWholeReadsAsASentence) {
             "poprun: the job cannot be placed on host node1: only 1 of 2 ports are free\n");
 }
 
-TEST(Summary, NamesTheHostWhereThereAreSeveral) {
+TEST(Summary, NamesTheHostOfTheInstance) {
   model::JobSpec job = jobOf(4);
   job.hosts = {{"node0"}, {"node1"}};
   const Failure crash{.instance = 2, .pid = 71, .reason = "was killed by SIGSEGV", .exit_code = 139};
-  EXPECT_EQ(
-      firstLineOf(failed(crash), job),
-      "poprun: instance 2 of ./train (pid 71 on node1) was killed by SIGSEGV; the other 3 instances were "
-      "stopped\n");
+  EXPECT_THAT(
+      summaryOf(failed(crash), job, {}),
+      ::testing::StartsWith("poprun: instance 2 of ./train (pid 71) was killed by SIGSEGV; the other 3 "
+                            "instances were stopped\n"
+                            "  on node1, "));
 }
 
 TEST(Summary, SaysWhenItWasAndTheLastErrors) {
@@ -77,7 +78,7 @@ TEST(Summary, SaysWhenItWasAndTheLastErrors) {
                            .last_errors = {"Traceback:", "\tline \x1b[1;31mred\x1b[0m\x1b[2J\a"}};
   const std::string text = summaryOf(failed(crash), jobOf(1), facts);
   EXPECT_THAT(text, ::testing::StartsWith("poprun: instance 0 of ./train (pid 71) exited with code 1\n"
-                                          "  12.345 s after the start, at 19"));
+                                          "  on localhost, 12.345 s after the start, at 19"));
   EXPECT_THAT(text, ::testing::EndsWith("\n  its last lines on stderr:\n"
                                         "    Traceback:\n"
                                         "        line red\\x1b[2J\\x07\n"));
