@@ -21,6 +21,11 @@
 namespace pop::keeper {
 namespace {
 
+// As a shell sees it: a name without a slash is looked up in PATH, and nowhere else.
+bool isPath(std::string_view name) {
+  return name.find('/') != std::string_view::npos;
+}
+
 // The path to execute, or the error of the best candidate, as execvp would choose it.
 struct Program {
   std::string path;
@@ -28,7 +33,7 @@ struct Program {
 };
 
 Program findProgram(const std::string& name, std::string_view search_path) {
-  if (name.find('/') != std::string::npos) return {name, 0};
+  if (isPath(name)) return {name, 0};
   if (search_path.empty()) search_path = "/usr/local/bin:/usr/bin:/bin";
   Program best{name, ENOENT};
   for (const std::string& directory : split(search_path, ':')) {
@@ -50,7 +55,14 @@ SpawnResult bindFailure(const std::string& what, int error) {
               " (has a cgroup changed meanwhile? --process-placement disabled binds nothing)"};
 }
 
-SpawnResult failure(const SpawnOrder& order, int error, Step step) {
+// Whether a file is there, seen from the directory in which the program would have run.
+bool found(const SpawnOrder& order, const std::string& path) {
+  const bool relative = isPath(path) && path.front() != '/' && !order.directory.empty();
+  return isPath(path) && ::access((relative ? order.directory + '/' + path : path).c_str(), F_OK) == 0;
+}
+
+// `path`: what was executed, or the name alone where nothing was found to execute.
+SpawnResult failure(const SpawnOrder& order, const std::string& path, int error, Step step) {
   if (step == Step::kEnteringDirectory) {
     return {-1, contract::kExitCannotExecute,
             "directory " + inQuotes(order.directory) + ": " + std::strerror(error)};
@@ -59,12 +71,15 @@ SpawnResult failure(const SpawnOrder& order, int error, Step step) {
   if (step == Step::kBindingMemory) return bindFailure("memory nodes " + order.memory_nodes.text(), error);
   const std::string& program = order.argv.front();
   std::string reason = inQuotes(program) + ": " + std::strerror(error);
-  if (error == ENOENT && ::access(program.c_str(), F_OK) == 0) {
+  if (error == ENOENT && found(order, path)) {
     return {-1, contract::kExitCannotExecute,
             reason + " (its interpreter, named in its first line or header, is missing)"};
   }
-  if (error == ENOENT && program.find('/') == std::string::npos)
-    reason += " (looked in every directory of PATH)";
+  if (error == ENOENT && !isPath(program)) {
+    reason += " (looked in every directory of PATH";
+    if (found(order, "./" + program)) reason += "; the one in the working directory is ./" + program;
+    reason += ')';
+  }
   if (error == ENOEXEC) reason += " (is it a script without a #! line, or a program for another machine?)";
   return {-1, error == ENOENT ? contract::kExitNotFound : contract::kExitCannotExecute, reason};
 }
@@ -140,7 +155,7 @@ SpawnResult spawn(const SpawnOrder& order) {
   const std::vector<char*> environment =
       order.base ? order.base->with(order.environment) : Environment().with(order.environment);
   const Program program = findProgram(order.argv.front(), valueIn(environment, "PATH"));
-  if (program.error != 0) return failure(order, program.error, Step::kPreparing);
+  if (program.error != 0) return failure(order, program.path, program.error, Step::kPreparing);
   std::vector<char*> argv;
   for (const std::string& argument : order.argv) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
@@ -164,7 +179,7 @@ SpawnResult spawn(const SpawnOrder& order) {
   if (error != 0) {
     while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
     }
-    return failure(order, error, step);
+    return failure(order, program.path, error, step);
   }
   return {pid, 0, {}};
 }

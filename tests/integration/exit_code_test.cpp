@@ -84,6 +84,26 @@ TEST(ExitCode, Is127ForAProgramThatDoesNotExist) {
   EXPECT_THAT(by_name.err, HasSubstr("PATH"));
 }
 
+TEST(ExitCode, Is127ForAProgramOfTheWorkingDirectoryThatPathDoesNotName) {
+  const Unexecutable file("poprun-here", "#!/bin/sh\n", 0755);
+  for (const Outcome& result : {run({.options = {"poprun-here"}, .directory = ::testing::TempDir()}),
+                                run({.options = {"--wdir", ::testing::TempDir(), "poprun-here"}})}) {
+    EXPECT_EQ(result.exit_code, 127);
+    EXPECT_THAT(result.err, HasSubstr("the one in the working directory is ./poprun-here"));
+  }
+}
+
+TEST(ExitCode, Is126ForAScriptWhoseInterpreterIsMissing) {
+  const Unexecutable file("poprun-script", "#!/no/such/shell\n", 0755);
+  for (const Outcome& result :
+       {run({.options = {file.path()}}),
+        run({.options = {"--wdir", ::testing::TempDir(), "./poprun-script"}}),
+        run({.options = {"poprun-script"}, .environment = {{"PATH", ::testing::TempDir() + ":/usr/bin"}}})}) {
+    EXPECT_EQ(result.exit_code, 126);
+    EXPECT_THAT(result.err, HasSubstr("interpreter"));
+  }
+}
+
 TEST(ExitCode, Is126ForAFileWithoutExecutePermission) {
   const Unexecutable file("poprun-not-executable", "#!/bin/sh\n", 0644);
   const Outcome result = run({.options = {file.path()}});
