@@ -67,6 +67,8 @@ std::vector<std::string> written(const T& field, auto text) {
 template <auto... Path>
 constexpr Codec text() {
   return {[](Settings settings, const std::string& value) -> Status {
+            // Mostly a script's variable that is not set: what was meant is not the default.
+            if (value.empty()) return invalidArgument("'' is empty: give a value, or leave the option out");
             detail::at<Path...>(settings) = value;
             return {};
           },

@@ -46,6 +46,20 @@ TEST(ParseOptionsMistakes, AValueMustFollow) {
   EXPECT_THAT(mistakesIn({"-v", "-H"}), ElementsAre("-H: needs a value"));
 }
 
+TEST(ParseOptionsMistakes, AnEmptyTextIsNoValueAndSwallowsNothing) {
+  for (const char* option : {"--host", "--hostfile", "--system", "--wdir", "--output-filename",
+                             "--executable-cache-path", "--export-config", "--vipu-partition"}) {
+    const std::string name = option;
+    for (const Arguments& words :
+         {Arguments{name + '=', "--num-instances=2", "x"}, Arguments{name, "", "--num-instances=2", "x"}}) {
+      const ParsedOptions parsed = parseOptions(words);
+      EXPECT_THAT(parsed.mistakes,
+                  ElementsAre(name + ": '' is empty: give a value, or leave the option out"));
+      EXPECT_EQ(parsed.options.programs.front().num_instances, 2) << name;
+    }
+  }
+}
+
 TEST(ParseOptionsMistakes, FlagsTakeNoValue) {
   EXPECT_THAT(mistakesIn({"--help=x", "-v=2", "x"}),
               ElementsAre("--help: takes no value", "-v: takes no value"));

@@ -134,17 +134,6 @@ TEST(ParseOptions, TakesValuesAsTheyAre) {
   }
 }
 
-TEST(ParseOptions, AnEmptyValueIsAValue) {
-  for (const Arguments& arguments :
-       {Arguments{"--host=", "--num-instances=2", "x"}, Arguments{"--host", "", "--num-instances", "2", "x"},
-        Arguments{"-H", "", "--num-instances=2", "x"}, Arguments{"-H=", "--num-instances=2", "x"}}) {
-    const Options options = optionsOf(arguments);
-    EXPECT_EQ(options.host, "");
-    EXPECT_EQ(options.programs.front().num_instances, 2) << "what follows is not swallowed";
-  }
-  EXPECT_EQ(optionsOf({"--system=", "x"}).system, "");
-}
-
 TEST(ParseOptions, TakesNegativeNumbersAsNumbers) {
   EXPECT_EQ(optionsOf({"--num-instances", "-3", "x"}).programs.front().num_instances, -3)
       << "to be refused for what it is";
