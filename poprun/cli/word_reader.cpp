@@ -207,6 +207,7 @@ void WordReader::applyBindTo(const std::string& name, const std::string& value) 
                              "takes lists of CPUs");
   }
   bind_to_ = kind;
+  placed_at_ = sorted_.programs.front().options.size();
 }
 
 void WordReader::applyMapBy(const std::string& name, const std::string& value) {
@@ -217,6 +218,7 @@ void WordReader::applyMapBy(const std::string& name, const std::string& value) {
                              "follow each other on the hosts (--host name:N)");
   }
   map_by_ = parts.front();
+  placed_at_ = sorted_.programs.front().options.size();
   for (std::size_t i = 1; i < parts.size(); ++i) {
     const std::string& modifier = parts[i];
     if (isOneOf(modifier, {"OVERSUBSCRIBE", "oversubscribe"})) {
@@ -273,8 +275,9 @@ void WordReader::finish() {
   FlatWords& options = sorted_.programs.front().options;
   if (spelling_ == Spelling::kMpirun) giveHostsSlots();
   const auto place = [&](const char* how, const std::string& cores) {
-    options.insert(options.end(), {"--process-placement", how});
-    if (!cores.empty()) options.insert(options.end(), {"--cores-per-instance", cores});
+    FlatWords words{"--process-placement", how};
+    if (!cores.empty()) words.insert(words.end(), {"--cores-per-instance", cores});
+    options.insert(options.begin() + static_cast<std::ptrdiff_t>(placed_at_), words.begin(), words.end());
   };
   const bool far_apart = isOneOf(map_by_, {"numa", "socket", "package"});
   if (bind_to_ == "none") return place("disabled", {});

@@ -71,7 +71,8 @@ class WordReader {
   std::vector<std::string> transports_;
   std::string bind_to_;
   std::string map_by_;
-  std::string cores_;  ///< :PE=n
+  std::string cores_;          ///< :PE=n
+  std::size_t placed_at_ = 0;  ///< among the job's words, so that a --process-placement after it wins
 };
 
 }  // namespace pop::cli

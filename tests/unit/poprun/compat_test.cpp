@@ -117,6 +117,20 @@ TEST(Mpirun, BindsAndMaps) {
   EXPECT_EQ(binding({"--map-by", "slot"}), model::BindPolicy{});
 }
 
+TEST(Mpirun, TheLastWordAboutPlacementCounts) {
+  using model::BindMode;
+  EXPECT_EQ(mpirun({"--bind-to", "core", "--process-placement", "disabled", "x"}).binding.mode,
+            BindMode::kDisabled);
+  EXPECT_EQ(mpirun({"--process-placement", "disabled", "--bind-to", "core", "x"}).binding.mode,
+            BindMode::kCompact);
+  EXPECT_EQ(poprun({"--mpi-global-args=--bind-to none", "--process-placement=compact", "x"}).binding.mode,
+            BindMode::kCompact);
+  EXPECT_EQ(poprun({"--process-placement=compact", "--mpi-global-args=--bind-to none", "x"}).binding.mode,
+            BindMode::kDisabled);
+  EXPECT_EQ(mpirun({"--bind-to", "core", "--cores-per-instance", "2", "x"}).binding,
+            (model::BindPolicy{BindMode::kCompact, 2, {}}));
+}
+
 TEST(Mpirun, RefusesWhatHasNoMeaningAndSaysWhatToDo) {
   const auto mistakes = [](const Arguments& words) {
     return parseOptions(words, Spelling::kMpirun).mistakes;
@@ -172,6 +186,15 @@ TEST(Horovodrun, SetsHorovodsVariables) {
                   .environment,
               ElementsAre("HOROVOD_FUSION_THRESHOLD=33554432", "HOROVOD_CYCLE_TIME=3.5",
                           "HOROVOD_TIMELINE=t.json", "HOROVOD_AUTOTUNE=1"));
+  EXPECT_THAT(
+      horovodrun({"--tcp", "--gloo-timeout-seconds=60", "--mpi-threads-disable",
+                  "--no-hierarchical-allreduce", "--autotune-warmup-samples", "3",
+                  "--autotune-gaussian-process-noise=0.5", "x"})
+          .programs.front()
+          .environment,
+      ElementsAre("NCCL_IB_DISABLE=1", "HOROVOD_GLOO_TIMEOUT_SECONDS=60", "HOROVOD_MPI_THREADS_DISABLE=1",
+                  "HOROVOD_HIERARCHICAL_ALLREDUCE=0", "HOROVOD_AUTOTUNE_WARMUP_SAMPLES=3",
+                  "HOROVOD_AUTOTUNE_GAUSSIAN_PROCESS_NOISE=0.5"));
   EXPECT_THAT(parseOptions({"--fusion-threshold-mb", "x", "x"}, Spelling::kHorovodrun).mistakes,
               ElementsAre("--fusion-threshold-mb: 'x' is not a number of MiB"));
 }
