@@ -26,8 +26,12 @@ constexpr std::array kSharedPorts{
 
 InstanceEnvs::InstanceEnvs(const model::JobSpec& spec, const std::vector<model::InstancePlacement>& placement)
     : spec_(spec), placement_(placement), instances_on_(spec.hosts.size()) {
-  for (const model::InstancePlacement& each : placement_)
+  for (const model::InstancePlacement& each : placement_) {
     ++instances_on_[static_cast<std::size_t>(each.host)];
+    const auto local = static_cast<std::size_t>(each.local_instance);
+    if (local >= cross_size_.size()) cross_size_.resize(local + 1);
+    cross_rank_.push_back(cross_size_[local]++);  // hosts come in order
+  }
 }
 
 int InstanceEnvs::portsOfInstances(int host) const {
@@ -103,21 +107,13 @@ contract::InstanceEnv InstanceEnvs::envOf(const model::InstancePlacement& placem
 }
 
 contract::InstancePlace InstanceEnvs::placeOf(const model::InstancePlacement& placement) const {
-  contract::InstancePlace place{.host_name = spec_.hosts[static_cast<std::size_t>(placement.host)].name,
-                                .num_hosts = 0,
-                                .cross_size = 0};
-  for (int host = 0; host < static_cast<int>(instances_on_.size()); ++host) {
-    const bool before = host < placement.host;
-    if (instancesOn(host) > 0) {
-      ++place.num_hosts;
-      place.host_index += before ? 1 : 0;
-    }
-    if (instancesOn(host) > placement.local_instance) {
-      ++place.cross_size;
-      place.cross_rank += before ? 1 : 0;
-    }
-  }
-  return place;
+  const auto rank = [&](int instance) { return cross_rank_.at(static_cast<std::size_t>(instance)); };
+  // Every host that counts has a first instance.
+  return {.host_name = spec_.hosts[static_cast<std::size_t>(placement.host)].name,
+          .host_index = rank(placement.instance - placement.local_instance),
+          .num_hosts = cross_size_.front(),
+          .cross_rank = rank(placement.instance),
+          .cross_size = cross_size_.at(static_cast<std::size_t>(placement.local_instance))};
 }
 
 }  // namespace pop

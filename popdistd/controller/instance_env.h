@@ -48,6 +48,8 @@ class InstanceEnvs {
   const model::JobSpec& spec_;
   const std::vector<model::InstancePlacement>& placement_;
   std::vector<int> instances_on_;  ///< each host
+  std::vector<int> cross_size_;    ///< each local index: hosts that have such an instance
+  std::vector<int> cross_rank_;    ///< each instance: those of them before its own
 };
 
 }  // namespace pop
