@@ -138,18 +138,46 @@ Names splitOutsideBrackets(std::string_view text) {
   return items;
 }
 
-Status append(std::vector<Host>& hosts, std::set<std::string, std::less<>>& seen, std::vector<Host> more,
-              std::string_view text) {
-  for (Host& host : more) {
-    if (!seen.insert(host.name).second) {
-      return invalidArgument(inQuotes(text) + " names " + host.name + " twice");
+// The hosts of all parts of a text, or its mistakes: as many as can be read at a glance. A few bytes can
+// stand for many hosts, so what follows them is not even looked at.
+class HostCollector {
+ public:
+  void take(Result<std::vector<Host>> more, std::string_view text, const std::string& where) {
+    if (!more.ok()) return mistake(where + more.status().message());
+    for (Host& host : *more) {
+      if (!seen_.insert(host.name).second) {
+        return mistake(where + inQuotes(text) + " names " + host.name + " twice");
+      }
+      if (hosts_.size() >= kMostHosts) {
+        full_ = true;
+        return;
+      }
+      hosts_.push_back(std::move(host));
     }
-    if (hosts.size() >= kMostHosts)
-      return invalidArgument("more than " + std::to_string(kMostHosts) + " hosts");
-    hosts.push_back(std::move(host));
   }
-  return {};
-}
+
+  void mistake(std::string text) {
+    if (std::find(mistakes_.begin(), mistakes_.end(), text) != mistakes_.end()) return;
+    mistakes_.push_back(std::move(text));
+  }
+
+  bool enough() const { return full_ || mistakes_.size() >= kMostMistakes; }
+
+  Result<std::vector<Host>> result() {
+    if (full_) mistake("more than " + std::to_string(kMostHosts) + " hosts");
+    if (mistakes_.size() >= kMostMistakes) mistake("what follows was not read");
+    if (!mistakes_.empty()) return invalidArgument(join(mistakes_, "; "));
+    return std::move(hosts_);
+  }
+
+ private:
+  static constexpr std::size_t kMostMistakes = 8;
+
+  std::vector<Host> hosts_;
+  std::set<std::string, std::less<>> seen_;
+  std::vector<std::string> mistakes_;
+  bool full_ = false;
+};
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(kBlanks);
@@ -180,32 +208,32 @@ Result<std::vector<Host>> parseLine(std::string_view line) {
 }  // namespace
 
 Result<std::vector<Host>> parseHostList(std::string_view text) {
-  std::vector<Host> hosts;
-  std::set<std::string, std::less<>> seen;
+  HostCollector hosts;
   for (const std::string& item : splitOutsideBrackets(text)) {
-    if (item.empty()) return invalidArgument(inQuotes(text) + " has an empty host name");
-    POP_ASSIGN_OR_RETURN(std::vector<Host> more, parseItem(item));
-    POP_RETURN_IF_ERROR(append(hosts, seen, std::move(more), text));
+    if (hosts.enough()) break;
+    if (item.empty()) {
+      hosts.mistake(inQuotes(text) + " has an empty host name");
+    } else {
+      hosts.take(parseItem(item), text, {});
+    }
   }
-  return hosts;
+  return hosts.result();
 }
 
 Result<std::vector<Host>> parseHostfile(std::string_view text, std::string_view file) {
-  std::vector<Host> hosts;
-  std::set<std::string, std::less<>> seen;
+  HostCollector hosts;
   int number = 0;
+  bool empty = true;
   for (const std::string& each : split(text, '\n')) {
     ++number;
     const std::string_view line = trimmed(std::string_view(each).substr(0, each.find('#')));
+    if (hosts.enough()) break;
     if (line.empty()) continue;
-    Result<std::vector<Host>> more = parseLine(line);
-    const Status status = more.ok() ? append(hosts, seen, std::move(*more), line) : more.status();
-    if (!status.ok()) {
-      return invalidArgument(std::string(file) + ':' + std::to_string(number) + ": " + status.message());
-    }
+    empty = false;
+    hosts.take(parseLine(line), line, std::string(file) + ':' + std::to_string(number) + ": ");
   }
-  if (hosts.empty()) return invalidArgument(std::string(file) + ": names no host");
-  return hosts;
+  if (empty) return invalidArgument(std::string(file) + ": names no host");
+  return hosts.result();
 }
 
 bool isThisHost(std::string_view host, std::string_view own_name) {

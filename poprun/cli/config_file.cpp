@@ -77,6 +77,7 @@ class Parser {
       ++line_;
       if (const Status status = readLine(trimmed(line)); !status.ok()) mistake(status.message());
     }
+    shorten();
     return std::move(file_);
   }
 
@@ -145,6 +146,16 @@ class Parser {
         mistake(words[i] + ": " + status.message());
       }
     }
+  }
+
+  // A file that is none of ours has a mistake in each of its lines.
+  void shorten() {
+    constexpr std::size_t kMostMistakes = 32;
+    std::vector<std::string>& mistakes = file_.mistakes;
+    if (mistakes.size() <= kMostMistakes) return;
+    const std::size_t unsaid = mistakes.size() - kMostMistakes;
+    mistakes.resize(kMostMistakes);
+    mistakes.push_back(name_ + ": and " + std::to_string(unsaid) + " more mistakes");
   }
 
   std::string here() const { return name_ + ':' + std::to_string(line_) + ": "; }

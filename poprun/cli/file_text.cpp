@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
 #include "common/sys/fd.h"
 
@@ -16,6 +17,7 @@ namespace pop::cli {
 namespace {
 
 constexpr std::size_t kMostBytes = 16 << 20;
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // some editors begin files with it
 
 Status failed(const std::string& path, int error) {
   return errnoStatus(path, error);
@@ -52,7 +54,7 @@ Result<std::string> readFileText(const std::string& path) {
     const ssize_t got = ::read(file.get(), buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return failed(path, errno);
-    if (got == 0) return text;
+    if (got == 0) return text.starts_with(kByteOrderMark) ? text.substr(kByteOrderMark.size()) : text;
     text.append(buffer.data(), static_cast<std::size_t>(got));
     if (text.size() > kMostBytes) return invalidArgument(path + " is larger than 16 MiB");
   }

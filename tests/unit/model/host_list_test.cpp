@@ -64,6 +64,20 @@ TEST(Hostfile, HasAHostPerLine) {
             (Hosts{{"node1", 4}, {"node2", 2}, {"n3", 8}, {"n4", 8}, {"last", 0}}));
 }
 
+TEST(Hostfile, AllMistakesAreNamedUpToAHandful) {
+  EXPECT_EQ(parseHostfile("a slots=x\nb\nb\nc d\n", "hosts").status().message(),
+            "hosts:1: 'slots=x': slots are a number, at least 1; hosts:3: 'b' names b twice; "
+            "hosts:4: 'd': after a host comes nothing, or slots=N");
+  EXPECT_EQ(parseHostList("a:0,b[,c").status().message(),
+            "'a:0': after ':' comes the number of slots, at least 1; 'b[,c' has no ']' after its '['");
+  std::string rubbish;
+  for (int line = 0; line < 1000; ++line) rubbish += "a b\n";
+  const std::string message = parseHostfile(rubbish, "hosts").status().message();
+  EXPECT_TRUE(
+      message.ends_with("; hosts:8: 'b': after a host comes nothing, or slots=N; what follows was not read"))
+      << message;
+}
+
 TEST(Hostfile, MistakesNameFileAndLine) {
   EXPECT_EQ(parseHostfile("a\nb c\n", "hosts").status().message(),
             "hosts:2: 'c': after a host comes nothing, or slots=N");

@@ -138,6 +138,20 @@ TEST(ConfigMistakes, NameFileLineAndCause) {
               ElementsAre(HasSubstr("job.cfg:1: --mpi-global-args: --bogus")));
 }
 
+TEST(ConfigMistakes, OfAFileThatIsNoneOfOursAreNotAllNamed) {
+  std::string rubbish;
+  for (int line = 0; line < 100; ++line) rubbish += "rubbish\n";
+  const std::vector<std::string> mistakes = mistakesIn(rubbish);
+  EXPECT_EQ(mistakes.size(), 33U);
+  EXPECT_EQ(mistakes.back(), "job.cfg: and 68 more mistakes");
+}
+
+TEST_F(ConfigFileTest, MayBeginWithAByteOrderMark) {
+  ASSERT_TRUE(cli::writeConfigFile(path(), "\xef\xbb\xbfnum-replicas = 4\r\n", false).ok());
+  EXPECT_THAT(imported({"x"}).mistakes, ::testing::IsEmpty());
+  EXPECT_EQ(imported({"x"}).options.num_replicas, 4);
+}
+
 TEST(ConfigText, ShowsDefaultsAsComments) {
   Options options;
   options.num_replicas = 4;
