@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <exception>
 
+#include "common/base/text.h"
 #include "common/contract/exit_code.h"
 #include "common/log/log.h"
 #include "common/model/placement.h"
@@ -96,11 +97,20 @@ int explain(const model::JobSpec& spec, DryRun form) {
   return plan.ok() ? print(plan.value()) : reportMistakes({plan.status().message()});
 }
 
+// What poprun has understood: its options, wherever they were written, without those at their defaults.
+void logOptions(const Options& options) {
+  log::debug(versionText(VersionFormat::kText));
+  for (const std::string& line : split(cli::configText(options), '\n')) {
+    if (!line.empty() && line.front() != '#') log::debug(line);
+  }
+}
+
 int runPlanned(const Options& options, const model::JobSpec& spec) {
   const int verbosity = options.debug ? 2 : options.verbosity;
   log::setLevel(levelOf(verbosity));
+  if (options.debug) logOptions(options);
   SessionSettings settings{.output = outputSettings(options, spec),
-                           .report_bindings = options.report_bindings};
+                           .report_bindings = options.report_bindings || options.debug};
   if (options.print_topology || verbosity >= 2) {
     settings.before_output = topologyTable(spec, model::place(spec));
   }

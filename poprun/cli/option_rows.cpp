@@ -26,7 +26,7 @@ const OptionRow kRows[] = {
     {kGeneric, "--version-format", "", "FORMAT", "text",
      "what --version prints; full-text and full-json: the versions of all that poprun is made of, too",
      versionFormat(), {.words = "text full-text full-json", .in_config = false}},
-    {kGeneric, "--verbose", "-v", "", "", "say what poprun does", verbose(), {.rule = kFlag}},
+    {kGeneric, "--verbose", "-v", "", "", "say what the job does", verbose(), {.rule = kFlag}},
     {kGeneric, "--vv", "-vv", "", "", "say every event with its time, and print the topology",
      veryVerbose(), {.rule = kFlag}},
 
@@ -123,7 +123,7 @@ const OptionRow kRows[] = {
     {kDebug, "--dry-run", "", "FORMAT", "no",
      "print who would run where, with which environment, as text or json, and exit", dryRun(),
      {.rule = kOptional, .words = "text json no", .in_config = false}},
-    {kDebug, "--debug", "", "BOOL", "no", "say all that may help to find a problem; includes --vv",
+    {kDebug, "--debug", "", "BOOL", "no", "say all that may help to find a problem: --vv, --report-bindings and the options as understood",
      boolean<&Options::debug>(), {.rule = kOptional}},
 
     {kConfiguration, "--import-config", "", "FILE", "",

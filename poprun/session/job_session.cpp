@@ -63,8 +63,8 @@ std::vector<int> unignored(const std::vector<int>& signals) {
 
 void logEvent(const LogEntry& entry) {
   if (entry.kind == EventKind::kWarning) return log::warning(entry.text);
-  log::debug(entry.instance < 0 ? entry.text
-                                : "instance " + std::to_string(entry.instance) + ' ' + entry.text);
+  if (entry.instance < 0) return log::info(entry.text);
+  log::debug("instance " + std::to_string(entry.instance) + ' ' + entry.text);
 }
 
 class Session {

@@ -11,6 +11,7 @@ namespace pop::testing {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 TEST(Help, PrintsTheOptionsAndSucceeds) {
@@ -59,6 +60,28 @@ TEST(PrintTopology, ComesBeforeTheProgramsOutput) {
 TEST(ProgramsOptions, AreNotPopruns) {
   EXPECT_EQ(run({.options = {"echo", "--version", "-H", "--"}}).out, "--version -H --\n");
   EXPECT_EQ(run({.options = {"--", "echo", "-x", "--num-instances"}}).out, "-x --num-instances\n");
+}
+
+TEST(Verbose, OnceSaysWhatTheJobDoesButNotEachInstance) {
+  const Outcome result = run({.options = {"-v", "echo", "hello"}});
+  EXPECT_EQ(result.out, "hello\n");
+  EXPECT_THAT(result.err, HasSubstr("POPRUN [I] job is running\n"));
+  EXPECT_THAT(result.err, Not(HasSubstr("instance 0")));
+}
+
+TEST(Debug, SaysWhatWasUnderstoodAndAllThatHappens) {
+  const Outcome result = run({.options = {"--debug", "-np", "2", "echo", "hello"}});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.err, HasSubstr("num-instances = 2\n"));
+  EXPECT_THAT(result.err, HasSubstr("command = echo hello\n"));
+  EXPECT_THAT(result.err, HasSubstr("poprun: instance 1 on localhost: "));
+  EXPECT_THAT(result.err, HasSubstr("instance 0 exited with code 0"));
+  EXPECT_THAT(result.out, HasSubstr("poprun topology"));
+}
+
+TEST(Wdir, IsWhereTheProgramRuns) {
+  EXPECT_EQ(run({.options = {"--wdir", "/usr/lib", "pwd", ":", "--wdir", "/usr", "true"}}).out,
+            "[0] /usr/lib\n");
 }
 
 TEST(Verbose, SaysWhatHappensOnStderr) {
