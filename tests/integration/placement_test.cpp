@@ -83,6 +83,16 @@ TEST(Placement, ByListsBindsCpusAndMemory) {
   EXPECT_EQ(reported(outcome, 0, "omp_num_threads"), "1");
 }
 
+TEST(Placement, ByCoresGivesAsManyAsAreAskedFor) {
+  for (const char* mode : {"spreadcores", "compact"}) {
+    const Outcome outcome =
+        runPlaced({"--process-placement", mode, "--cores-per-instance", "1", "--report-bindings", "yes"});
+    EXPECT_THAT(outcome.err, HasSubstr("instance 1 on localhost: cpu"));
+    EXPECT_THAT(outcome.err, HasSubstr(std::string("(1 of ")));
+    EXPECT_THAT(outcome.err, HasSubstr(std::string("--process-placement ") + mode));
+  }
+}
+
 TEST(Placement, ThatIsDisabledBindsNothing) {
   const Outcome outcome = runPlaced({"--process-placement", "disabled"});
   EXPECT_EQ(model::CpuSet::parse(reported(outcome, 0, "cpus")).value(), model::CpuSet(allowedCpus()));

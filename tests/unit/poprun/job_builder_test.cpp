@@ -207,8 +207,19 @@ TEST(BuildJob, FillsEveryFieldOfTheJob) {
   options.stack_traces = true;
   options.max_restarts = 3;
   options.programs.front().working_directory = "/data";
+  options.partition = {.name = "p",
+                       .server_host = "vipu",
+                       .server_port = 80,
+                       .server_timeout_seconds = 9,
+                       .attempts = 5,
+                       .allocation = "a",
+                       .update = true,
+                       .reset = false,
+                       .remove = false,
+                       .sync_type = "ST_POD_NATIVE_DEFAULT"};
   const BuiltJob job = built(options);
   EXPECT_THAT(job.mistakes, IsEmpty());
+  EXPECT_EQ(job.spec.partition, options.partition);
   EXPECT_EQ(job.spec.host_subnet, options.host_subnet);
   EXPECT_EQ(job.spec.num_ilds, options.num_ilds);
   EXPECT_EQ(job.spec.binding, options.binding);
