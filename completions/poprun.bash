@@ -17,7 +17,7 @@ _poprun_value() {
     --system) COMPREPLY=($(compgen -W 'pod4 pod16 pod64 pod128 pod256 bow-pod16 bow-pod64 bow-pod128 bow-pod256' -- "$word")) ;;
     --offline-mode) COMPREPLY=($(compgen -W 'yes no' -- "$word")) ;;
     --host | -H) COMPREPLY=() ;;
-    --hostfile) COMPREPLY=($(compgen -f -- "$word")) ;;
+    --hostfile) _poprun_paths -f "$word" ;;
     --oversubscribe) COMPREPLY=($(compgen -W 'yes no' -- "$word")) ;;
     --host-subnet) COMPREPLY=() ;;
     --process-placement) COMPREPLY=($(compgen -W 'spreadnuma spreadcores compact disabled' -- "$word")) ;;
@@ -26,15 +26,15 @@ _poprun_value() {
     --report-bindings) COMPREPLY=($(compgen -W 'yes no' -- "$word")) ;;
     --print-topology) COMPREPLY=($(compgen -W 'yes no' -- "$word")) ;;
     -x) COMPREPLY=() ;;
-    --wdir | -wdir | -wd | --wd) COMPREPLY=($(compgen -d -- "$word")) ;;
+    --wdir | -wdir | -wd | --wd) _poprun_paths -d "$word" ;;
     --env-for) COMPREPLY=($(compgen -W 'all none poplar tensorflow pytorch horovod jax openmpi slurm openmp' -- "$word")) ;;
     --tf-config-tasks) COMPREPLY=($(compgen -W 'workers chief evaluator chief,evaluator' -- "$word")) ;;
-    --executable-cache-path) COMPREPLY=($(compgen -d -- "$word")) ;;
+    --executable-cache-path) _poprun_paths -d "$word" ;;
     --stdin) COMPREPLY=($(compgen -W 'none all 0' -- "$word")) ;;
     --tag-output) COMPREPLY=($(compgen -W 'auto no instance yes host mpi' -- "$word")) ;;
     --timestamp-output) COMPREPLY=($(compgen -W 'yes no' -- "$word")) ;;
     --fold-output) COMPREPLY=($(compgen -W 'yes no' -- "$word")) ;;
-    --output-filename) COMPREPLY=($(compgen -d -- "$word")) ;;
+    --output-filename) _poprun_paths -d "$word" ;;
     --only-output-from-instance) COMPREPLY=() ;;
     --only-stdout-from-instance) COMPREPLY=() ;;
     --timeout) COMPREPLY=() ;;
@@ -45,8 +45,8 @@ _poprun_value() {
     --allow-run-as-root) COMPREPLY=($(compgen -W 'yes no' -- "$word")) ;;
     --dry-run) COMPREPLY=($(compgen -W 'text json no' -- "$word")) ;;
     --debug) COMPREPLY=($(compgen -W 'yes no' -- "$word")) ;;
-    --import-config) COMPREPLY=($(compgen -f -- "$word")) ;;
-    --export-config) COMPREPLY=($(compgen -f -- "$word")) ;;
+    --import-config) _poprun_paths -f "$word" ;;
+    --export-config) _poprun_paths -f "$word" ;;
     --overwrite-config) COMPREPLY=($(compgen -W 'yes no' -- "$word")) ;;
     --vipu-server-host) COMPREPLY=() ;;
     --vipu-server-port) COMPREPLY=() ;;
@@ -90,11 +90,17 @@ _poprun_program_at() {
   echo "$at"
 }
 
+# Names of files (-f) or directories (-d), which may hold blanks.
+_poprun_paths() {
+  mapfile -t COMPREPLY < <(compgen "$1" -- "$2")
+  compopt -o filenames 2> /dev/null
+}
+
 _poprun() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} program
   program=$(_poprun_program_at)
   if [ "$program" -lt "$COMP_CWORD" ]; then
-    COMPREPLY=($(compgen -f -- "$word"))
+    _poprun_paths -f "$word"
   elif [ "$word" = = ]; then
     _poprun_value "$before" ''
   elif [ "$before" = = ] && [ "$COMP_CWORD" -ge 2 ]; then

@@ -123,7 +123,8 @@ const OptionRow kRows[] = {
     {kDebug, "--dry-run", "", "FORMAT", "no",
      "print who would run where, with which environment, as text or json, and exit", dryRun(),
      {.rule = kOptional, .words = "text json no", .in_config = false}},
-    {kDebug, "--debug", "", "BOOL", "no", "say all that may help to find a problem: --vv, --report-bindings and the options as understood",
+    {kDebug, "--debug", "", "BOOL", "no",
+     "say all that may help to find a problem: --vv, --report-bindings and the options as understood",
      boolean<&Options::debug>(), {.rule = kOptional}},
 
     {kConfiguration, "--import-config", "", "FILE", "",

@@ -57,11 +57,17 @@ _poprun_program_at() {
   echo "$at"
 }
 
+# Names of files (-f) or directories (-d), which may hold blanks.
+_poprun_paths() {
+  mapfile -t COMPREPLY < <(compgen "$1" -- "$2")
+  compopt -o filenames 2> /dev/null
+}
+
 _poprun() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} program
   program=$(_poprun_program_at)
   if [ "$program" -lt "$COMP_CWORD" ]; then
-    COMPREPLY=($(compgen -f -- "$word"))
+    _poprun_paths -f "$word"
   elif [ "$word" = = ]; then
     _poprun_value "$before" ''
   elif [ "$before" = = ] && [ "$COMP_CWORD" -ge 2 ]; then
@@ -243,8 +249,8 @@ std::string bashCompletion() {
     const std::string words = join(wordsOf(row), " ");
     std::string reply;
     if (!words.empty()) reply = "COMPREPLY=($(compgen -W '" + words + "' -- \"$word\"))";
-    if (row.traits.hint == Hint::kFile) reply = "COMPREPLY=($(compgen -f -- \"$word\"))";
-    if (row.traits.hint == Hint::kDirectory) reply = "COMPREPLY=($(compgen -d -- \"$word\"))";
+    if (row.traits.hint == Hint::kFile) reply = "_poprun_paths -f \"$word\"";
+    if (row.traits.hint == Hint::kDirectory) reply = "_poprun_paths -d \"$word\"";
     if (reply.empty()) reply = "COMPREPLY=()";
     cases += "    " + join(own, " | ") + ") " + reply + " ;;\n";
     if (row.traits.rule == ValueRule::kRequired) flags += (flags.empty() ? "" : " ") + join(own, " ");

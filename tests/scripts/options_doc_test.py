@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The man page has no faults that man finds, and the completion completes in a real bash."""
 import subprocess
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -60,6 +61,11 @@ class Completion(unittest.TestCase):
     def test_paths(self):
         self.assertEqual(complete("poprun", "--hostfile", "README"), ["README.md"])
         self.assertEqual(complete("poprun", "--wdir", "exam"), ["examples"])
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "my hosts"
+            path.touch()
+            self.assertEqual(complete("poprun", "--hostfile", str(path)[:-5]), [str(path)])
+            self.assertEqual(complete("poprun", "cat", str(path)[:-5]), [str(path)])
         self.assertEqual(complete("poprun", "--import-config", "=", "README"), ["README.md"])
 
     def test_then_commands(self):
