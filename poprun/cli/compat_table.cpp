@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/base/text.h"
+#include "poprun/cli/option_table.h"
 
 namespace pop::cli {
 namespace {
@@ -115,14 +116,6 @@ constexpr std::array kHorovodrunRows{
               1, kRefused, kElastic},
     CompatRow{"--blacklist-cooldown-range", 2, kRefused, kElastic},
 };
-
-bool isAmong(std::string_view names, std::string_view name) {
-  const std::size_t at = names.find(name);
-  if (at == std::string_view::npos) return false;
-  const std::size_t end = at + name.size();
-  if ((at == 0 || names[at - 1] == ' ') && (end == names.size() || names[end] == ' ')) return true;
-  return isAmong(names.substr(at + 1), name);
-}
 
 const CompatRow* findIn(std::span<const CompatRow> rows, std::string_view name) {
   const auto found =

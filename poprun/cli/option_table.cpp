@@ -10,15 +10,6 @@
 namespace pop::cli {
 namespace {
 
-bool isAmong(std::string_view words, std::string_view word) {
-  while (!words.empty()) {
-    const std::size_t end = std::min(words.find(' '), words.size());
-    if (words.substr(0, end) == word) return true;
-    words.remove_prefix(std::min(end + 1, words.size()));
-  }
-  return false;
-}
-
 // Letters to insert, remove or replace to make one word of the other.
 std::size_t editDistance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
@@ -35,6 +26,15 @@ std::size_t editDistance(std::string_view a, std::string_view b) {
 }
 
 }  // namespace
+
+bool isAmong(std::string_view words, std::string_view word) {
+  while (!words.empty()) {
+    const std::size_t end = std::min(words.find(' '), words.size());
+    if (words.substr(0, end) == word) return true;
+    words.remove_prefix(std::min(end + 1, words.size()));
+  }
+  return false;
+}
 
 std::span<const GroupTitle> groupTitles() {
   static constexpr std::array kTitles{

@@ -100,4 +100,7 @@ std::vector<std::string> namesOf(const OptionRow& row);
 /// The values that can be listed: words, and yes and no of booleans.
 std::vector<std::string> wordsOf(const OptionRow& row);
 
+/// Whether `word` is one of `words`, which blanks separate.
+bool isAmong(std::string_view words, std::string_view word);
+
 }  // namespace pop::cli
