@@ -90,7 +90,7 @@ const OptionRow kRows[] = {
      stdinPolicy(), {.words = "none all 0"}},
 
     {kOutput, "--tag-output", "", "HOW", "auto",
-     "begin each line with [instance] (instance or yes), [host:instance] (host), as mpirun does (mpi), or "
+     "begin each line with [instance] (instance or yes), host:instance: (host), as mpirun does (mpi), or "
      "not at all (no); auto: with the instance, when several write", tagOutput(),
      {.rule = kOptional, .words = "auto no instance yes host mpi"}},
     {kOutput, "--timestamp-output", "", "BOOL", "no", "begin each line with the time",
