@@ -97,14 +97,19 @@ void StackTracer::debug(int process, int instance, pid_t pid) {
   loop_.watchReadable(debugger.output.get(), [this, process] { receive(process); });
 }
 
-void StackTracer::receive(int process) {
+bool StackTracer::receive(int process) {
   Debugger& debugger = debuggers_.at(process);
+  if (!debugger.output.valid()) return false;
   std::array<char, 16 << 10> buffer;
   const ssize_t got = ::read(debugger.output.get(), buffer.data(), buffer.size());
-  if (got < 0) return;
-  if (got == 0) return stopReading(debugger);
+  if (got < 0) return false;
+  if (got == 0) {
+    stopReading(debugger);
+    return false;
+  }
   const std::size_t room = kMostTextBytes - std::min(kMostTextBytes, debugger.text.size());
   debugger.text.append(buffer.data(), std::min(room, static_cast<std::size_t>(got)));
+  return true;
 }
 
 void StackTracer::stopReading(Debugger& debugger) {
@@ -116,8 +121,9 @@ void StackTracer::stopReading(Debugger& debugger) {
 void StackTracer::onEnded(int process) {
   const auto found = debuggers_.find(process);
   if (found == debuggers_.end()) return;
-  // What it wrote is in the pipe by now.
-  while (found->second.output.valid()) receive(process);
+  // What it wrote is in the pipe by now; the pipe's end may never come, should it have left a process behind.
+  while (receive(process)) {
+  }
   found->second.ended = true;
   if (std::all_of(debuggers_.begin(), debuggers_.end(), [](const auto& each) { return each.second.ended; }))
     finish();

@@ -42,7 +42,7 @@ class StackTracer {
   };
 
   void debug(int process, int instance, pid_t pid);
-  void receive(int process);
+  bool receive(int process);  ///< false: there is nothing to read now
   void stopReading(Debugger& debugger);
   void finish();
 

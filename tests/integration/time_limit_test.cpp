@@ -3,7 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <stdlib.h>
+
 #include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 
 #include "tests/testing/poprun_process.h"
 
@@ -59,6 +64,34 @@ TEST(StackTraces, OfMoreInstancesThanDebuggersComeFromProc) {
   for (int instance = 0; instance < 12; ++instance)
     EXPECT_THAT(result.err, HasSubstr("poprun: instance " + std::to_string(instance) + " (pid "));
   EXPECT_THAT(result.err, HasSubstr("thread "));
+}
+
+// A stand-in for gdb, first in PATH, that runs `script`.
+class StrangeDebugger {
+ public:
+  explicit StrangeDebugger(const std::string& script) {
+    std::string pattern = (std::filesystem::temp_directory_path() / "pop-gdb-XXXXXX").string();
+    directory_ = ::mkdtemp(pattern.data());
+    std::ofstream(directory_ / "gdb") << "#!/bin/sh\n" << script << '\n';
+    std::filesystem::permissions(directory_ / "gdb", std::filesystem::perms::owner_all);
+  }
+  ~StrangeDebugger() { std::filesystem::remove_all(directory_); }
+  StrangeDebugger(const StrangeDebugger&) = delete;
+  StrangeDebugger& operator=(const StrangeDebugger&) = delete;
+
+  std::string path() const { return directory_.string() + ':' + std::getenv("PATH"); }
+
+ private:
+  std::filesystem::path directory_;
+};
+
+TEST(StackTraces, DoNotWaitForWhatTheDebuggerLeavesBehind) {
+  const StrangeDebugger gdb("sleep 1000 &");
+  const Outcome result = run({.options = {"--timeout", "0.3", "--stack-traces"},
+                              .child = {"wait"},
+                              .environment = {{"PATH", gdb.path()}}});
+  EXPECT_EQ(result.exit_code, 124);
+  EXPECT_THAT(result.err, HasSubstr("poprun: instance 0 (pid "));
 }
 
 }  // namespace
