@@ -50,6 +50,15 @@ void setDisposition(const std::vector<int>& signals, void (*disposition)(int)) {
   for (const int signal : signals) std::signal(signal, disposition);
 }
 
+// A caller that blocks signals would have us deaf to Ctrl-C, and one that ignores SIGCHLD would have the
+// kernel reap the keeper before we have read how it ended.
+void listenToSignals() {
+  std::signal(SIGCHLD, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
 // What the caller has made us ignore (nohup, a shell's background jobs) stays ignored.
 std::vector<int> unignored(const std::vector<int>& signals) {
   std::vector<int> result;
@@ -175,13 +184,15 @@ class Session {
   }
 
   // The instances are in process groups of their own, so the terminal's Ctrl-Z does not reach them, and a
-  // stop that can be handled would be ignored there. What follows the shell's `fg` is SIGCONT.
+  // stop that can be handled would be ignored there. They go on with us, however that comes: SIGCONT may be
+  // ignored, and the first process of a container cannot be stopped at all.
   void suspend() {
     controller_.signal(SIGSTOP);
     mux_.eraseStatus();
     const Clock::time_point stopped = loop_.now();
     ::raise(SIGSTOP);
     loop_.extendTimers(loop_.now() - stopped);
+    controller_.signal(SIGCONT);
   }
 
   void endingSignal(int signal) {
@@ -213,6 +224,7 @@ int runJob(const model::JobSpec& spec, const SessionSettings& settings) {
   raiseLimits();
   // Their calls fail instead, and we can say what failed. Instances have them as we had.
   setDisposition({SIGPIPE, SIGXFSZ}, SIG_IGN);
+  listenToSignals();
   const int exit_code = Session(spec, settings, std::move(*keeper)).run(settings);
   setDisposition(kEndingSignals, SIG_IGN);  // the exit code is known: a late Ctrl-C must not replace it
   return exit_code;

@@ -36,6 +36,18 @@ TEST_P(PassedOn, ReachesEveryInstanceAndEndsNothing) {
 
 INSTANTIATE_TEST_SUITE_P(All, PassedOn, ::testing::Values(SIGUSR1, SIGUSR2, SIGCONT));
 
+TEST(CtrlZ, IsOverForTheInstancesTooWhereSigcontIsIgnored) {
+  PoprunProcess poprun({.child = {"say-signals"}, .ignored_signals = {SIGCONT}});
+  const std::vector<pid_t> instances = poprun.waitReady(1);
+  ASSERT_EQ(instances.size(), 1U);
+  poprun.signal(SIGTSTP);
+  ASSERT_TRUE(poprun.waitFor([&] { return inState(poprun.pid(), 'T') && inState(instances[0], 'T'); }));
+  poprun.signal(SIGCONT);
+  EXPECT_TRUE(poprun.waitFor([&] { return !inState(instances[0], 'T'); }, Milliseconds(2000)));
+  poprun.signal(SIGTERM);
+  EXPECT_EQ(poprun.wait(), 143);
+}
+
 TEST(CtrlZ, StopsTheInstancesAndPoprunUntilTheyAreContinued) {
   PoprunProcess poprun({.options = {"--num-instances", "2", "--tag-output", "no"}, .child = {"say-signals"}});
   const std::vector<pid_t> instances = poprun.waitReady(2);

@@ -35,6 +35,18 @@ TEST_P(OneSignal, TerminatesTheInstancesAndDecidesTheExitCode) {
   EXPECT_EQ(poprun.leftNow(), "");
 }
 
+TEST(CallerThatBlocksSignals, DoesNotKeepThemFromPoprun) {
+  PoprunProcess poprun({.child = {"say-signals"}, .blocked_signals = true});
+  ASSERT_EQ(poprun.waitReady(1).size(), 1U);
+  poprun.signal(SIGINT);
+  EXPECT_EQ(poprun.wait(kWellWithinTheGrace), 130);
+}
+
+TEST(CallerThatIgnoresSigchld, GetsTheExitCode) {
+  const Outcome result = run({.child = {"leave-daemon", "4"}, .ignored_signals = {SIGCHLD}});
+  EXPECT_EQ(result.exit_code, 4);
+}
+
 INSTANTIATE_TEST_SUITE_P(All, OneSignal,
                          ::testing::Values(UserSignal{SIGINT, 130}, UserSignal{SIGTERM, 143},
                                            UserSignal{SIGHUP, 129}));

@@ -95,6 +95,11 @@ void setUpChild(const PoprunSetup& setup, int out, int err) {
   for (const int fd : setup.closed_fds) ::close(fd);
   if (setup.open_fd) ::dup2(null, *setup.open_fd);
   for (const int ignored : setup.ignored_signals) ::signal(ignored, SIG_IGN);
+  if (setup.blocked_signals) {
+    sigset_t all;
+    sigfillset(&all);
+    ::sigprocmask(SIG_SETMASK, &all, nullptr);
+  }
   if (setup.descriptor_limit) {
     rlimit limit{};
     ::getrlimit(RLIMIT_NOFILE, &limit);

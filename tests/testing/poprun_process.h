@@ -34,6 +34,7 @@ struct PoprunSetup {
   bool own_session = false;                        ///< the terminal at its stdin or stderr is its own
   std::vector<int> closed_fds;                     ///< of 0, 1 and 2
   std::vector<int> ignored_signals;                ///< as nohup does
+  bool blocked_signals = false;                    ///< all of them
   std::optional<int> open_fd;  ///< one more descriptor that is open, as careless parents leave them
   std::optional<rlim_t> descriptor_limit;  ///< soft limit of open descriptors
   std::optional<rlim_t> file_bytes_limit;  ///< soft and hard
