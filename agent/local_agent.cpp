@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
@@ -128,6 +129,11 @@ void LocalAgent::describe(int port_count, model::TopologyDetail detail,
   if (!has_run_ || keeper_link_.lost()) return answer();
   when_clean_ = answer;
   keeper_link_.endLeftovers();
+}
+
+// The keeper's end is reported as its loss, and what it has left is ended in shutDown().
+void LocalAgent::abandon() {
+  ::kill(keeper_.pid, SIGKILL);
 }
 
 void LocalAgent::traceStacks(std::function<void(std::vector<StackTrace>)> reply) {

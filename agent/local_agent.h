@@ -49,6 +49,7 @@ class LocalAgent final : public Agent, private Processes {
   void onClean();
   void spawn(const SpawnRequest& request) override;
   void signal(int instance, int signal) override { keeper_link_.signal(instance, signal); }
+  void abandon() override;
   void drain(int instance) override { pump_.drain(instance); }
 
   os::AsioLoop& loop_;

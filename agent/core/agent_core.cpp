@@ -15,6 +15,10 @@ namespace {
 // their turn. Enough to keep the keeper busy.
 constexpr int kMostStarting = 64;
 
+// So long after SIGKILL there is no hope for what still runs: it waits for a device, or the keeper is
+// stopped.
+constexpr std::chrono::milliseconds kKillPatience{5000};
+
 }  // namespace
 
 void AgentCore::run(JobSlice slice, AgentEvents& events) {
@@ -22,7 +26,8 @@ void AgentCore::run(JobSlice slice, AgentEvents& events) {
                         [](const auto& each) { return each.second == LocalState::kClosed; }));
   slice_ = std::move(slice);
   events_ = &events;
-  ladder_.emplace(loop_, slice_.kill_grace, [this](int signal) { signalAll(signal); });
+  ladder_.emplace(loop_, slice_.kill_grace, [this](int signal) { descend(signal); });
+  forgetKill();
   instances_.clear();
   next_ = 0;
   starting_ = 0;
@@ -84,6 +89,27 @@ void AgentCore::signalAll(int signal) {
     // Also to those whose start is under way: the keeper takes requests in order.
     if (state == LocalState::kSpawning || state == LocalState::kRunning) processes_.signal(instance, signal);
   }
+}
+
+// A rung of the ladder. The one after the last is not to wait any longer.
+void AgentCore::descend(int signal) {
+  signalAll(signal);
+  if (signal != SIGKILL) return;
+  killed_ = loop_.postAfter(kKillPatience, [this] {
+    killed_.reset();
+    if (anyAlive()) processes_.abandon();
+  });
+}
+
+void AgentCore::forgetKill() {
+  if (killed_) loop_.cancel(*killed_);
+  killed_.reset();
+}
+
+bool AgentCore::anyAlive() const {
+  return std::any_of(instances_.begin(), instances_.end(), [](const auto& each) {
+    return each.second == LocalState::kSpawning || each.second == LocalState::kRunning;
+  });
 }
 
 void AgentCore::onSpawned(int instance, pid_t pid) {

@@ -20,6 +20,9 @@ class AgentCore {
   /// Both ports outlive the core. `inherited`: the variables that instances find set already.
   AgentCore(Loop& loop, Processes& processes, Rendezvous& rendezvous, VariableNames inherited = {})
       : loop_(loop), processes_(processes), rendezvous_(rendezvous), inherited_(std::move(inherited)) {}
+  ~AgentCore() { forgetKill(); }
+  AgentCore(const AgentCore&) = delete;
+  AgentCore& operator=(const AgentCore&) = delete;
 
   // Commands, as in the Agent port.
   void run(JobSlice slice, AgentEvents& events);
@@ -49,6 +52,9 @@ class AgentCore {
   bool advance(int instance, LocalEvent event);
   void end(int instance, const InstanceEnd& end);
   void signalAll(int signal);
+  void descend(int signal);
+  void forgetKill();
+  bool anyAlive() const;
 
   Loop& loop_;
   Processes& processes_;
@@ -57,7 +63,8 @@ class AgentCore {
   JobSlice slice_;
   AgentEvents* events_ = nullptr;
   std::optional<KillLadder> ladder_;
-  Status obstacle_;  ///< why nothing can be started on this host, when it is an error
+  std::optional<TimerId> killed_;  ///< runs from SIGKILL on
+  Status obstacle_;                ///< why nothing can be started on this host, when it is an error
   std::map<int, LocalState> instances_;
   std::size_t next_ = 0;  ///< of slice_.instances, to be started
   int starting_ = 0;      ///< asked for, not answered

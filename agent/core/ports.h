@@ -32,6 +32,9 @@ class Processes {
   /// To the instance's whole process group; nothing when it has been reaped.
   virtual void signal(int instance, int signal) = 0;
 
+  /// SIGKILL has not helped: gives up all processes that run; answered by AgentCore::onKeeperLost.
+  virtual void abandon() = 0;
+
   /// Delivers what the ended instance has written so far; answered by AgentCore::onDrained.
   virtual void drain(int instance) = 0;
 };

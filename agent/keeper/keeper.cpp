@@ -10,6 +10,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 
 #include "agent/keeper/descendants.h"
 #include "agent/keeper/keeper_process.h"
@@ -56,6 +57,7 @@ Result<Keeper> forkKeeper() {
     ends.first.reset();
     ::setpgid(0, 0);  // what is sent to the launcher's process group spares the keeper
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    ::prctl(PR_SET_PDEATHSIG, SIGCONT);  // stopped, it would not notice the launcher's end
     ::prctl(PR_SET_NAME, "pop-keeper");  // `killall poprun` spares it as well
     detachStdio();
     KeeperProcess(std::move(ends.second)).run();
@@ -65,7 +67,11 @@ Result<Keeper> forkKeeper() {
 
 Status endKeeper(Keeper keeper) {
   keeper.link.reset();
-  if (!waitForEnd(keeper.pid, kPatience + std::chrono::seconds(1))) return resisting();
+  ::kill(keeper.pid, SIGCONT);  // stopped, it would not notice
+  if (!waitForEnd(keeper.pid, kPatience + std::chrono::seconds(1))) {
+    ::kill(keeper.pid, SIGKILL);
+    if (!waitForEnd(keeper.pid, kPatience)) return resisting();
+  }
   int wait_status = -1;
   while (::waitpid(keeper.pid, &wait_status, 0) < 0 && errno == EINTR) {
   }

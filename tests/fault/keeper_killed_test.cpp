@@ -42,5 +42,30 @@ TEST(KilledKeeper, WhileStartingEndsTheJobToo) {
   }
 }
 
+pid_t stopKeeper(const PoprunProcess& poprun) {
+  const pid_t keeper = childNamed(poprun.pid(), "pop-keeper");
+  if (keeper <= 0 || ::kill(keeper, SIGSTOP) != 0) return -1;
+  return waitUntil([&] { return statOf(keeper).value_or(ProcessStat{}).state == 'T'; }, kLimit) ? keeper : -1;
+}
+
+// It cannot pass on a signal, nor say that an instance has ended.
+TEST(StoppedKeeper, DoesNotKeepTheJobFromBeingEnded) {
+  PoprunProcess poprun(
+      {.options = {"--num-instances", "2", "--kill-grace", "0.2"}, .child = {"spawn-grandchild", "daemon"}});
+  ASSERT_EQ(poprun.waitReady(2).size(), 2U);
+  ASSERT_GT(stopKeeper(poprun), 0);
+  poprun.signal(SIGTERM);
+  EXPECT_EQ(poprun.wait(Milliseconds(10000)), 143);
+  EXPECT_EQ(poprun.leftNow(), "");
+}
+
+TEST(StoppedKeeper, DoesNotKeepAnythingAliveWhenPoprunIsKilled) {
+  PoprunProcess poprun({.options = {"--num-instances", "2"}, .child = {"spawn-grandchild", "daemon"}});
+  ASSERT_EQ(poprun.waitReady(2).size(), 2U);
+  ASSERT_GT(stopKeeper(poprun), 0);
+  poprun.signal(SIGKILL);  // the kernel continues a stopped group that nobody is left to continue
+  EXPECT_TRUE(poprun.goneWithin(kLimit)) << poprun.leftNow();
+}
+
 }  // namespace
 }  // namespace pop::testing

@@ -15,11 +15,13 @@ class FakeProcesses final : public Processes {
  public:
   void spawn(const SpawnRequest& request) override { spawned.push_back(request); }
   void signal(int instance, int signal) override { signals.emplace_back(instance, signal); }
+  void abandon() override { ++abandoned; }
   void drain(int instance) override { drained.push_back(instance); }
 
   std::vector<SpawnRequest> spawned;
   std::vector<std::pair<int, int>> signals;  ///< instance, signal
   std::vector<int> drained;
+  int abandoned = 0;
 };
 
 class FakeRendezvous final : public Rendezvous {

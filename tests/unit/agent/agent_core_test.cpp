@@ -152,7 +152,25 @@ TEST_F(AgentCoreTest, KillDoesNotWait) {
   runAndStart();
   core.kill();
   EXPECT_THAT(processes.signals, ElementsAre(Pair(4, SIGKILL), Pair(5, SIGKILL)));
-  EXPECT_EQ(loop.armedTimers(), 0U);
+}
+
+TEST_F(AgentCoreTest, GivesUpWhatOutlivesSigkill) {
+  runAndStart();
+  core.kill();
+  core.onReaped(4, {.signal = SIGKILL});
+  loop.advance(milliseconds(4999));
+  EXPECT_EQ(processes.abandoned, 0);
+  loop.advance(milliseconds(1));
+  EXPECT_EQ(processes.abandoned, 1);
+}
+
+TEST_F(AgentCoreTest, GivesUpNothingWhenSigkillHasEndedAll) {
+  runAndStart();
+  core.kill();
+  core.onReaped(4, {.signal = SIGKILL});
+  core.onReaped(5, {.signal = SIGKILL});
+  loop.advance(milliseconds(60000));
+  EXPECT_EQ(processes.abandoned, 0);
 }
 
 TEST_F(AgentCoreTest, HasNothingToStopBeforeItRuns) {
