@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <sstream>
@@ -14,6 +15,30 @@
 
 namespace pop::keeper {
 namespace {
+
+// False where /proc is missing or that of another PID namespace: its numbers mean other processes then.
+bool procIsOurs() {
+  std::array<char, 32> self{};
+  const ssize_t length = ::readlink("/proc/self", self.data(), self.size() - 1);
+  return length > 0 && std::string(self.data()) == std::to_string(::getpid());
+}
+
+bool anyChild() {
+  siginfo_t ignored{};
+  return ::waitid(P_ALL, 0, &ignored, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
+}
+
+// Without /proc: asks for every number that a process can have, which takes the better part of a second.
+std::set<pid_t> probedChildren() {
+  constexpr pid_t kMostPids = 1 << 22;
+  std::set<pid_t> children;
+  siginfo_t ignored{};
+  for (pid_t pid = 1; pid < kMostPids; ++pid) {
+    if (::waitid(P_PID, static_cast<id_t>(pid), &ignored, WEXITED | WNOHANG | WNOWAIT) == 0)
+      children.insert(pid);
+  }
+  return children;
+}
 
 // Children of `pid`, whichever of its threads has started them: /proc keeps a list for each thread.
 std::set<pid_t> childrenOf(pid_t pid) {
@@ -28,10 +53,13 @@ std::set<pid_t> childrenOf(pid_t pid) {
   return children;
 }
 
-void killTree(pid_t root) {
+// Without `deep`, what is below `root` is left to come to us.
+void killTree(pid_t root, bool deep) {
   // Stopped first, it cannot fork while its own children are being killed.
   ::kill(root, SIGSTOP);
-  for (const pid_t child : childrenOf(root)) killTree(child);
+  if (deep) {
+    for (const pid_t child : childrenOf(root)) killTree(child, deep);
+  }
   ::kill(root, SIGKILL);
 }
 
@@ -39,19 +67,20 @@ void killTree(pid_t root) {
 
 std::set<pid_t> ownChildren() {
   // Most often there is none, and reading /proc takes longer than all the rest.
-  siginfo_t ignored{};
-  if (::waitid(P_ALL, 0, &ignored, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD) return {};
-  return childrenOf(::getpid());
+  if (!anyChild()) return {};
+  return procIsOurs() ? childrenOf(::getpid()) : probedChildren();
 }
 
 bool endAllDescendants(std::chrono::milliseconds patience, const std::set<pid_t>& spared) {
+  const bool deep = procIsOurs();
   const auto deadline = std::chrono::steady_clock::now() + patience;
   while (true) {
-    bool any_left = false;
+    // /proc can miss some while others come and go.
+    bool any_left = spared.empty() && anyChild();
     for (const pid_t child : ownChildren()) {
       if (spared.contains(child)) continue;
       any_left = true;
-      killTree(child);
+      killTree(child, deep);
       ::waitpid(child, nullptr, WNOHANG);
     }
     if (!any_left) return true;
