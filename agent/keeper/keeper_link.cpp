@@ -34,7 +34,7 @@ bool sameNames(const std::vector<contract::Variable>& a, const std::vector<contr
 void KeeperLink::sendEnvironment(const std::vector<contract::Variable>& environment) {
   Frame frame{static_cast<std::uint8_t>(Message::kEnvironment), {}};
   for (const auto& [name, value] : environment) frame.fields.push_back(name + '=' + value);
-  send(frame);
+  static_cast<void>(send(frame));
   environment_ = environment;
 }
 
@@ -48,27 +48,33 @@ void KeeperLink::spawn(const SpawnRequest& request, const std::array<int, 3>& st
     const auto& [name, value] = request.environment[i];
     if (value != environment_[i].second) frame.fields.push_back(name + '=' + value);
   }
-  send(frame, stdio);
+  const Status sent = send(frame, stdio);
+  if (sent.ok()) return;
+  loop_.post([this, instance = request.instance, why = sent.message()] {
+    if (!lost_) events_.spawn_failed(instance, contract::kExitLauncherFailed, why + " (see `ulimit -n`)");
+  });
 }
 
 void KeeperLink::signal(int instance, int signal) {
-  send({static_cast<std::uint8_t>(Message::kSignal), {std::to_string(instance), std::to_string(signal)}});
+  static_cast<void>(send(
+      {static_cast<std::uint8_t>(Message::kSignal), {std::to_string(instance), std::to_string(signal)}}));
 }
 
 void KeeperLink::endLeftovers() {
-  send({static_cast<std::uint8_t>(Message::kEndLeftovers), {}});
+  static_cast<void>(send({static_cast<std::uint8_t>(Message::kEndLeftovers), {}}));
 }
 
 void KeeperLink::removeAtEnd(const std::string& path) {
-  send({static_cast<std::uint8_t>(Message::kRemoveAtEnd), {path}});
+  static_cast<void>(send({static_cast<std::uint8_t>(Message::kRemoveAtEnd), {path}}));
 }
 
-void KeeperLink::send(const Frame& frame, std::span<const int> fds) {
-  if (lost_) return;
+Status KeeperLink::send(const Frame& frame, std::span<const int> fds) {
+  if (lost_) return {};
   Result<std::string> bytes = contract::encode(frame);
   POP_CHECK(bytes.ok());
-  // A failure means that the keeper is gone; receive() finds the end of the stream and reports it once.
-  if (const Status sent = sys::sendAll(link_, *bytes, fds); !sent.ok()) return;
+  Status sent = sys::sendAll(link_, *bytes, fds);
+  // A keeper that is gone is found out by receive(), which reports it once.
+  return sent.code() == Code::kUnavailable ? Status() : sent;
 }
 
 void KeeperLink::receive() {

@@ -39,7 +39,7 @@ class KeeperLink {
   void receive();
   void handle(const contract::Frame& frame);
   void sendEnvironment(const std::vector<contract::Variable>& environment);
-  void send(const contract::Frame& frame, std::span<const int> fds = {});
+  Status send(const contract::Frame& frame, std::span<const int> fds = {});
 
   os::AsioLoop& loop_;
   const int link_;
