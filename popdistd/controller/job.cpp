@@ -281,6 +281,8 @@ void Job::onClosed(int instance) {
 }
 
 void Job::onAborted(int instance, int exit_code, const std::string& message) {
+  // What an attempt that is over has left behind may still be connected.
+  if (state_ == JobState::kRestarting || state_ == JobState::kPending) return;
   log_.append(instance, "asks to end the job: " + message);
   fail({.instance = instance,
         .pid = instances_[static_cast<std::size_t>(instance)].pid,
