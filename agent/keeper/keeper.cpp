@@ -52,7 +52,10 @@ Result<Keeper> forkKeeper() {
   std::set<pid_t> older_siblings = ownChildren();
   if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return errnoStatus("becoming a child subreaper", errno);
   const pid_t pid = ::fork();
-  if (pid < 0) return errnoStatus("starting the keeper process", errno);
+  if (pid < 0) {
+    const Status failed = errnoStatus("starting the keeper process", errno);
+    return Status(failed.code(), failed.message() + " (see `ulimit -u`)");
+  }
   if (pid == 0) {
     ends.first.reset();
     ::setpgid(0, 0);  // what is sent to the launcher's process group spares the keeper

@@ -46,6 +46,19 @@ TEST(JobRestart, RunsTheWholeJobAgainAndSucceeds) {
   EXPECT_EQ(job.outcome().restarts, 1);
 }
 
+TEST(JobRestart, IsNotDecidedByWhatTheAttemptBeforeHasLeftBehind) {
+  JobFixture job(restartable(1, milliseconds(100)));
+  job.startAll();
+  failOnce(job, 3);
+  job.agent(0).events->onAborted(0, 9, "a grandchild gives up");
+  EXPECT_FALSE(job.done());
+  job.loop().advance(milliseconds(100));
+  startAllInstances(job);
+  for (const int instance : {0, 1}) job.endAndClose(instance, kSuccess);
+  ASSERT_TRUE(job.done());
+  EXPECT_EQ(job.outcome().exit_code, 0);
+}
+
 TEST(JobRestart, TellsInstancesWhichAttemptTheyAre) {
   JobFixture job(restartable(1));
   job.startAll();
