@@ -18,6 +18,7 @@ struct Failure {
   pid_t pid = 0;       ///< 0: never started
   std::string reason;  ///< "was killed by SIGSEGV", "asked to end the job: …"
   int exit_code = 0;
+  bool lost = false;     ///< the instance did not end by itself: its host cannot go on
   Clock::time_point at;  ///< when the controller learnt of it
 };
 

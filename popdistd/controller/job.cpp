@@ -266,7 +266,11 @@ void Job::onEnded(int instance, const InstanceEnd& end) {
 
   // First the policy, then the others: an instance that fails because of this news comes second.
   if (!end.status.success()) {
-    fail({.instance = instance, .pid = pid, .reason = reason, .exit_code = shellExitCode(end.status)});
+    fail({.instance = instance,
+          .pid = pid,
+          .reason = reason,
+          .exit_code = shellExitCode(end.status),
+          .lost = !end.reason.empty()});
   }
   std::string who = "instance " + std::to_string(instance);
   if (pid != 0) who += " (pid " + std::to_string(pid) + ")";

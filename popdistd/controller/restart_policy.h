@@ -11,10 +11,10 @@ class RestartPolicy {
   explicit RestartPolicy(int max_restarts) : max_restarts_(max_restarts) {}
 
   /// True when the job should run again. Not when its user ended it, when its time is over, or when the
-  /// program cannot even be started: that would fail again.
+  /// program cannot even be started or its host has lost it: that would fail again.
   bool wants(const JobOutcome& outcome) const {
-    return outcome.failure && outcome.failure->pid != 0 && outcome.user_signal == 0 && !outcome.timed_out &&
-           restarts_ < max_restarts_;
+    return outcome.failure && outcome.failure->pid != 0 && !outcome.failure->lost &&
+           outcome.user_signal == 0 && !outcome.timed_out && restarts_ < max_restarts_;
   }
 
   void noteRestart() { ++restarts_; }

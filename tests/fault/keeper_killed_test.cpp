@@ -26,6 +26,13 @@ TEST_P(KilledKeeper, EndsTheJobAndLeavesNothing) {
   EXPECT_EQ(poprun.leftNow(), "");
 }
 
+TEST(KilledKeeper, EndsAJobThatWouldBeStartedAgain) {
+  PoprunProcess poprun({.options = {"--max-restarts", "3", "--restart-delay", "1000"}, .child = {"wait"}});
+  ASSERT_EQ(poprun.waitReady(1).size(), 1U);
+  ::kill(childNamed(poprun.pid(), "pop-keeper"), SIGKILL);
+  EXPECT_EQ(poprun.wait(kLimit), 125);
+}
+
 INSTANTIATE_TEST_SUITE_P(Kinds, KilledKeeper,
                          ::testing::Values("fork", "group", "daemon", "nested", "threads"),
                          [](const auto& kind) { return std::string(kind.param); });
