@@ -175,6 +175,8 @@ class Session {
       case SIGTSTP:
         return suspend();
       case SIGCONT:
+        if (loop_.now() - continued_at_ < kSameCause) return;  // passed on already
+        return controller_.signal(signal);
       case SIGUSR1:
       case SIGUSR2:
         return controller_.signal(signal);
@@ -193,6 +195,7 @@ class Session {
     ::raise(SIGSTOP);
     loop_.extendTimers(loop_.now() - stopped);
     controller_.signal(SIGCONT);
+    continued_at_ = loop_.now();
   }
 
   void endingSignal(int signal) {
@@ -214,6 +217,7 @@ class Session {
   const Clock::time_point started_at_ = Clock::now();
   int user_signals_ = 0;
   Clock::time_point last_signal_{};
+  Clock::time_point continued_at_{};
 };
 
 }  // namespace
