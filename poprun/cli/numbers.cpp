@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers and times as options have them.
-#include <charconv>
-#include <cmath>
 #include <cstdint>
+#include <cstdlib>
 
 #include "poprun/cli/codecs.h"
 
@@ -22,11 +21,13 @@ Result<std::int64_t> millisecondsOf(std::string_view unit) {
 
 Result<std::chrono::milliseconds> parseDuration(std::string_view text) {
   constexpr double kMostMs = 1e12;  // 31 years
-  double number = 0;
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
-  const auto unit = millisecondsOf(text.substr(static_cast<std::size_t>(end - text.data())));
-  if (error != std::errc() || !unit.ok() || !(number <= std::numeric_limits<double>::max())) {
+  // Neither from_chars nor llround: they are all that would need libm, which every start of poprun would
+  // load.
+  const std::string digits(text.substr(0, text.find_first_not_of("0123456789.-")));
+  char* end = nullptr;
+  const double number = std::strtod(digits.c_str(), &end);
+  const auto unit = millisecondsOf(text.substr(digits.size()));
+  if (digits.find_first_of("0123456789") == std::string::npos || *end != '\0' || !unit.ok()) {
     return invalidArgument(inQuotes(text) + " is no time: write seconds, such as 90 or 1.5, or 90s, 10m, 2h");
   }
   const double milliseconds = number * static_cast<double>(unit.value());
@@ -34,7 +35,7 @@ Result<std::chrono::milliseconds> parseDuration(std::string_view text) {
     return invalidArgument(inQuotes(text) + ": must not be negative");
   }
   if (milliseconds > kMostMs) return invalidArgument(inQuotes(text) + " is too large");
-  return std::chrono::milliseconds(std::llround(milliseconds));
+  return std::chrono::milliseconds(static_cast<std::int64_t>(milliseconds + 0.5));
 }
 
 std::string durationText(std::chrono::milliseconds duration) {
