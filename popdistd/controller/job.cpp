@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "popdistd/controller/job.h"
 
-#include <algorithm>
 #include <csignal>
-#include <map>
 #include <utility>
 
 #include "common/base/check.h"
@@ -34,6 +32,7 @@ Job::Job(Loop& loop, std::string id, model::JobSpec spec, std::vector<Agent*> ag
       spec_(std::move(spec)),
       placement_(model::place(spec_)),
       envs_(spec_, placement_),
+      fence_(agents.size()),
       restart_policy_(spec_.max_restarts),
       log_(loop, watch.event),
       watch_(std::move(watch)) {
@@ -93,42 +92,23 @@ void Job::described(int host, Result<HostFacts> facts) {
   }
   hosts_[static_cast<std::size_t>(host)].facts = std::move(facts).value();
   if (++hosts_described_ < static_cast<int>(hosts_.size())) return;
-  if (const Status bound = bindAll(); !bound.ok())
-    return fail({.reason = bound.message(), .exit_code = contract::kExitLauncherFailed});
+  bindAll();
+}
+
+void Job::bindAll() {
+  std::vector<model::HostTopology> topologies;
+  for (const Host& host : hosts_) topologies.push_back(host.facts.topology);
+  Result<std::vector<model::Bindings>> bindings = bindHosts(spec_, envs_, topologies);
+  if (!bindings.ok()) {
+    return fail({.reason = bindings.status().message(), .exit_code = contract::kExitLauncherFailed});
+  }
+  bindings_ = std::move(*bindings);
   if (restart_policy_.restarts() == 0) {
-    warnOnce();
+    for (std::string& warning : warningsOf(spec_, bindings_))
+      log_.append(-1, std::move(warning), EventKind::kWarning);
     if (watch_.placed) watch_.placed(placement_, bindings_);
   }
   handle(JobEvent::kPlaced);
-}
-
-Status Job::bindAll() {
-  bindings_.clear();
-  for (std::size_t host = 0; host < hosts_.size(); ++host) {
-    Result<model::Bindings> bindings =
-        model::bind(hosts_[host].facts.topology, spec_.binding, envs_.instancesOn(static_cast<int>(host)));
-    if (!bindings.ok()) {
-      return {bindings.code(),
-              "cannot be bound on host " + spec_.hosts[host].name + ": " + bindings.status().message()};
-    }
-    bindings_.push_back(std::move(*bindings));
-  }
-  return {};
-}
-
-// Hosts are often alike: what is true of many is said once.
-void Job::warnOnce() {
-  std::map<std::string, std::vector<std::string>> hosts_of;
-  for (std::size_t host = 0; host < bindings_.size(); ++host) {
-    for (const std::string& warning : bindings_[host].warnings) {
-      hosts_of[warning].push_back(spec_.hosts[host].name);
-    }
-  }
-  for (const auto& [warning, hosts] : hosts_of) {
-    const std::string others =
-        hosts.size() > 1 ? " and " + counted(static_cast<std::int64_t>(hosts.size()) - 1, "other host") : "";
-    log_.append(-1, "on host " + hosts.front() + others + ": " + warning, EventKind::kWarning);
-  }
 }
 
 // ---- the job's table
@@ -182,10 +162,7 @@ void Job::waitToRestart() {
   restart_policy_.noteRestart();
   watch_.restarting(exit_policy_.outcome(), restart_policy_.restarts());
   exit_policy_ = {};
-  for (Host& host : hosts_) {
-    host.at_fence = false;
-    host.put.clear();
-  }
+  fence_.reset();
   restart_delay_ = loop_.postAfter(spec_.restart_delay, [this] { handle(JobEvent::kDelayOver); });
 }
 
@@ -295,18 +272,9 @@ void Job::onAborted(int instance, int exit_code, const std::string& message) {
 }
 
 void Job::onFenceReached(int host, PutValues values) {
-  hosts_[static_cast<std::size_t>(host)].at_fence = true;
-  // What an earlier arrival brought, whose instances have given up waiting, is not lost.
-  values.merge(hosts_[static_cast<std::size_t>(host)].put);
-  hosts_[static_cast<std::size_t>(host)].put = std::move(values);
-  if (!std::all_of(hosts_.begin(), hosts_.end(), [](const Host& each) { return each.at_fence; })) return;
-  PutValues everybody;
-  for (Host& each : hosts_) {
-    each.at_fence = false;
-    everybody.merge(each.put);
-    each.put.clear();
-  }
-  for (Host& each : hosts_) each.agent->releaseFence(everybody);
+  const std::optional<PutValues> everybody = fence_.arrive(host, std::move(values));
+  if (!everybody) return;
+  for (Host& each : hosts_) each.agent->releaseFence(*everybody);
 }
 
 // ----

@@ -16,6 +16,8 @@
 #include "common/model/placement.h"
 #include "popdistd/controller/event_log.h"
 #include "popdistd/controller/exit_policy.h"
+#include "popdistd/controller/fence_join.h"
+#include "popdistd/controller/host_bindings.h"
 #include "popdistd/controller/instance_env.h"
 #include "popdistd/controller/instance_fsm.h"
 #include "popdistd/controller/job_fsm.h"
@@ -68,8 +70,6 @@ class Job {
     Agent* agent = nullptr;
     std::unique_ptr<HostEvents> events;
     HostFacts facts;
-    bool at_fence = false;
-    PutValues put;
   };
 
   void handle(JobEvent event);
@@ -82,8 +82,7 @@ class Job {
   void report();
   void described(int host, Result<HostFacts> facts);
   std::string attemptId() const;
-  Status bindAll();
-  void warnOnce();
+  void bindAll();
   JobSlice sliceFor(int host, const contract::Rendezvous& rendezvous) const;
   contract::Rendezvous rendezvous() const;
 
@@ -108,6 +107,7 @@ class Job {
   std::vector<Host> hosts_;
   int hosts_described_ = 0;
   std::vector<model::Bindings> bindings_;  ///< by host; empty until all are described
+  FenceJoin fence_;
   ExitPolicy exit_policy_;
   RestartPolicy restart_policy_;
   EventLog log_;
