@@ -20,7 +20,8 @@ namespace {
 // What waits is kept in memory that is given back when it was much.
 constexpr std::size_t kKeptBytes = 512 << 10;
 
-// Room for a large piece spares poprun and its reader many switches.
+// Room for a large piece spares poprun and its reader many switches. Asked for once there is something to
+// wait for: it costs as much as starting a thread, and most jobs write little.
 constexpr int kPipeBytes = 256 << 10;
 
 void enlargePipe(int fd) {
@@ -38,9 +39,7 @@ StreamWriter::StreamWriter(os::AsioLoop& loop, int fd, Events events)
       readiness_(own_.valid() ? sys::Fd() : sys::readinessOf(fd, EPOLLOUT)),
       is_socket_(S_ISSOCK(sys::modeOf(fd))),
       is_file_(S_ISREG(sys::modeOf(fd))),
-      events_(std::move(events)) {
-  enlargePipe(fd);
-}
+      events_(std::move(events)) {}
 
 StreamWriter::~StreamWriter() {
   unwatch();
@@ -93,6 +92,7 @@ void StreamWriter::push() {
 void StreamWriter::watch() {
   if (watching_) return;
   watching_ = true;
+  enlargePipe(original_);
   if (own_.valid()) {
     loop_.watchWritable(own_.get(), [this] { push(); });
   } else {
