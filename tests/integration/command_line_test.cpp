@@ -11,6 +11,7 @@
 
 #include "common/sys/fd.h"
 #include "tests/testing/poprun_process.h"
+#include "tests/testing/temp_dir.h"
 
 namespace pop::testing {
 namespace {
@@ -23,12 +24,6 @@ using ::testing::UnorderedElementsAre;
 
 class CommandLine : public ::testing::Test {
  protected:
-  void SetUp() override {
-    directory_ = ::testing::TempDir() + "poprun-command-line-XXXXXX";
-    ASSERT_NE(::mkdtemp(directory_.data()), nullptr);
-  }
-  void TearDown() override { std::filesystem::remove_all(directory_); }
-
   // poprun, called by another name.
   Outcome runAs(const std::string& name, std::vector<std::string> words) const {
     const std::string link = directory_ + '/' + name;
@@ -38,7 +33,8 @@ class CommandLine : public ::testing::Test {
     return run(setup);
   }
 
-  std::string directory_;
+  TempDir temp_dir_;
+  const std::string& directory_ = temp_dir_.path();
 };
 
 TEST_F(CommandLine, PopRunsRealOnesCanBePlanned) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "tests/testing/poprun_process.h"
+#include "tests/testing/temp_dir.h"
 #include "tests/testing/test_child.h"
 
 namespace pop::testing {
@@ -16,15 +17,10 @@ using ::testing::HasSubstr;
 
 class OutputFilename : public ::testing::Test {
  protected:
-  OutputFilename() {
-    std::string path = ::testing::TempDir() + "output-filename-XXXXXX";
-    directory_ = ::mkdtemp(path.data());
-  }
-  ~OutputFilename() override { std::filesystem::remove_all(directory_); }
-
   std::string content(const std::string& file) { return sys::readFile(directory_ + "/1/" + file).value(); }
 
-  std::string directory_;
+  TempDir temp_dir_;
+  const std::string& directory_ = temp_dir_.path();
 };
 
 TEST_F(OutputFilename, HasEveryByteOfEveryInstance) {

@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "tests/testing/poprun_process.h"
+#include "tests/testing/temp_dir.h"
 
 namespace pop::testing {
 namespace {
@@ -70,19 +71,15 @@ TEST(StackTraces, OfMoreInstancesThanDebuggersComeFromProc) {
 class StrangeDebugger {
  public:
   explicit StrangeDebugger(const std::string& script) {
-    std::string pattern = (std::filesystem::temp_directory_path() / "pop-gdb-XXXXXX").string();
-    directory_ = ::mkdtemp(pattern.data());
-    std::ofstream(directory_ / "gdb") << "#!/bin/sh\n" << script << '\n';
-    std::filesystem::permissions(directory_ / "gdb", std::filesystem::perms::owner_all);
+    const std::string program = directory_.path() + "/gdb";
+    std::ofstream(program) << "#!/bin/sh\n" << script << '\n';
+    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
   }
-  ~StrangeDebugger() { std::filesystem::remove_all(directory_); }
-  StrangeDebugger(const StrangeDebugger&) = delete;
-  StrangeDebugger& operator=(const StrangeDebugger&) = delete;
 
-  std::string path() const { return directory_.string() + ':' + std::getenv("PATH"); }
+  std::string path() const { return directory_.path() + ':' + std::getenv("PATH"); }
 
  private:
-  std::filesystem::path directory_;
+  TempDir directory_;
 };
 
 TEST(StackTraces, DoNotWaitForWhatTheDebuggerLeavesBehind) {

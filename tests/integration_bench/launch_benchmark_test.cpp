@@ -10,12 +10,13 @@
 #include <string>
 
 #include "bench/harness/command.h"
+#include "tests/testing/temp_dir.h"
 
 namespace pop::bench {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 const std::string kBenchmark = POP_BIN_DIR "/bench_launch";
 
@@ -44,25 +45,19 @@ TEST(LaunchBenchmark, QuickRunMeasuresEverythingWithoutPeers) {
 // A directory at the front of PATH with a peer of ours: quick with one process, for ever with more.
 class HangingPeer {
  public:
-  HangingPeer() : directory_(std::filesystem::temp_directory_path() / "hanging-peer-XXXXXX") {
-    std::string path = directory_;
-    EXPECT_NE(::mkdtemp(path.data()), nullptr);
-    directory_ = path;
-    const auto program = directory_ / "mpiexec.hydra";
+  HangingPeer() {
+    const std::string program = directory_.path() + "/mpiexec.hydra";
     std::ofstream(program) << "#!/bin/sh\n[ \"$2\" = 1 ] && { echo rank 0; exit 0; }\nexec sleep 1000\n";
     std::filesystem::permissions(program, std::filesystem::perms::owner_all);
     old_path_ = std::getenv("PATH");
-    ::setenv("PATH", (path + ':' + old_path_).c_str(), 1);
+    ::setenv("PATH", (directory_.path() + ':' + old_path_).c_str(), 1);
   }
-  ~HangingPeer() {
-    ::setenv("PATH", old_path_.c_str(), 1);
-    std::filesystem::remove_all(directory_);
-  }
+  ~HangingPeer() { ::setenv("PATH", old_path_.c_str(), 1); }
   HangingPeer(const HangingPeer&) = delete;
   HangingPeer& operator=(const HangingPeer&) = delete;
 
  private:
-  std::filesystem::path directory_;
+  testing::TempDir directory_;
   std::string old_path_;
 };
 

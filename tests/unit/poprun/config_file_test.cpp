@@ -15,6 +15,7 @@
 #include "common/sys/fd.h"
 #include "poprun/options.h"
 #include "poprun/plan/job_builder.h"
+#include "tests/testing/temp_dir.h"
 #include "tests/unit/poprun/option_samples.h"
 
 namespace pop {
@@ -27,12 +28,6 @@ using ::testing::Optional;
 
 class ConfigFileTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    directory_ = ::testing::TempDir() + "poprun-config-XXXXXX";
-    ASSERT_NE(::mkdtemp(directory_.data()), nullptr);
-  }
-  void TearDown() override { std::filesystem::remove_all(directory_); }
-
   std::string path() const { return directory_ + "/job.cfg"; }
   void write(const std::string& text) const { std::ofstream(path()) << text; }
 
@@ -43,7 +38,8 @@ class ConfigFileTest : public ::testing::Test {
     return parsed;
   }
 
-  std::string directory_;
+  testing::TempDir temp_dir_;
+  const std::string& directory_ = temp_dir_.path();
 };
 
 std::vector<std::string> mistakesIn(const std::string& text) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "poprun/ui/output_files.h"
+#include "tests/testing/temp_dir.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,13 +14,8 @@ namespace {
 
 class OutputFilesTest : public ::testing::Test {
  protected:
-  OutputFilesTest() {
-    std::string path = ::testing::TempDir() + "output-files-XXXXXX";
-    directory_ = ::mkdtemp(path.data());
-  }
-  ~OutputFilesTest() override { std::filesystem::remove_all(directory_); }
-
-  std::string directory_;
+  testing::TempDir temp_dir_;
+  const std::string& directory_ = temp_dir_.path();
 };
 
 TEST_F(OutputFilesTest, AreLaidOutAsMpirunDoes) {
