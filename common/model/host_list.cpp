@@ -179,12 +179,6 @@ class HostCollector {
   bool full_ = false;
 };
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
-}
-
 // "node1 slots=4 max_slots=8": what limits beyond the slots there are is not ours to know.
 Result<std::vector<Host>> parseLine(std::string_view line) {
   const std::size_t blank = line.find_first_of(kBlanks);

@@ -12,13 +12,6 @@ namespace pop::cli {
 namespace {
 
 constexpr std::string_view kSection = "[program]";
-constexpr std::string_view kBlanks = " \t\r";
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
-}
 
 bool needsQuotes(std::string_view value) {
   if (value.empty() || value.front() == '"' || trimmed(value).size() != value.size()) return true;

@@ -88,5 +88,12 @@ TEST(Printable, MovesNoCursor) {
   EXPECT_EQ(printable("a\x1b[2J\r\x7f\xc3\xa4"), "a\\x1b[2J\\x0d\\x7f\xc3\xa4");
 }
 
+TEST(Trimmed, LosesBlanksAtBothEndsAndNothingElse) {
+  EXPECT_EQ(trimmed(" \ta b\tc \r"), "a b\tc");
+  EXPECT_EQ(trimmed("a"), "a");
+  EXPECT_EQ(trimmed(" \t\r"), "");
+  EXPECT_EQ(trimmed(""), "");
+}
+
 }  // namespace
 }  // namespace pop
