@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "agent/topo/topology_probe.h"
+#include "agent/topo/hwloc_topology.h"
 #include "common/base/random.h"
 #include "common/model/binding.h"
 

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/sys/program.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+#include "common/sys/fd.h"
+
+namespace pop::sys {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+class SpawnAttributes {
+ public:
+  SpawnAttributes() {
+    ::posix_spawnattr_init(&attributes_);
+    sigset_t all, none;
+    sigfillset(&all);
+    sigemptyset(&none);
+    ::posix_spawnattr_setsigdefault(&attributes_, &all);
+    ::posix_spawnattr_setsigmask(&attributes_, &none);
+    ::posix_spawnattr_setflags(&attributes_,
+                               POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+  }
+  ~SpawnAttributes() { ::posix_spawnattr_destroy(&attributes_); }
+  SpawnAttributes(const SpawnAttributes&) = delete;
+  SpawnAttributes& operator=(const SpawnAttributes&) = delete;
+  const posix_spawnattr_t* get() const { return &attributes_; }
+
+ private:
+  posix_spawnattr_t attributes_{};
+};
+
+class SpawnActions {
+ public:
+  SpawnActions(int out, int err) {
+    ::posix_spawn_file_actions_init(&actions_);
+    ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    ::posix_spawn_file_actions_adddup2(&actions_, out, STDOUT_FILENO);
+    ::posix_spawn_file_actions_adddup2(&actions_, err, STDERR_FILENO);
+  }
+  ~SpawnActions() { ::posix_spawn_file_actions_destroy(&actions_); }
+  SpawnActions(const SpawnActions&) = delete;
+  SpawnActions& operator=(const SpawnActions&) = delete;
+  const posix_spawn_file_actions_t* get() const { return &actions_; }
+
+ private:
+  posix_spawn_file_actions_t actions_{};
+};
+
+Result<pid_t> start(const std::vector<std::string>& command, const Pipe& out, const Pipe& err) {
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  const SpawnActions actions(out.write_end.get(), err.write_end.get());
+  pid_t pid = -1;
+  const int error =
+      ::posix_spawnp(&pid, arguments[0], actions.get(), SpawnAttributes().get(), arguments.data(), environ);
+  if (error != 0) return errnoStatus("starting " + command.front(), error);
+  return pid;
+}
+
+// Appends what is there to `text`; the end of the stream closes it.
+void readSome(Fd& stream, std::string& text) {
+  std::array<char, 4096> chunk{};
+  const ssize_t got = ::read(stream.get(), chunk.data(), chunk.size());
+  if (got > 0) text.append(chunk.data(), static_cast<std::size_t>(got));
+  if (got == 0 || (got < 0 && errno != EINTR)) stream.reset();
+}
+
+// Both streams up to their ends; false: not within the deadline.
+bool readBoth(Fd& out, std::string& out_text, Fd& err, std::string& err_text, Clock::time_point deadline) {
+  while (out.valid() || err.valid()) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    if (left <= 0) return false;
+    std::array<pollfd, 2> waiting{pollfd{out.get(), POLLIN, 0}, pollfd{err.get(), POLLIN, 0}};
+    if (::poll(waiting.data(), waiting.size(), static_cast<int>(std::min<long>(left, INT_MAX))) < 0) continue;
+    if (waiting[0].revents != 0) readSome(out, out_text);
+    if (waiting[1].revents != 0) readSome(err, err_text);
+  }
+  return true;
+}
+
+std::string howItEnded(int wait_status, std::string last_words) {
+  const std::string end = WIFSIGNALED(wait_status)
+                              ? "was killed by signal " + std::to_string(WTERMSIG(wait_status))
+                              : "ended with exit code " + std::to_string(WEXITSTATUS(wait_status));
+  while (last_words.ends_with('\n')) last_words.pop_back();
+  return last_words.empty() ? end : end + ": " + last_words;
+}
+
+}  // namespace
+
+std::string ownProgram(const std::string& name) {
+  std::array<char, PATH_MAX> self{};
+  const ssize_t length = ::readlink("/proc/self/exe", self.data(), self.size());
+  const std::string path(self.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
+  const std::string directory = path.substr(0, path.rfind('/'));
+  const std::string installed = directory.substr(0, directory.rfind('/')) + "/libexec/poprun/" + name;
+  return ::access(installed.c_str(), X_OK) == 0 ? installed : directory + '/' + name;
+}
+
+Result<std::string> outputOf(const std::vector<std::string>& command, std::chrono::milliseconds patience) {
+  const Clock::time_point deadline = Clock::now() + patience;
+  POP_ASSIGN_OR_RETURN(Pipe out, makePipe());
+  POP_ASSIGN_OR_RETURN(Pipe err, makePipe());
+  POP_ASSIGN_OR_RETURN(const pid_t pid, start(command, out, err));
+  out.write_end.reset();
+  err.write_end.reset();
+  std::string out_text, err_text;
+  const bool in_time = readBoth(out.read_end, out_text, err.read_end, err_text, deadline);
+  if (!in_time) ::kill(-pid, SIGKILL);
+  int wait_status = 0;
+  while (::waitpid(pid, &wait_status, 0) < 0 && errno == EINTR) {
+  }
+  if (!in_time)
+    return Status(Code::kDeadlineExceeded,
+                  command.front() + " has not answered within " + std::to_string(patience.count()) + " ms");
+  if (wait_status == 0) return out_text;
+  return Status(Code::kFailedPrecondition, command.front() + ' ' + howItEnded(wait_status, err_text));
+}
+
+}  // namespace pop::sys

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Short helper programs, run to their end.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "common/base/status.h"
+
+namespace pop::sys {
+
+/// The path of our own program `name`: in ../libexec/poprun (installed), else beside this one (built).
+std::string ownProgram(const std::string& name);
+
+/// What `command` prints on stdout, once it has ended with 0. It gets no input, default signals and a process
+/// group of its own; our descriptors stay ours. Else an error with its last words on stderr, its exit code or
+/// signal; kDeadlineExceeded and its death after `patience`.
+Result<std::string> outputOf(const std::vector<std::string>& command, std::chrono::milliseconds patience);
+
+}  // namespace pop::sys
