@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// What goes over the agent port: a job's slice for one host, and what its agent says of the host and of the
+// instances. Values only.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/contract/env_contract.h"
+#include "common/contract/env_frameworks.h"
+#include "common/contract/exit_code.h"
+#include "common/model/binding.h"
+#include "common/model/job_spec.h"
+
+namespace pop {
+
+/// What an agent says of its host before a job is placed on it.
+struct HostFacts {
+  std::string address;     ///< at which the other hosts reach this one
+  std::vector<int> ports;  ///< free ones, kept so until the instances start
+  model::HostTopology topology;
+};
+
+/// One instance, as its agent is asked to start it.
+struct InstanceOrder {
+  contract::InstanceEnv env;
+  contract::InstancePlace place;
+  int program = 0;  ///< index into JobSlice::programs
+  model::Binding binding;
+};
+
+/// The part of a job that one host runs.
+struct JobSlice {
+  std::string job_id;
+  int num_instances = 1;                 ///< of the whole job
+  std::vector<model::Program> programs;  ///< of the whole job
+  std::vector<InstanceOrder> instances;  ///< of this host
+  contract::Rendezvous rendezvous;
+  contract::PoplarTarget poplar;
+  contract::EnvFamilies env_families;
+  std::vector<contract::Variable> environment;  ///< the user's, for all instances
+  model::StdinPolicy stdin_policy;
+  std::chrono::milliseconds kill_grace{0};
+};
+
+/// How an instance ended.
+struct InstanceEnd {
+  contract::ExitStatus status;  ///< when it could not be started: code 126 or 127
+  std::string reason;           ///< when the status does not say it: "could not be started: …"; else empty
+};
+
+/// Where an instance was when somebody asked.
+struct StackTrace {
+  int instance = 0;
+  pid_t pid = 0;
+  std::string text;  ///< lines
+};
+
+/// Told to every instance that still runs.
+struct Obituary {
+  int instance = 0;
+  bool clean = false;  ///< it exited with code 0
+  std::string text;    ///< "instance 2 (pid 712) was killed by SIGKILL"
+};
+
+/// What instances have put, by key.
+using PutValues = std::map<std::string, std::string>;
+
+enum class Stream : std::uint8_t { kStdout, kStderr };
+
+}  // namespace pop

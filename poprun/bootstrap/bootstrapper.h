@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Starts an agent on each host of a job and hands over a stream to it. How (SSH, a service) is the
+// implementation's business; nothing of it is known to whoever speaks over the stream.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "common/base/status.h"
+#include "common/sys/fd.h"
+
+namespace pop {
+
+/// A host whose agent runs: one non-blocking socket that carries what it reads and writes.
+struct ReachedHost {
+  sys::Fd stream;
+  std::string peer_address;   ///< numeric, of the host as it was reached; empty: through a proxy
+  std::string local_address;  ///< numeric, ours on that connection
+};
+
+/// Called on the loop's thread, by the host's index in the job. For each host either reached or failed, once.
+struct BootstrapEvents {
+  std::function<void(int host, ReachedHost reached)> reached;
+  std::function<void(int host, Status why)> failed;
+  std::function<void(int host, const std::string& phase)> phase;  ///< "ssh key exchange": for those who wait
+  std::function<void(int host, const std::string& line)> said;    ///< the agent's stderr
+};
+
+class Bootstrapper {
+ public:
+  virtual ~Bootstrapper() = default;
+
+  /// Begins with all hosts; returns at once. Once.
+  virtual void start(BootstrapEvents events) = 0;
+};
+
+}  // namespace pop
