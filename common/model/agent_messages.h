@@ -4,6 +4,7 @@
 // wire.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <variant>
 #include <vector>
@@ -91,6 +92,16 @@ struct HeartbeatReport {};
 using AgentReport =
     std::variant<DescribedReport, StartedReport, EndedReport, ClosedReport, AbortedReport, FenceReachedReport,
                  StacksReport, OutputReport, InputTakenReport, HeartbeatReport>;
+
+/// Each side numbers what it sends from 1 on: a number again is a message again, a gap is a broken link.
+struct NumberedCommand {
+  std::uint64_t number = 0;
+  AgentCommand command;
+};
+struct NumberedReport {
+  std::uint64_t number = 0;
+  AgentReport report;
+};
 
 inline constexpr std::int64_t kOutputWindowBytes = 1 << 20;
 inline constexpr std::int64_t kInputWindowBytes = 64 << 10;

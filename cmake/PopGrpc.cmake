@@ -1,0 +1,21 @@
+# pop_grpc: gRPC and protobuf, static where Debian has static libraries and no sanitizer objects.
+find_package(Protobuf REQUIRED)
+find_program(GRPC_CPP_PLUGIN grpc_cpp_plugin REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(GRPCPP REQUIRED grpc++)
+
+add_library(pop_grpc INTERFACE)
+target_compile_options(pop_grpc INTERFACE ${GRPCPP_CFLAGS_OTHER})
+foreach(library IN LISTS GRPCPP_STATIC_LIBRARIES)
+  list(PREPEND unique ${library})  # of several, the last is the one that serves all before it
+endforeach()
+list(REMOVE_DUPLICATES unique)
+list(REVERSE unique)
+target_link_libraries(pop_grpc INTERFACE -Wl,-Bstatic -lprotobuf)
+foreach(library IN LISTS unique)
+  if(library MATCHES "^(dl|pthread|rt|atomic|m|ssl|crypto)$")
+    continue()
+  endif()
+  target_link_libraries(pop_grpc INTERFACE -l${library})
+endforeach()
+target_link_libraries(pop_grpc INTERFACE -lssl -lcrypto -Wl,-Bdynamic Threads::Threads)

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/rpc/agent_call.h"
+
+#include <grpcpp/create_channel_posix.h>
+#include <grpcpp/grpcpp.h>
+
+#include <utility>
+
+#include "common/rpc/grpc_status.h"
+#include "common/rpc/write_queue.h"
+#include "popdist/v1/agent.grpc.pb.h"
+
+namespace pop::rpc {
+
+std::shared_ptr<grpc::Channel> channelOver(sys::Fd stream) {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(-1);  // what instances put has no limit
+  return grpc::CreateCustomInsecureChannelFromFd("agent", stream.release(), arguments);
+}
+
+// Lives until gRPC is done with it; `events_` are the owner's only as long as that one is there.
+class AgentCall::Reactor final : public grpc::ClientBidiReactor<v1::Command, v1::Report>,
+                                 public std::enable_shared_from_this<Reactor> {
+ public:
+  Reactor(Loop& loop, std::shared_ptr<grpc::Channel> channel, Events events)
+      : loop_(loop), channel_(std::move(channel)), stub_(v1::Agent::NewStub(channel_)), events_(std::move(events)) {}
+
+  void start() {
+    self_ = shared_from_this();
+    stub_->async()->Run(&context_, this);
+    AddHold();  // for the queue, which writes from outside of reactions
+    StartRead(&incoming_);
+    StartCall();
+  }
+
+  void send(v1::Command command) { queue_.push(std::move(command)); }
+
+  void close() {
+    queue_.close([this] {
+      StartWritesDone();
+      RemoveHold();
+    });
+  }
+
+  void abandon() {
+    abandoned_ = true;
+    context_.TryCancel();
+    close();
+  }
+
+  void OnReadDone(bool ok) override {
+    if (!ok) return close();  // the end, of which OnDone says the reason
+    loop_.post([self = self_, report = std::make_shared<v1::Report>(std::move(incoming_))] {
+      if (!self->abandoned_) self->events_.report(std::move(*report));
+    });
+    incoming_.Clear();
+    StartRead(&incoming_);
+  }
+
+  void OnWriteDone(bool ok) override { queue_.written(ok); }
+
+  void OnDone(const grpc::Status& status) override {
+    loop_.post([self = std::exchange(self_, nullptr), status] {
+      if (!self->abandoned_) self->events_.ended(fromGrpc(status));
+    });
+  }
+
+ private:
+  Loop& loop_;
+  const std::shared_ptr<grpc::Channel> channel_;
+  const std::unique_ptr<v1::Agent::Stub> stub_;
+  const Events events_;
+  grpc::ClientContext context_;
+  v1::Report incoming_;
+  WriteQueue<Reactor, v1::Command> queue_{*this};
+  std::shared_ptr<Reactor> self_;  ///< until OnDone
+  bool abandoned_ = false;         ///< the loop's
+};
+
+AgentCall::AgentCall(Loop& loop, std::shared_ptr<grpc::Channel> channel, Events events)
+    : reactor_(std::make_shared<Reactor>(loop, std::move(channel), std::move(events))) {
+  reactor_->start();
+}
+
+AgentCall::~AgentCall() {
+  reactor_->abandon();
+}
+
+void AgentCall::send(v1::Command command) {
+  reactor_->send(std::move(command));
+}
+
+void AgentCall::close() {
+  reactor_->close();
+}
+
+}  // namespace pop::rpc

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/rpc/agent_server.h"
+
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/server_posix.h>
+
+#include <chrono>
+#include <deque>
+#include <utility>
+
+#include "common/rpc/grpc_status.h"
+#include "common/rpc/write_queue.h"
+#include "popdist/v1/agent.grpc.pb.h"
+
+namespace pop::rpc {
+namespace {
+
+// The first name that the certificate has: its subject's common name.
+std::string certifiedName(const grpc::CallbackServerContext& context) {
+  const auto authentication = context.auth_context();
+  if (!authentication || !authentication->IsPeerAuthenticated()) return {};
+  const auto names = authentication->FindPropertyValues("x509_common_name");
+  return names.empty() ? std::string() : std::string(names.front().data(), names.front().size());
+}
+
+class RunReactor final : public grpc::ServerBidiReactor<v1::Command, v1::Report>,
+                         public RunCall,
+                         public std::enable_shared_from_this<RunReactor> {
+ public:
+  RunReactor(Loop& loop, std::string peer_name) : loop_(loop), peer_name_(std::move(peer_name)) {}
+
+  void start() {
+    self_ = shared_from_this();
+    StartRead(&incoming_);
+  }
+
+  // ---- the loop's thread
+
+  void listen(Events events) override {
+    events_ = std::move(events);
+    while (!waiting_.empty()) {
+      v1::Command command = std::move(waiting_.front());
+      waiting_.pop_front();
+      events_.command(std::move(command));
+    }
+    if (closed_ && events_.closed) events_.closed();
+  }
+
+  void send(v1::Report report) override { queue_.push(std::move(report)); }
+
+  void finish(Status status) override {
+    queue_.close([this, status = std::move(status)] { Finish(toGrpc(status)); });
+  }
+
+  std::string peerName() const override { return peer_name_; }
+
+  // ---- gRPC's threads
+
+  void OnReadDone(bool ok) override {
+    if (!ok) return loop_.post([self = self_] { self->noMore(); });
+    loop_.post([self = self_, command = std::make_shared<v1::Command>(std::move(incoming_))] {
+      self->receive(std::move(*command));
+    });
+    incoming_.Clear();
+    StartRead(&incoming_);
+  }
+
+  void OnWriteDone(bool ok) override { queue_.written(ok); }
+
+  // At once, and not from the loop: a server that is being destroyed waits for this.
+  void OnCancel() override { finish({Code::kCancelled, "the controller is gone"}); }
+
+  void OnDone() override { std::exchange(self_, nullptr).reset(); }
+
+ private:
+  void receive(v1::Command command) {
+    if (events_.command) return events_.command(std::move(command));
+    waiting_.push_back(std::move(command));
+  }
+
+  void noMore() {
+    if (std::exchange(closed_, true)) return;
+    if (events_.closed) events_.closed();
+  }
+
+  Loop& loop_;
+  const std::string peer_name_;
+  v1::Command incoming_;
+  WriteQueue<RunReactor, v1::Report> queue_{*this};
+  std::shared_ptr<RunReactor> self_;  ///< until OnDone
+  Events events_;
+  std::deque<v1::Command> waiting_;  ///< until somebody listens
+  bool closed_ = false;
+};
+
+}  // namespace
+
+class AgentServer::Impl final : public v1::Agent::CallbackService {
+ public:
+  Impl(Loop& loop, Handlers handlers) : loop_(loop), handlers_(std::move(handlers)) {}
+
+  grpc::ServerBidiReactor<v1::Command, v1::Report>* Run(grpc::CallbackServerContext* context) override {
+    const auto call = std::make_shared<RunReactor>(loop_, certifiedName(*context));
+    call->start();
+    loop_.post([this, call] { handlers_.run(call); });
+    return call.get();
+  }
+
+  grpc::ServerUnaryReactor* Describe(grpc::CallbackServerContext* context, const v1::DescribeRequest* request,
+                                     v1::HostDescription* reply) override {
+    grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+    loop_.post([this, request = *request, reply, reactor] {
+      Result<v1::HostDescription> description = handlers_.describe(request);
+      if (description.ok()) *reply = std::move(*description);
+      reactor->Finish(description.ok() ? grpc::Status::OK : toGrpc(description.status()));
+    });
+    return reactor;
+  }
+
+  Result<int> start(const std::string& address, const std::shared_ptr<grpc::ServerCredentials>& credentials) {
+    grpc::ServerBuilder builder;
+    builder.SetMaxReceiveMessageSize(-1);
+    builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // of two services at one port, the second fails
+    int port = 0;
+    if (!address.empty()) builder.AddListeningPort(address, credentials, &port);
+    builder.RegisterService(this);
+    server_ = builder.BuildAndStart();
+    if (!server_ || (!address.empty() && port == 0))
+      return Status(Code::kUnavailable, "cannot listen at " + address + " (is it another's, or not this host's?)");
+    return port;
+  }
+
+  void serveOver(sys::Fd stream) {
+    if (!server_) POP_CHECK(start({}, nullptr).ok());
+    grpc::AddInsecureChannelFromFd(server_.get(), stream.release());
+  }
+
+  void shutDown() {
+    if (server_) server_->Shutdown(std::chrono::system_clock::now());
+    server_.reset();
+  }
+
+ private:
+  Loop& loop_;
+  const Handlers handlers_;
+  std::unique_ptr<grpc::Server> server_;
+};
+
+AgentServer::AgentServer(Loop& loop, Handlers handlers)
+    : impl_(std::make_unique<Impl>(loop, std::move(handlers))) {}
+
+AgentServer::~AgentServer() {
+  impl_->shutDown();
+}
+
+void AgentServer::serveOver(sys::Fd stream) {
+  impl_->serveOver(std::move(stream));
+}
+
+Result<int> AgentServer::listenAt(const std::string& address,
+                                  const std::shared_ptr<grpc::ServerCredentials>& credentials) {
+  return impl_->start(address, credentials);
+}
+
+}  // namespace pop::rpc

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Serves the Agent wire: each Run call becomes an object on the loop's thread.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "common/base/loop.h"
+#include "common/base/status.h"
+#include "common/sys/fd.h"
+#include "popdist/v1/agent.pb.h"
+
+namespace grpc {
+class ServerCredentials;
+}
+
+namespace pop::rpc {
+
+namespace v1 = ::popdist::v1;
+
+/// The agent's side of one Run call. The thread of the loop alone.
+class RunCall {
+ public:
+  struct Events {
+    std::function<void(v1::Command)> command;
+    std::function<void()> closed;  ///< once: no command comes any more; the controller is done, or gone
+  };
+
+  virtual ~RunCall() = default;
+
+  /// Before this, commands wait.
+  virtual void listen(Events events) = 0;
+  virtual void send(v1::Report report) = 0;
+  virtual void finish(Status status) = 0;  ///< after all that was sent
+  virtual std::string peerName() const = 0;  ///< of the client's certificate; empty without one
+};
+
+class AgentServer {
+ public:
+  struct Handlers {
+    std::function<void(std::shared_ptr<RunCall>)> run;
+    std::function<Result<v1::HostDescription>(const v1::DescribeRequest&)> describe;
+  };
+
+  /// `loop` outlives the server. Handlers are called on its thread.
+  AgentServer(Loop& loop, Handlers handlers);
+  ~AgentServer();  ///< breaks all calls, and waits until gRPC has let go of them
+
+  /// One connection, over a connected, non-blocking socket.
+  void serveOver(sys::Fd stream);
+
+  /// Connections to `address` ("10.0.0.1:7900", "[::]:7900"). The port: of use where 0 was asked for.
+  Result<int> listenAt(const std::string& address, const std::shared_ptr<grpc::ServerCredentials>& credentials);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace pop::rpc
