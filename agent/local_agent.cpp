@@ -46,8 +46,10 @@ VariableNames ownVariables() {
 
 }  // namespace
 
-LocalAgent::LocalAgent(os::AsioLoop& loop, keeper::Keeper keeper, OutputSink& sink, OutputPump::Modes modes)
+LocalAgent::LocalAgent(os::AsioLoop& loop, keeper::Keeper keeper, OutputSink& sink, OutputPump::Modes modes,
+                       Surroundings surroundings)
     : loop_(loop),
+      surroundings_(std::move(surroundings)),
       keeper_(std::move(keeper)),
       core_(loop, *this, server_, ownVariables()),
       server_(loop, {.fence_reached = [this](PutValues values) { core_.onFenceReached(std::move(values)); },
@@ -56,7 +58,7 @@ LocalAgent::LocalAgent(os::AsioLoop& loop, keeper::Keeper keeper, OutputSink& si
                            core_.onAborted(instance, exit_code, message);
                          }}),
       pump_(loop, sink, modes, [this](int instance) { core_.onDrained(instance); }),
-      stdin_feed_(loop, STDIN_FILENO),
+      stdin_feed_(loop, surroundings_.stdin_source),
       keeper_link_(loop, keeper_.link.get(), keeperEvents()),
       tracer_(loop, keeper_link_) {}
 
@@ -96,14 +98,9 @@ void LocalAgent::onClean() {
   std::exchange(when_clean_, nullptr)();
 }
 
-// Making and removing it here would cost a job on a disk's file system a millisecond, and most need none.
-std::string LocalAgent::nameJobDirectory(const std::string& name) {
-  const char* base = std::getenv("TMPDIR");
-  std::error_code ignored;  // the instances may run elsewhere: a path of its own
-  job_directory_ = std::filesystem::absolute(base != nullptr && *base != '\0' ? base : "/tmp", ignored) /
-                   ("poprun-" + name);
-  keeper_link_.removeAtEnd(job_directory_);
-  return job_directory_;
+void LocalAgent::removeAtEnd(const std::string& path) {
+  job_directory_ = path;
+  keeper_link_.removeAtEnd(path);
 }
 
 Status LocalAgent::shutDown() {
@@ -123,8 +120,11 @@ void LocalAgent::describe(int port_count, model::TopologyDetail detail,
     if (!ports.ok()) return reply(ports.status());
     Result<model::HostTopology> topology = probeTopology(detail);
     if (!topology.ok()) return reply(topology.status());
+    Result<std::string> address =
+        surroundings_.address ? surroundings_.address() : Result<std::string>(kLoopbackAddress);
+    if (!address.ok()) return reply(address.status());
     ports_ = std::move(*ports);
-    reply(HostFacts{kLoopbackAddress, ports_.ports(), std::move(*topology)});
+    reply(HostFacts{std::move(*address), ports_.ports(), std::move(*topology)});
   };
   if (!has_run_ || keeper_link_.lost()) return answer();
   when_clean_ = answer;

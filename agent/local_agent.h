@@ -2,6 +2,8 @@
 // The agent of this host, in this process: the composition of core, keeper, pump and rendezvous.
 #pragma once
 
+#include <unistd.h>
+
 #include <functional>
 #include <map>
 #include <string>
@@ -21,13 +23,20 @@ namespace pop::agent {
 
 class LocalAgent final : public Agent, private Processes {
  public:
+  /// What depends on who started this process, and from where.
+  struct Surroundings {
+    int stdin_source = STDIN_FILENO;
+    std::function<Result<std::string>()> address = nullptr;  ///< of this host; null: the job has no other one
+  };
+
   /// `loop` and `sink` outlive the agent. `modes`: whether instances share a stream of the sink line by line.
-  LocalAgent(os::AsioLoop& loop, keeper::Keeper keeper, OutputSink& sink, OutputPump::Modes modes);
+  LocalAgent(os::AsioLoop& loop, keeper::Keeper keeper, OutputSink& sink, OutputPump::Modes modes,
+             Surroundings surroundings = {});
   ~LocalAgent() override;
 
-  /// Path of a directory for all instances of this host, which does not exist yet: whoever needs it makes it.
-  /// The keeper removes it after everything else.
-  std::string nameJobDirectory(const std::string& name);
+  /// The path of a directory for all instances of this host, which does not exist yet: whoever needs it makes
+  /// it. The keeper removes it after everything else.
+  void removeAtEnd(const std::string& path);
 
   /// Ends whatever is left of the job, the keeper last. Call it once, before the agent is destroyed.
   Status shutDown();
@@ -53,6 +62,7 @@ class LocalAgent final : public Agent, private Processes {
   void drain(int instance) override { pump_.drain(instance); }
 
   os::AsioLoop& loop_;
+  const Surroundings surroundings_;
   keeper::Keeper keeper_;
   AgentCore core_;
   InstanceServer server_;

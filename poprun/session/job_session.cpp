@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "poprun/session/job_session.h"
 
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -17,24 +16,13 @@
 #include "common/base/text.h"
 #include "common/contract/exit_code.h"
 #include "common/log/log.h"
+#include "common/sys/process_setup.h"
 #include "poprun/plan/binding_report.h"
 #include "poprun/session/local_controller.h"
 #include "poprun/ui/summary.h"
 
 namespace pop {
 namespace {
-
-// Two descriptors an instance are more than the usual soft limit allows for large jobs, and the segment that
-// instances share is, sparse as it is, a large file. The instances keep the limits they would have without
-// us: the keeper was forked before.
-void raiseLimits() {
-  for (const auto resource : {RLIMIT_NOFILE, RLIMIT_FSIZE}) {
-    rlimit limit{};
-    if (::getrlimit(resource, &limit) != 0) continue;
-    limit.rlim_cur = limit.rlim_max;
-    ::setrlimit(resource, &limit);
-  }
-}
 
 int launcherFailed(const Status& status) {
   std::fprintf(stderr, "poprun: %s\n", status.message().c_str());
@@ -48,15 +36,6 @@ const std::vector<int> kWatchedSignals{SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2
 
 void setDisposition(const std::vector<int>& signals, void (*disposition)(int)) {
   for (const int signal : signals) std::signal(signal, disposition);
-}
-
-// A caller that blocks signals would have us deaf to Ctrl-C, and one that ignores SIGCHLD would have the
-// kernel reap the keeper before we have read how it ended.
-void listenToSignals() {
-  std::signal(SIGCHLD, SIG_DFL);
-  sigset_t none;
-  sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
 // What the caller has made us ignore (nohup, a shell's background jobs) stays ignored.
@@ -225,10 +204,7 @@ class Session {
 int runJob(const model::JobSpec& spec, const SessionSettings& settings) {
   Result<keeper::Keeper> keeper = keeper::forkKeeper();
   if (!keeper.ok()) return launcherFailed(keeper.status());
-  raiseLimits();
-  // Their calls fail instead, and we can say what failed. Instances have them as we had.
-  setDisposition({SIGPIPE, SIGXFSZ}, SIG_IGN);
-  listenToSignals();
+  sys::setUpForJobs();
   const int exit_code = Session(spec, settings, std::move(*keeper)).run(settings);
   setDisposition(kEndingSignals, SIG_IGN);  // the exit code is known: a late Ctrl-C must not replace it
   return exit_code;

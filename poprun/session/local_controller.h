@@ -4,7 +4,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "agent/local_agent.h"
 #include "popdistd/controller/job.h"
@@ -25,8 +24,6 @@ class LocalController final : public Controller {
   Status shutDown() { return agent_.shutDown(); }
 
  private:
-  std::string cacheDirectory();
-
   os::AsioLoop& loop_;
   agent::LocalAgent agent_;
   std::unique_ptr<Job> job_;

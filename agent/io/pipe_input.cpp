@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/io/pipe_input.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace pop::agent {
+
+void PipeInput::write(std::string bytes) {
+  waiting_ += bytes;
+  advance();
+}
+
+void PipeInput::end() {
+  ended_ = true;
+  advance();
+}
+
+// As much as the pipe takes. Its read end is ours too, so there is always a reader.
+void PipeInput::advance() {
+  std::int64_t taken = 0;
+  while (!waiting_.empty()) {
+    const ssize_t written = ::write(pipe_.write_end.get(), waiting_.data(), waiting_.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) break;
+    waiting_.erase(0, static_cast<std::size_t>(written));
+    taken += written;
+  }
+  if (!waiting_.empty() && !std::exchange(watching_, true))
+    loop_.watchWritable(pipe_.write_end.get(), [this] { advance(); });
+  if (waiting_.empty()) {
+    stopWriting();
+    if (ended_) pipe_.write_end.reset();
+  }
+  if (taken > 0 && on_taken_) on_taken_(taken);
+}
+
+void PipeInput::stopWriting() {
+  if (std::exchange(watching_, false)) loop_.unwatch(pipe_.write_end.get());
+}
+
+}  // namespace pop::agent

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a controller on another host sends for the instances' stdin, as a pipe that the stdin feed reads.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "agent/core/agent_session.h"
+#include "common/os/asio_loop.h"
+#include "common/sys/fd.h"
+
+namespace pop::agent {
+
+class PipeInput final : public InputSink {
+ public:
+  PipeInput(os::AsioLoop& loop, sys::Pipe pipe) : loop_(loop), pipe_(std::move(pipe)) {}
+  ~PipeInput() override { stopWriting(); }
+  PipeInput(const PipeInput&) = delete;
+  PipeInput& operator=(const PipeInput&) = delete;
+
+  /// Whence the instances read.
+  int source() const { return pipe_.read_end.get(); }
+
+  void write(std::string bytes) override;
+  void end() override;
+  void setOnTaken(std::function<void(std::int64_t bytes)> on_taken) override { on_taken_ = std::move(on_taken); }
+
+ private:
+  void advance();
+  void stopWriting();
+
+  os::AsioLoop& loop_;
+  sys::Pipe pipe_;
+  std::string waiting_;
+  bool ended_ = false;
+  bool watching_ = false;
+  std::function<void(std::int64_t)> on_taken_;
+};
+
+}  // namespace pop::agent

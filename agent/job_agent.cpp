@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/job_agent.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <utility>
+
+#include "agent/host_address.h"
+#include "agent/stdio_link.h"
+#include "common/contract/exit_code.h"
+#include "common/contract/version.h"
+#include "common/rpc/agent_codec.h"
+#include "common/sys/process_setup.h"
+
+namespace pop::agent {
+namespace {
+
+// A launcher that has started us and says nothing more has died on the way.
+constexpr std::chrono::milliseconds kHelloPatience{30000};
+
+std::string hostName() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
+rpc::v1::Report welcome() {
+  rpc::v1::Report report;
+  rpc::v1::Welcome* const welcome = report.mutable_welcome();
+  welcome->set_protocol(contract::kAgentProtocol);
+  welcome->set_version(contract::kVersion);
+  welcome->set_host_name(hostName());
+  welcome->set_pid(::getpid());
+  return report;
+}
+
+OutputPump::Mode modeOf(bool whole_lines) {
+  return whole_lines ? OutputPump::Mode::kLines : OutputPump::Mode::kRaw;
+}
+
+}  // namespace
+
+void JobAgent::accept(std::shared_ptr<rpc::RunCall> call) {
+  if (accepted()) return call->finish({Code::kResourceExhausted, "this agent has its job already"});
+  call_ = std::move(call);
+  call_->listen({.command = [this](const rpc::v1::Command& command) { receive(command); },
+                 .closed = [this] { giveUp({Code::kUnavailable, "the launcher is gone"}); }});
+}
+
+void JobAgent::giveUp(const Status& why) {
+  if (session_) return session_->linkLost(why);
+  over(why);
+}
+
+void JobAgent::receive(const rpc::v1::Command& command) {
+  if (!session_) {
+    if (command.has_hello()) return begin(command.hello());
+    return over({Code::kInvalidArgument, "the first command is not Hello"});
+  }
+  NumberedCommand decoded;
+  const Status status = rpc::decode(command, decoded);
+  if (!status.ok()) return giveUp(status);
+  session_->receive(std::move(decoded));
+}
+
+void JobAgent::begin(const rpc::v1::Hello& hello) {
+  if (const Status prepared = prepare(hello); !prepared.ok()) return over(prepared);
+  call_->send(welcome());
+  session_->serve(*agent_);
+}
+
+Status JobAgent::prepare(const rpc::v1::Hello& hello) {
+  if (hello.protocol() != contract::kAgentProtocol)
+    return failedPrecondition("popdist-agent here is " + std::string(contract::kVersion) + ", poprun is " +
+                              hello.version() + ": they do not understand each other");
+  POP_ASSIGN_OR_RETURN(sys::Pipe pipe, sys::makePipe());
+  POP_RETURN_IF_ERROR(sys::setNonBlocking(pipe.write_end.get()));
+  input_ = std::make_unique<PipeInput>(loop_, std::move(pipe));
+  LinkTimes times;
+  if (hello.silence_ms() > 0) times.silence = std::chrono::milliseconds(hello.silence_ms());
+  session_ = std::make_unique<AgentSession>(
+      loop_, *this, *input_, [this](const Status& why) { over(why); }, times);
+  const AddressHints hints{hello.subnet(), hello.reached_at(), hello.controller_at()};
+  agent_ = std::make_unique<LocalAgent>(
+      loop_, std::move(*std::exchange(keeper_, std::nullopt)), *session_,
+      OutputPump::Modes{modeOf(hello.whole_lines_out()), modeOf(hello.whole_lines_err())},
+      LocalAgent::Surroundings{.stdin_source = input_->source(), .address = [hints] { return hostAddress(hints); }});
+  if (!hello.job_directory().empty()) agent_->removeAtEnd(hello.job_directory());
+  return {};
+}
+
+void JobAgent::send(NumberedReport report) {
+  call_->send(rpc::encode(report));
+}
+
+void JobAgent::over(const Status& why) {
+  outcome_ = why;
+  loop_.stop();
+}
+
+void JobAgent::shutDown() {
+  const Status ended = agent_ ? agent_->shutDown() : keeper::endKeeper(std::move(*keeper_));
+  if (!ended.ok()) std::fprintf(stderr, "popdist-agent: %s\n", ended.message().c_str());
+  if (call_) call_->finish(outcome_.code() == Code::kUnavailable ? ended : outcome_);
+}
+
+int runStdioAgent() {
+  Result<keeper::Keeper> keeper = keeper::forkKeeper();
+  if (!keeper.ok()) {
+    std::fprintf(stderr, "popdist-agent: %s\n", keeper.status().message().c_str());
+    return contract::kExitLauncherFailed;
+  }
+  sys::setUpForJobs();
+  Result<sys::Fd> stream = takeStdio();
+  if (!stream.ok()) {
+    std::fprintf(stderr, "popdist-agent: %s\n", stream.status().message().c_str());
+    static_cast<void>(keeper::endKeeper(std::move(*keeper)));
+    return contract::kExitLauncherFailed;
+  }
+  os::AsioLoop loop;
+  JobAgent job(loop, std::move(*keeper));
+  loop.watchSignals({SIGTERM, SIGINT, SIGHUP}, [&job](int signal) {
+    job.giveUp({Code::kAborted, "popdist-agent received signal " + std::to_string(signal)});
+  });
+  loop.postAfter(kHelloPatience, [&job, &loop] {
+    if (!job.accepted()) loop.stop();
+  });
+  {
+    rpc::AgentServer server(
+        loop, {.run = [&job](std::shared_ptr<rpc::RunCall> call) { job.accept(std::move(call)); },
+               .describe = [](const rpc::v1::DescribeRequest&) -> Result<rpc::v1::HostDescription> {
+                 return Status(Code::kUnimplemented, "a job's agent describes its host to its job");
+               }});
+    server.serveOver(std::move(*stream));
+    loop.run();
+    job.shutDown();
+  }
+  return 0;
+}
+
+}  // namespace pop::agent

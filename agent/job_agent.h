@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// One job's agent in a process of its own: a Run call on one side, the agent of this host on the other. The
+// process lives as long as the job.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "agent/core/agent_session.h"
+#include "agent/io/pipe_input.h"
+#include "agent/keeper/keeper.h"
+#include "agent/local_agent.h"
+#include "common/os/asio_loop.h"
+#include "common/rpc/agent_server.h"
+
+namespace pop::agent {
+
+class JobAgent final : private ReportLink {
+ public:
+  /// `keeper` was forked before gRPC or any thread existed.
+  JobAgent(os::AsioLoop& loop, keeper::Keeper keeper) : loop_(loop), keeper_(std::move(keeper)) {}
+
+  /// The only call that is served; others are refused.
+  void accept(std::shared_ptr<rpc::RunCall> call);
+
+  /// As if the controller were gone.
+  void giveUp(const Status& why);
+
+  bool accepted() const { return call_ != nullptr; }
+
+  /// Ends what is left of the job, and then the call. The loop has been stopped.
+  void shutDown();
+
+ private:
+  void receive(const rpc::v1::Command& command);
+  void begin(const rpc::v1::Hello& hello);
+  Status prepare(const rpc::v1::Hello& hello);
+  void over(const Status& why);
+
+  void send(NumberedReport report) override;
+  void close() override {}
+
+  os::AsioLoop& loop_;
+  std::optional<keeper::Keeper> keeper_;
+  std::shared_ptr<rpc::RunCall> call_;
+  std::unique_ptr<PipeInput> input_;
+  std::unique_ptr<AgentSession> session_;
+  std::unique_ptr<LocalAgent> agent_;
+  Status outcome_;
+};
+
+/// Serves one job over stdin and stdout; the process's exit code. Call it while the process has one thread.
+int runStdioAgent();
+
+}  // namespace pop::agent

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "poprun/session/job_names.h"
+
+#include <sys/random.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+namespace pop {
+namespace {
+
+// Instances may run in other directories than we do.
+std::string absolute(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::absolute(path, ignored);
+}
+
+const char* variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+}  // namespace
+
+std::string randomName() {
+  unsigned long long bits = 0;
+  POP_CHECK(::getrandom(&bits, sizeof(bits), 0) == sizeof(bits));
+  char text[17];
+  std::snprintf(text, sizeof(text), "%016llx", bits);
+  return text;
+}
+
+Result<CacheDirectory> cacheDirectory(const std::string& chosen) {
+  if (!chosen.empty()) {
+    std::error_code error;
+    const std::string path = absolute(chosen);
+    std::filesystem::create_directories(path, error);
+    if (error) return errnoStatus("--executable-cache-path " + chosen, error.value());
+    return CacheDirectory{path};
+  }
+  if (const char* const set = variable("POPDIST_EXECUTABLE_CACHE_PATH")) return CacheDirectory{set};
+  const char* const temporary = variable("TMPDIR");
+  return CacheDirectory{absolute(std::string(temporary != nullptr ? temporary : "/tmp") + "/poprun-" + randomName()),
+                        true};
+}
+
+}  // namespace pop
