@@ -48,8 +48,10 @@ class LocalAgent final : public Agent, private Processes {
   void kill() override { core_.kill(); }
   void signal(int signal) override { core_.signal(signal); }
   void traceStacks(std::function<void(std::vector<StackTrace>)> reply) override;
-  void releaseFence(const PutValues& values) override { core_.releaseFence(values); }
-  void announce(const Obituary& obituary) override { core_.announce(obituary); }
+  void releaseFence(const SharedPutValues& values) override { core_.releaseFence(*values); }
+  void announce(const SharedObituaries& obituaries) override {
+    for (const Obituary& each : *obituaries) core_.announce(each);
+  }
 
  private:
   KeeperLink::Events keeperEvents();

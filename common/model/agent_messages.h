@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
@@ -31,10 +32,10 @@ struct TraceStacksCommand {};
 struct StopCommand {};
 struct KillCommand {};
 struct ReleaseFenceCommand {
-  PutValues values;
+  SharedPutValues values;
 };
 struct AnnounceCommand {
-  Obituary obituary;
+  SharedObituaries obituaries;
 };
 /// What the instances of this host read on stdin; the agent has room for kInputWindowBytes of it.
 struct InputCommand {
@@ -93,7 +94,8 @@ using AgentReport =
     std::variant<DescribedReport, StartedReport, EndedReport, ClosedReport, AbortedReport, FenceReachedReport,
                  StacksReport, OutputReport, InputTakenReport, HeartbeatReport>;
 
-/// Each side numbers what it sends from 1 on: a number again is a message again, a gap is a broken link.
+// ---- on the link, each direction counts its own messages: 1, 2, 3, …
+
 struct NumberedCommand {
   std::uint64_t number = 0;
   AgentCommand command;

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -65,10 +66,16 @@ struct Obituary {
   int instance = 0;
   bool clean = false;  ///< it exited with code 0
   std::string text;    ///< "instance 2 (pid 712) was killed by SIGKILL"
+
+  friend bool operator==(const Obituary&, const Obituary&) = default;
 };
 
 /// What instances have put, by key.
 using PutValues = std::map<std::string, std::string>;
+
+// What every host is told alike is held once, however many hosts there are. Never null.
+using SharedPutValues = std::shared_ptr<const PutValues>;
+using SharedObituaries = std::shared_ptr<const std::vector<Obituary>>;
 
 enum class Stream : std::uint8_t { kStdout, kStderr };
 

@@ -20,6 +20,7 @@ class Job::HostEvents final : public AgentEvents {
     job_.onAborted(instance, exit_code, message);
   }
   void onFenceReached(PutValues values) override { job_.onFenceReached(host_, std::move(values)); }
+  void onLost(const Status& why) override { job_.onLost(host_, why); }
 
  private:
   Job& job_;
@@ -251,7 +252,9 @@ void Job::onEnded(int instance, const InstanceEnd& end) {
   }
   std::string who = "instance " + std::to_string(instance);
   if (pid != 0) who += " (pid " + std::to_string(pid) + ")";
-  for (Host& host : hosts_) host.agent->announce({instance, end.status.success(), who + ' ' + reason});
+  const auto obituaries = std::make_shared<const std::vector<Obituary>>(
+      std::vector<Obituary>{{instance, end.status.success(), who + ' ' + reason}});
+  for (Host& host : hosts_) host.agent->announce(obituaries);
   if (inState(InstanceState::kStarting) == 0) handle(JobEvent::kAllStarted);
 }
 
@@ -272,9 +275,22 @@ void Job::onAborted(int instance, int exit_code, const std::string& message) {
 }
 
 void Job::onFenceReached(int host, PutValues values) {
-  const std::optional<PutValues> everybody = fence_.arrive(host, std::move(values));
+  std::optional<PutValues> everybody = fence_.arrive(host, std::move(values));
   if (!everybody) return;
-  for (Host& each : hosts_) each.agent->releaseFence(*everybody);
+  const auto shared = std::make_shared<const PutValues>(std::move(*everybody));
+  for (Host& each : hosts_) each.agent->releaseFence(shared);
+}
+
+void Job::onLost(int host, const Status& why) {
+  const std::string lost =
+      "host " + spec_.hosts[static_cast<std::size_t>(host)].name + " was lost: " + why.message();
+  for (const model::InstancePlacement& each : placement_) {
+    if (each.host != host) continue;
+    const InstanceState state = instances_[static_cast<std::size_t>(each.instance)].state;
+    if (state == InstanceState::kStarting || state == InstanceState::kRunning)
+      onEnded(each.instance, {{.code = contract::kExitLauncherFailed}, lost});
+    if (state != InstanceState::kClosed) onClosed(each.instance);
+  }
 }
 
 // ----

@@ -91,6 +91,7 @@ class Job {
   void onClosed(int instance);
   void onAborted(int instance, int exit_code, const std::string& message);
   void onFenceReached(int host, PutValues values);
+  void onLost(int host, const Status& why);
 
   void advance(int instance, InstanceEvent event);
   void fail(Failure failure);

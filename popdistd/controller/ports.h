@@ -26,6 +26,9 @@ class AgentEvents {
   virtual void onAborted(int instance, int exit_code,
                          const std::string& message) = 0;  ///< it asks to end the job
   virtual void onFenceReached(PutValues values) = 0;  ///< all instances of this host have entered the fence
+
+  /// The agent is gone, and with it every instance of this host that has not ended; its last call.
+  virtual void onLost(const Status& why) = 0;
 };
 
 /// Takes what the instances write. An implementation keeps the pieces of one instance's stream in order.
@@ -38,6 +41,8 @@ class OutputSink {
   virtual void setOnReady(std::function<void()> on_ready) = 0;
 };
 
+/// An agent that is lost answers everything that is asked of it, before or after, with an error or with
+/// nothing; run() with onLost. The reasons do not name the host: whoever tells people does.
 class Agent {
  public:
   virtual ~Agent() = default;
@@ -64,10 +69,10 @@ class Agent {
   virtual void kill() = 0;
 
   /// Every instance of the job has entered the fence: lets this host's go on, with everybody's values.
-  virtual void releaseFence(const PutValues& values) = 0;
+  virtual void releaseFence(const SharedPutValues& values) = 0;
 
-  /// Tells this host's instances that another one, anywhere, has ended.
-  virtual void announce(const Obituary& obituary) = 0;
+  /// Tells this host's instances that others, anywhere, have ended, in this order.
+  virtual void announce(const SharedObituaries& obituaries) = 0;
 };
 
 }  // namespace pop

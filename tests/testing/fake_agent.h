@@ -49,10 +49,12 @@ class FakeAgent final : public Agent {
   void traceStacks(std::function<void(std::vector<StackTrace>)> reply) override {
     held_traces = std::move(reply);
   }
-  void releaseFence(const PutValues& values) override { released.push_back(values); }
-  void announce(const Obituary& obituary) override {
-    announced.push_back(obituary);
-    if (on_announce) on_announce(obituary);
+  void releaseFence(const SharedPutValues& values) override { released.push_back(*values); }
+  void announce(const SharedObituaries& obituaries) override {
+    for (const Obituary& each : *obituaries) {
+      announced.push_back(each);
+      if (on_announce) on_announce(each);
+    }
   }
 
   /// What describe says of the host.

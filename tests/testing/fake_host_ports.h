@@ -57,6 +57,7 @@ class RecordedEvents final : public AgentEvents {
                     message);
   }
   void onFenceReached(PutValues values) override { fences.push_back(std::move(values)); }
+  void onLost(const Status& why) override { lines.push_back("lost: " + why.message()); }
 
   std::vector<std::string> lines;
   std::vector<PutValues> fences;

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// The agent's end of a controller's link: numbered commands become calls of the agent port, its events and
+// the instances' output numbered reports. The job's life hangs on the link: when it is lost, or the
+// controller silent, everything is killed.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "common/base/heartbeat.h"
+#include "common/base/loop.h"
+#include "common/model/agent_messages.h"
+#include "common/model/message_order.h"
+#include "popdistd/controller/ports.h"
+
+namespace pop::agent {
+
+/// The way back to the controller. What comes over it is given to AgentSession::receive, its end to linkLost.
+class ReportLink {
+ public:
+  virtual ~ReportLink() = default;
+  virtual void send(NumberedReport report) = 0;  ///< In order; keeps what cannot be sent at once.
+  virtual void close() = 0;                      ///< Nothing more will be sent, nor looked at.
+};
+
+/// Takes what the instances are to read on stdin.
+class InputSink {
+ public:
+  virtual ~InputSink() = default;
+
+  /// Takes all of `bytes`; there are never more than kInputWindowBytes of which it has not said that they
+  /// have been taken.
+  virtual void write(std::string bytes) = 0;
+  virtual void end() = 0;
+  virtual void setOnTaken(std::function<void(std::int64_t bytes)> on_taken) = 0;
+};
+
+class AgentSession final : public OutputSink, private AgentEvents {
+ public:
+  using Over = std::function<void(const Status& why)>;
+
+  /// Everything passed by reference outlives the session. `over`: once, from the loop, when the link is lost
+  /// and the agent has been asked to kill everything; whoever holds the agent then shuts it down.
+  AgentSession(Loop& loop, ReportLink& link, InputSink& input, Over over, LinkTimes times = {});
+  ~AgentSession() override;
+  AgentSession(const AgentSession&) = delete;
+  AgentSession& operator=(const AgentSession&) = delete;
+
+  /// Begins; before the first receive(). `agent` has this as the sink of its output.
+  void serve(Agent& agent);
+
+  void receive(NumberedCommand command);
+  void linkLost(Status why);
+
+  // Output of the instances. False when as much as the controller wants to have unread is on its way.
+  bool write(int instance, Stream stream, std::string_view text) override;
+  void setOnReady(std::function<void()> on_ready) override { on_ready_ = std::move(on_ready); }
+
+ private:
+  void onStarted(int instance, pid_t pid) override { send(StartedReport{instance, pid}); }
+  void onEnded(int instance, const InstanceEnd& end) override { send(EndedReport{instance, end}); }
+  void onClosed(int instance) override { send(ClosedReport{instance}); }
+  void onAborted(int instance, int exit_code, const std::string& message) override {
+    send(AbortedReport{instance, exit_code, message});
+  }
+  void onFenceReached(PutValues values) override { send(FenceReachedReport{std::move(values)}); }
+  void onLost(const Status& why) override { end(why); }
+
+  // One for each command.
+  void handle(DescribeCommand& command);
+  void handle(RunCommand& command);
+  void handle(SignalCommand& command);
+  void handle(TraceStacksCommand&);
+  void handle(StopCommand&) { agent_->stop(); }
+  void handle(KillCommand&) { agent_->kill(); }
+  void handle(ReleaseFenceCommand& command) { agent_->releaseFence(command.values); }
+  void handle(AnnounceCommand& command) { agent_->announce(command.obituaries); }
+  void handle(InputCommand& command);
+  void handle(OutputTakenCommand& command);
+  void handle(HeartbeatCommand&) {}
+
+  void send(AgentReport report);
+  void end(const Status& why);
+
+  Loop& loop_;
+  ReportLink& link_;
+  InputSink& input_;
+  const Over over_;
+  Agent* agent_ = nullptr;
+  bool ended_ = false;
+  std::optional<TimerId> over_timer_;
+  std::uint64_t last_sent_ = 0;
+  MessageOrder order_;
+  Heartbeat heartbeat_;
+  std::int64_t output_on_its_way_ = 0;
+  std::function<void()> on_ready_;
+};
+
+}  // namespace pop::agent

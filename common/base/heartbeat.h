@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pulse of a link: says regularly that we live, and notices when the other side has gone silent. It
+// counts by the loop's timers only, so time in which the process was stopped is no silence.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "common/base/loop.h"
+
+namespace pop {
+
+struct LinkTimes {
+  std::chrono::milliseconds heartbeat{1000};
+  std::chrono::milliseconds silence{5000};  ///< so long without a sign of life: lost; several heartbeats
+};
+
+class Heartbeat {
+ public:
+  /// `beat` sends a sign of life; `silent` is called once, when none has come for too long, and ends this.
+  Heartbeat(Loop& loop, LinkTimes times, std::function<void()> beat, std::function<void()> silent)
+      : loop_(loop), times_(times), beat_(std::move(beat)), silent_(std::move(silent)) {}
+  ~Heartbeat() { stop(); }
+  Heartbeat(const Heartbeat&) = delete;
+  Heartbeat& operator=(const Heartbeat&) = delete;
+
+  bool running() const { return tick_.has_value(); }
+
+  /// The other side counts as heard now.
+  void start() {
+    if (running()) return;
+    heard();
+    armTick();
+    armSilence();
+  }
+
+  void stop() {
+    for (std::optional<TimerId>* timer : {&tick_, &silence_}) {
+      if (*timer) loop_.cancel(**timer);
+      timer->reset();
+    }
+  }
+
+  /// A message has come, of whatever kind. Cheap.
+  void heard() {
+    heard_ = true;
+    heard_at_ = loop_.now();
+  }
+
+ private:
+  void armTick() {
+    tick_ = loop_.postAfter(times_.heartbeat, [this] {
+      armTick();
+      if (heard_) armSilence();
+      beat_();
+    });
+  }
+
+  // What was heard since the last tick was so not longer ago than a heartbeat, whatever the clock says.
+  void armSilence() {
+    const auto ago = std::chrono::duration_cast<std::chrono::milliseconds>(loop_.now() - heard_at_);
+    heard_ = false;
+    if (silence_) loop_.cancel(*silence_);
+    silence_ = loop_.postAfter(times_.silence - std::min(ago, times_.heartbeat), [this] {
+      silence_.reset();
+      if (heard_) return armSilence();
+      stop();
+      silent_();
+    });
+  }
+
+  Loop& loop_;
+  const LinkTimes times_;
+  const std::function<void()> beat_;
+  const std::function<void()> silent_;
+  std::optional<TimerId> tick_;
+  std::optional<TimerId> silence_;
+  bool heard_ = false;
+  Clock::time_point heard_at_;
+};
+
+}  // namespace pop

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "popdistd/controller/remote_agent.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/check.h"
+#include "common/base/text.h"
+
+namespace pop {
+namespace {
+
+// Acknowledged in parts: the agent never waits for one while the sink takes all.
+constexpr std::int64_t kAcknowledgedBytes = kOutputWindowBytes / 4;
+
+std::string silenceText(std::chrono::milliseconds silence) {
+  const auto whole = silence.count() % 1000 == 0;
+  return "it has been silent for " +
+         (whole ? std::to_string(silence.count() / 1000) + " s" : std::to_string(silence.count()) + " ms");
+}
+
+}  // namespace
+
+RemoteAgent::RemoteAgent(Loop& loop, OutputSink& sink, LinkTimes times)
+    : loop_(loop),
+      sink_(sink),
+      heartbeat_(
+          loop, times, [this] { send(HeartbeatCommand{}); },
+          [this, times] { breakLink(unavailable(silenceText(times.silence))); }) {
+  sink_.setOnReady([this] {
+    sink_full_ = false;
+    acknowledgeOutput();
+  });
+}
+
+RemoteAgent::~RemoteAgent() {
+  sink_.setOnReady(nullptr);
+  if (loss_timer_) loop_.cancel(*loss_timer_);
+  if (link_ != nullptr) link_->close();
+}
+
+// ---- the link
+
+void RemoteAgent::linkUp(AgentLink& link) {
+  if (lost()) return link.close();
+  POP_CHECK(link_ == nullptr);
+  link_ = &link;
+  heartbeat_.start();
+  for (AgentCommand& command : std::exchange(waiting_, {})) send(std::move(command));
+}
+
+void RemoteAgent::send(AgentCommand command) {
+  if (lost()) return;
+  if (link_ == nullptr) return waiting_.push_back(std::move(command));
+  link_->send({++last_sent_, std::move(command)});
+}
+
+void RemoteAgent::receive(NumberedReport report) {
+  if (lost()) return;
+  heartbeat_.heard();
+  switch (order_.take(report.number)) {
+    case MessageOrder::Verdict::kNext:
+      return std::visit([this](auto& each) { handle(each); }, report.report);
+    case MessageOrder::Verdict::kDuplicate:
+      return;
+    case MessageOrder::Verdict::kGap:
+      return breakLink(unavailable(order_.gapText(report.number)));
+  }
+}
+
+// It is of no more use: the agent ends everything when it finds it closed.
+void RemoteAgent::breakLink(Status why) {
+  if (link_ != nullptr) std::exchange(link_, nullptr)->close();
+  linkLost(std::move(why));
+}
+
+void RemoteAgent::linkLost(Status why) {
+  if (lost()) return;
+  POP_CHECK(!why.ok());
+  lost_ = std::move(why);
+  link_ = nullptr;
+  heartbeat_.stop();
+  waiting_.clear();
+  output_taken_ = 0;
+  input_offered_ = 0;
+  tellLossSoon();
+}
+
+// From the loop: whoever made the call during which this was found is not ready to hear of it.
+void RemoteAgent::tellLossSoon() {
+  if (loss_timer_) return;
+  loss_timer_ = loop_.postAfter(std::chrono::milliseconds(0), [this] {
+    loss_timer_.reset();
+    tellLoss();
+  });
+}
+
+void RemoteAgent::tellLoss() {
+  if (const auto reply = std::exchange(describe_reply_, nullptr)) reply(lost_);
+  if (const auto reply = std::exchange(trace_reply_, nullptr)) reply({});
+  if (AgentEvents* const events = std::exchange(events_, nullptr)) events->onLost(lost_);
+  if (on_input_ready_) on_input_ready_();
+}
+
+// ---- commands with an answer
+
+void RemoteAgent::describe(int port_count, model::TopologyDetail detail,
+                           std::function<void(Result<HostFacts>)> reply) {
+  describe_reply_ = std::move(reply);
+  if (lost()) return tellLossSoon();
+  send(DescribeCommand{port_count, detail});
+}
+
+void RemoteAgent::run(JobSlice slice, AgentEvents& events) {
+  events_ = &events;
+  if (lost()) return tellLossSoon();
+  first_instance_ = slice.instances.empty() ? 0 : slice.instances.front().env.instance_index;
+  instances_.assign(slice.instances.size(), InstanceState::kStarting);
+  send(RunCommand{std::move(slice)});
+}
+
+void RemoteAgent::traceStacks(std::function<void(std::vector<StackTrace>)> reply) {
+  trace_reply_ = std::move(reply);
+  if (lost()) return tellLossSoon();
+  send(TraceStacksCommand{});
+}
+
+// ---- reports. What another program says is checked before the job believes it.
+
+bool RemoteAgent::runs(int instance, const char* report) {
+  const std::int64_t local = std::int64_t{instance} - first_instance_;
+  if (events_ != nullptr && local >= 0 && local < static_cast<std::int64_t>(instances_.size())) return true;
+  breakLink(internalError("its agent reports that instance " + std::to_string(instance) + ' ' + report +
+                          ", which it was not asked to start"));
+  return false;
+}
+
+bool RemoteAgent::advance(int instance, InstanceEvent event, const char* report) {
+  if (!runs(instance, report)) return false;
+  InstanceState& state = instances_[static_cast<std::size_t>(instance - first_instance_)];
+  const auto next = step(state, event);
+  if (next) {
+    state = *next;
+    return true;
+  }
+  breakLink(internalError("its agent reports out of order that instance " + std::to_string(instance) + ' ' +
+                          report));
+  return false;
+}
+
+void RemoteAgent::handle(DescribedReport& report) {
+  const auto reply = std::exchange(describe_reply_, nullptr);
+  if (!reply) return;
+  if (!report.status.ok()) return reply(std::move(report.status));
+  reply(std::move(report.facts));
+}
+
+void RemoteAgent::handle(StartedReport& report) {
+  if (!advance(report.instance, InstanceEvent::kStarted, "has started")) return;
+  events_->onStarted(report.instance, report.pid);
+}
+
+void RemoteAgent::handle(EndedReport& report) {
+  if (!advance(report.instance, InstanceEvent::kEnded, "has ended")) return;
+  events_->onEnded(report.instance, report.end);
+}
+
+void RemoteAgent::handle(ClosedReport& report) {
+  if (!advance(report.instance, InstanceEvent::kClosed, "is closed")) return;
+  events_->onClosed(report.instance);
+}
+
+void RemoteAgent::handle(AbortedReport& report) {
+  if (!runs(report.instance, "asks to end the job")) return;
+  events_->onAborted(report.instance, report.exit_code, report.message);
+}
+
+void RemoteAgent::handle(FenceReachedReport& report) {
+  if (events_ != nullptr) events_->onFenceReached(std::move(report.values));
+}
+
+void RemoteAgent::handle(StacksReport& report) {
+  if (const auto reply = std::exchange(trace_reply_, nullptr)) reply(std::move(report.traces));
+}
+
+void RemoteAgent::handle(OutputReport& report) {
+  if (!runs(report.instance, "writes")) return;
+  output_taken_ += static_cast<std::int64_t>(report.text.size());
+  if (!sink_.write(report.instance, report.stream, report.text)) sink_full_ = true;
+  if (output_taken_ >= kAcknowledgedBytes) acknowledgeOutput();
+}
+
+// A sink that is full holds the agent back, and that one its instances.
+void RemoteAgent::acknowledgeOutput() {
+  if (sink_full_ || output_taken_ == 0) return;
+  send(OutputTakenCommand{std::exchange(output_taken_, 0)});
+}
+
+// ---- stdin
+
+std::size_t RemoteAgent::inputRoom() const {
+  return static_cast<std::size_t>(kInputWindowBytes - input_offered_);
+}
+
+void RemoteAgent::offerInput(std::string bytes) {
+  if (lost()) return;
+  POP_CHECK(bytes.size() <= inputRoom());
+  input_offered_ += static_cast<std::int64_t>(bytes.size());
+  send(InputCommand{std::move(bytes)});
+}
+
+void RemoteAgent::handle(InputTakenReport& report) {
+  input_offered_ -= std::clamp<std::int64_t>(report.bytes, 0, input_offered_);
+  if (on_input_ready_) on_input_ready_();
+}
+
+}  // namespace pop

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// An agent on another host: calls of the agent port go over a link as numbered commands, numbered reports
+// come back as the port's events. When the link is lost, so is the agent.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/heartbeat.h"
+#include "common/base/loop.h"
+#include "common/model/agent_messages.h"
+#include "common/model/message_order.h"
+#include "popdistd/controller/instance_fsm.h"
+#include "popdistd/controller/ports.h"
+
+namespace pop {
+
+/// The way to one agent. What comes back over it is given to RemoteAgent::receive, its end to linkLost.
+class AgentLink {
+ public:
+  virtual ~AgentLink() = default;
+  virtual void send(NumberedCommand command) = 0;  ///< In order; keeps what cannot be sent at once.
+  virtual void close() = 0;                        ///< Nothing more will be sent, nor looked at.
+};
+
+class RemoteAgent final : public Agent {
+ public:
+  /// `loop` and `sink` outlive the agent.
+  RemoteAgent(Loop& loop, OutputSink& sink, LinkTimes times = {});
+  ~RemoteAgent() override;  ///< Closes the link, and so ends the agent's job.
+  RemoteAgent(const RemoteAgent&) = delete;
+  RemoteAgent& operator=(const RemoteAgent&) = delete;
+
+  // ---- the link. Until it is up, commands wait; from then on the other side must show signs of life.
+
+  void linkUp(AgentLink& link);  ///< `link` lives until it is closed. Once.
+  void receive(NumberedReport report);
+  void linkLost(Status why);  ///< Also when it never came up. What follows from it comes from the loop.
+  bool lost() const { return !lost_.ok(); }
+
+  // ---- the agent port
+
+  void describe(int port_count, model::TopologyDetail detail,
+                std::function<void(Result<HostFacts>)> reply) override;
+  void run(JobSlice slice, AgentEvents& events) override;
+  void signal(int signal) override { send(SignalCommand{signal}); }
+  void traceStacks(std::function<void(std::vector<StackTrace>)> reply) override;
+  void stop() override { send(StopCommand{}); }
+  void kill() override { send(KillCommand{}); }
+  void releaseFence(const SharedPutValues& values) override { send(ReleaseFenceCommand{values}); }
+  void announce(const SharedObituaries& obituaries) override { send(AnnounceCommand{obituaries}); }
+
+  // ---- what the instances read on stdin
+
+  /// So many bytes may be offered now. A lost agent takes, and drops, everything.
+  std::size_t inputRoom() const;
+  void offerInput(std::string bytes);  ///< At most inputRoom() bytes; none: the end.
+  void setOnInputReady(std::function<void()> on_ready) { on_input_ready_ = std::move(on_ready); }
+
+ private:
+  void send(AgentCommand command);
+  void breakLink(Status why);
+  void tellLoss();
+  void tellLossSoon();
+
+  // One for each report.
+  void handle(DescribedReport& report);
+  void handle(StartedReport& report);
+  void handle(EndedReport& report);
+  void handle(ClosedReport& report);
+  void handle(AbortedReport& report);
+  void handle(FenceReachedReport& report);
+  void handle(StacksReport& report);
+  void handle(OutputReport& report);
+  void handle(InputTakenReport& report);
+  void handle(HeartbeatReport&) {}
+
+  bool runs(int instance, const char* report);
+  bool advance(int instance, InstanceEvent event, const char* report);
+  void acknowledgeOutput();
+
+  Loop& loop_;
+  OutputSink& sink_;
+  AgentLink* link_ = nullptr;  ///< null: not up yet, or closed
+  Status lost_;
+  std::optional<TimerId> loss_timer_;
+  std::vector<AgentCommand> waiting_;  ///< for the link
+  std::uint64_t last_sent_ = 0;
+  MessageOrder order_;
+  Heartbeat heartbeat_;
+
+  std::function<void(Result<HostFacts>)> describe_reply_;
+  std::function<void(std::vector<StackTrace>)> trace_reply_;
+  AgentEvents* events_ = nullptr;
+  int first_instance_ = 0;                ///< of those that this host runs
+  std::vector<InstanceState> instances_;  ///< in order from the first
+
+  std::int64_t output_taken_ = 0;  ///< and not acknowledged yet
+  bool sink_full_ = false;
+  std::int64_t input_offered_ = 0;  ///< and not taken yet
+  std::function<void()> on_input_ready_;
+};
+
+}  // namespace pop
