@@ -20,8 +20,8 @@ std::vector<std::string> ownAddresses();
 
 /// The address in the subnet; else the one that the controller reached, if it is ours (no forwarding on the
 /// way); else the one from which this host would reach the controller; else the only one there is. No name is
-/// looked up: what this host calls itself may well be a loopback address. kFailedPrecondition names the subnet
-/// and --host-subnet, and what there is instead.
+/// looked up: what this host calls itself may well be a loopback address. kFailedPrecondition names the
+/// subnet and --host-subnet, and what there is instead.
 Result<std::string> hostAddress(const AddressHints& hints);
 
 }  // namespace pop::agent

@@ -46,7 +46,10 @@ void JobAgent::accept(std::shared_ptr<rpc::RunCall> call) {
   if (accepted()) return call->finish({Code::kResourceExhausted, "this agent has its job already"});
   call_ = std::move(call);
   call_->listen({.command = [this](const rpc::v1::Command& command) { receive(command); },
-                 .closed = [this] { giveUp({Code::kUnavailable, "the launcher is gone"}); }});
+                 .closed =
+                     [this] {
+                       giveUp({Code::kUnavailable, "the launcher is gone"});
+                     }});
 }
 
 void JobAgent::giveUp(const Status& why) {
@@ -80,13 +83,14 @@ Status JobAgent::prepare(const rpc::v1::Hello& hello) {
   input_ = std::make_unique<PipeInput>(loop_, std::move(pipe));
   LinkTimes times;
   if (hello.silence_ms() > 0) times.silence = std::chrono::milliseconds(hello.silence_ms());
+  ReportLink& reports = *this;
   session_ = std::make_unique<AgentSession>(
-      loop_, *this, *input_, [this](const Status& why) { over(why); }, times);
+      loop_, reports, *input_, [this](const Status& why) { over(why); }, times);
   const AddressHints hints{hello.subnet(), hello.reached_at(), hello.controller_at()};
   agent_ = std::make_unique<LocalAgent>(
       loop_, std::move(*std::exchange(keeper_, std::nullopt)), *session_,
       OutputPump::Modes{modeOf(hello.whole_lines_out()), modeOf(hello.whole_lines_err())},
-      LocalAgent::Surroundings{.stdin_source = input_->source(), .address = [hints] { return hostAddress(hints); }});
+      AgentSurroundings{.stdin_source = input_->source(), .address = [hints] { return hostAddress(hints); }});
   if (!hello.job_directory().empty()) agent_->removeAtEnd(hello.job_directory());
   return {};
 }

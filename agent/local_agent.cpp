@@ -47,7 +47,7 @@ VariableNames ownVariables() {
 }  // namespace
 
 LocalAgent::LocalAgent(os::AsioLoop& loop, keeper::Keeper keeper, OutputSink& sink, OutputPump::Modes modes,
-                       Surroundings surroundings)
+                       AgentSurroundings surroundings)
     : loop_(loop),
       surroundings_(std::move(surroundings)),
       keeper_(std::move(keeper)),

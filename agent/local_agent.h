@@ -21,17 +21,17 @@
 
 namespace pop::agent {
 
+/// What depends on who started this process, and from where.
+struct AgentSurroundings {
+  int stdin_source = STDIN_FILENO;
+  std::function<Result<std::string>()> address = nullptr;  ///< of this host; null: the job has no other one
+};
+
 class LocalAgent final : public Agent, private Processes {
  public:
-  /// What depends on who started this process, and from where.
-  struct Surroundings {
-    int stdin_source = STDIN_FILENO;
-    std::function<Result<std::string>()> address = nullptr;  ///< of this host; null: the job has no other one
-  };
-
   /// `loop` and `sink` outlive the agent. `modes`: whether instances share a stream of the sink line by line.
   LocalAgent(os::AsioLoop& loop, keeper::Keeper keeper, OutputSink& sink, OutputPump::Modes modes,
-             Surroundings surroundings = {});
+             AgentSurroundings surroundings = {});
   ~LocalAgent() override;
 
   /// The path of a directory for all instances of this host, which does not exist yet: whoever needs it makes
@@ -64,7 +64,7 @@ class LocalAgent final : public Agent, private Processes {
   void drain(int instance) override { pump_.drain(instance); }
 
   os::AsioLoop& loop_;
-  const Surroundings surroundings_;
+  const AgentSurroundings surroundings_;
   keeper::Keeper keeper_;
   AgentCore core_;
   InstanceServer server_;

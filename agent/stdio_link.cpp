@@ -56,7 +56,8 @@ Result<sys::Fd> takeStdio() {
   if (!in.valid() || !out.valid() || !null.valid()) return errnoStatus("taking stdin and stdout", errno);
   ::dup2(null.get(), STDIN_FILENO);
   ::dup2(null.get(), STDOUT_FILENO);
-  Result<sys::Fd> stream = one_socket ? Result<sys::Fd>(std::move(in)) : connectPipes(std::move(in), std::move(out));
+  Result<sys::Fd> stream =
+      one_socket ? Result<sys::Fd>(std::move(in)) : connectPipes(std::move(in), std::move(out));
   if (stream.ok()) POP_RETURN_IF_ERROR(sys::setNonBlocking(stream->get()));
   return stream;
 }

@@ -4,7 +4,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -12,7 +14,9 @@
 #include "common/base/text.h"
 #include "common/contract/exit_code.h"
 #include "common/log/log.h"
+#include "common/model/host_list.h"
 #include "common/model/placement.h"
+#include "common/sys/program.h"
 #include "poprun/cli/config_file.h"
 #include "poprun/cli/file_text.h"
 #include "poprun/cli/options_doc.h"
@@ -105,7 +109,21 @@ void logOptions(const Options& options) {
   }
 }
 
-int runPlanned(const Options& options, const model::JobSpec& spec) {
+bool hasOtherHosts(const model::JobSpec& spec, const std::string& own_host_name) {
+  return std::any_of(spec.hosts.begin(), spec.hosts.end(), [&own_host_name](const model::Host& host) {
+    return !model::isThisHost(host.name, own_host_name);
+  });
+}
+
+// Returns only when it could not.
+int handOver(char** argv) {
+  const std::string program = sys::ownProgram("poprun-hosts");
+  ::execv(program.c_str(), argv);
+  return reportMistakes(
+      {"jobs on other hosts need " + program + ": " + errnoStatus("starting it", errno).message()});
+}
+
+int runPlanned(const Options& options, const model::JobSpec& spec, HostsRunner run_on_hosts) {
   const int verbosity = options.debug ? 2 : options.verbosity;
   log::setLevel(levelOf(verbosity));
   if (options.debug) logOptions(options);
@@ -114,18 +132,22 @@ int runPlanned(const Options& options, const model::JobSpec& spec) {
   if (options.print_topology || verbosity >= 2) {
     settings.before_output = topologyTable(spec, model::place(spec));
   }
-  return runJob(spec, settings);
+  return run_on_hosts != nullptr ? run_on_hosts(options, spec, settings) : runJob(spec, settings);
 }
 
-int runArguments(const std::string& name, const std::vector<std::string>& arguments) {
+int runArguments(int argc, char** argv, HostsRunner run_on_hosts) {
   openMissingStdio();
-  const ParsedOptions parsed = parseOptions(arguments, cli::spellingOf(name));
+  const std::string name = argc > 0 ? argv[0] : "poprun";
+  const ParsedOptions parsed = parseOptions({argv + std::min(argc, 1), argv + argc}, cli::spellingOf(name));
   const Options& options = parsed.options;
   if (options.help) return print(cli::helpText());
   if (options.version && parsed.mistakes.empty()) return print(versionText(options.version_format));
 
   const Surroundings here = surroundings();
   const BuiltJob job = buildFor(parsed, here);
+  const bool on_hosts = hasOtherHosts(job.spec, here.host_name);
+  const bool runs = job.mistakes.empty() && options.dry_run == DryRun::kNo && !onlyExports(options);
+  if (runs && on_hosts && run_on_hosts == nullptr) return handOver(argv);
   reportWarnings(job.warnings);
   if (!job.mistakes.empty()) return reportMistakes(job.mistakes);
   if (!options.export_config.empty()) {
@@ -136,14 +158,14 @@ int runArguments(const std::string& name, const std::vector<std::string>& argume
   if (const auto obstacles = findObstacles(job.spec, here.host_name); !obstacles.empty()) {
     return reportMistakes(obstacles);
   }
-  return runPlanned(options, job.spec);
+  return runPlanned(options, job.spec, on_hosts ? run_on_hosts : nullptr);
 }
 
 }  // namespace
 
-int runApp(const std::string& name, const std::vector<std::string>& arguments) {
+int runApp(int argc, char** argv, HostsRunner run_on_hosts) {
   try {
-    return runArguments(name, arguments);
+    return runArguments(argc, argv, run_on_hosts);
   } catch (const std::exception& error) {  // a library's: no memory, no descriptors
     std::fprintf(stderr, "poprun: %s (see `ulimit -n` and `ulimit -v`)\n", error.what());
     return contract::kExitLauncherFailed;

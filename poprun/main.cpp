@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// poprun: jobs on this host, and plans of all others.
 #include "poprun/app.h"
 
 int main(int argc, char** argv) {
-  if (argc < 1) return pop::runApp("poprun", {});
-  return pop::runApp(argv[0], {argv + 1, argv + argc});
+  return pop::runApp(argc, argv, nullptr);
 }

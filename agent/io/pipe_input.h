@@ -23,7 +23,9 @@ class PipeInput final : public InputSink {
 
   void write(std::string bytes) override;
   void end() override;
-  void setOnTaken(std::function<void(std::int64_t bytes)> on_taken) override { on_taken_ = std::move(on_taken); }
+  void setOnTaken(std::function<void(std::int64_t bytes)> on_taken) override {
+    on_taken_ = std::move(on_taken);
+  }
 
  private:
   void advance();

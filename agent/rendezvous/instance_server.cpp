@@ -63,7 +63,8 @@ Result<std::string> InstanceServer::open(const JobSlice& slice) {
   num_instances_ = slice.num_instances;
   for (const InstanceOrder& order : slice.instances) local_instances_.insert(order.env.instance_index);
   fence_ = std::make_unique<Fence>(local_instances_.size());
-  const std::string name = "popdist-" + job_id_;
+  // Hosts of a job may share a network namespace.
+  const std::string name = "popdist-" + job_id_ + "-" + std::to_string(::getpid());
   POP_ASSIGN_OR_RETURN(listener_, sys::listenAbstract(name));
   listen();
   return name;

@@ -23,7 +23,10 @@ class AgentCall::Reactor final : public grpc::ClientBidiReactor<v1::Command, v1:
                                  public std::enable_shared_from_this<Reactor> {
  public:
   Reactor(Loop& loop, std::shared_ptr<grpc::Channel> channel, Events events)
-      : loop_(loop), channel_(std::move(channel)), stub_(v1::Agent::NewStub(channel_)), events_(std::move(events)) {}
+      : loop_(loop),
+        channel_(std::move(channel)),
+        stub_(v1::Agent::NewStub(channel_)),
+        events_(std::move(events)) {}
 
   void start() {
     self_ = shared_from_this();

@@ -2,7 +2,9 @@
 // Commands and reports.
 #include "common/rpc/agent_codec.h"
 
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "common/rpc/codec_parts.h"
 
@@ -45,13 +47,16 @@ void encodeBody(const KillCommand&, v1::Command& into) {
   into.mutable_kill();
 }
 void encodeBody(const ReleaseFenceCommand& release, v1::Command& into) {
-  encodeValues(release.values, into.mutable_release_fence());
+  encodeValues(*release.values, into.mutable_release_fence());
 }
 void encodeBody(const AnnounceCommand& announce, v1::Command& into) {
-  v1::Obituary* const obituary = into.mutable_announce();
-  obituary->set_instance(announce.obituary.instance);
-  obituary->set_clean(announce.obituary.clean);
-  obituary->set_text(announce.obituary.text);
+  into.mutable_announce();
+  for (const Obituary& obituary : *announce.obituaries) {
+    v1::Obituary* const each = into.mutable_announce()->add_obituaries();
+    each->set_instance(obituary.instance);
+    each->set_clean(obituary.clean);
+    each->set_text(obituary.text);
+  }
 }
 void encodeBody(const InputCommand& input, v1::Command& into) {
   into.set_input(input.bytes);
@@ -77,6 +82,13 @@ Status decodeRun(const v1::Slice& from, AgentCommand& into) {
   return {};
 }
 
+SharedObituaries decodeObituaries(const v1::Obituaries& from) {
+  std::vector<Obituary> obituaries;
+  for (const v1::Obituary& each : from.obituaries())
+    obituaries.push_back({each.instance(), each.clean(), each.text()});
+  return std::make_shared<const std::vector<Obituary>>(std::move(obituaries));
+}
+
 Status decodeBody(const v1::Command& from, AgentCommand& into) {
   switch (from.body_case()) {
     case v1::Command::kDescribe:
@@ -96,11 +108,11 @@ Status decodeBody(const v1::Command& from, AgentCommand& into) {
       into.emplace<KillCommand>();
       return {};
     case v1::Command::kReleaseFence:
-      into.emplace<ReleaseFenceCommand>().values = decodeValues(from.release_fence());
+      into.emplace<ReleaseFenceCommand>().values =
+          std::make_shared<const PutValues>(decodeValues(from.release_fence()));
       return {};
     case v1::Command::kAnnounce:
-      into.emplace<AnnounceCommand>().obituary = {from.announce().instance(), from.announce().clean(),
-                                                  from.announce().text()};
+      into.emplace<AnnounceCommand>().obituaries = decodeObituaries(from.announce());
       return {};
     case v1::Command::kInput:
       into.emplace<InputCommand>().bytes = from.input();

@@ -126,7 +126,8 @@ class AgentServer::Impl final : public v1::Agent::CallbackService {
     builder.RegisterService(this);
     server_ = builder.BuildAndStart();
     if (!server_ || (!address.empty() && port == 0))
-      return Status(Code::kUnavailable, "cannot listen at " + address + " (is it another's, or not this host's?)");
+      return Status(Code::kUnavailable,
+                    "cannot listen at " + address + " (is it another's, or not this host's?)");
     return port;
   }
 

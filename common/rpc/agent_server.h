@@ -32,7 +32,7 @@ class RunCall {
   /// Before this, commands wait.
   virtual void listen(Events events) = 0;
   virtual void send(v1::Report report) = 0;
-  virtual void finish(Status status) = 0;  ///< after all that was sent
+  virtual void finish(Status status) = 0;    ///< after all that was sent
   virtual std::string peerName() const = 0;  ///< of the client's certificate; empty without one
 };
 
@@ -51,7 +51,8 @@ class AgentServer {
   void serveOver(sys::Fd stream);
 
   /// Connections to `address` ("10.0.0.1:7900", "[::]:7900"). The port: of use where 0 was asked for.
-  Result<int> listenAt(const std::string& address, const std::shared_ptr<grpc::ServerCredentials>& credentials);
+  Result<int> listenAt(const std::string& address,
+                       const std::shared_ptr<grpc::ServerCredentials>& credentials);
 
  private:
   class Impl;

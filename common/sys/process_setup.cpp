@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <csignal>
+#include <initializer_list>
 
 namespace pop::sys {
 

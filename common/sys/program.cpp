@@ -45,11 +45,10 @@ class SpawnAttributes {
 
 class SpawnActions {
  public:
-  SpawnActions(int out, int err) {
+  explicit SpawnActions(const std::array<int, 3>& stdio) {
     ::posix_spawn_file_actions_init(&actions_);
-    ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    ::posix_spawn_file_actions_adddup2(&actions_, out, STDOUT_FILENO);
-    ::posix_spawn_file_actions_adddup2(&actions_, err, STDERR_FILENO);
+    for (int fd = 0; fd < 3; ++fd)
+      ::posix_spawn_file_actions_adddup2(&actions_, stdio[static_cast<std::size_t>(fd)], fd);
   }
   ~SpawnActions() { ::posix_spawn_file_actions_destroy(&actions_); }
   SpawnActions(const SpawnActions&) = delete;
@@ -59,18 +58,6 @@ class SpawnActions {
  private:
   posix_spawn_file_actions_t actions_{};
 };
-
-Result<pid_t> start(const std::vector<std::string>& command, const Pipe& out, const Pipe& err) {
-  std::vector<char*> arguments;
-  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  const SpawnActions actions(out.write_end.get(), err.write_end.get());
-  pid_t pid = -1;
-  const int error =
-      ::posix_spawnp(&pid, arguments[0], actions.get(), SpawnAttributes().get(), arguments.data(), environ);
-  if (error != 0) return errnoStatus("starting " + command.front(), error);
-  return pid;
-}
 
 // Appends what is there to `text`; the end of the stream closes it.
 void readSome(Fd& stream, std::string& text) {
@@ -112,11 +99,26 @@ std::string ownProgram(const std::string& name) {
   return ::access(installed.c_str(), X_OK) == 0 ? installed : directory + '/' + name;
 }
 
+Result<pid_t> startProgram(const std::vector<std::string>& command, const std::array<int, 3>& stdio) {
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  const SpawnActions actions(stdio);
+  pid_t pid = -1;
+  const int error =
+      ::posix_spawnp(&pid, arguments[0], actions.get(), SpawnAttributes().get(), arguments.data(), environ);
+  if (error != 0) return errnoStatus("starting " + command.front(), error);
+  return pid;
+}
+
 Result<std::string> outputOf(const std::vector<std::string>& command, std::chrono::milliseconds patience) {
   const Clock::time_point deadline = Clock::now() + patience;
   POP_ASSIGN_OR_RETURN(Pipe out, makePipe());
   POP_ASSIGN_OR_RETURN(Pipe err, makePipe());
-  POP_ASSIGN_OR_RETURN(const pid_t pid, start(command, out, err));
+  const Fd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (!null.valid()) return errnoStatus("opening /dev/null", errno);
+  POP_ASSIGN_OR_RETURN(const pid_t pid,
+                       startProgram(command, {null.get(), out.write_end.get(), err.write_end.get()}));
   out.write_end.reset();
   err.write_end.reset();
   std::string out_text, err_text;

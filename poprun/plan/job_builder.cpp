@@ -167,19 +167,12 @@ BuiltJob buildJob(const Options& options, const Surroundings& here) {
 
 std::vector<std::string> findObstacles(const model::JobSpec& spec, const std::string& own_host_name) {
   std::vector<std::string> obstacles;
-  std::vector<std::string> others;
-  for (const model::Host& host : spec.hosts) {
-    if (!model::isThisHost(host.name, own_host_name)) others.push_back(host.name);
-  }
-  if (!others.empty()) {
-    const bool many = others.size() > 4;
-    if (many) others.resize(3);
-    obstacles.push_back("--host " + join(others, ",") + (many ? ",…" : "") +
-                        ": this version starts instances on " + "this host only (localhost, or " +
-                        own_host_name + "); --dry-run plans such a job");
-  } else if (spec.hosts.size() > 1) {
+  const auto own = std::count_if(spec.hosts.begin(), spec.hosts.end(), [&](const model::Host& host) {
+    return model::isThisHost(host.name, own_host_name);
+  });
+  if (own > 1) {
     obstacles.emplace_back(
-        "--host: these are names of one host, this one; name it once, with slots if need be");
+        "--host: several of these are names of one host, this one; name it once, with slots if need be");
   }
   const model::PartitionRequest& partition = spec.partition;
   if (!partition.name.empty() || !partition.allocation.empty() || partition.update ||

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The controller port, as the command line sees it. In process (local_controller.h) or, one day, a popdistd.
+// The controller port, as the command line sees it: for a job on this host (local_controller.h) or on several
+// (hosts_controller.h).
 #pragma once
 
 #include "common/base/status.h"
@@ -20,6 +21,10 @@ class Controller {
 
   /// Passes `signal` on to all instances.
   virtual void signal(int signal) = 0;
+
+  /// Ends what is left of the job on every host that can be reached, whatever happened before. The loop has
+  /// been stopped. Once.
+  virtual Status shutDown() = 0;
 };
 
 }  // namespace pop

@@ -42,8 +42,8 @@ Result<CacheDirectory> cacheDirectory(const std::string& chosen) {
   }
   if (const char* const set = variable("POPDIST_EXECUTABLE_CACHE_PATH")) return CacheDirectory{set};
   const char* const temporary = variable("TMPDIR");
-  return CacheDirectory{absolute(std::string(temporary != nullptr ? temporary : "/tmp") + "/poprun-" + randomName()),
-                        true};
+  return CacheDirectory{
+      absolute(std::string(temporary != nullptr ? temporary : "/tmp") + "/poprun-" + randomName()), true};
 }
 
 }  // namespace pop

@@ -8,8 +8,8 @@
 
 namespace pop {
 
-/// Random. Use each for one purpose: what is seen in the file system must not tell the name of a socket before
-/// that is ours.
+/// Random. Use each for one purpose: what is seen in the file system must not tell the name of a socket
+/// before that is ours.
 std::string randomName();
 
 struct CacheDirectory {
@@ -17,9 +17,9 @@ struct CacheDirectory {
   bool fresh = false;  ///< goes with the job; whoever needs it makes it
 };
 
-/// `chosen` (--executable-cache-path) as an absolute path, made now; else POPDIST_EXECUTABLE_CACHE_PATH; else a
-/// fresh one in TMPDIR. Making and removing that here would cost a job on a disk's file system a millisecond, and
-/// most need none.
+/// `chosen` (--executable-cache-path) as an absolute path, made now; else POPDIST_EXECUTABLE_CACHE_PATH; else
+/// a fresh one in TMPDIR. Making and removing that here would cost a job on a disk's file system a
+/// millisecond, and most need none.
 Result<CacheDirectory> cacheDirectory(const std::string& chosen);
 
 }  // namespace pop

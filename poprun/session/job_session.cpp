@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -57,12 +58,11 @@ void logEvent(const LogEntry& entry) {
 
 class Session {
  public:
-  Session(const model::JobSpec& spec, const SessionSettings& settings, keeper::Keeper keeper)
+  Session(const model::JobSpec& spec, const SessionSettings& settings, const ControllerMaker& make)
       : spec_(spec),
         mux_(loop_, settings.output,
              [this](const WriteFailure& failure) { loop_.post([this, failure] { cannotWrite(failure); }); }),
-        controller_(loop_, std::move(keeper), mux_,
-                    {modeOf(settings.output.out), modeOf(settings.output.err)}) {}
+        controller_(make(loop_, mux_)) {}
 
   int run(const SessionSettings& settings) {
     if (const Status opened = mux_.openFiles(); !opened.ok()) return refuse(opened);
@@ -70,7 +70,7 @@ class Session {
     const std::vector<int> signals = unignored(kEndingSignals);
     loop_.watchSignals(unignored(kWatchedSignals), [this](int signal) { onSignal(signal); });
     if (!settings.before_output.empty()) mux_.print(settings.before_output);
-    const Status submitted = controller_.submit(
+    const Status submitted = controller_->submit(
         spec_, {.event = [this](const LogEntry& entry) { noteEvent(entry); },
                 .placed = settings.report_bindings ? bindingReporter() : nullptr,
                 .restarting = [this](const JobOutcome& failed, int restart) { restarting(failed, restart); },
@@ -80,7 +80,7 @@ class Session {
                       loop_.post([this] { loop_.stop(); });
                     }});
     if (submitted.ok()) loop_.run();
-    const Status ended = controller_.shutDown();
+    const Status ended = controller_->shutDown();
     log::setSink(nullptr);
     if (!submitted.ok()) return launcherFailed(submitted);
     // Nothing is left to stop: a signal may end us at once should nobody read what flush writes, and else is
@@ -101,13 +101,9 @@ class Session {
     };
   }
 
-  static agent::OutputPump::Mode modeOf(const StreamSettings& settings) {
-    return settings.whole_lines ? agent::OutputPump::Mode::kLines : agent::OutputPump::Mode::kRaw;
-  }
-
   // Before anything has started.
   int refuse(const Status& status) {
-    static_cast<void>(controller_.shutDown());
+    static_cast<void>(controller_->shutDown());
     return launcherFailed(status);
   }
 
@@ -144,7 +140,7 @@ class Session {
       write_error_ = errnoStatus("the job was stopped, as its output cannot be written to " + failure.where,
                                  failure.error);
     }
-    controller_.stop(SIGPIPE);
+    controller_->stop(SIGPIPE);
   }
 
   void restarting(const JobOutcome& failed, int restart) { mux_.say(restartNotice(failed, spec_, restart)); }
@@ -155,10 +151,10 @@ class Session {
         return suspend();
       case SIGCONT:
         if (loop_.now() - continued_at_ < kSameCause) return;  // passed on already
-        return controller_.signal(signal);
+        return controller_->signal(signal);
       case SIGUSR1:
       case SIGUSR2:
-        return controller_.signal(signal);
+        return controller_->signal(signal);
       default:
         return endingSignal(signal);
     }
@@ -168,12 +164,12 @@ class Session {
   // stop that can be handled would be ignored there. They go on with us, however that comes: SIGCONT may be
   // ignored, and the first process of a container cannot be stopped at all.
   void suspend() {
-    controller_.signal(SIGSTOP);
+    controller_->signal(SIGSTOP);
     mux_.eraseStatus();
     const Clock::time_point stopped = loop_.now();
     ::raise(SIGSTOP);
     loop_.extendTimers(loop_.now() - stopped);
-    controller_.signal(SIGCONT);
+    controller_->signal(SIGCONT);
     continued_at_ = loop_.now();
   }
 
@@ -184,13 +180,13 @@ class Session {
     if (now - last_signal_ < kSameCause) return;
     last_signal_ = now;
     if (++user_signals_ > 1) mux_.abandon();
-    controller_.stop(signal);
+    controller_->stop(signal);
   }
 
   const model::JobSpec& spec_;
   os::AsioLoop loop_;
   OutputMux mux_;
-  LocalController controller_;
+  const std::unique_ptr<Controller> controller_;
   std::optional<JobOutcome> outcome_;
   Status write_error_;
   const Clock::time_point started_at_ = Clock::now();
@@ -201,13 +197,23 @@ class Session {
 
 }  // namespace
 
+int runSession(const model::JobSpec& spec, const SessionSettings& settings, const ControllerMaker& make) {
+  sys::setUpForJobs();
+  const int exit_code = Session(spec, settings, make).run(settings);
+  setDisposition(kEndingSignals, SIG_IGN);  // the exit code is known: a late Ctrl-C must not replace it
+  return exit_code;
+}
+
 int runJob(const model::JobSpec& spec, const SessionSettings& settings) {
   Result<keeper::Keeper> keeper = keeper::forkKeeper();
   if (!keeper.ok()) return launcherFailed(keeper.status());
-  sys::setUpForJobs();
-  const int exit_code = Session(spec, settings, std::move(*keeper)).run(settings);
-  setDisposition(kEndingSignals, SIG_IGN);  // the exit code is known: a late Ctrl-C must not replace it
-  return exit_code;
+  const auto modeOf = [](const StreamSettings& stream) {
+    return stream.whole_lines ? agent::OutputPump::Mode::kLines : agent::OutputPump::Mode::kRaw;
+  };
+  return runSession(spec, settings, [&](os::AsioLoop& loop, OutputMux& mux) -> std::unique_ptr<Controller> {
+    const agent::OutputPump::Modes modes{modeOf(settings.output.out), modeOf(settings.output.err)};
+    return std::make_unique<LocalController>(loop, std::move(*keeper), mux, modes);
+  });
 }
 
 }  // namespace pop

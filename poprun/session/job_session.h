@@ -3,7 +3,13 @@
 // summary.
 #pragma once
 
+#include <functional>
+#include <memory>
+#include <string>
+
 #include "common/model/job_spec.h"
+#include "common/os/asio_loop.h"
+#include "poprun/session/controller.h"
 #include "poprun/ui/output_mux.h"
 
 namespace pop {
@@ -14,7 +20,13 @@ struct SessionSettings {
   bool report_bindings = false;  ///< on stderr, which CPUs and memory each instance gets
 };
 
-/// Runs the job to its end. Call it while the process has a single thread: the keeper is forked here.
+/// Makes what drives the job, with the session's loop and output.
+using ControllerMaker = std::function<std::unique_ptr<Controller>(os::AsioLoop& loop, OutputMux& mux)>;
+
+/// Runs the job to its end; poprun's exit code.
+int runSession(const model::JobSpec& spec, const SessionSettings& settings, const ControllerMaker& make);
+
+/// On this host. Call it while the process has a single thread: the keeper is forked here.
 int runJob(const model::JobSpec& spec, const SessionSettings& settings);
 
 }  // namespace pop

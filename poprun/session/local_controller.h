@@ -20,8 +20,7 @@ class LocalController final : public Controller {
   void stop(int user_signal) override;
   void signal(int signal) override;
 
-  /// Ends what is left of the job on this host, whatever happened before.
-  Status shutDown() { return agent_.shutDown(); }
+  Status shutDown() override { return agent_.shutDown(); }
 
  private:
   os::AsioLoop& loop_;

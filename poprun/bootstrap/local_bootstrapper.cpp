@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "poprun/bootstrap/local_bootstrapper.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "common/sys/program.h"
+#include "common/sys/unix_socket.h"
+
+namespace pop {
+
+LocalBootstrapper::~LocalBootstrapper() {
+  for (AgentProcess& agent : agents_) {
+    if (agent.errors.valid()) loop_.unwatch(agent.errors.get());
+    while (agent.pid > 0 && ::waitpid(agent.pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+}
+
+void LocalBootstrapper::start(BootstrapEvents events) {
+  events_ = std::move(events);
+  for (int host = 0; host < static_cast<int>(agents_.size()); ++host)
+    loop_.post([this, host] { startAgent(host); });
+}
+
+void LocalBootstrapper::startAgent(int host) {
+  AgentProcess& agent = agents_[static_cast<std::size_t>(host)];
+  Result<std::pair<sys::Fd, sys::Fd>> ends = sys::socketPair();
+  if (!ends.ok()) return events_.failed(host, ends.status());
+  Result<sys::Pipe> errors = sys::makePipe();
+  if (!errors.ok()) return events_.failed(host, errors.status());
+  if (const Status set = sys::setNonBlocking(ends->first.get()); !set.ok()) return events_.failed(host, set);
+  const Result<pid_t> pid =
+      sys::startProgram(command_, {ends->second.get(), ends->second.get(), errors->write_end.get()});
+  if (!pid.ok()) return events_.failed(host, pid.status());
+  agent.pid = pid.value();
+  agent.errors = std::move(errors->read_end);
+  loop_.watchReadable(agent.errors.get(), [this, host] { readErrors(host); });
+  events_.reached(host, {std::move(ends->first), {}, {}});
+}
+
+void LocalBootstrapper::readErrors(int host) {
+  AgentProcess& agent = agents_[static_cast<std::size_t>(host)];
+  std::array<char, 4096> chunk{};
+  const ssize_t got = ::read(agent.errors.get(), chunk.data(), chunk.size());
+  if (got < 0) return;
+  agent.unfinished.append(chunk.data(), static_cast<std::size_t>(got));
+  for (std::size_t end = 0; (end = agent.unfinished.find('\n')) != std::string::npos;) {
+    events_.said(host, agent.unfinished.substr(0, end));
+    agent.unfinished.erase(0, end + 1);
+  }
+  if (got > 0) return;
+  loop_.unwatch(agent.errors.get());
+  agent.errors.reset();
+}
+
+}  // namespace pop

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The agent of this host, when the job has other hosts too: a process like theirs, started directly.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "common/os/asio_loop.h"
+#include "poprun/bootstrap/bootstrapper.h"
+
+namespace pop {
+
+class LocalBootstrapper final : public Bootstrapper {
+ public:
+  /// `command`: the agent and its arguments; once for each of `count` hosts.
+  LocalBootstrapper(os::AsioLoop& loop, std::vector<std::string> command, int count)
+      : loop_(loop), command_(std::move(command)), agents_(static_cast<std::size_t>(count)) {}
+  ~LocalBootstrapper() override;  ///< waits for the agents, which end with their streams
+
+  void start(BootstrapEvents events) override;
+
+ private:
+  struct AgentProcess {
+    pid_t pid = -1;
+    sys::Fd errors;
+    std::string unfinished;  ///< line
+  };
+
+  void startAgent(int host);
+  void readErrors(int host);
+
+  os::AsioLoop& loop_;
+  const std::vector<std::string> command_;
+  std::vector<AgentProcess> agents_;
+  BootstrapEvents events_;
+};
+
+}  // namespace pop

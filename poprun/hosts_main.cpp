@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// poprun-hosts: poprun with what jobs on other hosts need.
+#include "poprun/app.h"
+#include "poprun/session/hosts_session.h"
+
+int main(int argc, char** argv) {
+  return pop::runApp(argc, argv, pop::runOnHosts);
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "poprun/session/host_link.h"
+
+#include <utility>
+
+#include "common/contract/version.h"
+#include "common/rpc/agent_codec.h"
+
+namespace pop {
+
+HostLink::HostLink(Loop& loop, std::shared_ptr<grpc::Channel> channel, RemoteAgent& agent,
+                   std::function<void()> over)
+    : agent_(agent),
+      over_(std::move(over)),
+      call_(loop, std::move(channel),
+            {.report = [this](const rpc::v1::Report& report) { receive(report); },
+             .ended = [this](const Status& why) { ended(why); }}) {}
+
+void HostLink::hello(rpc::v1::Hello hello) {
+  hello.set_protocol(contract::kAgentProtocol);
+  hello.set_version(contract::kVersion);
+  rpc::v1::Command command;
+  *command.mutable_hello() = std::move(hello);
+  call_.send(std::move(command));
+}
+
+void HostLink::send(NumberedCommand command) {
+  call_.send(rpc::encode(command));
+}
+
+void HostLink::close() {
+  call_.close();
+}
+
+void HostLink::receive(const rpc::v1::Report& report) {
+  if (!welcomed_ && report.has_welcome()) return welcome(report.welcome());
+  NumberedReport decoded;
+  const Status status = rpc::decode(report, decoded);
+  if (!status.ok()) return agent_.linkLost(status);
+  agent_.receive(std::move(decoded));
+}
+
+void HostLink::welcome(const rpc::v1::Welcome& welcome) {
+  if (welcome.protocol() != contract::kAgentProtocol) {
+    return agent_.linkLost(failedPrecondition("popdist-agent there is " + welcome.version() + ", poprun is " +
+                                              contract::kVersion + ": they do not understand each other"));
+  }
+  welcomed_ = true;
+  agent_.linkUp(*this);
+}
+
+void HostLink::ended(const Status& why) {
+  agent_.linkLost(why.ok() ? unavailable("its agent has ended") : why);
+  over_();
+}
+
+}  // namespace pop

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "poprun/session/hosts_controller.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "common/base/text.h"
+#include "common/contract/version.h"
+#include "common/model/placement.h"
+#include "common/rpc/agent_call.h"
+#include "poprun/session/job_names.h"
+
+namespace pop {
+namespace {
+
+using namespace std::chrono_literals;
+
+// People begin to wonder after some seconds; after that, they know.
+constexpr std::chrono::milliseconds kFirstNotice = 3s;
+constexpr std::chrono::milliseconds kNextNotice = 10s;
+
+// An agent's keeper gives up after 5 s what resists SIGKILL.
+constexpr std::chrono::milliseconds kEndPatience = 7s;
+
+// Instances run where poprun was started, on every host: an agent starts elsewhere.
+Status nameDirectories(model::JobSpec& spec) {
+  std::error_code error;
+  const std::string here = std::filesystem::current_path(error);
+  if (error) return errnoStatus("finding out the working directory", error.value());
+  for (model::Program& program : spec.programs) {
+    if (program.working_directory.empty()) program.working_directory = here;
+  }
+  return {};
+}
+
+}  // namespace
+
+HostsController::HostsController(os::AsioLoop& loop, OutputSink& sink, HostsSettings settings,
+                                 std::vector<BootstrapPart> parts)
+    : loop_(loop), settings_(std::move(settings)), parts_(std::move(parts)), output_(sink), stdin_(loop) {}
+
+HostsController::~HostsController() {
+  if (patience_) loop_.cancel(*patience_);
+}
+
+Status HostsController::submit(model::JobSpec spec, JobWatch watch) {
+  POP_ASSIGN_OR_RETURN(CacheDirectory cache, cacheDirectory(spec.executable_cache_path));
+  if (cache.fresh) job_directory_ = cache.path;
+  spec.executable_cache_path = std::move(cache.path);
+  POP_RETURN_IF_ERROR(nameDirectories(spec));
+  spec_ = spec;
+  job_id_ = randomName();
+  watch_ = watch;
+  watch.event = [this](const LogEntry& entry) { note(entry); };
+  std::vector<Agent*> agents;
+  for (const model::Host& host : spec.hosts) {
+    hosts_.push_back(std::make_unique<Host>(loop_, output_.add(), settings_.times));
+    hosts_.back()->name = host.name;
+    agents.push_back(&hosts_.back()->agent);
+  }
+  for (const BootstrapPart& part : parts_) part.bootstrapper->start(eventsFor(part.hosts));
+  patience_ = loop_.postAfter(kFirstNotice, [this] { sayWhoIsWaitedFor(); });
+  job_ = std::make_unique<Job>(loop_, job_id_, std::move(spec), std::move(agents), std::move(watch));
+  job_->start();
+  return {};
+}
+
+BootstrapEvents HostsController::eventsFor(const std::vector<int>& hosts) {
+  const auto at = [this, hosts](int index) -> Host& {
+    return *hosts_.at(static_cast<std::size_t>(hosts.at(static_cast<std::size_t>(index))));
+  };
+  return {.reached = [this, at](int index, ReachedHost how) { reached(at(index), std::move(how)); },
+          .failed = [this, at](int index, Status why) { failed(at(index), std::move(why)); },
+          .phase = [at](int index, const std::string& phase) { at(index).phase = phase; },
+          .said =
+              [this, at](int index, const std::string& line) {
+                settings_.say("poprun: " + at(index).name + ": " + printable(line));
+              }};
+}
+
+void HostsController::reached(Host& host, ReachedHost how) {
+  host.phase = "waiting for its agent's answer";
+  const rpc::v1::Hello hello = helloTo(host, how);
+  host.link =
+      std::make_unique<HostLink>(loop_, rpc::channelOver(std::move(how.stream)), host.agent, [this, &host] {
+        host.over = true;
+        tellWhenOver();
+      });
+  host.link->hello(hello);
+  settle(host);
+}
+
+rpc::v1::Hello HostsController::helloTo(const Host& host, const ReachedHost& how) const {
+  rpc::v1::Hello hello;
+  hello.set_job_id(job_id_);
+  hello.set_host_name(host.name);
+  hello.set_subnet(spec_.host_subnet);
+  hello.set_reached_at(how.peer_address);
+  hello.set_controller_at(how.local_address);
+  hello.set_silence_ms(static_cast<std::uint32_t>(settings_.times.silence.count()));
+  hello.set_whole_lines_out(settings_.whole_lines_out);
+  hello.set_whole_lines_err(settings_.whole_lines_err);
+  hello.set_job_directory(job_directory_);
+  return hello;
+}
+
+void HostsController::failed(Host& host, Status why) {
+  host.failed = std::move(why);
+  host.over = true;
+  settle(host);
+}
+
+// Whatever is wrong is said of all hosts at once: nobody wants to mend one host after the other.
+void HostsController::settle(Host& host) {
+  if (std::exchange(host.settled, true) || ++settled_ < hosts_.size()) return;
+  if (patience_) loop_.cancel(*std::exchange(patience_, std::nullopt));
+  for (const std::unique_ptr<Host>& each : hosts_) {
+    if (!each->failed.ok()) each->agent.linkLost(each->failed);
+  }
+}
+
+void HostsController::sayWhoIsWaitedFor() {
+  constexpr std::size_t kMostNamed = 4;
+  std::vector<std::string> waiting;
+  for (const std::unique_ptr<Host>& host : hosts_) {
+    if (!host->settled) waiting.push_back(host->name + ": " + host->phase);
+  }
+  const std::size_t all = waiting.size();
+  waiting.resize(std::min(all, kMostNamed));
+  settings_.say("poprun: waiting for " + std::to_string(all) + " of " +
+                counted(static_cast<std::int64_t>(hosts_.size()), "host") + " (" + join(waiting, ", ") +
+                (all > kMostNamed ? ", …)" : ")"));
+  patience_ = loop_.postAfter(kNextNotice, [this] { sayWhoIsWaitedFor(); });
+}
+
+void HostsController::note(const LogEntry& entry) {
+  if (entry.kind == EventKind::kJobStarting) relayStdin();
+  watch_.event(entry);
+}
+
+void HostsController::relayStdin() {
+  using Who = model::StdinPolicy::Who;
+  std::set<int> receiving;
+  for (const model::InstancePlacement& each : model::place(spec_)) {
+    if (spec_.stdin_policy.who == Who::kAll ||
+        (spec_.stdin_policy.who == Who::kOne && spec_.stdin_policy.instance == each.instance))
+      receiving.insert(each.host);
+  }
+  std::vector<RemoteAgent*> agents;
+  for (const int host : receiving) agents.push_back(&hosts_[static_cast<std::size_t>(host)]->agent);
+  if (const Status begun = stdin_.begin(agents); !begun.ok())
+    settings_.say("poprun: stdin: " + begun.message());
+}
+
+void HostsController::stop(int user_signal) {
+  if (job_) job_->stop(user_signal);
+}
+
+void HostsController::signal(int signal) {
+  if (job_) job_->signal(signal);
+}
+
+// Each agent that was reached ends what the job has left on its host, and then the call.
+Status HostsController::shutDown() {
+  if (patience_) loop_.cancel(*std::exchange(patience_, std::nullopt));
+  for (const std::unique_ptr<Host>& host : hosts_) {
+    if (host->link) host->link->close();
+  }
+  shutting_down_ = true;
+  const TimerId limit = loop_.postAfter(kEndPatience, [this] { loop_.stop(); });
+  tellWhenOver();
+  loop_.run();
+  loop_.cancel(limit);
+  std::vector<std::string> silent;
+  for (const std::unique_ptr<Host>& host : hosts_) {
+    if (host->link && !host->over && !host->agent.lost()) silent.push_back(host->name);
+  }
+  parts_.clear();
+  if (silent.empty()) return {};
+  return {Code::kDeadlineExceeded,
+          "the agents of " + join(silent, ", ") +
+              " have not said that they have ended all processes of the job; they do "
+              "so once they notice that nobody listens any more"};
+}
+
+void HostsController::tellWhenOver() {
+  if (!shutting_down_) return;
+  for (const std::unique_ptr<Host>& host : hosts_) {
+    if (host->link && !host->over && !host->agent.lost()) return;
+  }
+  loop_.post([this] { loop_.stop(); });
+}
+
+}  // namespace pop

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The controller of a job on several hosts: the controller core in this process, an agent on each host, which
+// it gets started and speaks to over a stream.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/os/asio_loop.h"
+#include "popdistd/controller/job.h"
+#include "popdistd/controller/remote_agent.h"
+#include "popdistd/controller/shared_output.h"
+#include "poprun/bootstrap/bootstrapper.h"
+#include "poprun/session/controller.h"
+#include "poprun/session/host_link.h"
+#include "poprun/session/stdin_relay.h"
+
+namespace pop {
+
+/// What is the same for all hosts of a job.
+struct HostsSettings {
+  bool whole_lines_out = true;  ///< instances share stdout line by line
+  bool whole_lines_err = true;
+  LinkTimes times;
+  std::function<void(const std::string& line)> say;  ///< on stderr, for people
+};
+
+/// Some of a job's hosts, by their index, and who starts their agents.
+struct BootstrapPart {
+  std::vector<int> hosts;
+  std::unique_ptr<Bootstrapper> bootstrapper;  ///< counts them from 0
+};
+
+class HostsController final : public Controller {
+ public:
+  HostsController(os::AsioLoop& loop, OutputSink& sink, HostsSettings settings,
+                  std::vector<BootstrapPart> parts);
+  ~HostsController() override;
+
+  Status submit(model::JobSpec spec, JobWatch watch) override;
+  void stop(int user_signal) override;
+  void signal(int signal) override;
+  Status shutDown() override;
+
+ private:
+  struct Host {
+    Host(os::AsioLoop& loop, OutputSink& sink, LinkTimes times) : agent(loop, sink, times) {}
+
+    std::string name;
+    std::string phase = "waiting for its turn";
+    std::unique_ptr<HostLink> link;
+    RemoteAgent agent;  ///< closes the link when it goes, so before it
+    Status failed;
+    bool settled = false;  ///< reached, or failed
+    bool over = false;     ///< nothing more comes from it
+  };
+
+  BootstrapEvents eventsFor(const std::vector<int>& hosts);
+  void reached(Host& host, ReachedHost reached);
+  void failed(Host& host, Status why);
+  void settle(Host& host);
+  rpc::v1::Hello helloTo(const Host& host, const ReachedHost& reached) const;
+  void note(const LogEntry& entry);
+  void relayStdin();
+  void sayWhoIsWaitedFor();
+  void tellWhenOver();
+
+  os::AsioLoop& loop_;
+  const HostsSettings settings_;
+  std::vector<BootstrapPart> parts_;
+  SharedOutput output_;
+  model::JobSpec spec_;
+  std::string job_id_;
+  std::string job_directory_;
+  JobWatch watch_;
+  std::vector<std::unique_ptr<Host>> hosts_;
+  std::unique_ptr<Job> job_;
+  StdinRelay stdin_;
+  std::size_t settled_ = 0;
+  std::optional<TimerId> patience_;
+  bool shutting_down_ = false;
+};
+
+}  // namespace pop

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The launcher's stdin for instances on other hosts: as fast as the slowest host takes it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agent/io/stdin_feed.h"
+#include "common/os/asio_loop.h"
+#include "common/sys/fd.h"
+#include "popdistd/controller/remote_agent.h"
+
+namespace pop {
+
+class StdinRelay {
+ public:
+  explicit StdinRelay(os::AsioLoop& loop) : loop_(loop), feed_(loop, STDIN_FILENO) {}
+  ~StdinRelay();
+  StdinRelay(const StdinRelay&) = delete;
+  StdinRelay& operator=(const StdinRelay&) = delete;
+
+  /// A run begins in which `hosts` get stdin. What the run before has not taken is the first that this one
+  /// gets.
+  Status begin(const std::vector<RemoteAgent*>& hosts);
+
+ private:
+  struct Receiver {
+    RemoteAgent* host = nullptr;
+    sys::Fd pipe;
+    bool watching = false;
+  };
+
+  void advance(Receiver& receiver);
+  void end(Receiver& receiver);
+
+  os::AsioLoop& loop_;
+  agent::StdinFeed feed_;
+  std::vector<std::unique_ptr<Receiver>> receivers_;
+};
+
+}  // namespace pop
