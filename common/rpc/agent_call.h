@@ -8,7 +8,7 @@
 #include "common/base/loop.h"
 #include "common/base/status.h"
 #include "common/sys/fd.h"
-#include "popdist/v1/agent.pb.h"
+#include "proto/popdist/v1/agent.pb.h"
 
 namespace grpc {
 class Channel;

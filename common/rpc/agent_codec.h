@@ -5,7 +5,7 @@
 
 #include "common/base/status.h"
 #include "common/model/agent_messages.h"
-#include "popdist/v1/agent.pb.h"
+#include "proto/popdist/v1/agent.pb.h"
 
 namespace pop::rpc {
 

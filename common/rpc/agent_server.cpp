@@ -10,7 +10,7 @@
 
 #include "common/rpc/grpc_status.h"
 #include "common/rpc/write_queue.h"
-#include "popdist/v1/agent.grpc.pb.h"
+#include "proto/popdist/v1/agent.grpc.pb.h"
 
 namespace pop::rpc {
 namespace {

@@ -8,7 +8,7 @@
 #include "common/base/status.h"
 #include "common/contract/env_contract.h"
 #include "common/model/cpu_set.h"
-#include "popdist/v1/agent.pb.h"
+#include "proto/popdist/v1/agent.pb.h"
 
 namespace pop::rpc {
 
