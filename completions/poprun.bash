@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Completion of poprun for bash. Made by scripts/gen_options_doc from poprun/cli/option_rows.cpp.
 
-_poprun_names='--help -h --version -V --version-format --verbose -v --vv -vv --num-instances -np -n --np --num-replicas --ipus-per-replica --num-ilds --system --offline-mode --host -H --hostfile --oversubscribe --host-subnet --process-placement --cores-per-instance --numa-aware --report-bindings --print-topology -x --wdir -wdir -wd --wd --env-for --tf-config-tasks --executable-cache-path --stdin --tag-output --timestamp-output --fold-output --output-filename --only-output-from-instance --only-stdout-from-instance --timeout --stack-traces --kill-grace --max-restarts --restart-delay --allow-run-as-root --dry-run --debug --import-config --export-config --overwrite-config --vipu-server-host --vipu-server-port --vipu-server-timeout --vipu-partition --vipu-partition-attempts --vipu-allocation --vipu-cluster --update-partition --reset-partition --remove-partition --sync-type --mpi-global-args --mpi-local-args'
+_poprun_names='--help -h --version -V --version-format --verbose -v --vv -vv --num-instances -np -n --np --num-replicas --uneven-replicas --ipus-per-replica --num-ilds --system --offline-mode --host -H --hostfile --oversubscribe --host-subnet --process-placement --cores-per-instance --numa-aware --report-bindings --print-topology -x --wdir -wdir -wd --wd --env-for --tf-config-tasks --executable-cache-path --stdin --tag-output --timestamp-output --fold-output --output-filename --only-output-from-instance --only-stdout-from-instance --timeout --stack-traces --kill-grace --max-restarts --restart-delay --min-hosts --allow-run-as-root --dry-run --debug --import-config --export-config --overwrite-config --vipu-server-host --vipu-server-port --vipu-server-timeout --vipu-partition --vipu-partition-attempts --vipu-allocation --vipu-cluster --update-partition --reset-partition --remove-partition --sync-type --mpi-global-args --mpi-local-args'
 
 # Options that take the next word, whatever it is.
-_poprun_take_value=' --version-format --num-instances -np -n --np --num-replicas --ipus-per-replica --num-ilds --system --host -H --hostfile --host-subnet --process-placement --cores-per-instance --numa-aware -x --wdir -wdir -wd --wd --env-for --tf-config-tasks --executable-cache-path --stdin --output-filename --only-output-from-instance --only-stdout-from-instance --timeout --kill-grace --max-restarts --restart-delay --import-config --export-config --vipu-server-host --vipu-server-port --vipu-server-timeout --vipu-partition --vipu-partition-attempts --vipu-allocation --vipu-cluster --sync-type --mpi-global-args --mpi-local-args '
+_poprun_take_value=' --version-format --num-instances -np -n --np --num-replicas --ipus-per-replica --num-ilds --system --host -H --hostfile --host-subnet --process-placement --cores-per-instance --numa-aware -x --wdir -wdir -wd --wd --env-for --tf-config-tasks --executable-cache-path --stdin --output-filename --only-output-from-instance --only-stdout-from-instance --timeout --kill-grace --max-restarts --restart-delay --min-hosts --import-config --export-config --vipu-server-host --vipu-server-port --vipu-server-timeout --vipu-partition --vipu-partition-attempts --vipu-allocation --vipu-cluster --sync-type --mpi-global-args --mpi-local-args '
 
 _poprun_value() {
   local word=$2
@@ -12,6 +12,7 @@ _poprun_value() {
     --version-format) COMPREPLY=($(compgen -W 'text full-text full-json' -- "$word")) ;;
     --num-instances | -np | -n | --np) COMPREPLY=() ;;
     --num-replicas) COMPREPLY=() ;;
+    --uneven-replicas) COMPREPLY=($(compgen -W 'yes no' -- "$word")) ;;
     --ipus-per-replica) COMPREPLY=() ;;
     --num-ilds) COMPREPLY=() ;;
     --system) COMPREPLY=($(compgen -W 'pod4 pod16 pod64 pod128 pod256 bow-pod16 bow-pod64 bow-pod128 bow-pod256' -- "$word")) ;;
@@ -42,6 +43,7 @@ _poprun_value() {
     --kill-grace) COMPREPLY=() ;;
     --max-restarts) COMPREPLY=() ;;
     --restart-delay) COMPREPLY=() ;;
+    --min-hosts) COMPREPLY=() ;;
     --allow-run-as-root) COMPREPLY=($(compgen -W 'yes no' -- "$word")) ;;
     --dry-run) COMPREPLY=($(compgen -W 'text json no' -- "$word")) ;;
     --debug) COMPREPLY=($(compgen -W 'yes no' -- "$word")) ;;

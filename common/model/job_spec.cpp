@@ -32,11 +32,19 @@ std::string nearestMultiples(int value, int divisor) {
 }
 
 void checkReplicas(std::vector<std::string>& mistakes, const JobSpec& spec) {
-  if (spec.num_replicas % spec.num_instances == 0) return;
+  if (uniformReplicas(spec)) return;
+  if (spec.uneven_replicas) {
+    if (spec.num_replicas > spec.num_instances) return;
+    mistakes.push_back(option("--num-replicas", spec.num_replicas) + ": each of the " +
+                       counted(spec.num_instances, "instance") + " needs at least one replica");
+    return;
+  }
   mistakes.push_back(option("--num-replicas", spec.num_replicas) + " cannot be divided evenly over " +
                      counted(spec.num_instances, "instance") + ": use --num-replicas " +
                      nearestMultiples(spec.num_replicas, spec.num_instances) +
-                     ", or another --num-instances");
+                     (spec.num_replicas > spec.num_instances
+                          ? ", another --num-instances, or --uneven-replicas yes"
+                          : ", or another --num-instances"));
 }
 
 void checkIpusPerReplica(std::vector<std::string>& mistakes, const JobSpec& spec) {
@@ -68,14 +76,32 @@ void checkHosts(std::vector<std::string>& mistakes, const JobSpec& spec) {
                      nearestMultiples(spec.num_instances, hosts) + ", or another --host list");
 }
 
+std::int64_t firstIpuOf(const JobSpec& spec, int instance) {
+  return std::int64_t{firstReplicaOf(spec, instance)} * spec.ipus_per_replica;
+}
+
 // The first instance whose IPUs lie in more than one domain, or -1.
 int firstStraddler(const JobSpec& spec) {
-  const std::int64_t ipus = std::int64_t{spec.num_replicas} / spec.num_instances * spec.ipus_per_replica;
-  for (std::int64_t instance = 0; instance < spec.num_instances; ++instance) {
-    if (instance * ipus / kIpusPerIld != ((instance + 1) * ipus - 1) / kIpusPerIld)
-      return static_cast<int>(instance);
+  for (int instance = 0; instance < spec.num_instances; ++instance) {
+    if (firstIpuOf(spec, instance) / kIpusPerIld != (firstIpuOf(spec, instance + 1) - 1) / kIpusPerIld)
+      return instance;
   }
   return -1;
+}
+
+// IPUs of the chosen domain that has most: the first, as the first instances have most.
+std::int64_t ipusOfFirstIld(const JobSpec& spec, int ilds) {
+  return firstIpuOf(spec, spec.num_instances / ilds);
+}
+
+// Hardware's Pods have hosts of their own; one host by itself can emulate many.
+void checkHostsOfPods(std::vector<std::string>& mistakes, const JobSpec& spec) {
+  const int hosts = static_cast<int>(spec.hosts.size());
+  if (countIlds(spec) <= hosts || (hosts == 1 && spec.partition.name.empty())) return;
+  mistakes.push_back("--host: the job's IPUs are in " + counted(countIlds(spec), "Pod") +
+                     ", each of which needs a host, and there " + (hosts == 1 ? "is " : "are ") +
+                     std::to_string(hosts) + "; use more hosts, fewer IPUs, or, to emulate the Pods, " +
+                     "a single host without --vipu-partition");
 }
 
 // The domains that the user asks for.
@@ -87,7 +113,7 @@ void checkChosenIlds(std::vector<std::string>& mistakes, const JobSpec& spec) {
                        "; use a divisor of --num-instances");
     return;
   }
-  const std::int64_t ipus = std::int64_t{spec.num_replicas} * spec.ipus_per_replica / ilds;
+  const std::int64_t ipus = ipusOfFirstIld(spec, ilds);
   if (ipus <= kIpusPerIld) return;
   mistakes.push_back(option("--num-ilds", ilds) + ": each IPU-Link domain would have " +
                      std::to_string(ipus) + " IPUs, and has at most " + std::to_string(kIpusPerIld) +
@@ -110,6 +136,13 @@ void checkTfTasks(std::vector<std::string>& mistakes, const JobSpec& spec) {
   mistakes.emplace_back(
       "--tf-config-tasks evaluator: the last instance evaluates, so there must be at least " +
       option("--num-instances", 2));
+}
+
+void checkMinHosts(std::vector<std::string>& mistakes, const JobSpec& spec) {
+  const int hosts = static_cast<int>(spec.hosts.size());
+  if (minHosts(spec) >= 1 && minHosts(spec) <= hosts) return;
+  mistakes.push_back(option("--min-hosts", minHosts(spec)) + ": must be at least 1 and at most " +
+                     std::to_string(hosts) + ", the number of hosts");
 }
 
 // Each program has a command, and instances of its own.
@@ -146,6 +179,24 @@ int slotsOf(const Host& host) {
   return std::max(host.slots, 1);
 }
 
+int firstReplicaOf(const JobSpec& spec, int instance) {
+  return instance * (spec.num_replicas / spec.num_instances) +
+         std::min(instance, spec.num_replicas % spec.num_instances);
+}
+
+bool uniformReplicas(const JobSpec& spec) {
+  return spec.num_replicas % spec.num_instances == 0;
+}
+
+int minHosts(const JobSpec& spec) {
+  return spec.min_hosts.value_or(static_cast<int>(spec.hosts.size()));
+}
+
+int countIlds(const JobSpec& spec) {
+  const std::int64_t ipus = std::int64_t{spec.num_replicas} * spec.ipus_per_replica;
+  return spec.num_ilds.value_or(static_cast<int>((ipus + kIpusPerIld - 1) / kIpusPerIld));
+}
+
 int programOf(const JobSpec& spec, int instance) {
   int index = 0;
   for (const Program& program : spec.programs) {
@@ -166,6 +217,8 @@ std::vector<std::string> findMistakes(const JobSpec& spec) {
     checkReplicas(mistakes, spec);
     checkHosts(mistakes, spec);
     if (mistakes.empty()) checkIlds(mistakes, spec);
+    if (mistakes.empty()) checkHostsOfPods(mistakes, spec);
+    checkMinHosts(mistakes, spec);
     checkTfTasks(mistakes, spec);
   }
   if (spec.ipus_per_replica >= 1) checkIpusPerReplica(mistakes, spec);

@@ -75,6 +75,7 @@ struct JobSpec {
   std::vector<Program> programs;  ///< at least one; their instances follow each other in order
   int num_instances = 1;          ///< of all programs
   int num_replicas = 1;           ///< copies of the model, divided evenly over the instances
+  bool uneven_replicas = false;   ///< the first instances may have one more than the others
   int ipus_per_replica = 1;       ///< a power of two
   std::optional<int> num_ilds;    ///< IPU-Link domains; not said: as many as the IPUs need
   std::string system;             ///< preset of the Pod to emulate; empty: none is large enough
@@ -91,6 +92,7 @@ struct JobSpec {
   bool stack_traces = false;                   ///< where each instance hangs, when the timeout is over
   int max_restarts = 0;                        ///< of the whole job, after a failure
   std::chrono::milliseconds restart_delay{0};
+  std::optional<int> min_hosts;  ///< with so many of its hosts it may start again; not said: with all
 
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };
@@ -103,6 +105,18 @@ bool hasSlots(const JobSpec& spec);
 
 /// Of a host among others that have slots: one, unless it says more.
 int slotsOf(const Host& host);
+
+/// First replica of `instance`, which may be one past the last: its replicas end where the next one's begin.
+int firstReplicaOf(const JobSpec& spec, int instance);
+
+/// True when every instance has the same number of replicas.
+bool uniformReplicas(const JobSpec& spec);
+
+/// Hosts without which the job does not start again.
+int minHosts(const JobSpec& spec);
+
+/// IPU-Link domains of the job; on hardware each is in a Pod of its own.
+int countIlds(const JobSpec& spec);
 
 /// Index into `spec.programs` of what `instance` runs.
 int programOf(const JobSpec& spec, int instance);

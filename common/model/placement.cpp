@@ -31,19 +31,18 @@ int ildOf(const JobSpec& spec, int instance, int first_replica) {
 }  // namespace
 
 std::vector<InstancePlacement> place(const JobSpec& spec) {
-  POP_CHECK(spec.num_replicas % spec.num_instances == 0);
-  const int replicas_per_instance = spec.num_replicas / spec.num_instances;
+  POP_CHECK(uniformReplicas(spec) || spec.uneven_replicas);
   std::vector<InstancePlacement> placements;
   int host = 0;
   for (const int instances : instancesPerHost(spec)) {
     for (int local_instance = 0; local_instance < instances; ++local_instance) {
       const int instance = static_cast<int>(placements.size());
-      const int first_replica = instance * replicas_per_instance;
+      const int first_replica = firstReplicaOf(spec, instance);
       placements.push_back({.instance = instance,
                             .host = host,
                             .local_instance = local_instance,
                             .first_replica = first_replica,
-                            .num_replicas = replicas_per_instance,
+                            .num_replicas = firstReplicaOf(spec, instance + 1) - first_replica,
                             .ild = ildOf(spec, instance, first_replica)});
     }
     ++host;

@@ -95,7 +95,7 @@ contract::InstanceEnv InstanceEnvs::envOf(const model::InstancePlacement& placem
   return {.num_total_replicas = spec_.num_replicas,
           .num_ipus_per_replica = spec_.ipus_per_replica,
           .num_local_replicas = placement.num_replicas,
-          .uniform_replicas = true,
+          .uniform_replicas = model::uniformReplicas(spec_),
           .replica_index_offset = placement.first_replica,
           .num_instances = spec_.num_instances,
           .instance_index = placement.instance,

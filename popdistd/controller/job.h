@@ -13,14 +13,15 @@
 
 #include "common/base/loop.h"
 #include "common/model/job_spec.h"
-#include "common/model/placement.h"
 #include "popdistd/controller/event_log.h"
 #include "popdistd/controller/exit_policy.h"
 #include "popdistd/controller/fence_join.h"
 #include "popdistd/controller/host_bindings.h"
-#include "popdistd/controller/instance_env.h"
+#include "popdistd/controller/host_failures.h"
 #include "popdistd/controller/instance_fsm.h"
 #include "popdistd/controller/job_fsm.h"
+#include "popdistd/controller/obituaries.h"
+#include "popdistd/controller/placed_job.h"
 #include "popdistd/controller/ports.h"
 #include "popdistd/controller/restart_policy.h"
 
@@ -28,12 +29,11 @@ namespace pop {
 
 /// What the one who submits a job hears of it.
 struct JobWatch {
-  using Placed = std::function<void(const std::vector<model::InstancePlacement>& placement,
-                                    const std::vector<model::Bindings>& bindings)>;
+  using Placed = std::function<void(const PlacedJob& placed, const std::vector<model::Bindings>& bindings)>;
 
   EventLog::Listener event;  ///< everything that happens to the job
-  /// Where everything goes, before anything starts, at the first attempt only: the bindings of host h's
-  /// instances, in their order, are `bindings[h]`. May be empty.
+  /// Where everything goes, before anything starts, at the first attempt and when hosts have been left out:
+  /// the bindings of host h's instances, in their order, are `bindings[h]`. May be empty.
   Placed placed;
   std::function<void(const JobOutcome& failed, int restart)> restarting;  ///< a failure that is not the end
   std::function<void(const JobOutcome&)> done;  ///< once, when nothing of it is left
@@ -70,20 +70,23 @@ class Job {
     Agent* agent = nullptr;
     std::unique_ptr<HostEvents> events;
     HostFacts facts;
+    Status failure;          ///< why it cannot go on, when it is an error
+    int instances_open = 0;  ///< not closed yet
   };
 
   void handle(JobEvent event);
   void place();
+  bool leaveOutHosts();
   void startAll();
   void waitToRestart();
-  void allClosed();
+  void endAttempt();
   void timeOver();
   void traced(std::vector<StackTrace> traces);
   void report();
   void described(int host, Result<HostFacts> facts);
+  void allDescribed();
   std::string attemptId() const;
   void bindAll();
-  JobSlice sliceFor(int host, const contract::Rendezvous& rendezvous) const;
   contract::Rendezvous rendezvous() const;
 
   void onStarted(int instance, pid_t pid);
@@ -93,22 +96,33 @@ class Job {
   void onFenceReached(int host, PutValues values);
   void onLost(int host, const Status& why);
 
+  void lose(int instance);
+  void noteEnd(int instance, const std::string& reason);
+  void tellEnd(int instance, bool clean, const std::string& reason);
+  void close(int instance);
   void advance(int instance, InstanceEvent event);
   void fail(Failure failure);
+  void announce(const SharedObituaries& obituaries);
+  std::vector<bool> goneHosts() const;
+  std::vector<HostFailure> hostFailures() const;
+  JobOutcome outcome() const;
+  std::size_t hostIndexOf(int instance) const;
   int& inState(InstanceState state) { return in_state_[static_cast<std::size_t>(state)]; }
 
   Loop& loop_;
   const std::string id_;
-  const model::JobSpec spec_;
-  const std::vector<model::InstancePlacement> placement_;
-  const InstanceEnvs envs_;
+  std::optional<PlacedJob> placed_;  ///< on the hosts of this attempt; never empty
   JobState state_ = JobState::kPending;
   std::vector<Instance> instances_;
   std::array<int, kInstanceStates> in_state_{};  ///< how many instances are in each state
-  std::vector<Host> hosts_;
+  std::vector<Host> hosts_;                      ///< of this attempt
   int hosts_described_ = 0;
   std::vector<model::Bindings> bindings_;  ///< by host; empty until all are described
-  FenceJoin fence_;
+  std::optional<FenceJoin> fence_;         ///< of this attempt
+  Obituaries obituaries_;
+  std::string why_not_again_;
+  int instances_lost_ = 0;  ///< with their hosts, in this attempt
+  bool placement_told_ = false;
   ExitPolicy exit_policy_;
   RestartPolicy restart_policy_;
   EventLog log_;

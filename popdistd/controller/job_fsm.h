@@ -25,7 +25,7 @@ enum class JobEvent : std::uint8_t {
   kStop,        ///< the user wants it to end
   kTimeout,     ///< its time limit
   kAllClosed,   ///< every instance has ended and its output is delivered
-  kRetry,       ///< the same, and it is to be started again
+  kRetry,       ///< nothing of it is left, and it is to be started again
   kDelayOver,   ///< the wait before it
 };
 
@@ -46,6 +46,7 @@ struct JobRow {
 inline constexpr std::array kJobTable{
     JobRow{JobState::kPending, JobEvent::kPlaced, JobState::kStarting, JobAction::kStartAll},
     JobRow{JobState::kPending, JobEvent::kFailure, JobState::kDone, JobAction::kReport},
+    JobRow{JobState::kPending, JobEvent::kRetry, JobState::kRestarting, JobAction::kWait},
     JobRow{JobState::kPending, JobEvent::kStop, JobState::kDone, JobAction::kReport},
     JobRow{JobState::kPending, JobEvent::kTimeout, JobState::kDone, JobAction::kReport},
 

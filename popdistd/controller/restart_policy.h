@@ -11,16 +11,21 @@ class RestartPolicy {
   explicit RestartPolicy(int max_restarts) : max_restarts_(max_restarts) {}
 
   /// True when the job should run again. Not when its user ended it, when its time is over, or when the
-  /// program cannot even be started or its host has lost it: that would fail again.
+  /// program cannot even be started or a host that goes on has lost it: that would fail again. A host that is
+  /// lost is left out.
   bool wants(const JobOutcome& outcome) const {
-    return outcome.failure && outcome.failure->pid != 0 && !outcome.failure->lost &&
-           outcome.user_signal == 0 && !outcome.timed_out && restarts_ < max_restarts_;
+    return outcome.failure && mayHelp(*outcome.failure) && outcome.user_signal == 0 && !outcome.timed_out &&
+           restarts_ < max_restarts_;
   }
 
   void noteRestart() { ++restarts_; }
   int restarts() const { return restarts_; }
 
  private:
+  static bool mayHelp(const Failure& failure) {
+    return failure.hosts_lost || (failure.pid != 0 && !failure.lost);
+  }
+
   const int max_restarts_;
   int restarts_ = 0;
 };

@@ -35,6 +35,9 @@ const OptionRow kRows[] = {
      {.per_program = true}},
     {kJob, "--num-replicas", "", "N", "as many as instances",
      "copies of the model in all, divided evenly over the instances", integer<&Options::num_replicas>()},
+    {kJob, "--uneven-replicas", "", "BOOL", "no",
+     "if replicas do not divide evenly, the first instances have one more than the others",
+     boolean<&Options::uneven_replicas>(), {.rule = kOptional}},
     {kJob, "--ipus-per-replica", "", "N", "1", "IPUs of one replica, a power of two",
      integer<&Options::ipus_per_replica>()},
     {kJob, "--num-ilds", "", "N", "as many as the IPUs need",
@@ -117,6 +120,9 @@ const OptionRow kRows[] = {
      integerIn<0, kMost, &Options::max_restarts>()},
     {kLife, "--restart-delay", "", "TIME", "0", "time to wait before a restart",
      duration<&Options::restart_delay>()},
+    {kLife, "--min-hosts", "", "N", "all",
+     "with --max-restarts: when hosts are lost, start again on the others, if so many are left and the "
+     "instances divide evenly over them", integer<&Options::min_hosts>()},
     {kLife, "--allow-run-as-root", "", "BOOL", "yes", "no: refuse to run as root",
      boolean<&Options::allow_run_as_root>(), {.rule = kOptional}},
 

@@ -85,6 +85,7 @@ void copySettings(const Options& options, model::JobSpec& spec) {
   spec.host_subnet = options.host_subnet;
   spec.ipus_per_replica = options.ipus_per_replica;
   spec.num_ilds = options.num_ilds;
+  spec.uneven_replicas = options.uneven_replicas;
   spec.offline_mode = options.offline_mode;
   spec.partition = options.partition;
   spec.binding = options.binding;
@@ -97,6 +98,7 @@ void copySettings(const Options& options, model::JobSpec& spec) {
   spec.stack_traces = options.stack_traces;
   spec.max_restarts = options.max_restarts;
   spec.restart_delay = options.restart_delay;
+  spec.min_hosts = options.min_hosts;
 }
 
 // The Pod that the user names: it must hold the replicas.

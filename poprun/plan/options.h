@@ -33,6 +33,7 @@ struct Options {
   bool oversubscribe = false;  ///< slots are no limit
   std::string host_subnet;
   std::optional<int> num_replicas;  ///< default: as many as instances
+  bool uneven_replicas = false;
   int ipus_per_replica = 1;
   std::optional<int> num_ilds;
   std::string system;  ///< preset of the Pod to emulate; empty: the smallest that fits
@@ -63,6 +64,7 @@ struct Options {
   bool stack_traces = false;
   std::chrono::milliseconds kill_grace{5000};
   int max_restarts = 0;
+  std::optional<int> min_hosts;  ///< default: all
   std::chrono::milliseconds restart_delay{0};
   bool allow_run_as_root = true;
 

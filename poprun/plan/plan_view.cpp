@@ -77,7 +77,11 @@ std::string reasonForHosts(const model::JobSpec& spec) {
 
 std::string reasonForReplicas(const model::JobSpec& spec) {
   return counted(spec.num_replicas, "replica") + " over " + counted(spec.num_instances, "instance") + ": " +
-         std::to_string(spec.num_replicas / spec.num_instances) + " each, in order";
+         std::to_string(spec.num_replicas / spec.num_instances) +
+         (model::uniformReplicas(spec)
+              ? " each, in order"
+              : " each, and one more for the first " +
+                    std::to_string(spec.num_replicas % spec.num_instances) + " (--uneven-replicas)");
 }
 
 std::string reasonForIlds(const model::JobSpec& spec,

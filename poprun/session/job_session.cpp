@@ -95,9 +95,8 @@ class Session {
 
  private:
   JobWatch::Placed bindingReporter() {
-    return [this](const std::vector<model::InstancePlacement>& placement,
-                  const std::vector<model::Bindings>& bindings) {
-      mux_.say(bindingReport(spec_, placement, bindings));
+    return [this](const PlacedJob& placed, const std::vector<model::Bindings>& bindings) {
+      mux_.say(bindingReport(placed.spec(), placed.placement(), bindings));
     };
   }
 

@@ -7,7 +7,6 @@
 #include <cstring>
 
 #include "common/base/text.h"
-#include "common/model/placement.h"
 #include "poprun/ui/line_tagger.h"
 
 namespace pop {
@@ -23,9 +22,11 @@ std::string who(const Failure& failure, const model::JobSpec& spec) {
 }
 
 std::string fateOfOthers(const Failure& failure, const model::JobSpec& spec) {
-  if (failure.instance < 0 || failure.pid == 0 || spec.num_instances == 1) return {};
-  if (spec.num_instances == 2) return "; the other instance was stopped";
-  return "; the other " + counted(spec.num_instances - 1, "instance") + " were stopped";
+  const bool had_started = failure.hosts_lost ? failure.instances_lost > 0 : failure.pid != 0;
+  const int others = spec.num_instances - (failure.hosts_lost ? failure.instances_lost : 1);
+  if (!had_started || others == 0) return {};
+  if (others == 1) return "; the other instance was stopped";
+  return "; the other " + counted(others, "instance") + " were stopped";
 }
 
 std::string seconds(std::chrono::milliseconds time) {
@@ -54,14 +55,9 @@ std::string plain(std::string_view line) {
   return printable(expanded);
 }
 
-const std::string& hostOf(int instance, const model::JobSpec& spec) {
-  const int host = model::place(spec)[static_cast<std::size_t>(instance)].host;
-  return spec.hosts[static_cast<std::size_t>(host)].name;
-}
-
-std::string details(const Failure& failure, const model::JobSpec& spec, const SummaryFacts& facts) {
+std::string details(const Failure& failure, const SummaryFacts& facts) {
   if (failure.pid == 0) return {};
-  std::string text = "  on " + hostOf(failure.instance, spec) + ", " + seconds(facts.after) +
+  std::string text = "  on " + printable(failure.host) + ", " + seconds(facts.after) +
                      " after the start, at " + timestampOf(facts.wall_clock) + '\n';
   if (facts.last_errors.empty()) return text;
   text += "  its last lines on stderr:\n";
@@ -78,7 +74,9 @@ std::string limitText(std::chrono::milliseconds duration) {
 
 // "instance 1 of ./train (pid 712) exited with code 3; the other 3 instances were stopped"
 std::string failureText(const Failure& failure, const model::JobSpec& spec) {
-  return who(failure, spec) + ' ' + failure.reason + fateOfOthers(failure, spec);
+  const std::string what =
+      failure.hosts_lost ? printable(failure.reason) : who(failure, spec) + ' ' + failure.reason;
+  return what + fateOfOthers(failure, spec);
 }
 
 std::string timeoutText(const JobOutcome& outcome, const model::JobSpec& spec) {
@@ -107,7 +105,9 @@ std::string summaryOf(const JobOutcome& outcome, const model::JobSpec& spec, con
   if (outcome.failure) {
     std::string text = "poprun: " + failureText(*outcome.failure, spec);
     if (outcome.restarts > 0) text += ", after " + counted(outcome.restarts, "restart");
-    return text + '\n' + details(*outcome.failure, spec, facts);
+    if (!outcome.why_not_again.empty())
+      text += "; it cannot start again: " + printable(outcome.why_not_again);
+    return text + '\n' + details(*outcome.failure, facts);
   }
   if (outcome.timed_out && outcome.user_signal == 0) return timeoutText(outcome, spec);
   if (outcome.user_signal == 0 || outcome.user_signal == SIGINT || outcome.user_signal == SIGPIPE) return {};

@@ -50,6 +50,21 @@ TEST(Environment, SaysWhichReplicasAreTheInstances) {
   EXPECT_THAT(found["POPDIST_AGENT_SOCKET"], HasSubstr(found["POPDIST_JOB_ID"]));
 }
 
+TEST(Environment, SaysThatReplicasAreUneven) {
+  const auto replicasOf = [](int instance) {
+    Variables found =
+        variablesIn(run({.options = {"--num-instances", "2", "--num-replicas", "5", "--uneven-replicas",
+                                     "yes", "--only-output-from-instance", std::to_string(instance)},
+                         .child = {"print-env"}})
+                        .out);
+    return found["POPDIST_INSTANCE_INDEX"] + ": " + found["POPDIST_NUM_LOCAL_REPLICAS"] + " from " +
+           found["POPDIST_REPLICA_INDEX_OFFSET"] + ", uniform " +
+           found["POPDIST_UNIFORM_REPLICAS_PER_INSTANCE"];
+  };
+  EXPECT_EQ(replicasOf(0), "0: 3 from 0, uniform 0");
+  EXPECT_EQ(replicasOf(1), "1: 2 from 3, uniform 0");
+}
+
 TEST(Environment, SpeaksToOtherFrameworks) {
   Variables found = environmentOf(3, 4);
   const Variables expected{{"RANK", "3"},

@@ -51,6 +51,7 @@ class FakeAgent final : public Agent {
   }
   void releaseFence(const SharedPutValues& values) override { released.push_back(*values); }
   void announce(const SharedObituaries& obituaries) override {
+    ++announcements;
     for (const Obituary& each : *obituaries) {
       announced.push_back(each);
       if (on_announce) on_announce(each);
@@ -72,6 +73,7 @@ class FakeAgent final : public Agent {
   AgentEvents* events = nullptr;  ///< where to report; set by run()
   std::vector<PutValues> released;
   std::vector<Obituary> announced;
+  int announcements = 0;                             ///< messages in which they came
   std::function<void(const Obituary&)> on_announce;  ///< what instances do when they hear of it
 
  private:

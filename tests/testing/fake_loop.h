@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <unordered_map>
 #include <utility>
 
 #include "common/base/loop.h"
@@ -20,11 +21,15 @@ class FakeLoop final : public Loop {
   TimerId postAfter(std::chrono::milliseconds delay, std::function<void()> task) override {
     const std::uint64_t id = ++last_timer_;
     timers_[{now_ + delay, id}] = std::move(task);
+    due_[id] = now_ + delay;
     return TimerId{id};
   }
 
   void cancel(TimerId timer) override {
-    std::erase_if(timers_, [timer](const auto& each) { return TimerId{each.first.second} == timer; });
+    const auto found = due_.find(static_cast<std::uint64_t>(timer));
+    if (found == due_.end()) return;
+    timers_.erase({found->second, found->first});
+    due_.erase(found);
   }
 
   Clock::time_point now() const override { return now_; }
@@ -45,11 +50,20 @@ class FakeLoop final : public Loop {
     while (!timers_.empty() && timers_.begin()->first.first <= end) {
       now_ = timers_.begin()->first.first;
       const std::function<void()> task = std::move(timers_.begin()->second);
+      due_.erase(timers_.begin()->first.second);
       timers_.erase(timers_.begin());
       task();
       runPosted();
     }
     now_ = end;
+  }
+
+  /// The process was stopped for so long: the clock went on, timers are due so much later.
+  void stopFor(std::chrono::milliseconds duration) {
+    now_ += duration;
+    for (auto& [timer, due] : due_) due += duration;
+    for (auto& [when, task] : std::exchange(timers_, {}))
+      timers_[{when.first + duration, when.second}] = std::move(task);
   }
 
   std::size_t armedTimers() const { return timers_.size(); }
@@ -58,6 +72,7 @@ class FakeLoop final : public Loop {
   Clock::time_point now_{std::chrono::hours(1)};
   std::deque<std::function<void()>> posted_;
   std::map<std::pair<Clock::time_point, std::uint64_t>, std::function<void()>> timers_;
+  std::unordered_map<std::uint64_t, Clock::time_point> due_;  ///< of each timer
   std::uint64_t last_timer_ = 0;
 };
 

@@ -33,6 +33,7 @@ using JobMove = std::pair<JobState, JobAction>;
 const std::map<std::pair<JobState, JobEvent>, JobMove> kJobDrawing{
     {{JobState::kPending, JobEvent::kPlaced}, {JobState::kStarting, JobAction::kStartAll}},
     {{JobState::kPending, JobEvent::kFailure}, {JobState::kDone, JobAction::kReport}},
+    {{JobState::kPending, JobEvent::kRetry}, {JobState::kRestarting, JobAction::kWait}},
     {{JobState::kPending, JobEvent::kStop}, {JobState::kDone, JobAction::kReport}},
     {{JobState::kPending, JobEvent::kTimeout}, {JobState::kDone, JobAction::kReport}},
     {{JobState::kStarting, JobEvent::kAllStarted}, {JobState::kRunning, JobAction::kNone}},

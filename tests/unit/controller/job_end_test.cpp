@@ -217,8 +217,29 @@ TEST(JobObituaries, GoToEveryHost) {
     EXPECT_EQ(job.agent(host).announced[0].text, "instance 1 (pid 701) was killed by SIGKILL");
   }
   job.ended(0, kSuccess);
+  job.loop().advance(std::chrono::milliseconds(20));
   EXPECT_TRUE(job.agent(1).announced.at(1).clean);
   EXPECT_EQ(job.agent(1).announced.at(1).text, "instance 0 (pid 700) exited with code 0");
+}
+
+TEST(JobObituaries, OfManyThatEndTogetherAreOneMessage) {
+  JobFixture job(1, 4);
+  job.startAll();
+  for (const int instance : {0, 1, 2}) job.ended(instance, kSuccess);
+  EXPECT_EQ(job.agent(0).announced.size(), 1U) << "the first at once";
+  job.loop().advance(std::chrono::milliseconds(20));
+  EXPECT_EQ(job.agent(0).announced.size(), 3U);
+  EXPECT_EQ(job.agent(0).announcements, 2);
+}
+
+TEST(JobObituaries, AreNotForHostsWhoseInstancesHaveAllEnded) {
+  JobFixture job(2, 2);
+  job.startAll();
+  job.endAndClose(0, kSuccess);
+  job.loop().advance(std::chrono::milliseconds(20));
+  job.ended(1, kSuccess);
+  EXPECT_EQ(job.agent(0).announced.size(), 1U);
+  EXPECT_EQ(job.agent(1).announced.size(), 2U);
 }
 
 TEST(JobObituaries, OfAnInstanceThatNeverStartedNameNoPid) {

@@ -40,8 +40,7 @@ class JobFixture {
       ++reports_;
       outcome_ = outcome;
     };
-    const auto placed = [this](const std::vector<model::InstancePlacement>&,
-                               const std::vector<model::Bindings>& bindings) {
+    const auto placed = [this](const PlacedJob&, const std::vector<model::Bindings>& bindings) {
       placed_ = bindings;
       runs_when_placed_ = agent(0).runs;
     };
@@ -75,6 +74,8 @@ class JobFixture {
   void cannotStart(int instance, int exit_code, const std::string& why) {
     eventsOf(instance).onEnded(instance, {{.code = exit_code}, "could not be started: " + why});
   }
+
+  void lose(int host, const std::string& why) { agent(host).events->onLost(unavailable(why)); }
 
   // The same, one after another.
   void startAll() {

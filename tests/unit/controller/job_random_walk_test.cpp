@@ -104,13 +104,24 @@ class Walk {
     EXPECT_EQ(job_.done(), closed_ == job_.instances()) << "done when all have closed, and not before";
     const bool decided = first_failure_ != 0 || user_signal_ != 0;
     const int orders = (first_failure_ != 0 ? 1 : 0) + stops_;
+    job_.loop().advance(std::chrono::milliseconds(20));  // obituaries may wait so long
     for (int host = 0; host < job_.hosts(); ++host) {
       EXPECT_EQ(job_.agent(host).runs, 1);
-      EXPECT_EQ(job_.agent(host).announced.size(), static_cast<std::size_t>(ended_));
+      if (anyOpenOn(host)) {
+        EXPECT_EQ(job_.agent(host).announced.size(), static_cast<std::size_t>(ended_));
+      }
       if (job_.done()) continue;
       EXPECT_EQ(job_.agent(host).stops, decided ? 1 : 0);
       EXPECT_EQ(job_.agent(host).kills, orders > 1 ? 1 : 0) << "only for the user's second order";
     }
+  }
+
+  bool anyOpenOn(int host) {
+    const int per_host = job_.instances() / job_.hosts();
+    for (int local = 0; local < per_host; ++local) {
+      if (life_[host * per_host + local] != Life::kClosed) return true;
+    }
+    return false;
   }
 
   void checkEnd() {

@@ -113,7 +113,8 @@ TEST(JobStart, AHostThatCannotBeDescribedFailsTheJob) {
   ASSERT_TRUE(job.done());
   EXPECT_EQ(job.outcome().exit_code, contract::kExitLauncherFailed);
   EXPECT_EQ(job.outcome().failure->instance, -1);
-  EXPECT_EQ(job.outcome().failure->reason, "cannot be placed on host node1: only 1 of 2 ports are free");
+  EXPECT_EQ(job.outcome().failure->reason,
+            "the job cannot be placed on host node1: only 1 of 2 ports are free");
   EXPECT_EQ(job.agent(0).runs + job.agent(1).runs, 0);
 }
 
@@ -123,7 +124,8 @@ TEST(JobStart, TwoHostsThatCannotBeDescribedAreOneFailure) {
   job.agent(1).failDescribe(unavailable("second"));
   job.job().start();
   EXPECT_EQ(job.reports(), 1);
-  EXPECT_EQ(job.outcome().failure->reason, "cannot be placed on host node1: first");
+  EXPECT_EQ(job.outcome().failure->reason,
+            "the job cannot be placed on host node1: first; host node2: second");
 }
 
 TEST(JobStart, StoppedBeforeItIsPlacedNothingStarts) {

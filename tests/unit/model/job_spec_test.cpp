@@ -36,12 +36,58 @@ TEST(FindMistakes, IsContentWithDocumentedJobs) {
 TEST(FindMistakes, WantsReplicasDividedEvenlyOverInstances) {
   EXPECT_THAT(
       findMistakes(job(2, 5)),
-      ElementsAre("--num-replicas 5 cannot be divided evenly over 2 instances: use --num-replicas 4 or 6, or "
-                  "another --num-instances"));
+      ElementsAre("--num-replicas 5 cannot be divided evenly over 2 instances: use --num-replicas 4 or 6, "
+                  "another --num-instances, or --uneven-replicas yes"));
   EXPECT_THAT(
       findMistakes(job(4, 3)),
       ElementsAre("--num-replicas 3 cannot be divided evenly over 4 instances: use --num-replicas 4, or "
                   "another --num-instances"));
+}
+
+TEST(FindMistakes, LetsReplicasBeUnevenWhenTheUserDoes) {
+  JobSpec spec = job(2, 5);
+  spec.uneven_replicas = true;
+  EXPECT_THAT(findMistakes(spec), IsEmpty());
+  spec = job(4, 3);
+  spec.uneven_replicas = true;
+  EXPECT_THAT(findMistakes(spec),
+              ElementsAre("--num-replicas 3: each of the 4 instances needs at least one replica"));
+  spec = job(2, 127);  // 64 and 63
+  spec.uneven_replicas = true;
+  EXPECT_THAT(findMistakes(spec), IsEmpty());
+  spec.num_replicas = 129;
+  EXPECT_THAT(findMistakes(spec), ElementsAre(HasSubstr("instance 0 would lie in two IPU-Link domains")));
+  spec = job(4, 130);
+  spec.uneven_replicas = true;
+  spec.num_ilds = 2;  // 33 + 33 and 32 + 32
+  EXPECT_THAT(findMistakes(spec), ElementsAre(HasSubstr("each IPU-Link domain would have 66 IPUs")));
+}
+
+TEST(FindMistakes, WantsAHostForEachPodUnlessOneHostEmulatesAll) {
+  JobSpec spec = job(8, 256);  // four Pods
+  EXPECT_THAT(findMistakes(spec), IsEmpty());
+  spec.hosts = {{"a"}, {"b"}};
+  EXPECT_THAT(findMistakes(spec), ElementsAre(HasSubstr("--host: the job's IPUs are in 4 Pods, each of which "
+                                                        "needs a host, and there are 2; use more hosts")));
+  spec.hosts = {{"a"}, {"b"}, {"c"}, {"d"}};
+  EXPECT_THAT(findMistakes(spec), IsEmpty());
+  spec = job(8, 256);
+  spec.partition.name = "p";
+  EXPECT_THAT(findMistakes(spec), ElementsAre(HasSubstr("needs a host, and there is 1")));
+}
+
+TEST(FindMistakes, WantsNoMoreHostsThanThereAre) {
+  JobSpec spec = job(2, 2);
+  spec.hosts = {{"a"}, {"b"}};
+  for (const int right : {1, 2}) {
+    spec.min_hosts = right;
+    EXPECT_THAT(findMistakes(spec), IsEmpty());
+  }
+  for (const int wrong : {-1, 0, 3}) {
+    spec.min_hosts = wrong;
+    EXPECT_THAT(findMistakes(spec), ElementsAre("--min-hosts " + std::to_string(wrong) +
+                                                ": must be at least 1 and at most 2, the number of hosts"));
+  }
 }
 
 TEST(FindMistakes, WantsATrainerBesidesTheEvaluator) {

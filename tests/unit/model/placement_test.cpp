@@ -110,6 +110,15 @@ TEST(Place, DividesInstancesOverTheChosenDomains) {
   for (const InstancePlacement& each : place(spec)) EXPECT_EQ(each.ild, each.instance / 4);
 }
 
+TEST(Place, GivesTheFirstInstancesOneMoreReplica) {
+  JobSpec spec = job(1, 4, 10);
+  spec.uneven_replicas = true;
+  std::vector<std::pair<int, int>> replicas;
+  for (const InstancePlacement& each : place(spec))
+    replicas.emplace_back(each.first_replica, each.num_replicas);
+  EXPECT_EQ(replicas, (std::vector<std::pair<int, int>>{{0, 3}, {3, 3}, {6, 2}, {8, 2}}));
+}
+
 TEST(PlaceDeathTest, AJobWithMistakesIsOurBug) {
   EXPECT_DEATH(static_cast<void>(place(job(1, 2, 3))), "internal error");
 }

@@ -206,6 +206,9 @@ TEST(BuildJob, FillsEveryFieldOfTheJob) {
   options.kill_grace = options.timeout = options.restart_delay = std::chrono::seconds(7);
   options.stack_traces = true;
   options.max_restarts = 3;
+  options.host = "a,b";
+  options.min_hosts = 1;
+  options.uneven_replicas = true;
   options.programs.front().working_directory = "/data";
   options.partition = {.name = "p",
                        .server_host = "vipu",
@@ -232,6 +235,8 @@ TEST(BuildJob, FillsEveryFieldOfTheJob) {
   EXPECT_EQ(job.spec.restart_delay, options.restart_delay);
   EXPECT_TRUE(job.spec.stack_traces);
   EXPECT_EQ(job.spec.max_restarts, 3);
+  EXPECT_EQ(job.spec.min_hosts, 1);
+  EXPECT_TRUE(job.spec.uneven_replicas);
   EXPECT_EQ(job.spec.programs.front().working_directory, "/data");
 }
 

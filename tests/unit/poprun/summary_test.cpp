@@ -55,25 +55,50 @@ TEST(Summary, OfAProgramThatCouldNotStartNamesNoPid) {
 }
 
 TEST(Summary, OfAJobThatFailedAsAWholeReadsAsASentence) {
-  const Failure nowhere{.reason = "cannot be placed on host node1: only 1 of 2 ports are free",
-                        .exit_code = 125};
+  const Failure nowhere{.reason = "cannot be bound on host node1: CPU 9 may not be used", .exit_code = 125};
   EXPECT_EQ(firstLineOf(failed(nowhere), jobOf(2)),
-            "poprun: the job cannot be placed on host node1: only 1 of 2 ports are free\n");
+            "poprun: the job cannot be bound on host node1: CPU 9 may not be used\n");
+}
+
+TEST(Summary, NamesTheHostsThatWereLost) {
+  Failure lost{.reason = "host node1 was lost: it has been silent for 5 s",
+               .exit_code = 125,
+               .hosts_lost = true,
+               .instances_lost = 1};
+  EXPECT_EQ(summaryOf(failed(lost), jobOf(4), {}),
+            "poprun: host node1 was lost: it has been silent for 5 s; the other 3 instances were stopped\n");
+  EXPECT_EQ(summaryOf(failed(lost), jobOf(1), {}),
+            "poprun: host node1 was lost: it has been silent for 5 s\n");
+  lost.reason = "the job cannot be placed on host node1: refused";
+  lost.instances_lost = 0;
+  EXPECT_EQ(summaryOf(failed(lost), jobOf(4), {}),
+            "poprun: the job cannot be placed on host node1: refused\n");
+}
+
+TEST(Summary, SaysWhyTheJobDoesNotStartAgain) {
+  JobOutcome outcome = failed(
+      {.reason = "host node1 was lost: refused", .exit_code = 125, .hosts_lost = true, .instances_lost = 4});
+  outcome.restarts = 1;
+  outcome.why_not_again = "none of its hosts is left";
+  EXPECT_EQ(
+      summaryOf(outcome, jobOf(4), {}),
+      "poprun: host node1 was lost: refused, after 1 restart; it cannot start again: none of its hosts is "
+      "left\n");
 }
 
 TEST(Summary, NamesTheHostOfTheInstance) {
-  model::JobSpec job = jobOf(4);
-  job.hosts = {{"node0"}, {"node1"}};
-  const Failure crash{.instance = 2, .pid = 71, .reason = "was killed by SIGSEGV", .exit_code = 139};
+  const Failure crash{
+      .instance = 2, .pid = 71, .reason = "was killed by SIGSEGV", .exit_code = 139, .host = "node1"};
   EXPECT_THAT(
-      summaryOf(failed(crash), job, {}),
+      summaryOf(failed(crash), jobOf(4), {}),
       ::testing::StartsWith("poprun: instance 2 of ./train (pid 71) was killed by SIGSEGV; the other 3 "
                             "instances were stopped\n"
                             "  on node1, "));
 }
 
 TEST(Summary, SaysWhenItWasAndTheLastErrors) {
-  const Failure crash{.instance = 0, .pid = 71, .reason = "exited with code 1", .exit_code = 1};
+  const Failure crash{
+      .instance = 0, .pid = 71, .reason = "exited with code 1", .exit_code = 1, .host = "localhost"};
   const SummaryFacts facts{.after = std::chrono::milliseconds(12345),
                            .last_errors = {"Traceback:", "\tline \x1b[1;31mred\x1b[0m\x1b[2J\a"}};
   const std::string text = summaryOf(failed(crash), jobOf(1), facts);

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job on its hosts: which instances each of them runs, and the slice that its agent is given. Made anew for
+// fewer hosts when some are lost.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/model/job_spec.h"
+#include "common/model/placement.h"
+#include "popdistd/controller/instance_env.h"
+#include "popdistd/controller/ports.h"
+
+namespace pop {
+
+class PlacedJob {
+ public:
+  /// `spec` is free of mistakes.
+  explicit PlacedJob(model::JobSpec spec);
+  PlacedJob(const PlacedJob&) = delete;
+  PlacedJob& operator=(const PlacedJob&) = delete;
+
+  const model::JobSpec& spec() const { return spec_; }
+  const std::vector<model::InstancePlacement>& placement() const { return placement_; }
+  const InstanceEnvs& envs() const { return envs_; }
+
+  /// The instances of `host`: they follow each other.
+  struct Range {
+    int first = 0;
+    int end = 0;
+    bool empty() const { return first == end; }
+  };
+  Range instancesOn(int host) const { return instances_on_[static_cast<std::size_t>(host)]; }
+  int hostsWithInstances() const;
+
+  /// What the agent of `host` is told; `bindings` are those of its instances.
+  JobSlice slice(int host, const std::string& job_id, int restart_count,
+                 const contract::Rendezvous& rendezvous, const model::Bindings& bindings) const;
+
+  /// The same job on the hosts that are not `gone`, or why it cannot run on them.
+  Result<model::JobSpec> without(const std::vector<bool>& gone) const;
+
+ private:
+  const model::JobSpec spec_;
+  const std::vector<model::InstancePlacement> placement_;
+  const InstanceEnvs envs_;
+  std::vector<Range> instances_on_;
+};
+
+}  // namespace pop

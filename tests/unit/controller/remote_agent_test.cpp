@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "popdistd/controller/remote_agent.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "tests/testing/fake_host_ports.h"
+#include "tests/testing/fake_loop.h"
+#include "tests/testing/fake_output.h"
+
+namespace pop {
+namespace {
+
+using std::chrono::milliseconds;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class RecordedLink final : public AgentLink {
+ public:
+  void send(NumberedCommand command) override { sent.push_back(std::move(command)); }
+  void close() override { ++closed; }
+
+  template <typename Command>
+  std::vector<Command> all() const {
+    std::vector<Command> found;
+    for (const NumberedCommand& each : sent) {
+      if (const auto* command = std::get_if<Command>(&each.command)) found.push_back(*command);
+    }
+    return found;
+  }
+
+  std::vector<NumberedCommand> sent;
+  int closed = 0;
+};
+
+// Instances 4 and 5 of a job.
+JobSlice slice() {
+  JobSlice slice{.job_id = "4f2a", .num_instances = 6};
+  for (const int instance : {4, 5}) {
+    slice.instances.emplace_back();
+    slice.instances.back().env.instance_index = instance;
+  }
+  return slice;
+}
+
+class RemoteAgentTest : public ::testing::Test {
+ protected:
+  void report(AgentReport report) { agent.receive({++reported, std::move(report)}); }
+  void runs() {
+    agent.linkUp(link);
+    agent.run(slice(), events);
+  }
+  void settle() { loop.advance(milliseconds(0)); }
+
+  testing::FakeLoop loop;
+  testing::FakeOutput output;
+  RecordedLink link;
+  testing::RecordedEvents events;
+  std::uint64_t reported = 0;
+  RemoteAgent agent{loop, output};
+};
+
+TEST_F(RemoteAgentTest, NumbersItsCommandsFromOne) {
+  runs();
+  agent.signal(SIGUSR1);
+  agent.stop();
+  agent.kill();
+  std::vector<std::uint64_t> numbers;
+  for (const NumberedCommand& each : link.sent) numbers.push_back(each.number);
+  EXPECT_THAT(numbers, ElementsAre(1, 2, 3, 4));
+  EXPECT_EQ(std::get<SignalCommand>(link.sent[1].command).signal, SIGUSR1);
+}
+
+TEST_F(RemoteAgentTest, KeepsWhatIsAskedBeforeTheLinkIsUp) {
+  agent.describe(2, model::TopologyDetail::kNodes, [](const Result<HostFacts>&) {});
+  loop.advance(milliseconds(60'000));
+  EXPECT_FALSE(agent.lost()) << "how long a host may take to be reached is another's business";
+  agent.linkUp(link);
+  ASSERT_EQ(link.all<DescribeCommand>().size(), 1U);
+  EXPECT_EQ(link.all<DescribeCommand>()[0].port_count, 2);
+}
+
+TEST_F(RemoteAgentTest, PassesReportsOn) {
+  runs();
+  report(StartedReport{4, 700});
+  report(AbortedReport{4, 3, "no data"});
+  report(FenceReachedReport{{{"a", "1"}}});
+  report(EndedReport{4, {{.code = 3}, ""}});
+  report(ClosedReport{4});
+  EXPECT_THAT(events.lines, ElementsAre("started 4 pid 700", "aborted 4: 3, no data",
+                                        "ended 4: exited with code 3", "closed 4"));
+  EXPECT_EQ(events.fences.size(), 1U);
+}
+
+TEST_F(RemoteAgentTest, DropsWhatComesTwice) {
+  runs();
+  agent.receive({1, StartedReport{4, 700}});
+  agent.receive({1, StartedReport{4, 700}});
+  EXPECT_THAT(events.lines, ElementsAre("started 4 pid 700"));
+  EXPECT_FALSE(agent.lost());
+}
+
+TEST_F(RemoteAgentTest, ALinkThatLeavesSomethingOutIsLost) {
+  runs();
+  agent.receive({1, StartedReport{4, 700}});
+  agent.receive({3, StartedReport{5, 701}});
+  EXPECT_THAT(events.lines, ElementsAre("started 4 pid 700")) << "from the loop only";
+  settle();
+  EXPECT_THAT(events.lines,
+              ElementsAre("started 4 pid 700", "lost: message 3 followed message 1 on its link"));
+  EXPECT_EQ(link.closed, 1);
+}
+
+TEST_F(RemoteAgentTest, SilenceOfFiveSecondsIsItsLoss) {
+  runs();
+  loop.advance(milliseconds(4000));
+  report(HeartbeatReport{});
+  loop.advance(milliseconds(4999));
+  EXPECT_THAT(events.lines, IsEmpty());
+  loop.advance(milliseconds(1));
+  EXPECT_THAT(events.lines, ElementsAre("lost: it has been silent for 5 s"));
+  EXPECT_EQ(link.closed, 1);
+  EXPECT_EQ(link.all<HeartbeatCommand>().size(), 8U);
+}
+
+TEST_F(RemoteAgentTest, ALostAgentAnswersEverythingAndDoesNothing) {
+  runs();
+  agent.linkLost(unavailable("connection reset"));
+  const std::size_t sent = link.sent.size();
+  std::string described;
+  std::optional<std::size_t> traces;
+  agent.describe(0, {}, [&](const Result<HostFacts>& facts) { described = facts.status().message(); });
+  agent.traceStacks([&](const std::vector<StackTrace>& all) { traces = all.size(); });
+  agent.stop();
+  agent.signal(SIGUSR1);
+  agent.offerInput("lost");
+  agent.receive({1, StartedReport{4, 700}});
+  settle();
+  EXPECT_EQ(described, "connection reset");
+  EXPECT_EQ(traces, 0U);
+  EXPECT_THAT(events.lines, ElementsAre("lost: connection reset"));
+  agent.run(slice(), events);
+  settle();
+  EXPECT_THAT(events.lines, ElementsAre("lost: connection reset", "lost: connection reset"));
+  EXPECT_EQ(link.sent.size(), sent);
+  EXPECT_EQ(agent.inputRoom(), static_cast<std::size_t>(kInputWindowBytes));
+}
+
+TEST_F(RemoteAgentTest, MayBeLostBeforeItWasEverReached) {
+  std::string described;
+  agent.linkLost(unavailable("ssh: connection refused"));
+  agent.describe(0, {}, [&](const Result<HostFacts>& facts) { described = facts.status().message(); });
+  EXPECT_EQ(described, "");
+  settle();
+  EXPECT_EQ(described, "ssh: connection refused");
+  agent.linkUp(link);
+  EXPECT_EQ(link.closed, 1) << "too late";
+}
+
+TEST_F(RemoteAgentTest, AnAgentThatReportsNonsenseIsLostAndNotBelieved) {
+  const std::pair<AgentReport, std::string> nonsense[] = {
+      {StartedReport{3, 1},
+       "lost: its agent reports that instance 3 has started, which it was not asked to start"},
+      {EndedReport{6, {}},
+       "lost: its agent reports that instance 6 has ended, which it was not asked to start"},
+      {ClosedReport{4}, "lost: its agent reports out of order that instance 4 is closed"},
+      {OutputReport{-1, Stream::kStdout, "x"},
+       "lost: its agent reports that instance -1 writes, which it was not asked to start"},
+      {AbortedReport{1 << 30, 1, ""},
+       "lost: its agent reports that instance 1073741824 asks to end the job, which it was not asked to "
+       "start"},
+  };
+  for (const auto& [report, lost] : nonsense) {
+    testing::RecordedEvents heard;
+    RecordedLink way;
+    RemoteAgent other(loop, output);
+    other.linkUp(way);
+    other.run(slice(), heard);
+    other.receive({1, report});
+    settle();
+    EXPECT_THAT(heard.lines, ElementsAre(lost));
+  }
+  EXPECT_THAT(output.lines, IsEmpty());
+}
+
+TEST_F(RemoteAgentTest, AcknowledgesOutputInPartsOfItsWindow) {
+  runs();
+  const std::string piece(100'000, 'x');
+  for (int each = 0; each < 3; ++each) report(OutputReport{4, Stream::kStdout, piece});
+  ASSERT_EQ(link.all<OutputTakenCommand>().size(), 1U);
+  EXPECT_EQ(link.all<OutputTakenCommand>()[0].bytes, 300'000);
+}
+
+TEST_F(RemoteAgentTest, HoldsTheAgentBackWhileTheSinkIsFull) {
+  runs();
+  output.full = true;
+  const std::string piece(500'000, 'x');
+  for (int each = 0; each < 2; ++each) report(OutputReport{5, Stream::kStderr, piece});
+  EXPECT_THAT(link.all<OutputTakenCommand>(), IsEmpty());
+  output.drain();
+  ASSERT_EQ(link.all<OutputTakenCommand>().size(), 1U);
+  EXPECT_EQ(link.all<OutputTakenCommand>()[0].bytes, 1'000'000);
+}
+
+TEST_F(RemoteAgentTest, HasRoomForAWindowOfInput) {
+  runs();
+  int ready = 0;
+  agent.setOnInputReady([&ready] { ++ready; });
+  EXPECT_EQ(agent.inputRoom(), static_cast<std::size_t>(kInputWindowBytes));
+  agent.offerInput(std::string(static_cast<std::size_t>(kInputWindowBytes), 'i'));
+  EXPECT_EQ(agent.inputRoom(), 0U);
+  report(InputTakenReport{1000});
+  EXPECT_EQ(agent.inputRoom(), 1000U);
+  EXPECT_EQ(ready, 1);
+  report(InputTakenReport{1'000'000'000});
+  EXPECT_EQ(agent.inputRoom(), static_cast<std::size_t>(kInputWindowBytes)) << "never more";
+}
+
+TEST(RemoteAgent, ThatGoesClosesItsLinkAndLeavesNoTimer) {
+  testing::FakeLoop loop;
+  testing::FakeOutput output;
+  RecordedLink link;
+  {
+    RemoteAgent agent(loop, output);
+    agent.linkUp(link);
+  }
+  EXPECT_EQ(link.closed, 1);
+  EXPECT_EQ(loop.armedTimers(), 0U);
+}
+
+}  // namespace
+}  // namespace pop
