@@ -220,7 +220,7 @@ void TestHosts::writeHostFiles(int host, const TestHostsSetup& setup) const {
   config +=
       "Port 22\nHostKey /run/host/host_key\nPidFile none\nUseDNS no\nStrictModes no\nPermitRootLogin yes\n"
       "PasswordAuthentication no\nKbdInteractiveAuthentication no\nPrintMotd no\nPrintLastLog no\n"
-      "MaxStartups 100:30:200\nSubsystem sftp internal-sftp\n";
+      "Subsystem sftp internal-sftp\n";
   writeFile(directory + "/sshd_config", config);
 }
 

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "poprun/bootstrap/agent_start.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/utsname.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <string_view>
+#include <utility>
+
+#include "common/base/text.h"
+#include "common/sys/program.h"
+
+namespace pop {
+namespace {
+
+constexpr std::string_view kMark = "popdist-agent: ";
+constexpr std::size_t kMaxNoiseBytes = 64 << 10;
+constexpr std::chrono::seconds kHashPatience{60};
+
+// The words below stand in single quotes, which every login shell leaves alone if there is no quote,
+// backslash, exclamation mark or newline among them. VERSION, PATH and ARGUMENTS are replaced.
+constexpr std::string_view kFunctions =
+    "say() { echo \"popdist-agent: $*\"; }; "
+    "fail() { say \"failed $*\"; exit 1; }; "
+    "run() { say ready; exec \"$1\" ARGUMENTS; }; "
+    "version() { \"$1\" --version </dev/null 2>/dev/null; }; "
+    "same() { case \"$(version \"$1\")\" in "
+    "\"popdist-agent VERSION\"|\"popdist-agent VERSION\"[[:space:]]*) true;; *) false;; esac; }; ";
+
+constexpr std::string_view kNamed =
+    "a=\"PATH\"; [ -x \"$a\" ] || fail \"$a is no program there\"; same \"$a\" && run \"$a\"; "
+    "fail \"$a is not version VERSION there, but $(version \"$a\" | head -n 1)\"";
+
+constexpr std::string_view kFound =
+    "a=\"$(command -v popdist-agent)\"; [ -n \"$a\" ] && same \"$a\" && run \"$a\"; "
+    "say \"wanted $(uname -m)\"; read -r h s n || exit 1; "
+    "d=\"${XDG_CACHE_HOME:-$HOME/.cache}/poprun\"; a=\"$d/popdist-agent-$h\"; [ -x \"$a\" ] && run \"$a\"; "
+    "t=; drop() { [ -z \"$t\" ] || rm -f \"$t\"; }; trap drop 0; trap \"exit 1\" 1 2 13 15; "
+    "e=\"$(mkdir -p \"$d\" 2>&1)\" || fail \"$e\"; "
+    "t=\"$(mktemp \"$d/.popdist-agent.XXXXXX\" 2>&1)\" || { e=\"$t\"; t=; fail \"$e\"; }; "
+    "say copy; e=\"$(head -c \"$n\" 2>&1 >\"$t\")\" || fail \"writing $t: $e\"; "
+    "set -- $(sha256sum \"$t\"); [ \"$1\" = \"$s\" ] || fail \"$t is not what was sent\"; "
+    "e=\"$(chmod 700 \"$t\" 2>&1 && mv -f \"$t\" \"$a\" 2>&1)\" || fail \"$e\"; t=; "
+    "[ -x \"$a\" ] || fail \"$a may not be executed: is it on a file system mounted noexec?\"; run \"$a\"";
+
+std::string replaced(std::string_view text, std::string_view word, std::string_view by) {
+  std::string result(text);
+  for (std::size_t at = 0; (at = result.find(word, at)) != std::string::npos; at += by.size()) {
+    result.replace(at, word.size(), by);
+  }
+  return result;
+}
+
+Status checkWord(const std::string& word, const std::string& what) {
+  constexpr std::string_view kUnsafe = "'\"\\`$!;&|<>()\r\n\t";
+  if (word.find_first_of(kUnsafe) == std::string::npos) return {};
+  return invalidArgument(what + ' ' + inQuotes(word) +
+                         " may hold no quotes, backslashes or other signs of a shell");
+}
+
+// The next line that is the command's. What start-up files of the login shell print before is noise.
+class Answers {
+ public:
+  Answers(int stream, const Wait& wait) : stream_(stream), wait_(wait) {}
+
+  Result<std::string> next() {
+    for (;;) {
+      POP_ASSIGN_OR_RETURN(const std::string line, nextLine());
+      const std::size_t at = line.find(kMark);
+      if (at != std::string::npos) return line.substr(at + kMark.size());
+      noise_bytes_ += line.size() + 1;
+      last_noise_ = line;
+      if (noise_bytes_ > kMaxNoiseBytes) return unavailable("the login shell there prints without end");
+    }
+  }
+
+  /// Also the end of the stream: then what was said last may be the reason.
+  Status endedEarly() const { return Status(Code::kUnavailable, std::string(trimmed(last_noise_))); }
+
+ private:
+  // Byte for byte in effect: what follows the line belongs to the agent.
+  Result<std::string> nextLine() {
+    std::string line;
+    for (;;) {
+      POP_RETURN_IF_ERROR(wait_.forEvents(stream_, POLLIN));
+      std::array<char, 4096> buffer;
+      const ssize_t got = ::recv(stream_, buffer.data(), buffer.size(), MSG_PEEK);
+      if (got < 0 && (errno == EAGAIN || errno == EINTR)) continue;
+      if (got <= 0) {
+        if (!line.empty()) last_noise_ = line;
+        return endedEarly();
+      }
+      const std::string_view seen(buffer.data(), static_cast<std::size_t>(got));
+      const std::size_t newline = seen.find('\n');
+      const std::size_t taken = newline == std::string_view::npos ? seen.size() : newline + 1;
+      if (::recv(stream_, buffer.data(), taken, 0) < 0) return endedEarly();
+      line += seen.substr(0, newline);
+      if (newline != std::string_view::npos) return line;
+      if (line.size() > kMaxNoiseBytes) return unavailable("the login shell there prints without end");
+    }
+  }
+
+  int stream_;
+  const Wait& wait_;
+  std::size_t noise_bytes_ = 0;
+  std::string last_noise_;
+};
+
+// False: the command has something to say before all is sent. The clock of `wait` runs only while nothing
+// moves.
+Result<bool> sendTo(int stream, std::string_view bytes, Wait& wait) {
+  while (!bytes.empty()) {
+    POP_RETURN_IF_ERROR(wait.forEvents(stream, POLLIN | POLLOUT));
+    char ignored = 0;
+    if (::recv(stream, &ignored, 1, MSG_PEEK | MSG_DONTWAIT) >= 0) return false;
+    const ssize_t sent = ::send(stream, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0 && errno != EAGAIN && errno != EINTR) return false;
+    if (sent <= 0) continue;
+    bytes.remove_prefix(static_cast<std::size_t>(sent));
+    wait.restart();
+  }
+  return true;
+}
+
+Status checkMachine(const std::string& theirs) {
+  utsname ours{};
+  ::uname(&ours);
+  if (theirs == ours.machine) return {};
+  return failedPrecondition("popdist-agent is not installed there, and ours is for " +
+                            std::string(ours.machine) + ", not " + theirs + "; install it there");
+}
+
+}  // namespace
+
+const Result<AgentFile>& AgentSource::get() {
+  const std::scoped_lock lock(mutex_);
+  if (file_) return *file_;
+  const auto load = [this]() -> Result<AgentFile> {
+    if (path_.empty())
+      return failedPrecondition("popdist-agent is not installed there; install it, or name a copy");
+    POP_ASSIGN_OR_RETURN(std::string bytes, sys::readFile(path_));
+    POP_ASSIGN_OR_RETURN(const std::string line, sys::outputOf({"sha256sum", "--", path_}, kHashPatience));
+    return AgentFile{.bytes = std::move(bytes), .sha256 = line.substr(0, 64)};
+  };
+  file_ = load();
+  return *file_;
+}
+
+Result<std::string> agentCommand(const AgentProgram& agent) {
+  POP_RETURN_IF_ERROR(checkWord(agent.version, "the agent's version"));
+  POP_RETURN_IF_ERROR(checkWord(agent.remote_path, "the agent's path"));
+  for (const std::string& word : agent.arguments)
+    POP_RETURN_IF_ERROR(checkWord(word, "the agent's argument"));
+  std::string script(kFunctions);
+  script += agent.remote_path.empty() ? kFound : kNamed;
+  script = replaced(script, "VERSION", agent.version);
+  script = replaced(script, "ARGUMENTS", join(agent.arguments, " "));
+  script = replaced(script, "\"PATH\"", '"' + agent.remote_path + '"');
+  return "exec /bin/sh -c '" + script + "'";
+}
+
+Status startAgent(int stream, AgentSource& source, Wait& wait, const PhaseReport& phase) {
+  Answers answers(stream, wait);
+  for (;;) {
+    POP_ASSIGN_OR_RETURN(const std::string answer, answers.next());
+    if (answer == "ready") return {};
+    if (answer.starts_with("failed ")) return failedPrecondition(answer.substr(7));
+    const bool wanted = answer.starts_with("wanted ");
+    if (!wanted && answer != "copy") return internalError("the command there says " + inQuotes(answer));
+    if (wanted) POP_RETURN_IF_ERROR(checkMachine(answer.substr(7)));
+    const Result<AgentFile>& file = source.get();
+    if (!file.ok()) return file.status();
+    const AgentFile& agent = file.value();
+    if (!wanted) phase("copying the agent");
+    const std::string question =
+        agent.sha256.substr(0, 16) + ' ' + agent.sha256 + ' ' + std::to_string(agent.bytes.size()) + '\n';
+    // A command that answers early has a reason to, which comes next.
+    POP_RETURN_IF_ERROR(sendTo(stream, wanted ? std::string_view(question) : agent.bytes, wait).status());
+    wait.restart();
+  }
+}
+
+}  // namespace pop

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "poprun/bootstrap/rsh_process.h"
+
+#include <signal.h>
+#include <spawn.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "common/sys/unix_socket.h"
+
+namespace pop {
+namespace {
+
+constexpr int kGraceMs = 500;
+
+bool isSsh(const std::string& program) {
+  return program.substr(program.rfind('/') + 1) == "ssh";
+}
+
+// ssh told what libssh is told; nothing may ask a question.
+void addSshWords(const SshOptions& options, std::vector<std::string>& words) {
+  const int seconds = std::max(1, options.connect_timeout_ms / 1000);
+  words.insert(words.end(),
+               {"-T", "-x", "-o", "BatchMode=yes", "-o", "ConnectTimeout=" + std::to_string(seconds)});
+  if (!options.config_file.empty()) words.insert(words.end(), {"-F", options.config_file});
+  for (const std::string& file : options.identity_files) words.insert(words.end(), {"-i", file});
+  if (!options.known_hosts_file.empty()) {
+    words.insert(words.end(), {"-o", "UserKnownHostsFile=" + options.known_hosts_file});
+  }
+  if (options.host_keys) {
+    const char* value = *options.host_keys == HostKeyPolicy::kStrict      ? "yes"
+                        : *options.host_keys == HostKeyPolicy::kAcceptNew ? "accept-new"
+                                                                          : "no";
+    words.insert(words.end(), {"-o", std::string("StrictHostKeyChecking=") + value});
+  }
+}
+
+class Spawn {
+ public:
+  Spawn(int stream, int errors) {
+    sigset_t all, none;
+    sigfillset(&all);
+    sigemptyset(&none);
+    ::posix_spawnattr_init(&attributes_);
+    ::posix_spawnattr_setsigdefault(&attributes_, &all);
+    ::posix_spawnattr_setsigmask(&attributes_, &none);
+    // A group of its own: Ctrl-C is for us, who then end it in order.
+    ::posix_spawnattr_setflags(&attributes_,
+                               POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+    ::posix_spawn_file_actions_init(&actions_);
+    ::posix_spawn_file_actions_adddup2(&actions_, stream, STDIN_FILENO);
+    ::posix_spawn_file_actions_adddup2(&actions_, stream, STDOUT_FILENO);
+    ::posix_spawn_file_actions_adddup2(&actions_, errors, STDERR_FILENO);
+  }
+  ~Spawn() {
+    ::posix_spawnattr_destroy(&attributes_);
+    ::posix_spawn_file_actions_destroy(&actions_);
+  }
+  Spawn(const Spawn&) = delete;
+  Spawn& operator=(const Spawn&) = delete;
+
+  Result<pid_t> run(const std::vector<std::string>& command) const {
+    std::vector<char*> argv;
+    for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+    argv.push_back(nullptr);
+    pid_t pid = -1;
+    const int error = ::posix_spawnp(&pid, argv[0], &actions_, &attributes_, argv.data(), environ);
+    if (error != 0) return errnoStatus("starting " + command[0] + " (--rsh)", error);
+    return pid;
+  }
+
+ private:
+  posix_spawnattr_t attributes_{};
+  posix_spawn_file_actions_t actions_{};
+};
+
+}  // namespace
+
+std::vector<std::string> rshCommand(const SshTarget& target, const SshOptions& options,
+                                    const std::string& command) {
+  std::vector<std::string> words = options.rsh.empty() ? std::vector<std::string>{"ssh"} : options.rsh;
+  if (isSsh(words.front())) addSshWords(options, words);
+  const int port = target.port != 0 ? target.port : options.port;
+  if (port != 0) words.insert(words.end(), {"-p", std::to_string(port)});
+  const std::string& user = target.user.empty() ? options.user : target.user;
+  words.push_back((user.empty() ? "" : user + '@') + target.host);
+  words.push_back(command);
+  return words;
+}
+
+Result<RshProcess::Started> RshProcess::start(const std::vector<std::string>& command, CommandEvents events) {
+  POP_ASSIGN_OR_RETURN(auto stream, sys::socketPair());
+  POP_ASSIGN_OR_RETURN(sys::Pipe errors, sys::makePipe());
+  POP_ASSIGN_OR_RETURN(const pid_t pid, Spawn(stream.second.get(), errors.write_end.get()).run(command));
+  auto process = std::make_unique<RshProcess>(pid, std::move(errors.read_end), std::move(events));
+  POP_RETURN_IF_ERROR(sys::setNonBlocking(process->errors_.get()));
+  POP_RETURN_IF_ERROR(sys::setNonBlocking(stream.first.get()));
+  return Started{std::move(process), std::move(stream.first)};
+}
+
+RshProcess::RshProcess(pid_t pid, sys::Fd errors, CommandEvents events)
+    : pid_(pid), errors_(std::move(errors)), events_(std::move(events)), lines_(events_.said) {}
+
+RshProcess::~RshProcess() {
+  lines_.end();
+  events_.ended(reap());
+}
+
+// Gives it a moment to end by itself, then less and less choice. Its exit code, or -1 when a signal ended it.
+int RshProcess::reap() {
+  const sys::Fd process(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
+  for (const int signal : {0, SIGTERM, SIGKILL}) {
+    if (signal != 0) ::kill(pid_, signal);
+    pollfd ended{process.get(), POLLIN, 0};
+    const bool at_once = signal == 0 && errors_.valid();
+    if (::poll(&ended, 1, at_once ? 0 : kGraceMs) > 0) break;
+  }
+  int status = 0;
+  if (::waitpid(pid_, &status, 0) != pid_ || !WIFEXITED(status)) return -1;
+  return WEXITSTATUS(status);
+}
+
+void RshProcess::prepare(std::vector<pollfd>& fds) {
+  fds.push_back({errors_.get(), POLLIN, 0});
+}
+
+bool RshProcess::step(const pollfd*) {
+  std::array<char, 4096> buffer;
+  for (;;) {
+    const ssize_t got = ::read(errors_.get(), buffer.data(), buffer.size());
+    if (got < 0) return errno == EAGAIN || errno == EINTR;
+    if (got == 0) break;
+    lines_.take({buffer.data(), static_cast<std::size_t>(got)});
+  }
+  errors_.reset();  // it is ending: what follows is its exit code
+  return false;
+}
+
+}  // namespace pop

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "poprun/bootstrap/ssh_auth.h"
+
+#include <libssh/libssh.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "common/base/text.h"
+#include "poprun/bootstrap/libssh_drive.h"
+
+namespace pop {
+namespace {
+
+struct FreeKey {
+  void operator()(ssh_key key) const { ssh_key_free(key); }
+};
+using Key = std::unique_ptr<ssh_key_struct, FreeKey>;
+
+// What was tried is what the user has to know when nothing worked.
+class Attempts {
+ public:
+  Attempts(ssh_session session, const Wait& wait) : session_(session), wait_(wait) {}
+
+  // True: the server lets us in.
+  Result<bool> tryFile(const std::string& path) {
+    if (::access(path.c_str(), R_OK) != 0) {
+      tried_.push_back(path + " (cannot be read)");
+      return false;
+    }
+    ssh_key loaded = nullptr;
+    if (ssh_pki_import_privkey_file(path.c_str(), "", nullptr, nullptr, &loaded) != SSH_OK) {
+      tried_.push_back(path + " (needs a passphrase: run ssh-add " + path + ")");
+      return false;
+    }
+    const Key key(loaded);
+    tried_.push_back(path);
+    // Signed at once: asking whether the key would do costs the server a look-up and us a round trip.
+    return accepted(driveSsh(session_, SSH_AUTH_AGAIN, wait_,
+                             [&] { return ssh_userauth_publickey(session_, nullptr, key.get()); }));
+  }
+
+  Result<bool> tryAgent() {
+    const char* socket = std::getenv("SSH_AUTH_SOCK");
+    char* configured = nullptr;
+    const bool has_one = ssh_options_get(session_, SSH_OPTIONS_IDENTITY_AGENT, &configured) == SSH_OK;
+    ssh_string_free_char(configured);
+    if (!has_one && (socket == nullptr || *socket == '\0')) {
+      tried_.push_back("no ssh-agent (SSH_AUTH_SOCK is not set)");
+      return false;
+    }
+    tried_.push_back("the keys of ssh-agent");
+    return accepted(
+        driveSsh(session_, SSH_AUTH_AGAIN, wait_, [&] { return ssh_userauth_agent(session_, nullptr); }));
+  }
+
+  std::string tried() const { return join(tried_, ", "); }
+
+ private:
+  Result<bool> accepted(const Result<int>& outcome) {
+    if (!outcome.ok()) return outcome.status();
+    if (outcome.value() == SSH_AUTH_SUCCESS) return true;
+    if (ssh_is_connected(session_) == 0) {
+      return unavailable("the server closed the connection: " + std::string(ssh_get_error(session_)));
+    }
+    return false;
+  }
+
+  ssh_session session_;
+  const Wait& wait_;
+  std::vector<std::string> tried_;
+};
+
+}  // namespace
+
+Status authenticate(ssh_session_struct* session, const std::string& who, const SshHostConfig& config,
+                    const Wait& wait) {
+  Attempts attempts(session, wait);
+  for (const std::string& file : config.identity_files) {
+    POP_ASSIGN_OR_RETURN(const bool in, attempts.tryFile(file));
+    if (in) return {};
+  }
+  POP_ASSIGN_OR_RETURN(const bool by_agent, attempts.tryAgent());
+  if (by_agent) return {};
+  if (config.identity_files.empty()) {
+    for (const char* name : {"id_ed25519", "id_ecdsa", "id_rsa"}) {
+      const std::string file = sshHome() + "/.ssh/" + name;
+      if (::access(file.c_str(), F_OK) != 0) continue;
+      POP_ASSIGN_OR_RETURN(const bool in, attempts.tryFile(file));
+      if (in) return {};
+    }
+  }
+  return {Code::kPermissionDenied, "no key is accepted for " + who + " (tried: " + attempts.tried() +
+                                       "); check the user, or run: ssh-copy-id " + who};
+}
+
+}  // namespace pop

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "poprun/bootstrap/ssh_bootstrapper.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+#include <utility>
+
+#include "common/base/check.h"
+#include "common/sys/unix_socket.h"
+#include "poprun/bootstrap/agent_start.h"
+#include "poprun/bootstrap/byte_pump.h"
+#include "poprun/bootstrap/command_log.h"
+#include "poprun/bootstrap/rsh_process.h"
+#include "poprun/bootstrap/ssh_config.h"
+#include "poprun/bootstrap/ssh_session.h"
+#include "poprun/bootstrap/ssh_stream.h"
+#include "poprun/bootstrap/wait.h"
+
+namespace pop {
+namespace {
+
+// Waiting for a host costs a thread and nothing else; more hosts than this take turns.
+constexpr std::size_t kMaxThreads = 256;
+constexpr std::chrono::milliseconds kEndPatience{1000};
+
+// Carries events to the loop's thread until the bootstrapper is gone.
+class Reporter {
+ public:
+  Reporter(Loop& loop, BootstrapEvents events)
+      : loop_(loop), shared_(std::make_shared<Shared>(Shared{std::move(events), true})) {}
+  ~Reporter() { shared_->alive = false; }
+  Reporter(const Reporter&) = delete;
+  Reporter& operator=(const Reporter&) = delete;
+
+  void reached(int host, ReachedHost reached) {
+    auto kept = std::make_shared<ReachedHost>(std::move(reached));
+    post([host, kept](const BootstrapEvents& events) { events.reached(host, std::move(*kept)); });
+  }
+  void failed(int host, Status why) {
+    post([host, why = std::move(why)](const BootstrapEvents& events) { events.failed(host, why); });
+  }
+  void phase(int host, const std::string& phase) {
+    post([host, phase](const BootstrapEvents& events) { events.phase(host, phase); });
+  }
+  void said(int host, const std::string& line) {
+    post([host, line](const BootstrapEvents& events) { events.said(host, line); });
+  }
+
+ private:
+  struct Shared {
+    BootstrapEvents events;
+    bool alive;  ///< on the loop's thread
+  };
+
+  template <typename Call>
+  void post(Call call) {
+    loop_.post([shared = shared_, call = std::move(call)] {
+      if (shared->alive) call(shared->events);
+    });
+  }
+
+  Loop& loop_;
+  std::shared_ptr<Shared> shared_;
+};
+
+}  // namespace
+
+class SshBootstrapper::Run {
+ public:
+  Run(Loop& loop, std::vector<std::string> hosts, SshOptions options, AgentProgram agent)
+      : loop_(loop),
+        hosts_(std::move(hosts)),
+        options_(std::move(options)),
+        agent_(std::move(agent)),
+        source_(agent_.local_file),
+        slots_(options_.max_parallel) {}
+
+  ~Run() {
+    cancellation_.cancel();
+    slots_.cancel();
+    for (std::thread& each : threads_) each.join();
+  }
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  void start(BootstrapEvents events) {
+    POP_CHECK(!reporter_);
+    reporter_ = std::make_unique<Reporter>(loop_, std::move(events));
+    pump_ = std::make_unique<BytePump>();
+    sigset_t all, before;
+    sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    const std::size_t count = std::min(hosts_.size(), kMaxThreads);
+    for (std::size_t i = 0; i < count; ++i) threads_.emplace_back([this] { reachSome(); });
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+ private:
+  void reachSome() {
+    for (;;) {
+      const int host = next_++;
+      if (host >= static_cast<int>(hosts_.size())) return;
+      Result<ReachedHost> reached = reach(host);
+      if (reached.ok()) {
+        reporter_->reached(host, std::move(reached).value());
+      } else if (reached.code() != Code::kCancelled) {
+        reporter_->failed(host, Status(reached.code(), "host " + hosts_[static_cast<std::size_t>(host)] +
+                                                           ": " + reached.status().message()));
+      }
+    }
+  }
+
+  Result<ReachedHost> reach(int host) {
+    POP_ASSIGN_OR_RETURN(const SshTarget target, parseSshTarget(hosts_[static_cast<std::size_t>(host)]));
+    POP_ASSIGN_OR_RETURN(const std::string command, agentCommand(agent_));
+    if (!options_.rsh.empty()) return reachByProgram(host, target, command);
+    const std::string& user = target.user.empty() ? options_.user : target.user;
+    SshHostConfig config = sshConfigOf(target.host, user, options_.config_file);
+    if (!config.needs_program.empty()) return reachByProgram(host, target, command);
+    auto session = std::make_unique<SshSession>(target, options_, std::move(config));
+    return reachBySession(host, std::move(session), command);
+  }
+
+  Result<ReachedHost> reachBySession(int host, std::unique_ptr<SshSession> session,
+                                     const std::string& command) {
+    const auto phase = [this, host](const std::string& name) { reporter_->phase(host, name); };
+    POP_RETURN_IF_ERROR(session->configure());
+    Wait wait(cancellation_, std::chrono::milliseconds(options_.connect_timeout_ms));
+    ReachedHost reached;
+    Status connected = connect(*session, wait, phase, reached);
+    if (connected.code() == Code::kDeadlineExceeded) {
+      return Status(connected.code(), connected.message() + " (" + kConnectTimeoutOption + ')');
+    }
+    if (!connected.ok()) return connected;
+    phase("starting the agent");
+    Wait start(cancellation_, std::chrono::milliseconds(options_.start_timeout_ms));
+    POP_RETURN_IF_ERROR(session->execute(command, start).during("starting the agent"));
+    const auto log = std::make_shared<CommandLog>();
+    POP_ASSIGN_OR_RETURN(auto ends, sys::socketPair());
+    POP_RETURN_IF_ERROR(sys::setNonBlocking(ends.first.get()));
+    POP_RETURN_IF_ERROR(sys::setNonBlocking(ends.second.get()));
+    reached.stream = std::move(ends.first);
+    pump_->add(std::make_unique<SshStream>(std::move(session), std::move(ends.second), eventsOf(host, log)));
+    POP_RETURN_IF_ERROR(startOn(host, reached.stream.get(), start, *log));
+    return reached;
+  }
+
+  Status connect(SshSession& session, Wait& wait, const PhaseReport& phase, ReachedHost& reached) {
+    POP_ASSIGN_OR_RETURN(Connection connection, dialSsh(session.host(), session.port(), wait, phase));
+    reached.peer_address = connection.peer_address;
+    reached.local_address = connection.local_address;
+    const Clock::time_point queued = Clock::now();
+    if (!slots_.acquire()) return {Code::kCancelled, "it was given up"};
+    wait.extend(Clock::now() - queued);
+    Status status = session.open(std::move(connection.socket), wait, phase);
+    slots_.release();
+    return status;
+  }
+
+  Result<ReachedHost> reachByProgram(int host, const SshTarget& target, const std::string& command) {
+    const std::vector<std::string> words = rshCommand(target, options_, command);
+    reporter_->phase(host, "connecting by " + words.front());
+    const auto log = std::make_shared<CommandLog>();
+    POP_ASSIGN_OR_RETURN(RshProcess::Started started, RshProcess::start(words, eventsOf(host, log)));
+    pump_->add(std::move(started.process));
+    Wait wait(cancellation_,
+              std::chrono::milliseconds(options_.connect_timeout_ms + options_.start_timeout_ms));
+    POP_RETURN_IF_ERROR(startOn(host, started.stream.get(), wait, *log).during("running " + words.front()));
+    return ReachedHost{.stream = std::move(started.stream)};
+  }
+
+  Status startOn(int host, int stream, Wait& wait, CommandLog& log) {
+    Status status = startAgent(stream, source_, wait,
+                               [this, host](const std::string& name) { reporter_->phase(host, name); });
+    if (status.code() != Code::kUnavailable) return std::move(status).during("starting the agent");
+    const std::string said = status.message().empty() ? "" : status.message() + "; ";
+    return unavailable("the agent did not start: " + said + log.whyEnded(kEndPatience));
+  }
+
+  CommandEvents eventsOf(int host, const std::shared_ptr<CommandLog>& log) {
+    return {.said =
+                [this, host, log](const std::string& line) {
+                  log->said(line);
+                  reporter_->said(host, line);
+                },
+            .ended = [log](int exit_code) { log->ended(exit_code); }};
+  }
+
+  Loop& loop_;
+  std::vector<std::string> hosts_;
+  SshOptions options_;
+  AgentProgram agent_;
+  AgentSource source_;
+  Cancellation cancellation_;
+  Slots slots_;
+  std::atomic<int> next_ = 0;
+  std::unique_ptr<Reporter> reporter_;  // outlives the threads, which report
+  std::vector<std::thread> threads_;
+  std::unique_ptr<BytePump> pump_;
+};
+
+SshBootstrapper::SshBootstrapper(Loop& loop, std::vector<std::string> hosts, SshOptions options,
+                                 AgentProgram agent)
+    : run_(std::make_unique<Run>(loop, std::move(hosts), std::move(options), std::move(agent))) {}
+
+SshBootstrapper::~SshBootstrapper() = default;
+
+void SshBootstrapper::start(BootstrapEvents events) {
+  run_->start(std::move(events));
+}
+
+}  // namespace pop

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "poprun/bootstrap/ssh_config.h"
+
+#include <glob.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdlib>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include "common/base/text.h"
+#include "common/sys/fd.h"
+
+namespace pop {
+namespace {
+
+constexpr int kMaxIncludes = 16;
+
+// What libssh 0.10 ignores, does only in part, or does by running a shell in our process.
+constexpr std::array<std::string_view, 12> kForTheProgram{
+    "proxyjump",       "proxycommand",      "proxyusefdpass",      "hostkeyalias",
+    "certificatefile", "pkcs11provider",    "securitykeyprovider", "canonicalizehostname",
+    "addressfamily",   "knownhostscommand", "bindinterface",       "localcommand"};
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& each : result) each = static_cast<char>(std::tolower(static_cast<unsigned char>(each)));
+  return result;
+}
+
+bool matchesPattern(std::string_view name, std::string_view pattern) {
+  if (pattern.empty()) return name.empty();
+  if (pattern.front() == '*') {
+    for (std::size_t skip = 0; skip <= name.size(); ++skip) {
+      if (matchesPattern(name.substr(skip), pattern.substr(1))) return true;
+    }
+    return false;
+  }
+  return !name.empty() && (pattern.front() == '?' || pattern.front() == name.front()) &&
+         matchesPattern(name.substr(1), pattern.substr(1));
+}
+
+// Words of a line: blanks or one '=' after the keyword; double quotes keep blanks.
+std::vector<std::string> wordsOf(std::string_view line) {
+  std::vector<std::string> words;
+  std::string word;
+  bool quoted = false, any = false;
+  for (const char each : line) {
+    const bool between =
+        !quoted && (each == ' ' || each == '\t' || (each == '=' && words.size() + (any ? 1 : 0) == 1));
+    if (each == '"') {
+      quoted = !quoted;
+      any = true;
+    } else if (between) {
+      if (any) words.push_back(std::exchange(word, {}));
+      any = false;
+    } else {
+      word += each;
+      any = true;
+    }
+  }
+  if (any) words.push_back(word);
+  return words;
+}
+
+class Scanner {
+ public:
+  Scanner(std::string_view host, std::string_view user, const std::string& home, const SshConfigReader& read)
+      : host_(host), user_(user), home_(home), read_(read) {}
+
+  void scanFile(const std::string& path, int depth) {
+    if (depth > kMaxIncludes) return;
+    for (const std::string& text : read_(path)) scanText(text, depth);
+  }
+  SshHostConfig result() { return std::move(result_); }
+
+ private:
+  void scanText(const std::string& text, int depth) {
+    const bool applied = applies_;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      const std::string_view content = trimmed(line);
+      if (content.empty() || content.front() == '#') continue;
+      const std::vector<std::string> words = wordsOf(content);
+      if (words.size() > 1) scanLine(words, depth);
+    }
+    applies_ = applied;  // a Host block ends with its file
+  }
+
+  void scanLine(const std::vector<std::string>& words, int depth) {
+    const std::string keyword = lower(words[0]);
+    if (keyword == "host") {
+      std::string patterns;
+      for (std::size_t i = 1; i < words.size(); ++i) patterns += words[i] + ' ';
+      applies_ = matchesSshPatterns(host_, patterns);
+    } else if (keyword == "match") {
+      applies_ = matches(words);
+    } else if (applies_ && keyword == "include") {
+      for (std::size_t i = 1; i < words.size(); ++i) scanFile(includePath(words[i]), depth + 1);
+    } else if (applies_) {
+      take(keyword, words);
+    }
+  }
+
+  // Criteria that only the ssh program can judge leave the host to it.
+  bool matches(const std::vector<std::string>& words) {
+    bool all = true;
+    for (std::size_t i = 1; i < words.size(); ++i) {
+      const std::string criterion = lower(words[i]);
+      if (criterion == "all") continue;
+      const bool is_user = criterion == "user";
+      if ((criterion == "host" || criterion == "originalhost" || (is_user && !user_.empty())) &&
+          i + 1 < words.size()) {
+        all = all && matchesSshPatterns(is_user ? user_ : host_, words[++i]);
+      } else if (all) {
+        need("Match " + words[i]);
+        return false;
+      } else {
+        return false;
+      }
+    }
+    return all;
+  }
+
+  void take(const std::string& keyword, const std::vector<std::string>& words) {
+    const std::string value = lower(words[1]);
+    if (keyword == "identityfile") {
+      if (value != "none") result_.identity_files.push_back(expanded(words[1]));
+    } else if (!seen_.insert(keyword).second) {
+      return;  // the first value counts
+    } else if (keyword == "identitiesonly") {
+      result_.identities_only = value == "yes";
+    } else if (keyword == "stricthostkeychecking") {
+      if (value == "accept-new") result_.host_keys = HostKeyPolicy::kAcceptNew;
+      if (value == "no" || value == "off") result_.host_keys = HostKeyPolicy::kOff;
+    } else if (keyword == "userknownhostsfile") {
+      if (words.size() > 2) need(words[0] + " with several files");
+    } else if (std::count(kForTheProgram.begin(), kForTheProgram.end(), keyword) != 0) {
+      const bool harmless = value == "none" || value == "no" || value == "any";
+      if (!harmless) need(words[0]);
+      if (keyword == "proxyjump" || keyword == "proxycommand") seen_.insert({"proxyjump", "proxycommand"});
+    }
+  }
+
+  void need(const std::string& keyword) {
+    if (result_.needs_program.empty()) result_.needs_program = keyword;
+  }
+
+  std::string expanded(std::string_view path) const {
+    if (path.starts_with("~/")) return home_ + std::string(path.substr(1));
+    if (path.starts_with("%d/")) return home_ + std::string(path.substr(2));
+    return std::string(path);
+  }
+
+  std::string includePath(std::string_view path) const {
+    if (path.starts_with("/") || path.starts_with("~")) return expanded(path);
+    return home_ + "/.ssh/" + std::string(path);
+  }
+
+  std::string host_;
+  std::string user_;
+  std::string home_;
+  const SshConfigReader& read_;
+  bool applies_ = true;
+  std::set<std::string> seen_;
+  SshHostConfig result_;
+};
+
+std::vector<std::string> textsOf(const std::string& pattern) {
+  std::vector<std::string> texts;
+  glob_t found{};
+  if (::glob(pattern.c_str(), 0, nullptr, &found) == 0) {
+    for (std::size_t i = 0; i < found.gl_pathc; ++i) {
+      if (Result<std::string> text = sys::readFile(found.gl_pathv[i]); text.ok())
+        texts.push_back(text.value());
+    }
+  }
+  ::globfree(&found);
+  return texts;
+}
+
+}  // namespace
+
+bool matchesSshPatterns(std::string_view name, std::string_view patterns) {
+  std::string list(patterns);
+  std::replace(list.begin(), list.end(), ',', ' ');
+  std::istringstream words(list);
+  bool matched = false;
+  for (std::string word; words >> word;) {
+    const bool negated = word.starts_with('!');
+    if (!matchesPattern(name, negated ? std::string_view(word).substr(1) : word)) continue;
+    if (negated) return false;
+    matched = true;
+  }
+  return matched;
+}
+
+SshHostConfig readSshConfig(std::string_view host, std::string_view user,
+                            const std::vector<std::string>& files, const std::string& home,
+                            const SshConfigReader& read) {
+  Scanner scanner(host, user, home, read);
+  for (const std::string& file : files) scanner.scanFile(file, 0);
+  return scanner.result();
+}
+
+std::string sshHome() {
+  passwd entry{};
+  passwd* found = nullptr;
+  std::array<char, 16 << 10> buffer;
+  if (::getpwuid_r(::getuid(), &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr) {
+    return found->pw_dir;
+  }
+  const char* home = std::getenv("HOME");
+  return home != nullptr ? home : "";
+}
+
+SshHostConfig sshConfigOf(std::string_view host, std::string_view user, const std::string& config_file) {
+  const std::string home = sshHome();
+  const std::vector<std::string> files =
+      config_file.empty() ? std::vector<std::string>{home + "/.ssh/config", "/etc/ssh/ssh_config"}
+                          : std::vector<std::string>{config_file};
+  return readSshConfig(host, user, files, home, textsOf);
+}
+
+}  // namespace pop

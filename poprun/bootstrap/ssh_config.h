@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ~/.ssh/config says of a host, as far as we must know it ourselves: libssh reads the same files, but it
+// cannot do everything that they may ask for. Such hosts are reached by the ssh program.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "poprun/bootstrap/ssh_options.h"
+
+namespace pop {
+
+struct SshHostConfig {
+  std::vector<std::string> identity_files;  ///< in their order, '~' and %d resolved
+  bool identities_only = false;
+  std::optional<HostKeyPolicy> host_keys;
+  std::string needs_program;  ///< the keyword that libssh does not know ("ProxyJump"); empty: none
+};
+
+/// The text of a configuration file, or nothing. `Include` may hold wildcards, so a reader gives several.
+using SshConfigReader = std::function<std::vector<std::string>(const std::string& path_or_pattern)>;
+
+/// What `files` (in order: the first value counts) say of `host` as the user wrote it. `home` stands for '~'.
+SshHostConfig readSshConfig(std::string_view host, std::string_view user,
+                            const std::vector<std::string>& files, const std::string& home,
+                            const SshConfigReader& read);
+
+/// The same from the files that ssh would read, or from `config_file`.
+SshHostConfig sshConfigOf(std::string_view host, std::string_view user, const std::string& config_file);
+
+/// The home of this user as ssh sees it: the password file's, not $HOME.
+std::string sshHome();
+
+/// ssh's patterns: '*', '?', '!' before one that must not match; blank or comma between them.
+bool matchesSshPatterns(std::string_view name, std::string_view patterns);
+
+}  // namespace pop

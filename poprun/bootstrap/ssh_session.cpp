@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "poprun/bootstrap/ssh_session.h"
+
+#include <libssh/libssh.h>
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "common/base/check.h"
+#include "common/base/text.h"
+#include "poprun/bootstrap/host_key.h"
+#include "poprun/bootstrap/libssh_drive.h"
+#include "poprun/bootstrap/ssh_auth.h"
+
+namespace pop {
+namespace {
+
+// One packet's worth; more would only be buffered in libssh.
+constexpr std::size_t kWriteBytes = 32 << 10;
+
+std::string option(ssh_session session, ssh_options_e name) {
+  char* text = nullptr;
+  if (ssh_options_get(session, name, &text) != SSH_OK || text == nullptr) return {};
+  std::string value = text;
+  ssh_string_free_char(text);
+  return value;
+}
+
+}  // namespace
+
+void SshSession::FreeSession::operator()(ssh_session_struct* session) const {
+  ssh_disconnect(session);
+  ssh_free(session);
+}
+
+void SshSession::FreeEvent::operator()(ssh_event_struct* event) const {
+  ssh_event_free(event);
+}
+
+SshSession::SshSession(SshTarget target, const SshOptions& options, SshHostConfig config)
+    : target_(std::move(target)), options_(options), config_(std::move(config)) {
+  static std::once_flag once;
+  std::call_once(once, [] { ssh_init(); });
+  session_.reset(ssh_new());
+  POP_CHECK(session_ != nullptr);
+}
+
+SshSession::~SshSession() {
+  if (event_) ssh_event_remove_session(event_.get(), session_.get());
+}
+
+Status SshSession::configure() {
+  ssh_session session = session_.get();
+  const int off = 0;
+  bool ok = ssh_options_set(session, SSH_OPTIONS_HOST, target_.host.c_str()) == SSH_OK &&
+            ssh_options_set(session, SSH_OPTIONS_PROCESS_CONFIG, &off) == SSH_OK;
+  const char* file = options_.config_file.empty() ? nullptr : options_.config_file.c_str();
+  if (ok && ssh_options_parse_config(session, file) != SSH_OK && file != nullptr) {
+    return invalidArgument("reading " + options_.config_file + ": " + errorText());
+  }
+  const std::string& user = target_.user.empty() ? options_.user : target_.user;
+  const int port_wanted = target_.port != 0 ? target_.port : options_.port;
+  if (ok && !user.empty()) ok = ssh_options_set(session, SSH_OPTIONS_USER, user.c_str()) == SSH_OK;
+  if (ok && port_wanted != 0) {
+    const auto value = static_cast<unsigned>(port_wanted);
+    ok = ssh_options_set(session, SSH_OPTIONS_PORT, &value) == SSH_OK;
+  }
+  if (ok && !options_.known_hosts_file.empty()) {
+    ok = ssh_options_set(session, SSH_OPTIONS_KNOWNHOSTS, options_.known_hosts_file.c_str()) == SSH_OK;
+  }
+  if (!options_.identity_files.empty()) config_.identity_files = options_.identity_files;
+  return ok ? Status() : invalidArgument("preparing the SSH session: " + errorText());
+}
+
+std::string SshSession::host() const {
+  return option(session_.get(), SSH_OPTIONS_HOST);
+}
+
+int SshSession::port() const {
+  unsigned value = 22;
+  ssh_options_get_port(session_.get(), &value);
+  return static_cast<int>(value);
+}
+
+std::string SshSession::errorText() const {
+  return std::string(trimmed(ssh_get_error(session_.get())));
+}
+
+Status SshSession::open(sys::Fd socket, Wait& wait, const PhaseReport& phase) {
+  ssh_session session = session_.get();
+  const socket_t fd = socket.release();  // libssh's from here on
+  if (ssh_options_set(session, SSH_OPTIONS_FD, &fd) != SSH_OK) return internalError(errorText());
+  ssh_set_blocking(session, 0);
+  phase("ssh key exchange");
+  const Result<int> connected =
+      driveSsh(session, SSH_AGAIN, wait, [session] { return ssh_connect(session); });
+  if (!connected.ok()) return Status(connected.status()).during("the SSH key exchange");
+  if (connected.value() != SSH_OK) return unavailable("the SSH key exchange failed: " + errorText());
+  phase("checking the host key");
+  const HostKeyPolicy policy =
+      options_.host_keys.value_or(config_.host_keys.value_or(HostKeyPolicy::kStrict));
+  POP_RETURN_IF_ERROR(checkHostKey(session, host(), port(), policy));
+  phase("authenticating");
+  std::string user = option(session, SSH_OPTIONS_USER);
+  const std::string who = (user.empty() ? "" : user + '@') + target_.host;
+  return authenticate(session, who, config_, wait).during("authenticating");
+}
+
+Status SshSession::execute(const std::string& command, Wait& wait) {
+  ssh_session session = session_.get();
+  channel_ = ssh_channel_new(session);
+  if (channel_ == nullptr) return internalError(errorText());
+  const auto failed = [this](const Result<int>& outcome) {
+    if (!outcome.ok()) return outcome.status();
+    return outcome.value() == SSH_OK ? Status() : unavailable("starting a command there: " + errorText());
+  };
+  POP_RETURN_IF_ERROR(
+      failed(driveSsh(session, SSH_AGAIN, wait, [this] { return ssh_channel_open_session(channel_); })));
+  POP_RETURN_IF_ERROR(failed(driveSsh(session, SSH_AGAIN, wait,
+                                      [&] { return ssh_channel_request_exec(channel_, command.c_str()); })));
+  event_.reset(ssh_event_new());
+  POP_CHECK(event_ != nullptr && ssh_event_add_session(event_.get(), session) == SSH_OK);
+  return {};
+}
+
+int SshSession::fd() const {
+  return ssh_get_fd(session_.get());
+}
+
+bool SshSession::hasUnsent() const {
+  return (ssh_get_poll_flags(session_.get()) & SSH_WRITE_PENDING) != 0;
+}
+
+bool SshSession::receive() {
+  // An event, because the channel's own functions stop looking at the socket where the output ends.
+  return ssh_event_dopoll(event_.get(), 0) != SSH_ERROR && ssh_is_connected(session_.get()) != 0;
+}
+
+int SshSession::read(char* room, int bytes, bool is_stderr) {
+  return std::max(
+      0, ssh_channel_read_nonblocking(channel_, room, static_cast<std::uint32_t>(bytes), is_stderr ? 1 : 0));
+}
+
+int SshSession::write(std::string_view bytes) {
+  const std::size_t window = ssh_channel_window_size(channel_);
+  const std::size_t count = std::min({bytes.size(), window, kWriteBytes});
+  if (count == 0 || hasUnsent() || ssh_channel_is_open(channel_) == 0) return 0;
+  return std::max(0, ssh_channel_write(channel_, bytes.data(), static_cast<std::uint32_t>(count)));
+}
+
+void SshSession::sendEnd() {
+  ssh_channel_send_eof(channel_);
+}
+
+bool SshSession::ended() const {
+  return ssh_channel_is_closed(channel_) != 0;
+}
+
+int SshSession::exitCode() const {
+  return channel_ == nullptr ? -1 : ssh_channel_get_exit_status(channel_);
+}
+
+}  // namespace pop

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who the server is and who we are: both are checked, and an error says what to run.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <sstream>
+
+#include "tests/integration/ssh/bootstrap_fixture.h"
+
+namespace pop::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string textOf(const std::string& path) {
+  std::ifstream file(path);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+std::string commandOutput(const std::string& command) {
+  FILE* pipe = ::popen(command.c_str(), "r");
+  std::string text;
+  for (int next = 0; (next = ::fgetc(pipe)) != EOF;) text += static_cast<char>(next);
+  ::pclose(pipe);
+  return text;
+}
+
+TEST(HostKey, AnUnknownOneIsRefusedWithItsFingerprintAndTheCommandThatAddsIt) {
+  TestHosts hosts(1);
+  writeEchoAgent(hosts.bin(0) + "/popdist-agent");
+  const TempDir directory;
+  const std::string known = directory.path() + "/known";
+  Bootstrap refused(hosts, {"h0"}, {.known_hosts_file = known});
+  refused.waitForAll();
+  const std::string why = refused.whyFailed(0);
+  std::istringstream fingerprint(commandOutput("ssh-keygen -lf " + hosts.home(0) + "/../host_key.pub"));
+  std::string bits, hash;
+  fingerprint >> bits >> hash;
+  EXPECT_THAT(why, AllOf(HasSubstr("not in " + known), HasSubstr(hash)));
+  EXPECT_EQ(refused.failed.at(0).code(), Code::kPermissionDenied);
+
+  const std::size_t at = why.find("ssh-keyscan");
+  ASSERT_NE(at, std::string::npos) << why;
+  EXPECT_EQ(::system((why.substr(at) + " 2>/dev/null").c_str()), 0) << why.substr(at);
+  Bootstrap accepted(hosts, {"h0"}, {.known_hosts_file = known});
+  accepted.waitForAll();
+  EXPECT_TRUE(accepted.reached.contains(0)) << accepted.problems();
+}
+
+TEST(HostKey, AChangedOneIsRefusedWithTheCommandsThatReplaceIt) {
+  TestHosts hosts(2);
+  writeEchoAgent(hosts.bin(0) + "/popdist-agent");
+  const TempDir directory;
+  const std::string known = directory.path() + "/known";
+  std::string line = textOf(hosts.home(1) + "/../host_key.pub");
+  std::ofstream(known) << hosts.address(0) << ' ' << line;
+  Bootstrap refused(hosts, {"h0"}, {.known_hosts_file = known});
+  refused.waitForAll();
+  const std::string why = refused.whyFailed(0);
+  EXPECT_THAT(why, AllOf(HasSubstr("not the one in " + known), HasSubstr("SHA256:")));
+  const std::size_t at = why.find("ssh-keygen -R");
+  ASSERT_NE(at, std::string::npos) << why;
+  EXPECT_EQ(::system(('(' + why.substr(at) + ") >/dev/null 2>&1").c_str()), 0) << why.substr(at);
+  Bootstrap accepted(hosts, {"h0"}, {.known_hosts_file = known});
+  accepted.waitForAll();
+  EXPECT_TRUE(accepted.reached.contains(0)) << accepted.problems();
+}
+
+TEST(HostKey, AcceptNewAddsUnknownOnesButRefusesChangedOnes) {
+  TestHosts hosts(2);
+  for (int host = 0; host < 2; ++host) writeEchoAgent(hosts.bin(host) + "/popdist-agent");
+  const TempDir directory;
+  const std::string known = directory.path() + "/known";
+  std::ofstream(known) << hosts.address(1) << ' ' << textOf(hosts.home(0) + "/../host_key.pub");
+  Bootstrap bootstrap(hosts, {"h0", "h1"},
+                      {.known_hosts_file = known, .host_keys = HostKeyPolicy::kAcceptNew});
+  bootstrap.waitForAll();
+  EXPECT_TRUE(bootstrap.reached.contains(0)) << bootstrap.problems();
+  EXPECT_THAT(bootstrap.whyFailed(1), HasSubstr("ssh-keygen -R"));
+  Bootstrap strict(hosts, {"h0"}, {.known_hosts_file = known});
+  strict.waitForAll();
+  EXPECT_TRUE(strict.reached.contains(0)) << strict.problems();
+}
+
+TEST(UserKey, WithoutAnAcceptedOneTheErrorSaysWhatWasTried) {
+  TestHosts hosts(1);
+  const TempDir directory;
+  const std::string other = directory.path() + "/other", locked = directory.path() + "/locked";
+  ASSERT_EQ(::system(("ssh-keygen -q -t ed25519 -N '' -f " + other).c_str()), 0);
+  ASSERT_EQ(::system(("ssh-keygen -q -t ed25519 -N secret -f " + locked).c_str()), 0);
+  ::unsetenv("SSH_AUTH_SOCK");
+  Bootstrap bootstrap(hosts, {"h0", "nobody@h0"}, {.identity_files = {other, locked, "/nonexistent"}});
+  bootstrap.waitForAll();
+  EXPECT_THAT(bootstrap.whyFailed(0),
+              AllOf(HasSubstr("no key is accepted for root@h0"), HasSubstr(other),
+                    HasSubstr("ssh-add " + locked), HasSubstr("/nonexistent (cannot be read)"),
+                    HasSubstr("SSH_AUTH_SOCK"), HasSubstr("ssh-copy-id")));
+  EXPECT_THAT(bootstrap.whyFailed(1), HasSubstr("no key is accepted for nobody@h0"));
+}
+
+TEST(UserKey, ComesFromTheSshAgent) {
+  TestHosts hosts(1);
+  writeEchoAgent(hosts.bin(0) + "/popdist-agent");
+  const TempDir directory;
+  const std::string socket = directory.path() + "/agent";
+  const pid_t agent = ::fork();
+  if (agent == 0) {
+    ::execlp("ssh-agent", "ssh-agent", "-D", "-a", socket.c_str(), nullptr);
+    ::_exit(127);
+  }
+  ::setenv("SSH_AUTH_SOCK", socket.c_str(), 1);
+  EXPECT_TRUE(
+      waitUntil([&] { return ::system(("ssh-add -q " + hosts.identity() + " 2>/dev/null").c_str()) == 0; },
+                Milliseconds(10000)));
+  Bootstrap bootstrap(hosts, {"h0"}, {.identity_files = {"/nonexistent"}});
+  bootstrap.waitForAll();
+  EXPECT_TRUE(bootstrap.reached.contains(0)) << bootstrap.problems();
+  ::unsetenv("SSH_AUTH_SOCK");
+  ::kill(agent, SIGTERM);
+  ::waitpid(agent, nullptr, 0);
+}
+
+}  // namespace
+}  // namespace pop::testing

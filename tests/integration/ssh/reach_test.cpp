@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hosts are reached over SSH, as the user's configuration says, and what cannot be reached says why.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <filesystem>
+
+#include "tests/integration/ssh/bootstrap_fixture.h"
+
+namespace pop::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::string appended(const TestHosts& hosts, const std::string& path, const std::string& text) {
+  std::ifstream old(hosts.sshConfig());
+  std::ofstream(path) << text << old.rdbuf();
+  return path;
+}
+
+TEST(ReachHosts, AllAtOnceAndEachStreamIsItsAgents) {
+  TestHosts hosts(3);
+  for (int host = 0; host < 3; ++host) writeEchoAgent(hosts.bin(host) + "/popdist-agent");
+  Bootstrap bootstrap(hosts, {"h0", "h1", "h2"});
+  bootstrap.waitForAll();
+  ASSERT_EQ(bootstrap.reached.size(), 3U) << bootstrap.problems();
+  for (int host = 0; host < 3; ++host) {
+    const ReachedHost& reached = bootstrap.reached.at(host);
+    EXPECT_EQ(echo(reached.stream.get(), "hello " + hosts.name(host)), "hello " + hosts.name(host));
+    EXPECT_EQ(reached.peer_address, hosts.address(host));
+    EXPECT_EQ(reached.local_address, hosts.ownAddress());
+    bootstrap.runUntilTrue([&] { return !bootstrap.said[host].empty(); });
+    EXPECT_THAT(bootstrap.said[host], ElementsAre("version 0.1.0 on " + hosts.name(host)));
+    EXPECT_THAT(bootstrap.phases[host],
+                ElementsAre("resolving", "connecting", "ssh key exchange", "checking the host key",
+                            "authenticating", "starting the agent"));
+  }
+}
+
+TEST(ReachHosts, OnesThatFailSaySoTogetherAndHoldNobodyUp) {
+  TestHosts hosts(2);
+  writeEchoAgent(hosts.bin(0) + "/popdist-agent");
+  const auto begin = std::chrono::steady_clock::now();
+  Bootstrap bootstrap(hosts, {hosts.unusedAddress(), "nosuch.invalid", "h0", "h1:2222", "h1:x"},
+                      {.connect_timeout_ms = 1000});
+  bootstrap.runUntilTrue([&] { return bootstrap.reached.contains(2); });
+  EXPECT_FALSE(bootstrap.failed.contains(0));
+  bootstrap.waitForAll();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(4));
+  EXPECT_THAT(bootstrap.whyFailed(0),
+              AllOf(HasSubstr("host " + hosts.unusedAddress()), HasSubstr("port 22")));
+  EXPECT_THAT(bootstrap.whyFailed(1),
+              AllOf(HasSubstr("host nosuch.invalid: looking up its name"), HasSubstr("known")));
+  EXPECT_THAT(bootstrap.whyFailed(3), AllOf(HasSubstr("h1"), HasSubstr("port 2222"), HasSubstr("refused")));
+  EXPECT_THAT(bootstrap.whyFailed(4), HasSubstr("'x' is no port"));
+}
+
+TEST(ReachHosts, AHostBehindACutLinkFailsAfterItsOwnTimeout) {
+  TestHosts hosts(2);
+  for (int host = 0; host < 2; ++host) writeEchoAgent(hosts.bin(host) + "/popdist-agent");
+  Bootstrap warm(hosts,
+                 {"h1"});  // its address is known from here on: no error of the neighbour's comes first
+  warm.waitForAll();
+  hosts.linkDown(1);
+  Bootstrap bootstrap(hosts, {"h0", "h1"}, {.connect_timeout_ms = 700});
+  bootstrap.waitForAll();
+  EXPECT_TRUE(bootstrap.reached.contains(0));
+  EXPECT_THAT(bootstrap.whyFailed(1),
+              AllOf(HasSubstr("host h1: connecting to " + hosts.address(1) + " port 22"),
+                    HasSubstr("within 700 ms"), HasSubstr("--connect-timeout")));
+}
+
+TEST(ReachHosts, AServerThatNeverGreetsIsNamedAfterTheTimeout) {
+  TestHosts hosts(1);
+  hosts.run(0, "exec 2>/dev/null; kill -STOP $(pgrep -o sshd)");
+  Bootstrap bootstrap(hosts, {"h0"}, {.connect_timeout_ms = 500});
+  bootstrap.waitForAll();
+  EXPECT_THAT(bootstrap.whyFailed(0), HasSubstr("greeting of its SSH server: no answer within 500 ms"));
+}
+
+TEST(ReachHosts, AliasPortAndUserComeFromTheConfiguration) {
+  TestHosts hosts({.count = 1, .sshd_options = {"Port 2200"}});
+  writeEchoAgent(hosts.bin(0) + "/popdist-agent");
+  const TempDir directory;
+  SshOptions options{.known_hosts_file = directory.path() + "/known"};
+  options.host_keys = HostKeyPolicy::kAcceptNew;
+  options.config_file =
+      appended(hosts, directory.path() + "/config",
+               "Host short\n  HostName " + hosts.address(0) + "\n  Port 2200\n  User root\n");
+  Bootstrap bootstrap(
+      hosts, {"short", hosts.address(0) + ":2200", "root@h0:2200", '[' + hosts.address6(0) + "]:2200"},
+      options);
+  bootstrap.waitForAll();
+  EXPECT_THAT(bootstrap.failed, IsEmpty()) << bootstrap.problems();
+  EXPECT_EQ(bootstrap.reached.at(3).peer_address, hosts.address6(0));
+}
+
+TEST(ReachHosts, ThroughAnotherHostByTheSshProgram) {
+  TestHosts hosts(2);
+  writeEchoAgent(hosts.bin(1) + "/popdist-agent");
+  const TempDir directory;
+  // The jump is made by a second ssh, which has to find the same configuration.
+  const std::string config = directory.path() + "/config";
+  appended(hosts, config,
+           "Host behind\n  HostName " + hosts.address(1) + "\n  ProxyCommand ssh -F " + hosts.sshConfig() +
+               " -W %h:%p h0\n");
+  Bootstrap by_config(hosts, {"behind"}, {.config_file = config});
+  by_config.waitForAll();
+  ASSERT_TRUE(by_config.reached.contains(0)) << by_config.problems();
+  EXPECT_EQ(echo(by_config.reached.at(0).stream.get(), "through"), "through");
+  EXPECT_THAT(hosts.sshdLog(0), HasSubstr("Accepted"));
+
+  SshOptions options{.rsh = {"ssh", "-J", "h0"}};
+  Bootstrap by_option(hosts, {"h1", "nosuch.invalid"}, options);
+  by_option.waitForAll();
+  ASSERT_TRUE(by_option.reached.contains(0)) << by_option.problems();
+  EXPECT_EQ(echo(by_option.reached.at(0).stream.get(), "jumped"), "jumped");
+  EXPECT_THAT(by_option.whyFailed(1), AllOf(HasSubstr("nosuch.invalid"), HasSubstr("while running ssh")));
+}
+
+TEST(ReachHosts, AnSshdThatDropsBurstsIsTriedAgain) {
+  TestHosts hosts({.count = 1, .sshd_options = {"MaxStartups 2:100:2"}});
+  writeEchoAgent(hosts.bin(0) + "/popdist-agent");
+  Bootstrap bootstrap(hosts, std::vector<std::string>(12, "h0"));
+  bootstrap.waitForAll();
+  EXPECT_EQ(bootstrap.reached.size(), 12U) << bootstrap.problems();
+  EXPECT_THAT(hosts.sshdLog(0), HasSubstr("past MaxStartups"));
+}
+
+TEST(ReachHosts, NoMoreThanAllowedExchangeKeysAtATime) {
+  TestHosts hosts(4);
+  for (int host = 0; host < 4; ++host) writeEchoAgent(hosts.bin(host) + "/popdist-agent");
+  Bootstrap bootstrap(hosts, {"h0", "h1", "h2", "h3"}, {.max_parallel = 1});
+  bootstrap.waitForAll();
+  EXPECT_EQ(bootstrap.reached.size(), 4U) << bootstrap.problems();
+}
+
+}  // namespace
+}  // namespace pop::testing
