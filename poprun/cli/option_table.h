@@ -19,6 +19,7 @@ enum class Group : std::uint8_t {
   kGeneric,
   kJob,
   kPlacement,
+  kHosts,
   kProgram,
   kOutput,
   kLife,

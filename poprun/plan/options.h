@@ -26,12 +26,24 @@ struct ProgramOptions {
   friend bool operator==(const ProgramOptions&, const ProgramOptions&) = default;
 };
 
+/// How other hosts are reached, and when they are given up.
+struct HostsOptions {
+  std::string ssh_config;  ///< as `ssh -F`; empty: ~/.ssh/config and the system's
+  std::string rsh;         ///< "ssh -J gate": a program instead of the built-in SSH
+  std::string agent_path;  ///< popdist-agent on every host; empty: PATH, then a copy
+  std::chrono::milliseconds connect_timeout{10000};
+  std::chrono::milliseconds silence{5000};
+
+  friend bool operator==(const HostsOptions&, const HostsOptions&) = default;
+};
+
 struct Options {
   // Where and how many.
   std::string host;            ///< --host; empty: localhost, or the hostfile's
   std::string hostfile;        ///< path
   bool oversubscribe = false;  ///< slots are no limit
   std::string host_subnet;
+  HostsOptions hosts;
   std::optional<int> num_replicas;  ///< default: as many as instances
   bool uneven_replicas = false;
   int ipus_per_replica = 1;

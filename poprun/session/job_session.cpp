@@ -25,11 +25,6 @@
 namespace pop {
 namespace {
 
-int launcherFailed(const Status& status) {
-  std::fprintf(stderr, "poprun: %s\n", status.message().c_str());
-  return contract::kExitLauncherFailed;
-}
-
 constexpr std::chrono::milliseconds kSameCause{50};
 
 const std::vector<int> kEndingSignals{SIGINT, SIGTERM, SIGHUP};
@@ -195,6 +190,11 @@ class Session {
 };
 
 }  // namespace
+
+int launcherFailed(const Status& status) {
+  std::fprintf(stderr, "poprun: %s\n", status.message().c_str());
+  return contract::kExitLauncherFailed;
+}
 
 int runSession(const model::JobSpec& spec, const SessionSettings& settings, const ControllerMaker& make) {
   sys::setUpForJobs();

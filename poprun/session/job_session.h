@@ -20,6 +20,9 @@ struct SessionSettings {
   bool report_bindings = false;  ///< on stderr, which CPUs and memory each instance gets
 };
 
+/// Says why poprun itself failed; its exit code for that.
+int launcherFailed(const Status& status);
+
 /// Makes what drives the job, with the session's loop and output.
 using ControllerMaker = std::function<std::unique_ptr<Controller>(os::AsioLoop& loop, OutputMux& mux)>;
 
