@@ -138,6 +138,7 @@ void HostsController::sayWhoIsWaitedFor() {
 }
 
 void HostsController::note(const LogEntry& entry) {
+  if (shutting_down_) return;  // that agents end is no news any more
   if (entry.kind == EventKind::kJobStarting) relayStdin();
   watch_.event(entry);
 }
@@ -167,10 +168,10 @@ void HostsController::signal(int signal) {
 // Each agent that was reached ends what the job has left on its host, and then the call.
 Status HostsController::shutDown() {
   if (patience_) loop_.cancel(*std::exchange(patience_, std::nullopt));
+  shutting_down_ = true;
   for (const std::unique_ptr<Host>& host : hosts_) {
     if (host->link) host->link->close();
   }
-  shutting_down_ = true;
   const TimerId limit = loop_.postAfter(kEndPatience, [this] { loop_.stop(); });
   tellWhenOver();
   loop_.run();

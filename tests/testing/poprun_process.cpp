@@ -118,6 +118,7 @@ void setUpChild(const PoprunSetup& setup, int out, int err) {
 PoprunProcess::PoprunProcess(const PoprunSetup& setup) : token_(newToken()), scratch_(newScratchDirectory()) {
   // What poprun fails to reap or leaves running when it ends comes to us, and so can be seen.
   POP_CHECK(::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
+  for (const pid_t child : ownChildren()) older_children_.insert(child);
   start(setup);
 }
 
@@ -244,7 +245,8 @@ int PoprunProcess::wait(Milliseconds limit) {
 std::string PoprunProcess::leftNow() const {
   std::string left = describeProcesses(processesWith(token_));
   for (const pid_t child : ownChildren()) {
-    if (child != pid_) left += " handed to us: " + describeProcesses({child});
+    if (child != pid_ && !older_children_.contains(child))
+      left += " handed to us: " + describeProcesses({child});
   }
   for (const auto& entry : std::filesystem::directory_iterator(scratch_)) left += ' ' + entry.path().string();
   return left;
@@ -255,6 +257,7 @@ std::optional<Milliseconds> PoprunProcess::goneWithin(Milliseconds limit) {
   const bool gone = waitUntil(
       [this] {
         for (const pid_t child : ownChildren()) {
+          if (older_children_.contains(child)) continue;
           if (child != pid_) ::waitpid(child, nullptr, WNOHANG);
         }
         return leftNow().empty();

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -95,6 +96,7 @@ class PoprunProcess {
   bool readSome(Stream& stream);
   bool streamsOpen() const { return streams_[0].fd.valid() || streams_[1].fd.valid(); }
 
+  std::set<pid_t> older_children_;  ///< the test's, from before
   std::string token_;
   std::string scratch_;
   pid_t pid_ = -1;

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job over several hosts is like one on a single host.
+#include <algorithm>
+#include <csignal>
+
+#include "tests/integration/hosts/hosts_fixture.h"
+#include "tests/testing/test_child.h"
+
+namespace pop::testing {
+namespace {
+
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAre;
+
+std::vector<std::string> sorted(std::vector<std::string> lines) {
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+class JobOnHosts : public HostsTest {};
+
+TEST_F(JobOnHosts, RunsEachInstanceOnItsHost) {
+  const Outcome outcome = run(job({"-n", "6", "sh", "-c", "echo $(uname -n) $POPDIST_INSTANCE_INDEX $PWD"}));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(linesOf(outcome.out), UnorderedElementsAre("[0] h0 0 " POP_BIN_DIR, "[1] h0 1 " POP_BIN_DIR,
+                                                         "[2] h1 2 " POP_BIN_DIR, "[3] h1 3 " POP_BIN_DIR,
+                                                         "[4] h2 4 " POP_BIN_DIR, "[5] h2 5 " POP_BIN_DIR));
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_EQ(leftOnHosts(), "");
+}
+
+TEST_F(JobOnHosts, KnowsAddressesThatTheOthersReach) {
+  const Outcome outcome =
+      run(job({"-n", "3", "--tag-output", "no", "sh", "-c", "echo $MASTER_ADDR; echo $TF_CONFIG"}));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  for (const std::string& line : linesOf(outcome.out)) {
+    if (line.front() != '{') {
+      EXPECT_EQ(line, hosts.address(0));
+      continue;
+    }
+    for (int host = 0; host < 3; ++host) EXPECT_THAT(line, HasSubstr('"' + hosts.address(host) + ':'));
+  }
+}
+
+TEST_F(JobOnHosts, TakesAddressesInTheSubnetThatIsAskedFor) {
+  const Outcome outcome = run(job({"-n", "3", "--host-subnet", hosts.address6(0) + "/64", "--tag-output",
+                                   "no", "sh", "-c", "echo $MASTER_ADDR"}));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(linesOf(outcome.out), Each(hosts.address6(0)));
+  const Outcome nowhere = run(job({"-n", "3", "--host-subnet", "192.0.2.0/24", "true"}));
+  EXPECT_EQ(nowhere.exit_code, 125);
+  EXPECT_THAT(nowhere.err, HasSubstr("no address of this host is in --host-subnet 192.0.2.0/24"));
+}
+
+TEST_F(JobOnHosts, EndsWithTheFirstFailure) {
+  const Outcome outcome = run(job({"-n", "3"}, {"fail-until", "1", "7"}));
+  EXPECT_EQ(outcome.exit_code, 7);
+  EXPECT_THAT(outcome.err, HasSubstr("instance 2 of"));
+  EXPECT_THAT(outcome.err, HasSubstr("exited with code 7"));
+  EXPECT_THAT(outcome.err, HasSubstr("on h2"));
+  EXPECT_EQ(leftOnHosts(), "");
+}
+
+TEST_F(JobOnHosts, GivesStdinToTheInstanceThatIsNamed) {
+  for (const char* instance : {"0", "2"}) {
+    PoprunSetup setup = job({"-n", "3", "--stdin", instance, "--tag-output", "instance", "cat"});
+    sys::Pipe pipe = sys::makePipe().value();
+    setup.descriptors[0] = pipe.read_end.get();
+    PoprunProcess poprun(setup);
+    pipe.read_end.reset();
+    ASSERT_TRUE(sys::writeAll(pipe.write_end.get(), "hello\nworld\n").ok());
+    pipe.write_end.reset();
+    EXPECT_EQ(poprun.wait(), 0) << poprun.err();
+    const std::string tag = "[" + std::string(instance) + "] ";
+    EXPECT_EQ(poprun.out(), tag + "hello\n" + tag + "world\n");
+  }
+}
+
+TEST_F(JobOnHosts, GivesStdinToAll) {
+  PoprunSetup setup = job({"-n", "3", "--stdin", "all", "--tag-output", "no", "sh", "-c", "cat | wc -c"});
+  sys::Pipe pipe = sys::makePipe().value();
+  setup.descriptors[0] = pipe.read_end.get();
+  PoprunProcess poprun(setup);
+  pipe.read_end.reset();
+  const std::string text(1'000'000, 'x');
+  ASSERT_TRUE(sys::writeAll(pipe.write_end.get(), text).ok());
+  pipe.write_end.reset();
+  EXPECT_EQ(poprun.wait(), 0) << poprun.err();
+  EXPECT_EQ(poprun.out(), "1000000\n1000000\n1000000\n");
+}
+
+TEST_F(JobOnHosts, PassesSignalsOn) {
+  PoprunProcess poprun(job({"-n", "3"}, {"say-signals"}));
+  ASSERT_EQ(poprun.waitReady(3).size(), 3U) << poprun.err();
+  poprun.signal(SIGUSR1);
+  ASSERT_TRUE(poprun.waitFor([&] {
+    const std::vector<std::string> lines = linesOf(poprun.out());
+    return std::count_if(lines.begin(), lines.end(), [](const std::string& line) {
+             return line.find("SIGUSR1") != std::string::npos;
+           }) == 3;
+  })) << poprun.out();
+  poprun.signal(SIGINT);
+  EXPECT_EQ(poprun.wait(), 130) << poprun.err();
+  EXPECT_EQ(leftOnHosts(), "");
+}
+
+TEST_F(JobOnHosts, CarriesMuchOutputWhole) {
+  const Outcome outcome = run(job({"-n", "3", "--tag-output", "no"}, {"lines", "20000", "100"}));
+  EXPECT_EQ(outcome.exit_code, 0);
+  std::vector<std::string> expected;
+  for (int instance = 0; instance < 3; ++instance) {
+    for (int number = 0; number < 20000; ++number) {
+      std::string line = lineText(instance, 'o', number, 100);
+      line.pop_back();
+      expected.push_back(line);
+    }
+  }
+  EXPECT_EQ(sorted(linesOf(outcome.out)) == sorted(expected), true) << outcome.out.size();
+}
+
+TEST_F(JobOnHosts, LeavesNoDaemonOnAnyHost) {
+  const Outcome outcome = run(job({"-n", "3"}, {"leave-daemon", "0"}));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(leftOnHosts(), "");
+}
+
+TEST_F(JobOnHosts, StartsAgainAfterAFailure) {
+  const Outcome outcome = run(job({"-n", "3", "--max-restarts", "2"}, {"fail-until", "2", "5"}));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(leftOnHosts(), "");
+}
+
+TEST_F(JobOnHosts, TakesThisHostToo) {
+  PoprunSetup setup = job({"-n", "4", "--tag-output", "no", "sh", "-c", "uname -n"});
+  setup.options[5] += ",localhost";
+  const Outcome outcome = run(setup);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(linesOf(outcome.out), ::testing::IsSupersetOf({"h0", "h1", "h2"}));
+}
+
+TEST_F(JobOnHosts, NamesADirectoryThatIsNotThere) {
+  PoprunSetup setup = job({"-n", "3", "--wdir", "/nowhere/at/all", "true"});
+  const Outcome outcome = run(setup);
+  EXPECT_EQ(outcome.exit_code, 126) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("/nowhere/at/all"));
+}
+
+}  // namespace
+}  // namespace pop::testing
