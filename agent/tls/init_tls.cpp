@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/tls/init_tls.h"
+
+#include <arpa/inet.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <ctime>
+#include <set>
+#include <utility>
+
+#include "agent/tls/file_set.h"
+#include "common/base/text.h"
+#include "common/model/host_list.h"
+#include "common/rpc/certificates.h"
+#include "common/rpc/tls_files.h"
+
+namespace pop::agent {
+namespace {
+
+using Names = std::vector<std::string>;
+
+constexpr const char* kAuthority = "ca";
+
+// What is to be made: one pair of files for each.
+struct Wanted {
+  std::string file_name;  // "host-h0": host-h0.pem and host-h0-key.pem
+  Names hosts;            // the names of a host; empty: a user's
+  std::string user;
+};
+
+// At commas that are not in brackets: "a[0,2],b".
+Names itemsOf(const std::string& text) {
+  Names items(1);
+  int depth = 0;
+  for (const char c : text) {
+    depth += c == '[' ? 1 : c == ']' ? -1 : 0;
+    if (c == ',' && depth == 0) {
+      items.emplace_back();
+    } else {
+      items.back() += c;
+    }
+  }
+  return items;
+}
+
+bool isAddress6(const std::string& text) {
+  std::array<unsigned char, 16> ignored{};
+  return ::inet_pton(AF_INET6, text.c_str(), ignored.data()) == 1;
+}
+
+Result<std::vector<Names>> hostsOfItem(const std::string& item) {
+  if (isAddress6(item)) return std::vector<Names>{{item}};
+  if (item.find('+') != std::string::npos) return std::vector<Names>{split(item, '+')};
+  POP_ASSIGN_OR_RETURN(const std::vector<model::Host> hosts, model::parseHostList(item));
+  std::vector<Names> names;
+  for (const model::Host& host : hosts) {
+    if (host.slots > 0)
+      return invalidArgument(inQuotes(item) + ": a certificate has no slots; leave out ':'");
+    names.push_back({host.name});
+  }
+  return names;
+}
+
+class Maker {
+ public:
+  explicit Maker(const InitTlsRequest& request) : request_(request), files_(request.directory) {}
+
+  InitTlsResult run() {
+    collectHosts();
+    collectUsers();
+    checkNumbers();
+    checkDirectory();
+    checkOverwriting();
+    if (result_.mistakes.empty()) add(makeAll());
+    if (!result_.mistakes.empty()) result_.written.clear();
+    return std::move(result_);
+  }
+
+ private:
+  void add(const Status& status) {
+    if (!status.ok()) result_.mistakes.push_back(status.message());
+  }
+
+  std::string pathOf(const std::string& name) const { return request_.directory + '/' + name; }
+
+  void want(Wanted wanted) {
+    if (!names_.insert(wanted.file_name).second) {
+      result_.mistakes.push_back(inQuotes(wanted.hosts.empty() ? wanted.user : wanted.hosts.front()) +
+                                 " is given more than once");
+      return;
+    }
+    wanted_.push_back(std::move(wanted));
+  }
+
+  void collectHosts() {
+    for (const std::string& text : request_.hosts) {
+      Result<std::vector<Names>> hosts = certificateHosts(text);
+      if (!hosts.ok()) {
+        result_.mistakes.push_back("--host: " + hosts.status().message());
+        continue;
+      }
+      for (Names& names : *hosts) want({"host-" + names.front(), std::move(names), {}});
+    }
+  }
+
+  void collectUsers() {
+    for (const std::string& text : request_.users) {
+      for (const std::string& user : split(text, ',')) {
+        const Status good = rpc::checkUserName(user);
+        if (good.ok()) {
+          want({"user-" + user, {}, user});
+        } else {
+          result_.mistakes.push_back("--user: " + good.message());
+        }
+      }
+    }
+  }
+
+  void checkNumbers() {
+    constexpr int kMostDays = 36500;
+    const auto check = [&](const char* option, int days) {
+      if (days >= 1 && days <= kMostDays) return;
+      result_.mistakes.push_back(std::string(option) + ' ' + std::to_string(days) + ": must be from 1 to " +
+                                 std::to_string(kMostDays));
+    };
+    check("--days", request_.valid_days);
+    check("--ca-days", request_.authority_valid_days);
+  }
+
+  // Who can replace ca-key.pem is the authority.
+  void checkDirectory() {
+    if (request_.directory.empty()) {
+      result_.mistakes.emplace_back("--dir: say where the certificates go");
+      return;
+    }
+    struct stat status {};
+    if (::stat(request_.directory.c_str(), &status) != 0) {
+      if (errno != ENOENT) add(errnoStatus("--dir " + request_.directory, errno));
+      return;
+    }
+    if (!S_ISDIR(status.st_mode)) {
+      result_.mistakes.push_back("--dir " + request_.directory + " is no directory");
+    } else if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+      result_.mistakes.push_back("--dir " + request_.directory + ": others can write there; chmod go-w it");
+    }
+  }
+
+  void checkOverwriting() {
+    if (request_.overwrite) return;
+    Names present;
+    for (const Wanted& wanted : wanted_) {
+      for (const char* ending : {".pem", "-key.pem"}) {
+        const std::string path = pathOf(wanted.file_name + ending);
+        if (::access(path.c_str(), F_OK) == 0) present.push_back(path);
+      }
+    }
+    if (present.empty()) return;
+    result_.mistakes.push_back(join(present, ", ") + (present.size() == 1 ? " is" : " are") +
+                               " there already: --overwrite replaces what is named, the authority never");
+  }
+
+  Status makeAll() {
+    if (::mkdir(request_.directory.c_str(), 0700) != 0 && errno != EEXIST)
+      return errnoStatus("making --dir " + request_.directory, errno);
+    POP_ASSIGN_OR_RETURN(const rpc::KeyPair authority, haveAuthority());
+    for (const Wanted& wanted : wanted_) {
+      POP_ASSIGN_OR_RETURN(const rpc::KeyPair pair,
+                           wanted.hosts.empty()
+                               ? rpc::makeUserCertificate(authority, wanted.user, request_.valid_days)
+                               : rpc::makeHostCertificate(authority, wanted.hosts, request_.valid_days));
+      POP_RETURN_IF_ERROR(addPair(wanted.file_name, pair, request_.overwrite));
+    }
+    return files_.commit();
+  }
+
+  // The one that is there, or a new one.
+  Result<rpc::KeyPair> haveAuthority() {
+    const std::string certificate = pathOf(std::string(kAuthority) + ".pem");
+    const std::string key = pathOf(std::string(kAuthority) + "-key.pem");
+    if (::access(certificate.c_str(), F_OK) != 0 && ::access(key.c_str(), F_OK) != 0) {
+      POP_ASSIGN_OR_RETURN(rpc::KeyPair made, rpc::makeAuthority(request_.authority_valid_days));
+      POP_RETURN_IF_ERROR(addPair(kAuthority, made, false));
+      return made;
+    }
+    POP_ASSIGN_OR_RETURN(rpc::TlsFiles files, rpc::loadTls({certificate, certificate, key},
+                                                           rpc::TlsRole::kAuthority, std::time(nullptr)));
+    return rpc::KeyPair{std::move(files.certificate_pem), std::move(files.key_pem)};
+  }
+
+  // The key first: a certificate without a key would be in the way of the next try.
+  Status addPair(const std::string& name, const rpc::KeyPair& pair, bool replace) {
+    POP_RETURN_IF_ERROR(files_.add(name + "-key.pem", pair.key_pem, true, replace));
+    POP_RETURN_IF_ERROR(files_.add(name + ".pem", pair.certificate_pem, false, replace));
+    result_.written.push_back(pathOf(name + ".pem"));
+    result_.written.push_back(pathOf(name + "-key.pem"));
+    return {};
+  }
+
+  const InitTlsRequest& request_;
+  FileSet files_;
+  std::vector<Wanted> wanted_;
+  std::set<std::string> names_;
+  InitTlsResult result_;
+};
+
+}  // namespace
+
+InitTlsResult initTls(const InitTlsRequest& request) {
+  return Maker(request).run();
+}
+
+Result<std::vector<Names>> certificateHosts(const std::string& text) {
+  std::vector<Names> hosts;
+  for (const std::string& item : itemsOf(text)) {
+    POP_ASSIGN_OR_RETURN(std::vector<Names> more, hostsOfItem(item));
+    for (Names& names : more) {
+      for (const std::string& name : names) POP_RETURN_IF_ERROR(rpc::checkHostName(name));
+      hosts.push_back(std::move(names));
+    }
+  }
+  return hosts;
+}
+
+}  // namespace pop::agent

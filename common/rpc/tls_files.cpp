@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/rpc/tls_files.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+
+#include "common/base/text.h"
+#include "common/rpc/openssl_handles.h"
+#include "common/sys/fd.h"
+
+namespace pop::rpc {
+namespace {
+
+using namespace openssl;
+
+constexpr std::time_t kSoonSeconds = 30L * 24 * 60 * 60;
+constexpr unsigned kOthersBits = 077;
+
+std::string dateText(const std::tm& parts) {
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M UTC", &parts);
+  return text.data();
+}
+
+std::string dayOf(const ASN1_TIME* time) {
+  std::tm parts{};
+  ASN1_TIME_to_tm(time, &parts);
+  return dateText(parts);
+}
+
+std::string clockText(std::time_t now) {
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  return dateText(parts);
+}
+
+// Reads files and collects what is wrong with them.
+class Checker {
+ public:
+  Checker(TlsRole role, std::time_t now) : role_(role), now_(now) {}
+
+  TlsFiles check(const TlsPaths& paths) {
+    files_.authority_pem = read(paths.authority, "the authority's certificate (ca.pem)");
+    files_.certificate_pem = read(paths.certificate, "the certificate");
+    checkKeyMode(paths.key);
+    files_.key_pem = read(paths.key, "the key");
+    const Certificate authority = certificateIn(files_.authority_pem, paths.authority);
+    const Certificate own = certificateIn(files_.certificate_pem, paths.certificate);
+    const Key key = keyIn(files_.key_pem, paths.key);
+    if (own && key && X509_check_private_key(own.get(), key.get()) != 1) {
+      ERR_clear_error();
+      mistakes_.push_back(paths.key + " is not the key of " + paths.certificate);
+    }
+    const bool dates_hold = checkDates(authority, paths.authority) & checkDates(own, paths.certificate);
+    if (authority && own && dates_hold) checkSignature(authority, own, paths);
+    return std::move(files_);
+  }
+
+  const std::vector<std::string>& mistakes() const { return mistakes_; }
+
+ private:
+  std::string read(const std::string& path, const std::string& what) {
+    if (path.empty()) {
+      mistakes_.push_back("no path is given for " + what);
+      return {};
+    }
+    Result<std::string> text = sys::readFile(path);
+    if (text.ok()) return std::move(*text);
+    mistakes_.push_back(text.status().message());
+    return {};
+  }
+
+  void checkKeyMode(const std::string& path) {
+    struct stat status {};
+    if (path.empty() || ::stat(path.c_str(), &status) != 0) return;  // read() says it
+    std::array<char, 8> mode{};
+    std::snprintf(mode.data(), mode.size(), "%04o", status.st_mode & 07777U);
+    if ((status.st_mode & kOthersBits) != 0) {
+      mistakes_.push_back(path + " is open to others (mode " + mode.data() +
+                          "): chmod 600 it, or make a new " + "key if others may have read it");
+    }
+    if (status.st_uid != ::geteuid() && status.st_uid != 0) {
+      mistakes_.push_back(path + " belongs to user " + std::to_string(status.st_uid) +
+                          ": a key must be ours or root's");
+    }
+  }
+
+  Certificate certificateIn(const std::string& pem, const std::string& path) {
+    if (pem.empty()) {
+      if (couldRead(path)) mistakes_.push_back(path + " is empty");
+      return {};
+    }
+    Certificate certificate = nextCertificate(reading(pem));
+    if (!certificate) mistakes_.push_back(path + " holds no certificate in PEM form");
+    return certificate;
+  }
+
+  Key keyIn(const std::string& pem, const std::string& path) {
+    if (pem.empty()) {
+      if (couldRead(path)) mistakes_.push_back(path + " is empty");
+      return {};
+    }
+    Key key = keyFrom(pem);
+    if (!key) {
+      const bool encrypted = pem.find("ENCRYPTED") != std::string::npos;
+      mistakes_.push_back(path + (encrypted
+                                      ? " has a passphrase: a service cannot ask for it, so use a key without"
+                                      : " holds no key in PEM form"));
+    }
+    return key;
+  }
+
+  bool couldRead(const std::string& path) const { return !path.empty() && ::access(path.c_str(), R_OK) == 0; }
+
+  bool checkDates(const Certificate& certificate, const std::string& path) {
+    if (!certificate) return false;
+    const ASN1_TIME* begin = X509_get0_notBefore(certificate.get());
+    const ASN1_TIME* end = X509_get0_notAfter(certificate.get());
+    std::time_t soon = now_ + kSoonSeconds;
+    if (X509_cmp_time(begin, &now_) > 0) {
+      mistakes_.push_back(path + " is not valid before " + dayOf(begin) + ", and this host's clock says " +
+                          clockText(now_) + ": set the clock");
+      return false;
+    }
+    if (X509_cmp_time(end, &now_) < 0) {
+      mistakes_.push_back(path + " expired on " + dayOf(end) + " (this host's clock says " + clockText(now_) +
+                          "): make a new one with popdist-agent init-tls --overwrite");
+      return false;
+    }
+    if (X509_cmp_time(end, &soon) < 0) files_.warnings.push_back(path + " expires soon, on " + dayOf(end));
+    return true;
+  }
+
+  void checkSignature(const Certificate& authority, const Certificate& own, const TlsPaths& paths) {
+    const Store store(X509_STORE_new());
+    const StoreContext context(X509_STORE_CTX_new());
+    if (!store || !context || X509_STORE_add_cert(store.get(), authority.get()) != 1 ||
+        X509_STORE_CTX_init(context.get(), store.get(), own.get(), nullptr) != 1) {
+      mistakes_.push_back(paths.certificate + " cannot be checked: " + lastError());
+      return;
+    }
+    X509_STORE_CTX_set_time(context.get(), 0, now_);
+    if (role_ == TlsRole::kServer) X509_STORE_CTX_set_purpose(context.get(), X509_PURPOSE_SSL_SERVER);
+    if (role_ == TlsRole::kClient) X509_STORE_CTX_set_purpose(context.get(), X509_PURPOSE_SSL_CLIENT);
+    const bool good = X509_verify_cert(context.get()) == 1;
+    const int error = X509_STORE_CTX_get_error(context.get());
+    ERR_clear_error();
+    if (good && role_ == TlsRole::kAuthority && X509_check_ca(own.get()) != 1) {
+      mistakes_.push_back(paths.certificate + " is no certificate of an authority: it cannot sign others");
+    }
+    if (!good) mistakes_.push_back(whyRefused(paths, error));
+  }
+
+  std::string whyRefused(const TlsPaths& paths, int error) const {
+    if (error != X509_V_ERR_INVALID_PURPOSE)
+      return paths.certificate + " is not signed by " + paths.authority + ": " +
+             X509_verify_cert_error_string(error);
+    const bool is_server = role_ == TlsRole::kServer;
+    return paths.certificate + " is not a " + (is_server ? "host" : "user") +
+           "'s certificate: make one with popdist-agent init-tls " + (is_server ? "--host" : "--user");
+  }
+
+  TlsRole role_;
+  std::time_t now_;
+  TlsFiles files_;
+  std::vector<std::string> mistakes_;
+};
+
+}  // namespace
+
+Result<TlsFiles> loadTls(const TlsPaths& paths, TlsRole role, std::time_t now) {
+  Checker checker(role, now);
+  TlsFiles files = checker.check(paths);
+  if (checker.mistakes().empty()) return files;
+  return failedPrecondition(join(checker.mistakes(), "; "));
+}
+
+}  // namespace pop::rpc

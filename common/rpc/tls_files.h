@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The three files of each side of mutual TLS, read and checked before anybody is refused in the middle of a
+// handshake, where nobody says why.
+#pragma once
+
+#include <cstdint>
+#include <ctime>
+#include <string>
+#include <vector>
+
+#include "common/base/status.h"
+
+namespace pop::rpc {
+
+struct TlsPaths {
+  std::string authority;    ///< ca.pem
+  std::string certificate;  ///< ours
+  std::string key;          ///< ours
+};
+
+/// What the certificate is to be used for.
+enum class TlsRole : std::uint8_t { kServer, kClient, kAuthority };
+
+struct TlsFiles {
+  std::string authority_pem;
+  std::string certificate_pem;
+  std::string key_pem;
+  std::vector<std::string> warnings;  ///< "DIR/ca.pem expires within 30 days, on …"
+};
+
+/// The files' contents, or everything that is wrong with them, each naming its file: missing, a key that
+/// others can read (as ssh, we refuse it), not in PEM form, out of its dates by this host's clock `now`, a
+/// key of another certificate, one that this authority has not signed, or not for this role.
+Result<TlsFiles> loadTls(const TlsPaths& paths, TlsRole role, std::time_t now);
+
+}  // namespace pop::rpc

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each way of being wrong says, with real certificates and a clock of the test's own.
+#include "common/rpc/tls_files.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "common/rpc/certificates.h"
+#include "tests/testing/temp_dir.h"
+
+namespace pop::rpc {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+constexpr std::time_t kDaySeconds = 24L * 60 * 60;
+
+class TlsFilesTest : public ::testing::Test {
+ protected:
+  TlsFilesTest() {
+    const KeyPair authority = makeAuthority(1000).value();
+    write("ca.pem", authority.certificate_pem, 0644);
+    writePair("host", makeHostCertificate(authority, {"h0", "10.0.0.1"}, 100).value());
+    writePair("user", makeUserCertificate(authority, "alice", 100).value());
+  }
+
+  void write(const std::string& name, const std::string& text, mode_t mode = 0600) {
+    std::ofstream(path(name)) << text;
+    ASSERT_EQ(::chmod(path(name).c_str(), mode), 0);
+  }
+  void writePair(const std::string& name, const KeyPair& pair) {
+    write(name + ".pem", pair.certificate_pem, 0644);
+    write(name + "-key.pem", pair.key_pem);
+  }
+  std::string path(const std::string& name) const { return directory_.path() + '/' + name; }
+
+  Result<TlsFiles> load(const std::string& who = "host", TlsRole role = TlsRole::kServer,
+                        long days_later = 0) {
+    return loadTls({path("ca.pem"), path(who + ".pem"), path(who + "-key.pem")}, role,
+                   std::time(nullptr) + days_later * kDaySeconds);
+  }
+  std::string mistakesOf(const Result<TlsFiles>& result) {
+    return result.ok() ? "nothing is wrong" : result.status().message();
+  }
+
+ private:
+  testing::TempDir directory_;
+};
+
+TEST_F(TlsFilesTest, OfAHostAndOfAUserAreGood) {
+  const Result<TlsFiles> host = load();
+  ASSERT_TRUE(host.ok()) << host.status().message();
+  EXPECT_THAT(host.value().key_pem, HasSubstr("PRIVATE KEY"));
+  EXPECT_THAT(host.value().warnings, IsEmpty());
+  EXPECT_TRUE(load("user", TlsRole::kClient).ok());
+}
+
+TEST_F(TlsFilesTest, ThatAreMissingAreAllNamed) {
+  std::filesystem::remove(path("ca.pem"));
+  std::filesystem::remove(path("host-key.pem"));
+  EXPECT_THAT(mistakesOf(load()), AllOf(HasSubstr(path("ca.pem") + ": No such file"),
+                                        HasSubstr(path("host-key.pem") + ": No such file")));
+  EXPECT_THAT(mistakesOf(loadTls({}, TlsRole::kServer, 0)), HasSubstr("no path is given for the key"));
+}
+
+TEST_F(TlsFilesTest, OfOthersCannotBeTakenForOurs) {
+  EXPECT_THAT(mistakesOf(load("user", TlsRole::kServer)), HasSubstr("user.pem is not a host's certificate"));
+  EXPECT_THAT(mistakesOf(load("host", TlsRole::kClient)), HasSubstr("host.pem is not a user's certificate"));
+  EXPECT_THAT(mistakesOf(load("host", TlsRole::kAuthority)), HasSubstr("no certificate of an authority"));
+}
+
+TEST_F(TlsFilesTest, WithAKeyThatOthersCanReadAreRefused) {
+  ASSERT_EQ(::chmod(path("host-key.pem").c_str(), 0640), 0);
+  EXPECT_THAT(mistakesOf(load()), HasSubstr("host-key.pem is open to others (mode 0640): chmod 600"));
+}
+
+TEST_F(TlsFilesTest, WithAnothersKeyAreRefused) {
+  std::filesystem::copy_file(path("user-key.pem"), path("host-key.pem"),
+                             std::filesystem::copy_options::overwrite_existing);
+  EXPECT_THAT(mistakesOf(load()), HasSubstr("host-key.pem is not the key of " + path("host.pem")));
+}
+
+TEST_F(TlsFilesTest, OutOfTheirDatesNameTheDateAndTheClock) {
+  EXPECT_THAT(
+      mistakesOf(load("host", TlsRole::kServer, 101)),
+      AllOf(HasSubstr("host.pem expired on "), HasSubstr("clock says"), Not(HasSubstr("ca.pem expired"))));
+  EXPECT_THAT(mistakesOf(load("host", TlsRole::kServer, -30)),
+              AllOf(HasSubstr("host.pem is not valid before "), HasSubstr("set the clock")));
+}
+
+TEST_F(TlsFilesTest, AllowClocksToDifferByHours) {
+  const Result<TlsFiles> early = loadTls({path("ca.pem"), path("host.pem"), path("host-key.pem")},
+                                         TlsRole::kServer, std::time(nullptr) - kDaySeconds + 3600);
+  EXPECT_TRUE(early.ok()) << early.status().message();
+}
+
+TEST_F(TlsFilesTest, ThatExpireSoonAreWarnedOf) {
+  const Result<TlsFiles> files = load("host", TlsRole::kServer, 90);
+  ASSERT_TRUE(files.ok()) << files.status().message();
+  EXPECT_THAT(files.value().warnings, ::testing::ElementsAre(HasSubstr("host.pem expires soon, on ")));
+}
+
+TEST_F(TlsFilesTest, OfAnotherAuthorityAreRefused) {
+  write("ca.pem", makeAuthority(10).value().certificate_pem);
+  EXPECT_THAT(mistakesOf(load()), HasSubstr("host.pem is not signed by " + path("ca.pem")));
+}
+
+TEST_F(TlsFilesTest, ThatHoldSomethingElseAreNamed) {
+  write("host.pem", "hello");
+  write("host-key.pem", "");
+  EXPECT_THAT(mistakesOf(load()), AllOf(HasSubstr("host.pem holds no certificate in PEM form"),
+                                        HasSubstr("host-key.pem is empty")));
+  write("host-key.pem", "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n");
+  EXPECT_THAT(mistakesOf(load()), HasSubstr("host-key.pem has a passphrase"));
+}
+
+}  // namespace
+}  // namespace pop::rpc
