@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/service/admission.h"
+
+#include <arpa/inet.h>
+#include <sys/random.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <utility>
+
+#include "common/base/text.h"
+
+namespace pop::agent {
+namespace {
+
+constexpr std::size_t kTokenBytes = 16;
+constexpr std::size_t kLongestJobId = 128;
+constexpr int kMostInstances = 65536;  // of any job
+
+Status denied(std::string message) {
+  return {Code::kPermissionDenied, std::move(message)};
+}
+
+// "alice runs 4 jobs, as many as it may at once"
+Status checkLimit(const std::string& who, std::int64_t running, int more, int limit, const char* noun) {
+  if (limit == 0 || running + more <= limit) return {};
+  return {Code::kResourceExhausted,
+          who + " may have " + counted(limit, noun) + " at once on this host, has " +
+              std::to_string(running) + " and asks for " + std::to_string(more) +
+              " more: wait for others to end, or ask the admin (users file, " + noun + "s=)"};
+}
+
+bool isLoopback(const std::string& address) {
+  if (address == "localhost") return true;
+  in_addr four{};
+  if (::inet_pton(AF_INET, address.c_str(), &four) == 1) return (ntohl(four.s_addr) >> 24) == 127;
+  in6_addr six{};
+  return ::inet_pton(AF_INET6, address.c_str(), &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
+}
+
+}  // namespace
+
+Admission::Admission(UsersFile users, UnixUser self, std::function<Result<std::string>()> make_token)
+    : users_(std::move(users)), self_(std::move(self)), make_token_(std::move(make_token)) {}
+
+Result<AdmittedJob> Admission::admit(const JobRequest& request) {
+  POP_RETURN_IF_ERROR(checkUser(request.name));
+  if (request.job_id.empty() || request.job_id.size() > kLongestJobId)
+    return invalidArgument("a job needs an id of 1 to " + std::to_string(kLongestJobId) + " characters");
+  if (request.instances < 1 || request.instances > kMostInstances)
+    return invalidArgument("a job has from 1 to " + std::to_string(kMostInstances) +
+                           " instances on a host, not " + std::to_string(request.instances));
+  if (jobs_.contains(request.job_id))
+    return Status(Code::kAlreadyExists,
+                  "a job with the id " + inQuotes(request.job_id) + " runs on this host");
+  POP_RETURN_IF_ERROR(checkLimits(request));
+  POP_ASSIGN_OR_RETURN(std::string token, make_token_());
+  jobs_[request.job_id] = {request.name, token, request.instances};
+  return AdmittedJob{users_.users.find(request.name)->second.user, std::move(token)};
+}
+
+Status Admission::checkUser(const std::string& name) const {
+  const auto found = users_.users.find(name);
+  if (found == users_.users.end())
+    return denied(inQuotes(name) + " is not in the users file of this host's agent: ask its admin to add it");
+  const UnixUser& user = found->second.user;
+  if (self_.uid == 0 || user.uid == self_.uid) return {};
+  return denied("the agent on this host runs as " + inQuotes(self_.name) + " and cannot run jobs of " +
+                inQuotes(user.name) + ": only an agent that runs as root can");
+}
+
+Status Admission::checkLimits(const JobRequest& request) const {
+  const JobLimits own = running(request.name), all = running({});
+  const JobLimits& most = users_.users.find(request.name)->second.limits;
+  const std::string who = inQuotes(request.name);
+  POP_RETURN_IF_ERROR(checkLimit(who, own.jobs, 1, most.jobs, "job"));
+  POP_RETURN_IF_ERROR(checkLimit(who, own.instances, request.instances, most.instances, "instance"));
+  POP_RETURN_IF_ERROR(checkLimit("all users together", all.jobs, 1, users_.limits.jobs, "job"));
+  return checkLimit("all users together", all.instances, request.instances, users_.limits.instances,
+                    "instance");
+}
+
+JobLimits Admission::running(std::string_view name) const {
+  JobLimits sum;
+  for (const auto& [id, job] : jobs_) {
+    if (!name.empty() && job.name != name) continue;
+    ++sum.jobs;
+    sum.instances += job.instances;
+  }
+  return sum;
+}
+
+Status Admission::mayContinue(std::string_view name, const std::string& job_id,
+                              std::string_view token) const {
+  const auto found = jobs_.find(job_id);
+  const bool known = found != jobs_.end() && found->second.name == name && users_.users.contains(name);
+  if (known && equalInConstantTime(found->second.token, token)) return {};
+  return denied("no job " + inQuotes(job_id) + " of " + inQuotes(name) + " runs here that this token opens");
+}
+
+void Admission::release(const std::string& job_id) {
+  jobs_.erase(job_id);
+}
+
+Result<std::string> makeJobToken() {
+  std::array<std::uint8_t, kTokenBytes> random{};
+  if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size()))
+    return errnoStatus("making a job's token", errno);
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string token;
+  for (const std::uint8_t byte : random) {
+    token += kDigits[byte >> 4];
+    token += kDigits[byte & 15];
+  }
+  return token;
+}
+
+bool equalInConstantTime(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  unsigned difference = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    difference |= static_cast<unsigned>(static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b[i]));
+  }
+  return difference == 0;
+}
+
+Status checkListening(const std::string& address, bool has_tls, uid_t self) {
+  if (has_tls) return {};
+  if (!isLoopback(address))
+    return failedPrecondition(
+        "without TLS everybody who reaches " + address +
+        " could run jobs: make certificates with popdist-agent init-tls and give them with "
+        "--tls-ca, --tls-cert and --tls-key, or listen at 127.0.0.1");
+  if (self == 0)
+    return failedPrecondition(
+        "without TLS every user of this host could run jobs as root: make certificates "
+        "with popdist-agent init-tls, or run the service as another user");
+  return {};
+}
+
+}  // namespace pop::agent

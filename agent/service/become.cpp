@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/service/become.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+
+#include "agent/service/unix_user.h"
+#include "common/base/text.h"
+#include "common/contract/exit_code.h"
+#include "common/sys/fd.h"
+
+namespace pop::agent {
+namespace {
+
+constexpr mode_t kUmask = 022;
+constexpr const char* kPath = "/usr/local/bin:/usr/bin:/bin";
+constexpr const char* kRootPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+// A service may be protected from the OOM killer; its jobs are not.
+void resetOomScore() {
+  const sys::Fd file(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
+  if (file.valid()) static_cast<void>(sys::writeAll(file.get(), "0").ok());
+}
+
+// Groups before the user: afterwards it would not be allowed. Each step is checked, and that there is no way
+// back.
+Status dropTo(const UnixUser& user) {
+  if (::geteuid() != 0) {
+    if (user.uid == ::getuid() && user.uid == ::geteuid()) return {};
+    return failedPrecondition("only root can run jobs of " + inQuotes(user.name) + ", and we are user " +
+                              std::to_string(::geteuid()));
+  }
+  if (::initgroups(user.name.c_str(), user.gid) != 0)
+    return errnoStatus("taking the groups of " + user.name, errno);
+  if (::setresgid(user.gid, user.gid, user.gid) != 0)
+    return errnoStatus("becoming group " + std::to_string(user.gid), errno);
+  if (::setresuid(user.uid, user.uid, user.uid) != 0) return errnoStatus("becoming " + user.name, errno);
+  if (user.uid != 0 && (::setuid(0) == 0 || ::geteuid() != user.uid || ::getegid() != user.gid))
+    return internalError("we did not become " + user.name);
+  return {};
+}
+
+// After dropTo(), which clears it. A parent that has died already would never tell.
+Status dieWithParent(pid_t parent) {
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
+    return errnoStatus("asking to die with the agent service", errno);
+  if (::getppid() != parent) return failedPrecondition("the agent service is gone");
+  return {};
+}
+
+void goHome(const UnixUser& user) {
+  if (::chdir(user.home.c_str()) == 0) return;
+  const std::string why =
+      errnoStatus("entering " + user.home + ", the home of " + user.name, errno).message();
+  std::fprintf(stderr, "%s; starting in /\n", why.c_str());
+  if (::chdir("/") != 0) std::perror("/");
+}
+
+std::vector<std::string> loginEnvironment(const UnixUser& user) {
+  std::vector<std::string> variables{"HOME=" + user.home, "USER=" + user.name, "LOGNAME=" + user.name,
+                                     "SHELL=" + (user.shell.empty() ? std::string("/bin/sh") : user.shell),
+                                     std::string("PATH=") + (user.uid == 0 ? kRootPath : kPath)};
+  for (const char* name : {"LANG", "LC_ALL", "TZ"}) {
+    if (const char* value = std::getenv(name)) variables.push_back(std::string(name) + '=' + value);
+  }
+  return variables;
+}
+
+std::vector<char*> pointersTo(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+int fail(const std::string& message, int code = contract::kExitLauncherFailed) {
+  std::fprintf(stderr, "popdist-agent become: %s\n", message.c_str());
+  return code;
+}
+
+int execute(const UnixUser& user, const std::vector<std::string>& command) {
+  const std::vector<std::string> environment = loginEnvironment(user);
+  ::execve(command.front().c_str(), pointersTo(command).data(), pointersTo(environment).data());
+  const int error = errno;
+  return fail(errnoStatus("executing " + command.front() + " as " + user.name, error).message(),
+              error == ENOENT ? contract::kExitNotFound : contract::kExitCannotExecute);
+}
+
+Status become(const UnixUser& user, pid_t parent) {
+  ::setsid();  // fails where we lead one already
+  resetOomScore();
+  ::umask(kUmask);
+  POP_RETURN_IF_ERROR(dropTo(user));
+  POP_RETURN_IF_ERROR(dieWithParent(parent));
+  if (::close_range(3, ~0U, 0) != 0) return errnoStatus("closing descriptors", errno);
+  goHome(user);
+  return {};
+}
+
+}  // namespace
+
+int runBecome(const std::vector<std::string>& arguments) {
+  if (arguments.size() < 4 || arguments[2] != "--") return fail("usage: become USER PARENT_PID -- PROGRAM …");
+  const Result<std::int64_t> parent = parseInteger(arguments[1]);
+  if (!parent.ok()) return fail("PARENT_PID: " + parent.status().message());
+  const Result<UnixUser> user = lookUpUser(arguments[0]);
+  if (!user.ok()) return fail(user.status().message());
+  const Status done = become(user.value(), static_cast<pid_t>(parent.value()));
+  if (!done.ok()) return fail(done.message());
+  return execute(user.value(), {arguments.begin() + 3, arguments.end()});
+}
+
+}  // namespace pop::agent

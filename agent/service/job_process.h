@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The agent of one job, as a process of the job's user, on a socket of ours.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "common/base/status.h"
+#include "common/sys/fd.h"
+
+namespace pop::agent {
+
+/// Kills what it holds when it goes.
+class JobProcess {
+ public:
+  JobProcess() = default;
+  ~JobProcess() { kill(); }
+  JobProcess(JobProcess&& other) noexcept { *this = std::move(other); }
+  JobProcess& operator=(JobProcess&& other) noexcept;
+  JobProcess(const JobProcess&) = delete;
+  JobProcess& operator=(const JobProcess&) = delete;
+
+  pid_t pid() const { return pid_; }
+  /// Readable once the process has ended.
+  int pidfd() const { return pidfd_.get(); }
+  /// Non-blocking: what the process reads on stdin and writes to stdout.
+  sys::Fd& stream() { return stream_; }
+  /// Non-blocking: its stderr.
+  sys::Fd& errors() { return errors_; }
+
+  /// Without waiting.
+  bool hasEnded() const;
+
+  /// Kills and reaps it. Its keeper ends what it has started, since its end of their socket closes.
+  void kill();
+
+ private:
+  friend Result<JobProcess> startJobProcess(const std::string& user, const std::vector<std::string>& command,
+                                            const std::string& agent);
+  pid_t pid_ = -1;
+  sys::Fd pidfd_;
+  sys::Fd stream_;
+  sys::Fd errors_;
+};
+
+/// Starts `command`, a program's path and its arguments, as `user`, by `agent` become: it costs this process
+/// neither a fork nor the loading of a name service. That the user can be had is found out there: the process
+/// ends with a line on stderr.
+/// To be called on a thread that lives as long as this process: the kernel takes its end for ours.
+Result<JobProcess> startJobProcess(const std::string& user, const std::vector<std::string>& command,
+                                   const std::string& agent);
+
+}  // namespace pop::agent
