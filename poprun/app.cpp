@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
+#include <system_error>
 
 #include "common/base/text.h"
 #include "common/contract/exit_code.h"
@@ -44,6 +46,12 @@ std::string hostName() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "localhost";
 }
 
+// Empty when it has been removed: relative paths are found nowhere then.
+std::string workingDirectory() {
+  std::error_code ignored;
+  return std::filesystem::current_path(ignored).string();
+}
+
 log::Level levelOf(int verbosity) {
   return verbosity == 0 ? log::Level::kWarning : verbosity == 1 ? log::Level::kInfo : log::Level::kDebug;
 }
@@ -52,7 +60,9 @@ Surroundings surroundings() {
   return {.host_name = hostName(),
           .variable = [](const char* name) -> const char* { return std::getenv(name); },
           .file = cli::readFileText,
-          .is_root = ::geteuid() == 0};
+          .is_root = ::geteuid() == 0,
+          .directory = workingDirectory(),
+          .exists = [](const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }};
 }
 
 void reportWarnings(const std::vector<std::string>& warnings) {

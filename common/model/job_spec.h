@@ -69,9 +69,18 @@ struct PartitionRequest {
   friend bool operator==(const PartitionRequest&, const PartitionRequest&) = default;
 };
 
+/// What every other host gets from this one before the job starts.
+struct CopyRequest {
+  std::vector<std::string> paths;  ///< absolute, the same on the far side
+  bool ssh_key = false;            ///< the user's public key, so that logins need no password
+
+  friend bool operator==(const CopyRequest&, const CopyRequest&) = default;
+};
+
 struct JobSpec {
   std::vector<Host> hosts{{"localhost"}};
-  std::string host_subnet;        ///< CIDR of the network between hosts; empty: deduced
+  std::string host_subnet;  ///< CIDR of the network between hosts; empty: deduced
+  CopyRequest copies;
   std::vector<Program> programs;  ///< at least one; their instances follow each other in order
   int num_instances = 1;          ///< of all programs
   int num_replicas = 1;           ///< copies of the model, divided evenly over the instances

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/sys/program.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <climits>
 #include <csignal>
-#include <cstring>
 #include <utility>
 
-#include "common/sys/fd.h"
+#include "common/sys/child_program.h"
 
 namespace pop::sys {
 namespace {
@@ -32,7 +28,7 @@ class SpawnAttributes {
     ::posix_spawnattr_setsigdefault(&attributes_, &all);
     ::posix_spawnattr_setsigmask(&attributes_, &none);
     ::posix_spawnattr_setflags(&attributes_,
-                               POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+                               POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
   }
   ~SpawnAttributes() { ::posix_spawnattr_destroy(&attributes_); }
   SpawnAttributes(const SpawnAttributes&) = delete;
@@ -59,14 +55,6 @@ class SpawnActions {
   posix_spawn_file_actions_t actions_{};
 };
 
-// Appends what is there to `text`; the end of the stream closes it.
-void readSome(Fd& stream, std::string& text) {
-  std::array<char, 4096> chunk{};
-  const ssize_t got = ::read(stream.get(), chunk.data(), chunk.size());
-  if (got > 0) text.append(chunk.data(), static_cast<std::size_t>(got));
-  if (got == 0 || (got < 0 && errno != EINTR)) stream.reset();
-}
-
 // Both streams up to their ends; false: not within the deadline.
 bool readBoth(Fd& out, std::string& out_text, Fd& err, std::string& err_text, Clock::time_point deadline) {
   while (out.valid() || err.valid()) {
@@ -78,14 +66,6 @@ bool readBoth(Fd& out, std::string& out_text, Fd& err, std::string& err_text, Cl
     if (waiting[1].revents != 0) readSome(err, err_text);
   }
   return true;
-}
-
-std::string howItEnded(int wait_status, std::string last_words) {
-  const std::string end = WIFSIGNALED(wait_status)
-                              ? "was killed by signal " + std::to_string(WTERMSIG(wait_status))
-                              : "ended with exit code " + std::to_string(WEXITSTATUS(wait_status));
-  while (last_words.ends_with('\n')) last_words.pop_back();
-  return last_words.empty() ? end : end + ": " + last_words;
 }
 
 }  // namespace
@@ -113,20 +93,11 @@ Result<pid_t> startProgram(const std::vector<std::string>& command, const std::a
 
 Result<std::string> outputOf(const std::vector<std::string>& command, std::chrono::milliseconds patience) {
   const Clock::time_point deadline = Clock::now() + patience;
-  POP_ASSIGN_OR_RETURN(Pipe out, makePipe());
-  POP_ASSIGN_OR_RETURN(Pipe err, makePipe());
-  const Fd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  if (!null.valid()) return errnoStatus("opening /dev/null", errno);
-  POP_ASSIGN_OR_RETURN(const pid_t pid,
-                       startProgram(command, {null.get(), out.write_end.get(), err.write_end.get()}));
-  out.write_end.reset();
-  err.write_end.reset();
+  POP_ASSIGN_OR_RETURN(ChildProgram program, ChildProgram::start(command));
   std::string out_text, err_text;
-  const bool in_time = readBoth(out.read_end, out_text, err.read_end, err_text, deadline);
-  if (!in_time) ::kill(-pid, SIGKILL);
-  int wait_status = 0;
-  while (::waitpid(pid, &wait_status, 0) < 0 && errno == EINTR) {
-  }
+  const bool in_time = readBoth(program.out(), out_text, program.err(), err_text, deadline);
+  if (!in_time) program.kill();
+  const int wait_status = program.wait();
   if (!in_time)
     return Status(Code::kDeadlineExceeded,
                   command.front() + " has not answered within " + std::to_string(patience.count()) + " ms");

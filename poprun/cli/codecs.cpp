@@ -263,6 +263,15 @@ Codec variable() {
   return {readVariable, [](ConstSettings settings) { return settings.program.environment; }};
 }
 
+Codec synchronisedPath() {
+  return {[](Settings settings, const std::string& value) -> Status {
+            if (value.empty()) return invalidArgument("'' is empty: give a path, or leave the option out");
+            settings.options.synchronise.push_back(value);
+            return {};
+          },
+          [](ConstSettings settings) { return settings.options.synchronise; }};
+}
+
 // -v -v is -vv, and more is no more.
 Codec verbose() {
   return {[](Settings settings, const std::string& value) -> Status {

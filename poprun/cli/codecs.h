@@ -141,6 +141,7 @@ Codec envFamilies();
 Codec tfConfigTasks();
 Codec syncType();
 Codec variable();
+Codec synchronisedPath();
 Codec verbose();
 Codec veryVerbose();
 Codec deprecatedAllocation();

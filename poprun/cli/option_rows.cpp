@@ -58,6 +58,18 @@ const OptionRow kRows[] = {
      boolean<&Options::oversubscribe>(), {.rule = kOptional}},
     {kPlacement, "--host-subnet", "", "CIDR", "deduced", "network between the hosts, such as 10.1.0.0/16",
      hostSubnet()},
+    {kPlacement, "--synchronise", "", "PATH", "",
+     "copy a file or directory to the same place on every other host before the job starts; may be repeated",
+     synchronisedPath(), {.hint = Hint::kFile, .repeatable = true}},
+    {kPlacement, "--synchronise-python-venv", "", "BOOL", "no",
+     "copy the active Python environment (VIRTUAL_ENV) to every other host",
+     boolean<&Options::synchronise_python_venv>(), {.rule = kOptional}},
+    {kPlacement, "--synchronise-poplar-sdk", "", "BOOL", "no",
+     "copy the enabled Poplar SDK (POPLAR_SDK_ENABLED) to every other host",
+     boolean<&Options::synchronise_poplar_sdk>(), {.rule = kOptional}},
+    {kPlacement, "--distribute-ssh-key", "", "BOOL", "no",
+     "let every other host accept the user's ssh key; asks for a password where it does not yet",
+     boolean<&Options::distribute_ssh_key>(), {.rule = kOptional}},
     {kPlacement, "--process-placement", "", "HOW", "spreadnuma",
      "CPUs and memory of each instance: spreadnuma divides the memory nodes, spreadcores and compact "
      "divide the cores (far apart, or neighbours), disabled binds nothing; or one list of CPUs for each "

@@ -101,6 +101,8 @@ Result<std::string> explainPlan(const model::JobSpec& spec, const HostBindings& 
   POP_ASSIGN_OR_RETURN(const PlanView view, viewPlan(spec, bindings));
   std::string text = programsText(spec) + systemText(spec) + topologyTable(spec, view.placement);
   text += linesText("why:", view.reasons);
+  text += linesText("copied to every other host before the start:", spec.copies.paths);
+  if (spec.copies.ssh_key) text += "every other host is made to accept the user's ssh key\n";
   text += linesText("warnings:", view.warnings);
   for (const PlannedInstance& instance : view.instances) text += instanceText(spec, instance);
 

@@ -109,6 +109,8 @@ Result<std::string> explainPlanJson(const model::JobSpec& spec, const HostBindin
       .json("system", spec.system.empty() ? "null" : jsonQuoted(spec.system))
       .boolean("offline_mode", spec.offline_mode)
       .json("partition", partitionJson(spec))
+      .json("copied_paths", textArray(spec.copies.paths))
+      .boolean("ssh_key_distributed", spec.copies.ssh_key)
       .json("reasons", textArray(view.reasons))
       .json("warnings", textArray(view.warnings))
       .json("tf_cluster", view.tf_cluster.empty() ? "null" : jsonQuoted(view.tf_cluster))

@@ -11,6 +11,7 @@
 #include "common/model/host_list.h"
 #include "libpopdist/src/pod/model/pod_spec.h"
 #include "libpopdist/src/pod/model/replica_layout.h"
+#include "poprun/plan/copy_paths.h"
 #include "poprun/plan/forwarded_environment.h"
 
 namespace pop {
@@ -84,6 +85,7 @@ void buildPrograms(const Options& options, const Surroundings& here, BuiltJob& b
 void copySettings(const Options& options, model::JobSpec& spec) {
   spec.host_subnet = options.host_subnet;
   spec.ipus_per_replica = options.ipus_per_replica;
+  spec.copies.ssh_key = options.distribute_ssh_key;
   spec.num_ilds = options.num_ilds;
   spec.uneven_replicas = options.uneven_replicas;
   spec.offline_mode = options.offline_mode;
@@ -157,6 +159,7 @@ BuiltJob buildJob(const Options& options, const Surroundings& here) {
   buildPrograms(options, here, built);
   buildHosts(options, here, built);
   buildInstances(options, built);
+  built.spec.copies.paths = pathsToCopy(options, here, built.mistakes);
   if (!options.allow_run_as_root && here.is_root) {
     built.mistakes.emplace_back("--allow-run-as-root no: poprun was started by root");
   }

@@ -24,6 +24,8 @@ struct Surroundings {
   std::function<const char*(const char* name)> variable;             ///< like getenv
   std::function<Result<std::string>(const std::string& path)> file;  ///< the text of a file
   bool is_root = false;
+  std::string directory;                                ///< where relative paths begin
+  std::function<bool(const std::string& path)> exists;  ///< a file or directory of this host
 };
 
 BuiltJob buildJob(const Options& options, const Surroundings& here);

@@ -44,6 +44,10 @@ struct Options {
   bool oversubscribe = false;  ///< slots are no limit
   std::string host_subnet;
   HostsOptions hosts;
+  std::vector<std::string> synchronise;  ///< paths to copy to all hosts
+  bool synchronise_python_venv = false;
+  bool synchronise_poplar_sdk = false;
+  bool distribute_ssh_key = false;
   std::optional<int> num_replicas;  ///< default: as many as instances
   bool uneven_replicas = false;
   int ipus_per_replica = 1;

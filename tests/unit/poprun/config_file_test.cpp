@@ -50,7 +50,9 @@ TEST_F(ConfigFileTest, WhatIsExportedAndImportedIsTheSameJob) {
   const Surroundings here{
       .host_name = "node7",
       .variable = [](const char*) -> const char* { return "value"; },
-      .file = [](const std::string&) -> Result<std::string> { return std::string("a\nb:2\n"); }};
+      .file = [](const std::string&) -> Result<std::string> { return std::string("a\nb:2\n"); },
+      .directory = "/home/a",
+      .exists = [](const std::string&) { return true; }};
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     SplitMix64 random(seed);
     const ParsedOptions original = parseOptions(testing::randomCommandLine(random));

@@ -43,6 +43,10 @@ const Case kCases[] = {
     {"--hostfile", "f", [](Options& o) { o.hostfile = "f"; }},
     {"--oversubscribe", "yes", [](Options& o) { o.oversubscribe = true; }},
     {"--host-subnet", "10.0.0.0/8", [](Options& o) { o.host_subnet = "10.0.0.0/8"; }},
+    {"--synchronise", "/data", [](Options& o) { o.synchronise = {"/data"}; }},
+    {"--synchronise-python-venv", "yes", [](Options& o) { o.synchronise_python_venv = true; }},
+    {"--synchronise-poplar-sdk", "yes", [](Options& o) { o.synchronise_poplar_sdk = true; }},
+    {"--distribute-ssh-key", "yes", [](Options& o) { o.distribute_ssh_key = true; }},
     {"--process-placement", "0-1:3",
      [](Options& o) {
        o.binding.mode = model::BindMode::kExplicit;

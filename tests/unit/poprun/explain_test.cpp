@@ -39,6 +39,15 @@ TEST(ExplainPlan, NamesEveryInstanceWithItsShare) {
   EXPECT_EQ(explained(twoInstancesOfTwoReplicas()), testing::golden("explain_2_instances.txt"));
 }
 
+TEST(ExplainPlan, SaysWhatIsCopied) {
+  model::JobSpec spec = jobOf(1);
+  EXPECT_THAT(explained(spec), ::testing::Not(HasSubstr("copied to")));
+  spec.copies = {{"/opt/sdk", "/data"}, true};
+  EXPECT_THAT(explained(spec),
+              HasSubstr("copied to every other host before the start:\n    /opt/sdk\n    /data\n"
+                        "every other host is made to accept the user's ssh key\n"));
+}
+
 TEST(ExplainPlan, OfOneInstanceHasAllVariablesTogether) {
   const std::string text = explained(jobOf(1));
   EXPECT_THAT(text, HasSubstr("instance 0 on localhost: replica 0 on IPU 0, IPU-Link domain 0\n"

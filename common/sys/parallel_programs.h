@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Many helper programs at once, so many at a time, heard while they run.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/status.h"
+
+namespace pop::sys {
+
+struct ProgramEnd {
+  Status status;       ///< kNotFound and the like: it could not be started; kCancelled: a signal came first
+  int exit_code = -1;  ///< when it ended by itself
+  std::string errors;  ///< what it wrote to stderr
+};
+
+/// What programs do meanwhile, by their index.
+struct ProgramEvents {
+  std::function<void(std::size_t index)> started;
+  std::function<void(std::size_t index, std::string_view text)> printed;  ///< on stdout
+  std::function<void(std::size_t index, const ProgramEnd& end)> ended;
+};
+
+/// Runs all of `commands` to their ends and returns how each ended. SIGINT, SIGTERM and SIGHUP kill what runs
+/// and start nothing more; they are delivered after that, to do what they would have done.
+std::vector<ProgramEnd> runInParallel(const std::vector<std::vector<std::string>>& commands, int at_once,
+                                      const ProgramEvents& events);
+
+/// Runs one program at our terminal, with our standard streams, until it ends: its exit code, 128 + its
+/// signal.
+Result<int> runInForeground(const std::vector<std::string>& command);
+
+}  // namespace pop::sys

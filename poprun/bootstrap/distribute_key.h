@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// --distribute-ssh-key: makes other hosts accept the user's ssh key, so that logins need no password.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/base/status.h"
+
+namespace pop {
+
+struct KeySettings {
+  std::vector<std::string> hosts;       ///< as ssh is told
+  std::vector<std::string> rsh{"ssh"};  ///< the remote shell and its options
+  std::vector<std::string> copier{"ssh-copy-id"};
+  std::string home;           ///< the user's, with .ssh in it
+  bool has_terminal = false;  ///< there is somebody to type a password
+  int at_once = 16;           ///< hosts asked at a time
+};
+
+/// What went wrong, each naming its host; empty: all hosts can be logged in to. Hosts that accept a key
+/// already are left alone; for the others ssh-copy-id runs at the terminal, one after the other, and asks for
+/// the password.
+std::vector<std::string> distributeKey(const KeySettings& settings);
+
+/// The user's public key: the first of id_ed25519, id_ecdsa, id_rsa. kNotFound says how to make one.
+Result<std::string> publicKeyPath(const std::string& home);
+
+}  // namespace pop

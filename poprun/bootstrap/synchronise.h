@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// --synchronise: copies files to the same place on other hosts, by rsync over ssh, to many hosts at a time.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/model/copy_state.h"
+#include "common/sys/parallel_programs.h"
+
+namespace pop {
+
+struct CopySettings {
+  std::vector<std::string> hosts;       ///< as ssh is told: "h0", "alice@h1", "fd00::1"
+  std::vector<std::string> paths;       ///< absolute
+  std::vector<std::string> rsh{"ssh"};  ///< the remote shell and its options
+  int at_once = 16;                     ///< hosts
+  std::function<void(int host, model::CopyState state, int percent)> progress = [](int, model::CopyState,
+                                                                                   int) {};
+};
+
+/// What went wrong, each naming its host; empty: every host has everything. Nothing is deleted on the far
+/// side. Blocks; see runInParallel() for what signals do.
+std::vector<std::string> copyToHosts(const CopySettings& settings);
+
+/// The rsync that copies `paths` to `host`.
+std::vector<std::string> copyCommand(const CopySettings& settings, const std::string& host);
+
+/// Why that rsync failed, in words that say what to do.
+std::string copyFailure(const std::string& host, const sys::ProgramEnd& end);
+
+/// The last percentage in what rsync --info=progress2 prints; -1: there is none.
+int percentIn(std::string_view progress);
+
+/// `rsh` with what keeps ssh from asking questions and from waiting for ever; other shells stay as they are.
+std::vector<std::string> withoutQuestions(std::vector<std::string> rsh);
+
+}  // namespace pop
