@@ -18,7 +18,6 @@
 namespace pop::agent {
 namespace {
 
-// A launcher that has started us and says nothing more has died on the way.
 constexpr std::chrono::milliseconds kHelloPatience{30000};
 
 std::string hostName() {
@@ -110,7 +109,7 @@ void JobAgent::shutDown() {
   if (call_) call_->finish(outcome_.code() == Code::kUnavailable ? ended : outcome_);
 }
 
-int runStdioAgent() {
+int runStdioAgent(Patience patience) {
   Result<keeper::Keeper> keeper = keeper::forkKeeper();
   if (!keeper.ok()) {
     std::fprintf(stderr, "popdist-agent: %s\n", keeper.status().message().c_str());
@@ -128,9 +127,11 @@ int runStdioAgent() {
   loop.watchSignals({SIGTERM, SIGINT, SIGHUP}, [&job](int signal) {
     job.giveUp({Code::kAborted, "popdist-agent received signal " + std::to_string(signal)});
   });
-  loop.postAfter(kHelloPatience, [&job, &loop] {
-    if (!job.accepted()) loop.stop();
-  });
+  if (patience == Patience::kShort) {
+    loop.postAfter(kHelloPatience, [&job, &loop] {
+      if (!job.accepted()) loop.stop();
+    });
+  }
   {
     rpc::AgentServer server(
         loop, {.run = [&job](std::shared_ptr<rpc::RunCall> call) { job.accept(std::move(call)); },

@@ -50,7 +50,11 @@ class JobAgent final : private ReportLink {
   Status outcome_;
 };
 
+/// How long an agent waits for its job. A launcher that has started it and says nothing has died on the way;
+/// one that is started ahead dies with the service that did so.
+enum class Patience : std::uint8_t { kShort, kForEver };
+
 /// Serves one job over stdin and stdout; the process's exit code. Call it while the process has one thread.
-int runStdioAgent();
+int runStdioAgent(Patience patience);
 
 }  // namespace pop::agent

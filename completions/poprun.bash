@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Completion of poprun for bash. Made by scripts/gen_options_doc from poprun/cli/option_rows.cpp.
 
-_poprun_names='--help -h --version -V --version-format --verbose -v --vv -vv --num-instances -np -n --np --num-replicas --uneven-replicas --ipus-per-replica --num-ilds --system --offline-mode --host -H --hostfile --oversubscribe --host-subnet --synchronise --synchronise-python-venv --synchronise-poplar-sdk --distribute-ssh-key --process-placement --cores-per-instance --numa-aware --report-bindings --print-topology --ssh-config --rsh --agent-path --connect-timeout --host-silence -x --wdir -wdir -wd --wd --env-for --tf-config-tasks --executable-cache-path --stdin --tag-output --timestamp-output --fold-output --output-filename --only-output-from-instance --only-stdout-from-instance --timeout --stack-traces --kill-grace --max-restarts --restart-delay --min-hosts --allow-run-as-root --dry-run --debug --import-config --export-config --overwrite-config --vipu-server-host --vipu-server-port --vipu-server-timeout --vipu-partition --vipu-partition-attempts --vipu-allocation --vipu-cluster --update-partition --reset-partition --remove-partition --sync-type --mpi-global-args --mpi-local-args'
+_poprun_names='--help -h --version -V --version-format --verbose -v --vv -vv --num-instances -np -n --np --num-replicas --uneven-replicas --ipus-per-replica --num-ilds --system --offline-mode --host -H --hostfile --oversubscribe --host-subnet --synchronise --synchronise-python-venv --synchronise-poplar-sdk --distribute-ssh-key --process-placement --cores-per-instance --numa-aware --report-bindings --print-topology --ssh-config --rsh --agent-path --agent-port --agent-tls --connect-timeout --host-silence -x --wdir -wdir -wd --wd --env-for --tf-config-tasks --executable-cache-path --stdin --tag-output --timestamp-output --fold-output --output-filename --only-output-from-instance --only-stdout-from-instance --timeout --stack-traces --kill-grace --max-restarts --restart-delay --min-hosts --allow-run-as-root --dry-run --debug --import-config --export-config --overwrite-config --vipu-server-host --vipu-server-port --vipu-server-timeout --vipu-partition --vipu-partition-attempts --vipu-allocation --vipu-cluster --update-partition --reset-partition --remove-partition --sync-type --mpi-global-args --mpi-local-args'
 
 # Options that take the next word, whatever it is.
-_poprun_take_value=' --version-format --num-instances -np -n --np --num-replicas --ipus-per-replica --num-ilds --system --host -H --hostfile --host-subnet --synchronise --process-placement --cores-per-instance --numa-aware --ssh-config --rsh --agent-path --connect-timeout --host-silence -x --wdir -wdir -wd --wd --env-for --tf-config-tasks --executable-cache-path --stdin --output-filename --only-output-from-instance --only-stdout-from-instance --timeout --kill-grace --max-restarts --restart-delay --min-hosts --import-config --export-config --vipu-server-host --vipu-server-port --vipu-server-timeout --vipu-partition --vipu-partition-attempts --vipu-allocation --vipu-cluster --sync-type --mpi-global-args --mpi-local-args '
+_poprun_take_value=' --version-format --num-instances -np -n --np --num-replicas --ipus-per-replica --num-ilds --system --host -H --hostfile --host-subnet --synchronise --process-placement --cores-per-instance --numa-aware --ssh-config --rsh --agent-path --agent-port --agent-tls --connect-timeout --host-silence -x --wdir -wdir -wd --wd --env-for --tf-config-tasks --executable-cache-path --stdin --output-filename --only-output-from-instance --only-stdout-from-instance --timeout --kill-grace --max-restarts --restart-delay --min-hosts --import-config --export-config --vipu-server-host --vipu-server-port --vipu-server-timeout --vipu-partition --vipu-partition-attempts --vipu-allocation --vipu-cluster --sync-type --mpi-global-args --mpi-local-args '
 
 _poprun_value() {
   local word=$2
@@ -33,6 +33,8 @@ _poprun_value() {
     --ssh-config) _poprun_paths -f "$word" ;;
     --rsh) COMPREPLY=() ;;
     --agent-path) COMPREPLY=() ;;
+    --agent-port) COMPREPLY=() ;;
+    --agent-tls) _poprun_paths -d "$word" ;;
     --connect-timeout) COMPREPLY=() ;;
     --host-silence) COMPREPLY=() ;;
     -x) COMPREPLY=() ;;

@@ -119,7 +119,9 @@ void logOptions(const Options& options) {
   }
 }
 
-bool hasOtherHosts(const model::JobSpec& spec, const std::string& own_host_name) {
+// The agent service may be asked for this host, too.
+bool hasOtherHosts(const Options& options, const model::JobSpec& spec, const std::string& own_host_name) {
+  if (options.hosts.agent_port != 0) return true;
   return std::any_of(spec.hosts.begin(), spec.hosts.end(), [&own_host_name](const model::Host& host) {
     return !model::isThisHost(host.name, own_host_name);
   });
@@ -155,7 +157,7 @@ int runArguments(int argc, char** argv, HostsRunner run_on_hosts) {
 
   const Surroundings here = surroundings();
   const BuiltJob job = buildFor(parsed, here);
-  const bool on_hosts = hasOtherHosts(job.spec, here.host_name);
+  const bool on_hosts = hasOtherHosts(options, job.spec, here.host_name);
   const bool runs = job.mistakes.empty() && options.dry_run == DryRun::kNo && !onlyExports(options);
   if (runs && on_hosts && run_on_hosts == nullptr) return handOver(argv);
   reportWarnings(job.warnings);

@@ -23,11 +23,24 @@ std::string certifiedName(const grpc::CallbackServerContext& context) {
   return names.empty() ? std::string() : std::string(names.front().data(), names.front().size());
 }
 
+// "ipv4:10.0.0.1:4242", "ipv6:%5Bfd00::1%5D:4242"
+std::string addressOf(const std::string& peer) {
+  const std::size_t first = peer.find(':') + 1;
+  const std::size_t port = peer.rfind(':');
+  std::string address = port <= first ? std::string() : peer.substr(first, port - first);
+  for (const char* bracket : {"%5B", "%5D", "[", "]"}) {
+    if (const std::size_t at = address.find(bracket); at != std::string::npos)
+      address.erase(at, std::string(bracket).size());
+  }
+  return peer.starts_with("ipv4:") || peer.starts_with("ipv6:") ? address : std::string();
+}
+
 class RunReactor final : public grpc::ServerBidiReactor<v1::Command, v1::Report>,
                          public RunCall,
                          public std::enable_shared_from_this<RunReactor> {
  public:
-  RunReactor(Loop& loop, std::string peer_name) : loop_(loop), peer_name_(std::move(peer_name)) {}
+  RunReactor(Loop& loop, const grpc::CallbackServerContext& context)
+      : loop_(loop), peer_name_(certifiedName(context)), peer_address_(addressOf(context.peer())) {}
 
   void start() {
     self_ = shared_from_this();
@@ -53,6 +66,7 @@ class RunReactor final : public grpc::ServerBidiReactor<v1::Command, v1::Report>
   }
 
   std::string peerName() const override { return peer_name_; }
+  std::string peerAddress() const override { return peer_address_; }
 
   // ---- gRPC's threads
 
@@ -85,6 +99,7 @@ class RunReactor final : public grpc::ServerBidiReactor<v1::Command, v1::Report>
 
   Loop& loop_;
   const std::string peer_name_;
+  const std::string peer_address_;
   v1::Command incoming_;
   WriteQueue<RunReactor, v1::Report> queue_{*this};
   std::shared_ptr<RunReactor> self_;  ///< until OnDone
@@ -100,7 +115,7 @@ class AgentServer::Impl final : public v1::Agent::CallbackService {
   Impl(Loop& loop, Handlers handlers) : loop_(loop), handlers_(std::move(handlers)) {}
 
   grpc::ServerBidiReactor<v1::Command, v1::Report>* Run(grpc::CallbackServerContext* context) override {
-    const auto call = std::make_shared<RunReactor>(loop_, certifiedName(*context));
+    const auto call = std::make_shared<RunReactor>(loop_, *context);
     call->start();
     loop_.post([this, call] { handlers_.run(call); });
     return call.get();

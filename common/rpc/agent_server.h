@@ -32,8 +32,9 @@ class RunCall {
   /// Before this, commands wait.
   virtual void listen(Events events) = 0;
   virtual void send(v1::Report report) = 0;
-  virtual void finish(Status status) = 0;    ///< after all that was sent
-  virtual std::string peerName() const = 0;  ///< of the client's certificate; empty without one
+  virtual void finish(Status status) = 0;       ///< after all that was sent
+  virtual std::string peerAddress() const = 0;  ///< numeric; empty over anything but TCP
+  virtual std::string peerName() const = 0;     ///< of the client's certificate; empty without one
 };
 
 class AgentServer {

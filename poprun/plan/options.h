@@ -31,6 +31,8 @@ struct HostsOptions {
   std::string ssh_config;  ///< as `ssh -F`; empty: ~/.ssh/config and the system's
   std::string rsh;         ///< "ssh -J gate": a program instead of the built-in SSH
   std::string agent_path;  ///< popdist-agent on every host; empty: PATH, then a copy
+  int agent_port = 0;      ///< of the agent service on every host; 0: SSH
+  std::string agent_tls;   ///< directory with ca.pem and the user's pair; empty: without TLS
   std::chrono::milliseconds connect_timeout{10000};
   std::chrono::milliseconds silence{5000};
 

@@ -10,13 +10,24 @@ namespace pop {
 
 HostLink::HostLink(Loop& loop, std::shared_ptr<grpc::Channel> channel, RemoteAgent& agent,
                    std::function<void()> over)
-    : agent_(agent),
+    : loop_(loop),
+      agent_(agent),
       over_(std::move(over)),
       call_(loop, std::move(channel),
             {.report = [this](const rpc::v1::Report& report) { receive(report); },
              .ended = [this](const Status& why) { ended(why); }}) {}
 
-void HostLink::hello(rpc::v1::Hello hello) {
+HostLink::~HostLink() {
+  if (patience_) loop_.cancel(*patience_);
+}
+
+void HostLink::hello(rpc::v1::Hello hello, std::chrono::milliseconds patience) {
+  patience_ = loop_.postAfter(patience, [this, patience] {
+    patience_.reset();
+    agent_.linkLost({Code::kDeadlineExceeded, "its agent has not answered within " +
+                                                  std::to_string(patience.count()) +
+                                                  " ms (--connect-timeout)"});
+  });
   hello.set_protocol(contract::kAgentProtocol);
   hello.set_version(contract::kVersion);
   rpc::v1::Command command;
@@ -46,6 +57,7 @@ void HostLink::welcome(const rpc::v1::Welcome& welcome) {
                                               contract::kVersion + ": they do not understand each other"));
   }
   welcomed_ = true;
+  if (patience_) loop_.cancel(*std::exchange(patience_, std::nullopt));
   agent_.linkUp(*this);
 }
 

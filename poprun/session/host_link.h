@@ -2,8 +2,10 @@
 // The link to one remote agent, over gRPC: says hello, checks the answer, and carries the numbered messages.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "common/rpc/agent_call.h"
@@ -17,8 +19,10 @@ class HostLink final : public AgentLink {
   /// comes.
   HostLink(Loop& loop, std::shared_ptr<grpc::Channel> channel, RemoteAgent& agent,
            std::function<void()> over);
+  ~HostLink() override;
 
-  void hello(rpc::v1::Hello hello);
+  /// The other side has `patience` to answer.
+  void hello(rpc::v1::Hello hello, std::chrono::milliseconds patience);
 
   void send(NumberedCommand command) override;
   void close() override;
@@ -28,9 +32,11 @@ class HostLink final : public AgentLink {
   void welcome(const rpc::v1::Welcome& welcome);
   void ended(const Status& why);
 
+  Loop& loop_;
   RemoteAgent& agent_;
   const std::function<void()> over_;
   bool welcomed_ = false;
+  std::optional<TimerId> patience_;
   rpc::AgentCall call_;
 };
 

@@ -40,8 +40,13 @@ Status nameDirectories(model::JobSpec& spec) {
 }  // namespace
 
 HostsController::HostsController(os::AsioLoop& loop, OutputSink& sink, HostsSettings settings,
-                                 std::vector<BootstrapPart> parts)
-    : loop_(loop), settings_(std::move(settings)), parts_(std::move(parts)), output_(sink), stdin_(loop) {}
+                                 std::vector<BootstrapPart> parts, ServicePart service)
+    : loop_(loop),
+      settings_(std::move(settings)),
+      parts_(std::move(parts)),
+      service_(std::move(service)),
+      output_(sink),
+      stdin_(loop) {}
 
 HostsController::~HostsController() {
   if (patience_) loop_.cancel(*patience_);
@@ -61,6 +66,12 @@ Status HostsController::submit(model::JobSpec spec, JobWatch watch) {
     hosts_.push_back(std::make_unique<Host>(loop_, output_.add(), settings_.times));
     hosts_.back()->name = host.name;
     agents.push_back(&hosts_.back()->agent);
+  }
+  for (const model::InstancePlacement& each : model::place(spec_))
+    ++hosts_.at(static_cast<std::size_t>(each.host))->num_instances;
+  for (const int host : service_.hosts) {
+    Host& each = *hosts_.at(static_cast<std::size_t>(host));
+    link(each, service_.dial(each.name), helloTo(each, {}));
   }
   for (const BootstrapPart& part : parts_) part.bootstrapper->start(eventsFor(part.hosts));
   patience_ = loop_.postAfter(kFirstNotice, [this] { sayWhoIsWaitedFor(); });
@@ -83,14 +94,17 @@ BootstrapEvents HostsController::eventsFor(const std::vector<int>& hosts) {
 }
 
 void HostsController::reached(Host& host, ReachedHost how) {
+  rpc::v1::Hello hello = helloTo(host, how);
+  link(host, rpc::channelOver(std::move(how.stream)), std::move(hello));
+}
+
+void HostsController::link(Host& host, std::shared_ptr<grpc::Channel> channel, rpc::v1::Hello hello) {
   host.phase = "waiting for its agent's answer";
-  const rpc::v1::Hello hello = helloTo(host, how);
-  host.link =
-      std::make_unique<HostLink>(loop_, rpc::channelOver(std::move(how.stream)), host.agent, [this, &host] {
-        host.over = true;
-        tellWhenOver();
-      });
-  host.link->hello(hello);
+  host.link = std::make_unique<HostLink>(loop_, std::move(channel), host.agent, [this, &host] {
+    host.over = true;
+    tellWhenOver();
+  });
+  host.link->hello(std::move(hello), settings_.connect_timeout);
   settle(host);
 }
 
@@ -105,6 +119,7 @@ rpc::v1::Hello HostsController::helloTo(const Host& host, const ReachedHost& how
   hello.set_whole_lines_out(settings_.whole_lines_out);
   hello.set_whole_lines_err(settings_.whole_lines_err);
   hello.set_job_directory(job_directory_);
+  hello.set_num_instances(host.num_instances);
   return hello;
 }
 

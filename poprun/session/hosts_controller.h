@@ -24,6 +24,7 @@ struct HostsSettings {
   bool whole_lines_out = true;  ///< instances share stdout line by line
   bool whole_lines_err = true;
   LinkTimes times;
+  std::chrono::milliseconds connect_timeout{10000};
   std::function<void(const std::string& line)> say;  ///< on stderr, for people
 };
 
@@ -33,10 +34,16 @@ struct BootstrapPart {
   std::unique_ptr<Bootstrapper> bootstrapper;  ///< counts them from 0
 };
 
+/// Hosts whose agents are reached through the agent service, and how.
+struct ServicePart {
+  std::vector<int> hosts;
+  std::function<std::shared_ptr<grpc::Channel>(const std::string& host)> dial;
+};
+
 class HostsController final : public Controller {
  public:
   HostsController(os::AsioLoop& loop, OutputSink& sink, HostsSettings settings,
-                  std::vector<BootstrapPart> parts);
+                  std::vector<BootstrapPart> parts, ServicePart service);
   ~HostsController() override;
 
   Status submit(model::JobSpec spec, JobWatch watch) override;
@@ -50,6 +57,7 @@ class HostsController final : public Controller {
 
     std::string name;
     std::string phase = "waiting for its turn";
+    std::uint32_t num_instances = 0;
     std::unique_ptr<HostLink> link;
     RemoteAgent agent;  ///< closes the link when it goes, so before it
     Status failed;
@@ -59,6 +67,7 @@ class HostsController final : public Controller {
 
   BootstrapEvents eventsFor(const std::vector<int>& hosts);
   void reached(Host& host, ReachedHost reached);
+  void link(Host& host, std::shared_ptr<grpc::Channel> channel, rpc::v1::Hello hello);
   void failed(Host& host, Status why);
   void settle(Host& host);
   rpc::v1::Hello helloTo(const Host& host, const ReachedHost& reached) const;
@@ -70,6 +79,7 @@ class HostsController final : public Controller {
   os::AsioLoop& loop_;
   const HostsSettings settings_;
   std::vector<BootstrapPart> parts_;
+  const ServicePart service_;
   SharedOutput output_;
   model::JobSpec spec_;
   std::string job_id_;

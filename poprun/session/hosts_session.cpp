@@ -16,6 +16,7 @@
 #include "poprun/bootstrap/ssh_bootstrapper.h"
 #include "poprun/cli/shell_words.h"
 #include "poprun/session/hosts_controller.h"
+#include "poprun/session/service_part.h"
 
 namespace pop {
 namespace {
@@ -67,13 +68,19 @@ std::vector<BootstrapPart> partsFor(os::AsioLoop& loop, const HostsOptions& opti
 int runOnHosts(const Options& options, const model::JobSpec& spec, const SessionSettings& settings) {
   Result<SshOptions> ssh = sshOptions(options.hosts);
   if (!ssh.ok()) return launcherFailed(ssh.status());
+  const bool by_service = options.hosts.agent_port != 0;
+  Result<ServicePart> service = by_service ? servicePart(options.hosts, spec.hosts.size()) : ServicePart();
+  if (!service.ok()) return launcherFailed(service.status());
   return runSession(spec, settings, [&](os::AsioLoop& loop, OutputMux& mux) -> std::unique_ptr<Controller> {
     HostsSettings hosts{.whole_lines_out = settings.output.out.whole_lines,
                         .whole_lines_err = settings.output.err.whole_lines,
                         .times = {.silence = options.hosts.silence},
+                        .connect_timeout = options.hosts.connect_timeout,
                         .say = [&mux](const std::string& line) { mux.say(line + '\n'); }};
-    return std::make_unique<HostsController>(loop, mux, std::move(hosts),
-                                             partsFor(loop, options.hosts, std::move(*ssh), spec.hosts));
+    std::vector<BootstrapPart> parts;
+    if (!by_service) parts = partsFor(loop, options.hosts, std::move(*ssh), spec.hosts);
+    return std::make_unique<HostsController>(loop, mux, std::move(hosts), std::move(parts),
+                                             std::move(*service));
   });
 }
 

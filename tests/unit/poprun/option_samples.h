@@ -61,6 +61,8 @@ inline const std::map<std::string, std::vector<std::string>, std::less<>>& optio
       {"--ssh-config", {"/etc/ssh/cluster_config", "a b"}},
       {"--rsh", {"ssh -J gate", "my 'rsh'"}},
       {"--agent-path", {"/opt/poprun/bin/popdist-agent"}},
+      {"--agent-port", {"7900", "0"}},
+      {"--agent-tls", {"/etc/poprun/tls"}},
       {"--connect-timeout", {"10", "0.5"}},
       {"--host-silence", {"5", "2.5"}},
       {"--min-hosts", {"1", "3"}},

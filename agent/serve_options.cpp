@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/serve_options.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <ctime>
+#include <optional>
+
+#include "agent/host_description.h"
+#include "agent/service/service.h"
+#include "common/log/log.h"
+#include "common/rpc/tls_channel.h"
+#include "common/sys/process_setup.h"
+#include "common/sys/program.h"
+
+namespace pop::agent {
+namespace {
+
+struct ServeOptions {
+  std::string listen = "127.0.0.1:7900";
+  std::string tls_directory;
+  std::string users_file;
+  int spares = 16;
+};
+
+int complain(const std::string& mistake) {
+  std::fprintf(stderr, "popdist-agent serve: %s\n", mistake.c_str());
+  return 1;
+}
+
+std::string ownHostName() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "localhost";
+}
+
+// DIR/ca.pem, and the pair that init-tls has made for this host; host.pem where it was renamed.
+Result<rpc::TlsFiles> loadHostTls(const std::string& directory) {
+  std::string base = directory + "/host-" + ownHostName();
+  if (::access((base + ".pem").c_str(), F_OK) != 0) base = directory + "/host";
+  return rpc::loadTls({directory + "/ca.pem", base + ".pem", base + "-key.pem"}, rpc::TlsRole::kServer,
+                      std::time(nullptr));
+}
+
+Result<UsersFile> usersFrom(const std::string& path) {
+  ParsedUsers parsed = loadUsers(path, [](const std::string& name) { return lookUpUser(name); });
+  if (parsed.mistakes.empty()) return std::move(parsed.users);
+  std::string all;
+  for (const std::string& mistake : parsed.mistakes) all += (all.empty() ? "" : "\n") + mistake;
+  return invalidArgument(all);
+}
+
+// Without TLS nobody knows who asks: whoever does is this service's own user.
+UsersFile onlyUser(const UnixUser& self) {
+  UsersFile users;
+  users.users.emplace(self.name, AllowedUser{self, {}});
+  return users;
+}
+
+class Serving {
+ public:
+  Serving(const ServeOptions& options, UsersFile users, const UnixUser& self)
+      : options_(options),
+        service_(
+            loop_, Admission(std::move(users), self, makeJobToken), sys::ownProgram("popdist-agent"),
+            {.own_name = options.tls_directory.empty() ? self.name : "", .spares = {.most = options.spares}}),
+        server_(loop_,
+                {.run = [this](std::shared_ptr<rpc::RunCall> call) { service_.accept(std::move(call)); },
+                 .describe =
+                     [this](const rpc::v1::DescribeRequest&) { return describeHost(service_.numJobs()); }}) {}
+
+  int run(const std::optional<rpc::TlsFiles>& tls) {
+    const Result<int> port =
+        server_.listenAt(options_.listen, tls ? rpc::serverCredentials(*tls) : rpc::withoutTls());
+    if (!port.ok()) return complain(port.status().message());
+    std::printf("popdist-agent: listening at %s, port %d\n", options_.listen.c_str(), port.value());
+    std::fflush(stdout);
+    loop_.watchSignals({SIGTERM, SIGINT, SIGHUP}, [this](int signal) {
+      if (signal == SIGHUP && !options_.users_file.empty()) return reload();
+      loop_.stop();
+    });
+    loop_.run();
+    return 0;
+  }
+
+ private:
+  void reload() {
+    Result<UsersFile> users = usersFrom(options_.users_file);
+    if (!users.ok()) return log::warning("the users file stays as it was: " + users.status().message());
+    service_.setUsers(std::move(*users));
+    log::info("the users file was read again");
+  }
+
+  const ServeOptions options_;
+  os::AsioLoop loop_;
+  Service service_;
+  rpc::AgentServer server_;
+};
+
+int serve(const ServeOptions& options) {
+  const bool has_tls = !options.tls_directory.empty();
+  if (const Status allowed = checkListening(options.listen, has_tls, ::geteuid()); !allowed.ok())
+    return complain(allowed.message());
+  const Result<UnixUser> self = lookUpUser(::geteuid());
+  if (!self.ok()) return complain(self.status().message());
+  std::optional<rpc::TlsFiles> tls;
+  UsersFile users = onlyUser(self.value());
+  if (has_tls) {
+    Result<rpc::TlsFiles> loaded = loadHostTls(options.tls_directory);
+    if (!loaded.ok()) return complain(loaded.status().message());
+    for (const std::string& warning : loaded->warnings) log::warning(warning);
+    tls = std::move(*loaded);
+    if (options.users_file.empty())
+      return complain("--tls needs --users FILE: who may run jobs, and as whom");
+    Result<UsersFile> named = usersFrom(options.users_file);
+    if (!named.ok()) return complain(named.status().message());
+    users = std::move(*named);
+  }
+  sys::setUpForJobs();
+  log::setLevel(log::Level::kInfo);
+  return Serving(options, std::move(users), self.value()).run(tls);
+}
+
+}  // namespace
+
+int runServe(const std::vector<std::string>& arguments) {
+  ServeOptions options;
+  CLI::App app("Runs jobs of poprun on this host.", "popdist-agent serve");
+  app.add_option("--listen", options.listen, "address and port")
+      ->type_name("ADDRESS:PORT")
+      ->capture_default_str();
+  app.add_option("--tls", options.tls_directory, "directory with ca.pem and this host's pair, by init-tls")
+      ->type_name("DIR");
+  app.add_option("--users", options.users_file, "who may run jobs, and as whom")->type_name("FILE");
+  app.add_option("--spares", options.spares, "agents that are started ahead, of all users together")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  try {
+    std::vector<std::string> words(arguments);
+    std::reverse(words.begin(), words.end());  // the order in which CLI11 wants a vector
+    app.parse(std::move(words));
+  } catch (const CLI::CallForHelp&) {
+    return std::fputs(app.help().c_str(), stdout) < 0 ? 1 : 0;
+  } catch (const CLI::Error& error) {
+    return complain(std::string(error.what()) + " (see popdist-agent serve --help)");
+  }
+  return serve(options);
+}
+
+}  // namespace pop::agent
