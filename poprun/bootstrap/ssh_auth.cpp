@@ -28,11 +28,13 @@ class Attempts {
   Result<bool> tryFile(const std::string& path) {
     if (::access(path.c_str(), R_OK) != 0) {
       tried_.push_back(path + " (cannot be read)");
+      some_unusable_ = true;
       return false;
     }
     ssh_key loaded = nullptr;
     if (ssh_pki_import_privkey_file(path.c_str(), "", nullptr, nullptr, &loaded) != SSH_OK) {
       tried_.push_back(path + " (needs a passphrase: run ssh-add " + path + ")");
+      some_unusable_ = true;
       return false;
     }
     const Key key(loaded);
@@ -56,6 +58,7 @@ class Attempts {
         driveSsh(session_, SSH_AUTH_AGAIN, wait_, [&] { return ssh_userauth_agent(session_, nullptr); }));
   }
 
+  bool someFileUnusable() const { return some_unusable_; }
   std::string tried() const { return join(tried_, ", "); }
 
  private:
@@ -71,6 +74,7 @@ class Attempts {
   ssh_session session_;
   const Wait& wait_;
   std::vector<std::string> tried_;
+  bool some_unusable_ = false;
 };
 
 }  // namespace
@@ -82,11 +86,13 @@ Status authenticate(ssh_session_struct* session, const std::string& who, const S
     POP_ASSIGN_OR_RETURN(const bool in, attempts.tryFile(file));
     if (in) return {};
   }
-  POP_ASSIGN_OR_RETURN(const bool by_agent, attempts.tryAgent());
-  if (by_agent) return {};
+  // The agent may hold what a named file keeps behind a passphrase.
+  if (!config.identities_only || attempts.someFileUnusable() || config.identity_files.empty()) {
+    POP_ASSIGN_OR_RETURN(const bool by_agent, attempts.tryAgent());
+    if (by_agent) return {};
+  }
   if (config.identity_files.empty()) {
-    for (const char* name : {"id_ed25519", "id_ecdsa", "id_rsa"}) {
-      const std::string file = sshHome() + "/.ssh/" + name;
+    for (const std::string& file : usualIdentityFiles()) {
       if (::access(file.c_str(), F_OK) != 0) continue;
       POP_ASSIGN_OR_RETURN(const bool in, attempts.tryFile(file));
       if (in) return {};

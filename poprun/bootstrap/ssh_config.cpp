@@ -224,7 +224,20 @@ SshHostConfig sshConfigOf(std::string_view host, std::string_view user, const st
   const std::vector<std::string> files =
       config_file.empty() ? std::vector<std::string>{home + "/.ssh/config", "/etc/ssh/ssh_config"}
                           : std::vector<std::string>{config_file};
-  return readSshConfig(host, user, files, home, textsOf);
+  SshHostConfig config = readSshConfig(host, user, files, home, textsOf);
+  // ssh shows a certificate that lies beside a key without being told; libssh does not.
+  for (const std::string& file :
+       config.identity_files.empty() ? usualIdentityFiles() : config.identity_files) {
+    const std::string certificate = file + "-cert.pub";
+    if (config.needs_program.empty() && ::access(certificate.c_str(), F_OK) == 0)
+      config.needs_program = certificate;
+  }
+  return config;
+}
+
+std::vector<std::string> usualIdentityFiles() {
+  const std::string directory = sshHome() + "/.ssh/";
+  return {directory + "id_ed25519", directory + "id_ecdsa", directory + "id_rsa"};
 }
 
 }  // namespace pop

@@ -17,7 +17,7 @@ struct SshHostConfig {
   std::vector<std::string> identity_files;  ///< in their order, '~' and %d resolved
   bool identities_only = false;
   std::optional<HostKeyPolicy> host_keys;
-  std::string needs_program;  ///< the keyword that libssh does not know ("ProxyJump"); empty: none
+  std::string needs_program;  ///< what libssh cannot do ("ProxyJump"); empty: nothing
 };
 
 /// The text of a configuration file, or nothing. `Include` may hold wildcards, so a reader gives several.
@@ -33,6 +33,9 @@ SshHostConfig sshConfigOf(std::string_view host, std::string_view user, const st
 
 /// The home of this user as ssh sees it: the password file's, not $HOME.
 std::string sshHome();
+
+/// The keys that are tried when none is named.
+std::vector<std::string> usualIdentityFiles();
 
 /// ssh's patterns: '*', '?', '!' before one that must not match; blank or comma between them.
 bool matchesSshPatterns(std::string_view name, std::string_view patterns);

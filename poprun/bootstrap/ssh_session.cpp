@@ -89,7 +89,8 @@ std::string SshSession::errorText() const {
 
 Status SshSession::open(sys::Fd socket, Wait& wait, const PhaseReport& phase) {
   ssh_session session = session_.get();
-  const socket_t fd = socket.release();  // libssh's from here on
+  socket_ = std::move(socket);  // libssh never closes what it was given
+  const socket_t fd = socket_.get();
   if (ssh_options_set(session, SSH_OPTIONS_FD, &fd) != SSH_OK) return internalError(errorText());
   ssh_set_blocking(session, 0);
   phase("ssh key exchange");

@@ -65,6 +65,7 @@ class SshSession {
   SshTarget target_;
   const SshOptions& options_;
   SshHostConfig config_;
+  sys::Fd socket_;
   std::unique_ptr<ssh_session_struct, FreeSession> session_;
   std::unique_ptr<ssh_event_struct, FreeEvent> event_;
   ssh_channel_struct* channel_ = nullptr;  ///< owned by the session

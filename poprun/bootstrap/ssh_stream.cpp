@@ -40,23 +40,25 @@ bool SshStream::step(const pollfd* fds) {
   if (fds[0].revents != 0) connected_ = session_->receive();
   if ((fds[1].revents & (POLLHUP | POLLERR)) != 0) hung_up_ = true;
   if (fds[1].revents != 0) fromSocket();
-  bool more = true;
-  while (more) more = fromNetwork() && toSocket();
-  toSocket();
-  toNetwork();
-  if (output_ended_ && to_socket_.empty()) return false;
-  const bool all_sent = to_network_.empty() && !session_->hasUnsent();
-  return !(hung_up_ && socket_ended_ && (all_sent || !connected_));
+  // Whatever libssh is asked to do, it may take packets from the socket on the way: no event would tell of
+  // them.
+  do {
+    toSocket();
+    while (fromNetwork() && toSocket()) continue;
+  } while (toNetwork());
+  // When our user is gone, the command gets its end and ends by itself: a connection closed before would take
+  // along what sshd has not yet passed on to it.
+  return !output_ended_ || !to_socket_.empty();
 }
 
-// True: there may be more at once.
+// True: there is something to pass on, or no room for more before that.
 bool SshStream::fromNetwork() {
   std::array<char, kChunkBytes> buffer;
   const int size = static_cast<int>(buffer.size());
   for (int got = 0; (got = session_->read(buffer.data(), size, true)) > 0;) {
     lines_.take({buffer.data(), static_cast<std::size_t>(got)});
   }
-  if (to_socket_.size() >= kBufferBytes) return false;
+  if (to_socket_.size() >= kBufferBytes) return true;
   const int got = session_->read(buffer.data(), size, false);
   if (got == 0) output_ended_ = !connected_ || session_->ended();
   if (!hung_up_) to_socket_.append(buffer.data(), static_cast<std::size_t>(got));
@@ -85,7 +87,6 @@ void SshStream::fromSocket() {
     const ssize_t got = ::recv(socket_.get(), buffer.data(), buffer.size(), 0);
     if (got > 0) {
       to_network_.append(buffer.data(), static_cast<std::size_t>(got));
-      toNetwork();
       continue;
     }
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
@@ -93,7 +94,8 @@ void SshStream::fromSocket() {
   }
 }
 
-void SshStream::toNetwork() {
+// True: something went.
+bool SshStream::toNetwork() {
   std::size_t gone = 0;
   while (gone < to_network_.size()) {
     const int sent = session_->write(std::string_view(to_network_).substr(gone));
@@ -104,7 +106,9 @@ void SshStream::toNetwork() {
   if (socket_ended_ && to_network_.empty() && !end_sent_) {
     session_->sendEnd();
     end_sent_ = true;
+    return true;
   }
+  return gone != 0;
 }
 
 }  // namespace pop

@@ -33,7 +33,7 @@ class SshStream final : public Pumped {
   bool fromNetwork();
   bool toSocket();
   void fromSocket();
-  void toNetwork();
+  bool toNetwork();
 
   std::unique_ptr<SshSession> session_;
   sys::Fd socket_;

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which agent runs on the far side: the installed one of our version, else a copy that is made once.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "tests/integration/ssh/bootstrap_fixture.h"
+
+namespace pop::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+constexpr const char* kCopying = "copying the agent";
+
+class AgentCopy : public ::testing::Test {
+ protected:
+  AgentCopy() : hosts(2) {
+    writeEchoAgent(agent.local_file);
+    // As large as to need many packets; the shell has left before it reads this.
+    std::ofstream(agent.local_file, std::ios::app) << '\n' << std::string(3 << 20, '#') << '\n';
+  }
+
+  std::vector<std::string> filesIn(int host, const std::string& below) const {
+    std::vector<std::string> names;
+    std::error_code missing;
+    for (const auto& each : fs::directory_iterator(hosts.home(host) + below, missing)) {
+      names.push_back(each.path().filename());
+    }
+    return names;
+  }
+
+  std::string failureOn(int host) {
+    Bootstrap bootstrap(hosts, {hosts.name(host)}, {}, agent);
+    bootstrap.waitForAll();
+    return bootstrap.whyFailed(0);
+  }
+
+  TestHosts hosts;
+  TempDir directory;
+  AgentProgram agent{.version = "0.1.0", .local_file = directory.path() + "/agent"};
+};
+
+TEST_F(AgentCopy, IsMadeOnceAndUsedAgain) {
+  Bootstrap first(hosts, {"h0", "h1"}, {}, agent);
+  first.waitForAll();
+  ASSERT_EQ(first.reached.size(), 2U) << first.problems();
+  EXPECT_THAT(first.phases[0], Contains(kCopying));
+  EXPECT_EQ(echo(first.reached.at(0).stream.get(), "hello"), "hello");
+  EXPECT_THAT(filesIn(0, "/.cache/poprun"), ElementsAre(StartsWith("popdist-agent-")));
+  const fs::path copy = hosts.home(0) + "/.cache/poprun/" + filesIn(0, "/.cache/poprun").at(0);
+  EXPECT_EQ(fs::status(copy).permissions(), fs::perms::owner_all);
+
+  Bootstrap second(hosts, {"h0"}, {}, agent);
+  second.waitForAll();
+  ASSERT_TRUE(second.reached.contains(0)) << second.problems();
+  EXPECT_THAT(second.phases[0], Not(Contains(kCopying)));
+  EXPECT_EQ(echo(second.reached.at(0).stream.get(), "again"), "again");
+
+  std::ofstream(agent.local_file, std::ios::app) << "# another build\n";
+  Bootstrap third(hosts, {"h0"}, {}, agent);
+  third.waitForAll();
+  EXPECT_THAT(third.phases[0], Contains(kCopying)) << third.problems();
+}
+
+TEST_F(AgentCopy, ManyAtATimeDoNotHarmEachOther) {
+  Bootstrap bootstrap(hosts, std::vector<std::string>(8, "h0"), {}, agent);
+  bootstrap.waitForAll();
+  EXPECT_EQ(bootstrap.reached.size(), 8U) << bootstrap.problems();
+  EXPECT_EQ(filesIn(0, "/.cache/poprun").size(), 1U);
+}
+
+TEST_F(AgentCopy, AnInstalledAgentOfOurVersionNeedsNone) {
+  writeEchoAgent(hosts.bin(0) + "/popdist-agent");
+  writeEchoAgent(hosts.bin(1) + "/popdist-agent", "0.0.9");
+  Bootstrap bootstrap(hosts, {"h0", "h1"}, {}, agent);
+  bootstrap.waitForAll();
+  EXPECT_EQ(bootstrap.reached.size(), 2U) << bootstrap.problems();
+  EXPECT_THAT(bootstrap.phases[0], Not(Contains(kCopying)));
+  EXPECT_THAT(bootstrap.phases[1], Contains(kCopying));
+  bootstrap.runUntilTrue([&] { return !bootstrap.said[1].empty(); });
+  EXPECT_THAT(bootstrap.said[1], ElementsAre("version 0.1.0 on h1"));
+}
+
+TEST_F(AgentCopy, ANamedAgentIsUsedOrSaidToBeWrong) {
+  writeEchoAgent(hosts.tmp(0) + "/mine");
+  writeEchoAgent(hosts.tmp(1) + "/mine", "0.0.9");
+  agent.remote_path = "/tmp/mine";
+  Bootstrap bootstrap(hosts, {"h0", "h1"}, {}, agent);
+  bootstrap.waitForAll();
+  EXPECT_TRUE(bootstrap.reached.contains(0)) << bootstrap.problems();
+  EXPECT_THAT(bootstrap.whyFailed(1),
+              AllOf(HasSubstr("host h1"), HasSubstr("/tmp/mine is not version 0.1.0 there"),
+                    HasSubstr("popdist-agent 0.0.9")));
+  agent.remote_path = "/tmp/none";
+  EXPECT_THAT(failureOn(0), HasSubstr("/tmp/none is no program there"));
+  agent.remote_path = "/tmp/'; reboot";
+  EXPECT_THAT(failureOn(0), HasSubstr("may hold no quotes"));
+}
+
+TEST_F(AgentCopy, AFullDiskIsSaidAndNoHalfFileStays) {
+  hosts.run(0, "mkdir ~root/.cache; mount -t tmpfs -o size=256k tmpfs ~root/.cache");
+  EXPECT_THAT(failureOn(0),
+              AllOf(HasSubstr("host h0"), HasSubstr("writing"), HasSubstr("No space left on device")));
+  EXPECT_EQ(hosts.run(0, "find ~root/.cache/poprun -type f").text, "");
+}
+
+TEST_F(AgentCopy, ADirectoryThatCannotBeUsedIsNamed) {
+  hosts.run(0, "mkdir ~root/.cache; mount -t tmpfs -o ro tmpfs ~root/.cache");
+  EXPECT_THAT(failureOn(0), AllOf(HasSubstr(".cache/poprun"), HasSubstr("Read-only file system")));
+  hosts.run(1, "mkdir ~root/.cache; mount -t tmpfs -o noexec tmpfs ~root/.cache");
+  EXPECT_THAT(failureOn(1), AllOf(HasSubstr("may not be executed"), HasSubstr("noexec")));
+}
+
+TEST_F(AgentCopy, WithoutOneToCopyTheErrorSaysThatItIsNotInstalled) {
+  agent.local_file.clear();
+  EXPECT_THAT(failureOn(0), AllOf(HasSubstr("host h0"), HasSubstr("popdist-agent is not installed there")));
+  agent.local_file = directory.path() + "/none";
+  EXPECT_THAT(failureOn(0), HasSubstr(agent.local_file));
+}
+
+TEST_F(AgentCopy, WhatStartUpFilesPrintDoesNotDisturb) {
+  writeEchoAgent(hosts.bin(0) + "/popdist-agent");
+  std::ofstream(hosts.home(0) + "/.bashrc") << "echo Welcome; printf 'no newline'; echo noise >&2\n";
+  Bootstrap bootstrap(hosts, {"h0"}, {}, agent);
+  bootstrap.waitForAll();
+  ASSERT_TRUE(bootstrap.reached.contains(0)) << bootstrap.problems();
+  EXPECT_EQ(echo(bootstrap.reached.at(0).stream.get(), "clean"), "clean");
+}
+
+TEST_F(AgentCopy, ALoginThatRunsNothingSaysWhatItSaid) {
+  hosts.run(0, "echo 'echo This account is closed; exit 3' >~root/.bashrc");
+  EXPECT_THAT(failureOn(0), AllOf(HasSubstr("the agent did not start"), HasSubstr("This account is closed"),
+                                  HasSubstr("exit code 3")));
+}
+
+TEST_F(AgentCopy, AnAgentThatNeverAnswersIsNamedAfterItsTimeout) {
+  hosts.run(0, "echo 'exec sleep 100' >~root/.bashrc");
+  Bootstrap bootstrap(hosts, {"h0"}, {.start_timeout_ms = 500}, agent);
+  bootstrap.waitForAll();
+  EXPECT_THAT(bootstrap.whyFailed(0), HasSubstr("while starting the agent: no answer within 500 ms"));
+}
+
+}  // namespace
+}  // namespace pop::testing
