@@ -33,7 +33,7 @@ class Attempts {
     }
     ssh_key loaded = nullptr;
     if (ssh_pki_import_privkey_file(path.c_str(), "", nullptr, nullptr, &loaded) != SSH_OK) {
-      tried_.push_back(path + " (needs a passphrase: run ssh-add " + path + ")");
+      tried_.push_back(path + " (no key, or one with a passphrase: run ssh-add " + path + ")");
       some_unusable_ = true;
       return false;
     }

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/testing/test_hosts.h"
 
-#include <arpa/inet.h>
-#include <ifaddrs.h>
-#include <netinet/in.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,9 +12,11 @@
 #include <fstream>
 #include <optional>
 #include <sstream>
+#include <tuple>
 
 #include "common/base/check.h"
 #include "tests/testing/process_tree.h"
+#include "tests/testing/test_network.h"
 
 namespace pop::testing {
 namespace {
@@ -93,48 +91,6 @@ std::string lineFrom(int fd) {
   return line;
 }
 
-bool isOurs(const std::string& prefix) {
-  ifaddrs* list = nullptr;
-  POP_CHECK(::getifaddrs(&list) == 0);
-  bool found = false;
-  for (const ifaddrs* each = list; each != nullptr; each = each->ifa_next) {
-    if (each->ifa_addr == nullptr || each->ifa_addr->sa_family != AF_INET) continue;
-    std::array<char, INET_ADDRSTRLEN> text;
-    const auto* address = reinterpret_cast<const sockaddr_in*>(each->ifa_addr);
-    ::inet_ntop(AF_INET, &address->sin_addr, text.data(), text.size());
-    found = found || std::string(text.data()).starts_with(prefix);
-  }
-  ::freeifaddrs(list);
-  return found;
-}
-
-// Two fixtures at a time, in this process or another, must not choose alike: the pid decides, then what is
-// free.
-std::pair<int, int> freeNetwork() {
-  for (int attempt = 0; attempt < 64 * 256; ++attempt) {
-    const int number = (static_cast<int>(::getpid()) + attempt * 977) % (64 * 256);
-    const int high = 64 + number / 256, low = number % 256;
-    if (!isOurs("10." + std::to_string(high) + '.' + std::to_string(low) + '.')) return {high, low};
-  }
-  POP_CHECK(false);
-  return {};
-}
-
-std::string hexByte(int value) {
-  std::array<char, 3> text;
-  ::snprintf(text.data(), text.size(), "%02x", static_cast<unsigned>(value) & 0xffU);
-  return text.data();
-}
-
-bool answers(const std::string& address) {
-  const sys::Fd probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in to{};
-  to.sin_family = AF_INET;
-  to.sin_port = htons(22);
-  POP_CHECK(::inet_pton(AF_INET, address.c_str(), &to.sin_addr) == 1);
-  return ::connect(probe.get(), reinterpret_cast<const sockaddr*>(&to), sizeof(to)) == 0;
-}
-
 }  // namespace
 
 std::string TestHosts::address6(int host) const {
@@ -156,9 +112,7 @@ TestHosts::Member TestHosts::startHelper(const std::vector<std::string>& argumen
 }
 
 TestHosts::TestHosts(const TestHostsSetup& setup) {
-  const auto [high, low] = freeNetwork();
-  prefix4_ = "10." + std::to_string(high) + '.' + std::to_string(low) + '.';
-  prefix6_ = "fd7a:" + hexByte(high) + hexByte(low) + "::";
+  std::tie(prefix4_, prefix6_) = freeNetwork();
   hosts_.resize(static_cast<std::size_t>(setup.count));
   fs::create_directories(clientHome() + "/.ssh");
   POP_CHECK(
@@ -313,7 +267,7 @@ void TestHosts::startSshd(int host) const {
 }
 
 void TestHosts::waitForSshd(int host) const {
-  POP_CHECK(waitUntil([&] { return answers(address(host)); }, kHostPatience));
+  POP_CHECK(waitUntil([&] { return answersSsh(address(host)); }, kHostPatience));
 }
 
 std::vector<pid_t> TestHosts::processesOn(int host) const {

@@ -104,11 +104,8 @@ TEST(ReachHosts, ThroughAnotherHostByTheSshProgram) {
   TestHosts hosts(2);
   writeEchoAgent(hosts.bin(1) + "/popdist-agent");
   const TempDir directory;
-  // The jump is made by a second ssh, which has to find the same configuration.
   const std::string config = directory.path() + "/config";
-  appended(hosts, config,
-           "Host behind\n  HostName " + hosts.address(1) + "\n  ProxyCommand ssh -F " + hosts.sshConfig() +
-               " -W %h:%p h0\n");
+  appended(hosts, config, "Host behind\n  HostName " + hosts.address(1) + "\n  ProxyJump h0\n");
   Bootstrap by_config(hosts, {"behind"}, {.config_file = config});
   by_config.waitForAll();
   ASSERT_TRUE(by_config.reached.contains(0)) << by_config.problems();
