@@ -2,8 +2,10 @@
 #include "poprun/bootstrap/ssh_session.h"
 
 #include <libssh/libssh.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <mutex>
 #include <utility>
 
@@ -56,6 +58,9 @@ Status SshSession::configure() {
   bool ok = ssh_options_set(session, SSH_OPTIONS_HOST, target_.host.c_str()) == SSH_OK &&
             ssh_options_set(session, SSH_OPTIONS_PROCESS_CONFIG, &off) == SSH_OK;
   const char* file = options_.config_file.empty() ? nullptr : options_.config_file.c_str();
+  // libssh takes a missing file for an empty one.
+  if (file != nullptr && ::access(file, R_OK) != 0)
+    return errnoStatus("reading " + options_.config_file, errno);
   if (ok && ssh_options_parse_config(session, file) != SSH_OK && file != nullptr) {
     return invalidArgument("reading " + options_.config_file + ": " + errorText());
   }

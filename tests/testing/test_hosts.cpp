@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/testing/test_hosts.h"
 
+#include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -195,6 +197,7 @@ void TestHosts::writeClientFiles() const {
     const std::string there = home(host) + "/.ssh/";
     fs::copy_file(knownHosts(), there + "known_hosts");
     fs::copy_file(identity(), there + "id_ed25519");
+    writeFile(there + "config", "Host *\n  User root\n");
   }
 }
 
@@ -234,6 +237,15 @@ std::vector<std::string> TestHosts::commandOn(int host, const std::vector<std::s
 
 TestHosts::Output TestHosts::run(int host, const std::string& shell_command) const {
   return outputOf(commandOn(host, {"/bin/sh", "-c", shell_command}));
+}
+
+void TestHosts::enter(int host) const {
+  const std::string spaces = "/proc/" + std::to_string(hosts_[static_cast<std::size_t>(host)].first) + "/ns/";
+  std::vector<sys::Fd> opened;
+  for (const char* each : {"net", "uts", "ipc", "mnt"}) {
+    opened.emplace_back(::open((spaces + each).c_str(), O_RDONLY | O_CLOEXEC));
+  }
+  for (const sys::Fd& each : opened) POP_CHECK(::setns(each.get(), 0) == 0);
 }
 
 std::vector<pid_t> TestHosts::sshdsOf(int host, bool listener) const {

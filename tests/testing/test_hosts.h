@@ -43,7 +43,7 @@ class TestHosts {
   /// The key that every host accepts, and the keys of all hosts, by name and by address.
   std::string identity() const { return directory_.path() + "/client/.ssh/id_ed25519"; }
   std::string knownHosts() const { return directory_.path() + "/client/.ssh/known_hosts"; }
-  /// A home with .ssh/{config,id_ed25519,known_hosts}; each host has a copy in its own.
+  /// A home with .ssh/{config,id_ed25519,known_hosts}; each host has such files in its own home.
   std::string clientHome() const { return directory_.path() + "/client"; }
 
   /// Where this test sees the host's home, its /usr/local/bin (first in PATH), its /tmp.
@@ -60,6 +60,9 @@ class TestHosts {
     std::string text;
   };
   Output run(int host, const std::string& shell_command) const;
+
+  /// Moves the calling process, a forked child with one thread, there: all but its process namespace.
+  void enter(int host) const;
 
   /// The cable: nothing comes through, and nobody is told.
   void linkDown(int host) { setLink(host, "down"); }

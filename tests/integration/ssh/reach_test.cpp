@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-#include <filesystem>
+#include <chrono>
+#include <cstdio>
 
 #include "tests/integration/ssh/bootstrap_fixture.h"
 
@@ -75,6 +78,34 @@ TEST(ReachHosts, AHostBehindACutLinkFailsAfterItsOwnTimeout) {
                     HasSubstr("within 700 ms"), HasSubstr("--connect-timeout")));
 }
 
+TEST(ReachHosts, ANameServerThatDoesNotAnswerHoldsNobodyUp) {
+  TestHosts hosts(2);
+  writeEchoAgent(hosts.bin(1) + "/popdist-agent");
+  const std::string silent = "nameserver " + hosts.unusedAddress();
+  hosts.run(0, "echo " + silent + " >/tmp/resolv.conf; mount --bind /tmp/resolv.conf /etc/resolv.conf");
+  const pid_t launcher = ::fork();
+  ASSERT_GE(launcher, 0);
+  if (launcher == 0) {
+    hosts.enter(0);
+    const auto begin = std::chrono::steady_clock::now();
+    bool right = false;
+    {
+      Bootstrap bootstrap(hosts, {"far.example", "root@" + hosts.address(1)},
+                          {.config_file = "/run/host/home/.ssh/config", .connect_timeout_ms = 500});
+      bootstrap.waitForAll();
+      right =
+          bootstrap.whyFailed(0).find("the name server gives no answer within 500 ms") != std::string::npos &&
+          bootstrap.reached.contains(1);
+      if (!right) std::fprintf(stderr, "%s\n", bootstrap.problems().c_str());
+    }
+    const bool quick = std::chrono::steady_clock::now() - begin < std::chrono::seconds(4);
+    ::_exit(right && quick ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(launcher, &status, 0), launcher);
+  EXPECT_EQ(status, 0);
+}
+
 TEST(ReachHosts, AServerThatNeverGreetsIsNamedAfterTheTimeout) {
   TestHosts hosts(1);
   hosts.run(0, "exec 2>/dev/null; kill -STOP $(pgrep -o sshd)");
@@ -85,6 +116,9 @@ TEST(ReachHosts, AServerThatNeverGreetsIsNamedAfterTheTimeout) {
 
 TEST(ReachHosts, AliasPortAndUserComeFromTheConfiguration) {
   TestHosts hosts({.count = 1, .sshd_options = {"Port 2200"}});
+  EXPECT_TRUE(
+      waitUntil([&] { return hosts.sshdLog(0).find("listening on :: port 2200") != std::string::npos; },
+                Milliseconds(10000)));
   writeEchoAgent(hosts.bin(0) + "/popdist-agent");
   const TempDir directory;
   SshOptions options{.known_hosts_file = directory.path() + "/known"};
@@ -98,6 +132,13 @@ TEST(ReachHosts, AliasPortAndUserComeFromTheConfiguration) {
   bootstrap.waitForAll();
   EXPECT_THAT(bootstrap.failed, IsEmpty()) << bootstrap.problems();
   EXPECT_EQ(bootstrap.reached.at(3).peer_address, hosts.address6(0));
+}
+
+TEST(ReachHosts, AConfigurationThatIsNotThereIsSaid) {
+  TestHosts hosts(1);
+  Bootstrap bootstrap(hosts, {"h0"}, {.config_file = "/nonexistent"});
+  bootstrap.waitForAll();
+  EXPECT_THAT(bootstrap.whyFailed(0), HasSubstr("reading /nonexistent: No such file"));
 }
 
 TEST(ReachHosts, ThroughAnotherHostByTheSshProgram) {
