@@ -33,10 +33,9 @@ void AgentSession::serve(Agent& agent) {
 
 void AgentSession::receive(NumberedCommand command) {
   if (ended_) return;
-  heartbeat_.start();  // a controller that was stopped goes on
-  heartbeat_.heard();
   switch (order_.take(command.number)) {
     case MessageOrder::Verdict::kNext:
+      heartbeat_.heard();
       return std::visit([this](auto& each) { handle(each); }, command.command);
     case MessageOrder::Verdict::kDuplicate:
       return;
@@ -81,10 +80,10 @@ void AgentSession::handle(RunCommand& command) {
 }
 
 // The launcher stops its instances when it is about to be stopped itself: its silence says nothing until it
-// speaks again.
+// speaks again. Our own signs of life go on, so that the link finds out when nobody takes them any more.
 void AgentSession::handle(SignalCommand& command) {
   agent_->signal(command.signal);
-  if (command.signal == SIGSTOP) heartbeat_.stop();
+  if (command.signal == SIGSTOP) heartbeat_.expectSilence();
 }
 
 void AgentSession::handle(TraceStacksCommand&) {

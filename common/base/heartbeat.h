@@ -44,6 +44,13 @@ class Heartbeat {
     }
   }
 
+  /// The other side will say nothing for a time of its choice, until it is heard again.
+  void expectSilence() {
+    heard_ = false;
+    if (silence_) loop_.cancel(*silence_);
+    silence_.reset();
+  }
+
   /// A message has come, of whatever kind. Cheap.
   void heard() {
     heard_ = true;

@@ -66,6 +66,21 @@ TEST(Heartbeat, TimeInWhichTheProcessWasStoppedIsNoSilence) {
   EXPECT_EQ(pulse.silent, 1);
 }
 
+TEST(Heartbeat, SilenceThatIsExpectedMayLastUntilTheNextSign) {
+  Pulse pulse;
+  pulse.heartbeat.start();
+  pulse.talk(milliseconds(2500), milliseconds(500));
+  pulse.heartbeat.expectSilence();
+  pulse.loop.advance(std::chrono::hours(1));
+  EXPECT_EQ(pulse.silent, 0);
+  EXPECT_EQ(pulse.beats, 3602) << "we live";
+  pulse.heartbeat.heard();
+  pulse.loop.advance(milliseconds(4999));
+  EXPECT_EQ(pulse.silent, 0);
+  pulse.loop.advance(milliseconds(1));
+  EXPECT_EQ(pulse.silent, 1);
+}
+
 TEST(Heartbeat, CanBeStoppedAndStartsAnew) {
   Pulse pulse;
   pulse.heartbeat.start();
