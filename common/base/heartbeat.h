@@ -32,6 +32,7 @@ class Heartbeat {
   /// The other side counts as heard now.
   void start() {
     if (running()) return;
+    patient_ = false;
     heard();
     armTick();
     armSilence();
@@ -44,22 +45,32 @@ class Heartbeat {
     }
   }
 
-  /// The other side will say nothing for a time of its choice, until it is heard again.
+  /// The other side will say nothing for a time of its choice, until it is heard again. Until then we only
+  /// beat now and then: enough for the kernel to find that nobody takes it, too little to seem alive to a
+  /// side that has spoken and was not heard.
   void expectSilence() {
+    if (!running()) return;
+    stop();
     heard_ = false;
-    if (silence_) loop_.cancel(*silence_);
-    silence_.reset();
+    patient_ = true;
+    armTick();
   }
 
   /// A message has come, of whatever kind. Cheap.
   void heard() {
+    if (patient_ && running()) {
+      stop();
+      return start();
+    }
     heard_ = true;
     heard_at_ = loop_.now();
   }
 
  private:
+  static constexpr int kPatience = 60;
+
   void armTick() {
-    tick_ = loop_.postAfter(times_.heartbeat, [this] {
+    tick_ = loop_.postAfter(patient_ ? kPatience * times_.heartbeat : times_.heartbeat, [this] {
       armTick();
       if (heard_) armSilence();
       beat_();
@@ -86,6 +97,7 @@ class Heartbeat {
   std::optional<TimerId> tick_;
   std::optional<TimerId> silence_;
   bool heard_ = false;
+  bool patient_ = false;  ///< silence is expected
   Clock::time_point heard_at_;
 };
 

@@ -109,6 +109,7 @@ void World::checkCut(Host& host, int index) {
   clock_.postAfter(kSilence + kSlack, [this, &host, index, deaf, mute] {
     if (mute && host.link->up.isCut()) checkNoticed(host, index);
     // A host that was frozen meanwhile counts from when it went on.
+    if (controller_died_) return;  // which has cut it once more
     if (deaf && host.link->down.isCut() && !host.machine->process().everFrozen() && !paused_ &&
         host.machine->alive() > 0)
       broken("host " + std::to_string(index) + " is cut off, and its instances go on");
@@ -117,7 +118,8 @@ void World::checkCut(Host& host, int index) {
 
 void World::checkFrozen(Host& host, int index) {
   clock_.postAfter(kSilence + kSlack, [this, &host, index] {
-    if (host.machine->process().frozen()) checkNoticed(host, index);
+    // What a cut has held back may be heard from a host that has been frozen since.
+    if (host.machine->process().frozen() && !host.link->up.everCut()) checkNoticed(host, index);
   });
 }
 

@@ -60,7 +60,8 @@ class OneWay {
   }
 
   std::uint64_t sent() const { return sent_; }
-  void cut() { cut_ = true; }
+  void cut() { cut_ = ever_cut_ = true; }
+  bool everCut() const { return ever_cut_; }
   bool isCut() const { return cut_; }
   void heal() {
     if (!std::exchange(cut_, false)) return;
@@ -93,6 +94,7 @@ class OneWay {
   std::uint64_t sent_ = 0;
   bool closed_ = false;
   bool cut_ = false;
+  bool ever_cut_ = false;
   int generation_ = 0;
   std::vector<std::function<void()>> held_;
 };

@@ -16,11 +16,11 @@
 namespace pop::sim {
 namespace {
 
-constexpr std::uint64_t kSeeds = 24'000;
+constexpr std::uint64_t kSeeds = 30'000;
 constexpr std::uint64_t kParts = 8;  // run in parallel by ctest
 
 // Seeds that have once shown a fault.
-const std::vector<std::uint64_t> kRegressions{};
+const std::vector<std::uint64_t> kRegressions{5961, 17245, 17419, 17426};
 
 ::testing::AssertionResult holds(std::uint64_t seed) {
   World world(seed, Scenario::random(seed));

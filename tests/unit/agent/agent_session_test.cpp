@@ -141,7 +141,7 @@ TEST_F(AgentSessionTest, AStoppedLauncherIsNotASilentOne) {
   session.receive({commanded, SignalCommand{SIGSTOP}});  // once more: a copy is no sign of life
   loop.advance(std::chrono::hours(10));
   EXPECT_EQ(agent.kills, 0);
-  EXPECT_EQ(link.sent.size(), 36'000U) << "its own signs of life show a dead link to the kernel";
+  EXPECT_EQ(link.sent.size(), 600U) << "enough to show a dead link to the kernel";
   command(SignalCommand{SIGCONT});
   loop.advance(milliseconds(4999));
   EXPECT_EQ(agent.kills, 0);
