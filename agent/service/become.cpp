@@ -41,7 +41,8 @@ Status dropTo(const UnixUser& user) {
     return failedPrecondition("only root can run jobs of " + inQuotes(user.name) + ", and we are user " +
                               std::to_string(::geteuid()));
   }
-  if (::initgroups(user.name.c_str(), user.gid) != 0)
+  POP_ASSIGN_OR_RETURN(const std::vector<gid_t> groups, groupsOf(user));
+  if (::setgroups(groups.size(), groups.data()) != 0)
     return errnoStatus("taking the groups of " + user.name, errno);
   if (::setresgid(user.gid, user.gid, user.gid) != 0)
     return errnoStatus("becoming group " + std::to_string(user.gid), errno);

@@ -14,6 +14,7 @@
 #include "common/sys/unix_socket.h"
 
 namespace pop::agent {
+
 JobProcess& JobProcess::operator=(JobProcess&& other) noexcept {
   if (this == &other) return *this;
   kill();

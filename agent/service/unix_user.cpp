@@ -1,49 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/service/unix_user.h"
 
-#include <pwd.h>
-
-#include <cerrno>
-#include <vector>
+#include <chrono>
+#include <limits>
 
 #include "common/base/text.h"
+#include "common/sys/program.h"
 
 namespace pop::agent {
 namespace {
 
-constexpr std::size_t kFirstBytes = 1024;
-constexpr std::size_t kMostBytes = 1 << 20;
+constexpr std::chrono::seconds kPatience{10};  // directories on other hosts may not answer
+constexpr std::size_t kFields = 7;
 
-// `ask(entry, buffer, found)` is getpwnam_r or getpwuid_r.
-template <typename Ask>
-Result<UnixUser> lookUp(const std::string& who, Ask ask) {
-  for (std::size_t bytes = kFirstBytes; bytes <= kMostBytes; bytes *= 2) {
-    std::vector<char> buffer(bytes);
-    passwd entry{};
-    passwd* found = nullptr;
-    const int error = ask(entry, buffer, &found);
-    if (error == ERANGE) continue;
-    if (found != nullptr)
-      return UnixUser{entry.pw_name, entry.pw_uid, entry.pw_gid, entry.pw_dir, entry.pw_shell};
-    if (error == 0 || error == ENOENT || error == ESRCH)
-      return Status(Code::kNotFound, "this host has no user " + who);
-    return errnoStatus("looking up user " + who, error);
-  }
-  return errnoStatus("looking up user " + who, ERANGE);
+Result<std::uint32_t> parseId(std::string_view text) {
+  POP_ASSIGN_OR_RETURN(const std::int64_t id, parseInteger(text));
+  if (id < 0 || id >= std::numeric_limits<std::uint32_t>::max())
+    return invalidArgument(inQuotes(text) + " is no number of a user or group");
+  return static_cast<std::uint32_t>(id);
+}
+
+// "name:x:uid:gid:comment:home:shell"
+Result<UnixUser> parseEntry(const std::string& line) {
+  const std::vector<std::string> fields = split(line.substr(0, line.find('\n')), ':');
+  if (fields.size() != kFields) return internalError("getent answers " + inQuotes(line));
+  POP_ASSIGN_OR_RETURN(const uid_t uid, parseId(fields[2]));
+  POP_ASSIGN_OR_RETURN(const gid_t gid, parseId(fields[3]));
+  return UnixUser{fields[0], uid, gid, fields[5], fields[6]};
+}
+
+Status notFound(const std::string& who) {
+  return {Code::kNotFound, "this host has no user " + inQuotes(who)};
+}
+
+Result<UnixUser> lookUp(const std::string& key) {
+  const Result<std::string> answer = sys::outputOf({"getent", "passwd", "--", key}, kPatience);
+  if (answer.ok()) return parseEntry(answer.value());
+  if (answer.code() == Code::kFailedPrecondition) return notFound(key);  // it has looked
+  return Status(answer.status()).during("looking up user " + inQuotes(key));
 }
 
 }  // namespace
 
 Result<UnixUser> lookUpUser(const std::string& name) {
-  return lookUp(inQuotes(name), [&](passwd& entry, std::vector<char>& buffer, passwd** found) {
-    return ::getpwnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), found);
-  });
+  POP_ASSIGN_OR_RETURN(UnixUser user, lookUp(name));
+  if (user.name != name) return notFound(name);  // getent takes a number for a uid
+  return user;
 }
 
 Result<UnixUser> lookUpUser(uid_t uid) {
-  return lookUp(std::to_string(uid), [&](passwd& entry, std::vector<char>& buffer, passwd** found) {
-    return ::getpwuid_r(uid, &entry, buffer.data(), buffer.size(), found);
-  });
+  return lookUp(std::to_string(uid));
+}
+
+Result<std::vector<gid_t>> groupsOf(const UnixUser& user) {
+  Result<std::string> answer = sys::outputOf({"id", "-G", "--", user.name}, kPatience);
+  if (!answer.ok()) return Status(answer.status()).during("looking up the groups of " + inQuotes(user.name));
+  std::vector<gid_t> groups;
+  for (const std::string& word : split(answer.value().substr(0, answer.value().find('\n')), ' ')) {
+    POP_ASSIGN_OR_RETURN(const gid_t group, parseId(word));
+    groups.push_back(group);
+  }
+  return groups;
 }
 
 }  // namespace pop::agent

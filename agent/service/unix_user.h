@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "common/base/status.h"
 
@@ -21,9 +22,13 @@ struct UnixUser {
   friend bool operator==(const UnixUser&, const UnixUser&) = default;
 };
 
-/// kNotFound: there is no such user. Asks NSS, which may load libraries and dial servers.
+/// kNotFound: there is no such user. Asks the host's own getent and id: a static program cannot load the
+/// libraries of the host's name services, and would not know the users of LDAP.
 Result<UnixUser> lookUpUser(const std::string& name);
 Result<UnixUser> lookUpUser(uid_t uid);
+
+/// All groups of `user`, its own among them.
+Result<std::vector<gid_t>> groupsOf(const UnixUser& user);
 
 using UserLookup = std::function<Result<UnixUser>(const std::string& name)>;
 

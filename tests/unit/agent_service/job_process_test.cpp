@@ -32,7 +32,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAre;
 
-constexpr const char* kAgent = POP_BIN_DIR "/become_program";
+constexpr const char* kAgent = POP_BIN_DIR "/popdist-agent";
 constexpr int kPatienceMs = 20000;
 
 const UnixUser& jobUser() {

@@ -26,7 +26,7 @@ class SparesTest : public ::testing::Test {
       started_.push_back(user);
       if (user == "broken") return unavailable("no such user");
       return startJobProcess(lookUpUser(::geteuid()).value().name, {"/bin/cat"},
-                             POP_BIN_DIR "/become_program");
+                             POP_BIN_DIR "/popdist-agent");
     };
   }
   pid_t takePid(const std::string& user) {
@@ -132,7 +132,7 @@ TEST(Spares, GoWithTheService) {
   {
     Spares spares(loop, {.most = 4, .idle = 10min, .refill_delay = 0ms}, [](const std::string&) {
       return startJobProcess(lookUpUser(::geteuid()).value().name, {"/bin/cat"},
-                             POP_BIN_DIR "/become_program");
+                             POP_BIN_DIR "/popdist-agent");
     });
     ASSERT_TRUE(spares.take("a").ok());
     loop.advance(1s);
