@@ -3,45 +3,25 @@
 // gone.
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
-#include <regex>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "common/base/text.h"
 #include "poprun/cli/option_table.h"
+#include "tests/testing/named_tests.h"
 
 namespace pop::cli {
 namespace {
 
-std::string textOf(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-// "Suite.Case" of every test of the tree.
-std::set<std::string> existingTests() {
-  static const std::regex kTest(R"(\bTEST(?:_F|_P)?\((\w+),\s*(\w+)\))");
-  std::set<std::string> tests;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(POP_SOURCE_DIR "/tests")) {
-    if (entry.path().extension() != ".cpp") continue;
-    const std::string text = textOf(entry.path());
-    for (std::sregex_iterator found(text.begin(), text.end(), kTest); found != std::sregex_iterator();
-         ++found) {
-      tests.insert(found->str(1) + '.' + found->str(2));
-    }
-  }
-  return tests;
-}
+using testing::existingTests;
+using testing::fileText;
 
 // The words in backquotes of each row: the option, then its tests.
 std::map<std::string, std::vector<std::string>> documentedTests() {
   std::map<std::string, std::vector<std::string>> tests;
-  for (const std::string& line : split(textOf(POP_SOURCE_DIR "/docs/option_tests.md"), '\n')) {
+  for (const std::string& line : split(fileText(POP_SOURCE_DIR "/docs/option_tests.md"), '\n')) {
     if (!line.starts_with("| `")) continue;
     const std::vector<std::string> parts = split(line, '`');
     for (std::size_t i = 3; i < parts.size(); i += 2) tests[parts[1]].push_back(parts[i]);
