@@ -13,8 +13,8 @@
 namespace pop {
 
 struct CopySettings {
-  std::vector<std::string> hosts;       ///< as ssh is told: "h0", "alice@h1", "fd00::1"
-  std::vector<std::string> paths;       ///< absolute
+  std::vector<std::string> hosts;  ///< as parseHostList() lets them pass, none an option: "h0", "fd00::1"
+  std::vector<std::string> paths;  ///< absolute
   std::vector<std::string> rsh{"ssh"};  ///< the remote shell and its options
   int at_once = 16;                     ///< hosts
   std::function<void(int host, model::CopyState state, int percent)> progress = [](int, model::CopyState,

@@ -4,17 +4,20 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdio>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "common/contract/exit_code.h"
 #include "common/contract/version.h"
 #include "common/model/host_list.h"
 #include "common/sys/program.h"
 #include "poprun/bootstrap/local_bootstrapper.h"
 #include "poprun/bootstrap/ssh_bootstrapper.h"
 #include "poprun/cli/shell_words.h"
+#include "poprun/session/host_preparation.h"
 #include "poprun/session/hosts_controller.h"
 #include "poprun/session/service_part.h"
 
@@ -63,6 +66,15 @@ std::vector<BootstrapPart> partsFor(os::AsioLoop& loop, const HostsOptions& opti
   return parts;
 }
 
+std::vector<std::string> otherHosts(const std::vector<model::Host>& hosts) {
+  const std::string own_name = ownName();
+  std::vector<std::string> others;
+  for (const model::Host& host : hosts) {
+    if (!model::isThisHost(host.name, own_name)) others.push_back(host.name);
+  }
+  return others;
+}
+
 }  // namespace
 
 int runOnHosts(const Options& options, const model::JobSpec& spec, const SessionSettings& settings) {
@@ -71,6 +83,9 @@ int runOnHosts(const Options& options, const model::JobSpec& spec, const Session
   const bool by_service = options.hosts.agent_port != 0;
   Result<ServicePart> service = by_service ? servicePart(options.hosts, spec.hosts.size()) : ServicePart();
   if (!service.ok()) return launcherFailed(service.status());
+  const std::vector<std::string> failures = prepareHosts(spec.copies, otherHosts(spec.hosts), *ssh);
+  for (const std::string& failure : failures) std::fprintf(stderr, "poprun: %s\n", failure.c_str());
+  if (!failures.empty()) return contract::kExitLauncherFailed;
   return runSession(spec, settings, [&](os::AsioLoop& loop, OutputMux& mux) -> std::unique_ptr<Controller> {
     HostsSettings hosts{.whole_lines_out = settings.output.out.whole_lines,
                         .whole_lines_err = settings.output.err.whole_lines,

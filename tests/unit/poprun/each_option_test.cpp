@@ -135,7 +135,7 @@ TEST(EachOption, HasACaseHereButForTheOneThatReadsAFile) {
     const bool has = std::any_of(std::begin(kCases), std::end(kCases),
                                  [&](const Case& each) { return each.option == row.name; });
     EXPECT_TRUE(has || row.name == "--import-config") << row.name;
-    EXPECT_TRUE(testing::optionSamples().contains(row.name)) << row.name << " in option_samples.h";
+    EXPECT_TRUE(testing::kOptionSamples.contains(row.name)) << row.name << " in option_samples.h";
   }
 }
 
@@ -156,7 +156,7 @@ TEST(EachOption, OtherNamesMeanTheSame) {
 
 TEST(EachOption, IsWrittenAsItIsRead) {
   for (const cli::OptionRow& row : cli::optionTable()) {
-    for (const std::string& value : testing::optionSamples().at(std::string(row.name))) {
+    for (const std::string& value : testing::kOptionSamples.at(std::string(row.name))) {
       if (!row.traits.in_config || row.traits.rule == cli::ValueRule::kNone) continue;
       Options first;
       ASSERT_TRUE(row.codec.read({first, first.programs.front()}, value).ok()) << row.name << ' ' << value;

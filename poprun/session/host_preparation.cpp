@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "poprun/session/host_preparation.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "common/sys/terminal.h"
+#include "poprun/bootstrap/distribute_key.h"
+#include "poprun/bootstrap/synchronise.h"
+#include "poprun/ui/copy_lines.h"
+
+namespace pop {
+namespace {
+
+// The ssh program that does what the built-in SSH would.
+std::vector<std::string> remoteShell(const SshOptions& ssh) {
+  if (!ssh.rsh.empty()) return ssh.rsh;
+  std::vector<std::string> command{"ssh"};
+  if (!ssh.config_file.empty()) command.insert(command.end(), {"-F", ssh.config_file});
+  return command;
+}
+
+std::vector<std::string> keyCopier(const SshOptions& ssh) {
+  std::vector<std::string> command{"ssh-copy-id"};
+  if (!ssh.config_file.empty()) command.insert(command.end(), {"-F", ssh.config_file});
+  return command;
+}
+
+CopyLines linesFor(const std::vector<std::string>& hosts) {
+  winsize size{};
+  const bool drawn = ::isatty(STDERR_FILENO) == 1 && !sys::inBackground(STDERR_FILENO) &&
+                     ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0;
+  return {hosts, drawn ? size.ws_row : 0, size.ws_col,
+          [](const std::string& text) { std::fputs(text.c_str(), stderr); }};
+}
+
+std::vector<std::string> distribute(const std::vector<std::string>& hosts, const SshOptions& ssh) {
+  const char* home = std::getenv("HOME");
+  return distributeKey({.hosts = hosts,
+                        .rsh = remoteShell(ssh),
+                        .copier = keyCopier(ssh),
+                        .home = home == nullptr ? "" : home,
+                        .has_terminal = ::isatty(STDIN_FILENO) == 1});
+}
+
+std::vector<std::string> copy(const std::vector<std::string>& paths, const std::vector<std::string>& hosts,
+                              const SshOptions& ssh) {
+  CopyLines lines = linesFor(hosts);
+  const CopySettings settings{.hosts = hosts,
+                              .paths = paths,
+                              .rsh = remoteShell(ssh),
+                              .progress = [&lines](int host, model::CopyState state, int percent) {
+                                lines.change(host, state, percent, CopyLines::Clock::now());
+                              }};
+  std::vector<std::string> failures = copyToHosts(settings);
+  lines.finish();
+  return failures;
+}
+
+}  // namespace
+
+std::vector<std::string> prepareHosts(const model::CopyRequest& copies, const std::vector<std::string>& hosts,
+                                      const SshOptions& ssh) {
+  if (hosts.empty()) return {};
+  if (copies.ssh_key) {
+    std::vector<std::string> failures = distribute(hosts, ssh);
+    if (!failures.empty()) return failures;  // copying would only fail in the same way
+  }
+  return copies.paths.empty() ? std::vector<std::string>{} : copy(copies.paths, hosts, ssh);
+}
+
+}  // namespace pop
