@@ -2,11 +2,14 @@
 #include "poprun/session/host_preparation.h"
 
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <set>
 
+#include "agent/keeper/descendants.h"
 #include "common/sys/terminal.h"
 #include "poprun/bootstrap/distribute_key.h"
 #include "poprun/bootstrap/synchronise.h"
@@ -60,11 +63,24 @@ std::vector<std::string> copy(const std::vector<std::string>& paths, const std::
   return failures;
 }
 
+// An rsync that is ended leaves its ssh to whoever adopts it: us, who end it.
+class OrphansEnded {
+ public:
+  OrphansEnded() : older_(keeper::ownChildren()) { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
+  ~OrphansEnded() { keeper::endAllDescendants(keeper::kPatience, older_); }
+  OrphansEnded(const OrphansEnded&) = delete;
+  OrphansEnded& operator=(const OrphansEnded&) = delete;
+
+ private:
+  const std::set<pid_t> older_;
+};
+
 }  // namespace
 
 std::vector<std::string> prepareHosts(const model::CopyRequest& copies, const std::vector<std::string>& hosts,
                                       const SshOptions& ssh) {
   if (hosts.empty()) return {};
+  const OrphansEnded orphans_ended;
   if (copies.ssh_key) {
     std::vector<std::string> failures = distribute(hosts, ssh);
     if (!failures.empty()) return failures;  // copying would only fail in the same way

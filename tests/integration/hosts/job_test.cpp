@@ -146,5 +146,32 @@ TEST_F(JobOnHosts, NamesADirectoryThatIsNotThere) {
   EXPECT_THAT(outcome.err, HasSubstr("/nowhere/at/all"));
 }
 
+TEST_F(JobOnHosts, IsReachedByAProgram) {
+  const std::string rsh = "ssh -F " + hosts.sshConfig();
+  const Outcome outcome = run(job({"--rsh", rsh, "-n", "3", "--tag-output", "no", "uname", "-n"}));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(linesOf(outcome.out), UnorderedElementsAre("h0", "h1", "h2"));
+  EXPECT_EQ(leftOnHosts(), "");
+}
+
+TEST_F(JobOnHosts, GivesUpAHostThatDoesNotAnswer) {
+  hosts.linkDown(1);
+  const Outcome outcome = run(job({"--connect-timeout", "1", "-n", "3", "true"}));
+  EXPECT_EQ(outcome.exit_code, 125);
+  EXPECT_THAT(outcome.err, HasSubstr("h1"));
+  EXPECT_THAT(outcome.err, HasSubstr("--connect-timeout"));
+  EXPECT_EQ(leftOnHosts(), "");
+}
+
+TEST_F(JobOnHosts, LosesAHostThatGivesNoSignOfLife) {
+  PoprunProcess poprun(job({"--host-silence", "1.5", "-n", "3"}, {"wait"}));
+  ASSERT_EQ(poprun.waitReady(3).size(), 3U) << poprun.err();
+  hosts.linkDown(1);
+  EXPECT_EQ(poprun.wait(), 125);
+  EXPECT_THAT(poprun.err(), HasSubstr("host h1 was lost"));
+  EXPECT_THAT(poprun.err(), HasSubstr("silent for 1500 ms"));
+  EXPECT_EQ(leftOnHosts(std::chrono::milliseconds(5000)), "");
+}
+
 }  // namespace
 }  // namespace pop::testing
