@@ -110,7 +110,7 @@ void JobAgent::shutDown() {
 }
 
 int runStdioAgent(Patience patience) {
-  Result<keeper::Keeper> keeper = keeper::forkKeeper();
+  Result<keeper::Keeper> keeper = keeper::forkKeeper(STDIN_FILENO);
   if (!keeper.ok()) {
     std::fprintf(stderr, "popdist-agent: %s\n", keeper.status().message().c_str());
     return contract::kExitLauncherFailed;

@@ -47,9 +47,10 @@ Status resisting() {
 
 }  // namespace
 
-Result<Keeper> forkKeeper() {
+Result<Keeper> forkKeeper(int life_line) {
   POP_ASSIGN_OR_RETURN(auto ends, sys::socketPair());
   std::set<pid_t> older_siblings = ownChildren();
+  const pid_t agent = ::getpid();
   if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return errnoStatus("becoming a child subreaper", errno);
   const pid_t pid = ::fork();
   if (pid < 0) {
@@ -62,8 +63,9 @@ Result<Keeper> forkKeeper() {
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     ::prctl(PR_SET_PDEATHSIG, SIGCONT);  // stopped, it would not notice the launcher's end
     ::prctl(PR_SET_NAME, "pop-keeper");  // `killall poprun` spares it as well
+    sys::Fd life(life_line < 0 ? -1 : ::fcntl(life_line, F_DUPFD_CLOEXEC, 3));
     detachStdio();
-    KeeperProcess(std::move(ends.second)).run();
+    KeeperProcess(std::move(ends.second), {std::move(life), agent}).run();
   }
   return Keeper{pid, std::move(ends.first), std::move(older_siblings)};
 }

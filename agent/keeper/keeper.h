@@ -20,8 +20,10 @@ struct Keeper {
 };
 
 /// Call while the process has one thread and no buffered output. Makes the caller a child subreaper too, so
-/// that it inherits the instances should the keeper be killed.
-Result<Keeper> forkKeeper();
+/// that it inherits the instances should the keeper be killed. `life_line`: the caller's descriptor whose
+/// other end is with whoever wants the job. When that has hung up and the caller does nothing about it, since
+/// it is stopped or stuck, the keeper ends it and everything else.
+Result<Keeper> forkKeeper(int life_line = -1);
 
 /// Closes the link and waits until the keeper is gone and nothing is left below this process.
 /// kDeadlineExceeded when something resists SIGKILL for several seconds.

@@ -24,6 +24,9 @@ using contract::Frame;
 
 constexpr std::size_t kManyReportsBytes = 512;  // some twenty
 
+// An agent that runs ends its job in a few milliseconds when nobody wants it any more.
+constexpr std::chrono::milliseconds kAgentPatience{2000};
+
 sys::Fd childSignals() {
   // All of them: what the terminal or killall sends to the launcher is not meant for its keeper.
   sigset_t all;
@@ -69,12 +72,18 @@ void KeeperProcess::run() {
 }
 
 bool KeeperProcess::waitForEvents(int signals) {
-  std::array<pollfd, 3> fds{
+  std::array<pollfd, 4> fds{
       pollfd{link_.get(), static_cast<short>(outgoing_.empty() ? POLLIN : POLLIN | POLLOUT), 0},
-      pollfd{signals, POLLIN, 0}, pollfd{spawner_.readyFd(), POLLIN, 0}};
+      pollfd{signals, POLLIN, 0}, pollfd{spawner_.readyFd(), POLLIN, 0},
+      pollfd{life_.fd.valid() ? life_.fd.get() : -1, POLLRDHUP, 0}};
   // While anything waits to be started, look without waiting, between two starts.
   const bool busy = spawner_.startNext();
-  if (::poll(fds.data(), fds.size(), busy ? 0 : -1) < 0) return busy;
+  if (::poll(fds.data(), fds.size(), busy ? 0 : patience()) < 0) return busy;
+  if (fds[3].revents != 0) {
+    life_.fd.reset();
+    agent_deadline_ = std::chrono::steady_clock::now() + kAgentPatience;
+  }
+  if (agent_deadline_ && std::chrono::steady_clock::now() >= *agent_deadline_) lifeIsOver();
   if ((fds[2].revents & POLLIN) != 0) drain(spawner_.readyFd());
   if ((fds[1].revents & POLLIN) != 0) {
     drain(signals);
@@ -82,6 +91,19 @@ bool KeeperProcess::waitForEvents(int signals) {
   }
   if ((fds[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0) receive();
   return busy;
+}
+
+int KeeperProcess::patience() const {
+  if (!agent_deadline_) return -1;
+  const auto left =
+      std::chrono::ceil<std::chrono::milliseconds>(*agent_deadline_ - std::chrono::steady_clock::now());
+  return std::max(0, static_cast<int>(left.count()));
+}
+
+// The agent should have closed our link: it has been stopped, or is stuck.
+void KeeperProcess::lifeIsOver() {
+  if (::getppid() == life_.agent) ::kill(life_.agent, SIGKILL);
+  connected_ = false;
 }
 
 // Descriptors of requests can pile up here; a child gets the limit that we had (spawn.cpp).

@@ -7,10 +7,12 @@
 #include <sys/types.h>
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -21,9 +23,15 @@
 
 namespace pop::keeper {
 
+/// Whoever wants the job, and the agent that is to end it when that is gone.
+struct LifeLine {
+  sys::Fd fd;  ///< hangs up; invalid: none
+  pid_t agent = -1;
+};
+
 class KeeperProcess {
  public:
-  explicit KeeperProcess(sys::Fd link) : link_(std::move(link)) {}
+  KeeperProcess(sys::Fd link, LifeLine life) : link_(std::move(link)), life_(std::move(life)) {}
 
   [[noreturn]] void run();
 
@@ -50,8 +58,12 @@ class KeeperProcess {
   void send(const contract::Frame& frame);
   void flush();
   sys::Fd takeFd();
+  int patience() const;
+  void lifeIsOver();
 
   sys::Fd link_;
+  LifeLine life_;
+  std::optional<std::chrono::steady_clock::time_point> agent_deadline_;
   bool connected_ = true;
   rlimit original_limit_{0, 0};
   contract::FrameReader reader_;
