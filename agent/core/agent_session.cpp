@@ -80,10 +80,13 @@ void AgentSession::handle(RunCommand& command) {
 }
 
 // The launcher stops its instances when it is about to be stopped itself: its silence says nothing until it
-// speaks again. Our own signs of life go on, so that the link finds out when nobody takes them any more.
+// continues them. Our own signs of life go on, now and then, so that the link finds out when nobody takes them.
 void AgentSession::handle(SignalCommand& command) {
   agent_->signal(command.signal);
-  if (command.signal == SIGSTOP) heartbeat_.expectSilence();
+  if (command.signal == SIGCONT) heartbeat_.expectSigns();
+  if (command.signal != SIGSTOP) return;
+  heartbeat_.expectSilence();
+  send(StoppedReport{});  // it waits for that: what it sends in the moment of its own stop may stay with it
 }
 
 void AgentSession::handle(TraceStacksCommand&) {

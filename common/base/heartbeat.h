@@ -34,6 +34,7 @@ class Heartbeat {
     if (running()) return;
     patient_ = false;
     heard();
+    excuseQuiet();
     armTick();
     armSilence();
   }
@@ -45,9 +46,9 @@ class Heartbeat {
     }
   }
 
-  /// The other side will say nothing for a time of its choice, until it is heard again. Until then we only
-  /// beat now and then: enough for the kernel to find that nobody takes it, too little to seem alive to a
-  /// side that has spoken and was not heard.
+  /// The other side will say nothing for a time of its choice, until expectSigns(). Until then we only beat
+  /// now and then: enough for the kernel to find that nobody takes it, too little to seem alive to a side that
+  /// has spoken and was not heard.
   void expectSilence() {
     if (!running()) return;
     stop();
@@ -56,12 +57,27 @@ class Heartbeat {
     armTick();
   }
 
+  /// The other side goes on: it counts as heard now.
+  void expectSigns() {
+    if (!patient_ || !running()) return;
+    stop();
+    start();
+  }
+
+  /// Since when there was no beat, now or before the last one: more than a heartbeat when this process was
+  /// stopped, or starved.
+  std::chrono::milliseconds quiet() const {
+    return running() ? std::max(quiet_, sinceTick()) : std::chrono::milliseconds{};
+  }
+
+  /// The other side knew of it.
+  void excuseQuiet() {
+    ticked_at_ = loop_.now();
+    quiet_ = {};
+  }
+
   /// A message has come, of whatever kind. Cheap.
   void heard() {
-    if (patient_ && running()) {
-      stop();
-      return start();
-    }
     heard_ = true;
     heard_at_ = loop_.now();
   }
@@ -71,10 +87,16 @@ class Heartbeat {
 
   void armTick() {
     tick_ = loop_.postAfter(patient_ ? kPatience * times_.heartbeat : times_.heartbeat, [this] {
+      quiet_ = sinceTick();
+      ticked_at_ = loop_.now();
       armTick();
-      if (heard_) armSilence();
+      if (heard_ && !patient_) armSilence();
       beat_();
     });
+  }
+
+  std::chrono::milliseconds sinceTick() const {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(loop_.now() - ticked_at_);
   }
 
   // What was heard since the last tick was so not longer ago than a heartbeat, whatever the clock says.
@@ -99,6 +121,8 @@ class Heartbeat {
   bool heard_ = false;
   bool patient_ = false;  ///< silence is expected
   Clock::time_point heard_at_;
+  Clock::time_point ticked_at_;
+  std::chrono::milliseconds quiet_{};
 };
 
 }  // namespace pop

@@ -88,11 +88,13 @@ struct OutputReport {
 struct InputTakenReport {
   std::int64_t bytes = 0;
 };
+/// SIGSTOP was passed on: from now to SIGCONT the controller may be silent.
+struct StoppedReport {};
 struct HeartbeatReport {};
 
 using AgentReport =
     std::variant<DescribedReport, StartedReport, EndedReport, ClosedReport, AbortedReport, FenceReachedReport,
-                 StacksReport, OutputReport, InputTakenReport, HeartbeatReport>;
+                 StacksReport, OutputReport, InputTakenReport, StoppedReport, HeartbeatReport>;
 
 // ---- on the link, each direction counts its own messages: 1, 2, 3, …
 

@@ -181,6 +181,9 @@ void encodeBody(const OutputReport& output, v1::Report& into) {
 void encodeBody(const InputTakenReport& taken, v1::Report& into) {
   into.set_input_taken(taken.bytes);
 }
+void encodeBody(const StoppedReport&, v1::Report& into) {
+  into.mutable_stopped();
+}
 void encodeBody(const HeartbeatReport&, v1::Report& into) {
   into.mutable_heartbeat();
 }
@@ -241,6 +244,9 @@ Status decodeBody(const v1::Report& from, AgentReport& into) {
       return {};
     case v1::Report::kInputTaken:
       into = InputTakenReport{from.input_taken()};
+      return {};
+    case v1::Report::kStopped:
+      into.emplace<StoppedReport>();
       return {};
     case v1::Report::kHeartbeat:
       into.emplace<HeartbeatReport>();

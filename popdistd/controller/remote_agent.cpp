@@ -2,6 +2,7 @@
 #include "popdistd/controller/remote_agent.h"
 
 #include <algorithm>
+#include <csignal>
 #include <utility>
 
 #include "common/base/check.h"
@@ -13,10 +14,19 @@ namespace {
 // Acknowledged in parts: the agent never waits for one while the sink takes all.
 constexpr std::int64_t kAcknowledgedBytes = kOutputWindowBytes / 4;
 
-std::string silenceText(std::chrono::milliseconds silence) {
-  const auto whole = silence.count() % 1000 == 0;
-  return "it has been silent for " +
-         (whole ? std::to_string(silence.count() / 1000) + " s" : std::to_string(silence.count()) + " ms");
+std::string text(std::chrono::milliseconds time) {
+  const auto whole = time.count() % 1000 == 0;
+  return whole ? std::to_string(time.count() / 1000) + " s" : std::to_string(time.count()) + " ms";
+}
+
+Status silent(std::chrono::milliseconds silence) {
+  return unavailable("nothing was heard for " + text(silence) + " (--host-silence)");
+}
+
+Status wereStopped(std::chrono::milliseconds quiet, std::chrono::milliseconds silence) {
+  return unavailable("poprun did not run for " + text(std::chrono::floor<std::chrono::seconds>(quiet)) +
+                     " (was it stopped?), and an agent that hears nothing for " + text(silence) +
+                     " ends its job (--host-silence)");
 }
 
 }  // namespace
@@ -24,9 +34,9 @@ std::string silenceText(std::chrono::milliseconds silence) {
 RemoteAgent::RemoteAgent(Loop& loop, OutputSink& sink, LinkTimes times)
     : loop_(loop),
       sink_(sink),
+      times_(times),
       heartbeat_(
-          loop, times, [this] { send(HeartbeatCommand{}); },
-          [this, times] { breakLink(unavailable(silenceText(times.silence))); }) {
+          loop, times, [this] { send(HeartbeatCommand{}); }, [this] { breakLink(silent(times_.silence)); }) {
   sink_.setOnReady([this] {
     sink_full_ = false;
     acknowledgeOutput();
@@ -71,10 +81,15 @@ void RemoteAgent::receive(NumberedReport report) {
 // It is of no more use: the agent ends everything when it finds it closed.
 void RemoteAgent::breakLink(Status why) {
   if (link_ != nullptr) std::exchange(link_, nullptr)->close();
-  linkLost(std::move(why));
+  lose(std::move(why));
 }
 
 void RemoteAgent::linkLost(Status why) {
+  const std::chrono::milliseconds quiet = heartbeat_.quiet();
+  lose(quiet < times_.silence ? std::move(why) : wereStopped(quiet, times_.silence));
+}
+
+void RemoteAgent::lose(Status why) {
   if (lost()) return;
   POP_CHECK(!why.ok());
   lost_ = std::move(why);
@@ -100,6 +115,18 @@ void RemoteAgent::tellLoss() {
   if (const auto reply = std::exchange(trace_reply_, nullptr)) reply({});
   if (AgentEvents* const events = std::exchange(events_, nullptr)) events->onLost(lost_);
   if (on_input_ready_) on_input_ready_();
+  stopConfirmed();
+}
+
+void RemoteAgent::signal(int signal) {
+  send(SignalCommand{signal});
+  stop_asked_ = signal == SIGSTOP && link_ != nullptr;
+  if (signal == SIGSTOP) told_of_stop_ = true;
+  if (signal == SIGCONT && std::exchange(told_of_stop_, false)) heartbeat_.excuseQuiet();
+}
+
+void RemoteAgent::stopConfirmed() {
+  if (std::exchange(stop_asked_, false) && on_stop_) on_stop_();
 }
 
 // ---- commands with an answer

@@ -38,7 +38,8 @@ class RemoteAgent final : public Agent {
 
   void linkUp(AgentLink& link);  ///< `link` lives until it is closed. Once.
   void receive(NumberedReport report);
-  void linkLost(Status why);  ///< Also when it never came up. What follows from it comes from the loop.
+  void linkLost(
+      Status why);  ///< By itself; also when it never came up. What follows from it comes from the loop.
   bool lost() const { return !lost_.ok(); }
 
   // ---- the agent port
@@ -46,12 +47,17 @@ class RemoteAgent final : public Agent {
   void describe(int port_count, model::TopologyDetail detail,
                 std::function<void(Result<HostFacts>)> reply) override;
   void run(JobSlice slice, AgentEvents& events) override;
-  void signal(int signal) override { send(SignalCommand{signal}); }
+  void signal(int signal) override;
   void traceStacks(std::function<void(std::vector<StackTrace>)> reply) override;
   void stop() override { send(StopCommand{}); }
   void kill() override { send(KillCommand{}); }
   void releaseFence(const SharedPutValues& values) override { send(ReleaseFenceCommand{values}); }
   void announce(const SharedObituaries& obituaries) override { send(AnnounceCommand{obituaries}); }
+
+  // ---- SIGSTOP: only what the agent has confirmed is sure to have reached it before we stop ourselves
+
+  bool confirmsStop() const { return !stop_asked_; }  ///< Or none was asked for, or it cannot any more.
+  void setOnStopConfirmed(std::function<void()> on_confirmed) { on_stop_ = std::move(on_confirmed); }
 
   // ---- what the instances read on stdin
 
@@ -63,6 +69,7 @@ class RemoteAgent final : public Agent {
  private:
   void send(AgentCommand command);
   void breakLink(Status why);
+  void lose(Status why);
   void tellLoss();
   void tellLossSoon();
 
@@ -76,14 +83,17 @@ class RemoteAgent final : public Agent {
   void handle(StacksReport& report);
   void handle(OutputReport& report);
   void handle(InputTakenReport& report);
+  void handle(StoppedReport&) { stopConfirmed(); }
   void handle(HeartbeatReport&) {}
 
+  void stopConfirmed();
   bool runs(int instance, const char* report);
   bool advance(int instance, InstanceEvent event, const char* report);
   void acknowledgeOutput();
 
   Loop& loop_;
   OutputSink& sink_;
+  const LinkTimes times_;
   AgentLink* link_ = nullptr;  ///< null: not up yet, or closed
   Status lost_;
   std::optional<TimerId> loss_timer_;
@@ -97,6 +107,10 @@ class RemoteAgent final : public Agent {
   AgentEvents* events_ = nullptr;
   int first_instance_ = 0;                ///< of those that this host runs
   std::vector<InstanceState> instances_;  ///< in order from the first
+
+  bool stop_asked_ = false;    ///< and not confirmed yet
+  bool told_of_stop_ = false;  ///< and not of its end
+  std::function<void()> on_stop_;
 
   std::int64_t output_taken_ = 0;  ///< and not acknowledged yet
   bool sink_full_ = false;

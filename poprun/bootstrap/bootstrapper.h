@@ -18,10 +18,16 @@ struct ReachedHost {
   std::string local_address;  ///< numeric, ours on that connection
 };
 
+/// How what runs on a host ended, if not by itself.
+inline constexpr int kConnectionLost = -1;
+inline constexpr int kKilledBySignal = 128;
+
 /// Called on the loop's thread, by the host's index in the job. For each host either reached or failed, once.
 struct BootstrapEvents {
   std::function<void(int host, ReachedHost reached)> reached;
   std::function<void(int host, Status why)> failed;
+  /// The agent of a host that was reached, or the connection to it, before its stream is closed.
+  std::function<void(int host, int exit_code)> ended;
   std::function<void(int host, const std::string& phase)> phase;  ///< "ssh key exchange": for those who wait
   std::function<void(int host, const std::string& line)> said;    ///< the agent's stderr
 };

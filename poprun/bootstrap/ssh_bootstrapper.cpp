@@ -46,6 +46,11 @@ class Reporter {
   void phase(int host, const std::string& phase) {
     post([host, phase](const BootstrapEvents& events) { events.phase(host, phase); });
   }
+  void ended(int host, int exit_code) {
+    post([host, exit_code](const BootstrapEvents& events) {
+      if (events.ended) events.ended(host, exit_code);
+    });
+  }
   void said(int host, const std::string& line) {
     post([host, line](const BootstrapEvents& events) { events.said(host, line); });
   }
@@ -108,8 +113,7 @@ class SshBootstrapper::Run {
       if (reached.ok()) {
         reporter_->reached(host, std::move(reached).value());
       } else if (reached.code() != Code::kCancelled) {
-        reporter_->failed(host, Status(reached.code(), "host " + hosts_[static_cast<std::size_t>(host)] +
-                                                           ": " + reached.status().message()));
+        reporter_->failed(host, reached.status());
       }
     }
   }
@@ -187,7 +191,11 @@ class SshBootstrapper::Run {
                   log->said(line);
                   reporter_->said(host, line);
                 },
-            .ended = [log](int exit_code) { log->ended(exit_code); }};
+            .ended =
+                [this, host, log](int exit_code) {
+                  log->ended(exit_code);
+                  reporter_->ended(host, exit_code);
+                }};
   }
 
   Loop& loop_;

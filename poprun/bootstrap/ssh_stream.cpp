@@ -23,7 +23,8 @@ SshStream::SshStream(std::unique_ptr<SshSession> session, sys::Fd socket, Comman
 
 SshStream::~SshStream() {
   lines_.end();
-  events_.ended(session_->exitCode());
+  const int exit_code = session_->exitCode();
+  events_.ended(exit_code < 0 && connected_ && session_->ended() ? kKilledBySignal : exit_code);
 }
 
 void SshStream::prepare(std::vector<pollfd>& fds) {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "common/sys/fd.h"
+#include "poprun/bootstrap/bootstrapper.h"
 #include "poprun/bootstrap/byte_pump.h"
 #include "poprun/bootstrap/line_splitter.h"
 #include "poprun/bootstrap/ssh_session.h"
@@ -17,7 +18,7 @@ namespace pop {
 /// What a command said besides its stream, and how it ended. On the pump's thread.
 struct CommandEvents {
   std::function<void(const std::string& line)> said;
-  std::function<void(int exit_code)> ended;  ///< before the socket is closed; -1: the connection was lost
+  std::function<void(int exit_code)> ended;  ///< before the socket is closed; or as in bootstrapper.h
 };
 
 class SshStream final : public Pumped {

@@ -3,6 +3,8 @@
 // (hosts_controller.h).
 #pragma once
 
+#include <functional>
+
 #include "common/base/status.h"
 #include "common/model/job_spec.h"
 #include "popdistd/controller/job.h"
@@ -21,6 +23,10 @@ class Controller {
 
   /// Passes `signal` on to all instances.
   virtual void signal(int signal) = 0;
+
+  /// The user's Ctrl-Z: stops all instances, and calls `stopped` when this process can be stopped as well:
+  /// from then on nobody takes its silence for its end. SIGCONT to the instances ends that.
+  virtual void suspend(std::function<void()> stopped) = 0;
 
   /// Ends what is left of the job on every host that can be reached, whatever happened before. The loop has
   /// been stopped. Once.

@@ -27,6 +27,7 @@ void HostLink::hello(rpc::v1::Hello hello, std::chrono::milliseconds patience) {
     agent_.linkLost({Code::kDeadlineExceeded, "its agent has not answered within " +
                                                   std::to_string(patience.count()) +
                                                   " ms (--connect-timeout)"});
+    close();
   });
   hello.set_protocol(contract::kAgentProtocol);
   hello.set_version(contract::kVersion);
@@ -39,15 +40,24 @@ void HostLink::send(NumberedCommand command) {
   call_.send(rpc::encode(command));
 }
 
-void HostLink::close() {
+void HostLink::finish() {
   call_.close();
+}
+
+// What still comes from there is of no interest. The stream goes as well: it is all that somebody who does
+// not answer may notice.
+void HostLink::close() {
+  over_();
 }
 
 void HostLink::receive(const rpc::v1::Report& report) {
   if (!welcomed_ && report.has_welcome()) return welcome(report.welcome());
   NumberedReport decoded;
   const Status status = rpc::decode(report, decoded);
-  if (!status.ok()) return agent_.linkLost(status);
+  if (!status.ok()) {
+    agent_.linkLost(status);
+    return close();
+  }
   agent_.receive(std::move(decoded));
 }
 
@@ -62,7 +72,11 @@ void HostLink::welcome(const rpc::v1::Welcome& welcome) {
 }
 
 void HostLink::ended(const Status& why) {
-  agent_.linkLost(why.ok() ? unavailable("its agent has ended") : why);
+  // gRPC speaks of a socket; the other end of that one is here, and what carries it knows more.
+  const bool broken = why.code() == Code::kUnavailable && !why_broken_.empty();
+  agent_.linkLost(broken     ? unavailable(why_broken_)
+                  : why.ok() ? unavailable("the popdist-agent there has ended")
+                             : why);
   over_();
 }
 

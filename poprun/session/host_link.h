@@ -15,14 +15,17 @@ namespace pop {
 
 class HostLink final : public AgentLink {
  public:
-  /// `agent` outlives the link, and has it from the other side's answer on. `over`: once, when nothing more
-  /// comes.
+  /// `agent` outlives the link, and has it from the other side's answer on. `over`: when nothing more comes,
+  /// or nobody would look at it: destroy the link soon, not during the call.
   HostLink(Loop& loop, std::shared_ptr<grpc::Channel> channel, RemoteAgent& agent,
            std::function<void()> over);
   ~HostLink() override;
 
   /// The other side has `patience` to answer.
   void hello(rpc::v1::Hello hello, std::chrono::milliseconds patience);
+  void finish();  ///< nothing more will be sent: the agent ends when it is done
+  /// What the end of the stream means, for people; before it.
+  void brokenBy(std::string why) { why_broken_ = std::move(why); }
 
   void send(NumberedCommand command) override;
   void close() override;
@@ -35,6 +38,7 @@ class HostLink final : public AgentLink {
   Loop& loop_;
   RemoteAgent& agent_;
   const std::function<void()> over_;
+  std::string why_broken_;
   bool welcomed_ = false;
   std::optional<TimerId> patience_;
   rpc::AgentCall call_;

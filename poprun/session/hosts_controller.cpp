@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <set>
 #include <system_error>
@@ -25,6 +26,9 @@ constexpr std::chrono::milliseconds kNextNotice = 10s;
 
 // An agent's keeper gives up after 5 s what resists SIGKILL.
 constexpr std::chrono::milliseconds kEndPatience = 7s;
+
+// Whoever types Ctrl-Z wants the prompt, whatever the hosts do.
+constexpr std::chrono::milliseconds kStopPatience = 1s;
 
 // Instances run where poprun was started, on every host: an agent starts elsewhere.
 Status nameDirectories(model::JobSpec& spec) {
@@ -49,7 +53,9 @@ HostsController::HostsController(os::AsioLoop& loop, OutputSink& sink, HostsSett
       stdin_(loop) {}
 
 HostsController::~HostsController() {
-  if (patience_) loop_.cancel(*patience_);
+  for (const std::optional<TimerId>& timer : {patience_, stop_patience_}) {
+    if (timer) loop_.cancel(*timer);
+  }
 }
 
 Status HostsController::submit(model::JobSpec spec, JobWatch watch) {
@@ -65,6 +71,7 @@ Status HostsController::submit(model::JobSpec spec, JobWatch watch) {
   for (const model::Host& host : spec.hosts) {
     hosts_.push_back(std::make_unique<Host>(loop_, output_.add(), settings_.times));
     hosts_.back()->name = host.name;
+    hosts_.back()->agent.setOnStopConfirmed([this] { tellWhenStopped(); });
     agents.push_back(&hosts_.back()->agent);
   }
   for (const model::InstancePlacement& each : model::place(spec_))
@@ -86,6 +93,7 @@ BootstrapEvents HostsController::eventsFor(const std::vector<int>& hosts) {
   };
   return {.reached = [this, at](int index, ReachedHost how) { reached(at(index), std::move(how)); },
           .failed = [this, at](int index, Status why) { failed(at(index), std::move(why)); },
+          .ended = [this, at](int index, int exit_code) { ended(at(index), exit_code); },
           .phase = [at](int index, const std::string& phase) { at(index).phase = phase; },
           .said =
               [this, at](int index, const std::string& line) {
@@ -100,12 +108,24 @@ void HostsController::reached(Host& host, ReachedHost how) {
 
 void HostsController::link(Host& host, std::shared_ptr<grpc::Channel> channel, rpc::v1::Hello hello) {
   host.phase = "waiting for its agent's answer";
-  host.link = std::make_unique<HostLink>(loop_, std::move(channel), host.agent, [this, &host] {
-    host.over = true;
-    tellWhenOver();
-  });
+  host.link = std::make_unique<HostLink>(loop_, std::move(channel), host.agent,
+                                         [this, &host] { loop_.post([this, &host] { over(host); }); });
   host.link->hello(std::move(hello), settings_.connect_timeout);
   settle(host);
+}
+
+void HostsController::over(Host& host) {
+  host.over = true;
+  host.link.reset();
+  tellWhenOver();
+}
+
+void HostsController::ended(Host& host, int exit_code) {
+  if (!host.link) return;
+  host.link->brokenBy(exit_code == kConnectionLost ? "the connection was closed"
+                      : exit_code == kKilledBySignal
+                          ? "the popdist-agent there was killed"
+                          : "the popdist-agent there ended with exit code " + std::to_string(exit_code));
 }
 
 rpc::v1::Hello HostsController::helloTo(const Host& host, const ReachedHost& how) const {
@@ -180,12 +200,32 @@ void HostsController::signal(int signal) {
   if (job_) job_->signal(signal);
 }
 
+void HostsController::suspend(std::function<void()> stopped) {
+  stopped_ = std::move(stopped);
+  signal(SIGSTOP);
+  stop_patience_ = loop_.postAfter(kStopPatience, [this] {
+    stop_patience_.reset();
+    if (const auto tell = std::exchange(stopped_, nullptr)) tell();
+  });
+  tellWhenStopped();
+}
+
+void HostsController::tellWhenStopped() {
+  for (const std::unique_ptr<Host>& host : hosts_) {
+    if (!host->agent.confirmsStop()) return;
+  }
+  if (!stop_patience_) return;
+  loop_.cancel(*std::exchange(stop_patience_, std::nullopt));
+  if (const auto tell = std::exchange(stopped_, nullptr)) tell();
+}
+
 // Each agent that was reached ends what the job has left on its host, and then the call.
 Status HostsController::shutDown() {
   if (patience_) loop_.cancel(*std::exchange(patience_, std::nullopt));
   shutting_down_ = true;
+  stopped_ = nullptr;
   for (const std::unique_ptr<Host>& host : hosts_) {
-    if (host->link) host->link->close();
+    if (host->link) host->link->finish();
   }
   const TimerId limit = loop_.postAfter(kEndPatience, [this] { loop_.stop(); });
   tellWhenOver();

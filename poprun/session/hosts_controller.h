@@ -49,6 +49,7 @@ class HostsController final : public Controller {
   Status submit(model::JobSpec spec, JobWatch watch) override;
   void stop(int user_signal) override;
   void signal(int signal) override;
+  void suspend(std::function<void()> stopped) override;
   Status shutDown() override;
 
  private:
@@ -69,7 +70,10 @@ class HostsController final : public Controller {
   void reached(Host& host, ReachedHost reached);
   void link(Host& host, std::shared_ptr<grpc::Channel> channel, rpc::v1::Hello hello);
   void failed(Host& host, Status why);
+  void over(Host& host);
+  void ended(Host& host, int exit_code);
   void settle(Host& host);
+  void tellWhenStopped();
   rpc::v1::Hello helloTo(const Host& host, const ReachedHost& reached) const;
   void note(const LogEntry& entry);
   void relayStdin();
@@ -90,6 +94,8 @@ class HostsController final : public Controller {
   StdinRelay stdin_;
   std::size_t settled_ = 0;
   std::optional<TimerId> patience_;
+  std::function<void()> stopped_;  ///< while the agents are asked to stop the instances
+  std::optional<TimerId> stop_patience_;
   bool shutting_down_ = false;
 };
 

@@ -158,13 +158,18 @@ class Session {
   // stop that can be handled would be ignored there. They go on with us, however that comes: SIGCONT may be
   // ignored, and the first process of a container cannot be stopped at all.
   void suspend() {
-    controller_->signal(SIGSTOP);
+    if (std::exchange(suspending_, true)) return;
+    controller_->suspend([this] { stopHere(); });
+  }
+
+  void stopHere() {
     mux_.eraseStatus();
     const Clock::time_point stopped = loop_.now();
     ::raise(SIGSTOP);
     loop_.extendTimers(loop_.now() - stopped);
     controller_->signal(SIGCONT);
     continued_at_ = loop_.now();
+    suspending_ = false;
   }
 
   void endingSignal(int signal) {
@@ -187,6 +192,7 @@ class Session {
   int user_signals_ = 0;
   Clock::time_point last_signal_{};
   Clock::time_point continued_at_{};
+  bool suspending_ = false;
 };
 
 }  // namespace

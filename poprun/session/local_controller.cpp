@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "poprun/session/local_controller.h"
 
+#include <csignal>
 #include <utility>
 
 #include "poprun/session/job_names.h"
@@ -19,6 +20,11 @@ Status LocalController::submit(model::JobSpec spec, JobWatch watch) {
 
 void LocalController::signal(int signal) {
   if (job_) job_->signal(signal);
+}
+
+void LocalController::suspend(std::function<void()> stopped) {
+  signal(SIGSTOP);
+  stopped();
 }
 
 void LocalController::stop(int user_signal) {

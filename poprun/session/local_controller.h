@@ -19,6 +19,7 @@ class LocalController final : public Controller {
   Status submit(model::JobSpec spec, JobWatch watch) override;
   void stop(int user_signal) override;
   void signal(int signal) override;
+  void suspend(std::function<void()> stopped) override;
 
   Status shutDown() override { return agent_.shutDown(); }
 

@@ -55,11 +55,10 @@ TEST(ReachHosts, OnesThatFailSaySoTogetherAndHoldNobodyUp) {
   EXPECT_FALSE(bootstrap.failed.contains(0));
   bootstrap.waitForAll();
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(4));
-  EXPECT_THAT(bootstrap.whyFailed(0),
-              AllOf(HasSubstr("host " + hosts.unusedAddress()), HasSubstr("port 22")));
+  EXPECT_THAT(bootstrap.whyFailed(0), HasSubstr("connecting to " + hosts.unusedAddress() + " port 22"));
   EXPECT_THAT(bootstrap.whyFailed(1),
-              AllOf(HasSubstr("host nosuch.invalid: looking up its name"), HasSubstr("known")));
-  EXPECT_THAT(bootstrap.whyFailed(3), AllOf(HasSubstr("h1"), HasSubstr("port 2222"), HasSubstr("refused")));
+              AllOf(HasSubstr("looking up its name 'nosuch.invalid'"), HasSubstr("known")));
+  EXPECT_THAT(bootstrap.whyFailed(3), AllOf(HasSubstr("port 2222"), HasSubstr("refused")));
   EXPECT_THAT(bootstrap.whyFailed(4), HasSubstr("'x' is no port"));
 }
 
@@ -73,9 +72,8 @@ TEST(ReachHosts, AHostBehindACutLinkFailsAfterItsOwnTimeout) {
   Bootstrap bootstrap(hosts, {"h0", "h1"}, {.connect_timeout_ms = 700});
   bootstrap.waitForAll();
   EXPECT_TRUE(bootstrap.reached.contains(0));
-  EXPECT_THAT(bootstrap.whyFailed(1),
-              AllOf(HasSubstr("host h1: connecting to " + hosts.address(1) + " port 22"),
-                    HasSubstr("within 700 ms"), HasSubstr("--connect-timeout")));
+  EXPECT_THAT(bootstrap.whyFailed(1), AllOf(HasSubstr("connecting to " + hosts.address(1) + " port 22"),
+                                            HasSubstr("within 700 ms"), HasSubstr("--connect-timeout")));
 }
 
 TEST(ReachHosts, ANameServerThatDoesNotAnswerHoldsNobodyUp) {
@@ -158,7 +156,7 @@ TEST(ReachHosts, ThroughAnotherHostByTheSshProgram) {
   by_option.waitForAll();
   ASSERT_TRUE(by_option.reached.contains(0)) << by_option.problems();
   EXPECT_EQ(echo(by_option.reached.at(0).stream.get(), "jumped"), "jumped");
-  EXPECT_THAT(by_option.whyFailed(1), AllOf(HasSubstr("nosuch.invalid"), HasSubstr("while running ssh")));
+  EXPECT_THAT(by_option.whyFailed(1), HasSubstr("while running ssh"));
 }
 
 TEST(ReachHosts, AnSshdThatDropsBurstsIsTriedAgain) {

@@ -66,7 +66,7 @@ TEST(Heartbeat, TimeInWhichTheProcessWasStoppedIsNoSilence) {
   EXPECT_EQ(pulse.silent, 1);
 }
 
-TEST(Heartbeat, SilenceThatIsExpectedMayLastUntilTheNextSign) {
+TEST(Heartbeat, SilenceThatIsExpectedMayLastUntilSignsAre) {
   Pulse pulse;
   pulse.heartbeat.start();
   pulse.talk(milliseconds(2500), milliseconds(500));
@@ -74,7 +74,10 @@ TEST(Heartbeat, SilenceThatIsExpectedMayLastUntilTheNextSign) {
   pulse.loop.advance(std::chrono::hours(1));
   EXPECT_EQ(pulse.silent, 0);
   EXPECT_EQ(pulse.beats, 2 + 60) << "now and then";
-  pulse.heartbeat.heard();
+  pulse.heartbeat.heard();  // what was on its way
+  pulse.loop.advance(std::chrono::hours(1));
+  EXPECT_EQ(pulse.silent, 0);
+  pulse.heartbeat.expectSigns();
   pulse.loop.advance(milliseconds(4999));
   EXPECT_EQ(pulse.silent, 0);
   pulse.loop.advance(milliseconds(1));

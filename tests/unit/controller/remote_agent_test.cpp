@@ -120,9 +120,46 @@ TEST_F(RemoteAgentTest, SilenceOfFiveSecondsIsItsLoss) {
   loop.advance(milliseconds(4999));
   EXPECT_THAT(events.lines, IsEmpty());
   loop.advance(milliseconds(1));
-  EXPECT_THAT(events.lines, ElementsAre("lost: it has been silent for 5 s"));
+  EXPECT_THAT(events.lines, ElementsAre("lost: nothing was heard for 5 s (--host-silence)"));
   EXPECT_EQ(link.closed, 1);
   EXPECT_EQ(link.all<HeartbeatCommand>().size(), 8U);
+}
+
+TEST_F(RemoteAgentTest, ALossAfterALongStopOfOurOwnIsSaidToBeOurs) {
+  runs();
+  loop.stopFor(milliseconds(7500));
+  agent.linkLost(unavailable("broken pipe"));
+  settle();
+  EXPECT_THAT(
+      events.lines,
+      ElementsAre("lost: poprun did not run for 7 s (was it stopped?), and an agent that hears nothing "
+                  "for 5 s ends its job (--host-silence)"));
+}
+
+TEST_F(RemoteAgentTest, ALossAfterAStopThatItKnewOfHasAReasonOfItsOwn) {
+  runs();
+  agent.signal(SIGSTOP);
+  loop.stopFor(milliseconds(7500));
+  agent.signal(SIGCONT);
+  agent.linkLost(unavailable("broken pipe"));
+  settle();
+  EXPECT_THAT(events.lines, ElementsAre("lost: broken pipe"));
+}
+
+TEST_F(RemoteAgentTest, AStopIsConfirmedByItsReportOrItsLoss) {
+  runs();
+  int confirmed = 0;
+  agent.setOnStopConfirmed([&confirmed] { ++confirmed; });
+  EXPECT_TRUE(agent.confirmsStop());
+  agent.signal(SIGSTOP);
+  EXPECT_FALSE(agent.confirmsStop());
+  report(StoppedReport{});
+  EXPECT_TRUE(agent.confirmsStop());
+  agent.signal(SIGSTOP);
+  agent.linkLost(unavailable("broken pipe"));
+  settle();
+  EXPECT_TRUE(agent.confirmsStop());
+  EXPECT_EQ(confirmed, 2);
 }
 
 TEST_F(RemoteAgentTest, ALostAgentAnswersEverythingAndDoesNothing) {
