@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// What runs for a job on its hosts is killed, stopped or cut off, in the middle of the job.
+#include "tests/fault/hosts/faults_fixture.h"
+
+namespace pop::testing {
+namespace {
+
+using ::testing::MatchesRegex;
+
+class HostLost : public HostFaults {
+ protected:
+  static std::string lost(const std::string& host, const std::string& why) {
+    return "poprun: host " + host + " was lost: " + why + "; the other 2 instances were stopped\n";
+  }
+};
+
+TEST_F(HostLost, WhenItsAgentIsKilled) {
+  PoprunProcess poprun(waitingJob());
+  ASSERT_EQ(poprun.waitReady(3).size(), 3U);
+  const auto cause = Clock::now();
+  send(SIGKILL, agents(1));
+  EXPECT_EQ(endAfter(cause, poprun), 125);
+  EXPECT_EQ(poprun.err(), lost("h1", "the popdist-agent there was killed"));
+  EXPECT_EQ(leftOnHosts(), "");
+}
+
+TEST_F(HostLost, WhenItsKeeperIsKilled) {
+  PoprunProcess poprun(waitingJob());
+  ASSERT_EQ(poprun.waitReady(3).size(), 3U);
+  const auto cause = Clock::now();
+  send(SIGKILL, named(1, "pop-keeper"));
+  EXPECT_EQ(endAfter(cause, poprun), 125);
+  EXPECT_THAT(poprun.err(),
+              MatchesRegex("poprun: instance 1 of .* \\(pid [0-9]+\\) was lost: the keeper process, "
+                           "which holds all instances, was killed; the other 2 instances were "
+                           "stopped\n  on h1, .* after the start, at .*\n"));
+  EXPECT_EQ(leftOnHosts(), "");
+}
+
+TEST_F(HostLost, WhenItsAgentStandsStill) {
+  PoprunProcess poprun(waitingJob({"--host-silence", kShortSilence}));
+  ASSERT_EQ(poprun.waitReady(3).size(), 3U);
+  const auto cause = Clock::now();
+  send(SIGSTOP, agents(1));
+  EXPECT_EQ(endAfter(cause, poprun), 125);
+  EXPECT_EQ(poprun.err(), lost("h1", "nothing was heard for 2 s (--host-silence)"));
+  EXPECT_EQ(leftOnHosts(Milliseconds(4000)), "");
+}
+
+TEST_F(HostLost, WhenItsSshSessionStandsStill) {
+  PoprunProcess poprun(waitingJob({"--host-silence", kShortSilence}));
+  ASSERT_EQ(poprun.waitReady(3).size(), 3U);
+  const auto cause = Clock::now();
+  const std::vector<pid_t> sessions = named(1, "sshd");
+  send(SIGSTOP, sessions);
+  EXPECT_EQ(endAfter(cause, poprun), 125);
+  EXPECT_EQ(poprun.err(), lost("h1", "nothing was heard for 2 s (--host-silence)"));
+  send(SIGKILL, sessions);
+  EXPECT_EQ(leftOnHosts(Milliseconds(3000)), "");
+}
+
+TEST_F(HostLost, WhenItsSshConnectionIsReset) {
+  PoprunProcess poprun(waitingJob());
+  ASSERT_EQ(poprun.waitReady(3).size(), 3U);
+  const auto cause = Clock::now();
+  hosts.killSessions(1);
+  EXPECT_EQ(endAfter(cause, poprun), 125);
+  EXPECT_EQ(poprun.err(), lost("h1", "the connection was closed"));
+  EXPECT_EQ(leftOnHosts(), "");
+}
+
+TEST_F(HostLost, WhenItsLinkIsCut) {
+  PoprunProcess poprun(waitingJob());  // with the usual silence
+  ASSERT_EQ(poprun.waitReady(3).size(), 3U);
+  const auto cause = Clock::now();
+  hosts.linkDown(1);
+  EXPECT_EQ(endAfter(cause, poprun), 125);
+  EXPECT_EQ(poprun.err(), lost("h1", "nothing was heard for 5 s (--host-silence)"));
+  expectCleanBehindCutLink({1});
+}
+
+TEST_F(HostLost, TogetherWithAnother) {
+  PoprunProcess poprun(waitingJob({"--host-silence", kShortSilence}));
+  ASSERT_EQ(poprun.waitReady(3).size(), 3U);
+  const auto cause = Clock::now();
+  hosts.linkDown(1);
+  hosts.linkDown(2);
+  EXPECT_EQ(endAfter(cause, poprun), 125);
+  EXPECT_EQ(poprun.err(),
+            "poprun: hosts h1 and h2 were lost: nothing was heard for 2 s (--host-silence); "
+            "the other instance was stopped\n");
+  expectCleanBehindCutLink({1, 2});
+}
+
+TEST_F(HostLost, AndTheJobGoesOnWithoutIt) {
+  const char* script =
+      "echo ready $POPDIST_INSTANCE_INDEX $$; [ $POPDIST_RESTART_COUNT = 1 ] || exec sleep 1000";
+  PoprunProcess poprun(job({"-n", "6", "--host-silence", kShortSilence, "--max-restarts", "1", "--min-hosts",
+                            "2", "sh", "-c", script}));
+  ASSERT_EQ(poprun.waitReady(6).size(), 6U);
+  const auto cause = Clock::now();
+  hosts.linkDown(1);
+  EXPECT_EQ(endAfter(cause, poprun), 0);
+  EXPECT_EQ(poprun.err(),
+            "poprun: host h1 was lost: nothing was heard for 2 s (--host-silence); the other 4 "
+            "instances were stopped; the job starts again (restart 1 of 1)\n");
+  expectCleanBehindCutLink({1});
+}
+
+}  // namespace
+}  // namespace pop::testing

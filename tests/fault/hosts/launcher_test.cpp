@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Something happens to the launcher of a job over hosts, or its user has had enough.
+#include "common/sys/program.h"
+#include "tests/fault/hosts/faults_fixture.h"
+
+namespace pop::testing {
+namespace {
+
+using ::testing::MatchesRegex;
+
+class HostsLauncher : public HostFaults {};
+
+TEST_F(HostsLauncher, KilledLeavesNothingAnywhere) {
+  PoprunProcess poprun(waitingJob());
+  ASSERT_EQ(poprun.waitReady(3).size(), 3U);
+  const auto cause = Clock::now();
+  poprun.signal(SIGKILL);
+  EXPECT_EQ(leftOnHosts(Milliseconds(2000)), "");
+  EXPECT_EQ(endAfter(cause, poprun), -SIGKILL);
+  EXPECT_TRUE(poprun.goneWithin(Milliseconds(1000)));
+}
+
+TEST_F(HostsLauncher, CutOffLosesItsHostsAndTheyTheirJob) {
+  PoprunProcess poprun(jobFrom(0, "h1,h2", {"-n", "2", "--host-silence", kShortSilence}, {"wait"}));
+  ASSERT_EQ(poprun.waitReady(2).size(), 2U);
+  const auto cause = Clock::now();
+  hosts.linkDown(0);
+  EXPECT_EQ(endAfter(cause, poprun), 125);
+  EXPECT_EQ(poprun.err(), "poprun: hosts h1 and h2 were lost: nothing was heard for 2 s (--host-silence)\n");
+  expectCleanBehindCutLink({1, 2, 0});
+}
+
+TEST_F(HostsLauncher, StoppedForTooLongHasNoJobAnyMore) {
+  PoprunProcess poprun(waitingJob({"--host-silence", kShortSilence}));
+  ASSERT_EQ(poprun.waitReady(3).size(), 3U);
+  poprun.signal(SIGSTOP);
+  for (int host = 0; host < 3; ++host) {
+    EXPECT_TRUE(waitUntil([&] { return named(host, "pop_test_child").empty(); }, kEndLimit));
+  }
+  const auto cause = Clock::now();
+  poprun.signal(SIGCONT);
+  EXPECT_EQ(endAfter(cause, poprun), 125);
+  EXPECT_THAT(
+      poprun.err(),
+      MatchesRegex(
+          "poprun: hosts h0, h1 and h2 were lost: poprun did not run for [0-9]+ s \\(was it "
+          "stopped\\?\\), and an agent that hears nothing for 2 s ends its job \\(--host-silence\\)\n"));
+  EXPECT_EQ(leftOnHosts(), "");
+}
+
+TEST_F(HostsLauncher, StoppedByCtrlZStopsTheInstancesAndGoesOnWithThem) {
+  PoprunProcess poprun(waitingJob({"--host-silence", kShortSilence}));
+  ASSERT_EQ(poprun.waitReady(3).size(), 3U);
+  const std::vector<pid_t> instance = named(2, "pop_test_child");
+  ASSERT_EQ(instance.size(), 1U);
+  poprun.signal(SIGTSTP);
+  ASSERT_TRUE(
+      waitUntil([&] { return statOf(poprun.pid()).value_or(ProcessStat{}).state == 'T'; }, kPatience));
+  for (int host = 0; host < 3; ++host) {
+    for (const pid_t pid : named(host, "pop_test_child"))
+      EXPECT_TRUE(waitUntil([&] { return statOf(pid).value_or(ProcessStat{}).state == 'T'; }, kPatience));
+  }
+  // Longer than the silence: an agent that had counted would have ended its job.
+  EXPECT_FALSE(waitUntil([&] { return named(2, "pop_test_child").empty(); }, Milliseconds(3500)));
+  const auto cause = Clock::now();
+  poprun.signal(SIGCONT);
+  for (const pid_t pid : instance)
+    EXPECT_TRUE(waitUntil([&] { return statOf(pid).value_or(ProcessStat{}).state == 'S'; }, kPatience));
+  poprun.signal(SIGINT);
+  EXPECT_EQ(endAfter(cause, poprun), 130);
+  EXPECT_EQ(poprun.err(), "");
+  EXPECT_EQ(leftOnHosts(), "");
+}
+
+TEST_F(HostsLauncher, InterruptedTwiceKillsAtOnce) {
+  PoprunProcess poprun(job({"-n", "3"}, {"ignore-term"}));
+  ASSERT_EQ(poprun.waitReady(3).size(), 3U);
+  poprun.signal(SIGINT);
+  EXPECT_FALSE(poprun.waitFor([&] { return poprun.ended(); }, Milliseconds(300)));
+  const auto cause = Clock::now();
+  poprun.signal(SIGINT);
+  EXPECT_EQ(endAfter(cause, poprun, Milliseconds(2000)), 130);
+  EXPECT_EQ(leftOnHosts(), "");
+}
+
+TEST_F(HostsLauncher, TimeLimitEndsTheJobEverywhere) {
+  PoprunProcess poprun(waitingJob({"--timeout", "1"}));
+  const auto cause = Clock::now();
+  EXPECT_EQ(endAfter(cause, poprun), 124);
+  EXPECT_EQ(poprun.err(), "poprun: the job did not end within 1 s (--timeout); all instances were stopped\n");
+  EXPECT_EQ(leftOnHosts(), "");
+}
+
+TEST_F(HostsLauncher, ReaderThatGoesAwayEndsTheJobEverywhere) {
+  PoprunProcess poprun(job({"-n", "3"}, {"flood"}));
+  ASSERT_TRUE(poprun.waitFor([&] { return poprun.out().size() > 1'000'000; }));
+  const auto cause = Clock::now();
+  poprun.closeOutput();
+  EXPECT_EQ(endAfter(cause, poprun), 141);
+  EXPECT_EQ(leftOnHosts(), "");
+}
+
+TEST_F(HostsLauncher, ReaderThatDoesNotReadHoldsBackInstancesNotMemory) {
+  PoprunProcess poprun(job({"-n", "3"}, {"flood"}));
+  ASSERT_TRUE(poprun.waitFor([&] { return poprun.out().size() > 1'000'000; }));
+  poprun.pauseReading();
+  for (int host = 0; host < 3; ++host) {
+    for (const pid_t pid : named(host, "pop_test_child")) {
+      const auto writes = [&] {
+        const Result<std::string> call = sys::readFile("/proc/" + std::to_string(pid) + "/syscall");
+        return call.ok() && call.value().starts_with("1 ");
+      };
+      EXPECT_TRUE(waitUntil(writes, kPatience));
+    }
+  }
+  poprun.resumeReading();
+  poprun.signal(SIGINT);
+  EXPECT_EQ(poprun.wait(), 130);
+  EXPECT_EQ(leftOnHosts(), "");
+}
+
+}  // namespace
+}  // namespace pop::testing

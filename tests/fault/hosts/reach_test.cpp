@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hosts that cannot be reached: each is named, with its reason, and nothing is left on the others.
+#include "tests/fault/hosts/faults_fixture.h"
+
+namespace pop::testing {
+namespace {
+
+class UnreachedHosts : public HostFaults {
+ protected:
+  // Our hosts, and `others`.
+  PoprunSetup with(const std::string& others, std::vector<std::string> options = {}) const {
+    PoprunSetup setup = job({});
+    setup.options.back() += ',' + others;
+    setup.options.insert(setup.options.end(), options.begin(), options.end());
+    setup.child = {"wait"};
+    return setup;
+  }
+};
+
+TEST_F(UnreachedHosts, OneThatNobodyAnswersAt) {
+  PoprunProcess poprun(with(hosts.unusedAddress(), {"-n", "4", "--connect-timeout", "1"}));
+  EXPECT_EQ(endAfter(Clock::now(), poprun), 125);
+  EXPECT_EQ(poprun.err(), "poprun: the job cannot be placed on host " + hosts.unusedAddress() +
+                              ": connecting to " + hosts.unusedAddress() +
+                              " port 22: no answer within 1 s (--connect-timeout)\n");
+  EXPECT_EQ(leftOnHosts(), "");
+}
+
+TEST_F(UnreachedHosts, OneThatTheNetworkHasNoWayTo) {
+  PoprunProcess poprun(with(hosts.unusedAddress(), {"-n", "4"}));
+  EXPECT_EQ(endAfter(Clock::now(), poprun), 125);
+  EXPECT_EQ(poprun.err(), "poprun: waiting for 1 of 4 hosts (" + hosts.unusedAddress() +
+                              ": connecting)\npoprun: the job cannot be placed on host " +
+                              hosts.unusedAddress() + ": connecting to " + hosts.unusedAddress() +
+                              " port 22: No route to host\n");
+  EXPECT_EQ(leftOnHosts(), "");
+}
+
+TEST_F(UnreachedHosts, OneWhoseNameIsUnknown) {
+  PoprunProcess poprun(with("nosuch.invalid", {"-n", "4"}));
+  EXPECT_EQ(endAfter(Clock::now(), poprun), 125);
+  EXPECT_EQ(
+      poprun.err(),
+      "poprun: the job cannot be placed on host nosuch.invalid: looking up its name 'nosuch.invalid': Name "
+      "or service not known; check its spelling, /etc/hosts, or give it a HostName in ~/.ssh/config\n");
+  EXPECT_EQ(leftOnHosts(), "");
+}
+
+TEST_F(UnreachedHosts, SeveralAreAllNamedAtOnce) {
+  hosts.killSshd(2);
+  PoprunProcess poprun(
+      with("nosuch.invalid," + hosts.unusedAddress(), {"-n", "5", "--connect-timeout", "1"}));
+  EXPECT_EQ(endAfter(Clock::now(), poprun), 125);
+  const std::string unused = hosts.unusedAddress();
+  EXPECT_EQ(
+      poprun.err(),
+      "poprun: the job cannot be placed on host h2: connecting to " + hosts.address(2) +
+          " port 22: Connection refused; host nosuch.invalid: looking up its name 'nosuch.invalid': Name or "
+          "service not known; check its spelling, /etc/hosts, or give it a HostName in ~/.ssh/config; host " +
+          unused + ": connecting to " + unused + " port 22: no answer within 1 s (--connect-timeout)\n");
+  EXPECT_EQ(leftOnHosts(), "");
+}
+
+TEST_F(UnreachedHosts, CtrlCWhileConnectingEndsAtOnce) {
+  PoprunProcess poprun(with(hosts.unusedAddress(), {"-n", "4"}));
+  ASSERT_TRUE(waitUntil([&] { return !agents(0).empty(); }, kPatience));
+  const auto cause = Clock::now();
+  poprun.signal(SIGINT);
+  EXPECT_EQ(endAfter(cause, poprun, Milliseconds(1500)), 130);
+  EXPECT_EQ(poprun.err(), "");
+  EXPECT_EQ(leftOnHosts(), "");
+}
+
+}  // namespace
+}  // namespace pop::testing
