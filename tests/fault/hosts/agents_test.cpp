@@ -20,7 +20,7 @@ TEST_F(HostLost, WhenItsAgentIsKilled) {
   const auto cause = Clock::now();
   send(SIGKILL, agents(1));
   EXPECT_EQ(endAfter(cause, poprun), 125);
-  EXPECT_EQ(poprun.err(), lost("h1", "the popdist-agent there was killed"));
+  EXPECT_EQ(said(poprun), lost("h1", "the popdist-agent there was killed"));
   EXPECT_EQ(leftOnHosts(), "");
 }
 
@@ -30,7 +30,7 @@ TEST_F(HostLost, WhenItsKeeperIsKilled) {
   const auto cause = Clock::now();
   send(SIGKILL, named(1, "pop-keeper"));
   EXPECT_EQ(endAfter(cause, poprun), 125);
-  EXPECT_THAT(poprun.err(),
+  EXPECT_THAT(said(poprun),
               MatchesRegex("poprun: instance 1 of .* \\(pid [0-9]+\\) was lost: the keeper process, "
                            "which holds all instances, was killed; the other 2 instances were "
                            "stopped\n  on h1, .* after the start, at .*\n"));
@@ -43,7 +43,7 @@ TEST_F(HostLost, WhenItsAgentStandsStill) {
   const auto cause = Clock::now();
   send(SIGSTOP, agents(1));
   EXPECT_EQ(endAfter(cause, poprun), 125);
-  EXPECT_EQ(poprun.err(), lost("h1", "nothing was heard for 2 s (--host-silence)"));
+  EXPECT_EQ(said(poprun), lost("h1", "nothing was heard for 2 s (--host-silence)"));
   EXPECT_EQ(leftOnHosts(Milliseconds(4000)), "");
 }
 
@@ -54,7 +54,7 @@ TEST_F(HostLost, WhenItsSshSessionStandsStill) {
   const std::vector<pid_t> sessions = named(1, "sshd");
   send(SIGSTOP, sessions);
   EXPECT_EQ(endAfter(cause, poprun), 125);
-  EXPECT_EQ(poprun.err(), lost("h1", "nothing was heard for 2 s (--host-silence)"));
+  EXPECT_EQ(said(poprun), lost("h1", "nothing was heard for 2 s (--host-silence)"));
   send(SIGKILL, sessions);
   EXPECT_EQ(leftOnHosts(Milliseconds(3000)), "");
 }
@@ -65,7 +65,7 @@ TEST_F(HostLost, WhenItsSshConnectionIsReset) {
   const auto cause = Clock::now();
   hosts.killSessions(1);
   EXPECT_EQ(endAfter(cause, poprun), 125);
-  EXPECT_EQ(poprun.err(), lost("h1", "the connection was closed"));
+  EXPECT_EQ(said(poprun), lost("h1", "the connection was closed"));
   EXPECT_EQ(leftOnHosts(), "");
 }
 
@@ -75,7 +75,7 @@ TEST_F(HostLost, WhenItsLinkIsCut) {
   const auto cause = Clock::now();
   hosts.linkDown(1);
   EXPECT_EQ(endAfter(cause, poprun), 125);
-  EXPECT_EQ(poprun.err(), lost("h1", "nothing was heard for 5 s (--host-silence)"));
+  EXPECT_EQ(said(poprun), lost("h1", "nothing was heard for 5 s (--host-silence)"));
   expectCleanBehindCutLink({1});
 }
 
@@ -86,7 +86,7 @@ TEST_F(HostLost, TogetherWithAnother) {
   hosts.linkDown(1);
   hosts.linkDown(2);
   EXPECT_EQ(endAfter(cause, poprun), 125);
-  EXPECT_EQ(poprun.err(),
+  EXPECT_EQ(said(poprun),
             "poprun: hosts h1 and h2 were lost: nothing was heard for 2 s (--host-silence); "
             "the other instance was stopped\n");
   expectCleanBehindCutLink({1, 2});
@@ -101,7 +101,7 @@ TEST_F(HostLost, AndTheJobGoesOnWithoutIt) {
   const auto cause = Clock::now();
   hosts.linkDown(1);
   EXPECT_EQ(endAfter(cause, poprun), 0);
-  EXPECT_EQ(poprun.err(),
+  EXPECT_EQ(said(poprun),
             "poprun: host h1 was lost: nothing was heard for 2 s (--host-silence); the other 4 "
             "instances were stopped; the job starts again (restart 1 of 1)\n");
   expectCleanBehindCutLink({1});

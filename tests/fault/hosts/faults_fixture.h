@@ -70,6 +70,15 @@ class HostFaults : public HostsTest {
     EXPECT_EQ(leftOnHosts(kPatience), "");
   }
 
+  /// What poprun has said on stderr, but for whom it waits, which depends on the machine's load.
+  static std::string said(const PoprunProcess& poprun) {
+    std::string text;
+    for (const std::string& line : linesOf(poprun.err())) {
+      if (!line.starts_with("poprun: waiting for ")) text += line + '\n';
+    }
+    return text;
+  }
+
   /// poprun's exit code. It comes soon enough after `cause`.
   int endAfter(Clock::time_point cause, PoprunProcess& poprun, Milliseconds limit = kEndLimit) const {
     const int exit_code = poprun.wait();

@@ -26,7 +26,7 @@ TEST_F(HostsLauncher, CutOffLosesItsHostsAndTheyTheirJob) {
   const auto cause = Clock::now();
   hosts.linkDown(0);
   EXPECT_EQ(endAfter(cause, poprun), 125);
-  EXPECT_EQ(poprun.err(), "poprun: hosts h1 and h2 were lost: nothing was heard for 2 s (--host-silence)\n");
+  EXPECT_EQ(said(poprun), "poprun: hosts h1 and h2 were lost: nothing was heard for 2 s (--host-silence)\n");
   expectCleanBehindCutLink({1, 2, 0});
 }
 
@@ -68,7 +68,7 @@ TEST_F(HostsLauncher, StoppedByCtrlZStopsTheInstancesAndGoesOnWithThem) {
     EXPECT_TRUE(waitUntil([&] { return statOf(pid).value_or(ProcessStat{}).state == 'S'; }, kPatience));
   poprun.signal(SIGINT);
   EXPECT_EQ(endAfter(cause, poprun), 130);
-  EXPECT_EQ(poprun.err(), "");
+  EXPECT_EQ(said(poprun), "");
   EXPECT_EQ(leftOnHosts(), "");
 }
 
@@ -87,7 +87,7 @@ TEST_F(HostsLauncher, TimeLimitEndsTheJobEverywhere) {
   PoprunProcess poprun(waitingJob({"--timeout", "1"}));
   const auto cause = Clock::now();
   EXPECT_EQ(endAfter(cause, poprun), 124);
-  EXPECT_EQ(poprun.err(), "poprun: the job did not end within 1 s (--timeout); all instances were stopped\n");
+  EXPECT_EQ(said(poprun), "poprun: the job did not end within 1 s (--timeout); all instances were stopped\n");
   EXPECT_EQ(leftOnHosts(), "");
 }
 
