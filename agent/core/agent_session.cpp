@@ -80,7 +80,8 @@ void AgentSession::handle(RunCommand& command) {
 }
 
 // The launcher stops its instances when it is about to be stopped itself: its silence says nothing until it
-// continues them. Our own signs of life go on, now and then, so that the link finds out when nobody takes them.
+// continues them. Our own signs of life go on, now and then, so that the link finds out when nobody takes
+// them.
 void AgentSession::handle(SignalCommand& command) {
   agent_->signal(command.signal);
   if (command.signal == SIGCONT) heartbeat_.expectSigns();

@@ -47,8 +47,8 @@ class Heartbeat {
   }
 
   /// The other side will say nothing for a time of its choice, until expectSigns(). Until then we only beat
-  /// now and then: enough for the kernel to find that nobody takes it, too little to seem alive to a side that
-  /// has spoken and was not heard.
+  /// now and then: enough for the kernel to find that nobody takes it, too little to seem alive to a side
+  /// that has spoken and was not heard.
   void expectSilence() {
     if (!running()) return;
     stop();

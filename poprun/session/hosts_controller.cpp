@@ -102,6 +102,7 @@ BootstrapEvents HostsController::eventsFor(const std::vector<int>& hosts) {
 }
 
 void HostsController::reached(Host& host, ReachedHost how) {
+  if (shutting_down_) return;  // its stream ends with this, and so does its agent
   rpc::v1::Hello hello = helloTo(host, how);
   link(host, rpc::channelOver(std::move(how.stream)), std::move(hello));
 }

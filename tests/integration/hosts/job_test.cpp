@@ -169,7 +169,7 @@ TEST_F(JobOnHosts, LosesAHostThatGivesNoSignOfLife) {
   hosts.linkDown(1);
   EXPECT_EQ(poprun.wait(), 125);
   EXPECT_THAT(poprun.err(), HasSubstr("host h1 was lost"));
-  EXPECT_THAT(poprun.err(), HasSubstr("silent for 1500 ms"));
+  EXPECT_THAT(poprun.err(), HasSubstr("nothing was heard for 1500 ms (--host-silence)"));
   EXPECT_EQ(leftOnHosts(std::chrono::milliseconds(5000)), "");
 }
 
