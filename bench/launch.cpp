@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // How quickly poprun starts and ends whole jobs, beside the floors under it and its peers. JSON lines on
 // stdout, tables on stderr. It reports: its exit code does not depend on the figures.
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -10,6 +12,10 @@
 
 #include "bench/harness/command.h"
 #include "bench/harness/machine.h"
+#include "bench/launch_hosts/contestants.h"
+#include "bench/launch_hosts/measure.h"
+#include "bench/launch_hosts/report.h"
+#include "bench/launch_hosts/rig.h"
 #include "bench/launch_speed/contestants.h"
 #include "bench/launch_speed/goals.h"
 #include "bench/launch_speed/measure.h"
@@ -63,46 +69,80 @@ class ScratchDirectory {
   std::filesystem::path path_;
 };
 
-std::vector<Contestant> usableContestants(const LaunchOptions& options, const JobPrograms& programs,
-                                          const std::string& own_directory) {
-  std::vector<Contestant> usable;
-  for (Contestant& contestant : chooseContestants(options.only, own_directory)) {
-    const std::string why = whyUnusable(contestant, programs);
-    record(JsonLine("contestant")
-               .add("contestant", contestant.name)
-               .add("program", contestant.program)
-               .add("usable", why.empty())
-               .add("why_not", why));
-    if (why.empty())
-      usable.push_back(std::move(contestant));
-    else
-      std::fprintf(stderr, "%s is left out: %s\n", contestant.name.c_str(), why.c_str());
-  }
-  return usable;
+std::filesystem::path ownDirectory() {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path();
 }
 
-int benchmark(const LaunchOptions& options) {
-  if (const Status adopted = adoptOrphans(); !adopted.ok()) {
-    std::fprintf(stderr, "bench/launch: %s\n", adopted.message().c_str());
-    return 1;
-  }
-  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // a benchmark that is interrupted keeps what it has measured
-  forgetOuterLauncher();
-  const ScratchDirectory scratch;
-  const std::string own_directory =
-      scratch.install(std::filesystem::read_symlink("/proc/self/exe").parent_path());
-  const JobPrograms programs{findInPath("true"), own_directory + "/bench_launch_rank"};
-  const Machine machine = describeMachine();
-  record(toJson(machine));
-  std::fprintf(stderr, "%s\n", inWords(machine).c_str());
+// True if it can be measured; else the reason is printed.
+bool isUsable(const std::string& name, const std::string& why_not) {
+  record(
+      JsonLine("contestant").add("contestant", name).add("usable", why_not.empty()).add("why_not", why_not));
+  if (!why_not.empty()) std::fprintf(stderr, "%s is left out: %s\n", name.c_str(), why_not.c_str());
+  return why_not.empty();
+}
 
-  const std::vector<Contestant> contestants = usableContestants(options, programs, own_directory);
-  const Figures figures = measureAll(contestants, programs, options, {record, showProgress});
+template <typename AllFigures>
+void report(const AllFigures& figures) {
   showProgress("");
   const std::vector<Goal> goals = judge(figures);
   for (const JsonLine& line : toJson(figures, goals)) record(line);
   std::fputs(inWords(figures, goals).c_str(), stderr);
+}
+
+void prepare() {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // a benchmark that is interrupted keeps what it has measured
+  forgetOuterLauncher();
+  const Machine machine = describeMachine();
+  record(toJson(machine));
+  std::fprintf(stderr, "%s\n", inWords(machine).c_str());
+}
+
+int failed(const std::string& why) {
+  std::fprintf(stderr, "bench/launch: %s\n", why.c_str());
+  return 1;
+}
+
+int benchmark(const LaunchOptions& options) {
+  if (const Status adopted = adoptOrphans(); !adopted.ok()) return failed(adopted.message());
+  prepare();
+  const ScratchDirectory scratch;
+  const std::string own_directory = scratch.install(ownDirectory());
+  const JobPrograms programs{findInPath("true"), own_directory + "/bench_launch_rank"};
+  std::vector<Contestant> contestants = chooseContestants(options.only, own_directory);
+  std::erase_if(contestants,
+                [&](const Contestant& each) { return !isUsable(each.name, whyUnusable(each, programs)); });
+  report(measureAll(contestants, programs, options, {record, showProgress}));
   return 0;
+}
+
+int benchmarkHosts(HostRig& rig, const LaunchOptions& options) {
+  if (const Status adopted = adoptOrphans(); !adopted.ok()) return failed(adopted.message());
+  prepare();
+  const ScratchDirectory scratch;
+  std::vector<HostContestant> contestants = chooseHostContestants(options.only);
+  std::erase_if(contestants, [&](const HostContestant& each) {
+    return !isUsable(each.name, whyUnusable(each, rig, options));
+  });
+  report(measureHosts(rig, contestants, options, {record, showProgress}));
+  return 0;
+}
+
+// The hosts are this process's children, and all that is measured those of another: what a contestant leaves
+// behind is ended after each run, whatever it is.
+int benchmarkBesideHosts(const LaunchOptions& options) {
+  if (::geteuid() != 0) return failed("--hosts makes network namespaces, which only root may: use sudo");
+  HostRig rig(*std::max_element(options.host_counts.begin(), options.host_counts.end()), ownDirectory());
+  std::fflush(nullptr);
+  const pid_t child = ::fork();
+  if (child < 0) return failed("fork failed");
+  if (child == 0) {
+    const int code = benchmarkHosts(rig, options);
+    std::fflush(nullptr);
+    std::_Exit(code);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
 }  // namespace
@@ -118,5 +158,6 @@ int main(int argc, char** argv) {
     std::fputs(pop::bench::launchHelp().c_str(), stdout);
     return 0;
   }
-  return pop::bench::benchmark(options.value());
+  return options.value().host_counts.empty() ? pop::bench::benchmark(options.value())
+                                             : pop::bench::benchmarkBesideHosts(options.value());
 }

@@ -54,12 +54,12 @@ Result<pid_t> start(const Command& command, int output) {
 // One started command: reads its output until it ends.
 class RunningCommand {
  public:
-  RunningCommand(pid_t pid, sys::Fd output, std::size_t kept_bytes)
+  RunningCommand(pid_t pid, sys::Fd output, const Command& command)
       // glibc 2.36 declares pidfd_open without C linkage.
       : pid_(pid),
         pidfd_(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))),
         output_(std::move(output)),
-        kept_bytes_(kept_bytes) {}
+        command_(command) {}
 
   /// True when the process has ended (it is not reaped yet), false at the deadline.
   bool waitUntil(Clock::time_point deadline) {
@@ -100,7 +100,9 @@ class RunningCommand {
       if (size < 0 && errno == EINTR) continue;
       if (size < 0) return;
       bytes_ += size;
-      kept_.append(buffer.data(), std::min(static_cast<std::size_t>(size), kept_bytes_ - kept_.size()));
+      kept_.append(buffer.data(),
+                   std::min(static_cast<std::size_t>(size), command_.kept_output_bytes - kept_.size()));
+      if (command_.watch) command_.watch(kept_, pid_);
     }
     output_.reset();
   }
@@ -108,7 +110,7 @@ class RunningCommand {
   pid_t pid_;
   sys::Fd pidfd_;
   sys::Fd output_;
-  std::size_t kept_bytes_;
+  const Command& command_;
   std::string kept_;
   std::int64_t bytes_ = 0;
 };
@@ -131,7 +133,7 @@ Result<RunResult> run(const Command& command) {
   const auto begin = Clock::now();
   POP_ASSIGN_OR_RETURN(const pid_t pid, start(command, pipe.write_end.get()));
   pipe.write_end.reset();
-  RunningCommand running(pid, std::move(pipe.read_end), command.kept_output_bytes);
+  RunningCommand running(pid, std::move(pipe.read_end), command);
 
   const bool ended = running.waitUntil(begin + command.time_limit);
   if (!ended) {

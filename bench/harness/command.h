@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@ struct Command {
   std::vector<std::string> argv;  // argv[0] is a path
   std::chrono::milliseconds time_limit{10'000};
   std::size_t kept_output_bytes = 1 << 20;  // the rest is read and counted, but thrown away
+  // Called as output comes, with what is kept of it so far and the process that was started.
+  std::function<void(const std::string& output, pid_t pid)> watch;
 };
 
 enum class End : std::uint8_t { kExited, kSignalled, kTimedOut };

@@ -63,14 +63,7 @@ class Tracer {
  private:
   // The memory is still there at this stop. Threads share it: the first one of the process counts.
   void notePeak(pid_t task) {
-    const std::string directory = "/proc/" + std::to_string(task);
-    const Result<std::string> status = sys::readFile(directory + "/status");
-    if (!status.ok() || fieldOf(status.value(), "Tgid") != std::to_string(task)) return;
-    std::error_code unreadable;
-    ProcessPeak peak{.executable = std::filesystem::read_symlink(directory + "/exe", unreadable),
-                     .name = fieldOf(status.value(), "Name")};
-    std::istringstream(fieldOf(status.value(), "VmHWM")) >> peak.peak_kib;
-    peaks_.push_back(std::move(peak));
+    if (std::optional<ProcessPeak> peak = peakMemoryOf(task)) peaks_.push_back(std::move(*peak));
   }
 
   std::set<pid_t> tasks_;
@@ -92,6 +85,17 @@ pid_t startTraced(const Command& command, int output) {
 }
 
 }  // namespace
+
+std::optional<ProcessPeak> peakMemoryOf(pid_t pid) {
+  const std::string directory = "/proc/" + std::to_string(pid);
+  const Result<std::string> status = sys::readFile(directory + "/status");
+  if (!status.ok() || fieldOf(status.value(), "Tgid") != std::to_string(pid)) return std::nullopt;
+  std::error_code unreadable;
+  ProcessPeak peak{.executable = std::filesystem::read_symlink(directory + "/exe", unreadable),
+                   .name = fieldOf(status.value(), "Name")};
+  std::istringstream(fieldOf(status.value(), "VmHWM")) >> peak.peak_kib;
+  return peak;
+}
 
 Result<std::vector<ProcessPeak>> tracePeakMemory(const Command& command) {
   const sys::Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));

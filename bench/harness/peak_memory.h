@@ -4,7 +4,10 @@
 // largest of a tree. No time can be taken of such a run.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +20,9 @@ struct ProcessPeak {
   std::string name;        // as `ps` shows it
   std::int64_t peak_kib = 0;
 };
+
+/// Of a process that is still there, until now. Nothing when it is gone.
+std::optional<ProcessPeak> peakMemoryOf(pid_t pid);
 
 /// In the order of their ends. Not possible where ptrace is forbidden. A command that outlasts its time limit
 /// is ended and gives kDeadlineExceeded.

@@ -15,9 +15,10 @@ namespace pop::bench {
 struct TimeFigure {
   std::string contestant;
   bool is_peer = false;
-  std::string job_program;  // "true" or "rank"
+  std::string job_program;  // "true" or "rank"; over hosts "1 per host" and the like
   int processes = 0;
   Summary wall_ms;      // over runs that ended well; a figure without any has count 0
+  Summary cpu_ms;       // of the launcher and the children that it has waited for, over the same runs
   int hung = 0;         // runs that were ended at their time limit
   int failed = 0;       // runs with another exit code than 0, or without the output of every rank
   int not_quiet = 0;    // counted runs that began although the machine was busy

@@ -3,7 +3,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <set>
 
+#include "bench/launch_hosts/contestants.h"
 #include "bench/launch_speed/contestants.h"
 
 namespace pop::bench {
@@ -16,20 +18,36 @@ struct Bound {
   int time_limit_ms = 10'000;
 };
 
+// Of jobs on this host and of those over hosts.
+std::set<std::string> allNames() {
+  std::set<std::string> names;
+  for (const std::string& name : contestantNames()) names.insert(name);
+  for (const std::string& name : hostContestantNames()) names.insert(name);
+  return names;
+}
+
 void bind(CLI::App& app, Bound& bound) {
   LaunchOptions& options = bound.options;
   app.set_help_flag("--help", "print this and exit");
   app.add_option("--n", options.process_counts, "numbers of processes, as in 1,8,128")
       ->delimiter(',')
       ->check(CLI::Range(1, 100'000));
-  app.add_option("--repeats", options.repeats, "counted runs of each figure; 3 at most from 512 processes on")
+  app.add_option("--hosts", options.host_counts, "measure jobs over so many hosts, as in 1,8,32; needs root")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 128));
+  app.add_option("--per-host", options.per_host, "with --hosts: processes on each host, as in 1,8")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1000));
+  app.add_option("--repeats", options.repeats,
+                 "counted runs of each figure; at most 3 from 512 processes on, 7 from 32 hosts on")
       ->check(CLI::Range(1, 10'000));
   app.add_option("--only", options.only, "contestants, as in poprun,hydra")
       ->delimiter(',')
-      ->check(CLI::IsMember(contestantNames()));
-  app.add_option("--measure", options.measures, "what to measure: time, rate, memory")
+      ->check(CLI::IsMember(allNames()));
+  app.add_option("--measure", options.measures,
+                 "what to measure: time, rate, memory; with --hosts: time, cost, fence, memory, silence")
       ->delimiter(',')
-      ->check(CLI::IsMember({"time", "rate", "memory"}));
+      ->check(CLI::IsMember({"time", "rate", "memory", "cost", "fence", "silence"}));
   app.add_option("--quiet-patience-ms", bound.quiet_patience_ms,
                  "how long a run waits for a quiet machine; 0: not at all")
       ->check(CLI::Range(0, 600'000));
@@ -44,7 +62,10 @@ void applyQuick(const CLI::App& app, Bound& bound) {
   LaunchOptions& options = bound.options;
   if (app.count("--n") == 0) options.process_counts = {1, 2, 8};
   if (app.count("--repeats") == 0) options.repeats = 3;
-  if (app.count("--only") == 0) options.only = {kPoprun, kFloor, kFloorOfTwoThreads};
+  if (app.count("--only") == 0) {
+    options.only = options.host_counts.empty() ? std::vector<std::string>{kPoprun, kFloor, kFloorOfTwoThreads}
+                                               : std::vector<std::string>{kPoprun, kSshLimit};
+  }
   if (app.count("--quiet-patience-ms") == 0) bound.quiet_patience_ms = 0;
   options.jobs_per_rate = 10;
 }
@@ -52,7 +73,7 @@ void applyQuick(const CLI::App& app, Bound& bound) {
 }  // namespace
 
 bool LaunchOptions::measure(const std::string& what) const {
-  return std::find(measures.begin(), measures.end(), what) != measures.end();
+  return measures.empty() || std::find(measures.begin(), measures.end(), what) != measures.end();
 }
 
 Result<LaunchOptions> parseLaunchOptions(int argc, const char* const* argv) {

@@ -8,7 +8,6 @@
 #include "bench/launch_speed/contestants.h"
 
 namespace pop::bench {
-namespace {
 
 JsonLine toJson(const TimeFigure& figure) {
   return JsonLine("time")
@@ -21,6 +20,7 @@ JsonLine toJson(const TimeFigure& figure) {
       .add("lower_quartile_ms", figure.wall_ms.lower_quartile)
       .add("upper_quartile_ms", figure.wall_ms.upper_quartile)
       .add("max_ms", figure.wall_ms.max)
+      .add("cpu_median_ms", figure.cpu_ms.median)
       .add("hung", figure.hung)
       .add("failed", figure.failed)
       .add("not_quiet", figure.not_quiet);
@@ -36,7 +36,6 @@ JsonLine toJson(const Goal& goal) {
       .add("reached", goal.reached());
 }
 
-// "3.14", with what the reader must know: ~ most runs began on a busy machine, h hung, f failed.
 std::string cellOf(const TimeFigure& figure) {
   const auto counted = static_cast<int>(figure.wall_ms.count);
   std::string cell = counted == 0 ? "-" : fixed(figure.wall_ms.median, figure.wall_ms.median < 100 ? 2 : 0);
@@ -45,6 +44,19 @@ std::string cellOf(const TimeFigure& figure) {
   if (figure.failed > 0) cell += " f" + std::to_string(figure.failed);
   return cell;
 }
+
+std::string goalTable(const std::vector<Goal>& goals) {
+  if (goals.empty()) return {};
+  Table table({"goal", "limit", "measured", "reached"});
+  for (const Goal& goal : goals) {
+    table.addRow({goal.text + (goal.unit.empty() ? "" : ", " + goal.unit),
+                  (goal.at_least ? ">= " : "<= ") + fixed(goal.limit, 1), fixed(goal.value, 2),
+                  std::string(goal.is_noisy ? "~" : "") + (goal.reached() ? "yes" : "NO")});
+  }
+  return "Goals\n\n" + table.text() + '\n';
+}
+
+namespace {
 
 // One row for each number of processes, one column for each contestant, poprun's ratios behind its rivals.
 std::string timeTable(const Figures& figures, const std::string& job_program) {
@@ -99,17 +111,6 @@ std::string memoryTable(const Figures& figures) {
   return "Peak memory of the launcher's own processes\n\n" + table.text() + '\n';
 }
 
-std::string goalTable(const std::vector<Goal>& goals) {
-  if (goals.empty()) return {};
-  Table table({"goal", "limit", "measured", "reached"});
-  for (const Goal& goal : goals) {
-    table.addRow({goal.text + (goal.unit.empty() ? "" : ", " + goal.unit),
-                  (goal.at_least ? ">= " : "<= ") + fixed(goal.limit, 1), fixed(goal.value, 2),
-                  std::string(goal.is_noisy ? "~" : "") + (goal.reached() ? "yes" : "NO")});
-  }
-  return "Goals\n\n" + table.text() + '\n';
-}
-
 std::string failures(const Figures& figures) {
   std::string text;
   for (const TimeFigure& figure : figures.times) {
@@ -148,9 +149,7 @@ std::vector<JsonLine> toJson(const Figures& figures, const std::vector<Goal>& go
 
 std::string inWords(const Figures& figures, const std::vector<Goal>& goals) {
   return timeTable(figures, "true") + timeTable(figures, "rank") + rateTable(figures) + memoryTable(figures) +
-         goalTable(goals) + failures(figures) +
-         "~: most of the runs did not begin on a quiet machine. hK, fK: K runs hung, failed. -: no run ended "
-         "well.\n";
+         goalTable(goals) + failures(figures) + kLegend;
 }
 
 }  // namespace pop::bench

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/launch_hosts/contestants.h"
+
+#include <algorithm>
+
+#include "bench/harness/command.h"
+#include "bench/launch_speed/contestants.h"
+
+namespace pop::bench {
+namespace {
+
+using Words = std::vector<std::string>;
+
+constexpr const char* kParallel = "64";
+
+Words poprun(const HostRig& rig, const HostJob& job, KeyExchange) {
+  return poprunOnHosts(rig, job, {rig.program("bench_launch_rank")});
+}
+
+Words parallelSsh(const HostRig& rig, const HostJob& job, KeyExchange exchange) {
+  return {findInPath("xargs"), "-a", rig.addressFile(job.hosts), "-P", kParallel, "-I", "{}",
+          findInPath("ssh"),   "-F", rig.sshConfig(exchange),    "{}", "true"};
+}
+
+// -localhost: its proxies connect back to this name, and our host name means another address there.
+Words hydra(const HostRig& rig, const HostJob& job, KeyExchange exchange) {
+  return {findInPath("mpiexec.hydra"),
+          "-launcher",
+          "ssh",
+          "-launcher-exec",
+          rig.sshCommand(exchange),
+          "-localhost",
+          rig.ownAddress(),
+          "-hosts",
+          rig.addresses(job.hosts, ",", ':' + std::to_string(job.per_host)),
+          "-n",
+          std::to_string(job.processes()),
+          rig.program("bench_launch_rank")};
+}
+
+// Its tree of ssh from host to host is quicker than without. odls_base_cutoff: see
+// ../launch_speed/contestants.cpp.
+Words openMpi(const HostRig& rig, const HostJob& job, KeyExchange exchange) {
+  const std::string network = rig.ownAddress() + "/24";
+  return {findInPath("mpirun.openmpi"),
+          "--allow-run-as-root",
+          "--bind-to",
+          "none",
+          "--mca",
+          "odls_base_cutoff",
+          "100000",
+          "--mca",
+          "plm_rsh_agent",
+          rig.sshCommand(exchange),
+          "--mca",
+          "oob_tcp_if_include",
+          network,
+          "--host",
+          rig.addresses(job.hosts, ",", ':' + std::to_string(job.per_host)),
+          "-n",
+          std::to_string(job.processes()),
+          rig.program("bench_launch_rank")};
+}
+
+Words pdsh(const HostRig& rig, const HostJob& job, KeyExchange exchange) {
+  return {findInPath("env"),
+          "PDSH_SSH_ARGS=-F " + rig.sshConfig(exchange) + " %h",
+          findInPath("pdsh"),
+          "-R",
+          "ssh",
+          "-f",
+          kParallel,
+          "-w",
+          rig.addresses(job.hosts, ","),
+          "true"};
+}
+
+Words clush(const HostRig& rig, const HostJob& job, KeyExchange exchange) {
+  return {findInPath("clush"), "-o", "-F " + rig.sshConfig(exchange), "-f",
+          kParallel,           "-w", rig.addresses(job.hosts, ","),   "true"};
+}
+
+std::vector<HostContestant> allContestants() {
+  std::vector<HostContestant> all{{.name = kPoprun, .command = poprun}};
+  const HostContestant others[] = {
+      {.name = "ssh", .starts_ranks = false, .command = parallelSsh, .needs = "ssh"},
+      {.name = kHydra, .is_peer = true, .command = hydra, .needs = "mpiexec.hydra"},
+      {.name = "openmpi", .is_peer = true, .command = openMpi, .needs = "mpirun.openmpi"},
+      {.name = "pdsh", .is_peer = true, .starts_ranks = false, .command = pdsh, .needs = "pdsh"},
+      {.name = "clush", .is_peer = true, .starts_ranks = false, .command = clush, .needs = "clush"},
+  };
+  for (const HostContestant& each : others) {
+    all.push_back(each);
+    all.push_back(each);
+    all.back().name += "-curve25519";
+    all.back().exchange = KeyExchange::kCurve25519;
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<std::string> hostContestantNames() {
+  std::vector<std::string> names;
+  for (const HostContestant& contestant : allContestants()) names.push_back(contestant.name);
+  return names;
+}
+
+std::vector<HostContestant> chooseHostContestants(const std::vector<std::string>& only) {
+  std::vector<HostContestant> chosen = allContestants();
+  std::erase_if(chosen, [&](const HostContestant& contestant) {
+    return !only.empty() && std::find(only.begin(), only.end(), contestant.name) == only.end();
+  });
+  return chosen;
+}
+
+Words poprunOnHosts(const HostRig& rig, const HostJob& job, const Words& program) {
+  Words words{
+      rig.program("poprun"),          "--ssh-config", rig.sshConfig(KeyExchange::kDefault), "--agent-path",
+      rig.program("popdist-agent"),   "--host",       rig.addresses(job.hosts, ","),        "-n",
+      std::to_string(job.processes())};
+  words.insert(words.end(), program.begin(), program.end());
+  return words;
+}
+
+}  // namespace pop::bench

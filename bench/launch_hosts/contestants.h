@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who starts processes on hosts over SSH: poprun, the limit that parallel ssh sets, and the peers.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/launch_hosts/rig.h"
+
+namespace pop::bench {
+
+/// One process on each host that only connects and runs `true`: what no launcher over OpenSSH is quicker
+/// than.
+inline const std::string kSshLimit = "ssh-curve25519";
+
+struct HostJob {
+  int hosts = 1;
+  int per_host = 1;
+
+  int processes() const { return hosts * per_host; }
+};
+
+struct HostContestant {
+  std::string name;
+  bool is_peer = false;      // a launcher of others; the limit is none
+  bool starts_ranks = true;  // else it runs `true`, once on each host
+  std::vector<std::string> (*command)(const HostRig& rig, const HostJob& job, KeyExchange exchange) = nullptr;
+  KeyExchange exchange = KeyExchange::kDefault;
+  std::string needs;  // the program that must be installed; empty: one of ours
+
+  bool can(const HostJob& job) const { return starts_ranks || job.per_host == 1; }
+};
+
+std::vector<std::string> hostContestantNames();
+
+/// All that `only` names; empty: all.
+std::vector<HostContestant> chooseHostContestants(const std::vector<std::string>& only);
+
+/// The command line of poprun for `job`, with `options` and `program` at its end.
+std::vector<std::string> poprunOnHosts(const HostRig& rig, const HostJob& job,
+                                       const std::vector<std::string>& program);
+
+}  // namespace pop::bench

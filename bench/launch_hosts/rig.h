@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Real hosts for benchmarks (tests/testing/test_hosts.h), our programs where all of them see them, and what
+// each launcher wants to be told to reach them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tests/testing/test_hosts.h"
+
+namespace pop::bench {
+
+/// Which key exchange OpenSSH uses: its own first choice, or the one that costs least, which libssh takes
+/// unasked.
+enum class KeyExchange { kDefault, kCurve25519 };
+
+class HostRig {
+ public:
+  /// `programs`: where ours were built, below the build directory, which all hosts see.
+  HostRig(int hosts, const std::string& programs);
+  ~HostRig();
+  HostRig(const HostRig&) = delete;
+  HostRig& operator=(const HostRig&) = delete;
+
+  testing::TestHosts& hosts() { return hosts_; }
+
+  /// Ours, as all hosts see us.
+  std::string ownAddress() const { return hosts_.ownAddress(); }
+  /// One of our programs as it is installed on every host.
+  std::string program(const std::string& name) const { return directory_ + '/' + name; }
+  /// The addresses of the first `count` hosts, `separator` between them and `suffix` behind each.
+  std::string addresses(int count, const std::string& separator, const std::string& suffix = "") const;
+  /// A file with the addresses of the first `count` hosts, one in a line.
+  std::string addressFile(int count) const;
+  std::string sshConfig(KeyExchange exchange) const;
+  /// A program that does what `ssh -F sshConfig(exchange)` does.
+  std::string sshCommand(KeyExchange exchange) const;
+
+ private:
+  void installPrograms(const std::string& programs) const;
+  void writeSshFiles() const;
+
+  testing::TestHosts hosts_;
+  std::string directory_;
+};
+
+}  // namespace pop::bench
