@@ -75,6 +75,21 @@ TEST(LaunchBenchmark, APeerThatHangsIsCountedAndNotWaitedFor) {
   EXPECT_THAT(run.value().output, HasSubstr("- h1"));
 }
 
+TEST(LaunchBenchmark, QuickRunOverHostsMeasuresPoprunBesideSsh) {
+  ASSERT_TRUE(adoptOrphans().ok());
+  const Result<RunResult> run = pop::bench::run(
+      {.argv = {kBenchmark, "--quick", "--hosts", "1,2", "--repeats", "1", "--measure", "time,fence,memory"},
+       .time_limit = std::chrono::seconds(50)});
+  ASSERT_TRUE(run.ok()) << run.status().message();
+  ASSERT_TRUE(run.value().succeeded()) << inWords(run.value()) << '\n' << run.value().output;
+  for (const std::string contestant : {"poprun", "ssh-curve25519"}) {
+    EXPECT_THAT(run.value().output, HasSubstr(R"({"type": "time", "contestant": ")" + contestant +
+                                              R"(", "program": "1 per host", "n": 2, "runs": 1,)"));
+  }
+  EXPECT_THAT(run.value().output, HasSubstr("A fence of 8 instances on 2 hosts: "));
+  EXPECT_THAT(run.value().output, HasSubstr("MB; poprun "));
+}
+
 TEST(LaunchBenchmark, AMistakenOptionIsNamedAndNothingRuns) {
   const Result<RunResult> run = pop::bench::run({.argv = {kBenchmark, "--only", "nobody"}});
   ASSERT_TRUE(run.ok());

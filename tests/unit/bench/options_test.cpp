@@ -41,5 +41,15 @@ TEST(LaunchOptions, LargeJobsAreRepeatedLessAndMayTakeLonger) {
   EXPECT_GT(options.timeLimitOf(1024), options.timeLimitOf(1));
 }
 
+TEST(LaunchOptions, HostsHaveContestantsOfTheirOwnAndManyOfThemAreRepeatedLess) {
+  const auto options = parse({"--hosts", "1,8,32", "--per-host", "1,8", "--only", "poprun,ssh-curve25519"});
+  ASSERT_TRUE(options.ok()) << options.status().message();
+  EXPECT_THAT(options.value().host_counts, ElementsAre(1, 8, 32));
+  EXPECT_THAT(options.value().per_host, ElementsAre(1, 8));
+  EXPECT_EQ(options.value().repeatsOnHosts(8), 11);
+  EXPECT_EQ(options.value().repeatsOnHosts(32), 7);
+  EXPECT_FALSE(parse({"--hosts", "0"}).ok());
+}
+
 }  // namespace
 }  // namespace pop::bench

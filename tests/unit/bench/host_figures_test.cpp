@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/launch_hosts/figures.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "bench/launch_hosts/report.h"
+
+namespace pop::bench {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TimeFigure figure(const std::string& contestant, bool is_peer, int hosts, double wall_ms, double cpu_ms = 0) {
+  return {.contestant = contestant,
+          .is_peer = is_peer,
+          .job_program = "1 per host",
+          .processes = hosts,
+          .wall_ms = summarize({wall_ms}),
+          .cpu_ms = summarize({cpu_ms})};
+}
+
+TEST(ControllerCost, IsALineThroughWhatWasMeasured) {
+  const auto cost = controllerCost({figure("poprun", false, 8, 1, 26), figure("poprun", false, 16, 1, 42),
+                                    figure("poprun", false, 32, 1, 74)});
+  ASSERT_TRUE(cost.has_value());
+  EXPECT_NEAR(cost->fixed_ms, 10, 1e-9);
+  EXPECT_NEAR(cost->per_host_ms, 2, 1e-9);
+  EXPECT_NEAR(cost->of(1000), 2010, 1e-9);
+}
+
+TEST(ControllerCost, NeedsTwoNumbersOfHosts) {
+  EXPECT_FALSE(controllerCost({}).has_value());
+  EXPECT_FALSE(controllerCost({figure("poprun", false, 8, 1, 26)}).has_value());
+}
+
+TEST(HostGoals, HoldPoprunAgainstTheLimitOfSshAndAgainstTheFastestPeer) {
+  HostFigures figures;
+  figures.times = {figure("poprun", false, 32, 600), figure("ssh-curve25519", false, 32, 480),
+                   figure("hydra", true, 32, 1500), figure("pdsh", true, 32, 500)};
+  const std::vector<Goal> goals = judge(figures);
+  ASSERT_EQ(goals.size(), 2U);
+  EXPECT_EQ(goals[0].text, "poprun / ssh-curve25519, 32 hosts");
+  EXPECT_DOUBLE_EQ(goals[0].value, 1.25);
+  EXPECT_FALSE(goals[0].reached());
+  EXPECT_EQ(goals[1].text, "poprun / pdsh, 32 hosts");
+  EXPECT_FALSE(goals[1].reached());
+}
+
+TEST(HostGoals, AreNotJudgedWithoutFigures) {
+  EXPECT_THAT(judge(HostFigures{}), IsEmpty());
+}
+
+TEST(HostReport, HasARowForEachContestantAndAColumnForEachNumberOfHosts) {
+  HostFigures figures;
+  figures.times = {figure("poprun", false, 1, 100), figure("hydra", true, 1, 200),
+                   figure("poprun", false, 8, 300), figure("hydra", true, 8, 300)};
+  const std::string text = inWords(figures, {});
+  EXPECT_THAT(text, HasSubstr("| hydra  |        200 |        0.50 |         300 |        1.00 |"));
+}
+
+}  // namespace
+}  // namespace pop::bench
