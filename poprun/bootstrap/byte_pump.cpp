@@ -3,16 +3,30 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 
+#include <array>
+#include <set>
 #include <utility>
 
 #include "common/base/check.h"
 
 namespace pop {
+namespace {
 
-BytePump::BytePump() : wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  POP_CHECK(wake_.valid());
+// An event's origin: whose descriptor, and which of its. Nobody has the number 0, so that is wake_.
+std::uint64_t packed(std::uint32_t id, std::size_t slot) {
+  return (std::uint64_t{id} << 32) | slot;
+}
+
+}  // namespace
+
+BytePump::BytePump()
+    : wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
+  POP_CHECK(wake_.valid() && epoll_.valid());
+  epoll_event wake{.events = EPOLLIN, .data = {.u64 = packed(0, 0)}};
+  POP_CHECK(::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wake_.get(), &wake) == 0);
   // Signals are the loop's business.
   sigset_t all, before;
   sigfillset(&all);
@@ -34,18 +48,23 @@ void BytePump::add(std::unique_ptr<Pumped> pumped) {
 }
 
 void BytePump::run() {
-  std::vector<pollfd> fds;
-  std::vector<std::size_t> begins;
+  std::array<epoll_event, 64> events;
   while (!stopping_) {
-    fds.assign(1, {wake_.get(), POLLIN, 0});
-    begins.clear();
-    for (const auto& each : pumped_) {
-      begins.push_back(fds.size());
-      each->prepare(fds);
+    const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), -1);
+    std::set<Id> ready;
+    for (int i = 0; i < count; ++i) {
+      const epoll_event& event = events[static_cast<std::size_t>(i)];
+      const Id id = static_cast<Id>(event.data.u64 >> 32);
+      ready.insert(id);
+      const auto found = pumped_.find(id);
+      if (found == pumped_.end()) continue;
+      found->second.fds[event.data.u64 & UINT32_MAX].revents = static_cast<short>(event.events);
     }
-    if (::poll(fds.data(), fds.size(), -1) < 0) continue;
-    stepAll(fds, begins);
-    if (fds[0].revents == 0) continue;
+    for (const Id id : ready) {
+      const auto found = pumped_.find(id);
+      if (found != pumped_.end()) step(id, found->second);
+    }
+    if (!ready.contains(0)) continue;
     eventfd_t ignored = 0;
     ::eventfd_read(wake_.get(), &ignored);
     takeAdded();
@@ -61,22 +80,44 @@ void BytePump::takeAdded() {
     added.swap(added_);
   }
   for (std::unique_ptr<Pumped>& each : added) {
-    std::vector<pollfd> nothing_ready;
-    each->prepare(nothing_ready);
-    if (each->step(nothing_ready.data())) pumped_.push_back(std::move(each));
+    const Id id = ++last_id_;
+    Entry& entry = pumped_[id];
+    entry.pumped = std::move(each);
+    watch(id, entry);
+    step(id, entry);
   }
 }
 
-void BytePump::stepAll(std::vector<pollfd>& fds, const std::vector<std::size_t>& begins) {
-  fds.push_back({-1, 0, 0});  // the end of the last one's
-  for (std::size_t i = begins.size(); i-- > 0;) {
-    const std::size_t end = i + 1 < begins.size() ? begins[i + 1] : fds.size() - 1;
-    bool ready = false;
-    for (std::size_t at = begins[i]; at < end; ++at) ready = ready || fds[at].revents != 0;
-    if (ready && !pumped_[i]->step(&fds[begins[i]])) {
-      pumped_.erase(pumped_.begin() + static_cast<std::ptrdiff_t>(i));
-    }
+void BytePump::step(Id id, Entry& entry) {
+  while (entry.pumped->step(entry.fds.data())) {
+    if (watch(id, entry)) return;
   }
+  for (std::size_t slot = 0; slot < entry.fds.size(); ++slot) change(id, slot, entry.fds[slot], {-1, 0, 0});
+  pumped_.erase(id);
+}
+
+// False: a descriptor is not open any more, which its owner is to see at once.
+bool BytePump::watch(Id id, Entry& entry) const {
+  std::vector<pollfd> before = std::exchange(entry.fds, {});
+  entry.pumped->prepare(entry.fds);
+  before.resize(entry.fds.size(), {-1, 0, 0});
+  bool all_open = true;
+  for (std::size_t slot = 0; slot < entry.fds.size(); ++slot) {
+    pollfd& after = entry.fds[slot];
+    if (change(id, slot, before[slot], after)) continue;
+    after = {after.fd, after.events, POLLNVAL};
+    all_open = false;
+  }
+  return all_open;
+}
+
+bool BytePump::change(Id id, std::size_t slot, const pollfd& before, const pollfd& after) const {
+  if (before.fd == after.fd && (after.fd < 0 || before.events == after.events)) return true;
+  epoll_event event{.events = static_cast<std::uint32_t>(after.events), .data = {.u64 = packed(id, slot)}};
+  if (before.fd == after.fd) return ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, after.fd, &event) == 0;
+  // One that was closed has left the set by itself.
+  if (before.fd >= 0) ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, before.fd, nullptr);
+  return after.fd < 0 || ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, after.fd, &event) == 0;
 }
 
 }  // namespace pop

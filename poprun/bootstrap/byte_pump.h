@@ -6,6 +6,8 @@
 #include <poll.h>
 
 #include <atomic>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -38,15 +40,25 @@ class BytePump {
   void add(std::unique_ptr<Pumped> pumped);
 
  private:
+  using Id = std::uint32_t;
+  struct Entry {
+    std::unique_ptr<Pumped> pumped;
+    std::vector<pollfd> fds;  ///< what is waited for, as prepare() gave it
+  };
+
   void run();
   void takeAdded();
-  void stepAll(std::vector<pollfd>& fds, const std::vector<std::size_t>& begins);
+  void step(Id id, Entry& entry);
+  bool watch(Id id, Entry& entry) const;
+  bool change(Id id, std::size_t slot, const pollfd& before, const pollfd& after) const;
 
   sys::Fd wake_;
+  sys::Fd epoll_;  ///< not poll: with a thousand hosts, each byte of one would cost a look at all
   std::mutex mutex_;
   std::vector<std::unique_ptr<Pumped>> added_;  ///< under the mutex
   std::atomic<bool> stopping_ = false;
-  std::vector<std::unique_ptr<Pumped>> pumped_;  ///< the thread's own
+  std::map<Id, Entry> pumped_;  ///< the thread's own
+  Id last_id_ = 0;
   std::thread thread_;
 };
 
