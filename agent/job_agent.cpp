@@ -135,8 +135,11 @@ int runStdioAgent(Patience patience) {
   {
     rpc::AgentServer server(
         loop, {.run = [&job](std::shared_ptr<rpc::RunCall> call) { job.accept(std::move(call)); },
-               .describe = [](const rpc::v1::DescribeRequest&) -> Result<rpc::v1::HostDescription> {
+               .describe = [](const std::string&) -> Result<rpc::v1::HostDescription> {
                  return Status(Code::kUnimplemented, "a job's agent describes its host to its job");
+               },
+               .end_job = [](const std::string&, const rpc::v1::EndJobRequest&) {
+                 return Status(Code::kUnimplemented, "a job's agent ends with its call");
                }});
     server.serveOver(std::move(*stream));
     loop.run();

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <ctime>
 #include <optional>
+#include <utility>
 
 #include "agent/host_description.h"
 #include "agent/service/service.h"
@@ -22,7 +23,7 @@ namespace pop::agent {
 namespace {
 
 struct ServeOptions {
-  std::string listen = "127.0.0.1:7900";
+  std::string listen = "127.0.0.1:7571";
   std::string tls_directory;
   std::string users_file;
   int spares = 16;
@@ -70,8 +71,11 @@ class Serving {
             {.own_name = options.tls_directory.empty() ? self.name : "", .spares = {.most = options.spares}}),
         server_(loop_,
                 {.run = [this](std::shared_ptr<rpc::RunCall> call) { service_.accept(std::move(call)); },
-                 .describe =
-                     [this](const rpc::v1::DescribeRequest&) { return describeHost(service_.numJobs()); }}) {}
+                 .describe = [this](const std::string& peer) { return describe(peer); },
+                 .end_job =
+                     [this](const std::string& peer, const rpc::v1::EndJobRequest& request) {
+                       return service_.endJob(peer, request.job_id(), request.token());
+                     }}) {}
 
   int run(const std::optional<rpc::TlsFiles>& tls) {
     const Result<int> port =
@@ -81,13 +85,20 @@ class Serving {
     std::fflush(stdout);
     loop_.watchSignals({SIGTERM, SIGINT, SIGHUP}, [this](int signal) {
       if (signal == SIGHUP && !options_.users_file.empty()) return reload();
-      loop_.stop();
+      if (std::exchange(stopping_, true)) return;
+      log::info("ending all jobs: signal " + std::to_string(signal));
+      service_.stop([this] { loop_.stop(); });
     });
     loop_.run();
     return 0;
   }
 
  private:
+  Result<rpc::v1::HostDescription> describe(const std::string& peer) const {
+    POP_ASSIGN_OR_RETURN(const int num_jobs, service_.numJobs(peer));
+    return describeHost(num_jobs);
+  }
+
   void reload() {
     Result<UsersFile> users = usersFrom(options_.users_file);
     if (!users.ok()) return log::warning("the users file stays as it was: " + users.status().message());
@@ -99,6 +110,7 @@ class Serving {
   os::AsioLoop loop_;
   Service service_;
   rpc::AgentServer server_;
+  bool stopping_ = false;
 };
 
 int serve(const ServeOptions& options) {

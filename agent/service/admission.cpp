@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <sys/random.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
@@ -54,7 +55,8 @@ Result<AdmittedJob> Admission::admit(const JobRequest& request) {
   if (jobs_.contains(request.job_id))
     return Status(Code::kAlreadyExists,
                   "a job with the id " + inQuotes(request.job_id) + " runs on this host");
-  POP_RETURN_IF_ERROR(checkLimits(request));
+  POP_RETURN_IF_ERROR(checkJobs(request.name));
+  POP_RETURN_IF_ERROR(checkInstances(request.name, request.instances));
   POP_ASSIGN_OR_RETURN(std::string token, make_token_());
   jobs_[request.job_id] = {request.name, token, request.instances};
   return AdmittedJob{users_.users.find(request.name)->second.user, std::move(token)};
@@ -70,15 +72,16 @@ Status Admission::checkUser(const std::string& name) const {
                 inQuotes(user.name) + ": only an agent that runs as root can");
 }
 
-Status Admission::checkLimits(const JobRequest& request) const {
-  const JobLimits own = running(request.name), all = running({});
-  const JobLimits& most = users_.users.find(request.name)->second.limits;
-  const std::string who = inQuotes(request.name);
-  POP_RETURN_IF_ERROR(checkLimit(who, own.jobs, 1, most.jobs, "job"));
-  POP_RETURN_IF_ERROR(checkLimit(who, own.instances, request.instances, most.instances, "instance"));
-  POP_RETURN_IF_ERROR(checkLimit("all users together", all.jobs, 1, users_.limits.jobs, "job"));
-  return checkLimit("all users together", all.instances, request.instances, users_.limits.instances,
-                    "instance");
+Status Admission::checkJobs(const std::string& name) const {
+  const int most = users_.users.find(name)->second.limits.jobs;
+  POP_RETURN_IF_ERROR(checkLimit(inQuotes(name), running(name).jobs, 1, most, "job"));
+  return checkLimit("all users together", running({}).jobs, 1, users_.limits.jobs, "job");
+}
+
+Status Admission::checkInstances(const std::string& name, int more) const {
+  const int most = users_.users.find(name)->second.limits.instances;
+  POP_RETURN_IF_ERROR(checkLimit(inQuotes(name), running(name).instances, more, most, "instance"));
+  return checkLimit("all users together", running({}).instances, more, users_.limits.instances, "instance");
 }
 
 JobLimits Admission::running(std::string_view name) const {
@@ -99,8 +102,25 @@ Status Admission::mayContinue(std::string_view name, const std::string& job_id,
   return denied("no job " + inQuotes(job_id) + " of " + inQuotes(name) + " runs here that this token opens");
 }
 
+Status Admission::resize(const std::string& job_id, int instances) {
+  const auto found = jobs_.find(job_id);
+  if (found == jobs_.end()) return Status(Code::kNotFound, "no job " + inQuotes(job_id) + " runs here");
+  Job& job = found->second;
+  if (instances > job.instances) {
+    POP_RETURN_IF_ERROR(checkUser(job.name));
+    POP_RETURN_IF_ERROR(checkInstances(job.name, instances - job.instances));
+  }
+  job.instances = instances;
+  return {};
+}
+
 void Admission::release(const std::string& job_id) {
   jobs_.erase(job_id);
+}
+
+bool Admission::mayRun(const std::string& unix_user) const {
+  return std::any_of(users_.users.begin(), users_.users.end(),
+                     [&](const auto& each) { return each.second.user.name == unix_user; });
 }
 
 Result<std::string> makeJobToken() {
@@ -130,8 +150,8 @@ Status checkListening(const std::string& address, bool has_tls, uid_t self) {
   if (!isLoopback(address))
     return failedPrecondition(
         "without TLS everybody who reaches " + address +
-        " could run jobs: make certificates with popdist-agent init-tls and give them with "
-        "--tls-ca, --tls-cert and --tls-key, or listen at 127.0.0.1");
+        " could run jobs: make certificates with popdist-agent init-tls and give their directory with "
+        "--tls, or listen at 127.0.0.1");
   if (self == 0)
     return failedPrecondition(
         "without TLS every user of this host could run jobs as root: make certificates "

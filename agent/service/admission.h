@@ -40,11 +40,20 @@ class Admission {
   /// another's, so that nobody learns of jobs by asking.
   Status mayContinue(std::string_view name, const std::string& job_id, std::string_view token) const;
 
+  /// The job, which runs, is to have so many instances from now on: kResourceExhausted as for admit().
+  Status resize(const std::string& job_id, int instances);
+
   /// The job is over. Ignored when it is not there.
   void release(const std::string& job_id);
 
   /// From now on; jobs that run go on, but those of users who are no longer named cannot be come back to.
   void setUsers(UsersFile users) { users_ = std::move(users); }
+
+  /// Whether this certificate's name may do anything here.
+  Status checkUser(const std::string& name) const;
+
+  /// Whether jobs of the Unix user may still be started.
+  bool mayRun(const std::string& unix_user) const;
 
   int numJobs() const { return static_cast<int>(jobs_.size()); }
 
@@ -55,8 +64,8 @@ class Admission {
     int instances = 0;
   };
 
-  Status checkUser(const std::string& name) const;
-  Status checkLimits(const JobRequest& request) const;
+  Status checkJobs(const std::string& name) const;
+  Status checkInstances(const std::string& name, int more) const;
   /// What runs; of one name, or of all when that is empty.
   JobLimits running(std::string_view name) const;
 

@@ -6,21 +6,31 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <optional>
 #include <utility>
 
 #include "common/base/text.h"
 #include "common/log/log.h"
 
 namespace pop::agent {
+namespace {
+
+// An agent ends at once what it runs, and its keeper gives up after 5 s what resists SIGKILL.
+constexpr std::chrono::seconds kEndPatience{8};
+
+}  // namespace
 
 // One call, and the agent that serves it.
 struct Service::Job {
   std::shared_ptr<rpc::RunCall> call;
   std::string name;  ///< of the certificate
   std::string id;    ///< once it is admitted
+  std::string token;
   JobProcess process;
   std::unique_ptr<rpc::AgentCall> agent;
   std::string last_words;  ///< what the agent says on stderr, its end
+  std::optional<TimerId> end_timer;
   bool ended = false;
 };
 
@@ -35,26 +45,59 @@ Service::Service(os::AsioLoop& loop, Admission admission, std::string agent, Ser
 
 Service::~Service() {
   for (const std::unique_ptr<Job>& job : jobs_) {
+    if (job->end_timer) loop_.cancel(*job->end_timer);
     if (job->process.errors().valid()) loop_.unwatch(job->process.errors().get());
   }
 }
 
+const std::string& Service::nameOf(const std::string& peer) const {
+  return settings_.own_name.empty() ? peer : settings_.own_name;
+}
+
+Result<int> Service::numJobs(const std::string& peer) const {
+  POP_RETURN_IF_ERROR(admission_.checkUser(nameOf(peer)));
+  return admission_.numJobs();
+}
+
 void Service::accept(std::shared_ptr<rpc::RunCall> call) {
+  if (stopped_) return call->finish(unavailable("the agent service of this host is being stopped"));
+  const Result<std::string> peer = call->peerName();
+  if (!peer.ok()) {
+    log::info("a call from " + call->peerAddress() + ": " + peer.status().message());
+    return call->finish(peer.status());
+  }
   Job& job = *jobs_.emplace_back(std::make_unique<Job>());
   job.call = std::move(call);
-  job.name = settings_.own_name.empty() ? job.call->peerName() : settings_.own_name;
+  job.name = nameOf(peer.value());
   job.call->listen({.command = [this, &job](rpc::v1::Command command) { receive(job, std::move(command)); },
                     .closed =
                         [this, &job] {
-                          if (job.agent) return job.agent->close();
-                          end(job, {Code::kCancelled, "the launcher is gone"});
+                          letEnd(job, {Code::kCancelled, "the launcher is gone"});
                         }});
 }
 
 void Service::receive(Job& job, rpc::v1::Command command) {
-  if (job.agent) return job.agent->send(std::move(command));
+  if (job.agent) return forward(job, std::move(command));
   if (!command.has_hello()) return end(job, invalidArgument("the first command is not Hello"));
   begin(job, std::move(command));
+}
+
+// The launcher announces its instances in Hello; a restart on fewer hosts may have more of them here.
+void Service::forward(Job& job, rpc::v1::Command command) {
+  if (command.has_run()) {
+    const Status allowed = admission_.resize(job.id, command.run().instances_size());
+    if (!allowed.ok()) {
+      log::info("job " + printable(job.id) + " of " + inQuotes(job.name) + ": " + allowed.message());
+      job.call->finish(allowed);
+      return letEnd(job, allowed);
+    }
+  }
+  job.agent->send(std::move(command));
+}
+
+void Service::report(Job& job, rpc::v1::Report report) {
+  if (report.has_welcome()) report.mutable_welcome()->set_token(job.token);
+  job.call->send(std::move(report));
 }
 
 void Service::begin(Job& job, rpc::v1::Command hello) {
@@ -69,11 +112,12 @@ Status Service::start(Job& job, rpc::v1::Command hello) {
   const JobRequest request{job.name, hello.hello().job_id(), static_cast<int>(hello.hello().num_instances())};
   POP_ASSIGN_OR_RETURN(const AdmittedJob admitted, admission_.admit(request));
   job.id = request.job_id;
+  job.token = admitted.token;
   POP_ASSIGN_OR_RETURN(job.process, spares_.take(admitted.user.name));
   hello.mutable_hello()->set_controller_at(job.call->peerAddress());
   job.agent = std::make_unique<rpc::AgentCall>(
       loop_, rpc::channelOver(std::move(job.process.stream())),
-      rpc::AgentCall::Events{.report = [&job](rpc::v1::Report report) { job.call->send(std::move(report)); },
+      rpc::AgentCall::Events{.report = [this, &job](rpc::v1::Report each) { report(job, std::move(each)); },
                              .ended = [this, &job](const Status& why) { end(job, why); }});
   job.agent->send(std::move(hello));
   loop_.watchReadable(job.process.errors().get(), [this, &job] { readErrors(job); });
@@ -90,8 +134,17 @@ void Service::readErrors(Job& job) {
   if (job.last_words.size() > kMostBytes) job.last_words.erase(0, job.last_words.size() - kMostBytes);
 }
 
+// The agent ends all that it has started, and then its call. One that does not is killed.
+void Service::letEnd(Job& job, const Status& why) {
+  if (!job.agent) return end(job, why);
+  job.agent->close();
+  if (!job.end_timer && !job.ended)
+    job.end_timer = loop_.postAfter(kEndPatience, [this, &job, why] { end(job, why); });
+}
+
 void Service::end(Job& job, const Status& why) {
   if (std::exchange(job.ended, true)) return;
+  if (job.end_timer) loop_.cancel(*std::exchange(job.end_timer, std::nullopt));
   std::string words(trimmed(job.last_words));
   while (words.ends_with('\n')) words.pop_back();
   const bool explained = why.ok() || words.empty();
@@ -100,8 +153,40 @@ void Service::end(Job& job, const Status& why) {
   if (!job.id.empty()) admission_.release(job.id);
   if (job.process.errors().valid()) loop_.unwatch(job.process.errors().get());
   // From the loop: this may be a call of the job's own members.
-  loop_.post(
-      [this, gone = &job] { std::erase_if(jobs_, [gone](const auto& each) { return each.get() == gone; }); });
+  loop_.post([this, &job] { forget(job); });
+}
+
+void Service::forget(Job& job) {
+  job.call->listen({});  // what the launcher has sent in the meantime comes too late
+  std::erase_if(jobs_, [&job](const auto& each) { return each.get() == &job; });
+  if (stopped_ && jobs_.empty()) stopped_();
+}
+
+Status Service::endJob(const std::string& peer, const std::string& job_id, const std::string& token) {
+  POP_RETURN_IF_ERROR(admission_.mayContinue(nameOf(peer), job_id, token));
+  for (const std::unique_ptr<Job>& job : jobs_) {
+    if (job->id != job_id || job->ended) continue;
+    log::info("job " + printable(job_id) + " of " + inQuotes(job->name) + ": ended by its launcher");
+    const Status why{Code::kCancelled, "its launcher has ended it"};
+    job->call->finish(why);
+    letEnd(*job, why);
+  }
+  return {};
+}
+
+void Service::setUsers(UsersFile users) {
+  admission_.setUsers(std::move(users));
+  spares_.keepOnly([this](const std::string& user) { return admission_.mayRun(user); });
+}
+
+void Service::stop(std::function<void()> stopped) {
+  stopped_ = std::move(stopped);
+  if (jobs_.empty()) return stopped_();
+  const Status why = unavailable("the agent service there was stopped");
+  for (const std::unique_ptr<Job>& job : jobs_) {
+    job->call->finish(why);
+    letEnd(*job, why);
+  }
 }
 
 }  // namespace pop::agent

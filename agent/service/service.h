@@ -3,6 +3,7 @@
 // user, and passes the call's messages on to it and back. What it knows of jobs is who runs how many.
 #pragma once
 
+#include <functional>
 #include <list>
 #include <memory>
 #include <string>
@@ -29,18 +30,33 @@ class Service {
   Service& operator=(const Service&) = delete;
 
   void accept(std::shared_ptr<rpc::RunCall> call);
-  void setUsers(UsersFile users) { admission_.setUsers(std::move(users)); }
-  int numJobs() const { return admission_.numJobs(); }
+
+  /// How many jobs run, for a peer who may run some. `peer`: as of RunCall::peerName.
+  Result<int> numJobs(const std::string& peer) const;
+
+  /// For the peer who has started the job and has its token.
+  Status endJob(const std::string& peer, const std::string& job_id, const std::string& token);
+
+  /// From now on. Jobs that run go on.
+  void setUsers(UsersFile users);
+
+  /// Accepts nothing more and ends all jobs; `stopped` when nothing of them is left.
+  void stop(std::function<void()> stopped);
 
  private:
   struct Job;
   using Jobs = std::list<std::unique_ptr<Job>>;
 
+  const std::string& nameOf(const std::string& peer) const;
   void receive(Job& job, rpc::v1::Command command);
+  void forward(Job& job, rpc::v1::Command command);
+  void report(Job& job, rpc::v1::Report report);
   void begin(Job& job, rpc::v1::Command hello);
   Status start(Job& job, rpc::v1::Command hello);
   void readErrors(Job& job);
+  void letEnd(Job& job, const Status& why);
   void end(Job& job, const Status& why);
+  void forget(Job& job);
 
   os::AsioLoop& loop_;
   Admission admission_;
@@ -48,6 +64,7 @@ class Service {
   const ServiceSettings settings_;
   Spares spares_;
   Jobs jobs_;
+  std::function<void()> stopped_;  ///< once stop() was called
 };
 
 }  // namespace pop::agent

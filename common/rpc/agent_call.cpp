@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "common/rpc/grpc_log.h"
 #include "common/rpc/grpc_status.h"
 #include "common/rpc/write_queue.h"
 #include "proto/popdist/v1/agent.grpc.pb.h"
@@ -13,9 +14,29 @@
 namespace pop::rpc {
 
 std::shared_ptr<grpc::Channel> channelOver(sys::Fd stream) {
+  keepGrpcQuiet();
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(-1);  // what instances put has no limit
   return grpc::CreateCustomInsecureChannelFromFd("agent", stream.release(), arguments);
+}
+
+void endJob(Loop& loop, const std::shared_ptr<grpc::Channel>& channel, v1::EndJobRequest request,
+            std::chrono::milliseconds patience, std::function<void(Status)> done) {
+  struct Call {
+    std::unique_ptr<v1::Agent::Stub> stub;
+    grpc::ClientContext context;
+    v1::EndJobRequest request;
+    v1::Nothing reply;
+  };
+  const auto call = std::make_shared<Call>();
+  call->stub = v1::Agent::NewStub(channel);
+  call->context.set_deadline(std::chrono::system_clock::now() + patience);
+  call->context.set_wait_for_ready(true);  // the connection has just been lost: there is to be another
+  call->request = std::move(request);
+  call->stub->async()->EndJob(&call->context, &call->request, &call->reply,
+                              [&loop, call, done = std::move(done)](const grpc::Status& status) {
+                                loop.post([done, status] { done(fromGrpc(status)); });
+                              });
 }
 
 // Lives until gRPC is done with it; `events_` are the owner's only as long as that one is there.

@@ -2,6 +2,7 @@
 // One Run call as the controller sees it: commands out, reports in, the end. The thread of the loop alone.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 
@@ -40,5 +41,10 @@ class AgentCall {
   class Reactor;
   std::shared_ptr<Reactor> reactor_;
 };
+
+/// Ends a job of the agent service at the other end of `channel`, whose Run call was lost. `done`, on the
+/// loop's thread, within `patience`.
+void endJob(Loop& loop, const std::shared_ptr<grpc::Channel>& channel, v1::EndJobRequest request,
+            std::chrono::milliseconds patience, std::function<void(Status)> done);
 
 }  // namespace pop::rpc

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/rpc/agent_server.h"
 
+#include <grpc/grpc_security_constants.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/server_posix.h>
 
 #include <chrono>
 #include <deque>
 #include <utility>
+#include <vector>
 
+#include "common/rpc/certificates.h"
+#include "common/rpc/grpc_log.h"
 #include "common/rpc/grpc_status.h"
 #include "common/rpc/write_queue.h"
 #include "proto/popdist/v1/agent.grpc.pb.h"
@@ -15,12 +19,14 @@
 namespace pop::rpc {
 namespace {
 
-// The first name that the certificate has: its subject's common name.
-std::string certifiedName(const grpc::CallbackServerContext& context) {
+// By its URIs: the common name of a host's certificate may be that of a user.
+Result<std::string> certifiedName(const grpc::CallbackServerContext& context) {
   const auto authentication = context.auth_context();
-  if (!authentication || !authentication->IsPeerAuthenticated()) return {};
-  const auto names = authentication->FindPropertyValues("x509_common_name");
-  return names.empty() ? std::string() : std::string(names.front().data(), names.front().size());
+  if (!authentication || !authentication->IsPeerAuthenticated()) return std::string();
+  std::vector<std::string> uris;
+  for (const grpc::string_ref& uri : authentication->FindPropertyValues(GRPC_PEER_URI_PROPERTY_NAME))
+    uris.emplace_back(uri.data(), uri.size());
+  return userFromUris(uris);
 }
 
 // "ipv4:10.0.0.1:4242", "ipv6:%5Bfd00::1%5D:4242"
@@ -65,7 +71,7 @@ class RunReactor final : public grpc::ServerBidiReactor<v1::Command, v1::Report>
     queue_.close([this, status = std::move(status)] { Finish(toGrpc(status)); });
   }
 
-  std::string peerName() const override { return peer_name_; }
+  Result<std::string> peerName() const override { return peer_name_; }
   std::string peerAddress() const override { return peer_address_; }
 
   // ---- gRPC's threads
@@ -98,7 +104,7 @@ class RunReactor final : public grpc::ServerBidiReactor<v1::Command, v1::Report>
   }
 
   Loop& loop_;
-  const std::string peer_name_;
+  const Result<std::string> peer_name_;
   const std::string peer_address_;
   v1::Command incoming_;
   WriteQueue<RunReactor, v1::Report> queue_{*this};
@@ -121,15 +127,19 @@ class AgentServer::Impl final : public v1::Agent::CallbackService {
     return call.get();
   }
 
-  grpc::ServerUnaryReactor* Describe(grpc::CallbackServerContext* context, const v1::DescribeRequest* request,
+  grpc::ServerUnaryReactor* Describe(grpc::CallbackServerContext* context, const v1::DescribeRequest*,
                                      v1::HostDescription* reply) override {
-    grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-    loop_.post([this, request = *request, reply, reactor] {
-      Result<v1::HostDescription> description = handlers_.describe(request);
-      if (description.ok()) *reply = std::move(*description);
-      reactor->Finish(description.ok() ? grpc::Status::OK : toGrpc(description.status()));
+    return answer(context, [this, reply](const std::string& peer) -> Status {
+      POP_ASSIGN_OR_RETURN(*reply, handlers_.describe(peer));
+      return {};
     });
-    return reactor;
+  }
+
+  grpc::ServerUnaryReactor* EndJob(grpc::CallbackServerContext* context, const v1::EndJobRequest* request,
+                                   v1::Nothing*) override {
+    return answer(context, [this, request = *request](const std::string& peer) {
+      return handlers_.end_job(peer, request);
+    });
   }
 
   Result<int> start(const std::string& address, const std::shared_ptr<grpc::ServerCredentials>& credentials) {
@@ -157,13 +167,25 @@ class AgentServer::Impl final : public v1::Agent::CallbackService {
   }
 
  private:
+  // On the loop's thread, for a peer who is somebody.
+  grpc::ServerUnaryReactor* answer(grpc::CallbackServerContext* context,
+                                   std::function<Status(const std::string& peer)> handle) {
+    grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+    loop_.post([peer = certifiedName(*context), handle = std::move(handle), reactor] {
+      reactor->Finish(toGrpc(peer.ok() ? handle(peer.value()) : peer.status()));
+    });
+    return reactor;
+  }
+
   Loop& loop_;
   const Handlers handlers_;
   std::unique_ptr<grpc::Server> server_;
 };
 
-AgentServer::AgentServer(Loop& loop, Handlers handlers)
-    : impl_(std::make_unique<Impl>(loop, std::move(handlers))) {}
+AgentServer::AgentServer(Loop& loop, Handlers handlers) {
+  keepGrpcQuiet();
+  impl_ = std::make_unique<Impl>(loop, std::move(handlers));
+}
 
 AgentServer::~AgentServer() {
   impl_->shutDown();

@@ -34,14 +34,17 @@ class RunCall {
   virtual void send(v1::Report report) = 0;
   virtual void finish(Status status) = 0;       ///< after all that was sent
   virtual std::string peerAddress() const = 0;  ///< numeric; empty over anything but TCP
-  virtual std::string peerName() const = 0;     ///< of the client's certificate; empty without one
+  /// The user of the client's certificate; empty without TLS. An error: it is nobody's (a host's, say).
+  virtual Result<std::string> peerName() const = 0;
 };
 
 class AgentServer {
  public:
   struct Handlers {
     std::function<void(std::shared_ptr<RunCall>)> run;
-    std::function<Result<v1::HostDescription>(const v1::DescribeRequest&)> describe;
+    /// `peer`: as RunCall::peerName.
+    std::function<Result<v1::HostDescription>(const std::string& peer)> describe;
+    std::function<Status(const std::string& peer, const v1::EndJobRequest&)> end_job;
   };
 
   /// `loop` outlives the server. Handlers are called on its thread.

@@ -5,6 +5,8 @@
 #include <grpcpp/security/credentials.h>
 #include <grpcpp/security/server_credentials.h>
 
+#include "common/rpc/grpc_log.h"
+
 namespace pop::rpc {
 
 std::shared_ptr<grpc::ServerCredentials> serverCredentials(const TlsFiles& tls) {
@@ -21,6 +23,7 @@ std::shared_ptr<grpc::ServerCredentials> withoutTls() {
 std::shared_ptr<grpc::Channel> channelTo(const std::string& host, int port,
                                          const std::optional<TlsFiles>& tls,
                                          std::chrono::milliseconds patience) {
+  keepGrpcQuiet();
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(-1);
   // The first attempt to connect takes as long as the first back-off.

@@ -7,12 +7,19 @@
 #include "common/rpc/agent_codec.h"
 
 namespace pop {
+namespace {
+
+// With a connection of its own to make; the job's end waits for it.
+constexpr std::chrono::milliseconds kEndJobPatience{2000};
+
+}  // namespace
 
 HostLink::HostLink(Loop& loop, std::shared_ptr<grpc::Channel> channel, RemoteAgent& agent,
                    std::function<void()> over)
     : loop_(loop),
       agent_(agent),
       over_(std::move(over)),
+      channel_(channel),
       call_(loop, std::move(channel),
             {.report = [this](const rpc::v1::Report& report) { receive(report); },
              .ended = [this](const Status& why) { ended(why); }}) {}
@@ -24,11 +31,12 @@ HostLink::~HostLink() {
 void HostLink::hello(rpc::v1::Hello hello, std::chrono::milliseconds patience) {
   patience_ = loop_.postAfter(patience, [this, patience] {
     patience_.reset();
-    agent_.linkLost({Code::kDeadlineExceeded, "its agent has not answered within " +
+    failToComeUp({Code::kDeadlineExceeded, "its agent has not answered within " +
                                                   std::to_string(patience.count()) +
                                                   " ms (--connect-timeout)"});
     close();
   });
+  job_id_ = hello.job_id();
   hello.set_protocol(contract::kAgentProtocol);
   hello.set_version(contract::kVersion);
   rpc::v1::Command command;
@@ -67,17 +75,36 @@ void HostLink::welcome(const rpc::v1::Welcome& welcome) {
                                               contract::kVersion + ": they do not understand each other"));
   }
   welcomed_ = true;
+  token_ = welcome.token();
   if (patience_) loop_.cancel(*std::exchange(patience_, std::nullopt));
   agent_.linkUp(*this);
 }
 
+void HostLink::failToComeUp(const Status& why) {
+  agent_.linkLost(explain_ ? explain_(why) : why);
+}
+
+// An agent ends its job when it finds the stream lost. One that is behind a service may not find it for some
+// seconds, but can be told.
 void HostLink::ended(const Status& why) {
+  if (!why.ok() && !welcomed_) {
+    failToComeUp(why);
+    return over_();
+  }
   // gRPC speaks of a socket; the other end of that one is here, and what carries it knows more.
   const bool broken = why.code() == Code::kUnavailable && !why_broken_.empty();
   agent_.linkLost(broken     ? unavailable(why_broken_)
                   : why.ok() ? unavailable("the popdist-agent there has ended")
                              : why);
-  over_();
+  if (why.code() != Code::kUnavailable || token_.empty()) return over_();
+  rpc::v1::EndJobRequest request;
+  request.set_job_id(job_id_);
+  request.set_token(token_);
+  ending_job_ = true;
+  rpc::endJob(loop_, channel_, std::move(request), kEndJobPatience, [this](const Status&) {
+    ending_job_ = false;
+    over_();
+  });
 }
 
 }  // namespace pop

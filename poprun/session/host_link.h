@@ -21,6 +21,12 @@ class HostLink final : public AgentLink {
            std::function<void()> over);
   ~HostLink() override;
 
+  /// For a link that does not come up.
+  void explainBy(std::function<Status(const Status& why)> explain) { explain_ = std::move(explain); }
+
+  /// The stream is lost, and the agent service is being told that the job is over.
+  bool isEndingJob() const { return ending_job_; }
+
   /// The other side has `patience` to answer.
   void hello(rpc::v1::Hello hello, std::chrono::milliseconds patience);
   void finish();  ///< nothing more will be sent: the agent ends when it is done
@@ -34,12 +40,18 @@ class HostLink final : public AgentLink {
   void receive(const rpc::v1::Report& report);
   void welcome(const rpc::v1::Welcome& welcome);
   void ended(const Status& why);
+  void failToComeUp(const Status& why);
 
   Loop& loop_;
   RemoteAgent& agent_;
   const std::function<void()> over_;
   std::string why_broken_;
+  const std::shared_ptr<grpc::Channel> channel_;
+  std::function<Status(const Status& why)> explain_;
+  std::string job_id_;
+  std::string token_;  ///< of the agent service
   bool welcomed_ = false;
+  bool ending_job_ = false;
   std::optional<TimerId> patience_;
   rpc::AgentCall call_;
 };

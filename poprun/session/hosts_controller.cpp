@@ -111,11 +111,14 @@ void HostsController::link(Host& host, std::shared_ptr<grpc::Channel> channel, r
   host.phase = "waiting for its agent's answer";
   host.link = std::make_unique<HostLink>(loop_, std::move(channel), host.agent,
                                          [this, &host] { loop_.post([this, &host] { over(host); }); });
+  if (service_.explain)
+    host.link->explainBy([this, &host](const Status& why) { return service_.explain(host.name, why); });
   host.link->hello(std::move(hello), settings_.connect_timeout);
   settle(host);
 }
 
 void HostsController::over(Host& host) {
+  if (host.link && host.link->isEndingJob()) return;
   host.over = true;
   host.link.reset();
   tellWhenOver();
@@ -247,7 +250,7 @@ Status HostsController::shutDown() {
 void HostsController::tellWhenOver() {
   if (!shutting_down_) return;
   for (const std::unique_ptr<Host>& host : hosts_) {
-    if (host->link && !host->over && !host->agent.lost()) return;
+    if (host->link && !host->over && (host->link->isEndingJob() || !host->agent.lost())) return;
   }
   loop_.post([this] { loop_.stop(); });
 }

@@ -38,6 +38,8 @@ struct BootstrapPart {
 struct ServicePart {
   std::vector<int> hosts;
   std::function<std::shared_ptr<grpc::Channel>(const std::string& host)> dial;
+  /// Why an agent did not answer, from what the call says.
+  std::function<Status(const std::string& host, const Status& why)> explain;
 };
 
 class HostsController final : public Controller {

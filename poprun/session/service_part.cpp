@@ -14,6 +14,7 @@
 
 #include "common/base/text.h"
 #include "common/log/log.h"
+#include "common/rpc/connect_errors.h"
 #include "common/rpc/tls_channel.h"
 
 namespace pop {
@@ -63,6 +64,10 @@ Result<ServicePart> servicePart(const HostsOptions& options, std::size_t num_hos
   std::iota(service.hosts.begin(), service.hosts.end(), 0);
   service.dial = [tls, port = options.agent_port, patience = options.connect_timeout](
                      const std::string& host) { return rpc::channelTo(host, port, tls, patience); };
+  service.explain = [has_tls = tls.has_value(), port = options.agent_port, patience = options.connect_timeout](
+                        const std::string& host, const Status& why) {
+    return rpc::explainNoAnswer({host, port, has_tls, patience}, why);
+  };
   return service;
 }
 

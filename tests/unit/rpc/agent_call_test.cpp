@@ -37,7 +37,7 @@ class CallTest : public ::testing::Test {
       : server_(std::make_unique<AgentServer>(
             loop_,
             AgentServer::Handlers{.run = [this](std::shared_ptr<RunCall> call) { accepted(std::move(call)); },
-                                  .describe = [](const v1::DescribeRequest&) -> Result<v1::HostDescription> {
+                                  .describe = [](const std::string&) -> Result<v1::HostDescription> {
                                     return Status(Code::kUnimplemented, "not here");
                                   }})) {
     auto ends = sys::socketPair().value();

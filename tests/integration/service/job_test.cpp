@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs by way of the agent service, and how they end with it.
+#include <csignal>
+
+#include "tests/integration/service/service_fixture.h"
+#include "tests/testing/test_child.h"
+
+namespace pop::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAre;
+
+class JobByService : public ServiceTest {
+ protected:
+  // A job that runs until somebody ends it.
+  PoprunSetup longJob() const { return jobOf("alice", {"-n", "2"}, {"say-signals"}); }
+};
+
+TEST_F(JobByService, RunsAsTheUserOfTheCertificate) {
+  serveAll();
+  const Outcome outcome =
+      run(jobOf("alice", {"-n", "2", "--tag-output", "no", "sh", "-c", "echo $(uname -n) $(id -un)"}));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(linesOf(outcome.out), UnorderedElementsAre("h0 nobody", "h1 nobody"));
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_EQ(leftOfJobs(), "");
+}
+
+TEST_F(JobByService, TakesTheProcessThatWasStartedAhead) {
+  serveAll("--spares 1");
+  const PoprunSetup job = jobOf("alice", {"-n", "2", "true"});
+  ASSERT_EQ(run(job).exit_code, 0);
+  std::vector<std::string> ahead;
+  ASSERT_TRUE(waitUntil(
+      [&] {
+        ahead = spares();
+        return ahead.size() == 2;
+      },
+      kPatience));
+  ASSERT_EQ(run(job).exit_code, 0);
+  for (int host = 0; host < 2; ++host)
+    EXPECT_THAT(logOf(host), HasSubstr("started, pid " + ahead[static_cast<std::size_t>(host)])) << host;
+}
+
+TEST_F(JobByService, EndsWithAServiceThatIsStopped) {
+  serveAll("--spares 1");
+  PoprunProcess poprun(longJob());
+  ASSERT_EQ(poprun.waitReady(2).size(), 2U) << poprun.err();
+  signalService(1, "TERM");
+  EXPECT_NE(poprun.wait(Milliseconds(15000)), 0);
+  EXPECT_THAT(poprun.err(), AllOf(HasSubstr(hosts.address(1)), HasSubstr("the agent service there was stopped")));
+  signalService(0, "TERM");
+  EXPECT_EQ(leftOnHosts(Milliseconds(15000)), "");
+}
+
+TEST_F(JobByService, EndsWithAServiceThatIsKilled) {
+  serveAll("--spares 1");
+  PoprunProcess poprun(longJob());
+  ASSERT_EQ(poprun.waitReady(2).size(), 2U) << poprun.err();
+  signalService(1, "KILL");
+  EXPECT_NE(poprun.wait(Milliseconds(15000)), 0);
+  EXPECT_THAT(poprun.err(), HasSubstr(hosts.address(1)));
+  signalService(0, "KILL");
+  EXPECT_EQ(leftOnHosts(Milliseconds(10000)), "");
+}
+
+TEST_F(JobByService, EndsWithItsLauncher) {
+  serveAll();
+  PoprunProcess poprun(longJob());
+  ASSERT_EQ(poprun.waitReady(2).size(), 2U) << poprun.err();
+  poprun.signal(SIGKILL);
+  poprun.wait();
+  EXPECT_EQ(leftOfJobs(Milliseconds(10000)), "");
+}
+
+TEST_F(JobByService, GoesOnWhenTheUsersFileIsReadAgain) {
+  serveAll("--spares 1");
+  PoprunProcess poprun(longJob());
+  ASSERT_EQ(poprun.waitReady(2).size(), 2U) << poprun.err();
+  ASSERT_TRUE(waitUntil([&] { return spares().size() == 2; }, kPatience));
+  writeUsers(0, "bob = root\n");
+  signalService(0, "HUP");
+  ASSERT_TRUE(waitForLog(0, "was read again")) << logOf(0);
+  EXPECT_TRUE(waitUntil([&] { return spares().size() == 1; }, kPatience)) << "a spare of a user who is gone";
+  const Outcome refused = run(jobOf("alice", {"-n", "2", "true"}));
+  EXPECT_EQ(refused.exit_code, 125);
+  EXPECT_THAT(refused.err, HasSubstr("'alice' is not in the users file of this host's agent"));
+  poprun.signal(SIGINT);
+  EXPECT_EQ(poprun.wait(), 130) << poprun.err();
+}
+
+TEST_F(JobByService, KeepsTheUsersFileWhenTheNewOneIsWrong) {
+  serveAll();
+  writeUsers(0, "alice = nosuchuser\n");
+  signalService(0, "HUP");
+  ASSERT_TRUE(waitForLog(0, "the users file stays as it was")) << logOf(0);
+  EXPECT_THAT(logOf(0), HasSubstr("nosuchuser"));
+  EXPECT_EQ(run(jobOf("alice", {"-n", "2", "true"})).exit_code, 0);
+}
+
+TEST_F(JobByService, StaysWithinTheLimitsOfItsUser) {
+  writeUsers(0, "alice = nobody jobs=1 instances=2\n");
+  writeUsers(1, "alice = nobody jobs=1 instances=2\n");
+  serveAll();
+  const Outcome many = run(jobOf("alice", {"-n", "6", "true"}));
+  EXPECT_EQ(many.exit_code, 125);
+  EXPECT_THAT(many.err, HasSubstr("'alice' may have 2 instances at once on this host"));
+  PoprunProcess poprun(longJob());
+  ASSERT_EQ(poprun.waitReady(2).size(), 2U) << poprun.err();
+  EXPECT_THAT(run(jobOf("alice", {"-n", "2", "true"})).err, HasSubstr("'alice' may have 1 job at once"));
+  poprun.signal(SIGINT);
+  poprun.wait();
+  EXPECT_EQ(run(jobOf("alice", {"-n", "2", "true"})).exit_code, 0);
+}
+
+}  // namespace
+}  // namespace pop::testing

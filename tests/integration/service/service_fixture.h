@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hosts of our own where the agent service runs as root, with certificates by init-tls, and poprun as one of
+// its users.
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/integration/hosts/hosts_fixture.h"
+#include "tests/testing/named_tests.h"
+#include "tests/testing/process_tree.h"
+#include "tests/testing/temp_dir.h"
+
+namespace pop::testing {
+
+inline constexpr int kServicePort = 7571;
+
+class ServiceTest : public HostsTest {
+ protected:
+  explicit ServiceTest(int count = 2) : HostsTest(count) {
+    makeCertificates(tls());
+    for (const char* user : {"alice", "eve"}) giveTo(user, tls());
+    for (int host = 0; host < count; ++host) {
+      installAt(host);
+      writeUsers(host, "alice = nobody\nadmin = root\n");
+    }
+  }
+
+  /// Where init-tls has put everything; certificates of h0, h1, … and of alice, eve.
+  std::string tls() const { return directory_.path() + "/tls"; }
+  /// What a user has been given.
+  std::string tlsOf(const std::string& user) const { return directory_.path() + '/' + user; }
+
+  void makeCertificates(const std::string& directory) const {
+    std::string names;
+    for (int host = 0; host < hosts.count(); ++host)
+      names += (host == 0 ? "" : ",") + hosts.name(host) + '+' + hosts.address(host);
+    const std::string command = POP_BIN_DIR "/popdist-agent init-tls --dir " + directory + " --host " + names +
+                                " --user alice,eve >/dev/null";
+    ASSERT_EQ(std::system(command.c_str()), 0);
+  }
+
+  void giveTo(const std::string& user, const std::string& from) const {
+    std::filesystem::create_directories(tlsOf(user));
+    for (const std::string& file : {std::string("ca"), "user-" + user, "user-" + user + "-key"})
+      copy(from + '/' + file + ".pem", tlsOf(user) + '/' + file + ".pem");
+  }
+
+  void installAt(int host) const {
+    const std::string there = hosts.tmp(host) + "/tls";
+    std::filesystem::create_directories(there);
+    copy(tls() + "/ca.pem", there + "/ca.pem");
+    copy(tls() + "/host-" + hosts.name(host) + ".pem", there + "/host.pem");
+    copy(tls() + "/host-" + hosts.name(host) + "-key.pem", there + "/host-key.pem");
+  }
+
+  void writeUsers(int host, const std::string& text) const {
+    std::ofstream(hosts.tmp(host) + "/users") << text;
+  }
+
+  /// Listening, when this returns. `options` after those that it needs.
+  void serve(int host, const std::string& options = "--spares 0") {
+    const TestHosts::Output started =
+        hosts.run(host, POP_BIN_DIR "/popdist-agent serve --listen 0.0.0.0:" + std::to_string(kServicePort) +
+                            " --tls /tmp/tls --users /tmp/users " + options +
+                            " >/tmp/agent.log 2>&1 </dev/null & echo $!");
+    pids_.resize(static_cast<std::size_t>(hosts.count()));
+    pids_[static_cast<std::size_t>(host)] = started.text.substr(0, started.text.find('\n'));
+    ASSERT_TRUE(waitUntil([&] { return logOf(host).find("listening at") != std::string::npos; }, kPatience))
+        << logOf(host);
+  }
+  void serveAll(const std::string& options = "--spares 0") {
+    for (int host = 0; host < hosts.count(); ++host) serve(host, options);
+  }
+
+  std::string logOf(int host) const { return fileText(hosts.tmp(host) + "/agent.log"); }
+  bool waitForLog(int host, const std::string& text) const {
+    return waitUntil([&] { return logOf(host).find(text) != std::string::npos; }, kPatience);
+  }
+  void signalService(int host, const std::string& signal) const {
+    ASSERT_EQ(hosts.run(host, "kill -" + signal + ' ' + pids_.at(static_cast<std::size_t>(host))).exit_code, 0);
+  }
+
+  std::string addresses() const {
+    std::string all;
+    for (int host = 0; host < hosts.count(); ++host) all += (host == 0 ? "" : ",") + hosts.address(host);
+    return all;
+  }
+
+  /// A job of `user` on all hosts; `user` empty: without TLS.
+  PoprunSetup jobOf(const std::string& user, std::vector<std::string> options,
+                    std::vector<std::string> child = {}) const {
+    PoprunSetup setup{.options = {"--agent-port", std::to_string(kServicePort), "--host", addresses()},
+                      .child = std::move(child),
+                      .directory = "/"};
+    if (!user.empty()) setup.options.insert(setup.options.end(), {"--agent-tls", tlsOf(user)});
+    setup.options.insert(setup.options.end(), options.begin(), options.end());
+    return setup;
+  }
+
+  /// What runs on hosts beside the services and what has been started ahead; soon empty.
+  std::string leftOfJobs(Milliseconds within = Milliseconds(2000)) const {
+    std::string left;
+    waitUntil([&] { return (left = jobProcesses()).empty(); }, within);
+    return left;
+  }
+  std::string jobProcesses() const {
+    std::string left;
+    for (int host = 0; host < hosts.count(); ++host) {
+      for (const pid_t pid : hosts.processesOn(host)) {
+        const std::string command = fileText("/proc/" + std::to_string(pid) + "/cmdline");
+        if (command.empty() || command.find("serve") != std::string::npos) continue;
+        left += hosts.name(host) + ": " + std::to_string(pid) + ' ' + command + '\n';
+      }
+    }
+    return left;
+  }
+
+ private:
+  static void copy(const std::string& from, const std::string& to) {
+    std::filesystem::copy_file(from, to, std::filesystem::copy_options::overwrite_existing);
+  }
+
+  TempDir directory_;
+  std::vector<std::string> pids_;
+};
+
+}  // namespace pop::testing
