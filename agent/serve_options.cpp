@@ -14,6 +14,7 @@
 
 #include "agent/host_description.h"
 #include "agent/service/service.h"
+#include "common/base/text.h"
 #include "common/log/log.h"
 #include "common/rpc/tls_channel.h"
 #include "common/sys/process_setup.h"
@@ -32,6 +33,19 @@ struct ServeOptions {
 int complain(const std::string& mistake) {
   std::fprintf(stderr, "popdist-agent serve: %s\n", mistake.c_str());
   return 1;
+}
+
+// "10.0.0.1" of "10.0.0.1:7571", "::1" of "[::1]:7571".
+Result<std::string> addressIn(const std::string& listen) {
+  const std::size_t colon = listen.rfind(':');
+  const Result<std::int64_t> port =
+      parseInteger(colon == std::string::npos ? "" : listen.substr(colon + 1));
+  const std::string address = listen.substr(0, std::min(colon, listen.size()));
+  const bool bracketed = address.starts_with('[') && address.ends_with(']');
+  const bool plain = !address.empty() && address.find_first_of("[]:") == std::string::npos;
+  if (port.ok() && port.value() >= 0 && port.value() <= 65535 && (bracketed || plain))
+    return bracketed ? address.substr(1, address.size() - 2) : address;
+  return invalidArgument("--listen " + listen + " is not ADDRESS:PORT, such as 0.0.0.0:7571 or [::]:7571");
 }
 
 std::string ownHostName() {
@@ -115,7 +129,9 @@ class Serving {
 
 int serve(const ServeOptions& options) {
   const bool has_tls = !options.tls_directory.empty();
-  if (const Status allowed = checkListening(options.listen, has_tls, ::geteuid()); !allowed.ok())
+  const Result<std::string> address = addressIn(options.listen);
+  if (!address.ok()) return complain(address.status().message());
+  if (const Status allowed = checkListening(address.value(), has_tls, ::geteuid()); !allowed.ok())
     return complain(allowed.message());
   const Result<UnixUser> self = lookUpUser(::geteuid());
   if (!self.ok()) return complain(self.status().message());

@@ -28,14 +28,16 @@ void endJob(Loop& loop, const std::shared_ptr<grpc::Channel>& channel, v1::EndJo
     v1::EndJobRequest request;
     v1::Nothing reply;
   };
-  const auto call = std::make_shared<Call>();
+  auto* const call = new Call;  // the loop's in the end: the last channel must not go on a thread of gRPC's
   call->stub = v1::Agent::NewStub(channel);
   call->context.set_deadline(std::chrono::system_clock::now() + patience);
   call->context.set_wait_for_ready(true);  // the connection has just been lost: there is to be another
   call->request = std::move(request);
   call->stub->async()->EndJob(&call->context, &call->request, &call->reply,
                               [&loop, call, done = std::move(done)](const grpc::Status& status) {
-                                loop.post([done, status] { done(fromGrpc(status)); });
+                                loop.post([owned = std::shared_ptr<Call>(call), done, status] {
+                                  done(fromGrpc(status));
+                                });
                               });
 }
 

@@ -5,6 +5,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -100,6 +102,27 @@ class ServiceTest : public HostsTest {
     return setup;
   }
 
+  /// Pids, as their host has them, of what the services have started ahead for jobs to come, by host.
+  std::vector<std::string> spares() const {
+    std::vector<std::string> found;
+    for (int host = 0; host < hosts.count(); ++host) {
+      for (const pid_t pid : hosts.processesOn(host)) {
+        const std::string process = "/proc/" + std::to_string(pid);
+        if (fileText(process + "/cmdline").find("--wait") == std::string::npos) continue;
+        const std::string status = fileText(process + "/status");
+        const std::size_t line = status.find("NSpid:");
+        if (line == std::string::npos) continue;
+        std::istringstream words(status.substr(line + 6, status.find('\n', line) - line - 6));
+        std::string own, inner;
+        words >> own >> inner;
+        const std::string parent_command = commandOfParent(pid);
+        const bool taken = logOf(host).find("started, pid " + inner + '\n') != std::string::npos;
+        if (!taken && parent_command.find("serve") != std::string::npos) found.push_back(inner);
+      }
+    }
+    return found;
+  }
+
   /// What runs on hosts beside the services and what has been started ahead; soon empty.
   std::string leftOfJobs(Milliseconds within = Milliseconds(2000)) const {
     std::string left;
@@ -119,6 +142,11 @@ class ServiceTest : public HostsTest {
   }
 
  private:
+  static std::string commandOfParent(pid_t pid) {
+    const std::optional<ProcessStat> stat = statOf(pid);
+    return stat ? fileText("/proc/" + std::to_string(stat->parent) + "/cmdline") : "";
+  }
+
   static void copy(const std::string& from, const std::string& to) {
     std::filesystem::copy_file(from, to, std::filesystem::copy_options::overwrite_existing);
   }

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// The agent service as clients see it that are not poprun: with tokens, wrong numbers, another version.
+#include <ctime>
+
+#include "common/contract/version.h"
+#include "common/os/asio_loop.h"
+#include "common/rpc/agent_call.h"
+#include "common/rpc/tls_channel.h"
+#include "tests/integration/service/service_fixture.h"
+#include "tests/testing/run_until.h"
+
+namespace pop::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+
+class ServiceWire : public ServiceTest {
+ protected:
+  ServiceWire() : ServiceTest(1) {}
+
+  // One Run call of a user, and what comes of it.
+  struct Client {
+    std::shared_ptr<grpc::Channel> channel;
+    std::optional<rpc::v1::Welcome> welcome;
+    std::optional<Status> ended;
+    std::unique_ptr<rpc::AgentCall> call;
+  };
+
+  std::shared_ptr<grpc::Channel> channelOf(const std::string& user) const {
+    const std::string base = tlsOf(user) + "/user-" + user;
+    const Result<rpc::TlsFiles> files = rpc::loadTls({tlsOf(user) + "/ca.pem", base + ".pem", base + "-key.pem"},
+                                                     rpc::TlsRole::kClient, std::time(nullptr));
+    EXPECT_TRUE(files.ok()) << files.status().message();
+    return rpc::channelTo(hosts.address(0), kServicePort, files.value(), Milliseconds(5000));
+  }
+
+  std::unique_ptr<Client> start(const std::string& job_id, std::uint32_t protocol = contract::kAgentProtocol) {
+    auto client = std::make_unique<Client>();
+    Client& made = *client;
+    made.channel = channelOf("alice");
+    made.call = std::make_unique<rpc::AgentCall>(
+        loop_, made.channel,
+        rpc::AgentCall::Events{.report =
+                                   [&made](const rpc::v1::Report& report) {
+                                     if (report.has_welcome()) made.welcome = report.welcome();
+                                   },
+                               .ended = [&made](const Status& why) { made.ended = why; }});
+    rpc::v1::Command command;
+    rpc::v1::Hello& hello = *command.mutable_hello();
+    hello.set_protocol(protocol);
+    hello.set_version("0.0.test");
+    hello.set_job_id(job_id);
+    hello.set_num_instances(1);
+    hello.set_silence_ms(60000);
+    made.call->send(std::move(command));
+    runUntil(loop_, [&made] { return made.welcome || made.ended; });
+    return client;
+  }
+
+  Status endJob(const std::string& user, const std::string& job_id, const std::string& token) {
+    rpc::v1::EndJobRequest request;
+    request.set_job_id(job_id);
+    request.set_token(token);
+    std::optional<Status> outcome;
+    rpc::endJob(loop_, channelOf(user), std::move(request), Milliseconds(5000),
+                [&outcome](const Status& status) { outcome = status; });
+    runUntil(loop_, [&outcome] { return outcome.has_value(); });
+    return *outcome;
+  }
+
+  os::AsioLoop loop_;
+};
+
+TEST_F(ServiceWire, EndsAJobForWhoHasItsTokenAndTheCertificate) {
+  writeUsers(0, "alice = nobody\neve = nobody\n");
+  serve(0);
+  const std::unique_ptr<Client> job = start("job1");
+  const std::unique_ptr<Client> other = start("job2");
+  ASSERT_TRUE(job->welcome && other->welcome);
+  const std::string token = job->welcome->token();
+  EXPECT_THAT(token, MatchesRegex("[0-9a-f]{32}"));
+  for (const Status& refused : {endJob("eve", "job1", token), endJob("alice", "job2", token),
+                                endJob("alice", "job1", ""), endJob("alice", "job3", token)}) {
+    EXPECT_EQ(refused.code(), Code::kPermissionDenied);
+    EXPECT_THAT(refused.message(), HasSubstr("that this token opens"));
+  }
+  EXPECT_FALSE(job->ended);
+  EXPECT_TRUE(endJob("alice", "job1", token).ok());
+  runUntil(loop_, [&] { return job->ended.has_value(); });
+  EXPECT_THAT(job->ended->message(), HasSubstr("its launcher has ended it"));
+  EXPECT_FALSE(other->ended) << "another job of the same user";
+  other->call->close();
+  runUntil(loop_, [&] { return other->ended.has_value(); });
+  EXPECT_EQ(leftOfJobs(), "");
+  EXPECT_EQ(endJob("alice", "job1", token).code(), Code::kPermissionDenied) << "a token ends with its job";
+}
+
+TEST_F(ServiceWire, RefusesALauncherOfAnotherVersion) {
+  serve(0);
+  const std::unique_ptr<Client> job = start("job1", contract::kAgentProtocol + 1);
+  ASSERT_TRUE(job->ended);
+  EXPECT_EQ(job->ended->code(), Code::kFailedPrecondition);
+  EXPECT_THAT(job->ended->message(), AllOf(HasSubstr(contract::kVersion), HasSubstr("0.0.test")));
+  EXPECT_EQ(leftOfJobs(), "");
+}
+
+TEST_F(ServiceWire, HoldsAJobToTheLimitsWhateverItHasAnnounced) {
+  writeUsers(0, "alice = nobody instances=4\n");
+  serve(0);
+  const std::unique_ptr<Client> job = start("job1");
+  ASSERT_TRUE(job->welcome);
+  rpc::v1::Command command;
+  command.set_number(1);
+  for (int instance = 0; instance < 5; ++instance) command.mutable_run()->add_instances();
+  job->call->send(std::move(command));
+  runUntil(loop_, [&] { return job->ended.has_value(); });
+  EXPECT_EQ(job->ended->code(), Code::kResourceExhausted);
+  EXPECT_THAT(job->ended->message(), HasSubstr("'alice' may have 4 instances at once"));
+  EXPECT_EQ(leftOfJobs(), "");
+}
+
+TEST_F(ServiceWire, RefusesASecondCallForARunningJob) {
+  serve(0);
+  const std::unique_ptr<Client> job = start("job1");
+  ASSERT_TRUE(job->welcome);
+  const std::unique_ptr<Client> again = start("job1");
+  ASSERT_TRUE(again->ended);
+  EXPECT_EQ(again->ended->code(), Code::kAlreadyExists);
+  EXPECT_FALSE(job->ended);
+}
+
+}  // namespace
+}  // namespace pop::testing
