@@ -138,9 +138,10 @@ int runStdioAgent(Patience patience) {
                .describe = [](const std::string&) -> Result<rpc::v1::HostDescription> {
                  return Status(Code::kUnimplemented, "a job's agent describes its host to its job");
                },
-               .end_job = [](const std::string&, const rpc::v1::EndJobRequest&) {
-                 return Status(Code::kUnimplemented, "a job's agent ends with its call");
-               }});
+               .end_job =
+                   [](const std::string&, const rpc::v1::EndJobRequest&) {
+                     return Status(Code::kUnimplemented, "a job's agent ends with its call");
+                   }});
     server.serveOver(std::move(*stream));
     loop.run();
     job.shutDown();

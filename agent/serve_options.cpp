@@ -38,8 +38,7 @@ int complain(const std::string& mistake) {
 // "10.0.0.1" of "10.0.0.1:7571", "::1" of "[::1]:7571".
 Result<std::string> addressIn(const std::string& listen) {
   const std::size_t colon = listen.rfind(':');
-  const Result<std::int64_t> port =
-      parseInteger(colon == std::string::npos ? "" : listen.substr(colon + 1));
+  const Result<std::int64_t> port = parseInteger(colon == std::string::npos ? "" : listen.substr(colon + 1));
   const std::string address = listen.substr(0, std::min(colon, listen.size()));
   const bool bracketed = address.starts_with('[') && address.ends_with(']');
   const bool plain = !address.empty() && address.find_first_of("[]:") == std::string::npos;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who may start a job on this host now, and who may go on with it. Decisions only; nothing is started here.
 //
-// A job's token is given to whoever started it, and is needed to come back to the job (after its stream was
-// lost). It counts only together with a certificate of the same name, for that job, while it runs: a stolen
-// token alone gives nothing, and with that user's key nothing that the key does not give anyway.
+// A job's token is given to whoever started it, and is needed to end the job from outside of its stream
+// (after that was lost). It counts only together with a certificate of the same name, for that job, while it
+// runs: a stolen token alone gives nothing, and with that user's key nothing that the key does not give
+// anyway.
 #pragma once
 
 #include <functional>

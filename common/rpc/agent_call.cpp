@@ -4,6 +4,7 @@
 #include <grpcpp/create_channel_posix.h>
 #include <grpcpp/grpcpp.h>
 
+#include <future>
 #include <utility>
 
 #include "common/rpc/grpc_log.h"
@@ -33,12 +34,11 @@ void endJob(Loop& loop, const std::shared_ptr<grpc::Channel>& channel, v1::EndJo
   call->context.set_deadline(std::chrono::system_clock::now() + patience);
   call->context.set_wait_for_ready(true);  // the connection has just been lost: there is to be another
   call->request = std::move(request);
-  call->stub->async()->EndJob(&call->context, &call->request, &call->reply,
-                              [&loop, call, done = std::move(done)](const grpc::Status& status) {
-                                loop.post([owned = std::shared_ptr<Call>(call), done, status] {
-                                  done(fromGrpc(status));
-                                });
-                              });
+  call->stub->async()->EndJob(
+      &call->context, &call->request, &call->reply,
+      [&loop, call, done = std::move(done)](const grpc::Status& status) {
+        loop.post([owned = std::shared_ptr<Call>(call), done, status] { done(fromGrpc(status)); });
+      });
 }
 
 // Lives until gRPC is done with it; `events_` are the owner's only as long as that one is there.
@@ -72,6 +72,7 @@ class AgentCall::Reactor final : public grpc::ClientBidiReactor<v1::Command, v1:
     abandoned_ = true;
     context_.TryCancel();
     close();
+    done_.wait();  // what gRPC has still to say goes to the loop, which may end next
   }
 
   void OnReadDone(bool ok) override {
@@ -86,9 +87,11 @@ class AgentCall::Reactor final : public grpc::ClientBidiReactor<v1::Command, v1:
   void OnWriteDone(bool ok) override { queue_.written(ok); }
 
   void OnDone(const grpc::Status& status) override {
+    const std::shared_ptr<std::promise<void>> done = promise_;
     loop_.post([self = std::exchange(self_, nullptr), status] {
       if (!self->abandoned_) self->events_.ended(fromGrpc(status));
     });
+    done->set_value();
   }
 
  private:
@@ -101,6 +104,8 @@ class AgentCall::Reactor final : public grpc::ClientBidiReactor<v1::Command, v1:
   WriteQueue<Reactor, v1::Command> queue_{*this};
   std::shared_ptr<Reactor> self_;  ///< until OnDone
   bool abandoned_ = false;         ///< the loop's
+  const std::shared_ptr<std::promise<void>> promise_ = std::make_shared<std::promise<void>>();
+  const std::future<void> done_ = promise_->get_future();
 };
 
 AgentCall::AgentCall(Loop& loop, std::shared_ptr<grpc::Channel> channel, Events events)

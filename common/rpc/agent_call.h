@@ -30,7 +30,7 @@ class AgentCall {
   };
 
   AgentCall(Loop& loop, std::shared_ptr<grpc::Channel> channel, Events events);
-  ~AgentCall();  ///< breaks the call; no event comes any more
+  ~AgentCall();  ///< breaks the call and waits until gRPC has let go of it; no event comes any more
   AgentCall(const AgentCall&) = delete;
   AgentCall& operator=(const AgentCall&) = delete;
 

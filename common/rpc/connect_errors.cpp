@@ -18,20 +18,28 @@ struct Cause {
 constexpr std::string_view kBehindTls =
     "the connection was closed: it probably wants TLS, so give --agent-tls DIR with your certificate";
 constexpr std::string_view kClosed =
-    "the connection was closed during TLS: it does not accept your certificate (is it a user's, and of the same "
+    "the connection was closed during TLS: it does not accept your certificate (is it a user's, and of the "
+    "same "
     "authority? see its log), or does not speak TLS there";
 
 // The first that fits.
 constexpr std::array<Cause, 16> kCauses{{
-    {"Connection refused", When::kAlways, "connection refused: does popdist-agent serve run there, at that port?"},
-    {"DNS resolution failed", When::kAlways, "its name is not known: check its spelling, or give its address"},
-    {"Domain name not found", When::kAlways, "its name is not known: check its spelling, or give its address"},
+    {"Connection refused", When::kAlways,
+     "connection refused: does popdist-agent serve run there, at that port?"},
+    {"DNS resolution failed", When::kAlways,
+     "its name is not known: check its spelling, or give its address"},
+    {"Domain name not found", When::kAlways,
+     "its name is not known: check its spelling, or give its address"},
     {"is not in peer certificate", When::kAlways,
-     "its certificate is not for this name: use a name that it was made for (init-tls --host), or add this one"},
+     "its certificate is not for this name: use a name that it was made for (init-tls --host), or add this "
+     "one"},
     {"Hostname Verification Check failed", When::kAlways,
-     "its certificate is not for this name: use a name that it was made for (init-tls --host), or add this one"},
-    {"CERTIFICATE_VERIFY_FAILED", When::kAlways, "its certificate is not signed by the ca.pem of --agent-tls"},
-    {"certificate verify failed", When::kAlways, "its certificate is not signed by the ca.pem of --agent-tls"},
+     "its certificate is not for this name: use a name that it was made for (init-tls --host), or add this "
+     "one"},
+    {"CERTIFICATE_VERIFY_FAILED", When::kAlways,
+     "its certificate is not signed by the ca.pem of --agent-tls"},
+    {"certificate verify failed", When::kAlways,
+     "its certificate is not signed by the ca.pem of --agent-tls"},
     {"wrong version number", When::kAlways, "it does not speak TLS there: is it another service's port?"},
     {"WRONG_VERSION_NUMBER", When::kAlways, "it does not speak TLS there: is it another service's port?"},
     {"No route to host", When::kAlways, "no route to host: is it up, and in a network that can be reached?"},
@@ -59,7 +67,8 @@ std::string inSeconds(std::chrono::milliseconds time) {
 Status explainNoAnswer(const Dialled& dialled, const Status& why) {
   const std::string where =
       "the agent service at " + dialled.host + ", port " + std::to_string(dialled.port) + ": ";
-  if (why.code() == Code::kDeadlineExceeded || why.message().find("onnection timed out") != std::string::npos ||
+  if (why.code() == Code::kDeadlineExceeded ||
+      why.message().find("onnection timed out") != std::string::npos ||
       why.message().find("Timeout") != std::string::npos)
     return {Code::kDeadlineExceeded,
             where + "no answer within " + inSeconds(dialled.patience) +

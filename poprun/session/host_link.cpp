@@ -32,8 +32,7 @@ void HostLink::hello(rpc::v1::Hello hello, std::chrono::milliseconds patience) {
   patience_ = loop_.postAfter(patience, [this, patience] {
     patience_.reset();
     failToComeUp({Code::kDeadlineExceeded, "its agent has not answered within " +
-                                                  std::to_string(patience.count()) +
-                                                  " ms (--connect-timeout)"});
+                                               std::to_string(patience.count()) + " ms (--connect-timeout)"});
     close();
   });
   job_id_ = hello.job_id();

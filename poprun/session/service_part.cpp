@@ -62,10 +62,11 @@ Result<ServicePart> servicePart(const HostsOptions& options, std::size_t num_hos
   ServicePart service;
   service.hosts.resize(num_hosts);
   std::iota(service.hosts.begin(), service.hosts.end(), 0);
+  // gRPC tries for longer than the link waits, which has the better words.
   service.dial = [tls, port = options.agent_port, patience = options.connect_timeout](
-                     const std::string& host) { return rpc::channelTo(host, port, tls, patience); };
-  service.explain = [has_tls = tls.has_value(), port = options.agent_port, patience = options.connect_timeout](
-                        const std::string& host, const Status& why) {
+                     const std::string& host) { return rpc::channelTo(host, port, tls, 2 * patience); };
+  service.explain = [has_tls = tls.has_value(), port = options.agent_port,
+                     patience = options.connect_timeout](const std::string& host, const Status& why) {
     return rpc::explainNoAnswer({host, port, has_tls, patience}, why);
   };
   return service;

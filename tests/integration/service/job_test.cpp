@@ -50,7 +50,8 @@ TEST_F(JobByService, EndsWithAServiceThatIsStopped) {
   ASSERT_EQ(poprun.waitReady(2).size(), 2U) << poprun.err();
   signalService(1, "TERM");
   EXPECT_NE(poprun.wait(Milliseconds(15000)), 0);
-  EXPECT_THAT(poprun.err(), AllOf(HasSubstr(hosts.address(1)), HasSubstr("the agent service there was stopped")));
+  EXPECT_THAT(poprun.err(),
+              AllOf(HasSubstr(hosts.address(1)), HasSubstr("the agent service there was stopped")));
   signalService(0, "TERM");
   EXPECT_EQ(leftOnHosts(Milliseconds(15000)), "");
 }
@@ -64,6 +65,19 @@ TEST_F(JobByService, EndsWithAServiceThatIsKilled) {
   EXPECT_THAT(poprun.err(), HasSubstr(hosts.address(1)));
   signalService(0, "KILL");
   EXPECT_EQ(leftOnHosts(Milliseconds(10000)), "");
+}
+
+// The service learns nothing of it: the network was down when the connection was reset.
+TEST_F(JobByService, IsEndedByItsTokenWhenTheStreamBreaks) {
+  serveAll();
+  PoprunProcess poprun(longJob());
+  ASSERT_EQ(poprun.waitReady(2).size(), 2U) << poprun.err();
+  hosts.linkDown(1);
+  ASSERT_EQ(std::system(("ss -K dst " + hosts.address(1) + " dport = 7571 >/dev/null 2>&1").c_str()), 0);
+  hosts.linkUp(1);
+  EXPECT_NE(poprun.wait(), 0);
+  EXPECT_TRUE(waitForLog(1, "ended by its launcher")) << logOf(1);
+  EXPECT_EQ(leftOfJobs(), "");
 }
 
 TEST_F(JobByService, EndsWithItsLauncher) {

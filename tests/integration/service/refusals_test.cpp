@@ -20,8 +20,8 @@ class ServiceRefuses : public ServiceTest {
   std::string dialled(const std::string& options) const {
     const std::string pair = " -cert " + tlsOf("alice") + "/user-alice.pem -key " + tlsOf("alice") +
                              "/user-alice-key.pem -CAfile " + tls() + "/ca.pem ";
-    return output("openssl s_client -connect " + hosts.address(0) + ":" + std::to_string(kServicePort) + pair +
-                  options + " -alpn h2 </dev/null 2>&1");
+    return output("openssl s_client -connect " + hosts.address(0) + ":" + std::to_string(kServicePort) +
+                  pair + options + " -alpn h2 </dev/null 2>&1");
   }
   static std::string output(const std::string& command) {
     std::string text;
@@ -53,8 +53,9 @@ class ServiceRefuses : public ServiceTest {
 
 TEST_F(ServiceRefuses, WhoShowsNoCertificate) {
   serve(0);
-  EXPECT_THAT(refusalOf(jobOf("", {"id", "-un"})), HasSubstr(where() + "the connection was closed: it probably "
-                                                                       "wants TLS, so give --agent-tls DIR"));
+  EXPECT_THAT(refusalOf(jobOf("", {"id", "-un"})),
+              HasSubstr(where() + "the connection was closed: it probably "
+                                  "wants TLS, so give --agent-tls DIR"));
 }
 
 TEST_F(ServiceRefuses, AUserOfAnotherAuthority) {
@@ -64,10 +65,12 @@ TEST_F(ServiceRefuses, AUserOfAnotherAuthority) {
   EXPECT_THAT(refusalOf(jobOf("alice", {"id"})),
               HasSubstr(where() + "its certificate is not signed by the ca.pem of --agent-tls"));
   // A client that does not care with whom it speaks fares no better.
-  EXPECT_THAT(output("printf 'PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n' | openssl s_client -quiet -alpn h2 -connect " +
-                     hosts.address(0) + ":" + std::to_string(kServicePort) + " -cert " + tlsOf("alice") +
-                     "/user-alice.pem -key " + tlsOf("alice") + "/user-alice-key.pem 2>&1"),
-              HasSubstr(kHungUp));
+  EXPECT_THAT(
+      output(
+          "printf 'PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n' | openssl s_client -quiet -alpn h2 -connect " +
+          hosts.address(0) + ":" + std::to_string(kServicePort) + " -cert " + tlsOf("alice") +
+          "/user-alice.pem -key " + tlsOf("alice") + "/user-alice-key.pem 2>&1"),
+      HasSubstr(kHungUp));
 }
 
 TEST_F(ServiceRefuses, AHostsCertificateAsAUsers) {
@@ -98,7 +101,8 @@ TEST_F(ServiceRefuses, ToListenBeyondThisHostWithoutTls) {
   EXPECT_THAT(startError("--listen 0.0.0.0:7571"),
               HasSubstr("without TLS everybody who reaches 0.0.0.0 could run jobs"));
   EXPECT_THAT(startError("--listen [::]:7571"), HasSubstr("everybody who reaches ::"));
-  EXPECT_THAT(startError("--listen 127.0.0.1:7571"), HasSubstr("every user of this host could run jobs as root"));
+  EXPECT_THAT(startError("--listen 127.0.0.1:7571"),
+              HasSubstr("every user of this host could run jobs as root"));
   EXPECT_THAT(startError("--listen 127.0.0.1"), HasSubstr("is not ADDRESS:PORT"));
 }
 
@@ -128,7 +132,8 @@ TEST_F(ServiceRefuses, NothingSilently) {
 }
 
 TEST_F(ServiceRefuses, ToPassForAnotherHost) {
-  ASSERT_EQ(std::system((POP_BIN_DIR "/popdist-agent init-tls --dir " + tls() + " --host other >/dev/null").c_str()),
+  ASSERT_EQ(std::system(
+                (POP_BIN_DIR "/popdist-agent init-tls --dir " + tls() + " --host other >/dev/null").c_str()),
             0);
   for (const char* end : {".pem", "-key.pem"})
     std::filesystem::copy_file(tls() + "/host-other" + end, hosts.tmp(0) + "/tls/host" + end,

@@ -39,8 +39,8 @@ class ServiceTest : public HostsTest {
     std::string names;
     for (int host = 0; host < hosts.count(); ++host)
       names += (host == 0 ? "" : ",") + hosts.name(host) + '+' + hosts.address(host);
-    const std::string command = POP_BIN_DIR "/popdist-agent init-tls --dir " + directory + " --host " + names +
-                                " --user alice,eve >/dev/null";
+    const std::string command = POP_BIN_DIR "/popdist-agent init-tls --dir " + directory + " --host " +
+                                names + " --user alice,eve >/dev/null";
     ASSERT_EQ(std::system(command.c_str()), 0);
   }
 
@@ -82,7 +82,8 @@ class ServiceTest : public HostsTest {
     return waitUntil([&] { return logOf(host).find(text) != std::string::npos; }, kPatience);
   }
   void signalService(int host, const std::string& signal) const {
-    ASSERT_EQ(hosts.run(host, "kill -" + signal + ' ' + pids_.at(static_cast<std::size_t>(host))).exit_code, 0);
+    ASSERT_EQ(hosts.run(host, "kill -" + signal + ' ' + pids_.at(static_cast<std::size_t>(host))).exit_code,
+              0);
   }
 
   std::string addresses() const {

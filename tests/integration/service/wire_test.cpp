@@ -30,13 +30,15 @@ class ServiceWire : public ServiceTest {
 
   std::shared_ptr<grpc::Channel> channelOf(const std::string& user) const {
     const std::string base = tlsOf(user) + "/user-" + user;
-    const Result<rpc::TlsFiles> files = rpc::loadTls({tlsOf(user) + "/ca.pem", base + ".pem", base + "-key.pem"},
-                                                     rpc::TlsRole::kClient, std::time(nullptr));
+    const Result<rpc::TlsFiles> files =
+        rpc::loadTls({tlsOf(user) + "/ca.pem", base + ".pem", base + "-key.pem"}, rpc::TlsRole::kClient,
+                     std::time(nullptr));
     EXPECT_TRUE(files.ok()) << files.status().message();
     return rpc::channelTo(hosts.address(0), kServicePort, files.value(), Milliseconds(5000));
   }
 
-  std::unique_ptr<Client> start(const std::string& job_id, std::uint32_t protocol = contract::kAgentProtocol) {
+  std::unique_ptr<Client> start(const std::string& job_id,
+                                std::uint32_t protocol = contract::kAgentProtocol) {
     auto client = std::make_unique<Client>();
     Client& made = *client;
     made.channel = channelOf("alice");

@@ -74,6 +74,19 @@ TEST_F(AdmissionTest, KeepsTheLimitsOfAName) {
   tokenOf("ci", "job4", 6);
 }
 
+TEST_F(AdmissionTest, KeepsTheLimitsOfAJobThatGrows) {
+  tokenOf("ci", "job1", 2);
+  EXPECT_TRUE(admission_.resize("job1", 8).ok());
+  EXPECT_THAT(admission_.resize("job1", 9).message(), HasSubstr("may have 8 instances at once"));
+  EXPECT_EQ(refusal("ci", "job2", 1).code(), Code::kResourceExhausted);
+  EXPECT_TRUE(admission_.resize("job1", 1).ok());
+  tokenOf("ci", "job2", 7);
+  EXPECT_EQ(admission_.resize("job3", 1).code(), Code::kNotFound);
+  admission_.setUsers({});
+  EXPECT_TRUE(admission_.resize("job1", 1).ok()) << "it goes on as it is";
+  EXPECT_EQ(admission_.resize("job1", 2).code(), Code::kPermissionDenied);
+}
+
 TEST_F(AdmissionTest, KeepsTheLimitsOfAllTogether) {
   tokenOf("alice", "job1", 15);
   EXPECT_THAT(refusal("bob", "job2", 6).message(), HasSubstr("all users together may have 20 instances"));
