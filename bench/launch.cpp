@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // How quickly poprun starts and ends whole jobs, beside the floors under it and its peers. JSON lines on
 // stdout, tables on stderr. It reports: its exit code does not depend on the figures.
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -127,6 +130,8 @@ int benchmarkHosts(HostRig& rig, const LaunchOptions& options) {
   return 0;
 }
 
+volatile sig_atomic_t benchmark_process = 0;
+
 // The hosts are this process's children, and all that is measured those of another: what a contestant leaves
 // behind is ended after each run, whatever it is.
 int benchmarkBesideHosts(const LaunchOptions& options) {
@@ -136,12 +141,16 @@ int benchmarkBesideHosts(const LaunchOptions& options) {
   const pid_t child = ::fork();
   if (child < 0) return failed("fork failed");
   if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     const int code = benchmarkHosts(rig, options);
     std::fflush(nullptr);
     std::_Exit(code);
   }
+  benchmark_process = child;
+  for (const int signal : {SIGINT, SIGTERM})
+    ::signal(signal, [](int) { ::kill(benchmark_process, SIGTERM); });
   int status = 0;
-  ::waitpid(child, &status, 0);
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
