@@ -13,6 +13,7 @@
 
 #include "common/base/text.h"
 #include "common/sys/program.h"
+#include "poprun/bootstrap/bootstrapper.h"
 
 namespace pop {
 namespace {
@@ -175,7 +176,7 @@ Status startAgent(int stream, AgentSource& source, Wait& wait, const PhaseReport
     const Result<AgentFile>& file = source.get();
     if (!file.ok()) return file.status();
     const AgentFile& agent = file.value();
-    if (!wanted) phase("copying the agent");
+    if (!wanted) phase(kCopyingPhase);
     const std::string question =
         agent.sha256.substr(0, 16) + ' ' + agent.sha256 + ' ' + std::to_string(agent.bytes.size()) + '\n';
     // A command that answers early has a reason to, which comes next.

@@ -22,6 +22,9 @@ struct ReachedHost {
 inline constexpr int kConnectionLost = -1;
 inline constexpr int kKilledBySignal = 128;
 
+/// The phase of a host that had no agent.
+inline constexpr const char* kCopyingPhase = "copying the agent";
+
 /// Called on the loop's thread, by the host's index in the job. For each host either reached or failed, once.
 struct BootstrapEvents {
   std::function<void(int host, ReachedHost reached)> reached;

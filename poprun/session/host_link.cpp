@@ -14,6 +14,17 @@ constexpr std::chrono::milliseconds kEndJobPatience{2000};
 
 }  // namespace
 
+Status checkWelcome(const rpc::v1::Welcome& welcome) {
+  if (welcome.protocol() == contract::kAgentProtocol) return {};
+  return failedPrecondition("popdist-agent there is " + welcome.version() + ", poprun is " +
+                            contract::kVersion + ": they do not understand each other");
+}
+
+Status noWelcome(std::chrono::milliseconds patience) {
+  return {Code::kDeadlineExceeded, "its agent has not answered within " + std::to_string(patience.count()) +
+                                       " ms (--connect-timeout)"};
+}
+
 HostLink::HostLink(Loop& loop, std::shared_ptr<grpc::Channel> channel, RemoteAgent& agent,
                    std::function<void()> over)
     : loop_(loop),
@@ -31,8 +42,7 @@ HostLink::~HostLink() {
 void HostLink::hello(rpc::v1::Hello hello, std::chrono::milliseconds patience) {
   patience_ = loop_.postAfter(patience, [this, patience] {
     patience_.reset();
-    failToComeUp({Code::kDeadlineExceeded, "its agent has not answered within " +
-                                               std::to_string(patience.count()) + " ms (--connect-timeout)"});
+    failToComeUp(noWelcome(patience));
     close();
   });
   job_id_ = hello.job_id();
@@ -69,10 +79,7 @@ void HostLink::receive(const rpc::v1::Report& report) {
 }
 
 void HostLink::welcome(const rpc::v1::Welcome& welcome) {
-  if (welcome.protocol() != contract::kAgentProtocol) {
-    return agent_.linkLost(failedPrecondition("popdist-agent there is " + welcome.version() + ", poprun is " +
-                                              contract::kVersion + ": they do not understand each other"));
-  }
+  if (const Status understood = checkWelcome(welcome); !understood.ok()) return agent_.linkLost(understood);
   welcomed_ = true;
   token_ = welcome.token();
   if (patience_) loop_.cancel(*std::exchange(patience_, std::nullopt));

@@ -13,6 +13,12 @@
 
 namespace pop {
 
+/// kFailedPrecondition: the agent there speaks another protocol than we do.
+Status checkWelcome(const rpc::v1::Welcome& welcome);
+
+/// That there is no answer at all.
+Status noWelcome(std::chrono::milliseconds patience);
+
 class HostLink final : public AgentLink {
  public:
   /// `agent` outlives the link, and has it from the other side's answer on. `over`: when nothing more comes,

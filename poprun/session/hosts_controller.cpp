@@ -14,15 +14,12 @@
 #include "common/model/placement.h"
 #include "common/rpc/agent_call.h"
 #include "poprun/session/job_names.h"
+#include "poprun/session/waiting_line.h"
 
 namespace pop {
 namespace {
 
 using namespace std::chrono_literals;
-
-// People begin to wonder after some seconds; after that, they know.
-constexpr std::chrono::milliseconds kFirstNotice = 3s;
-constexpr std::chrono::milliseconds kNextNotice = 10s;
 
 // An agent's keeper gives up after 5 s what resists SIGKILL.
 constexpr std::chrono::milliseconds kEndPatience = 7s;
@@ -163,16 +160,11 @@ void HostsController::settle(Host& host) {
 }
 
 void HostsController::sayWhoIsWaitedFor() {
-  constexpr std::size_t kMostNamed = 4;
   std::vector<std::string> waiting;
   for (const std::unique_ptr<Host>& host : hosts_) {
     if (!host->settled) waiting.push_back(host->name + ": " + host->phase);
   }
-  const std::size_t all = waiting.size();
-  waiting.resize(std::min(all, kMostNamed));
-  settings_.say("poprun: waiting for " + std::to_string(all) + " of " +
-                counted(static_cast<std::int64_t>(hosts_.size()), "host") + " (" + join(waiting, ", ") +
-                (all > kMostNamed ? ", …)" : ")"));
+  settings_.say(waitingLine(std::move(waiting), hosts_.size()));
   patience_ = loop_.postAfter(kNextNotice, [this] { sayWhoIsWaitedFor(); });
 }
 

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "poprun/session/host_parts.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <utility>
+
+#include "common/contract/version.h"
+#include "common/model/host_list.h"
+#include "common/sys/program.h"
+#include "poprun/bootstrap/local_bootstrapper.h"
+#include "poprun/bootstrap/ssh_bootstrapper.h"
+#include "poprun/cli/shell_words.h"
+
+namespace pop {
+
+std::string ownHostName() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "localhost";
+}
+
+Result<SshOptions> sshOptions(const HostsOptions& options) {
+  SshOptions ssh{.config_file = options.ssh_config,
+                 .connect_timeout_ms = static_cast<int>(options.connect_timeout.count())};
+  POP_ASSIGN_OR_RETURN(ssh.rsh, cli::splitShell(options.rsh));
+  return ssh;
+}
+
+std::vector<BootstrapPart> partsFor(os::AsioLoop& loop, const HostsOptions& options, SshOptions ssh,
+                                    const std::vector<model::Host>& hosts) {
+  const std::string agent = sys::ownProgram("popdist-agent");
+  const std::string own_name = ownHostName();
+  BootstrapPart here;
+  BootstrapPart there;
+  std::vector<std::string> targets;
+  for (int host = 0; host < static_cast<int>(hosts.size()); ++host) {
+    const std::string& name = hosts[static_cast<std::size_t>(host)].name;
+    const bool own = model::isThisHost(name, own_name);
+    (own ? here : there).hosts.push_back(host);
+    if (!own) targets.push_back(name);
+  }
+  std::vector<BootstrapPart> parts;
+  if (!here.hosts.empty()) {
+    here.bootstrapper = std::make_unique<LocalBootstrapper>(loop, std::vector<std::string>{agent, "--stdio"},
+                                                            static_cast<int>(here.hosts.size()));
+    parts.push_back(std::move(here));
+  }
+  if (!there.hosts.empty()) {
+    AgentProgram program{
+        .version = contract::kVersion, .local_file = agent, .remote_path = options.agent_path};
+    there.bootstrapper =
+        std::make_unique<SshBootstrapper>(loop, std::move(targets), std::move(ssh), std::move(program));
+    parts.push_back(std::move(there));
+  }
+  return parts;
+}
+
+}  // namespace pop

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who starts the agents of which hosts, as the options for hosts say it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/base/status.h"
+#include "common/os/asio_loop.h"
+#include "poprun/bootstrap/ssh_options.h"
+#include "poprun/plan/options.h"
+#include "poprun/session/hosts_controller.h"
+
+namespace pop {
+
+/// What this host calls itself.
+std::string ownHostName();
+
+Result<SshOptions> sshOptions(const HostsOptions& options);
+
+/// The host of this process needs no SSH; all others do.
+std::vector<BootstrapPart> partsFor(os::AsioLoop& loop, const HostsOptions& options, SshOptions ssh,
+                                    const std::vector<model::Host>& hosts);
+
+}  // namespace pop
