@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "agent/examination.h"
 #include "agent/host_address.h"
 #include "agent/stdio_link.h"
 #include "common/contract/exit_code.h"
@@ -25,13 +26,14 @@ std::string hostName() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
 }
 
-rpc::v1::Report welcome() {
+rpc::v1::Report welcome(const rpc::v1::Hello& hello) {
   rpc::v1::Report report;
   rpc::v1::Welcome* const welcome = report.mutable_welcome();
   welcome->set_protocol(contract::kAgentProtocol);
   welcome->set_version(contract::kVersion);
   welcome->set_host_name(hostName());
   welcome->set_pid(::getpid());
+  if (hello.has_examination()) *welcome->mutable_condition() = examineHost(hello);
   return report;
 }
 
@@ -69,7 +71,7 @@ void JobAgent::receive(const rpc::v1::Command& command) {
 
 void JobAgent::begin(const rpc::v1::Hello& hello) {
   if (const Status prepared = prepare(hello); !prepared.ok()) return over(prepared);
-  call_->send(welcome());
+  call_->send(welcome(hello));
   session_->serve(*agent_);
 }
 
@@ -85,7 +87,7 @@ Status JobAgent::prepare(const rpc::v1::Hello& hello) {
   ReportLink& reports = *this;
   session_ = std::make_unique<AgentSession>(
       loop_, reports, *input_, [this](const Status& why) { over(why); }, times);
-  const AddressHints hints{hello.subnet(), hello.reached_at(), hello.controller_at()};
+  const AddressHints hints = addressHints(hello);
   agent_ = std::make_unique<LocalAgent>(
       loop_, std::move(*std::exchange(keeper_, std::nullopt)), *session_,
       OutputPump::Modes{modeOf(hello.whole_lines_out()), modeOf(hello.whole_lines_err())},
