@@ -81,6 +81,7 @@ _poprun_value() {
 # The first word that is neither an option nor the value of one is the program.
 _poprun_program_at() {
   local at=1 word
+  [ "$COMP_CWORD" -gt 1 ] && [ "${COMP_WORDS[1]}" = doctor ] && at=2
   while [ "$at" -lt "$COMP_CWORD" ]; do
     word=${COMP_WORDS[at]}
     case $word in
@@ -124,7 +125,8 @@ _poprun() {
     COMPREPLY=($(compgen -W "$_poprun_names" -- "$word"))
   else
     _poprun_value "$before" "$word"
-    COMPREPLY+=($(compgen -c -- "$word"))
+    [ "${COMP_WORDS[1]}" = doctor ] || COMPREPLY+=($(compgen -c -- "$word"))
+    [ "$COMP_CWORD" -gt 1 ] || COMPREPLY+=($(compgen -W doctor -- "$word"))
   fi
 }
 

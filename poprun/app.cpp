@@ -135,7 +135,7 @@ int handOver(char** argv) {
       {"jobs on other hosts need " + program + ": " + errnoStatus("starting it", errno).message()});
 }
 
-int runPlanned(const Options& options, const model::JobSpec& spec, HostsRunner run_on_hosts) {
+int runPlanned(const Options& options, const model::JobSpec& spec, const HostsHalf* hosts) {
   const int verbosity = options.debug ? 2 : options.verbosity;
   log::setLevel(levelOf(verbosity));
   if (options.debug) logOptions(options);
@@ -144,13 +144,43 @@ int runPlanned(const Options& options, const model::JobSpec& spec, HostsRunner r
   if (options.print_topology || verbosity >= 2) {
     settings.before_output = topologyTable(spec, model::place(spec));
   }
-  return run_on_hosts != nullptr ? run_on_hosts(options, spec, settings) : runJob(spec, settings);
+  return hosts != nullptr ? hosts->run(options, spec, settings) : runJob(spec, settings);
 }
 
-int runArguments(int argc, char** argv, HostsRunner run_on_hosts) {
+// `poprun doctor` takes a job's options: what they need is looked for on its hosts. Where nothing says how
+// many instances there are, one on each host.
+BuiltJob jobToExamine(ParsedOptions parsed, const Surroundings& here) {
+  ProgramOptions& program = parsed.options.programs.front();
+  if (!program.command.empty()) {
+    parsed.mistakes.push_back("doctor starts no program: leave out " + inQuotes(program.command.front()) +
+                              " (a program named doctor is started by `poprun -- doctor`)");
+  }
+  program.command = {"program"};
+  const BuiltJob job = buildFor(parsed, here);
+  if (program.num_instances || model::hasSlots(job.spec)) return job;
+  program.num_instances = std::max(1, static_cast<int>(job.spec.hosts.size()));
+  return buildFor(parsed, here);
+}
+
+int runDoctor(char** argv, const std::vector<std::string>& arguments, const HostsHalf* hosts) {
+  const ParsedOptions parsed = parseOptions(arguments);
+  if (parsed.options.help) return print(cli::helpText());
+  const BuiltJob job = jobToExamine(parsed, surroundings());
+  if (job.mistakes.empty() && hosts == nullptr) return handOver(argv);
+  reportWarnings(job.warnings);
+  if (!job.mistakes.empty()) return reportMistakes(job.mistakes);
+  log::setLevel(levelOf(parsed.options.verbosity));
+  return hosts->examine(parsed.options, job.spec);
+}
+
+int runArguments(int argc, char** argv, const HostsHalf* hosts) {
   openMissingStdio();
   const std::string name = argc > 0 ? argv[0] : "poprun";
-  const ParsedOptions parsed = parseOptions({argv + std::min(argc, 1), argv + argc}, cli::spellingOf(name));
+  const std::vector<std::string> arguments{argv + std::min(argc, 1), argv + argc};
+  const cli::Spelling spelling = cli::spellingOf(name);
+  if (spelling == cli::Spelling::kPoprun && !arguments.empty() && arguments.front() == "doctor")
+    return runDoctor(argv, {arguments.begin() + 1, arguments.end()}, hosts);
+  const ParsedOptions parsed = parseOptions(arguments, spelling);
   const Options& options = parsed.options;
   if (options.help) return print(cli::helpText());
   if (options.version && parsed.mistakes.empty()) return print(versionText(options.version_format));
@@ -159,7 +189,7 @@ int runArguments(int argc, char** argv, HostsRunner run_on_hosts) {
   const BuiltJob job = buildFor(parsed, here);
   const bool on_hosts = hasOtherHosts(options, job.spec, here.host_name);
   const bool runs = job.mistakes.empty() && options.dry_run == DryRun::kNo && !onlyExports(options);
-  if (runs && on_hosts && run_on_hosts == nullptr) return handOver(argv);
+  if (runs && on_hosts && hosts == nullptr) return handOver(argv);
   reportWarnings(job.warnings);
   if (!job.mistakes.empty()) return reportMistakes(job.mistakes);
   if (!options.export_config.empty()) {
@@ -170,14 +200,14 @@ int runArguments(int argc, char** argv, HostsRunner run_on_hosts) {
   if (const auto obstacles = findObstacles(job.spec, here.host_name); !obstacles.empty()) {
     return reportMistakes(obstacles);
   }
-  return runPlanned(options, job.spec, on_hosts ? run_on_hosts : nullptr);
+  return runPlanned(options, job.spec, on_hosts ? hosts : nullptr);
 }
 
 }  // namespace
 
-int runApp(int argc, char** argv, HostsRunner run_on_hosts) {
+int runApp(int argc, char** argv, const HostsHalf* hosts) {
   try {
-    return runArguments(argc, argv, run_on_hosts);
+    return runArguments(argc, argv, hosts);
   } catch (const std::exception& error) {  // a library's: no memory, no descriptors
     std::fprintf(stderr, "poprun: %s (see `ulimit -n` and `ulimit -v`)\n", error.what());
     return contract::kExitLauncherFailed;

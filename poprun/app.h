@@ -8,13 +8,15 @@
 
 namespace pop {
 
-/// Runs a job that has other hosts than this one; poprun's exit code.
-using HostsRunner = int (*)(const Options& options, const model::JobSpec& spec,
-                            const SessionSettings& settings);
+/// What needs other hosts; each gives poprun's exit code.
+struct HostsHalf {
+  int (*run)(const Options& options, const model::JobSpec& spec, const SessionSettings& settings) = nullptr;
+  int (*examine)(const Options& options, const model::JobSpec& spec) = nullptr;
+};
 
 /// poprun's exit code. The first argument is what it was called by: under mpirun's and horovodrun's names it
-/// takes their spelling. Without a `run_on_hosts`, jobs that need one are handed over to poprun-hosts, which
-/// is this program with one: jobs on this host need not load it.
-int runApp(int argc, char** argv, HostsRunner run_on_hosts);
+/// takes their spelling. Without a `hosts`, what needs one is handed over to poprun-hosts, which is this
+/// program with one: jobs on this host need not load it.
+int runApp(int argc, char** argv, const HostsHalf* hosts);
 
 }  // namespace pop

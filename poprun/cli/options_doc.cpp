@@ -16,6 +16,7 @@ constexpr std::size_t kHelpWidth = 100;
 
 constexpr std::string_view kUsage =
     "poprun [options] [--] program [arguments] [: [options] program [arguments] …]";
+constexpr std::string_view kDoctorUsage = "poprun doctor [options]";
 constexpr std::string_view kSummary =
     "Runs a data-parallel program: as several instances, each with its share of the model's replicas.";
 constexpr std::string_view kNotes[] = {
@@ -26,6 +27,8 @@ constexpr std::string_view kNotes[] = {
     "A word ':' alone separates programs. -np, -x and --wdir may be said of each, all other options before "
     "the "
     "first. After --, ':' is the program's.",
+    "`poprun doctor` examines the hosts of a job before it is started: it says what would fail on any of "
+    "them, and returns 0 if nothing would, else 1. A program of that name is started by `poprun -- doctor`.",
     "The options of mpirun that have a meaning here are understood as well, and if poprun is called by the "
     "name "
     "mpirun, mpiexec or horovodrun, that command's spelling is the first choice.",
@@ -35,6 +38,7 @@ constexpr std::string_view kCompletionCode =
     R"(# The first word that is neither an option nor the value of one is the program.
 _poprun_program_at() {
   local at=1 word
+  [ "$COMP_CWORD" -gt 1 ] && [ "${COMP_WORDS[1]}" = doctor ] && at=2
   while [ "$at" -lt "$COMP_CWORD" ]; do
     word=${COMP_WORDS[at]}
     case $word in
@@ -78,7 +82,8 @@ _poprun() {
     COMPREPLY=($(compgen -W "$_poprun_names" -- "$word"))
   else
     _poprun_value "$before" "$word"
-    COMPREPLY+=($(compgen -c -- "$word"))
+    [ "${COMP_WORDS[1]}" = doctor ] || COMPREPLY+=($(compgen -c -- "$word"))
+    [ "$COMP_CWORD" -gt 1 ] || COMPREPLY+=($(compgen -W doctor -- "$word"))
   fi
 }
 
@@ -193,7 +198,8 @@ std::string referenceRow(const OptionRow& row) {
 }  // namespace
 
 std::string helpText() {
-  std::string text = std::string(kSummary) + "\nUsage: " + std::string(kUsage) + '\n';
+  std::string text = std::string(kSummary) + "\nUsage: " + std::string(kUsage) + "\n       " +
+                     std::string(kDoctorUsage) + '\n';
   forEachGroup([&](std::string_view title) { text += '\n' + std::string(title) + ":\n"; },
                [&](const OptionRow& row) { text += helpLine(row); });
   for (const std::string_view note : kNotes) text += '\n' + wrapped(note, 0, kHelpWidth) + '\n';
@@ -205,7 +211,7 @@ std::string referencePage() {
       "<!-- SPDX-License-Identifier: Apache-2.0 -->\n"
       "<!-- Made by scripts/gen_options_doc from poprun/cli/option_rows.cpp. -->\n"
       "# Options of poprun\n\n    " +
-      std::string(kUsage) + "\n\n" + std::string(kSummary) + "\n";
+      std::string(kUsage) + "\n    " + std::string(kDoctorUsage) + "\n\n" + std::string(kSummary) + "\n";
   for (const std::string_view note : kNotes) text += '\n' + wrapped(note, 0, kHelpWidth) + '\n';
   forEachGroup(
       [&](std::string_view title) {
@@ -224,7 +230,8 @@ std::string manPage() {
       ".\\\" Made by scripts/gen_options_doc from poprun/cli/option_rows.cpp.\n"
       ".TH POPRUN 1\n.SH NAME\npoprun \\- run a data\\-parallel program as several instances\n"
       ".SH SYNOPSIS\n" +
-      roff(std::string(kUsage)) + "\n.SH DESCRIPTION\n" + roff(std::string(kSummary)) + '\n';
+      roff(std::string(kUsage)) + "\n.br\n" + roff(std::string(kDoctorUsage)) + "\n.SH DESCRIPTION\n" +
+      roff(std::string(kSummary)) + '\n';
   for (const std::string_view note : kNotes) text += ".PP\n" + roff(std::string(note)) + '\n';
   text += ".SH OPTIONS\n";
   forEachGroup([&](std::string_view title) { text += ".SS " + roff(std::string(title)) + '\n'; },

@@ -53,6 +53,12 @@ class Completion(unittest.TestCase):
                          ["ST_POD_NATIVE_DEFAULT", "ST_POD_NATIVE_REPLICATED_PIPELINE"])
         self.assertIn("mpi", complete("poprun", "--tag-output", "="))
 
+    def test_doctor_takes_options_and_no_program(self):
+        self.assertEqual(complete("poprun", "docto"), ["doctor"])
+        self.assertEqual(complete("poprun", "doctor", "--num-i"), ["--num-instances", "--num-ilds"])
+        self.assertEqual(complete("poprun", "doctor", "--host", "a", "ca"), [])
+        self.assertNotIn("doctor", complete("poprun", "--host", "a", "docto"))
+
     def test_values_that_may_be_left_out(self):
         offered = complete("poprun", "--print-topology", "")
         self.assertIn("yes", offered)

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "poprun/session/doctor.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "common/base/text.h"
+#include "common/contract/version.h"
+#include "common/model/host_list.h"
+#include "common/model/placement.h"
+#include "common/rpc/agent_call.h"
+#include "common/rpc/agent_codec.h"
+#include "common/sys/process_setup.h"
+#include "popdistd/controller/instance_env.h"
+#include "poprun/plan/doctor_report.h"
+#include "poprun/session/host_link.h"
+#include "poprun/session/host_parts.h"
+#include "poprun/session/job_names.h"
+#include "poprun/session/job_session.h"
+#include "poprun/session/service_part.h"
+#include "poprun/session/waiting_line.h"
+
+namespace pop {
+namespace {
+
+// The first may find the way cold.
+constexpr int kEchoes = 5;
+
+// An agent's keeper gives up after 5 s what resists SIGKILL.
+constexpr std::chrono::milliseconds kEndPatience{7000};
+
+std::chrono::milliseconds wallClock() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::chrono::system_clock::now().time_since_epoch());
+}
+
+std::string currentDirectory() {
+  std::error_code ignored;
+  return std::filesystem::current_path(ignored).string();
+}
+
+// One host's examination: hello, its answer, some echoes, the end.
+struct Patient {
+  HostFindings findings;
+  std::string phase = "waiting for its turn";
+  rpc::v1::Hello hello;
+  std::unique_ptr<rpc::AgentCall> call;
+  std::optional<TimerId> patience;
+  Clock::time_point sent;
+  std::chrono::milliseconds clock_there{0};
+  std::chrono::milliseconds clock_here{0};
+  std::uint64_t echoes = 0;
+  bool settled = false;  ///< all is known of it
+  bool over = false;     ///< and its agent has ended
+};
+
+class Doctor {
+ public:
+  Doctor(const Options& options, const model::JobSpec& spec);
+
+  void examine(std::vector<BootstrapPart> parts, const ServicePart& service);
+  os::AsioLoop& loop() { return loop_; }
+  std::vector<HostFindings> findings() const;
+
+ private:
+  rpc::v1::Hello helloTo(int host) const;
+  BootstrapEvents eventsFor(const std::vector<int>& hosts);
+  void link(Patient& host, std::shared_ptr<grpc::Channel> channel);
+  void receive(Patient& host, const rpc::v1::Report& report);
+  void welcome(Patient& host, const rpc::v1::Welcome& welcome);
+  void sendEcho(Patient& host);
+  void echoed(Patient& host);
+  void finish(Patient& host);
+  void fail(Patient& host, Status why);
+  void settle(Patient& host);
+  void over(Patient& host);
+  void sayWhoIsWaitedFor();
+
+  const Options& options_;
+  const model::JobSpec& spec_;
+  const std::vector<model::InstancePlacement> placement_;
+  const InstanceEnvs envs_;
+  const std::string job_id_ = randomName();
+  os::AsioLoop loop_;
+  std::vector<std::unique_ptr<Patient>> hosts_;
+  std::size_t num_over_ = 0;
+};
+
+Doctor::Doctor(const Options& options, const model::JobSpec& spec)
+    : options_(options), spec_(spec), placement_(model::place(spec)), envs_(spec, placement_) {
+  for (int index = 0; index < static_cast<int>(spec.hosts.size()); ++index) {
+    auto host = std::make_unique<Patient>();
+    host->findings.name = spec.hosts[static_cast<std::size_t>(index)].name;
+    host->findings.is_this_host = model::isThisHost(host->findings.name, ownHostName());
+    host->hello = helloTo(index);
+    hosts_.push_back(std::move(host));
+  }
+}
+
+rpc::v1::Hello Doctor::helloTo(int host) const {
+  const std::string& directory = spec_.programs.front().working_directory;
+  rpc::v1::Hello hello;
+  hello.set_protocol(contract::kAgentProtocol);
+  hello.set_version(contract::kVersion);
+  hello.set_job_id(job_id_);
+  hello.set_host_name(spec_.hosts[static_cast<std::size_t>(host)].name);
+  hello.set_subnet(spec_.host_subnet);
+  hello.set_silence_ms(static_cast<std::uint32_t>((options_.hosts.connect_timeout + kEndPatience).count()));
+  hello.set_num_instances(static_cast<std::uint32_t>(envs_.instancesOn(host)));
+  rpc::v1::Examination* const examination = hello.mutable_examination();
+  examination->set_working_directory(directory.empty() ? currentDirectory() : directory);
+  examination->set_port_count(envs_.portsOn(host));
+  examination->set_detail(static_cast<int>(model::detailFor(spec_.binding)));
+  return hello;
+}
+
+void Doctor::examine(std::vector<BootstrapPart> parts, const ServicePart& service) {
+  for (const int host : service.hosts) {
+    Patient& each = *hosts_.at(static_cast<std::size_t>(host));
+    link(each, service.dial(each.findings.name));
+  }
+  for (const BootstrapPart& part : parts) part.bootstrapper->start(eventsFor(part.hosts));
+  loop_.postAfter(kFirstNotice, [this] { sayWhoIsWaitedFor(); });
+  loop_.run();
+  for (const std::unique_ptr<Patient>& host : hosts_) host->call.reset();  // agents end with their streams
+}
+
+BootstrapEvents Doctor::eventsFor(const std::vector<int>& hosts) {
+  const auto at = [this, hosts](int index) -> Patient& {
+    return *hosts_.at(static_cast<std::size_t>(hosts.at(static_cast<std::size_t>(index))));
+  };
+  return {.reached =
+              [this, at](int index, ReachedHost how) {
+                Patient& host = at(index);
+                host.findings.peer_address = how.peer_address;
+                host.hello.set_reached_at(how.peer_address);
+                host.hello.set_controller_at(how.local_address);
+                link(host, rpc::channelOver(std::move(how.stream)));
+              },
+          .failed = [this, at](int index, Status why) { fail(at(index), std::move(why)); },
+          .phase =
+              [at](int index, const std::string& phase) {
+                Patient& host = at(index);
+                host.phase = phase;
+                host.findings.agent_copied |= phase == kCopyingPhase;
+              },
+          .said =
+              [at](int index, const std::string& line) {
+                std::fprintf(stderr, "poprun: %s: %s\n", at(index).findings.name.c_str(),
+                             printable(line).c_str());
+              }};
+}
+
+void Doctor::link(Patient& host, std::shared_ptr<grpc::Channel> channel) {
+  host.phase = "waiting for its agent's answer";
+  host.call = std::make_unique<rpc::AgentCall>(
+      loop_, std::move(channel),
+      rpc::AgentCall::Events{
+          .report = [this, &host](const rpc::v1::Report& report) { receive(host, report); },
+          .ended =
+              [this, &host](const Status& why) {
+                const Status early = why.ok() ? unavailable("its agent has ended") : why;
+                if (!std::exchange(host.settled, true)) host.findings.reached = early;
+                over(host);
+              }});
+  host.patience = loop_.postAfter(options_.hosts.connect_timeout, [this, &host] {
+    host.patience.reset();
+    fail(host, noWelcome(options_.hosts.connect_timeout));
+  });
+  rpc::v1::Command command;
+  *command.mutable_hello() = host.hello;
+  host.call->send(std::move(command));
+}
+
+void Doctor::receive(Patient& host, const rpc::v1::Report& report) {
+  if (host.settled) return;
+  if (report.has_welcome()) return welcome(host, report.welcome());
+  if (report.has_described()) echoed(host);
+}
+
+void Doctor::welcome(Patient& host, const rpc::v1::Welcome& welcome) {
+  host.clock_here = wallClock();
+  if (Status understood = checkWelcome(welcome); !understood.ok()) return fail(host, std::move(understood));
+  if (!welcome.has_condition()) {
+    return fail(host, failedPrecondition("popdist-agent there is " + welcome.version() + ", poprun is " +
+                                         contract::kVersion + ": it cannot examine its host"));
+  }
+  const rpc::v1::Condition& condition = welcome.condition();
+  HostFindings& findings = host.findings;
+  host.clock_there = std::chrono::milliseconds(condition.wall_clock_ms());
+  findings.own_name = welcome.host_name();
+  findings.agent_version = welcome.version();
+  findings.agent_path = condition.agent_path();
+  findings.address = condition.address();
+  findings.address_problem = condition.address_problem();
+  findings.num_cpus = condition.num_cpus();
+  findings.num_memory_nodes = condition.num_memory_nodes();
+  findings.topology_problem = condition.topology_problem();
+  findings.ports_problem = condition.ports_problem();
+  findings.directory_problem = condition.directory_problem();
+  findings.free_shared_memory_bytes = condition.free_shared_memory_bytes();
+  findings.shared_memory_problem = condition.shared_memory_problem();
+  findings.open_files = condition.open_files();
+  sendEcho(host);
+}
+
+// The cheapest question that is answered.
+void Doctor::sendEcho(Patient& host) {
+  host.sent = loop_.now();
+  host.call->send(
+      rpc::encode(NumberedCommand{++host.echoes, DescribeCommand{0, model::TopologyDetail::kCpus}}));
+}
+
+void Doctor::echoed(Patient& host) {
+  const auto took = std::chrono::duration_cast<std::chrono::microseconds>(loop_.now() - host.sent);
+  std::chrono::microseconds& fastest = host.findings.round_trip;
+  fastest = host.echoes == 1 ? took : std::min(fastest, took);
+  host.echoes < kEchoes ? sendEcho(host) : finish(host);
+}
+
+void Doctor::finish(Patient& host) {
+  const auto on_the_way = std::chrono::duration_cast<std::chrono::milliseconds>(host.findings.round_trip) / 2;
+  host.findings.clock_ahead = host.clock_there - (host.clock_here - on_the_way);
+  settle(host);
+}
+
+void Doctor::fail(Patient& host, Status why) {
+  if (host.settled) return;
+  host.findings.reached = std::move(why);
+  settle(host);
+}
+
+void Doctor::settle(Patient& host) {
+  host.settled = true;
+  if (!host.call) return over(host);
+  host.phase = "waiting for its agent's end";
+  host.call->close();
+  if (host.patience) loop_.cancel(*host.patience);
+  host.patience = loop_.postAfter(kEndPatience, [this, &host] {
+    host.patience.reset();
+    host.findings.end_problem = "popdist-agent there was told to end " +
+                                std::to_string(kEndPatience.count()) +
+                                " ms ago and has not (`pgrep popdist-agent` there finds it)";
+    over(host);
+  });
+}
+
+void Doctor::over(Patient& host) {
+  if (std::exchange(host.over, true)) return;
+  if (host.patience) loop_.cancel(*std::exchange(host.patience, std::nullopt));
+  if (++num_over_ == hosts_.size()) loop_.stop();
+}
+
+void Doctor::sayWhoIsWaitedFor() {
+  std::vector<std::string> waiting;
+  for (const std::unique_ptr<Patient>& host : hosts_) {
+    if (!host->over) waiting.push_back(host->findings.name + ": " + host->phase);
+  }
+  std::fprintf(stderr, "%s\n", waitingLine(std::move(waiting), hosts_.size()).c_str());
+  loop_.postAfter(kNextNotice, [this] { sayWhoIsWaitedFor(); });
+}
+
+std::vector<HostFindings> Doctor::findings() const {
+  std::vector<HostFindings> all;
+  for (const std::unique_ptr<Patient>& host : hosts_) all.push_back(host->findings);
+  return all;
+}
+
+}  // namespace
+
+int runDoctor(const Options& options, const model::JobSpec& spec) {
+  Result<SshOptions> ssh = sshOptions(options.hosts);
+  if (!ssh.ok()) return launcherFailed(ssh.status());
+  const bool by_service = options.hosts.agent_port != 0;
+  const Result<ServicePart> service =
+      by_service ? servicePart(options.hosts, spec.hosts.size()) : ServicePart();
+  if (!service.ok()) return launcherFailed(service.status());
+  sys::setUpForJobs();
+  Doctor doctor(options, spec);
+  std::vector<BootstrapPart> parts;
+  if (!by_service) parts = partsFor(doctor.loop(), options.hosts, std::move(*ssh), spec.hosts);
+  doctor.examine(std::move(parts), service.value());
+  const DoctorReport report = doctorReport(doctor.findings(), ownHostName(), contract::kVersion);
+  if (std::fputs(report.text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
+    return launcherFailed(errnoStatus("writing to stdout", errno));
+  return report.all_fine ? 0 : 1;
+}
+
+}  // namespace pop
