@@ -165,6 +165,8 @@ BuiltJob jobToExamine(ParsedOptions parsed, const Surroundings& here) {
 int runDoctor(char** argv, const std::vector<std::string>& arguments, const HostsHalf* hosts) {
   const ParsedOptions parsed = parseOptions(arguments);
   if (parsed.options.help) return print(cli::helpText());
+  if (parsed.options.version && parsed.mistakes.empty())
+    return print(versionText(parsed.options.version_format));
   const BuiltJob job = jobToExamine(parsed, surroundings());
   if (job.mistakes.empty() && hosts == nullptr) return handOver(argv);
   reportWarnings(job.warnings);

@@ -119,8 +119,8 @@ class Problems {
 };
 
 std::string fineLine(const HostFindings& host) {
-  const std::string clock =
-      (host.clock_ahead.count() < 0 ? "-" : "+") + durationText(magnitude(host.clock_ahead));
+  const bool behind = host.clock_ahead <= milliseconds(-100);  // less is not shown
+  const std::string clock = (behind ? "-" : "+") + durationText(magnitude(host.clock_ahead));
   return printable(host.name + ": fine: popdist-agent " + host.agent_version + " (" + host.agent_path +
                    (host.agent_copied ? ", copied just now" : "") + "), address " + host.address +
                    ", round trip " + tenths(host.round_trip.count() / 100) + " ms, clock " + clock + ", " +
@@ -158,7 +158,7 @@ DoctorReport doctorReport(const std::vector<HostFindings>& hosts, const std::str
     num_fine += fine ? 1 : 0;
   }
   report.all_fine = num_fine == hosts.size();
-  if (!report.all_fine)
+  if (!report.all_fine && hosts.size() > 1)
     report.text += std::to_string(num_fine) + " of " +
                    counted(static_cast<std::int64_t>(hosts.size()), "host") +
                    (num_fine == 1 ? " is" : " are") + " fine\n";

@@ -20,6 +20,7 @@
 #include "common/sys/process_setup.h"
 #include "popdistd/controller/instance_env.h"
 #include "poprun/plan/doctor_report.h"
+#include "poprun/session/host_findings.h"
 #include "poprun/session/host_link.h"
 #include "poprun/session/host_parts.h"
 #include "poprun/session/job_names.h"
@@ -63,10 +64,9 @@ struct Patient {
 
 class Doctor {
  public:
-  Doctor(const Options& options, const model::JobSpec& spec);
+  Doctor(os::AsioLoop& loop, const Options& options, const model::JobSpec& spec);
 
   void examine(std::vector<BootstrapPart> parts, const ServicePart& service);
-  os::AsioLoop& loop() { return loop_; }
   std::vector<HostFindings> findings() const;
 
  private:
@@ -81,20 +81,20 @@ class Doctor {
   void fail(Patient& host, Status why);
   void settle(Patient& host);
   void over(Patient& host);
+  Status early(const Status& why) const;
   void sayWhoIsWaitedFor();
 
+  os::AsioLoop& loop_;
   const Options& options_;
   const model::JobSpec& spec_;
   const std::vector<model::InstancePlacement> placement_;
   const InstanceEnvs envs_;
-  const std::string job_id_ = randomName();
-  os::AsioLoop loop_;
   std::vector<std::unique_ptr<Patient>> hosts_;
   std::size_t num_over_ = 0;
 };
 
-Doctor::Doctor(const Options& options, const model::JobSpec& spec)
-    : options_(options), spec_(spec), placement_(model::place(spec)), envs_(spec, placement_) {
+Doctor::Doctor(os::AsioLoop& loop, const Options& options, const model::JobSpec& spec)
+    : loop_(loop), options_(options), spec_(spec), placement_(model::place(spec)), envs_(spec, placement_) {
   for (int index = 0; index < static_cast<int>(spec.hosts.size()); ++index) {
     auto host = std::make_unique<Patient>();
     host->findings.name = spec.hosts[static_cast<std::size_t>(index)].name;
@@ -109,7 +109,7 @@ rpc::v1::Hello Doctor::helloTo(int host) const {
   rpc::v1::Hello hello;
   hello.set_protocol(contract::kAgentProtocol);
   hello.set_version(contract::kVersion);
-  hello.set_job_id(job_id_);
+  hello.set_job_id(randomName());  // a host that has two names is to say so by its address
   hello.set_host_name(spec_.hosts[static_cast<std::size_t>(host)].name);
   hello.set_subnet(spec_.host_subnet);
   hello.set_silence_ms(static_cast<std::uint32_t>((options_.hosts.connect_timeout + kEndPatience).count()));
@@ -166,17 +166,27 @@ void Doctor::link(Patient& host, std::shared_ptr<grpc::Channel> channel) {
           .report = [this, &host](const rpc::v1::Report& report) { receive(host, report); },
           .ended =
               [this, &host](const Status& why) {
-                const Status early = why.ok() ? unavailable("its agent has ended") : why;
-                if (!std::exchange(host.settled, true)) host.findings.reached = early;
+                if (!std::exchange(host.settled, true)) host.findings.reached = early(why);
                 over(host);
               }});
   host.patience = loop_.postAfter(options_.hosts.connect_timeout, [this, &host] {
     host.patience.reset();
-    fail(host, noWelcome(options_.hosts.connect_timeout));
+    host.settled = true;
+    host.findings.reached = noWelcome(options_.hosts.connect_timeout);
+    over(host);
   });
   rpc::v1::Command command;
   *command.mutable_hello() = host.hello;
   host.call->send(std::move(command));
+}
+
+// Why a call has ended before it was done.
+Status Doctor::early(const Status& why) const {
+  if (why.ok()) return unavailable("its agent has ended");
+  if (options_.hosts.agent_port == 0 || why.code() != Code::kUnavailable) return why;
+  return unavailable(why.message() + "; `popdist-agent serve` must run there and listen at port " +
+                     std::to_string(options_.hosts.agent_port) +
+                     " (--agent-port, --agent-tls), and no firewall be in between");
 }
 
 void Doctor::receive(Patient& host, const rpc::v1::Report& report) {
@@ -192,22 +202,8 @@ void Doctor::welcome(Patient& host, const rpc::v1::Welcome& welcome) {
     return fail(host, failedPrecondition("popdist-agent there is " + welcome.version() + ", poprun is " +
                                          contract::kVersion + ": it cannot examine its host"));
   }
-  const rpc::v1::Condition& condition = welcome.condition();
-  HostFindings& findings = host.findings;
-  host.clock_there = std::chrono::milliseconds(condition.wall_clock_ms());
-  findings.own_name = welcome.host_name();
-  findings.agent_version = welcome.version();
-  findings.agent_path = condition.agent_path();
-  findings.address = condition.address();
-  findings.address_problem = condition.address_problem();
-  findings.num_cpus = condition.num_cpus();
-  findings.num_memory_nodes = condition.num_memory_nodes();
-  findings.topology_problem = condition.topology_problem();
-  findings.ports_problem = condition.ports_problem();
-  findings.directory_problem = condition.directory_problem();
-  findings.free_shared_memory_bytes = condition.free_shared_memory_bytes();
-  findings.shared_memory_problem = condition.shared_memory_problem();
-  findings.open_files = condition.open_files();
+  host.clock_there = std::chrono::milliseconds(welcome.condition().wall_clock_ms());
+  takeFindings(welcome, host.findings);
   sendEcho(host);
 }
 
@@ -283,9 +279,11 @@ int runDoctor(const Options& options, const model::JobSpec& spec) {
       by_service ? servicePart(options.hosts, spec.hosts.size()) : ServicePart();
   if (!service.ok()) return launcherFailed(service.status());
   sys::setUpForJobs();
-  Doctor doctor(options, spec);
+  // Never destroyed: calls that were given up may still post to it.
+  static os::AsioLoop& loop = *new os::AsioLoop;
+  Doctor doctor(loop, options, spec);
   std::vector<BootstrapPart> parts;
-  if (!by_service) parts = partsFor(doctor.loop(), options.hosts, std::move(*ssh), spec.hosts);
+  if (!by_service) parts = partsFor(loop, options.hosts, std::move(*ssh), spec.hosts);
   doctor.examine(std::move(parts), service.value());
   const DoctorReport report = doctorReport(doctor.findings(), ownHostName(), contract::kVersion);
   if (std::fputs(report.text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)

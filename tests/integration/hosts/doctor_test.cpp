@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // poprun doctor on real hosts: it says what would fail there, and leaves nothing.
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
@@ -31,6 +32,12 @@ class DoctorOnHosts : public HostsTest {
     std::ofstream(path) << "#!/bin/sh\nexec " << command << " \"$@\"\n";
     std::filesystem::permissions(path, std::filesystem::perms(0755));
   }
+
+  /// The agent there reads, and does not answer.
+  void installMute(int host) const {
+    install(host, "sh -c 'case $1 in --version) exec " POP_BIN_DIR
+                  "/popdist-agent --version;; *) exec cat >/dev/null;; esac' sh");
+  }
 };
 
 TEST_F(DoctorOnHosts, HasALineForEachHostThatIsFine) {
@@ -52,11 +59,9 @@ TEST_F(DoctorOnHosts, HasALineForEachHostThatIsFine) {
 
 TEST_F(DoctorOnHosts, SaysAllProblemsAtOnce) {
   hosts.killSshd(1);
-  std::ofstream(hosts.clientHome() + "/here").close();
   const TempDir directory;  // in /tmp, of which every host has its own
   PoprunSetup setup = job({"--connect-timeout", "5"});
   setup.options.insert(setup.options.begin(), "doctor");
-  setup.options.back() = "5";
   for (std::string& option : setup.options) {
     if (option == names()) option += ",nowhere.invalid,localhost";
   }
@@ -101,6 +106,32 @@ TEST_F(DoctorOnHosts, SaysWhereItHadToCopyTheAgent) {
     EXPECT_EQ(line.find("/.cache/poprun/popdist-agent-") != std::string::npos, has_none) << line;
   }
   EXPECT_THAT(run(setup).out, Not(HasSubstr("copied")));
+  EXPECT_EQ(leftOnHosts(), "");
+}
+
+TEST_F(DoctorOnHosts, GivesUpAnAgentThatSaysNothing) {
+  for (int host = 0; host < 3; ++host) install(host, POP_BIN_DIR "/popdist-agent");
+  installMute(1);
+  const Outcome outcome = run(
+      {.options = {"doctor", "--ssh-config", hosts.sshConfig(), "--host", names(), "--connect-timeout", "1"},
+       .directory = POP_BIN_DIR});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.out, AllOf(StartsWith("h0: fine: "),
+                                 HasSubstr("\nh1: cannot be used: its agent has not answered within "
+                                           "1000 ms (--connect-timeout)\nh2: fine: ")));
+  EXPECT_EQ(leftOnHosts(), "");
+}
+
+TEST_F(DoctorOnHosts, SaysWhoIsWaitedForAndCanBeInterrupted) {
+  for (int host = 0; host < 3; ++host) install(host, POP_BIN_DIR "/popdist-agent");
+  installMute(1);
+  PoprunProcess poprun(
+      {.options = {"doctor", "--ssh-config", hosts.sshConfig(), "--host", names(), "--connect-timeout", "60"},
+       .directory = POP_BIN_DIR});
+  EXPECT_TRUE(poprun.waitFor([&] { return !poprun.err().empty(); }));
+  EXPECT_EQ(poprun.err(), "poprun: waiting for 1 of 3 hosts (h1: waiting for its agent's answer)\n");
+  poprun.signal(SIGINT);
+  EXPECT_EQ(poprun.wait(), -SIGINT);
   EXPECT_EQ(leftOnHosts(), "");
 }
 

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "poprun/session/host_findings.h"
+
+namespace pop {
+
+void takeFindings(const popdist::v1::Welcome& welcome, HostFindings& into) {
+  const popdist::v1::Condition& condition = welcome.condition();
+  into.own_name = welcome.host_name();
+  into.agent_version = welcome.version();
+  into.agent_path = condition.agent_path();
+  into.address = condition.address();
+  into.address_problem = condition.address_problem();
+  into.num_cpus = condition.num_cpus();
+  into.num_memory_nodes = condition.num_memory_nodes();
+  into.topology_problem = condition.topology_problem();
+  into.ports_problem = condition.ports_problem();
+  into.directory_problem = condition.directory_problem();
+  into.free_shared_memory_bytes = condition.free_shared_memory_bytes();
+  into.shared_memory_problem = condition.shared_memory_problem();
+  into.open_files = condition.open_files();
+}
+
+}  // namespace pop
