@@ -54,7 +54,7 @@ class AgentServer {
   /// One connection, over a connected, non-blocking socket.
   void serveOver(sys::Fd stream);
 
-  /// Connections to `address` ("10.0.0.1:7900", "[::]:7900"). The port: of use where 0 was asked for.
+  /// Connections to `address` ("10.0.0.1:7571", "[::]:7571"). The port: of use where 0 was asked for.
   Result<int> listenAt(const std::string& address,
                        const std::shared_ptr<grpc::ServerCredentials>& credentials);
 
