@@ -58,8 +58,9 @@ struct Patient {
   std::chrono::milliseconds clock_there{0};
   std::chrono::milliseconds clock_here{0};
   std::uint64_t echoes = 0;
-  bool settled = false;  ///< all is known of it
-  bool over = false;     ///< and its agent has ended
+  std::string why_broken;  ///< its stream; empty: it is not
+  bool settled = false;    ///< all is known of it
+  bool over = false;       ///< and its agent has ended
 };
 
 class Doctor {
@@ -81,7 +82,7 @@ class Doctor {
   void fail(Patient& host, Status why);
   void settle(Patient& host);
   void over(Patient& host);
-  Status early(const Status& why) const;
+  Status early(const Patient& host, const Status& why) const;
   void sayWhoIsWaitedFor();
 
   os::AsioLoop& loop_;
@@ -145,6 +146,7 @@ BootstrapEvents Doctor::eventsFor(const std::vector<int>& hosts) {
                 link(host, rpc::channelOver(std::move(how.stream)));
               },
           .failed = [this, at](int index, Status why) { fail(at(index), std::move(why)); },
+          .ended = [at](int index, int exit_code) { at(index).why_broken = whyStreamEnded(exit_code); },
           .phase =
               [at](int index, const std::string& phase) {
                 Patient& host = at(index);
@@ -166,7 +168,7 @@ void Doctor::link(Patient& host, std::shared_ptr<grpc::Channel> channel) {
           .report = [this, &host](const rpc::v1::Report& report) { receive(host, report); },
           .ended =
               [this, &host](const Status& why) {
-                if (!std::exchange(host.settled, true)) host.findings.reached = early(why);
+                if (!std::exchange(host.settled, true)) host.findings.reached = early(host, why);
                 over(host);
               }});
   host.patience = loop_.postAfter(options_.hosts.connect_timeout, [this, &host] {
@@ -181,8 +183,9 @@ void Doctor::link(Patient& host, std::shared_ptr<grpc::Channel> channel) {
 }
 
 // Why a call has ended before it was done.
-Status Doctor::early(const Status& why) const {
-  if (why.ok()) return unavailable("its agent has ended");
+Status Doctor::early(const Patient& host, const Status& why) const {
+  if (!host.why_broken.empty()) return unavailable(host.why_broken);
+  if (why.ok()) return unavailable("the popdist-agent there has ended");
   if (options_.hosts.agent_port == 0 || why.code() != Code::kUnavailable) return why;
   return unavailable(why.message() + "; `popdist-agent serve` must run there and listen at port " +
                      std::to_string(options_.hosts.agent_port) +

@@ -5,6 +5,7 @@
 
 #include "common/contract/version.h"
 #include "common/rpc/agent_codec.h"
+#include "poprun/bootstrap/bootstrapper.h"
 
 namespace pop {
 namespace {
@@ -23,6 +24,12 @@ Status checkWelcome(const rpc::v1::Welcome& welcome) {
 Status noWelcome(std::chrono::milliseconds patience) {
   return {Code::kDeadlineExceeded, "its agent has not answered within " + std::to_string(patience.count()) +
                                        " ms (--connect-timeout)"};
+}
+
+std::string whyStreamEnded(int exit_code) {
+  if (exit_code == kConnectionLost) return "the connection was closed";
+  if (exit_code == kKilledBySignal) return "the popdist-agent there was killed";
+  return "the popdist-agent there ended with exit code " + std::to_string(exit_code);
 }
 
 HostLink::HostLink(Loop& loop, std::shared_ptr<grpc::Channel> channel, RemoteAgent& agent,

@@ -19,6 +19,9 @@ Status checkWelcome(const rpc::v1::Welcome& welcome);
 /// That there is no answer at all.
 Status noWelcome(std::chrono::milliseconds patience);
 
+/// What BootstrapEvents::ended means, for people.
+std::string whyStreamEnded(int exit_code);
+
 class HostLink final : public AgentLink {
  public:
   /// `agent` outlives the link, and has it from the other side's answer on. `over`: when nothing more comes,

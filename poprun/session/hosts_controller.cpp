@@ -123,10 +123,7 @@ void HostsController::over(Host& host) {
 
 void HostsController::ended(Host& host, int exit_code) {
   if (!host.link) return;
-  host.link->brokenBy(exit_code == kConnectionLost ? "the connection was closed"
-                      : exit_code == kKilledBySignal
-                          ? "the popdist-agent there was killed"
-                          : "the popdist-agent there ended with exit code " + std::to_string(exit_code));
+  host.link->brokenBy(whyStreamEnded(exit_code));
 }
 
 rpc::v1::Hello HostsController::helloTo(const Host& host, const ReachedHost& how) const {

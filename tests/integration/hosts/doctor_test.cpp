@@ -122,6 +122,19 @@ TEST_F(DoctorOnHosts, GivesUpAnAgentThatSaysNothing) {
   EXPECT_EQ(leftOnHosts(), "");
 }
 
+TEST_F(DoctorOnHosts, SaysHowAnAgentThatFailsHasEnded) {
+  for (int host = 0; host < 3; ++host) install(host, POP_BIN_DIR "/popdist-agent");
+  install(1, "sh -c 'case $1 in --version) exec " POP_BIN_DIR
+             "/popdist-agent --version;; *) echo broken >&2; exit 3;; esac' sh");
+  const Outcome outcome = run({.options = {"doctor", "--ssh-config", hosts.sshConfig(), "--host", names()},
+                               .directory = POP_BIN_DIR});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.out,
+              HasSubstr("\nh1: cannot be used: the popdist-agent there ended with exit code 3\n"));
+  EXPECT_THAT(outcome.err, HasSubstr("poprun: h1: broken\n"));
+  EXPECT_EQ(leftOnHosts(), "");
+}
+
 TEST_F(DoctorOnHosts, SaysWhoIsWaitedForAndCanBeInterrupted) {
   for (int host = 0; host < 3; ++host) install(host, POP_BIN_DIR "/popdist-agent");
   installMute(1);
