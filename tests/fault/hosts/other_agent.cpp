@@ -25,9 +25,7 @@ int main(int argc, char** argv) {
     the_call->send(report);
     the_call->listen({.command = [](const rpc::v1::Command&) {}, .closed = [&] { loop.stop(); }});
   };
-  rpc::AgentServer server(loop, {.run = welcome, .describe = [](const rpc::v1::DescribeRequest&) {
-                                   return Result<rpc::v1::HostDescription>(Status(Code::kUnimplemented, ""));
-                                 }});
+  rpc::AgentServer server(loop, {.run = welcome, .describe = nullptr, .end_job = nullptr});
   server.serveOver(std::move(*stream));
   loop.run();
   the_call->finish({});
