@@ -100,19 +100,33 @@ TEST_F(HostsLauncher, ReaderThatGoesAwayEndsTheJobEverywhere) {
   EXPECT_EQ(leftOnHosts(), "");
 }
 
+// A value of a file of /proc: "VmHWM" of status, "wchar" of io.
+long valueIn(pid_t pid, const std::string& file, const std::string& name) {
+  const Result<std::string> text = sys::readFile("/proc/" + std::to_string(pid) + '/' + file);
+  const std::size_t at = text.ok() ? text.value().find(name + ':') : std::string::npos;
+  return at == std::string::npos ? 0 : std::stol(text.value().substr(at + name.size() + 1));
+}
+
 TEST_F(HostsLauncher, ReaderThatDoesNotReadHoldsBackInstancesNotMemory) {
   PoprunProcess poprun(job({"-n", "3"}, {"flood"}));
   ASSERT_TRUE(poprun.waitFor([&] { return poprun.out().size() > 1'000'000; }));
   poprun.pauseReading();
+  std::vector<pid_t> measured{poprun.pid()};
   for (int host = 0; host < 3; ++host) {
-    for (const pid_t pid : named(host, "pop_test_child")) {
-      const auto writes = [&] {
-        const Result<std::string> call = sys::readFile("/proc/" + std::to_string(pid) + "/syscall");
-        return call.ok() && call.value().starts_with("1 ");
-      };
-      EXPECT_TRUE(waitUntil(writes, kPatience));
-    }
+    const std::vector<pid_t> instance = named(host, "pop_test_child");
+    ASSERT_EQ(instance.size(), 1U);
+    const auto written = [&] { return valueIn(instance[0], "io", "wchar"); };
+    EXPECT_TRUE(waitUntil(
+        [&] {
+          const long before = written();
+          return !waitUntil([&] { return written() != before; }, Milliseconds(200));
+        },
+        kPatience));
+    for (const pid_t agent : agents(host)) measured.push_back(agent);
   }
+#ifndef __SANITIZE_ADDRESS__
+  for (const pid_t pid : measured) EXPECT_LT(valueIn(pid, "status", "VmHWM"), 64 << 10) << "kB of " << pid;
+#endif
   poprun.resumeReading();
   poprun.signal(SIGINT);
   EXPECT_EQ(poprun.wait(), 130);
