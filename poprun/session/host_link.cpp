@@ -64,7 +64,9 @@ void HostLink::send(NumberedCommand command) {
   call_.send(rpc::encode(command));
 }
 
+// An agent that has not answered yet has nothing to end.
 void HostLink::finish() {
+  if (!welcomed_) return close();
   call_.close();
 }
 
