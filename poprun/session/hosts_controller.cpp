@@ -117,6 +117,7 @@ void HostsController::link(Host& host, std::shared_ptr<grpc::Channel> channel, r
 void HostsController::over(Host& host) {
   if (host.link && host.link->isEndingJob()) return;
   host.over = true;
+  host.agent.linkLost(unavailable("its link was closed"));  // it may have come up meanwhile
   host.link.reset();
   tellWhenOver();
 }
