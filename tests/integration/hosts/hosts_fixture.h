@@ -36,7 +36,7 @@ class HostsTest : public ::testing::Test {
   }
 
   /// Empty: soon nothing of any job runs on any host; an agent that has said its last word still has to exit.
-  std::string leftOnHosts(std::chrono::milliseconds within = std::chrono::milliseconds(1000)) const {
+  std::string leftOnHosts(std::chrono::milliseconds within = std::chrono::milliseconds(3000)) const {
     const auto deadline = std::chrono::steady_clock::now() + within;
     std::string left = leftNow();
     while (!left.empty() && std::chrono::steady_clock::now() < deadline) left = leftNow();
