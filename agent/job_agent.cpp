@@ -21,6 +21,9 @@ namespace {
 
 constexpr std::chrono::milliseconds kHelloPatience{30000};
 
+// For what was sent at the end to go.
+constexpr std::chrono::milliseconds kLastWords{1000};
+
 std::string hostName() {
   std::array<char, 256> name{};
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
@@ -134,21 +137,22 @@ int runStdioAgent(Patience patience) {
       if (!job.accepted()) loop.stop();
     });
   }
-  {
-    rpc::AgentServer server(
-        loop, {.run = [&job](std::shared_ptr<rpc::RunCall> call) { job.accept(std::move(call)); },
-               .describe = [](const std::string&) -> Result<rpc::v1::HostDescription> {
-                 return Status(Code::kUnimplemented, "a job's agent describes its host to its job");
-               },
-               .end_job =
-                   [](const std::string&, const rpc::v1::EndJobRequest&) {
-                     return Status(Code::kUnimplemented, "a job's agent ends with its call");
-                   }});
-    server.serveOver(std::move(*stream));
-    loop.run();
-    job.shutDown();
-  }
-  return 0;
+  rpc::AgentServer server(
+      loop, {.run = [&job](std::shared_ptr<rpc::RunCall> call) { job.accept(std::move(call)); },
+             .describe = [](const std::string&) -> Result<rpc::v1::HostDescription> {
+               return Status(Code::kUnimplemented, "a job's agent describes its host to its job");
+             },
+             .end_job =
+                 [](const std::string&, const rpc::v1::EndJobRequest&) {
+                   return Status(Code::kUnimplemented, "a job's agent ends with its call");
+                 }});
+  server.serveOver(std::move(*stream));
+  loop.run();
+  job.shutDown();
+  server.close(kLastWords);
+  // Nothing is left that would need an end of its own, and gRPC's would at times wait for its pollers, 10 s.
+  std::fflush(stderr);
+  ::_exit(0);
 }
 
 }  // namespace pop::agent

@@ -161,9 +161,8 @@ class AgentServer::Impl final : public v1::Agent::CallbackService {
     grpc::AddInsecureChannelFromFd(server_.get(), stream.release());
   }
 
-  void shutDown() {
-    if (server_) server_->Shutdown(std::chrono::system_clock::now());
-    server_.reset();
+  void close(std::chrono::milliseconds patience) {
+    if (server_) server_->Shutdown(std::chrono::system_clock::now() + patience);
   }
 
  private:
@@ -188,7 +187,11 @@ AgentServer::AgentServer(Loop& loop, Handlers handlers) {
 }
 
 AgentServer::~AgentServer() {
-  impl_->shutDown();
+  impl_->close({});
+}
+
+void AgentServer::close(std::chrono::milliseconds patience) {
+  impl_->close(patience);
 }
 
 void AgentServer::serveOver(sys::Fd stream) {

@@ -2,6 +2,7 @@
 // Serves the Agent wire: each Run call becomes an object on the loop's thread.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -50,6 +51,9 @@ class AgentServer {
   /// `loop` outlives the server. Handlers are called on its thread.
   AgentServer(Loop& loop, Handlers handlers);
   ~AgentServer();  ///< breaks all calls, and waits until gRPC has let go of them
+
+  /// Waits until the calls that have been finished are over, at most `patience`; breaks the others.
+  void close(std::chrono::milliseconds patience);
 
   /// One connection, over a connected, non-blocking socket.
   void serveOver(sys::Fd stream);

@@ -93,7 +93,8 @@ TEST_F(CommandLine, UnknownHostsAndPartitionsAreRefusedOnlyAtTheStart) {
   EXPECT_EQ(hosts.exit_code, 125);
   EXPECT_THAT(hosts.err, HasSubstr("no-such-host-1"));
   EXPECT_THAT(hosts.err, HasSubstr("no-such-host-2"));
-  EXPECT_EQ(run({.options = {"--host", "no-such-host-[1-2]", "-np", "2", "--dry-run", "true"}}).exit_code, 0);
+  EXPECT_EQ(run({.options = {"--host", "no-such-host-[1-2]", "-np", "2", "--dry-run", "./train"}}).exit_code,
+            0);
   const Outcome partition = run({.options = {"--vipu-partition", "p", "true"}});
   EXPECT_EQ(partition.exit_code, 125);
   EXPECT_THAT(linesOf(partition.err), ElementsAre(HasSubstr("the V-IPU server is not part of this version")));
