@@ -106,6 +106,12 @@ void throwIfFailed(const LinkError& error, const char* operation) {
                       {.rank = -1, .peer = error.instance, .operation = operation});
 }
 
+pop::Status acrossHosts(int instance) {
+  return {pop::Code::kUnimplemented,
+          "instance " + std::to_string(instance) +
+              " is on another host: communicators connect the instances of one host only"};
+}
+
 Group::Group(Surroundings& surroundings, std::vector<int> instance_of_rank, std::vector<int> local_ranks)
     : surroundings_(surroundings),
       instance_of_rank_(std::move(instance_of_rank)),
@@ -114,6 +120,9 @@ Group::Group(Surroundings& surroundings, std::vector<int> instance_of_rank, std:
       monitor_(std::make_unique<ObituaryMonitor>(surroundings.link->segment().header(), instance_of_rank_)) {}
 
 std::unique_ptr<Group> Group::create(Surroundings& surroundings, std::vector<int> instance_of_rank) {
+  for (const int instance : instance_of_rank) {
+    if (!surroundings.isLocal(instance)) throwIfFailed({acrossHosts(instance)}, kCreate);
+  }
   Link& link = *surroundings.link;
   const int number = surroundings.groups_created++;
   const std::string prefix = "popdist/group/" + std::to_string(number) + '/';

@@ -22,12 +22,20 @@ namespace popdist::context {
 struct Surroundings {
   std::unique_ptr<Link> link;
   int instance_index = 0;
+  int first_local_instance = 0;  ///< of this host, whose instances follow each other
   int num_local_instances = 1;
+
+  bool isLocal(int instance) const {
+    return instance >= first_local_instance && instance < first_local_instance + num_local_instances;
+  }
   std::atomic<std::chrono::milliseconds::rep> timeout_ms{30 * 60 * 1000};
   int groups_created = 0;  ///< names the next group; every instance creates them in the same order
 
   std::chrono::milliseconds timeout() const { return std::chrono::milliseconds(timeout_ms.load()); }
 };
+
+/// Why a communicator cannot have `instance` as a member.
+pop::Status acrossHosts(int instance);
 
 class Group {
  public:
