@@ -36,7 +36,9 @@ void writeFile(const std::string& path, const std::string& text) {
 
 std::string textOf(const std::string& path) {
   std::ifstream file(path);
-  return std::string(std::istreambuf_iterator<char>(file), {});
+  std::ostringstream text;  // unlike an iterator, it does not throw when a process of /proc has just gone
+  text << file.rdbuf();
+  return text.str();
 }
 
 pid_t spawn(const std::vector<std::string>& command, int in, int out, int err) {
