@@ -12,6 +12,7 @@
 #include <optional>
 #include <utility>
 
+#include "agent/command_options.h"
 #include "agent/host_description.h"
 #include "agent/service/service.h"
 #include "common/base/text.h"
@@ -167,15 +168,7 @@ int runServe(const std::vector<std::string>& arguments) {
       ->type_name("N")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  try {
-    std::vector<std::string> words(arguments);
-    std::reverse(words.begin(), words.end());  // the order in which CLI11 wants a vector
-    app.parse(std::move(words));
-  } catch (const CLI::CallForHelp&) {
-    return std::fputs(app.help().c_str(), stdout) < 0 ? 1 : 0;
-  } catch (const CLI::Error& error) {
-    return complain(std::string(error.what()) + " (see popdist-agent serve --help)");
-  }
+  if (const std::optional<int> done = parseCommand(app, arguments)) return *done;
   return serve(options);
 }
 

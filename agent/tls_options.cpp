@@ -2,9 +2,10 @@
 #include "agent/tls_options.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cstdio>
+#include <optional>
 
+#include "agent/command_options.h"
 #include "agent/tls/init_tls.h"
 
 namespace pop::agent {
@@ -47,16 +48,7 @@ int runInitTls(const std::vector<std::string>& arguments) {
       ->capture_default_str();
   app.add_flag("--overwrite", request.overwrite,
                "replace certificates and keys of the named hosts and users, never the authority");
-  try {
-    std::vector<std::string> words(arguments);
-    std::reverse(words.begin(), words.end());  // the order in which CLI11 wants a vector
-    app.parse(std::move(words));
-  } catch (const CLI::CallForHelp&) {
-    return std::fputs(app.help().c_str(), stdout) < 0 ? 1 : 0;
-  } catch (const CLI::Error& error) {
-    std::fprintf(stderr, "popdist-agent init-tls: %s (see popdist-agent init-tls --help)\n", error.what());
-    return 1;
-  }
+  if (const std::optional<int> done = parseCommand(app, arguments)) return *done;
   return report(initTls(request));
 }
 

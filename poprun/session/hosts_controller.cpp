@@ -38,6 +38,18 @@ Status nameDirectories(model::JobSpec& spec) {
   return {};
 }
 
+// By name: a job that goes on without some of its hosts counts them anew.
+std::set<std::string> stdinHosts(const PlacedJob& placed) {
+  using Who = model::StdinPolicy::Who;
+  const model::StdinPolicy& policy = placed.spec().stdin_policy;
+  std::set<std::string> hosts;
+  for (const model::InstancePlacement& each : placed.placement()) {
+    if (policy.who == Who::kAll || (policy.who == Who::kOne && policy.instance == each.instance))
+      hosts.insert(placed.spec().hosts[static_cast<std::size_t>(each.host)].name);
+  }
+  return hosts;
+}
+
 }  // namespace
 
 HostsController::HostsController(os::AsioLoop& loop, OutputSink& sink, HostsSettings settings,
@@ -64,6 +76,10 @@ Status HostsController::submit(model::JobSpec spec, JobWatch watch) {
   job_id_ = randomName();
   watch_ = watch;
   watch.event = [this](const LogEntry& entry) { note(entry); };
+  watch.placed = [this](const PlacedJob& placed, const std::vector<model::Bindings>& bindings) {
+    stdin_hosts_ = stdinHosts(placed);
+    if (watch_.placed) watch_.placed(placed, bindings);
+  };
   std::vector<Agent*> agents;
   for (const model::Host& host : spec.hosts) {
     hosts_.push_back(std::make_unique<Host>(loop_, output_.add(), settings_.times));
@@ -173,15 +189,10 @@ void HostsController::note(const LogEntry& entry) {
 }
 
 void HostsController::relayStdin() {
-  using Who = model::StdinPolicy::Who;
-  std::set<int> receiving;
-  for (const model::InstancePlacement& each : model::place(spec_)) {
-    if (spec_.stdin_policy.who == Who::kAll ||
-        (spec_.stdin_policy.who == Who::kOne && spec_.stdin_policy.instance == each.instance))
-      receiving.insert(each.host);
-  }
   std::vector<RemoteAgent*> agents;
-  for (const int host : receiving) agents.push_back(&hosts_[static_cast<std::size_t>(host)]->agent);
+  for (const std::unique_ptr<Host>& host : hosts_) {
+    if (stdin_hosts_.contains(host->name)) agents.push_back(&host->agent);
+  }
   if (const Status begun = stdin_.begin(agents); !begun.ok())
     settings_.say("poprun: stdin: " + begun.message());
 }

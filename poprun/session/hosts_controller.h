@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -94,6 +95,7 @@ class HostsController final : public Controller {
   std::vector<std::unique_ptr<Host>> hosts_;
   std::unique_ptr<Job> job_;
   StdinRelay stdin_;
+  std::set<std::string> stdin_hosts_;  ///< of this attempt
   std::size_t settled_ = 0;
   std::optional<TimerId> patience_;
   std::function<void()> stopped_;  ///< while the agents are asked to stop the instances
