@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/app.h"
 
+#include <unistd.h>
+
 #include <cstdio>
-#include <functional>
 #include <map>
+#include <vector>
 
 #include "agent/job_agent.h"
-#include "agent/serve_options.h"
 #include "agent/service/become.h"
-#include "agent/tls_options.h"
+#include "common/contract/exit_code.h"
 #include "common/contract/version.h"
+#include "common/sys/program.h"
 
 namespace pop::agent {
 namespace {
@@ -34,12 +36,31 @@ int help(const Arguments&) {
   return std::fputs(kUsage, stdout) < 0;
 }
 
+// Returns only when it could not.
+int service(const char* command, const Arguments& arguments) {
+  const std::string program = sys::ownProgram("popdist-agent-service");
+  std::vector<const char*> words{program.c_str(), command};
+  for (const std::string& argument : arguments) words.push_back(argument.c_str());
+  words.push_back(nullptr);
+  ::execv(program.c_str(), const_cast<char**>(words.data()));
+  std::perror(("popdist-agent: the service needs " + program).c_str());
+  return contract::kExitLauncherFailed;
+}
+
+int serve(const Arguments& arguments) {
+  return service("serve", arguments);
+}
+
+int initTls(const Arguments& arguments) {
+  return service("init-tls", arguments);
+}
+
 }  // namespace
 
 int runApp(const Arguments& arguments) {
   static const std::map<std::string, int (*)(const Arguments&)> kCommands{
-      {"--stdio", stdio},  {"--version", version},   {"--help", help},
-      {"serve", runServe}, {"init-tls", runInitTls}, {"become", runBecome},
+      {"--stdio", stdio}, {"--version", version}, {"--help", help},
+      {"serve", serve},   {"init-tls", initTls},  {"become", runBecome},
   };
   const auto command = arguments.empty() ? kCommands.end() : kCommands.find(arguments.front());
   if (command != kCommands.end()) return command->second({arguments.begin() + 1, arguments.end()});

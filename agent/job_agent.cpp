@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "common/contract/exit_code.h"
 #include "common/contract/version.h"
 #include "common/rpc/agent_codec.h"
+#include "common/rpc/stream_call.h"
 #include "common/sys/process_setup.h"
 
 namespace pop::agent {
@@ -46,14 +48,13 @@ OutputPump::Mode modeOf(bool whole_lines) {
 
 }  // namespace
 
-void JobAgent::accept(std::shared_ptr<rpc::RunCall> call) {
-  if (accepted()) return call->finish({Code::kResourceExhausted, "this agent has its job already"});
-  call_ = std::move(call);
-  call_->listen({.command = [this](const rpc::v1::Command& command) { receive(command); },
-                 .closed =
-                     [this] {
-                       giveUp({Code::kUnavailable, "the launcher is gone"});
-                     }});
+JobAgent::JobAgent(os::AsioLoop& loop, rpc::RunCall& call, keeper::Keeper keeper)
+    : loop_(loop), call_(call), keeper_(std::move(keeper)) {
+  call_.listen({.command = [this](const rpc::v1::Command& command) { receive(command); },
+                .closed =
+                    [this] {
+                      giveUp({Code::kUnavailable, "the launcher is gone"});
+                    }});
 }
 
 void JobAgent::giveUp(const Status& why) {
@@ -74,7 +75,7 @@ void JobAgent::receive(const rpc::v1::Command& command) {
 
 void JobAgent::begin(const rpc::v1::Hello& hello) {
   if (const Status prepared = prepare(hello); !prepared.ok()) return over(prepared);
-  call_->send(welcome(hello));
+  call_.send(welcome(hello));
   session_->serve(*agent_);
 }
 
@@ -100,7 +101,7 @@ Status JobAgent::prepare(const rpc::v1::Hello& hello) {
 }
 
 void JobAgent::send(NumberedReport report) {
-  call_->send(rpc::encode(report));
+  call_.send(rpc::encode(report));
 }
 
 void JobAgent::over(const Status& why) {
@@ -111,7 +112,7 @@ void JobAgent::over(const Status& why) {
 void JobAgent::shutDown() {
   const Status ended = agent_ ? agent_->shutDown() : keeper::endKeeper(std::move(*keeper_));
   if (!ended.ok()) std::fprintf(stderr, "popdist-agent: %s\n", ended.message().c_str());
-  if (call_) call_->finish(outcome_.code() == Code::kUnavailable ? ended : outcome_);
+  call_.finish(outcome_.code() == Code::kUnavailable ? ended : outcome_);
 }
 
 int runStdioAgent(Patience patience) {
@@ -121,14 +122,15 @@ int runStdioAgent(Patience patience) {
     return contract::kExitLauncherFailed;
   }
   sys::setUpForJobs();
-  Result<sys::Fd> stream = takeStdio();
-  if (!stream.ok()) {
-    std::fprintf(stderr, "popdist-agent: %s\n", stream.status().message().c_str());
+  Result<Stdio> stdio = takeStdio();
+  if (!stdio.ok()) {
+    std::fprintf(stderr, "popdist-agent: %s\n", stdio.status().message().c_str());
     static_cast<void>(keeper::endKeeper(std::move(*keeper)));
     return contract::kExitLauncherFailed;
   }
   os::AsioLoop loop;
-  JobAgent job(loop, std::move(*keeper));
+  rpc::StreamRunCall call(loop, std::move(stdio->in), std::move(stdio->out));
+  JobAgent job(loop, call, std::move(*keeper));
   loop.watchSignals({SIGTERM, SIGINT, SIGHUP}, [&job](int signal) {
     job.giveUp({Code::kAborted, "popdist-agent received signal " + std::to_string(signal)});
   });
@@ -137,22 +139,10 @@ int runStdioAgent(Patience patience) {
       if (!job.accepted()) loop.stop();
     });
   }
-  rpc::AgentServer server(
-      loop, {.run = [&job](std::shared_ptr<rpc::RunCall> call) { job.accept(std::move(call)); },
-             .describe = [](const std::string&) -> Result<rpc::v1::HostDescription> {
-               return Status(Code::kUnimplemented, "a job's agent describes its host to its job");
-             },
-             .end_job =
-                 [](const std::string&, const rpc::v1::EndJobRequest&) {
-                   return Status(Code::kUnimplemented, "a job's agent ends with its call");
-                 }});
-  server.serveOver(std::move(*stream));
   loop.run();
   job.shutDown();
-  server.close(kLastWords);
-  // Nothing is left that would need an end of its own, and gRPC's would at times wait for its pollers, 10 s.
-  std::fflush(stderr);
-  ::_exit(0);
+  call.flush(kLastWords);
+  return 0;
 }
 
 }  // namespace pop::agent

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One job's agent in a process of its own: a Run call on one side, the agent of this host on the other. The
+// One job's agent in a process of its own: its call on one side, the agent of this host on the other. The
 // process lives as long as the job.
 #pragma once
 
@@ -12,22 +12,19 @@
 #include "agent/keeper/keeper.h"
 #include "agent/local_agent.h"
 #include "common/os/asio_loop.h"
-#include "common/rpc/agent_server.h"
+#include "common/rpc/agent_call.h"
 
 namespace pop::agent {
 
 class JobAgent final : private ReportLink {
  public:
-  /// `keeper` was forked before gRPC or any thread existed.
-  JobAgent(os::AsioLoop& loop, keeper::Keeper keeper) : loop_(loop), keeper_(std::move(keeper)) {}
-
-  /// The only call that is served; others are refused.
-  void accept(std::shared_ptr<rpc::RunCall> call);
+  /// `call` outlives it.
+  JobAgent(os::AsioLoop& loop, rpc::RunCall& call, keeper::Keeper keeper);
 
   /// As if the controller were gone.
   void giveUp(const Status& why);
 
-  bool accepted() const { return call_ != nullptr; }
+  bool accepted() const { return session_ != nullptr; }
 
   /// Ends what is left of the job, and then the call. The loop has been stopped.
   void shutDown();
@@ -42,8 +39,8 @@ class JobAgent final : private ReportLink {
   void close() override {}
 
   os::AsioLoop& loop_;
+  rpc::RunCall& call_;
   std::optional<keeper::Keeper> keeper_;
-  std::shared_ptr<rpc::RunCall> call_;
   std::unique_ptr<PipeInput> input_;
   std::unique_ptr<AgentSession> session_;
   std::unique_ptr<LocalAgent> agent_;

@@ -84,7 +84,7 @@ class Serving {
             loop_, Admission(std::move(users), self, makeJobToken), sys::ownProgram("popdist-agent"),
             {.own_name = options.tls_directory.empty() ? self.name : "", .spares = {.most = options.spares}}),
         server_(loop_,
-                {.run = [this](std::shared_ptr<rpc::RunCall> call) { service_.accept(std::move(call)); },
+                {.run = [this](std::shared_ptr<rpc::ServedCall> call) { service_.accept(std::move(call)); },
                  .describe = [this](const std::string& peer) { return describe(peer); },
                  .end_job =
                      [this](const std::string& peer, const rpc::v1::EndJobRequest& request) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this process was started with as stdin and stdout, as one socket, which gRPC needs.
+// What this process was started with as stdin and stdout, for messages alone.
 #pragma once
 
 #include "common/base/status.h"
@@ -7,8 +7,13 @@
 
 namespace pop::agent {
 
-/// The socket itself where both are one (sshd without a terminal, the agent service), else one end of a pair
-/// whose other end threads connect to the two. Descriptors 0 and 1 are /dev/null afterwards.
-Result<sys::Fd> takeStdio();
+/// Both non-blocking.
+struct Stdio {
+  sys::Fd in;
+  sys::Fd out;
+};
+
+/// Descriptors 0 and 1 are /dev/null afterwards.
+Result<Stdio> takeStdio();
 
 }  // namespace pop::agent

@@ -23,7 +23,7 @@ constexpr std::chrono::seconds kEndPatience{8};
 
 // One call, and the agent that serves it.
 struct Service::Job {
-  std::shared_ptr<rpc::RunCall> call;
+  std::shared_ptr<rpc::ServedCall> call;
   std::string name;  ///< of the certificate
   std::string id;    ///< once it is admitted
   std::string token;
@@ -59,7 +59,7 @@ Result<int> Service::numJobs(const std::string& peer) const {
   return admission_.numJobs();
 }
 
-void Service::accept(std::shared_ptr<rpc::RunCall> call) {
+void Service::accept(std::shared_ptr<rpc::ServedCall> call) {
   if (stopped_) return call->finish(unavailable("the agent service of this host is being stopped"));
   const Result<std::string> peer = call->peerName();
   if (!peer.ok()) {
@@ -115,8 +115,8 @@ Status Service::start(Job& job, rpc::v1::Command hello) {
   job.token = admitted.token;
   POP_ASSIGN_OR_RETURN(job.process, spares_.take(admitted.user.name));
   hello.mutable_hello()->set_controller_at(job.call->peerAddress());
-  job.agent = std::make_unique<rpc::AgentCall>(
-      loop_, rpc::channelOver(std::move(job.process.stream())),
+  job.agent = std::make_unique<rpc::StreamAgentCall>(
+      loop_, std::move(job.process.stream()),
       rpc::AgentCall::Events{.report = [this, &job](rpc::v1::Report each) { report(job, std::move(each)); },
                              .ended = [this, &job](const Status& why) { end(job, why); }});
   job.agent->send(std::move(hello));

@@ -11,8 +11,8 @@
 #include "agent/service/admission.h"
 #include "agent/service/spares.h"
 #include "common/os/asio_loop.h"
-#include "common/rpc/agent_call.h"
 #include "common/rpc/agent_server.h"
+#include "common/rpc/stream_call.h"
 
 namespace pop::agent {
 
@@ -29,9 +29,9 @@ class Service {
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  void accept(std::shared_ptr<rpc::RunCall> call);
+  void accept(std::shared_ptr<rpc::ServedCall> call);
 
-  /// How many jobs run, for a peer who may run some. `peer`: as of RunCall::peerName.
+  /// How many jobs run, for a peer who may run some. `peer`: as of ServedCall::peerName.
   Result<int> numJobs(const std::string& peer) const;
 
   /// For the peer who has started the job and has its token.

@@ -1,27 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// One Run call as the controller sees it: commands out, reports in, the end. The thread of the loop alone.
+// One job's conversation with the agent of one host, whatever carries it: commands one way, reports the
+// other. The thread of the loop alone.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <memory>
 
-#include "common/base/loop.h"
 #include "common/base/status.h"
-#include "common/sys/fd.h"
 #include "proto/popdist/v1/agent.pb.h"
-
-namespace grpc {
-class Channel;
-}
 
 namespace pop::rpc {
 
 namespace v1 = ::popdist::v1;
 
-/// A channel over a connected, non-blocking socket that carries nothing else.
-std::shared_ptr<grpc::Channel> channelOver(sys::Fd stream);
-
+/// The controller's side. Destroying it breaks the call; no event comes any more.
 class AgentCall {
  public:
   struct Events {
@@ -29,22 +21,29 @@ class AgentCall {
     std::function<void(Status)> ended;  ///< once, after the last report; OK: the agent has ended the call
   };
 
-  AgentCall(Loop& loop, std::shared_ptr<grpc::Channel> channel, Events events);
-  ~AgentCall();  ///< breaks the call and waits until gRPC has let go of it; no event comes any more
-  AgentCall(const AgentCall&) = delete;
-  AgentCall& operator=(const AgentCall&) = delete;
+  virtual ~AgentCall() = default;
 
-  void send(v1::Command command);
-  void close();  ///< no more commands: the agent ends the call when it is done
-
- private:
-  class Reactor;
-  std::shared_ptr<Reactor> reactor_;
+  virtual void send(v1::Command command) = 0;
+  virtual void close() = 0;  ///< no more commands: the agent ends the call when it is done
 };
 
-/// Ends a job of the agent service at the other end of `channel`, whose Run call was lost. `done`, on the
-/// loop's thread, within `patience`.
-void endJob(Loop& loop, const std::shared_ptr<grpc::Channel>& channel, v1::EndJobRequest request,
-            std::chrono::milliseconds patience, std::function<void(Status)> done);
+/// Begins a call.
+using CallMaker = std::function<std::unique_ptr<AgentCall>(AgentCall::Events)>;
+
+/// The agent's side.
+class RunCall {
+ public:
+  struct Events {
+    std::function<void(v1::Command)> command;
+    std::function<void()> closed;  ///< once: no command comes any more; the controller is done, or gone
+  };
+
+  virtual ~RunCall() = default;
+
+  /// Before this, commands wait.
+  virtual void listen(Events events) = 0;
+  virtual void send(v1::Report report) = 0;
+  virtual void finish(Status status) = 0;  ///< after all that was sent
+};
 
 }  // namespace pop::rpc

@@ -3,7 +3,6 @@
 
 #include <grpc/grpc_security_constants.h>
 #include <grpcpp/grpcpp.h>
-#include <grpcpp/server_posix.h>
 
 #include <chrono>
 #include <deque>
@@ -42,7 +41,7 @@ std::string addressOf(const std::string& peer) {
 }
 
 class RunReactor final : public grpc::ServerBidiReactor<v1::Command, v1::Report>,
-                         public RunCall,
+                         public ServedCall,
                          public std::enable_shared_from_this<RunReactor> {
  public:
   RunReactor(Loop& loop, const grpc::CallbackServerContext& context)
@@ -147,18 +146,13 @@ class AgentServer::Impl final : public v1::Agent::CallbackService {
     builder.SetMaxReceiveMessageSize(-1);
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // of two services at one port, the second fails
     int port = 0;
-    if (!address.empty()) builder.AddListeningPort(address, credentials, &port);
+    builder.AddListeningPort(address, credentials, &port);
     builder.RegisterService(this);
     server_ = builder.BuildAndStart();
-    if (!server_ || (!address.empty() && port == 0))
+    if (!server_ || port == 0)
       return Status(Code::kUnavailable,
                     "cannot listen at " + address + " (is it another's, or not this host's?)");
     return port;
-  }
-
-  void serveOver(sys::Fd stream) {
-    if (!server_) POP_CHECK(start({}, nullptr).ok());
-    grpc::AddInsecureChannelFromFd(server_.get(), stream.release());
   }
 
   void close(std::chrono::milliseconds patience) {
@@ -192,10 +186,6 @@ AgentServer::~AgentServer() {
 
 void AgentServer::close(std::chrono::milliseconds patience) {
   impl_->close(patience);
-}
-
-void AgentServer::serveOver(sys::Fd stream) {
-  impl_->serveOver(std::move(stream));
 }
 
 Result<int> AgentServer::listenAt(const std::string& address,

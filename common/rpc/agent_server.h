@@ -9,8 +9,7 @@
 
 #include "common/base/loop.h"
 #include "common/base/status.h"
-#include "common/sys/fd.h"
-#include "proto/popdist/v1/agent.pb.h"
+#include "common/rpc/agent_call.h"
 
 namespace grpc {
 class ServerCredentials;
@@ -18,23 +17,10 @@ class ServerCredentials;
 
 namespace pop::rpc {
 
-namespace v1 = ::popdist::v1;
-
-/// The agent's side of one Run call. The thread of the loop alone.
-class RunCall {
+/// The agent's side of a call that came over the network. The thread of the loop alone.
+class ServedCall : public RunCall {
  public:
-  struct Events {
-    std::function<void(v1::Command)> command;
-    std::function<void()> closed;  ///< once: no command comes any more; the controller is done, or gone
-  };
-
-  virtual ~RunCall() = default;
-
-  /// Before this, commands wait.
-  virtual void listen(Events events) = 0;
-  virtual void send(v1::Report report) = 0;
-  virtual void finish(Status status) = 0;       ///< after all that was sent
-  virtual std::string peerAddress() const = 0;  ///< numeric; empty over anything but TCP
+  virtual std::string peerAddress() const = 0;  ///< numeric
   /// The user of the client's certificate; empty without TLS. An error: it is nobody's (a host's, say).
   virtual Result<std::string> peerName() const = 0;
 };
@@ -42,8 +28,8 @@ class RunCall {
 class AgentServer {
  public:
   struct Handlers {
-    std::function<void(std::shared_ptr<RunCall>)> run;
-    /// `peer`: as RunCall::peerName.
+    std::function<void(std::shared_ptr<ServedCall>)> run;
+    /// `peer`: as ServedCall::peerName.
     std::function<Result<v1::HostDescription>(const std::string& peer)> describe;
     std::function<Status(const std::string& peer, const v1::EndJobRequest&)> end_job;
   };
@@ -54,9 +40,6 @@ class AgentServer {
 
   /// Waits until the calls that have been finished are over, at most `patience`; breaks the others.
   void close(std::chrono::milliseconds patience);
-
-  /// One connection, over a connected, non-blocking socket.
-  void serveOver(sys::Fd stream);
 
   /// Connections to `address` ("10.0.0.1:7571", "[::]:7571"). The port: of use where 0 was asked for.
   Result<int> listenAt(const std::string& address,

@@ -15,8 +15,8 @@
 #include "common/contract/version.h"
 #include "common/model/host_list.h"
 #include "common/model/placement.h"
-#include "common/rpc/agent_call.h"
 #include "common/rpc/agent_codec.h"
+#include "common/rpc/stream_call.h"
 #include "common/sys/process_setup.h"
 #include "popdistd/controller/instance_env.h"
 #include "poprun/plan/doctor_report.h"
@@ -73,7 +73,7 @@ class Doctor {
  private:
   rpc::v1::Hello helloTo(int host) const;
   BootstrapEvents eventsFor(const std::vector<int>& hosts);
-  void link(Patient& host, std::shared_ptr<grpc::Channel> channel);
+  void link(Patient& host, const rpc::CallMaker& call);
   void receive(Patient& host, const rpc::v1::Report& report);
   void welcome(Patient& host, const rpc::v1::Welcome& welcome);
   void sendEcho(Patient& host);
@@ -125,7 +125,7 @@ rpc::v1::Hello Doctor::helloTo(int host) const {
 void Doctor::examine(std::vector<BootstrapPart> parts, const ServicePart& service) {
   for (const int host : service.hosts) {
     Patient& each = *hosts_.at(static_cast<std::size_t>(host));
-    link(each, service.dial(each.findings.name));
+    link(each, service.dial(loop_, each.findings.name).call);
   }
   for (const BootstrapPart& part : parts) part.bootstrapper->start(eventsFor(part.hosts));
   loop_.postAfter(kFirstNotice, [this] { sayWhoIsWaitedFor(); });
@@ -143,7 +143,7 @@ BootstrapEvents Doctor::eventsFor(const std::vector<int>& hosts) {
                 host.findings.peer_address = how.peer_address;
                 host.hello.set_reached_at(how.peer_address);
                 host.hello.set_controller_at(how.local_address);
-                link(host, rpc::channelOver(std::move(how.stream)));
+                link(host, rpc::callOver(loop_, std::move(how.stream)));
               },
           .failed = [this, at](int index, Status why) { fail(at(index), std::move(why)); },
           .ended = [at](int index, int exit_code) { at(index).why_broken = whyStreamEnded(exit_code); },
@@ -160,17 +160,14 @@ BootstrapEvents Doctor::eventsFor(const std::vector<int>& hosts) {
               }};
 }
 
-void Doctor::link(Patient& host, std::shared_ptr<grpc::Channel> channel) {
+void Doctor::link(Patient& host, const rpc::CallMaker& call) {
   host.phase = "waiting for its agent's answer";
-  host.call = std::make_unique<rpc::AgentCall>(
-      loop_, std::move(channel),
-      rpc::AgentCall::Events{
-          .report = [this, &host](const rpc::v1::Report& report) { receive(host, report); },
-          .ended =
-              [this, &host](const Status& why) {
-                if (!std::exchange(host.settled, true)) host.findings.reached = early(host, why);
-                over(host);
-              }});
+  host.call = call({.report = [this, &host](const rpc::v1::Report& report) { receive(host, report); },
+                    .ended =
+                        [this, &host](const Status& why) {
+                          if (!std::exchange(host.settled, true)) host.findings.reached = early(host, why);
+                          over(host);
+                        }});
   host.patience = loop_.postAfter(options_.hosts.connect_timeout, [this, &host] {
     host.patience.reset();
     host.settled = true;

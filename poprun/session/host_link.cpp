@@ -8,12 +8,6 @@
 #include "poprun/bootstrap/bootstrapper.h"
 
 namespace pop {
-namespace {
-
-// With a connection of its own to make; the job's end waits for it.
-constexpr std::chrono::milliseconds kEndJobPatience{2000};
-
-}  // namespace
 
 Status checkWelcome(const rpc::v1::Welcome& welcome) {
   if (welcome.protocol() == contract::kAgentProtocol) return {};
@@ -32,15 +26,12 @@ std::string whyStreamEnded(int exit_code) {
   return "the popdist-agent there ended with exit code " + std::to_string(exit_code);
 }
 
-HostLink::HostLink(Loop& loop, std::shared_ptr<grpc::Channel> channel, RemoteAgent& agent,
-                   std::function<void()> over)
+HostLink::HostLink(Loop& loop, const rpc::CallMaker& call, RemoteAgent& agent, std::function<void()> over)
     : loop_(loop),
       agent_(agent),
       over_(std::move(over)),
-      channel_(channel),
-      call_(loop, std::move(channel),
-            {.report = [this](const rpc::v1::Report& report) { receive(report); },
-             .ended = [this](const Status& why) { ended(why); }}) {}
+      call_(call({.report = [this](const rpc::v1::Report& report) { receive(report); },
+                  .ended = [this](const Status& why) { ended(why); }})) {}
 
 HostLink::~HostLink() {
   if (patience_) loop_.cancel(*patience_);
@@ -57,17 +48,17 @@ void HostLink::hello(rpc::v1::Hello hello, std::chrono::milliseconds patience) {
   hello.set_version(contract::kVersion);
   rpc::v1::Command command;
   *command.mutable_hello() = std::move(hello);
-  call_.send(std::move(command));
+  call_->send(std::move(command));
 }
 
 void HostLink::send(NumberedCommand command) {
-  call_.send(rpc::encode(command));
+  call_->send(rpc::encode(command));
 }
 
 // An agent that has not answered yet has nothing to end.
 void HostLink::finish() {
   if (!welcomed_) return close();
-  call_.close();
+  call_->close();
 }
 
 // What still comes from there is of no interest. The stream goes as well: it is all that somebody who does
@@ -106,17 +97,17 @@ void HostLink::ended(const Status& why) {
     failToComeUp(why);
     return over_();
   }
-  // gRPC speaks of a socket; the other end of that one is here, and what carries it knows more.
+  // The other end of our socket is here, and what carries it knows more.
   const bool broken = why.code() == Code::kUnavailable && !why_broken_.empty();
   agent_.linkLost(broken     ? unavailable(why_broken_)
                   : why.ok() ? unavailable("the popdist-agent there has ended")
                              : why);
-  if (why.code() != Code::kUnavailable || token_.empty()) return over_();
+  if (why.code() != Code::kUnavailable || token_.empty() || !end_job_) return over_();
   rpc::v1::EndJobRequest request;
   request.set_job_id(job_id_);
   request.set_token(token_);
   ending_job_ = true;
-  rpc::endJob(loop_, channel_, std::move(request), kEndJobPatience, [this](const Status&) {
+  end_job_(std::move(request), [this](const Status&) {
     ending_job_ = false;
     over_();
   });

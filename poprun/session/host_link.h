@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The link to one remote agent, over gRPC: says hello, checks the answer, and carries the numbered messages.
+// The link to one remote agent: says hello, checks the answer, and carries the numbered messages.
 #pragma once
 
 #include <chrono>
@@ -26,12 +26,15 @@ class HostLink final : public AgentLink {
  public:
   /// `agent` outlives the link, and has it from the other side's answer on. `over`: when nothing more comes,
   /// or nobody would look at it: destroy the link soon, not during the call.
-  HostLink(Loop& loop, std::shared_ptr<grpc::Channel> channel, RemoteAgent& agent,
-           std::function<void()> over);
+  HostLink(Loop& loop, const rpc::CallMaker& call, RemoteAgent& agent, std::function<void()> over);
   ~HostLink() override;
 
   /// For a link that does not come up.
   void explainBy(std::function<Status(const Status& why)> explain) { explain_ = std::move(explain); }
+
+  /// How a job is ended whose stream is lost, where something is left to be told: the agent service.
+  using EndJob = std::function<void(rpc::v1::EndJobRequest, std::function<void(Status)> done)>;
+  void endJobBy(EndJob end_job) { end_job_ = std::move(end_job); }
 
   /// The stream is lost, and the agent service is being told that the job is over.
   bool isEndingJob() const { return ending_job_; }
@@ -55,14 +58,14 @@ class HostLink final : public AgentLink {
   RemoteAgent& agent_;
   const std::function<void()> over_;
   std::string why_broken_;
-  const std::shared_ptr<grpc::Channel> channel_;
   std::function<Status(const Status& why)> explain_;
+  EndJob end_job_;
   std::string job_id_;
   std::string token_;  ///< of the agent service
   bool welcomed_ = false;
   bool ending_job_ = false;
   std::optional<TimerId> patience_;
-  rpc::AgentCall call_;
+  std::unique_ptr<rpc::AgentCall> call_;
 };
 
 }  // namespace pop

@@ -12,7 +12,7 @@
 #include "common/base/text.h"
 #include "common/contract/version.h"
 #include "common/model/placement.h"
-#include "common/rpc/agent_call.h"
+#include "common/rpc/stream_call.h"
 #include "poprun/session/job_names.h"
 #include "poprun/session/waiting_line.h"
 
@@ -91,7 +91,9 @@ Status HostsController::submit(model::JobSpec spec, JobWatch watch) {
     ++hosts_.at(static_cast<std::size_t>(each.host))->num_instances;
   for (const int host : service_.hosts) {
     Host& each = *hosts_.at(static_cast<std::size_t>(host));
-    link(each, service_.dial(each.name), helloTo(each, {}));
+    const ServiceLine line = service_.dial(loop_, each.name);
+    link(each, line.call, helloTo(each, {}));
+    each.link->endJobBy(line.end_job);
   }
   for (const BootstrapPart& part : parts_) part.bootstrapper->start(eventsFor(part.hosts));
   patience_ = loop_.postAfter(kFirstNotice, [this] { sayWhoIsWaitedFor(); });
@@ -117,12 +119,12 @@ BootstrapEvents HostsController::eventsFor(const std::vector<int>& hosts) {
 void HostsController::reached(Host& host, ReachedHost how) {
   if (shutting_down_) return;  // its stream ends with this, and so does its agent
   rpc::v1::Hello hello = helloTo(host, how);
-  link(host, rpc::channelOver(std::move(how.stream)), std::move(hello));
+  link(host, rpc::callOver(loop_, std::move(how.stream)), std::move(hello));
 }
 
-void HostsController::link(Host& host, std::shared_ptr<grpc::Channel> channel, rpc::v1::Hello hello) {
+void HostsController::link(Host& host, const rpc::CallMaker& call, rpc::v1::Hello hello) {
   host.phase = "waiting for its agent's answer";
-  host.link = std::make_unique<HostLink>(loop_, std::move(channel), host.agent,
+  host.link = std::make_unique<HostLink>(loop_, call, host.agent,
                                          [this, &host] { loop_.post([this, &host] { over(host); }); });
   if (service_.explain)
     host.link->explainBy([this, &host](const Status& why) { return service_.explain(host.name, why); });

@@ -35,10 +35,16 @@ struct BootstrapPart {
   std::unique_ptr<Bootstrapper> bootstrapper;  ///< counts them from 0
 };
 
+/// How one host's agent is spoken to through the agent service.
+struct ServiceLine {
+  rpc::CallMaker call;
+  HostLink::EndJob end_job;
+};
+
 /// Hosts whose agents are reached through the agent service, and how.
 struct ServicePart {
   std::vector<int> hosts;
-  std::function<std::shared_ptr<grpc::Channel>(const std::string& host)> dial;
+  std::function<ServiceLine(Loop& loop, const std::string& host)> dial;
   /// Why an agent did not answer, from what the call says.
   std::function<Status(const std::string& host, const Status& why)> explain;
 };
@@ -71,7 +77,7 @@ class HostsController final : public Controller {
 
   BootstrapEvents eventsFor(const std::vector<int>& hosts);
   void reached(Host& host, ReachedHost reached);
-  void link(Host& host, std::shared_ptr<grpc::Channel> channel, rpc::v1::Hello hello);
+  void link(Host& host, const rpc::CallMaker& call, rpc::v1::Hello hello);
   void failed(Host& host, Status why);
   void over(Host& host);
   void ended(Host& host, int exit_code);

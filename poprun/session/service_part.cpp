@@ -15,10 +15,14 @@
 #include "common/base/text.h"
 #include "common/log/log.h"
 #include "common/rpc/connect_errors.h"
+#include "common/rpc/grpc_agent_call.h"
 #include "common/rpc/tls_channel.h"
 
 namespace pop {
 namespace {
+
+// With a connection of its own to make; the job's end waits for it.
+constexpr std::chrono::milliseconds kEndJobPatience{2000};
 
 // "user-alice" for each user-alice.pem.
 Result<std::vector<std::string>> pairsIn(const std::string& directory) {
@@ -64,7 +68,18 @@ Result<ServicePart> servicePart(const HostsOptions& options, std::size_t num_hos
   std::iota(service.hosts.begin(), service.hosts.end(), 0);
   // gRPC tries for longer than the link waits, which has the better words.
   service.dial = [tls, port = options.agent_port, patience = options.connect_timeout](
-                     const std::string& host) { return rpc::channelTo(host, port, tls, 2 * patience); };
+                     Loop& loop, const std::string& host) {
+    const std::shared_ptr<grpc::Channel> channel = rpc::channelTo(host, port, tls, 2 * patience);
+    return ServiceLine{
+        .call =
+            [&loop, channel](rpc::AgentCall::Events events) {
+              return std::make_unique<rpc::GrpcAgentCall>(loop, channel, std::move(events));
+            },
+        .end_job =
+            [&loop, channel](rpc::v1::EndJobRequest request, std::function<void(Status)> done) {
+              rpc::endJob(loop, channel, std::move(request), kEndJobPatience, std::move(done));
+            }};
+  };
   service.explain = [has_tls = tls.has_value(), port = options.agent_port,
                      patience = options.connect_timeout](const std::string& host, const Status& why) {
     return rpc::explainNoAnswer({host, port, has_tls, patience}, why);

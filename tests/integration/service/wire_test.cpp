@@ -4,7 +4,7 @@
 
 #include "common/contract/version.h"
 #include "common/os/asio_loop.h"
-#include "common/rpc/agent_call.h"
+#include "common/rpc/grpc_agent_call.h"
 #include "common/rpc/tls_channel.h"
 #include "tests/integration/service/service_fixture.h"
 #include "tests/testing/run_until.h"
@@ -42,7 +42,7 @@ class ServiceWire : public ServiceTest {
     auto client = std::make_unique<Client>();
     Client& made = *client;
     made.channel = channelOf("alice");
-    made.call = std::make_unique<rpc::AgentCall>(
+    made.call = std::make_unique<rpc::GrpcAgentCall>(
         loop_, made.channel,
         rpc::AgentCall::Events{.report =
                                    [&made](const rpc::v1::Report& report) {

@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both ends of a call, over a real socket pair.
+// Both ends of a call, over everything that carries calls.
 #include "common/rpc/agent_call.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "common/os/asio_loop.h"
 #include "common/rpc/agent_server.h"
+#include "common/rpc/grpc_agent_call.h"
+#include "common/rpc/stream_call.h"
+#include "common/rpc/tls_channel.h"
 #include "common/sys/unix_socket.h"
 #include "tests/testing/run_until.h"
 
@@ -31,23 +37,70 @@ v1::Report reportNumber(std::uint64_t number) {
   return report;
 }
 
-class CallTest : public ::testing::Test {
- protected:
-  CallTest()
-      : server_(std::make_unique<AgentServer>(
-            loop_,
-            AgentServer::Handlers{.run = [this](std::shared_ptr<RunCall> call) { accepted(std::move(call)); },
-                                  .describe = [](const std::string&) -> Result<v1::HostDescription> {
-                                    return Status(Code::kUnimplemented, "not here");
-                                  }})) {
+// What carries the calls: made anew for each test.
+class Wire {
+ public:
+  virtual ~Wire() = default;  ///< the agent's side is gone, as when its process was killed
+  virtual std::unique_ptr<AgentCall> call(AgentCall::Events events) = 0;
+};
+
+using Accept = std::function<void(std::shared_ptr<RunCall>)>;
+
+class GrpcWire final : public Wire {
+ public:
+  GrpcWire(os::AsioLoop& loop, const Accept& accept)
+      : loop_(loop),
+        server_(loop, {.run = [accept](std::shared_ptr<ServedCall> call) { accept(std::move(call)); },
+                       .describe = [](const std::string&) -> Result<v1::HostDescription> {
+                         return Status(Code::kUnimplemented, "not here");
+                       },
+                       .end_job =
+                           [](const std::string&, const v1::EndJobRequest&) {
+                             return Status(Code::kUnimplemented, "not here");
+                           }}),
+        port_(server_.listenAt("127.0.0.1:0", withoutTls()).value()) {}
+
+  std::unique_ptr<AgentCall> call(AgentCall::Events events) override {
+    const auto channel = channelTo("127.0.0.1", port_, std::nullopt, std::chrono::seconds(5));
+    return std::make_unique<GrpcAgentCall>(loop_, channel, std::move(events));
+  }
+
+ private:
+  os::AsioLoop& loop_;
+  AgentServer server_;
+  const int port_;
+};
+
+class StreamWire final : public Wire {
+ public:
+  StreamWire(os::AsioLoop& loop, Accept accept) : loop_(loop), accept_(std::move(accept)) {}
+  ~StreamWire() override { run_.reset(); }
+
+  std::unique_ptr<AgentCall> call(AgentCall::Events events) override {
     auto ends = sys::socketPair().value();
     EXPECT_TRUE(sys::setNonBlocking(ends.first.get()).ok());
     EXPECT_TRUE(sys::setNonBlocking(ends.second.get()).ok());
-    server_->serveOver(std::move(ends.first));
-    call_ = std::make_unique<AgentCall>(
-        loop_, channelOver(std::move(ends.second)),
-        AgentCall::Events{.report = [this](const v1::Report& report) { reports_.push_back(report.number()); },
-                          .ended = [this](const Status& status) { ended_ = status; }});
+    run_ = std::make_unique<StreamRunCall>(loop_, std::move(ends.first), sys::Fd());
+    loop_.post([this] { accept_(std::shared_ptr<RunCall>(run_.get(), [](RunCall*) {})); });
+    return callOver(loop_, std::move(ends.second))(std::move(events));
+  }
+
+ private:
+  os::AsioLoop& loop_;
+  const Accept accept_;
+  std::unique_ptr<StreamRunCall> run_;
+};
+
+class CallTest : public ::testing::TestWithParam<std::string> {
+ protected:
+  CallTest() {
+    const Accept accept = [this](std::shared_ptr<RunCall> call) { accepted(std::move(call)); };
+    if (GetParam() == "grpc")
+      wire_ = std::make_unique<GrpcWire>(loop_, accept);
+    else
+      wire_ = std::make_unique<StreamWire>(loop_, accept);
+    call_ = wire_->call({.report = [this](const v1::Report& report) { reports_.push_back(report.number()); },
+                         .ended = [this](const Status& status) { ended_ = status; }});
   }
 
   void accepted(std::shared_ptr<RunCall> call) {
@@ -57,16 +110,19 @@ class CallTest : public ::testing::Test {
   }
 
   os::AsioLoop loop_;
-  std::shared_ptr<RunCall> run_;
   std::vector<std::uint64_t> commands_;
   std::vector<std::uint64_t> reports_;
   bool closed_ = false;
   std::optional<Status> ended_;
-  std::unique_ptr<AgentServer> server_;
+  std::unique_ptr<Wire> wire_;
+  std::shared_ptr<RunCall> run_;
   std::unique_ptr<AgentCall> call_;
 };
 
-TEST_F(CallTest, CarriesMessagesBothWaysInOrder) {
+INSTANTIATE_TEST_SUITE_P(Over, CallTest, ::testing::Values("grpc", "stream"),
+                         [](const auto& wire) { return wire.param; });
+
+TEST_P(CallTest, CarriesMessagesBothWaysInOrder) {
   for (std::uint64_t number = 1; number <= 100; ++number) call_->send(commandNumber(number));
   runUntil(loop_, [this] { return commands_.size() == 100; });
   for (std::uint64_t number = 1; number <= 100; ++number) run_->send(reportNumber(number));
@@ -75,7 +131,7 @@ TEST_F(CallTest, CarriesMessagesBothWaysInOrder) {
   EXPECT_TRUE(std::is_sorted(reports_.begin(), reports_.end()));
 }
 
-TEST_F(CallTest, EndsWithTheAgentsStatusAfterItsLastReport) {
+TEST_P(CallTest, EndsWithTheAgentsStatusAfterItsLastReport) {
   call_->send(commandNumber(1));
   runUntil(loop_, [this] { return run_ != nullptr; });
   run_->send(reportNumber(7));
@@ -85,7 +141,7 @@ TEST_F(CallTest, EndsWithTheAgentsStatusAfterItsLastReport) {
   EXPECT_EQ(*ended_, Status(Code::kFailedPrecondition, "another version"));
 }
 
-TEST_F(CallTest, TellsTheAgentThatNoCommandComesAnyMore) {
+TEST_P(CallTest, TellsTheAgentThatNoCommandComesAnyMore) {
   call_->send(commandNumber(1));
   call_->close();
   runUntil(loop_, [this] { return closed_; });
@@ -97,7 +153,7 @@ TEST_F(CallTest, TellsTheAgentThatNoCommandComesAnyMore) {
   EXPECT_THAT(reports_, ElementsAre(9));
 }
 
-TEST_F(CallTest, ThatIsDroppedTellsTheAgentAndNobodyElse) {
+TEST_P(CallTest, ThatIsDroppedTellsTheAgentAndNobodyElse) {
   call_->send(commandNumber(1));
   runUntil(loop_, [this] { return !commands_.empty(); });
   call_.reset();
@@ -106,15 +162,16 @@ TEST_F(CallTest, ThatIsDroppedTellsTheAgentAndNobodyElse) {
   EXPECT_FALSE(ended_.has_value());
 }
 
-TEST_F(CallTest, EndsWhenTheServerIsGone) {
+TEST_P(CallTest, EndsWhenTheAgentIsGone) {
   call_->send(commandNumber(1));
   runUntil(loop_, [this] { return run_ != nullptr; });
-  server_.reset();
+  run_.reset();
+  wire_.reset();
   runUntil(loop_, [this] { return ended_.has_value(); });
   EXPECT_FALSE(ended_->ok());
 }
 
-TEST_F(CallTest, KeepsCommandsUntilSomebodyListens) {
+TEST_P(CallTest, KeepsCommandsUntilSomebodyListens) {
   call_->send(commandNumber(1));
   runUntil(loop_, [this] { return !commands_.empty(); });
   std::vector<std::uint64_t> later;
@@ -125,7 +182,7 @@ TEST_F(CallTest, KeepsCommandsUntilSomebodyListens) {
   EXPECT_THAT(later, ElementsAre(2));
 }
 
-TEST_F(CallTest, TakesAMessageLargerThanUsual) {
+TEST_P(CallTest, TakesAMessageLargerThanUsual) {
   v1::Command command;
   command.set_number(1);
   command.set_input(std::string(32 << 20, 'x'));

@@ -1,25 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/rpc/agent_call.h"
+#include "common/rpc/grpc_agent_call.h"
 
-#include <grpcpp/create_channel_posix.h>
 #include <grpcpp/grpcpp.h>
 
 #include <future>
 #include <utility>
 
-#include "common/rpc/grpc_log.h"
 #include "common/rpc/grpc_status.h"
 #include "common/rpc/write_queue.h"
 #include "proto/popdist/v1/agent.grpc.pb.h"
 
 namespace pop::rpc {
-
-std::shared_ptr<grpc::Channel> channelOver(sys::Fd stream) {
-  keepGrpcQuiet();
-  grpc::ChannelArguments arguments;
-  arguments.SetMaxReceiveMessageSize(-1);  // what instances put has no limit
-  return grpc::CreateCustomInsecureChannelFromFd("agent", stream.release(), arguments);
-}
 
 void endJob(Loop& loop, const std::shared_ptr<grpc::Channel>& channel, v1::EndJobRequest request,
             std::chrono::milliseconds patience, std::function<void(Status)> done) {
@@ -42,8 +33,8 @@ void endJob(Loop& loop, const std::shared_ptr<grpc::Channel>& channel, v1::EndJo
 }
 
 // Lives until gRPC is done with it; `events_` are the owner's only as long as that one is there.
-class AgentCall::Reactor final : public grpc::ClientBidiReactor<v1::Command, v1::Report>,
-                                 public std::enable_shared_from_this<Reactor> {
+class GrpcAgentCall::Reactor final : public grpc::ClientBidiReactor<v1::Command, v1::Report>,
+                                     public std::enable_shared_from_this<Reactor> {
  public:
   Reactor(Loop& loop, std::shared_ptr<grpc::Channel> channel, Events events)
       : loop_(loop),
@@ -108,20 +99,20 @@ class AgentCall::Reactor final : public grpc::ClientBidiReactor<v1::Command, v1:
   const std::future<void> done_ = promise_->get_future();
 };
 
-AgentCall::AgentCall(Loop& loop, std::shared_ptr<grpc::Channel> channel, Events events)
+GrpcAgentCall::GrpcAgentCall(Loop& loop, std::shared_ptr<grpc::Channel> channel, Events events)
     : reactor_(std::make_shared<Reactor>(loop, std::move(channel), std::move(events))) {
   reactor_->start();
 }
 
-AgentCall::~AgentCall() {
+GrpcAgentCall::~GrpcAgentCall() {
   reactor_->abandon();
 }
 
-void AgentCall::send(v1::Command command) {
+void GrpcAgentCall::send(v1::Command command) {
   reactor_->send(std::move(command));
 }
 
-void AgentCall::close() {
+void GrpcAgentCall::close() {
   reactor_->close();
 }
 

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/rpc/message_stream.h"
+
+#include <google/protobuf/message_lite.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "common/base/check.h"
+#include "common/base/text.h"
+
+namespace pop::rpc {
+namespace {
+
+enum FrameType : std::uint8_t { kPart = 1, kLastPart = 2, kEnd = 3 };
+
+// Far below what a frame may have: a message has no limit of its own.
+constexpr std::size_t kPartBytes = 1 << 20;
+
+contract::Frame endFrame(const Status& how) {
+  return {kEnd, {std::to_string(static_cast<int>(how.code())), how.message()}};
+}
+
+Status statusOf(const contract::Frame& frame) {
+  const Status malformed{Code::kDataLoss, "the stream's last frame is malformed"};
+  if (frame.fields.size() != 2) return malformed;
+  const Result<std::int64_t> code = parseInteger(frame.fields[0]);
+  if (!code.ok() || code.value() < 0 || code.value() > static_cast<int>(Code::kDataLoss)) return malformed;
+  return {static_cast<Code>(code.value()), frame.fields[1]};
+}
+
+// A socket needs no care about SIGPIPE; a pipe's owner has to ignore it.
+ssize_t writeSome(int fd, std::string_view bytes) {
+  const ssize_t sent = ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  return sent < 0 && errno == ENOTSOCK ? ::write(fd, bytes.data(), bytes.size()) : sent;
+}
+
+}  // namespace
+
+MessageStream::MessageStream(os::AsioLoop& loop, sys::Fd in, sys::Fd out, Events events)
+    : loop_(loop), in_(std::move(in)), out_(std::move(out)), events_(std::move(events)) {
+  loop_.watchReadable(in_.get(), [this] { read(); });
+}
+
+MessageStream::~MessageStream() {
+  loop_.unwatch(in_.get());
+  if (out_.valid()) loop_.unwatch(out_.get());
+}
+
+// One helping for each readiness: a stream that never runs dry must not keep the others waiting. What handles
+// a message may destroy this object, but only from a task of its own.
+void MessageStream::read() {
+  std::array<char, 64 << 10> buffer;
+  const ssize_t got = ::read(in_.get(), buffer.data(), buffer.size());
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (got < 0) return finish(errnoStatus("the stream", errno));
+  if (got == 0) return finish(unavailable("the stream was closed"));
+  take({buffer.data(), static_cast<std::size_t>(got)});
+}
+
+void MessageStream::take(std::string_view bytes) {
+  reader_.append(bytes);
+  while (reading_) {
+    Result<std::optional<contract::Frame>> next = reader_.next();
+    if (!next.ok()) return finish(next.status());
+    if (!next->has_value()) return;
+    const contract::Frame& frame = **next;
+    if (frame.type == kEnd) return finish(statusOf(frame));
+    if ((frame.type != kPart && frame.type != kLastPart) || frame.fields.size() != 1)
+      return finish({Code::kDataLoss, "a frame of no known kind"});
+    message_ += frame.fields[0];
+    if (frame.type == kLastPart) events_.message(std::exchange(message_, {}));
+  }
+}
+
+void MessageStream::finish(Status how) {
+  reading_ = false;
+  loop_.unwatchReadable(in_.get());
+  events_.ended(std::move(how));
+}
+
+void MessageStream::send(const google::protobuf::MessageLite& message) {
+  if (ended_) return;
+  const std::string bytes = message.SerializeAsString();
+  for (std::size_t at = 0; at == 0 || at < bytes.size(); at += kPartBytes) {
+    const bool last = bytes.size() - at <= kPartBytes;
+    sendFrame({last ? kLastPart : kPart, {bytes.substr(at, kPartBytes)}});
+  }
+  write();
+}
+
+void MessageStream::end(const Status& how) {
+  if (std::exchange(ended_, true)) return;
+  sendFrame(endFrame(how));
+  write();
+}
+
+void MessageStream::sendFrame(const contract::Frame& frame) {
+  const Result<std::string> bytes = contract::encode(frame);
+  POP_CHECK(bytes.ok());
+  if (!broken_) unsent_ += bytes.value();
+}
+
+void MessageStream::write() {
+  std::size_t gone = 0;
+  while (gone < unsent_.size() && !broken_) {
+    const ssize_t sent = writeSome(outFd(), std::string_view(unsent_).substr(gone));
+    if (sent >= 0)
+      gone += static_cast<std::size_t>(sent);
+    else if (errno == EAGAIN)
+      break;
+    else
+      broken_ = errno != EINTR;  // that the other side is gone is read, too
+  }
+  unsent_.erase(0, broken_ ? std::string::npos : gone);
+  if (unsent_.empty() == !watching_writable_) return;
+  watching_writable_ = !watching_writable_;
+  if (watching_writable_)
+    loop_.watchWritable(outFd(), [this] { write(); });
+  else
+    loop_.unwatchWritable(outFd());
+}
+
+void MessageStream::flush(std::chrono::milliseconds patience) {
+  const auto deadline = Clock::now() + patience;
+  while (!unsent_.empty()) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+    pollfd writable{outFd(), POLLOUT, 0};
+    if (left.count() <= 0 || ::poll(&writable, 1, static_cast<int>(left.count())) == 0) return;
+    write();
+  }
+}
+
+}  // namespace pop::rpc

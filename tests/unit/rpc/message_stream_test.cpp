@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages over real pipes: how streams break, end, and fill up.
+#include "common/rpc/message_stream.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "proto/popdist/v1/agent.pb.h"
+#include "tests/testing/run_until.h"
+
+namespace pop::rpc {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::runUntil;
+using ::testing::SizeIs;
+
+popdist::v1::Command input(const std::string& text) {
+  popdist::v1::Command command;
+  command.set_input(text);
+  return command;
+}
+
+class StreamTest : public ::testing::Test {
+ protected:
+  StreamTest() {
+    std::signal(SIGPIPE, SIG_IGN);
+    for (const int fd :
+         {down_.read_end.get(), down_.write_end.get(), up_.read_end.get(), up_.write_end.get()})
+      EXPECT_TRUE(sys::setNonBlocking(fd).ok());
+  }
+
+  MessageStream::Events events() {
+    return {.message =
+                [this](const std::string& message) {
+                  popdist::v1::Command command;
+                  EXPECT_TRUE(command.ParseFromString(message));
+                  inputs_.push_back(command.input());
+                },
+            .ended = [this](Status how) { ended_ = std::move(how); }};
+  }
+
+  // Reads what comes down.
+  std::unique_ptr<MessageStream> reader() {
+    return std::make_unique<MessageStream>(loop_, std::move(down_.read_end), std::move(up_.write_end),
+                                           events());
+  }
+  std::unique_ptr<MessageStream> writer() {
+    return std::make_unique<MessageStream>(
+        loop_, std::move(up_.read_end), std::move(down_.write_end),
+        MessageStream::Events{[](const std::string&) {}, [](const Status&) {}});
+  }
+
+  os::AsioLoop loop_;
+  sys::Pipe down_ = sys::makePipe().value();
+  sys::Pipe up_ = sys::makePipe().value();
+  std::vector<std::string> inputs_;
+  std::optional<Status> ended_;
+};
+
+TEST_F(StreamTest, KeepsWhatThePipeDoesNotTakeAtOnce) {
+  const auto from = writer();
+  const std::string large(5'000'000, 'x');  // several frames, many pipes full
+  from->send(input(large));
+  from->send(input("last"));
+  const auto to = reader();
+  runUntil(loop_, [this] { return inputs_.size() == 2; });
+  EXPECT_THAT(inputs_, ElementsAre(large, "last"));
+}
+
+TEST_F(StreamTest, FlushesWithoutTheLoop) {
+  const auto from = writer();
+  from->send(input("a"));
+  from->end({});
+  from->flush(std::chrono::seconds(5));
+  const auto to = reader();
+  runUntil(loop_, [this] { return ended_.has_value(); });
+  EXPECT_TRUE(ended_->ok()) << ended_->message();
+  EXPECT_THAT(inputs_, ElementsAre("a"));
+}
+
+TEST_F(StreamTest, DoesNotFlushForLongerThanAsked) {
+  const auto from = writer();
+  from->send(input(std::string(5'000'000, 'x')));
+  const auto start = Clock::now();
+  from->flush(std::chrono::milliseconds(50));
+  EXPECT_GE(Clock::now() - start, std::chrono::milliseconds(50));
+}
+
+TEST_F(StreamTest, SaysHowTheOtherSideHasEndedIt) {
+  const auto from = writer();
+  const auto to = reader();
+  from->end({Code::kFailedPrecondition, "another version"});
+  from->send(input("too late"));
+  runUntil(loop_, [this] { return ended_.has_value(); });
+  EXPECT_EQ(*ended_, Status(Code::kFailedPrecondition, "another version"));
+  EXPECT_THAT(inputs_, SizeIs(0));
+}
+
+TEST_F(StreamTest, ThatStopsInAMessageIsBroken) {
+  const auto to = reader();
+  ASSERT_EQ(::write(down_.write_end.get(), "\x20\0\0\0\2", 5), 5);
+  down_.write_end.reset();
+  runUntil(loop_, [this] { return ended_.has_value(); });
+  EXPECT_EQ(ended_->code(), Code::kUnavailable);
+}
+
+TEST_F(StreamTest, EndsAtBytesThatAreNoFrames) {
+  const auto to = reader();
+  const std::string text = "Welcome to this machine!\n";
+  ASSERT_EQ(::write(down_.write_end.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  runUntil(loop_, [this] { return ended_.has_value(); });
+  EXPECT_EQ(ended_->code(), Code::kDataLoss);
+}
+
+TEST_F(StreamTest, WritesToNobodyWithoutAFuss) {
+  const auto from = writer();
+  down_.read_end.reset();
+  from->send(input("a"));
+  from->send(input("b"));
+  from->flush(std::chrono::seconds(5));
+}
+
+// Whatever comes: messages that parse or not, one end, no crash.
+TEST_F(StreamTest, SurvivesRandomBytes) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 300; ++round) {
+    sys::Pipe in = sys::makePipe().value();
+    sys::Pipe out = sys::makePipe().value();
+    EXPECT_TRUE(sys::setNonBlocking(in.read_end.get()).ok());
+    EXPECT_TRUE(sys::setNonBlocking(out.write_end.get()).ok());
+    std::optional<Status> ended;
+    MessageStream to(loop_, std::move(in.read_end), std::move(out.write_end),
+                     {[](const std::string& message) { popdist::v1::Command().ParseFromString(message); },
+                      [&ended](Status how) {
+                        EXPECT_FALSE(ended.has_value());
+                        ended = std::move(how);
+                      }});
+    std::string bytes;
+    for (std::size_t left = random() % 200; left > 0; --left)
+      bytes += static_cast<char>(random() % 4 == 0 ? random() : random() % 8);
+    ASSERT_EQ(::write(in.write_end.get(), bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+    in.write_end.reset();
+    runUntil(loop_, [&ended] { return ended.has_value(); });
+  }
+}
+
+}  // namespace
+}  // namespace pop::rpc
