@@ -48,7 +48,7 @@ OutputPump::Mode modeOf(bool whole_lines) {
 
 }  // namespace
 
-JobAgent::JobAgent(os::AsioLoop& loop, rpc::RunCall& call, keeper::Keeper keeper)
+JobAgent::JobAgent(os::EpollLoop& loop, rpc::RunCall& call, keeper::Keeper keeper)
     : loop_(loop), call_(call), keeper_(std::move(keeper)) {
   call_.listen({.command = [this](const rpc::v1::Command& command) { receive(command); },
                 .closed =
@@ -128,7 +128,7 @@ int runStdioAgent(Patience patience) {
     static_cast<void>(keeper::endKeeper(std::move(*keeper)));
     return contract::kExitLauncherFailed;
   }
-  os::AsioLoop loop;
+  os::EpollLoop loop;
   rpc::StreamRunCall call(loop, std::move(stdio->in), std::move(stdio->out));
   JobAgent job(loop, call, std::move(*keeper));
   loop.watchSignals({SIGTERM, SIGINT, SIGHUP}, [&job](int signal) {

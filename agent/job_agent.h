@@ -11,7 +11,7 @@
 #include "agent/io/pipe_input.h"
 #include "agent/keeper/keeper.h"
 #include "agent/local_agent.h"
-#include "common/os/asio_loop.h"
+#include "common/os/epoll_loop.h"
 #include "common/rpc/agent_call.h"
 
 namespace pop::agent {
@@ -19,7 +19,7 @@ namespace pop::agent {
 class JobAgent final : private ReportLink {
  public:
   /// `call` outlives it.
-  JobAgent(os::AsioLoop& loop, rpc::RunCall& call, keeper::Keeper keeper);
+  JobAgent(os::EpollLoop& loop, rpc::RunCall& call, keeper::Keeper keeper);
 
   /// As if the controller were gone.
   void giveUp(const Status& why);
@@ -38,7 +38,7 @@ class JobAgent final : private ReportLink {
   void send(NumberedReport report) override;
   void close() override {}
 
-  os::AsioLoop& loop_;
+  os::EpollLoop& loop_;
   rpc::RunCall& call_;
   std::optional<keeper::Keeper> keeper_;
   std::unique_ptr<PipeInput> input_;

@@ -46,7 +46,7 @@ VariableNames ownVariables() {
 
 }  // namespace
 
-LocalAgent::LocalAgent(os::AsioLoop& loop, keeper::Keeper keeper, OutputSink& sink, OutputPump::Modes modes,
+LocalAgent::LocalAgent(os::EpollLoop& loop, keeper::Keeper keeper, OutputSink& sink, OutputPump::Modes modes,
                        AgentSurroundings surroundings)
     : loop_(loop),
       surroundings_(std::move(surroundings)),

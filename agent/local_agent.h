@@ -16,7 +16,7 @@
 #include "agent/rendezvous/instance_server.h"
 #include "agent/rendezvous/port_reservation.h"
 #include "agent/stack_tracer.h"
-#include "common/os/asio_loop.h"
+#include "common/os/epoll_loop.h"
 #include "popdistd/controller/ports.h"
 
 namespace pop::agent {
@@ -30,7 +30,7 @@ struct AgentSurroundings {
 class LocalAgent final : public Agent, private Processes {
  public:
   /// `loop` and `sink` outlive the agent. `modes`: whether instances share a stream of the sink line by line.
-  LocalAgent(os::AsioLoop& loop, keeper::Keeper keeper, OutputSink& sink, OutputPump::Modes modes,
+  LocalAgent(os::EpollLoop& loop, keeper::Keeper keeper, OutputSink& sink, OutputPump::Modes modes,
              AgentSurroundings surroundings = {});
   ~LocalAgent() override;
 
@@ -63,7 +63,7 @@ class LocalAgent final : public Agent, private Processes {
   void abandon() override;
   void drain(int instance) override { pump_.drain(instance); }
 
-  os::AsioLoop& loop_;
+  os::EpollLoop& loop_;
   const AgentSurroundings surroundings_;
   keeper::Keeper keeper_;
   AgentCore core_;

@@ -121,7 +121,7 @@ class Serving {
   }
 
   const ServeOptions options_;
-  os::AsioLoop loop_;
+  os::EpollLoop loop_;
   Service service_;
   rpc::AgentServer server_;
   bool stopping_ = false;

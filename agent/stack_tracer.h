@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "agent/keeper/keeper_link.h"
-#include "common/os/asio_loop.h"
+#include "common/os/epoll_loop.h"
 #include "common/sys/fd.h"
 #include "popdistd/controller/ports.h"
 
@@ -22,7 +22,7 @@ class StackTracer {
   using Reply = std::function<void(std::vector<StackTrace>)>;
 
   /// Both outlive the tracer.
-  StackTracer(os::AsioLoop& loop, KeeperLink& keeper) : loop_(loop), keeper_(keeper) {}
+  StackTracer(os::EpollLoop& loop, KeeperLink& keeper) : loop_(loop), keeper_(keeper) {}
   ~StackTracer();
 
   /// `running`: pid by instance. One at a time. The reply comes from the loop, after a few seconds at most.
@@ -46,7 +46,7 @@ class StackTracer {
   void stopReading(Debugger& debugger);
   void finish();
 
-  os::AsioLoop& loop_;
+  os::EpollLoop& loop_;
   KeeperLink& keeper_;
   Reply reply_;
   std::map<int, Debugger> debuggers_;  ///< by the number under which the keeper knows them

@@ -34,7 +34,7 @@ std::size_t bytesIn(int pipe) {
 
 }  // namespace
 
-OutputPump::OutputPump(os::AsioLoop& loop, OutputSink& sink, Modes modes, Drained drained)
+OutputPump::OutputPump(os::EpollLoop& loop, OutputSink& sink, Modes modes, Drained drained)
     : loop_(loop),
       sink_(sink),
       modes_(modes),

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "common/os/asio_loop.h"
+#include "common/os/epoll_loop.h"
 #include "common/sys/fd.h"
 #include "popdistd/controller/ports.h"
 
@@ -30,7 +30,7 @@ class OutputPump {
 
   using Drained = std::function<void(int instance)>;
 
-  OutputPump(os::AsioLoop& loop, OutputSink& sink, Modes modes, Drained drained);
+  OutputPump(os::EpollLoop& loop, OutputSink& sink, Modes modes, Drained drained);
   ~OutputPump();
 
   /// Carries `read_end` (made non-blocking) until its end, or until the pump is gone.
@@ -61,7 +61,7 @@ class OutputPump {
   void pause();
   void resume();
 
-  os::AsioLoop& loop_;
+  os::EpollLoop& loop_;
   OutputSink& sink_;
   const Modes modes_;
   const Drained drained_;

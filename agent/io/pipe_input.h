@@ -6,14 +6,14 @@
 #include <string>
 
 #include "agent/core/agent_session.h"
-#include "common/os/asio_loop.h"
+#include "common/os/epoll_loop.h"
 #include "common/sys/fd.h"
 
 namespace pop::agent {
 
 class PipeInput final : public InputSink {
  public:
-  PipeInput(os::AsioLoop& loop, sys::Pipe pipe) : loop_(loop), pipe_(std::move(pipe)) {}
+  PipeInput(os::EpollLoop& loop, sys::Pipe pipe) : loop_(loop), pipe_(std::move(pipe)) {}
   ~PipeInput() override { stopWriting(); }
   PipeInput(const PipeInput&) = delete;
   PipeInput& operator=(const PipeInput&) = delete;
@@ -31,7 +31,7 @@ class PipeInput final : public InputSink {
   void advance();
   void stopWriting();
 
-  os::AsioLoop& loop_;
+  os::EpollLoop& loop_;
   sys::Pipe pipe_;
   std::string waiting_;
   bool ended_ = false;

@@ -29,7 +29,7 @@ short stateOf(int fd, short events) {
 
 }  // namespace
 
-StdinFeed::StdinFeed(os::AsioLoop& loop, int source)
+StdinFeed::StdinFeed(os::EpollLoop& loop, int source)
     : loop_(loop), source_(source), is_terminal_(::isatty(source) == 1) {}
 
 StdinFeed::~StdinFeed() {

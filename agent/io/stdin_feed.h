@@ -10,7 +10,7 @@
 
 #include "common/base/status.h"
 #include "common/model/job_spec.h"
-#include "common/os/asio_loop.h"
+#include "common/os/epoll_loop.h"
 #include "common/sys/fd.h"
 
 namespace pop::agent {
@@ -18,7 +18,7 @@ namespace pop::agent {
 class StdinFeed {
  public:
   /// `source` stays the caller's.
-  StdinFeed(os::AsioLoop& loop, int source);
+  StdinFeed(os::EpollLoop& loop, int source);
   ~StdinFeed();
   StdinFeed(const StdinFeed&) = delete;
   StdinFeed& operator=(const StdinFeed&) = delete;
@@ -52,7 +52,7 @@ class StdinFeed {
   void finish();
   bool mayRead() const;
 
-  os::AsioLoop& loop_;
+  os::EpollLoop& loop_;
   const int source_;
   const bool is_terminal_;
   sys::Fd own_;                ///< our own open file of the source, where it can be opened anew

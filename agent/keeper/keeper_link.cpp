@@ -12,7 +12,7 @@ using contract::Frame;
 using keeper::intField;
 using keeper::Message;
 
-KeeperLink::KeeperLink(os::AsioLoop& loop, int link, Events events)
+KeeperLink::KeeperLink(os::EpollLoop& loop, int link, Events events)
     : loop_(loop), link_(link), events_(std::move(events)) {
   loop_.watchReadable(link_, [this] { receive(); });
 }

@@ -10,7 +10,7 @@
 #include "agent/core/ports.h"
 #include "common/contract/exit_code.h"
 #include "common/contract/frame.h"
-#include "common/os/asio_loop.h"
+#include "common/os/epoll_loop.h"
 
 namespace pop::agent {
 
@@ -25,7 +25,7 @@ class KeeperLink {
   };
 
   /// `link` stays the caller's and open until the KeeperLink is gone.
-  KeeperLink(os::AsioLoop& loop, int link, Events events);
+  KeeperLink(os::EpollLoop& loop, int link, Events events);
   ~KeeperLink();
 
   /// `stdio`: the child's ends; the caller closes its copies afterwards.
@@ -41,7 +41,7 @@ class KeeperLink {
   void sendEnvironment(const std::vector<contract::Variable>& environment);
   Status send(const contract::Frame& frame, std::span<const int> fds = {});
 
-  os::AsioLoop& loop_;
+  os::EpollLoop& loop_;
   const int link_;
   const Events events_;
   contract::FrameReader reader_;

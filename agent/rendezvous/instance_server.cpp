@@ -37,7 +37,8 @@ Result<int> intField(const Frame& frame, std::size_t index) {
 
 }  // namespace
 
-InstanceServer::InstanceServer(os::AsioLoop& loop, Events events) : loop_(loop), events_(std::move(events)) {}
+InstanceServer::InstanceServer(os::EpollLoop& loop, Events events)
+    : loop_(loop), events_(std::move(events)) {}
 
 InstanceServer::~InstanceServer() {
   reset();

@@ -14,7 +14,7 @@
 #include "agent/rendezvous/fence.h"
 #include "common/contract/frame.h"
 #include "common/contract/instance_wire.h"
-#include "common/os/asio_loop.h"
+#include "common/os/epoll_loop.h"
 #include "common/sys/fd.h"
 #include "common/sys/memfd.h"
 
@@ -27,7 +27,7 @@ class InstanceServer final : public Rendezvous {
     std::function<void(int instance, int exit_code, const std::string& message)> aborted;
   };
 
-  InstanceServer(os::AsioLoop& loop, Events events);
+  InstanceServer(os::EpollLoop& loop, Events events);
   ~InstanceServer() override;
 
   Result<std::string> open(const JobSlice& slice) override;
@@ -64,7 +64,7 @@ class InstanceServer final : public Rendezvous {
   void listen();
   const Obituary* firstDeath() const { return deaths_.empty() ? nullptr : &deaths_.front(); }
 
-  os::AsioLoop& loop_;
+  os::EpollLoop& loop_;
   const Events events_;
   std::string job_id_;
   int num_instances_ = 0;

@@ -34,7 +34,7 @@ struct Service::Job {
   bool ended = false;
 };
 
-Service::Service(os::AsioLoop& loop, Admission admission, std::string agent, ServiceSettings settings)
+Service::Service(os::EpollLoop& loop, Admission admission, std::string agent, ServiceSettings settings)
     : loop_(loop),
       admission_(std::move(admission)),
       agent_(std::move(agent)),

@@ -10,7 +10,7 @@
 
 #include "agent/service/admission.h"
 #include "agent/service/spares.h"
-#include "common/os/asio_loop.h"
+#include "common/os/epoll_loop.h"
 #include "common/rpc/agent_server.h"
 #include "common/rpc/stream_call.h"
 
@@ -24,7 +24,7 @@ struct ServiceSettings {
 class Service {
  public:
   /// `loop` outlives the service. `agent`: this program's path, of which jobs' agents are made.
-  Service(os::AsioLoop& loop, Admission admission, std::string agent, ServiceSettings settings);
+  Service(os::EpollLoop& loop, Admission admission, std::string agent, ServiceSettings settings);
   ~Service();
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
@@ -58,7 +58,7 @@ class Service {
   void end(Job& job, const Status& why);
   void forget(Job& job);
 
-  os::AsioLoop& loop_;
+  os::EpollLoop& loop_;
   Admission admission_;
   const std::string agent_;
   const ServiceSettings settings_;

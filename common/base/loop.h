@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The event loop as pure code sees it. All state of a component is touched only from its loop's thread.
-// common/os/asio_loop.h is the real one; tests drive a fake one with virtual time.
+// common/os/epoll_loop.h is the real one; tests drive a fake one with virtual time.
 #pragma once
 
 #include <chrono>

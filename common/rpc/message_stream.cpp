@@ -4,6 +4,7 @@
 #include <google/protobuf/message_lite.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,16 +35,19 @@ Status statusOf(const contract::Frame& frame) {
   return {static_cast<Code>(code.value()), frame.fields[1]};
 }
 
-// A socket needs no care about SIGPIPE; a pipe's owner has to ignore it.
-ssize_t writeSome(int fd, std::string_view bytes) {
-  const ssize_t sent = ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-  return sent < 0 && errno == ENOTSOCK ? ::write(fd, bytes.data(), bytes.size()) : sent;
+bool isSocket(int fd) {
+  struct stat file {};
+  return ::fstat(fd, &file) == 0 && S_ISSOCK(file.st_mode);
 }
 
 }  // namespace
 
-MessageStream::MessageStream(os::AsioLoop& loop, sys::Fd in, sys::Fd out, Events events)
-    : loop_(loop), in_(std::move(in)), out_(std::move(out)), events_(std::move(events)) {
+MessageStream::MessageStream(os::EpollLoop& loop, sys::Fd in, sys::Fd out, Events events)
+    : loop_(loop),
+      in_(std::move(in)),
+      out_(std::move(out)),
+      to_socket_(isSocket(outFd())),
+      events_(std::move(events)) {
   loop_.watchReadable(in_.get(), [this] { read(); });
 }
 
@@ -109,7 +113,10 @@ void MessageStream::sendFrame(const contract::Frame& frame) {
 void MessageStream::write() {
   std::size_t gone = 0;
   while (gone < unsent_.size() && !broken_) {
-    const ssize_t sent = writeSome(outFd(), std::string_view(unsent_).substr(gone));
+    const char* const rest = unsent_.data() + gone;
+    const std::size_t bytes = unsent_.size() - gone;
+    const ssize_t sent =
+        to_socket_ ? ::send(outFd(), rest, bytes, MSG_NOSIGNAL) : ::write(outFd(), rest, bytes);
     if (sent >= 0)
       gone += static_cast<std::size_t>(sent);
     else if (errno == EAGAIN)

@@ -9,7 +9,7 @@
 
 #include "common/base/status.h"
 #include "common/contract/frame.h"
-#include "common/os/asio_loop.h"
+#include "common/os/epoll_loop.h"
 #include "common/sys/fd.h"
 
 namespace google::protobuf {
@@ -28,9 +28,9 @@ class MessageStream {
     std::function<void(Status how)> ended;
   };
 
-  /// Both non-blocking; `out` is invalid where one socket serves both directions. Who writes to a pipe ignores
-  /// SIGPIPE.
-  MessageStream(os::AsioLoop& loop, sys::Fd in, sys::Fd out, Events events);
+  /// Both non-blocking; `out` is invalid where one socket serves both directions. Who writes to a pipe
+  /// ignores SIGPIPE.
+  MessageStream(os::EpollLoop& loop, sys::Fd in, sys::Fd out, Events events);
   ~MessageStream();
   MessageStream(const MessageStream&) = delete;
   MessageStream& operator=(const MessageStream&) = delete;
@@ -52,9 +52,10 @@ class MessageStream {
   void write();
   int outFd() const { return out_.valid() ? out_.get() : in_.get(); }
 
-  os::AsioLoop& loop_;
+  os::EpollLoop& loop_;
   sys::Fd in_;
   sys::Fd out_;
+  const bool to_socket_;  ///< which takes care of SIGPIPE
   Events events_;
   contract::FrameReader reader_;
   std::string message_;  ///< the parts that have come

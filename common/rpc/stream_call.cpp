@@ -12,7 +12,7 @@ Status unreadable(const char* what) {
 
 }  // namespace
 
-StreamAgentCall::StreamAgentCall(os::AsioLoop& loop, sys::Fd stream, Events events)
+StreamAgentCall::StreamAgentCall(os::EpollLoop& loop, sys::Fd stream, Events events)
     : events_(std::move(events)),
       stream_(loop, std::move(stream), {},
               {.message = [this](const std::string& message) { receive(message); },
@@ -30,14 +30,14 @@ void StreamAgentCall::end(const Status& how) {
   events_.ended(how);
 }
 
-CallMaker callOver(os::AsioLoop& loop, sys::Fd stream) {
+CallMaker callOver(os::EpollLoop& loop, sys::Fd stream) {
   const auto owned = std::make_shared<sys::Fd>(std::move(stream));
   return [&loop, owned](AgentCall::Events events) {
     return std::make_unique<StreamAgentCall>(loop, std::move(*owned), std::move(events));
   };
 }
 
-StreamRunCall::StreamRunCall(os::AsioLoop& loop, sys::Fd in, sys::Fd out)
+StreamRunCall::StreamRunCall(os::EpollLoop& loop, sys::Fd in, sys::Fd out)
     : stream_(loop, std::move(in), std::move(out),
               {.message = [this](const std::string& message) { receive(message); },
                .ended = [this](const Status&) { noMore(); }}) {}

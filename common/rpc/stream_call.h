@@ -7,7 +7,7 @@
 #include <deque>
 #include <memory>
 
-#include "common/os/asio_loop.h"
+#include "common/os/epoll_loop.h"
 #include "common/rpc/agent_call.h"
 #include "common/rpc/message_stream.h"
 
@@ -16,7 +16,7 @@ namespace pop::rpc {
 /// Over a connected, non-blocking socket that carries nothing else. Also broken by bytes that are no report.
 class StreamAgentCall final : public AgentCall {
  public:
-  StreamAgentCall(os::AsioLoop& loop, sys::Fd stream, Events events);
+  StreamAgentCall(os::EpollLoop& loop, sys::Fd stream, Events events);
 
   void send(v1::Command command) override { stream_.send(command); }
   void close() override { stream_.end({}); }
@@ -31,12 +31,12 @@ class StreamAgentCall final : public AgentCall {
 };
 
 /// Makes one such call: once.
-CallMaker callOver(os::AsioLoop& loop, sys::Fd stream);
+CallMaker callOver(os::EpollLoop& loop, sys::Fd stream);
 
 /// `in` and `out`: as MessageStream.
 class StreamRunCall final : public RunCall {
  public:
-  StreamRunCall(os::AsioLoop& loop, sys::Fd in, sys::Fd out);
+  StreamRunCall(os::EpollLoop& loop, sys::Fd in, sys::Fd out);
 
   void listen(Events events) override;
   void send(v1::Report report) override { stream_.send(report); }

@@ -106,7 +106,7 @@ Status sendAll(int socket, std::string_view bytes, std::span<const int> fds) {
     }
     const ssize_t sent = ::sendmsg(socket, &message, MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0 && errno == EAGAIN) {  // a loop that watches the socket has made it non-blocking
+    if (sent < 0 && errno == EAGAIN) {
       pollfd writable{socket, POLLOUT, 0};
       ::poll(&writable, 1, -1);
       continue;

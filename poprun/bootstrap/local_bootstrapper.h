@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "common/os/asio_loop.h"
+#include "common/os/epoll_loop.h"
 #include "poprun/bootstrap/bootstrapper.h"
 
 namespace pop {
@@ -15,7 +15,7 @@ namespace pop {
 class LocalBootstrapper final : public Bootstrapper {
  public:
   /// `command`: the agent and its arguments; once for each of `count` hosts.
-  LocalBootstrapper(os::AsioLoop& loop, std::vector<std::string> command, int count)
+  LocalBootstrapper(os::EpollLoop& loop, std::vector<std::string> command, int count)
       : loop_(loop), command_(std::move(command)), agents_(static_cast<std::size_t>(count)) {}
   ~LocalBootstrapper() override;  ///< waits for the agents, which end with their streams
 
@@ -31,7 +31,7 @@ class LocalBootstrapper final : public Bootstrapper {
   void startAgent(int host);
   void readErrors(int host);
 
-  os::AsioLoop& loop_;
+  os::EpollLoop& loop_;
   const std::vector<std::string> command_;
   std::vector<AgentProcess> agents_;
   BootstrapEvents events_;

@@ -65,7 +65,7 @@ struct Patient {
 
 class Doctor {
  public:
-  Doctor(os::AsioLoop& loop, const Options& options, const model::JobSpec& spec);
+  Doctor(os::EpollLoop& loop, const Options& options, const model::JobSpec& spec);
 
   void examine(std::vector<BootstrapPart> parts, const ServicePart& service);
   std::vector<HostFindings> findings() const;
@@ -85,7 +85,7 @@ class Doctor {
   Status early(const Patient& host, const Status& why) const;
   void sayWhoIsWaitedFor();
 
-  os::AsioLoop& loop_;
+  os::EpollLoop& loop_;
   const Options& options_;
   const model::JobSpec& spec_;
   const std::vector<model::InstancePlacement> placement_;
@@ -94,7 +94,7 @@ class Doctor {
   std::size_t num_over_ = 0;
 };
 
-Doctor::Doctor(os::AsioLoop& loop, const Options& options, const model::JobSpec& spec)
+Doctor::Doctor(os::EpollLoop& loop, const Options& options, const model::JobSpec& spec)
     : loop_(loop), options_(options), spec_(spec), placement_(model::place(spec)), envs_(spec, placement_) {
   for (int index = 0; index < static_cast<int>(spec.hosts.size()); ++index) {
     auto host = std::make_unique<Patient>();
@@ -280,7 +280,7 @@ int runDoctor(const Options& options, const model::JobSpec& spec) {
   if (!service.ok()) return launcherFailed(service.status());
   sys::setUpForJobs();
   // Never destroyed: calls that were given up may still post to it.
-  static os::AsioLoop& loop = *new os::AsioLoop;
+  static os::EpollLoop& loop = *new os::EpollLoop;
   Doctor doctor(loop, options, spec);
   std::vector<BootstrapPart> parts;
   if (!by_service) parts = partsFor(loop, options.hosts, std::move(*ssh), spec.hosts);

@@ -27,7 +27,7 @@ Result<SshOptions> sshOptions(const HostsOptions& options) {
   return ssh;
 }
 
-std::vector<BootstrapPart> partsFor(os::AsioLoop& loop, const HostsOptions& options, SshOptions ssh,
+std::vector<BootstrapPart> partsFor(os::EpollLoop& loop, const HostsOptions& options, SshOptions ssh,
                                     const std::vector<model::Host>& hosts) {
   const std::string agent = sys::ownProgram("popdist-agent");
   const std::string own_name = ownHostName();

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/base/status.h"
-#include "common/os/asio_loop.h"
+#include "common/os/epoll_loop.h"
 #include "poprun/bootstrap/ssh_options.h"
 #include "poprun/plan/options.h"
 #include "poprun/session/hosts_controller.h"
@@ -19,7 +19,7 @@ std::string ownHostName();
 Result<SshOptions> sshOptions(const HostsOptions& options);
 
 /// The host of this process needs no SSH; all others do.
-std::vector<BootstrapPart> partsFor(os::AsioLoop& loop, const HostsOptions& options, SshOptions ssh,
+std::vector<BootstrapPart> partsFor(os::EpollLoop& loop, const HostsOptions& options, SshOptions ssh,
                                     const std::vector<model::Host>& hosts);
 
 }  // namespace pop

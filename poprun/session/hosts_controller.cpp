@@ -52,7 +52,7 @@ std::set<std::string> stdinHosts(const PlacedJob& placed) {
 
 }  // namespace
 
-HostsController::HostsController(os::AsioLoop& loop, OutputSink& sink, HostsSettings settings,
+HostsController::HostsController(os::EpollLoop& loop, OutputSink& sink, HostsSettings settings,
                                  std::vector<BootstrapPart> parts, ServicePart service)
     : loop_(loop),
       settings_(std::move(settings)),

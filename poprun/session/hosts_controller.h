@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "common/os/asio_loop.h"
+#include "common/os/epoll_loop.h"
 #include "popdistd/controller/job.h"
 #include "popdistd/controller/remote_agent.h"
 #include "popdistd/controller/shared_output.h"
@@ -51,7 +51,7 @@ struct ServicePart {
 
 class HostsController final : public Controller {
  public:
-  HostsController(os::AsioLoop& loop, OutputSink& sink, HostsSettings settings,
+  HostsController(os::EpollLoop& loop, OutputSink& sink, HostsSettings settings,
                   std::vector<BootstrapPart> parts, ServicePart service);
   ~HostsController() override;
 
@@ -63,7 +63,7 @@ class HostsController final : public Controller {
 
  private:
   struct Host {
-    Host(os::AsioLoop& loop, OutputSink& sink, LinkTimes times) : agent(loop, sink, times) {}
+    Host(os::EpollLoop& loop, OutputSink& sink, LinkTimes times) : agent(loop, sink, times) {}
 
     std::string name;
     std::string phase = "waiting for its turn";
@@ -89,7 +89,7 @@ class HostsController final : public Controller {
   void sayWhoIsWaitedFor();
   void tellWhenOver();
 
-  os::AsioLoop& loop_;
+  os::EpollLoop& loop_;
   const HostsSettings settings_;
   std::vector<BootstrapPart> parts_;
   const ServicePart service_;

@@ -37,7 +37,7 @@ int runOnHosts(const Options& options, const model::JobSpec& spec, const Session
   const std::vector<std::string> failures = prepareHosts(spec.copies, otherHosts(spec.hosts), *ssh);
   for (const std::string& failure : failures) std::fprintf(stderr, "poprun: %s\n", failure.c_str());
   if (!failures.empty()) return contract::kExitLauncherFailed;
-  return runSession(spec, settings, [&](os::AsioLoop& loop, OutputMux& mux) -> std::unique_ptr<Controller> {
+  return runSession(spec, settings, [&](os::EpollLoop& loop, OutputMux& mux) -> std::unique_ptr<Controller> {
     HostsSettings hosts{.whole_lines_out = settings.output.out.whole_lines,
                         .whole_lines_err = settings.output.err.whole_lines,
                         .times = {.silence = options.hosts.silence},

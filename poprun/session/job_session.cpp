@@ -183,7 +183,7 @@ class Session {
   }
 
   const model::JobSpec& spec_;
-  os::AsioLoop loop_;
+  os::EpollLoop loop_;
   OutputMux mux_;
   const std::unique_ptr<Controller> controller_;
   std::optional<JobOutcome> outcome_;
@@ -215,7 +215,7 @@ int runJob(const model::JobSpec& spec, const SessionSettings& settings) {
   const auto modeOf = [](const StreamSettings& stream) {
     return stream.whole_lines ? agent::OutputPump::Mode::kLines : agent::OutputPump::Mode::kRaw;
   };
-  return runSession(spec, settings, [&](os::AsioLoop& loop, OutputMux& mux) -> std::unique_ptr<Controller> {
+  return runSession(spec, settings, [&](os::EpollLoop& loop, OutputMux& mux) -> std::unique_ptr<Controller> {
     const agent::OutputPump::Modes modes{modeOf(settings.output.out), modeOf(settings.output.err)};
     return std::make_unique<LocalController>(loop, std::move(*keeper), mux, modes);
   });

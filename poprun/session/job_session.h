@@ -8,7 +8,7 @@
 #include <string>
 
 #include "common/model/job_spec.h"
-#include "common/os/asio_loop.h"
+#include "common/os/epoll_loop.h"
 #include "poprun/session/controller.h"
 #include "poprun/ui/output_mux.h"
 
@@ -24,7 +24,7 @@ struct SessionSettings {
 int launcherFailed(const Status& status);
 
 /// Makes what drives the job, with the session's loop and output.
-using ControllerMaker = std::function<std::unique_ptr<Controller>(os::AsioLoop& loop, OutputMux& mux)>;
+using ControllerMaker = std::function<std::unique_ptr<Controller>(os::EpollLoop& loop, OutputMux& mux)>;
 
 /// Runs the job to its end; poprun's exit code.
 int runSession(const model::JobSpec& spec, const SessionSettings& settings, const ControllerMaker& make);

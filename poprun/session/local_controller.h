@@ -13,7 +13,8 @@ namespace pop {
 
 class LocalController final : public Controller {
  public:
-  LocalController(os::AsioLoop& loop, keeper::Keeper keeper, OutputSink& sink, agent::OutputPump::Modes modes)
+  LocalController(os::EpollLoop& loop, keeper::Keeper keeper, OutputSink& sink,
+                  agent::OutputPump::Modes modes)
       : loop_(loop), agent_(loop, std::move(keeper), sink, modes) {}
 
   Status submit(model::JobSpec spec, JobWatch watch) override;
@@ -24,7 +25,7 @@ class LocalController final : public Controller {
   Status shutDown() override { return agent_.shutDown(); }
 
  private:
-  os::AsioLoop& loop_;
+  os::EpollLoop& loop_;
   agent::LocalAgent agent_;
   std::unique_ptr<Job> job_;
 };

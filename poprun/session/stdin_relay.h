@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "agent/io/stdin_feed.h"
-#include "common/os/asio_loop.h"
+#include "common/os/epoll_loop.h"
 #include "common/sys/fd.h"
 #include "popdistd/controller/remote_agent.h"
 
@@ -15,7 +15,7 @@ namespace pop {
 
 class StdinRelay {
  public:
-  explicit StdinRelay(os::AsioLoop& loop) : loop_(loop), feed_(loop, STDIN_FILENO) {}
+  explicit StdinRelay(os::EpollLoop& loop) : loop_(loop), feed_(loop, STDIN_FILENO) {}
   ~StdinRelay();
   StdinRelay(const StdinRelay&) = delete;
   StdinRelay& operator=(const StdinRelay&) = delete;
@@ -34,7 +34,7 @@ class StdinRelay {
   void advance(Receiver& receiver);
   void end(Receiver& receiver);
 
-  os::AsioLoop& loop_;
+  os::EpollLoop& loop_;
   agent::StdinFeed feed_;
   std::vector<std::unique_ptr<Receiver>> receivers_;
 };

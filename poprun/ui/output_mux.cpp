@@ -33,7 +33,7 @@ bool canShowStatus() {
 
 }  // namespace
 
-OutputMux::OutputMux(os::AsioLoop& loop, const OutputSettings& settings, CannotWrite cannot_write)
+OutputMux::OutputMux(os::EpollLoop& loop, const OutputSettings& settings, CannotWrite cannot_write)
     : loop_(loop),
       settings_(settings),
       cannot_write_(std::move(cannot_write)),

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "common/os/asio_loop.h"
+#include "common/os/epoll_loop.h"
 #include "popdistd/controller/ports.h"
 #include "poprun/ui/fold.h"
 #include "poprun/ui/line_tagger.h"
@@ -28,7 +28,7 @@ class OutputMux final : public OutputSink {
 
   /// `cannot_write` is called once, with the first write that failed: EPIPE when the reader of stdout or
   /// stderr has gone away. What could not be written is lost.
-  OutputMux(os::AsioLoop& loop, const OutputSettings& settings, CannotWrite cannot_write);
+  OutputMux(os::EpollLoop& loop, const OutputSettings& settings, CannotWrite cannot_write);
 
   /// Makes the files of --output-filename. Call it before anything is written.
   Status openFiles();
@@ -71,7 +71,7 @@ class OutputMux final : public OutputSink {
  private:
   // One of poprun's streams, or both where they are the same file (2>&1): lines keep their order then.
   struct Screen {
-    Screen(os::AsioLoop& loop, int fd, StreamWriter::Events events)
+    Screen(os::EpollLoop& loop, int fd, StreamWriter::Events events)
         : writer(loop, fd, std::move(events)), is_terminal(::isatty(fd) == 1) {}
 
     StreamWriter writer;
@@ -99,7 +99,7 @@ class OutputMux final : public OutputSink {
   void drained();
   void failed(const WriteFailure& failure);
 
-  os::AsioLoop& loop_;
+  os::EpollLoop& loop_;
   const OutputSettings settings_;
   const CannotWrite cannot_write_;
   std::function<void()> on_ready_;

@@ -32,7 +32,7 @@ void enlargePipe(int fd) {
 
 }  // namespace
 
-StreamWriter::StreamWriter(os::AsioLoop& loop, int fd, Events events)
+StreamWriter::StreamWriter(os::EpollLoop& loop, int fd, Events events)
     : loop_(loop),
       original_(fd),
       own_(sys::reopenNonBlocking(fd, O_WRONLY)),

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/os/asio_loop.h"
+#include "common/os/epoll_loop.h"
 #include "common/sys/fd.h"
 
 namespace pop {
@@ -19,7 +19,7 @@ class StreamWriter {
   };
 
   /// `fd` stays the caller's.
-  StreamWriter(os::AsioLoop& loop, int fd, Events events);
+  StreamWriter(os::EpollLoop& loop, int fd, Events events);
   ~StreamWriter();
 
   /// Writes what it can now and keeps the rest.
@@ -49,7 +49,7 @@ class StreamWriter {
   void unwatch();
   void fail(int error);
 
-  os::AsioLoop& loop_;
+  os::EpollLoop& loop_;
   const int original_;
   const sys::Fd own_;
   const sys::Fd

@@ -13,7 +13,7 @@
 
 #include "common/contract/frame.h"
 #include "common/contract/instance_wire.h"
-#include "common/os/asio_loop.h"
+#include "common/os/epoll_loop.h"
 #include "common/sys/unix_socket.h"
 #include "tests/testing/run_until.h"
 
@@ -25,7 +25,7 @@ class InstanceClient {
   using Fields = std::vector<std::string>;
 
   /// `loop` is the server's; it runs while the client waits for an answer.
-  InstanceClient(os::AsioLoop& loop, const std::string& socket_name)
+  InstanceClient(os::EpollLoop& loop, const std::string& socket_name)
       : loop_(loop), socket_(sys::connectAbstract(socket_name).value()) {}
 
   void send(Message type, Fields fields) {
@@ -93,7 +93,7 @@ class InstanceClient {
     }
   }
 
-  os::AsioLoop& loop_;
+  os::EpollLoop& loop_;
   sys::Fd socket_;
   contract::FrameReader reader_;
   std::deque<contract::Frame> frames_;

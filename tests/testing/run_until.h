@@ -7,12 +7,12 @@
 #include <chrono>
 #include <functional>
 
-#include "common/os/asio_loop.h"
+#include "common/os/epoll_loop.h"
 
 namespace pop::testing {
 
 /// Runs `loop` until `done` holds, and fails the test when that takes longer than any machine needs.
-inline void runUntil(os::AsioLoop& loop, const std::function<bool()>& done) {
+inline void runUntil(os::EpollLoop& loop, const std::function<bool()>& done) {
   const Clock::time_point deadline = Clock::now() + std::chrono::seconds(20);
   const std::function<void()> look = [&] {
     if (done()) return loop.stop();
@@ -27,7 +27,7 @@ inline void runUntil(os::AsioLoop& loop, const std::function<bool()>& done) {
 }
 
 /// Gives `loop` ample occasion to do what it should not do.
-inline void runIdle(os::AsioLoop& loop) {
+inline void runIdle(os::EpollLoop& loop) {
   int rounds = 0;
   runUntil(loop, [&rounds] { return ++rounds > 200; });
 }

@@ -5,7 +5,7 @@
 
 #include "agent/stdio_link.h"
 #include "common/contract/version.h"
-#include "common/os/asio_loop.h"
+#include "common/os/epoll_loop.h"
 #include "common/rpc/stream_call.h"
 
 int main(int argc, char** argv) {
@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
     return std::printf("popdist-agent %s\n", contract::kVersion) < 0;
   Result<agent::Stdio> stdio = agent::takeStdio();
   if (!stdio.ok()) return 1;
-  os::AsioLoop loop;
+  os::EpollLoop loop;
   rpc::StreamRunCall call(loop, std::move(stdio->in), std::move(stdio->out));
   rpc::v1::Report report;
   report.mutable_welcome()->set_protocol(contract::kAgentProtocol + 99);

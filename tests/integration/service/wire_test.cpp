@@ -3,7 +3,7 @@
 #include <ctime>
 
 #include "common/contract/version.h"
-#include "common/os/asio_loop.h"
+#include "common/os/epoll_loop.h"
 #include "common/rpc/grpc_agent_call.h"
 #include "common/rpc/tls_channel.h"
 #include "tests/integration/service/service_fixture.h"
@@ -72,7 +72,7 @@ class ServiceWire : public ServiceTest {
     return *outcome;
   }
 
-  os::AsioLoop loop_;
+  os::EpollLoop loop_;
 };
 
 TEST_F(ServiceWire, EndsAJobForWhoHasItsTokenAndTheCertificate) {

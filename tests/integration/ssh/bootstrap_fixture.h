@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "common/os/asio_loop.h"
+#include "common/os/epoll_loop.h"
 #include "poprun/bootstrap/ssh_bootstrapper.h"
 #include "tests/testing/process_tree.h"
 #include "tests/testing/run_until.h"
@@ -76,7 +76,7 @@ class Bootstrap {
   std::map<int, std::vector<std::string>> said;
 
  private:
-  os::AsioLoop loop_;
+  os::EpollLoop loop_;
   int count_ = 0;
   std::unique_ptr<SshBootstrapper> bootstrapper_;
 };

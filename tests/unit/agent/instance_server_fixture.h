@@ -47,7 +47,7 @@ class InstanceServerTest : public ::testing::Test {
     return clients;
   }
 
-  os::AsioLoop loop;
+  os::EpollLoop loop;
   std::string job_id;
   std::string socket;
   std::vector<PutValues> fences;  ///< reported as reached

@@ -78,7 +78,7 @@ class OutputPumpTest : public ::testing::Test {
     runUntil(loop, [&] { return unread(pipe) == 0; });
   }
 
-  os::AsioLoop loop;
+  os::EpollLoop loop;
   CollectingSink sink;
   std::vector<int> drained;
   std::map<std::pair<int, Stream>, Pieces>

@@ -71,7 +71,7 @@ struct Written {
 
 // What leaves poprun when `body` uses a mux with these settings.
 Written written(const OutputSettings& settings, const std::function<void(OutputMux&)>& body) {
-  os::AsioLoop loop;
+  os::EpollLoop loop;
   StdioPipes pipes;
   OutputMux mux(loop, settings, [](const WriteFailure&) {});
   body(mux);
@@ -194,7 +194,7 @@ TEST(OutputMux, AbandonedItStillHasLastWords) {
 TEST(OutputMux, ASlowReaderHoldsTheInstancesUpAndLosesNothing) {
   constexpr int kPieces = 40;
   const std::string piece(65536, 'x');
-  os::AsioLoop loop;
+  os::EpollLoop loop;
   StdioPipes pipes;
   OutputMux mux(loop, kRaw, [](const WriteFailure&) {});
   int ready = 0;
@@ -223,7 +223,7 @@ TEST(OutputMux, ASlowReaderHoldsTheInstancesUpAndLosesNothing) {
 }
 
 TEST(OutputMux, AFullStdoutHoldsStderrUpAsWell) {
-  os::AsioLoop loop;
+  os::EpollLoop loop;
   StdioPipes pipes;
   OutputMux mux(loop, kRaw, [](const WriteFailure&) {});
   const bool out_wanted = mux.write(0, Stream::kStdout, std::string(2 << 20, 'x'));
@@ -238,7 +238,7 @@ TEST(OutputMux, AFullStdoutHoldsStderrUpAsWell) {
 
 TEST(OutputMux, ReportsOnceThatAReaderHasGone) {
   std::signal(SIGPIPE, SIG_IGN);
-  os::AsioLoop loop;
+  os::EpollLoop loop;
   StdioPipes pipes;
   std::vector<int> errors;
   OutputMux mux(loop, kWholeLines,
@@ -254,7 +254,7 @@ TEST(OutputMux, ReportsOnceThatAReaderHasGone) {
 }
 
 TEST(OutputMux, ReportsAFullDiskAsWhatItIs) {
-  os::AsioLoop loop;
+  os::EpollLoop loop;
   StdioPipes pipes;
   const sys::Fd full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
   ::dup2(full.get(), STDOUT_FILENO);
@@ -269,7 +269,7 @@ TEST(OutputMux, ReportsAFullDiskAsWhatItIs) {
 }
 
 TEST(OutputMux, KeepsTheOrderOfTheStreamsWhenTheyShareAFile) {
-  os::AsioLoop loop;
+  os::EpollLoop loop;
   StdioPipes pipes;
   ::dup2(STDOUT_FILENO, STDERR_FILENO);  // 2>&1
   OutputMux mux(loop, kWholeLines, [](const WriteFailure&) {});
@@ -289,7 +289,7 @@ TEST(OutputMux, KeepsTheOrderOfTheStreamsWhenTheyShareAFile) {
 
 TEST(OutputMux, AReaderThatGoesWhileMuchWaitsHoldsNobodyUp) {
   std::signal(SIGPIPE, SIG_IGN);
-  os::AsioLoop loop;
+  os::EpollLoop loop;
   StdioPipes pipes;
   int ready = 0;
   OutputMux mux(loop, kRaw, [](const WriteFailure&) {});
@@ -303,7 +303,7 @@ TEST(OutputMux, AReaderThatGoesWhileMuchWaitsHoldsNobodyUp) {
 }
 
 TEST(OutputMux, AbandonedItTakesEverythingAndWritesNothing) {
-  os::AsioLoop loop;
+  os::EpollLoop loop;
   StdioPipes pipes;
   int ready = 0;
   OutputMux mux(loop, kRaw, [](const WriteFailure&) {});

@@ -68,7 +68,7 @@ class StreamWriterTest : public ::testing::Test {
     EXPECT_TRUE(errors.empty());
   }
 
-  os::AsioLoop loop;
+  os::EpollLoop loop;
   sys::Pipe pipe = sys::makePipe().value();
   int drained = 0;
   std::vector<int> errors;

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "common/os/asio_loop.h"
+#include "common/os/epoll_loop.h"
 #include "common/rpc/agent_server.h"
 #include "common/rpc/grpc_agent_call.h"
 #include "common/rpc/stream_call.h"
@@ -48,7 +48,7 @@ using Accept = std::function<void(std::shared_ptr<RunCall>)>;
 
 class GrpcWire final : public Wire {
  public:
-  GrpcWire(os::AsioLoop& loop, const Accept& accept)
+  GrpcWire(os::EpollLoop& loop, const Accept& accept)
       : loop_(loop),
         server_(loop, {.run = [accept](std::shared_ptr<ServedCall> call) { accept(std::move(call)); },
                        .describe = [](const std::string&) -> Result<v1::HostDescription> {
@@ -66,14 +66,14 @@ class GrpcWire final : public Wire {
   }
 
  private:
-  os::AsioLoop& loop_;
+  os::EpollLoop& loop_;
   AgentServer server_;
   const int port_;
 };
 
 class StreamWire final : public Wire {
  public:
-  StreamWire(os::AsioLoop& loop, Accept accept) : loop_(loop), accept_(std::move(accept)) {}
+  StreamWire(os::EpollLoop& loop, Accept accept) : loop_(loop), accept_(std::move(accept)) {}
   ~StreamWire() override { run_.reset(); }
 
   std::unique_ptr<AgentCall> call(AgentCall::Events events) override {
@@ -86,7 +86,7 @@ class StreamWire final : public Wire {
   }
 
  private:
-  os::AsioLoop& loop_;
+  os::EpollLoop& loop_;
   const Accept accept_;
   std::unique_ptr<StreamRunCall> run_;
 };
@@ -109,7 +109,7 @@ class CallTest : public ::testing::TestWithParam<std::string> {
                   .closed = [this] { closed_ = true; }});
   }
 
-  os::AsioLoop loop_;
+  os::EpollLoop loop_;
   std::vector<std::uint64_t> commands_;
   std::vector<std::uint64_t> reports_;
   bool closed_ = false;

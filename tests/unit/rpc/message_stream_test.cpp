@@ -59,7 +59,7 @@ class StreamTest : public ::testing::Test {
         MessageStream::Events{[](const std::string&) {}, [](const Status&) {}});
   }
 
-  os::AsioLoop loop_;
+  os::EpollLoop loop_;
   sys::Pipe down_ = sys::makePipe().value();
   sys::Pipe up_ = sys::makePipe().value();
   std::vector<std::string> inputs_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The real event loop: Boost.Asio behind our Loop interface, plus readiness of descriptors.
+// The real event loop: the Loop interface on epoll, plus readiness of descriptors and signals. Why not a
+// library's: docs/adr/0015.
 #pragma once
 
 #include <functional>
@@ -10,14 +11,14 @@
 
 namespace pop::os {
 
-class AsioLoop final : public Loop {
+class EpollLoop final : public Loop {
  public:
-  AsioLoop();
-  ~AsioLoop() override;
+  EpollLoop();
+  ~EpollLoop() override;
 
   /// Runs until stop(). The calling thread is the loop's thread.
   void run();
-  void stop();
+  void stop();  ///< From any thread. Before run(): that one returns at once.
 
   void post(std::function<void()> task) override;
   TimerId postAfter(std::chrono::milliseconds delay, std::function<void()> task) override;
@@ -25,7 +26,7 @@ class AsioLoop final : public Loop {
   Clock::time_point now() const override { return Clock::now(); }
 
   /// Calls `ready` whenever `fd` is readable (or at its end), until unwatch(fd). One watch of each kind per
-  /// fd.
+  /// fd. What epoll does not know, such as a file, is always ready.
   void watchReadable(int fd, std::function<void()> ready);
   void watchWritable(int fd, std::function<void()> ready);
   void unwatchReadable(int fd);
@@ -39,7 +40,8 @@ class AsioLoop final : public Loop {
   /// because this process was stopped.
   void extendTimers(Clock::duration duration);
 
-  /// Calls `received` with the number of each of `signals` that arrives at this process.
+  /// Calls `received` with the number of each of `signals` that arrives at this process. Once in a process at
+  /// a time.
   void watchSignals(const std::vector<int>& signals, std::function<void(int)> received);
 
  private:

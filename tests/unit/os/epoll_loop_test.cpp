@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/os/asio_loop.h"
+#include "common/os/epoll_loop.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -23,8 +24,8 @@ char readByte(const sys::Fd& fd) {
   return byte;
 }
 
-TEST(AsioLoop, RunsPostedTasksInOrderUntilStopped) {
-  AsioLoop loop;
+TEST(EpollLoop, RunsPostedTasksInOrderUntilStopped) {
+  EpollLoop loop;
   std::string ran;
   loop.post([&ran] { ran += 'a'; });
   loop.post([&] {
@@ -39,8 +40,8 @@ TEST(AsioLoop, RunsPostedTasksInOrderUntilStopped) {
   EXPECT_EQ(ran, "abcd");
 }
 
-TEST(AsioLoop, RunsAgainAfterAStop) {
-  AsioLoop loop;
+TEST(EpollLoop, RunsAgainAfterAStop) {
+  EpollLoop loop;
   int runs = 0;
   for (int round = 0; round < 3; ++round) {
     loop.post([&] {
@@ -52,8 +53,8 @@ TEST(AsioLoop, RunsAgainAfterAStop) {
   EXPECT_EQ(runs, 3) << "also when nothing else was left to do in between";
 }
 
-TEST(AsioLoop, TakesPostsFromOtherThreadsAndWaitsForThem) {
-  AsioLoop loop;
+TEST(EpollLoop, TakesPostsFromOtherThreadsAndWaitsForThem) {
+  EpollLoop loop;
   std::vector<int> ran;
   std::thread other([&] {
     for (int task = 0; task < 1000; ++task) loop.post([&ran, task] { ran.push_back(task); });
@@ -65,8 +66,8 @@ TEST(AsioLoop, TakesPostsFromOtherThreadsAndWaitsForThem) {
   for (int task = 0; task < 1000; ++task) EXPECT_EQ(ran[static_cast<std::size_t>(task)], task);
 }
 
-TEST(AsioLoop, FiresTimersInTheOrderInWhichTheyAreDue) {
-  AsioLoop loop;
+TEST(EpollLoop, FiresTimersInTheOrderInWhichTheyAreDue) {
+  EpollLoop loop;
   std::string fired;
   const Clock::time_point start = loop.now();
   loop.postAfter(milliseconds(6), [&] {
@@ -83,8 +84,8 @@ TEST(AsioLoop, FiresTimersInTheOrderInWhichTheyAreDue) {
   EXPECT_EQ(fired, "abc");
 }
 
-TEST(AsioLoop, ATimerCancelledByTheOneBeforeItDoesNotFire) {
-  AsioLoop loop;
+TEST(EpollLoop, ATimerCancelledByTheOneBeforeItDoesNotFire) {
+  EpollLoop loop;
   bool fired = false;
   TimerId second{};
   loop.postAfter(milliseconds(0), [&] {
@@ -97,8 +98,8 @@ TEST(AsioLoop, ATimerCancelledByTheOneBeforeItDoesNotFire) {
   EXPECT_FALSE(fired);
 }
 
-TEST(AsioLoop, AnExtendedTimerFiresOnceAndThatMuchLater) {
-  AsioLoop loop;
+TEST(EpollLoop, AnExtendedTimerFiresOnceAndThatMuchLater) {
+  EpollLoop loop;
   std::vector<int> fired;
   const Clock::time_point begin = loop.now();
   Clock::duration first_after{};
@@ -116,8 +117,8 @@ TEST(AsioLoop, AnExtendedTimerFiresOnceAndThatMuchLater) {
   EXPECT_GE(first_after, milliseconds(21));
 }
 
-TEST(AsioLoop, ATimerThatIsDueWhenItIsExtendedWaitsAllTheSame) {
-  AsioLoop loop;
+TEST(EpollLoop, ATimerThatIsDueWhenItIsExtendedWaitsAllTheSame) {
+  EpollLoop loop;
   bool extended = false;
   bool fired_after_extension = false;
   loop.postAfter(milliseconds(0), [&] {
@@ -132,8 +133,8 @@ TEST(AsioLoop, ATimerThatIsDueWhenItIsExtendedWaitsAllTheSame) {
   EXPECT_TRUE(fired_after_extension);
 }
 
-TEST(AsioLoop, CallsAgainWhileThereIsSomethingToRead) {
-  AsioLoop loop;
+TEST(EpollLoop, CallsAgainWhileThereIsSomethingToRead) {
+  EpollLoop loop;
   const sys::Pipe pipe = sys::makePipe().value();
   ASSERT_TRUE(sys::writeAll(pipe.write_end.get(), "abc").ok());
   std::string got;
@@ -146,8 +147,8 @@ TEST(AsioLoop, CallsAgainWhileThereIsSomethingToRead) {
   loop.unwatch(pipe.read_end.get());
 }
 
-TEST(AsioLoop, ReportsTheEndOfAPipe) {
-  AsioLoop loop;
+TEST(EpollLoop, ReportsTheEndOfAPipe) {
+  EpollLoop loop;
   sys::Pipe pipe = sys::makePipe().value();
   ssize_t got = -1;
   loop.watchReadable(pipe.read_end.get(), [&] {
@@ -161,8 +162,8 @@ TEST(AsioLoop, ReportsTheEndOfAPipe) {
   EXPECT_EQ(got, 0);
 }
 
-TEST(AsioLoop, APausedWatchIsSilentAndCanBeTakenUpAgain) {
-  AsioLoop loop;
+TEST(EpollLoop, APausedWatchIsSilentAndCanBeTakenUpAgain) {
+  EpollLoop loop;
   const sys::Pipe pipe = sys::makePipe().value();
   int calls = 0;
   const auto watch = [&] {
@@ -181,8 +182,8 @@ TEST(AsioLoop, APausedWatchIsSilentAndCanBeTakenUpAgain) {
   loop.unwatch(pipe.read_end.get());
 }
 
-TEST(AsioLoop, ADescriptorCanBeUnwatchedAndClosedFromItsOwnHandler) {
-  AsioLoop loop;
+TEST(EpollLoop, ADescriptorCanBeUnwatchedAndClosedFromItsOwnHandler) {
+  EpollLoop loop;
   sys::Pipe pipe = sys::makePipe().value();
   ASSERT_TRUE(sys::writeAll(pipe.write_end.get(), "a").ok());
   int calls = 0;
@@ -196,8 +197,8 @@ TEST(AsioLoop, ADescriptorCanBeUnwatchedAndClosedFromItsOwnHandler) {
   EXPECT_EQ(calls, 1);
 }
 
-TEST(AsioLoop, ReportsWhenAFullPipeTakesMore) {
-  AsioLoop loop;
+TEST(EpollLoop, ReportsWhenAFullPipeTakesMore) {
+  EpollLoop loop;
   const sys::Pipe pipe = sys::makePipe().value();
   ASSERT_TRUE(sys::setNonBlocking(pipe.write_end.get()).ok());
   const std::string block(4096, 'x');
@@ -219,8 +220,49 @@ TEST(AsioLoop, ReportsWhenAFullPipeTakesMore) {
   EXPECT_TRUE(writable_after);
 }
 
-TEST(AsioLoop, HandsSignalsToTheLoop) {
-  AsioLoop loop;
+TEST(EpollLoop, AFileIsAlwaysReady) {
+  EpollLoop loop;
+  const sys::Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  int calls = 0;
+  loop.watchReadable(null.get(), [&] {
+    if (++calls < 3) return;
+    loop.unwatch(null.get());
+    loop.post([&loop] { loop.stop(); });
+  });
+  loop.run();
+  EXPECT_EQ(calls, 3);
+}
+
+TEST(EpollLoop, AHandlerMayUnwatchAnotherThatIsReadyToo) {
+  EpollLoop loop;
+  const sys::Pipe first = sys::makePipe().value();
+  const sys::Pipe second = sys::makePipe().value();
+  int calls = 0;
+  for (const auto& [own, other] : {std::pair(&first, &second), std::pair(&second, &first)}) {
+    ASSERT_EQ(::write(own->write_end.get(), "x", 1), 1);
+    loop.watchReadable(own->read_end.get(), [&loop, &calls, other = other] {
+      ++calls;
+      loop.unwatch(other->read_end.get());
+      loop.post([&loop] { loop.stop(); });
+    });
+  }
+  loop.run();
+  EXPECT_EQ(calls, 1);
+}
+
+TEST(EpollLoop, WhatWasPostedBehindAStopWaitsForTheNextRun) {
+  EpollLoop loop;
+  std::vector<int> ran;
+  loop.post([&] { ran.push_back(1), loop.stop(); });
+  loop.post([&] { ran.push_back(2), loop.stop(); });
+  loop.run();
+  EXPECT_EQ(ran, (std::vector<int>{1}));
+  loop.run();
+  EXPECT_EQ(ran, (std::vector<int>{1, 2}));
+}
+
+TEST(EpollLoop, HandsSignalsToTheLoop) {
+  EpollLoop loop;
   std::vector<int> received;
   loop.watchSignals({SIGUSR1, SIGUSR2}, [&](int signal) {
     received.push_back(signal);

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/os/signal_pipe.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+#include "common/base/check.h"
+
+namespace pop::os {
+namespace {
+
+// What a handler can reach.
+std::atomic<int> the_write_end{-1};
+
+// A full pipe holds thousands of signals that nobody has looked at: one more says nothing new.
+void note(int signal) {
+  const int error = errno;
+  const auto byte = static_cast<unsigned char>(signal);
+  [[maybe_unused]] const ssize_t written = ::write(the_write_end.load(), &byte, 1);
+  errno = error;
+}
+
+void setAction(int signal, void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  POP_CHECK(::sigaction(signal, &action, nullptr) == 0);
+}
+
+}  // namespace
+
+SignalPipe::SignalPipe(std::vector<int> signals) : signals_(std::move(signals)) {
+  Result<sys::Pipe> pipe = sys::makePipe();
+  POP_CHECK(pipe.ok());
+  pipe_ = std::move(*pipe);
+  POP_CHECK(sys::setNonBlocking(pipe_.read_end.get()).ok() &&
+            sys::setNonBlocking(pipe_.write_end.get()).ok());
+  POP_CHECK(the_write_end.exchange(pipe_.write_end.get()) == -1);
+  for (const int signal : signals_) setAction(signal, note);
+}
+
+SignalPipe::~SignalPipe() {
+  for (const int signal : signals_) setAction(signal, SIG_DFL);
+  the_write_end = -1;
+}
+
+std::optional<int> SignalPipe::take() {
+  unsigned char byte = 0;
+  if (::read(pipe_.read_end.get(), &byte, 1) != 1) return std::nullopt;
+  return byte;
+}
+
+}  // namespace pop::os
