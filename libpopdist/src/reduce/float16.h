@@ -1,72 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bit patterns of half and bfloat16 to float and back. Inline and without branches, so that the loops of
-// kernels.cpp become vector code on any instruction set. No step depends on subnormal floats, so a program
-// that has told its CPU to flush them to zero gets the same conversions.
+// Bit patterns of half and bfloat16 to float and back, for one element (Float is float, Bits an integer of
+// its size) or for vectors of them. Without branches. No step depends on subnormal floats, so a program that
+// has told its CPU to flush them to zero gets the same conversions. Always inlined: files compiled for
+// different instruction sets share these templates, and a copy that is not inlined could be linked into the
+// wrong one.
 #pragma once
 
-#include <bit>
 #include <cstdint>
+
+#define POPDIST_INLINE [[gnu::always_inline]] inline
 
 namespace popdist::reduce {
 
-/// condition ? a : b by masking: a conditional operator may become a branch, which keeps a loop from being
-/// vector code.
-inline std::uint32_t select(bool condition, std::uint32_t a, std::uint32_t b) {
-  const std::uint32_t mask = 0U - static_cast<std::uint32_t>(condition);
-  return (a & mask) | (b & ~mask);
-}
-
-inline float floatFromHalf(std::uint16_t half_bits) {
-  constexpr std::uint32_t kRebias = (127U - 15U) << 23;
-  constexpr std::uint32_t kSmallestNormal = kRebias + (1U << 23);  // 2^-14
-  const std::uint32_t magnitude = half_bits & 0x7FFFU;
-  const std::uint32_t shifted = magnitude << 13;
-  const std::uint32_t normal = shifted + kRebias;
-  const std::uint32_t infinity_or_nan = normal + kRebias;
+/// The 16 bits of a half are in the lower half of each element; what is above them does not matter. Bits is
+/// signed, because SSE2 compares signed integers only; no step overflows.
+template <typename Float, typename Bits>
+POPDIST_INLINE Float floatFromHalf(Bits half_bits) {
+  constexpr std::int32_t kRebias = (127 - 15) << 23;
+  constexpr std::int32_t kSmallestNormal = kRebias + (1 << 23);  // 2^-14
+  const Bits magnitude = half_bits & 0x7FFF;
+  const Bits shifted = magnitude << 13;
+  const Bits normal = shifted + kRebias;
+  const Bits infinity_or_nan = normal + kRebias;
   // A half without exponent bits: (2^-14 + its value) - 2^-14, which is exact.
-  const float subnormal =
-      std::bit_cast<float>(kSmallestNormal + shifted) - std::bit_cast<float>(kSmallestNormal);
+  const Float subnormal =
+      __builtin_bit_cast(Float, shifted + kSmallestNormal) - __builtin_bit_cast(float, kSmallestNormal);
 
-  std::uint32_t bits = select(magnitude < 0x0400U, std::bit_cast<std::uint32_t>(subnormal), normal);
-  bits = select(magnitude >= 0x7C00U, infinity_or_nan, bits);
-  const std::uint32_t sign = half_bits & 0x8000U;
-  return std::bit_cast<float>(bits | (sign << 16));
+  Bits bits = magnitude < 0x0400 ? __builtin_bit_cast(Bits, subnormal) : normal;
+  bits = magnitude >= 0x7C00 ? infinity_or_nan : bits;
+  const Bits sign = half_bits & 0x8000;
+  return __builtin_bit_cast(Float, bits | (sign << 16));
 }
 
-inline std::uint16_t halfFromFloat(float value) {
-  constexpr std::uint32_t kInfinity = 0x7F800000U;
-  constexpr std::uint32_t kTooLarge = (127U + 16U) << 23;  // 2^16: just below, rounding carries to infinity
-  constexpr std::uint32_t kSmallestNormal = (127U - 14U) << 23;
-  constexpr std::uint32_t kRebias = (127U - 15U) << 23;
-  constexpr std::uint32_t kAligner = (127U - 1U) << 23;  // 0.5
-  const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
-  const std::uint32_t magnitude = bits & 0x7FFFFFFFU;
+/// Only the lower 16 bits of each element count.
+template <typename Bits, typename Float>
+POPDIST_INLINE Bits halfFromFloat(Float value) {
+  constexpr std::int32_t kInfinity = 0x7F800000;
+  constexpr std::int32_t kTooLarge = (127 + 16) << 23;  // 2^16: just below, rounding carries to infinity
+  constexpr std::int32_t kSmallestNormal = (127 - 14) << 23;
+  constexpr std::int32_t kRebias = (127 - 15) << 23;
+  constexpr std::int32_t kAligner = (127 - 1) << 23;  // 0.5
+  const Bits zero{};
+  const Bits bits = __builtin_bit_cast(Bits, value);
+  const Bits magnitude = bits & 0x7FFFFFFF;
   // The last mantissa bit of 0.5 is worth 2^-24, like that of a subnormal half: adding 0.5 makes the FPU
   // round there.
-  const float small = std::bit_cast<float>(select(magnitude < kSmallestNormal, magnitude, 0U));
-  const std::uint32_t subnormal =
-      std::bit_cast<std::uint32_t>(small + std::bit_cast<float>(kAligner)) - kAligner;
-  const std::uint32_t odd = (magnitude >> 13) & 1U;
-  const std::uint32_t normal = (magnitude - kRebias + 0x0FFFU + odd) >> 13;
-  const std::uint32_t quiet_nan = ((magnitude >> 13) & 0x03FFU) | 0x7E00U;
+  const Bits small = magnitude < kSmallestNormal ? magnitude : zero;
+  const Float aligned = __builtin_bit_cast(Float, small) + __builtin_bit_cast(float, kAligner);
+  const Bits subnormal = __builtin_bit_cast(Bits, aligned) - kAligner;
+  const Bits odd = (magnitude >> 13) & 1;
+  const Bits normal = (magnitude - kRebias + 0x0FFF + odd) >> 13;
+  const Bits quiet_nan = ((magnitude >> 13) & 0x03FF) | 0x7E00;
 
-  std::uint32_t half_bits = select(magnitude < kSmallestNormal, subnormal, normal);
-  half_bits = select(magnitude >= kTooLarge, 0x7C00U, half_bits);
-  half_bits = select(magnitude > kInfinity, quiet_nan, half_bits);
-  return static_cast<std::uint16_t>(half_bits | ((bits >> 16) & 0x8000U));
+  Bits half_bits = magnitude < kSmallestNormal ? subnormal : normal;
+  half_bits = magnitude >= kTooLarge ? zero + 0x7C00 : half_bits;
+  half_bits = magnitude > kInfinity ? quiet_nan : half_bits;
+  return half_bits | ((bits >> 16) & 0x8000);
 }
 
-inline float floatFromBfloat16(std::uint16_t bfloat16_bits) {
-  return std::bit_cast<float>(std::uint32_t{bfloat16_bits} << 16);
-}
-
-inline std::uint16_t bfloat16FromFloat(float value) {
-  const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
-  const std::uint32_t odd = (bits >> 16) & 1U;
-  const std::uint32_t rounded = bits + 0x7FFFU + odd;
-  const std::uint32_t quiet_nan = bits | 0x00400000U;  // rounding could carry a NaN into infinity
-  const bool is_nan = (bits & 0x7FFFFFFFU) > 0x7F800000U;
-  return static_cast<std::uint16_t>(select(is_nan, quiet_nan, rounded) >> 16);
+/// A float to bfloat16, in the upper half of each element; the lower half is left as it comes out. `bits` is
+/// no NaN or the quiet one without payload: rounding could carry another into infinity.
+template <typename Bits>
+POPDIST_INLINE Bits roundToUpperHalf(Bits bits) {
+  return bits + 0x7FFFU + ((bits >> 16) & 1U);
 }
 
 }  // namespace popdist::reduce

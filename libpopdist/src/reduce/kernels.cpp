@@ -1,49 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// One plain loop, instantiated per type: the compiler turns it into vector code and checks at run time that
-// the ranges do not half overlap. Elements are read and written with memcpy because messages arrive at any
-// address.
 #include "libpopdist/src/reduce/kernels.h"
 
-#include <cstdint>
-#include <cstring>
-
-#include "libpopdist/src/reduce/float16.h"
+#include "libpopdist/src/reduce/fold.h"
 
 namespace popdist::reduce {
 namespace {
 
-template <typename T>
-struct Plain {
-  using Storage = T;
-  static T add(T a, T b) { return static_cast<T>(a + b); }
-};
-
-struct Half {
-  using Storage = std::uint16_t;
-  static Storage add(Storage a, Storage b) { return halfFromFloat(floatFromHalf(a) + floatFromHalf(b)); }
-};
-
-struct Bfloat16 {
-  using Storage = std::uint16_t;
-  static Storage add(Storage a, Storage b) {
-    return bfloat16FromFloat(floatFromBfloat16(a) + floatFromBfloat16(b));
-  }
-};
-
-template <typename Element>
+template <Type kType>
 void sum(void* to, const void* from, const void* incoming, std::size_t count) {
-  using Storage = typename Element::Storage;
-  auto* const result = static_cast<unsigned char*>(to);
-  const auto* const left = static_cast<const unsigned char*>(from);
-  const auto* const right = static_cast<const unsigned char*>(incoming);
-  for (std::size_t i = 0; i < count; ++i) {
-    Storage a;
-    Storage b;
-    std::memcpy(&a, left + i * sizeof(Storage), sizeof(Storage));
-    std::memcpy(&b, right + i * sizeof(Storage), sizeof(Storage));
-    const Storage total = Element::add(a, b);
-    std::memcpy(result + i * sizeof(Storage), &total, sizeof(Storage));
-  }
+  void* const destinations[] = {to};
+  const void* const sources[] = {from, incoming};
+  fold({Operator::kSum, kType}, destinations, sources, count);
 }
 
 }  // namespace
@@ -52,27 +19,26 @@ Kernel sumKernel(Type type) {
   switch (type) {
     case Type::kBool:
       return nullptr;
-    // Signed integers are added as unsigned ones: the same bits, and overflow is defined.
     case Type::kInt8:
     case Type::kUint8:
-      return sum<Plain<std::uint8_t>>;
+      return sum<Type::kUint8>;
     case Type::kInt16:
     case Type::kUint16:
-      return sum<Plain<std::uint16_t>>;
+      return sum<Type::kUint16>;
     case Type::kInt32:
     case Type::kUint32:
-      return sum<Plain<std::uint32_t>>;
+      return sum<Type::kUint32>;
     case Type::kInt64:
     case Type::kUint64:
-      return sum<Plain<std::uint64_t>>;
+      return sum<Type::kUint64>;
     case Type::kHalf:
-      return sum<Half>;
+      return sum<Type::kHalf>;
     case Type::kBfloat16:
-      return sum<Bfloat16>;
+      return sum<Type::kBfloat16>;
     case Type::kFloat:
-      return sum<Plain<float>>;
+      return sum<Type::kFloat>;
     case Type::kDouble:
-      return sum<Plain<double>>;
+      return sum<Type::kDouble>;
   }
   return nullptr;
 }

@@ -4,6 +4,7 @@
 #include "popdist/types.hpp"
 
 #include <array>
+#include <bit>
 
 #include "libpopdist/src/reduce/float16.h"
 
@@ -50,14 +51,19 @@ const char* nameOf(Type type) {
   return factsOf(type).name;
 }
 
-half::half(float value) : bits(reduce::halfFromFloat(value)) {}
+half::half(float value) : bits(static_cast<std::uint16_t>(reduce::halfFromFloat<std::int32_t>(value))) {}
 half::operator float() const {
-  return reduce::floatFromHalf(bits);
+  return reduce::floatFromHalf<float>(std::int32_t{bits});
 }
 
-bfloat16::bfloat16(float value) : bits(reduce::bfloat16FromFloat(value)) {}
+bfloat16::bfloat16(float value) {
+  const auto float_bits = std::bit_cast<std::uint32_t>(value);
+  const bool is_nan = (float_bits & 0x7FFFFFFFU) > 0x7F800000U;
+  const std::uint32_t rounded = is_nan ? float_bits | 0x00400000U : reduce::roundToUpperHalf(float_bits);
+  bits = static_cast<std::uint16_t>(rounded >> 16);
+}
 bfloat16::operator float() const {
-  return reduce::floatFromBfloat16(bits);
+  return std::bit_cast<float>(std::uint32_t{bits} << 16);
 }
 
 }  // namespace popdist
