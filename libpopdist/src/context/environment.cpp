@@ -6,6 +6,7 @@
 
 #include "libpopdist/src/context/group.h"
 #include "libpopdist/src/pod/model/numbering.h"
+#include "libpopdist/src/reduce/isa.h"
 #include "popdist/popdist.hpp"
 
 namespace popdist {
@@ -19,6 +20,7 @@ const char* lookUp(const char* name) {
 pop::contract::InstanceEnv readEnvironment() {
   pop::Result<pop::contract::InstanceEnv> env = pop::contract::parse(lookUp);
   throwIfFailed({env.status()}, "reading the environment");
+  throwIfFailed({reduce::isaFromEnvironment().status()}, "reading the environment");
   return std::move(*env);
 }
 

@@ -112,6 +112,7 @@ INSTANTIATE_TEST_SUITE_P(
         Contradiction{"InstanceTooLarge",
                       {{"POPDIST_INSTANCE_INDEX", "2"}, {"POPDIST_NUM_INSTANCES", "2"}},
                       "POPDIST_INSTANCE_INDEX=2"},
+        Contradiction{"NoInstructionSet", {{"POPDIST_SIMD", "mmx"}}, "POPDIST_SIMD=mmx"},
         Contradiction{"NotAFlag", {{"POPDIST_OFFLINE_MODE", "perhaps"}}, "POPDIST_OFFLINE_MODE"}),
     [](const auto& param_info) { return std::string(param_info.param.name); });
 
