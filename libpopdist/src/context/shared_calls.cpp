@@ -57,20 +57,14 @@ SharedCalls::SharedCalls(shared::Engine::Place place, exec::PeerMonitor& monitor
       forced_(forced),
       engine_(place, monitor, a_core_each, describeCall) {}
 
-exec::Failure SharedCalls::run(const CollectiveCall& call) {
+bool SharedCalls::run(const CollectiveCall& call) {
   const shared::Call shared = sharedCallOf(call);
   const std::size_t bytes = call.count * sizeOf(call.type);
-  bool all_well = false;
   if (bytes <= shared::kInlineBytes && fitsNotes(call.operation) && call.counts.empty()) {
-    all_well = runInline(call, shared);
-  } else if (call.operation == Operation::kAllToAll && !call.counts.empty()) {
-    all_well = tellCounts(call) && runPlanned(call, shared);
-  } else {
-    all_well = runPlanned(call, shared);
+    return runInline(call, shared);
   }
-  if (all_well) [[likely]]
-    return {};
-  return own_failure_.status.ok() ? engine_.takeFailure() : own_failure_;
+  if (call.operation == Operation::kAllToAll && !call.counts.empty() && !tellCounts(call)) return false;
+  return runPlanned(call, shared);
 }
 
 // What fits into a note needs no more than notes.
