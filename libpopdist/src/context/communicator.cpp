@@ -30,7 +30,8 @@ void Communicator::Impl::run(CollectiveCall call, const CallOptions& options) {
   runByMessages(call);
 }
 
-// What nearly all calls are: told apart at little cost, since a small call takes less than a tenth of a microsecond.
+// What nearly all calls are: told apart at little cost, since a small call takes less than a tenth of a
+// microsecond.
 bool Communicator::Impl::isPlain(const CollectiveCall& call) const {
   constexpr std::size_t kPlainCount = std::size_t{1} << 32;
   if (call.operation == Operation::kBarrier) return true;
