@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "agent/command_options.h"
-#include "agent/host_description.h"
 #include "agent/service/service.h"
 #include "common/base/text.h"
 #include "common/log/log.h"
@@ -85,7 +84,7 @@ class Serving {
             {.own_name = options.tls_directory.empty() ? self.name : "", .spares = {.most = options.spares}}),
         server_(loop_,
                 {.run = [this](std::shared_ptr<rpc::RunCall> call) { service_.accept(std::move(call)); },
-                 .describe = [this](const std::string& peer) { return describe(peer); },
+                 .describe = [this](const std::string& peer) { return service_.describe(peer); },
                  .end_job =
                      [this](const std::string& peer, const rpc::v1::EndJobRequest& request) {
                        return service_.endJob(peer, request.job_id(), request.token());
@@ -101,6 +100,7 @@ class Serving {
       if (signal == SIGHUP && !options_.users_file.empty()) return reload();
       if (std::exchange(stopping_, true)) return;
       log::info("ending all jobs: signal " + std::to_string(signal));
+      server_.sayStopping();
       service_.stop([this] { loop_.stop(); });
     });
     loop_.run();
@@ -108,11 +108,6 @@ class Serving {
   }
 
  private:
-  Result<rpc::v1::HostDescription> describe(const std::string& peer) const {
-    POP_ASSIGN_OR_RETURN(const int num_jobs, service_.numJobs(peer));
-    return describeHost(num_jobs);
-  }
-
   void reload() {
     Result<UsersFile> users = usersFrom(options_.users_file);
     if (!users.ok()) return log::warning("the users file stays as it was: " + users.status().message());

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "common/base/text.h"
+#include "common/contract/version.h"
 #include "common/log/log.h"
 
 namespace pop::agent {
@@ -18,6 +19,13 @@ namespace {
 
 // An agent ends at once what it runs, and its keeper gives up after 5 s what resists SIGKILL.
 constexpr std::chrono::seconds kEndPatience{8};
+
+rpc::v1::JobCount encode(const JobLimits& count) {
+  rpc::v1::JobCount encoded;
+  encoded.set_jobs(count.jobs);
+  encoded.set_instances(count.instances);
+  return encoded;
+}
 
 }  // namespace
 
@@ -54,9 +62,17 @@ const std::string& Service::nameOf(const std::string& peer) const {
   return settings_.own_name.empty() ? peer : settings_.own_name;
 }
 
-Result<int> Service::numJobs(const std::string& peer) const {
-  POP_RETURN_IF_ERROR(admission_.checkUser(nameOf(peer)));
-  return admission_.numJobs();
+Result<rpc::v1::HostDescription> Service::describe(const std::string& peer) const {
+  POP_ASSIGN_OR_RETURN(const JobUsage usage, admission_.usageOf(nameOf(peer)));
+  rpc::v1::HostDescription description;
+  description.set_protocol(contract::kAgentProtocol);
+  description.set_version(contract::kVersion);
+  description.set_user(usage.unix_user);
+  *description.mutable_own_running() = encode(usage.own_running);
+  *description.mutable_own_limits() = encode(usage.own_limits);
+  *description.mutable_running() = encode(usage.running);
+  *description.mutable_limits() = encode(usage.limits);
+  return description;
 }
 
 void Service::accept(std::shared_ptr<rpc::RunCall> call) {

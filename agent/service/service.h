@@ -31,8 +31,8 @@ class Service {
 
   void accept(std::shared_ptr<rpc::RunCall> call);
 
-  /// How many jobs run, for a peer who may run some. `peer`: as of RunCall::peerName.
-  Result<int> numJobs(const std::string& peer) const;
+  /// For a peer who may run jobs here. `peer`: as of RunCall::peerName.
+  Result<rpc::v1::HostDescription> describe(const std::string& peer) const;
 
   /// For the peer who has started the job and has its token.
   Status endJob(const std::string& peer, const std::string& job_id, const std::string& token);

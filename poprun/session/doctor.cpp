@@ -17,6 +17,7 @@
 #include "common/model/placement.h"
 #include "common/rpc/agent_call.h"
 #include "common/rpc/agent_codec.h"
+#include "common/rpc/describe_call.h"
 #include "common/sys/process_setup.h"
 #include "popdistd/controller/instance_env.h"
 #include "poprun/plan/doctor_report.h"
@@ -72,6 +73,7 @@ class Doctor {
 
  private:
   rpc::v1::Hello helloTo(int host) const;
+  void askService(Patient& host, const std::shared_ptr<grpc::Channel>& channel);
   BootstrapEvents eventsFor(const std::vector<int>& hosts);
   void link(Patient& host, std::shared_ptr<grpc::Channel> channel);
   void receive(Patient& host, const rpc::v1::Report& report);
@@ -91,6 +93,7 @@ class Doctor {
   const std::vector<model::InstancePlacement> placement_;
   const InstanceEnvs envs_;
   std::vector<std::unique_ptr<Patient>> hosts_;
+  std::function<Status(const std::string& host, const Status& why)> explain_;  ///< of the agent service
   std::size_t num_over_ = 0;
 };
 
@@ -123,14 +126,25 @@ rpc::v1::Hello Doctor::helloTo(int host) const {
 }
 
 void Doctor::examine(std::vector<BootstrapPart> parts, const ServicePart& service) {
+  explain_ = service.explain;
   for (const int host : service.hosts) {
     Patient& each = *hosts_.at(static_cast<std::size_t>(host));
-    link(each, service.dial(each.findings.name));
+    askService(each, service.dial(each.findings.name));
   }
   for (const BootstrapPart& part : parts) part.bootstrapper->start(eventsFor(part.hosts));
   loop_.postAfter(kFirstNotice, [this] { sayWhoIsWaitedFor(); });
   loop_.run();
   for (const std::unique_ptr<Patient>& host : hosts_) host->call.reset();  // agents end with their streams
+}
+
+void Doctor::askService(Patient& host, const std::shared_ptr<grpc::Channel>& channel) {
+  host.phase = "waiting for its agent service's answer";
+  rpc::describeService(loop_, channel, options_.hosts.connect_timeout,
+                       [this, &host, channel](const Result<rpc::v1::HostDescription>& said) {
+                         if (!said.ok()) return fail(host, explain_(host.findings.name, said.status()));
+                         takeService(said.value(), host.findings);
+                         link(host, channel);
+                       });
 }
 
 BootstrapEvents Doctor::eventsFor(const std::vector<int>& hosts) {
@@ -186,10 +200,7 @@ void Doctor::link(Patient& host, std::shared_ptr<grpc::Channel> channel) {
 Status Doctor::early(const Patient& host, const Status& why) const {
   if (!host.why_broken.empty()) return unavailable(host.why_broken);
   if (why.ok()) return unavailable("the popdist-agent there has ended");
-  if (options_.hosts.agent_port == 0 || why.code() != Code::kUnavailable) return why;
-  return unavailable(why.message() + "; `popdist-agent serve` must run there and listen at port " +
-                     std::to_string(options_.hosts.agent_port) +
-                     " (--agent-port, --agent-tls), and no firewall be in between");
+  return explain_ ? explain_(host.findings.name, why) : why;
 }
 
 void Doctor::receive(Patient& host, const rpc::v1::Report& report) {
