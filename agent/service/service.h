@@ -54,6 +54,7 @@ class Service {
   void begin(Job& job, rpc::v1::Command hello);
   Status start(Job& job, rpc::v1::Command hello);
   void readErrors(Job& job);
+  void agentEnded(Job& job, const Status& why);
   void letEnd(Job& job, const Status& why);
   void end(Job& job, const Status& why);
   void forget(Job& job);
