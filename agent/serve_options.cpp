@@ -5,7 +5,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <cstdio>
 #include <ctime>
@@ -17,6 +16,7 @@
 #include "common/base/text.h"
 #include "common/log/log.h"
 #include "common/rpc/tls_channel.h"
+#include "common/sys/host_name.h"
 #include "common/sys/process_setup.h"
 #include "common/sys/program.h"
 
@@ -47,14 +47,9 @@ Result<std::string> addressIn(const std::string& listen) {
   return invalidArgument("--listen " + listen + " is not ADDRESS:PORT, such as 0.0.0.0:7571 or [::]:7571");
 }
 
-std::string ownHostName() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "localhost";
-}
-
 // DIR/ca.pem, and the pair that init-tls has made for this host; host.pem where it was renamed.
 Result<rpc::TlsFiles> loadHostTls(const std::string& directory) {
-  std::string base = directory + "/host-" + ownHostName();
+  std::string base = directory + "/host-" + sys::hostName();
   if (::access((base + ".pem").c_str(), F_OK) != 0) base = directory + "/host";
   return rpc::loadTls({directory + "/ca.pem", base + ".pem", base + "-key.pem"}, rpc::TlsRole::kServer,
                       std::time(nullptr));

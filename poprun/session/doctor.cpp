@@ -18,6 +18,7 @@
 #include "common/rpc/agent_call.h"
 #include "common/rpc/agent_codec.h"
 #include "common/rpc/describe_call.h"
+#include "common/sys/host_name.h"
 #include "common/sys/process_setup.h"
 #include "popdistd/controller/instance_env.h"
 #include "poprun/plan/doctor_report.h"
@@ -102,7 +103,7 @@ Doctor::Doctor(os::AsioLoop& loop, const Options& options, const model::JobSpec&
   for (int index = 0; index < static_cast<int>(spec.hosts.size()); ++index) {
     auto host = std::make_unique<Patient>();
     host->findings.name = spec.hosts[static_cast<std::size_t>(index)].name;
-    host->findings.is_this_host = model::isThisHost(host->findings.name, ownHostName());
+    host->findings.is_this_host = model::isThisHost(host->findings.name, sys::hostName());
     host->hello = helloTo(index);
     hosts_.push_back(std::move(host));
   }
@@ -299,7 +300,7 @@ int runDoctor(const Options& options, const model::JobSpec& spec) {
   std::vector<BootstrapPart> parts;
   if (!by_service) parts = partsFor(loop, options.hosts, std::move(*ssh), spec.hosts);
   doctor.examine(std::move(parts), service.value());
-  const DoctorReport report = doctorReport(doctor.findings(), ownHostName(), contract::kVersion);
+  const DoctorReport report = doctorReport(doctor.findings(), sys::hostName(), contract::kVersion);
   if (std::fputs(report.text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
     return launcherFailed(errnoStatus("writing to stdout", errno));
   return report.all_fine ? 0 : 1;
