@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -16,9 +17,13 @@
 namespace popdist::context {
 namespace {
 
-int usableCores() {
+// Whether each of this host's instances can have a core. Where they are bound, each sees only its own: then
+// those of the machine count.
+bool canHaveACoreEach(int local_instances) {
   cpu_set_t cpus;
-  return ::sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
+  const int usable = ::sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
+  const int present = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+  return local_instances <= (usable < present ? present : usable);
 }
 
 // Reads the obituaries that the agent writes into the segment.
@@ -153,7 +158,7 @@ Group::Group(Surroundings& surroundings, std::vector<int> instance_of_rank, std:
     : surroundings_(surroundings),
       instance_of_rank_(std::move(instance_of_rank)),
       local_ranks_(std::move(local_ranks)),
-      a_core_each_(surroundings.num_local_instances <= usableCores()),
+      a_core_each_(canHaveACoreEach(surroundings.num_local_instances)),
       monitor_(std::make_unique<ObituaryMonitor>(surroundings.link->segment().header(), instance_of_rank_)) {}
 
 std::unique_ptr<Group> Group::create(Surroundings& surroundings, std::vector<int> instance_of_rank, Way way) {

@@ -100,19 +100,19 @@ bool SharedCalls::runInline(const CollectiveCall& call, const shared::Call& shar
 }
 
 bool SharedCalls::runPlanned(const CollectiveCall& call, const shared::Call& shared) {
-  const std::optional<Algorithm> algorithm = choose(call, shared);
-  if (!algorithm) return false;
+  const shared::Buffers buffers{call.input, call.output, offerOf(call)};
+  const std::optional<Choice> choice = choose(call, shared, buffers);
+  if (!choice) return false;
   const reduce::FoldSpec fold{.op = call.op, .type = call.type, .divisor = static_cast<double>(ranks_)};
-  const bool streaming =
-      *algorithm != SharedAlgorithm::kEager && plan::pastCaches(call.operation, largestBytes(call), ranks_);
-  const shared::Buffers buffers{call.input, call.output};
+  const bool streaming = choice->algorithm != SharedAlgorithm::kEager &&
+                         plan::pastCaches(call.operation, largestBytes(call), ranks_);
   const auto run = [&](const plan::SharedPlan& plan) {
     return engine_.run(shared, buffers, {plan, fold, largestBytes(call), streaming});
   };
-  const Key key(shared.what, call.count, *algorithm);
+  const Key key(shared.what, call.count, choice->algorithm, choice->order);
   if (const auto kept = plans_.find(key); kept != plans_.end() && call.counts.empty())
     return run(kept->second);
-  plan::SharedPlan plan = planFor(call, *algorithm);
+  plan::SharedPlan plan = planFor(call, *choice);
   if (!call.counts.empty() || plan.steps.size() > kKeptSteps) return run(plan);
   if (plans_.size() >= kKeptPlans) plans_.clear();
   return run(plans_.insert_or_assign(key, std::move(plan)).first->second);
@@ -146,34 +146,32 @@ bool SharedCalls::tellCounts(const CollectiveCall& call) {
 
 // ---- which way
 
-std::optional<plan::SharedAlgorithm> SharedCalls::choose(const CollectiveCall& call,
-                                                         const shared::Call& shared) {
+// The same on all ranks, though each sees only its own buffers before the meeting: who cannot offer them
+// exports first, and whoever has hoped in vain exports then.
+std::optional<SharedCalls::Choice> SharedCalls::choose(const CollectiveCall& call, const shared::Call& shared,
+                                                       const shared::Buffers& buffers) {
   const std::size_t bytes = largestBytes(call);
-  Algorithm algorithm = plan::selectShared(call.operation, bytes, ranks_);
   const bool forced = forced_ && (*forced_ != SharedAlgorithm::kEager || bytes <= layout_.eager_bytes);
-  if (forced) algorithm = *forced_;
-  if (algorithm == SharedAlgorithm::kEager) return algorithm;
-  if (forced && algorithm == SharedAlgorithm::kStaged) return algorithm;
-  if (!mayBeDirect(call)) return SharedAlgorithm::kStaged;
-  if (!engine_.meet(shared, {call.input, call.output})) return std::nullopt;
-  return allMapped(call) ? SharedAlgorithm::kDirect : SharedAlgorithm::kStaged;
+  const Algorithm algorithm = forced ? *forced_ : plan::selectShared(call.operation, bytes, ranks_);
+  const bool eager = algorithm == SharedAlgorithm::kEager;
+  const bool stays =
+      forced ? algorithm != SharedAlgorithm::kDirect : eager && bytes < plan::leastDirectBytes(ranks_);
+  if (stays) return Choice{algorithm};
+  const Algorithm otherwise = eager ? SharedAlgorithm::kEager : SharedAlgorithm::kStaged;
+  if (buffers.offer == shared::Offer::kNo) return Choice{otherwise, plan::EagerOrder::kExportFirst};
+  if (!engine_.meet(shared, buffers)) return std::nullopt;
+  if (!engine_.anyOffers(shared::Offer::kNo)) return Choice{SharedAlgorithm::kDirect};
+  return Choice{otherwise, plan::EagerOrder::kMeetFirst};
 }
 
-// As far as this rank can see alone.
-bool SharedCalls::mayBeDirect(const CollectiveCall& call) const {
-  if (sends(call, rank_) && !engine_.isMapped(call.input)) return false;
-  if (call.operation == Operation::kAllReduce) return engine_.isMapped(call.output);
-  return call.operation != Operation::kReduce || rank_ != call.root || engine_.isMapped(call.output);
-}
-
-bool SharedCalls::allMapped(const CollectiveCall& call) const {
-  for (int rank = 0; rank < ranks_; ++rank) {
-    if (sends(call, rank) && !engine_.inputMapped(rank)) return false;
-    const bool written_by_others = call.operation == Operation::kAllReduce ||
-                                   (call.operation == Operation::kReduce && rank == call.root);
-    if (written_by_others && !engine_.outputMapped(rank)) return false;
-  }
-  return true;
+// Direct needs the inputs of all who give something, and the outputs that others write to.
+shared::Offer SharedCalls::offerOf(const CollectiveCall& call) const {
+  const bool is_root = rank_ == call.root;
+  const bool written_by_others =
+      call.operation == Operation::kAllReduce || (call.operation == Operation::kReduce && is_root);
+  if (!sends(call, rank_)) return shared::Offer::kNoMatter;
+  const bool mapped = engine_.isMapped(call.input) && (!written_by_others || engine_.isMapped(call.output));
+  return mapped ? shared::Offer::kYes : shared::Offer::kNo;
 }
 
 bool SharedCalls::sends(const CollectiveCall& call, int rank) const {
@@ -206,7 +204,7 @@ std::size_t SharedCalls::largestBytes(const CollectiveCall& call) const {
 
 // ---- plans
 
-plan::SharedPlan SharedCalls::planFor(const CollectiveCall& call, Algorithm algorithm) const {
+plan::SharedPlan SharedCalls::planFor(const CollectiveCall& call, const Choice& choice) const {
   const plan::StageShape& shape = layout_.slots;
   if (folds(call.operation)) {
     const bool scatters = call.operation == Operation::kReduceScatter;
@@ -219,14 +217,14 @@ plan::SharedPlan SharedCalls::planFor(const CollectiveCall& call, Algorithm algo
                                     .count = call.count * static_cast<std::size_t>(scatters ? ranks_ : 1),
                                     .element_bytes = sizeOf(call.type),
                                     .root = call.root};
-    if (algorithm == SharedAlgorithm::kEager) return plan::eagerFold(request);
-    return algorithm == SharedAlgorithm::kStaged ? plan::stagedFold(request, shape)
-                                                 : plan::directFold(request);
+    if (choice.algorithm == SharedAlgorithm::kEager) return plan::eagerFold(request, choice.order);
+    return choice.algorithm == SharedAlgorithm::kStaged ? plan::stagedFold(request, shape)
+                                                        : plan::directFold(request);
   }
   const plan::Flows flows = flowsOf(call);
-  if (algorithm == SharedAlgorithm::kEager) return plan::eagerMove(flows, rank_);
-  return algorithm == SharedAlgorithm::kStaged ? plan::stagedMove(flows, rank_, shape)
-                                               : plan::directMove(flows, rank_);
+  if (choice.algorithm == SharedAlgorithm::kEager) return plan::eagerMove(flows, rank_, choice.order);
+  return choice.algorithm == SharedAlgorithm::kStaged ? plan::stagedMove(flows, rank_, shape)
+                                                      : plan::directMove(flows, rank_);
 }
 
 plan::Flows SharedCalls::flowsOf(const CollectiveCall& call) const {

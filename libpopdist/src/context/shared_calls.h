@@ -26,17 +26,22 @@ class SharedCalls {
 
  private:
   using Algorithm = plan::SharedAlgorithm;
-  using Key = std::tuple<std::uint64_t, std::size_t, Algorithm>;
+  using Key = std::tuple<std::uint64_t, std::size_t, Algorithm, plan::EagerOrder>;
 
   bool runInline(const CollectiveCall& call, const shared::Call& shared);
   bool runPlanned(const CollectiveCall& call, const shared::Call& shared);
   bool tellCounts(const CollectiveCall& call);
-  std::optional<Algorithm> choose(const CollectiveCall& call, const shared::Call& shared);
-  bool mayBeDirect(const CollectiveCall& call) const;
-  bool allMapped(const CollectiveCall& call) const;
+  /// A way, and when an eager one exports.
+  struct Choice {
+    Algorithm algorithm = Algorithm::kStaged;
+    plan::EagerOrder order = plan::EagerOrder::kOnly;
+  };
+  std::optional<Choice> choose(const CollectiveCall& call, const shared::Call& shared,
+                               const shared::Buffers& buffers);
+  shared::Offer offerOf(const CollectiveCall& call) const;
   bool sends(const CollectiveCall& call, int rank) const;
   std::size_t largestBytes(const CollectiveCall& call) const;
-  plan::SharedPlan planFor(const CollectiveCall& call, Algorithm algorithm) const;
+  plan::SharedPlan planFor(const CollectiveCall& call, const Choice& choice) const;
   plan::Flows flowsOf(const CollectiveCall& call) const;
 
   const int rank_;

@@ -179,11 +179,10 @@ SharedPlan directFold(const FoldRequest& request) {
   return plan;
 }
 
-SharedPlan eagerFold(const FoldRequest& request) {
+SharedPlan eagerFold(const FoldRequest& request, EagerOrder order) {
   const std::size_t bytes = request.count * request.element_bytes;
   SharedPlan plan{.eager = true};
-  if (bytes > 0) plan.steps.push_back({.kind = SharedStepKind::kExport, .bytes = bytes});
-  plan.steps.push_back({.kind = SharedStepKind::kMeet});
+  exportAndMeet(plan, bytes, order);
   SharedStep fold{.kind = SharedStepKind::kFold, .targets = kOwnOutput, .bytes = bytes};
   if (request.goal == FoldGoal::kReduce && request.rank != request.root) fold.bytes = 0;
   if (request.goal == FoldGoal::kReduceScatter) {

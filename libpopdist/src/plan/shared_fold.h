@@ -22,7 +22,7 @@ struct FoldRequest {
 
 /// Everybody puts all of its vector into its stage and reduces what it needs: one wait, n times the
 /// reduction. For small vectors, of at most a stage.
-SharedPlan eagerFold(const FoldRequest& request);
+SharedPlan eagerFold(const FoldRequest& request, EagerOrder order);
 
 /// Through the stages, a chunk of the vector at a time: what others own of a chunk is exported, the own block
 /// reduced and left in the stage, the others' blocks imported. Three chunks are under way at a time, one in

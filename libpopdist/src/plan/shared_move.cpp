@@ -191,7 +191,7 @@ SharedPlan stagedMove(const Flows& flows, int rank, const StageShape& shape) {
   return StagedMove(flows, rank, shape).take();
 }
 
-SharedPlan eagerMove(const Flows& flows, int rank) {
+SharedPlan eagerMove(const Flows& flows, int rank, EagerOrder order) {
   std::size_t leaving_bytes = 0;
   SharedPlan plan{.eager = true};
   for (const Flow& flow : flows) {
@@ -199,8 +199,7 @@ SharedPlan eagerMove(const Flows& flows, int rank) {
       leaving_bytes = std::max(leaving_bytes, flow.input + flow.bytes);
     if (flow.from == rank && flow.to == rank && flow.bytes > 0) plan.steps.push_back(fetch(flow));
   }
-  if (leaving_bytes > 0) plan.steps.push_back({.kind = SharedStepKind::kExport, .bytes = leaving_bytes});
-  plan.steps.push_back({.kind = SharedStepKind::kMeet});
+  exportAndMeet(plan, leaving_bytes, order);
   for (const Flow& flow : flows) {
     if (flow.to != rank || flow.from == rank || flow.bytes == 0) continue;
     plan.steps.push_back({.kind = SharedStepKind::kImport,

@@ -33,7 +33,7 @@ Flows allToAllFlows(int ranks, std::span<const std::size_t> counts);
 
 /// Everybody puts all that leaves it into its stage, at once: one wait. For blocks that fit into a stage
 /// together.
-SharedPlan eagerMove(const Flows& flows, int rank);
+SharedPlan eagerMove(const Flows& flows, int rank, EagerOrder order);
 
 /// Through the stages, a chunk at a time. A block that goes to several is exported once.
 SharedPlan stagedMove(const Flows& flows, int rank, const StageShape& shape);

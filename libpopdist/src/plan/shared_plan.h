@@ -18,6 +18,7 @@ enum class Counter : std::uint8_t {
   kExported,  ///< its part of the chunk is in its stage
   kFolded,    ///< its block of the chunk is reduced
   kDone,      ///< it will not look at the chunk any more
+  kSettled,   ///< it has exported for kSettle; counts these steps, not chunks
 };
 
 enum class SharedStepKind : std::uint8_t {
@@ -28,7 +29,9 @@ enum class SharedStepKind : std::uint8_t {
   kFoldFrom,  ///< all inputs where they are, reduced in order of rank
   kPost,      ///< own `counter` = `value`
   kAwait,     ///< until all others' `counter`s are at least `value`, which may lie before this call
-  kMeet,      ///< tells all others what this rank is about to do, and waits until all have; once in each plan
+  kSettle,  ///< where some ranks exported before the meeting and others, whose buffers all can read, did not:
+            ///< those have now, and all wait for it
+  kMeet,    ///< tells all others what this rank is about to do, and waits until all have; once in each plan
 };
 
 /// Where a fold's result goes. A set.
@@ -56,6 +59,13 @@ struct SharedStep {
   friend bool operator==(const SharedStep&, const SharedStep&) = default;
 };
 
+/// When a rank exports what goes at once. All are in the same case of kOnly, or not.
+enum class EagerOrder : std::uint8_t {
+  kOnly,         ///< before the meeting, as everybody
+  kExportFirst,  ///< before the meeting; others may not have
+  kMeetFirst,    ///< only now: it had hoped that nobody would need to
+};
+
 struct SharedPlan {
   std::vector<SharedStep> steps;
   std::uint64_t chunks = 0;  ///< by which all counters have grown in the end
@@ -68,6 +78,16 @@ struct StageShape {
   std::size_t slot_bytes = 0;
   std::size_t slots = 0;
 };
+
+/// The beginning of an eager plan.
+inline void exportAndMeet(SharedPlan& plan, std::size_t bytes, EagerOrder order) {
+  const SharedStep meet{.kind = SharedStepKind::kMeet};
+  if (order == EagerOrder::kMeetFirst) plan.steps.push_back(meet);
+  if (bytes > 0) plan.steps.push_back({.kind = SharedStepKind::kExport, .bytes = bytes});
+  if (order != EagerOrder::kMeetFirst) plan.steps.push_back(meet);
+  if (order == EagerOrder::kOnly) return;
+  plan.steps.push_back({.kind = SharedStepKind::kSettle});
+}
 
 /// The end of a direct plan: nobody's input or output is touched by others any more.
 inline void partTogether(SharedPlan& plan) {

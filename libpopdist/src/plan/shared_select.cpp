@@ -22,16 +22,22 @@ struct EagerLimit {
   int ranks;  ///< up to so many
   std::size_t fold_bytes;
   std::size_t move_bytes;
+  std::size_t direct_bytes;  ///< from so many on, direct is faster still
 };
 constexpr std::array kEagerLimits{
-    EagerLimit{2, 128 << 10, 64 << 10},
-    EagerLimit{4, 16 << 10, 64 << 10},
-    EagerLimit{8, 16 << 10, 64 << 10},
-    EagerLimit{1 << 30, 8 << 10, 16 << 10},
+    EagerLimit{2, 128 << 10, 64 << 10, 4 << 10},
+    EagerLimit{4, 16 << 10, 64 << 10, 8 << 10},
+    EagerLimit{8, 16 << 10, 64 << 10, 8 << 10},
+    EagerLimit{1 << 30, 8 << 10, 16 << 10, 8 << 10},
 };
 
 // Beyond the last cache of the machines that this was measured on.
 constexpr std::size_t kLastCacheBytes = 32 << 20;
+
+const EagerLimit& limitFor(int ranks) {
+  return *std::find_if(kEagerLimits.begin(), kEagerLimits.end(),
+                       [ranks](const EagerLimit& limit) { return ranks <= limit.ranks; });
+}
 
 }  // namespace
 
@@ -47,12 +53,13 @@ std::optional<SharedAlgorithm> sharedAlgorithmNamed(const char* name) {
 }
 
 SharedAlgorithm selectShared(Operation operation, std::size_t bytes, int ranks) {
-  for (const EagerLimit& limit : kEagerLimits) {
-    if (ranks > limit.ranks) continue;
-    const std::size_t most = reduces(operation) ? limit.fold_bytes : limit.move_bytes;
-    return bytes <= most ? SharedAlgorithm::kEager : SharedAlgorithm::kStaged;
-  }
-  return SharedAlgorithm::kStaged;
+  const EagerLimit& limit = limitFor(ranks);
+  const std::size_t most = reduces(operation) ? limit.fold_bytes : limit.move_bytes;
+  return bytes <= most ? SharedAlgorithm::kEager : SharedAlgorithm::kStaged;
+}
+
+std::size_t leastDirectBytes(int ranks) {
+  return limitFor(ranks).direct_bytes;
 }
 
 // To write to memory that is still in another core's cache costs several times as much as to write to memory

@@ -18,7 +18,10 @@ inline constexpr std::size_t kApartBytes = 128;
 /// Of a user's buffer that the others cannot see.
 inline constexpr std::uint64_t kPrivate = ~std::uint64_t{0};
 inline constexpr std::size_t kInlineBytes = 40;
-inline constexpr std::size_t kTensorBytes = 32;
+inline constexpr std::size_t kTensorBytes = 24;
+
+/// Whether a rank's buffers allow that all work in them.
+enum class Offer : std::uint64_t { kNo, kYes, kNoMatter };
 
 /// What a rank says of the call that it is in. There are two, used in turn: nobody is more than one call
 /// ahead. The first line is all that a small call needs.
@@ -29,12 +32,13 @@ struct alignas(kApartBytes) Note {
   std::array<std::byte, kInlineBytes> data{};
   std::uint64_t input = kPrivate;  ///< offset in the segment
   std::uint64_t output = kPrivate;
+  Offer offer = Offer::kNo;
   std::array<char, kTensorBytes> tensor{};  ///< its name, cut
 };
 static_assert(sizeof(Note) == kApartBytes && offsetof(Note, input) == 64);
 
 struct alignas(kApartBytes) Progress {
-  std::array<std::atomic<std::uint64_t>, 3> counters{};  ///< by plan::Counter
+  std::array<std::atomic<std::uint64_t>, 4> counters{};  ///< by plan::Counter
 };
 
 /// Wakes those who sleep. Costs a look when nobody does.

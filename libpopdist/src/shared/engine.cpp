@@ -59,8 +59,9 @@ bool Engine::meet(const Call& call, const Buffers& buffers) {
   Note& note = ownNote(call);
   note.input = offsetOf(buffers.input);
   note.output = offsetOf(buffers.output);
+  note.offer = buffers.offer;
   note.tensor.fill('\0');
-  std::memcpy(note.tensor.data(), call.tensor.data(), std::min(call.tensor.size(), kTensorBytes - 1));
+  std::copy_n(call.tensor.begin(), std::min(call.tensor.size(), kTensorBytes - 1), note.tensor.begin());
   met_ = true;
   return awaitAll(call);
 }
@@ -158,16 +159,21 @@ bool Engine::step(const SharedStep& step) {
       fold(step);
       return true;
     case SharedStepKind::kPost:
-      board_.counter(place_.rank, step.counter)
-          .store(chunks_ + static_cast<std::uint64_t>(step.value), std::memory_order_release);
-      waiter_.tell();
+      post(step.counter, chunks_ + static_cast<std::uint64_t>(step.value));
       return true;
     case SharedStepKind::kAwait:
       return await(step.counter, static_cast<std::int64_t>(chunks_) + step.value);
+    case SharedStepKind::kSettle:
+      return settle();
     case SharedStepKind::kMeet:
       return true;
   }
   return true;
+}
+
+void Engine::post(Counter counter, std::uint64_t value) {
+  board_.counter(place_.rank, counter).store(value, std::memory_order_release);
+  waiter_.tell();
 }
 
 bool Engine::await(Counter counter, std::int64_t value) {
@@ -176,6 +182,20 @@ bool Engine::await(Counter counter, std::int64_t value) {
     if (!waiter_.until(board_.counter(rank, counter), static_cast<std::uint64_t>(value), rank)) return false;
   }
   return true;
+}
+
+bool Engine::settle() {
+  ++settles_;
+  if (!anyOffers(Offer::kYes)) return true;
+  post(Counter::kSettled, settles_);
+  return await(Counter::kSettled, static_cast<std::int64_t>(settles_));
+}
+
+bool Engine::anyOffers(Offer offer) const {
+  for (int rank = 0; rank < place_.ranks; ++rank) {
+    if (board_.note(rank, parity()).offer == offer) return true;
+  }
+  return false;
 }
 
 void Engine::fold(const SharedStep& step) {

@@ -31,6 +31,7 @@ struct Call {
 struct Buffers {
   const void* input = nullptr;
   void* output = nullptr;
+  Offer offer = Offer::kNo;  ///< whether others may work in them
 };
 
 class Engine {
@@ -55,14 +56,13 @@ class Engine {
   bool exchange(const Call& call, const void* data, std::size_t bytes);
   const std::byte* data(int rank) const { return board_.note(rank, parity()).data.data(); }
 
-  /// Tells the others of a call and waits until all are in it: then mapped() is known. run() does it where it
-  /// has not been done.
+  /// Tells the others of a call and waits until all are in it: then their offers are known. run() does it
+  /// where it has not been done.
   bool meet(const Call& call, const Buffers& buffers);
 
-  /// Whether all of `input` (`output`) of rank `rank` lies where everybody can reach it. After meet().
-  bool inputMapped(int rank) const { return board_.note(rank, parity()).input != kPrivate; }
-  bool outputMapped(int rank) const { return board_.note(rank, parity()).output != kPrivate; }
-  /// The same of a buffer of our own, at any time.
+  /// Whether any rank has made this offer. After meet().
+  bool anyOffers(Offer offer) const;
+  /// Whether a buffer of our own lies where everybody can reach it.
   bool isMapped(const void* buffer) const { return offsetOf(buffer) != kPrivate; }
 
   struct Work {
@@ -85,7 +85,9 @@ class Engine {
   bool awaitAll(const Call& call);
   bool matches(const Note& theirs, const Call& call, int rank);
   bool step(const plan::SharedStep& step);
+  void post(plan::Counter counter, std::uint64_t value);
   bool await(plan::Counter counter, std::int64_t value);
+  bool settle();
   void takeRoom(const Work& work);
   std::byte* stageOf(int rank, const plan::SharedStep& step) const;
   void fold(const plan::SharedStep& step);
@@ -102,7 +104,8 @@ class Engine {
   std::uint64_t chunks_ = 0;  ///< of all calls so far
   bool begun_ = false;        ///< a call is under way
   bool met_ = false;          ///< in that call
-  std::size_t ring_at_ = 0;   ///< where the next eager call has its room
+  std::uint64_t settles_ = 0;
+  std::size_t ring_at_ = 0;  ///< where the next eager call has its room
   Buffers buffers_;
   reduce::FoldSpec spec_;
   bool streaming_ = false;

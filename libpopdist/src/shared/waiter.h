@@ -3,6 +3,7 @@
 // ear for those who have died or given up.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -28,7 +29,9 @@ class Waiter {
   };
 
   explicit Waiter(Setting setting)
-      : setting_(std::move(setting)), spins_(setting_.a_core_each ? kSpins : 0) {}
+      : setting_(std::move(setting)),
+        most_spins_(setting_.a_core_each ? kMostSpins : 0),
+        spins_(most_spins_) {}
 
   /// A call begins; it may wait for so long.
   void start(std::chrono::milliseconds timeout) {
@@ -39,9 +42,14 @@ class Waiter {
   /// True when `word`, of rank `whose`, is at least `value`; false: failure() says why it never will be.
   bool until(const std::atomic<std::uint64_t>& word, std::uint64_t value, int whose) {
     for (int turn = 0; turn <= spins_; ++turn) {
-      if (word.load(std::memory_order_acquire) >= value) return true;
+      if (word.load(std::memory_order_acquire) >= value) {
+        if (spins_ < most_spins_) spins_ = std::min(2 * spins_, most_spins_);
+        return true;
+      }
       __builtin_ia32_pause();
     }
+    // Perhaps the other waits for this core: the next time it gets it sooner.
+    spins_ = std::min(spins_, kLeastSpins);
     return patiently(word, value, whose);
   }
 
@@ -55,7 +63,8 @@ class Waiter {
   const exec::Failure& failure() const { return failure_; }
 
  private:
-  static constexpr int kSpins = 2000;  // about 20 us
+  static constexpr int kMostSpins = 2000;  // about 20 us
+  static constexpr int kLeastSpins = 64;
   static constexpr int kYields = 200;
   // Nobody rings for a peer's death or a deadline.
   static constexpr std::chrono::milliseconds kLongestSleep{20};
@@ -67,7 +76,8 @@ class Waiter {
   exec::Failure surrendered() const;
 
   Setting setting_;
-  const int spins_;
+  const int most_spins_;
+  int spins_;  ///< fewer while they do not help
   std::chrono::milliseconds timeout_{0};
   std::optional<std::chrono::steady_clock::time_point>
       deadline_;  ///< once somebody has been waited for in earnest
