@@ -156,6 +156,8 @@ struct EpollLoop::Impl {
     round.resize(kMostEvents);
     const int count = ::epoll_wait(epoll.get(), round.data(), kMostEvents, timeoutMs());
     round.resize(static_cast<std::size_t>(std::max(count, 0)));
+    // First: who posts and then closes a descriptor wants the task to be seen before the end.
+    runPosted();
     for (std::size_t i = 0; i < round.size() && !stopped; ++i) {
       const epoll_event event = round[i];
       if (event.data.fd == wake.get())
@@ -196,7 +198,6 @@ void EpollLoop::run() {
   impl_->runBy(std::this_thread::get_id());
   while (!impl_->stopped) {
     impl_->poll();
-    if (!impl_->stopped) impl_->runPosted();
     impl_->runTimers();
   }
   impl_->stopped = false;

@@ -12,8 +12,8 @@ FORBIDDEN = [
     ("common/contract/frame.cpp", '"common/sys/fd.h"', "it sees common/base"),
     ("common/sys/fd.h", '"common/contract/frame.h"', "common/sys may not see"),
     ("common/model/placement.h", '"common/sys/fd.h"', "common/model may not see"),
-    ("common/os/asio_loop.h", '"common/model/placement.h"', "common/os may not see"),
-    ("popdistd/controller/job.h", '"common/os/asio_loop.h"', "popdistd/controller may not see"),
+    ("common/os/epoll_loop.h", '"common/model/placement.h"', "common/os may not see"),
+    ("popdistd/controller/job.h", '"common/os/epoll_loop.h"', "popdistd/controller may not see"),
     ("agent/core/agent_core.h", '"common/sys/fd.h"', "agent/core may not see common/sys/fd.h"),
     ("agent/core/agent_core.h", '"popdistd/controller/job.h"', "popdistd/controller/ports.h"),
     ("agent/io/output_pump.h", '"agent/keeper/keeper.h"', "agent/io may not see agent/keeper"),
@@ -28,7 +28,7 @@ FORBIDDEN = [
     ("libpopdist/include/popdist/io.hpp", "<unistd.h>", "standard library only"),
     ("examples/fashion_mnist.cpp", '"libpopdist/src/plan/plan.h"', "examples may not see"),
     # third-party headers away from home, or unknown
-    ("agent/keeper/spawn.cpp", "<boost/asio/post.hpp>", "common/os/*"),
+    ("agent/keeper/spawn.cpp", "<hwloc.h>", "agent/topo/*"),
     ("poprun/app.cpp", "<CLI/CLI.hpp>", "poprun/options.cpp"),
     ("poprun/app.cpp", '"CLI/CLI.hpp"', "poprun/options.cpp"),
     ("agent/local_agent.cpp", "<spdlog/spdlog.h>", "common/log/*"),
@@ -50,7 +50,7 @@ FORBIDDEN = [
 
 ALLOWED = [
     ("common/contract/frame.h", '"common/base/status.h"'),
-    ("common/os/asio_loop.cpp", "<boost/asio/post.hpp>"),
+    ("agent/topo/hwloc_topology.cpp", "<hwloc.h>"),
     ("agent/core/ports.h", '"popdistd/controller/ports.h"'),
     ("agent/core/ports.h", "<sys/types.h>"),
     ("agent/core/agent_core.cpp", '"agent/core/agent_core.h"'),
@@ -98,7 +98,7 @@ class CheckLayers(SampleTreeTest):
 
     def test_every_violation_is_reported_not_only_the_first(self):
         self.write("common/base/a.h", '#include "common/sys/fd.h"\n#include <zlib.h>\n')
-        self.write("common/base/b.h", '#  include "common/os/asio_loop.h"\n')
+        self.write("common/base/b.h", '#  include "common/os/epoll_loop.h"\n')
         self.assertIn("2 files, 3 forbidden includes", self.run_script("check_layers")[1])
 
 

@@ -2,31 +2,46 @@
 // Collectives between instances, on memory of the host. For collectives between replicas see pod.hpp.
 //
 // Common to all calls below
-//   Who calls     every member of the communicator, with the same operation, count, type (and root), in the
-//   same order.
-//                 Members that notice a difference fail with kFailedPrecondition, the others when those have
-//                 ended.
+//   Who calls     every member of the communicator, with the same operation, count, type, operator and root,
+//   in
+//                 the same order. A member that calls something else is an error on all of them.
 //   Returns       when this member's result is there and its buffers may be used again.
-//   Order         sums are taken along the ring of members, 16-bit types rounded at each addition: results
-//   are
-//                 bit-identical on all members and from run to run with the same number of members
-//                 (but for the payload of a NaN).
+//   In place      where it says so, `in` and `out` may be the same; they must not overlap otherwise.
+//   Order         elements are reduced in order of rank, 16-bit types as float and rounded once where all
+//   members
+//                 are on one host, once for each host that they cross otherwise: results are bit-identical on
+//                 all members and from run to run with the same members on as many hosts.
+//   Memory        any, at any address. On one host buffers of buffer.hpp are several times as fast. Besides
+//   at
+//                 most 4 MiB of the host's shared memory for each member, calls take none.
 //   Errors        popdist_error. kUnavailable: a member has ended (peer() is its instance index);
-//   kDeadlineExceeded:
-//                 Context::setTimeout; both within a second of the fact. Buffers then hold anything, and
-//                 every further call on this communicator fails with kFailedPrecondition. kInvalidArgument:
-//                 bad arguments of this member alone; nothing has happened.
+//                 kDeadlineExceeded: CallOptions::timeout; kFailedPrecondition: a member does not match. The
+//                 others learn of it within a second. Buffers then hold anything, and every further call on
+//                 this communicator fails with kFailedPrecondition: make a new one. kInvalidArgument: bad
+//                 arguments of this member alone; nothing has happened.
 //   Threads       one call at a time on a communicator.
-// Counts are elements; n is size(). Cost is given in messages and bytes that each member sends.
+// Counts are elements, of any number from 0; n is size().
+// From: the operations are MPI's, and so is what their arguments mean; names and operators are PopDist's and
+// GCL's.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string_view>
 
+#include "popdist/operators.hpp"
 #include "popdist/types.hpp"
 
 namespace popdist {
+
+/// What a call may be told besides its arguments. Members need not agree on it.
+struct CallOptions {
+  std::string_view tensor{};                           ///< its name, for messages
+  std::optional<std::chrono::milliseconds> timeout{};  ///< instead of Context::timeout()
+};
 
 class Communicator {
  public:
@@ -39,34 +54,63 @@ class Communicator {
   int rank() const;  ///< of this instance, in [0, size())
   int size() const;
 
-  /// data[i] = sum over all members of their data[i], in place. `count` elements on each member.
-  /// Not for bool. Cost: 2(n-1) messages, 2(n-1)/n * count elements.
-  void allReduceSum(void* data, std::size_t count, Type type);
+  /// out[i] = `op` over all members of their in[i]. `count` elements in each. In place, if you like.
+  void allReduce(const void* in, void* out, std::size_t count, Type type, Operator op = Operator::kSum,
+                 const CallOptions& options = {});
+
+  /// out[i] = `op` over all members of their in[rank()*count + i]. `in` has n*count elements and is not
+  /// changed, `out` has count, and may be this member's block of `in`.
+  void reduceScatter(const void* in, void* out, std::size_t count, Type type, Operator op = Operator::kSum,
+                     const CallOptions& options = {});
+
+  /// As allReduce, for member `root` alone; the others' `out` is not used. In place, if you like.
+  void reduce(const void* in, void* out, std::size_t count, Type type, Operator op, int root,
+              const CallOptions& options = {});
 
   /// out = the members' `in`s in order of rank: n*count elements; `in` has count. `in` may be nullptr: this
-  /// member's block is then in place in `out` already. Cost: n-1 messages, (n-1)*count elements.
-  void allGather(const void* in, void* out, std::size_t count, Type type);
+  /// member's block is then in place in `out` already.
+  void allGather(const void* in, void* out, std::size_t count, Type type, const CallOptions& options = {});
 
-  /// out[i] = sum over all members of their in[rank()*count + i]. `in` has n*count elements and is not
-  /// changed, `out` has count, and may be this member's block of `in`. Not for bool. Cost: n-1 messages,
-  /// (n-1)*count elements.
-  void reduceScatter(const void* in, void* out, std::size_t count, Type type);
+  /// The same with counts[r] elements of member r: the same n counts on all of them.
+  void allGather(const void* in, void* out, std::span<const std::size_t> counts, Type type,
+                 const CallOptions& options = {});
 
-  /// data = root's data, on all members; `count` elements. Cost: a binomial tree, at most log2(n) messages in
-  /// a row.
-  void broadcast(void* data, std::size_t count, Type type, int root);
+  /// data = root's data, on all members; `count` elements.
+  void broadcast(void* data, std::size_t count, Type type, int root, const CallOptions& options = {});
+
+  /// As allGather, for member `root` alone; the others' `out` is not used.
+  void gather(const void* in, void* out, std::size_t count, Type type, int root,
+              const CallOptions& options = {});
+
+  /// out = block rank() of root's `in`, which has n*count elements; `out` has count. The others' `in` is not
+  /// used.
+  void scatter(const void* in, void* out, std::size_t count, Type type, int root,
+               const CallOptions& options = {});
 
   /// Block j of `in` goes to block rank() of member j's `out`; both have n*count elements and must not
-  /// overlap. Cost: n-1 messages, (n-1)*count elements.
-  void allToAll(const void* in, void* out, std::size_t count, Type type);
+  /// overlap.
+  void allToAll(const void* in, void* out, std::size_t count, Type type, const CallOptions& options = {});
 
-  /// Returns when every member has entered. Cost: log2(n) messages of one byte.
-  void synchronize();
+  /// The same with blocks of any size, one behind the other: send_counts[j] elements go to member j,
+  /// recv_counts[j] come from it. Fails with kFailedPrecondition where they contradict each other.
+  void allToAll(const void* in, std::span<const std::size_t> send_counts, void* out,
+                std::span<const std::size_t> recv_counts, Type type, const CallOptions& options = {});
+
+  /// Returns when every member has entered.
+  void barrier(const CallOptions& options = {});
+
+  /// PopDist's names for two of the above.
+  void allReduceSum(void* data, std::size_t count, Type type) { allReduce(data, data, count, type); }
+  void synchronize() { barrier(); }
 
   // The same for typed memory.
   template <typename T>
+  void allReduce(std::span<T> data, Operator op = Operator::kSum, const CallOptions& options = {}) {
+    allReduce(data.data(), data.data(), data.size(), typeOf<T>(), op, options);
+  }
+  template <typename T>
   void allReduceSum(std::span<T> data) {
-    allReduceSum(data.data(), data.size(), typeOf<T>());
+    allReduce(data);
   }
   template <typename T>
   void broadcast(std::span<T> data, int root) {

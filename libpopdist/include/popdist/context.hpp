@@ -42,7 +42,7 @@ class Context {
   const std::string& system() const;  ///< preset of the Pod to emulate; empty: the smallest that fits
   bool offline() const;               ///< poprun --offline-mode: no IPU may be attached
 
-  /// How long any call of this context and of its communicators waits for others. Default: 30 minutes.
+  /// How long any call of this context and of its communicators waits for others. Default: 5 minutes.
   void setTimeout(std::chrono::milliseconds timeout);
   std::chrono::milliseconds timeout() const;
 

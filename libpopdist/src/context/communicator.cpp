@@ -1,43 +1,101 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "popdist/communicator.hpp"
 
+#include <numeric>
+
 #include "libpopdist/src/context/context_impl.h"
 #include "popdist/error.hpp"
 
 namespace popdist {
 
+using context::CollectiveCall;
 using plan::Operation;
 
-void Communicator::Impl::run(const char* name, Operation operation, Buffers buffers, std::size_t count,
-                             Type type, int root) {
-  if (sizeOf(type) == 0) refuse(name, "no such element type");
-  const bool reduces = operation == Operation::kAllReduce || operation == Operation::kReduceScatter;
-  if (reduces && reduce::sumKernel(type) == nullptr)
-    refuse(name, std::string("there is no sum of ") + nameOf(type));
-  const bool moves_data = count > 0 && operation != Operation::kBarrier;
-  const bool needs_input = operation == Operation::kReduceScatter || operation == Operation::kAllToAll;
-  if (moves_data && (buffers.output == nullptr || (needs_input && buffers.input == nullptr))) {
-    refuse(name, "a buffer is a null pointer");
-  }
-  if (root < 0 || root >= size()) {
-    refuse(name, "root " + std::to_string(root) + " is not a rank; there are " + std::to_string(size()));
-  }
+namespace {
 
-  if (count > context::mostElements(type) / static_cast<std::size_t>(size())) {
-    refuse(name, std::to_string(count) + " elements for each of " + std::to_string(size()) +
+bool reduces(Operation operation) {
+  return operation == Operation::kAllReduce || operation == Operation::kReduceScatter ||
+         operation == Operation::kReduce;
+}
+
+}  // namespace
+
+// ---- Communicator::Impl
+
+void Communicator::Impl::run(CollectiveCall call, const CallOptions& options) {
+  check(call);
+  call.tensor = options.tensor;
+  call.timeout = options.timeout ? checkedTimeout(call, *options.timeout) : group_->timeout();
+  if (group_->isShared()) return group_->runShared(call);
+  runByMessages(call);
+}
+
+void Communicator::Impl::check(const CollectiveCall& call) const {
+  const char* const name = nameOf(call.operation);
+  const std::size_t element = sizeOf(call.type);
+  if (element == 0) refuse(name, "no such element type");
+  if (reduces(call.operation) && !supports(call.op, call.type))
+    refuse(name, std::string("there is no ") + nameOf(call.op) + " of " + nameOf(call.type));
+  if (call.root < 0 || call.root >= size())
+    refuse(name, "root " + std::to_string(call.root) + " is not a rank; there are " + std::to_string(size()));
+  if (call.count > context::mostElements(call.type) / static_cast<std::size_t>(size())) {
+    refuse(name, std::to_string(call.count) + " elements for each of " + std::to_string(size()) +
                      " ranks exceed any memory");
   }
-  const plan::Plan plan = plan::planCollective({operation, rank(), size(), count, root});
-  const auto operation_number = static_cast<std::uint32_t>(operation) | static_cast<std::uint32_t>(root)
-                                                                            << exec::kRootShift;
-  const context::Group::Part part{&plan, buffers.input, buffers.output};
-  group_->run({.name = name, .operation = operation_number, .type = type, .count = count}, {&part, 1});
+  checkCounts(name, call.counts, call.type);
+  checkCounts(name, call.recv_counts, call.type);
+  checkBuffers(call);
+}
+
+void Communicator::Impl::checkBuffers(const CollectiveCall& call) const {
+  if (call.count == 0 || call.operation == Operation::kBarrier) return;
+  const bool is_root = rank() == call.root;
+  const bool gives = call.operation != Operation::kScatter || is_root;
+  const bool takes =
+      (call.operation != Operation::kReduce && call.operation != Operation::kGather) || is_root;
+  if ((gives && call.input == nullptr) || (takes && call.output == nullptr))
+    refuse(nameOf(call.operation), "a buffer is a null pointer");
+}
+
+void Communicator::Impl::checkCounts(const char* name, std::span<const std::size_t> counts, Type type) const {
+  if (counts.data() == nullptr) return;
+  if (counts.size() != static_cast<std::size_t>(size())) {
+    refuse(name,
+           "there are " + std::to_string(counts.size()) + " counts for " + std::to_string(size()) + " ranks");
+  }
+  std::size_t room = context::mostElements(type);
+  for (const std::size_t count : counts) {
+    if (count > room) refuse(name, "the counts exceed any memory together");
+    room -= count;
+  }
+}
+
+std::chrono::milliseconds Communicator::Impl::checkedTimeout(const CollectiveCall& call,
+                                                             std::chrono::milliseconds timeout) const {
+  if (timeout.count() < 1) refuse(nameOf(call.operation), "the timeout must be at least a millisecond");
+  return timeout;
+}
+
+void Communicator::Impl::runByMessages(const CollectiveCall& call) {
+  const std::uint8_t token = 0;
+  std::uint8_t ignored = 0;
+  const bool barrier = call.operation == Operation::kBarrier;
+  const std::size_t count = barrier ? 1 : call.count;
+  const plan::Plan plan = plan::planCollective({call.operation, rank(), size(), count, call.root});
+  const auto operation_number =
+      static_cast<std::uint32_t>(call.operation) | static_cast<std::uint32_t>(call.root) << exec::kRootShift;
+  const context::Group::Part part{&plan, barrier ? &token : call.input, barrier ? &ignored : call.output};
+  group_->run(
+      {.name = nameOf(call.operation), .operation = operation_number, .type = call.type, .count = count},
+      {&part, 1});
 }
 
 void Communicator::Impl::refuse(const char* name, const std::string& why) const {
   throw popdist_error(ErrorCode::kInvalidArgument, std::string(name) + ": " + why,
                       {.rank = rank(), .peer = -1, .operation = name});
 }
+
+// ---- Communicator
 
 Communicator::Communicator(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Communicator::~Communicator() = default;
@@ -51,32 +109,114 @@ int Communicator::size() const {
   return impl_->size();
 }
 
-void Communicator::allReduceSum(void* data, std::size_t count, Type type) {
-  impl_->run("allReduceSum", Operation::kAllReduce, {data, data}, count, type);
+void Communicator::allReduce(const void* in, void* out, std::size_t count, Type type, Operator op,
+                             const CallOptions& options) {
+  impl_->run({.operation = Operation::kAllReduce,
+              .input = in,
+              .output = out,
+              .count = count,
+              .type = type,
+              .op = op},
+             options);
 }
 
-void Communicator::allGather(const void* in, void* out, std::size_t count, Type type) {
+void Communicator::reduceScatter(const void* in, void* out, std::size_t count, Type type, Operator op,
+                                 const CallOptions& options) {
+  impl_->run({.operation = Operation::kReduceScatter,
+              .input = in,
+              .output = out,
+              .count = count,
+              .type = type,
+              .op = op},
+             options);
+}
+
+void Communicator::reduce(const void* in, void* out, std::size_t count, Type type, Operator op, int root,
+                          const CallOptions& options) {
+  impl_->run({.operation = Operation::kReduce,
+              .input = in,
+              .output = out,
+              .count = count,
+              .type = type,
+              .op = op,
+              .root = root},
+             options);
+}
+
+void Communicator::allGather(const void* in, void* out, std::size_t count, Type type,
+                             const CallOptions& options) {
   const std::size_t own_block_bytes = static_cast<std::size_t>(rank()) * count * sizeOf(type);
   const void* own_block = out == nullptr ? nullptr : static_cast<std::byte*>(out) + own_block_bytes;
-  impl_->run("allGather", Operation::kAllGather, {in == nullptr ? own_block : in, out}, count, type);
+  impl_->run({.operation = Operation::kAllGather,
+              .input = in == nullptr ? own_block : in,
+              .output = out,
+              .count = count,
+              .type = type},
+             options);
 }
 
-void Communicator::reduceScatter(const void* in, void* out, std::size_t count, Type type) {
-  impl_->run("reduceScatter", Operation::kReduceScatter, {in, out}, count, type);
+void Communicator::allGather(const void* in, void* out, std::span<const std::size_t> counts, Type type,
+                             const CallOptions& options) {
+  if (in == nullptr && counts.size() == static_cast<std::size_t>(size())) {
+    const std::size_t before =
+        std::accumulate(counts.begin(), counts.begin() + rank(), std::size_t{0}) * sizeOf(type);
+    in = static_cast<std::byte*>(out) + before;
+  }
+  impl_->run({.operation = Operation::kAllGather, .input = in, .output = out, .type = type, .counts = counts},
+             options);
 }
 
-void Communicator::broadcast(void* data, std::size_t count, Type type, int root) {
-  impl_->run("broadcast", Operation::kBroadcast, {data, data}, count, type, root);
+void Communicator::broadcast(void* data, std::size_t count, Type type, int root, const CallOptions& options) {
+  impl_->run({.operation = Operation::kBroadcast,
+              .input = data,
+              .output = data,
+              .count = count,
+              .type = type,
+              .root = root},
+             options);
 }
 
-void Communicator::allToAll(const void* in, void* out, std::size_t count, Type type) {
-  impl_->run("allToAll", Operation::kAllToAll, {in, out}, count, type);
+void Communicator::gather(const void* in, void* out, std::size_t count, Type type, int root,
+                          const CallOptions& options) {
+  impl_->run({.operation = Operation::kGather,
+              .input = in,
+              .output = out,
+              .count = count,
+              .type = type,
+              .root = root},
+             options);
 }
 
-void Communicator::synchronize() {
-  const std::uint8_t token = 0;
-  std::uint8_t ignored = 0;
-  impl_->run("synchronize", Operation::kBarrier, {&token, &ignored}, 1, Type::kUint8);
+void Communicator::scatter(const void* in, void* out, std::size_t count, Type type, int root,
+                           const CallOptions& options) {
+  impl_->run({.operation = Operation::kScatter,
+              .input = in,
+              .output = out,
+              .count = count,
+              .type = type,
+              .root = root},
+             options);
+}
+
+void Communicator::allToAll(const void* in, void* out, std::size_t count, Type type,
+                            const CallOptions& options) {
+  impl_->run({.operation = Operation::kAllToAll, .input = in, .output = out, .count = count, .type = type},
+             options);
+}
+
+void Communicator::allToAll(const void* in, std::span<const std::size_t> send_counts, void* out,
+                            std::span<const std::size_t> recv_counts, Type type, const CallOptions& options) {
+  impl_->run({.operation = Operation::kAllToAll,
+              .input = in,
+              .output = out,
+              .type = type,
+              .counts = send_counts,
+              .recv_counts = recv_counts},
+             options);
+}
+
+void Communicator::barrier(const CallOptions& options) {
+  impl_->run({.operation = Operation::kBarrier}, options);
 }
 
 }  // namespace popdist

@@ -51,7 +51,7 @@ std::unique_ptr<Communicator> makeCommunicator(context::Surroundings& surroundin
 }  // namespace
 
 Context::Impl::Impl(const pop::contract::InstanceEnv& instance_env, std::unique_ptr<context::Link> link)
-    : env(instance_env) {
+    : env(instance_env), heap(link->segment()) {
   surroundings.link = std::move(link);
   surroundings.instance_index = env.instance_index;
   surroundings.num_local_instances = env.num_local_instances;

@@ -7,6 +7,7 @@
 
 #include "common/contract/env_contract.h"
 #include "libpopdist/src/context/group.h"
+#include "libpopdist/src/context/shared_heap.h"
 #include "libpopdist/src/plan/select.h"
 #include "popdist/context.hpp"
 
@@ -19,17 +20,18 @@ class Communicator::Impl {
   int rank() const { return group_->localRanks().front(); }
   int size() const { return group_->size(); }
 
-  struct Buffers {
-    const void* input = nullptr;
-    void* output = nullptr;
-  };
-
-  /// Plans and runs one collective.
-  void run(const char* name, plan::Operation operation, Buffers buffers, std::size_t count, Type type,
-           int root = 0);
+  /// Checks and runs one collective. Throws popdist_error.
+  void run(context::CollectiveCall call, const CallOptions& options);
   [[noreturn]] void refuse(const char* name, const std::string& why) const;
 
  private:
+  void check(const context::CollectiveCall& call) const;
+  void checkBuffers(const context::CollectiveCall& call) const;
+  void checkCounts(const char* name, std::span<const std::size_t> counts, Type type) const;
+  std::chrono::milliseconds checkedTimeout(const context::CollectiveCall& call,
+                                           std::chrono::milliseconds timeout) const;
+  void runByMessages(const context::CollectiveCall& call);
+
   std::unique_ptr<context::Group> group_;
 };
 
@@ -40,6 +42,7 @@ class Context::Impl {
 
   const pop::contract::InstanceEnv env;
   context::Surroundings surroundings;
+  context::SharedHeap heap;
   std::unique_ptr<Communicator> world;
 };
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "libpopdist/src/context/group.h"
 
+#include <pthread.h>
 #include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdlib>
 #include <new>
 #include <utility>
 
+#include "common/base/text.h"
 #include "popdist/error.hpp"
 
 namespace popdist::context {
@@ -97,6 +100,39 @@ std::vector<std::string> collectAddresses(Surroundings& surroundings, const std:
   return addresses;
 }
 
+// One rank each, so that a call is one thread's.
+bool areInstances(const std::vector<int>& instance_of_rank) {
+  return std::adjacent_find(instance_of_rank.begin(), instance_of_rank.end()) == instance_of_rank.end();
+}
+
+// For tests, and for whoever knows better.
+std::optional<plan::SharedAlgorithm> forcedAlgorithm() {
+  const char* const name = std::getenv("POPDIST_SHARED_ALGORITHM");
+  return name == nullptr ? std::nullopt : plan::sharedAlgorithmNamed(name);
+}
+
+constexpr const char* kBoardKey = "board";
+const plan::StageShape kWholeStage{plan::kStageBytes, 1};
+
+// By rank 0, for all. 0: the segment is full.
+void offerBoard(Link& link, const std::string& prefix, int ranks) {
+  const std::size_t offset =
+      pop::contract::takePiece(link.segment().header(), shared::Board::bytesFor(ranks, kWholeStage));
+  throwIfFailed(link.put(prefix + kBoardKey, std::to_string(offset)), kCreate);
+}
+
+std::size_t collectBoard(Surroundings& surroundings, const std::string& prefix) {
+  std::optional<std::string> text;
+  throwIfFailed(surroundings.link->get(prefix + kBoardKey, surroundings.timeout(), text), kCreate);
+  const pop::Result<std::int64_t> offset = pop::parseInteger(text.value_or(""));
+  if (!offset.ok() || offset.value() <= 0) {
+    throwIfFailed({{pop::Code::kResourceExhausted,
+                    "this host's shared-memory segment is full: too many communicators or ranks"}},
+                  kCreate);
+  }
+  return static_cast<std::size_t>(offset.value());
+}
+
 }  // namespace
 
 void throwIfFailed(const LinkError& error, const char* operation) {
@@ -104,6 +140,13 @@ void throwIfFailed(const LinkError& error, const char* operation) {
   throw popdist_error(static_cast<ErrorCode>(error.status.code()),
                       std::string(operation) + ": " + error.status.message(),
                       {.rank = -1, .peer = error.instance, .operation = operation});
+}
+
+unsigned forksOfThisProcess() {
+  static std::atomic<unsigned> forks{0};
+  static const int registered = ::pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1); });
+  static_cast<void>(registered);
+  return forks.load(std::memory_order_relaxed);
 }
 
 pop::Status acrossHosts(int instance) {
@@ -137,6 +180,8 @@ std::unique_ptr<Group> Group::create(Surroundings& surroundings, std::vector<int
     failure = created.status();
   }
   offerAddresses(link, prefix, local_ranks, transport.get(), failure);
+  const bool shares = areInstances(instance_of_rank);
+  if (shares && !local_ranks.empty() && local_ranks.front() == 0) offerBoard(link, prefix, ranks);
   throwIfFailed(link.fence(tagOf(number, instance_of_rank), surroundings.timeout()), kCreate);
   throwIfFailed({failure}, kCreate);
   if (!transport) return nullptr;
@@ -144,17 +189,23 @@ std::unique_ptr<Group> Group::create(Surroundings& surroundings, std::vector<int
 
   std::unique_ptr<Group> group(new Group(surroundings, std::move(instance_of_rank), std::move(local_ranks)));
   group->transport_ = std::move(transport);
+  if (shares) group->joinBoard(collectBoard(surroundings, prefix));
   return group;
 }
 
+void Group::joinBoard(std::size_t offset) {
+  const transport::SegmentView segment = surroundings_.link->segment();
+  shared_ = std::make_unique<SharedCalls>(
+      shared::Engine::Place{.segment = segment.base,
+                            .segment_bytes = segment.bytes,
+                            .board = shared::Board(segment.base + offset, size(), kWholeStage),
+                            .rank = local_ranks_.front(),
+                            .ranks = size()},
+      *monitor_, a_core_each_, forcedAlgorithm());
+}
+
 void Group::run(exec::Call call, std::span<const Part> parts) {
-  if (broken_) {
-    fail(call.name, pop::failedPrecondition("an earlier call on this communicator failed: " + *broken_), -1);
-  }
-  if (::getpid() != owner_) {
-    fail(call.name, pop::failedPrecondition("this process was forked from the one that has the communicator"),
-         -1);
-  }
+  if (broken_ || fork_ != forksOfThisProcess()) refuse(call.name);
   call.sequence = calls_++;
   exec::Failure failure;
   try {
@@ -162,10 +213,20 @@ void Group::run(exec::Call call, std::span<const Part> parts) {
   } catch (const std::bad_alloc&) {
     failure = {{pop::Code::kResourceExhausted, "out of memory"}};
   }
-  if (failure.status.ok()) return;
+  if (!failure.status.ok()) give(call.name, failure);
+}
+
+void Group::refuse(const char* operation) const {
+  if (broken_)
+    fail(operation, pop::failedPrecondition("an earlier call on this communicator failed: " + *broken_), -1);
+  fail(operation, pop::failedPrecondition("this process was forked from the one that has the communicator"),
+       -1);
+}
+
+void Group::give(const char* operation, const exec::Failure& failure) {
   broken_ = failure.status.message();
   const bool rank_known = failure.peer_rank >= 0 && failure.peer_instance < 0;
-  fail(call.name, failure.status,
+  fail(operation, failure.status,
        rank_known ? instance_of_rank_[static_cast<std::size_t>(failure.peer_rank)] : failure.peer_instance);
 }
 

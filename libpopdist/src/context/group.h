@@ -3,8 +3,6 @@
 // instances) and the Pod (ranks are replicas, several in a process) have in common.
 #pragma once
 
-#include <unistd.h>
-
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -14,6 +12,7 @@
 #include <vector>
 
 #include "libpopdist/src/context/link.h"
+#include "libpopdist/src/context/shared_calls.h"
 #include "libpopdist/src/exec/executor.h"
 
 namespace popdist::context {
@@ -28,11 +27,14 @@ struct Surroundings {
   bool isLocal(int instance) const {
     return instance >= first_local_instance && instance < first_local_instance + num_local_instances;
   }
-  std::atomic<std::chrono::milliseconds::rep> timeout_ms{30 * 60 * 1000};
+  std::atomic<std::chrono::milliseconds::rep> timeout_ms{300 * 1000};
   int groups_created = 0;  ///< names the next group; every instance creates them in the same order
 
   std::chrono::milliseconds timeout() const { return std::chrono::milliseconds(timeout_ms.load()); }
 };
+
+/// Grows in each child that is forked: what belongs to the parent is not to be used there.
+unsigned forksOfThisProcess();
 
 /// Why a communicator cannot have `instance` as a member.
 pop::Status acrossHosts(int instance);
@@ -53,8 +55,19 @@ class Group {
     void* output = nullptr;
   };
 
-  /// Runs one collective. `call.sequence` is filled in here. Throws popdist_error; the group is then
-  /// unusable.
+  /// Runs one collective of a group whose ranks are instances of this host, through their shared memory.
+  /// Throws popdist_error; the group is then unusable.
+  void runShared(const CollectiveCall& call) {
+    if (broken_ || fork_ != forksOfThisProcess()) [[unlikely]]
+      refuse(nameOf(call.operation));
+    if (const exec::Failure failure = shared_->run(call); !failure.status.ok()) [[unlikely]]
+      give(nameOf(call.operation), failure);
+  }
+  std::chrono::milliseconds timeout() const { return surroundings_.timeout(); }
+  bool isShared() const { return shared_ != nullptr; }
+
+  /// Runs one collective by messages. `call.sequence` is filled in here. Throws popdist_error; the group is
+  /// then unusable.
   void run(exec::Call call, std::span<const Part> parts);
 
   /// popdist_error with this group's rank in it.
@@ -62,6 +75,9 @@ class Group {
 
  private:
   exec::Failure execute(const exec::Call& call, std::span<const Part> parts);
+  void joinBoard(std::size_t offset);
+  [[noreturn]] void refuse(const char* operation) const;
+  [[noreturn]] void give(const char* operation, const exec::Failure& failure);
   Group(Surroundings& surroundings, std::vector<int> instance_of_rank, std::vector<int> local_ranks);
 
   Surroundings& surroundings_;
@@ -70,7 +86,8 @@ class Group {
   const bool a_core_each_;  ///< this host's instances do not outnumber its usable cores
   std::unique_ptr<transport::ShmGroup> transport_;
   std::unique_ptr<exec::PeerMonitor> monitor_;
-  const pid_t owner_ = ::getpid();
+  std::unique_ptr<SharedCalls> shared_;  ///< needs monitor_
+  const unsigned fork_ = forksOfThisProcess();
   std::uint64_t calls_ = 0;
   std::optional<std::string> broken_;  ///< why no further call is possible
 };

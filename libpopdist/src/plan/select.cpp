@@ -26,6 +26,10 @@ Plan planCollective(const Request& request) {
       return planPairwiseAllToAll(rank, ranks, count);
     case Operation::kBarrier:
       return planDisseminationBarrier(rank, ranks);
+    case Operation::kReduce:
+    case Operation::kGather:
+    case Operation::kScatter:
+      break;
   }
   return {};
 }

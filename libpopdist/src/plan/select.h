@@ -4,20 +4,11 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 
+#include "libpopdist/src/plan/operation.h"
 #include "libpopdist/src/plan/plan.h"
 
 namespace popdist::plan {
-
-enum class Operation : std::uint8_t {
-  kAllReduce,
-  kReduceScatter,
-  kAllGather,
-  kBroadcast,
-  kAllToAll,
-  kBarrier
-};
 
 struct Request {
   Operation operation = Operation::kBarrier;

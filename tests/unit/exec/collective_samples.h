@@ -96,10 +96,9 @@ class Samples {
         return blockOfEveryRank(0);
       case plan::Operation::kAllToAll:
         return blockOfEveryRank(my_block);
-      case plan::Operation::kBarrier:
-        break;
+      default:
+        return Elements<T>(0);
     }
-    return Elements<T>(0);
   }
 
  private:

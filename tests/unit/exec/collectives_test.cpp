@@ -21,12 +21,6 @@ constexpr std::array kMovers{Operation::kBroadcast, Operation::kAllGather, Opera
 constexpr std::array kReducers{Operation::kAllReduce, Operation::kReduceScatter};
 constexpr std::size_t kMoreThanARing = 100'003;
 
-const char* nameOf(Operation operation) {
-  constexpr std::array kNames{"all-reduce", "reduce-scatter", "all-gather",
-                              "broadcast",  "all-to-all",     "barrier"};
-  return kNames[static_cast<std::size_t>(operation)];
-}
-
 // One rank's walk through the same calls that all others make.
 class Rank {
  public:

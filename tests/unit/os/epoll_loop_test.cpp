@@ -250,6 +250,25 @@ TEST(EpollLoop, AHandlerMayUnwatchAnotherThatIsReadyToo) {
   EXPECT_EQ(calls, 1);
 }
 
+TEST(EpollLoop, ATaskPostedBeforeAnEndIsSeenBeforeIt) {
+  for (int round = 0; round < 200; ++round) {
+    EpollLoop loop;
+    sys::Pipe pipe = sys::makePipe().value();
+    std::string order;
+    loop.watchReadable(pipe.read_end.get(), [&] {
+      order += "end";
+      loop.stop();
+    });
+    std::thread other([&] {
+      loop.post([&] { order += "task "; });
+      pipe.write_end.reset();
+    });
+    loop.run();
+    other.join();
+    ASSERT_EQ(order, "task end");
+  }
+}
+
 TEST(EpollLoop, WhatWasPostedBehindAStopWaitsForTheNextRun) {
   EpollLoop loop;
   std::vector<int> ran;

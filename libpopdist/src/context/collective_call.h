@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// A collective as its caller asked for it, checked; whatever carries it out starts from this.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "libpopdist/src/plan/operation.h"
+#include "popdist/operators.hpp"
+#include "popdist/types.hpp"
+
+namespace popdist::context {
+
+struct CollectiveCall {
+  plan::Operation operation = plan::Operation::kBarrier;
+  const void* input = nullptr;
+  void* output = nullptr;
+  std::size_t count = 0;  ///< elements, as the API counts them; of ragged calls ignored
+  Type type = Type::kUint8;
+  Operator op = Operator::kSum;
+  int root = 0;
+  std::span<const std::size_t> counts{};       ///< ragged all-gather: of each rank; all-to-all: to each rank
+  std::span<const std::size_t> recv_counts{};  ///< ragged all-to-all: from each rank
+  std::string_view tensor{};
+  std::chrono::milliseconds timeout{0};
+};
+
+/// What must be the same on all ranks, in one word.
+struct CallKey {
+  plan::Operation operation = plan::Operation::kBarrier;
+  Type type = Type::kUint8;
+  Operator op = Operator::kSum;
+  bool ragged = false;
+  int root = 0;
+
+  std::uint64_t packed() const {
+    return static_cast<std::uint64_t>(operation) | static_cast<std::uint64_t>(type) << 8 |
+           static_cast<std::uint64_t>(op) << 16 | static_cast<std::uint64_t>(ragged ? 1 : 0) << 24 |
+           static_cast<std::uint64_t>(static_cast<std::uint32_t>(root)) << 32;
+  }
+  static CallKey unpacked(std::uint64_t word) {
+    return {static_cast<plan::Operation>(word & 0xff), static_cast<Type>(word >> 8 & 0xff),
+            static_cast<Operator>(word >> 16 & 0xff), (word >> 24 & 1) != 0, static_cast<int>(word >> 32)};
+  }
+};
+
+/// "allReduce (sum of 1024 float 'grad3')": for messages.
+std::string describeCall(std::uint64_t key, std::uint64_t count, std::string_view tensor);
+
+}  // namespace popdist::context

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/src/context/shared_calls.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include "libpopdist/src/plan/shared_fold.h"
+
+namespace popdist::context {
+
+using plan::Operation;
+using plan::SharedAlgorithm;
+
+namespace {
+
+constexpr std::size_t kKeptPlans = 64;
+constexpr std::size_t kKeptSteps = 256;  // longer plans are made anew: it costs little beside what they move
+
+bool folds(Operation operation) {
+  return operation == Operation::kAllReduce || operation == Operation::kReduceScatter ||
+         operation == Operation::kReduce;
+}
+
+// Tells different lists of counts apart.
+std::uint64_t digestOf(std::span<const std::size_t> counts) {
+  std::uint64_t digest = 14695981039346656037U;  // FNV-1a
+  for (const std::size_t count : counts) digest = (digest ^ count) * 1099511628211U;
+  return digest;
+}
+
+bool fitsNotes(Operation operation) {
+  return operation == Operation::kAllReduce || operation == Operation::kAllGather ||
+         operation == Operation::kBroadcast || operation == Operation::kBarrier;
+}
+
+shared::Call sharedCallOf(const CollectiveCall& call) {
+  const bool ragged = !call.counts.empty();
+  const CallKey key{call.operation, call.type, call.op, ragged, call.root};
+  const bool agreed = ragged && call.operation != Operation::kAllToAll;  // there, each rank has its own
+  return {.what = key.packed(),
+          .count = !ragged  ? call.count
+                   : agreed ? digestOf(call.counts)
+                            : 0,
+          .tensor = call.tensor,
+          .timeout = call.timeout};
+}
+
+}  // namespace
+
+SharedCalls::SharedCalls(shared::Engine::Place place, exec::PeerMonitor& monitor, bool a_core_each,
+                         std::optional<Algorithm> forced)
+    : rank_(place.rank),
+      ranks_(place.ranks),
+      forced_(forced),
+      engine_(place, monitor, a_core_each, describeCall) {}
+
+exec::Failure SharedCalls::run(const CollectiveCall& call) {
+  const shared::Call shared = sharedCallOf(call);
+  const std::size_t bytes = call.count * sizeOf(call.type);
+  bool all_well = false;
+  if (bytes <= shared::kInlineBytes && fitsNotes(call.operation) && call.counts.empty()) {
+    all_well = runInline(call, shared);
+  } else if (call.operation == Operation::kAllToAll && !call.counts.empty()) {
+    all_well = tellCounts(call) && runPlanned(call, shared);
+  } else {
+    all_well = runPlanned(call, shared);
+  }
+  if (all_well) [[likely]]
+    return {};
+  return own_failure_.status.ok() ? engine_.takeFailure() : own_failure_;
+}
+
+// What fits into a note needs no more than notes.
+bool SharedCalls::runInline(const CollectiveCall& call, const shared::Call& shared) {
+  const std::size_t bytes = call.count * sizeOf(call.type);
+  const bool gives = sends(call, rank_);
+  if (!engine_.exchange(shared, call.input, gives ? bytes : 0)) return false;
+  auto* const output = static_cast<std::byte*>(call.output);
+  switch (call.operation) {
+    case Operation::kAllReduce: {
+      constexpr std::size_t kFew = 16;
+      std::array<const void*, kFew> few;
+      std::vector<const void*> many;
+      const auto ranks = static_cast<std::size_t>(ranks_);
+      if (ranks > kFew) many.resize(ranks);
+      const std::span<const void*> from = ranks > kFew ? std::span(many) : std::span(few).first(ranks);
+      for (int rank = 0; rank < ranks_; ++rank) from[static_cast<std::size_t>(rank)] = engine_.data(rank);
+      reduce::fold({.op = call.op, .type = call.type, .divisor = static_cast<double>(ranks_)},
+                   {&call.output, 1}, from, call.count);
+      return true;
+    }
+    case Operation::kAllGather:
+      for (int rank = 0; rank < ranks_ && bytes > 0; ++rank)
+        std::memcpy(output + static_cast<std::size_t>(rank) * bytes, engine_.data(rank), bytes);
+      return true;
+    case Operation::kBroadcast:
+      if (rank_ != call.root && bytes > 0) std::memcpy(output, engine_.data(call.root), bytes);
+      return true;
+    default:
+      return true;
+  }
+}
+
+bool SharedCalls::runPlanned(const CollectiveCall& call, const shared::Call& shared) {
+  const std::optional<Algorithm> algorithm = choose(call, shared);
+  if (!algorithm) return false;
+  const reduce::FoldSpec fold{.op = call.op, .type = call.type, .divisor = static_cast<double>(ranks_)};
+  const bool streaming =
+      *algorithm != SharedAlgorithm::kEager && plan::pastCaches(call.operation, largestBytes(call), ranks_);
+  const shared::Buffers buffers{call.input, call.output};
+  const Key key(shared.what, call.count, *algorithm);
+  if (const auto kept = plans_.find(key); kept != plans_.end() && call.counts.empty())
+    return engine_.run(shared, buffers, kept->second, fold, streaming);
+  plan::SharedPlan plan = planFor(call, *algorithm);
+  if (!call.counts.empty() || plan.steps.size() > kKeptSteps)
+    return engine_.run(shared, buffers, plan, fold, streaming);
+  if (plans_.size() >= kKeptPlans) plans_.clear();
+  return engine_.run(shared, buffers, plans_.insert_or_assign(key, std::move(plan)).first->second, fold,
+                     streaming);
+}
+
+// A ragged all-to-all begins with everybody's counts for everybody.
+bool SharedCalls::tellCounts(const CollectiveCall& call) {
+  const auto ranks = static_cast<std::size_t>(ranks_);
+  matrix_.assign(ranks * ranks, 0);
+  const CollectiveCall counts{.operation = Operation::kAllGather,
+                              .input = call.counts.data(),
+                              .output = matrix_.data(),
+                              .count = ranks,
+                              .type = Type::kUint64,
+                              .tensor = call.tensor,
+                              .timeout = call.timeout};
+  shared::Call shared = sharedCallOf(counts);
+  shared.what = CallKey{call.operation, call.type, call.op, true, 0}.packed();
+  if (!runPlanned(counts, shared)) return false;
+  for (std::size_t from = 0; from < ranks; ++from) {
+    const std::uint64_t sent = matrix_[from * ranks + static_cast<std::size_t>(rank_)];
+    if (sent == call.recv_counts[from]) continue;
+    own_failure_ = {.status = pop::failedPrecondition(
+                        "rank " + std::to_string(from) + " does not match: it sends " + std::to_string(sent) +
+                        " elements to this rank, which expects " + std::to_string(call.recv_counts[from])),
+                    .peer_rank = static_cast<int>(from)};
+    return false;
+  }
+  return true;
+}
+
+// ---- which way
+
+std::optional<plan::SharedAlgorithm> SharedCalls::choose(const CollectiveCall& call,
+                                                         const shared::Call& shared) {
+  const std::size_t bytes = largestBytes(call);
+  Algorithm algorithm = plan::selectShared(call.operation, bytes, ranks_);
+  const bool forced = forced_ && (*forced_ != SharedAlgorithm::kEager || bytes <= plan::kStageBytes);
+  if (forced) algorithm = *forced_;
+  if (algorithm == SharedAlgorithm::kEager) return algorithm;
+  if (forced && algorithm == SharedAlgorithm::kStaged) return algorithm;
+  if (!mayBeDirect(call)) return SharedAlgorithm::kStaged;
+  if (!engine_.meet(shared, {call.input, call.output})) return std::nullopt;
+  return allMapped(call) ? SharedAlgorithm::kDirect : SharedAlgorithm::kStaged;
+}
+
+// As far as this rank can see alone.
+bool SharedCalls::mayBeDirect(const CollectiveCall& call) const {
+  if (sends(call, rank_) && !engine_.isMapped(call.input)) return false;
+  if (call.operation == Operation::kAllReduce) return engine_.isMapped(call.output);
+  return call.operation != Operation::kReduce || rank_ != call.root || engine_.isMapped(call.output);
+}
+
+bool SharedCalls::allMapped(const CollectiveCall& call) const {
+  for (int rank = 0; rank < ranks_; ++rank) {
+    if (sends(call, rank) && !engine_.inputMapped(rank)) return false;
+    const bool written_by_others = call.operation == Operation::kAllReduce ||
+                                   (call.operation == Operation::kReduce && rank == call.root);
+    if (written_by_others && !engine_.outputMapped(rank)) return false;
+  }
+  return true;
+}
+
+bool SharedCalls::sends(const CollectiveCall& call, int rank) const {
+  const bool only_root = call.operation == Operation::kBroadcast || call.operation == Operation::kScatter;
+  return call.operation != Operation::kBarrier && (!only_root || rank == call.root);
+}
+
+// That one rank puts into its stage if all goes at once.
+std::size_t SharedCalls::largestBytes(const CollectiveCall& call) const {
+  const std::size_t element = sizeOf(call.type);
+  const auto ranks = static_cast<std::size_t>(ranks_);
+  switch (call.operation) {
+    case Operation::kReduceScatter:
+    case Operation::kScatter:
+      return ranks * call.count * element;
+    case Operation::kAllToAll: {
+      if (call.counts.empty()) return ranks * call.count * element;
+      std::uint64_t most = 0;
+      for (auto row = matrix_.begin(); row != matrix_.end(); row += ranks_)
+        most = std::max(most, std::accumulate(row, row + ranks_, std::uint64_t{0}));
+      return most * element;
+    }
+    case Operation::kAllGather:
+      if (!call.counts.empty()) return *std::max_element(call.counts.begin(), call.counts.end()) * element;
+      return call.count * element;
+    default:
+      return call.count * element;
+  }
+}
+
+// ---- plans
+
+plan::SharedPlan SharedCalls::planFor(const CollectiveCall& call, Algorithm algorithm) const {
+  const plan::StageShape shape = plan::stageShapeFor(call.operation, ranks_);
+  if (folds(call.operation)) {
+    const bool scatters = call.operation == Operation::kReduceScatter;
+    const plan::FoldRequest request{.goal = scatters ? plan::FoldGoal::kReduceScatter
+                                            : call.operation == Operation::kReduce
+                                                ? plan::FoldGoal::kReduce
+                                                : plan::FoldGoal::kAllReduce,
+                                    .rank = rank_,
+                                    .ranks = ranks_,
+                                    .count = call.count * static_cast<std::size_t>(scatters ? ranks_ : 1),
+                                    .element_bytes = sizeOf(call.type),
+                                    .root = call.root};
+    if (algorithm == SharedAlgorithm::kEager) return plan::eagerFold(request);
+    return algorithm == SharedAlgorithm::kStaged ? plan::stagedFold(request, shape)
+                                                 : plan::directFold(request);
+  }
+  const plan::Flows flows = flowsOf(call);
+  if (algorithm == SharedAlgorithm::kEager) return plan::eagerMove(flows, rank_);
+  return algorithm == SharedAlgorithm::kStaged ? plan::stagedMove(flows, rank_, shape)
+                                               : plan::directMove(flows, rank_);
+}
+
+plan::Flows SharedCalls::flowsOf(const CollectiveCall& call) const {
+  const auto ranks = static_cast<std::size_t>(ranks_);
+  const std::size_t element = sizeOf(call.type);
+  std::vector<std::size_t> bytes(ranks, call.count * element);
+  if (!call.counts.empty() && call.operation == Operation::kAllGather)
+    std::transform(call.counts.begin(), call.counts.end(), bytes.begin(),
+                   [element](std::size_t count) { return count * element; });
+  switch (call.operation) {
+    case Operation::kBroadcast:
+      return plan::broadcastFlows(ranks_, call.count * element, call.root);
+    case Operation::kAllGather:
+      return plan::allGatherFlows(bytes);
+    case Operation::kGather:
+      return plan::gatherFlows(bytes, call.root);
+    case Operation::kScatter:
+      return plan::scatterFlows(bytes, call.root);
+    default: {
+      std::vector<std::size_t> all(ranks * ranks, call.count * element);
+      if (!call.counts.empty())
+        std::transform(matrix_.begin(), matrix_.end(), all.begin(),
+                       [element](std::uint64_t count) { return count * element; });
+      return plan::allToAllFlows(ranks_, all);
+    }
+  }
+}
+
+}  // namespace popdist::context

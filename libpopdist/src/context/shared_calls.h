@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Carries out the collectives of a communicator whose ranks are all on this host.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "libpopdist/src/context/collective_call.h"
+#include "libpopdist/src/plan/shared_move.h"
+#include "libpopdist/src/plan/shared_select.h"
+#include "libpopdist/src/shared/engine.h"
+
+namespace popdist::context {
+
+class SharedCalls {
+ public:
+  /// `forced`: instead of what the table says, where it can be done.
+  SharedCalls(shared::Engine::Place place, exec::PeerMonitor& monitor, bool a_core_each,
+              std::optional<plan::SharedAlgorithm> forced);
+
+  /// Not ok: the communicator is of no use any more.
+  exec::Failure run(const CollectiveCall& call);
+
+ private:
+  using Algorithm = plan::SharedAlgorithm;
+  using Key = std::tuple<std::uint64_t, std::size_t, Algorithm>;
+
+  bool runInline(const CollectiveCall& call, const shared::Call& shared);
+  bool runPlanned(const CollectiveCall& call, const shared::Call& shared);
+  bool tellCounts(const CollectiveCall& call);
+  std::optional<Algorithm> choose(const CollectiveCall& call, const shared::Call& shared);
+  bool mayBeDirect(const CollectiveCall& call) const;
+  bool allMapped(const CollectiveCall& call) const;
+  bool sends(const CollectiveCall& call, int rank) const;
+  std::size_t largestBytes(const CollectiveCall& call) const;
+  plan::SharedPlan planFor(const CollectiveCall& call, Algorithm algorithm) const;
+  plan::Flows flowsOf(const CollectiveCall& call) const;
+
+  const int rank_;
+  const int ranks_;
+  const std::optional<Algorithm> forced_;
+  shared::Engine engine_;
+  std::map<Key, plan::SharedPlan> plans_;  ///< of calls that come again and again
+  std::vector<std::uint64_t> matrix_;      ///< of a ragged all-to-all: elements from each rank to each
+  exec::Failure own_failure_;
+};
+
+}  // namespace popdist::context

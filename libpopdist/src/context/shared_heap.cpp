@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/src/context/shared_heap.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "common/base/check.h"
+#include "libpopdist/src/context/context_impl.h"
+#include "popdist/buffer.hpp"
+#include "popdist/error.hpp"
+
+namespace popdist {
+namespace context {
+namespace {
+
+// Small allocations share a piece; large ones have their own.
+constexpr std::size_t kLeastPieceBytes = 4 << 20;
+
+std::size_t roundedUp(std::size_t bytes) {
+  constexpr std::size_t kUnit = SharedHeap::kAlignmentBytes;
+  return std::max(kUnit, (bytes + kUnit - 1) / kUnit * kUnit);
+}
+
+}  // namespace
+
+pop::Result<void*> SharedHeap::allocate(std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (bytes > segment_.bytes)
+    return pop::Status(pop::Code::kResourceExhausted,
+                       std::to_string(bytes) + " bytes exceed the host's segment");
+  POP_ASSIGN_OR_RETURN(const std::size_t offset, take(roundedUp(bytes)));
+  return static_cast<void*>(segment_.base + offset);
+}
+
+void SharedHeap::free(void* memory) {
+  if (memory == nullptr) return;
+  const std::lock_guard lock(mutex_);
+  const auto found = used_.find(static_cast<std::size_t>(static_cast<std::byte*>(memory) - segment_.base));
+  POP_CHECK(found != used_.end());
+  giveBack(found->first, found->second);
+  used_.erase(found);
+}
+
+// First fit.
+pop::Result<std::size_t> SharedHeap::take(std::size_t bytes) {
+  const auto fits = [bytes](const auto& block) { return block.second >= bytes; };
+  auto found = std::find_if(free_.begin(), free_.end(), fits);
+  if (found == free_.end()) {
+    POP_RETURN_IF_ERROR(grow(bytes));
+    found = std::find_if(free_.begin(), free_.end(), fits);
+  }
+  const auto [offset, size] = *found;
+  free_.erase(found);
+  if (size > bytes) free_.emplace(offset + bytes, size - bytes);
+  used_.emplace(offset, bytes);
+  return std::size_t{offset};
+}
+
+// The pages are made here, all at once: one at a time, in the middle of a collective, is ten times as slow as
+// copying.
+pop::Status SharedHeap::grow(std::size_t bytes) {
+  const std::size_t piece = pop::contract::alignPiece(std::max(bytes, kLeastPieceBytes));
+  const std::size_t offset = pop::contract::takePiece(segment_.header(), piece);
+  if (offset == 0) {
+    return {pop::Code::kResourceExhausted,
+            "this host's shared-memory segment has no " + std::to_string(piece) + " bytes left"};
+  }
+  if (::madvise(segment_.base + offset, piece, MADV_POPULATE_WRITE) != 0 && errno != EINVAL)
+    return pop::errnoStatus("making " + std::to_string(piece) + " bytes of shared memory", errno);
+  giveBack(offset, piece);
+  return {};
+}
+
+void SharedHeap::giveBack(std::size_t offset, std::size_t bytes) {
+  auto next = free_.lower_bound(offset);
+  if (next != free_.end() && offset + bytes == next->first) {
+    bytes += next->second;
+    next = free_.erase(next);
+  }
+  if (next != free_.begin()) {
+    const auto before = std::prev(next);
+    if (before->first + before->second == offset) {
+      before->second += bytes;
+      return;
+    }
+  }
+  free_.emplace(offset, bytes);
+}
+
+}  // namespace context
+
+void* allocateShared(Context& context, std::size_t bytes) {
+  pop::Result<void*> memory = context.impl().heap.allocate(bytes);
+  if (!memory.ok()) {
+    throw popdist_error(static_cast<ErrorCode>(memory.status().code()),
+                        "allocateShared: " + memory.status().message());
+  }
+  return memory.value();
+}
+
+void freeShared(Context& context, void* memory) noexcept {
+  context.impl().heap.free(memory);
+}
+
+}  // namespace popdist

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// An instance's part of the host's shared heap: takes pieces of the segment and hands out parts of them.
+// Which parts are free is this instance's own business, and not in the segment.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <mutex>
+
+#include "common/base/status.h"
+#include "libpopdist/src/transport/shm/shm_group.h"
+
+namespace popdist::context {
+
+class SharedHeap {
+ public:
+  explicit SharedHeap(transport::SegmentView segment) : segment_(segment) {}
+
+  /// At least `bytes`, aligned to kAlignmentBytes, all of whose pages are there. kResourceExhausted.
+  pop::Result<void*> allocate(std::size_t bytes);
+  void free(void* memory);
+
+  static constexpr std::size_t kAlignmentBytes = 64;
+
+ private:
+  using Blocks = std::map<std::size_t, std::size_t>;  ///< offset → bytes
+
+  pop::Result<std::size_t> take(std::size_t bytes);
+  pop::Status grow(std::size_t bytes);
+  void giveBack(std::size_t offset, std::size_t bytes);
+
+  const transport::SegmentView segment_;
+  std::mutex mutex_;
+  Blocks free_;  ///< no two touch
+  Blocks used_;
+};
+
+}  // namespace popdist::context

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/src/plan/shared_fold.h"
+
+#include <algorithm>
+
+#include "libpopdist/src/plan/plan.h"
+
+namespace popdist::plan {
+namespace {
+
+// Blocks begin at cache lines, so that no two ranks write to the same one.
+constexpr std::size_t kLineBytes = 64;
+
+struct Bytes {
+  std::size_t begin = 0;
+  std::size_t count = 0;
+};
+
+// Block `index` of `bytes`, cut at lines.
+Bytes lineBlock(std::size_t bytes, int blocks, int index) {
+  const std::size_t lines = (bytes + kLineBytes - 1) / kLineBytes;
+  const Range range = blockRange(lines, blocks, index);
+  const std::size_t begin = std::min(range.begin * kLineBytes, bytes);
+  return {begin, std::min((range.begin + range.count) * kLineBytes, bytes) - begin};
+}
+
+// The chunks of a staged fold, as one rank sees them.
+class StagedFold {
+ public:
+  StagedFold(const FoldRequest& request, const StageShape& shape) : request_(request), shape_(shape) {
+    const std::size_t vector_bytes = request.count * request.element_bytes;
+    const auto ranks = static_cast<std::size_t>(request.ranks);
+    block_bytes_ = vector_bytes / ranks;
+    // Of a reduce-scatter each rank's block is given; a chunk holds a piece of each of them.
+    piece_bytes_ = shape.slot_bytes / ranks / kLineBytes * kLineBytes;
+    const std::size_t chunk = scatters() ? piece_bytes_ : shape.slot_bytes;
+    const std::size_t whole = scatters() ? block_bytes_ : vector_bytes;
+    plan_.chunks = (whole + chunk - 1) / chunk;
+    whole_bytes_ = whole;
+  }
+
+  SharedPlan take() {
+    for (std::uint64_t turn = 0; turn < plan_.chunks + 2; ++turn) {
+      if (turn < plan_.chunks) exportChunk(turn);
+      if (turn >= 1 && turn - 1 < plan_.chunks) foldChunk(turn - 1);
+      if (turn >= 2) importChunk(turn - 2);
+    }
+    meetBeforeFirstWait(plan_);
+    return std::move(plan_);
+  }
+
+ private:
+  bool scatters() const { return request_.goal == FoldGoal::kReduceScatter; }
+  bool imports() const {
+    return request_.goal == FoldGoal::kAllReduce ||
+           (request_.goal == FoldGoal::kReduce && request_.rank == request_.root);
+  }
+
+  // What `rank` owns of a chunk: where it lies in the vector, and in the stage.
+  struct Piece {
+    std::size_t vector = 0;
+    std::size_t stage = 0;
+    std::size_t bytes = 0;
+  };
+  Piece pieceOf(int rank, std::uint64_t chunk) const {
+    const std::size_t slot = chunk % shape_.slots * shape_.slot_bytes;
+    if (scatters()) {
+      const std::size_t begin = chunk * piece_bytes_;
+      const auto index = static_cast<std::size_t>(rank);
+      return {index * block_bytes_ + begin, slot + index * piece_bytes_,
+              std::min(piece_bytes_, whole_bytes_ - begin)};
+    }
+    const std::size_t begin = chunk * shape_.slot_bytes;
+    const Bytes block = lineBlock(std::min(shape_.slot_bytes, whole_bytes_ - begin), request_.ranks, rank);
+    return {begin + block.begin, slot + block.begin, block.count};
+  }
+
+  void exportChunk(std::uint64_t chunk) {
+    if (chunk >= shape_.slots) await(Counter::kDone, chunk - shape_.slots + 1);
+    for (int rank = 0; rank < request_.ranks; ++rank) {
+      const Piece piece = pieceOf(rank, chunk);
+      if (rank != request_.rank)
+        add({.kind = SharedStepKind::kExport,
+             .input = piece.vector,
+             .stage = piece.stage,
+             .bytes = piece.bytes});
+    }
+    post(Counter::kExported, chunk + 1);
+  }
+
+  void foldChunk(std::uint64_t chunk) {
+    await(Counter::kExported, chunk + 1);
+    const Piece piece = pieceOf(request_.rank, chunk);
+    const std::size_t output = scatters() ? chunk * piece_bytes_ : piece.vector;
+    add({.kind = SharedStepKind::kFold,
+         .targets = targets(),
+         .input = piece.vector,
+         .output = output,
+         .stage = piece.stage,
+         .bytes = piece.bytes});
+    post(Counter::kFolded, chunk + 1);
+  }
+
+  std::uint8_t targets() const {
+    if (scatters()) return kOwnOutput;
+    if (request_.goal == FoldGoal::kAllReduce) return kOwnOutput | kOwnStage;
+    return imports() ? kOwnOutput : kOwnStage;
+  }
+
+  void importChunk(std::uint64_t chunk) {
+    if (imports()) {
+      await(Counter::kFolded, chunk + 1);
+      for (int rank = 0; rank < request_.ranks; ++rank) {
+        const Piece piece = pieceOf(rank, chunk);
+        if (rank != request_.rank)
+          add({.kind = SharedStepKind::kImport,
+               .rank = rank,
+               .output = piece.vector,
+               .stage = piece.stage,
+               .bytes = piece.bytes});
+      }
+    }
+    post(Counter::kDone, chunk + 1);
+  }
+
+  void add(const SharedStep& step) {
+    if (step.bytes > 0) plan_.steps.push_back(step);
+  }
+  void post(Counter counter, std::uint64_t value) {
+    plan_.steps.push_back({.kind = SharedStepKind::kPost, .counter = counter, .value = value});
+  }
+  void await(Counter counter, std::uint64_t value) {
+    plan_.steps.push_back({.kind = SharedStepKind::kAwait, .counter = counter, .value = value});
+  }
+
+  const FoldRequest& request_;
+  const StageShape& shape_;
+  std::size_t block_bytes_ = 0;
+  std::size_t piece_bytes_ = 0;
+  std::size_t whole_bytes_ = 0;
+  SharedPlan plan_;
+};
+
+}  // namespace
+
+SharedPlan stagedFold(const FoldRequest& request, const StageShape& shape) {
+  return StagedFold(request, shape).take();
+}
+
+SharedPlan directFold(const FoldRequest& request) {
+  const std::size_t bytes = request.count * request.element_bytes;
+  Bytes block = lineBlock(bytes, request.ranks, request.rank);
+  SharedStep fold{.kind = SharedStepKind::kFoldFrom, .targets = kAllOutputs};
+  if (request.goal == FoldGoal::kReduce) fold.targets = kRankOutput, fold.rank = request.root;
+  if (request.goal == FoldGoal::kReduceScatter) {
+    const std::size_t own = bytes / static_cast<std::size_t>(request.ranks);
+    block = {own * static_cast<std::size_t>(request.rank), own};
+    fold.targets = kOwnOutput;
+  }
+  fold.input = block.begin;
+  fold.output = request.goal == FoldGoal::kReduceScatter ? 0 : block.begin;
+  fold.bytes = block.count;
+  SharedPlan plan{.steps = {{.kind = SharedStepKind::kMeet}}};
+  if (fold.bytes > 0) plan.steps.push_back(fold);
+  partTogether(plan);
+  return plan;
+}
+
+SharedPlan eagerFold(const FoldRequest& request) {
+  const std::size_t bytes = request.count * request.element_bytes;
+  SharedPlan plan;
+  if (bytes > 0) plan.steps.push_back({.kind = SharedStepKind::kExport, .bytes = bytes});
+  plan.steps.push_back({.kind = SharedStepKind::kMeet});
+  SharedStep fold{.kind = SharedStepKind::kFold, .targets = kOwnOutput, .bytes = bytes};
+  if (request.goal == FoldGoal::kReduce && request.rank != request.root) fold.bytes = 0;
+  if (request.goal == FoldGoal::kReduceScatter) {
+    fold.bytes = bytes / static_cast<std::size_t>(request.ranks);
+    fold.input = fold.stage = fold.bytes * static_cast<std::size_t>(request.rank);
+  }
+  if (fold.bytes > 0) plan.steps.push_back(fold);
+  return plan;
+}
+
+}  // namespace popdist::plan

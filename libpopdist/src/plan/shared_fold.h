@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions in shared memory. The vector is cut into one block for each rank, who reduces it once for all:
+// the result is the same, bit by bit, for everybody.
+#pragma once
+
+#include <cstddef>
+
+#include "libpopdist/src/plan/shared_plan.h"
+
+namespace popdist::plan {
+
+enum class FoldGoal : std::uint8_t { kAllReduce, kReduceScatter, kReduce };
+
+struct FoldRequest {
+  FoldGoal goal = FoldGoal::kAllReduce;
+  int rank = 0;
+  int ranks = 1;
+  std::size_t count = 0;  ///< elements of the whole vector; for kReduceScatter a multiple of `ranks`
+  std::size_t element_bytes = 1;
+  int root = 0;  ///< kReduce
+};
+
+/// Everybody puts all of its vector into its stage and reduces what it needs: one wait, n times the
+/// reduction. For small vectors, of at most a stage.
+SharedPlan eagerFold(const FoldRequest& request);
+
+/// Through the stages, a chunk of the vector at a time: what others own of a chunk is exported, the own block
+/// reduced and left in the stage, the others' blocks imported. Three chunks are under way at a time, one in
+/// each of these. Each rank reads and writes its buffers alone: they may be anywhere. Copies 2 (n-1)/n of the
+/// vector besides the reduction.
+SharedPlan stagedFold(const FoldRequest& request, const StageShape& shape);
+
+/// Straight from all inputs: each must be readable by everybody, and writable those outputs that others own
+/// parts of (kAllReduce: all, kReduce: the root's). One pass over the data, and one wait at its end.
+SharedPlan directFold(const FoldRequest& request);
+
+}  // namespace popdist::plan

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// A collective between ranks that share memory, as data: the steps of one rank. Like plan.h for messages, a
+// pure function makes it and shared/step_runner.h carries it out.
+//
+// Each rank has a *stage*, memory that the others can read. Where the user's own buffers can be read by all
+// (a popdist::Buffer), plans do without it. Ranks tell each other how far they are by counters that only
+// grow; no step writes what somebody may still read.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace popdist::plan {
+
+/// What a rank says of itself, in chunks. Of a plan without chunks: 1 when it is done.
+enum class Counter : std::uint8_t {
+  kExported,  ///< its part of the chunk is in its stage
+  kFolded,    ///< its block of the chunk is reduced
+  kDone,      ///< it will not look at the chunk any more
+};
+
+enum class SharedStepKind : std::uint8_t {
+  kExport,    ///< own stage = own input
+  kImport,    ///< own output = `rank`'s stage
+  kFetch,     ///< own output = `rank`'s input; `rank` may be this one
+  kFold,      ///< own input, and the others' from their stages, reduced in order of rank
+  kFoldFrom,  ///< all inputs where they are, reduced in order of rank
+  kPost,      ///< own `counter` = `value`
+  kAwait,     ///< until all others' `counter`s are at least `value`
+  kMeet,      ///< tells all others what this rank is about to do, and waits until all have; once in each plan
+};
+
+/// Where a fold's result goes. A set.
+enum FoldTarget : std::uint8_t {
+  kNowhere = 0,
+  kOwnOutput = 1,
+  kOwnStage = 2,
+  kAllOutputs = 4,  ///< of every rank
+  kRankOutput = 8,  ///< of `rank`
+};
+
+/// Offsets and sizes are bytes; of inputs and outputs from the beginning of the user's buffer.
+struct SharedStep {
+  SharedStepKind kind = SharedStepKind::kAwait;
+  Counter counter = Counter::kDone;  ///< kPost, kAwait
+  std::uint8_t targets = kNowhere;   ///< kFold, kFoldFrom
+  int rank = -1;                     ///< kImport, kFetch, kRankOutput
+  std::size_t input = 0;
+  std::size_t output = 0;
+  std::size_t stage = 0;
+  std::size_t bytes = 0;
+  std::uint64_t value = 0;  ///< kPost, kAwait: counted from the beginning of the call
+
+  friend bool operator==(const SharedStep&, const SharedStep&) = default;
+};
+
+struct SharedPlan {
+  std::vector<SharedStep> steps;
+  std::uint64_t chunks = 0;  ///< by which all counters have grown in the end
+};
+
+/// The stages' geometry: so many slots, used in turn, of so many bytes each.
+struct StageShape {
+  std::size_t slot_bytes = 0;
+  std::size_t slots = 0;
+};
+
+/// Of a staged plan: what needs nobody else comes before the meeting.
+inline void meetBeforeFirstWait(SharedPlan& plan) {
+  auto at = plan.steps.begin();
+  while (at != plan.steps.end() && at->kind != SharedStepKind::kAwait) ++at;
+  plan.steps.insert(at, {.kind = SharedStepKind::kMeet});
+}
+
+/// The end of a direct plan: nobody's input or output is touched by others any more.
+inline void partTogether(SharedPlan& plan) {
+  plan.steps.push_back({.kind = SharedStepKind::kPost, .counter = Counter::kDone, .value = 1});
+  plan.steps.push_back({.kind = SharedStepKind::kAwait, .counter = Counter::kDone, .value = 1});
+  plan.chunks = 1;
+}
+
+}  // namespace popdist::plan

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the ranks of a communicator have in common in their host's segment: a note and counters of each, a
+// bell, and the stages. All-zero is ready for use. Written by its rank alone, read by all.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "libpopdist/src/plan/shared_plan.h"
+
+namespace popdist::shared {
+
+/// Two lines: processors fetch them in pairs.
+inline constexpr std::size_t kApartBytes = 128;
+
+/// Of a user's buffer that the others cannot see.
+inline constexpr std::uint64_t kPrivate = ~std::uint64_t{0};
+inline constexpr std::size_t kInlineBytes = 40;
+inline constexpr std::size_t kTensorBytes = 32;
+
+/// What a rank says of the call that it is in. There are two, used in turn: nobody is more than one call
+/// ahead. The first line is all that a small call needs.
+struct alignas(kApartBytes) Note {
+  std::atomic<std::uint64_t> call{0};  ///< its number from 1 on; written last
+  std::uint64_t what = 0;              ///< operation, type, operator, root: equal on all ranks
+  std::uint64_t count = 0;             ///< elements: likewise
+  std::array<std::byte, kInlineBytes> data{};
+  std::uint64_t input = kPrivate;  ///< offset in the segment
+  std::uint64_t output = kPrivate;
+  std::array<char, kTensorBytes> tensor{};  ///< its name, cut
+};
+static_assert(sizeof(Note) == kApartBytes && offsetof(Note, input) == 64);
+
+struct alignas(kApartBytes) Progress {
+  std::array<std::atomic<std::uint64_t>, 3> counters{};  ///< by plan::Counter
+};
+
+/// Wakes those who sleep. Costs a look when nobody does.
+struct alignas(kApartBytes) Bell {
+  std::atomic<std::uint32_t> rings{0};
+  std::atomic<std::uint32_t> sleepers{0};
+};
+
+/// Why a rank has given up, for the others.
+struct alignas(kApartBytes) Surrender {
+  std::atomic<std::uint32_t> raised{0};  ///< 1: being written, 2: there
+  std::int32_t rank = -1;
+  std::int32_t instance = -1;  ///< that is to blame; -1: none
+  std::int32_t code = 0;
+  std::array<char, 496> text{};
+};
+
+class Board {
+ public:
+  Board() = default;
+  Board(std::byte* memory, int ranks, plan::StageShape shape)
+      : memory_(memory),
+        ranks_(static_cast<std::size_t>(ranks)),
+        half_bytes_(shape.slots * shape.slot_bytes) {}
+
+  static std::size_t bytesFor(int ranks, plan::StageShape shape) {
+    const auto n = static_cast<std::size_t>(ranks);
+    return sizeof(Bell) + sizeof(Surrender) + n * (2 * sizeof(Note) + sizeof(Progress)) +
+           2 * n * shape.slots * shape.slot_bytes + kPageBytes;
+  }
+
+  Bell& bell() const { return *reinterpret_cast<Bell*>(memory_); }
+  Surrender& surrender() const { return *reinterpret_cast<Surrender*>(memory_ + sizeof(Bell)); }
+  /// `parity` of the call's number.
+  Note& note(int rank, std::uint64_t parity) const {
+    return reinterpret_cast<Note*>(memory_ + kNotesAt)[parity * ranks_ + static_cast<std::size_t>(rank)];
+  }
+  std::atomic<std::uint64_t>& counter(int rank, plan::Counter counter) const {
+    auto* const all = reinterpret_cast<Progress*>(memory_ + kNotesAt + 2 * ranks_ * sizeof(Note));
+    return all[static_cast<std::size_t>(rank)].counters[static_cast<std::size_t>(counter)];
+  }
+  /// Two for each rank, used in turn as the notes are.
+  std::byte* stage(int rank, std::uint64_t parity) const {
+    const std::size_t head = kNotesAt + ranks_ * (2 * sizeof(Note) + sizeof(Progress));
+    const std::size_t begin = (head + kPageBytes - 1) / kPageBytes * kPageBytes;
+    return memory_ + begin + (2 * static_cast<std::size_t>(rank) + parity) * half_bytes_;
+  }
+
+ private:
+  static constexpr std::size_t kPageBytes = 4096;
+  static constexpr std::size_t kNotesAt = sizeof(Bell) + sizeof(Surrender);
+
+  std::byte* memory_ = nullptr;
+  std::size_t ranks_ = 0;
+  std::size_t half_bytes_ = 0;
+};
+
+}  // namespace popdist::shared

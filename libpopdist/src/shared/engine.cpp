@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/src/shared/engine.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "libpopdist/src/reduce/copy.h"
+
+namespace popdist::shared {
+
+using plan::Counter;
+using plan::SharedStep;
+using plan::SharedStepKind;
+
+Engine::Engine(Place place, exec::PeerMonitor& monitor, bool a_core_each, Describe describe)
+    : place_(place),
+      board_(place.board),
+      describe_(std::move(describe)),
+      waiter_({.board = place.board,
+               .rank = place.rank,
+               .monitor = &monitor,
+               .a_core_each = a_core_each,
+               .describe = [this](int rank) { return whereIs(rank); }}) {
+  from_.reserve(static_cast<std::size_t>(place.ranks));
+  to_.reserve(static_cast<std::size_t>(place.ranks) + 1);
+}
+
+// ---- meeting
+
+void Engine::begin(const Call& call) {
+  if (std::exchange(begun_, true)) return;
+  ++call_number_;
+  waiter_.start(call.timeout);
+}
+
+void Engine::end() {
+  begun_ = false;
+  met_ = false;
+}
+
+Note& Engine::ownNote(const Call& call) {
+  Note& note = board_.note(place_.rank, parity());
+  note.what = call.what;
+  note.count = call.count;
+  return note;
+}
+
+bool Engine::exchange(const Call& call, const void* data, std::size_t bytes) {
+  begin(call);
+  Note& note = ownNote(call);
+  if (bytes > 0) std::memcpy(note.data.data(), data, bytes);
+  end();
+  return awaitAll(call);
+}
+
+bool Engine::meet(const Call& call, const Buffers& buffers) {
+  begin(call);
+  Note& note = ownNote(call);
+  note.input = offsetOf(buffers.input);
+  note.output = offsetOf(buffers.output);
+  note.tensor.fill('\0');
+  std::memcpy(note.tensor.data(), call.tensor.data(), std::min(call.tensor.size(), kTensorBytes - 1));
+  met_ = true;
+  return awaitAll(call);
+}
+
+bool Engine::awaitAll(const Call& call) {
+  board_.note(place_.rank, parity()).call.store(call_number_, std::memory_order_release);
+  waiter_.tell();
+  for (int rank = 0; rank < place_.ranks; ++rank) {
+    if (rank == place_.rank) continue;
+    const Note& theirs = board_.note(rank, parity());
+    if (!waiter_.until(theirs.call, call_number_, rank) || !matches(theirs, call, rank)) return false;
+  }
+  return true;
+}
+
+bool Engine::matches(const Note& theirs, const Call& call, int rank) {
+  if (theirs.what == call.what && theirs.count == call.count) [[likely]]
+    return true;
+  mismatch_ = {
+      .status = pop::failedPrecondition("rank " + std::to_string(rank) + " does not match: it calls " +
+                                        describe_(theirs.what, theirs.count, theirs.tensor.data()) +
+                                        ", this rank " + describe_(call.what, call.count, call.tensor)),
+      .peer_rank = rank};
+  return false;
+}
+
+std::string Engine::whereIs(int rank) const {
+  const Note& last =
+      board_.note(rank, 0).call >= board_.note(rank, 1).call ? board_.note(rank, 0) : board_.note(rank, 1);
+  const std::uint64_t number = last.call.load(std::memory_order_acquire);
+  if (number == 0) return "it has made no call yet, this rank is in call " + std::to_string(call_number_);
+  return (number < call_number_
+              ? "it has not come to call " + std::to_string(call_number_) + "; its last was call "
+              : "it is in call ") +
+         std::to_string(number) + ", " + describe_(last.what, last.count, last.tensor.data());
+}
+
+std::uint64_t Engine::offsetOf(const void* buffer) const {
+  const auto* const address = static_cast<const std::byte*>(buffer);
+  const bool inside = address >= place_.segment && address < place_.segment + place_.segment_bytes;
+  return inside ? static_cast<std::uint64_t>(address - place_.segment) : kPrivate;
+}
+
+// ---- steps
+
+bool Engine::run(const Call& call, const Buffers& buffers, const plan::SharedPlan& plan,
+                 const reduce::FoldSpec& fold, bool streaming) {
+  buffers_ = buffers;
+  spec_ = fold;
+  streaming_ = streaming;
+  begin(call);
+  const bool all_well = std::all_of(plan.steps.begin(), plan.steps.end(), [&](const SharedStep& each) {
+    return each.kind == SharedStepKind::kMeet ? met_ || meet(call, buffers) : step(each);
+  });
+  chunks_ += plan.chunks;
+  end();
+  return all_well;
+}
+
+bool Engine::step(const SharedStep& step) {
+  std::byte* const own_stage = board_.stage(place_.rank, parity());
+  const auto* const input = static_cast<const std::byte*>(buffers_.input);
+  auto* const output = static_cast<std::byte*>(buffers_.output);
+  switch (step.kind) {
+    case SharedStepKind::kExport:
+      reduce::copyCached(own_stage + step.stage, input + step.input, step.bytes);
+      return true;
+    case SharedStepKind::kImport:
+      copy(output + step.output, board_.stage(step.rank, parity()) + step.stage, step.bytes);
+      return true;
+    case SharedStepKind::kFetch: {
+      const std::byte* const from = (step.rank == place_.rank ? input : inputOf(step.rank)) + step.input;
+      if (from != output + step.output) copy(output + step.output, from, step.bytes);
+      return true;
+    }
+    case SharedStepKind::kFold:
+    case SharedStepKind::kFoldFrom:
+      fold(step);
+      return true;
+    case SharedStepKind::kPost:
+      board_.counter(place_.rank, step.counter).store(chunks_ + step.value, std::memory_order_release);
+      waiter_.tell();
+      return true;
+    case SharedStepKind::kAwait:
+      return await(step.counter, chunks_ + step.value);
+    case SharedStepKind::kMeet:
+      return true;
+  }
+  return true;
+}
+
+bool Engine::await(Counter counter, std::uint64_t value) {
+  for (int rank = 0; rank < place_.ranks; ++rank) {
+    if (rank != place_.rank && !waiter_.until(board_.counter(rank, counter), value, rank)) return false;
+  }
+  return true;
+}
+
+void Engine::fold(const SharedStep& step) {
+  const bool direct = step.kind == SharedStepKind::kFoldFrom;
+  from_.clear();
+  to_.clear();
+  for (int rank = 0; rank < place_.ranks; ++rank) {
+    if (rank == place_.rank)
+      from_.push_back(static_cast<const std::byte*>(buffers_.input) + step.input);
+    else
+      from_.push_back(direct ? inputOf(rank) + step.input : board_.stage(rank, parity()) + step.stage);
+    if ((step.targets & plan::kAllOutputs) != 0) to_.push_back(outputOf(rank) + step.output);
+  }
+  if ((step.targets & plan::kOwnOutput) != 0)
+    to_.push_back(static_cast<std::byte*>(buffers_.output) + step.output);
+  if ((step.targets & plan::kOwnStage) != 0) to_.push_back(board_.stage(place_.rank, parity()) + step.stage);
+  if ((step.targets & plan::kRankOutput) != 0) to_.push_back(outputOf(step.rank) + step.output);
+  reduce::FoldSpec spec = spec_;
+  spec.streaming = streaming_ && direct && to_.front() != from_.front();
+  reduce::fold(spec, to_, from_, step.bytes / sizeOf(spec.type));
+}
+
+void Engine::copy(void* to, const void* from, std::size_t bytes) const {
+  if (streaming_)
+    reduce::copyStreaming(to, from, bytes);
+  else
+    reduce::copyCached(to, from, bytes);
+}
+
+const std::byte* Engine::inputOf(int rank) const {
+  if (rank == place_.rank) return static_cast<const std::byte*>(buffers_.input);
+  return place_.segment + board_.note(rank, parity()).input;
+}
+
+std::byte* Engine::outputOf(int rank) const {
+  if (rank == place_.rank) return static_cast<std::byte*>(buffers_.output);
+  return place_.segment + board_.note(rank, parity()).output;
+}
+
+// ---- failures
+
+exec::Failure Engine::takeFailure() {
+  exec::Failure failure = mismatch_.status.ok() ? waiter_.failure() : mismatch_;
+  Surrender& surrender = board_.surrender();
+  std::uint32_t nobody = 0;
+  if (surrender.raised.compare_exchange_strong(nobody, 1)) {
+    surrender.rank = place_.rank;
+    surrender.instance = failure.peer_instance;
+    surrender.code = static_cast<std::int32_t>(failure.status.code());
+    const std::string& text = failure.status.message();
+    const std::size_t length = std::min(text.size(), surrender.text.size() - 1);
+    std::memcpy(surrender.text.data(), text.data(), length);
+    surrender.text[length] = '\0';
+    surrender.raised.store(2, std::memory_order_release);
+  }
+  waiter_.tell();
+  return failure;
+}
+
+}  // namespace popdist::shared

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collectives of ranks that share a host's segment: carries out the steps of shared plans. One rank's part;
+// the caller's thread does all the work.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/status.h"
+#include "libpopdist/src/exec/executor.h"
+#include "libpopdist/src/reduce/fold.h"
+#include "libpopdist/src/shared/board.h"
+#include "libpopdist/src/shared/waiter.h"
+
+namespace popdist::shared {
+
+/// A call, as all ranks must make it.
+struct Call {
+  std::uint64_t what = 0;  ///< CallKey::packed
+  std::uint64_t count = 0;
+  std::string_view tensor;
+  std::chrono::milliseconds timeout{0};
+};
+
+struct Buffers {
+  const void* input = nullptr;
+  void* output = nullptr;
+};
+
+class Engine {
+ public:
+  struct Place {
+    std::byte* segment = nullptr;
+    std::size_t segment_bytes = 0;
+    Board board;
+    int rank = 0;
+    int ranks = 1;
+  };
+
+  /// `describe(what, count, tensor)`: a call in words.
+  using Describe =
+      std::function<std::string(std::uint64_t what, std::uint64_t count, std::string_view tensor)>;
+
+  Engine(Place place, exec::PeerMonitor& monitor, bool a_core_each, Describe describe);
+
+  /// A call of at most kInlineBytes: everybody's bytes are there for everybody when it returns true. `bytes`
+  /// of data(rank) are of the call that was made last.
+  bool exchange(const Call& call, const void* data, std::size_t bytes);
+  const std::byte* data(int rank) const { return board_.note(rank, parity()).data.data(); }
+
+  /// Tells the others of a call and waits until all are in it: then mapped() is known. run() does it where it
+  /// has not been done.
+  bool meet(const Call& call, const Buffers& buffers);
+
+  /// Whether all of `input` (`output`) of rank `rank` lies where everybody can reach it. After meet().
+  bool inputMapped(int rank) const { return board_.note(rank, parity()).input != kPrivate; }
+  bool outputMapped(int rank) const { return board_.note(rank, parity()).output != kPrivate; }
+  /// The same of a buffer of our own, at any time.
+  bool isMapped(const void* buffer) const { return offsetOf(buffer) != kPrivate; }
+
+  /// Carries out `plan`. `fold` is for the steps that reduce.
+  bool run(const Call& call, const Buffers& buffers, const plan::SharedPlan& plan,
+           const reduce::FoldSpec& fold, bool streaming);
+
+  /// After one of the above was false. The communicator is of no use any more, and the others are told.
+  exec::Failure takeFailure();
+
+ private:
+  std::uint64_t parity() const { return call_number_ & 1; }
+  std::uint64_t offsetOf(const void* buffer) const;
+  void begin(const Call& call);
+  void end();
+  Note& ownNote(const Call& call);
+  bool awaitAll(const Call& call);
+  bool matches(const Note& theirs, const Call& call, int rank);
+  bool step(const plan::SharedStep& step);
+  bool await(plan::Counter counter, std::uint64_t value);
+  void fold(const plan::SharedStep& step);
+  void copy(void* to, const void* from, std::size_t bytes) const;
+  const std::byte* inputOf(int rank) const;
+  std::byte* outputOf(int rank) const;
+  std::string whereIs(int rank) const;
+
+  const Place place_;
+  const Board board_;
+  const Describe describe_;
+  Waiter waiter_;
+  std::uint64_t call_number_ = 0;
+  std::uint64_t chunks_ = 0;  ///< of all calls so far
+  bool begun_ = false;        ///< a call is under way
+  bool met_ = false;          ///< in that call
+  Buffers buffers_;
+  reduce::FoldSpec spec_;
+  bool streaming_ = false;
+  std::vector<const void*> from_;
+  std::vector<void*> to_;
+  exec::Failure mismatch_;
+};
+
+}  // namespace popdist::shared

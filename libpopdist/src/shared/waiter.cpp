@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/src/shared/waiter.h"
+
+#include <sched.h>
+
+#include "common/sys/futex.h"
+
+namespace popdist::shared {
+
+bool Waiter::patiently(const std::atomic<std::uint64_t>& word, std::uint64_t value, int whose) {
+  if (!deadline_) deadline_ = std::chrono::steady_clock::now() + timeout_;
+  for (int turn = 0;; ++turn) {
+    if (word.load(std::memory_order_acquire) >= value) return true;
+    if (hopeless(whose)) {
+      // What the other has done before its end counts.
+      return word.load(std::memory_order_acquire) >= value;
+    }
+    if (turn < kYields)
+      ::sched_yield();
+    else
+      sleep(word, value);
+  }
+}
+
+void Waiter::sleep(const std::atomic<std::uint64_t>& word, std::uint64_t value) {
+  Bell& bell = setting_.board.bell();
+  bell.sleepers.fetch_add(1, std::memory_order_seq_cst);
+  const std::uint32_t rings = bell.rings.load(std::memory_order_seq_cst);
+  if (word.load(std::memory_order_seq_cst) < value) pop::sys::futexWait(bell.rings, rings, kLongestSleep);
+  bell.sleepers.fetch_sub(1, std::memory_order_seq_cst);
+}
+
+void Waiter::ring() {
+  Bell& bell = setting_.board.bell();
+  bell.rings.fetch_add(1, std::memory_order_seq_cst);
+  pop::sys::futexWakeAll(bell.rings);
+}
+
+// A death first: it is the reason why somebody else gives up.
+bool Waiter::hopeless(int whose) {
+  if (setting_.monitor->anyEnded()) {
+    if (const auto loss = setting_.monitor->loss({&whose, 1})) {
+      failure_ = {.status = pop::unavailable(loss->text), .peer_instance = loss->instance};
+      return true;
+    }
+  }
+  if (setting_.board.surrender().raised.load(std::memory_order_acquire) == 2) {
+    failure_ = surrendered();
+    return true;
+  }
+  if (std::chrono::steady_clock::now() < *deadline_) return false;
+  failure_ = {.status = {pop::Code::kDeadlineExceeded,
+                         "the deadline has passed, waiting for rank " + std::to_string(whose) +
+                             " (Context::setTimeout): " + setting_.describe(whose)},
+              .peer_rank = whose};
+  return true;
+}
+
+exec::Failure Waiter::surrendered() const {
+  const Surrender& surrender = setting_.board.surrender();
+  return {.status = {static_cast<pop::Code>(surrender.code),
+                     "rank " + std::to_string(surrender.rank) + " has given up: " + surrender.text.data()},
+          .peer_instance = surrender.instance,
+          .peer_rank = surrender.rank};
+}
+
+}  // namespace popdist::shared
