@@ -11,12 +11,21 @@ namespace pop::bench::collectives {
 namespace {
 
 // As poprun starts them unasked: free to run on all cores.
-Contestant popdist(const std::string& name) {
+Contestant popdist(const std::string& name, const std::string& memory) {
   return {.name = name,
           .family = Family::kOurs,
           .launcher = "poprun",
           .ranks_option = "--num-instances",
-          .rank_program = "bench_collectives_popdist"};
+          .rank_program = "bench_collectives_popdist",
+          .variant = memory};
+}
+
+// A barrier has no memory: it is measured once.
+Contestant inSharedBuffers() {
+  Contestant contestant = popdist(kShared, "shared");
+  contestant.operations = {Operation::kAllReduce, Operation::kBroadcast, Operation::kAllGather,
+                           Operation::kReduceScatter, Operation::kAllToAll};
+  return contestant;
 }
 
 // Bound to cores while there are enough. Otherwise it must be told that it may share them, and to yield
@@ -68,16 +77,16 @@ Contestant mpichReleaseGather() {
 
 // Started by poprun as ours are. Never bound: its second thread would share a rank's core.
 Contestant gloo(const std::string& name, const std::string& variant, std::vector<Operation> operations) {
-  Contestant contestant = popdist(name);
+  Contestant contestant = popdist(name, variant);
   contestant.family = Family::kGloo;
   contestant.rank_program = "bench_collectives_gloo";
-  contestant.variant = variant;
   contestant.operations = std::move(operations);
   return contestant;
 }
 
 std::vector<Contestant> allContestants() {
-  return {popdist(kPrivate),
+  return {popdist(kPrivate, "private"),
+          inSharedBuffers(),
           openMpi("openmpi", Family::kOpenMpi, "vader,self", {}),
           openMpiAllReduce("openmpi-ring", "4"),
           openMpiAllReduce("openmpi-rabenseifner", "6"),

@@ -60,7 +60,7 @@ void applyQuick(const CLI::App& app, Bound& bound) {
   Options& options = bound.options;
   if (app.count("--ranks") == 0) options.ranks = {2, 4};
   if (app.count("--bytes") == 0) options.bytes = {8, 64 * kKiB, kMiB};
-  if (app.count("--only") == 0) options.only = {kPrivate};
+  if (app.count("--only") == 0) options.only = {kPrivate, kShared};
   if (app.count("--repeats") == 0) options.repeats = 2;
   if (app.count("--quiet-patience-ms") == 0) bound.quiet_patience_ms = 0;
   options.rounds = 1;

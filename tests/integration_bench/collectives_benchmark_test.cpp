@@ -27,10 +27,10 @@ TEST(CollectivesBenchmark, QuickRunMeasuresEveryOperationAndJudgesIt) {
   EXPECT_THAT(output, HasSubstr(R"({"type": "machine", "cpu_model": )"));
   for (const std::string operation :
        {"all-reduce", "broadcast", "all-gather", "reduce-scatter", "all-to-all"}) {
-    EXPECT_THAT(output,
-                HasSubstr(R"({"type": "time", "operation": ")" + operation +
-                          R"(", "element": "float", "ranks": 2, "bytes": 65536, "contestant": "private", )" +
-                          R"("batches": 2,)"));
+    for (const std::string memory : {"private", "shared"})
+      EXPECT_THAT(output, HasSubstr(R"({"type": "time", "operation": ")" + operation +
+                                    R"(", "element": "float", "ranks": 2, "bytes": 65536, "contestant": ")" +
+                                    memory + R"(", "batches": 2,)"));
   }
   EXPECT_THAT(output, HasSubstr(R"("element": "bfloat16", "ranks": 2, "bytes": 1048576,)"));
   EXPECT_THAT(output, HasSubstr(R"({"type": "limits", "operation": "all-reduce", "element": "float",)"));

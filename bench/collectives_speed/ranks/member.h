@@ -17,7 +17,8 @@ class Member {
   virtual int rank() const = 0;
   virtual int size() const = 0;
 
-  /// Page-aligned, and there until the process ends. The default is a program's ordinary memory.
+  /// Aligned to 64 bytes at least, and there until the process ends. The default is a program's ordinary
+  /// memory.
   virtual void* allocate(std::size_t bytes) {
     constexpr std::size_t kPage = 4096;
     void* memory = std::aligned_alloc(kPage, (bytes + kPage - 1) / kPage * kPage);

@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // A rank of libpopdist.
+#include <string_view>
+
 #include "bench/collectives_speed/ranks/protocol.h"
+#include "popdist/buffer.hpp"
 #include "popdist/context.hpp"
 
 namespace pop::bench::collectives {
 namespace {
 
+// VARIANT chooses the memory: private or shared.
 class PopdistMember : public Member {
  public:
-  explicit PopdistMember(popdist::Type type) : type_(type) {}
+  PopdistMember(popdist::Type type, std::string_view variant)
+      : type_(type), memory_is_shared_(variant == "shared") {}
 
   int rank() const override { return world_.rank(); }
   int size() const override { return world_.size(); }
-  void allReduce(void* data, std::size_t count) override { world_.allReduceSum(data, count, type_); }
+  void* allocate(std::size_t bytes) override {
+    return memory_is_shared_ ? popdist::allocateShared(context_, bytes) : Member::allocate(bytes);
+  }
+  void allReduce(void* data, std::size_t count) override { world_.allReduce(data, data, count, type_); }
   void broadcast(void* data, std::size_t count, int root) override {
     world_.broadcast(data, count, type_, root);
   }
@@ -26,11 +34,13 @@ class PopdistMember : public Member {
   void allToAll(const void* in, void* out, std::size_t count) override {
     world_.allToAll(in, out, count, type_);
   }
-  void barrier() override { world_.synchronize(); }
+  void barrier() override { world_.barrier(); }
 
  private:
-  popdist::Communicator& world_ = popdist::Context::fromEnvironment().world();
+  popdist::Context& context_ = popdist::Context::fromEnvironment();
+  popdist::Communicator& world_ = context_.world();
   const popdist::Type type_;
+  const bool memory_is_shared_;
 };
 
 }  // namespace
@@ -38,6 +48,6 @@ class PopdistMember : public Member {
 
 int main(int argc, char** argv) {
   const auto task = pop::bench::collectives::taskFrom(argc, argv);
-  pop::bench::collectives::PopdistMember member(task.type);
+  pop::bench::collectives::PopdistMember member(task.type, task.variant);
   pop::bench::collectives::measure(member, task);
 }

@@ -30,7 +30,7 @@ TEST(CollectivesOptions, WhatIsAskedForByNameCountsInAQuickRunToo) {
   const auto options = parse({"--quick", "--ranks", "8"});
   ASSERT_TRUE(options.ok());
   EXPECT_THAT(options.value().ranks, ElementsAre(8));
-  EXPECT_THAT(options.value().only, ElementsAre("private"));
+  EXPECT_THAT(options.value().only, ElementsAre("private", "shared"));
   EXPECT_EQ(options.value().batchesOfRun(), 2);
 }
 
