@@ -28,6 +28,12 @@ Contestant inSharedBuffers() {
   return contestant;
 }
 
+Contestant overTcp() {
+  Contestant contestant = popdist(kTcp, "tcp");
+  contestant.environment = {"POPDIST_TRANSPORT=tcp"};
+  return contestant;
+}
+
 // Bound to cores while there are enough. Otherwise it must be told that it may share them, and to yield
 // (it would, by its own count of slots, but not where that is more than the cores).
 Contestant openMpi(const std::string& name, Family family, const std::string& transports,
@@ -87,6 +93,7 @@ Contestant gloo(const std::string& name, const std::string& variant, std::vector
 std::vector<Contestant> allContestants() {
   return {popdist(kPrivate, "private"),
           inSharedBuffers(),
+          overTcp(),
           openMpi("openmpi", Family::kOpenMpi, "vader,self", {}),
           openMpiAllReduce("openmpi-ring", "4"),
           openMpiAllReduce("openmpi-rabenseifner", "6"),

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A rank of libpopdist.
+#include <sys/socket.h>
+
+#include <cstdio>
+#include <cstdlib>
 #include <string_view>
 
 #include "bench/collectives_speed/ranks/protocol.h"
@@ -9,7 +13,7 @@
 namespace pop::bench::collectives {
 namespace {
 
-// VARIANT chooses the memory: private or shared.
+// VARIANT: "private" or "shared" memory, or "tcp", private memory over TCP.
 class PopdistMember : public Member {
  public:
   PopdistMember(popdist::Type type, std::string_view variant)
@@ -43,6 +47,19 @@ class PopdistMember : public Member {
   const bool memory_is_shared_;
 };
 
+// What is called TCP must not be measured in shared memory, by a library that takes another way unasked.
+void requireTcpConnection() {
+  constexpr int kMostFds = 4096;
+  for (int fd = 0; fd < kMostFds; ++fd) {
+    int domain = 0;
+    socklen_t size = sizeof(domain);
+    const bool is_socket = ::getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0;
+    if (is_socket && (domain == AF_INET || domain == AF_INET6)) return;
+  }
+  std::fputs("this libpopdist has not used TCP within a host\n", stderr);
+  std::exit(1);
+}
+
 }  // namespace
 }  // namespace pop::bench::collectives
 
@@ -50,4 +67,5 @@ int main(int argc, char** argv) {
   const auto task = pop::bench::collectives::taskFrom(argc, argv);
   pop::bench::collectives::PopdistMember member(task.type, task.variant);
   pop::bench::collectives::measure(member, task);
+  if (std::string_view(task.variant) == "tcp") pop::bench::collectives::requireTcpConnection();
 }
