@@ -16,7 +16,8 @@ namespace pop::bench::collectives {
 namespace {
 
 constexpr double kBatchSeconds = 0.02;
-constexpr double kLongWarmUpSeconds = 0.005;  // enough to tell from it how many operations a batch takes
+constexpr double kLongEnoughSeconds = 0.005;  // to tell from it how many operations a batch takes
+constexpr int kBatchesNotCounted = 5;         // for so long schedulers leave two ranks on one core
 constexpr std::uint32_t kGrowth = 8;          // of batches while warming up
 constexpr double kSlowSeconds = 0.4;          // operations that take longer are measured
 constexpr int kBatchesOfSlow = 2;             // in so many batches only
@@ -89,8 +90,10 @@ class Measurement {
     for (std::uint32_t operations = 1;; operations *= kGrowth) {
       const double seconds = fromRoot(secondsOf(operations));
       if (seconds / operations > kSlowSeconds) batches_ = std::min(batches_, kBatchesOfSlow);
-      if (seconds >= kLongWarmUpSeconds)
-        return std::max(static_cast<std::uint32_t>(operations * kBatchSeconds / seconds + 0.5), 1U);
+      if (seconds < kLongEnoughSeconds) continue;
+      operations = std::max(static_cast<std::uint32_t>(operations * kBatchSeconds / seconds + 0.5), 1U);
+      for (int batch = 0; batch < kBatchesNotCounted && operations > 1; ++batch) secondsOf(operations);
+      return operations;
     }
   }
 

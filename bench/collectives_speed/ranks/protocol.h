@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The protocol by which every contestant is measured, the same for all:
 //   check    one operation on known values, its result compared element by element
-//   warm up  batches of growing length, until the length is known that takes about 20 ms
+//   warm up  batches of growing length, until the length is known that takes about 20 ms; then five of that,
+//            unless it is one operation
 //   measure  batches of n operations back to back, a barrier before each and none inside; roots rotate.
 //            Time of a batch: the longest of any rank, from its leaving the barrier, over n.
 // What operations are timed on is infinity, which stays what it is under any number of sums.
