@@ -25,6 +25,7 @@ class Communicator::Impl {
   [[noreturn]] void refuse(const char* name, const std::string& why) const;
 
  private:
+  bool isPlain(const context::CollectiveCall& call) const;
   void check(const context::CollectiveCall& call) const;
   void checkBuffers(const context::CollectiveCall& call) const;
   void checkCounts(const char* name, std::span<const std::size_t> counts, Type type) const;

@@ -112,12 +112,11 @@ std::optional<plan::SharedAlgorithm> forcedAlgorithm() {
 }
 
 constexpr const char* kBoardKey = "board";
-const plan::StageShape kWholeStage{plan::kStageBytes, 1};
 
 // By rank 0, for all. 0: the segment is full.
 void offerBoard(Link& link, const std::string& prefix, int ranks) {
-  const std::size_t offset =
-      pop::contract::takePiece(link.segment().header(), shared::Board::bytesFor(ranks, kWholeStage));
+  const std::size_t bytes = shared::Board::bytesFor(ranks, plan::stageLayoutFor(ranks).bytes());
+  const std::size_t offset = pop::contract::takePiece(link.segment().header(), bytes);
   throwIfFailed(link.put(prefix + kBoardKey, std::to_string(offset)), kCreate);
 }
 
@@ -195,10 +194,12 @@ std::unique_ptr<Group> Group::create(Surroundings& surroundings, std::vector<int
 
 void Group::joinBoard(std::size_t offset) {
   const transport::SegmentView segment = surroundings_.link->segment();
+  const plan::StageLayout layout = plan::stageLayoutFor(size());
   shared_ = std::make_unique<SharedCalls>(
       shared::Engine::Place{.segment = segment.base,
                             .segment_bytes = segment.bytes,
-                            .board = shared::Board(segment.base + offset, size(), kWholeStage),
+                            .board = shared::Board(segment.base + offset, size(), layout.bytes()),
+                            .layout = layout,
                             .rank = local_ranks_.front(),
                             .ranks = size()},
       *monitor_, a_core_each_, forcedAlgorithm());

@@ -60,8 +60,8 @@ class Group {
   void runShared(const CollectiveCall& call) {
     if (broken_ || fork_ != forksOfThisProcess()) [[unlikely]]
       refuse(nameOf(call.operation));
-    if (const exec::Failure failure = shared_->run(call); !failure.status.ok()) [[unlikely]]
-      give(nameOf(call.operation), failure);
+    if (!shared_->run(call)) [[unlikely]]
+      give(nameOf(call.operation), shared_->takeFailure());
   }
   std::chrono::milliseconds timeout() const { return surroundings_.timeout(); }
   bool isShared() const { return shared_ != nullptr; }

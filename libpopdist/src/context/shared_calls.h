@@ -20,8 +20,9 @@ class SharedCalls {
   SharedCalls(shared::Engine::Place place, exec::PeerMonitor& monitor, bool a_core_each,
               std::optional<plan::SharedAlgorithm> forced);
 
-  /// Not ok: the communicator is of no use any more.
-  exec::Failure run(const CollectiveCall& call);
+  /// False: takeFailure() says why, and the communicator is of no use any more.
+  bool run(const CollectiveCall& call);
+  exec::Failure takeFailure() { return own_failure_.status.ok() ? engine_.takeFailure() : own_failure_; }
 
  private:
   using Algorithm = plan::SharedAlgorithm;
@@ -40,6 +41,7 @@ class SharedCalls {
 
   const int rank_;
   const int ranks_;
+  const plan::StageLayout layout_;
   const std::optional<Algorithm> forced_;
   shared::Engine engine_;
   std::map<Key, plan::SharedPlan> plans_;  ///< of calls that come again and again
