@@ -10,9 +10,8 @@ namespace pop::bench::collectives {
 namespace {
 
 constexpr const char* kLegend =
-    "Times are medians of batches. ~: most of the runs did not begin on a quiet machine. hK, fK: K runs "
-    "hung,\n"
-    "failed. -: no run ended well, or not measured.\n";
+    "Times and ratios are of medians of batches; in brackets, ratios of minima. ~: most of the runs did not\n"
+    "begin on a quiet machine. hK, fK: K runs hung, failed. -: no run ended well, or not measured.\n";
 
 // Three digits and more: "0.06", "8.71", "95.2", "2460".
 std::string microseconds(double us) {
@@ -96,7 +95,9 @@ std::string ratioTable(const Figures& figures, const Group& group, const std::st
     if (own == nullptr || cell.type != popdist::Type::kFloat) continue;
     const auto ratioTo = [&](const TimeFigure* rival) {
       has_row = has_row || rival != nullptr;
-      return rival == nullptr ? std::string("-") : ratioText(rival->us.median / own->us.median);
+      return rival == nullptr ? std::string("-")
+                              : ratioText(rival->us.median / own->us.median) + " (" +
+                                    ratioText(rival->us.min / own->us.min) + ")";
     };
     const TimeFigure* mpi = figures.fastest(cell, [](const TimeFigure& figure) {
       return figure.family == Family::kOpenMpi || figure.family == Family::kMpich;

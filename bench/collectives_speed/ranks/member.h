@@ -5,7 +5,9 @@
 
 #include <cstddef>
 #include <cstdlib>
+#include <memory>
 #include <new>
+#include <vector>
 
 namespace pop::bench::collectives {
 
@@ -17,13 +19,13 @@ class Member {
   virtual int rank() const = 0;
   virtual int size() const = 0;
 
-  /// Aligned to 64 bytes at least, and there until the process ends. The default is a program's ordinary
+  /// Aligned to 64 bytes at least, and there as long as the member. The default is a program's ordinary
   /// memory.
   virtual void* allocate(std::size_t bytes) {
     constexpr std::size_t kPage = 4096;
-    void* memory = std::aligned_alloc(kPage, (bytes + kPage - 1) / kPage * kPage);
-    if (memory == nullptr) throw std::bad_alloc();
-    return memory;
+    memory_.emplace_back(std::aligned_alloc(kPage, (bytes + kPage - 1) / kPage * kPage));
+    if (memory_.back() == nullptr) throw std::bad_alloc();
+    return memory_.back().get();
   }
 
   virtual void allReduce(void* data, std::size_t count) = 0;  // sum, in place
@@ -34,6 +36,12 @@ class Member {
   virtual void* reduceScatter(void* in, void* out, std::size_t count) = 0;
   virtual void allToAll(const void* in, void* out, std::size_t count) = 0;  // both: size() * count
   virtual void barrier() = 0;
+
+ private:
+  struct Free {
+    void operator()(void* memory) const { std::free(memory); }
+  };
+  std::vector<std::unique_ptr<void, Free>> memory_;
 };
 
 }  // namespace pop::bench::collectives

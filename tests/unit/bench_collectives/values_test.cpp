@@ -22,10 +22,6 @@ class QuietMember : public Member {
   explicit QuietMember(int rank) : rank_(rank) {}
   int rank() const override { return rank_; }
   int size() const override { return kRanks; }
-  void* allocate(std::size_t bytes) override {
-    memory_.push_back(std::make_unique<double[]>(bytes / sizeof(double) + 1));
-    return memory_.back().get();
-  }
   void allReduce(void*, std::size_t) override {}
   void broadcast(void*, std::size_t, int) override {}
   void allGather(const void*, void*, std::size_t) override {}
@@ -35,7 +31,6 @@ class QuietMember : public Member {
 
  private:
   const int rank_;
-  std::vector<std::unique_ptr<double[]>> memory_;
 };
 
 /// The buffers of all ranks, filled.
