@@ -100,11 +100,6 @@ std::vector<std::string> collectAddresses(Surroundings& surroundings, const std:
   return addresses;
 }
 
-// One rank each, so that a call is one thread's.
-bool areInstances(const std::vector<int>& instance_of_rank) {
-  return std::adjacent_find(instance_of_rank.begin(), instance_of_rank.end()) == instance_of_rank.end();
-}
-
 // For tests, and for whoever knows better.
 std::optional<plan::SharedAlgorithm> forcedAlgorithm() {
   const char* const name = std::getenv("POPDIST_SHARED_ALGORITHM");
@@ -161,7 +156,7 @@ Group::Group(Surroundings& surroundings, std::vector<int> instance_of_rank, std:
       a_core_each_(surroundings.num_local_instances <= usableCores()),
       monitor_(std::make_unique<ObituaryMonitor>(surroundings.link->segment().header(), instance_of_rank_)) {}
 
-std::unique_ptr<Group> Group::create(Surroundings& surroundings, std::vector<int> instance_of_rank) {
+std::unique_ptr<Group> Group::create(Surroundings& surroundings, std::vector<int> instance_of_rank, Way way) {
   for (const int instance : instance_of_rank) {
     if (!surroundings.isLocal(instance)) throwIfFailed({acrossHosts(instance)}, kCreate);
   }
@@ -171,20 +166,20 @@ std::unique_ptr<Group> Group::create(Surroundings& surroundings, std::vector<int
   const int ranks = static_cast<int>(instance_of_rank.size());
   std::vector<int> local_ranks = ranksOf(surroundings.instance_index, instance_of_rank);
 
+  const bool shares = way == Way::kSharedMemory;
   std::unique_ptr<transport::ShmGroup> transport;
   pop::Status failure;
-  if (!local_ranks.empty()) {
+  if (!local_ranks.empty() && !shares) {
     auto created = transport::ShmGroup::create(link.segment(), ranks, local_ranks);
     if (created.ok()) transport = std::move(*created);
     failure = created.status();
   }
-  offerAddresses(link, prefix, local_ranks, transport.get(), failure);
-  const bool shares = areInstances(instance_of_rank);
+  if (!shares) offerAddresses(link, prefix, local_ranks, transport.get(), failure);
   if (shares && !local_ranks.empty() && local_ranks.front() == 0) offerBoard(link, prefix, ranks);
   throwIfFailed(link.fence(tagOf(number, instance_of_rank), surroundings.timeout()), kCreate);
   throwIfFailed({failure}, kCreate);
-  if (!transport) return nullptr;
-  throwIfFailed({transport->connect(collectAddresses(surroundings, prefix, ranks))}, kCreate);
+  if (local_ranks.empty()) return nullptr;
+  if (transport) throwIfFailed({transport->connect(collectAddresses(surroundings, prefix, ranks))}, kCreate);
 
   std::unique_ptr<Group> group(new Group(surroundings, std::move(instance_of_rank), std::move(local_ranks)));
   group->transport_ = std::move(transport);
