@@ -8,8 +8,14 @@
 namespace pop::bench {
 namespace {
 
+// Characters, not bytes: of UTF-8's bytes those that begin one.
+std::size_t widthOf(const std::string& cell) {
+  return static_cast<std::size_t>(
+      std::count_if(cell.begin(), cell.end(), [](char byte) { return (byte & 0xC0) != 0x80; }));
+}
+
 std::string padded(const std::string& cell, std::size_t width, bool left) {
-  const std::string padding(width - cell.size(), ' ');
+  const std::string padding(width - widthOf(cell), ' ');
   return left ? cell + padding : padding + cell;
 }
 
@@ -19,7 +25,7 @@ std::string Table::text() const {
   std::vector<std::size_t> widths(rows_.front().size(), 3);
   for (const auto& row : rows_) {
     for (std::size_t i = 0; i < std::min(row.size(), widths.size()); ++i)
-      widths[i] = std::max(widths[i], row[i].size());
+      widths[i] = std::max(widths[i], widthOf(row[i]));
   }
   std::string text;
   for (std::size_t r = 0; r < rows_.size(); ++r) {

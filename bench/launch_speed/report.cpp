@@ -26,16 +26,6 @@ JsonLine toJson(const TimeFigure& figure) {
       .add("not_quiet", figure.not_quiet);
 }
 
-JsonLine toJson(const Goal& goal) {
-  return JsonLine("goal")
-      .add("goal", goal.text)
-      .add("value", goal.value)
-      .add(goal.at_least ? "at_least" : "at_most", goal.limit)
-      .add("unit", goal.unit)
-      .add("noisy", goal.is_noisy)
-      .add("reached", goal.reached());
-}
-
 std::string cellOf(const TimeFigure& figure) {
   const auto counted = static_cast<int>(figure.wall_ms.count);
   std::string cell = counted == 0 ? "-" : fixed(figure.wall_ms.median, figure.wall_ms.median < 100 ? 2 : 0);
@@ -43,17 +33,6 @@ std::string cellOf(const TimeFigure& figure) {
   if (figure.hung > 0) cell += " h" + std::to_string(figure.hung);
   if (figure.failed > 0) cell += " f" + std::to_string(figure.failed);
   return cell;
-}
-
-std::string goalTable(const std::vector<Goal>& goals) {
-  if (goals.empty()) return {};
-  Table table({"goal", "limit", "measured", "reached"});
-  for (const Goal& goal : goals) {
-    table.addRow({goal.text + (goal.unit.empty() ? "" : ", " + goal.unit),
-                  (goal.at_least ? ">= " : "<= ") + fixed(goal.limit, 1), fixed(goal.value, 2),
-                  std::string(goal.is_noisy ? "~" : "") + (goal.reached() ? "yes" : "NO")});
-  }
-  return "Goals\n\n" + table.text() + '\n';
 }
 
 namespace {

@@ -12,11 +12,8 @@
 namespace pop::bench {
 
 JsonLine toJson(const TimeFigure& figure);
-JsonLine toJson(const Goal& goal);
 /// "3.14", with what the reader must know: ~ most runs began on a busy machine, h hung, f failed.
 std::string cellOf(const TimeFigure& figure);
-/// With its heading; empty without goals.
-std::string goalTable(const std::vector<Goal>& goals);
 /// What the signs in tables mean.
 inline constexpr const char* kLegend =
     "~: most of the runs did not begin on a quiet machine. hK, fK: K runs hung, failed. -: no run ended "

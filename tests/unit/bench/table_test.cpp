@@ -24,5 +24,14 @@ TEST(Table, AShortRowEndsInEmptyCells) {
             "| x   |     |\n");
 }
 
+TEST(Table, AWidthIsOneOfCharacters) {
+  Table table({"time", "µs"});
+  table.addRow({"x", "12345"});
+  EXPECT_EQ(table.text(),
+            "| time |    µs |\n"
+            "|------|------:|\n"
+            "| x    | 12345 |\n");
+}
+
 }  // namespace
 }  // namespace pop::bench

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/collectives_speed/goals.h"
+
+#include <optional>
+#include <string>
+
+#include "bench/collectives_speed/goal_tables.h"
+
+namespace pop::bench::collectives {
+namespace {
+
+constexpr std::size_t kBulk = k16M;  // from here on a broadcast counts as one of weights
+
+bool isOf(Family family, Rival rival) {
+  switch (rival) {
+    case Rival::kMpi:
+      return family == Family::kOpenMpi || family == Family::kMpich;
+    case Rival::kOpenMpi:
+      return family == Family::kOpenMpi;
+    case Rival::kMpich:
+      return family == Family::kMpich;
+    case Rival::kGloo:
+      return family == Family::kGloo;
+    case Rival::kOpenMpiTcp:
+      return family == Family::kOpenMpiTcp;
+  }
+  return false;
+}
+
+bool isIn(const Cell& cell, const RatioGoal& goal) {
+  return cell.operation == goal.operation && cell.type == popdist::Type::kFloat &&
+         (goal.ranks == kAnyRanks || cell.ranks == goal.ranks) && cell.bytes >= goal.from &&
+         cell.bytes <= goal.to;
+}
+
+// Ratio of medians, the rival's over ours, of runs that were interleaved.
+void judgeRatios(const Figures& figures, const TimeFigure& ours, std::vector<Goal>& goals) {
+  for (const RatioGoal& wanted : kRatioGoals) {
+    if (wanted.ours != ours.contestant || !isIn(ours.cell, wanted)) continue;
+    const TimeFigure* rival = figures.fastest(
+        ours.cell, [&](const TimeFigure& figure) { return isOf(figure.family, wanted.rival); });
+    if (rival == nullptr) continue;
+    goals.push_back({.text = inWords(ours.cell) + ": " + rival->contestant + " / " + ours.contestant,
+                     .value = rival->us.median / ours.us.median,
+                     .limit = wanted.at_least,
+                     .at_least = true,
+                     .is_noisy = ours.mostlyNotQuiet() || rival->mostlyNotQuiet()});
+  }
+}
+
+std::optional<double> boundOf(const CellLimits& limits, const std::string& ours) {
+  if (ours == kPrivate) return limits.privateMemoryUs();
+  return ours == kShared ? limits.sharedMemoryUs() : limits.tcpUs();
+}
+
+void judgeBounds(const CellLimits& limits, const TimeFigure& ours, std::vector<Goal>& goals) {
+  if (ours.cell.type != popdist::Type::kFloat) return;
+  for (const BoundGoal& wanted : kBoundGoals) {
+    const bool is_in = ours.cell.ranks >= wanted.from_ranks && ours.cell.ranks <= wanted.to_ranks;
+    const std::optional<double> bound = boundOf(limits, wanted.ours);
+    if (wanted.ours != ours.contestant || !is_in || !bound || ours.cell.operation != kAllReduce) continue;
+    goals.push_back({.text = inWords(ours.cell) + ": bound / " + ours.contestant,
+                     .value = *bound / ours.us.median,
+                     .limit = wanted.at_least,
+                     .at_least = true,
+                     .is_noisy = ours.mostlyNotQuiet()});
+  }
+  if (const std::optional<double> bound = limits.smallUs(); bound && ours.cell.operation == kAllReduce) {
+    goals.push_back({.text = inWords(ours.cell) + ": " + ours.contestant + " / bound",
+                     .value = ours.us.median / *bound,
+                     .limit = kOfSmallBound,
+                     .is_noisy = ours.mostlyNotQuiet()});
+  }
+}
+
+// Of as many bytes.
+void judgeShortFloats(const Figures& figures, const TimeFigure& ours, std::vector<Goal>& goals) {
+  if (ours.cell.type == popdist::Type::kFloat || ours.cell.bytes <= k1M) return;
+  Cell of_float = ours.cell;
+  of_float.type = popdist::Type::kFloat;
+  const TimeFigure* floats = figures.time(of_float, ours.contestant);
+  if (floats == nullptr) return;
+  goals.push_back({.text = inWords(ours.cell) + ": " + ours.contestant + " / float",
+                   .value = ours.us.median / floats->us.median,
+                   .limit = kShortFloatsOfFloat,
+                   .is_noisy = ours.mostlyNotQuiet() || floats->mostlyNotQuiet()});
+}
+
+// Bytes that each receiver has got / time; of all receivers together from 4 ranks on.
+void judgeBroadcast(const CellLimits* limits, const TimeFigure& ours, std::vector<Goal>& goals) {
+  if (ours.cell.operation != kBroadcast || ours.cell.bytes < kBulk) return;
+  const double gb_s = static_cast<double>(ours.cell.bytes) / ours.us.median * 1e-3;
+  Goal goal{.text = inWords(ours.cell) + ": " + ours.contestant,
+            .at_least = true,
+            .is_noisy = ours.mostlyNotQuiet()};
+  if (ours.contestant == kShared && ours.cell.ranks == 2) {
+    goal.value = gb_s;
+    goal.limit = kBroadcastGbS;
+    goal.unit = "GB/s";
+  } else if (ours.contestant == kShared && ours.cell.ranks >= 4) {
+    goal.value = gb_s * (ours.cell.ranks - 1);
+    goal.limit = kBroadcastSumGbS;
+    goal.unit = "GB/s of all receivers";
+  } else if (ours.contestant == kTcp && ours.cell.ranks == 2 && limits != nullptr && limits->tcp_stream) {
+    goal.text += " / raw stream";
+    goal.value = gb_s / *limits->tcp_stream;
+    goal.limit = kTcpBroadcastOfStream;
+  } else {
+    return;
+  }
+  goals.push_back(std::move(goal));
+}
+
+}  // namespace
+
+std::vector<Goal> judge(const Figures& figures) {
+  std::vector<Goal> goals;
+  for (const TimeFigure& ours : figures.times) {
+    if (ours.family != Family::kOurs || !ours.measured()) continue;
+    const CellLimits* limits = figures.limitsOf(ours.cell);
+    judgeRatios(figures, ours, goals);
+    if (limits != nullptr) judgeBounds(*limits, ours, goals);
+    judgeShortFloats(figures, ours, goals);
+    judgeBroadcast(limits, ours, goals);
+  }
+  return goals;
+}
+
+}  // namespace pop::bench::collectives

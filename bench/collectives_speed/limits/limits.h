@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the machine itself can do: the raw measurements from which the bounds of collectives are computed.
+// Each function takes `batches` measurements, of all usable cores where it does not say otherwise.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "bench/collectives_speed/series.h"
+
+namespace pop::bench::collectives {
+
+/// GB/s that all cores together copy, `bytes` each, again and again; one series for each way to copy.
+std::vector<Series> copyRates(std::size_t bytes, int batches);
+
+/// GB/s of one connection over the loopback interface between two cores: "stream …", and "duplex …", the rate
+/// of each direction when both are used. One series of each for each size of sends and way of waiting.
+std::vector<Series> tcpRates(int batches);
+
+/// Microseconds until one thread sees what another has stored: "flag" between two cores that spin, "yield" on
+/// one core, by sched_yield.
+std::vector<Series> handoverTimes(int batches);
+
+/// Usable cores of this process.
+std::size_t coreCount();
+
+/// Runs body(core) at the same time on the first `threads` cores, each bound to its own; more threads than
+/// cores share the first.
+void onCores(std::size_t threads, bool all_on_first, const std::function<void(std::size_t thread)>& body);
+
+}  // namespace pop::bench::collectives

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Raw measurements, one series a line.
+// usage: bench_collectives_limits copy BATCHES BYTES | tcp BATCHES | handover BATCHES
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include "bench/collectives_speed/limits/limits.h"
+
+namespace collectives = pop::bench::collectives;
+
+int main(int argc, char** argv) {
+  const std::string_view what = argc > 2 ? argv[1] : "";
+  const int batches = argc > 2 ? std::atoi(argv[2]) : 0;
+  std::vector<collectives::Series> all;
+  if (what == "copy" && argc == 4) all = collectives::copyRates(std::strtoull(argv[3], nullptr, 10), batches);
+  if (what == "tcp") all = collectives::tcpRates(batches);
+  if (what == "handover") all = collectives::handoverTimes(batches);
+  if (all.empty()) {
+    std::fputs("usage: bench_collectives_limits copy BATCHES BYTES | tcp BATCHES | handover BATCHES\n",
+               stderr);
+    return 2;
+  }
+  for (const auto& [name, values] : all) std::puts(collectives::seriesLine(name, values).c_str());
+}

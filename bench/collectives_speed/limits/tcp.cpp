@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "bench/collectives_speed/limits/limits.h"
+#include "common/sys/fd.h"
+
+namespace pop::bench::collectives {
+namespace {
+
+constexpr std::size_t kSendSizes[] = {64 << 10, 256 << 10, 1 << 20};
+constexpr std::size_t kBytesOfBatch = 32 << 20;
+
+void require(bool succeeded, const char* what) {
+  if (succeeded) return;
+  std::fprintf(stderr, "%s: %s\n", what, std::strerror(errno));
+  std::exit(1);
+}
+
+// Both ends of a connection of 127.0.0.1 with itself.
+std::array<sys::Fd, 2> connectionToItself() {
+  const sys::Fd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  auto* const any = reinterpret_cast<sockaddr*>(&address);
+  require(::bind(listener.get(), any, size) == 0 && ::listen(listener.get(), 1) == 0 &&
+              ::getsockname(listener.get(), any, &size) == 0,
+          "listening on the loopback interface");
+  std::array<sys::Fd, 2> ends{sys::Fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)), sys::Fd()};
+  require(::connect(ends[0].get(), any, size) == 0, "connecting to the loopback interface");
+  ends[1] = sys::Fd(::accept(listener.get(), nullptr, nullptr));
+  require(ends[1].valid(), "accepting a connection");
+  const int on = 1;
+  for (const sys::Fd& end : ends) ::setsockopt(end.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  return ends;
+}
+
+std::size_t moved(ssize_t result) {
+  require(result >= 0 || errno == EAGAIN || errno == EINTR, "moving data over the loopback interface");
+  return result > 0 ? static_cast<std::size_t>(result) : 0;
+}
+
+// Sends and receives so many bytes, whichever goes on, and waits in the way that is asked for when neither
+// does: asking again at once is quickest to notice, but disturbs the peer's work on the same connection.
+void exchange(int socket, std::vector<char>& buffer, std::size_t send_size, std::size_t to_send,
+              std::size_t to_receive, bool polls) {
+  while (to_send + to_receive > 0) {
+    std::size_t now = 0;
+    if (to_send > 0) {
+      const std::size_t sent =
+          moved(::send(socket, buffer.data(), std::min(to_send, send_size), MSG_DONTWAIT | MSG_NOSIGNAL));
+      to_send -= sent;
+      now += sent;
+    }
+    if (to_receive > 0) {
+      const std::size_t received =
+          moved(::recv(socket, buffer.data() + send_size, std::min(to_receive, send_size), MSG_DONTWAIT));
+      to_receive -= received;
+      now += received;
+    }
+    if (now > 0 || !polls) continue;
+    pollfd ready{socket, static_cast<short>((to_send > 0 ? POLLOUT : 0) | (to_receive > 0 ? POLLIN : 0)), 0};
+    ::poll(&ready, 1, -1);
+  }
+}
+
+// GB/s of one direction.
+double rate(const std::array<sys::Fd, 2>& ends, std::size_t send_size, bool duplex, bool polls) {
+  using Clock = std::chrono::steady_clock;
+  const auto begin = Clock::now();
+  onCores(2, false, [&](std::size_t end) {
+    std::vector<char> buffer(2 * send_size, 1);
+    exchange(ends[end].get(), buffer, send_size, end == 0 || duplex ? kBytesOfBatch : 0,
+             end == 1 || duplex ? kBytesOfBatch : 0, polls);
+  });
+  return kBytesOfBatch / std::chrono::duration<double>(Clock::now() - begin).count() / 1e9;
+}
+
+}  // namespace
+
+std::vector<Series> tcpRates(int batches) {
+  std::vector<Series> rates;
+  for (const std::size_t send_size : kSendSizes) {
+    for (const bool polls : {false, true}) {
+      const std::array<sys::Fd, 2> ends = connectionToItself();
+      const std::string way = " of " + std::to_string(send_size) + " bytes" + (polls ? ", polling" : "");
+      Series stream{"stream" + way, {}}, duplex{"duplex" + way, {}};
+      for (int batch = -1; batch < batches; ++batch) {  // the first one warms up
+        const double one_way = rate(ends, send_size, false, polls);
+        const double both_ways = rate(ends, send_size, true, polls);
+        if (batch < 0) continue;
+        stream.values.push_back(one_way);
+        duplex.values.push_back(both_ways);
+      }
+      rates.push_back(std::move(stream));
+      rates.push_back(std::move(duplex));
+    }
+  }
+  return rates;
+}
+
+}  // namespace pop::bench::collectives

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/collectives_speed/measure.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "bench/collectives_speed/series.h"
+#include "bench/harness/command.h"
+#include "bench/harness/machine.h"
+#include "bench/harness/quiet_gate.h"
+#include "bench/harness/session.h"
+
+namespace pop::bench::collectives {
+namespace {
+
+constexpr std::size_t kBoundsFrom = 64 * kKiB;  // below, it is handing over that takes the time
+constexpr std::size_t kSmallest = 64;           // one cache line
+
+// The last line: that is where most programs say what went wrong.
+std::string lastLineOf(std::string output) {
+  while (!output.empty() && output.back() == '\n') output.pop_back();
+  const std::size_t line_feed = output.rfind('\n');
+  return output.substr(line_feed == std::string::npos ? 0 : line_feed + 1).substr(0, 200);
+}
+
+// A wrong value is named before the launchers say their part.
+std::string whatWentWrong(const std::string& output) {
+  const std::size_t wrong = output.find("wrong result");
+  return wrong == std::string::npos ? lastLineOf(output)
+                                    : output.substr(wrong, output.find('\n', wrong) - wrong);
+}
+
+struct Outcome {
+  std::vector<Series> series;
+  bool hung = false;
+  std::string failure;  // empty: it ended well
+};
+
+Outcome runAndRead(std::vector<std::string> words, std::chrono::milliseconds time_limit) {
+  const Result<RunResult> result = run({.argv = std::move(words), .time_limit = time_limit});
+  if (!result.ok()) return {.failure = result.status().message()};
+  const RunResult& ended = result.value();
+  Outcome outcome{.series = seriesIn(ended.output), .hung = ended.end == End::kTimedOut};
+  if (!ended.succeeded())
+    outcome.failure = inWords(ended) + ": " + whatWentWrong(ended.output);
+  else if (outcome.series.empty())
+    outcome.failure = "no figures in its output";
+  return outcome;
+}
+
+/// All turns in one cell.
+class CellMeasurement {
+ public:
+  CellMeasurement(const Cell& cell, const Options& options, int cores)
+      : cell_(cell), options_(options), cores_(cores), gate_(options.quiet_patience) {}
+
+  void addContestant(const Contestant& contestant) {
+    if (!contestant.takesPart(cell_)) return;
+    contestants_.push_back(&contestant);
+    figures_.push_back({.cell = cell_, .contestant = contestant.name, .family = contestant.family});
+    has_tcp_ = has_tcp_ || isOverTcp(contestant.name, contestant.family);
+  }
+
+  void take(const std::string& limits_program) {
+    if (contestants_.empty()) return;
+    std::vector<std::vector<double>> samples(contestants_.size());
+    for (int round = 0; round < options_.rounds; ++round) {
+      takeLimits(limits_program);
+      for (std::size_t i = 0; i < contestants_.size(); ++i) {
+        showProgress(inWords(cell_) + ", round " + std::to_string(round + 1) + ", " + contestants_[i]->name);
+        takeTurn(*contestants_[i], figures_[i], samples[i]);
+      }
+    }
+    for (std::size_t i = 0; i < contestants_.size(); ++i) figures_[i].us = summarize(samples[i]);
+  }
+
+  void addTo(Figures& figures) const {
+    figures.times.insert(figures.times.end(), figures_.begin(), figures_.end());
+    if (!limits_.empty()) figures.limits.push_back(limits());
+  }
+
+ private:
+  void takeTurn(const Contestant& contestant, TimeFigure& figure, std::vector<double>& sample) const {
+    const QuietGate::Passed passed = gate_.wait();
+    const CpuTimes before = readCpuTimes();
+    const Outcome outcome =
+        runAndRead(contestant.commandLine(cell_, options_.batchesOfRun(), cores_), options_.time_limit);
+    const CpuTimes during = readCpuTimes().since(before);
+    JsonLine line = lineOf("run");
+    line.add("contestant", contestant.name);
+    line.add("end", outcome.failure.empty() ? "ok" : outcome.hung ? "hung" : "failed");
+    if (outcome.failure.empty()) {
+      const std::vector<double>& values = outcome.series.front().values;
+      sample.insert(sample.end(), values.begin(), values.end());
+      ++figure.runs;
+      if (!passed.quiet) ++figure.not_quiet;
+      line.add("batches", values.size()).add("median_us", summarize(values).median);
+    } else {
+      ++(outcome.hung ? figure.hung : figure.failed);
+      if (figure.failure.empty()) figure.failure = outcome.failure;
+      line.add("failure", outcome.failure);
+    }
+    line.add("quiet", passed.quiet).add("idle_before", passed.idle_fraction);
+    record(line.add("busy_ticks", during.busy).add("steal_ticks", during.steal));
+  }
+
+  // The raw measurements that bound this cell; their names begin with what they are for.
+  void takeLimits(const std::string& program) {
+    if (cell_.type != popdist::Type::kFloat) return;
+    const bool is_all_reduce = cell_.operation == Operation::kAllReduce;
+    const std::string batches = std::to_string(options_.batchesOfRun());
+    showProgress(inWords(cell_) + ", limits");
+    if (is_all_reduce && cell_.bytes >= kBoundsFrom) {
+      const Caches caches = cachesOfThisMachine();
+      takeLimit("B_u ", {program, "copy", batches, std::to_string(copyBytes(cell_, caches, cores_))});
+      takeLimit("B_3 ", {program, "copy", batches, std::to_string(copyBytesInSharedCache(caches))});
+    }
+    if (has_tcp_ && cell_.bytes >= kBoundsFrom && (is_all_reduce || cell_.operation == Operation::kBroadcast))
+      takeLimit("", {program, "tcp", batches});
+    if (cell_.operation == Operation::kBarrier || (is_all_reduce && cell_.bytes <= kSmallest))
+      takeLimit("", {program, "handover", batches});
+  }
+
+  void takeLimit(const std::string& prefix, const std::vector<std::string>& words) {
+    const Outcome outcome = runAndRead(words, options_.time_limit);
+    if (!outcome.failure.empty()) showProgress("limits: " + outcome.failure + '\n');
+    for (const Series& series : outcome.series) {
+      std::vector<double>& all = limits_[prefix + series.name];
+      all.insert(all.end(), series.values.begin(), series.values.end());
+    }
+  }
+
+  // The best median of all series whose name begins so.
+  std::optional<double> best(const std::string& prefix) const {
+    std::optional<double> found;
+    for (const auto& [name, values] : limits_) {
+      if (!name.starts_with(prefix) || values.empty()) continue;
+      found = std::max(found.value_or(0), summarize(values).median);
+    }
+    return found;
+  }
+
+  CellLimits limits() const {
+    return {.cell = cell_,
+            .cores = cores_,
+            .copy_where_data_is = best("B_u "),
+            .copy_in_shared_cache = best("B_3 "),
+            .tcp_stream = best("stream"),
+            .tcp_duplex = best("duplex"),
+            .flag = best("flag"),
+            .yield = best("yield")};
+  }
+
+  JsonLine lineOf(const std::string& type) const {
+    return JsonLine(type)
+        .add("operation", nameOf(cell_.operation))
+        .add("element", popdist::nameOf(cell_.type))
+        .add("ranks", cell_.ranks)
+        .add("bytes", cell_.bytes);
+  }
+
+  const Cell cell_;
+  const Options& options_;
+  const int cores_;
+  const QuietGate gate_;
+  bool has_tcp_ = false;
+  std::vector<const Contestant*> contestants_;
+  std::vector<TimeFigure> figures_;  // one for each contestant
+  std::map<std::string, std::vector<double>> limits_;
+};
+
+}  // namespace
+
+std::string whyUnusable(const Contestant& contestant) {
+  if (contestant.launcher.empty()) return "its launcher is not installed";
+  if (contestant.rank_program.empty()) return "its library or headers are not installed";
+  const Cell smallest{Operation::kAllReduce, popdist::Type::kFloat, 2, 8};
+  return runAndRead(contestant.commandLine(smallest, 1, 1), std::chrono::seconds(20)).failure;
+}
+
+Figures measureAll(const std::vector<Contestant>& contestants, const std::string& limits_program,
+                   const Options& options) {
+  const int cores = describeMachine().cores;
+  Figures figures;
+  for (const Cell& cell : cellsOf(options)) {
+    CellMeasurement measurement(cell, options, cores);
+    for (const Contestant& contestant : contestants) measurement.addContestant(contestant);
+    measurement.take(limits_program);
+    measurement.addTo(figures);
+  }
+  return figures;
+}
+
+}  // namespace pop::bench::collectives

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of bench_collectives.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "bench/collectives_speed/cell.h"
+#include "common/base/status.h"
+
+namespace pop::bench::collectives {
+
+inline constexpr std::size_t kKiB = 1024;
+inline constexpr std::size_t kMiB = 1024 * kKiB;
+
+struct Options {
+  std::vector<Operation> operations{kOperations.begin(), kOperations.end()};
+  std::vector<int> ranks{2, 4, 8};
+  std::vector<std::size_t> bytes{8, kKiB, 64 * kKiB, kMiB, 16 * kMiB};
+  std::vector<std::string> only;  // contestants; empty: all
+  int repeats = 12;               // batches of each figure, spread over the rounds
+  int rounds = 2;                 // in which every contestant has a turn, a new process each time
+  std::chrono::milliseconds quiet_patience{1000};
+  std::chrono::milliseconds time_limit{60'000};  // of one run
+  bool help = false;
+
+  int batchesOfRun() const { return (repeats + rounds - 1) / rounds; }
+};
+
+/// kInvalidArgument names what is wrong with the command line.
+Result<Options> parseOptions(int argc, const char* const* argv);
+std::string help();
+
+/// What is measured: every operation on floats, and from 1 MiB on all-reduce on the 16-bit types.
+std::vector<Cell> cellsOf(const Options& options);
+
+}  // namespace pop::bench::collectives

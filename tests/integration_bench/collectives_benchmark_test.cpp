@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The benchmark of collectives, without peers and with next to no repeats: it runs, and says all that it
+// promises.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "bench/harness/command.h"
+
+namespace pop::bench {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::string kBenchmark = POP_BIN_DIR "/bench_collectives";
+
+TEST(CollectivesBenchmark, QuickRunMeasuresEveryOperationAndJudgesIt) {
+  ASSERT_TRUE(adoptOrphans().ok());
+  const Result<RunResult> run =
+      pop::bench::run({.argv = {kBenchmark, "--quick", "--ranks", "2", "--bytes", "8,64K,1M"},
+                       .time_limit = std::chrono::seconds(50)});
+  ASSERT_TRUE(run.ok()) << run.status().message();
+  ASSERT_TRUE(run.value().succeeded()) << inWords(run.value()) << '\n' << run.value().output;
+  const std::string& output = run.value().output;
+  EXPECT_THAT(output, HasSubstr(R"({"type": "machine", "cpu_model": )"));
+  for (const std::string operation :
+       {"all-reduce", "broadcast", "all-gather", "reduce-scatter", "all-to-all"}) {
+    for (const std::string memory : {"private", "shared"})
+      EXPECT_THAT(output, HasSubstr(R"({"type": "time", "operation": ")" + operation +
+                                    R"(", "element": "float", "ranks": 2, "bytes": 65536, "contestant": ")" +
+                                    memory + R"(", "batches": 2,)"));
+  }
+  EXPECT_THAT(output, HasSubstr(R"("element": "bfloat16", "ranks": 2, "bytes": 1048576,)"));
+  EXPECT_THAT(output, HasSubstr(R"({"type": "limits", "operation": "all-reduce", "element": "float",)"));
+  EXPECT_THAT(output,
+              HasSubstr(R"({"type": "goal", "goal": "all-reduce, 2 ranks, 64 KiB: bound / private")"));
+  EXPECT_THAT(output, HasSubstr("What the machine could do beside it"));
+  EXPECT_THAT(output, Not(HasSubstr("Runs without a figure")));
+}
+
+TEST(CollectivesBenchmark, ARunThatTakesTooLongIsCountedAsHung) {
+  ASSERT_TRUE(adoptOrphans().ok());
+  const Result<RunResult> run =
+      pop::bench::run({.argv = {kBenchmark, "--quick", "--op", "all-reduce", "--ranks", "2", "--bytes",
+                                "512M", "--time-limit-ms", "100"},
+                       .time_limit = std::chrono::seconds(50)});
+  ASSERT_TRUE(run.ok()) << run.status().message();
+  EXPECT_TRUE(run.value().succeeded()) << inWords(run.value());
+  EXPECT_THAT(run.value().output, HasSubstr(R"("hung": 1)"));
+}
+
+TEST(CollectivesBenchmark, AMistakenOptionIsNamedAndNothingRuns) {
+  const Result<RunResult> run = pop::bench::run({.argv = {kBenchmark, "--op", "scan"}});
+  ASSERT_TRUE(run.ok());
+  EXPECT_EQ(run.value().code, 2);
+  EXPECT_THAT(run.value().output, HasSubstr("scan"));
+}
+
+}  // namespace
+}  // namespace pop::bench

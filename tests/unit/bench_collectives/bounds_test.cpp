@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/collectives_speed/bounds.h"
+
+#include <gtest/gtest.h>
+
+namespace pop::bench::collectives {
+namespace {
+
+constexpr std::size_t kMebi = 1 << 20;
+constexpr Caches kCaches{.private_of_core = kMebi, .shared = 32 * kMebi};
+
+Cell cellOf(int ranks, std::size_t bytes) {
+  return {Operation::kAllReduce, popdist::Type::kFloat, ranks, bytes};
+}
+
+TEST(Bounds, CopiesAreMeasuredWhereTheDataLives) {
+  EXPECT_EQ(copyBytes(cellOf(2, kMebi), kCaches, 2), kMebi / 4);         // 2 MiB: the cores' own caches
+  EXPECT_EQ(copyBytes(cellOf(4, kMebi), kCaches, 2), 4 * kMebi);         // 4 MiB: the shared one
+  EXPECT_EQ(copyBytes(cellOf(2, 16 * kMebi), kCaches, 2), 4 * kMebi);    // 32 MiB: just
+  EXPECT_EQ(copyBytes(cellOf(4, 16 * kMebi), kCaches, 2), 128 * kMebi);  // 64 MiB: memory
+}
+
+// The published examples: 2 ranks, 1 MiB, 240 and 110 GB/s.
+TEST(Bounds, TimesFollowTheFormulas) {
+  CellLimits limits{
+      .cell = cellOf(2, kMebi), .cores = 2, .copy_where_data_is = 240, .copy_in_shared_cache = 110};
+  EXPECT_NEAR(limits.sharedMemoryUs().value(), 8.7, 0.05);
+  EXPECT_NEAR(limits.privateMemoryUs().value(), 27.8, 0.05);
+  limits.tcp_duplex = 3.5;
+  limits.cell = cellOf(2, 128 * kMebi);
+  EXPECT_NEAR(limits.tcpUs().value(), 38'300, 100);
+}
+
+TEST(Bounds, CrowdedRanksTakeTurns) {
+  CellLimits limits{.cell = cellOf(2, 8), .cores = 2, .flag = 0.06, .yield = 1.2};
+  EXPECT_DOUBLE_EQ(limits.smallUs().value(), 0.06);
+  limits.cell = cellOf(8, 8);
+  EXPECT_DOUBLE_EQ(limits.smallUs().value(), 4.8);
+}
+
+TEST(Bounds, WhatIsNotMeasuredBoundsNothing) {
+  const CellLimits limits{.cell = cellOf(2, 8), .cores = 2};
+  EXPECT_FALSE(limits.sharedMemoryUs() || limits.privateMemoryUs() || limits.tcpUs() || limits.smallUs());
+}
+
+}  // namespace
+}  // namespace pop::bench::collectives
