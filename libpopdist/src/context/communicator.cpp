@@ -12,7 +12,7 @@ void Communicator::Impl::run(const char* name, Operation operation, Buffers buff
                              Type type, int root) {
   if (sizeOf(type) == 0) refuse(name, "no such element type");
   const bool reduces = operation == Operation::kAllReduce || operation == Operation::kReduceScatter;
-  if (reduces && reduce::sumKernel(type) == nullptr)
+  if (reduces && !supports(Operator::kSum, type))
     refuse(name, std::string("there is no sum of ") + nameOf(type));
   const bool moves_data = count > 0 && operation != Operation::kBarrier;
   const bool needs_input = operation == Operation::kReduceScatter || operation == Operation::kAllToAll;
@@ -27,7 +27,13 @@ void Communicator::Impl::run(const char* name, Operation operation, Buffers buff
     refuse(name, std::to_string(count) + " elements for each of " + std::to_string(size()) +
                      " ranks exceed any memory");
   }
-  const plan::Plan plan = plan::planCollective({operation, rank(), size(), count, root});
+  const plan::Plan plan = plan::planCollective({.operation = operation,
+                                                .rank = rank(),
+                                                .ranks = size(),
+                                                .count = count,
+                                                .root = root,
+                                                .element_bytes = sizeOf(type),
+                                                .over_network = group_->overNetwork()});
   const auto operation_number = static_cast<std::uint32_t>(operation) | static_cast<std::uint32_t>(root)
                                                                             << exec::kRootShift;
   const context::Group::Part part{&plan, buffers.input, buffers.output};

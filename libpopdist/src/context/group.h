@@ -14,7 +14,9 @@
 #include <vector>
 
 #include "libpopdist/src/context/link.h"
+#include "libpopdist/src/context/transport_settings.h"
 #include "libpopdist/src/exec/executor.h"
+#include "libpopdist/src/transport/connections.h"
 
 namespace popdist::context {
 
@@ -29,13 +31,11 @@ struct Surroundings {
     return instance >= first_local_instance && instance < first_local_instance + num_local_instances;
   }
   std::atomic<std::chrono::milliseconds::rep> timeout_ms{30 * 60 * 1000};
+  TransportSettings transport;
   int groups_created = 0;  ///< names the next group; every instance creates them in the same order
 
   std::chrono::milliseconds timeout() const { return std::chrono::milliseconds(timeout_ms.load()); }
 };
-
-/// Why a communicator cannot have `instance` as a member.
-pop::Status acrossHosts(int instance);
 
 class Group {
  public:
@@ -45,6 +45,8 @@ class Group {
 
   int size() const { return static_cast<int>(instance_of_rank_.size()); }
   const std::vector<int>& localRanks() const { return local_ranks_; }
+  /// Some ranks are reached over TCP.
+  bool overNetwork() const { return connections_->overNetwork(); }
 
   /// One local rank's part of a call; parts in the order of localRanks().
   struct Part {
@@ -68,7 +70,7 @@ class Group {
   const std::vector<int> instance_of_rank_;
   const std::vector<int> local_ranks_;
   const bool a_core_each_;  ///< this host's instances do not outnumber its usable cores
-  std::unique_ptr<transport::ShmGroup> transport_;
+  std::unique_ptr<transport::Connections> connections_;
   std::unique_ptr<exec::PeerMonitor> monitor_;
   const pid_t owner_ = ::getpid();
   std::uint64_t calls_ = 0;

@@ -115,7 +115,7 @@ class Pod::Impl {
                                " local replicas, got " + std::to_string(tensors.size())),
           -1);
     }
-    if (reduce::sumKernel(type) == nullptr) {
+    if (!supports(Operator::kSum, type)) {
       group_->fail(name, pop::invalidArgument(std::string("there is no sum of ") + nameOf(type)), -1);
     }
     if (count > context::mostElements(type))
