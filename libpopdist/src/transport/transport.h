@@ -82,6 +82,8 @@ class Sleeper {
  public:
   virtual ~Sleeper() = default;
 
+  /// Looks at the connections that take about 20 us together.
+  virtual int spins() const = 0;
   /// Announces the intention to sleep. A peer that moves anything from now on will wake us; look once more
   /// first.
   virtual void prepare() = 0;

@@ -39,6 +39,8 @@ class DoorbellSleeper final : public Sleeper {
  public:
   explicit DoorbellSleeper(Doorbell* doorbell) : doorbell_(doorbell) {}
 
+  int spins() const override { return 2000; }
+
   void prepare() override {
     doorbell_->asleep.store(Doorbell::kOnFutex, std::memory_order_seq_cst);
     rings_seen_ = doorbell_->rings.load(std::memory_order_seq_cst);
