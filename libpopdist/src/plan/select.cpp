@@ -28,8 +28,8 @@ struct Row {
   Algorithm algorithm;
 };
 constexpr std::array kRows{
-    Row{Operation::kAllReduce, true, 16 * kKiB, Algorithm::kRecursiveDoubling},
-    Row{Operation::kAllReduce, true, 1024 * kKiB, Algorithm::kHalvingDoubling},
+    Row{Operation::kAllReduce, true, 64 * kKiB, Algorithm::kRecursiveDoubling},
+    Row{Operation::kAllReduce, true, 512 * kKiB, Algorithm::kHalvingDoubling},
     Row{Operation::kAllReduce, false, kAnySize, Algorithm::kRing},
     Row{Operation::kReduceScatter, false, kAnySize, Algorithm::kRing},
     Row{Operation::kAllGather, false, kAnySize, Algorithm::kRing},

@@ -74,7 +74,7 @@ Algorithm allReduceOf(std::size_t bytes, bool over_network) {
 
 TEST(Algorithm, OfAnAllReduceDependsOnItsBytesWhereTheNetworkCarriesIt) {
   EXPECT_EQ(allReduceOf(8, true), Algorithm::kRecursiveDoubling);
-  EXPECT_EQ(allReduceOf(64 << 10, true), Algorithm::kHalvingDoubling);
+  EXPECT_EQ(allReduceOf(256 << 10, true), Algorithm::kHalvingDoubling);
   EXPECT_EQ(allReduceOf(64 << 20, true), Algorithm::kRing);
   EXPECT_EQ(allReduceOf(8, false), Algorithm::kRing);
 }
@@ -85,7 +85,7 @@ TEST(Algorithm, OfAnAllReduceOfMoreThanThereAreBytes) {
 }
 
 TEST(PlanCollective, AllReduceOverTheNetworkSumsOutputs) {
-  for (const std::size_t count : {2U, 10'000U, 1'000'000U}) {
+  for (const std::size_t count : {2U, 20'000U, 1'000'000U}) {
     const Outputs outputs = outputsOf(
         {.operation = Operation::kAllReduce, .count = count, .element_bytes = 8, .over_network = true}, 0,
         count);

@@ -27,10 +27,15 @@ const sockaddr_in6& v6(const sockaddr_storage& storage) {
   return reinterpret_cast<const sockaddr_in6&>(storage);
 }
 
+// Enough for 10 GB/s and a round trip of 100 us. As much as the kernel would take by itself (4 MiB) has left
+// the caches by the time it is received: 16 MiB took a third longer.
+constexpr int kSendBufferBytes = 1 << 20;
+
 // Messages are sent whole and awaited at once: nothing is gained by holding bytes back.
-void sendAtOnce(int socket) {
+void tune(int socket) {
   const int on = 1;
   ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  ::setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &kSendBufferBytes, sizeof(kSendBufferBytes));
 }
 
 }  // namespace
@@ -99,7 +104,7 @@ pop::Result<pop::sys::Fd> beginConnecting(const SocketAddress& own, const Socket
   if (!socket.valid()) return pop::errnoStatus("making a socket", errno);
   const int on = 1;
   ::setsockopt(socket.get(), IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on));
-  sendAtOnce(socket.get());
+  tune(socket.get());
   const SocketAddress to = peer.seenFrom(own);
   if (own.get()->sa_family == to.get()->sa_family && ::bind(socket.get(), own.get(), own.length()) != 0)
     return pop::errnoStatus("using " + own.text(), errno);
@@ -110,7 +115,7 @@ pop::Result<pop::sys::Fd> beginConnecting(const SocketAddress& own, const Socket
 
 pop::sys::Fd acceptNext(int listener) {
   pop::sys::Fd socket(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (socket.valid()) sendAtOnce(socket.get());
+  if (socket.valid()) tune(socket.get());
   return socket;
 }
 
