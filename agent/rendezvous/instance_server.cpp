@@ -61,6 +61,8 @@ void InstanceServer::reset() {
 Result<std::string> InstanceServer::open(const JobSlice& slice) {
   reset();
   job_id_ = slice.job_id;
+  key_ = slice.key;
+  host_address_ = slice.host_address;
   num_instances_ = slice.num_instances;
   for (const InstanceOrder& order : slice.instances) local_instances_.insert(order.env.instance_index);
   fence_ = std::make_unique<Fence>(local_instances_.size());
@@ -164,8 +166,8 @@ void InstanceServer::hello(int fd, Connection& connection, const Frame& frame) {
   }
   connection.instance = instance.value();
   // The descriptor must travel with this frame; nothing can be waiting to be sent before it.
-  Result<std::string> welcome = contract::encode(
-      {static_cast<std::uint8_t>(InstanceMessage::kWelcome), {std::to_string(segment_bytes_)}});
+  Result<std::string> welcome = contract::encode({static_cast<std::uint8_t>(InstanceMessage::kWelcome),
+                                                  {std::to_string(segment_bytes_), key_, host_address_}});
   const std::array<int, 1> fds{segment_fd_.get()};
   if (const Status sent = sys::sendAll(fd, *welcome, fds); !sent.ok()) close(fd);
 }

@@ -67,6 +67,8 @@ class InstanceServer final : public Rendezvous {
   os::EpollLoop& loop_;
   const Events events_;
   std::string job_id_;
+  std::string key_;
+  std::string host_address_;
   int num_instances_ = 0;
   std::set<int> local_instances_;
   std::unique_ptr<Fence> fence_;

@@ -11,11 +11,12 @@ inline constexpr int kInstanceProtocol = 1;
 
 enum class InstanceMessage : std::uint8_t {
   kHello = 1,    ///< instance → agent: protocol, instance index, job id
-  kWelcome = 2,  ///< agent → instance: bytes of the host's segment; its memfd travels beside the frame
-  kPut = 3,      ///< instance → agent: key, value; visible to all from the next fence on
-  kGet = 4,      ///< instance → agent: key
-  kValue = 5,    ///< agent → instance: "1" and the value, or "0" when no fence has released that key
-  kFence = 6,    ///< instance → agent: milliseconds that it will wait; what for (all must say the same)
+  kWelcome = 2,  ///< agent → instance: bytes of the host's segment, whose memfd travels beside the frame; the
+                 ///< job's key; this host's address
+  kPut = 3,    ///< instance → agent: key, value; visible to all from the next fence on
+  kGet = 4,    ///< instance → agent: key
+  kValue = 5,  ///< agent → instance: "1" and the value, or "0" when no fence has released that key
+  kFence = 6,  ///< instance → agent: milliseconds that it will wait; what for (all must say the same)
   kFenceReleased = 7,  ///< agent → instance: every instance has entered
   kAbort = 8,          ///< instance → agent: exit code, message; ends the whole job
   kAborted = 10,       ///< agent → instance: the message has been reported

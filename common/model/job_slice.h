@@ -37,6 +37,8 @@ struct InstanceOrder {
 /// The part of a job that one host runs.
 struct JobSlice {
   std::string job_id;
+  std::string key;                       ///< 16 bytes: how the job's instances know each other
+  std::string host_address;              ///< at which instances of other hosts reach those of this one
   int num_instances = 1;                 ///< of the whole job
   std::vector<model::Program> programs;  ///< of the whole job
   std::vector<InstanceOrder> instances;  ///< of this host

@@ -147,6 +147,8 @@ Result<model::StdinPolicy> decodeStdin(const v1::Slice& from) {
 v1::Slice encode(const JobSlice& slice) {
   v1::Slice into;
   into.set_job_id(slice.job_id);
+  into.set_key(slice.key);
+  into.set_host_address(slice.host_address);
   into.set_num_instances(slice.num_instances);
   for (const model::Program& program : slice.programs) encodeProgram(program, into.add_programs());
   for (const InstanceOrder& order : slice.instances) {
@@ -169,6 +171,8 @@ v1::Slice encode(const JobSlice& slice) {
 Result<JobSlice> decode(const v1::Slice& from) {
   JobSlice slice;
   slice.job_id = from.job_id();
+  slice.key = from.key();
+  slice.host_address = from.host_address();
   slice.num_instances = from.num_instances();
   for (const v1::Program& program : from.programs()) {
     if (program.command().empty()) return malformed("a program without a command");

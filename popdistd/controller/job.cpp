@@ -11,9 +11,9 @@
 
 namespace pop {
 
-Job::Job(Loop& loop, std::string id, model::JobSpec spec, std::vector<Agent*> agents, JobWatch watch)
+Job::Job(Loop& loop, JobIdentity identity, model::JobSpec spec, std::vector<Agent*> agents, JobWatch watch)
     : loop_(loop),
-      id_(std::move(id)),
+      identity_(std::move(identity)),
       obituaries_(loop, [this](const SharedObituaries& obituaries) { announce(obituaries); }),
       restart_policy_(spec.max_restarts),
       log_(loop, watch.event),
@@ -126,7 +126,7 @@ contract::Rendezvous Job::rendezvous() const {
 // What an instance of an attempt that failed still holds must not fit the next one.
 std::string Job::attemptId() const {
   const int restarts = restart_policy_.restarts();
-  return restarts == 0 ? id_ : id_ + '-' + std::to_string(restarts);
+  return restarts == 0 ? identity_.id : identity_.id + '-' + std::to_string(restarts);
 }
 
 void Job::startAll() {
@@ -134,9 +134,11 @@ void Job::startAll() {
   for (int instance = 0; instance < placed_->spec().num_instances; ++instance)
     advance(instance, InstanceEvent::kStart);
   for (std::size_t host = 0; host < hosts_.size(); ++host) {
-    hosts_[host].agent->run(placed_->slice(static_cast<int>(host), attemptId(), restart_policy_.restarts(),
-                                           everybody, bindings_[host]),
-                            *hosts_[host].events);
+    JobSlice slice = placed_->slice(static_cast<int>(host), attemptId(), restart_policy_.restarts(),
+                                    everybody, bindings_[host]);
+    slice.key = identity_.key;
+    slice.host_address = hosts_[host].facts.address;
+    hosts_[host].agent->run(std::move(slice), *hosts_[host].events);
   }
 }
 

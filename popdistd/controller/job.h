@@ -39,11 +39,17 @@ struct JobWatch {
   std::function<void(const JobOutcome&)> done;  ///< once, when nothing of it is left
 };
 
+/// What only this job is and has.
+struct JobIdentity {
+  std::string id;
+  std::string key;  ///< 16 random bytes, by which its instances know each other
+};
+
 class Job {
  public:
   /// `agents[h]` serves `spec.hosts[h]`. `spec` is free of mistakes. Everything passed by reference outlives
   /// the job.
-  Job(Loop& loop, std::string id, model::JobSpec spec, std::vector<Agent*> agents, JobWatch watch);
+  Job(Loop& loop, JobIdentity identity, model::JobSpec spec, std::vector<Agent*> agents, JobWatch watch);
   ~Job();
 
   void start();
@@ -110,7 +116,7 @@ class Job {
   int& inState(InstanceState state) { return in_state_[static_cast<std::size_t>(state)]; }
 
   Loop& loop_;
-  const std::string id_;
+  const JobIdentity identity_;
   std::optional<PlacedJob> placed_;  ///< on the hosts of this attempt; never empty
   JobState state_ = JobState::kPending;
   std::vector<Instance> instances_;

@@ -92,7 +92,9 @@ void Job::noteEnd(int instance, const std::string& reason) {
 void Job::tellEnd(int instance, bool clean, const std::string& reason) {
   const pid_t pid = instances_[static_cast<std::size_t>(instance)].pid;
   std::string who = "instance " + std::to_string(instance);
-  if (pid != 0) who += " (pid " + std::to_string(pid) + ")";
+  const std::string where =
+      hosts_.size() > 1 ? " on " + placed_->spec().hosts[hostIndexOf(instance)].name : std::string();
+  if (pid != 0) who += " (pid " + std::to_string(pid) + where + ")";
   obituaries_.add({instance, clean, who + ' ' + reason});
   if (inState(InstanceState::kStarting) == 0) handle(JobEvent::kAllStarted);
 }

@@ -97,7 +97,8 @@ Status HostsController::submit(model::JobSpec spec, JobWatch watch) {
   }
   for (const BootstrapPart& part : parts_) part.bootstrapper->start(eventsFor(part.hosts));
   patience_ = loop_.postAfter(kFirstNotice, [this] { sayWhoIsWaitedFor(); });
-  job_ = std::make_unique<Job>(loop_, job_id_, std::move(spec), std::move(agents), std::move(watch));
+  job_ = std::make_unique<Job>(loop_, JobIdentity{job_id_, randomKey()}, std::move(spec), std::move(agents),
+                               std::move(watch));
   job_->start();
   return {};
 }

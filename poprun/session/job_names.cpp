@@ -32,6 +32,12 @@ std::string randomName() {
   return text;
 }
 
+std::string randomKey() {
+  std::string key(16, '\0');
+  POP_CHECK(::getrandom(key.data(), key.size(), 0) == static_cast<ssize_t>(key.size()));
+  return key;
+}
+
 Result<CacheDirectory> cacheDirectory(const std::string& chosen) {
   if (!chosen.empty()) {
     std::error_code error;

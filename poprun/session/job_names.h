@@ -12,6 +12,9 @@ namespace pop {
 /// before that is ours.
 std::string randomName();
 
+/// 16 bytes from the kernel's source of random ones: a job's key.
+std::string randomKey();
+
 struct CacheDirectory {
   std::string path;
   bool fresh = false;  ///< goes with the job; whoever needs it makes it

@@ -12,8 +12,8 @@ Status LocalController::submit(model::JobSpec spec, JobWatch watch) {
   POP_ASSIGN_OR_RETURN(CacheDirectory cache, cacheDirectory(spec.executable_cache_path));
   if (cache.fresh) agent_.removeAtEnd(cache.path);
   spec.executable_cache_path = std::move(cache.path);
-  job_ = std::make_unique<Job>(loop_, randomName(), std::move(spec), std::vector<Agent*>{&agent_},
-                               std::move(watch));
+  job_ = std::make_unique<Job>(loop_, JobIdentity{randomName(), randomKey()}, std::move(spec),
+                               std::vector<Agent*>{&agent_}, std::move(watch));
   job_->start();
   return {};
 }

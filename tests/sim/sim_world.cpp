@@ -47,7 +47,7 @@ void World::build() {
   }
   const auto event = [this](const LogEntry& entry) { noteEvent(entry); };
   const auto again = [this](const JobOutcome& failed, int) { restarting(failed); };
-  job_ = std::make_unique<Job>(controller_, "4f2a", scenario_.spec, agents,
+  job_ = std::make_unique<Job>(controller_, JobIdentity{"4f2a", "the job\'s own key"}, scenario_.spec, agents,
                                JobWatch{event, nullptr, again, [this](const JobOutcome& out) { done(out); }});
 }
 

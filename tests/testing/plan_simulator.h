@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -160,10 +161,19 @@ class PlanSimulator {
     }
     if (step.kind == StepKind::kRecvReduce) {
       const std::vector<T> own = read(rank, step.from, step.count);
-      std::transform(own.begin(), own.end(), message.begin(), message.begin(), add_);
+      std::transform(own.begin(), own.end(), message.begin(), message.begin(),
+                     [&](const T& mine, const T& theirs) { return add(mine, theirs, step.operands); });
     }
     write(rank, step.to, message);
     return true;
+  }
+
+  T add(const T& own, const T& incoming, const Operands& operands) {
+    if constexpr (std::is_invocable_v<Add, const T&, const T&, const Operands&>) {
+      return add_(own, incoming, operands);
+    } else {
+      return add_(own, incoming);
+    }
   }
 
   std::vector<T> read(std::size_t rank, const Slice& slice, std::size_t count) {
@@ -206,7 +216,8 @@ class PlanSimulator {
 };
 
 /// Runs the plans until nobody can do any more. Empty if every rank has finished and no message is left over,
-/// else what went wrong. `add(own, incoming)` is the sum of kRecvReduce.
+/// else what went wrong. `add(own, incoming)` is the sum of kRecvReduce; it may take the step's operands,
+/// too.
 template <typename T, typename Add = std::plus<T>>
 std::string simulate(std::vector<SimulatedRank<T>>& ranks, T scratch_value = T{}, Add add = {}) {
   return PlanSimulator<T, Add>(ranks, std::move(scratch_value), std::move(add)).run();

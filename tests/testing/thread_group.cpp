@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/testing/thread_group.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
@@ -116,9 +117,14 @@ void ThreadGroup::runInstance(int instance, const Body& body) {
   env.replica_index_offset = std::accumulate(first, own, 0);
   env.num_instances = env.num_local_instances = instances();
   env.instance_index = env.local_instance_index = instance;
+  if (const int per_host = shape_.instances_per_host; per_host > 0) {
+    env.local_instance_index = instance % per_host;
+    env.num_local_instances = std::min(per_host, instances() - instance / per_host * per_host);
+  }
   env.system = shape_.system;
   env.offline = shape_.offline;
-  Context context(std::make_unique<Context::Impl>(env, std::make_unique<context::MemoryLink>(hub_)));
+  Context context(
+      std::make_unique<Context::Impl>(env, std::make_unique<context::MemoryLink>(hub_), shape_.transport));
   context.setTimeout(shape_.timeout);
   body(context);
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "libpopdist/src/context/memory_link.h"
+#include "libpopdist/src/context/transport_settings.h"
 #include "popdist/context.hpp"
 
 namespace popdist::testing {
@@ -30,7 +31,9 @@ struct GroupShape {
   std::string system;
   bool offline = false;
   std::chrono::milliseconds timeout{10'000};  ///< Context::setTimeout on every instance
-  std::size_t segment_bytes = 0;              ///< of the shared memory; 0: as much as poprun provides
+  context::TransportSettings transport;
+  int instances_per_host = 0;     ///< 0: all are on one host; else as if they were on several
+  std::size_t segment_bytes = 0;  ///< of the shared memory; 0: as much as poprun provides
 };
 
 class ThreadGroup {

@@ -7,13 +7,14 @@
 //                 the same order. A member that calls something else is an error on all of them.
 //   Returns       when this member's result is there and its buffers may be used again.
 //   In place      where it says so, `in` and `out` may be the same; they must not overlap otherwise.
-//   Order         elements are reduced in order of rank, 16-bit types as float and rounded once where all
-//   members
-//                 are on one host, once for each host that they cross otherwise: results are bit-identical on
-//                 all members and from run to run with the same members on as many hosts.
+//   Order         elements are reduced in order of rank where all members share a host, 16-bit types as float
+//   and
+//                 rounded once; over hosts in an order that follows from the count, the number of members and
+//                 how they lie on hosts, 16-bit types rounded whenever a partial result travels: results are
+//                 bit-identical on all members and from run to run with the same layout.
 //   Memory        any, at any address. On one host buffers of buffer.hpp are several times as fast. Besides
 //   at
-//                 most 4 MiB of the host's shared memory for each member, calls take none.
+//                 most 8 MiB of the host's shared memory for each member, calls take none.
 //   Errors        popdist_error. kUnavailable: a member has ended (peer() is its instance index);
 //                 kDeadlineExceeded: CallOptions::timeout; kFailedPrecondition: a member does not match. The
 //                 others learn of it within a second. Buffers then hold anything, and every further call on

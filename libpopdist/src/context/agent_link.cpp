@@ -75,6 +75,7 @@ LinkError AgentLink::hello(const pop::contract::InstanceEnv& env, std::chrono::m
       pop::sys::mapShared(received_fds_.front().get(), static_cast<std::size_t>(bytes.value()));
   if (!mapped.ok()) return {mapped.status()};
   segment_ = std::move(*mapped);
+  if (welcome.fields.size() >= 3) network_ = {welcome.fields[1], welcome.fields[2]};
   received_fds_.clear();
   if (segment().header()->magic != pop::contract::kSegmentMagic) {
     return {pop::failedPrecondition(

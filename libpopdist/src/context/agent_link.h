@@ -29,6 +29,7 @@ class AgentLink final : public Link {
   LinkError fence(const std::string& tag, std::chrono::milliseconds timeout) override;
   void abort(int exit_code, const std::string& message) override;
   transport::SegmentView segment() const override { return {segment_.data(), segment_.size()}; }
+  HostNetwork network() const override { return network_; }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -47,6 +48,7 @@ class AgentLink final : public Link {
   pop::contract::FrameReader reader_;
   std::vector<pop::sys::Fd> received_fds_;
   pop::sys::Mapping segment_;
+  HostNetwork network_;
 };
 
 }  // namespace popdist::context

@@ -28,4 +28,9 @@ std::string describeCall(std::uint64_t key, std::uint64_t count, std::string_vie
   return text + ')';
 }
 
+std::string countsContradict(int from, std::uint64_t sent, std::uint64_t expected) {
+  return "rank " + std::to_string(from) + " does not match: it sends " + std::to_string(sent) +
+         " elements to this rank, which expects " + std::to_string(expected);
+}
+
 }  // namespace popdist::context

@@ -51,4 +51,7 @@ struct CallKey {
 /// "allReduce (sum of 1024 float 'grad3')": for messages.
 std::string describeCall(std::uint64_t key, std::uint64_t count, std::string_view tensor);
 
+/// That rank `from` sends `sent` elements to this one, which expects `expected`.
+std::string countsContradict(int from, std::uint64_t sent, std::uint64_t expected);
+
 }  // namespace popdist::context

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "popdist/communicator.hpp"
 
+#include <cstring>
 #include <numeric>
+#include <vector>
 
 #include "libpopdist/src/context/context_impl.h"
+#include "libpopdist/src/plan/message_moves.h"
 #include "popdist/error.hpp"
 
 namespace popdist {
@@ -86,18 +89,67 @@ std::chrono::milliseconds Communicator::Impl::checkedTimeout(const CollectiveCal
   return timeout;
 }
 
-void Communicator::Impl::runByMessages(const CollectiveCall& call) {
+void Communicator::Impl::runByMessages(CollectiveCall call) {
+  if (call.operation == Operation::kAllToAll && call.counts.data() != nullptr) checkCountsOfAll(call);
   const std::uint8_t token = 0;
   std::uint8_t ignored = 0;
-  const bool barrier = call.operation == Operation::kBarrier;
-  const std::size_t count = barrier ? 1 : call.count;
-  const plan::Plan plan = plan::planCollective({call.operation, rank(), size(), count, call.root});
+  if (call.operation == Operation::kBarrier) {
+    call.input = &token;
+    call.output = &ignored;
+    call.count = 1;
+  }
+  // The plans of all-reduces work in place.
+  if (call.operation == Operation::kAllReduce && call.input != call.output && call.count > 0)
+    std::memcpy(call.output, call.input, call.count * sizeOf(call.type));
+  sendMessages(call, planByMessages(call));
+}
+
+plan::Plan Communicator::Impl::planByMessages(const CollectiveCall& call) const {
+  if (call.counts.data() == nullptr) {
+    return plan::planCollective({.operation = call.operation,
+                                 .rank = rank(),
+                                 .ranks = size(),
+                                 .count = call.count,
+                                 .root = call.root,
+                                 .element_bytes = sizeOf(call.type),
+                                 .over_network = group_->overNetwork()});
+  }
+  if (call.operation == Operation::kAllGather)
+    return plan::planMoves(plan::allGatherFlows(call.counts), rank());
+  return plan::planMoves(plan::ownFlows(rank(), call.counts, call.recv_counts), rank());
+}
+
+void Communicator::Impl::sendMessages(const CollectiveCall& call, const plan::Plan& plan) {
   const auto operation_number =
       static_cast<std::uint32_t>(call.operation) | static_cast<std::uint32_t>(call.root) << exec::kRootShift;
-  const context::Group::Part part{&plan, barrier ? &token : call.input, barrier ? &ignored : call.output};
-  group_->run(
-      {.name = nameOf(call.operation), .operation = operation_number, .type = call.type, .count = count},
-      {&part, 1});
+  const context::Group::Part part{&plan, call.input, call.output};
+  group_->run({.name = nameOf(call.operation),
+               .operation = operation_number,
+               .type = call.type,
+               .count = call.count,
+               .op = call.op},
+              {&part, 1}, call.timeout);
+}
+
+// Members tell each other how much they send: lengths that contradict each other would be garbage further on.
+void Communicator::Impl::checkCountsOfAll(const CollectiveCall& call) {
+  const auto ranks = static_cast<std::size_t>(size());
+  std::vector<std::uint64_t> sent(ranks, 0);
+  const std::vector<std::uint64_t> sends(call.counts.begin(), call.counts.end());
+  const CollectiveCall telling{.operation = Operation::kAllToAll,
+                               .input = sends.data(),
+                               .output = sent.data(),
+                               .count = 1,
+                               .type = Type::kUint64,
+                               .tensor = call.tensor,
+                               .timeout = call.timeout};
+  sendMessages(telling, planByMessages(telling));
+  for (std::size_t from = 0; from < ranks; ++from) {
+    if (sent[from] == call.recv_counts[from]) continue;
+    group_->give(nameOf(call.operation), {.status = pop::failedPrecondition(context::countsContradict(
+                                              static_cast<int>(from), sent[from], call.recv_counts[from])),
+                                          .peer_rank = static_cast<int>(from)});
+  }
 }
 
 void Communicator::Impl::refuse(const char* name, const std::string& why) const {

@@ -50,13 +50,14 @@ std::unique_ptr<Communicator> makeCommunicator(context::Surroundings& surroundin
 
 }  // namespace
 
-Context::Impl::Impl(const pop::contract::InstanceEnv& instance_env, std::unique_ptr<context::Link> link)
+Context::Impl::Impl(const pop::contract::InstanceEnv& instance_env, std::unique_ptr<context::Link> link,
+                    const context::TransportSettings& transport)
     : env(instance_env), heap(link->segment()) {
   surroundings.link = std::move(link);
   surroundings.instance_index = env.instance_index;
   surroundings.num_local_instances = env.num_local_instances;
   surroundings.first_local_instance = env.instance_index - env.local_instance_index;
-  if (env.num_local_instances < env.num_instances) return;  // what else a context can do goes over hosts
+  surroundings.transport = transport;
   std::vector<int> everybody(static_cast<std::size_t>(env.num_instances));
   std::iota(everybody.begin(), everybody.end(), 0);
   world = makeCommunicator(surroundings, std::move(everybody));
@@ -64,8 +65,8 @@ Context::Impl::Impl(const pop::contract::InstanceEnv& instance_env, std::unique_
 
 Context& Context::fromEnvironment() {
   // Never destroyed: another thread may be in a collective while this one exits.
-  static Context& context =
-      *new Context(std::make_unique<Impl>(context::environment(), makeLink(context::environment())));
+  static Context& context = *new Context(std::make_unique<Impl>(
+      context::environment(), makeLink(context::environment()), context::transportSettingsFromEnvironment()));
   return context;
 }
 
@@ -139,11 +140,6 @@ void Context::abort(int exit_code, const std::string& message) {
 }
 
 Communicator& Context::world() {
-  if (!impl_->world) {
-    const int first = impl_->surroundings.first_local_instance;
-    context::throwIfFailed({context::acrossHosts(first > 0 ? 0 : impl_->env.num_local_instances)},
-                           "Context::world");
-  }
   return *impl_->world;
 }
 

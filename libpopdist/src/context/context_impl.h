@@ -31,7 +31,10 @@ class Communicator::Impl {
   void checkCounts(const char* name, std::span<const std::size_t> counts, Type type) const;
   std::chrono::milliseconds checkedTimeout(const context::CollectiveCall& call,
                                            std::chrono::milliseconds timeout) const;
-  void runByMessages(const context::CollectiveCall& call);
+  void runByMessages(context::CollectiveCall call);
+  plan::Plan planByMessages(const context::CollectiveCall& call) const;
+  void sendMessages(const context::CollectiveCall& call, const plan::Plan& plan);
+  void checkCountsOfAll(const context::CollectiveCall& call);
 
   std::unique_ptr<context::Group> group_;
 };
@@ -39,7 +42,8 @@ class Communicator::Impl {
 class Context::Impl {
  public:
   /// Collective over all instances: sets up the communicator of all of them. Throws popdist_error.
-  Impl(const pop::contract::InstanceEnv& instance_env, std::unique_ptr<context::Link> link);
+  Impl(const pop::contract::InstanceEnv& instance_env, std::unique_ptr<context::Link> link,
+       const context::TransportSettings& transport);
 
   const pop::contract::InstanceEnv env;
   context::Surroundings surroundings;

@@ -31,6 +31,12 @@ const pop::contract::InstanceEnv& environment() {
   return env;
 }
 
+TransportSettings transportSettingsFromEnvironment() {
+  pop::Result<TransportSettings> settings = transportSettings(lookUp);
+  throwIfFailed({settings.status()}, "reading the environment");
+  return *settings;
+}
+
 bool environmentIsSet() {
   return pop::contract::isSet(lookUp);
 }

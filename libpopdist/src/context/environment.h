@@ -3,6 +3,7 @@
 #pragma once
 
 #include "common/contract/env_contract.h"
+#include "libpopdist/src/context/transport_settings.h"
 
 namespace popdist::context {
 
@@ -10,5 +11,8 @@ namespace popdist::context {
 const pop::contract::InstanceEnv& environment();
 
 bool environmentIsSet();
+
+/// Throws popdist_error kInvalidArgument for settings that there are not.
+TransportSettings transportSettingsFromEnvironment();
 
 }  // namespace popdist::context

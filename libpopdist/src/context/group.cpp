@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -78,10 +79,41 @@ std::string tagOf(int number, const std::vector<int>& instance_of_rank) {
          " ranks (" + std::to_string(digest) + ')';
 }
 
+pop::Result<transport::Key> keyOf(const HostNetwork& network) {
+  transport::Key key;
+  if (network.job_key.size() != key.size()) {
+    return pop::failedPrecondition(
+        "this host's agent has given no key for connections to other hosts; was it built from another "
+        "version?");
+  }
+  std::memcpy(key.data(), network.job_key.data(), key.size());
+  return key;
+}
+
+pop::Result<std::unique_ptr<transport::Connections>> openConnections(const Surroundings& surroundings,
+                                                                     int number,
+                                                                     const std::vector<int>& instance_of_rank,
+                                                                     const std::vector<int>& local_ranks) {
+  transport::ConnectionsSetup setup{.segment = surroundings.link->segment(), .local_ranks = local_ranks};
+  bool over_network = false;
+  for (const int instance : instance_of_rank) {
+    setup.through_memory.push_back(surroundings.isLocal(instance) && !surroundings.transport.tcp_only);
+    over_network |= !setup.through_memory.back();
+  }
+  if (over_network) {
+    const HostNetwork network = surroundings.link->network();
+    POP_ASSIGN_OR_RETURN(setup.tcp.job, keyOf(network));
+    setup.tcp.own_address = network.address;
+    setup.tcp.group = static_cast<std::uint32_t>(number);
+    setup.tcp.streams = surroundings.transport.tcp_streams;
+  }
+  return transport::Connections::create(setup);
+}
+
 // Everybody tells everybody where its ranks can be reached. Also when there is no transport (`failure` says
 // why): the others must not wait for us.
 void offerAddresses(Link& link, const std::string& prefix, const std::vector<int>& local_ranks,
-                    const transport::ShmGroup* mine, const pop::Status& failure) {
+                    const transport::Connections* mine, const pop::Status& failure) {
   for (const int rank : local_ranks) {
     const std::string address = failure.ok() ? mine->address(rank) : kNoAddress + failure.message();
     throwIfFailed(link.put(prefix + std::to_string(rank), address), kCreate);
@@ -109,6 +141,12 @@ std::vector<std::string> collectAddresses(Surroundings& surroundings, const std:
 std::optional<plan::SharedAlgorithm> forcedAlgorithm() {
   const char* const name = std::getenv("POPDIST_SHARED_ALGORITHM");
   return name == nullptr ? std::nullopt : plan::sharedAlgorithmNamed(name);
+}
+
+bool allShareMemory(const Surroundings& surroundings, const std::vector<int>& instance_of_rank) {
+  return !surroundings.transport.tcp_only &&
+         std::all_of(instance_of_rank.begin(), instance_of_rank.end(),
+                     [&](int instance) { return surroundings.isLocal(instance); });
 }
 
 constexpr const char* kBoardKey = "board";
@@ -148,12 +186,6 @@ unsigned forksOfThisProcess() {
   return forks.load(std::memory_order_relaxed);
 }
 
-pop::Status acrossHosts(int instance) {
-  return {pop::Code::kUnimplemented,
-          "instance " + std::to_string(instance) +
-              " is on another host: communicators connect the instances of one host only"};
-}
-
 Group::Group(Surroundings& surroundings, std::vector<int> instance_of_rank, std::vector<int> local_ranks)
     : surroundings_(surroundings),
       instance_of_rank_(std::move(instance_of_rank)),
@@ -162,32 +194,30 @@ Group::Group(Surroundings& surroundings, std::vector<int> instance_of_rank, std:
       monitor_(std::make_unique<ObituaryMonitor>(surroundings.link->segment().header(), instance_of_rank_)) {}
 
 std::unique_ptr<Group> Group::create(Surroundings& surroundings, std::vector<int> instance_of_rank, Way way) {
-  for (const int instance : instance_of_rank) {
-    if (!surroundings.isLocal(instance)) throwIfFailed({acrossHosts(instance)}, kCreate);
-  }
   Link& link = *surroundings.link;
   const int number = surroundings.groups_created++;
   const std::string prefix = "popdist/group/" + std::to_string(number) + '/';
   const int ranks = static_cast<int>(instance_of_rank.size());
   std::vector<int> local_ranks = ranksOf(surroundings.instance_index, instance_of_rank);
 
-  const bool shares = way == Way::kSharedMemory;
-  std::unique_ptr<transport::ShmGroup> transport;
+  const bool shares = way == Way::kSharedMemory && allShareMemory(surroundings, instance_of_rank);
+  std::unique_ptr<transport::Connections> connections;
   pop::Status failure;
   if (!local_ranks.empty() && !shares) {
-    auto created = transport::ShmGroup::create(link.segment(), ranks, local_ranks);
-    if (created.ok()) transport = std::move(*created);
+    auto created = openConnections(surroundings, number, instance_of_rank, local_ranks);
+    if (created.ok()) connections = std::move(*created);
     failure = created.status();
   }
-  if (!shares) offerAddresses(link, prefix, local_ranks, transport.get(), failure);
+  if (!shares) offerAddresses(link, prefix, local_ranks, connections.get(), failure);
   if (shares && !local_ranks.empty() && local_ranks.front() == 0) offerBoard(link, prefix, ranks);
   throwIfFailed(link.fence(tagOf(number, instance_of_rank), surroundings.timeout()), kCreate);
   throwIfFailed({failure}, kCreate);
   if (local_ranks.empty()) return nullptr;
-  if (transport) throwIfFailed({transport->connect(collectAddresses(surroundings, prefix, ranks))}, kCreate);
+  if (connections)
+    throwIfFailed({connections->connect(collectAddresses(surroundings, prefix, ranks))}, kCreate);
 
   std::unique_ptr<Group> group(new Group(surroundings, std::move(instance_of_rank), std::move(local_ranks)));
-  group->transport_ = std::move(transport);
+  group->connections_ = std::move(connections);
   if (shares) group->joinBoard(collectBoard(surroundings, prefix));
   return group;
 }
@@ -205,12 +235,13 @@ void Group::joinBoard(std::size_t offset) {
       *monitor_, a_core_each_, forcedAlgorithm());
 }
 
-void Group::run(exec::Call call, std::span<const Part> parts) {
+void Group::run(exec::Call call, std::span<const Part> parts, std::chrono::milliseconds timeout) {
   if (broken_ || fork_ != forksOfThisProcess()) refuse(call.name);
   call.sequence = calls_++;
+  call.members = size();
   exec::Failure failure;
   try {
-    failure = execute(call, parts);
+    failure = execute(call, parts, timeout);
   } catch (const std::bad_alloc&) {
     failure = {{pop::Code::kResourceExhausted, "out of memory"}};
   }
@@ -231,16 +262,18 @@ void Group::give(const char* operation, const exec::Failure& failure) {
        rank_known ? instance_of_rank_[static_cast<std::size_t>(failure.peer_rank)] : failure.peer_instance);
 }
 
-exec::Failure Group::execute(const exec::Call& call, std::span<const Part> parts) {
+exec::Failure Group::execute(const exec::Call& call, std::span<const Part> parts,
+                             std::chrono::milliseconds timeout) {
   std::vector<exec::RankWork> work;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    work.push_back({parts[i].plan, parts[i].input, parts[i].output, &transport_->endpoint(local_ranks_[i])});
+    work.push_back(
+        {parts[i].plan, parts[i].input, parts[i].output, &connections_->endpoint(local_ranks_[i])});
   }
-  const exec::Waiting waiting{.sleeper = &transport_->sleeper(),
+  const exec::Waiting waiting{.sleeper = &connections_->sleeper(),
                               .monitor = monitor_.get(),
                               .a_core_each = a_core_each_,
-                              .deadline = std::chrono::steady_clock::now() + surroundings_.timeout()};
-  return exec::execute(call, reduce::sumKernel(call.type), work, waiting);
+                              .deadline = std::chrono::steady_clock::now() + timeout};
+  return exec::execute(call, work, waiting);
 }
 
 void Group::fail(const char* operation, const pop::Status& status, int peer) const {

@@ -13,7 +13,9 @@
 
 #include "libpopdist/src/context/link.h"
 #include "libpopdist/src/context/shared_calls.h"
+#include "libpopdist/src/context/transport_settings.h"
 #include "libpopdist/src/exec/executor.h"
+#include "libpopdist/src/transport/connections.h"
 
 namespace popdist::context {
 
@@ -28,6 +30,7 @@ struct Surroundings {
     return instance >= first_local_instance && instance < first_local_instance + num_local_instances;
   }
   std::atomic<std::chrono::milliseconds::rep> timeout_ms{300 * 1000};
+  TransportSettings transport;
   int groups_created = 0;  ///< names the next group; every instance creates them in the same order
 
   std::chrono::milliseconds timeout() const { return std::chrono::milliseconds(timeout_ms.load()); }
@@ -36,11 +39,8 @@ struct Surroundings {
 /// Grows in each child that is forked: what belongs to the parent is not to be used there.
 unsigned forksOfThisProcess();
 
-/// Why a communicator cannot have `instance` as a member.
-pop::Status acrossHosts(int instance);
-
-/// How a group's ranks exchange data: by stepping through plans in memory that they share, one rank an
-/// instance, or by messages, of any number of ranks in each.
+/// How a group's ranks exchange data: where all are on this host, by stepping through plans in memory that
+/// they share, one rank an instance; or by messages, of any number of ranks in each.
 enum class Way : std::uint8_t { kSharedMemory, kMessages };
 
 class Group {
@@ -52,6 +52,8 @@ class Group {
 
   int size() const { return static_cast<int>(instance_of_rank_.size()); }
   const std::vector<int>& localRanks() const { return local_ranks_; }
+  /// Some ranks are reached over TCP.
+  bool overNetwork() const { return connections_->overNetwork(); }
 
   /// One local rank's part of a call; parts in the order of localRanks().
   struct Part {
@@ -73,23 +75,26 @@ class Group {
 
   /// Runs one collective by messages. `call.sequence` is filled in here. Throws popdist_error; the group is
   /// then unusable.
-  void run(exec::Call call, std::span<const Part> parts);
+  void run(exec::Call call, std::span<const Part> parts, std::chrono::milliseconds timeout);
+
+  /// As fail(), and the group is unusable from now on.
+  [[noreturn]] void give(const char* operation, const exec::Failure& failure);
 
   /// popdist_error with this group's rank in it.
   [[noreturn]] void fail(const char* operation, const pop::Status& status, int peer) const;
 
  private:
-  exec::Failure execute(const exec::Call& call, std::span<const Part> parts);
+  exec::Failure execute(const exec::Call& call, std::span<const Part> parts,
+                        std::chrono::milliseconds timeout);
   void joinBoard(std::size_t offset);
   [[noreturn]] void refuse(const char* operation) const;
-  [[noreturn]] void give(const char* operation, const exec::Failure& failure);
   Group(Surroundings& surroundings, std::vector<int> instance_of_rank, std::vector<int> local_ranks);
 
   Surroundings& surroundings_;
   const std::vector<int> instance_of_rank_;
   const std::vector<int> local_ranks_;
   const bool a_core_each_;  ///< this host's instances do not outnumber its usable cores
-  std::unique_ptr<transport::ShmGroup> transport_;
+  std::unique_ptr<transport::Connections> connections_;
   std::unique_ptr<exec::PeerMonitor> monitor_;
   std::unique_ptr<SharedCalls> shared_;  ///< needs monitor_
   const unsigned fork_ = forksOfThisProcess();

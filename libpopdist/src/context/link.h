@@ -20,6 +20,12 @@ struct LinkError {
   bool ok() const { return status.ok(); }
 };
 
+/// How this instance reaches those on other hosts, and they it.
+struct HostNetwork {
+  std::string job_key;  ///< 16 bytes that only instances of the job know; empty: there is none
+  std::string address;  ///< numeric, of this host
+};
+
 class Link {
  public:
   virtual ~Link() = default;
@@ -31,6 +37,7 @@ class Link {
   virtual LinkError fence(const std::string& tag, std::chrono::milliseconds timeout) = 0;
   virtual void abort(int exit_code, const std::string& message) = 0;
   virtual transport::SegmentView segment() const = 0;
+  virtual HostNetwork network() const = 0;
 };
 
 }  // namespace popdist::context

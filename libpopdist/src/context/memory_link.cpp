@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/contract/segment.h"
+#include "libpopdist/src/transport/tcp/handshake.h"
 
 namespace popdist::context {
 
@@ -13,6 +14,8 @@ pop::Result<std::shared_ptr<MemoryHub>> MemoryHub::create(int instances, std::si
   hub->segment_ = std::move(mapping);
   pop::contract::initialiseSegment(hub->segment_.data(), segment_bytes,
                                    static_cast<std::uint32_t>(instances));
+  const transport::Nonce key = transport::randomNonce();
+  hub->network_ = {std::string(reinterpret_cast<const char*>(key.data()), key.size()), "127.0.0.1"};
   return hub;
 }
 

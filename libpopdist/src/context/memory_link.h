@@ -36,6 +36,7 @@ class MemoryHub {
   std::optional<LinkError> first_end_;
   std::uint32_t ended_ = 0;
   pop::sys::Mapping segment_;
+  HostNetwork network_;
 };
 
 class MemoryLink final : public Link {
@@ -48,6 +49,7 @@ class MemoryLink final : public Link {
   LinkError fence(const std::string& tag, std::chrono::milliseconds timeout) override;
   void abort(int, const std::string&) override {}  // the caller's exit ends all there is
   transport::SegmentView segment() const override { return {hub_->segment_.data(), hub_->segment_.size()}; }
+  HostNetwork network() const override { return hub_->network_; }
 
  private:
   std::shared_ptr<MemoryHub> hub_;

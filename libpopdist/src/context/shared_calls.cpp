@@ -136,8 +136,7 @@ bool SharedCalls::tellCounts(const CollectiveCall& call) {
     const std::uint64_t sent = matrix_[from * ranks + static_cast<std::size_t>(rank_)];
     if (sent == call.recv_counts[from]) continue;
     own_failure_ = {.status = pop::failedPrecondition(
-                        "rank " + std::to_string(from) + " does not match: it sends " + std::to_string(sent) +
-                        " elements to this rank, which expects " + std::to_string(call.recv_counts[from])),
+                        countsContradict(static_cast<int>(from), sent, call.recv_counts[from])),
                     .peer_rank = static_cast<int>(from)};
     return false;
   }

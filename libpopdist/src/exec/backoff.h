@@ -12,7 +12,7 @@ namespace popdist::exec {
 class Backoff {
  public:
   Backoff(transport::Sleeper& sleeper, bool a_core_each)
-      : sleeper_(sleeper), spins_(a_core_each ? kSpins : 0) {}
+      : sleeper_(sleeper), spins_(a_core_each ? sleeper.spins() : 0) {}
 
   /// Something moved: start over.
   void reset() {
@@ -41,7 +41,6 @@ class Backoff {
   bool patient() const { return turns_ > spins_; }
 
  private:
-  static constexpr int kSpins = 2000;  // about 20 us
   static constexpr int kYields = 200;
   // Nobody rings for a peer's death or a deadline.
   static constexpr std::chrono::milliseconds kLongestSleep{20};

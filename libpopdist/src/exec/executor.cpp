@@ -13,6 +13,11 @@ namespace popdist::exec {
 namespace {
 
 using Ranks = std::vector<RankProgress>;
+using Clock = std::chrono::steady_clock;
+
+// A connection that breaks says only that; the obituary of whoever was at its other end, which comes by
+// another way, says why.
+constexpr std::chrono::milliseconds kObituaryPatience{500};
 
 bool pollAll(Ranks& ranks) {
   bool moved = false;
@@ -51,35 +56,59 @@ Failure deadlineFailure(const Ranks& ranks) {
           .peer_rank = awaited.empty() ? -1 : awaited.front()};
 }
 
-// What keeps a stalled call from ever ending, if anything does.
-std::optional<Failure> findFailure(Ranks& ranks, const Waiting& waiting) {
-  if (auto mismatch = findMismatch(ranks)) return mismatch;
-  if (waiting.monitor->anyEnded()) {
-    // What the ended one sent before its end still counts; only if that changes nothing is it missed.
-    if (pollAll(ranks)) return std::nullopt;
-    const std::vector<int> awaited = awaitedBy(ranks);
-    if (const auto loss = waiting.monitor->loss(awaited))
-      return Failure{pop::unavailable(loss->text), loss->instance};
+// Finds what keeps a stalled call from ever ending, if anything does.
+class Diagnosis {
+ public:
+  explicit Diagnosis(const Waiting& waiting) : waiting_(waiting) {}
+
+  std::optional<Failure> find(Ranks& ranks) {
+    if (auto mismatch = findMismatch(ranks)) return mismatch;
+    if (waiting_.monitor->anyEnded()) {
+      // What the ended one sent before its end still counts; only if that changes nothing is it missed.
+      if (pollAll(ranks)) return std::nullopt;
+      const std::vector<int> awaited = awaitedBy(ranks);
+      if (const auto loss = waiting_.monitor->loss(awaited))
+        return Failure{pop::unavailable(loss->text), loss->instance};
+    }
+    if (auto lost = findLostConnection(ranks)) return lost;
+    if (Clock::now() >= waiting_.deadline) return deadlineFailure(ranks);
+    return std::nullopt;
   }
-  if (std::chrono::steady_clock::now() >= waiting.deadline) return deadlineFailure(ranks);
-  return std::nullopt;
-}
+
+ private:
+  std::optional<Failure> findLostConnection(const Ranks& ranks) {
+    std::vector<LostConnection> lost;
+    for (const RankProgress& rank : ranks) rank.appendLost(lost);
+    if (lost.empty()) return std::nullopt;
+    const Clock::time_point now = Clock::now();
+    lost_since_ = std::min(lost_since_, now);
+    if (now - lost_since_ < kObituaryPatience) return std::nullopt;
+    const LostConnection& first = lost.front();
+    return Failure{.status = pop::unavailable("no connection to rank " + std::to_string(first.rank) + ": " +
+                                              first.why.message()),
+                   .peer_rank = first.rank};
+  }
+
+  const Waiting& waiting_;
+  Clock::time_point lost_since_ = Clock::time_point::max();
+};
 
 }  // namespace
 
-Failure execute(const Call& call, reduce::Kernel kernel, std::span<RankWork> work, const Waiting& waiting) {
+Failure execute(const Call& call, std::span<RankWork> work, const Waiting& waiting) {
   Ranks ranks;
   ranks.reserve(work.size());
-  for (const RankWork& each : work) ranks.emplace_back(call, kernel, each);
+  for (const RankWork& each : work) ranks.emplace_back(call, each);
 
   Backoff backoff(*waiting.sleeper, waiting.a_core_each);
+  Diagnosis diagnosis(waiting);
   while (!allDone(ranks)) {
     if (pollAll(ranks)) {
       backoff.reset();
       continue;
     }
     if (backoff.patient()) {
-      if (auto failure = findFailure(ranks, waiting)) {
+      if (auto failure = diagnosis.find(ranks)) {
         backoff.reset();
         return *failure;
       }

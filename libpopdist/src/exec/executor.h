@@ -12,8 +12,8 @@
 #include "common/base/status.h"
 #include "libpopdist/src/exec/peer_monitor.h"
 #include "libpopdist/src/plan/plan.h"
-#include "libpopdist/src/reduce/kernels.h"
 #include "libpopdist/src/transport/transport.h"
+#include "popdist/operators.hpp"
 #include "popdist/types.hpp"
 
 namespace popdist::exec {
@@ -28,8 +28,10 @@ struct Call {
   const char* name = "";        ///< "allReduceSum", for messages
   std::uint32_t operation = 0;  ///< any number that tells the operations apart, and the root
   Type type = Type::kUint8;
-  std::uint64_t count = 0;     ///< elements, as the caller gave them
-  std::uint64_t sequence = 0;  ///< how many calls the group has made before this one
+  std::uint64_t count = 0;       ///< elements, as the caller gave them
+  std::uint64_t sequence = 0;    ///< how many calls the group has made before this one
+  Operator op = Operator::kSum;  ///< of operations that reduce; supports(op, type)
+  int members = 1;               ///< what a mean is taken over
 };
 
 /// One local rank's part.
@@ -51,11 +53,11 @@ struct Waiting {
 struct Failure {
   pop::Status status;
   int peer_instance = -1;  ///< that has ended
-  int peer_rank = -1;      ///< that does not match, or has not come
+  int peer_rank = -1;      ///< that does not match, has not come, or has closed its connection
 };
 
 /// Runs all `work` to its end. After a failure the transport's state is undefined: the group must not be used
-/// again. `kernel` may be nullptr when no plan reduces.
-Failure execute(const Call& call, reduce::Kernel kernel, std::span<RankWork> work, const Waiting& waiting);
+/// again.
+Failure execute(const Call& call, std::span<RankWork> work, const Waiting& waiting);
 
 }  // namespace popdist::exec

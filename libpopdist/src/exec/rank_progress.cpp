@@ -4,27 +4,39 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "common/base/check.h"
+#include "libpopdist/src/reduce/fold.h"
 
 namespace popdist::exec {
 namespace {
 
 using plan::StepKind;
 
-struct alignas(transport::kMessageAlignmentBytes) Header {
+// What arrives with a header: a transport that has to fetch it need not do so twice for short messages.
+constexpr std::size_t kReadAheadBytes = 8 << 10;
+
+struct Header {
   std::uint64_t sequence = 0;
   std::uint64_t count = 0;
   std::uint64_t message_bytes = 0;
   std::uint32_t operation = 0;
   std::uint32_t type = 0;
+  std::uint32_t op = 0;
+  std::uint32_t unused[3] = {};
 
   friend bool operator==(const Header&, const Header&) = default;
 };
-static_assert(sizeof(Header) == transport::kMessageAlignmentBytes);
+static_assert(sizeof(Header) + transport::kSealBytes == transport::kHeadBytes);
 
 Header headerOf(const Call& call, std::size_t message_bytes) {
-  return {call.sequence, call.count, message_bytes, call.operation, static_cast<std::uint32_t>(call.type)};
+  return {.sequence = call.sequence,
+          .count = call.count,
+          .message_bytes = message_bytes,
+          .operation = call.operation,
+          .type = static_cast<std::uint32_t>(call.type),
+          .op = static_cast<std::uint32_t>(call.op)};
 }
 
 std::string elements(std::uint64_t count, std::uint32_t type) {
@@ -44,6 +56,10 @@ std::string describeMismatch(const Header& mine, const Header& theirs, const cha
   if (mine.operation != theirs.operation) {
     return std::string("one rank calls ") + name + ", the other another operation";
   }
+  if (mine.op != theirs.op) {
+    return std::string("one rank takes the ") + nameOf(static_cast<Operator>(mine.op)) + ", the other the " +
+           nameOf(static_cast<Operator>(theirs.op));
+  }
   return "one rank passes " + elements(mine.count, mine.type) + ", the other " +
          elements(theirs.count, theirs.type);
 }
@@ -54,12 +70,11 @@ bool isReceive(StepKind kind) {
 
 }  // namespace
 
-RankProgress::RankProgress(const Call& call, reduce::Kernel kernel, const RankWork& work)
+RankProgress::RankProgress(const Call& call, const RankWork& work)
     : call_(call),
-      kernel_(kernel),
       work_(work),
       element_bytes_(sizeOf(call.type)),
-      scratch_(work.plan->scratch_count * element_bytes_) {
+      scratch_(std::make_unique_for_overwrite<std::byte[]>(work.plan->scratch_count * element_bytes_)) {
   startRound();
 }
 
@@ -109,68 +124,102 @@ bool RankProgress::advance(Active& active) {
 bool RankProgress::send(Active& active) {
   transport::Connection& connection = work_.endpoint->peer(active.step->peer);
   const std::size_t total = active.step->count * element_bytes_;
-  bool moved = false;
-  if (active.header_moved < sizeof(Header)) {
+  if (!active.sealed) {
     const Header header = headerOf(call_, total);
-    const auto bytes = std::as_bytes(std::span(&header, 1)).subspan(active.header_moved);
-    const std::size_t sent = connection.trySend(bytes);
-    active.header_moved += sent;
-    moved = sent > 0;
-    if (active.header_moved < sizeof(Header)) return moved;
+    std::memcpy(active.head.data(), &header, sizeof(header));
+    active.sealed = connection.seal(active.head);
+    if (!active.sealed) return false;
   }
+  const std::span<const std::byte> head = std::span(active.head).subspan(active.header_moved);
   const std::span<const std::byte> rest(source(active.step->from) + active.bytes_moved,
                                         total - active.bytes_moved);
-  const std::size_t sent = connection.trySend(rest);
-  active.bytes_moved += sent;
+  const std::size_t sent = connection.trySendBoth(head, rest);
+  const std::size_t of_head = std::min(sent, head.size());
+  active.header_moved += of_head;
+  active.bytes_moved += sent - of_head;
   if (active.bytes_moved == total) connection.finishSend();
-  return moved || sent > 0;
+  return sent > 0;
 }
 
 bool RankProgress::receive(Active& active) {
   transport::Connection& connection = work_.endpoint->peer(active.step->peer);
-  const bool header_moved = active.header_moved < sizeof(Header) && receiveHeader(active, connection);
-  if (active.header_moved < sizeof(Header)) return false;
+  const bool header_moved = active.header_moved < transport::kHeadBytes && receiveHeader(active, connection);
+  if (active.header_moved < transport::kHeadBytes) return false;
   const std::size_t total = active.step->count * element_bytes_;
-  const std::span<const std::byte> ready = connection.peek();
   const std::size_t part =
-      std::min(ready.size(), total - active.bytes_moved) / element_bytes_ * element_bytes_;
-  if (part == 0) return header_moved;
-  absorb(*active.step, active.bytes_moved, ready.first(part));
-  connection.consume(part);
+      active.step->kind == StepKind::kRecvReduce
+          ? receiveAndReduce(active, connection)
+          : connection.tryReceive({target(active.step->to) + active.bytes_moved, total - active.bytes_moved});
   active.bytes_moved += part;
   if (active.bytes_moved == total) connection.finishReceive();
-  return true;
+  return header_moved || part > 0;
 }
 
-// The header is one aligned block, so it arrives in one piece or not yet.
+// The header is one aligned block, so it is received in one piece or not yet.
 bool RankProgress::receiveHeader(Active& active, transport::Connection& connection) {
+  if (mismatch_) return false;
+  const std::size_t total = active.step->count * element_bytes_;
+  const bool straight = active.step->kind == StepKind::kRecv;
+  connection.fetch(transport::kHeadBytes + (straight ? std::min(total, kReadAheadBytes) : total));
   const std::span<const std::byte> ready = connection.peek();
-  if (ready.size() < sizeof(Header) || mismatch_) return false;
+  if (ready.size() < transport::kHeadBytes) return false;
+  const transport::ConstHead head = ready.first<transport::kHeadBytes>();
   Header theirs;
-  std::memcpy(&theirs, ready.data(), sizeof(theirs));
-  const Header mine = headerOf(call_, active.step->count * element_bytes_);
-  if (!(theirs == mine)) {
-    mismatch_ = describeMismatch(mine, theirs, call_.name);
-    mismatched_rank_ = active.step->peer;
+  std::memcpy(&theirs, head.data(), sizeof(theirs));
+  const Header mine = headerOf(call_, total);
+  mismatched_rank_ = active.step->peer;
+  if (!connection.isGenuine(head)) {
+    mismatch_ = "a message on its connection was forged or damaged";
     return false;
   }
-  connection.consume(sizeof(Header));
-  active.header_moved = sizeof(Header);
+  if (!(theirs == mine)) {
+    mismatch_ = describeMismatch(mine, theirs, call_.name);
+    return false;
+  }
+  connection.consume(transport::kHeadBytes);
+  active.header_moved = transport::kHeadBytes;
   return true;
 }
 
-void RankProgress::absorb(const plan::Step& step, std::size_t done_bytes, std::span<const std::byte> part) {
-  std::byte* to = target(step.to) + done_bytes;
-  if (step.kind == StepKind::kRecv) {
-    std::memcpy(to, part.data(), part.size());
-  } else {
-    kernel_(to, source(step.from) + done_bytes, part.data(), part.size() / element_bytes_);
-  }
+// Whole elements of what lies ready.
+std::size_t RankProgress::receiveAndReduce(const Active& active, transport::Connection& connection) {
+  const std::size_t left = active.step->count * element_bytes_ - active.bytes_moved;
+  connection.fetch(left);
+  const std::span<const std::byte> ready = connection.peek();
+  const std::size_t part = std::min(ready.size(), left) / element_bytes_ * element_bytes_;
+  if (part == 0) return 0;
+  reduce(*active.step, active.bytes_moved, ready.first(part));
+  connection.consume(part);
+  return part;
+}
+
+// Partial results come first; operators do not mind the order of two.
+void RankProgress::reduce(const plan::Step& step, std::size_t done_bytes,
+                          std::span<const std::byte> incoming) {
+  const auto& [own_is_partial, incoming_is_partial, last] = step.operands;
+  const void* own = source(step.from) + done_bytes;
+  const void* sources[] = {incoming.data(), own};
+  if (own_is_partial && !incoming_is_partial) std::swap(sources[0], sources[1]);
+  void* const to = target(step.to) + done_bytes;
+  const std::size_t partials = (own_is_partial ? 1U : 0U) + (incoming_is_partial ? 1U : 0U);
+  reduce::fold({.op = call_.op,
+                .type = call_.type,
+                .partials = partials,
+                .divisor = last && call_.op == Operator::kMean ? call_.members : 1.0},
+               {&to, 1}, sources, incoming.size() / element_bytes_);
 }
 
 void RankProgress::appendAwaited(std::vector<int>& ranks) const {
   for (const Active& active : active_) {
     if (!finished(active)) ranks.push_back(active.step->peer);
+  }
+}
+
+void RankProgress::appendLost(std::vector<LostConnection>& lost) const {
+  for (const Active& active : active_) {
+    if (finished(active)) continue;
+    pop::Status failure = work_.endpoint->peer(active.step->peer).failure();
+    if (!failure.ok()) lost.push_back({active.step->peer, std::move(failure)});
   }
 }
 
@@ -182,7 +231,7 @@ const std::byte* RankProgress::source(const plan::Slice& slice) const {
     case plan::Buffer::kOutput:
       return static_cast<const std::byte*>(work_.output) + offset;
     case plan::Buffer::kScratch:
-      return scratch_.data() + offset;
+      return scratch_.get() + offset;
   }
   POP_CHECK(false);
 }
@@ -191,7 +240,7 @@ std::byte* RankProgress::target(const plan::Slice& slice) {
   POP_CHECK(slice.buffer != plan::Buffer::kInput);
   const std::size_t offset = slice.offset * element_bytes_;
   return slice.buffer == plan::Buffer::kOutput ? static_cast<std::byte*>(work_.output) + offset
-                                               : scratch_.data() + offset;
+                                               : scratch_.get() + offset;
 }
 
 }  // namespace popdist::exec

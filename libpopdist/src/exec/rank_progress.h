@@ -2,6 +2,8 @@
 // How far one rank has come in its plan. Polled: each call moves what can be moved now.
 #pragma once
 
+#include <array>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,9 +12,14 @@
 
 namespace popdist::exec {
 
+struct LostConnection {
+  int rank = -1;
+  pop::Status why;
+};
+
 class RankProgress {
  public:
-  RankProgress(const Call& call, reduce::Kernel kernel, const RankWork& work);
+  RankProgress(const Call& call, const RankWork& work);
 
   /// Moves what can be moved; true if anything did.
   bool poll();
@@ -20,6 +27,9 @@ class RankProgress {
 
   /// The peers that the current round waits for.
   void appendAwaited(std::vector<int>& ranks) const;
+
+  /// Appends those of them to which there is no connection any more.
+  void appendLost(std::vector<LostConnection>& lost) const;
 
   /// Set when a peer turned out to be in another call.
   const std::optional<std::string>& mismatch() const { return mismatch_; }
@@ -29,8 +39,10 @@ class RankProgress {
   // A step under way. A message is a header of one aligned block, then the elements.
   struct Active {
     const plan::Step* step = nullptr;
+    bool sealed = false;  ///< kSend: `head` is what is sent
     std::size_t header_moved = 0;
     std::size_t bytes_moved = 0;
+    alignas(transport::kHeadBytes) std::array<std::byte, transport::kHeadBytes> head{};
   };
 
   const std::vector<plan::Step>& steps() const { return work_.plan->steps; }
@@ -39,16 +51,16 @@ class RankProgress {
   bool send(Active& active);
   bool receive(Active& active);
   bool receiveHeader(Active& active, transport::Connection& connection);
-  void absorb(const plan::Step& step, std::size_t done_bytes, std::span<const std::byte> part);
+  std::size_t receiveAndReduce(const Active& active, transport::Connection& connection);
+  void reduce(const plan::Step& step, std::size_t done_bytes, std::span<const std::byte> incoming);
   bool finished(const Active& active) const;
   const std::byte* source(const plan::Slice& slice) const;
   std::byte* target(const plan::Slice& slice);
 
   const Call& call_;
-  const reduce::Kernel kernel_;
   const RankWork work_;
   const std::size_t element_bytes_;
-  std::vector<std::byte> scratch_;
+  std::unique_ptr<std::byte[]> scratch_;
   std::size_t next_step_ = 0;
   std::vector<Active> active_;
   std::optional<std::string> mismatch_;

@@ -19,9 +19,19 @@ enum class Buffer : std::uint8_t { kInput, kOutput, kScratch };
 enum class StepKind : std::uint8_t {
   kSend,        ///< `from` goes to `peer`
   kRecv,        ///< `to` = what `peer` sent
-  kRecvReduce,  ///< `to` = `from` + what `peer` sent, element by element; `from` and `to` may be the same
-                ///< range
+  kRecvReduce,  ///< `to` = `from` and what `peer` sent, reduced element by element; `from` and `to` may be
+                ///< the same range
   kCopy,        ///< `to` = `from`, on this rank
+};
+
+/// What kRecvReduce has before it: members' own elements, or what earlier reductions have made of several
+/// members'. Operators that prepare a member's elements (squares) or finish the result (a mean) need to know.
+struct Operands {
+  bool own_is_partial = false;
+  bool incoming_is_partial = false;
+  bool last = false;  ///< the result is that of all members
+
+  friend bool operator==(const Operands&, const Operands&) = default;
 };
 
 /// `offset` counts elements from the start of `buffer`.
@@ -42,6 +52,7 @@ struct Step {
   Slice from;               ///< kSend, kRecvReduce, kCopy
   Slice to;                 ///< kRecv, kRecvReduce, kCopy
   std::size_t count = 0;    ///< elements
+  Operands operands;        ///< kRecvReduce
 
   friend bool operator==(const Step&, const Step&) = default;
 };

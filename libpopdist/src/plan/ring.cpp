@@ -38,6 +38,10 @@ std::vector<Range> splitEvenly(Range whole, int blocks) {
   return split;
 }
 
+Operands travellingOperands(const RingPlace& place, int distance) {
+  return {.incoming_is_partial = distance > 1, .last = distance + 1 == place.size()};
+}
+
 void appendRingReduceScatter(Plan& plan, std::span<const int> order, int position,
                              std::span<const Range> blocks) {
   const RingPlace place(order, position);
@@ -48,7 +52,8 @@ void appendRingReduceScatter(Plan& plan, std::span<const int> order, int positio
     const Range& received = blocks[place.behind(distance + 1)];
     const Slice sum{Buffer::kOutput, received.begin};
     plan.steps.push_back(sendStep(round, place.nextRank(), {Buffer::kOutput, sent.begin}, sent.count));
-    plan.steps.push_back(recvReduceStep(round, place.previousRank(), sum, sum, received.count));
+    plan.steps.push_back(recvReduceStep(round, place.previousRank(), sum, sum, received.count,
+                                        travellingOperands(place, distance)));
   }
 }
 

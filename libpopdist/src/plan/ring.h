@@ -45,6 +45,9 @@ std::vector<int> naturalOrder(int ranks);
 /// `whole` cut into `blocks` consecutive blocks whose sizes differ by at most one.
 std::vector<Range> splitEvenly(Range whole, int blocks);
 
+/// The operands of the `distance`th hop of a partial result around the ring.
+Operands travellingOperands(const RingPlace& place, int distance);
+
 /// Sums blocks[b] of kOutput over the ring, in place: it ends complete at position b, and every other
 /// position's copy of it is left holding a partial sum. n - 1 rounds; sends all blocks but the own one.
 ///

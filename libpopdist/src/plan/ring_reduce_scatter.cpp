@@ -48,8 +48,8 @@ Plan planRingReduceScatter(std::span<const int> order, int position, std::span<c
     const bool last = distance + 1 == place.size();
     const Slice sum = last ? Slice{Buffer::kOutput, 0} : Slice{Buffer::kScratch, round % 2 * slot};
     plan.steps.push_back(sendStep(round, place.nextRank(), source, blocks[place.behind(distance)].count));
-    plan.steps.push_back(
-        recvReduceStep(round, place.previousRank(), {Buffer::kInput, received.begin}, sum, received.count));
+    plan.steps.push_back(recvReduceStep(round, place.previousRank(), {Buffer::kInput, received.begin}, sum,
+                                        received.count, travellingOperands(place, distance)));
     source = sum;
   }
   return plan;

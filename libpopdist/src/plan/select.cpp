@@ -1,35 +1,95 @@
 // SPDX-License-Identifier: Apache-2.0
-// One row per operation; a switch, so that the compiler notices a missing one.
 #include "libpopdist/src/plan/select.h"
 
+#include <algorithm>
+#include <array>
+
+#include "common/base/check.h"
 #include "libpopdist/src/plan/dissemination_barrier.h"
+#include "libpopdist/src/plan/halving_doubling_all_reduce.h"
+#include "libpopdist/src/plan/message_moves.h"
 #include "libpopdist/src/plan/pairwise_all_to_all.h"
+#include "libpopdist/src/plan/recursive_doubling_all_reduce.h"
 #include "libpopdist/src/plan/ring_all_gather.h"
 #include "libpopdist/src/plan/ring_all_reduce.h"
 #include "libpopdist/src/plan/ring_reduce_scatter.h"
 #include "libpopdist/src/plan/tree_broadcast.h"
+#include "libpopdist/src/plan/tree_reduce.h"
 
 namespace popdist::plan {
+namespace {
+
+constexpr std::size_t kAnySize = SIZE_MAX;
+constexpr std::size_t kKiB = 1024;
+
+// The first row that fits is taken. The limits are measured: bench/tcp_all_reduce.
+struct Row {
+  Operation operation;
+  bool over_network_only;
+  std::size_t most_bytes;  ///< of the vector, or of a block
+  Algorithm algorithm;
+};
+constexpr std::array kRows{
+    Row{Operation::kAllReduce, true, 64 * kKiB, Algorithm::kRecursiveDoubling},
+    Row{Operation::kAllReduce, true, 512 * kKiB, Algorithm::kHalvingDoubling},
+    Row{Operation::kAllReduce, false, kAnySize, Algorithm::kRing},
+    Row{Operation::kReduceScatter, false, kAnySize, Algorithm::kRing},
+    Row{Operation::kAllGather, false, kAnySize, Algorithm::kRing},
+    Row{Operation::kBroadcast, false, kAnySize, Algorithm::kTree},
+    Row{Operation::kAllToAll, false, kAnySize, Algorithm::kPairwise},
+    Row{Operation::kBarrier, false, kAnySize, Algorithm::kDissemination},
+    Row{Operation::kReduce, false, kAnySize, Algorithm::kTree},
+    Row{Operation::kGather, false, kAnySize, Algorithm::kDirect},
+    Row{Operation::kScatter, false, kAnySize, Algorithm::kDirect},
+};
+
+Plan planAllReduce(Algorithm algorithm, const Request& request) {
+  switch (algorithm) {
+    case Algorithm::kRecursiveDoubling:
+      return planRecursiveDoublingAllReduce(request.rank, request.ranks, request.count);
+    case Algorithm::kHalvingDoubling:
+      return planHalvingDoublingAllReduce(request.rank, request.ranks, request.count);
+    default:
+      return planRingAllReduce(request.rank, request.ranks, request.count);
+  }
+}
+
+}  // namespace
+
+Algorithm algorithmFor(const Request& request) {
+  const std::size_t bytes =
+      request.count > kAnySize / request.element_bytes ? kAnySize : request.count * request.element_bytes;
+  const auto row = std::find_if(kRows.begin(), kRows.end(), [&](const Row& each) {
+    return each.operation == request.operation && bytes <= each.most_bytes &&
+           (request.over_network || !each.over_network_only);
+  });
+  POP_CHECK(row != kRows.end());
+  return row->algorithm;
+}
 
 Plan planCollective(const Request& request) {
-  const auto& [operation, rank, ranks, count, root] = request;
-  switch (operation) {
+  switch (request.operation) {
     case Operation::kAllReduce:
-      return planRingAllReduce(rank, ranks, count);
+      return planAllReduce(algorithmFor(request), request);
     case Operation::kReduceScatter:
-      return planRingReduceScatter(rank, ranks, count);
+      return planRingReduceScatter(request.rank, request.ranks, request.count);
     case Operation::kAllGather:
-      return planRingAllGather(rank, ranks, count);
+      return planRingAllGather(request.rank, request.ranks, request.count);
     case Operation::kBroadcast:
-      return planTreeBroadcast(rank, ranks, root, count);
+      return planTreeBroadcast(request.rank, request.ranks, request.root, request.count);
     case Operation::kAllToAll:
-      return planPairwiseAllToAll(rank, ranks, count);
+      return planPairwiseAllToAll(request.rank, request.ranks, request.count);
     case Operation::kBarrier:
-      return planDisseminationBarrier(rank, ranks);
+      return planDisseminationBarrier(request.rank, request.ranks);
     case Operation::kReduce:
+      return planTreeReduce(request.rank, request.ranks, request.root, request.count);
     case Operation::kGather:
-    case Operation::kScatter:
-      break;
+    case Operation::kScatter: {
+      const std::vector<std::size_t> counts(static_cast<std::size_t>(request.ranks), request.count);
+      return planMoves(request.operation == Operation::kGather ? gatherFlows(counts, request.root)
+                                                               : scatterFlows(counts, request.root),
+                       request.rank);
+    }
   }
   return {};
 }

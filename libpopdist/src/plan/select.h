@@ -10,6 +10,16 @@
 
 namespace popdist::plan {
 
+enum class Algorithm : std::uint8_t {
+  kRing,
+  kRecursiveDoubling,
+  kHalvingDoubling,
+  kTree,
+  kPairwise,
+  kDissemination,
+  kDirect,  ///< each block straight from who has it to who needs it
+};
+
 struct Request {
   Operation operation = Operation::kBarrier;
   int rank = 0;
@@ -18,7 +28,12 @@ struct Request {
   /// kAllToAll, where the vector has `ranks` blocks); ignored by kBarrier.
   std::size_t count = 0;
   int root = 0;  ///< kBroadcast only
+  std::size_t element_bytes = 1;
+  bool over_network = false;  ///< some of the ranks are on another host than others
 };
+
+/// What is chosen for a request.
+Algorithm algorithmFor(const Request& request);
 
 /// The steps of `request.rank`.
 Plan planCollective(const Request& request);

@@ -9,18 +9,12 @@ namespace {
 
 constexpr std::size_t kLineBytes = 64;
 
-std::vector<std::size_t> beginnings(std::span<const std::size_t> counts) {
-  std::vector<std::size_t> begin(counts.size(), 0);
-  for (std::size_t i = 1; i < counts.size(); ++i) begin[i] = begin[i - 1] + counts[i - 1];
-  return begin;
-}
-
 SharedStep fetch(const Flow& flow) {
   return {.kind = SharedStepKind::kFetch,
           .rank = flow.from,
           .input = flow.input,
           .output = flow.output,
-          .bytes = flow.bytes};
+          .bytes = flow.size};
 }
 
 // A block leaves its sender through a lane of the sender's slot: blocks that are the same share one.
@@ -36,12 +30,12 @@ Lanes lanesOf(const Flows& flows) {
   for (const Flow& flow : flows) {
     const auto from = static_cast<std::size_t>(flow.from);
     known.resize(std::max(known.size(), from + 1));
-    const std::pair block(flow.input, flow.bytes);
-    const bool leaves = flow.from != flow.to && flow.bytes > 0;
+    const std::pair block(flow.input, flow.size);
+    const bool leaves = flow.from != flow.to && flow.size > 0;
     auto found = std::find(known[from].begin(), known[from].end(), block);
     if (leaves && found == known[from].end()) found = known[from].insert(found, block);
     lanes.of_flow.push_back(static_cast<std::size_t>(found - known[from].begin()));
-    if (leaves) lanes.longest_bytes = std::max(lanes.longest_bytes, flow.bytes);
+    if (leaves) lanes.longest_bytes = std::max(lanes.longest_bytes, flow.size);
     lanes.most = std::max(lanes.most, known[from].size());
   }
   return lanes;
@@ -74,7 +68,7 @@ class StagedMove {
 
   std::size_t bytesOf(const Flow& flow, std::uint64_t chunk) const {
     const std::size_t begin = chunk * lane_bytes_;
-    return flow.from == flow.to || begin >= flow.bytes ? 0 : std::min(lane_bytes_, flow.bytes - begin);
+    return flow.from == flow.to || begin >= flow.size ? 0 : std::min(lane_bytes_, flow.size - begin);
   }
   std::size_t stageOf(std::size_t flow) const { return lanes_.of_flow[flow] * lane_bytes_; }
 
@@ -84,7 +78,7 @@ class StagedMove {
     std::size_t next_lane = 0;
     for (std::size_t i = 0; i < flows_.size(); ++i) {
       const Flow& flow = flows_[i];
-      if (flow.from != rank_ || flow.to == rank_ || flow.bytes == 0 || lanes_.of_flow[i] != next_lane)
+      if (flow.from != rank_ || flow.to == rank_ || flow.size == 0 || lanes_.of_flow[i] != next_lane)
         continue;
       ++next_lane;
       add({.kind = SharedStepKind::kExport,
@@ -137,56 +131,6 @@ class StagedMove {
 
 }  // namespace
 
-Flows broadcastFlows(int ranks, std::size_t bytes, int root) {
-  Flows flows;
-  for (int to = 0; to < ranks; ++to) {
-    if (to != root) flows.push_back({root, to, 0, 0, bytes});
-  }
-  return flows;
-}
-
-Flows allGatherFlows(std::span<const std::size_t> counts) {
-  const std::vector<std::size_t> begin = beginnings(counts);
-  Flows flows;
-  for (std::size_t from = 0; from < counts.size(); ++from) {
-    for (std::size_t to = 0; to < counts.size(); ++to)
-      flows.push_back({static_cast<int>(from), static_cast<int>(to), 0, begin[from], counts[from]});
-  }
-  return flows;
-}
-
-Flows gatherFlows(std::span<const std::size_t> counts, int root) {
-  const std::vector<std::size_t> begin = beginnings(counts);
-  Flows flows;
-  for (std::size_t from = 0; from < counts.size(); ++from)
-    flows.push_back({static_cast<int>(from), root, 0, begin[from], counts[from]});
-  return flows;
-}
-
-Flows scatterFlows(std::span<const std::size_t> counts, int root) {
-  const std::vector<std::size_t> begin = beginnings(counts);
-  Flows flows;
-  for (std::size_t to = 0; to < counts.size(); ++to)
-    flows.push_back({root, static_cast<int>(to), begin[to], 0, counts[to]});
-  return flows;
-}
-
-Flows allToAllFlows(int ranks, std::span<const std::size_t> counts) {
-  const auto n = static_cast<std::size_t>(ranks);
-  Flows flows;
-  std::vector<std::size_t> received(n, 0);
-  for (std::size_t from = 0; from < n; ++from) {
-    std::size_t sent = 0;
-    for (std::size_t to = 0; to < n; ++to) {
-      const std::size_t bytes = counts[from * n + to];
-      flows.push_back({static_cast<int>(from), static_cast<int>(to), sent, received[to], bytes});
-      sent += bytes;
-      received[to] += bytes;
-    }
-  }
-  return flows;
-}
-
 SharedPlan stagedMove(const Flows& flows, int rank, const StageShape& shape) {
   return StagedMove(flows, rank, shape).take();
 }
@@ -195,18 +139,17 @@ SharedPlan eagerMove(const Flows& flows, int rank, EagerOrder order) {
   std::size_t leaving_bytes = 0;
   SharedPlan plan{.eager = true};
   for (const Flow& flow : flows) {
-    if (flow.from == rank && flow.to != rank)
-      leaving_bytes = std::max(leaving_bytes, flow.input + flow.bytes);
-    if (flow.from == rank && flow.to == rank && flow.bytes > 0) plan.steps.push_back(fetch(flow));
+    if (flow.from == rank && flow.to != rank) leaving_bytes = std::max(leaving_bytes, flow.input + flow.size);
+    if (flow.from == rank && flow.to == rank && flow.size > 0) plan.steps.push_back(fetch(flow));
   }
   exportAndMeet(plan, leaving_bytes, order);
   for (const Flow& flow : flows) {
-    if (flow.to != rank || flow.from == rank || flow.bytes == 0) continue;
+    if (flow.to != rank || flow.from == rank || flow.size == 0) continue;
     plan.steps.push_back({.kind = SharedStepKind::kImport,
                           .rank = flow.from,
                           .output = flow.output,
                           .stage = flow.input,
-                          .bytes = flow.bytes});
+                          .bytes = flow.size});
   }
   return plan;
 }
@@ -215,7 +158,7 @@ SharedPlan directMove(const Flows& flows, int rank) {
   SharedPlan plan{.steps = {{.kind = SharedStepKind::kMeet}}};
   for (const bool behind : {true, false}) {
     for (const Flow& flow : flows) {
-      if (flow.to != rank || flow.bytes == 0 || (flow.from > rank) != behind) continue;
+      if (flow.to != rank || flow.size == 0 || (flow.from > rank) != behind) continue;
       plan.steps.push_back(fetch(flow));
     }
   }

@@ -6,9 +6,13 @@
 // they were sent.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstring>
 #include <span>
+
+#include "common/base/status.h"
 
 namespace popdist::transport {
 
@@ -18,27 +22,58 @@ namespace popdist::transport {
 inline constexpr std::size_t kMessageAlignmentBytes = 64;
 inline constexpr std::size_t kPartAlignmentBytes = kMessageAlignmentBytes;
 
-/// Both directions between one local rank and one peer.
+/// A message begins with a head of one aligned block. The last kSealBytes of it are the transport's.
+inline constexpr std::size_t kHeadBytes = kMessageAlignmentBytes;
+inline constexpr std::size_t kSealBytes = 16;
+using Head = std::span<std::byte, kHeadBytes>;
+using ConstHead = std::span<const std::byte, kHeadBytes>;
+
+/// Both directions between one local rank and one peer. The defaults are those of memory that both sides
+/// share: what is there needs not be fetched, and nobody else can have written it.
 class Connection {
  public:
   virtual ~Connection() = default;
 
+  /// Makes a head ready to be sent; it is the next one that is sent. False: the connection is not up yet.
+  virtual bool seal(Head) { return true; }
   /// Takes up to all of `bytes` and says how many. Zero: the channel is full.
   virtual std::size_t trySend(std::span<const std::byte> bytes) = 0;
+  /// The same for two ranges, one after the other.
+  virtual std::size_t trySendBoth(std::span<const std::byte> first, std::span<const std::byte> second) {
+    const std::size_t sent = trySend(first);
+    return sent < first.size() ? sent : sent + trySend(second);
+  }
   /// All of a message has been sent: the next starts aligned.
   virtual void finishSend() = 0;
 
+  /// Brings what has arrived to where peek() finds it: something of the next `most` bytes, and no more.
+  virtual void fetch(std::size_t /*most*/) {}
   /// What has arrived and lies in one piece. Valid until consume.
   virtual std::span<const std::byte> peek() = 0;
   virtual void consume(std::size_t bytes) = 0;
+  /// Moves what has arrived straight to `into`: up to all of it, cut anywhere. Returns how much.
+  virtual std::size_t tryReceive(std::span<std::byte> into) {
+    const std::span<const std::byte> ready = peek();
+    const std::size_t part = std::min(ready.size(), into.size());
+    if (part == 0) return 0;
+    std::memcpy(into.data(), ready.data(), part);
+    consume(part);
+    return part;
+  }
+  /// Whether a head that was received is what the peer has sealed. Once for each.
+  virtual bool isGenuine(ConstHead) { return true; }
   /// All of a message has been consumed: the next starts aligned.
   virtual void finishReceive() = 0;
+
+  /// Why nothing can be sent or received any more, if that is so.
+  virtual pop::Status failure() const { return {}; }
 };
 
 /// The connections of one local rank of a group.
 class Endpoint {
  public:
   virtual ~Endpoint() = default;
+  /// Not the rank itself.
   virtual Connection& peer(int rank) = 0;
 };
 
@@ -47,6 +82,8 @@ class Sleeper {
  public:
   virtual ~Sleeper() = default;
 
+  /// Looks at the connections that take about 20 us together.
+  virtual int spins() const = 0;
   /// Announces the intention to sleep. A peer that moves anything from now on will wake us; look once more
   /// first.
   virtual void prepare() = 0;

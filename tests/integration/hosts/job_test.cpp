@@ -146,14 +146,6 @@ TEST_F(JobOnHosts, NamesADirectoryThatIsNotThere) {
   EXPECT_THAT(outcome.err, HasSubstr("/nowhere/at/all"));
 }
 
-TEST_F(JobOnHosts, HasNoCommunicatorOverHostsAndSaysSo) {
-  const Outcome outcome = run(job({"-n", "3", POP_POPDIST_CHILD_PATH, "collectives"}));
-  EXPECT_NE(outcome.exit_code, 0);
-  EXPECT_THAT(outcome.out + outcome.err,
-              HasSubstr("is on another host: communicators connect the instances of one host only"));
-  EXPECT_EQ(leftOnHosts(), "");
-}
-
 TEST_F(JobOnHosts, IsReachedByAProgram) {
   const std::string rsh = "ssh -F " + hosts.sshConfig();
   const Outcome outcome = run(job({"--rsh", rsh, "-n", "3", "--tag-output", "no", "uname", "-n"}));

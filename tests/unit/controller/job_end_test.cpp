@@ -214,12 +214,12 @@ TEST(JobObituaries, GoToEveryHost) {
     ASSERT_EQ(job.agent(host).announced.size(), 1U);
     EXPECT_EQ(job.agent(host).announced[0].instance, 1);
     EXPECT_FALSE(job.agent(host).announced[0].clean);
-    EXPECT_EQ(job.agent(host).announced[0].text, "instance 1 (pid 701) was killed by SIGKILL");
+    EXPECT_EQ(job.agent(host).announced[0].text, "instance 1 (pid 701 on node2) was killed by SIGKILL");
   }
   job.ended(0, kSuccess);
   job.loop().advance(std::chrono::milliseconds(20));
   EXPECT_TRUE(job.agent(1).announced.at(1).clean);
-  EXPECT_EQ(job.agent(1).announced.at(1).text, "instance 0 (pid 700) exited with code 0");
+  EXPECT_EQ(job.agent(1).announced.at(1).text, "instance 0 (pid 700 on node1) exited with code 0");
 }
 
 TEST(JobObituaries, OfManyThatEndTogetherAreOneMessage) {

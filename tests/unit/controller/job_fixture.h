@@ -44,7 +44,8 @@ class JobFixture {
       placed_ = bindings;
       runs_when_placed_ = agent(0).runs;
     };
-    job_ = std::make_unique<Job>(loop_, "4f2a", spec, agents, JobWatch{listener, placed, restarting, done});
+    job_ = std::make_unique<Job>(loop_, JobIdentity{"4f2a", "the job\'s own key"}, spec, agents,
+                                 JobWatch{listener, placed, restarting, done});
   }
 
   static model::JobSpec specFor(int num_hosts, int num_instances) {

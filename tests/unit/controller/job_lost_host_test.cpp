@@ -33,7 +33,7 @@ TEST(JobLostHost, IsAFailureThatNamesItAndStopsTheOthers) {
   for (const int host : {0, 2}) {
     EXPECT_EQ(job.agent(host).stops, 1);
     ASSERT_FALSE(job.agent(host).announced.empty());
-    EXPECT_EQ(job.agent(host).announced[0].text, "instance 2 (pid 702) was lost with its host");
+    EXPECT_EQ(job.agent(host).announced[0].text, "instance 2 (pid 702 on node2) was lost with its host");
   }
   EXPECT_FALSE(job.done());
   endAll(job, {0, 1, 4, 5}, {.signal = SIGTERM});

@@ -85,9 +85,8 @@ class Transfer {
         channel_(ring_bytes),
         sending_(planFor(sizes, plan::StepKind::kSend)),
         receiving_(planFor(sizes, plan::StepKind::kRecv)),
-        sender_(kCall, nullptr, {.plan = &sending_, .output = sent_.data(), .endpoint = &sender_end_}),
-        receiver_(kCall, nullptr,
-                  {.plan = &receiving_, .output = received_.data(), .endpoint = &receiver_end_}) {}
+        sender_(kCall, {.plan = &sending_, .output = sent_.data(), .endpoint = &sender_end_}),
+        receiver_(kCall, {.plan = &receiving_, .output = received_.data(), .endpoint = &receiver_end_}) {}
 
   bool send() { return sender_.poll(); }
   void sendAllThatFits() {

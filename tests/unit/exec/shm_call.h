@@ -43,8 +43,8 @@ struct Request {
 inline Failure call(transport::ShmWorld& world, const Request& request, const std::vector<Part>& parts) {
   std::vector<plan::Plan> plans;
   for (const Part& part : parts) {
-    plans.push_back(
-        plan::planCollective({request.operation, part.rank, world.size(), request.count, request.root}));
+    plans.push_back(plan::planCollective(
+        {request.operation, part.rank, world.size(), request.count, request.root, sizeOf(request.type)}));
   }
   std::vector<RankWork> work;
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -57,7 +57,7 @@ inline Failure call(transport::ShmWorld& world, const Request& request, const st
                   .type = request.type,
                   .count = request.count,
                   .sequence = request.sequence},
-                 reduce::sumKernel(request.type), work,
+                 work,
                  {.sleeper = &world.sleeperOf(parts.front().rank),
                   .monitor = request.monitor != nullptr ? request.monitor : &immortals,
                   .a_core_each = request.a_core_each,

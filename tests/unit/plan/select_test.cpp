@@ -64,5 +64,37 @@ TEST(PlanCollective, BarrierHearsFromTheOthersAndLeavesOutputsAlone) {
   EXPECT_GT(elementsSent(planCollective({.operation = Operation::kBarrier, .ranks = kRanks})), 0U);
 }
 
+Algorithm allReduceOf(std::size_t bytes, bool over_network) {
+  return algorithmFor({.operation = Operation::kAllReduce,
+                       .ranks = 4,
+                       .count = bytes / 4,
+                       .element_bytes = 4,
+                       .over_network = over_network});
+}
+
+TEST(Algorithm, OfAnAllReduceDependsOnItsBytesWhereTheNetworkCarriesIt) {
+  EXPECT_EQ(allReduceOf(8, true), Algorithm::kRecursiveDoubling);
+  EXPECT_EQ(allReduceOf(256 << 10, true), Algorithm::kHalvingDoubling);
+  EXPECT_EQ(allReduceOf(64 << 20, true), Algorithm::kRing);
+  EXPECT_EQ(allReduceOf(8, false), Algorithm::kRing);
+}
+
+TEST(Algorithm, OfAnAllReduceOfMoreThanThereAreBytes) {
+  EXPECT_EQ(algorithmFor({.operation = Operation::kAllReduce, .count = SIZE_MAX / 2, .element_bytes = 8}),
+            Algorithm::kRing);
+}
+
+TEST(PlanCollective, AllReduceOverTheNetworkSumsOutputs) {
+  for (const std::size_t count : {2U, 20'000U, 1'000'000U}) {
+    const Outputs outputs = outputsOf(
+        {.operation = Operation::kAllReduce, .count = count, .element_bytes = 8, .over_network = true}, 0,
+        count);
+    for (const auto& output : outputs) {
+      EXPECT_EQ(output.front(), 300);
+      EXPECT_EQ(output.back(), 300 + 3 * static_cast<Element>(count - 1));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace popdist::plan

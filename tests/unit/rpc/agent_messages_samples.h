@@ -53,6 +53,8 @@ inline JobSlice sampleSlice() {
   slice.env_families = {contract::EnvFamily::kTensorFlow, contract::EnvFamily::kOpenMp};
   slice.environment = {{"B", ""}, {"C", "=\n"}};
   slice.stdin_policy = {.who = model::StdinPolicy::Who::kAll, .instance = 3};
+  slice.key = std::string("\0\xff key of 16 b..", 16);
+  slice.host_address = "fd00::2";
   slice.kill_grace = std::chrono::milliseconds(1500);
   return slice;
 }

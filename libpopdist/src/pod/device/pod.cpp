@@ -91,7 +91,8 @@ class Pod::Impl {
     for (std::size_t local = 0; local < tensors.size(); ++local) {
       parts.push_back({&planned.plans[local], tensors[local], tensors[local]});
     }
-    group_->run({.name = kName, .operation = kDeviceAllReduce, .type = type, .count = count}, parts);
+    group_->run({.name = kName, .operation = kDeviceAllReduce, .type = type, .count = count}, parts,
+                group_->timeout());
     time += planned.simulated;
     collective_time += planned.simulated;
   }
@@ -116,7 +117,7 @@ class Pod::Impl {
                                " local replicas, got " + std::to_string(tensors.size())),
           -1);
     }
-    if (reduce::sumKernel(type) == nullptr) {
+    if (!supports(Operator::kSum, type)) {
       group_->fail(name, pop::invalidArgument(std::string("there is no sum of ") + nameOf(type)), -1);
     }
     if (count > context::mostElements(type))

@@ -8,21 +8,30 @@
 
 #include "common/sys/futex.h"
 #include "libpopdist/src/transport/transport.h"
+#include "libpopdist/src/transport/wake_socket.h"
 
 namespace popdist::transport {
 
 /// In shared memory; all-zero is ready for use.
 struct Doorbell {
+  enum Asleep : std::uint32_t { kAwake = 0, kOnFutex, kOnSocket };
+
   alignas(64) std::atomic<std::uint32_t> rings{0};
-  std::atomic<std::uint32_t> asleep{0};
+  std::atomic<std::uint32_t> asleep{kAwake};
+  std::atomic<std::uint64_t> socket_name{0};  ///< of who sleeps on sockets: wake_socket.h
 
   /// By a peer, after it has published what it moved.
   void ring() {
+    if (asleep.load(std::memory_order_seq_cst) == kAwake) return;
     // The exchange only when somebody sleeps: it keeps the others from waking it as well.
-    if (asleep.load(std::memory_order_seq_cst) == 0 || asleep.exchange(0, std::memory_order_seq_cst) == 0)
-      return;
+    const std::uint32_t was = asleep.exchange(kAwake, std::memory_order_seq_cst);
+    if (was == kAwake) return;
     rings.fetch_add(1, std::memory_order_seq_cst);
-    pop::sys::futexWakeAll(rings);
+    if (was == kOnSocket) {
+      WakeSocket::wake(socket_name.load(std::memory_order_relaxed));
+    } else {
+      pop::sys::futexWakeAll(rings);
+    }
   }
 };
 
@@ -30,15 +39,17 @@ class DoorbellSleeper final : public Sleeper {
  public:
   explicit DoorbellSleeper(Doorbell* doorbell) : doorbell_(doorbell) {}
 
+  int spins() const override { return 2000; }
+
   void prepare() override {
-    doorbell_->asleep.store(1, std::memory_order_seq_cst);
+    doorbell_->asleep.store(Doorbell::kOnFutex, std::memory_order_seq_cst);
     rings_seen_ = doorbell_->rings.load(std::memory_order_seq_cst);
   }
   void waitForRing(std::chrono::milliseconds limit) override {
     pop::sys::futexWait(doorbell_->rings, rings_seen_, limit);
     cancel();
   }
-  void cancel() override { doorbell_->asleep.store(0, std::memory_order_seq_cst); }
+  void cancel() override { doorbell_->asleep.store(Doorbell::kAwake, std::memory_order_seq_cst); }
 
  private:
   Doorbell* doorbell_;

@@ -44,6 +44,7 @@ class ShmGroup {
 
   Endpoint& endpoint(int local_rank);
   Sleeper& sleeper() { return sleeper_; }
+  Doorbell* doorbell() const { return reinterpret_cast<Doorbell*>(segment_.base + doorbell_offset_); }
 
  private:
   class Link;

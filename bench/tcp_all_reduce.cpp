@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long an all-reduce takes over the connections that a job's instances have, float32 sums, in place:
+//   POPDIST_TRANSPORT=tcp poprun -n 2 tcp_all_reduce [BYTES ...]
+// Instance 0 prints one JSON line for each size: median and least microseconds of an operation over `batches`
+// batches; a batch's time is the longest of all instances'. Bus bandwidth: bytes * 2(n-1)/n / median.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "bench/harness/json_line.h"
+#include "popdist/popdist.hpp"
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kBatchSeconds = 0.03;
+constexpr int kBatches = 11;
+
+double secondsFor(popdist::Communicator& world, std::vector<float>& data, int turns) {
+  world.synchronize();
+  const Clock::time_point begin = Clock::now();
+  for (int turn = 0; turn < turns; ++turn) world.allReduceSum(std::span(data));
+  const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  std::vector<double> all(static_cast<std::size_t>(world.size()));
+  world.allGather(&seconds, all.data(), 1, popdist::Type::kDouble);
+  return *std::max_element(all.begin(), all.end());
+}
+
+void measure(popdist::Communicator& world, std::size_t bytes) {
+  std::vector<float> data(std::max<std::size_t>(bytes / sizeof(float), 1));
+  secondsFor(world, data, 2);
+  const double once = secondsFor(world, data, 5) / 5;
+  const int turns = std::clamp(static_cast<int>(kBatchSeconds / once), 1, 10'000);
+  std::vector<double> micros;
+  for (int batch = 0; batch < kBatches; ++batch)
+    micros.push_back(secondsFor(world, data, turns) / turns * 1e6);
+  std::sort(micros.begin(), micros.end());
+  if (world.rank() != 0) return;
+  const double median = micros[micros.size() / 2];
+  const double n = world.size();
+  std::puts(pop::bench::JsonLine("all_reduce")
+                .add("ranks", world.size())
+                .add("bytes", bytes)
+                .add("median_us", median)
+                .add("least_us", micros.front())
+                .add("bus_gb_per_s", static_cast<double>(bytes) * 2 * (n - 1) / n / median / 1e3)
+                .text()
+                .c_str());
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::vector<std::size_t> sizes{8, 1 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 16 << 20, 128 << 20};
+  if (argc > 1) sizes.clear();
+  for (int i = 1; i < argc; ++i) sizes.push_back(std::strtoull(argv[i], nullptr, 10));
+  popdist::Communicator& world = popdist::Context::fromEnvironment().world();
+  for (const std::size_t bytes : sizes) measure(world, bytes);
+  return 0;
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/src/context/transport_settings.h"
+
+#include <string>
+
+#include "common/base/text.h"
+
+namespace popdist::context {
+namespace {
+
+constexpr const char* kTransport = "POPDIST_TRANSPORT";
+constexpr const char* kStreams = "POPDIST_TCP_STREAMS";
+constexpr std::int64_t kMostStreams = 64;
+
+}  // namespace
+
+pop::Result<TransportSettings> transportSettings(const pop::contract::Lookup& lookup) {
+  TransportSettings settings;
+  if (const char* const text = lookup(kTransport); text != nullptr && *text != '\0') {
+    const std::string transport = text;
+    if (transport != "tcp" && transport != "auto") {
+      return pop::invalidArgument(
+          std::string(kTransport) + "=" + pop::inQuotes(transport) +
+          " is neither auto (shared memory within a host, TCP between hosts) nor tcp");
+    }
+    settings.tcp_only = transport == "tcp";
+  }
+  if (const char* const text = lookup(kStreams); text != nullptr && *text != '\0') {
+    const pop::Result<std::int64_t> streams = pop::parseInteger(text);
+    if (!streams.ok() || streams.value() < 1 || streams.value() > kMostStreams) {
+      return pop::invalidArgument(std::string(kStreams) + "=" + pop::inQuotes(text) +
+                                  " is not a number of streams from 1 to " + std::to_string(kMostStreams));
+    }
+    settings.tcp_streams = static_cast<int>(streams.value());
+  }
+  return settings;
+}
+
+}  // namespace popdist::context

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the environment says of how instances reach each other. All instances must be told the same.
+#pragma once
+
+#include "common/base/status.h"
+#include "common/contract/env_contract.h"
+
+namespace popdist::context {
+
+struct TransportSettings {
+  bool tcp_only =
+      false;  ///< POPDIST_TRANSPORT=tcp: also between instances of one host, for tests and measurements
+  int tcp_streams = 1;  ///< POPDIST_TCP_STREAMS: between two ranks on different hosts
+};
+
+/// kInvalidArgument names the variable and what it may be.
+pop::Result<TransportSettings> transportSettings(const pop::contract::Lookup& lookup);
+
+}  // namespace popdist::context

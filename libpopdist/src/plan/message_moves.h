@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Flows as messages, in elements: each block straight from who has it to who needs it, all at once.
+#pragma once
+
+#include "libpopdist/src/plan/flows.h"
+#include "libpopdist/src/plan/plan.h"
+
+namespace popdist::plan {
+
+/// The part of `rank`, from and to kInput and kOutput. At most one message each way between two ranks.
+Plan planMoves(const Flows& flows, int rank);
+
+}  // namespace popdist::plan

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/src/transport/connections.h"
+
+#include <algorithm>
+
+#include "common/base/check.h"
+#include "common/base/text.h"
+
+namespace popdist::transport {
+namespace {
+
+// "<address in shared memory>|<TCP address>", either may be empty.
+constexpr char kBetweenParts = '|';
+
+pop::Status differentTransports(std::size_t rank) {
+  return pop::failedPrecondition("rank " + std::to_string(rank) +
+                                 " is to be reached in another way than it can be: POPDIST_TRANSPORT must be "
+                                 "the same for all instances");
+}
+
+}  // namespace
+
+class Connections::Local final : public Endpoint {
+ public:
+  Local(int rank, std::size_t ranks) : rank_(rank), peers_(ranks) {}
+
+  Connection& peer(int rank) override { return *peers_[static_cast<std::size_t>(rank)]; }
+
+  int rank() const { return rank_; }
+  std::vector<Connection*>& peers() { return peers_; }
+
+ private:
+  const int rank_;
+  std::vector<Connection*> peers_;
+};
+
+Connections::Connections(std::vector<int> local_ranks, std::vector<bool> through_memory)
+    : local_ranks_(std::move(local_ranks)), through_memory_(std::move(through_memory)) {}
+
+Connections::~Connections() = default;
+
+pop::Result<std::unique_ptr<Connections>> Connections::create(const ConnectionsSetup& setup) {
+  std::unique_ptr<Connections> result(new Connections(setup.local_ranks, setup.through_memory));
+  const auto in_memory = std::count(setup.through_memory.begin(), setup.through_memory.end(), true);
+  if (in_memory > 0) {
+    std::vector<int> indices;
+    for (const int rank : setup.local_ranks) indices.push_back(result->indexInMemory(rank));
+    POP_ASSIGN_OR_RETURN(result->shm_, ShmGroup::create(setup.segment, static_cast<int>(in_memory), indices));
+  }
+  if (static_cast<std::size_t>(in_memory) < setup.through_memory.size()) {
+    POP_ASSIGN_OR_RETURN(result->tcp_, TcpGroup::create(setup.tcp, result->sleeper_));
+    if (result->shm_) POP_RETURN_IF_ERROR(result->sleeper_.listenTo(result->shm_->doorbell()));
+  }
+  return result;
+}
+
+int Connections::indexInMemory(int rank) const {
+  const auto end = through_memory_.begin() + rank;
+  return static_cast<int>(std::count(through_memory_.begin(), end, true));
+}
+
+std::string Connections::address(int rank) const {
+  return (shm_ ? shm_->address(indexInMemory(rank)) : "") + kBetweenParts + (tcp_ ? tcp_->address() : "");
+}
+
+pop::Status Connections::connect(std::span<const std::string> addresses) {
+  POP_CHECK(addresses.size() == through_memory_.size());
+  std::vector<std::string> memory_parts;
+  std::vector<std::string> tcp_parts;
+  for (std::size_t rank = 0; rank < addresses.size(); ++rank) {
+    std::vector<std::string> parts = pop::split(addresses[rank], kBetweenParts);
+    if (parts.size() != 2) return pop::internalError("unreadable address " + pop::inQuotes(addresses[rank]));
+    if (parts[through_memory_[rank] ? 0 : 1].empty()) return differentTransports(rank);
+    tcp_parts.push_back(through_memory_[rank] ? "" : std::move(parts[1]));
+    if (through_memory_[rank]) memory_parts.push_back(std::move(parts[0]));
+  }
+  if (shm_) POP_RETURN_IF_ERROR(shm_->connect(memory_parts));
+  if (tcp_) POP_RETURN_IF_ERROR(tcp_->connect(local_ranks_, tcp_parts));
+  for (const int rank : local_ranks_) {
+    locals_.push_back(std::make_unique<Local>(rank, addresses.size()));
+    for (std::size_t peer = 0; peer < addresses.size(); ++peer) {
+      const int other = static_cast<int>(peer);
+      if (other == rank) continue;
+      locals_.back()->peers()[peer] = through_memory_[peer]
+                                          ? &shm_->endpoint(indexInMemory(rank)).peer(indexInMemory(other))
+                                          : &tcp_->connection(rank, other);
+    }
+  }
+  return {};
+}
+
+Endpoint& Connections::endpoint(int local_rank) {
+  for (const auto& local : locals_) {
+    if (local->rank() == local_rank) return *local;
+  }
+  POP_CHECK(false);
+}
+
+Sleeper& Connections::sleeper() {
+  if (tcp_) return sleeper_;
+  return shm_->sleeper();
+}
+
+}  // namespace popdist::transport

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/src/transport/tcp/reception.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+
+namespace popdist::transport {
+namespace {
+
+// Whoever says nothing for so long, or has come before so many others, is sent away.
+constexpr std::chrono::seconds kPatience{10};
+constexpr std::size_t kMostVisitors = 4096;
+
+}  // namespace
+
+void Reception::receive() {
+  accept();
+  const Clock::time_point now = visitors_.empty() ? Clock::time_point() : Clock::now();
+  for (auto visitor = visitors_.begin(); visitor != visitors_.end();) {
+    Progress progress = Progress::kMoved;
+    while (progress == Progress::kMoved) progress = advance(*visitor);
+    const bool stranger = !visitor->introduced && now - visitor->come > kPatience;
+    const bool over = progress == Progress::kOver || stranger;
+    visitor = over ? visitors_.erase(visitor) : std::next(visitor);
+  }
+}
+
+void Reception::accept() {
+  for (pop::sys::Fd socket = acceptNext(listener_.get()); socket.valid();
+       socket = acceptNext(listener_.get())) {
+    if (visitors_.size() == kMostVisitors) visitors_.pop_front();
+    visitors_.push_back({.socket = std::move(socket), .come = Clock::now()});
+  }
+  sleeper_.awaiting(listener_.get(), POLLIN);
+}
+
+Reception::Progress Reception::advance(Visitor& visitor) {
+  return visitor.introduced ? readProof(visitor) : readIntroduction(visitor);
+}
+
+Reception::Progress Reception::readIntroduction(Visitor& visitor) {
+  const Progress progress = read(visitor, visitor.introduction);
+  if (progress != Progress::kMoved || visitor.bytes < visitor.introduction.size()) return progress;
+  visitor.introduced = parseIntroduction(job_, visitor.introduction);
+  if (!visitor.introduced) return Progress::kOver;
+  visitor.bytes = 0;
+  visitor.reply = encodeReply(job_, visitor.introduction, randomNonce());
+  const ssize_t sent =
+      ::send(visitor.socket.get(), visitor.reply.data(), visitor.reply.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  return sent == static_cast<ssize_t>(visitor.reply.size()) ? Progress::kMoved : Progress::kOver;
+}
+
+Reception::Progress Reception::readProof(Visitor& visitor) {
+  const Progress progress = read(visitor, visitor.proof);
+  if (progress != Progress::kMoved || visitor.bytes < visitor.proof.size()) return progress;
+  if (isProof(job_, visitor.introduction, visitor.reply, visitor.proof)) {
+    admit_(*visitor.introduced,
+           {std::move(visitor.socket), connectionKeys(job_, visitor.introduction, visitor.reply)});
+  }
+  return Progress::kOver;
+}
+
+Reception::Progress Reception::read(Visitor& visitor, std::span<std::byte> whole) {
+  const std::span<std::byte> rest = whole.subspan(visitor.bytes);
+  const ssize_t received = ::recv(visitor.socket.get(), rest.data(), rest.size(), MSG_DONTWAIT);
+  if (received < 0 && (errno == EAGAIN || errno == EINTR)) {
+    sleeper_.awaiting(visitor.socket.get(), POLLIN);
+    return Progress::kWaits;
+  }
+  if (received <= 0) return Progress::kOver;
+  visitor.bytes += static_cast<std::size_t>(received);
+  return Progress::kMoved;
+}
+
+}  // namespace popdist::transport

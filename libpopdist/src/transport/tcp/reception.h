@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who knocks at a group's listening socket: members of the job prove it and are let in, strangers are turned
+// away and cost nothing but a socket for a while.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <list>
+
+#include "libpopdist/src/transport/tcp/tcp_stream.h"
+
+namespace popdist::transport {
+
+class Reception {
+ public:
+  /// Hands over a stream of a member; false: not one that is wanted.
+  using Admit = std::function<bool(const Introduction&, AcceptedStream)>;
+
+  Reception(const Key& job, pop::sys::Fd listener, SocketSleeper& sleeper, Admit admit)
+      : job_(job), listener_(std::move(listener)), sleeper_(sleeper), admit_(std::move(admit)) {}
+
+  /// Gets on with all who have come, without waiting. For ranks that lack a stream.
+  void receive();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  // One who has come and not yet shown who it is.
+  struct Visitor {
+    pop::sys::Fd socket;
+    Clock::time_point come;
+    IntroductionBytes introduction{};
+    ReplyBytes reply{};
+    ProofBytes proof{};
+    std::optional<Introduction> introduced;
+    std::size_t bytes = 0;  ///< of the introduction, then of the proof
+  };
+  enum class Progress { kWaits, kMoved, kOver };
+
+  void accept();
+  Progress advance(Visitor& visitor);
+  Progress readIntroduction(Visitor& visitor);
+  Progress readProof(Visitor& visitor);
+  Progress read(Visitor& visitor, std::span<std::byte> whole);
+
+  const Key job_;
+  const pop::sys::Fd listener_;
+  SocketSleeper& sleeper_;
+  const Admit admit_;
+  std::list<Visitor> visitors_;
+};
+
+}  // namespace popdist::transport

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numeric IPv4 and IPv6 addresses with ports, and the few calls that take them. No name is looked up.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <string>
+
+#include "common/base/status.h"
+#include "common/sys/fd.h"
+
+namespace popdist::transport {
+
+class SocketAddress {
+ public:
+  SocketAddress() = default;
+
+  /// "10.1.2.3", "fd00::2", or "fe80::2%eth0" with an interface of this host. kInvalidArgument otherwise.
+  static pop::Result<SocketAddress> parse(const std::string& address, int port);
+  /// What parse() takes, without the port.
+  std::string text() const;
+  int port() const;
+  /// This address as it is reached from `own`: a link-local one is on the link that `own` is on.
+  SocketAddress seenFrom(const SocketAddress& own) const;
+
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage_); }
+  socklen_t length() const { return length_; }
+
+ private:
+  friend pop::Result<pop::sys::Fd> listenOn(SocketAddress& address);
+
+  sockaddr_storage storage_{};
+  socklen_t length_ = 0;
+};
+
+/// A non-blocking listening socket at `address`; a port of 0 is replaced by one that the kernel chooses.
+pop::Result<pop::sys::Fd> listenOn(SocketAddress& address);
+
+/// A non-blocking socket that is being connected from `own` (any port) to `peer`: writable once it is, or has
+/// failed.
+pop::Result<pop::sys::Fd> beginConnecting(const SocketAddress& own, const SocketAddress& peer);
+
+/// The next connection that waits at `listener`, or an invalid Fd.
+pop::sys::Fd acceptNext(int listener);
+
+/// What beginConnecting() has come to: 0 for a connection, else an errno.
+int connectError(int socket);
+
+}  // namespace popdist::transport

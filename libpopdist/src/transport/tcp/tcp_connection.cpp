@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/src/transport/tcp/tcp_connection.h"
+
+#include <sys/uio.h>
+
+#include <array>
+#include <cerrno>
+
+namespace popdist::transport {
+namespace {
+
+// From here to the end of the chunk that `position` lies in.
+std::size_t leftOfChunk(std::size_t position) {
+  return kChunkBytes - position % kChunkBytes;
+}
+
+iovec part(std::span<const std::byte> bytes) {
+  return {const_cast<std::byte*>(bytes.data()), bytes.size()};
+}
+
+}  // namespace
+
+TcpConnection::TcpConnection(const Common& common, int rank, int peer, const SocketAddress& address)
+    : common_(common),
+      rank_(rank),
+      peer_(peer),
+      address_(address),
+      streams_(static_cast<std::size_t>(common.streams)) {}
+
+bool TcpConnection::isUp(TcpStream& stream) {
+  if (stream.socket.valid()) return true;
+  if (!failure_.ok()) return false;
+  if (rank_ > peer_) {
+    common_.reception->receive();
+    return stream.socket.valid();
+  }
+  if (!stream.dialler) {
+    stream.dialler = std::make_unique<Dialler>(
+        common_.job, Introduction{.group = common_.group,
+                                  .from = static_cast<std::uint32_t>(rank_),
+                                  .to = static_cast<std::uint32_t>(peer_),
+                                  .stream = static_cast<std::uint32_t>(&stream - streams_.data()),
+                                  .nonce = randomNonce()});
+  }
+  auto dialled = stream.dialler->advance(common_.own, address_, *common_.sleeper);
+  if (!dialled.ok()) failure_ = dialled.status();
+  if (!dialled.ok() || !dialled->has_value()) return false;
+  stream.socket = std::move((*dialled)->socket);
+  stream.keys = (*dialled)->keys;
+  stream.dialler.reset();
+  useKeys(stream);
+  return true;
+}
+
+bool TcpConnection::adopt(std::uint32_t index, AcceptedStream accepted) {
+  if (index >= streams_.size() || streams_[index].socket.valid()) return false;
+  streams_[index].socket = std::move(accepted.socket);
+  streams_[index].keys = accepted.keys;
+  useKeys(streams_[index]);
+  return true;
+}
+
+// Heads travel on the first stream.
+void TcpConnection::useKeys(const TcpStream& stream) {
+  if (&stream != &streams_.front()) return;
+  const bool dialled = rank_ < peer_;
+  outgoing_ = HeadSeal(dialled ? stream.keys.from_dialler : stream.keys.from_acceptor);
+  incoming_ = HeadSeal(dialled ? stream.keys.from_acceptor : stream.keys.from_dialler);
+}
+
+bool TcpConnection::seal(Head head) {
+  if (!isUp(streams_.front())) return false;
+  outgoing_.seal(head);
+  return true;
+}
+
+// What a system call has come to: true if it has moved anything.
+bool TcpConnection::settle(TcpStream& stream, ssize_t moved, short awaited_event) {
+  if (moved > 0) return true;
+  if (moved < 0 && (errno == EAGAIN || errno == EINTR)) {
+    common_.sleeper->awaiting(stream.socket.get(), awaited_event);
+  } else if (failure_.ok()) {
+    failure_ = moved == 0 ? pop::unavailable("it has closed the connection")
+                          : pop::errnoStatus("the connection broke", errno);
+  }
+  return false;
+}
+
+std::size_t TcpConnection::trySendBoth(std::span<const std::byte> first, std::span<const std::byte> second) {
+  TcpStream& stream = streamAt(sent_);
+  if (!isUp(stream)) return 0;
+  const std::size_t most = leftOfChunk(sent_);
+  first = first.first(std::min(first.size(), most));
+  second = second.first(std::min(second.size(), most - first.size()));
+  if (first.empty() && second.empty()) return 0;
+  std::array<iovec, 2> parts{part(first), part(second)};
+  msghdr message{};
+  message.msg_iov = parts.data();
+  message.msg_iovlen = second.empty() ? 1 : 2;
+  const ssize_t sent = ::sendmsg(stream.socket.get(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (!settle(stream, sent, POLLOUT)) return 0;
+  sent_ += static_cast<std::size_t>(sent);
+  return static_cast<std::size_t>(sent);
+}
+
+void TcpConnection::fetch(std::size_t most) {
+  TcpStream& stream = streamAt(received_);
+  if (!isUp(stream)) return;
+  most = std::min(most, leftOfChunk(received_));
+  if (stream.buffer.held().size() >= std::min(most, kPartAlignmentBytes)) return;
+  const std::span<std::byte> room = stream.buffer.room(most);
+  const ssize_t received = ::recv(stream.socket.get(), room.data(), room.size(), MSG_DONTWAIT);
+  if (settle(stream, received, POLLIN)) stream.buffer.add(static_cast<std::size_t>(received));
+}
+
+std::span<const std::byte> TcpConnection::peek() {
+  const std::span<const std::byte> held = streamAt(received_).buffer.held();
+  return held.first(std::min(held.size(), leftOfChunk(received_)));
+}
+
+void TcpConnection::consume(std::size_t bytes) {
+  streamAt(received_).buffer.drop(bytes);
+  received_ += bytes;
+}
+
+std::size_t TcpConnection::tryReceive(std::span<std::byte> into) {
+  const std::size_t buffered = Connection::tryReceive(into);
+  if (buffered > 0) return buffered;
+  TcpStream& stream = streamAt(received_);
+  if (!isUp(stream)) return 0;
+  const std::size_t most = std::min(into.size(), leftOfChunk(received_));
+  const ssize_t received = ::recv(stream.socket.get(), into.data(), most, MSG_DONTWAIT);
+  if (!settle(stream, received, POLLIN)) return 0;
+  received_ += static_cast<std::size_t>(received);
+  return static_cast<std::size_t>(received);
+}
+
+}  // namespace popdist::transport

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// One rank's connection to a peer over TCP: one stream or several, made when they are first needed.
+//
+// A message is cut into chunks of kChunkBytes, its head included; chunk c travels on stream c mod streams.
+// Both sides know the lengths, so nothing else is on a stream. Of two ranks the lower one dials.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "libpopdist/src/transport/tcp/reception.h"
+#include "libpopdist/src/transport/tcp/tcp_stream.h"
+
+namespace popdist::transport {
+
+class TcpConnection final : public Connection {
+ public:
+  /// What the connections of a group have in common. Outlives them.
+  struct Common {
+    Key job{};
+    std::uint32_t group = 0;
+    int streams = 1;
+    SocketAddress own;  ///< from which we dial, with any port
+    Reception* reception = nullptr;
+    SocketSleeper* sleeper = nullptr;
+  };
+
+  TcpConnection(const Common& common, int rank, int peer, const SocketAddress& address);
+
+  bool seal(Head head) override;
+  std::size_t trySend(std::span<const std::byte> bytes) override { return trySendBoth(bytes, {}); }
+  std::size_t trySendBoth(std::span<const std::byte> first, std::span<const std::byte> second) override;
+  void finishSend() override { sent_ = 0; }
+  void fetch(std::size_t most) override;
+  std::span<const std::byte> peek() override;
+  void consume(std::size_t bytes) override;
+  std::size_t tryReceive(std::span<std::byte> into) override;
+  bool isGenuine(ConstHead head) override { return incoming_.isGenuine(head); }
+  void finishReceive() override { received_ = 0; }
+  pop::Status failure() const override { return failure_; }
+
+  /// Takes over an accepted stream. False: it has that one already.
+  bool adopt(std::uint32_t stream, AcceptedStream accepted);
+
+ private:
+  TcpStream& streamAt(std::size_t position) { return streams_[position / kChunkBytes % streams_.size()]; }
+  bool isUp(TcpStream& stream);
+  void useKeys(const TcpStream& stream);
+  bool settle(TcpStream& stream, ssize_t moved, short awaited_event);
+
+  const Common& common_;
+  const int rank_;
+  const int peer_;
+  const SocketAddress address_;
+  std::vector<TcpStream> streams_;
+  std::size_t sent_ = 0;      ///< of the message under way, head included
+  std::size_t received_ = 0;  ///< likewise
+  HeadSeal outgoing_;
+  HeadSeal incoming_;
+  pop::Status failure_;
+};
+
+}  // namespace popdist::transport

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/src/transport/tcp/tcp_group.h"
+
+#include "common/base/text.h"
+
+namespace popdist::transport {
+namespace {
+
+pop::Result<SocketAddress> parseAddress(const std::string& text) {
+  const std::vector<std::string> parts = pop::split(text, ' ');
+  if (parts.size() != 2) return pop::internalError("unreadable TCP address " + pop::inQuotes(text));
+  POP_ASSIGN_OR_RETURN(const std::int64_t port, pop::parseInteger(parts[1]));
+  if (port < 1 || port > 0xffff) return pop::internalError("no port: " + pop::inQuotes(text));
+  return SocketAddress::parse(parts[0], static_cast<int>(port));
+}
+
+}  // namespace
+
+TcpGroup::TcpGroup(const TcpSetup& setup, SocketAddress listening, pop::sys::Fd listener,
+                   SocketSleeper& sleeper)
+    : listening_(listening),
+      common_{.job = setup.job,
+              .group = setup.group,
+              .streams = setup.streams,
+              .own = SocketAddress::parse(setup.own_address, 0).value(),
+              .reception = &reception_,
+              .sleeper = &sleeper},
+      reception_(setup.job, std::move(listener), sleeper,
+                 [this](const Introduction& introduction, AcceptedStream stream) {
+                   return admit(introduction, std::move(stream));
+                 }) {}
+
+pop::Result<std::unique_ptr<TcpGroup>> TcpGroup::create(const TcpSetup& setup, SocketSleeper& sleeper) {
+  POP_ASSIGN_OR_RETURN(SocketAddress listening, SocketAddress::parse(setup.own_address, 0));
+  POP_ASSIGN_OR_RETURN(pop::sys::Fd listener, listenOn(listening));
+  return std::unique_ptr<TcpGroup>(new TcpGroup(setup, listening, std::move(listener), sleeper));
+}
+
+std::string TcpGroup::address() const {
+  return listening_.text() + ' ' + std::to_string(listening_.port());
+}
+
+pop::Status TcpGroup::connect(std::span<const int> local_ranks, std::span<const std::string> addresses) {
+  for (std::size_t peer = 0; peer < addresses.size(); ++peer) {
+    if (addresses[peer].empty()) continue;
+    POP_ASSIGN_OR_RETURN(const SocketAddress address, parseAddress(addresses[peer]));
+    for (const int rank : local_ranks) {
+      const int other = static_cast<int>(peer);
+      if (rank != other) connections_.try_emplace({rank, other}, common_, rank, other, address);
+    }
+  }
+  return {};
+}
+
+bool TcpGroup::admit(const Introduction& introduction, AcceptedStream stream) {
+  const std::pair key(static_cast<int>(introduction.to), static_cast<int>(introduction.from));
+  const auto found = connections_.find(key);
+  const bool wanted = introduction.group == common_.group && found != connections_.end() &&
+                      introduction.from < introduction.to;
+  return wanted && found->second.adopt(introduction.stream, std::move(stream));
+}
+
+}  // namespace popdist::transport

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// One TCP stream between two ranks: how it comes up, and the bytes that were received but not used yet.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+
+#include "common/sys/fd.h"
+#include "libpopdist/src/transport/socket_sleeper.h"
+#include "libpopdist/src/transport/tcp/handshake.h"
+#include "libpopdist/src/transport/tcp/socket_address.h"
+
+namespace popdist::transport {
+
+/// Of a message: so much travels on one stream before it is the next one's turn, and is sent or received at
+/// most in one call, so that both directions and the reduction take turns on what is still in the caches.
+inline constexpr std::size_t kChunkBytes = 256 << 10;
+
+/// A stream whose other end has proved what it is.
+struct AcceptedStream {
+  pop::sys::Fd socket;
+  ConnectionKeys keys;
+};
+
+/// Dials, and goes through the handshake.
+class Dialler {
+ public:
+  Dialler(const Key& job, const Introduction& introduction)
+      : job_(job), introduction_(encodeIntroduction(job, introduction)) {}
+
+  /// Gets on as far as it goes without waiting. The stream once it is up; nothing yet; or why it cannot be.
+  pop::Result<std::optional<AcceptedStream>> advance(const SocketAddress& own, const SocketAddress& peer,
+                                                     SocketSleeper& sleeper);
+
+ private:
+  const Key job_;
+  const IntroductionBytes introduction_;
+  pop::sys::Fd socket_;
+  bool introduced_ = false;
+  ReplyBytes reply_{};
+  std::size_t reply_bytes_ = 0;
+};
+
+/// Bytes in order of arrival, in one piece.
+class ReceiveBuffer {
+ public:
+  std::span<std::byte> room(std::size_t wanted);  ///< after what is held; up to `wanted` in all
+  void add(std::size_t bytes) { end_ += bytes; }
+  std::span<const std::byte> held() const { return {memory_.get() + begin_, end_ - begin_}; }
+  void drop(std::size_t bytes);
+
+ private:
+  std::unique_ptr<std::byte[]> memory_;
+  std::size_t capacity_ = 0;
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+};
+
+struct TcpStream {
+  pop::sys::Fd socket;  ///< valid: up
+  ConnectionKeys keys;
+  std::unique_ptr<Dialler> dialler;
+  ReceiveBuffer buffer;
+};
+
+}  // namespace popdist::transport

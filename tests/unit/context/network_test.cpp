@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// Communicators whose members reach each other over TCP, all of them or only those of other hosts: the same
+// results, the same errors.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <ostream>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "libpopdist/src/context/transport_settings.h"
+#include "popdist/error.hpp"
+#include "tests/testing/thread_group.h"
+
+namespace popdist {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::GroupShape;
+using ::testing::HasSubstr;
+using testing::ThreadGroup;
+using Clock = std::chrono::steady_clock;
+
+struct Network {
+  int instances;
+  bool tcp_only;
+  int instances_per_host;
+  int streams = 1;
+};
+
+void PrintTo(const Network& network, std::ostream* out) {
+  *out << network.instances << " instances, " << network.instances_per_host << " a host, " << network.streams
+       << " streams" << (network.tcp_only ? ", TCP only" : "");
+}
+
+GroupShape shapeOf(const Network& network, milliseconds timeout = milliseconds(20'000)) {
+  return {.replicas_of_instance = std::vector<int>(static_cast<std::size_t>(network.instances), 1),
+          .timeout = timeout,
+          .transport = {.tcp_only = network.tcp_only, .tcp_streams = network.streams},
+          .instances_per_host = network.instances_per_host};
+}
+
+std::int64_t sample(std::int64_t rank, std::size_t index) {
+  return rank * 1'000'003 + static_cast<std::int64_t>(index);
+}
+
+std::vector<std::int64_t> samplesOf(int rank, std::size_t count) {
+  std::vector<std::int64_t> samples(count);
+  for (std::size_t i = 0; i < count; ++i) samples[i] = sample(rank, i);
+  return samples;
+}
+
+void checkMoves(Communicator& world, std::size_t count) {
+  const auto n = static_cast<std::size_t>(world.size());
+  const auto me = static_cast<std::size_t>(world.rank());
+  const std::vector<std::int64_t> in = samplesOf(world.rank(), n * count);
+  std::vector<std::int64_t> out(n * count, -1);
+  world.allGather(in.data(), out.data(), count, Type::kInt64);
+  for (std::size_t i = 0; i < out.size(); ++i)
+    ASSERT_EQ(out[i], sample(static_cast<std::int64_t>(i / count), i % count)) << "all-gather, " << i;
+  world.allToAll(in.data(), out.data(), count, Type::kInt64);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    ASSERT_EQ(out[i], sample(static_cast<std::int64_t>(i / count), me * count + i % count))
+        << "all-to-all, " << i;
+  }
+  for (int root = 0; root < world.size(); ++root) {
+    std::vector<std::int64_t> data = in;
+    world.broadcast(std::span(data), root);
+    for (std::size_t i = 0; i < data.size(); ++i) ASSERT_EQ(data[i], sample(root, i)) << "broadcast, " << i;
+  }
+}
+
+void checkSums(Communicator& world, std::size_t count) {
+  const auto n = static_cast<std::size_t>(world.size());
+  const auto me = static_cast<std::size_t>(world.rank());
+  const auto sum = [&](std::size_t index) {
+    return static_cast<std::int64_t>(n * index) + 1'000'003 * static_cast<std::int64_t>(n * (n - 1) / 2);
+  };
+  std::vector<std::int64_t> data = samplesOf(world.rank(), n * count);
+  std::vector<std::int64_t> own(count, -1);
+  world.reduceScatter(data.data(), own.data(), count, Type::kInt64);
+  for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(own[i], sum(me * count + i)) << "reduce-scatter, " << i;
+  world.allReduceSum(std::span(data));
+  for (std::size_t i = 0; i < data.size(); ++i) ASSERT_EQ(data[i], sum(i)) << "all-reduce, " << i;
+}
+
+class CommunicatorOverNetwork : public ::testing::TestWithParam<Network> {};
+
+TEST_P(CommunicatorOverNetwork, CarriesOutEveryCollective) {
+  ThreadGroup group(shapeOf(GetParam()));
+  group.run([](Context& context) {
+    for (const std::size_t count : {1U, 7U, 1000U, 100'000U}) {
+      checkMoves(context.world(), count);
+      checkSums(context.world(), count);
+      context.world().synchronize();
+    }
+    const auto even = context.createCommunicator({0, static_cast<unsigned>(context.numInstances() - 1)});
+    if (even != nullptr) checkSums(*even, 50);
+  });
+}
+
+TEST_P(CommunicatorOverNetwork, TellsMembersThatTheyDoNotMatch) {
+  ThreadGroup group(shapeOf(GetParam(), milliseconds(400)));
+  std::atomic<int> told = 0;
+  group.run([&](Context& context) {
+    std::vector<float> data(context.instanceIndex() == 1 ? 20 : 10);
+    try {
+      context.world().allReduceSum(std::span(data));
+      ADD_FAILURE() << "accepted";
+    } catch (const popdist_error& error) {
+      if (error.code() != ErrorCode::kFailedPrecondition) return;
+      ++told;
+      EXPECT_THAT(error.what(), HasSubstr("20 x float"));
+    }
+  });
+  EXPECT_GE(told, 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Networks, CommunicatorOverNetwork,
+                         ::testing::Values(Network{2, true, 0}, Network{5, true, 0}, Network{2, true, 0, 3},
+                                           Network{2, false, 1}, Network{4, false, 2}, Network{7, false, 3},
+                                           Network{6, false, 2, 2}));
+
+template <typename Call>
+std::optional<popdist_error> errorOf(const Call& call) {
+  try {
+    call();
+  } catch (const popdist_error& error) {
+    return error;
+  }
+  ADD_FAILURE() << "the call has succeeded";
+  return std::nullopt;
+}
+
+void sum(Communicator& communicator, std::size_t count = 1000) {
+  std::vector<float> data(count, 1.0F);
+  communicator.allReduceSum(std::span(data));
+}
+
+TEST(PeerLossOverNetwork, NamesAMemberThatWasKilled) {
+  ThreadGroup group(shapeOf({5, false, 2}));
+  group.run([&](Context& context) {
+    if (context.instanceIndex() == 2) {
+      sum(context.world());
+      return group.end(2, false, "instance 2 (pid 712) was killed by SIGKILL");
+    }
+    const auto begin = Clock::now();
+    const auto error = errorOf([&] {
+      for (;;) sum(context.world());
+    });
+    ASSERT_TRUE(error.has_value());
+    EXPECT_EQ(error->code(), ErrorCode::kUnavailable) << error->what();
+    EXPECT_EQ(error->peer(), 2);
+    EXPECT_THAT(error->what(), HasSubstr("instance 2 (pid 712) was killed by SIGKILL"));
+    EXPECT_LT(Clock::now() - begin, std::chrono::seconds(1));
+  });
+}
+
+// The connection is all that tells of it: no obituary comes.
+TEST(PeerLossOverNetwork, NamesARankWhoseConnectionIsClosed) {
+  ThreadGroup group(shapeOf({2, true, 0}));
+  group.run([&](Context& context) {
+    const auto both = context.createCommunicator({0, 1});
+    sum(*both);
+    if (context.instanceIndex() == 1) return;
+    const auto begin = Clock::now();
+    const auto error = errorOf([&] { sum(*both); });
+    ASSERT_TRUE(error.has_value());
+    EXPECT_EQ(error->code(), ErrorCode::kUnavailable) << error->what();
+    EXPECT_EQ(error->peer(), 1);
+    EXPECT_THAT(error->what(), HasSubstr("no connection to rank 1"));
+    EXPECT_LT(Clock::now() - begin, std::chrono::seconds(2));
+  });
+}
+
+TEST(PeerLossOverNetwork, IsNoneWhenAMemberLeavesAfterItsPart) {
+  for (const std::size_t count : {10U, 3'000'000U}) {
+    ThreadGroup group(shapeOf({3, false, 1}));
+    group.run([&](Context& context) {
+      std::vector<std::int32_t> data(count, context.instanceIndex());
+      const auto all = context.createCommunicator({0, 1, 2});
+      all->broadcast(std::span(data), 0);
+      if (context.instanceIndex() == 0) return;  // what it has sent may still be under way
+      EXPECT_EQ(data.back(), 0);
+    });
+  }
+}
+
+TEST(DeadlineOverNetwork, NamesWhoHasNotCome) {
+  ThreadGroup group(shapeOf({2, false, 1}, milliseconds(150)));
+  group.run([&](Context& context) {
+    if (context.instanceIndex() == 1) return;
+    const auto error = errorOf([&] { sum(context.world()); });
+    ASSERT_TRUE(error.has_value());
+    EXPECT_THAT(error->what(), HasSubstr("waiting for rank 1"));
+  });
+}
+
+TEST(TransportSettings, NameWhatTheyMayBe) {
+  const auto settingsOf = [](const char* transport, const char* streams) {
+    return context::transportSettings([=](const char* name) {
+      return std::string_view(name) == "POPDIST_TRANSPORT" ? transport : streams;
+    });
+  };
+  EXPECT_TRUE(settingsOf("tcp", nullptr).value().tcp_only);
+  EXPECT_FALSE(settingsOf("auto", "").value().tcp_only);
+  EXPECT_EQ(settingsOf(nullptr, "8").value().tcp_streams, 8);
+  EXPECT_THAT(settingsOf("ucx", nullptr).status().message(), HasSubstr("POPDIST_TRANSPORT='ucx'"));
+  for (const char* const bad : {"0", "65", "many"})
+    EXPECT_THAT(settingsOf(nullptr, bad).status().message(), HasSubstr("POPDIST_TCP_STREAMS")) << bad;
+}
+
+}  // namespace
+}  // namespace popdist
