@@ -21,6 +21,7 @@ enum class Operation : std::uint8_t {
 
 enum class Algorithm : std::uint8_t {
   kRing,
+  kSegmentedRing,
   kRecursiveDoubling,
   kHalvingDoubling,
   kTree,
