@@ -3,6 +3,7 @@
 // on.
 #include "libpopdist/src/plan/ring_all_reduce.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "libpopdist/src/plan/ring.h"
@@ -18,6 +19,18 @@ Plan planRingAllReduce(std::span<const int> order, int position, std::size_t cou
   Plan plan;
   appendRingReduceScatter(plan, order, position, blocks);
   appendRingAllGather(plan, order, position, blocks);
+  return plan;
+}
+
+Plan planSegmentedRingAllReduce(int rank, int ranks, std::size_t count, std::size_t block_count) {
+  const std::vector<int> order = naturalOrder(ranks);
+  const std::size_t most = std::max<std::size_t>(block_count, 1) * order.size();
+  Plan plan;
+  for (std::size_t begin = 0; begin < count; begin += most) {
+    const std::vector<Range> blocks = splitEvenly({begin, std::min(most, count - begin)}, ranks);
+    appendRingReduceScatter(plan, order, rank, blocks);
+    appendRingAllGather(plan, order, rank, blocks);
+  }
   return plan;
 }
 

@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::size_t kAnySize = SIZE_MAX;
 constexpr std::size_t kKiB = 1024;
+constexpr std::size_t kSegmentBlockBytes = 512 * kKiB;  // half of an L2 cache
 
 // The first row that fits is taken. The limits are measured: bench/tcp_all_reduce.
 struct Row {
@@ -32,6 +33,7 @@ struct Row {
 constexpr std::array kRows{
     Row{Operation::kAllReduce, true, 64 * kKiB, Algorithm::kRecursiveDoubling},
     Row{Operation::kAllReduce, true, 512 * kKiB, Algorithm::kHalvingDoubling},
+    Row{Operation::kAllReduce, true, kAnySize, Algorithm::kSegmentedRing},
     Row{Operation::kAllReduce, false, kAnySize, Algorithm::kRing},
     Row{Operation::kReduceScatter, false, kAnySize, Algorithm::kRing},
     Row{Operation::kAllGather, false, kAnySize, Algorithm::kRing},
@@ -49,6 +51,9 @@ Plan planAllReduce(Algorithm algorithm, const Request& request) {
       return planRecursiveDoublingAllReduce(request.rank, request.ranks, request.count);
     case Algorithm::kHalvingDoubling:
       return planHalvingDoublingAllReduce(request.rank, request.ranks, request.count);
+    case Algorithm::kSegmentedRing:
+      return planSegmentedRingAllReduce(request.rank, request.ranks, request.count,
+                                        kSegmentBlockBytes / request.element_bytes);
     default:
       return planRingAllReduce(request.rank, request.ranks, request.count);
   }

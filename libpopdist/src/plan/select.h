@@ -12,6 +12,7 @@ namespace popdist::plan {
 
 enum class Algorithm : std::uint8_t {
   kRing,
+  kSegmentedRing,
   kRecursiveDoubling,
   kHalvingDoubling,
   kTree,

@@ -75,7 +75,7 @@ Algorithm allReduceOf(std::size_t bytes, bool over_network) {
 TEST(Algorithm, OfAnAllReduceDependsOnItsBytesWhereTheNetworkCarriesIt) {
   EXPECT_EQ(allReduceOf(8, true), Algorithm::kRecursiveDoubling);
   EXPECT_EQ(allReduceOf(256 << 10, true), Algorithm::kHalvingDoubling);
-  EXPECT_EQ(allReduceOf(64 << 20, true), Algorithm::kRing);
+  EXPECT_EQ(allReduceOf(64 << 20, true), Algorithm::kSegmentedRing);
   EXPECT_EQ(allReduceOf(8, false), Algorithm::kRing);
 }
 

@@ -141,7 +141,7 @@ TEST(TcpGroup, CarriesMessagesOfAllSizes) {
   for (const int streams : {1, 3}) {
     TcpWorld world(2, streams);
     for (const std::size_t bytes :
-         {8U, 0U, 64U, 1000U, 100'000U, 256U << 10, (256U << 10) - 64, 3'000'000U}) {
+         {8U, 0U, 64U, 1000U, 100'000U, 512U << 10, (512U << 10) - 64, 3'000'000U}) {
       for (const bool in_place : {false, true}) {
         expectMessage(world, 0, 1, bytes, in_place);
         expectMessage(world, 1, 0, bytes, in_place);
@@ -165,7 +165,7 @@ TEST(TcpGroup, ConnectsOnlyWhoTalks) {
 TEST(TcpGroup, SaysThatThePeerHasGone) {
   TcpWorld world(2);
   expectMessage(world, 0, 1, 100, false);
-  const Bytes body = sampleBytes(500'000);
+  const Bytes body = sampleBytes(1'000'000);
   Sending last(world.connection(0, 1), body);
   ASSERT_FALSE(last.turn()) << "a chunk at most";
   world.end(0);

@@ -15,7 +15,7 @@ namespace popdist::transport {
 
 /// Of a message: so much travels on one stream before it is the next one's turn, and is sent or received at
 /// most in one call, so that both directions and the reduction take turns on what is still in the caches.
-inline constexpr std::size_t kChunkBytes = 256 << 10;
+inline constexpr std::size_t kChunkBytes = 512 << 10;
 
 /// A stream whose other end has proved what it is.
 struct AcceptedStream {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two all-reduces that pair ranks by the bits of their numbers, and what all plans that reduce say of
-// their operands.
+// The all-reduces for networks: two that pair ranks by the bits of their numbers, and the ring in segments;
+// and what all plans that reduce say of their operands.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -40,6 +40,16 @@ TEST(HalvingDoublingAllReduce, EveryRankEndsWithTheSum) {
   for (const int ranks : groupSizes()) {
     for (const std::size_t count : countsFor(ranks))
       expectSumEverywhere(planHalvingDoublingAllReduce, ranks, count);
+  }
+}
+
+Plan planInSegments(int rank, int ranks, std::size_t count) {
+  return planSegmentedRingAllReduce(rank, ranks, count, 3);
+}
+
+TEST(SegmentedRingAllReduce, EveryRankEndsWithTheSum) {
+  for (const int ranks : groupSizes()) {
+    for (const std::size_t count : countsFor(ranks)) expectSumEverywhere(planInSegments, ranks, count);
   }
 }
 
@@ -88,7 +98,7 @@ TEST(PlansThatReduce, SayWhatTheirOperandsAre) {
   for (const int ranks : groupSizes()) {
     constexpr std::size_t kCount = 70;
     const AllReduce all_reduces[] = {planRecursiveDoublingAllReduce, planHalvingDoublingAllReduce,
-                                     planRingAllReduce};
+                                     planRingAllReduce, planInSegments};
     for (const AllReduce algorithm : all_reduces) {
       std::vector<SimulatedRank<Members>> group;
       for (int rank = 0; rank < ranks; ++rank)
