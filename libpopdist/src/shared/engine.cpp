@@ -60,7 +60,7 @@ bool Engine::meet(const Call& call, const Buffers& buffers) {
   note.input = offsetOf(buffers.input);
   note.output = offsetOf(buffers.output);
   note.tensor.fill('\0');
-  std::memcpy(note.tensor.data(), call.tensor.data(), std::min(call.tensor.size(), kTensorBytes - 1));
+  call.tensor.copy(note.tensor.data(), kTensorBytes - 1);
   met_ = true;
   return awaitAll(call);
 }
