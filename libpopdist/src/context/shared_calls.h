@@ -23,6 +23,11 @@ class SharedCalls {
   /// Not ok: the communicator is of no use any more.
   exec::Failure run(const CollectiveCall& call);
 
+  bool awaitNext(const std::function<bool()>& there, std::chrono::milliseconds limit) {
+    return engine_.awaitNext(there, limit);
+  }
+  void wake() { engine_.wake(); }
+
  private:
   using Algorithm = plan::SharedAlgorithm;
   using Key = std::tuple<std::uint64_t, std::size_t, Algorithm>;

@@ -87,6 +87,19 @@ bool Engine::matches(const Note& theirs, const Call& call, int rank) {
   return false;
 }
 
+bool Engine::awaitNext(const std::function<bool()>& there, std::chrono::milliseconds limit) {
+  bool ahead = false;
+  waiter_.idle([&] { return (ahead = anyoneAhead()) || there(); }, limit);
+  return ahead;
+}
+
+bool Engine::anyoneAhead() const {
+  for (int rank = 0; rank < place_.ranks; ++rank) {
+    if (rank != place_.rank && board_.note(rank, parity() ^ 1).call.load() > call_number_) return true;
+  }
+  return false;
+}
+
 std::string Engine::whereIs(int rank) const {
   const Note& last =
       board_.note(rank, 0).call >= board_.note(rank, 1).call ? board_.note(rank, 0) : board_.note(rank, 1);
