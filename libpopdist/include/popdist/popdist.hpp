@@ -4,6 +4,7 @@
 // replica on one IPU. All throw popdist_error kInvalidArgument when the environment contradicts itself.
 #pragma once
 
+#include "popdist/async.hpp"
 #include "popdist/backend.hpp"
 #include "popdist/collectives.hpp"
 #include "popdist/context.hpp"
