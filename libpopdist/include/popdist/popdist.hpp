@@ -9,6 +9,7 @@
 #include "popdist/collectives.hpp"
 #include "popdist/context.hpp"
 #include "popdist/error.hpp"
+#include "popdist/fused.hpp"
 #include "popdist/io.hpp"
 #include "popdist/pod.hpp"
 #include "popdist/types.hpp"
