@@ -23,6 +23,12 @@ TEST_P(CollectivesUnderPoprun, GiveExactResultsOverTcp) {
   EXPECT_EQ(outcome.err, "");
 }
 
+TEST_P(CollectivesUnderPoprun, AreMatchedByNameWhenAsynchronous) {
+  const Outcome outcome = run(childSetup(GetParam(), {"asynchronous"}));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+  EXPECT_EQ(outcome.err, "");
+}
+
 INSTANTIATE_TEST_SUITE_P(Instances, CollectivesUnderPoprun, ::testing::Values(1, 2, 3, 4, 5, 8),
                          [](const auto& param_info) { return std::to_string(param_info.param); });
 

@@ -62,6 +62,11 @@ TEST_P(KilledPeer, IsNamedByEveryOtherInstanceInAnAllReduce) {
   killAndExpectErrors(childSetup(instances, {"sum-forever", std::to_string(count)}), instances, victim);
 }
 
+TEST_P(KilledPeer, IsNamedByEveryOtherInstanceInAnAsynchronousOne) {
+  const auto& [instances, victim, count] = GetParam();
+  killAndExpectErrors(childSetup(instances, {"async-sum-forever", std::to_string(count)}), instances, victim);
+}
+
 INSTANTIATE_TEST_SUITE_P(Cases, KilledPeer,
                          ::testing::Values(Case{2, 0, 1}, Case{2, 1, 1'000'000}, Case{4, 2, 1},
                                            Case{4, 0, 1'000'000}, Case{8, 7, 1000}),

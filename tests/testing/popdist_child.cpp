@@ -2,6 +2,8 @@
 // A program that uses libpopdist, for tests to start with poprun; its first argument says what it does.
 // A popdist_error is reported as "error CODE peer PEER at NANOSECONDS: what", on the monotonic clock.
 //   collectives              checks every collective; exit code 1 when a value is wrong
+//   asynchronous             checks asynchronous, tagged and fused collectives
+//   async-sum-forever COUNT  as sum-forever, asynchronously
 //   sum-forever COUNT        says "ready INSTANCE PID" after the first all-reduce; ignores SIGTERM
 //   fence-without INDEX      all say "ready …"; INDEX waits for SIGKILL, the others for INDEX in a fence
 //   leave INDEX              INDEX exits with 0 before an all-reduce
@@ -28,6 +30,7 @@
 #include <vector>
 
 #include "popdist/popdist.hpp"
+#include "tests/testing/popdist_child_async.h"
 
 namespace {
 
@@ -154,6 +157,11 @@ int collectives(const Arguments&) {
   }
 }
 
+int asyncSumForeverCommand(const Arguments& arguments) {
+  ::signal(SIGTERM, SIG_IGN);
+  popdist::testing::asyncSumForever(std::stoul(arguments.at(0)), sayReady);
+}
+
 int sumForeverCommand(const Arguments& arguments) {
   ::signal(SIGTERM, SIG_IGN);
   sumForever(std::stoul(arguments.at(0)));
@@ -249,11 +257,14 @@ int secondProcess(const Arguments&) {
 int forkedChild(const Arguments&) {
   Communicator& world = context().world();
   world.synchronize();
+  popdist::AsyncCommunicator async(context().createCommunicator({0, 1}));
+  const popdist::Pending pending = async.barrier(world.rank() == 0 ? "never" : "neither");
   const pid_t child = ::fork();
   if (child == 0) {
     int refused = 0;
-    const std::function<void()> uses[] = {[] { context().put("key", "value"); }, [] { context().get("key"); },
-                                          [] { context().fence(); }, [&] { world.synchronize(); }};
+    const std::function<void()> uses[] = {
+        [] { context().put("key", "value"); }, [] { context().get("key"); },   [] { context().fence(); },
+        [&] { world.synchronize(); },          [&] { async.barrier("name"); }, [&] { pending.wait(); }};
     for (const auto& use : uses) {
       try {
         use();
@@ -267,7 +278,7 @@ int forkedChild(const Arguments&) {
   ::waitpid(child, &status, 0);
   world.synchronize();  // undisturbed
   context().fence();
-  return WIFEXITED(status) && WEXITSTATUS(status) == 4 ? 0 : 1;
+  return WIFEXITED(status) && WEXITSTATUS(status) == 6 ? 0 : 1;
 }
 
 int connect(const Arguments& arguments) {
@@ -281,6 +292,8 @@ int connect(const Arguments& arguments) {
 int main(int argc, char** argv) {
   const std::map<std::string, std::function<int(const Arguments&)>> commands{
       {"collectives", collectives},
+      {"asynchronous", [](const Arguments&) { return popdist::testing::checkAsynchronous(); }},
+      {"async-sum-forever", asyncSumForeverCommand},
       {"sum-forever", sumForeverCommand},
       {"fence-without", fenceWithout},
       {"leave", leave},

@@ -9,8 +9,10 @@
 
 namespace popdist {
 
-/// Connects this instance to the others. Every instance calls it; only the first call acts. Errors as
-/// Context::fromEnvironment.
+/// Connects this instance to the others. Every instance calls it, in the same place among the calls that all
+/// instances make (Context::fence, Context::createCommunicator, …); only the first call acts, which may be
+/// that of another function here or in collectives.hpp. Errors as Context::fromEnvironment and
+/// createCommunicator.
 void initializeBackend();
 
 /// The same, under the name that PopDist's Python module has for it.
@@ -32,7 +34,8 @@ constexpr const char* defaultCommunicatorId() {
 }
 
 /// Makes the instances `participants` the communicator `communicator_id` for popdist::collectives; an id that
-/// exists is replaced. Collective over all instances, also those outside of it, with the same arguments.
+/// exists is replaced: no call on it may be under way, nor one with a tag where it is the default. Collective
+/// over all instances, also those outside of it, with the same arguments.
 void registerCommunicator(const std::set<std::uint32_t>& participants,
                           const std::string& communicator_id = defaultCommunicatorId());
 

@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // PopDist's collectives as free functions: Communicator's (communicator.hpp, where shapes, errors and costs
-// are described) on the communicator registered as `communicator_id`, by default the one of all instances.
-// The communicator is looked up in, and if need be made with, Context::fromEnvironment().
+// are described). The last argument is
+//   - the id of a registered communicator (registerCommunicator), by default that of all instances: members
+//   call
+//     in the same order, one call at a time;
+//   - any other text: a tag. The call goes to the members of the default communicator that use the same tag,
+//   in
+//     any order beside other tags, also from several threads; it returns when it is done (async.hpp, where
+//     names and errors are described). The first such call of an instance starts a thread, which
+//     finalizeBackend ends. An instance's tags are free again when their call has returned. An id that was
+//     not registered is a tag, too: waiting for others that do not use it ends with kDeadlineExceeded, which
+//     names it.
+// Everything is looked up in, and if need be made with, Context::fromEnvironment().
 // From: PopDist, header popdist/collectives.hpp. Its allReduceSum, allGather and broadcast have these
 // parameters; reduceScatter and allToAll are ours.
 #pragma once
@@ -15,14 +25,14 @@
 namespace popdist::collectives {
 
 void allReduceSum(void* data, std::size_t count, Type type,
-                  const std::string& communicator_id = defaultCommunicatorId());
+                  const std::string& communicator_or_tag = defaultCommunicatorId());
 void allGather(const void* in, void* out, std::size_t count, Type type,
-               const std::string& communicator_id = defaultCommunicatorId());
+               const std::string& communicator_or_tag = defaultCommunicatorId());
 void reduceScatter(const void* in, void* out, std::size_t count, Type type,
-                   const std::string& communicator_id = defaultCommunicatorId());
+                   const std::string& communicator_or_tag = defaultCommunicatorId());
 void broadcast(void* data, std::size_t count, Type type, unsigned root_rank,
-               const std::string& communicator_id = defaultCommunicatorId());
+               const std::string& communicator_or_tag = defaultCommunicatorId());
 void allToAll(const void* in, void* out, std::size_t count, Type type,
-              const std::string& communicator_id = defaultCommunicatorId());
+              const std::string& communicator_or_tag = defaultCommunicatorId());
 
 }  // namespace popdist::collectives

@@ -118,6 +118,8 @@ class Communicator {
     broadcast(data.data(), data.size(), typeOf<T>(), root);
   }
 
+  Impl& impl() { return *impl_; }
+
  private:
   std::unique_ptr<Impl> impl_;
 };

@@ -4,10 +4,12 @@
 // replica on one IPU. All throw popdist_error kInvalidArgument when the environment contradicts itself.
 #pragma once
 
+#include "popdist/async.hpp"
 #include "popdist/backend.hpp"
 #include "popdist/collectives.hpp"
 #include "popdist/context.hpp"
 #include "popdist/error.hpp"
+#include "popdist/fused.hpp"
 #include "popdist/io.hpp"
 #include "popdist/pod.hpp"
 #include "popdist/types.hpp"

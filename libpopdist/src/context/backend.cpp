@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// PopDist's free functions: a registry of named communicators on the process's context.
+// PopDist's free functions: a registry of named communicators on the process's context, and one for calls
+// that are matched by tags.
 #include "popdist/backend.hpp"
 
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 
+#include "libpopdist/src/context/context_impl.h"
+#include "popdist/async.hpp"
 #include "popdist/collectives.hpp"
 #include "popdist/context.hpp"
 #include "popdist/error.hpp"
@@ -19,6 +23,9 @@ struct Registry {
   bool initialized = false;
   /// nullptr: registered, without this instance.
   std::map<std::string, std::unique_ptr<Communicator>> communicators;
+  /// Of the members of the default one, for calls with tags: the first of them makes `tagged` of it.
+  std::unique_ptr<Communicator> for_tags;
+  std::unique_ptr<AsyncCommunicator> tagged;
 };
 
 Registry& registry() {
@@ -26,22 +33,42 @@ Registry& registry() {
   return instance;
 }
 
-Communicator& communicatorOf(const std::string& id, const char* operation) {
+[[noreturn]] void refuseOutsider(const char* operation, const std::string& id) {
+  throw popdist_error(
+      ErrorCode::kFailedPrecondition,
+      std::string(operation) + ": this instance does not take part in the communicator '" + id + "'");
+}
+
+/// nullptr: `id` is a tag.
+Communicator* communicatorOf(const std::string& id, const char* operation) {
   initializeBackend();
   Registry& known = registry();
   const std::lock_guard lock(known.mutex);
   const auto found = known.communicators.find(id);
-  if (found == known.communicators.end()) {
-    if (id == defaultCommunicatorId()) return Context::fromEnvironment().world();
-    throw popdist_error(ErrorCode::kNotFound, std::string(operation) + ": no communicator '" + id +
-                                                  "'; call registerCommunicator on all instances");
+  if (found == known.communicators.end())
+    return id == defaultCommunicatorId() ? &Context::fromEnvironment().world() : nullptr;
+  if (found->second == nullptr) refuseOutsider(operation, id);
+  return found->second.get();
+}
+
+AsyncCommunicator& taggedCalls(const char* operation) {
+  Registry& known = registry();
+  const std::lock_guard lock(known.mutex);
+  if (!known.tagged) {
+    if (!known.communicators.contains(defaultCommunicatorId()))
+      Context::fromEnvironment().world();  // throws where there is none
+    if (!known.for_tags) refuseOutsider(operation, defaultCommunicatorId());
+    known.tagged = std::make_unique<AsyncCommunicator>(std::move(known.for_tags));
   }
-  if (found->second == nullptr) {
-    throw popdist_error(
-        ErrorCode::kFailedPrecondition,
-        std::string(operation) + ": this instance does not take part in the communicator '" + id + "'");
-  }
-  return *found->second;
+  return *known.tagged;
+}
+
+/// `now` calls on a communicator, `tagged` issues the same call under the tag.
+template <typename Now, typename Tagged>
+void call(const std::string& id, const char* operation, const Now& now, const Tagged& tagged) {
+  if (Communicator* const communicator = communicatorOf(id, operation)) return now(*communicator);
+  const Pending pending = tagged(taggedCalls(operation));
+  pending.wait();
 }
 
 }  // namespace
@@ -50,7 +77,13 @@ void initializeBackend() {
   Registry& known = registry();
   const std::lock_guard lock(known.mutex);
   if (known.initialized) return;
-  Context::fromEnvironment();
+  Context& context = Context::fromEnvironment();
+  if (context.impl().world) {
+    const auto instances = static_cast<unsigned>(context.numInstances());
+    std::set<unsigned> all;
+    for (unsigned instance = 0; instance < instances; ++instance) all.insert(instance);
+    known.for_tags = context.createCommunicator(all);
+  }
   known.initialized = true;
 }
 
@@ -63,6 +96,8 @@ void finalizeBackend() {
   Context::fromEnvironment().world().synchronize();
   Registry& known = registry();
   const std::lock_guard lock(known.mutex);
+  known.tagged.reset();
+  known.for_tags.reset();
   known.communicators.clear();
   known.initialized = false;
 }
@@ -74,40 +109,55 @@ bool isBackendInitialized() {
 }
 
 void synchronize() {
-  communicatorOf(defaultCommunicatorId(), "synchronize").synchronize();
+  communicatorOf(defaultCommunicatorId(), "synchronize")->synchronize();
 }
 
 void registerCommunicator(const std::set<std::uint32_t>& participants, const std::string& communicator_id) {
   initializeBackend();
-  auto communicator =
-      Context::fromEnvironment().createCommunicator({participants.begin(), participants.end()});
+  Context& context = Context::fromEnvironment();
+  const std::set<unsigned> members(participants.begin(), participants.end());
+  auto communicator = context.createCommunicator(members);
+  const bool is_default = communicator_id == defaultCommunicatorId();
+  auto for_tags = is_default ? context.createCommunicator(members) : nullptr;
   Registry& known = registry();
   const std::lock_guard lock(known.mutex);
   known.communicators[communicator_id] = std::move(communicator);
+  if (!is_default) return;
+  known.tagged.reset();
+  known.for_tags = std::move(for_tags);
 }
 
 namespace collectives {
 
-void allReduceSum(void* data, std::size_t count, Type type, const std::string& communicator_id) {
-  communicatorOf(communicator_id, "allReduceSum").allReduceSum(data, count, type);
+void allReduceSum(void* data, std::size_t count, Type type, const std::string& id) {
+  call(
+      id, "allReduceSum", [&](Communicator& c) { c.allReduceSum(data, count, type); },
+      [&](AsyncCommunicator& c) { return c.allReduce(id, data, data, count, type); });
 }
 
-void allGather(const void* in, void* out, std::size_t count, Type type, const std::string& communicator_id) {
-  communicatorOf(communicator_id, "allGather").allGather(in, out, count, type);
+void allGather(const void* in, void* out, std::size_t count, Type type, const std::string& id) {
+  call(
+      id, "allGather", [&](Communicator& c) { c.allGather(in, out, count, type); },
+      [&](AsyncCommunicator& c) { return c.allGather(id, in, out, count, type); });
 }
 
-void reduceScatter(const void* in, void* out, std::size_t count, Type type,
-                   const std::string& communicator_id) {
-  communicatorOf(communicator_id, "reduceScatter").reduceScatter(in, out, count, type);
+void reduceScatter(const void* in, void* out, std::size_t count, Type type, const std::string& id) {
+  call(
+      id, "reduceScatter", [&](Communicator& c) { c.reduceScatter(in, out, count, type); },
+      [&](AsyncCommunicator& c) { return c.reduceScatter(id, in, out, count, type); });
 }
 
-void broadcast(void* data, std::size_t count, Type type, unsigned root_rank,
-               const std::string& communicator_id) {
-  communicatorOf(communicator_id, "broadcast").broadcast(data, count, type, static_cast<int>(root_rank));
+void broadcast(void* data, std::size_t count, Type type, unsigned root_rank, const std::string& id) {
+  const int root = static_cast<int>(root_rank);
+  call(
+      id, "broadcast", [&](Communicator& c) { c.broadcast(data, count, type, root); },
+      [&](AsyncCommunicator& c) { return c.broadcast(id, data, count, type, root); });
 }
 
-void allToAll(const void* in, void* out, std::size_t count, Type type, const std::string& communicator_id) {
-  communicatorOf(communicator_id, "allToAll").allToAll(in, out, count, type);
+void allToAll(const void* in, void* out, std::size_t count, Type type, const std::string& id) {
+  call(
+      id, "allToAll", [&](Communicator& c) { c.allToAll(in, out, count, type); },
+      [&](AsyncCommunicator& c) { return c.allToAll(id, in, out, count, type); });
 }
 
 }  // namespace collectives

@@ -22,11 +22,13 @@ class Communicator::Impl {
 
   /// Checks and runs one collective. Throws popdist_error.
   void run(context::CollectiveCall call, const CallOptions& options);
+  /// What a caller can be told at once. Throws popdist_error kInvalidArgument.
+  void check(const context::CollectiveCall& call) const;
+  context::Group& group() { return *group_; }
   [[noreturn]] void refuse(const char* name, const std::string& why) const;
 
  private:
   bool isPlain(const context::CollectiveCall& call) const;
-  void check(const context::CollectiveCall& call) const;
   void checkBuffers(const context::CollectiveCall& call) const;
   void checkCounts(const char* name, std::span<const std::size_t> counts, Type type) const;
   std::chrono::milliseconds checkedTimeout(const context::CollectiveCall& call,

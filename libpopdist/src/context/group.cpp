@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <thread>
 #include <utility>
 
 #include "common/base/text.h"
@@ -246,6 +247,19 @@ void Group::run(exec::Call call, std::span<const Part> parts, std::chrono::milli
     failure = {{pop::Code::kResourceExhausted, "out of memory"}};
   }
   if (!failure.status.ok()) give(call.name, failure);
+}
+
+// Messages say nothing before they are received: calls that are made every now and then are what there is.
+bool Group::awaitNext(const std::function<bool()>& there, std::chrono::milliseconds limit) {
+  constexpr std::chrono::milliseconds kBetweenLooks{1};
+  if (shared_) return shared_->awaitNext(there, limit);
+  if (there()) return false;
+  std::this_thread::sleep_for(std::min(limit, kBetweenLooks));
+  return true;
+}
+
+void Group::wake() {
+  if (shared_) shared_->wake();
 }
 
 void Group::refuse(const char* operation) const {

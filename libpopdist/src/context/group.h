@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -79,6 +80,14 @@ class Group {
 
   /// As fail(), and the group is unusable from now on.
   [[noreturn]] void give(const char* operation, const exec::Failure& failure);
+
+  /// Between calls: returns true when another rank is in the next one, or may be; false when `there()` is
+  /// true or `limit` has passed.
+  bool awaitNext(const std::function<bool()>& there, std::chrono::milliseconds limit);
+  /// From any thread: what `there()` of awaitNext looks at has changed.
+  void wake();
+
+  int instanceOf(int rank) const { return instance_of_rank_[static_cast<std::size_t>(rank)]; }
 
   /// popdist_error with this group's rank in it.
   [[noreturn]] void fail(const char* operation, const pop::Status& status, int peer) const;

@@ -24,6 +24,11 @@ class SharedCalls {
   bool run(const CollectiveCall& call);
   exec::Failure takeFailure() { return own_failure_.status.ok() ? engine_.takeFailure() : own_failure_; }
 
+  bool awaitNext(const std::function<bool()>& there, std::chrono::milliseconds limit) {
+    return engine_.awaitNext(there, limit);
+  }
+  void wake() { engine_.wake(); }
+
  private:
   using Algorithm = plan::SharedAlgorithm;
   using Key = std::tuple<std::uint64_t, std::size_t, Algorithm, plan::EagerOrder>;

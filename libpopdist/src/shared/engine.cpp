@@ -61,7 +61,7 @@ bool Engine::meet(const Call& call, const Buffers& buffers) {
   note.output = offsetOf(buffers.output);
   note.offer = buffers.offer;
   note.tensor.fill('\0');
-  std::copy_n(call.tensor.begin(), std::min(call.tensor.size(), kTensorBytes - 1), note.tensor.begin());
+  call.tensor.copy(note.tensor.data(), kTensorBytes - 1);
   met_ = true;
   return awaitAll(call);
 }
@@ -85,6 +85,19 @@ bool Engine::matches(const Note& theirs, const Call& call, int rank) {
                                         describe_(theirs.what, theirs.count, theirs.tensor.data()) +
                                         ", this rank " + describe_(call.what, call.count, call.tensor)),
       .peer_rank = rank};
+  return false;
+}
+
+bool Engine::awaitNext(const std::function<bool()>& there, std::chrono::milliseconds limit) {
+  bool ahead = false;
+  waiter_.idle([&] { return (ahead = anyoneAhead()) || there(); }, limit);
+  return ahead;
+}
+
+bool Engine::anyoneAhead() const {
+  for (int rank = 0; rank < place_.ranks; ++rank) {
+    if (rank != place_.rank && board_.note(rank, parity() ^ 1).call.load() > call_number_) return true;
+  }
   return false;
 }
 

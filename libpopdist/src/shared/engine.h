@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -73,6 +74,12 @@ class Engine {
   };
   bool run(const Call& call, const Buffers& buffers, const Work& work);
 
+  /// Between calls: returns when another rank is in the next one (true), or when `there()` is true or `limit`
+  /// has passed (false).
+  bool awaitNext(const std::function<bool()>& there, std::chrono::milliseconds limit);
+  /// From any thread: what `there()` of awaitNext looks at has changed.
+  void wake() { waiter_.tell(); }
+
   /// After one of the above was false. The communicator is of no use any more, and the others are told.
   exec::Failure takeFailure();
 
@@ -94,6 +101,7 @@ class Engine {
   void copy(void* to, const void* from, std::size_t bytes) const;
   const std::byte* inputOf(int rank) const;
   std::byte* outputOf(int rank) const;
+  bool anyoneAhead() const;
   std::string whereIs(int rank) const;
 
   const Place place_;

@@ -7,6 +7,15 @@
 
 namespace popdist::shared {
 
+template <typename There>
+void Waiter::sleepUnless(const There& there, std::chrono::milliseconds limit) {
+  Bell& bell = setting_.board.bell();
+  bell.sleepers.fetch_add(1, std::memory_order_seq_cst);
+  const std::uint32_t rings = bell.rings.load(std::memory_order_seq_cst);
+  if (!there()) pop::sys::futexWait(bell.rings, rings, limit);
+  bell.sleepers.fetch_sub(1, std::memory_order_seq_cst);
+}
+
 bool Waiter::patiently(const std::atomic<std::uint64_t>& word, std::uint64_t value, int whose) {
   if (!deadline_) deadline_ = std::chrono::steady_clock::now() + timeout_;
   for (int turn = 0;; ++turn) {
@@ -18,16 +27,21 @@ bool Waiter::patiently(const std::atomic<std::uint64_t>& word, std::uint64_t val
     if (turn < kYields)
       ::sched_yield();
     else
-      sleep(word, value);
+      sleepUnless([&] { return word.load(std::memory_order_seq_cst) >= value; }, kLongestSleep);
   }
 }
 
-void Waiter::sleep(const std::atomic<std::uint64_t>& word, std::uint64_t value) {
-  Bell& bell = setting_.board.bell();
-  bell.sleepers.fetch_add(1, std::memory_order_seq_cst);
-  const std::uint32_t rings = bell.rings.load(std::memory_order_seq_cst);
-  if (word.load(std::memory_order_seq_cst) < value) pop::sys::futexWait(bell.rings, rings, kLongestSleep);
-  bell.sleepers.fetch_sub(1, std::memory_order_seq_cst);
+void Waiter::idle(const std::function<bool()>& there, std::chrono::milliseconds limit) {
+  const auto end = std::chrono::steady_clock::now() + limit;
+  for (int turn = 0; !there(); ++turn) {
+    if (turn < kYields) {
+      ::sched_yield();
+      continue;
+    }
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    if (left.count() <= 0) return;
+    sleepUnless(there, left);
+  }
 }
 
 void Waiter::ring() {

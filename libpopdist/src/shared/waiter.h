@@ -53,7 +53,11 @@ class Waiter {
     return patiently(word, value, whose);
   }
 
-  /// After a word of our own has changed: wakes those who wait for it.
+  /// Between calls: returns when `there()` is true, which is asked again whenever somebody tells something,
+  /// or when `limit` has passed.
+  void idle(const std::function<bool()>& there, std::chrono::milliseconds limit);
+
+  /// After a word of our own has changed: wakes those who wait for it. From any thread.
   void tell() {
     std::atomic_thread_fence(std::memory_order_seq_cst);  // the word before the look at the sleepers
     if (setting_.board.bell().sleepers.load(std::memory_order_relaxed) > 0) [[unlikely]]
@@ -70,7 +74,8 @@ class Waiter {
   static constexpr std::chrono::milliseconds kLongestSleep{20};
 
   bool patiently(const std::atomic<std::uint64_t>& word, std::uint64_t value, int whose);
-  void sleep(const std::atomic<std::uint64_t>& word, std::uint64_t value);
+  template <typename There>
+  void sleepUnless(const There& there, std::chrono::milliseconds limit);
   void ring();
   bool hopeless(int whose);
   exec::Failure surrendered() const;

@@ -86,8 +86,8 @@ TEST(PeerLoss, TellsWhereItHappened) {
     const auto error = errorOf([&] { sum(context.world()); });
     ASSERT_TRUE(error.has_value());
     EXPECT_EQ(error->rank(), context.instanceIndex());
-    EXPECT_EQ(error->operation(), "allReduceSum");
-    EXPECT_EQ(std::string(error->what()), std::string("allReduceSum: ") + kKilled);
+    EXPECT_EQ(error->operation(), "allReduce");
+    EXPECT_EQ(std::string(error->what()), std::string("allReduce: ") + kKilled);
   });
 }
 

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/src/async/agreement.h"
+
+#include <utility>
+
+#include "libpopdist/src/context/collective_call.h"
+
+namespace popdist::async {
+namespace {
+
+std::string describe(const Announcement& call) {
+  return context::describeCall(call.what, call.count, call.name);
+}
+
+}  // namespace
+
+void Agreement::add(int rank, const Announcement& call) {
+  Entry& entry = open_[call.name];
+  if (entry.by_rank.empty()) {
+    entry.number = ++names_seen_;
+    entry.by_rank.resize(ranks_);
+  }
+  std::optional<Announcement>& slot = entry.by_rank[static_cast<std::size_t>(rank)];
+  if (!slot && ++entry.announced == ranks_) complete_.push_back(call.name);
+  slot = call;
+}
+
+std::vector<Agreed> Agreement::takeAgreed() {
+  std::vector<Agreed> agreed;
+  for (const std::string& name : std::exchange(complete_, {})) {
+    const auto found = open_.find(name);
+    agreed.push_back(judge(name, found->second));
+    open_.erase(found);
+  }
+  return agreed;
+}
+
+Agreed Agreement::judge(const std::string& name, const Entry& entry) const {
+  const Announcement& first = *entry.by_rank.front();
+  for (std::size_t rank = 1; rank < ranks_; ++rank) {
+    const Announcement& theirs = *entry.by_rank[rank];
+    if (theirs == first) continue;
+    return {.name = name,
+            .mismatch = "rank " + std::to_string(rank) + " does not match: it calls " + describe(theirs) +
+                        ", rank 0 " + describe(first),
+            .odd_rank = static_cast<int>(rank)};
+  }
+  return {.name = name};
+}
+
+std::vector<int> Agreement::ranksWithout(const std::string& name) const {
+  std::vector<int> ranks;
+  const auto found = open_.find(name);
+  if (found == open_.end()) return ranks;
+  for (std::size_t rank = 0; rank < ranks_; ++rank) {
+    if (!found->second.by_rank[rank]) ranks.push_back(static_cast<int>(rank));
+  }
+  return ranks;
+}
+
+std::string Agreement::describeRanksWithout(const std::string& name) const {
+  std::string text;
+  for (const int rank : ranksWithout(name)) {
+    text += (text.empty() ? "rank " : " and rank ") + std::to_string(rank);
+    if (const auto other = oldestOf(rank)) text += ", which waits for '" + *other + "',";
+  }
+  if (text.ends_with(',')) text.pop_back();
+  return text;
+}
+
+std::optional<std::string> Agreement::oldestOf(int rank) const {
+  const std::pair<const std::string, Entry>* oldest = nullptr;
+  for (const auto& each : open_) {
+    const bool waits = each.second.by_rank[static_cast<std::size_t>(rank)].has_value();
+    if (waits && (oldest == nullptr || each.second.number < oldest->second.number)) oldest = &each;
+  }
+  return oldest == nullptr ? std::nullopt : std::optional(oldest->first);
+}
+
+}  // namespace popdist::async

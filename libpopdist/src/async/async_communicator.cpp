@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sched.h>
+
+#include <system_error>
+
+#include "libpopdist/src/async/progress.h"
+
+namespace popdist {
+
+using plan::Operation;
+
+// ---- Pending
+
+Pending::State::State(std::string call_name, const context::CollectiveCall& issued,
+                      std::chrono::milliseconds call_timeout)
+    : name(std::move(call_name)),
+      call(issued),
+      timeout(call_timeout),
+      deadline(std::chrono::steady_clock::now() + call_timeout),
+      fork_(context::forksOfThisProcess()) {}
+
+void Pending::State::finish(std::optional<popdist_error> error) {
+  error_ = std::move(error);
+  done_.store(1, std::memory_order_release);
+  done_.notify_all();
+}
+
+void Pending::State::wait() const {
+  // None would cost short calls a wake-up; more take the core from the thread that is waited for.
+  constexpr int kYields = 20;
+  for (int turn = 0; turn < kYields && !done(); ++turn) ::sched_yield();
+  if (!done() && fork_ != context::forksOfThisProcess()) {
+    throw popdist_error(ErrorCode::kFailedPrecondition,
+                        describe() + ": this process was forked from the one that has issued it");
+  }
+  done_.wait(0, std::memory_order_acquire);
+  if (!error_) return;
+  // Made anew: copies of an exception share their text, and each waiting thread has its own.
+  throw popdist_error(error_->code(), std::string(error_->what()),
+                      {.rank = error_->rank(), .peer = error_->peer(), .operation = error_->operation()});
+}
+
+Pending::Pending(std::shared_ptr<State> state) : state_(std::move(state)) {}
+void Pending::wait() const {
+  state_->wait();
+}
+bool Pending::done() const {
+  return state_->done();
+}
+
+// ---- AsyncCommunicator
+
+class AsyncCommunicator::Impl {
+ public:
+  explicit Impl(std::unique_ptr<Communicator> communicator) : progress(std::move(communicator)) {}
+
+  async::Progress progress;
+};
+
+AsyncCommunicator::AsyncCommunicator(std::unique_ptr<Communicator> communicator) {
+  if (communicator == nullptr) {
+    throw popdist_error(ErrorCode::kInvalidArgument,
+                        "AsyncCommunicator: this instance is not a member of the communicator");
+  }
+  try {
+    impl_ = std::make_unique<Impl>(std::move(communicator));
+  } catch (const std::system_error& error) {
+    throw popdist_error(ErrorCode::kResourceExhausted,
+                        std::string("AsyncCommunicator: it can have no thread: ") + error.what());
+  }
+}
+AsyncCommunicator::~AsyncCommunicator() = default;
+AsyncCommunicator::AsyncCommunicator(AsyncCommunicator&&) noexcept = default;
+AsyncCommunicator& AsyncCommunicator::operator=(AsyncCommunicator&&) noexcept = default;
+
+int AsyncCommunicator::rank() const {
+  return impl_->progress.communicator().rank();
+}
+int AsyncCommunicator::size() const {
+  return impl_->progress.communicator().size();
+}
+
+Pending AsyncCommunicator::allReduce(const std::string& name, const void* in, void* out, std::size_t count,
+                                     Type type, Operator op, Timeout timeout) {
+  return Pending(impl_->progress.submit(name,
+                                        {.operation = Operation::kAllReduce,
+                                         .input = in,
+                                         .output = out,
+                                         .count = count,
+                                         .type = type,
+                                         .op = op},
+                                        timeout));
+}
+
+Pending AsyncCommunicator::reduceScatter(const std::string& name, const void* in, void* out,
+                                         std::size_t count, Type type, Operator op, Timeout timeout) {
+  return Pending(impl_->progress.submit(name,
+                                        {.operation = Operation::kReduceScatter,
+                                         .input = in,
+                                         .output = out,
+                                         .count = count,
+                                         .type = type,
+                                         .op = op},
+                                        timeout));
+}
+
+Pending AsyncCommunicator::reduce(const std::string& name, const void* in, void* out, std::size_t count,
+                                  Type type, Operator op, int root, Timeout timeout) {
+  return Pending(impl_->progress.submit(name,
+                                        {.operation = Operation::kReduce,
+                                         .input = in,
+                                         .output = out,
+                                         .count = count,
+                                         .type = type,
+                                         .op = op,
+                                         .root = root},
+                                        timeout));
+}
+
+Pending AsyncCommunicator::allGather(const std::string& name, const void* in, void* out, std::size_t count,
+                                     Type type, Timeout timeout) {
+  const std::size_t own_block_bytes = static_cast<std::size_t>(rank()) * count * sizeOf(type);
+  const void* own_block = out == nullptr ? nullptr : static_cast<std::byte*>(out) + own_block_bytes;
+  return Pending(impl_->progress.submit(name,
+                                        {.operation = Operation::kAllGather,
+                                         .input = in == nullptr ? own_block : in,
+                                         .output = out,
+                                         .count = count,
+                                         .type = type},
+                                        timeout));
+}
+
+Pending AsyncCommunicator::broadcast(const std::string& name, void* data, std::size_t count, Type type,
+                                     int root, Timeout timeout) {
+  return Pending(impl_->progress.submit(name,
+                                        {.operation = Operation::kBroadcast,
+                                         .input = data,
+                                         .output = data,
+                                         .count = count,
+                                         .type = type,
+                                         .root = root},
+                                        timeout));
+}
+
+Pending AsyncCommunicator::gather(const std::string& name, const void* in, void* out, std::size_t count,
+                                  Type type, int root, Timeout timeout) {
+  return Pending(impl_->progress.submit(name,
+                                        {.operation = Operation::kGather,
+                                         .input = in,
+                                         .output = out,
+                                         .count = count,
+                                         .type = type,
+                                         .root = root},
+                                        timeout));
+}
+
+Pending AsyncCommunicator::scatter(const std::string& name, const void* in, void* out, std::size_t count,
+                                   Type type, int root, Timeout timeout) {
+  return Pending(impl_->progress.submit(name,
+                                        {.operation = Operation::kScatter,
+                                         .input = in,
+                                         .output = out,
+                                         .count = count,
+                                         .type = type,
+                                         .root = root},
+                                        timeout));
+}
+
+Pending AsyncCommunicator::allToAll(const std::string& name, const void* in, void* out, std::size_t count,
+                                    Type type, Timeout timeout) {
+  return Pending(impl_->progress.submit(
+      name, {.operation = Operation::kAllToAll, .input = in, .output = out, .count = count, .type = type},
+      timeout));
+}
+
+Pending AsyncCommunicator::barrier(const std::string& name, Timeout timeout) {
+  return Pending(impl_->progress.submit(name, {.operation = Operation::kBarrier}, timeout));
+}
+
+}  // namespace popdist

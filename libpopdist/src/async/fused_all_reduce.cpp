@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "popdist/fused.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <deque>
+#include <exception>
+#include <utility>
+
+#include "libpopdist/src/async/buckets.h"
+#include "popdist/buffer.hpp"
+#include "popdist/error.hpp"
+
+namespace popdist {
+namespace {
+
+[[noreturn]] void fail(ErrorCode code, const std::string& name, const std::string& why) {
+  throw popdist_error(code, "FusedAllReduce '" + name + "': " + why,
+                      {.rank = -1, .peer = -1, .operation = "FusedAllReduce"});
+}
+
+struct Bucket {
+  std::string name;
+  async::BucketPlan plan;
+  std::optional<Buffer> buffer;  ///< none: reduced where the tensors are
+  std::byte* data = nullptr;
+  std::atomic<std::size_t> missing{0};
+  std::optional<Pending> pending;
+  std::exception_ptr failure;  ///< of issuing it
+};
+
+// Where a tensor is in its bucket.
+struct Slot {
+  Bucket* bucket = nullptr;
+  std::size_t offset_bytes = 0;
+  std::atomic<bool> ready{false};
+};
+
+}  // namespace
+
+class FusedAllReduce::Impl {
+ public:
+  Impl(Context& context, AsyncCommunicator& communicator, std::string name, std::vector<FusedTensor> tensors,
+       const FusionOptions& options)
+      : communicator_(communicator),
+        name_(std::move(name)),
+        tensors_(std::move(tensors)),
+        options_(options),
+        slots_(tensors_.size()) {
+    for (const FusedTensor& tensor : tensors_) check(tensor);
+    for (async::BucketPlan& plan : async::planBuckets(tensors_, options_.bucket_bytes))
+      add(context, std::move(plan));
+  }
+
+  ~Impl() {
+    for (Bucket& bucket : buckets_) settle(bucket);
+  }
+
+  void ready(std::size_t tensor);
+  void wait();
+
+  std::size_t tensors() const { return tensors_.size(); }
+  std::size_t buckets() const { return buckets_.size(); }
+  std::size_t copiedBytes() const;
+
+ private:
+  void check(const FusedTensor& tensor) const;
+  void add(Context& context, async::BucketPlan plan);
+  void begin(Bucket& bucket);
+  void unpack(const Bucket& bucket) const;
+  std::exception_ptr settle(Bucket& bucket);
+  std::size_t bytesOf(std::size_t tensor) const {
+    return tensors_[tensor].count * sizeOf(tensors_[tensor].type);
+  }
+
+  AsyncCommunicator& communicator_;
+  const std::string name_;
+  const std::vector<FusedTensor> tensors_;
+  const FusionOptions options_;
+  std::vector<Slot> slots_;
+  std::deque<Bucket> buckets_;
+};
+
+void FusedAllReduce::Impl::check(const FusedTensor& tensor) const {
+  const auto refuse = [&](const std::string& why) {
+    fail(ErrorCode::kInvalidArgument, name_, "tensor '" + tensor.name + "': " + why);
+  };
+  if (sizeOf(tensor.type) == 0) refuse("no such element type");
+  if (!supports(options_.op, tensor.type))
+    refuse(std::string("there is no ") + nameOf(options_.op) + " of " + nameOf(tensor.type));
+  if (tensor.data == nullptr && tensor.count > 0) refuse("its data is a null pointer");
+}
+
+void FusedAllReduce::Impl::add(Context& context, async::BucketPlan plan) {
+  Bucket& bucket = buckets_.emplace_back();
+  bucket.name = name_ + "/bucket " + std::to_string(buckets_.size() - 1);
+  bucket.plan = std::move(plan);
+  bucket.missing = bucket.plan.tensors.size();
+  bucket.data = static_cast<std::byte*>(async::onePiece(bucket.plan, tensors_));
+  if (bucket.data == nullptr) {
+    bucket.buffer.emplace(context, bucket.plan.count * sizeOf(bucket.plan.type));
+    bucket.data = bucket.buffer->as<std::byte>();
+  }
+  std::size_t offset_bytes = 0;
+  for (const std::size_t tensor : bucket.plan.tensors) {
+    slots_[tensor].bucket = &bucket;
+    slots_[tensor].offset_bytes = offset_bytes;
+    offset_bytes += bytesOf(tensor);
+  }
+}
+
+void FusedAllReduce::Impl::ready(std::size_t tensor) {
+  if (tensor >= tensors_.size()) {
+    fail(ErrorCode::kInvalidArgument, name_,
+         "there is no tensor " + std::to_string(tensor) + "; it has " + std::to_string(tensors_.size()));
+  }
+  Slot& slot = slots_[tensor];
+  if (slot.ready.exchange(true))
+    fail(ErrorCode::kFailedPrecondition, name_, "tensor '" + tensors_[tensor].name + "' is ready already");
+  Bucket& bucket = *slot.bucket;
+  if (bucket.buffer && bytesOf(tensor) > 0)
+    std::memcpy(bucket.data + slot.offset_bytes, tensors_[tensor].data, bytesOf(tensor));
+  if (bucket.missing.fetch_sub(1, std::memory_order_acq_rel) == 1) begin(bucket);
+}
+
+// What it fails with is for wait(), as all else that goes wrong.
+void FusedAllReduce::Impl::begin(Bucket& bucket) {
+  try {
+    bucket.pending = communicator_.allReduce(bucket.name, bucket.data, bucket.data, bucket.plan.count,
+                                             bucket.plan.type, options_.op, options_.timeout);
+  } catch (...) {
+    bucket.failure = std::current_exception();
+  }
+}
+
+void FusedAllReduce::Impl::wait() {
+  for (std::size_t tensor = 0; tensor < tensors_.size(); ++tensor) {
+    if (!slots_[tensor].ready)
+      fail(ErrorCode::kFailedPrecondition, name_, "tensor '" + tensors_[tensor].name + "' is not ready");
+  }
+  std::exception_ptr first;
+  for (Bucket& bucket : buckets_) {
+    const std::exception_ptr failure = settle(bucket);
+    if (!first) first = failure;
+    if (!first) unpack(bucket);
+  }
+  for (Slot& slot : slots_) slot.ready = false;
+  if (first) std::rethrow_exception(first);
+}
+
+void FusedAllReduce::Impl::unpack(const Bucket& bucket) const {
+  if (!bucket.buffer) return;
+  for (const std::size_t tensor : bucket.plan.tensors) {
+    const std::size_t bytes = bytesOf(tensor);
+    if (bytes > 0) std::memcpy(tensors_[tensor].data, bucket.data + slots_[tensor].offset_bytes, bytes);
+  }
+}
+
+// Nothing of it goes on any more. What it failed with, if it did.
+std::exception_ptr FusedAllReduce::Impl::settle(Bucket& bucket) {
+  std::exception_ptr failure = std::exchange(bucket.failure, nullptr);
+  const std::optional<Pending> pending = std::exchange(bucket.pending, std::nullopt);
+  try {
+    if (pending) pending->wait();
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  bucket.missing = bucket.plan.tensors.size();
+  return failure;
+}
+
+std::size_t FusedAllReduce::Impl::copiedBytes() const {
+  std::size_t bytes = 0;
+  for (const Bucket& bucket : buckets_) bytes += bucket.buffer ? bucket.buffer->bytes() : 0;
+  return bytes;
+}
+
+FusedAllReduce::FusedAllReduce(Context& context, AsyncCommunicator& communicator, std::string name,
+                               std::vector<FusedTensor> tensors, const FusionOptions& options)
+    : impl_(std::make_unique<Impl>(context, communicator, std::move(name), std::move(tensors), options)) {}
+FusedAllReduce::~FusedAllReduce() = default;
+FusedAllReduce::FusedAllReduce(FusedAllReduce&&) noexcept = default;
+FusedAllReduce& FusedAllReduce::operator=(FusedAllReduce&&) noexcept = default;
+
+void FusedAllReduce::ready(std::size_t tensor) {
+  impl_->ready(tensor);
+}
+void FusedAllReduce::wait() {
+  impl_->wait();
+}
+void FusedAllReduce::reduce() {
+  for (std::size_t tensor = 0; tensor < impl_->tensors(); ++tensor) impl_->ready(tensor);
+  impl_->wait();
+}
+std::size_t FusedAllReduce::buckets() const {
+  return impl_->buckets();
+}
+std::size_t FusedAllReduce::copiedBytes() const {
+  return impl_->copiedBytes();
+}
+
+}  // namespace popdist

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// A call that was issued: what is to be done, and how it ended.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "libpopdist/src/context/collective_call.h"
+#include "popdist/async.hpp"
+#include "popdist/error.hpp"
+
+namespace popdist {
+
+class Pending::State {
+ public:
+  State(std::string name, const context::CollectiveCall& call, std::chrono::milliseconds timeout);
+
+  /// "allReduce 'grad3'".
+  std::string describe() const { return std::string(nameOf(call.operation)) + " '" + name + '\''; }
+
+  /// Once.
+  void finish(std::optional<popdist_error> error);
+  bool done() const { return done_.load(std::memory_order_acquire) != 0; }
+  void wait() const;
+
+  const std::string name;
+  const context::CollectiveCall call;
+  const std::chrono::milliseconds timeout;
+  const std::chrono::steady_clock::time_point deadline;
+
+ private:
+  const unsigned fork_;
+  std::optional<popdist_error> error_;  ///< when done
+  std::atomic<std::uint32_t> done_{0};
+};
+
+}  // namespace popdist

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/src/async/progress.h"
+
+#include <algorithm>
+#include <exception>
+#include <stdexcept>
+#include <utility>
+
+namespace popdist::async {
+namespace {
+
+using std::chrono::milliseconds;
+
+// While a call waits for others, a round every now and then finds out who has ended, and whose time is up.
+constexpr milliseconds kBetweenRounds{20};
+constexpr milliseconds kIdle{60'000};
+// Beyond a call's deadline: it is told in a round who let it pass, which is more than the round itself knows.
+constexpr milliseconds kRoundSlack{1000};
+
+// What went wrong, without the name of the call that it happened in.
+std::string causeOf(const popdist_error& error) {
+  const std::string text = error.what();
+  const std::string prefix = error.operation() + ": ";
+  return text.starts_with(prefix) ? text.substr(prefix.size()) : text;
+}
+
+}  // namespace
+
+Progress::Progress(std::unique_ptr<Communicator> communicator)
+    : communicator_(std::move(communicator)),
+      agreement_(communicator_->size()),
+      sizes_(static_cast<std::size_t>(communicator_->size())),
+      thread_([this] { loop(); }) {}
+
+Progress::~Progress() {
+  if (fork_ != context::forksOfThisProcess()) {
+    thread_.detach();  // a forked child has no such thread
+    return;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    leaving_ = true;
+  }
+  changed_ = true;
+  group().wake();
+  thread_.join();
+}
+
+// ---- for the callers
+
+Progress::State Progress::submit(const std::string& name, context::CollectiveCall call,
+                                 std::optional<milliseconds> timeout) {
+  const char* const operation = nameOf(call.operation);
+  Communicator::Impl& impl = communicator_->impl();
+  const auto fail = [&](ErrorCode code, const std::string& why, int peer = -1) {
+    throw popdist_error(code, std::string(operation) + " '" + name + "': " + why,
+                        {.rank = impl.rank(), .peer = peer, .operation = operation});
+  };
+  if (fork_ != context::forksOfThisProcess())
+    fail(ErrorCode::kFailedPrecondition, "this process was forked from the one that has the communicator");
+  if (name.empty() || name.size() > kMaxNameBytes)
+    impl.refuse(operation, "its name has " + std::to_string(name.size()) + " bytes, of 1 to " +
+                               std::to_string(kMaxNameBytes));
+  impl.check(call);
+  if (timeout && timeout->count() < 1) impl.refuse(operation, "the timeout must be at least a millisecond");
+
+  const auto state = std::make_shared<Pending::State>(name, call, timeout.value_or(group().timeout()));
+  {
+    const std::lock_guard lock(mutex_);
+    if (ended_)
+      fail(ended_->code(), std::string("the communicator has come to its end: ") + ended_->what(),
+           ended_->peer());
+    if (!pending_.emplace(name, state).second)
+      fail(ErrorCode::kAlreadyExists, "a call of that name is not done yet");
+    const context::CallKey key{call.operation, call.type, call.op, false, call.root};
+    unannounced_.push_back({name, key.packed(), call.count});
+  }
+  changed_ = true;
+  group().wake();
+  return state;
+}
+
+// ---- the thread
+
+void Progress::loop() {
+  while (true) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (ended_) return;
+    }
+    try {
+      if (awaitRound()) round();
+    } catch (const popdist_error& error) {
+      end(error);  // of the communicator: the others hear of it
+    } catch (const std::exception& error) {
+      farewell_ = Farewell{.status = pop::internalError(error.what())};  // of our own: they must be told
+    }
+  }
+}
+
+bool Progress::awaitRound() {
+  if (farewell_) return true;
+  bool waits = false;
+  {
+    const std::lock_guard lock(mutex_);
+    waits = !pending_.empty();
+  }
+  const bool begun = group().awaitNext([this] { return changed_.load(); }, waits ? kBetweenRounds : kIdle);
+  return begun || waits || changed_;
+}
+
+void Progress::round() {
+  const std::vector<Message> messages = exchange();
+  for (std::size_t rank = 0; rank < messages.size(); ++rank) {
+    for (const Announcement& call : messages[rank].announcements)
+      agreement_.add(static_cast<int>(rank), call);
+  }
+  for (const Agreed& agreed : agreement_.takeAgreed()) carryOut(agreed);
+  for (std::size_t rank = 0; rank < messages.size(); ++rank) {
+    if (messages[rank].farewell) return end(static_cast<int>(rank), *messages[rank].farewell);
+  }
+  farewell_ = lateCall();
+}
+
+// What all ranks have to say. Mostly nothing or little, so sizes go first, which fit into a note.
+std::vector<Message> Progress::exchange() {
+  const milliseconds timeout = roundTimeout();
+  const Message own_message = ownMessage();
+  const pop::Result<std::string> encoded = encode(own_message);
+  if (!encoded.ok()) throw std::runtime_error(encoded.status().message());
+  std::string own = encoded.value();
+  const std::uint64_t own_bytes = own.size();
+  communicator_->allGather(&own_bytes, sizes_.data(), 1, Type::kUint64, {.timeout = timeout});
+  const std::size_t largest = *std::max_element(sizes_.begin(), sizes_.end());
+  std::vector<Message> messages(sizes_.size());
+  if (largest == 0) return messages;
+  own.resize(largest);
+  bodies_.resize(largest * sizes_.size());
+  communicator_->allGather(own.data(), bodies_.data(), largest, Type::kUint8, {.timeout = timeout});
+  for (std::size_t rank = 0; rank < sizes_.size(); ++rank) {
+    pop::Result<Message> message = decode(std::string_view(bodies_).substr(rank * largest, sizes_[rank]));
+    if (!message.ok()) throw std::runtime_error(message.status().message());
+    messages[rank] = std::move(*message);
+  }
+  return messages;
+}
+
+Message Progress::ownMessage() {
+  changed_ = false;  // before the look: what is issued from now on is for the next round
+  const std::lock_guard lock(mutex_);
+  Message message{std::exchange(unannounced_, {}), std::exchange(farewell_, std::nullopt)};
+  if (leaving_ && !message.farewell) {
+    message.farewell = {.status = pop::failedPrecondition("rank " + std::to_string(communicator_->rank()) +
+                                                          " has destroyed its AsyncCommunicator"),
+                        .peer_rank = communicator_->rank()};
+  }
+  return message;
+}
+
+milliseconds Progress::roundTimeout() {
+  const auto deadline = earliestDeadline();
+  if (!deadline) return group().timeout();
+  return std::max(std::chrono::ceil<milliseconds>(*deadline - Clock::now()), milliseconds(0)) + kRoundSlack;
+}
+
+std::optional<Progress::Clock::time_point> Progress::earliestDeadline() {
+  const std::lock_guard lock(mutex_);
+  std::optional<Clock::time_point> earliest;
+  for (const auto& [name, state] : pending_) {
+    if (!earliest || state->deadline < *earliest) earliest = state->deadline;
+  }
+  return earliest;
+}
+
+void Progress::carryOut(const Agreed& agreed) {
+  State state;
+  {
+    const std::lock_guard lock(mutex_);
+    state = pending_.at(agreed.name);
+  }
+  const popdist_error::Where where{.rank = communicator_->rank(),
+                                   .peer = agreed.odd_rank < 0 ? -1 : group().instanceOf(agreed.odd_rank),
+                                   .operation = nameOf(state->call.operation)};
+  if (!agreed.mismatch.empty()) {
+    return finish(state, popdist_error(ErrorCode::kFailedPrecondition,
+                                       state->describe() + ": " + agreed.mismatch, where));
+  }
+  communicator_->impl().run(state->call, {.tensor = state->name, .timeout = state->timeout});
+  finish(state, std::nullopt);
+}
+
+// Its name is free before anybody learns that it is done.
+void Progress::finish(const State& state, std::optional<popdist_error> error) {
+  {
+    const std::lock_guard lock(mutex_);
+    pending_.erase(state->name);
+  }
+  state->finish(std::move(error));
+}
+
+// ---- the end
+
+// Of a call whose time is up, and that some have not announced.
+std::optional<Farewell> Progress::lateCall() {
+  const auto now = Clock::now();
+  if (earliestDeadline().value_or(Clock::time_point::max()) > now) return std::nullopt;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [name, state] : pending_) {
+    const std::vector<int> without = agreement_.ranksWithout(name);
+    if (state->deadline > now || without.empty()) continue;
+    return Farewell{.status = {pop::Code::kDeadlineExceeded,
+                               "the deadline has passed (Context::setTimeout): " + state->describe() +
+                                   " was not issued by " + agreement_.describeRanksWithout(name)},
+                    .peer_rank = without.front()};
+  }
+  return std::nullopt;
+}
+
+void Progress::end(int rank, const Farewell& farewell) {
+  const bool own = rank == communicator_->rank();
+  const bool leaves = farewell.peer_rank == rank;
+  const std::string& text = farewell.status.message();
+  end(popdist_error(static_cast<ErrorCode>(farewell.status.code()),
+                    own || leaves ? text : "rank " + std::to_string(rank) + " has given up: " + text,
+                    {.rank = communicator_->rank(),
+                     .peer = farewell.peer_rank < 0 ? -1 : group().instanceOf(farewell.peer_rank),
+                     .operation = ""}));
+}
+
+void Progress::end(const popdist_error& cause) {
+  std::map<std::string, State> left;
+  const std::string why = causeOf(cause);
+  {
+    const std::lock_guard lock(mutex_);
+    ended_.emplace(cause.code(), why, popdist_error::Where{.peer = cause.peer(), .operation = ""});
+    left.swap(pending_);
+  }
+  for (const auto& [name, state] : left) {
+    state->finish(popdist_error(
+        cause.code(), state->describe() + ": " + why,
+        {.rank = communicator_->rank(), .peer = cause.peer(), .operation = nameOf(state->call.operation)}));
+  }
+}
+
+}  // namespace popdist::async

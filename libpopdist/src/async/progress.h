@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// The thread of an AsyncCommunicator. It goes through rounds: the members tell each other what was issued
+// since the last one, and then carry out what all have issued. A member that has nothing to tell joins a
+// round that another has begun. All of the communicator's calls are this thread's.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "libpopdist/src/async/agreement.h"
+#include "libpopdist/src/async/message.h"
+#include "libpopdist/src/async/pending.h"
+#include "libpopdist/src/context/context_impl.h"
+#include "popdist/communicator.hpp"
+
+namespace popdist::async {
+
+class Progress {
+ public:
+  explicit Progress(std::unique_ptr<Communicator> communicator);
+  ~Progress();
+
+  using State = std::shared_ptr<Pending::State>;
+
+  /// Throws popdist_error as async.hpp says of issuing.
+  State submit(const std::string& name, context::CollectiveCall call,
+               std::optional<std::chrono::milliseconds> timeout);
+
+  const Communicator& communicator() const { return *communicator_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void loop();
+  bool awaitRound();
+  void round();
+  std::vector<Message> exchange();
+  Message ownMessage();
+  std::chrono::milliseconds roundTimeout();
+  std::optional<Clock::time_point> earliestDeadline();
+  void carryOut(const Agreed& agreed);
+  void finish(const State& state, std::optional<popdist_error> error);
+  std::optional<Farewell> lateCall();
+  void end(int rank, const Farewell& farewell);
+  void end(const popdist_error& cause);
+  context::Group& group() { return communicator_->impl().group(); }
+
+  const std::unique_ptr<Communicator> communicator_;
+  const unsigned fork_ = context::forksOfThisProcess();
+  std::atomic<bool> changed_{false};  ///< there is something new for the thread
+
+  std::mutex mutex_;  ///< of what follows up to the next empty line
+  std::map<std::string, State> pending_;
+  std::vector<Announcement> unannounced_;
+  bool leaving_ = false;
+  std::optional<popdist_error> ended_;  ///< why no call is possible any more
+
+  // The thread's own.
+  Agreement agreement_;
+  std::optional<Farewell> farewell_;  ///< to be told in the next round
+  std::vector<std::uint64_t> sizes_;
+  std::string bodies_;
+  std::thread thread_;  ///< last: it uses all the others
+};
+
+}  // namespace popdist::async

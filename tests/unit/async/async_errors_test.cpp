@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asynchronous collectives that cannot be carried out: everybody hears why, and nobody waits for ever.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <latch>
+#include <vector>
+
+#include "tests/unit/async/members.h"
+
+namespace popdist {
+namespace {
+
+using ::testing::AllOf;
+using testing::errorOf;
+using testing::everybody;
+using ::testing::HasSubstr;
+using testing::runMembers;
+using testing::ThreadGroup;
+
+constexpr std::chrono::milliseconds kSoon{100};
+
+Pending sum(AsyncCommunicator& members, const std::string& name, std::vector<float>& data,
+            AsyncCommunicator::Timeout timeout = {}) {
+  return members.allReduce(name, data.data(), data.data(), data.size(), Type::kFloat, Operator::kSum,
+                           timeout);
+}
+
+TEST(AsyncErrors, WrongArgumentsAreRefusedAtOnceAndHarmNobody) {
+  ThreadGroup group(2);
+  runMembers(group, [](AsyncCommunicator& members) {
+    float value = 1;
+    const auto refused = [&](const std::function<void()>& call, const char* why) {
+      const popdist_error error = errorOf(call);
+      EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument) << error.what();
+      EXPECT_THAT(error.what(), HasSubstr(why));
+    };
+    refused([&] { members.allReduce("a", nullptr, &value, 1, Type::kFloat); }, "null pointer");
+    refused([&] { members.broadcast("a", &value, 1, Type::kFloat, 2); }, "root 2");
+    refused([&] { members.allReduce("", &value, &value, 1, Type::kFloat); }, "0 bytes");
+    refused([&] { members.barrier(std::string(kMaxNameBytes + 1, 'x')); }, "4097 bytes");
+    refused([&] { members.barrier("a", std::chrono::milliseconds(0)); }, "timeout");
+    members.allReduce(std::string(kMaxNameBytes, 'x'), &value, &value, 1, Type::kFloat).wait();
+    EXPECT_EQ(value, 2);
+  });
+}
+
+TEST(AsyncErrors, AnOutsiderCannotMakeOne) {
+  ThreadGroup group(2);
+  group.run([](Context& context) {
+    auto communicator = context.createCommunicator({0});
+    if (context.instanceIndex() == 0) return;
+    EXPECT_EQ(errorOf([&] { AsyncCommunicator(std::move(communicator)); }).code(),
+              ErrorCode::kInvalidArgument);
+  });
+}
+
+TEST(AsyncErrors, ANameIsOneCallsUntilItIsDone) {
+  ThreadGroup group(2);
+  std::latch tried(1);
+  runMembers(group, [&](AsyncCommunicator& members) {
+    std::vector<float> data{1};
+    std::vector<float> other{1};
+    if (members.rank() == 1) tried.wait();
+    const Pending first = sum(members, "grad", data);
+    if (members.rank() == 0) {
+      const popdist_error error = errorOf([&] { sum(members, "grad", other); });
+      EXPECT_EQ(error.code(), ErrorCode::kAlreadyExists);
+      EXPECT_THAT(error.what(), AllOf(HasSubstr("'grad'"), HasSubstr("not done yet")));
+      tried.count_down();
+    }
+    first.wait();
+    sum(members, "grad", other).wait();
+    EXPECT_EQ(data[0], 2);
+    EXPECT_EQ(other[0], 2);
+  });
+}
+
+TEST(AsyncErrors, ANameThatMeansDifferentThingsIsAnErrorOnAllAndHarmsNoOther) {
+  ThreadGroup group(3);
+  runMembers(group, [](AsyncCommunicator& members) {
+    std::vector<float> data(members.rank() == 1 ? 3 : 2, 1);
+    std::vector<float> good{1};
+    const Pending odd = sum(members, "odd", data);
+    const Pending even = sum(members, "even", good);
+    const popdist_error error = errorOf([&] { odd.wait(); });
+    EXPECT_EQ(error.code(), ErrorCode::kFailedPrecondition);
+    EXPECT_EQ(error.peer(), 1);
+    EXPECT_EQ(error.operation(), "allReduce");
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("sum of 3 float 'odd'"), HasSubstr("sum of 2 float 'odd'")));
+    EXPECT_THAT(data, ::testing::Each(1));
+    even.wait();
+    EXPECT_EQ(good[0], 3);
+    sum(members, "odd", good).wait();
+    EXPECT_EQ(good[0], 9);
+  });
+}
+
+TEST(AsyncErrors, OperatorsTypesAndRootsMustMatchToo) {
+  ThreadGroup group(2);
+  runMembers(group, [](AsyncCommunicator& members) {
+    std::vector<float> data(2);
+    const bool odd = members.rank() == 1;
+    const Pending all[] = {
+        members.allReduce("operator", data.data(), data.data(), 2, Type::kFloat,
+                          odd ? Operator::kMax : Operator::kSum),
+        members.allReduce("type", data.data(), data.data(), 2, odd ? Type::kInt32 : Type::kFloat),
+        members.broadcast("root", data.data(), 2, Type::kFloat, odd ? 1 : 0),
+        odd ? members.broadcast("operation", data.data(), 2, Type::kFloat, 0)
+            : members.allReduce("operation", data.data(), data.data(), 2, Type::kFloat),
+    };
+    for (const Pending& each : all) {
+      const popdist_error error = errorOf([&] { each.wait(); });
+      EXPECT_EQ(error.code(), ErrorCode::kFailedPrecondition);
+      EXPECT_THAT(error.what(), HasSubstr("does not match"));
+    }
+  });
+}
+
+TEST(AsyncErrors, ANameThatSomeDoNotIssueEndsWithTheirRanks) {
+  ThreadGroup group(3);
+  runMembers(group, [](AsyncCommunicator& members) {
+    std::vector<float> data{1};
+    const bool has_it = members.rank() == 0;
+    const Pending pending = has_it ? sum(members, "rare", data, kSoon) : sum(members, "common", data);
+    const popdist_error error = errorOf([&] { pending.wait(); });
+    EXPECT_EQ(error.code(), ErrorCode::kDeadlineExceeded) << error.what();
+    EXPECT_EQ(error.peer(), 1);
+    EXPECT_THAT(error.what(),
+                AllOf(HasSubstr("'rare' was not issued by rank 1, which waits for 'common', and rank 2"),
+                      HasSubstr(has_it ? "allReduce 'rare': " : "allReduce 'common': rank 0 has given up")));
+    const popdist_error after = errorOf([&] { members.barrier("after"); });
+    EXPECT_EQ(after.code(), ErrorCode::kDeadlineExceeded);
+    EXPECT_EQ(after.peer(), 1);
+    EXPECT_THAT(after.what(), AllOf(HasSubstr("has come to its end"), HasSubstr("'rare'")));
+  });
+}
+
+TEST(AsyncErrors, AMemberThatNeverMakesItsOwnIsNamed) {
+  ThreadGroup group(2);
+  std::latch failed(1);
+  group.run([&](Context& context) {
+    auto communicator = context.createCommunicator({0, 1});
+    if (context.instanceIndex() == 1) return failed.wait();
+    context.setTimeout(kSoon);
+    AsyncCommunicator members(std::move(communicator));
+    std::vector<float> data{1};
+    const popdist_error error = errorOf([&] { sum(members, "alone", data).wait(); });
+    EXPECT_EQ(error.code(), ErrorCode::kDeadlineExceeded);
+    EXPECT_EQ(error.peer(), 1);
+    EXPECT_THAT(error.what(), HasSubstr("rank 1"));
+    failed.count_down();
+  });
+}
+
+// Its thread is as still as that of a process that is gone: it has none.
+TEST(AsyncErrors, TheEndOfAnInstanceEndsWhatWaitsForIt) {
+  ThreadGroup group(3);
+  std::latch waiting(2);
+  group.run([&](Context& context) {
+    auto communicator = context.createCommunicator({0, 1, 2});
+    if (context.instanceIndex() == 2) {
+      waiting.wait();
+      return group.end(2, false, "instance 2 was killed by SIGKILL");
+    }
+    AsyncCommunicator members(std::move(communicator));
+    std::vector<float> data{1};
+    const Pending pending = sum(members, "grad", data);
+    waiting.count_down();
+    const auto begin = std::chrono::steady_clock::now();
+    const popdist_error error = errorOf([&] { pending.wait(); });
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3));
+    EXPECT_EQ(error.code(), ErrorCode::kUnavailable);
+    EXPECT_EQ(error.peer(), 2);
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("'grad'"), HasSubstr("instance 2 was killed by SIGKILL")));
+    const popdist_error after = errorOf([&] { sum(members, "grad", data); });
+    EXPECT_EQ(after.code(), ErrorCode::kUnavailable);
+    EXPECT_EQ(after.peer(), 2);
+  });
+}
+
+TEST(AsyncErrors, CallsOfADestroyedCommunicatorEndOnAllMembers) {
+  ThreadGroup group(3);
+  group.run([](Context& context) {
+    std::optional<AsyncCommunicator> members = everybody(context);
+    std::vector<float> data{1};
+    std::vector<float> common{1};
+    const Pending pending = sum(*members, "of " + std::to_string(context.instanceIndex()), data);
+    sum(*members, "common", common).wait();
+    if (context.instanceIndex() == 0) members.reset();
+    const popdist_error error = errorOf([&] { pending.wait(); });
+    EXPECT_EQ(error.code(), ErrorCode::kFailedPrecondition);
+    EXPECT_EQ(error.peer(), 0);
+    EXPECT_THAT(error.what(), HasSubstr("rank 0 has destroyed its AsyncCommunicator"));
+    EXPECT_EQ(common[0], 3);
+  });
+}
+
+TEST(AsyncErrors, AllMayGoAtOnceAndInAnyOrder) {
+  for (int turn = 0; turn < 20; ++turn) {
+    ThreadGroup group(3);
+    runMembers(group, [](AsyncCommunicator& members) {
+      std::vector<float> data{1};
+      sum(members, "sum", data).wait();
+      EXPECT_EQ(data[0], 3);
+    });
+  }
+}
+
+}  // namespace
+}  // namespace popdist

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/src/async/message.h"
+
+#include <gtest/gtest.h>
+
+#include "common/base/random.h"
+
+namespace popdist::async {
+namespace {
+
+Message example() {
+  return {.announcements = {{"grad 1", 0x100000b00, 4096}, {std::string("\0\xff", 2), 0, 0}},
+          .farewell = Farewell{.status = pop::failedPrecondition("it is over"), .peer_rank = 3}};
+}
+
+void expectSame(const Message& one, const Message& other) {
+  EXPECT_EQ(one.announcements, other.announcements);
+  ASSERT_EQ(one.farewell.has_value(), other.farewell.has_value());
+  if (!one.farewell) return;
+  EXPECT_EQ(one.farewell->status, other.farewell->status);
+  EXPECT_EQ(one.farewell->peer_rank, other.farewell->peer_rank);
+}
+
+void expectComesBack(const Message& message) {
+  const auto bytes = encode(message);
+  ASSERT_TRUE(bytes.ok());
+  const auto decoded = decode(bytes.value());
+  ASSERT_TRUE(decoded.ok()) << decoded.status().message();
+  expectSame(message, decoded.value());
+}
+
+TEST(Message, ComesBackAsItWas) {
+  expectComesBack(example());
+  expectComesBack({.announcements = example().announcements, .farewell = {}});
+  expectComesBack({.announcements = {}, .farewell = example().farewell});
+}
+
+TEST(Message, NothingToSayTakesNoBytes) {
+  EXPECT_EQ(encode({}).value(), "");
+  expectComesBack({});
+}
+
+TEST(Message, DamagedBytesAreAnErrorOrAMessageButNoCrash) {
+  const std::string whole = encode(example()).value();
+  for (std::size_t bytes = 1; bytes < whole.size(); ++bytes)
+    EXPECT_FALSE(decode(whole.substr(0, bytes)).ok()) << bytes;
+  pop::SplitMix64 random(17);
+  int refused = 0;
+  for (int turn = 0; turn < 20'000; ++turn) {
+    std::string damaged = whole;
+    for (std::uint64_t changes = 1 + random.below(3); changes > 0; --changes)
+      damaged[random.below(damaged.size())] = static_cast<char>(random.below(256));
+    auto message = decode(damaged);
+    refused += message.ok() ? 0 : 1;
+    if (message.ok() && message->farewell.has_value()) {
+      EXPECT_FALSE(message->farewell->status.ok());
+      EXPECT_GE(message->farewell->peer_rank, -1);
+    }
+  }
+  EXPECT_GT(refused, 1000);
+}
+
+}  // namespace
+}  // namespace popdist::async
