@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <new>
 #include <numeric>
 #include <utility>
 
@@ -57,7 +58,7 @@ SharedCalls::SharedCalls(shared::Engine::Place place, exec::PeerMonitor& monitor
       forced_(forced),
       engine_(place, monitor, a_core_each, describeCall) {}
 
-bool SharedCalls::run(const CollectiveCall& call) {
+bool SharedCalls::run(const CollectiveCall& call) try {
   const shared::Call shared = sharedCallOf(call);
   const std::size_t bytes = call.count * sizeOf(call.type);
   if (bytes <= shared::kInlineBytes && fitsNotes(call.operation) && call.counts.empty()) {
@@ -65,6 +66,9 @@ bool SharedCalls::run(const CollectiveCall& call) {
   }
   if (call.operation == Operation::kAllToAll && !call.counts.empty() && !tellCounts(call)) return false;
   return runPlanned(call, shared);
+} catch (const std::bad_alloc&) {
+  own_failure_ = {{pop::Code::kResourceExhausted, "out of memory"}};
+  return false;
 }
 
 // What fits into a note needs no more than notes.

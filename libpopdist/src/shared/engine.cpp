@@ -199,12 +199,16 @@ std::byte* Engine::outputOf(int rank) const {
 // ---- failures
 
 exec::Failure Engine::takeFailure() {
-  exec::Failure failure = mismatch_.status.ok() ? waiter_.failure() : mismatch_;
+  return giveUp(mismatch_.status.ok() ? waiter_.failure() : mismatch_);
+}
+
+exec::Failure Engine::giveUp(exec::Failure failure) {
   Surrender& surrender = board_.surrender();
   std::uint32_t nobody = 0;
   if (surrender.raised.compare_exchange_strong(nobody, 1)) {
     surrender.rank = place_.rank;
     surrender.instance = failure.peer_instance;
+    surrender.blamed_rank = failure.peer_rank;
     surrender.code = static_cast<std::int32_t>(failure.status.code());
     const std::string& text = failure.status.message();
     const std::size_t length = std::min(text.size(), surrender.text.size() - 1);

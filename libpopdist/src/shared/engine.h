@@ -69,6 +69,8 @@ class Engine {
 
   /// After one of the above was false. The communicator is of no use any more, and the others are told.
   exec::Failure takeFailure();
+  /// The same for a reason that the engine does not know of.
+  exec::Failure giveUp(exec::Failure failure);
 
  private:
   std::uint64_t parity() const { return call_number_ & 1; }

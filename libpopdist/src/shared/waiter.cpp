@@ -58,10 +58,11 @@ bool Waiter::hopeless(int whose) {
 
 exec::Failure Waiter::surrendered() const {
   const Surrender& surrender = setting_.board.surrender();
+  const bool blames_another = surrender.blamed_rank >= 0 && surrender.blamed_rank != setting_.rank;
   return {.status = {static_cast<pop::Code>(surrender.code),
                      "rank " + std::to_string(surrender.rank) + " has given up: " + surrender.text.data()},
           .peer_instance = surrender.instance,
-          .peer_rank = surrender.rank};
+          .peer_rank = blames_another ? surrender.blamed_rank : surrender.rank};
 }
 
 }  // namespace popdist::shared
