@@ -158,7 +158,9 @@ std::optional<plan::SharedAlgorithm> SharedCalls::choose(const CollectiveCall& c
   if (forced && algorithm == SharedAlgorithm::kStaged) return algorithm;
   if (!mayBeDirect(call)) return SharedAlgorithm::kStaged;
   if (!engine_.meet(shared, {call.input, call.output})) return std::nullopt;
-  return allMapped(call) ? SharedAlgorithm::kDirect : SharedAlgorithm::kStaged;
+  if (!allMapped(call)) return SharedAlgorithm::kStaged;
+  if (!engine_.stillTogether()) return std::nullopt;
+  return SharedAlgorithm::kDirect;
 }
 
 // As far as this rank can see alone.

@@ -87,6 +87,10 @@ bool Engine::matches(const Note& theirs, const Call& call, int rank) {
   return false;
 }
 
+bool Engine::stillTogether() {
+  return !waiter_.othersHaveGivenUp();
+}
+
 std::string Engine::whereIs(int rank) const {
   const Note& last =
       board_.note(rank, 0).call >= board_.note(rank, 1).call ? board_.note(rank, 0) : board_.note(rank, 1);

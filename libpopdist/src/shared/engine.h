@@ -57,6 +57,10 @@ class Engine {
   /// has not been done.
   bool meet(const Call& call, const Buffers& buffers);
 
+  /// False when a rank has given up by now. After meet(), before a plan that writes into others' memory: who
+  /// has missed a deadline must not write into what has other uses since.
+  bool stillTogether();
+
   /// Whether all of `input` (`output`) of rank `rank` lies where everybody can reach it. After meet().
   bool inputMapped(int rank) const { return board_.note(rank, parity()).input != kPrivate; }
   bool outputMapped(int rank) const { return board_.note(rank, parity()).output != kPrivate; }

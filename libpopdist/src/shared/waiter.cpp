@@ -44,15 +44,18 @@ bool Waiter::hopeless(int whose) {
       return true;
     }
   }
-  if (setting_.board.surrender().raised.load(std::memory_order_acquire) == 2) {
-    failure_ = surrendered();
-    return true;
-  }
+  if (othersHaveGivenUp()) return true;
   if (std::chrono::steady_clock::now() < *deadline_) return false;
   failure_ = {.status = {pop::Code::kDeadlineExceeded,
                          "the deadline has passed, waiting for rank " + std::to_string(whose) +
                              " (Context::setTimeout): " + setting_.describe(whose)},
               .peer_rank = whose};
+  return true;
+}
+
+bool Waiter::othersHaveGivenUp() {
+  if (setting_.board.surrender().raised.load(std::memory_order_acquire) != 2) return false;
+  failure_ = surrendered();
   return true;
 }
 

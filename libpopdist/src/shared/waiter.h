@@ -52,6 +52,9 @@ class Waiter {
       ring();
   }
 
+  /// True: failure() says who, and why.
+  bool othersHaveGivenUp();
+
   const exec::Failure& failure() const { return failure_; }
 
  private:
