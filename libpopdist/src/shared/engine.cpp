@@ -43,6 +43,11 @@ Note& Engine::ownNote(const Call& call) {
   Note& note = board_.note(place_.rank, parity());
   note.what = call.what;
   note.count = call.count;
+  // Most calls have no name; the line where it lies is left alone then.
+  if (!call.tensor.empty() || note.tensor.front() != '\0') {
+    note.tensor.fill('\0');
+    std::memcpy(note.tensor.data(), call.tensor.data(), std::min(call.tensor.size(), kTensorBytes - 1));
+  }
   return note;
 }
 
@@ -59,8 +64,6 @@ bool Engine::meet(const Call& call, const Buffers& buffers) {
   Note& note = ownNote(call);
   note.input = offsetOf(buffers.input);
   note.output = offsetOf(buffers.output);
-  note.tensor.fill('\0');
-  std::memcpy(note.tensor.data(), call.tensor.data(), std::min(call.tensor.size(), kTensorBytes - 1));
   met_ = true;
   return awaitAll(call);
 }
