@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "popdist/communicator.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <numeric>
 
 #include "libpopdist/src/context/context_impl.h"
@@ -24,6 +26,7 @@ bool reduces(Operation operation) {
 
 void Communicator::Impl::run(CollectiveCall call, const CallOptions& options) {
   if (!isPlain(call)) check(call);
+  if (call.ragged) placeInput(call);
   call.tensor = options.tensor;
   call.timeout = options.timeout ? checkedTimeout(call, *options.timeout) : group_->timeout();
   if (group_->isShared()) return group_->runShared(call);
@@ -35,7 +38,7 @@ bool Communicator::Impl::isPlain(const CollectiveCall& call) const {
   constexpr std::size_t kPlainCount = std::size_t{1} << 32;
   if (call.operation == Operation::kBarrier) return true;
   return call.count < kPlainCount && call.input != nullptr && call.output != nullptr &&
-         static_cast<unsigned>(call.root) < static_cast<unsigned>(size()) && call.counts.data() == nullptr &&
+         static_cast<unsigned>(call.root) < static_cast<unsigned>(size()) && !call.ragged &&
          supports(reduces(call.operation) ? call.op : Operator::kMin, call.type);
 }
 
@@ -51,12 +54,13 @@ void Communicator::Impl::check(const CollectiveCall& call) const {
     refuse(name, std::to_string(call.count) + " elements for each of " + std::to_string(size()) +
                      " ranks exceed any memory");
   }
-  checkCounts(name, call.counts, call.type);
-  checkCounts(name, call.recv_counts, call.type);
+  if (call.ragged) checkCounts(name, call.counts, call.type);
+  if (call.ragged && call.operation == Operation::kAllToAll) checkCounts(name, call.recv_counts, call.type);
   checkBuffers(call);
 }
 
 void Communicator::Impl::checkBuffers(const CollectiveCall& call) const {
+  if (call.ragged) return checkRaggedBuffers(call);
   if (call.count == 0 || call.operation == Operation::kBarrier) return;
   const bool is_root = rank() == call.root;
   const bool gives = call.operation != Operation::kScatter || is_root;
@@ -66,8 +70,26 @@ void Communicator::Impl::checkBuffers(const CollectiveCall& call) const {
     refuse(nameOf(call.operation), "a buffer is a null pointer");
 }
 
+void Communicator::Impl::checkRaggedBuffers(const CollectiveCall& call) const {
+  const auto any = [](std::span<const std::size_t> counts) {
+    return std::any_of(counts.begin(), counts.end(), [](std::size_t count) { return count > 0; });
+  };
+  const bool gathers = call.operation == Operation::kAllGather;
+  const bool gives = !gathers && any(call.counts);  // a gather may find its block in the output
+  const bool takes = any(gathers ? call.counts : call.recv_counts);
+  if ((gives && call.input == nullptr) || (takes && call.output == nullptr))
+    refuse(nameOf(call.operation), "a buffer is a null pointer");
+}
+
+// Of an all-gather whose block is in place.
+void Communicator::Impl::placeInput(CollectiveCall& call) const {
+  if (call.operation != Operation::kAllGather || call.input != nullptr || call.output == nullptr) return;
+  const std::size_t before =
+      std::accumulate(call.counts.begin(), call.counts.begin() + rank(), std::size_t{0});
+  call.input = static_cast<std::byte*>(call.output) + before * sizeOf(call.type);
+}
+
 void Communicator::Impl::checkCounts(const char* name, std::span<const std::size_t> counts, Type type) const {
-  if (counts.data() == nullptr) return;
   if (counts.size() != static_cast<std::size_t>(size())) {
     refuse(name,
            "there are " + std::to_string(counts.size()) + " counts for " + std::to_string(size()) + " ranks");
@@ -166,12 +188,12 @@ void Communicator::allGather(const void* in, void* out, std::size_t count, Type 
 
 void Communicator::allGather(const void* in, void* out, std::span<const std::size_t> counts, Type type,
                              const CallOptions& options) {
-  if (in == nullptr && counts.size() == static_cast<std::size_t>(size())) {
-    const std::size_t before =
-        std::accumulate(counts.begin(), counts.begin() + rank(), std::size_t{0}) * sizeOf(type);
-    in = static_cast<std::byte*>(out) + before;
-  }
-  impl_->run({.operation = Operation::kAllGather, .input = in, .output = out, .type = type, .counts = counts},
+  impl_->run({.operation = Operation::kAllGather,
+              .input = in,
+              .output = out,
+              .type = type,
+              .ragged = true,
+              .counts = counts},
              options);
 }
 
@@ -219,6 +241,7 @@ void Communicator::allToAll(const void* in, std::span<const std::size_t> send_co
               .input = in,
               .output = out,
               .type = type,
+              .ragged = true,
               .counts = send_counts,
               .recv_counts = recv_counts},
              options);
