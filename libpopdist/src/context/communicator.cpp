@@ -104,7 +104,7 @@ void Communicator::Impl::checkCounts(const char* name, std::span<const std::size
 std::chrono::milliseconds Communicator::Impl::checkedTimeout(const CollectiveCall& call,
                                                              std::chrono::milliseconds timeout) const {
   if (timeout.count() < 1) refuse(nameOf(call.operation), "the timeout must be at least a millisecond");
-  return timeout;
+  return std::min(timeout, context::kLongestTimeout);
 }
 
 void Communicator::Impl::runByMessages(const CollectiveCall& call) {

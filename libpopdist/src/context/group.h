@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -16,6 +17,9 @@
 #include "libpopdist/src/exec/executor.h"
 
 namespace popdist::context {
+
+/// What the wire carries, and what can be added to any time; 24 days are as good as for ever.
+inline constexpr std::chrono::milliseconds kLongestTimeout{INT32_MAX};
 
 /// Shared by everything that belongs to one context.
 struct Surroundings {
