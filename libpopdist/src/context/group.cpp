@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <new>
+#include <string_view>
 #include <utility>
 
 #include "common/base/text.h"
@@ -105,10 +106,23 @@ bool areInstances(const std::vector<int>& instance_of_rank) {
   return std::adjacent_find(instance_of_rank.begin(), instance_of_rank.end()) == instance_of_rank.end();
 }
 
-// For tests, and for whoever knows better.
-std::optional<plan::SharedAlgorithm> forcedAlgorithm() {
+// For tests, and for whoever knows better. All instances must be told the same.
+struct Forced {
+  bool messages = false;  ///< as if no memory were shared
+  std::optional<plan::SharedAlgorithm> algorithm;
+};
+
+Forced forcedByEnvironment() {
   const char* const name = std::getenv("POPDIST_SHARED_ALGORITHM");
-  return name == nullptr ? std::nullopt : plan::sharedAlgorithmNamed(name);
+  if (name == nullptr || *name == '\0') return {};
+  if (name == std::string_view("messages")) return {.messages = true, .algorithm = {}};
+  const std::optional<plan::SharedAlgorithm> algorithm = plan::sharedAlgorithmNamed(name);
+  if (!algorithm) {
+    throwIfFailed({pop::invalidArgument("POPDIST_SHARED_ALGORITHM=" + pop::inQuotes(name) +
+                                        " is none of eager, staged, direct, messages")},
+                  kCreate);
+  }
+  return {.messages = false, .algorithm = algorithm};
 }
 
 constexpr const char* kBoardKey = "board";
@@ -166,6 +180,7 @@ std::unique_ptr<Group> Group::create(Surroundings& surroundings, std::vector<int
   for (const int instance : instance_of_rank) {
     if (!surroundings.isLocal(instance)) throwIfFailed({acrossHosts(instance)}, kCreate);
   }
+  const Forced forced = forcedByEnvironment();
   Link& link = *surroundings.link;
   const int number = surroundings.groups_created++;
   const std::string prefix = "popdist/group/" + std::to_string(number) + '/';
@@ -180,7 +195,7 @@ std::unique_ptr<Group> Group::create(Surroundings& surroundings, std::vector<int
     failure = created.status();
   }
   offerAddresses(link, prefix, local_ranks, transport.get(), failure);
-  const bool shares = areInstances(instance_of_rank);
+  const bool shares = areInstances(instance_of_rank) && !forced.messages;
   if (shares && !local_ranks.empty() && local_ranks.front() == 0) offerBoard(link, prefix, ranks);
   throwIfFailed(link.fence(tagOf(number, instance_of_rank), surroundings.timeout()), kCreate);
   throwIfFailed({failure}, kCreate);
@@ -189,11 +204,11 @@ std::unique_ptr<Group> Group::create(Surroundings& surroundings, std::vector<int
 
   std::unique_ptr<Group> group(new Group(surroundings, std::move(instance_of_rank), std::move(local_ranks)));
   group->transport_ = std::move(transport);
-  if (shares) group->joinBoard(collectBoard(surroundings, prefix));
+  if (shares) group->joinBoard(collectBoard(surroundings, prefix), forced.algorithm);
   return group;
 }
 
-void Group::joinBoard(std::size_t offset) {
+void Group::joinBoard(std::size_t offset, std::optional<plan::SharedAlgorithm> forced) {
   const transport::SegmentView segment = surroundings_.link->segment();
   shared_ = std::make_unique<SharedCalls>(
       shared::Engine::Place{.segment = segment.base,
@@ -201,7 +216,7 @@ void Group::joinBoard(std::size_t offset) {
                             .board = shared::Board(segment.base + offset, size(), kWholeStage),
                             .rank = local_ranks_.front(),
                             .ranks = size()},
-      *monitor_, a_core_each_, forcedAlgorithm());
+      *monitor_, a_core_each_, forced);
 }
 
 void Group::run(exec::Call call, std::span<const Part> parts) {

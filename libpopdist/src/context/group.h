@@ -79,7 +79,7 @@ class Group {
 
  private:
   exec::Failure execute(const exec::Call& call, std::span<const Part> parts);
-  void joinBoard(std::size_t offset);
+  void joinBoard(std::size_t offset, std::optional<plan::SharedAlgorithm> forced);
   [[noreturn]] void refuse(const char* operation) const;
   [[noreturn]] void give(const char* operation, const exec::Failure& failure);
   Group(Surroundings& surroundings, std::vector<int> instance_of_rank, std::vector<int> local_ranks);

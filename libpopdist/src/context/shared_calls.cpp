@@ -42,8 +42,8 @@ shared::Call sharedCallOf(const CollectiveCall& call) {
   const bool agreed = call.ragged && call.operation != Operation::kAllToAll;  // there, each rank has its own
   return {.what = key.packed(),
           .count = !call.ragged ? call.count
-                   : agreed       ? digestOf(call.counts)
-                                  : 0,
+                   : agreed     ? digestOf(call.counts)
+                                : 0,
           .tensor = call.tensor,
           .timeout = call.timeout};
 }
