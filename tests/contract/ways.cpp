@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/contract/ways.h"
+
+#include <cstdlib>
+
+namespace popdist::contract {
+namespace {
+
+constexpr const char* kShared = "POPDIST_SHARED_ALGORITHM";
+
+// Plans of messages have sums, and blocks of one size, so far.
+bool goesByMessages(const Case& tested) {
+  switch (tested.operation) {
+    case Operation::kReduce:
+    case Operation::kGather:
+    case Operation::kScatter:
+      return false;
+    default:
+      return !tested.ragged && (!reduces(tested.operation) || tested.op == Operator::kSum);
+  }
+}
+
+}  // namespace
+
+const std::vector<Way>& allWays() {
+  static const std::vector<Way> ways{
+      {.name = "table", .environment = {}},
+      {.name = "eager", .environment = {{kShared, "eager"}}},
+      {.name = "staged", .environment = {{kShared, "staged"}}},
+      {.name = "direct", .environment = {{kShared, "direct"}}},
+      {.name = "messages",
+       .environment = {{kShared, "messages"}},
+       .in_rank_order = false,
+       .supports = goesByMessages},
+  };
+  return ways;
+}
+
+WayTaken::WayTaken(const Way& way) : environment_(way.environment) {
+  for (const auto& [name, value] : environment_) ::setenv(name.c_str(), value.c_str(), 1);
+}
+
+WayTaken::~WayTaken() {
+  for (const auto& [name, value] : environment_) ::unsetenv(name.c_str());
+}
+
+}  // namespace popdist::contract
