@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -16,6 +15,7 @@
 #include "common/contract/version.h"
 #include "common/rpc/agent_codec.h"
 #include "common/rpc/stream_call.h"
+#include "common/sys/host_name.h"
 #include "common/sys/process_setup.h"
 
 namespace pop::agent {
@@ -26,17 +26,12 @@ constexpr std::chrono::milliseconds kHelloPatience{30000};
 // For what was sent at the end to go.
 constexpr std::chrono::milliseconds kLastWords{1000};
 
-std::string hostName() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
-}
-
 rpc::v1::Report welcome(const rpc::v1::Hello& hello) {
   rpc::v1::Report report;
   rpc::v1::Welcome* const welcome = report.mutable_welcome();
   welcome->set_protocol(contract::kAgentProtocol);
   welcome->set_version(contract::kVersion);
-  welcome->set_host_name(hostName());
+  welcome->set_host_name(sys::hostName());
   welcome->set_pid(::getpid());
   if (hello.has_examination()) *welcome->mutable_condition() = examineHost(hello);
   return report;

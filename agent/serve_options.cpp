@@ -5,7 +5,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <cstdio>
 #include <ctime>
@@ -13,11 +12,11 @@
 #include <utility>
 
 #include "agent/command_options.h"
-#include "agent/host_description.h"
 #include "agent/service/service.h"
 #include "common/base/text.h"
 #include "common/log/log.h"
 #include "common/rpc/tls_channel.h"
+#include "common/sys/host_name.h"
 #include "common/sys/process_setup.h"
 #include "common/sys/program.h"
 
@@ -48,14 +47,9 @@ Result<std::string> addressIn(const std::string& listen) {
   return invalidArgument("--listen " + listen + " is not ADDRESS:PORT, such as 0.0.0.0:7571 or [::]:7571");
 }
 
-std::string ownHostName() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "localhost";
-}
-
 // DIR/ca.pem, and the pair that init-tls has made for this host; host.pem where it was renamed.
 Result<rpc::TlsFiles> loadHostTls(const std::string& directory) {
-  std::string base = directory + "/host-" + ownHostName();
+  std::string base = directory + "/host-" + sys::hostName();
   if (::access((base + ".pem").c_str(), F_OK) != 0) base = directory + "/host";
   return rpc::loadTls({directory + "/ca.pem", base + ".pem", base + "-key.pem"}, rpc::TlsRole::kServer,
                       std::time(nullptr));
@@ -85,7 +79,7 @@ class Serving {
             {.own_name = options.tls_directory.empty() ? self.name : "", .spares = {.most = options.spares}}),
         server_(loop_,
                 {.run = [this](std::shared_ptr<rpc::ServedCall> call) { service_.accept(std::move(call)); },
-                 .describe = [this](const std::string& peer) { return describe(peer); },
+                 .describe = [this](const std::string& peer) { return service_.describe(peer); },
                  .end_job =
                      [this](const std::string& peer, const rpc::v1::EndJobRequest& request) {
                        return service_.endJob(peer, request.job_id(), request.token());
@@ -101,6 +95,7 @@ class Serving {
       if (signal == SIGHUP && !options_.users_file.empty()) return reload();
       if (std::exchange(stopping_, true)) return;
       log::info("ending all jobs: signal " + std::to_string(signal));
+      server_.sayStopping();
       service_.stop([this] { loop_.stop(); });
     });
     loop_.run();
@@ -108,11 +103,6 @@ class Serving {
   }
 
  private:
-  Result<rpc::v1::HostDescription> describe(const std::string& peer) const {
-    POP_ASSIGN_OR_RETURN(const int num_jobs, service_.numJobs(peer));
-    return describeHost(num_jobs);
-  }
-
   void reload() {
     Result<UsersFile> users = usersFrom(options_.users_file);
     if (!users.ok()) return log::warning("the users file stays as it was: " + users.status().message());

@@ -137,6 +137,9 @@ volatile sig_atomic_t benchmark_process = 0;
 int benchmarkBesideHosts(const LaunchOptions& options) {
   if (::geteuid() != 0) return failed("--hosts makes network namespaces, which only root may: use sudo");
   HostRig rig(*std::max_element(options.host_counts.begin(), options.host_counts.end()), ownDirectory());
+  const std::vector<HostContestant> chosen = chooseHostContestants(options.only);
+  if (std::any_of(chosen.begin(), chosen.end(), [](const HostContestant& each) { return each.by_daemons; }))
+    rig.startDaemons();
   std::fflush(nullptr);
   const pid_t child = ::fork();
   if (child < 0) return failed("fork failed");

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -18,6 +17,7 @@
 #include "common/log/log.h"
 #include "common/model/host_list.h"
 #include "common/model/placement.h"
+#include "common/sys/host_name.h"
 #include "common/sys/program.h"
 #include "poprun/cli/config_file.h"
 #include "poprun/cli/file_text.h"
@@ -41,11 +41,6 @@ void openMissingStdio() {
   }
 }
 
-std::string hostName() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "localhost";
-}
-
 // Empty when it has been removed: relative paths are found nowhere then.
 std::string workingDirectory() {
   std::error_code ignored;
@@ -57,7 +52,7 @@ log::Level levelOf(int verbosity) {
 }
 
 Surroundings surroundings() {
-  return {.host_name = hostName(),
+  return {.host_name = sys::hostName(),
           .variable = [](const char* name) -> const char* { return std::getenv(name); },
           .file = cli::readFileText,
           .is_root = ::geteuid() == 0,
@@ -104,7 +99,7 @@ int exportConfig(const Options& options) {
 }
 
 int explain(const model::JobSpec& spec, DryRun form) {
-  const Result<HostBindings> bindings = localBindings(spec, hostName());
+  const Result<HostBindings> bindings = localBindings(spec, sys::hostName());
   if (!bindings.ok()) return reportMistakes({bindings.status().message()});
   const Result<std::string> plan =
       form == DryRun::kJson ? explainPlanJson(spec, bindings.value()) : explainPlan(spec, bindings.value());

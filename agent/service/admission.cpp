@@ -114,6 +114,12 @@ Status Admission::resize(const std::string& job_id, int instances) {
   return {};
 }
 
+Result<JobUsage> Admission::usageOf(const std::string& name) const {
+  POP_RETURN_IF_ERROR(checkUser(name));
+  const AllowedUser& allowed = users_.users.find(name)->second;
+  return JobUsage{allowed.user.name, running(name), allowed.limits, running({}), users_.limits};
+}
+
 void Admission::release(const std::string& job_id) {
   jobs_.erase(job_id);
 }

@@ -23,6 +23,15 @@ struct JobRequest {
   int instances = 0;   ///< on this host
 };
 
+/// What runs, and how much of it may, for one name and for all together.
+struct JobUsage {
+  std::string unix_user;  ///< as whom the name's jobs run
+  JobLimits own_running;
+  JobLimits own_limits;
+  JobLimits running;
+  JobLimits limits;
+};
+
 struct AdmittedJob {
   UnixUser user;      ///< as whom it runs
   std::string token;  ///< 32 hexadecimal digits
@@ -56,7 +65,8 @@ class Admission {
   /// Whether jobs of the Unix user may still be started.
   bool mayRun(const std::string& unix_user) const;
 
-  int numJobs() const { return static_cast<int>(jobs_.size()); }
+  /// kPermissionDenied: `name` may do nothing here.
+  Result<JobUsage> usageOf(const std::string& name) const;
 
  private:
   struct Job {

@@ -25,17 +25,31 @@ JobProcess& JobProcess::operator=(JobProcess&& other) noexcept {
   return *this;
 }
 
-bool JobProcess::hasEnded() const {
+bool JobProcess::hasEnded(std::chrono::milliseconds within) const {
   pollfd waiting{pidfd_.get(), POLLIN, 0};
-  return pid_ < 0 || ::poll(&waiting, 1, 0) != 0;
+  return pid_ < 0 || ::poll(&waiting, 1, static_cast<int>(within.count())) != 0;
+}
+
+int JobProcess::reap() {
+  int status = 0;
+  while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  }
+  pid_ = -1;
+  return status;
+}
+
+std::string JobProcess::endWithin(std::chrono::milliseconds patience) {
+  if (pid_ < 0) return "was killed";
+  if (!hasEnded(patience)) ::kill(pid_, SIGKILL);
+  const int status = reap();
+  return WIFEXITED(status) ? "ended with exit code " + std::to_string(WEXITSTATUS(status)) : "was killed";
 }
 
 void JobProcess::kill() {
-  if (pid_ < 0) return;
-  ::kill(pid_, SIGKILL);  // its number is its own until it is reaped here
-  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  if (pid_ >= 0) {
+    ::kill(pid_, SIGKILL);  // its number is its own until it is reaped here
+    reap();
   }
-  pid_ = -1;
   pidfd_.reset();
   stream_.reset();
   errors_.reset();

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,11 @@ class JobProcess {
   sys::Fd& errors() { return errors_; }
 
   /// Without waiting.
-  bool hasEnded() const;
+  bool hasEnded() const { return hasEnded(std::chrono::milliseconds(0)); }
+
+  /// Kills it if it does not end within `patience`, for which this waits, and says how it ended: "was
+  /// killed", "ended with exit code 3".
+  std::string endWithin(std::chrono::milliseconds patience);
 
   /// Kills and reaps it. Its keeper ends what it has started, since its end of their socket closes.
   void kill();
@@ -39,6 +44,9 @@ class JobProcess {
  private:
   friend Result<JobProcess> startJobProcess(const std::string& user, const std::vector<std::string>& command,
                                             const std::string& agent);
+  bool hasEnded(std::chrono::milliseconds within) const;
+  int reap();
+
   pid_t pid_ = -1;
   sys::Fd pidfd_;
   sys::Fd stream_;

@@ -11,13 +11,24 @@
 #include <utility>
 
 #include "common/base/text.h"
+#include "common/contract/version.h"
 #include "common/log/log.h"
 
 namespace pop::agent {
 namespace {
 
-// An agent ends at once what it runs, and its keeper gives up after 5 s what resists SIGKILL.
-constexpr std::chrono::seconds kEndPatience{8};
+// An agent kills at once what it runs. One that takes longer is killed itself: its keeper goes on with that.
+constexpr std::chrono::seconds kEndPatience{3};
+
+// From an agent's streams being closed until it has ended: the kernel does one after the other.
+constexpr std::chrono::milliseconds kCorpsePatience{100};
+
+rpc::v1::JobCount encode(const JobLimits& count) {
+  rpc::v1::JobCount encoded;
+  encoded.set_jobs(count.jobs);
+  encoded.set_instances(count.instances);
+  return encoded;
+}
 
 }  // namespace
 
@@ -54,9 +65,17 @@ const std::string& Service::nameOf(const std::string& peer) const {
   return settings_.own_name.empty() ? peer : settings_.own_name;
 }
 
-Result<int> Service::numJobs(const std::string& peer) const {
-  POP_RETURN_IF_ERROR(admission_.checkUser(nameOf(peer)));
-  return admission_.numJobs();
+Result<rpc::v1::HostDescription> Service::describe(const std::string& peer) const {
+  POP_ASSIGN_OR_RETURN(const JobUsage usage, admission_.usageOf(nameOf(peer)));
+  rpc::v1::HostDescription description;
+  description.set_protocol(contract::kAgentProtocol);
+  description.set_version(contract::kVersion);
+  description.set_user(usage.unix_user);
+  *description.mutable_own_running() = encode(usage.own_running);
+  *description.mutable_own_limits() = encode(usage.own_limits);
+  *description.mutable_running() = encode(usage.running);
+  *description.mutable_limits() = encode(usage.limits);
+  return description;
 }
 
 void Service::accept(std::shared_ptr<rpc::ServedCall> call) {
@@ -118,7 +137,7 @@ Status Service::start(Job& job, rpc::v1::Command hello) {
   job.agent = std::make_unique<rpc::StreamAgentCall>(
       loop_, std::move(job.process.stream()),
       rpc::AgentCall::Events{.report = [this, &job](rpc::v1::Report each) { report(job, std::move(each)); },
-                             .ended = [this, &job](const Status& why) { end(job, why); }});
+                             .ended = [this, &job](const Status& why) { agentEnded(job, why); }});
   job.agent->send(std::move(hello));
   loop_.watchReadable(job.process.errors().get(), [this, &job] { readErrors(job); });
   return {};
@@ -134,6 +153,17 @@ void Service::readErrors(Job& job) {
   if (job.last_words.size() > kMostBytes) job.last_words.erase(0, job.last_words.size() - kMostBytes);
 }
 
+// A stream that breaks says nothing; how the process ended does, and so may its last words.
+void Service::agentEnded(Job& job, const Status& why) {
+  if (why.code() != Code::kUnavailable) return end(job, why);
+  std::string text = "the popdist-agent there " + job.process.endWithin(kCorpsePatience);
+  readErrors(job);
+  while (job.last_words.ends_with('\n')) job.last_words.pop_back();
+  const std::string words = join(split(job.last_words, '\n'), "; ");
+  if (!words.empty()) text += " (it said: " + printable(words) + ')';
+  end(job, unavailable(text));
+}
+
 // The agent ends all that it has started, and then its call. One that does not is killed.
 void Service::letEnd(Job& job, const Status& why) {
   if (!job.agent) return end(job, why);
@@ -145,11 +175,7 @@ void Service::letEnd(Job& job, const Status& why) {
 void Service::end(Job& job, const Status& why) {
   if (std::exchange(job.ended, true)) return;
   if (job.end_timer) loop_.cancel(*std::exchange(job.end_timer, std::nullopt));
-  std::string words(trimmed(job.last_words));
-  while (words.ends_with('\n')) words.pop_back();
-  const bool explained = why.ok() || words.empty();
-  job.call->finish(explained ? why
-                             : Status(why.code(), why.message() + " (it said: " + printable(words) + ")"));
+  job.call->finish(why);
   if (!job.id.empty()) admission_.release(job.id);
   if (job.process.errors().valid()) loop_.unwatch(job.process.errors().get());
   // From the loop: this may be a call of the job's own members.

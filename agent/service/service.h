@@ -31,8 +31,8 @@ class Service {
 
   void accept(std::shared_ptr<rpc::ServedCall> call);
 
-  /// How many jobs run, for a peer who may run some. `peer`: as of ServedCall::peerName.
-  Result<int> numJobs(const std::string& peer) const;
+  /// For a peer who may run jobs here. `peer`: as of ServedCall::peerName.
+  Result<rpc::v1::HostDescription> describe(const std::string& peer) const;
 
   /// For the peer who has started the job and has its token.
   Status endJob(const std::string& peer, const std::string& job_id, const std::string& token);
@@ -54,6 +54,7 @@ class Service {
   void begin(Job& job, rpc::v1::Command hello);
   Status start(Job& job, rpc::v1::Command hello);
   void readErrors(Job& job);
+  void agentEnded(Job& job, const Status& why);
   void letEnd(Job& job, const Status& why);
   void end(Job& job, const Status& why);
   void forget(Job& job);

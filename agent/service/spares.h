@@ -16,7 +16,7 @@ namespace pop::agent {
 struct SparesSettings {
   int most = 16;                                   ///< of all users; 0: none
   std::chrono::milliseconds idle{10 * 60 * 1000};  ///< a spare that nobody wants for so long goes
-  std::chrono::milliseconds refill_delay{200};     ///< after a job's start, which needs the CPU more
+  std::chrono::milliseconds refill_delay{1000};    ///< after a job's start, which needs the CPU more
 };
 
 /// On the loop's thread.

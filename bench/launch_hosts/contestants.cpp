@@ -13,8 +13,27 @@ using Words = std::vector<std::string>;
 
 constexpr const char* kParallel = "64";
 
+Words poprunOnHosts(const HostRig& rig, const HostJob& job, const Words& reached, const Words& program) {
+  Words words{rig.program("poprun"), "--host", rig.addresses(job.hosts, ","), "-n",
+              std::to_string(job.processes())};
+  words.insert(words.end(), reached.begin(), reached.end());
+  words.insert(words.end(), program.begin(), program.end());
+  return words;
+}
+
 Words poprun(const HostRig& rig, const HostJob& job, KeyExchange) {
-  return poprunOnHosts(rig, job, {rig.program("bench_launch_rank")});
+  return poprunOverSsh(rig, job, {rig.program("bench_launch_rank")});
+}
+
+Words poprunService(const HostRig& rig, const HostJob& job, KeyExchange) {
+  return poprunByService(rig, job, {rig.program("bench_launch_rank")});
+}
+
+Words tcpFloor(const HostRig& rig, const HostJob& job, KeyExchange) {
+  Words words{rig.program("bench_launch_tcp_floor"), "run", std::to_string(kFloorPort),
+              std::to_string(job.per_host), rig.program("bench_launch_rank")};
+  for (int host = 0; host < job.hosts; ++host) words.push_back(rig.address(host));
+  return words;
 }
 
 Words parallelSsh(const HostRig& rig, const HostJob& job, KeyExchange exchange) {
@@ -81,7 +100,10 @@ Words clush(const HostRig& rig, const HostJob& job, KeyExchange exchange) {
 }
 
 std::vector<HostContestant> allContestants() {
-  std::vector<HostContestant> all{{.name = kPoprun, .command = poprun}};
+  std::vector<HostContestant> all{
+      {.name = kPoprun, .command = poprun, .running = poprunOverSsh},
+      {.name = kPoprunByService, .by_daemons = true, .command = poprunService, .running = poprunByService},
+      {.name = kTcpFloor, .by_daemons = true, .command = tcpFloor}};
   const HostContestant others[] = {
       {.name = "ssh", .starts_ranks = false, .command = parallelSsh, .needs = "ssh"},
       {.name = kHydra, .is_peer = true, .command = hydra, .needs = "mpiexec.hydra"},
@@ -114,13 +136,16 @@ std::vector<HostContestant> chooseHostContestants(const std::vector<std::string>
   return chosen;
 }
 
-Words poprunOnHosts(const HostRig& rig, const HostJob& job, const Words& program) {
-  Words words{
-      rig.program("poprun"),          "--ssh-config", rig.sshConfig(KeyExchange::kDefault), "--agent-path",
-      rig.program("popdist-agent"),   "--host",       rig.addresses(job.hosts, ","),        "-n",
-      std::to_string(job.processes())};
-  words.insert(words.end(), program.begin(), program.end());
-  return words;
+Words poprunOverSsh(const HostRig& rig, const HostJob& job, const Words& program) {
+  return poprunOnHosts(
+      rig, job,
+      {"--ssh-config", rig.sshConfig(KeyExchange::kDefault), "--agent-path", rig.program("popdist-agent")},
+      program);
+}
+
+Words poprunByService(const HostRig& rig, const HostJob& job, const Words& program) {
+  return poprunOnHosts(
+      rig, job, {"--agent-port", std::to_string(kServicePort), "--agent-tls", rig.daemons().tls()}, program);
 }
 
 }  // namespace pop::bench

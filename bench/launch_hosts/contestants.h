@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who starts processes on hosts over SSH: poprun, the limit that parallel ssh sets, and the peers.
+// Who starts processes on hosts: over SSH poprun, the limit that parallel ssh sets, and the peers; with
+// daemons that run already poprun by the agent service, and the floor under that.
 #pragma once
 
 #include <string>
@@ -13,6 +14,9 @@ namespace pop::bench {
 /// than.
 inline const std::string kSshLimit = "ssh-curve25519";
 
+inline const std::string kPoprunByService = "poprun-service";
+inline const std::string kTcpFloor = "tcp-floor";
+
 struct HostJob {
   int hosts = 1;
   int per_host = 1;
@@ -24,9 +28,13 @@ struct HostContestant {
   std::string name;
   bool is_peer = false;      // a launcher of others; the limit is none
   bool starts_ranks = true;  // else it runs `true`, once on each host
+  bool by_daemons = false;   // HostRig::startDaemons before it
   std::vector<std::string> (*command)(const HostRig& rig, const HostJob& job, KeyExchange exchange) = nullptr;
   KeyExchange exchange = KeyExchange::kDefault;
   std::string needs;  // the program that must be installed; empty: one of ours
+  // The command line that runs any program; null for others than poprun.
+  std::vector<std::string> (*running)(const HostRig& rig, const HostJob& job,
+                                      const std::vector<std::string>& program) = nullptr;
 
   bool can(const HostJob& job) const { return starts_ranks || job.per_host == 1; }
 };
@@ -36,8 +44,10 @@ std::vector<std::string> hostContestantNames();
 /// All that `only` names; empty: all.
 std::vector<HostContestant> chooseHostContestants(const std::vector<std::string>& only);
 
-/// The command line of poprun for `job`, with `options` and `program` at its end.
-std::vector<std::string> poprunOnHosts(const HostRig& rig, const HostJob& job,
+/// The command line of poprun for `job`, with `program` at its end.
+std::vector<std::string> poprunOverSsh(const HostRig& rig, const HostJob& job,
                                        const std::vector<std::string>& program);
+std::vector<std::string> poprunByService(const HostRig& rig, const HostJob& job,
+                                         const std::vector<std::string>& program);
 
 }  // namespace pop::bench

@@ -13,6 +13,7 @@ namespace pop::bench {
 
 /// Fences of one job: of each, the time of the instance that took longest.
 struct FenceFigure {
+  std::string contestant;
   int hosts = 0;
   int instances = 0;
   Summary slowest_ms;
@@ -21,9 +22,10 @@ struct FenceFigure {
 
 /// VmHWM at the end of a job, before anything of it is gone.
 struct HostMemoryFigure {
+  std::string contestant;
   int hosts = 0;
   int instances = 0;
-  std::int64_t agent_kib = 0;  ///< the largest one
+  std::int64_t agent_kib = 0;  ///< the largest one, the agent service among them
   std::int64_t keeper_kib = 0;
   std::int64_t controller_kib = 0;
 };
@@ -38,8 +40,8 @@ struct SilenceFigure {
 struct HostFigures {
   std::vector<TimeFigure> times;  ///< job_program is "P per host", processes the number of hosts
   std::vector<TimeFigure> costs;  ///< of poprun alone, one process on each host
-  std::optional<FenceFigure> fence;
-  std::optional<HostMemoryFigure> memory;
+  std::vector<FenceFigure> fences;
+  std::vector<HostMemoryFigure> memory;
   std::optional<SilenceFigure> silence;
   std::vector<std::string> failures;  ///< of the figures that are missing, in words
 };

@@ -33,10 +33,12 @@ std::size_t countOf(const std::string& text, std::string_view word) {
 
 Entry entryOf(const HostContestant& contestant, const HostRig& rig, const HostJob& job,
               const LaunchOptions& options) {
-  return {contestant.name, contestant.is_peer,
-          Command{.argv = contestant.command(rig, job, contestant.exchange),
-                  .time_limit = options.timeLimitOf(job.processes())},
-          contestant.starts_ranks ? job.processes() : 0};
+  Entry entry{contestant.name, contestant.is_peer,
+              Command{.argv = contestant.command(rig, job, contestant.exchange),
+                      .time_limit = options.timeLimitOf(job.processes())},
+              contestant.starts_ranks ? job.processes() : 0};
+  if (contestant.by_daemons) entry.get_ready = [&rig] { rig.daemons().waitForSpares(); };
+  return entry;
 }
 
 class HostMeasurement {
@@ -56,7 +58,11 @@ class HostMeasurement {
       }
     }
     if (options_.measure("cost")) takeCosts();
-    if (options_.measure("fence") || options_.measure("memory")) takeFences();
+    if (options_.measure("fence") || options_.measure("memory")) {
+      for (const HostContestant& contestant : contestants_) {
+        if (contestant.running != nullptr) takeFences(contestant);
+      }
+    }
     if (options_.measure("silence")) takeSilence();
     return std::move(figures_);
   }
@@ -86,13 +92,13 @@ class HostMeasurement {
 
   // One job for both: its instances say how long their fences took, and live on while their launchers' memory
   // is looked at.
-  void takeFences() {
+  void takeFences(const HostContestant& contestant) {
     const HostJob job{rig_.hosts().count(), kInstancesOfFence};
-    hooks_.progress("fences of " + std::to_string(job.processes()) + " instances");
+    hooks_.progress("fences of " + std::to_string(job.processes()) + " instances, " + contestant.name);
     const bool quiet = gate_.wait().quiet;
-    HostMemoryFigure memory{job.hosts, job.processes()};
+    HostMemoryFigure memory{contestant.name, job.hosts, job.processes()};
     Command command{
-        .argv = poprunOnHosts(rig_, job, {rig_.program("bench_launch_fence"), std::to_string(kFences)}),
+        .argv = contestant.running(rig_, job, {rig_.program("bench_launch_fence"), std::to_string(kFences)}),
         .time_limit = options_.timeLimitOf(job.processes())};
     command.watch = [&](const std::string& output, pid_t pid) {
       if (countOf(output, "held") < static_cast<std::size_t>(job.processes()) || memory.controller_kib > 0)
@@ -102,13 +108,13 @@ class HostMeasurement {
     };
     const Result<RunResult> result = run(command);
     if (!result.ok() || memory.controller_kib == 0) {
-      figures_.failures.push_back("fence: " +
-                                  (result.ok() ? result.value().output : result.status().message()));
+      figures_.failures.push_back(
+          contestant.name + ", fence: " + (result.ok() ? result.value().output : result.status().message()));
       return;
     }
-    figures_.memory = memory;
-    figures_.fence =
-        FenceFigure{job.hosts, job.processes(), summarize(slowestOf(result.value().output)), !quiet};
+    figures_.memory.push_back(memory);
+    figures_.fences.push_back(
+        {contestant.name, job.hosts, job.processes(), summarize(slowestOf(result.value().output)), !quiet});
   }
 
   void takePeaks(pid_t controller, HostMemoryFigure& memory) {
@@ -154,7 +160,7 @@ class HostMeasurement {
     const std::string address = rig_.hosts().address(victim);
     std::optional<Clock::time_point> cut;
     std::optional<double> noticed;
-    Command command{.argv = poprunOnHosts(rig_, job, {"/bin/sh", "-c", "echo running; exec sleep 300"}),
+    Command command{.argv = poprunOverSsh(rig_, job, {"/bin/sh", "-c", "echo running; exec sleep 300"}),
                     .time_limit = std::chrono::seconds(60)};
     command.watch = [&](const std::string& output, pid_t) {
       if (!cut && countOf(output, "running") == static_cast<std::size_t>(job.hosts)) {

@@ -42,8 +42,9 @@ HostRig::~HostRig() {
 
 // Copied, as an installation does: straight from the linker they would start later (docs/benchmarks.md).
 void HostRig::installPrograms(const std::string& programs) const {
-  for (const char* name : {"poprun", "poprun-hosts", "popdist-agent", "popdist-topology", "bench_launch_rank",
-                           "bench_launch_fence"})
+  for (const char* name :
+       {"poprun", "poprun-hosts", "popdist-agent", "popdist-agent-service", "popdist-topology",
+        "bench_launch_rank", "bench_launch_fence", "bench_launch_tcp_floor"})
     fs::copy_file(fs::path(programs) / name, program(name));
 }
 

@@ -3,9 +3,11 @@
 // each launcher wants to be told to reach them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "bench/launch_hosts/daemons.h"
 #include "tests/testing/test_hosts.h"
 
 namespace pop::bench {
@@ -24,10 +26,15 @@ class HostRig {
 
   testing::TestHosts& hosts() { return hosts_; }
 
+  /// For contestants whose daemons run already; before daemons().
+  void startDaemons() { daemons_.emplace(hosts_, directory_); }
+  const HostDaemons& daemons() const { return *daemons_; }
+
   /// Ours, as all hosts see us.
   std::string ownAddress() const { return hosts_.ownAddress(); }
   /// One of our programs as it is installed on every host.
   std::string program(const std::string& name) const { return directory_ + '/' + name; }
+  std::string address(int host) const { return hosts_.address(host); }
   /// The addresses of the first `count` hosts, `separator` between them and `suffix` behind each.
   std::string addresses(int count, const std::string& separator, const std::string& suffix = "") const;
   /// A file with the addresses of the first `count` hosts, one in a line.
@@ -42,6 +49,7 @@ class HostRig {
 
   testing::TestHosts hosts_;
   std::string directory_;
+  std::optional<HostDaemons> daemons_;
 };
 
 }  // namespace pop::bench

@@ -38,6 +38,7 @@ struct Samples {
 
 void takeTime(const Turns& turns, const Entry& entry, const QuietGate& gate, const Hooks& hooks,
               TimeFigure& figure, Samples& samples) {
+  if (entry.get_ready) entry.get_ready();
   const QuietGate::Passed passed = gate.wait();
   const CpuTimes before = readCpuTimes();
   const Result<RunResult> result = run(entry.command);

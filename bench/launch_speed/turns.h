@@ -24,7 +24,8 @@ struct Entry {
   std::string contestant;
   bool is_peer = false;
   Command command;
-  int ranks = 0;  // that must be in its output: "rank 0" … "rank N-1"
+  int ranks = 0;                    // that must be in its output: "rank 0" … "rank N-1"
+  std::function<void()> get_ready;  // before each run, and no part of it; may be empty
 };
 
 struct Turns {

@@ -21,7 +21,7 @@ inline constexpr std::size_t kPieceAlignmentBytes = 4096;
 /// Room for the channels of all instances of a job, and for communicators that they make. Nearly all of it is
 /// never touched, and so costs nothing.
 constexpr std::size_t segmentBytesFor(std::size_t instances) {
-  return (std::size_t{16} << 30) + instances * instances * (std::size_t{16} << 10);
+  return (std::size_t{64} << 30) + instances * instances * (std::size_t{16} << 10);
 }
 
 /// One ended instance. Written by the agent before `obituary_count` makes it visible, never changed after.

@@ -3,6 +3,7 @@
 
 #include <grpc/grpc_security_constants.h>
 #include <grpcpp/grpcpp.h>
+#include <grpcpp/health_check_service_interface.h>
 
 #include <chrono>
 #include <deque>
@@ -126,7 +127,7 @@ class AgentServer::Impl final : public v1::Agent::CallbackService {
     return call.get();
   }
 
-  grpc::ServerUnaryReactor* Describe(grpc::CallbackServerContext* context, const v1::DescribeRequest*,
+  grpc::ServerUnaryReactor* Describe(grpc::CallbackServerContext* context, const v1::Nothing*,
                                      v1::HostDescription* reply) override {
     return answer(context, [this, reply](const std::string& peer) -> Status {
       POP_ASSIGN_OR_RETURN(*reply, handlers_.describe(peer));
@@ -146,6 +147,8 @@ class AgentServer::Impl final : public v1::Agent::CallbackService {
     builder.SetMaxReceiveMessageSize(-1);
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // of two services at one port, the second fails
     int port = 0;
+    // grpc.health.v1.Health, beside ours: for who gets through TLS.
+    grpc::EnableDefaultHealthCheckService(true);
     builder.AddListeningPort(address, credentials, &port);
     builder.RegisterService(this);
     server_ = builder.BuildAndStart();
@@ -153,6 +156,11 @@ class AgentServer::Impl final : public v1::Agent::CallbackService {
       return Status(Code::kUnavailable,
                     "cannot listen at " + address + " (is it another's, or not this host's?)");
     return port;
+  }
+
+  void sayStopping() {
+    if (!server_) return;
+    if (auto* const health = server_->GetHealthCheckService()) health->SetServingStatus(false);
   }
 
   void close(std::chrono::milliseconds patience) {
@@ -186,6 +194,10 @@ AgentServer::~AgentServer() {
 
 void AgentServer::close(std::chrono::milliseconds patience) {
   impl_->close(patience);
+}
+
+void AgentServer::sayStopping() {
+  impl_->sayStopping();
 }
 
 Result<int> AgentServer::listenAt(const std::string& address,

@@ -41,7 +41,11 @@ class AgentServer {
   /// Waits until the calls that have been finished are over, at most `patience`; breaks the others.
   void close(std::chrono::milliseconds patience);
 
-  /// Connections to `address` ("10.0.0.1:7571", "[::]:7571"). The port: of use where 0 was asked for.
+  /// From now on who asks for the health of a server that listens is told that it does not serve.
+  void sayStopping();
+
+  /// Connections to `address` ("10.0.0.1:7571", "[::]:7571"). The port: of use where 0 was asked for. gRPC's
+  /// health checks (grpc.health.v1) are answered there, too.
   Result<int> listenAt(const std::string& address,
                        const std::shared_ptr<grpc::ServerCredentials>& credentials);
 

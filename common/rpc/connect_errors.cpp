@@ -80,4 +80,12 @@ Status explainNoAnswer(const Dialled& dialled, const Status& why) {
   return unavailable(where + why.message());
 }
 
+Status explainLoss(const Status& why) {
+  if (why.code() != Code::kUnavailable) return why;
+  for (const char* text : {"Socket closed", "Connection reset by peer", "Broken pipe"}) {
+    if (why.message().find(text) != std::string::npos) return unavailable("the connection was closed");
+  }
+  return why;
+}
+
 }  // namespace pop::rpc

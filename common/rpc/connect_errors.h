@@ -20,4 +20,7 @@ struct Dialled {
 /// `why`: how the call ended before there was an answer. What the service itself says stays as it is.
 Status explainNoAnswer(const Dialled& dialled, const Status& why);
 
+/// How a call ended that had its answers: what gRPC says of connections in words of ours, the rest as it is.
+Status explainLoss(const Status& why);
+
 }  // namespace pop::rpc

@@ -23,7 +23,6 @@ void endJob(Loop& loop, const std::shared_ptr<grpc::Channel>& channel, v1::EndJo
   auto* const call = new Call;  // the loop's in the end: the last channel must not go on a thread of gRPC's
   call->stub = v1::Agent::NewStub(channel);
   call->context.set_deadline(std::chrono::system_clock::now() + patience);
-  call->context.set_wait_for_ready(true);  // the connection has just been lost: there is to be another
   call->request = std::move(request);
   call->stub->async()->EndJob(
       &call->context, &call->request, &call->reply,

@@ -40,6 +40,7 @@ class RemoteAgent final : public Agent {
   void receive(NumberedReport report);
   void linkLost(
       Status why);  ///< By itself; also when it never came up. What follows from it comes from the loop.
+  bool isUp() const { return link_ != nullptr; }
   bool lost() const { return !lost_.ok(); }
 
   // ---- the agent port

@@ -32,6 +32,13 @@ constexpr std::string_view kFunctions =
     "same() { case \"$(version \"$1\")\" in "
     "\"popdist-agent VERSION\"|\"popdist-agent VERSION\"[[:space:]]*) true;; *) false;; esac; }; ";
 
+// Copies that nobody has started for three months, and halves of copies that were killed; looked for only
+// when there is a new one. An agent goes on without its file, except where another host removes that from a
+// home that both have mounted: hence so long. Other files, and a host without find, stay as they are.
+constexpr std::string_view kTidy =
+    "old() { find \"$d\" -type f -name \"$1\" -mtime \"$2\" -atime \"$2\" -exec rm -f {} + 2>/dev/null; }; "
+    "tidy() { old \"popdist-agent-*\" +90; old \".popdist-agent.*\" +1; }; ";
+
 constexpr std::string_view kNamed =
     "a=\"PATH\"; [ -x \"$a\" ] || fail \"$a is no program there\"; same \"$a\" && run \"$a\"; "
     "fail \"$a is not version VERSION there, but $(version \"$a\" | head -n 1)\"";
@@ -46,7 +53,8 @@ constexpr std::string_view kFound =
     "say copy; e=\"$(head -c \"$n\" 2>&1 >\"$t\")\" || fail \"writing $t: $e\"; "
     "set -- $(sha256sum \"$t\"); [ \"$1\" = \"$s\" ] || fail \"$t is not what was sent\"; "
     "e=\"$(chmod 700 \"$t\" 2>&1 && mv -f \"$t\" \"$a\" 2>&1)\" || fail \"$e\"; t=; "
-    "[ -x \"$a\" ] || fail \"$a may not be executed: is it on a file system mounted noexec?\"; run \"$a\"";
+    "[ -x \"$a\" ] || fail \"$a may not be executed: is it on a file system mounted noexec?\"; tidy; run "
+    "\"$a\"";
 
 std::string replaced(std::string_view text, std::string_view word, std::string_view by) {
   std::string result(text);
@@ -157,7 +165,11 @@ Result<std::string> agentCommand(const AgentProgram& agent) {
   for (const std::string& word : agent.arguments)
     POP_RETURN_IF_ERROR(checkWord(word, "the agent's argument"));
   std::string script(kFunctions);
-  script += agent.remote_path.empty() ? kFound : kNamed;
+  if (agent.remote_path.empty()) {
+    script.append(kTidy).append(kFound);
+  } else {
+    script += kNamed;
+  }
   script = replaced(script, "VERSION", agent.version);
   script = replaced(script, "ARGUMENTS", join(agent.arguments, " "));
   script = replaced(script, "\"PATH\"", '"' + agent.remote_path + '"');

@@ -51,6 +51,10 @@ class Problems {
           "popdist-agent there is " + host_.agent_version + " (" + host_.agent_path + "), poprun is " +
               version +
               "; install the same version on all hosts, or name one that is the same (--agent-path)");
+    if (host_.service && host_.service->version != host_.agent_version)
+      add("agent", "the agent service there is still " + host_.service->version +
+                       ", the agents that it starts are " + host_.agent_version +
+                       "; have it restarted (systemctl restart popdist-agent)");
     if (!host_.end_problem.empty()) add("agent", host_.end_problem);
   }
 
@@ -118,13 +122,30 @@ class Problems {
   std::string text_;
 };
 
+std::string withLimit(int count, int limit, const std::string& noun) {
+  return limit == 0 ? counted(count, noun) : std::to_string(count) + " of " + counted(limit, noun);
+}
+
+// "1 of 4 jobs with 2 instances"
+std::string countText(const JobCount& running, const JobCount& limits) {
+  return withLimit(running.jobs, limits.jobs, "job") + " with " +
+         withLimit(running.instances, limits.instances, "instance");
+}
+
+std::string serviceText(const ServiceFindings& service) {
+  return ", by its service as " + service.user + ", where you run " +
+         countText(service.own_running, service.own_limits) + ", and all together " +
+         countText(service.running, service.limits);
+}
+
 std::string fineLine(const HostFindings& host) {
   const bool behind = host.clock_ahead <= milliseconds(-100);  // less is not shown
   const std::string clock = (behind ? "-" : "+") + durationText(magnitude(host.clock_ahead));
   return printable(host.name + ": fine: popdist-agent " + host.agent_version + " (" + host.agent_path +
                    (host.agent_copied ? ", copied just now" : "") + "), address " + host.address +
                    ", round trip " + tenths(host.round_trip.count() / 100) + " ms, clock " + clock + ", " +
-                   counted(host.num_cpus, "CPU") + " in " + counted(host.num_memory_nodes, "memory node")) +
+                   counted(host.num_cpus, "CPU") + " in " + counted(host.num_memory_nodes, "memory node") +
+                   (host.service ? serviceText(*host.service) : "")) +
          '\n';
 }
 

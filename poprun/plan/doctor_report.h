@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,13 +13,30 @@
 
 namespace pop {
 
+/// How many run, or how many may at once (0: no limit).
+struct JobCount {
+  int jobs = 0;
+  int instances = 0;
+};
+
+/// What the agent service of a host says of itself.
+struct ServiceFindings {
+  std::string version;
+  std::string user;  ///< as whom this user's jobs run
+  JobCount own_running;
+  JobCount own_limits;
+  JobCount running;  ///< of all users
+  JobCount limits;
+};
+
 struct HostFindings {
   std::string name;
   Status reached;  ///< else why no agent answers there, and nothing below is known
 
-  bool is_this_host = false;  ///< the user names it as such
-  std::string peer_address;   ///< at which it was reached; empty: not known
-  std::string own_name;       ///< what it calls itself
+  bool is_this_host = false;               ///< the user names it as such
+  std::string peer_address;                ///< at which it was reached; empty: not known
+  std::string own_name;                    ///< what it calls itself
+  std::optional<ServiceFindings> service;  ///< where it was reached by that
   std::string agent_version;
   std::string agent_path;
   bool agent_copied = false;  ///< just now

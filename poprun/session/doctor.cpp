@@ -17,6 +17,7 @@
 #include "common/model/placement.h"
 #include "common/rpc/agent_codec.h"
 #include "common/rpc/stream_call.h"
+#include "common/sys/host_name.h"
 #include "common/sys/process_setup.h"
 #include "popdistd/controller/instance_env.h"
 #include "poprun/plan/doctor_report.h"
@@ -72,6 +73,7 @@ class Doctor {
 
  private:
   rpc::v1::Hello helloTo(int host) const;
+  void askService(Patient& host, const ServiceLine& line);
   BootstrapEvents eventsFor(const std::vector<int>& hosts);
   void link(Patient& host, const rpc::CallMaker& call);
   void receive(Patient& host, const rpc::v1::Report& report);
@@ -91,6 +93,7 @@ class Doctor {
   const std::vector<model::InstancePlacement> placement_;
   const InstanceEnvs envs_;
   std::vector<std::unique_ptr<Patient>> hosts_;
+  std::function<Status(const std::string& host, const Status& why)> explain_;  ///< of the agent service
   std::size_t num_over_ = 0;
 };
 
@@ -99,7 +102,7 @@ Doctor::Doctor(os::EpollLoop& loop, const Options& options, const model::JobSpec
   for (int index = 0; index < static_cast<int>(spec.hosts.size()); ++index) {
     auto host = std::make_unique<Patient>();
     host->findings.name = spec.hosts[static_cast<std::size_t>(index)].name;
-    host->findings.is_this_host = model::isThisHost(host->findings.name, ownHostName());
+    host->findings.is_this_host = model::isThisHost(host->findings.name, sys::hostName());
     host->hello = helloTo(index);
     hosts_.push_back(std::move(host));
   }
@@ -123,14 +126,25 @@ rpc::v1::Hello Doctor::helloTo(int host) const {
 }
 
 void Doctor::examine(std::vector<BootstrapPart> parts, const ServicePart& service) {
+  explain_ = service.explain;
   for (const int host : service.hosts) {
     Patient& each = *hosts_.at(static_cast<std::size_t>(host));
-    link(each, service.dial(loop_, each.findings.name).call);
+    askService(each, service.dial(loop_, each.findings.name));
   }
   for (const BootstrapPart& part : parts) part.bootstrapper->start(eventsFor(part.hosts));
   loop_.postAfter(kFirstNotice, [this] { sayWhoIsWaitedFor(); });
   loop_.run();
   for (const std::unique_ptr<Patient>& host : hosts_) host->call.reset();  // agents end with their streams
+}
+
+void Doctor::askService(Patient& host, const ServiceLine& line) {
+  host.phase = "waiting for its agent service's answer";
+  line.describe(options_.hosts.connect_timeout,
+                [this, &host, call = line.call](const Result<rpc::v1::HostDescription>& said) {
+                  if (!said.ok()) return fail(host, explain_(host.findings.name, said.status()));
+                  takeService(said.value(), host.findings);
+                  link(host, call);
+                });
 }
 
 BootstrapEvents Doctor::eventsFor(const std::vector<int>& hosts) {
@@ -183,10 +197,7 @@ void Doctor::link(Patient& host, const rpc::CallMaker& call) {
 Status Doctor::early(const Patient& host, const Status& why) const {
   if (!host.why_broken.empty()) return unavailable(host.why_broken);
   if (why.ok()) return unavailable("the popdist-agent there has ended");
-  if (options_.hosts.agent_port == 0 || why.code() != Code::kUnavailable) return why;
-  return unavailable(why.message() + "; `popdist-agent serve` must run there and listen at port " +
-                     std::to_string(options_.hosts.agent_port) +
-                     " (--agent-port, --agent-tls), and no firewall be in between");
+  return explain_ ? explain_(host.findings.name, why) : why;
 }
 
 void Doctor::receive(Patient& host, const rpc::v1::Report& report) {
@@ -285,7 +296,7 @@ int runDoctor(const Options& options, const model::JobSpec& spec) {
   std::vector<BootstrapPart> parts;
   if (!by_service) parts = partsFor(loop, options.hosts, std::move(*ssh), spec.hosts);
   doctor.examine(std::move(parts), service.value());
-  const DoctorReport report = doctorReport(doctor.findings(), ownHostName(), contract::kVersion);
+  const DoctorReport report = doctorReport(doctor.findings(), sys::hostName(), contract::kVersion);
   if (std::fputs(report.text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
     return launcherFailed(errnoStatus("writing to stdout", errno));
   return report.all_fine ? 0 : 1;

@@ -2,6 +2,13 @@
 #include "poprun/session/host_findings.h"
 
 namespace pop {
+namespace {
+
+JobCount decode(const popdist::v1::JobCount& count) {
+  return {count.jobs(), count.instances()};
+}
+
+}  // namespace
 
 void takeFindings(const popdist::v1::Welcome& welcome, HostFindings& into) {
   const popdist::v1::Condition& condition = welcome.condition();
@@ -18,6 +25,15 @@ void takeFindings(const popdist::v1::Welcome& welcome, HostFindings& into) {
   into.free_shared_memory_bytes = condition.free_shared_memory_bytes();
   into.shared_memory_problem = condition.shared_memory_problem();
   into.open_files = condition.open_files();
+}
+
+void takeService(const popdist::v1::HostDescription& description, HostFindings& into) {
+  into.service = ServiceFindings{.version = description.version(),
+                                 .user = description.user(),
+                                 .own_running = decode(description.own_running()),
+                                 .own_limits = decode(description.own_limits()),
+                                 .running = decode(description.running()),
+                                 .limits = decode(description.limits())};
 }
 
 }  // namespace pop

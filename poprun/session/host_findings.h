@@ -10,4 +10,6 @@ namespace pop {
 /// All that the agent's answer says of its host, but the clock: that needs the time at which it came.
 void takeFindings(const popdist::v1::Welcome& welcome, HostFindings& into);
 
+void takeService(const popdist::v1::HostDescription& description, HostFindings& into);
+
 }  // namespace pop

@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "poprun/session/host_parts.h"
 
-#include <unistd.h>
-
-#include <array>
 #include <utility>
 
 #include "common/contract/version.h"
 #include "common/model/host_list.h"
+#include "common/sys/host_name.h"
 #include "common/sys/program.h"
 #include "poprun/bootstrap/local_bootstrapper.h"
 #include "poprun/bootstrap/ssh_bootstrapper.h"
 #include "poprun/cli/shell_words.h"
 
 namespace pop {
-
-std::string ownHostName() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "localhost";
-}
 
 Result<SshOptions> sshOptions(const HostsOptions& options) {
   SshOptions ssh{.config_file = options.ssh_config,
@@ -30,7 +23,7 @@ Result<SshOptions> sshOptions(const HostsOptions& options) {
 std::vector<BootstrapPart> partsFor(os::EpollLoop& loop, const HostsOptions& options, SshOptions ssh,
                                     const std::vector<model::Host>& hosts) {
   const std::string agent = sys::ownProgram("popdist-agent");
-  const std::string own_name = ownHostName();
+  const std::string own_name = sys::hostName();
   BootstrapPart here;
   BootstrapPart there;
   std::vector<std::string> targets;

@@ -13,9 +13,6 @@
 
 namespace pop {
 
-/// What this host calls itself.
-std::string ownHostName();
-
 Result<SshOptions> sshOptions(const HostsOptions& options);
 
 /// The host of this process needs no SSH; all others do.

@@ -169,17 +169,19 @@ void HostsController::failed(Host& host, Status why) {
 // Whatever is wrong is said of all hosts at once: nobody wants to mend one host after the other.
 void HostsController::settle(Host& host) {
   if (std::exchange(host.settled, true) || ++settled_ < hosts_.size()) return;
-  if (patience_) loop_.cancel(*std::exchange(patience_, std::nullopt));
   for (const std::unique_ptr<Host>& each : hosts_) {
     if (!each->failed.ok()) each->agent.linkLost(each->failed);
   }
 }
 
 void HostsController::sayWhoIsWaitedFor() {
+  patience_.reset();
   std::vector<std::string> waiting;
   for (const std::unique_ptr<Host>& host : hosts_) {
-    if (!host->settled) waiting.push_back(host->name + ": " + host->phase);
+    if (!host->over && !host->agent.isUp() && !host->agent.lost())
+      waiting.push_back(host->name + ": " + host->phase);
   }
+  if (waiting.empty()) return;
   settings_.say(waitingLine(std::move(waiting), hosts_.size()));
   patience_ = loop_.postAfter(kNextNotice, [this] { sayWhoIsWaitedFor(); });
 }

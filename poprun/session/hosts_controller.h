@@ -37,8 +37,11 @@ struct BootstrapPart {
 
 /// How one host's agent is spoken to through the agent service.
 struct ServiceLine {
+  using Described = std::function<void(Result<rpc::v1::HostDescription>)>;
+
   rpc::CallMaker call;
   HostLink::EndJob end_job;
+  std::function<void(std::chrono::milliseconds patience, Described done)> describe;
 };
 
 /// Hosts whose agents are reached through the agent service, and how.

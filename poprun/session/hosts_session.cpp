@@ -9,6 +9,7 @@
 
 #include "common/contract/exit_code.h"
 #include "common/model/host_list.h"
+#include "common/sys/host_name.h"
 #include "poprun/session/host_parts.h"
 #include "poprun/session/host_preparation.h"
 #include "poprun/session/hosts_controller.h"
@@ -18,7 +19,7 @@ namespace pop {
 namespace {
 
 std::vector<std::string> otherHosts(const std::vector<model::Host>& hosts) {
-  const std::string own_name = ownHostName();
+  const std::string own_name = sys::hostName();
   std::vector<std::string> others;
   for (const model::Host& host : hosts) {
     if (!model::isThisHost(host.name, own_name)) others.push_back(host.name);

@@ -15,6 +15,7 @@
 #include "common/base/text.h"
 #include "common/log/log.h"
 #include "common/rpc/connect_errors.h"
+#include "common/rpc/describe_call.h"
 #include "common/rpc/grpc_agent_call.h"
 #include "common/rpc/tls_channel.h"
 
@@ -78,6 +79,10 @@ Result<ServicePart> servicePart(const HostsOptions& options, std::size_t num_hos
         .end_job =
             [&loop, channel](rpc::v1::EndJobRequest request, std::function<void(Status)> done) {
               rpc::endJob(loop, channel, std::move(request), kEndJobPatience, std::move(done));
+            },
+        .describe =
+            [&loop, channel](std::chrono::milliseconds wanted, ServiceLine::Described done) {
+              rpc::describeService(loop, channel, wanted, std::move(done));
             }};
   };
   service.explain = [has_tls = tls.has_value(), port = options.agent_port,

@@ -86,8 +86,23 @@ TEST(LaunchBenchmark, QuickRunOverHostsMeasuresPoprunBesideSsh) {
     EXPECT_THAT(run.value().output, HasSubstr(R"({"type": "time", "contestant": ")" + contestant +
                                               R"(", "program": "1 per host", "n": 2, "runs": 1,)"));
   }
-  EXPECT_THAT(run.value().output, HasSubstr("A fence of 8 instances on 2 hosts: "));
+  EXPECT_THAT(run.value().output, HasSubstr("A fence of 8 instances on 2 hosts, poprun: "));
   EXPECT_THAT(run.value().output, HasSubstr("MB; poprun "));
+}
+
+TEST(LaunchBenchmark, QuickRunOverHostsMeasuresTheServiceBesideItsFloor) {
+  ASSERT_TRUE(adoptOrphans().ok());
+  const Result<RunResult> run =
+      pop::bench::run({.argv = {kBenchmark, "--quick", "--hosts", "2", "--per-host", "2", "--repeats", "1",
+                                "--only", "poprun-service,tcp-floor", "--measure", "time,fence"},
+                       .time_limit = std::chrono::seconds(50)});
+  ASSERT_TRUE(run.ok()) << run.status().message();
+  ASSERT_TRUE(run.value().succeeded()) << inWords(run.value()) << '\n' << run.value().output;
+  for (const std::string contestant : {"poprun-service", "tcp-floor"}) {
+    EXPECT_THAT(run.value().output, HasSubstr(R"({"type": "time", "contestant": ")" + contestant +
+                                              R"(", "program": "2 per host", "n": 2, "runs": 1,)"));
+  }
+  EXPECT_THAT(run.value().output, HasSubstr("A fence of 8 instances on 2 hosts, poprun-service: "));
 }
 
 TEST(LaunchBenchmark, AMistakenOptionIsNamedAndNothingRuns) {

@@ -28,10 +28,9 @@ TEST(PeerThatLeft, IsNamedByWhoeverFailsFirst) {
   const Outcome outcome = run(childSetup(5, {"leave", "3"}));
   EXPECT_EQ(outcome.exit_code, kUnavailableCode);
   const std::map<int, ReportedError> errors = reportedErrors(outcome.out);
-  // Instance 4 waits for what instance 3 should have sent. The others may have been stopped before they saw
-  // an error.
-  ASSERT_TRUE(errors.contains(4)) << outcome.out;
-  EXPECT_EQ(errors.at(4).peer, 3);
+  // Some may have been stopped before they saw an error.
+  ASSERT_FALSE(errors.empty()) << outcome.out;
+  for (const auto& [instance, error] : errors) EXPECT_EQ(error.peer, 3) << instance;
   EXPECT_FALSE(errors.contains(3));
 }
 

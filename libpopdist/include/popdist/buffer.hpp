@@ -13,7 +13,7 @@ namespace popdist {
 /// touched for the first time in a collective. What is in it is undefined. Cost: what is new to the heap is
 /// cleared by the system, some 2 GB/s; what was given back before is not. 0 bytes give an address that is
 /// nobody else's, too. Of one instance alone; from any thread. Throws popdist_error with kResourceExhausted
-/// when the host's segment (16 GiB and more) or its memory is full.
+/// when the host's segment (64 GiB and more) or its memory is full.
 void* allocateShared(Context& context, std::size_t bytes);
 
 /// Gives it back. No call that uses it may be under way, on any instance. nullptr: nothing happens.

@@ -69,7 +69,7 @@ class Context {
 
   /// A communicator of the instances `participants`, ranks in order of their indices. Collective: every
   /// instance calls with the same set, in the same order; those outside of it get nothing. Cost: a fence,
-  /// and shared memory that is given back only when the job ends: about 4 MiB of address space for each
+  /// and shared memory that is given back only when the job ends: about 8 MiB of address space for each
   /// member, of which what is used costs memory. Throws as fence(), and kFailedPrecondition when instances
   /// ask for different ones, kResourceExhausted when the segment is full (after thousands of communicators).
   std::unique_ptr<Communicator> createCommunicator(const std::set<unsigned>& participants);

@@ -43,7 +43,7 @@ std::unique_ptr<context::Link> makeLink(const pop::contract::InstanceEnv& env) {
 
 std::unique_ptr<Communicator> makeCommunicator(context::Surroundings& surroundings,
                                                std::vector<int> instances) {
-  auto group = context::Group::create(surroundings, std::move(instances));
+  auto group = context::Group::create(surroundings, std::move(instances), context::Way::kSharedMemory);
   if (!group) return nullptr;
   return std::make_unique<Communicator>(std::make_unique<Communicator::Impl>(std::move(group)));
 }

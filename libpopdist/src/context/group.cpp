@@ -101,11 +101,6 @@ std::vector<std::string> collectAddresses(Surroundings& surroundings, const std:
   return addresses;
 }
 
-// One rank each, so that a call is one thread's.
-bool areInstances(const std::vector<int>& instance_of_rank) {
-  return std::adjacent_find(instance_of_rank.begin(), instance_of_rank.end()) == instance_of_rank.end();
-}
-
 // For tests, and for whoever knows better. All instances must be told the same.
 struct Forced {
   bool messages = false;  ///< as if no memory were shared
@@ -126,12 +121,11 @@ Forced forcedByEnvironment() {
 }
 
 constexpr const char* kBoardKey = "board";
-const plan::StageShape kWholeStage{plan::kStageBytes, 1};
 
 // By rank 0, for all. 0: the segment is full.
 void offerBoard(Link& link, const std::string& prefix, int ranks) {
-  const std::size_t offset =
-      pop::contract::takePiece(link.segment().header(), shared::Board::bytesFor(ranks, kWholeStage));
+  const std::size_t bytes = shared::Board::bytesFor(ranks, plan::stageLayoutFor(ranks).bytes());
+  const std::size_t offset = pop::contract::takePiece(link.segment().header(), bytes);
   throwIfFailed(link.put(prefix + kBoardKey, std::to_string(offset)), kCreate);
 }
 
@@ -176,7 +170,7 @@ Group::Group(Surroundings& surroundings, std::vector<int> instance_of_rank, std:
       a_core_each_(surroundings.num_local_instances <= usableCores()),
       monitor_(std::make_unique<ObituaryMonitor>(surroundings.link->segment().header(), instance_of_rank_)) {}
 
-std::unique_ptr<Group> Group::create(Surroundings& surroundings, std::vector<int> instance_of_rank) {
+std::unique_ptr<Group> Group::create(Surroundings& surroundings, std::vector<int> instance_of_rank, Way way) {
   for (const int instance : instance_of_rank) {
     if (!surroundings.isLocal(instance)) throwIfFailed({acrossHosts(instance)}, kCreate);
   }
@@ -187,20 +181,20 @@ std::unique_ptr<Group> Group::create(Surroundings& surroundings, std::vector<int
   const int ranks = static_cast<int>(instance_of_rank.size());
   std::vector<int> local_ranks = ranksOf(surroundings.instance_index, instance_of_rank);
 
+  const bool shares = way == Way::kSharedMemory && !forced.messages;
   std::unique_ptr<transport::ShmGroup> transport;
   pop::Status failure;
-  if (!local_ranks.empty()) {
+  if (!local_ranks.empty() && !shares) {
     auto created = transport::ShmGroup::create(link.segment(), ranks, local_ranks);
     if (created.ok()) transport = std::move(*created);
     failure = created.status();
   }
-  offerAddresses(link, prefix, local_ranks, transport.get(), failure);
-  const bool shares = areInstances(instance_of_rank) && !forced.messages;
+  if (!shares) offerAddresses(link, prefix, local_ranks, transport.get(), failure);
   if (shares && !local_ranks.empty() && local_ranks.front() == 0) offerBoard(link, prefix, ranks);
   throwIfFailed(link.fence(tagOf(number, instance_of_rank), surroundings.timeout()), kCreate);
   throwIfFailed({failure}, kCreate);
-  if (!transport) return nullptr;
-  throwIfFailed({transport->connect(collectAddresses(surroundings, prefix, ranks))}, kCreate);
+  if (local_ranks.empty()) return nullptr;
+  if (transport) throwIfFailed({transport->connect(collectAddresses(surroundings, prefix, ranks))}, kCreate);
 
   std::unique_ptr<Group> group(new Group(surroundings, std::move(instance_of_rank), std::move(local_ranks)));
   group->transport_ = std::move(transport);
@@ -210,10 +204,12 @@ std::unique_ptr<Group> Group::create(Surroundings& surroundings, std::vector<int
 
 void Group::joinBoard(std::size_t offset, std::optional<plan::SharedAlgorithm> forced) {
   const transport::SegmentView segment = surroundings_.link->segment();
+  const plan::StageLayout layout = plan::stageLayoutFor(size());
   shared_ = std::make_unique<SharedCalls>(
       shared::Engine::Place{.segment = segment.base,
                             .segment_bytes = segment.bytes,
-                            .board = shared::Board(segment.base + offset, size(), kWholeStage),
+                            .board = shared::Board(segment.base + offset, size(), layout.bytes()),
+                            .layout = layout,
                             .rank = local_ranks_.front(),
                             .ranks = size()},
       *monitor_, a_core_each_, forced);

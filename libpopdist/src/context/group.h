@@ -43,11 +43,16 @@ unsigned forksOfThisProcess();
 /// Why a communicator cannot have `instance` as a member.
 pop::Status acrossHosts(int instance);
 
+/// How a group's ranks exchange data: by stepping through plans in memory that they share, one rank an
+/// instance, or by messages, of any number of ranks in each.
+enum class Way : std::uint8_t { kSharedMemory, kMessages };
+
 class Group {
  public:
   /// Collective over all instances of the job; `instance_of_rank[r]` is the instance that holds rank r. An
   /// instance that holds none gets nullptr. Throws popdist_error.
-  static std::unique_ptr<Group> create(Surroundings& surroundings, std::vector<int> instance_of_rank);
+  static std::unique_ptr<Group> create(Surroundings& surroundings, std::vector<int> instance_of_rank,
+                                       Way way);
 
   int size() const { return static_cast<int>(instance_of_rank_.size()); }
   const std::vector<int>& localRanks() const { return local_ranks_; }

@@ -54,6 +54,7 @@ SharedCalls::SharedCalls(shared::Engine::Place place, exec::PeerMonitor& monitor
                          std::optional<Algorithm> forced)
     : rank_(place.rank),
       ranks_(place.ranks),
+      layout_(place.layout),
       forced_(forced),
       engine_(place, monitor, a_core_each, describeCall) {}
 
@@ -108,15 +109,15 @@ bool SharedCalls::runPlanned(const CollectiveCall& call, const shared::Call& sha
   const bool streaming =
       *algorithm != SharedAlgorithm::kEager && plan::pastCaches(call.operation, largestBytes(call), ranks_);
   const shared::Buffers buffers{call.input, call.output};
+  const auto run = [&](const plan::SharedPlan& plan) {
+    return engine_.run(shared, buffers, {plan, fold, largestBytes(call), streaming});
+  };
   const Key key(shared.what, call.count, *algorithm);
-  if (const auto kept = plans_.find(key); kept != plans_.end() && !call.ragged)
-    return engine_.run(shared, buffers, kept->second, fold, streaming);
+  if (const auto kept = plans_.find(key); kept != plans_.end() && !call.ragged) return run(kept->second);
   plan::SharedPlan plan = planFor(call, *algorithm);
-  if (call.ragged || plan.steps.size() > kKeptSteps)
-    return engine_.run(shared, buffers, plan, fold, streaming);
+  if (call.ragged || plan.steps.size() > kKeptSteps) return run(plan);
   if (plans_.size() >= kKeptPlans) plans_.clear();
-  return engine_.run(shared, buffers, plans_.insert_or_assign(key, std::move(plan)).first->second, fold,
-                     streaming);
+  return run(plans_.insert_or_assign(key, std::move(plan)).first->second);
 }
 
 // A ragged all-to-all begins with everybody's counts for everybody.
@@ -151,7 +152,7 @@ std::optional<plan::SharedAlgorithm> SharedCalls::choose(const CollectiveCall& c
                                                          const shared::Call& shared) {
   const std::size_t bytes = largestBytes(call);
   Algorithm algorithm = plan::selectShared(call.operation, bytes, ranks_);
-  const bool forced = forced_ && (*forced_ != SharedAlgorithm::kEager || bytes <= plan::kStageBytes);
+  const bool forced = forced_ && (*forced_ != SharedAlgorithm::kEager || bytes <= layout_.eager_bytes);
   if (forced) algorithm = *forced_;
   if (algorithm == SharedAlgorithm::kEager) return algorithm;
   if (forced && algorithm == SharedAlgorithm::kStaged) return algorithm;
@@ -210,7 +211,7 @@ std::size_t SharedCalls::largestBytes(const CollectiveCall& call) const {
 // ---- plans
 
 plan::SharedPlan SharedCalls::planFor(const CollectiveCall& call, Algorithm algorithm) const {
-  const plan::StageShape shape = plan::stageShapeFor(call.operation, ranks_);
+  const plan::StageShape& shape = layout_.slots;
   if (folds(call.operation)) {
     const bool scatters = call.operation == Operation::kReduceScatter;
     const plan::FoldRequest request{.goal = scatters ? plan::FoldGoal::kReduceScatter

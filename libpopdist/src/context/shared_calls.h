@@ -43,6 +43,7 @@ class SharedCalls {
 
   const int rank_;
   const int ranks_;
+  const plan::StageLayout layout_;
   const std::optional<Algorithm> forced_;
   shared::Engine engine_;
   std::map<Key, plan::SharedPlan> plans_;  ///< of calls that come again and again

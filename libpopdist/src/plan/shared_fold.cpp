@@ -40,12 +40,12 @@ class StagedFold {
   }
 
   SharedPlan take() {
+    if (plan_.chunks == 0) plan_.steps.push_back({.kind = SharedStepKind::kMeet});
     for (std::uint64_t turn = 0; turn < plan_.chunks + 2; ++turn) {
       if (turn < plan_.chunks) exportChunk(turn);
       if (turn >= 1 && turn - 1 < plan_.chunks) foldChunk(turn - 1);
       if (turn >= 2) importChunk(turn - 2);
     }
-    meetBeforeFirstWait(plan_);
     return std::move(plan_);
   }
 
@@ -63,32 +63,34 @@ class StagedFold {
     std::size_t bytes = 0;
   };
   Piece pieceOf(int rank, std::uint64_t chunk) const {
-    const std::size_t slot = chunk % shape_.slots * shape_.slot_bytes;
     if (scatters()) {
       const std::size_t begin = chunk * piece_bytes_;
       const auto index = static_cast<std::size_t>(rank);
-      return {index * block_bytes_ + begin, slot + index * piece_bytes_,
+      return {index * block_bytes_ + begin, index * piece_bytes_,
               std::min(piece_bytes_, whole_bytes_ - begin)};
     }
     const std::size_t begin = chunk * shape_.slot_bytes;
     const Bytes block = lineBlock(std::min(shape_.slot_bytes, whole_bytes_ - begin), request_.ranks, rank);
-    return {begin + block.begin, slot + block.begin, block.count};
+    return {begin + block.begin, block.begin, block.count};
   }
 
   void exportChunk(std::uint64_t chunk) {
-    if (chunk >= shape_.slots) await(Counter::kDone, chunk - shape_.slots + 1);
+    awaitSlot(chunk);
     for (int rank = 0; rank < request_.ranks; ++rank) {
       const Piece piece = pieceOf(rank, chunk);
       if (rank != request_.rank)
         add({.kind = SharedStepKind::kExport,
              .input = piece.vector,
              .stage = piece.stage,
-             .bytes = piece.bytes});
+             .bytes = piece.bytes,
+             .chunk = chunk});
     }
     post(Counter::kExported, chunk + 1);
   }
 
   void foldChunk(std::uint64_t chunk) {
+    // What needs nobody else comes before the meeting.
+    if (chunk == 0) plan_.steps.push_back({.kind = SharedStepKind::kMeet});
     await(Counter::kExported, chunk + 1);
     const Piece piece = pieceOf(request_.rank, chunk);
     const std::size_t output = scatters() ? chunk * piece_bytes_ : piece.vector;
@@ -97,7 +99,8 @@ class StagedFold {
          .input = piece.vector,
          .output = output,
          .stage = piece.stage,
-         .bytes = piece.bytes});
+         .bytes = piece.bytes,
+         .chunk = chunk});
     post(Counter::kFolded, chunk + 1);
   }
 
@@ -117,7 +120,8 @@ class StagedFold {
                .rank = rank,
                .output = piece.vector,
                .stage = piece.stage,
-               .bytes = piece.bytes});
+               .bytes = piece.bytes,
+               .chunk = chunk});
       }
     }
     post(Counter::kDone, chunk + 1);
@@ -127,10 +131,19 @@ class StagedFold {
     if (step.bytes > 0) plan_.steps.push_back(step);
   }
   void post(Counter counter, std::uint64_t value) {
-    plan_.steps.push_back({.kind = SharedStepKind::kPost, .counter = counter, .value = value});
+    plan_.steps.push_back(
+        {.kind = SharedStepKind::kPost, .counter = counter, .value = static_cast<std::int64_t>(value)});
   }
   void await(Counter counter, std::uint64_t value) {
-    plan_.steps.push_back({.kind = SharedStepKind::kAwait, .counter = counter, .value = value});
+    plan_.steps.push_back(
+        {.kind = SharedStepKind::kAwait, .counter = counter, .value = static_cast<std::int64_t>(value)});
+  }
+  // Until nobody looks any more at what the slot held before.
+  void awaitSlot(std::uint64_t chunk) {
+    plan_.steps.push_back(
+        {.kind = SharedStepKind::kAwait,
+         .counter = Counter::kDone,
+         .value = static_cast<std::int64_t>(chunk + 1) - static_cast<std::int64_t>(shape_.slots)});
   }
 
   const FoldRequest& request_;
@@ -168,7 +181,7 @@ SharedPlan directFold(const FoldRequest& request) {
 
 SharedPlan eagerFold(const FoldRequest& request) {
   const std::size_t bytes = request.count * request.element_bytes;
-  SharedPlan plan;
+  SharedPlan plan{.eager = true};
   if (bytes > 0) plan.steps.push_back({.kind = SharedStepKind::kExport, .bytes = bytes});
   plan.steps.push_back({.kind = SharedStepKind::kMeet});
   SharedStep fold{.kind = SharedStepKind::kFold, .targets = kOwnOutput, .bytes = bytes};

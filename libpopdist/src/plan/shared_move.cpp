@@ -57,11 +57,11 @@ class StagedMove {
 
   SharedPlan take() {
     keepOwn();
+    if (plan_.chunks == 0) plan_.steps.push_back({.kind = SharedStepKind::kMeet});
     for (std::uint64_t turn = 0; turn < plan_.chunks + 1; ++turn) {
       if (turn < plan_.chunks) exportChunk(turn);
       if (turn >= 1) importChunk(turn - 1);
     }
-    meetBeforeFirstWait(plan_);
     return std::move(plan_);
   }
 
@@ -76,12 +76,11 @@ class StagedMove {
     const std::size_t begin = chunk * lane_bytes_;
     return flow.from == flow.to || begin >= flow.bytes ? 0 : std::min(lane_bytes_, flow.bytes - begin);
   }
-  std::size_t stageOf(std::size_t flow, std::uint64_t chunk) const {
-    return chunk % shape_.slots * shape_.slot_bytes + lanes_.of_flow[flow] * lane_bytes_;
-  }
+  std::size_t stageOf(std::size_t flow) const { return lanes_.of_flow[flow] * lane_bytes_; }
 
   void exportChunk(std::uint64_t chunk) {
-    if (chunk >= shape_.slots) await(Counter::kDone, chunk - shape_.slots + 1);
+    // Until nobody looks any more at what the slot held before.
+    await(Counter::kDone, static_cast<std::int64_t>(chunk + 1) - static_cast<std::int64_t>(shape_.slots));
     std::size_t next_lane = 0;
     for (std::size_t i = 0; i < flows_.size(); ++i) {
       const Flow& flow = flows_[i];
@@ -90,14 +89,17 @@ class StagedMove {
       ++next_lane;
       add({.kind = SharedStepKind::kExport,
            .input = flow.input + chunk * lane_bytes_,
-           .stage = stageOf(i, chunk),
-           .bytes = bytesOf(flow, chunk)});
+           .stage = stageOf(i),
+           .bytes = bytesOf(flow, chunk),
+           .chunk = chunk});
     }
-    post(Counter::kExported, chunk + 1);
+    post(Counter::kExported, chunk);
   }
 
   void importChunk(std::uint64_t chunk) {
-    await(Counter::kExported, chunk + 1);
+    // What needs nobody else comes before the meeting.
+    if (chunk == 0) plan_.steps.push_back({.kind = SharedStepKind::kMeet});
+    await(Counter::kExported, static_cast<std::int64_t>(chunk + 1));
     // Each begins with the one behind it: not everybody with the same.
     for (const bool behind : {true, false}) {
       for (std::size_t i = 0; i < flows_.size(); ++i) {
@@ -106,20 +108,22 @@ class StagedMove {
         add({.kind = SharedStepKind::kImport,
              .rank = flow.from,
              .output = flow.output + chunk * lane_bytes_,
-             .stage = stageOf(i, chunk),
-             .bytes = bytesOf(flow, chunk)});
+             .stage = stageOf(i),
+             .bytes = bytesOf(flow, chunk),
+             .chunk = chunk});
       }
     }
-    post(Counter::kDone, chunk + 1);
+    post(Counter::kDone, chunk);
   }
 
   void add(const SharedStep& step) {
     if (step.bytes > 0) plan_.steps.push_back(step);
   }
-  void post(Counter counter, std::uint64_t value) {
-    plan_.steps.push_back({.kind = SharedStepKind::kPost, .counter = counter, .value = value});
+  void post(Counter counter, std::uint64_t chunk) {
+    plan_.steps.push_back(
+        {.kind = SharedStepKind::kPost, .counter = counter, .value = static_cast<std::int64_t>(chunk + 1)});
   }
-  void await(Counter counter, std::uint64_t value) {
+  void await(Counter counter, std::int64_t value) {
     plan_.steps.push_back({.kind = SharedStepKind::kAwait, .counter = counter, .value = value});
   }
 
@@ -189,7 +193,7 @@ SharedPlan stagedMove(const Flows& flows, int rank, const StageShape& shape) {
 
 SharedPlan eagerMove(const Flows& flows, int rank) {
   std::size_t leaving_bytes = 0;
-  SharedPlan plan;
+  SharedPlan plan{.eager = true};
   for (const Flow& flow : flows) {
     if (flow.from == rank && flow.to != rank)
       leaving_bytes = std::max(leaving_bytes, flow.input + flow.bytes);

@@ -2,9 +2,9 @@
 // A collective between ranks that share memory, as data: the steps of one rank. Like plan.h for messages, a
 // pure function makes it and shared/step_runner.h carries it out.
 //
-// Each rank has a *stage*, memory that the others can read. Where the user's own buffers can be read by all
-// (a popdist::Buffer), plans do without it. Ranks tell each other how far they are by counters that only
-// grow; no step writes what somebody may still read.
+// Each rank has a *stage*, memory that the others can read: slots, used in turn from call to call. Where the
+// user's own buffers can be read by all (a popdist::Buffer), plans do without it. Ranks tell each other how
+// far they are by counters that only grow; no step writes what somebody may still read.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ enum class SharedStepKind : std::uint8_t {
   kFold,      ///< own input, and the others' from their stages, reduced in order of rank
   kFoldFrom,  ///< all inputs where they are, reduced in order of rank
   kPost,      ///< own `counter` = `value`
-  kAwait,     ///< until all others' `counter`s are at least `value`
+  kAwait,     ///< until all others' `counter`s are at least `value`, which may lie before this call
   kMeet,      ///< tells all others what this rank is about to do, and waits until all have; once in each plan
 };
 
@@ -48,9 +48,10 @@ struct SharedStep {
   int rank = -1;                     ///< kImport, kFetch, kRankOutput
   std::size_t input = 0;
   std::size_t output = 0;
-  std::size_t stage = 0;
+  std::size_t stage = 0;  ///< within the chunk's slot
   std::size_t bytes = 0;
-  std::uint64_t value = 0;  ///< kPost, kAwait: counted from the beginning of the call
+  std::uint64_t chunk = 0;  ///< of `stage`, counted from the beginning of the call
+  std::int64_t value = 0;   ///< kPost, kAwait: likewise
 
   friend bool operator==(const SharedStep&, const SharedStep&) = default;
 };
@@ -58,20 +59,15 @@ struct SharedStep {
 struct SharedPlan {
   std::vector<SharedStep> steps;
   std::uint64_t chunks = 0;  ///< by which all counters have grown in the end
+  bool eager =
+      false;  ///< no slots: the stage is wherever the call has its room, of which all ranks take as much
 };
 
-/// The stages' geometry: so many slots, used in turn, of so many bytes each.
+/// The stages' geometry: so many slots of so many bytes each.
 struct StageShape {
   std::size_t slot_bytes = 0;
   std::size_t slots = 0;
 };
-
-/// Of a staged plan: what needs nobody else comes before the meeting.
-inline void meetBeforeFirstWait(SharedPlan& plan) {
-  auto at = plan.steps.begin();
-  while (at != plan.steps.end() && at->kind != SharedStepKind::kAwait) ++at;
-  plan.steps.insert(at, {.kind = SharedStepKind::kMeet});
-}
 
 /// The end of a direct plan: nobody's input or output is touched by others any more.
 inline void partTogether(SharedPlan& plan) {

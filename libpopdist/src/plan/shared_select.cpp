@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "libpopdist/src/plan/shared_select.h"
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <string_view>
 
 namespace popdist::plan {
@@ -22,7 +24,7 @@ struct EagerLimit {
   std::size_t move_bytes;
 };
 constexpr std::array kEagerLimits{
-    EagerLimit{2, 16 << 10, 64 << 10},
+    EagerLimit{2, 128 << 10, 64 << 10},
     EagerLimit{4, 16 << 10, 64 << 10},
     EagerLimit{8, 16 << 10, 64 << 10},
     EagerLimit{1 << 30, 8 << 10, 16 << 10},
@@ -53,9 +55,17 @@ SharedAlgorithm selectShared(Operation operation, std::size_t bytes, int ranks) 
   return SharedAlgorithm::kStaged;
 }
 
-StageShape stageShapeFor(Operation, int ranks) {
+// To write to memory that is still in another core's cache costs several times as much as to write to memory
+// that has left it. So a rank does not use the same few lines again and again, but goes round in more than a
+// core's own caches hold, though no more than all ranks together find room for in the last cache.
+StageLayout stageLayoutFor(int ranks) {
+  constexpr std::size_t kTogetherBytes = 16 << 20;
+  const std::size_t half_bytes = std::clamp<std::size_t>(
+      std::bit_floor(kTogetherBytes / static_cast<std::size_t>(ranks)), 1 << 20, 4 << 20);
   const std::size_t slot_bytes = ranks <= 4 ? 256 << 10 : 128 << 10;
-  return {slot_bytes, 4};
+  return {.slots = {slot_bytes, half_bytes / slot_bytes},
+          .ring_bytes = half_bytes,
+          .eager_bytes = half_bytes / 4};
 }
 
 bool pastCaches(Operation operation, std::size_t bytes, int ranks) {

@@ -21,14 +21,18 @@ enum class SharedAlgorithm : std::uint8_t {
 const char* nameOf(SharedAlgorithm algorithm);
 std::optional<SharedAlgorithm> sharedAlgorithmNamed(const char* name);
 
-/// Room of a rank's stage. Each rank has two.
-inline constexpr std::size_t kStageBytes = 2 << 20;
+/// How a rank's stage is divided, and the most that may go at once: the same for all calls of a communicator.
+struct StageLayout {
+  StageShape slots;
+  std::size_t ring_bytes = 0;  ///< for what goes at once
+  std::size_t eager_bytes =
+      0;  ///< the most of one rank in one call: the ring holds two calls wherever they lie
+  std::size_t bytes() const { return slots.slots * slots.slot_bytes + ring_bytes; }
+};
+StageLayout stageLayoutFor(int ranks);
 
 /// Of a call whose largest contribution of one rank is `bytes`, when the users' buffers are anywhere.
 SharedAlgorithm selectShared(Operation operation, std::size_t bytes, int ranks);
-
-/// How the stages are used by the staged algorithms.
-StageShape stageShapeFor(Operation operation, int ranks);
 
 /// Whether what is copied for `bytes` a rank should go past the caches.
 bool pastCaches(Operation operation, std::size_t bytes, int ranks);

@@ -78,7 +78,7 @@ struct LogicalOr : BitOr<Element, kBytes> {
 
 /// What floats are compared by, as integers: their bits, with those of negative ones turned round, are in
 /// order, -0 before +0. NaNs lie at both ends; turning the circle of integers by the number of NaNs at one
-/// end, less one, brings all of them together at the end that wins.
+/// end brings all of them together at the end that wins.
 template <typename Float>
 struct OrderOf;
 template <>

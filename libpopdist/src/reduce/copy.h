@@ -12,9 +12,9 @@ namespace popdist::reduce {
 /// caches.
 void copyCached(void* to, const void* from, std::size_t bytes);
 
-/// The same past the caches: faster by half than copyCached() where source and destination exceed the last
-/// cache, half as fast where they do not. Other threads see the data when they see what this one stores
-/// afterwards.
+/// The same past the caches: half as much again as copyCached() where the ranges exceed the last cache;
+/// elsewhere half as fast, and the reader has to fetch the data from memory. Who sees a later store of this
+/// thread sees the data, too.
 void copyStreaming(void* to, const void* from, std::size_t bytes);
 
 }  // namespace popdist::reduce

@@ -7,24 +7,31 @@
 namespace popdist::reduce {
 namespace {
 
+/// Conversions read and write half a register of halves.
+struct Avx2Halves : PlainMemory<16> {
+  static constexpr std::size_t kRegisters = 4;
+
+  struct Halves {
+    using Floats = Vector<float, 32>;
+
+    POPDIST_INLINE static void widen(Bytes halves, Floats (&floats)[1]) {
+      floats[0] = as<Floats>(_mm256_cvtph_ps(as<__m128i>(halves)));
+    }
+    POPDIST_INLINE static Bytes narrow(const Floats (&floats)[1]) {
+      return as<Bytes>(_mm256_cvtps_ph(as<__m256>(withOneNan(floats[0])), _MM_FROUND_TO_NEAREST_INT));
+    }
+  };
+
+  POPDIST_INLINE static void stream(unsigned char* to, Bytes bytes) {
+    _mm_stream_si128(reinterpret_cast<__m128i*>(to), as<__m128i>(bytes));
+  }
+  POPDIST_INLINE static void endStreaming() { _mm_sfence(); }
+};
+
 struct Avx2 : PlainMemory<32> {
   static constexpr std::size_t kRegisters = 4;
   using Bfloat16s = Bfloat16sByBits<kBytes>;
-
-  struct Halves {
-    using Floats = Vector<float, kBytes>;
-
-    POPDIST_INLINE static void widen(Bytes halves, Floats (&floats)[2]) {
-      const __m256i all = as<__m256i>(halves);
-      floats[0] = as<Floats>(_mm256_cvtph_ps(_mm256_castsi256_si128(all)));
-      floats[1] = as<Floats>(_mm256_cvtph_ps(_mm256_extracti128_si256(all, 1)));
-    }
-    POPDIST_INLINE static Bytes narrow(const Floats (&floats)[2]) {
-      const __m128i low = _mm256_cvtps_ph(as<__m256>(withOneNan(floats[0])), _MM_FROUND_TO_NEAREST_INT);
-      const __m128i high = _mm256_cvtps_ph(as<__m256>(withOneNan(floats[1])), _MM_FROUND_TO_NEAREST_INT);
-      return as<Bytes>(_mm256_set_m128i(high, low));
-    }
-  };
+  using ForHalves = Avx2Halves;
 
   POPDIST_INLINE static void stream(unsigned char* to, Bytes bytes) {
     _mm256_stream_si256(reinterpret_cast<__m256i*>(to), as<__m256i>(bytes));

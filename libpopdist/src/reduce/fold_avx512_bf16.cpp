@@ -15,9 +15,9 @@ struct Avx512Bf16 : Avx512 {
       constexpr int kNanOrSubnormal = 0x01 | 0x80 | 0x20;
       const __m512 even = as<__m512>(floats[0]);
       const __m512 odd = as<__m512>(floats[1]);
-      const __mmask16 unusual = _kor_mask16(_mm512_fpclass_ps_mask(even, kNanOrSubnormal),
-                                            _mm512_fpclass_ps_mask(odd, kNanOrSubnormal));
-      if (unusual != 0) [[unlikely]]
+      const unsigned unusual_even = _mm512_fpclass_ps_mask(even, kNanOrSubnormal);
+      const unsigned unusual_odd = _mm512_fpclass_ps_mask(odd, kNanOrSubnormal);
+      if ((unusual_even | unusual_odd) != 0) [[unlikely]]
         return Bfloat16sByBits<kBytes>::narrow(floats);
       const __m512i apart = as<__m512i>(_mm512_cvtne2ps_pbh(odd, even));
       return as<Bytes>(_mm512_permutexvar_epi16(alternating(), apart));
@@ -36,7 +36,7 @@ struct Avx512Bf16 : Avx512 {
 }  // namespace
 
 FoldKernel avx512Bf16Kernel(Operator op, Type type) {
-  if (type == Type::kBfloat16) return floatKernel<Avx512Bf16, Bfloat16Lane<Avx512Bf16>>(op);
+  if (type == Type::kBfloat16) return bfloat16Kernel<Avx512Bf16>(op);
   return avx512Kernel(op, type);
 }
 

@@ -13,6 +13,7 @@ namespace {
 struct Baseline : PlainMemory<16> {
   static constexpr std::size_t kRegisters = 4;
   using Halves = HalvesByBits<kBytes>;
+  using ForHalves = Baseline;
   using Bfloat16s = Bfloat16sByBits<kBytes>;
 
 #ifdef __SSE2__

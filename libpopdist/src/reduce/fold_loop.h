@@ -14,10 +14,12 @@
 namespace popdist::reduce {
 namespace {
 
+/// Vectors, past the caches where that is wanted and possible.
 template <typename Simd>
-struct Streamed : Simd {
-  POPDIST_INLINE static void store(unsigned char* to, typename Simd::Bytes bytes) {
-    if (reinterpret_cast<std::uintptr_t>(to) % Simd::kBytes == 0)
+struct Whole : Simd {
+  bool streaming;
+  POPDIST_INLINE void store(unsigned char* to, typename Simd::Bytes bytes) const {
+    if (streaming && reinterpret_cast<std::uintptr_t>(to) % Simd::kBytes == 0)
       Simd::stream(to, bytes);
     else
       Simd::store(to, bytes);
@@ -42,16 +44,20 @@ class Fold {
   static void run(const FoldArguments& call) {
     const FoldArguments arguments = call;  // a copy, which no store can be thought to change
     const std::size_t bytes = arguments.bytes;
+    const Whole<Simd> whole{{}, arguments.streaming};
     std::size_t at = bytesToAlign(arguments);
     if (at != 0) step<1>(arguments, 0, Part<Simd>{{}, at});
-    at = arguments.streaming ? loop(arguments, at, Streamed<Simd>{}) : loop(arguments, at, Simd{});
-    for (; bytes - at >= Simd::kBytes; at += Simd::kBytes) step<1>(arguments, at, Simd{});
+    for (; bytes - at >= kStep; at += kStep) step<kBlocks>(arguments, at, whole);
+    for (; bytes - at >= Simd::kBytes; at += Simd::kBytes) step<1>(arguments, at, whole);
     if (at != bytes) step<1>(arguments, at, Part<Simd>{{}, bytes - at});
     if (arguments.streaming) Simd::endStreaming();
   }
 
  private:
-  using Math = Operation<typename Lane::Element, Simd::kBytes>;
+  static constexpr std::size_t kBlocks = Simd::kRegisters / Lane::kParts;
+  static constexpr std::size_t kStep = kBlocks * Simd::kBytes;
+
+  using Math = Operation<typename Lane::Element, sizeof(typename Lane::Part)>;
   using Bytes = typename Simd::Bytes;
   using Value = typename Math::Value;
 
@@ -66,37 +72,29 @@ class Fold {
     return gap < arguments.bytes ? gap : arguments.bytes;
   }
 
-  template <typename Memory>
-  POPDIST_INLINE static std::size_t loop(const FoldArguments& arguments, std::size_t at, Memory memory) {
-    constexpr std::size_t kBlocks = Simd::kRegisters / Lane::kParts;
-    constexpr std::size_t kStep = kBlocks * Simd::kBytes;
-    for (; arguments.bytes - at >= kStep; at += kStep) step<kBlocks>(arguments, at, memory);
-    return at;
-  }
-
-  template <std::size_t kBlocks, typename Memory>
+  template <std::size_t kCount, typename Memory>
   POPDIST_INLINE static void step(const FoldArguments& arguments, std::size_t at, Memory memory) {
-    Keys result[kBlocks];
+    Keys result[kCount];
     const unsigned char* from = sourceAt(arguments, 0, at);
 #pragma GCC unroll 8
-    for (std::size_t block = 0; block < kBlocks; ++block)
+    for (std::size_t block = 0; block < kCount; ++block)
       result[block] = unpack(memory.load(from + block * Simd::kBytes), arguments.partials == 0);
     for (std::size_t k = 1; k < arguments.sources; ++k) {
       from = sourceAt(arguments, k, at);
 #pragma GCC unroll 8
-      for (std::size_t block = 0; block < kBlocks; ++block) {
+      for (std::size_t block = 0; block < kCount; ++block) {
         const Keys keys = unpack(memory.load(from + block * Simd::kBytes), k >= arguments.partials);
         result[block] = combine(result[block], keys);
       }
     }
-    Bytes packed[kBlocks];
+    Bytes packed[kCount];
 #pragma GCC unroll 8
-    for (std::size_t block = 0; block < kBlocks; ++block)
+    for (std::size_t block = 0; block < kCount; ++block)
       packed[block] = pack(result[block], arguments.divisor);
     for (std::size_t d = 0; d < arguments.destinations; ++d) {
       auto* to = static_cast<unsigned char*>(arguments.to[d]) + at;
 #pragma GCC unroll 8
-      for (std::size_t block = 0; block < kBlocks; ++block)
+      for (std::size_t block = 0; block < kCount; ++block)
         memory.store(to + block * Simd::kBytes, packed[block]);
     }
   }
@@ -187,6 +185,16 @@ FoldKernel floatKernel(Operator op) {
 }
 
 template <typename Simd>
+FoldKernel halfKernel(Operator op) {
+  return floatKernel<Simd, Float16Lane<Simd, typename Simd::Halves>>(op);
+}
+
+template <typename Simd>
+FoldKernel bfloat16Kernel(Operator op) {
+  return floatKernel<Simd, Float16Lane<Simd, typename Simd::Bfloat16s>>(op);
+}
+
+template <typename Simd>
 FoldKernel kernelOf(Operator op, Type type) {
   switch (type) {
     case Type::kBool:
@@ -207,9 +215,9 @@ FoldKernel kernelOf(Operator op, Type type) {
     case Type::kUint64:
       return integerKernel<Simd, std::uint64_t, std::uint64_t>(op);
     case Type::kHalf:
-      return floatKernel<Simd, HalfLane<Simd>>(op);
+      return halfKernel<typename Simd::ForHalves>(op);
     case Type::kBfloat16:
-      return floatKernel<Simd, Bfloat16Lane<Simd>>(op);
+      return bfloat16Kernel<Simd>(op);
     case Type::kFloat:
       return floatKernel<Simd, FloatLane<Simd, float>>(op);
     case Type::kDouble:

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "libpopdist/src/reduce/isa.h"
 
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
+
 #include <array>
 #include <cstdlib>
 #include <string>
@@ -10,11 +14,22 @@ namespace {
 
 constexpr std::array kIsas{Isa::kBaseline, Isa::kAvx2, Isa::kAvx512, Isa::kAvx512Bf16};
 
+#ifdef __x86_64__
+/// __builtin_cpu_supports() of clang 14 does not know it.
+bool hasF16c() {
+  unsigned eax = 0;
+  unsigned ebx = 0;
+  unsigned ecx = 0;
+  unsigned edx = 0;
+  return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_F16C) != 0;
+}
+#endif
+
 /// How many of kIsas there are: whoever has one has those before it.
 std::size_t countAvailable() {
 #ifdef __x86_64__
   __builtin_cpu_init();
-  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("f16c")) return 1;
+  if (!__builtin_cpu_supports("avx2") || !hasF16c()) return 1;
   const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   if (!avx512) return 2;

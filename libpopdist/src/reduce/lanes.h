@@ -41,26 +41,22 @@ struct FloatLane {
   }
 };
 
-/// Calculated with as float. Conversion: Simd::Halves or Simd::Bfloat16s.
+/// Calculated with as float, in as many vectors as the conversion makes. Conversion: Simd::Halves or
+/// Simd::Bfloat16s.
 template <typename Simd, typename Conversion>
 struct Float16Lane {
   using Element = float;
-  using Part = Vector<float, Simd::kBytes>;
+  using Part = typename Conversion::Floats;
   static constexpr std::size_t kElementBytes = 2;
-  static constexpr std::size_t kParts = 2;
+  static constexpr std::size_t kParts = 2 * Simd::kBytes / sizeof(Part);
 
-  POPDIST_INLINE static void unpack(typename Simd::Bytes bytes, Part (&parts)[2]) {
+  POPDIST_INLINE static void unpack(typename Simd::Bytes bytes, Part (&parts)[kParts]) {
     Conversion::widen(bytes, parts);
   }
-  POPDIST_INLINE static typename Simd::Bytes pack(const Part (&parts)[2]) {
+  POPDIST_INLINE static typename Simd::Bytes pack(const Part (&parts)[kParts]) {
     return Conversion::narrow(parts);
   }
 };
-
-template <typename Simd>
-using HalfLane = Float16Lane<Simd, typename Simd::Halves>;
-template <typename Simd>
-using Bfloat16Lane = Float16Lane<Simd, typename Simd::Bfloat16s>;
 
 }  // namespace
 }  // namespace popdist::reduce

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "libpopdist/src/reduce/float16.h"
 
@@ -51,13 +52,12 @@ struct PlainMemory {
 /// operands, which is the compiler's choice.
 template <typename Floats>
 POPDIST_INLINE Floats withOneNan(Floats value) {
-  if constexpr (sizeof(value[0]) == sizeof(float)) {
-    using Bits = Vector<std::uint32_t, sizeof(Floats)>;
-    return as<Floats>(value == value ? as<Bits>(value) : Bits{} + 0x7FC00000U);
-  } else {
-    using Bits = Vector<std::uint64_t, sizeof(Floats)>;
-    return as<Floats>(value == value ? as<Bits>(value) : Bits{} + 0x7FF8000000000000U);
-  }
+  constexpr bool kIsFloat = sizeof(value[0]) == sizeof(float);
+  using Word = std::conditional_t<kIsFloat, std::uint32_t, std::uint64_t>;
+  using Bits = Vector<Word, sizeof(Floats)>;
+  constexpr Word kQuietNan = kIsFloat ? Word{0x7FC00000U} : static_cast<Word>(0x7FF8000000000000U);
+  const auto is_number = value == value;  // NOLINT(misc-redundant-expression): not of NaNs
+  return as<Floats>(is_number ? as<Bits>(value) : Bits{} + kQuietNan);
 }
 
 /// Halves as floats, on instruction sets that do not know them. Two neighbours lie in one 32-bit element: the

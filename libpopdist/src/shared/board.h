@@ -56,15 +56,12 @@ struct alignas(kApartBytes) Surrender {
 class Board {
  public:
   Board() = default;
-  Board(std::byte* memory, int ranks, plan::StageShape shape)
-      : memory_(memory),
-        ranks_(static_cast<std::size_t>(ranks)),
-        half_bytes_(shape.slots * shape.slot_bytes) {}
+  Board(std::byte* memory, int ranks, std::size_t stage_bytes)
+      : memory_(memory), ranks_(static_cast<std::size_t>(ranks)), stage_bytes_(stage_bytes) {}
 
-  static std::size_t bytesFor(int ranks, plan::StageShape shape) {
+  static std::size_t bytesFor(int ranks, std::size_t stage_bytes) {
     const auto n = static_cast<std::size_t>(ranks);
-    return sizeof(Bell) + sizeof(Surrender) + n * (2 * sizeof(Note) + sizeof(Progress)) +
-           2 * n * shape.slots * shape.slot_bytes + kPageBytes;
+    return kNotesAt + n * (2 * sizeof(Note) + sizeof(Progress) + stage_bytes) + kPageBytes;
   }
 
   Bell& bell() const { return *reinterpret_cast<Bell*>(memory_); }
@@ -77,11 +74,10 @@ class Board {
     auto* const all = reinterpret_cast<Progress*>(memory_ + kNotesAt + 2 * ranks_ * sizeof(Note));
     return all[static_cast<std::size_t>(rank)].counters[static_cast<std::size_t>(counter)];
   }
-  /// Two for each rank, used in turn as the notes are.
-  std::byte* stage(int rank, std::uint64_t parity) const {
+  std::byte* stage(int rank) const {
     const std::size_t head = kNotesAt + ranks_ * (2 * sizeof(Note) + sizeof(Progress));
     const std::size_t begin = (head + kPageBytes - 1) / kPageBytes * kPageBytes;
-    return memory_ + begin + (2 * static_cast<std::size_t>(rank) + parity) * half_bytes_;
+    return memory_ + begin + static_cast<std::size_t>(rank) * stage_bytes_;
   }
 
  private:
@@ -90,7 +86,7 @@ class Board {
 
   std::byte* memory_ = nullptr;
   std::size_t ranks_ = 0;
-  std::size_t half_bytes_ = 0;
+  std::size_t stage_bytes_ = 0;
 };
 
 }  // namespace popdist::shared

@@ -113,11 +113,12 @@ std::uint64_t Engine::offsetOf(const void* buffer) const {
 
 // ---- steps
 
-bool Engine::run(const Call& call, const Buffers& buffers, const plan::SharedPlan& plan,
-                 const reduce::FoldSpec& fold, bool streaming) {
+bool Engine::run(const Call& call, const Buffers& buffers, const Work& work) {
+  const plan::SharedPlan& plan = work.plan;
   buffers_ = buffers;
-  spec_ = fold;
-  streaming_ = streaming;
+  spec_ = work.fold;
+  streaming_ = work.streaming;
+  takeRoom(work);
   begin(call);
   const bool all_well = std::all_of(plan.steps.begin(), plan.steps.end(), [&](const SharedStep& each) {
     return each.kind == SharedStepKind::kMeet ? met_ || meet(call, buffers) : step(each);
@@ -127,16 +128,32 @@ bool Engine::run(const Call& call, const Buffers& buffers, const plan::SharedPla
   return all_well;
 }
 
+// Who is in this call has left the one before the last. Its room and that of the last one are apart, wherever
+// they lie: neither is more than a quarter of the ring.
+void Engine::takeRoom(const Work& work) {
+  eager_ = work.plan.eager;
+  if (!eager_) return;
+  const plan::StageLayout& layout = place_.layout;
+  if (ring_at_ + work.eager_bytes > layout.ring_bytes) ring_at_ = 0;
+  eager_at_ = layout.slots.slots * layout.slots.slot_bytes + ring_at_;
+  ring_at_ += (work.eager_bytes + kApartBytes - 1) / kApartBytes * kApartBytes;
+}
+
+std::byte* Engine::stageOf(int rank, const SharedStep& step) const {
+  const plan::StageShape& slots = place_.layout.slots;
+  const std::size_t slot = (chunks_ + step.chunk) % slots.slots * slots.slot_bytes;
+  return board_.stage(rank) + (eager_ ? eager_at_ : slot) + step.stage;
+}
+
 bool Engine::step(const SharedStep& step) {
-  std::byte* const own_stage = board_.stage(place_.rank, parity());
   const auto* const input = static_cast<const std::byte*>(buffers_.input);
   auto* const output = static_cast<std::byte*>(buffers_.output);
   switch (step.kind) {
     case SharedStepKind::kExport:
-      reduce::copyCached(own_stage + step.stage, input + step.input, step.bytes);
+      reduce::copyCached(stageOf(place_.rank, step), input + step.input, step.bytes);
       return true;
     case SharedStepKind::kImport:
-      copy(output + step.output, board_.stage(step.rank, parity()) + step.stage, step.bytes);
+      copy(output + step.output, stageOf(step.rank, step), step.bytes);
       return true;
     case SharedStepKind::kFetch: {
       const std::byte* const from = (step.rank == place_.rank ? input : inputOf(step.rank)) + step.input;
@@ -148,20 +165,22 @@ bool Engine::step(const SharedStep& step) {
       fold(step);
       return true;
     case SharedStepKind::kPost:
-      board_.counter(place_.rank, step.counter).store(chunks_ + step.value, std::memory_order_release);
+      board_.counter(place_.rank, step.counter)
+          .store(chunks_ + static_cast<std::uint64_t>(step.value), std::memory_order_release);
       waiter_.tell();
       return true;
     case SharedStepKind::kAwait:
-      return await(step.counter, chunks_ + step.value);
+      return await(step.counter, static_cast<std::int64_t>(chunks_) + step.value);
     case SharedStepKind::kMeet:
       return true;
   }
   return true;
 }
 
-bool Engine::await(Counter counter, std::uint64_t value) {
-  for (int rank = 0; rank < place_.ranks; ++rank) {
-    if (rank != place_.rank && !waiter_.until(board_.counter(rank, counter), value, rank)) return false;
+bool Engine::await(Counter counter, std::int64_t value) {
+  for (int rank = 0; rank < place_.ranks && value > 0; ++rank) {
+    if (rank == place_.rank) continue;
+    if (!waiter_.until(board_.counter(rank, counter), static_cast<std::uint64_t>(value), rank)) return false;
   }
   return true;
 }
@@ -174,12 +193,12 @@ void Engine::fold(const SharedStep& step) {
     if (rank == place_.rank)
       from_.push_back(static_cast<const std::byte*>(buffers_.input) + step.input);
     else
-      from_.push_back(direct ? inputOf(rank) + step.input : board_.stage(rank, parity()) + step.stage);
+      from_.push_back(direct ? inputOf(rank) + step.input : stageOf(rank, step));
     if ((step.targets & plan::kAllOutputs) != 0) to_.push_back(outputOf(rank) + step.output);
   }
   if ((step.targets & plan::kOwnOutput) != 0)
     to_.push_back(static_cast<std::byte*>(buffers_.output) + step.output);
-  if ((step.targets & plan::kOwnStage) != 0) to_.push_back(board_.stage(place_.rank, parity()) + step.stage);
+  if ((step.targets & plan::kOwnStage) != 0) to_.push_back(stageOf(place_.rank, step));
   if ((step.targets & plan::kRankOutput) != 0) to_.push_back(outputOf(step.rank) + step.output);
   reduce::FoldSpec spec = spec_;
   spec.streaming = streaming_ && direct && to_.front() != from_.front();

@@ -13,6 +13,7 @@
 
 #include "common/base/status.h"
 #include "libpopdist/src/exec/executor.h"
+#include "libpopdist/src/plan/shared_select.h"
 #include "libpopdist/src/reduce/fold.h"
 #include "libpopdist/src/shared/board.h"
 #include "libpopdist/src/shared/waiter.h"
@@ -38,6 +39,7 @@ class Engine {
     std::byte* segment = nullptr;
     std::size_t segment_bytes = 0;
     Board board;
+    plan::StageLayout layout;
     int rank = 0;
     int ranks = 1;
   };
@@ -67,9 +69,13 @@ class Engine {
   /// The same of a buffer of our own, at any time.
   bool isMapped(const void* buffer) const { return offsetOf(buffer) != kPrivate; }
 
-  /// Carries out `plan`. `fold` is for the steps that reduce.
-  bool run(const Call& call, const Buffers& buffers, const plan::SharedPlan& plan,
-           const reduce::FoldSpec& fold, bool streaming);
+  struct Work {
+    const plan::SharedPlan& plan;
+    reduce::FoldSpec fold;        ///< for the steps that reduce
+    std::size_t eager_bytes = 0;  ///< of an eager plan: the most that any rank puts into its stage
+    bool streaming = false;       ///< copies go past the caches
+  };
+  bool run(const Call& call, const Buffers& buffers, const Work& work);
 
   /// After one of the above was false. The communicator is of no use any more, and the others are told.
   exec::Failure takeFailure();
@@ -85,7 +91,9 @@ class Engine {
   bool awaitAll(const Call& call);
   bool matches(const Note& theirs, const Call& call, int rank);
   bool step(const plan::SharedStep& step);
-  bool await(plan::Counter counter, std::uint64_t value);
+  bool await(plan::Counter counter, std::int64_t value);
+  void takeRoom(const Work& work);
+  std::byte* stageOf(int rank, const plan::SharedStep& step) const;
   void fold(const plan::SharedStep& step);
   void copy(void* to, const void* from, std::size_t bytes) const;
   const std::byte* inputOf(int rank) const;
@@ -100,9 +108,12 @@ class Engine {
   std::uint64_t chunks_ = 0;  ///< of all calls so far
   bool begun_ = false;        ///< a call is under way
   bool met_ = false;          ///< in that call
+  std::size_t ring_at_ = 0;   ///< where the next eager call has its room
   Buffers buffers_;
   reduce::FoldSpec spec_;
   bool streaming_ = false;
+  bool eager_ = false;
+  std::size_t eager_at_ = 0;  ///< this call's room, from the beginning of a stage
   std::vector<const void*> from_;
   std::vector<void*> to_;
   exec::Failure mismatch_;

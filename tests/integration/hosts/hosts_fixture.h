@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <csignal>
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -14,8 +16,15 @@
 
 namespace pop::testing {
 
+/// From the cause to the job's end: 5 s to notice a silent host, 5 s of grace for the others.
+inline constexpr Milliseconds kEndLimit{10000};
+/// What a test that is not about the time itself calls silent.
+inline constexpr const char* kShortSilence = "2";
+
 class HostsTest : public ::testing::Test {
  protected:
+  using Clock = std::chrono::steady_clock;
+
   explicit HostsTest(int count = 3) : hosts(count) {}
 
   /// "h0,h1,h2"
@@ -52,6 +61,41 @@ class HostsTest : public ::testing::Test {
           left += hosts.name(host) + ": " + std::to_string(pid) + ' ' + commandLine(pid) + '\n';
     }
     return left;
+  }
+
+  /// Processes of that name on the host.
+  std::vector<pid_t> named(int host, const std::string& name) const {
+    std::vector<pid_t> found;
+    for (const pid_t pid : hosts.processesOn(host)) {
+      if (const auto stat = statOf(pid); stat && stat->name == name) found.push_back(pid);
+    }
+    return found;
+  }
+  std::vector<pid_t> agents(int host) const { return named(host, "popdist-agent"); }
+
+  void send(int signal, const std::vector<pid_t>& pids) const {
+    ASSERT_FALSE(pids.empty());
+    for (const pid_t pid : pids) ::kill(pid, signal);
+  }
+
+  /// What poprun has said on stderr, but for whom it waits, which depends on the machine's load.
+  static std::string said(const PoprunProcess& poprun) {
+    std::string text;
+    for (const std::string& line : linesOf(poprun.err())) {
+      if (!line.starts_with("poprun: waiting for ")) text += line + '\n';
+    }
+    return text;
+  }
+
+  /// poprun's exit code. It comes soon enough after `cause`.
+  int endAfter(Clock::time_point cause, PoprunProcess& poprun, Milliseconds limit = kEndLimit) const {
+    const int exit_code = poprun.wait();
+    const auto took = std::chrono::duration_cast<Milliseconds>(Clock::now() - cause);
+    EXPECT_LE(took, limit);
+    std::printf("ended %d ms after the cause, with code %d:\n%s", static_cast<int>(took.count()), exit_code,
+                poprun.err().substr(0, 1000).c_str());
+    RecordProperty("ended_after_ms", static_cast<int>(took.count()));
+    return exit_code;
   }
 
   TestHosts hosts;

@@ -93,6 +93,15 @@ TEST_F(JobByService, EndsWithItsLauncher) {
   EXPECT_EQ(leftOfJobs(Milliseconds(10000)), "");
 }
 
+TEST_F(JobByService, SaysForWhomItWaits) {
+  serveAll();
+  hosts.linkDown(1);
+  const Outcome outcome = run(jobOf("alice", {"-n", "2", "--connect-timeout", "4", "true"}));
+  EXPECT_EQ(outcome.exit_code, 125);
+  EXPECT_THAT(outcome.err, HasSubstr("poprun: waiting for 1 of 2 hosts (" + hosts.address(1) +
+                                     ": waiting for its agent's answer)\n"));
+}
+
 TEST_F(JobByService, GoesOnWhenTheUsersFileIsReadAgain) {
   serveAll("--spares 1");
   PoprunProcess poprun(longJob());

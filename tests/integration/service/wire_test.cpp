@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The agent service as clients see it that are not poprun: with tokens, wrong numbers, another version.
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/grpcpp.h>
+
 #include <ctime>
+#include <vector>
 
 #include "common/contract/version.h"
 #include "common/os/epoll_loop.h"
@@ -72,8 +76,53 @@ class ServiceWire : public ServiceTest {
     return *outcome;
   }
 
+  // grpc.health.v1.Health/Check of the whole server: its answer's bytes, or an error's words.
+  std::string healthAskedBy(const std::string& user) {
+    grpc::GenericStub stub(channelOf(user));
+    grpc::ClientContext context;
+    const grpc::Slice nothing;  // no service named: all of the server
+    const grpc::ByteBuffer request(&nothing, 1);
+    grpc::ByteBuffer reply;
+    std::optional<grpc::Status> outcome;
+    stub.UnaryCall(&context, "/grpc.health.v1.Health/Check", {}, &request, &reply,
+                   [this, &outcome](const grpc::Status& status) {
+                     loop_.post([&outcome, status] { outcome = status; });
+                   });
+    runUntil(loop_, [&outcome] { return outcome.has_value(); });
+    if (!outcome->ok()) return outcome->error_message();
+    std::vector<grpc::Slice> slices;
+    EXPECT_TRUE(reply.Dump(&slices).ok());
+    std::string bytes;
+    for (const grpc::Slice& slice : slices)
+      bytes.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
+    return bytes;
+  }
+
   os::EpollLoop loop_;
 };
+
+// HealthCheckResponse: field 1, status.
+const std::string kHealthy = "\x08\x01";
+const std::string kNotServing = "\x08\x02";
+
+TEST_F(ServiceWire, AnswersHealthChecks) {
+  serve(0);
+  EXPECT_EQ(healthAskedBy("alice"), kHealthy);
+  EXPECT_EQ(healthAskedBy("eve"), kHealthy) << "who has a certificate may ask, even one who may run nothing";
+  makeCertificates(tls() + "2");
+  giveTo("eve", tls() + "2");
+  EXPECT_THAT(healthAskedBy("eve"), HasSubstr("andshake"));
+}
+
+// A job whose agent stands still keeps a service that was told to end for some seconds.
+TEST_F(ServiceWire, IsNotHealthyOnceItIsBeingStopped) {
+  serve(0);
+  const std::unique_ptr<Client> job = start("job1");
+  ASSERT_TRUE(job->welcome);
+  ASSERT_EQ(hosts.run(0, "kill -STOP " + std::to_string(job->welcome->pid())).exit_code, 0);
+  signalService(0, "TERM");
+  EXPECT_TRUE(waitUntil([&] { return healthAskedBy("alice") == kNotServing; }, kPatience));
+}
 
 TEST_F(ServiceWire, EndsAJobForWhoHasItsTokenAndTheCertificate) {
   writeUsers(0, "alice = nobody\neve = nobody\n");

@@ -70,6 +70,30 @@ TEST_F(AgentCopy, IsMadeOnceAndUsedAgain) {
   EXPECT_THAT(third.phases[0], Contains(kCopying)) << third.problems();
 }
 
+TEST_F(AgentCopy, ANewOneRemovesThoseThatNobodyHasStartedForThreeMonths) {
+  ASSERT_EQ(hosts
+                .run(0,
+                     "d=~root/.cache/poprun; mkdir -p $d; cd $d; touch popdist-agent-new notes; "
+                     "touch -d -91days popdist-agent-old; touch -d -2days .popdist-agent.half; "
+                     "touch .popdist-agent.now; touch -d -91days others; "
+                     "touch -m -d -91days popdist-agent-used")
+                .exit_code,
+            0);
+  const auto isThere = [this](const std::string& name) {
+    return fs::exists(hosts.home(0) + "/.cache/poprun/" + name);
+  };
+  Bootstrap bootstrap(hosts, {"h0"}, {}, agent);
+  bootstrap.waitForAll();
+  ASSERT_TRUE(bootstrap.reached.contains(0)) << bootstrap.problems();
+  EXPECT_EQ(echo(bootstrap.reached.at(0).stream.get(), "hello"), "hello");
+  EXPECT_FALSE(isThere("popdist-agent-old"));
+  EXPECT_FALSE(isThere(".popdist-agent.half"));
+  for (const char* kept :
+       {"popdist-agent-new", "popdist-agent-used", ".popdist-agent.now", "notes", "others"})
+    EXPECT_TRUE(isThere(kept)) << kept;
+  EXPECT_EQ(filesIn(0, "/.cache/poprun").size(), 6U);
+}
+
 TEST_F(AgentCopy, ManyAtATimeDoNotHarmEachOther) {
   Bootstrap bootstrap(hosts, std::vector<std::string>(8, "h0"), {}, agent);
   bootstrap.waitForAll();

@@ -51,7 +51,7 @@ TEST_F(AdmissionTest, RefusesANameThatIsNotInTheFile) {
   EXPECT_EQ(refusal("eve", "job1").code(), Code::kPermissionDenied);
   EXPECT_THAT(refusal("eve", "job1").message(), HasSubstr("'eve' is not in the users file"));
   EXPECT_EQ(refusal("", "job1").code(), Code::kPermissionDenied);
-  EXPECT_EQ(admission_.numJobs(), 0);
+  EXPECT_EQ(admission_.usageOf("alice")->running, (JobLimits{}));
 }
 
 TEST_F(AdmissionTest, OfAServiceThatIsNotRootRunsItsOwnUsersJobsOnly) {
@@ -113,7 +113,19 @@ TEST_F(AdmissionTest, RefusesASecondJobOfTheSameId) {
 TEST_F(AdmissionTest, WithoutATokenToGiveAdmitsNothing) {
   Admission broken(users(), kRoot, [] { return Result<std::string>(unavailable("no random bits")); });
   EXPECT_EQ(broken.admit({"alice", "job1", 1}).status().message(), "no random bits");
-  EXPECT_EQ(broken.numJobs(), 0);
+  EXPECT_EQ(broken.usageOf("alice")->running, (JobLimits{}));
+}
+
+TEST_F(AdmissionTest, SaysWhatRunsAndMayRun) {
+  tokenOf("ci", "job1", 3);
+  tokenOf("bob", "job2", 5);  // the same Unix user by another name
+  const JobUsage usage = admission_.usageOf("ci").value();
+  EXPECT_EQ(usage.unix_user, "runner");
+  EXPECT_EQ(usage.own_running, (JobLimits{1, 3}));
+  EXPECT_EQ(usage.own_limits, (JobLimits{2, 8}));
+  EXPECT_EQ(usage.running, (JobLimits{2, 8}));
+  EXPECT_EQ(usage.limits, (JobLimits{4, 20}));
+  EXPECT_EQ(admission_.usageOf("eve").code(), Code::kPermissionDenied);
 }
 
 TEST_F(AdmissionTest, ATokenOpensItsOwnJobOnly) {
@@ -146,7 +158,7 @@ TEST_F(AdmissionTest, WhoIsTakenOutOfTheFileCannotComeBack) {
   admission_.setUsers(without);
   EXPECT_FALSE(admission_.mayContinue("alice", "job1", token).ok());
   EXPECT_EQ(refusal("alice", "job2").code(), Code::kPermissionDenied);
-  EXPECT_EQ(admission_.numJobs(), 1);
+  EXPECT_EQ(admission_.usageOf("bob")->running.jobs, 1);
 }
 
 TEST(JobToken, IsNeverTheSame) {

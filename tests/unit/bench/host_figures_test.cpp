@@ -48,6 +48,33 @@ TEST(HostGoals, HoldPoprunAgainstTheLimitOfSshAndAgainstTheFastestPeer) {
   EXPECT_FALSE(goals[1].reached());
 }
 
+TEST(HostGoals, HoldTheServiceAgainstTimes) {
+  HostFigures figures;
+  figures.times = {figure("poprun-service", false, 8, 500), figure("poprun-service", false, 32, 29),
+                   figure("poprun-service", false, 32, 131), figure("tcp-floor", false, 32, 15)};
+  figures.times[2].job_program = "8 per host";
+  const std::vector<Goal> goals = judge(figures);
+  ASSERT_EQ(goals.size(), 2U);
+  EXPECT_EQ(goals[0].text, "poprun-service, 32 hosts, 1 per host");
+  EXPECT_TRUE(goals[0].reached());
+  EXPECT_EQ(goals[1].text, "poprun-service, 32 hosts, 8 per host");
+  EXPECT_FALSE(goals[1].reached());
+}
+
+TEST(HostGoals, AreForFencesAndMemoryOfEachWayToTheHosts) {
+  HostFigures figures;
+  figures.fences = {{"poprun", 32, 128, summarize({6}), false},
+                    {"poprun-service", 32, 128, summarize({4}), true}};
+  figures.memory = {{"poprun-service", 32, 128, 15'000, 2'000, 30'000}};
+  const std::vector<Goal> goals = judge(figures);
+  ASSERT_EQ(goals.size(), 3U);
+  EXPECT_FALSE(goals[0].reached());
+  EXPECT_EQ(goals[1].text, "poprun-service, fence of 128 instances on 32 hosts");
+  EXPECT_TRUE(goals[1].reached());
+  EXPECT_TRUE(goals[1].is_noisy);
+  EXPECT_FALSE(goals[2].reached()) << "15,000 KiB are more than 15 MB";
+}
+
 TEST(HostGoals, AreNotJudgedWithoutFigures) {
   EXPECT_THAT(judge(HostFigures{}), IsEmpty());
 }

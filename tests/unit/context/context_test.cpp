@@ -187,7 +187,7 @@ std::array<int, 3> communicatorsIn(std::size_t segment_bytes) {
 // Whoever finds no room tells the others, instead of leaving them to their deadline. Of these sizes, some
 // have room for all, some for two, some for one member more.
 TEST(CreateCommunicator, FailsOnAllMembersWhenTheSharedMemoryIsFull) {
-  for (std::size_t quarter_mebibytes = 32; quarter_mebibytes < 44; ++quarter_mebibytes) {
+  for (std::size_t quarter_mebibytes = 240; quarter_mebibytes < 252; ++quarter_mebibytes) {
     const std::array<int, 3> made = communicatorsIn(quarter_mebibytes << 18);
     EXPECT_GT(made[0], 0);
     EXPECT_EQ(made[1], made[0]);

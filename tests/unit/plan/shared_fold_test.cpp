@@ -26,7 +26,8 @@ class SharedFold : public ::testing::TestWithParam<std::tuple<SharedWay, FoldGoa
 
 TEST_P(SharedFold, ReducesInOrderOfRankWithoutRaces) {
   const auto [way, goal, ranks] = GetParam();
-  const StageShape shape = smallShape(ranks);
+  const StageLayout layout = smallLayout(ranks);
+  const StageShape& shape = layout.slots;
   pop::SplitMix64 random(17);
   for (const std::size_t element_bytes : {1U, 2U, 8U}) {
     if (ranks > 5 && element_bytes != 2) continue;
@@ -38,10 +39,10 @@ TEST_P(SharedFold, ReducesInOrderOfRankWithoutRaces) {
                                 .root = static_cast<int>(random.below(static_cast<std::uint64_t>(ranks)))};
       const std::size_t exported =
           count * element_bytes * static_cast<std::size_t>(goal == FoldGoal::kReduceScatter ? ranks : 1);
-      if (way == SharedWay::kEager && exported > shape.slots * shape.slot_bytes) continue;
+      if (way == SharedWay::kEager && exported > layout.eager_bytes) continue;
       if (exported > (ranks > 9 ? 8'000 : 20'000)) continue;
-      const SharedSample sample = foldSample(way, request, shape, count % 2 == 1, random);
-      ASSERT_EQ(runSamples({sample}, ranks, shape, count), "")
+      const SharedSample sample = foldSample(way, request, layout, count % 2 == 1, random);
+      ASSERT_EQ(runSamples({sample}, ranks, layout, count), "")
           << count << " elements of " << element_bytes << " bytes";
     }
   }

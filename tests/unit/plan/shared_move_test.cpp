@@ -23,16 +23,16 @@ class SharedMove : public ::testing::TestWithParam<std::tuple<SharedWay, int>> {
 
 TEST_P(SharedMove, BringsEveryBlockToItsPlaceWithoutRaces) {
   const auto [way, ranks] = GetParam();
-  const StageShape shape = smallShape(ranks);
-  const std::size_t slot = shape.slot_bytes;
+  const StageLayout layout = smallLayout(ranks);
+  const std::size_t slot = layout.slots.slot_bytes;
   pop::SplitMix64 random(4);
   std::vector<std::size_t> sizes{0, 1, 63, 64, 65, slot - 1, slot, slot + 1, 3 * slot, 5 * slot + 5};
   if (ranks > 9) sizes = {0, 1, 65};
   for (const std::size_t most : sizes) {
     for (const auto& [name, flows] : sampleFlows(ranks, most, random)) {
-      if (way == SharedWay::kEager && leavingBytes(flows) > shape.slots * slot) continue;
-      const SharedSample sample = moveSample(way, flows, ranks, shape, random);
-      ASSERT_EQ(runSamples({sample}, ranks, shape, most), "") << name << " of " << most << " bytes";
+      if (way == SharedWay::kEager && leavingBytes(flows) > layout.eager_bytes) continue;
+      const SharedSample sample = moveSample(way, flows, ranks, layout, random);
+      ASSERT_EQ(runSamples({sample}, ranks, layout, most), "") << name << " of " << most << " bytes";
     }
   }
 }
@@ -62,10 +62,10 @@ TEST(SharedMoves, OfAnAllGatherInPlaceLeaveTheOwnBlock) {
   pop::SplitMix64 random(5);
   const Flows flows = allGatherFlows(std::vector<std::size_t>(kRanks, kBlock));
   for (const SharedWay way : {SharedWay::kEager, SharedWay::kStaged, SharedWay::kDirect}) {
-    const StageShape shape = smallShape(kRanks);
-    SharedSample sample = moveSample(way, flows, kRanks, shape, random);
+    const StageLayout layout = smallLayout(kRanks);
+    SharedSample sample = moveSample(way, flows, kRanks, layout, random);
     for (std::size_t rank = 0; rank < kRanks; ++rank) sample.parts[rank].in_place_at = rank * kBlock;
-    EXPECT_EQ(runSamples({sample}, kRanks, shape, 1), "");
+    EXPECT_EQ(runSamples({sample}, kRanks, layout, 1), "");
   }
 }
 

@@ -13,16 +13,14 @@ std::size_t at(int rank) {
 
 }  // namespace
 
-SharedPlanSimulator::SharedPlanSimulator(int ranks, StageShape shape, std::uint64_t seed)
-    : ranks_count_(at(ranks)), shape_(shape), random_(seed), ranks_(ranks_count_) {
+SharedPlanSimulator::SharedPlanSimulator(int ranks, const StageLayout& layout, std::uint64_t seed)
+    : ranks_count_(at(ranks)), layout_(layout), random_(seed), ranks_(ranks_count_) {
   for (std::size_t rank = 0; rank < ranks_count_; ++rank) {
     ranks_[rank].clock.assign(ranks_count_, 0);
     ranks_[rank].input.name = "input of rank " + std::to_string(rank);
     ranks_[rank].output.name = "output of rank " + std::to_string(rank);
-    for (Region& stage : ranks_[rank].stages) {
-      stage.name = "stage of rank " + std::to_string(rank);
-      grow(stage, shape.slots * shape.slot_bytes);
-    }
+    ranks_[rank].stage.name = "stage of rank " + std::to_string(rank);
+    grow(ranks_[rank].stage, layout.bytes());
   }
 }
 
@@ -69,6 +67,7 @@ void SharedPlanSimulator::begin(int rank) {
   write(rank, self.input, 0, part.input);
   write(rank, self.output, 0, part.output);
   if (part.in_place_at) write(rank, self.output, *part.in_place_at, part.input);
+  takeRoom(self, part);
   if (std::count_if(part.plan.steps.begin(), part.plan.steps.end(),
                     [](const SharedStep& step) { return step.kind == SharedStepKind::kMeet; }) != 1)
     fail(rank, "it does not meet once");
@@ -94,10 +93,10 @@ bool SharedPlanSimulator::tryStep(int rank, const SharedStep& step) {
   const auto [input, offset] = inputOf(rank);
   switch (step.kind) {
     case SharedStepKind::kExport:
-      move(rank, stageOf(rank, rank), step.stage, *input, offset + step.input, step.bytes);
+      move(rank, self.stage, stageOffset(rank, step), *input, offset + step.input, step.bytes);
       return true;
     case SharedStepKind::kImport:
-      move(rank, self.output, step.output, stageOf(step.rank, rank), step.stage, step.bytes);
+      move(rank, self.output, step.output, ranks_[at(step.rank)].stage, stageOffset(rank, step), step.bytes);
       return true;
     case SharedStepKind::kFetch: {
       const auto [from, from_offset] = inputOf(step.rank);
@@ -131,7 +130,9 @@ bool SharedPlanSimulator::tryMeet(int rank) {
 
 // What is learnt is what was so at the earliest post that is enough.
 bool SharedPlanSimulator::tryAwait(int rank, const SharedStep& step) {
-  const std::uint64_t value = ranks_[at(rank)].chunks + step.value;
+  const std::int64_t least = static_cast<std::int64_t>(ranks_[at(rank)].chunks) + step.value;
+  if (least <= 0) return true;
+  const auto value = static_cast<std::uint64_t>(least);
   std::vector<const Post*> enough;
   for (std::size_t other = 0; other < ranks_count_; ++other) {
     if (other == at(rank)) continue;
@@ -148,9 +149,10 @@ bool SharedPlanSimulator::tryAwait(int rank, const SharedStep& step) {
 void SharedPlanSimulator::post(int rank, const SharedStep& step) {
   Rank& self = ranks_[at(rank)];
   std::vector<Post>& posts = self.posts[static_cast<std::size_t>(step.counter)];
-  const std::uint64_t value = self.chunks + step.value;
+  const auto grown = static_cast<std::uint64_t>(step.value);
+  const std::uint64_t value = self.chunks + grown;
   if (!posts.empty() && posts.back().value >= value) fail(rank, "a counter does not grow");
-  if (step.value > partOf(rank).plan.chunks) fail(rank, "a counter grows beyond the plan's chunks");
+  if (grown > partOf(rank).plan.chunks) fail(rank, "a counter grows beyond the plan's chunks");
   posts.push_back({value, self.clock});
 }
 
@@ -161,8 +163,9 @@ void SharedPlanSimulator::fold(int rank, const SharedStep& step) {
     const int from = static_cast<int>(other);
     const auto [input, offset] = inputOf(from);
     const bool by_input = from == rank || step.kind == SharedStepKind::kFoldFrom;
-    const std::vector<std::uint8_t> next = by_input ? read(rank, *input, offset + step.input, step.bytes)
-                                                    : read(rank, stageOf(from, rank), step.stage, step.bytes);
+    const std::vector<std::uint8_t> next =
+        by_input ? read(rank, *input, offset + step.input, step.bytes)
+                 : read(rank, ranks_[other].stage, stageOffset(rank, step), step.bytes);
     if (next.size() != step.bytes) return;
     for (std::size_t i = 0; i < step.bytes; ++i) result[i] = mixed(result[i], next[i]);
   }
@@ -170,7 +173,7 @@ void SharedPlanSimulator::fold(int rank, const SharedStep& step) {
     for (Rank& other : ranks_) write(rank, other.output, step.output, result);
   }
   if ((step.targets & kOwnOutput) != 0) write(rank, self.output, step.output, result);
-  if ((step.targets & kOwnStage) != 0) write(rank, stageOf(rank, rank), step.stage, result);
+  if ((step.targets & kOwnStage) != 0) write(rank, self.stage, stageOffset(rank, step), result);
   if ((step.targets & kRankOutput) != 0) write(rank, ranks_[at(step.rank)].output, step.output, result);
 }
 
@@ -242,9 +245,18 @@ std::pair<SharedPlanSimulator::Region*, std::size_t> SharedPlanSimulator::inputO
   return place ? std::pair(&owner.output, *place) : std::pair(&owner.input, std::size_t{0});
 }
 
-// As the reader's call has it.
-SharedPlanSimulator::Region& SharedPlanSimulator::stageOf(int rank, int reader) {
-  return ranks_[at(rank)].stages[ranks_[at(reader)].call % 2];
+// As the engine does it: chunks go round in the slots, what goes at once in the ring behind them.
+std::size_t SharedPlanSimulator::stageOffset(int reader, const SharedStep& step) const {
+  const Rank& self = ranks_[at(reader)];
+  const std::size_t slot = (self.chunks + step.chunk) % layout_.slots.slots * layout_.slots.slot_bytes;
+  return (partOf(reader).plan.eager ? self.eager_at : slot) + step.stage;
+}
+
+void SharedPlanSimulator::takeRoom(Rank& rank, const SharedPart& part) const {
+  if (!part.plan.eager) return;
+  if (rank.ring_at + part.eager_bytes > layout_.ring_bytes) rank.ring_at = 0;
+  rank.eager_at = layout_.slots.slots * layout_.slots.slot_bytes + rank.ring_at;
+  rank.ring_at += (part.eager_bytes + 127) / 128 * 128;
 }
 
 const SharedPart& SharedPlanSimulator::partOf(int rank) const {

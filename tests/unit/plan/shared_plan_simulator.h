@@ -16,6 +16,7 @@
 
 #include "common/base/random.h"
 #include "libpopdist/src/plan/shared_plan.h"
+#include "libpopdist/src/plan/shared_select.h"
 
 namespace popdist::plan {
 
@@ -29,6 +30,7 @@ struct SharedPart {
   SharedPlan plan;
   std::vector<std::uint8_t> input;
   std::vector<std::uint8_t> output;  ///< as it is before the call
+  std::size_t eager_bytes = 0;       ///< of an eager plan: what any rank exports, at most
   std::optional<std::size_t>
       in_place_at{};  ///< the input is not memory of its own but lies there in the output
 };
@@ -38,7 +40,7 @@ using SharedCallParts = std::vector<SharedPart>;
 
 class SharedPlanSimulator {
  public:
-  SharedPlanSimulator(int ranks, StageShape shape, std::uint64_t seed);
+  SharedPlanSimulator(int ranks, const StageLayout& layout, std::uint64_t seed);
 
   /// Runs the calls one after the other. Each rank starts the next when it has finished one, whatever the
   /// others do; it then overwrites its buffers, as a caller may. Empty, or what went wrong.
@@ -70,10 +72,12 @@ class SharedPlanSimulator {
     std::size_t step = 0;
     bool begun = false;
     std::uint64_t chunks = 0;
+    std::size_t ring_at = 0;   ///< where the next eager call has its room
+    std::size_t eager_at = 0;  ///< this call's
     Clock clock;
     std::vector<Clock> met;  ///< of each call
     std::array<std::vector<Post>, 3> posts;
-    std::array<Region, 2> stages;
+    Region stage;
     Region input;
     Region output;
   };
@@ -97,13 +101,15 @@ class SharedPlanSimulator {
   void grow(Region& region, std::size_t bytes) const;
   /// Where a rank's input is, with what is to be added to offsets.
   std::pair<Region*, std::size_t> inputOf(int rank);
-  Region& stageOf(int rank, int reader);
+  /// Where `step` of rank `reader` finds its bytes in a stage.
+  std::size_t stageOffset(int reader, const SharedStep& step) const;
+  void takeRoom(Rank& rank, const SharedPart& part) const;
   const SharedPart& partOf(int rank) const;
   void fail(int rank, const std::string& what);
   void describeDeadlock();
 
   const std::size_t ranks_count_;
-  const StageShape shape_;
+  const StageLayout layout_;
   pop::SplitMix64 random_;
   const std::vector<SharedCallParts>* calls_ = nullptr;
   std::vector<Rank> ranks_;

@@ -32,8 +32,9 @@ inline std::vector<int> sharedGroupSizes() {
 }
 
 /// So that a few hundred bytes are many chunks.
-inline StageShape smallShape(int ranks) {
-  return {64 * static_cast<std::size_t>(ranks <= 4 ? 4 : ranks), 3};
+inline StageLayout smallLayout(int ranks) {
+  const std::size_t slot_bytes = 64 * static_cast<std::size_t>(ranks <= 4 ? 4 : ranks);
+  return {.slots = {slot_bytes, 3}, .ring_bytes = 12 * slot_bytes, .eager_bytes = 3 * slot_bytes};
 }
 
 enum class SharedWay : std::uint8_t { kEager, kStaged, kDirect };
@@ -49,7 +50,7 @@ inline SharedPlan foldPlan(SharedWay way, const FoldRequest& request, const Stag
 }
 
 /// `count` elements in all; of kReduceScatter for each rank.
-inline SharedSample foldSample(SharedWay way, FoldRequest request, const StageShape& shape, bool in_place,
+inline SharedSample foldSample(SharedWay way, FoldRequest request, const StageLayout& layout, bool in_place,
                                pop::SplitMix64& random) {
   const auto ranks = static_cast<std::size_t>(request.ranks);
   const bool scatters = request.goal == FoldGoal::kReduceScatter;
@@ -61,7 +62,8 @@ inline SharedSample foldSample(SharedWay way, FoldRequest request, const StageSh
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     request.rank = static_cast<int>(rank);
     SharedPart& part = sample.parts[rank];
-    part.plan = foldPlan(way, request, shape);
+    part.plan = foldPlan(way, request, layout.slots);
+    part.eager_bytes = whole;
     part.input = randomBytes(whole, random);
     part.output = randomBytes(share, random);
     for (std::size_t i = 0; i < whole; ++i) folded[i] = mixed(folded[i], part.input[i]);
@@ -85,7 +87,7 @@ inline SharedPlan movePlan(SharedWay way, const Flows& flows, int rank, const St
 }
 
 /// Of buffers that are as large as the flows need. What the flows are is tested by themselves.
-inline SharedSample moveSample(SharedWay way, const Flows& flows, int ranks, const StageShape& shape,
+inline SharedSample moveSample(SharedWay way, const Flows& flows, int ranks, const StageLayout& layout,
                                pop::SplitMix64& random) {
   const auto n = static_cast<std::size_t>(ranks);
   std::vector<std::size_t> in(n, 0);
@@ -98,8 +100,10 @@ inline SharedSample moveSample(SharedWay way, const Flows& flows, int ranks, con
   }
   SharedSample sample{SharedCallParts(n), std::vector<Bytes>(n)};
   for (std::size_t rank = 0; rank < n; ++rank) {
-    sample.parts[rank] = {movePlan(way, flows, static_cast<int>(rank), shape), randomBytes(in[rank], random),
-                          randomBytes(out[rank], random)};
+    sample.parts[rank] = {.plan = movePlan(way, flows, static_cast<int>(rank), layout.slots),
+                          .input = randomBytes(in[rank], random),
+                          .output = randomBytes(out[rank], random),
+                          .eager_bytes = *std::max_element(in.begin(), in.end())};
     sample.expected[rank] = sample.parts[rank].output;
   }
   for (const Flow& flow : flows) {
@@ -137,11 +141,11 @@ inline std::vector<std::pair<std::string, Flows>> sampleFlows(int ranks, std::si
 }
 
 /// Runs the samples back to back; empty, or what is wrong.
-inline std::string runSamples(const std::vector<SharedSample>& samples, int ranks, const StageShape& shape,
+inline std::string runSamples(const std::vector<SharedSample>& samples, int ranks, const StageLayout& layout,
                               std::uint64_t seed) {
   std::vector<SharedCallParts> calls;
   for (const SharedSample& sample : samples) calls.push_back(sample.parts);
-  SharedPlanSimulator simulator(ranks, shape, seed);
+  SharedPlanSimulator simulator(ranks, layout, seed);
   if (std::string error = simulator.run(calls); !error.empty()) return error;
   for (std::size_t call = 0; call < samples.size(); ++call) {
     for (std::size_t rank = 0; rank < samples[call].expected.size(); ++rank) {

@@ -12,33 +12,33 @@
 namespace popdist::plan {
 namespace {
 
-SharedSample randomSample(int ranks, const StageShape& shape, pop::SplitMix64& random) {
+SharedSample randomSample(int ranks, const StageLayout& layout, pop::SplitMix64& random) {
   const auto way = static_cast<SharedWay>(random.below(3));
-  const std::size_t room = shape.slots * shape.slot_bytes / static_cast<std::size_t>(ranks);
+  const std::size_t room = layout.eager_bytes / static_cast<std::size_t>(ranks);
   const std::size_t count =
-      random.below(way == SharedWay::kEager ? room : 2 * shape.slots * shape.slot_bytes);
+      random.below(way == SharedWay::kEager ? room : 2 * layout.slots.slots * layout.slots.slot_bytes);
   if (random.below(2) == 0) {
     return foldSample(way,
                       {.goal = static_cast<FoldGoal>(random.below(3)),
                        .ranks = ranks,
                        .count = count,
                        .root = static_cast<int>(random.below(static_cast<std::uint64_t>(ranks)))},
-                      shape, random.below(2) == 0, random);
+                      layout, random.below(2) == 0, random);
   }
   const auto flows = sampleFlows(ranks, count, random);
-  return moveSample(way, flows[random.below(flows.size())].second, ranks, shape, random);
+  return moveSample(way, flows[random.below(flows.size())].second, ranks, layout, random);
 }
 
 class SharedSequence : public ::testing::TestWithParam<int> {};
 
 TEST_P(SharedSequence, OfAnyPlansHasNoRaces) {
   const int ranks = GetParam();
-  const StageShape shape{256, 3};
+  const StageLayout layout = smallLayout(3);
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
     pop::SplitMix64 random(seed);
     std::vector<SharedSample> samples;
-    for (int call = 0; call < 6; ++call) samples.push_back(randomSample(ranks, shape, random));
-    ASSERT_EQ(runSamples(samples, ranks, shape, seed), "") << "seed " << seed;
+    for (int call = 0; call < 10; ++call) samples.push_back(randomSample(ranks, layout, random));
+    ASSERT_EQ(runSamples(samples, ranks, layout, seed), "") << "seed " << seed;
   }
 }
 
@@ -48,15 +48,15 @@ INSTANTIATE_TEST_SUITE_P(Ranks, SharedSequence, ::testing::Values(1, 2, 3, 4),
 // That the simulator sees what it is there for.
 
 std::string errorWithout(SharedStepKind kind, Counter counter, FoldGoal goal) {
-  const StageShape shape{256, 3};
+  const StageLayout layout = smallLayout(3);
   pop::SplitMix64 random(1);
   SharedSample sample =
-      foldSample(SharedWay::kStaged, {.goal = goal, .ranks = 3, .count = 2000}, shape, false, random);
+      foldSample(SharedWay::kStaged, {.goal = goal, .ranks = 3, .count = 2000}, layout, false, random);
   for (SharedPart& part : sample.parts) {
     std::erase_if(part.plan.steps,
                   [&](const SharedStep& step) { return step.kind == kind && step.counter == counter; });
   }
-  return runSamples({sample}, 3, shape, 1);
+  return runSamples({sample}, 3, layout, 1);
 }
 
 using ::testing::HasSubstr;
@@ -76,11 +76,11 @@ TEST(SharedPlanSimulator, FindsAMissingPost) {
 }
 
 TEST(SharedPlanSimulator, FindsAMissingParting) {
-  const StageShape shape{256, 3};
+  const StageLayout layout = smallLayout(3);
   pop::SplitMix64 random(1);
-  SharedSample sample = foldSample(SharedWay::kDirect, {.ranks = 2, .count = 100}, shape, false, random);
+  SharedSample sample = foldSample(SharedWay::kDirect, {.ranks = 2, .count = 100}, layout, false, random);
   sample.parts[0].plan.steps.pop_back();
-  EXPECT_THAT(runSamples({sample}, 2, shape, 1), HasSubstr("may "));
+  EXPECT_THAT(runSamples({sample}, 2, layout, 1), HasSubstr("may "));
 }
 
 }  // namespace

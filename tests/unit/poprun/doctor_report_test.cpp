@@ -50,6 +50,32 @@ TEST(DoctorReport, HasALineForEachHostThatIsFine) {
             "trip 0.4 ms, clock -0.1 s, 8 CPUs in 2 memory nodes\n");
 }
 
+ServiceFindings service() {
+  return {.version = "1.2",
+          .user = "runner",
+          .own_running = {1, 2},
+          .own_limits = {4, 0},
+          .running = {3, 9},
+          .limits = {16, 1024}};
+}
+
+TEST(DoctorReport, SaysWhatTheServiceOfAHostRunsAndAllows) {
+  HostFindings host = fineHost("h0", "10.0.0.1");
+  host.service = service();
+  EXPECT_THAT(doctorReport({host}, "here", "1.2").text,
+              HasSubstr("in 1 memory node, by its service as runner, where you run 1 of 4 jobs with 2 "
+                        "instances, and all together 3 of 16 jobs with 9 of 1024 instances\n"));
+}
+
+TEST(DoctorReport, ANewProgramNeedsAServiceThatIsRestarted) {
+  HostFindings host = fineHost("h0", "10.0.0.1");
+  host.service = service();
+  host.service->version = "1.1";
+  EXPECT_EQ(problemOf(host),
+            "h0: agent: the agent service there is still 1.1, the agents that it starts are 1.2; have it "
+            "restarted (systemctl restart popdist-agent)");
+}
+
 TEST(DoctorReport, NamesAHostThatCannotBeUsedOnce) {
   HostFindings host = fineHost("h7", "");
   host.reached = unavailable("host h7: connecting: Connection refused");

@@ -40,5 +40,13 @@ TEST(ConnectErrors, KeepWhatIsNotKnownAndWhatTheServiceSays) {
   EXPECT_EQ(denied.message(), "the agent service at h7, port 7571: not you");
 }
 
+TEST(ExplainLoss, SaysWhatBefellAConnectionAndLeavesWhatTheServiceSays) {
+  EXPECT_EQ(explainLoss(unavailable("Socket closed")).message(), "the connection was closed");
+  EXPECT_EQ(explainLoss(unavailable("Connection reset by peer")).message(), "the connection was closed");
+  EXPECT_EQ(explainLoss(unavailable("the agent service there was stopped")).message(),
+            "the agent service there was stopped");
+  EXPECT_EQ(explainLoss({Code::kCancelled, "Socket closed"}).message(), "Socket closed");
+}
+
 }  // namespace
 }  // namespace pop::rpc

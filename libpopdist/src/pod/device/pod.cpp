@@ -80,7 +80,8 @@ class Pod::Impl {
       : layout(layoutOf(context)),
         first_replica(context.replicaIndexOffset()),
         local_replicas(context.numLocalReplicas()),
-        group_(context::Group::create(context.impl().surroundings, instanceOfReplica(context))) {}
+        group_(context::Group::create(context.impl().surroundings, instanceOfReplica(context),
+                                      context::Way::kMessages)) {}
 
   void allReduce(std::span<void* const> tensors, std::size_t count, Type type) {
     constexpr const char* kName = "Pod::allReduceSum";

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// What befalls a job that runs by way of the agent service.
+#include "tests/integration/service/service_fixture.h"
+
+namespace pop::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+using ::testing::StartsWith;
+
+class ServiceFaults : public ServiceTest {
+ protected:
+  ServiceFaults() : ServiceTest(3) { serveAll(); }
+
+  /// One instance on each host, all waiting for ever.
+  PoprunSetup waitingJob(std::vector<std::string> options = {}) const {
+    options.insert(options.begin(), {"-n", std::to_string(hosts.count())});
+    return jobOf("alice", std::move(options), {"wait"});
+  }
+  std::string lost(int host, const std::string& why) const {
+    return "poprun: host " + hosts.address(host) + " was lost: " + why +
+           "; the other 2 instances were stopped\n";
+  }
+  /// Agents of jobs: all but the service itself.
+  std::vector<pid_t> jobAgents(int host) const {
+    std::vector<pid_t> found;
+    for (const pid_t pid : agents(host)) {
+      if (fileText("/proc/" + std::to_string(pid) + "/cmdline").find("--stdio") != std::string::npos)
+        found.push_back(pid);
+    }
+    return found;
+  }
+  /// The services have noticed it, too: the same user's next job runs.
+  void expectNextJobRuns() const {
+    const Outcome next = run(jobOf("alice", {"-n", "3", "--tag-output", "no", "echo", "again"}));
+    EXPECT_EQ(next.exit_code, 0) << next.err;
+    EXPECT_EQ(next.out, "again\nagain\nagain\n");
+  }
+};
+
+TEST_F(ServiceFaults, TheAgentBehindTheServiceIsKilled) {
+  PoprunProcess poprun(waitingJob());
+  ASSERT_EQ(poprun.waitReady(3).size(), 3U) << poprun.err();
+  const auto cause = Clock::now();
+  send(SIGKILL, jobAgents(1));
+  EXPECT_EQ(endAfter(cause, poprun), 125);
+  EXPECT_THAT(said(poprun), StartsWith("poprun: host " + hosts.address(1) +
+                                       " was lost: the popdist-agent there was killed (it said: entering /"));
+  EXPECT_EQ(leftOfJobs(), "");
+  expectNextJobRuns();
+}
+
+TEST_F(ServiceFaults, TheKeeperBehindTheServiceIsKilled) {
+  PoprunProcess poprun(waitingJob());
+  ASSERT_EQ(poprun.waitReady(3).size(), 3U) << poprun.err();
+  const auto cause = Clock::now();
+  send(SIGKILL, named(1, "pop-keeper"));
+  EXPECT_EQ(endAfter(cause, poprun), 125);
+  EXPECT_THAT(said(poprun), HasSubstr("was lost: the keeper process, which holds all instances, was killed; "
+                                      "the other 2 instances were stopped"));
+  EXPECT_EQ(leftOfJobs(), "");
+  expectNextJobRuns();
+}
+
+TEST_F(ServiceFaults, TheAgentBehindTheServiceStandsStill) {
+  PoprunProcess poprun(waitingJob({"--host-silence", kShortSilence}));
+  ASSERT_EQ(poprun.waitReady(3).size(), 3U) << poprun.err();
+  const auto cause = Clock::now();
+  send(SIGSTOP, jobAgents(1));
+  EXPECT_EQ(endAfter(cause, poprun), 125);
+  EXPECT_EQ(said(poprun), lost(1, "nothing was heard for 2 s (--host-silence)"));
+  EXPECT_EQ(leftOfJobs(Milliseconds(10000)), "");
+  expectNextJobRuns();
+}
+
+TEST_F(ServiceFaults, TheServiceIsKilled) {
+  PoprunProcess poprun(waitingJob());
+  ASSERT_EQ(poprun.waitReady(3).size(), 3U) << poprun.err();
+  const auto cause = Clock::now();
+  signalService(1, "KILL");
+  EXPECT_EQ(endAfter(cause, poprun), 125);
+  EXPECT_EQ(said(poprun), lost(1, "the connection was closed"));
+  EXPECT_EQ(leftOfJobs(), "");
+}
+
+TEST_F(ServiceFaults, TheServiceStandsStill) {
+  PoprunProcess poprun(waitingJob({"--host-silence", kShortSilence}));
+  ASSERT_EQ(poprun.waitReady(3).size(), 3U) << poprun.err();
+  const auto cause = Clock::now();
+  signalService(1, "STOP");
+  EXPECT_EQ(endAfter(cause, poprun), 125);
+  EXPECT_EQ(said(poprun), lost(1, "nothing was heard for 2 s (--host-silence)"));
+  EXPECT_TRUE(waitUntil([&] { return named(1, "pop_test_child").empty(); }, Milliseconds(3000)))
+      << "the agent behind the service hears nothing either";
+  signalService(1, "CONT");
+  EXPECT_EQ(leftOfJobs(), "");
+  expectNextJobRuns();
+}
+
+TEST_F(ServiceFaults, AHostIsCutOff) {
+  PoprunProcess poprun(waitingJob());  // with the usual silence
+  ASSERT_EQ(poprun.waitReady(3).size(), 3U) << poprun.err();
+  const auto cause = Clock::now();
+  hosts.linkDown(1);
+  EXPECT_EQ(endAfter(cause, poprun), 125);
+  EXPECT_EQ(poprun.err(), lost(1, "nothing was heard for 5 s (--host-silence)"));
+  EXPECT_EQ(leftOfJobs(Milliseconds(3000)), "") << "while it is cut off";
+  hosts.linkUp(1);
+  expectNextJobRuns();
+}
+
+TEST_F(ServiceFaults, AHostIsCutOffAndTheJobStartsAgainWithoutIt) {
+  PoprunProcess poprun(
+      waitingJob({"-n", "6", "--host-silence", kShortSilence, "--max-restarts", "1", "--min-hosts", "2"}));
+  ASSERT_EQ(poprun.waitReady(6).size(), 6U) << poprun.err();
+  hosts.linkDown(1);
+  ASSERT_TRUE(poprun.waitFor([&] { return said(poprun).find("starts again") != std::string::npos; }));
+  ASSERT_TRUE(poprun.waitFor([&] { return named(0, "pop_test_child").size() == 3; })) << poprun.err();
+  EXPECT_THAT(said(poprun),
+              MatchesRegex(".*nothing was heard for 2 s .*; the other 4 instances were stopped; "
+                           "the job starts again \\(restart 1 of 1\\)\n"));
+  poprun.signal(SIGINT);
+  EXPECT_EQ(poprun.wait(), 130);
+  EXPECT_EQ(leftOfJobs(Milliseconds(3000)), "");
+}
+
+TEST_F(ServiceFaults, TheLauncherIsKilled) {
+  PoprunProcess poprun(waitingJob());
+  ASSERT_EQ(poprun.waitReady(3).size(), 3U) << poprun.err();
+  const auto cause = Clock::now();
+  poprun.signal(SIGKILL);
+  EXPECT_EQ(leftOfJobs(), "");
+  EXPECT_EQ(endAfter(cause, poprun), -SIGKILL);
+  expectNextJobRuns();
+}
+
+}  // namespace
+}  // namespace pop::testing
