@@ -13,7 +13,7 @@
 //                 all members and from run to run with the same members on as many hosts.
 //   Memory        any, at any address. On one host buffers of buffer.hpp are several times as fast. Besides
 //   at
-//                 most 4 MiB of the host's shared memory for each member, calls take none.
+//                 most 8 MiB of the host's shared memory for each member, calls take none.
 //   Errors        popdist_error. kUnavailable: a member has ended (peer() is its instance index);
 //                 kDeadlineExceeded: CallOptions::timeout; kFailedPrecondition: a member does not match. The
 //                 others learn of it within a second. Buffers then hold anything, and every further call on
