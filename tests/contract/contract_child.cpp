@@ -26,7 +26,8 @@ std::int64_t now() {
   return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-int runSequence(Context& context, std::uint64_t calls) {
+int runSequence(Context& context, std::uint64_t calls) try {
+  context.setTimeout(std::chrono::seconds(10));  // who waits for whom is said long before the test gives up
   const int ranks = context.world().size();
   for (std::uint64_t call = 0; call < calls; ++call) {
     const Case tested = randomCase(call, ranks, 600'000 / static_cast<std::size_t>(ranks));
@@ -37,6 +38,9 @@ int runSequence(Context& context, std::uint64_t calls) {
     return 1;
   }
   return 0;
+} catch (const popdist::popdist_error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
 }
 
 // SIGKILL from the kernel, in the middle of whatever this process does then.

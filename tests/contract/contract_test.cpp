@@ -3,7 +3,9 @@
 // type, operator, count, root and kind of memory. Ranks are threads.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
+#include <span>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -28,17 +30,22 @@ class Contract : public ::testing::TestWithParam<std::tuple<Way, int>> {
   const Way& way() const { return std::get<0>(GetParam()); }
   int ranks() const { return std::get<1>(GetParam()); }
 
-  /// Runs the cases that the way supports on all ranks, one after the other.
-  void run(std::vector<Case> cases, Memory memory, bool unaligned) const {
+  /// Runs the cases that the way supports on all ranks, one after the other; a few in each group, so that
+  /// each group is done long before its deadline on a busy machine.
+  void run(std::vector<Case> cases, Memory memory, bool unaligned, std::size_t at_once = 40) const {
     std::erase_if(cases, [&](const Case& tested) { return !way().supports(tested); });
     for (Case& tested : cases) tested.exact = !way().in_rank_order;
     const WayTaken taken(way());
-    ThreadGroup group(ranks());
-    group.run([&](Context& context) {
-      for (const Case& tested : cases)
-        ASSERT_EQ(runCase(context, context.world(), tested, memory, unaligned), "")
-            << popdist::contract::nameOf(memory);
-    });
+    for (std::size_t begin = 0; begin < cases.size(); begin += at_once) {
+      const std::span<const Case> some =
+          std::span(cases).subspan(begin, std::min(at_once, cases.size() - begin));
+      ThreadGroup group(ranks());
+      group.run([&](Context& context) {
+        for (const Case& tested : some)
+          ASSERT_EQ(runCase(context, context.world(), tested, memory, unaligned), "")
+              << popdist::contract::nameOf(memory);
+      });
+    }
   }
 };
 
@@ -88,7 +95,7 @@ TEST_P(Contract, HoldsForCountsBeyondAllStages) {
     const std::size_t count = 1'100'003 / static_cast<std::size_t>(one_block ? 1 : ranks());
     cases.push_back({.operation = operation, .type = Type::kBfloat16, .count = count, .root = 0, .seed = 3});
   }
-  for (const Memory memory : {Memory::kPrivate, Memory::kShared}) run(cases, memory, false);
+  for (const Memory memory : {Memory::kPrivate, Memory::kShared}) run(cases, memory, false, 1);
 }
 
 TEST_P(Contract, HoldsForEveryRoot) {
@@ -108,12 +115,14 @@ TEST_P(Contract, HoldsInPlaceAndUnalignedInAnyMemory) {
   for (const Operation operation : kOperations) {
     for (const Type type : {Type::kInt8, Type::kHalf, Type::kDouble}) {
       for (const std::size_t count : {5U, 777U, 20'003U}) {
+        if (count > 1000 && type != Type::kDouble) continue;
         for (const bool in_place : {false, true}) {
+          if (in_place && !canBeInPlace(operation)) continue;
           cases.push_back({.operation = operation,
                            .type = type,
                            .count = count,
                            .root = 0,
-                           .in_place = in_place && canBeInPlace(operation),
+                           .in_place = in_place,
                            .seed = cases.size()});
         }
       }
@@ -140,7 +149,7 @@ TEST_P(Contract, HoldsForCountsThatDifferBetweenRanks) {
 
 // Calls back to back, some ranks ahead of others.
 TEST_P(Contract, HoldsForAnySequenceOfCalls) {
-  constexpr int kCalls = 150;
+  constexpr int kCalls = 100;
   const WayTaken taken(way());
   ThreadGroup group(ranks());
   group.run([&](Context& context) {

@@ -15,7 +15,7 @@ class ContractOfProcesses : public ::testing::TestWithParam<std::tuple<Way, int>
 TEST_P(ContractOfProcesses, HoldsForAnySequenceOfCalls) {
   const auto& [way, ranks] = GetParam();
   const pop::testing::Outcome outcome = pop::testing::run(
-      {.options = {"--num-instances", std::to_string(ranks), CONTRACT_CHILD_PATH, "sequence", "200"},
+      {.options = {"--num-instances", std::to_string(ranks), CONTRACT_CHILD_PATH, "sequence", "100"},
        .environment = way.environment});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(outcome.err, "");
