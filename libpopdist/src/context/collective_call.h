@@ -23,6 +23,7 @@ struct CollectiveCall {
   Type type = Type::kUint8;
   Operator op = Operator::kSum;
   int root = 0;
+  bool ragged = false;                         ///< with counts of each rank
   std::span<const std::size_t> counts{};       ///< ragged all-gather: of each rank; all-to-all: to each rank
   std::span<const std::size_t> recv_counts{};  ///< ragged all-to-all: from each rank
   std::string_view tensor{};

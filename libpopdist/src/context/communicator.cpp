@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "popdist/communicator.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <numeric>
 #include <vector>
 
 #include "libpopdist/src/context/context_impl.h"
 #include "libpopdist/src/plan/message_moves.h"
+#include "libpopdist/src/reduce/fold.h"
 #include "popdist/error.hpp"
 
 namespace popdist {
@@ -27,6 +30,7 @@ bool reduces(Operation operation) {
 
 void Communicator::Impl::run(CollectiveCall call, const CallOptions& options) {
   if (!isPlain(call)) check(call);
+  if (call.ragged) placeInput(call);
   call.tensor = options.tensor;
   call.timeout = options.timeout ? checkedTimeout(call, *options.timeout) : group_->timeout();
   if (group_->isShared()) return group_->runShared(call);
@@ -39,7 +43,7 @@ bool Communicator::Impl::isPlain(const CollectiveCall& call) const {
   constexpr std::size_t kPlainCount = std::size_t{1} << 32;
   if (call.operation == Operation::kBarrier) return true;
   return call.count < kPlainCount && call.input != nullptr && call.output != nullptr &&
-         static_cast<unsigned>(call.root) < static_cast<unsigned>(size()) && call.counts.data() == nullptr &&
+         static_cast<unsigned>(call.root) < static_cast<unsigned>(size()) && !call.ragged &&
          supports(reduces(call.operation) ? call.op : Operator::kMin, call.type);
 }
 
@@ -55,12 +59,13 @@ void Communicator::Impl::check(const CollectiveCall& call) const {
     refuse(name, std::to_string(call.count) + " elements for each of " + std::to_string(size()) +
                      " ranks exceed any memory");
   }
-  checkCounts(name, call.counts, call.type);
-  checkCounts(name, call.recv_counts, call.type);
+  if (call.ragged) checkCounts(name, call.counts, call.type);
+  if (call.ragged && call.operation == Operation::kAllToAll) checkCounts(name, call.recv_counts, call.type);
   checkBuffers(call);
 }
 
 void Communicator::Impl::checkBuffers(const CollectiveCall& call) const {
+  if (call.ragged) return checkRaggedBuffers(call);
   if (call.count == 0 || call.operation == Operation::kBarrier) return;
   const bool is_root = rank() == call.root;
   const bool gives = call.operation != Operation::kScatter || is_root;
@@ -70,8 +75,26 @@ void Communicator::Impl::checkBuffers(const CollectiveCall& call) const {
     refuse(nameOf(call.operation), "a buffer is a null pointer");
 }
 
+void Communicator::Impl::checkRaggedBuffers(const CollectiveCall& call) const {
+  const auto any = [](std::span<const std::size_t> counts) {
+    return std::any_of(counts.begin(), counts.end(), [](std::size_t count) { return count > 0; });
+  };
+  const bool gathers = call.operation == Operation::kAllGather;
+  const bool gives = !gathers && any(call.counts);  // a gather may find its block in the output
+  const bool takes = any(gathers ? call.counts : call.recv_counts);
+  if ((gives && call.input == nullptr) || (takes && call.output == nullptr))
+    refuse(nameOf(call.operation), "a buffer is a null pointer");
+}
+
+// Of an all-gather whose block is in place.
+void Communicator::Impl::placeInput(CollectiveCall& call) const {
+  if (call.operation != Operation::kAllGather || call.input != nullptr || call.output == nullptr) return;
+  const std::size_t before =
+      std::accumulate(call.counts.begin(), call.counts.begin() + rank(), std::size_t{0});
+  call.input = static_cast<std::byte*>(call.output) + before * sizeOf(call.type);
+}
+
 void Communicator::Impl::checkCounts(const char* name, std::span<const std::size_t> counts, Type type) const {
-  if (counts.data() == nullptr) return;
   if (counts.size() != static_cast<std::size_t>(size())) {
     refuse(name,
            "there are " + std::to_string(counts.size()) + " counts for " + std::to_string(size()) + " ranks");
@@ -86,17 +109,22 @@ void Communicator::Impl::checkCounts(const char* name, std::span<const std::size
 std::chrono::milliseconds Communicator::Impl::checkedTimeout(const CollectiveCall& call,
                                                              std::chrono::milliseconds timeout) const {
   if (timeout.count() < 1) refuse(nameOf(call.operation), "the timeout must be at least a millisecond");
-  return timeout;
+  return std::min(timeout, context::kLongestTimeout);
 }
 
 void Communicator::Impl::runByMessages(CollectiveCall call) {
-  if (call.operation == Operation::kAllToAll && call.counts.data() != nullptr) checkCountsOfAll(call);
+  if (call.operation == Operation::kAllToAll && call.ragged) checkCountsOfAll(call);
   const std::uint8_t token = 0;
   std::uint8_t ignored = 0;
   if (call.operation == Operation::kBarrier) {
     call.input = &token;
     call.output = &ignored;
     call.count = 1;
+  }
+  // There are no partial results to reduce, but squares and the like to make.
+  if (size() == 1 && reduces(call.operation)) {
+    reduce::fold({.op = call.op, .type = call.type}, {&call.output, 1}, {&call.input, 1}, call.count);
+    return;
   }
   // The plans of all-reduces work in place.
   if (call.operation == Operation::kAllReduce && call.input != call.output && call.count > 0)
@@ -105,7 +133,7 @@ void Communicator::Impl::runByMessages(CollectiveCall call) {
 }
 
 plan::Plan Communicator::Impl::planByMessages(const CollectiveCall& call) const {
-  if (call.counts.data() == nullptr) {
+  if (!call.ragged) {
     return plan::planCollective({.operation = call.operation,
                                  .rank = rank(),
                                  .ranks = size(),
@@ -219,12 +247,12 @@ void Communicator::allGather(const void* in, void* out, std::size_t count, Type 
 
 void Communicator::allGather(const void* in, void* out, std::span<const std::size_t> counts, Type type,
                              const CallOptions& options) {
-  if (in == nullptr && counts.size() == static_cast<std::size_t>(size())) {
-    const std::size_t before =
-        std::accumulate(counts.begin(), counts.begin() + rank(), std::size_t{0}) * sizeOf(type);
-    in = static_cast<std::byte*>(out) + before;
-  }
-  impl_->run({.operation = Operation::kAllGather, .input = in, .output = out, .type = type, .counts = counts},
+  impl_->run({.operation = Operation::kAllGather,
+              .input = in,
+              .output = out,
+              .type = type,
+              .ragged = true,
+              .counts = counts},
              options);
 }
 
@@ -272,6 +300,7 @@ void Communicator::allToAll(const void* in, std::span<const std::size_t> send_co
               .input = in,
               .output = out,
               .type = type,
+              .ragged = true,
               .counts = send_counts,
               .recv_counts = recv_counts},
              options);

@@ -106,8 +106,7 @@ void Context::setTimeout(std::chrono::milliseconds timeout) {
     throw popdist_error(ErrorCode::kInvalidArgument,
                         "Context::setTimeout: the timeout must be at least a millisecond");
   }
-  // What the wire carries; 24 days are as good as for ever.
-  impl_->surroundings.timeout_ms = std::min<std::chrono::milliseconds::rep>(timeout.count(), INT32_MAX);
+  impl_->surroundings.timeout_ms = std::min(timeout, context::kLongestTimeout).count();
 }
 
 std::chrono::milliseconds Context::timeout() const {

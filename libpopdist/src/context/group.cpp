@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -138,10 +139,23 @@ std::vector<std::string> collectAddresses(Surroundings& surroundings, const std:
   return addresses;
 }
 
-// For tests, and for whoever knows better.
-std::optional<plan::SharedAlgorithm> forcedAlgorithm() {
+// For tests, and for whoever knows better. All instances must be told the same.
+struct Forced {
+  bool messages = false;  ///< as if no memory were shared
+  std::optional<plan::SharedAlgorithm> algorithm;
+};
+
+Forced forcedByEnvironment() {
   const char* const name = std::getenv("POPDIST_SHARED_ALGORITHM");
-  return name == nullptr ? std::nullopt : plan::sharedAlgorithmNamed(name);
+  if (name == nullptr || *name == '\0') return {};
+  if (name == std::string_view("messages")) return {.messages = true, .algorithm = {}};
+  const std::optional<plan::SharedAlgorithm> algorithm = plan::sharedAlgorithmNamed(name);
+  if (!algorithm) {
+    throwIfFailed({pop::invalidArgument("POPDIST_SHARED_ALGORITHM=" + pop::inQuotes(name) +
+                                        " is none of eager, staged, direct, messages")},
+                  kCreate);
+  }
+  return {.messages = false, .algorithm = algorithm};
 }
 
 bool allShareMemory(const Surroundings& surroundings, const std::vector<int>& instance_of_rank) {
@@ -195,13 +209,15 @@ Group::Group(Surroundings& surroundings, std::vector<int> instance_of_rank, std:
       monitor_(std::make_unique<ObituaryMonitor>(surroundings.link->segment().header(), instance_of_rank_)) {}
 
 std::unique_ptr<Group> Group::create(Surroundings& surroundings, std::vector<int> instance_of_rank, Way way) {
+  const Forced forced = forcedByEnvironment();
   Link& link = *surroundings.link;
   const int number = surroundings.groups_created++;
   const std::string prefix = "popdist/group/" + std::to_string(number) + '/';
   const int ranks = static_cast<int>(instance_of_rank.size());
   std::vector<int> local_ranks = ranksOf(surroundings.instance_index, instance_of_rank);
 
-  const bool shares = way == Way::kSharedMemory && allShareMemory(surroundings, instance_of_rank);
+  const bool shares =
+      way == Way::kSharedMemory && !forced.messages && allShareMemory(surroundings, instance_of_rank);
   std::unique_ptr<transport::Connections> connections;
   pop::Status failure;
   if (!local_ranks.empty() && !shares) {
@@ -219,11 +235,11 @@ std::unique_ptr<Group> Group::create(Surroundings& surroundings, std::vector<int
 
   std::unique_ptr<Group> group(new Group(surroundings, std::move(instance_of_rank), std::move(local_ranks)));
   group->connections_ = std::move(connections);
-  if (shares) group->joinBoard(collectBoard(surroundings, prefix));
+  if (shares) group->joinBoard(collectBoard(surroundings, prefix), forced.algorithm);
   return group;
 }
 
-void Group::joinBoard(std::size_t offset) {
+void Group::joinBoard(std::size_t offset, std::optional<plan::SharedAlgorithm> forced) {
   const transport::SegmentView segment = surroundings_.link->segment();
   const plan::StageLayout layout = plan::stageLayoutFor(size());
   shared_ = std::make_unique<SharedCalls>(
@@ -233,7 +249,7 @@ void Group::joinBoard(std::size_t offset) {
                             .layout = layout,
                             .rank = local_ranks_.front(),
                             .ranks = size()},
-      *monitor_, a_core_each_, forcedAlgorithm());
+      *monitor_, a_core_each_, forced);
 }
 
 void Group::run(exec::Call call, std::span<const Part> parts, std::chrono::milliseconds timeout) {

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -19,6 +20,9 @@
 #include "libpopdist/src/transport/connections.h"
 
 namespace popdist::context {
+
+/// What the wire carries, and what can be added to any time; 24 days are as good as for ever.
+inline constexpr std::chrono::milliseconds kLongestTimeout{INT32_MAX};
 
 /// Shared by everything that belongs to one context.
 struct Surroundings {
@@ -95,7 +99,7 @@ class Group {
  private:
   exec::Failure execute(const exec::Call& call, std::span<const Part> parts,
                         std::chrono::milliseconds timeout);
-  void joinBoard(std::size_t offset);
+  void joinBoard(std::size_t offset, std::optional<plan::SharedAlgorithm> forced);
   [[noreturn]] void refuse(const char* operation) const;
   Group(Surroundings& surroundings, std::vector<int> instance_of_rank, std::vector<int> local_ranks);
 

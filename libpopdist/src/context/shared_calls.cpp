@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <new>
 #include <numeric>
 #include <utility>
 
@@ -37,13 +38,12 @@ bool fitsNotes(Operation operation) {
 }
 
 shared::Call sharedCallOf(const CollectiveCall& call) {
-  const bool ragged = !call.counts.empty();
-  const CallKey key{call.operation, call.type, call.op, ragged, call.root};
-  const bool agreed = ragged && call.operation != Operation::kAllToAll;  // there, each rank has its own
+  const CallKey key{call.operation, call.type, call.op, call.ragged, call.root};
+  const bool agreed = call.ragged && call.operation != Operation::kAllToAll;  // there, each rank has its own
   return {.what = key.packed(),
-          .count = !ragged  ? call.count
-                   : agreed ? digestOf(call.counts)
-                            : 0,
+          .count = !call.ragged ? call.count
+                   : agreed     ? digestOf(call.counts)
+                                : 0,
           .tensor = call.tensor,
           .timeout = call.timeout};
 }
@@ -58,14 +58,17 @@ SharedCalls::SharedCalls(shared::Engine::Place place, exec::PeerMonitor& monitor
       forced_(forced),
       engine_(place, monitor, a_core_each, describeCall) {}
 
-bool SharedCalls::run(const CollectiveCall& call) {
+bool SharedCalls::run(const CollectiveCall& call) try {
   const shared::Call shared = sharedCallOf(call);
   const std::size_t bytes = call.count * sizeOf(call.type);
-  if (bytes <= shared::kInlineBytes && fitsNotes(call.operation) && call.counts.empty()) {
+  if (bytes <= shared::kInlineBytes && fitsNotes(call.operation) && !call.ragged) {
     return runInline(call, shared);
   }
-  if (call.operation == Operation::kAllToAll && !call.counts.empty() && !tellCounts(call)) return false;
+  if (call.operation == Operation::kAllToAll && call.ragged && !tellCounts(call)) return false;
   return runPlanned(call, shared);
+} catch (const std::bad_alloc&) {
+  own_failure_ = {{pop::Code::kResourceExhausted, "out of memory"}};
+  return false;
 }
 
 // What fits into a note needs no more than notes.
@@ -110,10 +113,9 @@ bool SharedCalls::runPlanned(const CollectiveCall& call, const shared::Call& sha
     return engine_.run(shared, buffers, {plan, fold, largestBytes(call), streaming});
   };
   const Key key(shared.what, call.count, choice->algorithm, choice->order);
-  if (const auto kept = plans_.find(key); kept != plans_.end() && call.counts.empty())
-    return run(kept->second);
+  if (const auto kept = plans_.find(key); kept != plans_.end() && !call.ragged) return run(kept->second);
   plan::SharedPlan plan = planFor(call, *choice);
-  if (!call.counts.empty() || plan.steps.size() > kKeptSteps) return run(plan);
+  if (call.ragged || plan.steps.size() > kKeptSteps) return run(plan);
   if (plans_.size() >= kKeptPlans) plans_.clear();
   return run(plans_.insert_or_assign(key, std::move(plan)).first->second);
 }
@@ -159,8 +161,9 @@ std::optional<SharedCalls::Choice> SharedCalls::choose(const CollectiveCall& cal
   const Algorithm otherwise = eager ? SharedAlgorithm::kEager : SharedAlgorithm::kStaged;
   if (buffers.offer == shared::Offer::kNo) return Choice{otherwise, plan::EagerOrder::kExportFirst};
   if (!engine_.meet(shared, buffers)) return std::nullopt;
-  if (!engine_.anyOffers(shared::Offer::kNo)) return Choice{SharedAlgorithm::kDirect};
-  return Choice{otherwise, plan::EagerOrder::kMeetFirst};
+  if (engine_.anyOffers(shared::Offer::kNo)) return Choice{otherwise, plan::EagerOrder::kMeetFirst};
+  if (!engine_.stillTogether()) return std::nullopt;
+  return Choice{SharedAlgorithm::kDirect};
 }
 
 // Direct needs the inputs of all who give something, and the outputs that others write to.
@@ -187,14 +190,14 @@ std::size_t SharedCalls::largestBytes(const CollectiveCall& call) const {
     case Operation::kScatter:
       return ranks * call.count * element;
     case Operation::kAllToAll: {
-      if (call.counts.empty()) return ranks * call.count * element;
+      if (!call.ragged) return ranks * call.count * element;
       std::uint64_t most = 0;
       for (auto row = matrix_.begin(); row != matrix_.end(); row += ranks_)
         most = std::max(most, std::accumulate(row, row + ranks_, std::uint64_t{0}));
       return most * element;
     }
     case Operation::kAllGather:
-      if (!call.counts.empty()) return *std::max_element(call.counts.begin(), call.counts.end()) * element;
+      if (call.ragged) return *std::max_element(call.counts.begin(), call.counts.end()) * element;
       return call.count * element;
     default:
       return call.count * element;
@@ -230,7 +233,7 @@ plan::Flows SharedCalls::flowsOf(const CollectiveCall& call) const {
   const auto ranks = static_cast<std::size_t>(ranks_);
   const std::size_t element = sizeOf(call.type);
   std::vector<std::size_t> bytes(ranks, call.count * element);
-  if (!call.counts.empty() && call.operation == Operation::kAllGather)
+  if (call.ragged && call.operation == Operation::kAllGather)
     std::transform(call.counts.begin(), call.counts.end(), bytes.begin(),
                    [element](std::size_t count) { return count * element; });
   switch (call.operation) {
@@ -244,7 +247,7 @@ plan::Flows SharedCalls::flowsOf(const CollectiveCall& call) const {
       return plan::scatterFlows(bytes, call.root);
     default: {
       std::vector<std::size_t> all(ranks * ranks, call.count * element);
-      if (!call.counts.empty())
+      if (call.ragged)
         std::transform(matrix_.begin(), matrix_.end(), all.begin(),
                        [element](std::uint64_t count) { return count * element; });
       return plan::allToAllFlows(ranks_, all);

@@ -22,7 +22,9 @@ class SharedCalls {
 
   /// False: takeFailure() says why, and the communicator is of no use any more.
   bool run(const CollectiveCall& call);
-  exec::Failure takeFailure() { return own_failure_.status.ok() ? engine_.takeFailure() : own_failure_; }
+  exec::Failure takeFailure() {
+    return own_failure_.status.ok() ? engine_.takeFailure() : engine_.giveUp(own_failure_);
+  }
 
   bool awaitNext(const std::function<bool()>& there, std::chrono::milliseconds limit) {
     return engine_.awaitNext(there, limit);

@@ -12,7 +12,8 @@ namespace popdist::plan {
 /// together.
 SharedPlan eagerMove(const Flows& flows, int rank, EagerOrder order);
 
-/// Through the stages, a chunk at a time. A block that goes to several is exported once.
+/// Through the stages, a chunk at a time: at least 2 slots. A block that goes to several is exported
+/// once.
 SharedPlan stagedMove(const Flows& flows, int rank, const StageShape& shape);
 
 /// Every rank fetches straight from the inputs, which must be readable by everybody, and waits at the end

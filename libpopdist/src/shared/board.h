@@ -51,9 +51,10 @@ struct alignas(kApartBytes) Bell {
 struct alignas(kApartBytes) Surrender {
   std::atomic<std::uint32_t> raised{0};  ///< 1: being written, 2: there
   std::int32_t rank = -1;
-  std::int32_t instance = -1;  ///< that is to blame; -1: none
+  std::int32_t instance = -1;     ///< that is to blame; -1: none
+  std::int32_t blamed_rank = -1;  ///< likewise
   std::int32_t code = 0;
-  std::array<char, 496> text{};
+  std::array<char, 492> text{};
 };
 
 class Board {

@@ -21,7 +21,8 @@ Engine::Engine(Place place, exec::PeerMonitor& monitor, bool a_core_each, Descri
                .rank = place.rank,
                .monitor = &monitor,
                .a_core_each = a_core_each,
-               .describe = [this](int rank) { return whereIs(rank); }}) {
+               .describe = [this](int rank) { return whereIs(rank); },
+               .absent = [this] { return absentRanks(); }}) {
   from_.reserve(static_cast<std::size_t>(place.ranks));
   to_.reserve(static_cast<std::size_t>(place.ranks) + 1);
 }
@@ -43,6 +44,11 @@ Note& Engine::ownNote(const Call& call) {
   Note& note = board_.note(place_.rank, parity());
   note.what = call.what;
   note.count = call.count;
+  // Most calls have no name; the line where it lies is left alone then.
+  if (!call.tensor.empty() || note.tensor.front() != '\0') {
+    note.tensor.fill('\0');
+    call.tensor.copy(note.tensor.data(), kTensorBytes - 1);
+  }
   return note;
 }
 
@@ -60,8 +66,6 @@ bool Engine::meet(const Call& call, const Buffers& buffers) {
   note.input = offsetOf(buffers.input);
   note.output = offsetOf(buffers.output);
   note.offer = buffers.offer;
-  note.tensor.fill('\0');
-  call.tensor.copy(note.tensor.data(), kTensorBytes - 1);
   met_ = true;
   return awaitAll(call);
 }
@@ -99,6 +103,19 @@ bool Engine::anyoneAhead() const {
     if (rank != place_.rank && board_.note(rank, parity() ^ 1).call.load() > call_number_) return true;
   }
   return false;
+}
+
+bool Engine::stillTogether() {
+  return !waiter_.othersHaveGivenUp();
+}
+
+std::vector<int> Engine::absentRanks() const {
+  std::vector<int> absent;
+  for (int rank = 0; rank < place_.ranks; ++rank) {
+    const std::uint64_t latest = std::max(board_.note(rank, 0).call.load(), board_.note(rank, 1).call.load());
+    if (rank != place_.rank && latest < call_number_) absent.push_back(rank);
+  }
+  return absent;
 }
 
 std::string Engine::whereIs(int rank) const {
@@ -251,12 +268,16 @@ std::byte* Engine::outputOf(int rank) const {
 // ---- failures
 
 exec::Failure Engine::takeFailure() {
-  exec::Failure failure = mismatch_.status.ok() ? waiter_.failure() : mismatch_;
+  return giveUp(mismatch_.status.ok() ? waiter_.failure() : mismatch_);
+}
+
+exec::Failure Engine::giveUp(exec::Failure failure) {
   Surrender& surrender = board_.surrender();
   std::uint32_t nobody = 0;
   if (surrender.raised.compare_exchange_strong(nobody, 1)) {
     surrender.rank = place_.rank;
     surrender.instance = failure.peer_instance;
+    surrender.blamed_rank = failure.peer_rank;
     surrender.code = static_cast<std::int32_t>(failure.status.code());
     const std::string& text = failure.status.message();
     const std::size_t length = std::min(text.size(), surrender.text.size() - 1);

@@ -63,6 +63,9 @@ class Engine {
 
   /// Whether any rank has made this offer. After meet().
   bool anyOffers(Offer offer) const;
+  /// False when a rank has given up by now. After meet(), before a plan that writes into others' memory: who
+  /// has missed a deadline must not write into what has other uses since.
+  bool stillTogether();
   /// Whether a buffer of our own lies where everybody can reach it.
   bool isMapped(const void* buffer) const { return offsetOf(buffer) != kPrivate; }
 
@@ -82,6 +85,8 @@ class Engine {
 
   /// After one of the above was false. The communicator is of no use any more, and the others are told.
   exec::Failure takeFailure();
+  /// The same for a reason that the engine does not know of.
+  exec::Failure giveUp(exec::Failure failure);
 
  private:
   std::uint64_t parity() const { return call_number_ & 1; }
@@ -103,6 +108,7 @@ class Engine {
   std::byte* outputOf(int rank) const;
   bool anyoneAhead() const;
   std::string whereIs(int rank) const;
+  std::vector<int> absentRanks() const;  ///< that have not come to this call
 
   const Place place_;
   const Board board_;

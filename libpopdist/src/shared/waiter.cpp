@@ -53,15 +53,14 @@ void Waiter::ring() {
 // A death first: it is the reason why somebody else gives up.
 bool Waiter::hopeless(int whose) {
   if (setting_.monitor->anyEnded()) {
-    if (const auto loss = setting_.monitor->loss({&whose, 1})) {
+    std::vector<int> missed = setting_.absent();
+    missed.push_back(whose);
+    if (const auto loss = setting_.monitor->loss(missed)) {
       failure_ = {.status = pop::unavailable(loss->text), .peer_instance = loss->instance};
       return true;
     }
   }
-  if (setting_.board.surrender().raised.load(std::memory_order_acquire) == 2) {
-    failure_ = surrendered();
-    return true;
-  }
+  if (othersHaveGivenUp()) return true;
   if (std::chrono::steady_clock::now() < *deadline_) return false;
   failure_ = {.status = {pop::Code::kDeadlineExceeded,
                          "the deadline has passed, waiting for rank " + std::to_string(whose) +
@@ -70,12 +69,19 @@ bool Waiter::hopeless(int whose) {
   return true;
 }
 
+bool Waiter::othersHaveGivenUp() {
+  if (setting_.board.surrender().raised.load(std::memory_order_acquire) != 2) return false;
+  failure_ = surrendered();
+  return true;
+}
+
 exec::Failure Waiter::surrendered() const {
   const Surrender& surrender = setting_.board.surrender();
+  const bool blames_another = surrender.blamed_rank >= 0 && surrender.blamed_rank != setting_.rank;
   return {.status = {static_cast<pop::Code>(surrender.code),
                      "rank " + std::to_string(surrender.rank) + " has given up: " + surrender.text.data()},
           .peer_instance = surrender.instance,
-          .peer_rank = surrender.rank};
+          .peer_rank = blames_another ? surrender.blamed_rank : surrender.rank};
 }
 
 }  // namespace popdist::shared

@@ -10,6 +10,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "libpopdist/src/exec/executor.h"
 #include "libpopdist/src/exec/peer_monitor.h"
@@ -26,6 +27,8 @@ class Waiter {
     exec::PeerMonitor* monitor = nullptr;
     bool a_core_each = false;  ///< the ranks of this host do not outnumber its cores
     std::function<std::string(int rank)> describe;
+    std::function<std::vector<int>()>
+        absent;  ///< ranks that have not come to the call: nobody can do without them
   };
 
   explicit Waiter(Setting setting)
@@ -63,6 +66,9 @@ class Waiter {
     if (setting_.board.bell().sleepers.load(std::memory_order_relaxed) > 0) [[unlikely]]
       ring();
   }
+
+  /// True: failure() says who, and why.
+  bool othersHaveGivenUp();
 
   const exec::Failure& failure() const { return failure_; }
 

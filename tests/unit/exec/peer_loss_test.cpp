@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include <chrono>
 #include <latch>
 #include <numeric>
@@ -111,7 +113,9 @@ TEST(PeerLoss, OfACrashedMemberCountsEvenIfItIsNotAwaited) {
   });
 }
 
+// By messages: in shared memory everybody awaits everybody.
 TEST(PeerLoss, OfAMemberThatLeftCleanlyCountsOnlyIfItIsAwaited) {
+  ::setenv("POPDIST_SHARED_ALGORITHM", "messages", 1);
   ThreadGroup group(GroupShape{.replicas_of_instance = {1, 1, 1}, .timeout = milliseconds(60)});
   group.run([&](Context& context) {
     if (context.instanceIndex() == 2) return group.end(2, true, "instance 2 exited with code 0");
@@ -121,6 +125,7 @@ TEST(PeerLoss, OfAMemberThatLeftCleanlyCountsOnlyIfItIsAwaited) {
     ASSERT_TRUE(error.has_value());
     EXPECT_EQ(error->code(), ErrorCode::kDeadlineExceeded) << error->what();
   });
+  ::unsetenv("POPDIST_SHARED_ALGORITHM");
 }
 
 TEST(PeerLoss, OfAMemberThatLeftCleanlyEndsTheCallOfWhoeverAwaitsIt) {
@@ -159,9 +164,9 @@ TEST(PeerLoss, DoesNotUndoWhatWasSentBefore) {
         group.end(0, clean, "instance 0 has ended");
         return ended.count_down();
       }
+      broadcastFrom(context.world(), 0);
+      broadcastFrom(context.world(), 0);
       ended.wait();
-      broadcastFrom(context.world(), 0);
-      broadcastFrom(context.world(), 0);
       expectLoss([&] { broadcastFrom(context.world(), 0); }, 0, "instance 0 has ended");
     });
   }

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collectives in real processes, for tests to start with poprun; the first argument says what it does.
+//   sequence CALLS              random cases, checked; exit code 1 when a result is wrong
+//   die OPERATION INDEX MICROSECONDS SEED
+//                               all repeat the operation, of varying sizes and kinds of memory; INDEX says
+//                               "ready INDEX PID", and is killed by a timer so much later. A popdist_error is
+//                               reported as in tests/testing/popdist_child.cpp
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "popdist/popdist.hpp"
+#include "tests/contract/run_case.h"
+
+namespace {
+
+using namespace popdist::contract;
+using popdist::Context;
+
+std::int64_t now() {
+  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+int runSequence(Context& context, std::uint64_t calls) try {
+  context.setTimeout(std::chrono::seconds(10));  // who waits for whom is said long before the test gives up
+  const int ranks = context.world().size();
+  for (std::uint64_t call = 0; call < calls; ++call) {
+    const Case tested = randomCase(call, ranks, 600'000 / static_cast<std::size_t>(ranks));
+    const std::string wrong =
+        runCase(context, context.world(), tested, static_cast<Memory>(call % 3), call % 2 == 0);
+    if (wrong.empty()) continue;
+    std::fprintf(stderr, "%s\n", wrong.c_str());
+    return 1;
+  }
+  return 0;
+} catch (const popdist::popdist_error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}
+
+// SIGKILL from the kernel, in the middle of whatever this process does then.
+void dieIn(std::int64_t microseconds) {
+  sigevent event{};
+  event.sigev_notify = SIGEV_SIGNAL;
+  event.sigev_signo = SIGKILL;
+  timer_t timer{};
+  itimerspec when{};
+  when.it_value.tv_sec = microseconds / 1'000'000;
+  when.it_value.tv_nsec = microseconds % 1'000'000 * 1000 + 1;
+  if (::timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 || ::timer_settime(timer, 0, &when, nullptr) != 0)
+    ::_exit(99);
+}
+
+[[noreturn]] void repeat(Context& context, Operation operation, std::uint64_t seed) {
+  for (std::uint64_t call = seed;; ++call) {
+    Case tested = randomCase(call, context.world().size(), 300'000);
+    tested.operation = operation;
+    tested.type = popdist::Type::kFloat;
+    tested.op = popdist::Operator::kSum;
+    tested.ragged = tested.ragged && canBeRagged(operation);
+    const std::string wrong = runCase(context, context.world(), tested, static_cast<Memory>(call % 3), false);
+    if (wrong.empty()) continue;
+    std::fprintf(stderr, "%s\n", wrong.c_str());
+    ::_exit(98);
+  }
+}
+
+int die(Context& context, const std::vector<std::string>& arguments) {
+  ::signal(SIGTERM, SIG_IGN);
+  context.world().synchronize();
+  if (context.instanceIndex() == std::stoi(arguments.at(1))) {
+    std::printf("ready %d %d\n", context.instanceIndex(), ::getpid());
+    const std::int64_t microseconds = std::stoll(arguments.at(2));
+    std::printf("dies at %lld\n", static_cast<long long>(now() + microseconds * 1000));
+    std::fflush(stdout);
+    dieIn(microseconds);
+  }
+  try {
+    repeat(context, static_cast<Operation>(std::stoi(arguments.at(0))), std::stoull(arguments.at(3)));
+  } catch (const popdist::popdist_error& error) {
+    std::printf("error %d peer %d at %lld: %s\n", static_cast<int>(error.code()), error.peer(),
+                static_cast<long long>(now()), error.what());
+    std::fflush(stdout);
+    return static_cast<int>(error.code());
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + 2, argv + argc);
+  Context& context = Context::fromEnvironment();
+  return argv[1] == std::string("die") ? die(context, arguments)
+                                       : runSequence(context, std::stoull(arguments.at(0)));
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ways in which a collective can be carried out. A new one is a line in allWays().
+#pragma once
+
+#include <functional>
+#include <map>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "tests/contract/case.h"
+
+namespace popdist::contract {
+
+struct Way {
+  std::string name;
+  std::map<std::string, std::string> environment;  ///< that makes contexts go this way
+  /// Reduces in order of rank, whatever the order of arrival.
+  bool in_rank_order = true;
+  /// Whether it has what the case asks for.
+  std::function<bool(const Case&)> supports = [](const Case&) { return true; };
+};
+
+const std::vector<Way>& allWays();
+
+inline void PrintTo(const Way& way, std::ostream* out) {
+  *out << way.name;
+}
+
+/// Sets the environment of a way for as long as it lives. No other thread may be running when it is made.
+class WayTaken {
+ public:
+  explicit WayTaken(const Way& way);
+  ~WayTaken();
+  WayTaken(const WayTaken&) = delete;
+  WayTaken& operator=(const WayTaken&) = delete;
+
+ private:
+  const std::map<std::string, std::string> environment_;
+};
+
+}  // namespace popdist::contract
