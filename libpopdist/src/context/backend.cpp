@@ -6,6 +6,8 @@
 #include <memory>
 #include <mutex>
 
+#include "libpopdist/src/context/backends.h"
+#include "libpopdist/src/context/group.h"
 #include "popdist/collectives.hpp"
 #include "popdist/context.hpp"
 #include "popdist/error.hpp"
@@ -45,6 +47,14 @@ Communicator& communicatorOf(const std::string& id, const char* operation) {
 }
 
 }  // namespace
+
+void registerBackend(const std::string& name_or_path) {
+  context::throwIfFailed({context::registerBackendName(name_or_path)}, "registerBackend");
+}
+
+void registerDefaultBackend() {
+  context::throwIfFailed({context::registerBackendName("")}, "registerDefaultBackend");
+}
 
 void initializeBackend() {
   Registry& known = registry();

@@ -41,18 +41,28 @@ std::unique_ptr<context::Link> makeLink(const pop::contract::InstanceEnv& env) {
   return std::make_unique<context::MemoryLink>(std::move(*hub));
 }
 
+context::BackendChoice loadChosenBackend() {
+  pop::Result<context::BackendChoice> backend = context::chosenBackend();
+  throwIfFailed({backend.status()}, "Context::fromEnvironment");
+  return std::move(*backend);
+}
+
 std::unique_ptr<Communicator> makeCommunicator(context::Surroundings& surroundings,
                                                std::vector<int> instances) {
-  auto group = context::Group::create(surroundings, std::move(instances), context::Way::kSharedMemory);
+  const bool native = surroundings.backend.plugin == nullptr;
+  auto group = context::Group::create(surroundings, std::move(instances),
+                                      native ? context::Way::kSharedMemory : context::Way::kBackend);
   if (!group) return nullptr;
   return std::make_unique<Communicator>(std::make_unique<Communicator::Impl>(std::move(group)));
 }
 
 }  // namespace
 
-Context::Impl::Impl(const pop::contract::InstanceEnv& instance_env, std::unique_ptr<context::Link> link)
+Context::Impl::Impl(const pop::contract::InstanceEnv& instance_env, std::unique_ptr<context::Link> link,
+                    const context::BackendChoice& backend)
     : env(instance_env), heap(link->segment()) {
   surroundings.link = std::move(link);
+  surroundings.backend = backend;
   surroundings.instance_index = env.instance_index;
   surroundings.num_local_instances = env.num_local_instances;
   surroundings.first_local_instance = env.instance_index - env.local_instance_index;
@@ -64,8 +74,8 @@ Context::Impl::Impl(const pop::contract::InstanceEnv& instance_env, std::unique_
 
 Context& Context::fromEnvironment() {
   // Never destroyed: another thread may be in a collective while this one exits.
-  static Context& context =
-      *new Context(std::make_unique<Impl>(context::environment(), makeLink(context::environment())));
+  static Context& context = *new Context(
+      std::make_unique<Impl>(context::environment(), makeLink(context::environment()), loadChosenBackend()));
   return context;
 }
 

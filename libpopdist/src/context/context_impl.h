@@ -39,7 +39,8 @@ class Communicator::Impl {
 class Context::Impl {
  public:
   /// Collective over all instances: sets up the communicator of all of them. Throws popdist_error.
-  Impl(const pop::contract::InstanceEnv& instance_env, std::unique_ptr<context::Link> link);
+  Impl(const pop::contract::InstanceEnv& instance_env, std::unique_ptr<context::Link> link,
+       const context::BackendChoice& backend = {});
 
   const pop::contract::InstanceEnv env;
   context::Surroundings surroundings;

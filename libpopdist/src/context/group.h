@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "libpopdist/src/context/backend_group.h"
+#include "libpopdist/src/context/backends.h"
 #include "libpopdist/src/context/link.h"
 #include "libpopdist/src/context/shared_calls.h"
 #include "libpopdist/src/exec/executor.h"
@@ -28,7 +30,8 @@ struct Surroundings {
     return instance >= first_local_instance && instance < first_local_instance + num_local_instances;
   }
   std::atomic<std::chrono::milliseconds::rep> timeout_ms{300 * 1000};
-  int groups_created = 0;  ///< names the next group; every instance creates them in the same order
+  BackendChoice backend{};  ///< that communicators run on; Pods have none of it
+  int groups_created = 0;   ///< names the next group; every instance creates them in the same order
 
   std::chrono::milliseconds timeout() const { return std::chrono::milliseconds(timeout_ms.load()); }
 };
@@ -40,8 +43,8 @@ unsigned forksOfThisProcess();
 pop::Status acrossHosts(int instance);
 
 /// How a group's ranks exchange data: by stepping through plans in memory that they share, one rank an
-/// instance, or by messages, of any number of ranks in each.
-enum class Way : std::uint8_t { kSharedMemory, kMessages };
+/// instance, or by messages, of any number of ranks in each, or as a plugin does it, one rank an instance.
+enum class Way : std::uint8_t { kSharedMemory, kMessages, kBackend };
 
 class Group {
  public:
@@ -68,6 +71,10 @@ class Group {
     if (!shared_->run(call)) [[unlikely]]
       give(nameOf(call.operation), shared_->takeFailure());
   }
+  /// The same on a backend's plugin.
+  void runOnBackend(const CollectiveCall& call);
+  bool isOnBackend() const { return backend_ != nullptr; }
+
   std::chrono::milliseconds timeout() const { return surroundings_.timeout(); }
   bool isShared() const { return shared_ != nullptr; }
 
@@ -81,6 +88,10 @@ class Group {
  private:
   exec::Failure execute(const exec::Call& call, std::span<const Part> parts);
   void joinBoard(std::size_t offset);
+  static std::unique_ptr<Group> createOnBackend(Surroundings& surroundings,
+                                                std::vector<int> instance_of_rank);
+  /// Makes this member's end on the plugin, and says where it is.
+  pop::Result<std::string> joinBackend(int number);
   [[noreturn]] void refuse(const char* operation) const;
   [[noreturn]] void give(const char* operation, const exec::Failure& failure);
   Group(Surroundings& surroundings, std::vector<int> instance_of_rank, std::vector<int> local_ranks);
@@ -91,7 +102,8 @@ class Group {
   const bool a_core_each_;  ///< this host's instances do not outnumber its usable cores
   std::unique_ptr<transport::ShmGroup> transport_;
   std::unique_ptr<exec::PeerMonitor> monitor_;
-  std::unique_ptr<SharedCalls> shared_;  ///< needs monitor_
+  std::unique_ptr<SharedCalls> shared_;    ///< needs monitor_
+  std::unique_ptr<BackendGroup> backend_;  ///< needs monitor_
   const unsigned fork_ = forksOfThisProcess();
   std::uint64_t calls_ = 0;
   std::optional<std::string> broken_;  ///< why no further call is possible
