@@ -62,7 +62,7 @@ TEST_P(BackendError, NamesWhoHasDiedWithinASecond) {
     ::kill(pids[1], SIGKILL);
     EXPECT_EQ(poprun.wait(), 137) << poprun.err();
     const auto errors = reportedErrors(poprun.out());
-    EXPECT_EQ(errors.size(), 2U) << poprun.out();
+    EXPECT_EQ(errors.size(), 2U) << poprun.out() << poprun.err();
     for (const auto& [instance, error] : errors) {
       EXPECT_EQ(error.code, kUnavailableCode) << error.what;
       EXPECT_EQ(error.peer, 1) << error.what;

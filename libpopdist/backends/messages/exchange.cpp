@@ -89,6 +89,7 @@ Failure Exchange::take(const Incoming& incoming, const Frame& frame, std::size_t
                 std::to_string(incoming.bytes) + ": the counts contradict each other"),
             .peer_rank = incoming.from};
   }
+  come_.insert(incoming.from);
   if (!frame.payload.empty()) incoming.sink(received, frame.payload);
   received += frame.payload.size();
   return {};
@@ -97,17 +98,29 @@ Failure Exchange::take(const Incoming& incoming, const Frame& frame, std::size_t
 // Nothing moves: is there still hope? If so, sleeps a little.
 Failure Exchange::idle(std::span<const std::int32_t> awaited) {
   if (Failure failure = lost(awaited); !failure.ok()) return failure;
-  if (std::optional<Failure> theirs = fabric_.othersGaveUp()) return *std::move(theirs);
-  if (Failure failure = broken(awaited); !failure.ok()) return failure;
-  if (steady_clock::now() >= deadline_) {
-    const int who = awaited.empty() ? -1 : awaited.front();
-    return {.status = {pop::Code::kDeadlineExceeded,
-                       (who < 0 ? "what has been sent has not left" : rankText(who) + " has not come") +
-                           std::string(" before the deadline")},
-            .peer_rank = who};
+  if (std::optional<Failure> theirs = fabric_.othersGaveUp()) {
+    // Whoever ran out of time first may not know who is late; this rank may.
+    const bool blames_no_other = theirs->peer_rank < 0 || theirs->peer_rank == info_.rank;
+    const bool ran_out = theirs->status.code() == pop::Code::kDeadlineExceeded;
+    return ran_out && blames_no_other && !awaited.empty() ? late(awaited) : *std::move(theirs);
   }
+  if (Failure failure = broken(awaited); !failure.ok()) return failure;
+  if (steady_clock::now() >= deadline_) return late(awaited);
   fabric_.wait();
   return {};
+}
+
+// Whoever has sent something of this call has come, and waits for others as this rank does.
+Failure Exchange::late(std::span<const std::int32_t> awaited) const {
+  const auto absent = std::find_if(awaited.begin(), awaited.end(),
+                                   [this](std::int32_t rank) { return !come_.contains(rank); });
+  if (absent != awaited.end()) {
+    return {.status = {pop::Code::kDeadlineExceeded, rankText(*absent) + " has not come before the deadline"},
+            .peer_rank = *absent};
+  }
+  const std::string who =
+      awaited.empty() ? "what has been sent" : rankText(awaited.front()) + ", which has come,";
+  return {.status = {pop::Code::kDeadlineExceeded, who + " is held up by others beyond the deadline"}};
 }
 
 Failure Exchange::lost(std::span<const std::int32_t> awaited) const {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <set>
 #include <span>
 
 #include "libpopdist/backends/messages/fabric.h"
@@ -40,6 +41,7 @@ class Exchange {
   Failure take(const Incoming& incoming, const Frame& frame, std::size_t& received);
   Failure idle(std::span<const std::int32_t> awaited);
   Failure lost(std::span<const std::int32_t> awaited) const;
+  Failure late(std::span<const std::int32_t> awaited) const;
   Failure broken(std::span<const std::int32_t> awaited);
 
   Fabric& fabric_;
@@ -47,6 +49,7 @@ class Exchange {
   const FrameHead head_;
   const char* const tensor_;
   const Fabric::Deadline deadline_;
+  std::set<std::int32_t> come_;  ///< who has sent something of this call
   std::optional<Fabric::Deadline> broken_since_;
 };
 

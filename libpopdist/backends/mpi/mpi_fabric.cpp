@@ -21,6 +21,13 @@ constexpr int kYields = 2000;          ///< before a waiting member sleeps betwe
 constexpr std::chrono::microseconds kSleep{50};
 constexpr milliseconds kNotePatience{300};
 
+// Behind a frame's bytes. Where a sender dies, MPI may call a receive complete whose end has never come: what
+// is there then is an older frame's, and has its number.
+struct Trailer {
+  FrameHead head;
+  std::uint64_t number = 0;  ///< frames to this member before this one
+};
+
 MPI_Comm communicator() {
   return MpiWorld::ofProcess().communicator();
 }
@@ -102,16 +109,17 @@ void MpiFabric::send(int to, int tag, std::unique_ptr<Transfer> transfer) {
 bool MpiFabric::trySend(int to, const Frame& frame) {
   if (!sendsAreComplete(to) && peer(to).sends.size() >= kMostSends) return false;
   auto transfer = std::make_unique<Transfer>();
-  transfer->bytes.resize(sizeof(frame.head) + frame.payload.size());
-  std::memcpy(transfer->bytes.data(), &frame.head, sizeof(frame.head));
-  std::copy(frame.payload.begin(), frame.payload.end(), transfer->bytes.begin() + sizeof(frame.head));
+  const Trailer trailer{frame.head, peer(to).frames_sent++};
+  transfer->bytes.resize(frame.payload.size() + sizeof(trailer));
+  std::copy(frame.payload.begin(), frame.payload.end(), transfer->bytes.begin());
+  std::memcpy(transfer->bytes.data() + frame.payload.size(), &trailer, sizeof(trailer));
   send(to, tag(), std::move(transfer));
   idle_turns_ = 0;
   return true;
 }
 
 void MpiFabric::post(int from, std::unique_ptr<Transfer> transfer) {
-  transfer->bytes.resize(sizeof(FrameHead) + kMostPayloadBytes);
+  transfer->bytes.resize(kMostPayloadBytes + sizeof(Trailer));
   const int failed = MPI_Irecv(transfer->bytes.data(), static_cast<int>(transfer->bytes.size()), MPI_BYTE,
                                worldRank(from), tag(), communicator(), &transfer->request);
   if (failed != MPI_SUCCESS) peer(from).broken = mpiError(failed);
@@ -122,18 +130,22 @@ std::optional<Frame> MpiFabric::front(int from) {
   Transfers& receives = peer(from).receives;
   while (receives.size() < kPosted) post(from, std::make_unique<Transfer>());
   Transfer& oldest = *receives.front();
-  if (!isComplete(oldest, from) || oldest.count < static_cast<int>(sizeof(FrameHead))) return std::nullopt;
-  Frame frame;
-  std::memcpy(&frame.head, oldest.bytes.data(), sizeof(frame.head));
-  frame.payload =
-      std::span(oldest.bytes)
-          .subspan(sizeof(frame.head), static_cast<std::size_t>(oldest.count) - sizeof(frame.head));
-  return frame;
+  if (!isComplete(oldest, from)) return std::nullopt;
+  Trailer trailer;
+  const std::size_t bytes =
+      std::max(static_cast<std::size_t>(oldest.count), sizeof(trailer)) - sizeof(trailer);
+  std::memcpy(&trailer, oldest.bytes.data() + bytes, sizeof(trailer));
+  if (trailer.number != peer(from).frames_taken) {
+    peer(from).broken = "MPI has received a frame without its end";
+    return std::nullopt;
+  }
+  return Frame{trailer.head, std::span(oldest.bytes).first(bytes)};
 }
 
 void MpiFabric::pop(int from) {
   auto transfer = std::move(peer(from).receives.front());
   peer(from).receives.pop_front();
+  ++peer(from).frames_taken;
   post(from, std::move(transfer));
   idle_turns_ = 0;
 }

@@ -41,6 +41,8 @@ class MpiFabric final : public Fabric {
   struct Peer {
     Transfers sends;     ///< the oldest first
     Transfers receives;  ///< posted in this order
+    std::uint64_t frames_sent = 0;
+    std::uint64_t frames_taken = 0;
     std::string broken;
   };
 

@@ -23,6 +23,9 @@ bool startedByProgram() {
 class PmiEnvironment {
  public:
   PmiEnvironment(int fd, int rank, int ranks) {
+    // UCX would abort this process where it reads the memory of one that has died; others must live to say
+    // so.
+    ::setenv("UCX_TLS", "^cma", 0);
     ::setenv("PMI_FD", std::to_string(fd).c_str(), 1);
     ::setenv("PMI_RANK", std::to_string(rank).c_str(), 1);
     ::setenv("PMI_SIZE", std::to_string(ranks).c_str(), 1);
