@@ -2,7 +2,7 @@
 find_package(Protobuf REQUIRED)
 find_program(GRPC_CPP_PLUGIN grpc_cpp_plugin REQUIRED)
 find_package(PkgConfig REQUIRED)
-pkg_check_modules(GRPCPP REQUIRED grpc++)
+pkg_check_modules(GRPCPP REQUIRED IMPORTED_TARGET grpc++)
 
 # Of a library that is named several times, the last place serves all before it.
 set(grpc_libraries ${GRPCPP_STATIC_LIBRARIES})

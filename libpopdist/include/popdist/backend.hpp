@@ -9,6 +9,17 @@
 
 namespace popdist {
 
+/// Chooses what communicators run on: "native" (shared memory of the host, connections of our own), a backend
+/// that is installed ("grpc", "mpi"), or the path of a plugin (backend_plugin.hpp), which is whatever has a
+/// slash. Before initializeBackend and before the first use of Context; the same on all instances. Stronger
+/// than the environment's POPDIST_BACKEND. Throws kNotFound, which says which backends there are;
+/// kFailedPrecondition where it cannot be loaded, is for another version of the library, or comes too late.
+void registerBackend(const std::string& name_or_path);
+
+/// Takes registerBackend back: POPDIST_BACKEND decides, and without it the native backend. Throws as that
+/// does.
+void registerDefaultBackend();
+
 /// Connects this instance to the others. Every instance calls it, in the same place among the calls that all
 /// instances make (Context::fence, Context::createCommunicator, …); only the first call acts, which may be
 /// that of another function here or in collectives.hpp. Errors as Context::fromEnvironment and

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <utility>
 
+#include "libpopdist/src/context/backends.h"
 #include "libpopdist/src/context/context_impl.h"
 #include "popdist/async.hpp"
 #include "popdist/collectives.hpp"
@@ -72,6 +73,14 @@ void call(const std::string& id, const char* operation, const Now& now, const Ta
 }
 
 }  // namespace
+
+void registerBackend(const std::string& name_or_path) {
+  context::throwIfFailed({context::registerBackendName(name_or_path)}, "registerBackend");
+}
+
+void registerDefaultBackend() {
+  context::throwIfFailed({context::registerBackendName("")}, "registerDefaultBackend");
+}
 
 void initializeBackend() {
   Registry& known = registry();

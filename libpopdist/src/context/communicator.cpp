@@ -34,6 +34,7 @@ void Communicator::Impl::run(CollectiveCall call, const CallOptions& options) {
   call.tensor = options.tensor;
   call.timeout = options.timeout ? checkedTimeout(call, *options.timeout) : group_->timeout();
   if (group_->isShared()) return group_->runShared(call);
+  if (group_->isOnBackend()) return group_->runOnBackend(call);
   runByMessages(call);
 }
 

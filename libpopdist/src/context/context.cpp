@@ -41,9 +41,17 @@ std::unique_ptr<context::Link> makeLink(const pop::contract::InstanceEnv& env) {
   return std::make_unique<context::MemoryLink>(std::move(*hub));
 }
 
+context::BackendChoice loadChosenBackend() {
+  pop::Result<context::BackendChoice> backend = context::chosenBackend();
+  throwIfFailed({backend.status()}, "Context::fromEnvironment");
+  return std::move(*backend);
+}
+
 std::unique_ptr<Communicator> makeCommunicator(context::Surroundings& surroundings,
                                                std::vector<int> instances) {
-  auto group = context::Group::create(surroundings, std::move(instances), context::Way::kSharedMemory);
+  const bool native = surroundings.backend.plugin == nullptr;
+  auto group = context::Group::create(surroundings, std::move(instances),
+                                      native ? context::Way::kSharedMemory : context::Way::kBackend);
   if (!group) return nullptr;
   return std::make_unique<Communicator>(std::make_unique<Communicator::Impl>(std::move(group)));
 }
@@ -51,9 +59,10 @@ std::unique_ptr<Communicator> makeCommunicator(context::Surroundings& surroundin
 }  // namespace
 
 Context::Impl::Impl(const pop::contract::InstanceEnv& instance_env, std::unique_ptr<context::Link> link,
-                    const context::TransportSettings& transport)
+                    const context::TransportSettings& transport, const context::BackendChoice& backend)
     : env(instance_env), heap(link->segment()) {
   surroundings.link = std::move(link);
+  surroundings.backend = backend;
   surroundings.instance_index = env.instance_index;
   surroundings.num_local_instances = env.num_local_instances;
   surroundings.first_local_instance = env.instance_index - env.local_instance_index;
@@ -65,8 +74,9 @@ Context::Impl::Impl(const pop::contract::InstanceEnv& instance_env, std::unique_
 
 Context& Context::fromEnvironment() {
   // Never destroyed: another thread may be in a collective while this one exits.
-  static Context& context = *new Context(std::make_unique<Impl>(
-      context::environment(), makeLink(context::environment()), context::transportSettingsFromEnvironment()));
+  static Context& context =
+      *new Context(std::make_unique<Impl>(context::environment(), makeLink(context::environment()),
+                                          context::transportSettingsFromEnvironment(), loadChosenBackend()));
   return context;
 }
 

@@ -47,7 +47,7 @@ class Context::Impl {
  public:
   /// Collective over all instances: sets up the communicator of all of them. Throws popdist_error.
   Impl(const pop::contract::InstanceEnv& instance_env, std::unique_ptr<context::Link> link,
-       const context::TransportSettings& transport);
+       const context::TransportSettings& transport, const context::BackendChoice& backend = {});
 
   const pop::contract::InstanceEnv env;
   context::Surroundings surroundings;

@@ -71,6 +71,16 @@ std::vector<int> ranksOf(int instance, const std::vector<int>& instance_of_rank)
 
 constexpr const char* kCreate = "creating a communicator";
 constexpr char kNoAddress = '!';  ///< an address that begins so says why there is none
+constexpr char kAddress = ':';    ///< and one that may begin with anything begins so
+// Where a backend's members find each other: a job on one host has no other address.
+std::string ownAddress(const Link& link) {
+  const std::string address = link.network().address;
+  return address.empty() ? "127.0.0.1" : address;
+}
+
+std::string prefixOf(int number) {
+  return "popdist/group/" + std::to_string(number) + '/';
+}
 
 // The same for two instances only if they ask for the same group.
 std::string tagOf(int number, const std::vector<int>& instance_of_rank) {
@@ -209,10 +219,11 @@ Group::Group(Surroundings& surroundings, std::vector<int> instance_of_rank, std:
       monitor_(std::make_unique<ObituaryMonitor>(surroundings.link->segment().header(), instance_of_rank_)) {}
 
 std::unique_ptr<Group> Group::create(Surroundings& surroundings, std::vector<int> instance_of_rank, Way way) {
+  if (way == Way::kBackend) return createOnBackend(surroundings, std::move(instance_of_rank));
   const Forced forced = forcedByEnvironment();
   Link& link = *surroundings.link;
   const int number = surroundings.groups_created++;
-  const std::string prefix = "popdist/group/" + std::to_string(number) + '/';
+  const std::string prefix = prefixOf(number);
   const int ranks = static_cast<int>(instance_of_rank.size());
   std::vector<int> local_ranks = ranksOf(surroundings.instance_index, instance_of_rank);
 
@@ -250,6 +261,53 @@ void Group::joinBoard(std::size_t offset, std::optional<plan::SharedAlgorithm> f
                             .rank = local_ranks_.front(),
                             .ranks = size()},
       *monitor_, a_core_each_, forced);
+}
+
+// As above, in an order that lets a plugin do without fences of its own: what all have offered is there after
+// one.
+std::unique_ptr<Group> Group::createOnBackend(Surroundings& surroundings, std::vector<int> instance_of_rank) {
+  Link& link = *surroundings.link;
+  const int number = surroundings.groups_created++;
+  const std::string prefix = prefixOf(number);
+  const std::string tag = tagOf(number, instance_of_rank) + " on backend " + surroundings.backend.name;
+  std::vector<int> local_ranks = ranksOf(surroundings.instance_index, instance_of_rank);
+
+  std::unique_ptr<Group> group;
+  pop::Status failure;
+  if (!local_ranks.empty()) {
+    const std::string key = prefix + std::to_string(local_ranks.front());
+    group.reset(new Group(surroundings, std::move(instance_of_rank), std::move(local_ranks)));
+    const pop::Result<std::string> address = group->joinBackend(number);
+    if (!address.ok()) failure = address.status();
+    throwIfFailed(link.put(key, address.ok() ? kAddress + address.value() : kNoAddress + failure.message()),
+                  kCreate);
+  }
+  throwIfFailed(link.fence(tag, surroundings.timeout()), kCreate);
+  throwIfFailed({failure}, kCreate);
+  if (!group) return nullptr;
+  std::vector<std::string> addresses = collectAddresses(surroundings, prefix, group->size());
+  for (std::string& address : addresses) address.erase(0, 1);
+  if (const exec::Failure failed = group->backend_->connect(addresses); !failed.status.ok())
+    group->give(kCreate, failed);
+  return group;
+}
+
+pop::Result<std::string> Group::joinBackend(int number) {
+  backend_ =
+      std::make_unique<BackendGroup>(*surroundings_.backend.plugin,
+                                     BackendGroup::Member{.group_number = static_cast<std::uint64_t>(number),
+                                                          .rank = local_ranks_.front(),
+                                                          .instance_of_rank = instance_of_rank_,
+                                                          .host_address = ownAddress(*surroundings_.link),
+                                                          .timeout = surroundings_.timeout()},
+                                     *monitor_);
+  return backend_->offer();
+}
+
+void Group::runOnBackend(const CollectiveCall& call) {
+  const char* const name = nameOf(call.operation);
+  if (broken_ || fork_ != forksOfThisProcess()) refuse(name);
+  if (const exec::Failure failure = backend_->run(call); !failure.status.ok()) give(name, failure);
 }
 
 void Group::run(exec::Call call, std::span<const Part> parts, std::chrono::milliseconds timeout) {

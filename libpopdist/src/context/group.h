@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "libpopdist/src/context/backend_group.h"
+#include "libpopdist/src/context/backends.h"
 #include "libpopdist/src/context/link.h"
 #include "libpopdist/src/context/shared_calls.h"
 #include "libpopdist/src/context/transport_settings.h"
@@ -36,7 +38,8 @@ struct Surroundings {
   }
   std::atomic<std::chrono::milliseconds::rep> timeout_ms{300 * 1000};
   TransportSettings transport;
-  int groups_created = 0;  ///< names the next group; every instance creates them in the same order
+  BackendChoice backend{};  ///< that communicators run on; Pods have none of it
+  int groups_created = 0;   ///< names the next group; every instance creates them in the same order
 
   std::chrono::milliseconds timeout() const { return std::chrono::milliseconds(timeout_ms.load()); }
 };
@@ -45,8 +48,9 @@ struct Surroundings {
 unsigned forksOfThisProcess();
 
 /// How a group's ranks exchange data: where all are on this host, by stepping through plans in memory that
-/// they share, one rank an instance; or by messages, of any number of ranks in each.
-enum class Way : std::uint8_t { kSharedMemory, kMessages };
+/// they share, one rank an instance; by messages, of any number of ranks in each; or as a plugin does it, one
+/// rank an instance.
+enum class Way : std::uint8_t { kSharedMemory, kMessages, kBackend };
 
 class Group {
  public:
@@ -75,6 +79,10 @@ class Group {
     if (!shared_->run(call)) [[unlikely]]
       give(nameOf(call.operation), shared_->takeFailure());
   }
+  /// The same on a backend's plugin.
+  void runOnBackend(const CollectiveCall& call);
+  bool isOnBackend() const { return backend_ != nullptr; }
+
   std::chrono::milliseconds timeout() const { return surroundings_.timeout(); }
   bool isShared() const { return shared_ != nullptr; }
 
@@ -100,6 +108,10 @@ class Group {
   exec::Failure execute(const exec::Call& call, std::span<const Part> parts,
                         std::chrono::milliseconds timeout);
   void joinBoard(std::size_t offset, std::optional<plan::SharedAlgorithm> forced);
+  static std::unique_ptr<Group> createOnBackend(Surroundings& surroundings,
+                                                std::vector<int> instance_of_rank);
+  /// Makes this member's end on the plugin, and says where it is.
+  pop::Result<std::string> joinBackend(int number);
   [[noreturn]] void refuse(const char* operation) const;
   Group(Surroundings& surroundings, std::vector<int> instance_of_rank, std::vector<int> local_ranks);
 
@@ -109,7 +121,8 @@ class Group {
   const bool a_core_each_;  ///< this host's instances do not outnumber its usable cores
   std::unique_ptr<transport::Connections> connections_;
   std::unique_ptr<exec::PeerMonitor> monitor_;
-  std::unique_ptr<SharedCalls> shared_;  ///< needs monitor_
+  std::unique_ptr<SharedCalls> shared_;    ///< needs monitor_
+  std::unique_ptr<BackendGroup> backend_;  ///< needs monitor_
   const unsigned fork_ = forksOfThisProcess();
   std::uint64_t calls_ = 0;
   std::optional<std::string> broken_;  ///< why no further call is possible

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What comes from one other member, and the stream that it comes on: frames come in, receipts go back.
+#pragma once
+
+#include <grpcpp/generic/async_generic_service.h>
+#include <grpcpp/grpcpp.h>
+
+#include <deque>
+
+#include "libpopdist/backends/grpc/outgoing_stream.h"
+
+namespace popdist::backends {
+
+class IncomingStream;
+
+/// Under Shared::mutex.
+struct Inbox {
+  std::deque<grpc::Slice> frames;
+  std::optional<Failure> given_up;
+  std::uint64_t taken = 0;
+  bool ended = false;                ///< the stream was there and has ended
+  IncomingStream* stream = nullptr;  ///< that receipts go to; at most one in the inbox's life
+};
+
+/// Deletes itself when gRPC is done with it.
+class IncomingStream final : public grpc::ServerGenericBidiReactor {
+ public:
+  IncomingStream(Shared& shared, Inbox& inbox);
+
+  /// Tells the sender what the inbox has taken. With Shared::mutex in `lock`, which is released.
+  void sendReceipt(std::unique_lock<std::mutex> lock);
+
+  void OnReadDone(bool ok) override;
+  void OnWriteDone(bool ok) override;
+  void OnDone() override { delete this; }
+
+ private:
+  enum class Next : std::uint8_t { kNothing, kWrite, kFinish };
+  Next next();
+  void act(Next next);
+  bool store(const grpc::Slice& slice);
+
+  Shared& shared_;
+  Inbox& inbox_;
+  grpc::ByteBuffer frame_buffer_;
+  grpc::ByteBuffer receipt_buffer_;
+  // under Shared::mutex
+  std::uint64_t arrived_ = 0;
+  Receipt told_;
+  bool writing_ = false;
+  bool read_ended_ = false;
+  bool finished_ = false;
+};
+
+}  // namespace popdist::backends

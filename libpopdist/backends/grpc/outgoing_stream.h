@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stream to one other member: frames go out, receipts come back. Writes follow each other on gRPC's
+// threads.
+#pragma once
+
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/grpcpp.h>
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <string>
+
+#include "libpopdist/backends/grpc/frame_buffer.h"
+
+namespace popdist::backends {
+
+/// What the caller's thread and gRPC's have in common.
+struct Shared {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::uint64_t changes = 0;  ///< under the mutex
+};
+
+class OutgoingStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
+ public:
+  /// Dials `target`. `shared` must outlive the stream.
+  OutgoingStream(Shared& shared, const std::string& target, const std::string& secret, int rank);
+  /// Breaks the stream off.
+  ~OutgoingStream() override;
+
+  /// Sends a copy of the frame. False: the receiver is too far behind, or the stream is broken.
+  bool trySend(const Frame& frame);
+  /// Sends it whatever the receiver has taken.
+  void send(const Frame& frame);
+  /// All frames have arrived, as far as that can still become true.
+  bool allArrived() const;
+  std::string broken() const;
+
+  void OnWriteDone(bool ok) override;
+  void OnReadDone(bool ok) override;
+  void OnDone(const grpc::Status& status) override;
+
+ private:
+  void enqueue(std::unique_lock<std::mutex> lock, const Frame& frame);
+
+  Shared& shared_;
+  const std::shared_ptr<grpc::Channel> channel_;
+  grpc::GenericStub stub_;
+  grpc::ClientContext context_;
+  grpc::ByteBuffer receipt_buffer_;
+  // under Shared::mutex
+  std::deque<grpc::ByteBuffer> queue_;  ///< the first one is being written
+  std::uint64_t sent_ = 0;
+  Receipt receipt_;
+  bool ended_ = false;
+  bool done_ = false;
+};
+
+}  // namespace popdist::backends

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/backends/messages/exchange.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "libpopdist/src/context/collective_call.h"
+
+namespace popdist::backends {
+namespace {
+
+using std::chrono::steady_clock;
+
+// A connection that breaks is mostly a process that has died: the launcher will say better how.
+constexpr std::chrono::milliseconds kPatienceForObituary{500};
+
+// Of a call as another member has sent it: not to be trusted with the names' tables.
+std::string describeTheirs(const FrameHead& head) {
+  const context::CallKey key = context::CallKey::unpacked(head.key);
+  const bool known =
+      key.operation <= plan::Operation::kScatter && sizeOf(key.type) > 0 && key.op <= Operator::kBitXor;
+  return known ? context::describeCall(head.key, head.count, "") : "what is no collective";
+}
+
+std::string rankText(int rank) {
+  return "rank " + std::to_string(rank);
+}
+
+}  // namespace
+
+Failure Exchange::run(const Outgoing& outgoing, const Incoming& incoming) {
+  FrameHead head = head_;
+  head.transfer_bytes = outgoing.bytes.size();
+  std::size_t sent = 0;
+  std::size_t received = 0;
+  bool sending = outgoing.to >= 0;
+  bool receiving = incoming.from >= 0;
+  while (sending || receiving) {
+    bool progressed = false;
+    while (sending) {
+      const auto piece =
+          outgoing.bytes.subspan(sent, std::min(kMostPayloadBytes, outgoing.bytes.size() - sent));
+      if (!fabric_.trySend(outgoing.to, {head, piece})) break;
+      progressed = true;
+      sent += piece.size();
+      sending = sent < outgoing.bytes.size();
+    }
+    while (receiving) {
+      const std::optional<Frame> frame = fabric_.front(incoming.from);
+      if (!frame) break;
+      progressed = true;
+      if (Failure failure = take(incoming, *frame, received); !failure.ok()) return failure;
+      fabric_.pop(incoming.from);
+      receiving = received < incoming.bytes;
+    }
+    if (progressed) continue;
+    std::vector<std::int32_t> awaited;
+    if (receiving) awaited.push_back(incoming.from);
+    if (sending) awaited.push_back(outgoing.to);
+    if (Failure failure = idle(awaited); !failure.ok()) return failure;
+  }
+  return {};
+}
+
+Failure Exchange::flush() {
+  while (!fabric_.allSent()) {
+    if (Failure failure = idle({}); !failure.ok()) return failure;
+  }
+  return {};
+}
+
+Failure Exchange::take(const Incoming& incoming, const Frame& frame, std::size_t& received) {
+  const FrameHead& theirs = frame.head;
+  if (theirs.sequence != head_.sequence || theirs.key != head_.key || theirs.count != head_.count) {
+    return {
+        .status = pop::failedPrecondition(rankText(incoming.from) + " calls " + describeTheirs(theirs) +
+                                          " as call " + std::to_string(theirs.sequence) +
+                                          " of this communicator, while rank " + std::to_string(info_.rank) +
+                                          " calls " + context::describeCall(head_.key, head_.count, tensor_) +
+                                          " as call " + std::to_string(head_.sequence)),
+        .peer_rank = incoming.from};
+  }
+  const std::size_t due = std::min(kMostPayloadBytes, incoming.bytes - received);
+  if (theirs.transfer_bytes != incoming.bytes || frame.payload.size() != due) {
+    return {.status = pop::failedPrecondition(
+                rankText(incoming.from) + " sends " + std::to_string(theirs.transfer_bytes) +
+                " bytes to rank " + std::to_string(info_.rank) + ", which expects " +
+                std::to_string(incoming.bytes) + ": the counts contradict each other"),
+            .peer_rank = incoming.from};
+  }
+  come_.insert(incoming.from);
+  if (!frame.payload.empty()) incoming.sink(received, frame.payload);
+  received += frame.payload.size();
+  return {};
+}
+
+// Nothing moves: is there still hope? If so, sleeps a little.
+Failure Exchange::idle(std::span<const std::int32_t> awaited) {
+  if (Failure failure = lost(awaited); !failure.ok()) return failure;
+  if (std::optional<Failure> theirs = fabric_.othersGaveUp()) {
+    // Whoever ran out of time first may not know who is late; this rank may.
+    const bool blames_no_other = theirs->peer_rank < 0 || theirs->peer_rank == info_.rank;
+    const bool ran_out = theirs->status.code() == pop::Code::kDeadlineExceeded;
+    return ran_out && blames_no_other && !awaited.empty() ? late(awaited) : *std::move(theirs);
+  }
+  if (Failure failure = broken(awaited); !failure.ok()) return failure;
+  if (steady_clock::now() >= deadline_) return late(awaited);
+  fabric_.wait();
+  return {};
+}
+
+// Whoever has sent something of this call has come, and waits for others as this rank does.
+Failure Exchange::late(std::span<const std::int32_t> awaited) const {
+  const auto absent = std::find_if(awaited.begin(), awaited.end(),
+                                   [this](std::int32_t rank) { return !come_.contains(rank); });
+  if (absent != awaited.end()) {
+    return {.status = {pop::Code::kDeadlineExceeded, rankText(*absent) + " has not come before the deadline"},
+            .peer_rank = *absent};
+  }
+  const std::string who =
+      awaited.empty() ? "what has been sent" : rankText(awaited.front()) + ", which has come,";
+  return {.status = {pop::Code::kDeadlineExceeded, who + " is held up by others beyond the deadline"}};
+}
+
+Failure Exchange::lost(std::span<const std::int32_t> awaited) const {
+  std::array<char, 512> text{};
+  const std::int32_t rank = info_.ended(info_.library, awaited.data(),
+                                        static_cast<std::int32_t>(awaited.size()), text.data(), text.size());
+  if (rank < 0) return {};
+  return {.status = pop::unavailable(text.data()), .peer_rank = rank, .known_to_all = true};
+}
+
+Failure Exchange::broken(std::span<const std::int32_t> awaited) {
+  for (const std::int32_t rank : awaited) {
+    const std::string why = fabric_.broken(rank);
+    if (why.empty()) continue;
+    const auto now = steady_clock::now();
+    if (!broken_since_) broken_since_ = now;
+    if (now - *broken_since_ < kPatienceForObituary) return {};
+    return {.status = pop::unavailable("the connection to " + rankText(rank) + " has broken: " + why),
+            .peer_rank = rank};
+  }
+  return {};
+}
+
+}  // namespace popdist::backends

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// The C face of a backend that is made of messages: popdistBackend and what it leads to.
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <exception>
+#include <memory>
+
+#include "libpopdist/backends/messages/collectives.h"
+
+namespace popdist::backends {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+struct Group {
+  const PopdistGroupInfo& info;
+  std::unique_ptr<Fabric> fabric;
+  Scratch scratch{};
+  std::uint64_t calls = 0;
+};
+
+void fill(PopdistStatus& status, const Failure& failure) {
+  status.code = static_cast<std::int32_t>(failure.status.code());
+  status.peer_rank = failure.peer_rank;
+  const std::string& text = failure.status.message();
+  const std::size_t bytes = std::min(text.size(), sizeof(status.message) - 1);
+  std::memcpy(status.message, text.data(), bytes);
+  status.message[bytes] = '\0';
+}
+
+// Nothing may throw through the C interface.
+template <typename Action>
+void guarded(PopdistStatus* status, Action action) {
+  try {
+    fill(*status, action());
+  } catch (const std::bad_alloc&) {
+    fill(*status, {.status = {pop::Code::kResourceExhausted, "out of memory"}});
+  } catch (const std::exception& error) {
+    fill(*status, {.status = pop::internalError(error.what())});
+  }
+}
+
+context::CollectiveCall callOf(const PopdistCall& call, int ranks) {
+  const auto counts = [ranks](const std::size_t* first) {
+    return first == nullptr ? std::span<const std::size_t>{}
+                            : std::span(first, static_cast<std::size_t>(ranks));
+  };
+  return {.operation = static_cast<plan::Operation>(call.operation),
+          .input = call.input,
+          .output = call.output,
+          .count = static_cast<std::size_t>(call.count),
+          .type = static_cast<Type>(call.type),
+          .op = static_cast<Operator>(call.op),
+          .root = call.root,
+          .counts = counts(call.counts),
+          .recv_counts = counts(call.recv_counts),
+          .tensor = call.tensor,
+          .timeout = milliseconds(call.timeout_ms)};
+}
+
+Failure runCall(Group& group, const context::CollectiveCall& call) {
+  const context::CallKey key{.operation = call.operation,
+                             .type = call.type,
+                             .op = call.op,
+                             .ragged = call.counts.data() != nullptr,
+                             .root = call.root};
+  const FrameHead head{.sequence = group.calls++, .key = key.packed(), .count = call.count};
+  const std::string tensor(call.tensor);
+  Exchange exchange(*group.fabric, group.info, head, tensor.c_str(), steady_clock::now() + call.timeout);
+  Failure failure = Collectives(exchange, group.scratch, call, group.info.rank, group.info.ranks).run();
+  if (failure.ok()) failure = exchange.flush();
+  if (!failure.ok() && !failure.known_to_all) group.fabric->giveUp(failure);
+  return failure;
+}
+
+void offer(const PopdistGroupInfo* info, void** group, char* address, std::size_t* address_bytes,
+           PopdistStatus* status) {
+  guarded(status, [&]() -> Failure {
+    auto fabric = makeFabric(*info);
+    if (!fabric.ok()) return {.status = fabric.status()};
+    const std::string text = fabric.value()->address();
+    if (text.size() > *address_bytes) return {.status = pop::internalError("the address is too long")};
+    std::memcpy(address, text.data(), text.size());
+    *address_bytes = text.size();
+    *group = new Group{.info = *info, .fabric = std::move(fabric).value()};
+    return {};
+  });
+}
+
+void connect(void* group, const char* const* addresses, const std::size_t* address_bytes,
+             PopdistStatus* status) {
+  guarded(status, [&]() -> Failure {
+    Group& self = *static_cast<Group*>(group);
+    std::vector<std::string> all;
+    for (std::int32_t rank = 0; rank < self.info.ranks; ++rank)
+      all.emplace_back(addresses[rank], address_bytes[rank]);
+    return {.status = self.fabric->connect(all, steady_clock::now() + milliseconds(self.info.timeout_ms))};
+  });
+}
+
+void run(void* group, const PopdistCall* call, PopdistStatus* status) {
+  guarded(status, [&] {
+    Group& self = *static_cast<Group*>(group);
+    return runCall(self, callOf(*call, self.info.ranks));
+  });
+}
+
+void destroy(void* group) {
+  delete static_cast<Group*>(group);
+}
+
+}  // namespace
+}  // namespace popdist::backends
+
+extern "C" __attribute__((visibility("default"))) const PopdistBackend* popdistBackend(std::uint32_t) {
+  using namespace popdist::backends;
+  static const PopdistBackend backend{.version = kPopdistBackendVersion,
+                                      .name = kBackendName,
+                                      .offer = &offer,
+                                      .connect = &connect,
+                                      .run = &run,
+                                      .destroy = &destroy};
+  return &backend;
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/backends/mpi/mpi_fabric.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+#include "libpopdist/backends/messages/failure_note.h"
+
+namespace popdist::backends {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr std::size_t kMostSends = 8;  ///< under way to one member
+constexpr std::size_t kPosted = 4;     ///< receives that wait for one member
+constexpr int kYields = 2000;          ///< before a waiting member sleeps between its looks
+constexpr std::chrono::microseconds kSleep{50};
+constexpr milliseconds kNotePatience{300};
+
+// Behind a frame's bytes. Where a sender dies, MPI may call a receive complete whose end has never come: what
+// is there then is an older frame's, and has its number.
+struct Trailer {
+  FrameHead head;
+  std::uint64_t number = 0;  ///< frames to this member before this one
+};
+
+MPI_Comm communicator() {
+  return MpiWorld::ofProcess().communicator();
+}
+
+}  // namespace
+
+const char* const kBackendName = "mpi";
+
+pop::Result<std::unique_ptr<Fabric>> makeFabric(const PopdistGroupInfo& info) {
+  MpiWorld& world = MpiWorld::ofProcess();
+  std::string address = "-";
+  if (!world.isStarted()) {
+    pop::Result<std::string> offer = world.offer(info);
+    if (!offer.ok()) return offer.status();
+    address = std::move(offer).value();
+  }
+  return std::unique_ptr<Fabric>(std::make_unique<MpiFabric>(info, std::move(address)));
+}
+
+pop::Status MpiFabric::connect(const std::vector<std::string>& addresses, Deadline) {
+  MpiWorld& world = MpiWorld::ofProcess();
+  if (!world.isStarted()) {
+    if (pop::Status status = world.start(info_, addresses); !status.ok()) return status;
+  }
+  note_ = std::make_unique<Transfer>();
+  note_->bytes.resize(kMostNoteBytes);
+  MPI_Irecv(note_->bytes.data(), static_cast<int>(note_->bytes.size()), MPI_BYTE, MPI_ANY_SOURCE, noteTag(),
+            communicator(), &note_->request);
+  return {};
+}
+
+// What is still being sent to a member that does not take it any more stays where it is for the process's
+// life.
+MpiFabric::~MpiFabric() {
+  const auto cancel = [](Transfer& transfer) {
+    if (transfer.request == MPI_REQUEST_NULL) return;
+    MPI_Cancel(&transfer.request);
+    MPI_Wait(&transfer.request, MPI_STATUS_IGNORE);
+  };
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized != 0) return;
+  if (note_) cancel(*note_);
+  for (Peer& each : peers_) {
+    for (auto& transfer : each.receives) cancel(*transfer);
+    for (auto& transfer : each.sends) {
+      int complete = 0;
+      MPI_Test(&transfer->request, &complete, MPI_STATUS_IGNORE);
+      if (complete == 0) static_cast<void>(transfer.release());
+    }
+  }
+}
+
+bool MpiFabric::isComplete(Transfer& transfer, int rank) {
+  if (transfer.request == MPI_REQUEST_NULL) return true;
+  int complete = 0;
+  MPI_Status status;
+  if (const int failed = MPI_Test(&transfer.request, &complete, &status); failed != MPI_SUCCESS) {
+    peer(rank).broken = mpiError(failed);
+    return false;
+  }
+  if (complete != 0) MPI_Get_count(&status, MPI_BYTE, &transfer.count);
+  return complete != 0;
+}
+
+bool MpiFabric::sendsAreComplete(int rank) {
+  Transfers& sends = peer(rank).sends;
+  while (!sends.empty() && isComplete(*sends.front(), rank)) sends.pop_front();
+  return sends.empty();
+}
+
+void MpiFabric::send(int to, int tag, std::unique_ptr<Transfer> transfer) {
+  const int failed = MPI_Isend(transfer->bytes.data(), static_cast<int>(transfer->bytes.size()), MPI_BYTE,
+                               worldRank(to), tag, communicator(), &transfer->request);
+  if (failed != MPI_SUCCESS) peer(to).broken = mpiError(failed);
+  peer(to).sends.push_back(std::move(transfer));
+}
+
+bool MpiFabric::trySend(int to, const Frame& frame) {
+  if (!sendsAreComplete(to) && peer(to).sends.size() >= kMostSends) return false;
+  auto transfer = std::make_unique<Transfer>();
+  const Trailer trailer{frame.head, peer(to).frames_sent++};
+  transfer->bytes.resize(frame.payload.size() + sizeof(trailer));
+  std::copy(frame.payload.begin(), frame.payload.end(), transfer->bytes.begin());
+  std::memcpy(transfer->bytes.data() + frame.payload.size(), &trailer, sizeof(trailer));
+  send(to, tag(), std::move(transfer));
+  idle_turns_ = 0;
+  return true;
+}
+
+void MpiFabric::post(int from, std::unique_ptr<Transfer> transfer) {
+  transfer->bytes.resize(kMostPayloadBytes + sizeof(Trailer));
+  const int failed = MPI_Irecv(transfer->bytes.data(), static_cast<int>(transfer->bytes.size()), MPI_BYTE,
+                               worldRank(from), tag(), communicator(), &transfer->request);
+  if (failed != MPI_SUCCESS) peer(from).broken = mpiError(failed);
+  peer(from).receives.push_back(std::move(transfer));
+}
+
+std::optional<Frame> MpiFabric::front(int from) {
+  Transfers& receives = peer(from).receives;
+  while (receives.size() < kPosted) post(from, std::make_unique<Transfer>());
+  Transfer& oldest = *receives.front();
+  if (!isComplete(oldest, from)) return std::nullopt;
+  Trailer trailer;
+  const std::size_t bytes =
+      std::max(static_cast<std::size_t>(oldest.count), sizeof(trailer)) - sizeof(trailer);
+  std::memcpy(&trailer, oldest.bytes.data() + bytes, sizeof(trailer));
+  if (trailer.number != peer(from).frames_taken) {
+    peer(from).broken = "MPI has received a frame without its end";
+    return std::nullopt;
+  }
+  return Frame{trailer.head, std::span(oldest.bytes).first(bytes)};
+}
+
+void MpiFabric::pop(int from) {
+  auto transfer = std::move(peer(from).receives.front());
+  peer(from).receives.pop_front();
+  ++peer(from).frames_taken;
+  post(from, std::move(transfer));
+  idle_turns_ = 0;
+}
+
+bool MpiFabric::allSent() {
+  bool all = true;
+  for (int rank = 0; rank < info_.ranks; ++rank) all = sendsAreComplete(rank) && all;
+  return all;
+}
+
+void MpiFabric::wait() {
+  if (++idle_turns_ < kYields)
+    ::sched_yield();
+  else
+    std::this_thread::sleep_for(kSleep);
+}
+
+std::string MpiFabric::broken(int rank) {
+  return peer(rank).broken;
+}
+
+void MpiFabric::giveUp(const Failure& failure) {
+  const std::string note = noteOf(failure);
+  const auto bytes = std::as_bytes(std::span(note));
+  for (int rank = 0; rank < info_.ranks; ++rank) {
+    if (rank == info_.rank) continue;
+    auto transfer = std::make_unique<Transfer>();
+    transfer->bytes.assign(bytes.begin(), bytes.end());
+    send(rank, noteTag(), std::move(transfer));
+  }
+  const Deadline deadline = steady_clock::now() + kNotePatience;
+  while (!allSent() && steady_clock::now() < deadline) wait();
+}
+
+std::optional<Failure> MpiFabric::othersGaveUp() {
+  if (note_->request != MPI_REQUEST_NULL) {
+    int complete = 0;
+    MPI_Status status;
+    MPI_Test(&note_->request, &complete, &status);
+    if (complete == 0) return std::nullopt;
+    MPI_Get_count(&status, MPI_BYTE, &note_->count);
+  }
+  return failureOf(std::span<const std::byte>(note_->bytes).first(static_cast<std::size_t>(note_->count)));
+}
+
+}  // namespace popdist::backends

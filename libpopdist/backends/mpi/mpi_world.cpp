@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/backends/mpi/mpi_world.h"
+
+#include <array>
+#include <charconv>
+#include <cstdlib>
+
+namespace popdist::backends {
+namespace {
+
+constexpr const char* kOwnWorld =
+    "world ";                         ///< and the rank in MPI_COMM_WORLD, where the program has started MPI
+constexpr const char* kPmi = "pmi ";  ///< and where the process manager is; from rank 0
+constexpr const char* kNothing = "-";
+
+bool startedByProgram() {
+  int started = 0;
+  MPI_Initialized(&started);
+  return started != 0;
+}
+
+// What MPICH reads when it starts, for as long as it does.
+class PmiEnvironment {
+ public:
+  PmiEnvironment(int fd, int rank, int ranks) {
+    // UCX would abort this process where it reads the memory of one that has died; others must live to say
+    // so.
+    ::setenv("UCX_TLS", "^cma", 0);
+    ::setenv("PMI_FD", std::to_string(fd).c_str(), 1);
+    ::setenv("PMI_RANK", std::to_string(rank).c_str(), 1);
+    ::setenv("PMI_SIZE", std::to_string(ranks).c_str(), 1);
+  }
+  ~PmiEnvironment() {
+    for (const char* name : {"PMI_FD", "PMI_RANK", "PMI_SIZE"}) ::unsetenv(name);
+  }
+  PmiEnvironment(const PmiEnvironment&) = delete;
+  PmiEnvironment& operator=(const PmiEnvironment&) = delete;
+};
+
+}  // namespace
+
+std::string mpiError(int code) {
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int bytes = 0;
+  MPI_Error_string(code, text.data(), &bytes);
+  return {text.data(), static_cast<std::size_t>(bytes)};
+}
+
+MpiWorld& MpiWorld::ofProcess() {
+  static MpiWorld& world = *new MpiWorld;  // never destroyed: its server's thread may outlive main
+  return world;
+}
+
+pop::Result<std::string> MpiWorld::offer(const PopdistGroupInfo& info) {
+  if (startedByProgram()) {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return kOwnWorld + std::to_string(rank);
+  }
+  if (info.rank != 0) return std::string(kNothing);
+  auto server = PmiServer::start(info.host_address, info.ranks);
+  if (!server.ok()) return server.status();
+  server_ = std::move(server).value();
+  return kPmi + server_->address();
+}
+
+pop::Status MpiWorld::start(const PopdistGroupInfo& info, const std::vector<std::string>& offers) {
+  const std::string own_world = kOwnWorld;
+  const bool by_program = offers.front().starts_with(own_world);
+  for (std::size_t rank = 0; rank < offers.size(); ++rank) {
+    const std::string& offer = offers[rank];
+    if (offer.starts_with(own_world) != by_program)
+      return pop::failedPrecondition("some instances have called MPI_Init before, others have not");
+    int world_rank = static_cast<int>(rank);
+    if (by_program) std::from_chars(offer.data() + own_world.size(), offer.data() + offer.size(), world_rank);
+    rank_of_instance_.resize(offers.size());
+    rank_of_instance_[static_cast<std::size_t>(info.instances[rank])] = world_rank;
+  }
+  if (!by_program) {
+    const std::string address = offers.front().substr(std::string(kPmi).size());
+    if (pop::Status status = startLibrary(info, address); !status.ok()) return status;
+  }
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (ranks != info.ranks) {
+    return pop::failedPrecondition("MPI has " + std::to_string(ranks) + " processes, this job has " +
+                                   std::to_string(info.ranks) + " instances: let this backend start MPI");
+  }
+  // Apart from what the program sends in its own.
+  if (const int failed = MPI_Comm_dup(MPI_COMM_WORLD, &communicator_); failed != MPI_SUCCESS)
+    return pop::unavailable("MPI_Comm_dup: " + mpiError(failed));
+  MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN);
+  started_ = true;
+  return {};
+}
+
+pop::Status MpiWorld::startLibrary(const PopdistGroupInfo& info, const std::string& pmi_address) {
+  auto connection = connectToPmi(pmi_address, info.rank, std::chrono::milliseconds(info.timeout_ms));
+  if (!connection.ok()) return connection.status();
+  const PmiEnvironment environment(connection->release(), info.rank, info.ranks);  // MPI's from here on
+  int threads = 0;
+  const int failed = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &threads);
+  if (failed != MPI_SUCCESS) return pop::unavailable("MPI_Init_thread: " + mpiError(failed));
+  if (threads < MPI_THREAD_MULTIPLE)
+    return {pop::Code::kUnimplemented, "this MPI cannot be used by several threads (MPI_THREAD_MULTIPLE)"};
+  return {};
+}
+
+}  // namespace popdist::backends

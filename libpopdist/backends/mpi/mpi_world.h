@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// This process's MPI: started for the communicator of all instances, the first one; or the program's own, if
+// it has called MPI_Init already.
+#pragma once
+
+#include <mpi.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "libpopdist/backends/mpi/pmi_server.h"
+#include "popdist/backend_plugin.hpp"
+
+namespace popdist::backends {
+
+class MpiWorld {
+ public:
+  /// The one of this process.
+  static MpiWorld& ofProcess();
+
+  /// What this member of the first group tells the others.
+  pop::Result<std::string> offer(const PopdistGroupInfo& info);
+  /// With what they have told. Returns when all have started MPI; MPI's own start knows no deadline.
+  pop::Status start(const PopdistGroupInfo& info, const std::vector<std::string>& offers);
+
+  bool isStarted() const { return started_; }
+  MPI_Comm communicator() const { return communicator_; }
+  int rankOf(std::int32_t instance) const { return rank_of_instance_.at(static_cast<std::size_t>(instance)); }
+
+ private:
+  pop::Status startLibrary(const PopdistGroupInfo& info, const std::string& pmi_address);
+
+  std::unique_ptr<PmiServer> server_;
+  bool started_ = false;
+  MPI_Comm communicator_ = MPI_COMM_NULL;
+  std::vector<int> rank_of_instance_;
+};
+
+/// MPI's words for an error code.
+std::string mpiError(int code);
+
+}  // namespace popdist::backends

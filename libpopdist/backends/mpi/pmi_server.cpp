@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/backends/mpi/pmi_server.h"
+
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <random>
+#include <sstream>
+#include <thread>
+
+namespace popdist::backends {
+namespace {
+
+constexpr std::size_t kSecretBytes = 32;
+constexpr std::size_t kMostLineBytes = 4096;
+
+// How a connection begins: the secret, a blank, the rank in six digits. Whoever sends something else is no
+// rank.
+constexpr std::size_t kGreetingBytes = kSecretBytes + 7;
+
+std::string greetingOf(const std::string& secret, int rank) {
+  const std::string digits = std::to_string(rank);
+  return secret + ' ' + std::string(6 - digits.size(), '0') + digits;
+}
+
+std::string newSecret() {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::random_device random;
+  std::string secret;
+  for (std::size_t i = 0; i < kSecretBytes; ++i) secret += kDigits[random() % kDigits.size()];
+  return secret;
+}
+
+struct Resolved {
+  sockaddr_storage address{};
+  socklen_t bytes = 0;
+};
+
+// Numeric addresses only: no name is looked up.
+pop::Result<Resolved> resolve(const std::string& host, const std::string& port) {
+  addrinfo hints{};
+  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const int failed = ::getaddrinfo(host.c_str(), port.c_str(), &hints, &found);
+  if (failed != 0) return pop::invalidArgument("address '" + host + "': " + ::gai_strerror(failed));
+  Resolved resolved;
+  resolved.bytes = found->ai_addrlen;
+  std::copy_n(reinterpret_cast<const char*>(found->ai_addr), found->ai_addrlen,
+              reinterpret_cast<char*>(&resolved.address));
+  ::freeaddrinfo(found);
+  return resolved;
+}
+
+pop::Result<pop::sys::Fd> socketFor(const Resolved& resolved) {
+  pop::sys::Fd socket(::socket(resolved.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!socket.valid()) return pop::errnoStatus("socket", errno);
+  return socket;
+}
+
+const sockaddr* plain(const Resolved& resolved) {
+  return reinterpret_cast<const sockaddr*>(&resolved.address);
+}
+
+std::string portOf(const pop::sys::Fd& socket) {
+  sockaddr_storage address{};
+  socklen_t bytes = sizeof(address);
+  ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &bytes);
+  std::array<char, NI_MAXSERV> port{};
+  ::getnameinfo(reinterpret_cast<sockaddr*>(&address), bytes, nullptr, 0, port.data(), port.size(),
+                NI_NUMERICSERV);
+  return port.data();
+}
+
+void setTimeout(const pop::sys::Fd& socket, int option, std::chrono::milliseconds timeout) {
+  const timeval time{.tv_sec = timeout.count() / 1000, .tv_usec = timeout.count() % 1000 * 1000};
+  ::setsockopt(socket.get(), SOL_SOCKET, option, &time, sizeof(time));
+}
+
+}  // namespace
+
+pop::Result<std::unique_ptr<PmiServer>> PmiServer::start(const std::string& host, int ranks) {
+  const auto resolved = resolve(host, "0");
+  if (!resolved.ok()) return resolved.status();
+  auto listener = socketFor(resolved.value());
+  if (!listener.ok()) return listener.status();
+  if (::bind(listener->get(), plain(resolved.value()), resolved.value().bytes) != 0 ||
+      ::listen(listener->get(), ranks) != 0)
+    return pop::errnoStatus("listening on " + host, errno);
+  std::unique_ptr<PmiServer> server(new PmiServer(std::move(listener).value(), ranks));
+  server->secret_ = newSecret();
+  server->address_ = server->secret_ + ' ' + portOf(server->listener_) + ' ' + host;
+  server->clients_.resize(static_cast<std::size_t>(ranks));
+  std::thread(&PmiServer::serve, server.get()).detach();
+  return server;
+}
+
+void PmiServer::serve() {
+  std::vector<pollfd> polled;
+  while (true) {
+    polled.assign(1, {listener_.get(), POLLIN, 0});
+    for (const Client& client : clients_) polled.push_back({client.connection.get(), POLLIN, 0});
+    if (::poll(polled.data(), polled.size(), -1) < 0 && errno != EINTR) return;
+    for (int rank = 0; rank < ranks_; ++rank) {
+      const auto index = static_cast<std::size_t>(rank);
+      if (polled[index + 1].revents != 0 && !talk(rank)) clients_[index].connection.reset();
+    }
+    if (polled.front().revents == 0) continue;
+    pop::sys::Fd connection(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (connection.valid()) admit(std::move(connection));
+  }
+}
+
+void PmiServer::admit(pop::sys::Fd connection) {
+  setTimeout(connection, SO_RCVTIMEO, std::chrono::seconds(1));
+  std::string greeting(kGreetingBytes, '\0');
+  const ssize_t bytes = ::recv(connection.get(), greeting.data(), greeting.size(), MSG_WAITALL);
+  if (bytes != static_cast<ssize_t>(kGreetingBytes)) return;
+  for (int rank = 0; rank < ranks_; ++rank) {
+    Client& client = clients_[static_cast<std::size_t>(rank)];
+    if (greeting == greetingOf(secret_, rank) && !client.connection.valid())
+      client.connection = std::move(connection);
+  }
+}
+
+// Answers what has come from `rank`. False: it is gone.
+bool PmiServer::talk(int rank) {
+  Client& client = clients_[static_cast<std::size_t>(rank)];
+  std::array<char, kMostLineBytes> bytes{};
+  const ssize_t got = ::recv(client.connection.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+  if (got <= 0) return got < 0 && (errno == EAGAIN || errno == EINTR);
+  client.unfinished.append(bytes.data(), static_cast<std::size_t>(got));
+  for (std::size_t end = 0; (end = client.unfinished.find('\n')) != std::string::npos;) {
+    const std::string line = client.unfinished.substr(0, end);
+    client.unfinished.erase(0, end + 1);
+    for (const PmiAnswers::Line& answer : answers_.to(rank, line)) {
+      const std::string text = answer.text + '\n';
+      const pop::sys::Fd& to = clients_[static_cast<std::size_t>(answer.rank)].connection;
+      if (to.valid()) static_cast<void>(::send(to.get(), text.data(), text.size(), MSG_NOSIGNAL));
+    }
+  }
+  return client.unfinished.size() < kMostLineBytes;
+}
+
+pop::Result<pop::sys::Fd> connectToPmi(const std::string& address, int rank,
+                                       std::chrono::milliseconds timeout) {
+  std::istringstream words(address);
+  std::string secret;
+  std::string port;
+  std::string host;
+  words >> secret >> port >> host;
+  const auto resolved = resolve(host, port);
+  if (!resolved.ok()) return resolved.status();
+  auto socket = socketFor(resolved.value());
+  if (!socket.ok()) return socket.status();
+  setTimeout(*socket, SO_SNDTIMEO, timeout);  // connect keeps to it, too
+  if (::connect(socket->get(), plain(resolved.value()), resolved.value().bytes) != 0)
+    return pop::errnoStatus("connecting to the rank that starts MPI at " + host + ' ' + port, errno);
+  if (pop::Status sent = pop::sys::writeAll(socket->get(), greetingOf(secret, rank)); !sent.ok()) return sent;
+  return std::move(*socket);
+}
+
+}  // namespace popdist::backends

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/src/context/backend_group.h"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+namespace popdist::context {
+namespace {
+
+using plan::Operation;
+
+constexpr std::size_t kMostAddressBytes = 1024;
+
+constexpr bool sameNumber(Operation ours, PopdistOperation theirs) {
+  return static_cast<std::uint32_t>(ours) == theirs;
+}
+static_assert(sameNumber(Operation::kAllReduce, kPopdistAllReduce) &&
+                  sameNumber(Operation::kReduceScatter, kPopdistReduceScatter) &&
+                  sameNumber(Operation::kAllGather, kPopdistAllGather) &&
+                  sameNumber(Operation::kBroadcast, kPopdistBroadcast) &&
+                  sameNumber(Operation::kAllToAll, kPopdistAllToAll) &&
+                  sameNumber(Operation::kBarrier, kPopdistBarrier) &&
+                  sameNumber(Operation::kReduce, kPopdistReduce) &&
+                  sameNumber(Operation::kGather, kPopdistGather) &&
+                  sameNumber(Operation::kScatter, kPopdistScatter),
+              "the conversion between the two is a cast");
+
+}  // namespace
+
+BackendGroup::BackendGroup(const PopdistBackend& plugin, const Member& member, exec::PeerMonitor& monitor)
+    : plugin_(plugin),
+      monitor_(monitor),
+      instance_of_rank_(member.instance_of_rank.begin(), member.instance_of_rank.end()),
+      host_address_(member.host_address),
+      info_{.number = member.group_number,
+            .rank = member.rank,
+            .ranks = static_cast<std::int32_t>(instance_of_rank_.size()),
+            .instances = instance_of_rank_.data(),
+            .host_address = host_address_.c_str(),
+            .timeout_ms = member.timeout.count(),
+            .library = this,
+            .ended = &BackendGroup::ended} {}
+
+BackendGroup::~BackendGroup() {
+  if (group_ != nullptr) plugin_.destroy(group_);
+}
+
+pop::Result<std::string> BackendGroup::offer() {
+  std::string address(kMostAddressBytes, '\0');
+  std::size_t bytes = address.size();
+  PopdistStatus status{};
+  plugin_.offer(&info_, &group_, address.data(), &bytes, &status);
+  if (const exec::Failure failure = failureOf(status); !failure.status.ok()) return failure.status;
+  address.resize(std::min(bytes, address.size()));
+  return address;
+}
+
+exec::Failure BackendGroup::connect(const std::vector<std::string>& addresses) {
+  std::vector<const char*> starts;
+  std::vector<std::size_t> sizes;
+  for (const std::string& address : addresses) {
+    starts.push_back(address.data());
+    sizes.push_back(address.size());
+  }
+  PopdistStatus status{};
+  plugin_.connect(group_, starts.data(), sizes.data(), &status);
+  return failureOf(status);
+}
+
+exec::Failure BackendGroup::run(const CollectiveCall& call) {
+  const std::string tensor(call.tensor);
+  const PopdistCall plain{.operation = static_cast<std::uint32_t>(call.operation),
+                          .type = static_cast<std::uint32_t>(call.type),
+                          .op = static_cast<std::uint32_t>(call.op),
+                          .root = call.root,
+                          .input = call.input,
+                          .output = call.output,
+                          .count = call.counts.data() == nullptr ? call.count : 0,
+                          .counts = call.counts.data(),
+                          .recv_counts = call.recv_counts.data(),
+                          .tensor = tensor.c_str(),
+                          .timeout_ms = call.timeout.count()};
+  PopdistStatus status{};
+  plugin_.run(group_, &plain, &status);
+  return failureOf(status);
+}
+
+std::int32_t BackendGroup::ended(void* self, const std::int32_t* awaited, std::int32_t count, char* text,
+                                 std::size_t text_bytes) {
+  const auto& group = *static_cast<BackendGroup*>(self);
+  if (!group.monitor_.anyEnded()) return -1;
+  const auto loss = group.monitor_.loss(std::span<const int>(awaited, static_cast<std::size_t>(count)));
+  if (!loss) return -1;
+  const std::size_t bytes = std::min(loss->text.size(), text_bytes - 1);
+  std::memcpy(text, loss->text.data(), bytes);
+  text[bytes] = '\0';
+  const auto& instances = group.instance_of_rank_;
+  return static_cast<std::int32_t>(std::find(instances.begin(), instances.end(), loss->instance) -
+                                   instances.begin());
+}
+
+exec::Failure BackendGroup::failureOf(const PopdistStatus& status) const {
+  if (status.code == 0) return {};
+  const bool known = status.code > 0 && status.code <= static_cast<std::int32_t>(pop::Code::kDataLoss);
+  const bool has_peer = status.peer_rank >= 0 && status.peer_rank < info_.ranks;
+  const std::size_t bytes = ::strnlen(status.message, sizeof(status.message));
+  return {.status = {known ? static_cast<pop::Code>(status.code) : pop::Code::kUnknown,
+                     std::string(status.message, bytes)},
+          .peer_rank = has_peer ? status.peer_rank : -1};
+}
+
+}  // namespace popdist::context

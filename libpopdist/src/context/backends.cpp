@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/src/context/backends.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <sstream>
+
+namespace popdist::context {
+namespace {
+
+constexpr std::string_view kFilePrefix = "libpopdist_backend_";
+constexpr std::string_view kFileSuffix = ".so";
+
+struct Registered {
+  std::mutex mutex;
+  std::string name;
+  bool in_use = false;  ///< the context has been made with it
+};
+
+Registered& registered() {
+  static Registered& instance = *new Registered;  // never destroyed: other threads may outlive main
+  return instance;
+}
+
+// The folder of the file that this function has been linked into.
+std::string ownDirectory() {
+  Dl_info info{};
+  if (::dladdr(reinterpret_cast<void*>(&ownDirectory), &info) == 0) return "";
+  const auto release = [](char* text) { std::free(text); };
+  const std::unique_ptr<char, decltype(release)> path(::realpath(info.dli_fname, nullptr), release);
+  if (!path) return "";
+  const std::string text = path.get();
+  return text.substr(0, text.rfind('/'));
+}
+
+std::set<std::string> namesIn(const std::vector<std::string>& directories) {
+  std::set<std::string> names{kNativeBackend};
+  for (const std::string& directory : directories) {
+    const auto close = [](DIR* open) { ::closedir(open); };
+    const std::unique_ptr<DIR, decltype(close)> entries(::opendir(directory.c_str()), close);
+    while (const dirent* entry = entries ? ::readdir(entries.get()) : nullptr) {
+      const std::string_view file = entry->d_name;
+      if (!file.starts_with(kFilePrefix) || !file.ends_with(kFileSuffix)) continue;
+      names.emplace(file.substr(kFilePrefix.size(), file.size() - kFilePrefix.size() - kFileSuffix.size()));
+    }
+  }
+  return names;
+}
+
+template <typename Strings>
+std::string joined(const Strings& strings, const char* separator) {
+  std::string text;
+  for (const std::string& string : strings) text += (text.empty() ? "" : separator) + string;
+  return text;
+}
+
+pop::Status unknown(const std::string& name, const std::vector<std::string>& directories) {
+  return {pop::Code::kNotFound,
+          "no backend '" + name + "': there are " + joined(namesIn(directories), ", ") + " (looked in " +
+              joined(directories, ", ") +
+              "; POPDIST_BACKEND_PATH names more directories), or give the path of one"};
+}
+
+// A backend brings libraries that the program may have in another version or, as MPI, from another maker: the
+// program does not see them, and they see each other first. (Sanitizers refuse to load anything that way.)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int kLoadMode = RTLD_NOW | RTLD_LOCAL;
+#else
+constexpr int kLoadMode = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND;
+#endif
+
+pop::Result<BackendChoice> load(const std::string& name, const std::string& path) {
+  void* const handle = ::dlopen(path.c_str(), kLoadMode);
+  if (handle == nullptr)
+    return pop::failedPrecondition("the backend '" + name + "' cannot be loaded: " + ::dlerror());
+  const auto entry = reinterpret_cast<PopdistBackendFunction>(::dlsym(handle, "popdistBackend"));
+  if (entry == nullptr)
+    return pop::failedPrecondition(path + " is not a backend: it has no function popdistBackend");
+  const PopdistBackend* const plugin = entry(kPopdistBackendVersion);
+  if (plugin == nullptr || plugin->version != kPopdistBackendVersion) {
+    return pop::failedPrecondition(path + " is a backend for another version of libpopdist: it speaks " +
+                                   (plugin == nullptr ? "none" : std::to_string(plugin->version)) +
+                                   ", this is version " + std::to_string(kPopdistBackendVersion));
+  }
+  return BackendChoice{name, plugin};
+}
+
+std::string orDefault(const std::string& name) {
+  if (!name.empty()) return name;
+  const char* const variable = std::getenv("POPDIST_BACKEND");
+  return variable == nullptr || *variable == '\0' ? kNativeBackend : variable;
+}
+
+}  // namespace
+
+std::vector<std::string> backendDirectories() {
+  std::vector<std::string> directories;
+  if (const char* const path = std::getenv("POPDIST_BACKEND_PATH")) {
+    std::istringstream parts(path);
+    for (std::string part; std::getline(parts, part, ':');) {
+      if (!part.empty()) directories.push_back(part);
+    }
+  }
+  if (const std::string own = ownDirectory(); !own.empty())
+    directories.push_back(own + "/../lib/popdist/backends");
+  directories.emplace_back(POPDIST_INSTALLED_BACKENDS);
+  return directories;
+}
+
+pop::Result<BackendChoice> loadBackend(const std::string& name, const std::vector<std::string>& directories) {
+  if (name == kNativeBackend) return BackendChoice{};
+  if (name.find('/') != std::string::npos) {
+    if (::access(name.c_str(), F_OK) == 0) return load(name, name);
+    return unknown(name, directories);
+  }
+  for (const std::string& directory : directories) {
+    const std::string path = directory + '/' + std::string(kFilePrefix) + name + std::string(kFileSuffix);
+    if (::access(path.c_str(), F_OK) == 0) return load(name, path);
+  }
+  return unknown(name, directories);
+}
+
+pop::Status registerBackendName(const std::string& name) {
+  Registered& known = registered();
+  const std::lock_guard lock(known.mutex);
+  if (known.in_use) {
+    return pop::failedPrecondition(
+        "too late, this process is connected already: call it before initializeBackend and before the first "
+        "use "
+        "of Context");
+  }
+  pop::Result<BackendChoice> loaded = loadBackend(orDefault(name), backendDirectories());
+  if (loaded.ok()) known.name = name;
+  return loaded.status();
+}
+
+pop::Result<BackendChoice> chosenBackend() {
+  Registered& known = registered();
+  const std::lock_guard lock(known.mutex);
+  pop::Result<BackendChoice> loaded = loadBackend(orDefault(known.name), backendDirectories());
+  known.in_use = loaded.ok();
+  return loaded;
+}
+
+}  // namespace popdist::context

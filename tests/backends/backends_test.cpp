@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every backend gives the results that communicator.hpp promises, the native one among them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/backends/backends_of_build.h"
+#include "tests/integration_popdist/reported_error.h"
+
+namespace pop::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::vector<std::string> allBackends() {
+  std::vector<std::string> names = backendsOfBuild();
+  names.emplace_back("native");
+  return names;
+}
+
+class EveryBackend : public ::testing::TestWithParam<std::tuple<std::string, int>> {};
+
+TEST_P(EveryBackend, GivesRightResults) {
+  PoprunSetup setup = childSetup(std::get<1>(GetParam()), {"check"});
+  setup.environment["POPDIST_BACKEND"] = std::get<0>(GetParam());
+  const Outcome outcome = run(setup);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+  EXPECT_EQ(outcome.err, "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Instances, EveryBackend,
+                         ::testing::Combine(::testing::ValuesIn(allBackends()),
+                                            ::testing::Values(1, 2, 3, 4)),
+                         [](const auto& tested) {
+                           return std::get<0>(tested.param) + std::to_string(std::get<1>(tested.param));
+                         });
+
+class RegisteredBackend : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(RegisteredBackend, IsStrongerThanTheEnvironment) {
+  PoprunSetup setup = childSetup(2, {"register", GetParam()});
+  setup.environment["POPDIST_BACKEND"] = "native";
+  const Outcome outcome = run(setup);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(Names, RegisteredBackend, ::testing::ValuesIn(backendsOfBuild()),
+                         [](const auto& tested) { return tested.param; });
+
+ReportedError errorOf(const std::vector<std::string>& command, int instances = 1) {
+  const Outcome outcome = run(childSetup(instances, command));
+  EXPECT_NE(outcome.exit_code, 0);
+  const auto errors = reportedErrors(instances > 1 ? outcome.out : "[0] " + outcome.out);
+  return errors.empty() ? ReportedError{} : errors.begin()->second;
+}
+
+TEST(RegisterBackend, SaysWhichBackendsThereAre) {
+  const ReportedError error = errorOf({"register", "rdma"}, 2);
+  EXPECT_EQ(error.code, 5);
+  EXPECT_THAT(error.what, HasSubstr("no backend 'rdma': there are grpc, "));
+  EXPECT_THAT(error.what, HasSubstr("native"));
+  EXPECT_THAT(error.what, HasSubstr("POPDIST_BACKEND_PATH"));
+}
+
+TEST(RegisterBackend, RefusesFilesThatAreNone) {
+  EXPECT_EQ(errorOf({"register", "/no/such/backend.so"}, 2).code, 5);
+  const ReportedError error = errorOf({"register", "/etc/passwd"}, 2);
+  EXPECT_EQ(error.code, kFailedPreconditionCode);
+  EXPECT_THAT(error.what, HasSubstr("cannot be loaded"));
+}
+
+TEST(RegisterBackend, RefusesAnotherVersion) {
+  const ReportedError error = errorOf({"register", STRANGE_BACKEND_PATH}, 2);
+  EXPECT_EQ(error.code, kFailedPreconditionCode);
+  EXPECT_THAT(error.what, HasSubstr("for another version of libpopdist: it speaks 99, this is version 1"));
+}
+
+TEST(RegisterBackend, MayComeTooLate) {
+  const ReportedError error = errorOf({"register", "grpc", "late"}, 2);
+  EXPECT_EQ(error.code, kFailedPreconditionCode);
+  EXPECT_THAT(error.what, HasSubstr("too late"));
+}
+
+TEST(Instances, MustHaveTheSameBackend) {
+  const ReportedError error = errorOf({"mixed"}, 2);
+  EXPECT_EQ(error.code, kFailedPreconditionCode);
+  EXPECT_THAT(error.what, HasSubstr("on backend grpc"));
+}
+
+}  // namespace
+}  // namespace pop::testing

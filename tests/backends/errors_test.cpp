@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// What backends say when calls do not match, when somebody does not come, and when somebody dies.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/backends/backends_of_build.h"
+#include "tests/integration_popdist/reported_error.h"
+
+namespace pop::testing {
+namespace {
+
+using std::chrono::steady_clock;
+using ::testing::HasSubstr;
+
+class BackendError : public ::testing::TestWithParam<std::string> {
+ protected:
+  static PoprunSetup setupOf(const std::vector<std::string>& command) {
+    PoprunSetup setup = childSetup(3, command);
+    setup.environment["POPDIST_BACKEND"] = GetParam();
+    return setup;
+  }
+  /// All instances must end well: they have reported errors as they should.
+  static std::map<int, ReportedError> errorsOf(const std::string& command) {
+    const Outcome outcome = run(setupOf({command}));
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+    return reportedErrors(outcome.out);
+  }
+};
+
+TEST_P(BackendError, NamesBothCallsThatDoNotMatch) {
+  const auto errors = errorsOf("mismatch");
+  EXPECT_EQ(errors.size(), 3U);
+  for (const auto& [instance, error] : errors) {
+    EXPECT_EQ(error.code, kFailedPreconditionCode) << error.what;
+    EXPECT_THAT(error.what, HasSubstr("sum of 10 float"));
+    EXPECT_THAT(error.what, HasSubstr("sum of 20 float"));
+    EXPECT_THAT(error.what, HasSubstr("'weights'"));
+    EXPECT_THAT(error.what, HasSubstr("of this communicator"));  // words that the native backend does not use
+  }
+}
+
+TEST_P(BackendError, NamesCountsThatContradict) {
+  const auto errors = errorsOf("contradiction");
+  EXPECT_EQ(errors.size(), 3U);
+  for (const auto& [instance, error] : errors) EXPECT_EQ(error.code, kFailedPreconditionCode) << error.what;
+}
+
+TEST_P(BackendError, NamesWhoHasNotComeBeforeTheDeadline) {
+  const auto errors = errorsOf("absent");
+  EXPECT_EQ(errors.size(), 2U);
+  for (const auto& [instance, error] : errors) EXPECT_EQ(error.code, kDeadlineExceededCode) << error.what;
+  ASSERT_TRUE(errors.contains(1));
+  EXPECT_EQ(errors.at(1).peer, 0);
+}
+
+TEST_P(BackendError, NamesWhoHasDiedWithinASecond) {
+  for (const char* count : {"1", "1000000"}) {
+    PoprunProcess poprun(setupOf({"sum-forever", count}));
+    const std::vector<pid_t> pids = poprun.waitReady(3);
+    ASSERT_EQ(pids.size(), 3U);
+    const auto killed = steady_clock::now();
+    ::kill(pids[1], SIGKILL);
+    EXPECT_EQ(poprun.wait(), 137) << poprun.err();
+    const auto errors = reportedErrors(poprun.out());
+    EXPECT_EQ(errors.size(), 2U) << poprun.out() << poprun.err();
+    for (const auto& [instance, error] : errors) {
+      EXPECT_EQ(error.code, kUnavailableCode) << error.what;
+      EXPECT_EQ(error.peer, 1) << error.what;
+      EXPECT_THAT(error.what, HasSubstr("was killed by SIGKILL"));
+      EXPECT_LT(error.at - killed, std::chrono::seconds(1));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, BackendError, ::testing::ValuesIn(backendsOfBuild()),
+                         [](const auto& tested) { return tested.param; });
+
+}  // namespace
+}  // namespace pop::testing
