@@ -22,6 +22,7 @@ class EveryBackend : public ::testing::TestWithParam<std::tuple<std::string, int
 TEST_P(EveryBackend, GivesRightResults) {
   PoprunSetup setup = childSetup(std::get<1>(GetParam()), {"check"});
   setup.environment["POPDIST_BACKEND"] = std::get<0>(GetParam());
+  prepareFor(std::get<0>(GetParam()), setup.environment);
   const Outcome outcome = run(setup);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
   EXPECT_EQ(outcome.err, "");
@@ -39,6 +40,7 @@ class RegisteredBackend : public ::testing::TestWithParam<std::string> {};
 TEST_P(RegisteredBackend, IsStrongerThanTheEnvironment) {
   PoprunSetup setup = childSetup(2, {"register", GetParam()});
   setup.environment["POPDIST_BACKEND"] = "native";
+  prepareFor(GetParam(), setup.environment);
   const Outcome outcome = run(setup);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
 }

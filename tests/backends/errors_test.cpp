@@ -17,6 +17,7 @@ class BackendError : public ::testing::TestWithParam<std::string> {
   static PoprunSetup setupOf(const std::vector<std::string>& command) {
     PoprunSetup setup = childSetup(3, command);
     setup.environment["POPDIST_BACKEND"] = GetParam();
+    prepareFor(GetParam(), setup.environment);
     return setup;
   }
   /// All instances must end well: they have reported errors as they should.
