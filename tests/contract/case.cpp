@@ -122,16 +122,6 @@ std::string nameOf(const Case& tested) {
   return name + ", seed " + std::to_string(tested.seed);
 }
 
-bool reduces(Operation operation) {
-  return operation == Operation::kAllReduce || operation == Operation::kReduceScatter ||
-         operation == Operation::kReduce;
-}
-
-bool hasRoot(Operation operation) {
-  return operation == Operation::kBroadcast || operation == Operation::kReduce ||
-         operation == Operation::kGather || operation == Operation::kScatter;
-}
-
 bool canBeRagged(Operation operation) {
   return operation == Operation::kAllGather || operation == Operation::kAllToAll;
 }

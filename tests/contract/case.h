@@ -34,8 +34,6 @@ struct Case {
 /// "allReduce (sum of 1000 float), root 0, in place".
 std::string nameOf(const Case& tested);
 
-bool reduces(Operation operation);
-bool hasRoot(Operation operation);
 bool canBeRagged(Operation operation);
 bool canBeInPlace(Operation operation);
 

@@ -72,15 +72,15 @@ void dieIn(std::int64_t microseconds) {
 
 int die(Context& context, const std::vector<std::string>& arguments) {
   ::signal(SIGTERM, SIG_IGN);
-  context.world().synchronize();
-  if (context.instanceIndex() == std::stoi(arguments.at(1))) {
-    std::printf("ready %d %d\n", context.instanceIndex(), ::getpid());
-    const std::int64_t microseconds = std::stoll(arguments.at(2));
-    std::printf("dies at %lld\n", static_cast<long long>(now() + microseconds * 1000));
-    std::fflush(stdout);
-    dieIn(microseconds);
-  }
   try {
+    context.world().synchronize();
+    if (context.instanceIndex() == std::stoi(arguments.at(1))) {
+      std::printf("ready %d %d\n", context.instanceIndex(), ::getpid());
+      const std::int64_t microseconds = std::stoll(arguments.at(2));
+      std::printf("dies at %lld\n", static_cast<long long>(now() + microseconds * 1000));
+      std::fflush(stdout);
+      dieIn(microseconds);
+    }
     repeat(context, static_cast<Operation>(std::stoi(arguments.at(0))), std::stoull(arguments.at(3)));
   } catch (const popdist::popdist_error& error) {
     std::printf("error %d peer %d at %lld: %s\n", static_cast<int>(error.code()), error.peer(),

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include <string>
 #include <vector>
 
@@ -96,6 +98,15 @@ TEST(MismatchedCalls, OfAnExchangeWhoseCountsContradictAreNamedOnEveryRank) {
   EXPECT_THAT(reports[1].what, HasSubstr("rank 0 does not match: it sends 5 elements to this rank, which "
                                          "expects 7"));
   EXPECT_THAT(reports[2].what, AllOf(HasSubstr("rank 1 has given up"), HasSubstr("sends 5 elements")));
+}
+
+// Rank 0 and rank 1 agree on all that goes between them.
+TEST(MismatchedCalls, OfAGatherWithOtherCountsAreErrorsByMessagesToo) {
+  ::setenv("POPDIST_SHARED_ALGORITHM", "messages", 1);
+  const std::vector<Reported> reports =
+      reportsOf({gatherOf({1, 2, 3}), gatherOf({1, 2, 4}), gatherOf({1, 2, 3})});
+  ::unsetenv("POPDIST_SHARED_ALGORITHM");
+  EXPECT_THAT(reports, Each(Field(&Reported::code, static_cast<int>(ErrorCode::kFailedPrecondition))));
 }
 
 }  // namespace

@@ -3,15 +3,13 @@
 //
 // Common to all calls below
 //   Who calls     every member of the communicator, with the same operation, count, type, operator and root,
-//   in
-//                 the same order. A member that calls something else is an error on all of them.
+//                 in the same order. A member that calls something else is an error on all of them.
 //   Returns       when this member's result is there and its buffers may be used again.
 //   In place      where it says so, `in` and `out` may be the same; they must not overlap otherwise.
 //   Order         elements are reduced in order of rank where all members share a host, 16-bit types as float
-//   and
-//                 rounded once; over hosts in an order that follows from the count, the number of members and
-//                 how they lie on hosts, 16-bit types rounded whenever a partial result travels: results are
-//                 bit-identical on all members and from run to run with the same layout.
+//                 and rounded once; over hosts in an order that follows from the count, the number of members
+//                 and how they lie on hosts, 16-bit types rounded whenever a partial result travels: results
+//                 are bit-identical on all members and from run to run with the same layout.
 //   Memory        any, at any address. On one host buffers of buffer.hpp are several times as fast. Besides
 //   at
 //                 most 8 MiB of the host's shared memory for each member, calls take none.

@@ -87,12 +87,10 @@ void initializeBackend() {
   const std::lock_guard lock(known.mutex);
   if (known.initialized) return;
   Context& context = Context::fromEnvironment();
-  if (context.impl().world) {
-    const auto instances = static_cast<unsigned>(context.numInstances());
-    std::set<unsigned> all;
-    for (unsigned instance = 0; instance < instances; ++instance) all.insert(instance);
-    known.for_tags = context.createCommunicator(all);
-  }
+  std::set<unsigned> all;
+  for (int instance = 0; instance < context.numInstances(); ++instance)
+    all.insert(static_cast<unsigned>(instance));
+  known.for_tags = context.createCommunicator(all);
   known.initialized = true;
 }
 

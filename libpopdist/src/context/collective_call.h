@@ -49,6 +49,10 @@ struct CallKey {
   }
 };
 
+/// The count that must be the same on all ranks; of ragged calls, a digest of the counts, where they must be
+/// the same.
+std::uint64_t agreedCount(const CollectiveCall& call);
+
 /// "allReduce (sum of 1024 float 'grad3')": for messages.
 std::string describeCall(std::uint64_t key, std::uint64_t count, std::string_view tensor);
 

@@ -2,29 +2,16 @@
 #include "popdist/communicator.hpp"
 
 #include <algorithm>
-#include <cstdint>
-#include <cstring>
 #include <numeric>
-#include <vector>
 
 #include "libpopdist/src/context/context_impl.h"
-#include "libpopdist/src/plan/message_moves.h"
-#include "libpopdist/src/reduce/fold.h"
+#include "libpopdist/src/context/message_calls.h"
 #include "popdist/error.hpp"
 
 namespace popdist {
 
 using context::CollectiveCall;
 using plan::Operation;
-
-namespace {
-
-bool reduces(Operation operation) {
-  return operation == Operation::kAllReduce || operation == Operation::kReduceScatter ||
-         operation == Operation::kReduce;
-}
-
-}  // namespace
 
 // ---- Communicator::Impl
 
@@ -35,7 +22,7 @@ void Communicator::Impl::run(CollectiveCall call, const CallOptions& options) {
   call.timeout = options.timeout ? checkedTimeout(call, *options.timeout) : group_->timeout();
   if (group_->isShared()) return group_->runShared(call);
   if (group_->isOnBackend()) return group_->runOnBackend(call);
-  runByMessages(call);
+  context::MessageCalls(*group_).run(call);
 }
 
 // What nearly all calls are: told apart at little cost, since a small call takes less than a tenth of a
@@ -45,14 +32,14 @@ bool Communicator::Impl::isPlain(const CollectiveCall& call) const {
   if (call.operation == Operation::kBarrier) return true;
   return call.count < kPlainCount && call.input != nullptr && call.output != nullptr &&
          static_cast<unsigned>(call.root) < static_cast<unsigned>(size()) && !call.ragged &&
-         supports(reduces(call.operation) ? call.op : Operator::kMin, call.type);
+         supports(plan::reduces(call.operation) ? call.op : Operator::kMin, call.type);
 }
 
 void Communicator::Impl::check(const CollectiveCall& call) const {
   const char* const name = nameOf(call.operation);
   const std::size_t element = sizeOf(call.type);
   if (element == 0) refuse(name, "no such element type");
-  if (reduces(call.operation) && !supports(call.op, call.type))
+  if (plan::reduces(call.operation) && !supports(call.op, call.type))
     refuse(name, std::string("there is no ") + nameOf(call.op) + " of " + nameOf(call.type));
   if (call.root < 0 || call.root >= size())
     refuse(name, "root " + std::to_string(call.root) + " is not a rank; there are " + std::to_string(size()));
@@ -111,74 +98,6 @@ std::chrono::milliseconds Communicator::Impl::checkedTimeout(const CollectiveCal
                                                              std::chrono::milliseconds timeout) const {
   if (timeout.count() < 1) refuse(nameOf(call.operation), "the timeout must be at least a millisecond");
   return std::min(timeout, context::kLongestTimeout);
-}
-
-void Communicator::Impl::runByMessages(CollectiveCall call) {
-  if (call.operation == Operation::kAllToAll && call.ragged) checkCountsOfAll(call);
-  const std::uint8_t token = 0;
-  std::uint8_t ignored = 0;
-  if (call.operation == Operation::kBarrier) {
-    call.input = &token;
-    call.output = &ignored;
-    call.count = 1;
-  }
-  // There are no partial results to reduce, but squares and the like to make.
-  if (size() == 1 && reduces(call.operation)) {
-    reduce::fold({.op = call.op, .type = call.type}, {&call.output, 1}, {&call.input, 1}, call.count);
-    return;
-  }
-  // The plans of all-reduces work in place.
-  if (call.operation == Operation::kAllReduce && call.input != call.output && call.count > 0)
-    std::memcpy(call.output, call.input, call.count * sizeOf(call.type));
-  sendMessages(call, planByMessages(call));
-}
-
-plan::Plan Communicator::Impl::planByMessages(const CollectiveCall& call) const {
-  if (!call.ragged) {
-    return plan::planCollective({.operation = call.operation,
-                                 .rank = rank(),
-                                 .ranks = size(),
-                                 .count = call.count,
-                                 .root = call.root,
-                                 .element_bytes = sizeOf(call.type),
-                                 .over_network = group_->overNetwork()});
-  }
-  if (call.operation == Operation::kAllGather)
-    return plan::planMoves(plan::allGatherFlows(call.counts), rank());
-  return plan::planMoves(plan::ownFlows(rank(), call.counts, call.recv_counts), rank());
-}
-
-void Communicator::Impl::sendMessages(const CollectiveCall& call, const plan::Plan& plan) {
-  const auto operation_number =
-      static_cast<std::uint32_t>(call.operation) | static_cast<std::uint32_t>(call.root) << exec::kRootShift;
-  const context::Group::Part part{&plan, call.input, call.output};
-  group_->run({.name = nameOf(call.operation),
-               .operation = operation_number,
-               .type = call.type,
-               .count = call.count,
-               .op = call.op},
-              {&part, 1}, call.timeout);
-}
-
-// Members tell each other how much they send: lengths that contradict each other would be garbage further on.
-void Communicator::Impl::checkCountsOfAll(const CollectiveCall& call) {
-  const auto ranks = static_cast<std::size_t>(size());
-  std::vector<std::uint64_t> sent(ranks, 0);
-  const std::vector<std::uint64_t> sends(call.counts.begin(), call.counts.end());
-  const CollectiveCall telling{.operation = Operation::kAllToAll,
-                               .input = sends.data(),
-                               .output = sent.data(),
-                               .count = 1,
-                               .type = Type::kUint64,
-                               .tensor = call.tensor,
-                               .timeout = call.timeout};
-  sendMessages(telling, planByMessages(telling));
-  for (std::size_t from = 0; from < ranks; ++from) {
-    if (sent[from] == call.recv_counts[from]) continue;
-    group_->give(nameOf(call.operation), {.status = pop::failedPrecondition(context::countsContradict(
-                                              static_cast<int>(from), sent[from], call.recv_counts[from])),
-                                          .peer_rank = static_cast<int>(from)});
-  }
 }
 
 void Communicator::Impl::refuse(const char* name, const std::string& why) const {

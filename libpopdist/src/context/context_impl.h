@@ -35,10 +35,6 @@ class Communicator::Impl {
   void checkCounts(const char* name, std::span<const std::size_t> counts, Type type) const;
   std::chrono::milliseconds checkedTimeout(const context::CollectiveCall& call,
                                            std::chrono::milliseconds timeout) const;
-  void runByMessages(context::CollectiveCall call);
-  plan::Plan planByMessages(const context::CollectiveCall& call) const;
-  void sendMessages(const context::CollectiveCall& call, const plan::Plan& plan);
-  void checkCountsOfAll(const context::CollectiveCall& call);
 
   std::unique_ptr<context::Group> group_;
 };

@@ -15,51 +15,23 @@
 #include <utility>
 
 #include "common/base/text.h"
+#include "libpopdist/src/context/group_rendezvous.h"
+#include "libpopdist/src/context/obituary_monitor.h"
 #include "popdist/error.hpp"
 
 namespace popdist::context {
 namespace {
 
-// Whether each of this host's instances can have a core. Where they are bound, each sees only its own: then
-// those of the machine count.
-bool canHaveACoreEach(int local_instances) {
+int numCores(pid_t process) {
   cpu_set_t cpus;
-  const int usable = ::sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
-  const int present = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
-  return local_instances <= (usable < present ? present : usable);
+  return ::sched_getaffinity(process, sizeof(cpus), &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
 }
 
-// Reads the obituaries that the agent writes into the segment.
-class ObituaryMonitor final : public exec::PeerMonitor {
- public:
-  ObituaryMonitor(pop::contract::SegmentHeader* header, const std::vector<int>& instance_of_rank)
-      : header_(header), instance_of_rank_(instance_of_rank) {}
-
-  bool anyEnded() override { return header_->obituary_count.load(std::memory_order_acquire) > 0; }
-
-  std::optional<exec::PeerLoss> loss(std::span<const int> awaited) override {
-    const std::uint32_t count = header_->obituary_count.load(std::memory_order_acquire);
-    for (std::uint32_t i = 0; i < count; ++i) {
-      const pop::contract::Obituary& obituary = pop::contract::obituariesOf(header_)[i];
-      if (!concerns(obituary, awaited)) continue;
-      std::string text = obituary.text;
-      if (obituary.clean != 0) text += " without taking part";
-      return exec::PeerLoss{obituary.instance, std::move(text)};
-    }
-    return std::nullopt;
-  }
-
- private:
-  bool concerns(const pop::contract::Obituary& obituary, std::span<const int> awaited) const {
-    const auto is_it = [&](int instance) { return instance == obituary.instance; };
-    if (obituary.clean == 0) return std::any_of(instance_of_rank_.begin(), instance_of_rank_.end(), is_it);
-    return std::any_of(awaited.begin(), awaited.end(),
-                       [&](int rank) { return is_it(instance_of_rank_[static_cast<std::size_t>(rank)]); });
-  }
-
-  pop::contract::SegmentHeader* header_;
-  const std::vector<int>& instance_of_rank_;
-};
+// Whether each of this host's instances can have a core. One that is bound sees only its own cores: who
+// started it, poprun, has all that the job may use.
+bool canHaveACoreEach(int local_instances) {
+  return local_instances <= std::max(numCores(0), numCores(::getppid()));
+}
 
 std::vector<int> ranksOf(int instance, const std::vector<int>& instance_of_rank) {
   std::vector<int> ranks;
@@ -69,26 +41,10 @@ std::vector<int> ranksOf(int instance, const std::vector<int>& instance_of_rank)
   return ranks;
 }
 
-constexpr const char* kCreate = "creating a communicator";
-constexpr char kNoAddress = '!';  ///< an address that begins so says why there is none
-constexpr char kAddress = ':';    ///< and one that may begin with anything begins so
 // Where a backend's members find each other: a job on one host has no other address.
 std::string ownAddress(const Link& link) {
   const std::string address = link.network().address;
   return address.empty() ? "127.0.0.1" : address;
-}
-
-std::string prefixOf(int number) {
-  return "popdist/group/" + std::to_string(number) + '/';
-}
-
-// The same for two instances only if they ask for the same group.
-std::string tagOf(int number, const std::vector<int>& instance_of_rank) {
-  std::uint64_t digest = 14695981039346656037U;  // FNV-1a
-  for (const int instance : instance_of_rank)
-    digest = (digest ^ static_cast<std::uint64_t>(instance)) * 1099511628211U;
-  return "communicator " + std::to_string(number) + " of " + std::to_string(instance_of_rank.size()) +
-         " ranks (" + std::to_string(digest) + ')';
 }
 
 pop::Result<transport::Key> keyOf(const HostNetwork& network) {
@@ -122,33 +78,6 @@ pop::Result<std::unique_ptr<transport::Connections>> openConnections(const Surro
   return transport::Connections::create(setup);
 }
 
-// Everybody tells everybody where its ranks can be reached. Also when there is no transport (`failure` says
-// why): the others must not wait for us.
-void offerAddresses(Link& link, const std::string& prefix, const std::vector<int>& local_ranks,
-                    const transport::Connections* mine, const pop::Status& failure) {
-  for (const int rank : local_ranks) {
-    const std::string address = failure.ok() ? mine->address(rank) : kNoAddress + failure.message();
-    throwIfFailed(link.put(prefix + std::to_string(rank), address), kCreate);
-  }
-}
-
-std::vector<std::string> collectAddresses(Surroundings& surroundings, const std::string& prefix, int ranks) {
-  std::vector<std::string> addresses;
-  for (int rank = 0; rank < ranks; ++rank) {
-    std::optional<std::string> address;
-    throwIfFailed(surroundings.link->get(prefix + std::to_string(rank), surroundings.timeout(), address),
-                  kCreate);
-    if (!address) throwIfFailed({pop::internalError("nobody is rank " + std::to_string(rank))}, kCreate);
-    if (address->front() == kNoAddress) {
-      throwIfFailed(
-          {{pop::Code::kResourceExhausted, "rank " + std::to_string(rank) + ": " + address->substr(1)}},
-          kCreate);
-    }
-    addresses.push_back(std::move(*address));
-  }
-  return addresses;
-}
-
 // For tests, and for whoever knows better. All instances must be told the same.
 struct Forced {
   bool messages = false;  ///< as if no memory were shared
@@ -172,27 +101,6 @@ bool allShareMemory(const Surroundings& surroundings, const std::vector<int>& in
   return !surroundings.transport.tcp_only &&
          std::all_of(instance_of_rank.begin(), instance_of_rank.end(),
                      [&](int instance) { return surroundings.isLocal(instance); });
-}
-
-constexpr const char* kBoardKey = "board";
-
-// By rank 0, for all. 0: the segment is full.
-void offerBoard(Link& link, const std::string& prefix, int ranks) {
-  const std::size_t bytes = shared::Board::bytesFor(ranks, plan::stageLayoutFor(ranks).bytes());
-  const std::size_t offset = pop::contract::takePiece(link.segment().header(), bytes);
-  throwIfFailed(link.put(prefix + kBoardKey, std::to_string(offset)), kCreate);
-}
-
-std::size_t collectBoard(Surroundings& surroundings, const std::string& prefix) {
-  std::optional<std::string> text;
-  throwIfFailed(surroundings.link->get(prefix + kBoardKey, surroundings.timeout(), text), kCreate);
-  const pop::Result<std::int64_t> offset = pop::parseInteger(text.value_or(""));
-  if (!offset.ok() || offset.value() <= 0) {
-    throwIfFailed({{pop::Code::kResourceExhausted,
-                    "this host's shared-memory segment is full: too many communicators or ranks"}},
-                  kCreate);
-  }
-  return static_cast<std::size_t>(offset.value());
 }
 
 }  // namespace
@@ -223,7 +131,7 @@ std::unique_ptr<Group> Group::create(Surroundings& surroundings, std::vector<int
   const Forced forced = forcedByEnvironment();
   Link& link = *surroundings.link;
   const int number = surroundings.groups_created++;
-  const std::string prefix = prefixOf(number);
+  const std::string prefix = rendezvousPrefix(number);
   const int ranks = static_cast<int>(instance_of_rank.size());
   std::vector<int> local_ranks = ranksOf(surroundings.instance_index, instance_of_rank);
 
@@ -238,7 +146,7 @@ std::unique_ptr<Group> Group::create(Surroundings& surroundings, std::vector<int
   }
   if (!shares) offerAddresses(link, prefix, local_ranks, connections.get(), failure);
   if (shares && !local_ranks.empty() && local_ranks.front() == 0) offerBoard(link, prefix, ranks);
-  throwIfFailed(link.fence(tagOf(number, instance_of_rank), surroundings.timeout()), kCreate);
+  throwIfFailed(link.fence(rendezvousTag(number, instance_of_rank), surroundings.timeout()), kCreate);
   throwIfFailed({failure}, kCreate);
   if (local_ranks.empty()) return nullptr;
   if (connections)
@@ -268,8 +176,9 @@ void Group::joinBoard(std::size_t offset, std::optional<plan::SharedAlgorithm> f
 std::unique_ptr<Group> Group::createOnBackend(Surroundings& surroundings, std::vector<int> instance_of_rank) {
   Link& link = *surroundings.link;
   const int number = surroundings.groups_created++;
-  const std::string prefix = prefixOf(number);
-  const std::string tag = tagOf(number, instance_of_rank) + " on backend " + surroundings.backend.name;
+  const std::string prefix = rendezvousPrefix(number);
+  const std::string tag =
+      rendezvousTag(number, instance_of_rank) + " on backend " + surroundings.backend.name;
   std::vector<int> local_ranks = ranksOf(surroundings.instance_index, instance_of_rank);
 
   std::unique_ptr<Group> group;
@@ -279,8 +188,9 @@ std::unique_ptr<Group> Group::createOnBackend(Surroundings& surroundings, std::v
     group.reset(new Group(surroundings, std::move(instance_of_rank), std::move(local_ranks)));
     const pop::Result<std::string> address = group->joinBackend(number);
     if (!address.ok()) failure = address.status();
-    throwIfFailed(link.put(key, address.ok() ? kAddress + address.value() : kNoAddress + failure.message()),
-                  kCreate);
+    throwIfFailed(
+        link.put(key, address.ok() ? kSomeAddress + address.value() : kNoAddress + failure.message()),
+        kCreate);
   }
   throwIfFailed(link.fence(tag, surroundings.timeout()), kCreate);
   throwIfFailed({failure}, kCreate);

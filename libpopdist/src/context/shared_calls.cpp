@@ -20,18 +20,6 @@ namespace {
 constexpr std::size_t kKeptPlans = 64;
 constexpr std::size_t kKeptSteps = 256;  // longer plans are made anew: it costs little beside what they move
 
-bool folds(Operation operation) {
-  return operation == Operation::kAllReduce || operation == Operation::kReduceScatter ||
-         operation == Operation::kReduce;
-}
-
-// Tells different lists of counts apart.
-std::uint64_t digestOf(std::span<const std::size_t> counts) {
-  std::uint64_t digest = 14695981039346656037U;  // FNV-1a
-  for (const std::size_t count : counts) digest = (digest ^ count) * 1099511628211U;
-  return digest;
-}
-
 bool fitsNotes(Operation operation) {
   return operation == Operation::kAllReduce || operation == Operation::kAllGather ||
          operation == Operation::kBroadcast || operation == Operation::kBarrier;
@@ -39,13 +27,7 @@ bool fitsNotes(Operation operation) {
 
 shared::Call sharedCallOf(const CollectiveCall& call) {
   const CallKey key{call.operation, call.type, call.op, call.ragged, call.root};
-  const bool agreed = call.ragged && call.operation != Operation::kAllToAll;  // there, each rank has its own
-  return {.what = key.packed(),
-          .count = !call.ragged ? call.count
-                   : agreed     ? digestOf(call.counts)
-                                : 0,
-          .tensor = call.tensor,
-          .timeout = call.timeout};
+  return {.what = key.packed(), .count = agreedCount(call), .tensor = call.tensor, .timeout = call.timeout};
 }
 
 }  // namespace
@@ -208,7 +190,7 @@ std::size_t SharedCalls::largestBytes(const CollectiveCall& call) const {
 
 plan::SharedPlan SharedCalls::planFor(const CollectiveCall& call, const Choice& choice) const {
   const plan::StageShape& shape = layout_.slots;
-  if (folds(call.operation)) {
+  if (plan::reduces(call.operation)) {
     const bool scatters = call.operation == Operation::kReduceScatter;
     const plan::FoldRequest request{.goal = scatters ? plan::FoldGoal::kReduceScatter
                                             : call.operation == Operation::kReduce

@@ -26,4 +26,16 @@ inline const char* nameOf(Operation operation) {
   return kNames[static_cast<std::size_t>(operation)];
 }
 
+/// Whether it has an operator.
+constexpr bool reduces(Operation operation) {
+  return operation == Operation::kAllReduce || operation == Operation::kReduceScatter ||
+         operation == Operation::kReduce;
+}
+
+/// Whether one rank gives or takes all.
+constexpr bool hasRoot(Operation operation) {
+  return operation == Operation::kBroadcast || operation == Operation::kReduce ||
+         operation == Operation::kGather || operation == Operation::kScatter;
+}
+
 }  // namespace popdist::plan

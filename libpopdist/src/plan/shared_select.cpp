@@ -11,11 +11,6 @@ namespace {
 
 constexpr std::array kNames{"eager", "staged", "direct"};
 
-constexpr bool reduces(Operation operation) {
-  return operation == Operation::kAllReduce || operation == Operation::kReduceScatter ||
-         operation == Operation::kReduce;
-}
-
 // Up to so many bytes a rank, one wait and more copying is faster than three waits. Measured by
 // bench/collectives.
 struct EagerLimit {

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the members of a group tell each other before it exists, through the link: where each rank can be
+// reached, and where their board lies in the segment. Offered before the fence that makes the group,
+// collected after it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "libpopdist/src/context/group.h"
+
+namespace popdist::context {
+
+inline constexpr const char* kCreate = "creating a communicator";
+inline constexpr char kNoAddress = '!';    ///< an address that begins so says why there is none
+inline constexpr char kSomeAddress = ':';  ///< and one that may begin with anything begins so
+
+/// Of the keys of group `number`.
+std::string rendezvousPrefix(int number);
+
+/// The fence's: the same for two instances only if they ask for the same group.
+std::string rendezvousTag(int number, const std::vector<int>& instance_of_rank);
+
+/// Where the local ranks can be reached. Also when there is no transport (`failure` says why): the others
+/// must not wait for us. Throws popdist_error.
+void offerAddresses(Link& link, const std::string& prefix, const std::vector<int>& local_ranks,
+                    const transport::Connections* mine, const pop::Status& failure);
+/// Of all ranks, in order. Throws popdist_error, also with another's reason for having none.
+std::vector<std::string> collectAddresses(Surroundings& surroundings, const std::string& prefix, int ranks);
+
+/// By rank 0, for all: takes the board's piece of the segment. Throws popdist_error.
+void offerBoard(Link& link, const std::string& prefix, int ranks);
+/// Its offset. Throws popdist_error kResourceExhausted when the segment was full.
+std::size_t collectBoard(Surroundings& surroundings, const std::string& prefix);
+
+}  // namespace popdist::context

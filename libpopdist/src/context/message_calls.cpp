@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/src/context/message_calls.h"
+
+#include <cstring>
+#include <vector>
+
+#include "libpopdist/src/plan/message_moves.h"
+#include "libpopdist/src/plan/select.h"
+#include "libpopdist/src/reduce/fold.h"
+
+namespace popdist::context {
+
+using plan::Operation;
+
+void MessageCalls::run(CollectiveCall call) {
+  if (call.operation == Operation::kAllToAll && call.ragged) compareCounts(call);
+  const std::uint8_t token = 0;
+  std::uint8_t ignored = 0;
+  if (call.operation == Operation::kBarrier) {
+    call.input = &token;
+    call.output = &ignored;
+    call.count = 1;
+  }
+  // There are no partial results to reduce, but squares and the like to make.
+  if (group_.size() == 1 && plan::reduces(call.operation)) {
+    reduce::fold({.op = call.op, .type = call.type}, {&call.output, 1}, {&call.input, 1}, call.count);
+    return;
+  }
+  // The plans of all-reduces work in place.
+  if (call.operation == Operation::kAllReduce && call.input != call.output && call.count > 0)
+    std::memcpy(call.output, call.input, call.count * sizeOf(call.type));
+  send(call);
+}
+
+plan::Plan MessageCalls::planFor(const CollectiveCall& call) const {
+  if (!call.ragged) {
+    return plan::planCollective({.operation = call.operation,
+                                 .rank = rank_,
+                                 .ranks = group_.size(),
+                                 .count = call.count,
+                                 .root = call.root,
+                                 .element_bytes = sizeOf(call.type),
+                                 .over_network = group_.overNetwork()});
+  }
+  if (call.operation == Operation::kAllGather)
+    return plan::planMoves(plan::allGatherFlows(call.counts), rank_);
+  return plan::planMoves(plan::ownFlows(rank_, call.counts, call.recv_counts), rank_);
+}
+
+void MessageCalls::send(const CollectiveCall& call) {
+  const plan::Plan plan = planFor(call);
+  const auto operation_number =
+      static_cast<std::uint32_t>(call.operation) | static_cast<std::uint32_t>(call.root) << exec::kRootShift;
+  const Group::Part part{&plan, call.input, call.output};
+  group_.run({.name = nameOf(call.operation),
+              .operation = operation_number,
+              .type = call.type,
+              .count = agreedCount(call),
+              .op = call.op},
+             {&part, 1}, call.timeout);
+}
+
+// Members tell each other how much they send: lengths that contradict each other would be garbage further on.
+void MessageCalls::compareCounts(const CollectiveCall& call) {
+  const auto ranks = static_cast<std::size_t>(group_.size());
+  std::vector<std::uint64_t> sent(ranks, 0);
+  const std::vector<std::uint64_t> sends(call.counts.begin(), call.counts.end());
+  send({.operation = Operation::kAllToAll,
+        .input = sends.data(),
+        .output = sent.data(),
+        .count = 1,
+        .type = Type::kUint64,
+        .tensor = call.tensor,
+        .timeout = call.timeout});
+  for (std::size_t from = 0; from < ranks; ++from) {
+    if (sent[from] == call.recv_counts[from]) continue;
+    const int other = static_cast<int>(from);
+    group_.give(
+        nameOf(call.operation),
+        {.status = pop::failedPrecondition(countsContradict(other, sent[from], call.recv_counts[from])),
+         .peer_rank = other});
+  }
+}
+
+}  // namespace popdist::context

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Carries out the collectives of a communicator whose ranks exchange messages: over hosts, and where tests
+// want it.
+#pragma once
+
+#include "libpopdist/src/context/collective_call.h"
+#include "libpopdist/src/context/group.h"
+#include "libpopdist/src/plan/plan.h"
+
+namespace popdist::context {
+
+class MessageCalls {
+ public:
+  /// `group` holds one rank of this instance.
+  explicit MessageCalls(Group& group) : group_(group), rank_(group.localRanks().front()) {}
+
+  /// Throws popdist_error; the group is then unusable.
+  void run(CollectiveCall call);
+
+ private:
+  plan::Plan planFor(const CollectiveCall& call) const;
+  void send(const CollectiveCall& call);
+  void compareCounts(const CollectiveCall& call);
+
+  Group& group_;
+  const int rank_;
+};
+
+}  // namespace popdist::context

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which members of a group have ended: from the obituaries that the agent writes into the segment.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "common/contract/segment.h"
+#include "libpopdist/src/exec/peer_monitor.h"
+
+namespace popdist::context {
+
+class ObituaryMonitor final : public exec::PeerMonitor {
+ public:
+  /// Both outlive it.
+  ObituaryMonitor(pop::contract::SegmentHeader* header, const std::vector<int>& instance_of_rank)
+      : header_(header), instance_of_rank_(instance_of_rank) {}
+
+  bool anyEnded() override { return header_->obituary_count.load(std::memory_order_acquire) > 0; }
+  std::optional<exec::PeerLoss> loss(std::span<const int> awaited) override;
+
+ private:
+  bool concerns(const pop::contract::Obituary& obituary, std::span<const int> awaited) const;
+
+  pop::contract::SegmentHeader* header_;
+  const std::vector<int>& instance_of_rank_;
+};
+
+}  // namespace popdist::context
