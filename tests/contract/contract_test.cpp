@@ -39,7 +39,7 @@ class Contract : public ::testing::TestWithParam<std::tuple<Way, int>> {
     for (std::size_t begin = 0; begin < cases.size(); begin += at_once) {
       const std::span<const Case> some =
           std::span(cases).subspan(begin, std::min(at_once, cases.size() - begin));
-      ThreadGroup group(ranks());
+      ThreadGroup group(shapeOf(way(), ranks()));
       group.run([&](Context& context) {
         for (const Case& tested : some)
           ASSERT_EQ(runCase(context, context.world(), tested, memory, unaligned), "")
@@ -151,7 +151,7 @@ TEST_P(Contract, HoldsForCountsThatDifferBetweenRanks) {
 TEST_P(Contract, HoldsForAnySequenceOfCalls) {
   constexpr int kCalls = 100;
   const WayTaken taken(way());
-  ThreadGroup group(ranks());
+  ThreadGroup group(shapeOf(way(), ranks()));
   group.run([&](Context& context) {
     pop::SplitMix64 delays(static_cast<std::uint64_t>(context.world().rank()));
     for (std::uint64_t call = 0; call < kCalls; ++call) {
@@ -168,7 +168,7 @@ TEST_P(Contract, HoldsForAnySequenceOfCalls) {
 TEST_P(Contract, HoldsOnCommunicatorsOfSomeInstances) {
   if (ranks() < 3) return;
   const WayTaken taken(way());
-  ThreadGroup group(ranks());
+  ThreadGroup group(shapeOf(way(), ranks()));
   group.run([&](Context& context) {
     std::set<unsigned> even;
     std::set<unsigned> odd;
@@ -192,7 +192,7 @@ TEST_P(Contract, HoldsOnCommunicatorsOfSomeInstances) {
 Bytes awkwardSum(const Way& way, int ranks, int which) {
   std::vector<Bytes> results(static_cast<std::size_t>(ranks));
   const WayTaken taken(way);
-  ThreadGroup group(ranks);
+  ThreadGroup group(shapeOf(way, ranks));
   group.run([&](Context& context) {
     const Case tested{.count = 30'011, .seed = 5};
     Bytes data = inputOf(tested, context.world().rank(), ranks);

@@ -3,6 +3,8 @@
 
 #include <cstdlib>
 
+#include "libpopdist/src/context/environment.h"
+
 namespace popdist::contract {
 namespace {
 
@@ -17,8 +19,16 @@ const std::vector<Way>& allWays() {
       {.name = "staged", .environment = {{kShared, "staged"}}},
       {.name = "direct", .environment = {{kShared, "direct"}}},
       {.name = "messages", .environment = {{kShared, "messages"}}, .in_rank_order = false},
+      {.name = "tcp", .environment = {{"POPDIST_TRANSPORT", "tcp"}}, .in_rank_order = false},
+      {.name = "hosts", .environment = {}, .instances_per_host = 2, .in_rank_order = false},
   };
   return ways;
+}
+
+testing::GroupShape shapeOf(const Way& way, int ranks) {
+  return {.replicas_of_instance = std::vector<int>(static_cast<std::size_t>(ranks), 1),
+          .transport = context::transportSettingsFromEnvironment(),
+          .instances_per_host = way.instances_per_host};
 }
 
 WayTaken::WayTaken(const Way& way) : environment_(way.environment) {

@@ -22,6 +22,7 @@ void Communicator::Impl::run(CollectiveCall call, const CallOptions& options) {
   call.timeout = options.timeout ? checkedTimeout(call, *options.timeout) : group_->timeout();
   if (group_->isShared()) return group_->runShared(call);
   if (group_->isOnBackend()) return group_->runOnBackend(call);
+  if (group_->runOverHosts(call)) return;
   context::MessageCalls(*group_).run(call);
 }
 

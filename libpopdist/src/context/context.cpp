@@ -51,7 +51,7 @@ std::unique_ptr<Communicator> makeCommunicator(context::Surroundings& surroundin
                                                std::vector<int> instances) {
   const bool native = surroundings.backend.plugin == nullptr;
   auto group = context::Group::create(surroundings, std::move(instances),
-                                      native ? context::Way::kSharedMemory : context::Way::kBackend);
+                                      native ? context::Way::kNative : context::Way::kBackend);
   if (!group) return nullptr;
   return std::make_unique<Communicator>(std::make_unique<Communicator::Impl>(std::move(group)));
 }

@@ -17,6 +17,7 @@
 #include "common/base/text.h"
 #include "libpopdist/src/context/group_rendezvous.h"
 #include "libpopdist/src/context/obituary_monitor.h"
+#include "libpopdist/src/exec/farewell.h"
 #include "popdist/error.hpp"
 
 namespace popdist::context {
@@ -97,10 +98,17 @@ Forced forcedByEnvironment() {
   return {.messages = false, .algorithm = algorithm};
 }
 
-bool allShareMemory(const Surroundings& surroundings, const std::vector<int>& instance_of_rank) {
-  return !surroundings.transport.tcp_only &&
-         std::all_of(instance_of_rank.begin(), instance_of_rank.end(),
-                     [&](int instance) { return surroundings.isLocal(instance); });
+// The ranks on this host: they follow each other.
+struct Neighbours {
+  int first_rank = -1;
+  int members = 0;
+};
+
+Neighbours neighboursIn(const Surroundings& surroundings, const std::vector<int>& instance_of_rank) {
+  const auto is_local = [&](int instance) { return surroundings.isLocal(instance); };
+  const auto first = std::find_if(instance_of_rank.begin(), instance_of_rank.end(), is_local);
+  return {static_cast<int>(first - instance_of_rank.begin()),
+          static_cast<int>(std::count_if(first, instance_of_rank.end(), is_local))};
 }
 
 }  // namespace
@@ -126,6 +134,8 @@ Group::Group(Surroundings& surroundings, std::vector<int> instance_of_rank, std:
       a_core_each_(canHaveACoreEach(surroundings.num_local_instances)),
       monitor_(std::make_unique<ObituaryMonitor>(surroundings.link->segment().header(), instance_of_rank_)) {}
 
+Group::~Group() = default;
+
 std::unique_ptr<Group> Group::create(Surroundings& surroundings, std::vector<int> instance_of_rank, Way way) {
   if (way == Way::kBackend) return createOnBackend(surroundings, std::move(instance_of_rank));
   const Forced forced = forcedByEnvironment();
@@ -135,8 +145,9 @@ std::unique_ptr<Group> Group::create(Surroundings& surroundings, std::vector<int
   const int ranks = static_cast<int>(instance_of_rank.size());
   std::vector<int> local_ranks = ranksOf(surroundings.instance_index, instance_of_rank);
 
-  const bool shares =
-      way == Way::kSharedMemory && !forced.messages && allShareMemory(surroundings, instance_of_rank);
+  const bool native = way == Way::kNative && !forced.messages && !surroundings.transport.tcp_only;
+  const Neighbours here = neighboursIn(surroundings, instance_of_rank);
+  const bool shares = native && here.members == ranks;
   std::unique_ptr<transport::Connections> connections;
   pop::Status failure;
   if (!local_ranks.empty() && !shares) {
@@ -145,7 +156,8 @@ std::unique_ptr<Group> Group::create(Surroundings& surroundings, std::vector<int
     failure = created.status();
   }
   if (!shares) offerAddresses(link, prefix, local_ranks, connections.get(), failure);
-  if (shares && !local_ranks.empty() && local_ranks.front() == 0) offerBoard(link, prefix, ranks);
+  if (native && !local_ranks.empty() && local_ranks.front() == here.first_rank)
+    offerBoard(link, prefix, here.first_rank, here.members);
   throwIfFailed(link.fence(rendezvousTag(number, instance_of_rank), surroundings.timeout()), kCreate);
   throwIfFailed({failure}, kCreate);
   if (local_ranks.empty()) return nullptr;
@@ -154,21 +166,53 @@ std::unique_ptr<Group> Group::create(Surroundings& surroundings, std::vector<int
 
   std::unique_ptr<Group> group(new Group(surroundings, std::move(instance_of_rank), std::move(local_ranks)));
   group->connections_ = std::move(connections);
-  if (shares) group->joinBoard(collectBoard(surroundings, prefix), forced.algorithm);
+  if (native) group->joinBoards(collectBoards(surroundings, prefix, ranks), forced.algorithm);
   return group;
 }
 
-void Group::joinBoard(std::size_t offset, std::optional<plan::SharedAlgorithm> forced) {
+void Group::joinBoards(const std::vector<HostBoard>& boards, std::optional<plan::SharedAlgorithm> forced) {
+  const int rank = local_ranks_.front();
+  std::vector<int> members;
+  for (const HostBoard& board : boards) members.push_back(board.members);
+  const plan::HostLayout layout(std::move(members), rank);
+  if (layout.hosts() > 1 && layout.hosts() == size()) return;  // nobody shares anything
   const transport::SegmentView segment = surroundings_.link->segment();
-  const plan::StageLayout layout = plan::stageLayoutFor(size());
-  shared_ = std::make_unique<SharedCalls>(
+  const std::size_t offset = boards[static_cast<std::size_t>(layout.host())].offset;
+  const plan::StageLayout stage = plan::stageLayoutFor(layout.members());
+  const int first_rank = rank - layout.local();
+  std::vector<int> neighbours_first = instance_of_rank_;
+  std::rotate(neighbours_first.begin(), neighbours_first.begin() + first_rank, neighbours_first.end());
+  neighbour_monitor_ = std::make_unique<ObituaryMonitor>(segment.header(), std::move(neighbours_first));
+  auto calls = std::make_unique<SharedCalls>(
       shared::Engine::Place{.segment = segment.base,
                             .segment_bytes = segment.bytes,
-                            .board = shared::Board(segment.base + offset, size(), layout.bytes()),
-                            .layout = layout,
-                            .rank = local_ranks_.front(),
-                            .ranks = size()},
-      *monitor_, a_core_each_, forced);
+                            .board = shared::Board(segment.base + offset, layout.members(), stage.bytes()),
+                            .layout = stage,
+                            .rank = layout.local(),
+                            .ranks = layout.members(),
+                            .first_rank = first_rank},
+      *neighbour_monitor_, a_core_each_, forced);
+  if (layout.hosts() == 1) {
+    shared_ = std::move(calls);
+    return;
+  }
+  over_hosts_ =
+      std::make_unique<HierarchicalCalls>(layout, std::move(calls),
+                                          [this](exec::Call call, const plan::Plan& plan, const void* input,
+                                                 void* output, std::chrono::milliseconds timeout) {
+                                            call.sequence = calls_ - 1;
+                                            const Part part{&plan, input, output};
+                                            return execute(call, {&part, 1}, timeout);
+                                          });
+}
+
+bool Group::runOverHosts(const CollectiveCall& call) {
+  if (!over_hosts_ || !over_hosts_->takes(call)) return false;
+  const char* const name = nameOf(call.operation);
+  if (broken_ || fork_ != forksOfThisProcess()) refuse(name);
+  ++calls_;
+  if (!over_hosts_->run(call)) give(name, over_hosts_->takeFailure());
+  return true;
 }
 
 // As above, in an order that lets a plugin do without fences of its own: what all have offered is there after
@@ -255,6 +299,7 @@ void Group::refuse(const char* operation) const {
 
 void Group::give(const char* operation, const exec::Failure& failure) {
   broken_ = failure.status.message();
+  if (connections_) connections_->abandon(exec::encodeFarewell(local_ranks_.front(), failure));
   const bool rank_known = failure.peer_rank >= 0 && failure.peer_instance < 0;
   fail(operation, failure.status,
        rank_known ? instance_of_rank_[static_cast<std::size_t>(failure.peer_rank)] : failure.peer_instance);

@@ -15,6 +15,7 @@
 
 #include "libpopdist/src/context/backend_group.h"
 #include "libpopdist/src/context/backends.h"
+#include "libpopdist/src/context/hierarchical_calls.h"
 #include "libpopdist/src/context/link.h"
 #include "libpopdist/src/context/shared_calls.h"
 #include "libpopdist/src/context/transport_settings.h"
@@ -47,13 +48,17 @@ struct Surroundings {
 /// Grows in each child that is forked: what belongs to the parent is not to be used there.
 unsigned forksOfThisProcess();
 
-/// How a group's ranks exchange data: where all are on this host, by stepping through plans in memory that
-/// they share, one rank an instance; by messages, of any number of ranks in each; or as a plugin does it, one
+/// How a group's ranks exchange data: one rank an instance, through the memory that those of a host share and
+/// by messages between hosts; by messages alone, of any number of ranks in each; or as a plugin does it, one
 /// rank an instance.
-enum class Way : std::uint8_t { kSharedMemory, kMessages, kBackend };
+enum class Way : std::uint8_t { kNative, kMessages, kBackend };
+
+struct HostBoard;
 
 class Group {
  public:
+  ~Group();
+
   /// Collective over all instances of the job; `instance_of_rank[r]` is the instance that holds rank r. An
   /// instance that holds none gets nullptr. Throws popdist_error.
   static std::unique_ptr<Group> create(Surroundings& surroundings, std::vector<int> instance_of_rank,
@@ -81,6 +86,9 @@ class Group {
   }
   /// The same on a backend's plugin.
   void runOnBackend(const CollectiveCall& call);
+  /// The same of a group whose ranks are instances of several hosts: in each host's memory and by messages
+  /// between the hosts. False: the call is not for that, nothing has happened.
+  bool runOverHosts(const CollectiveCall& call);
   bool isOnBackend() const { return backend_ != nullptr; }
 
   std::chrono::milliseconds timeout() const { return surroundings_.timeout(); }
@@ -107,7 +115,7 @@ class Group {
  private:
   exec::Failure execute(const exec::Call& call, std::span<const Part> parts,
                         std::chrono::milliseconds timeout);
-  void joinBoard(std::size_t offset, std::optional<plan::SharedAlgorithm> forced);
+  void joinBoards(const std::vector<HostBoard>& boards, std::optional<plan::SharedAlgorithm> forced);
   static std::unique_ptr<Group> createOnBackend(Surroundings& surroundings,
                                                 std::vector<int> instance_of_rank);
   /// Makes this member's end on the plugin, and says where it is.
@@ -121,8 +129,10 @@ class Group {
   const bool a_core_each_;  ///< this host's instances do not outnumber its usable cores
   std::unique_ptr<transport::Connections> connections_;
   std::unique_ptr<exec::PeerMonitor> monitor_;
-  std::unique_ptr<SharedCalls> shared_;    ///< needs monitor_
-  std::unique_ptr<BackendGroup> backend_;  ///< needs monitor_
+  std::unique_ptr<exec::PeerMonitor> neighbour_monitor_;  ///< numbers the ranks of this host from 0
+  std::unique_ptr<SharedCalls> shared_;                   ///< needs neighbour_monitor_
+  std::unique_ptr<HierarchicalCalls> over_hosts_;         ///< likewise, and connections_
+  std::unique_ptr<BackendGroup> backend_;                 ///< needs monitor_
   const unsigned fork_ = forksOfThisProcess();
   std::uint64_t calls_ = 0;
   std::optional<std::string> broken_;  ///< why no further call is possible

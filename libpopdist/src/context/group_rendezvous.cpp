@@ -13,7 +13,23 @@
 namespace popdist::context {
 namespace {
 
-constexpr const char* kBoardKey = "board";  // its offset; 0: the segment is full
+std::string boardKey(const std::string& prefix, int first_rank) {
+  return prefix + "board/" + std::to_string(first_rank);
+}
+
+// "<members> <offset>"; offset 0: the segment is full.
+pop::Result<HostBoard> parseBoard(const std::string& text) {
+  const std::vector<std::string> words = pop::split(text, ' ');
+  if (words.size() != 2) return pop::internalError("unreadable board " + pop::inQuotes(text));
+  POP_ASSIGN_OR_RETURN(const std::int64_t members, pop::parseInteger(words[0]));
+  POP_ASSIGN_OR_RETURN(const std::int64_t offset, pop::parseInteger(words[1]));
+  if (members < 1) return pop::internalError("unreadable board " + pop::inQuotes(text));
+  if (offset <= 0) {
+    return pop::Status(pop::Code::kResourceExhausted,
+                       "a host's shared-memory segment is full: too many communicators or ranks");
+  }
+  return HostBoard{static_cast<int>(members), static_cast<std::size_t>(offset)};
+}
 
 }  // namespace
 
@@ -51,22 +67,24 @@ std::vector<std::string> collectAddresses(Surroundings& surroundings, const std:
   return addresses;
 }
 
-void offerBoard(Link& link, const std::string& prefix, int ranks) {
-  const std::size_t bytes = shared::Board::bytesFor(ranks, plan::stageLayoutFor(ranks).bytes());
+void offerBoard(Link& link, const std::string& prefix, int first_rank, int members) {
+  const std::size_t bytes = shared::Board::bytesFor(members, plan::stageLayoutFor(members).bytes());
   const std::size_t offset = pop::contract::takePiece(link.segment().header(), bytes);
-  throwIfFailed(link.put(prefix + kBoardKey, std::to_string(offset)), kCreate);
+  throwIfFailed(
+      link.put(boardKey(prefix, first_rank), std::to_string(members) + ' ' + std::to_string(offset)),
+      kCreate);
 }
 
-std::size_t collectBoard(Surroundings& surroundings, const std::string& prefix) {
-  std::optional<std::string> text;
-  throwIfFailed(surroundings.link->get(prefix + kBoardKey, surroundings.timeout(), text), kCreate);
-  const pop::Result<std::int64_t> offset = pop::parseInteger(text.value_or(""));
-  if (!offset.ok() || offset.value() <= 0) {
-    throwIfFailed({{pop::Code::kResourceExhausted,
-                    "this host's shared-memory segment is full: too many communicators or ranks"}},
-                  kCreate);
+std::vector<HostBoard> collectBoards(Surroundings& surroundings, const std::string& prefix, int ranks) {
+  std::vector<HostBoard> boards;
+  for (int rank = 0; rank < ranks; rank += boards.back().members) {
+    std::optional<std::string> text;
+    throwIfFailed(surroundings.link->get(boardKey(prefix, rank), surroundings.timeout(), text), kCreate);
+    pop::Result<HostBoard> board = parseBoard(text.value_or(""));
+    throwIfFailed({board.status()}, kCreate);
+    boards.push_back(*board);
   }
-  return static_cast<std::size_t>(offset.value());
+  return boards;
 }
 
 }  // namespace popdist::context

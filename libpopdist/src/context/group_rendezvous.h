@@ -29,9 +29,16 @@ void offerAddresses(Link& link, const std::string& prefix, const std::vector<int
 /// Of all ranks, in order. Throws popdist_error, also with another's reason for having none.
 std::vector<std::string> collectAddresses(Surroundings& surroundings, const std::string& prefix, int ranks);
 
-/// By rank 0, for all: takes the board's piece of the segment. Throws popdist_error.
-void offerBoard(Link& link, const std::string& prefix, int ranks);
-/// Its offset. Throws popdist_error kResourceExhausted when the segment was full.
-std::size_t collectBoard(Surroundings& surroundings, const std::string& prefix);
+/// The board of the ranks that share a host.
+struct HostBoard {
+  int members = 0;
+  std::size_t offset = 0;  ///< in that host's segment
+};
+
+/// By a host's first rank, for all `members` there: takes the board's piece of the segment. Throws
+/// popdist_error.
+void offerBoard(Link& link, const std::string& prefix, int first_rank, int members);
+/// Of each host, in order of their ranks. Throws popdist_error kResourceExhausted when a segment was full.
+std::vector<HostBoard> collectBoards(Surroundings& surroundings, const std::string& prefix, int ranks);
 
 }  // namespace popdist::context

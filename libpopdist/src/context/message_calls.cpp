@@ -12,6 +12,17 @@ namespace popdist::context {
 
 using plan::Operation;
 
+exec::Call messageCallOf(const CollectiveCall& call, int members) {
+  const auto operation_number =
+      static_cast<std::uint32_t>(call.operation) | static_cast<std::uint32_t>(call.root) << exec::kRootShift;
+  return {.name = nameOf(call.operation),
+          .operation = operation_number,
+          .type = call.type,
+          .count = agreedCount(call),
+          .op = call.op,
+          .members = members};
+}
+
 void MessageCalls::run(CollectiveCall call) {
   if (call.operation == Operation::kAllToAll && call.ragged) compareCounts(call);
   const std::uint8_t token = 0;
@@ -49,15 +60,8 @@ plan::Plan MessageCalls::planFor(const CollectiveCall& call) const {
 
 void MessageCalls::send(const CollectiveCall& call) {
   const plan::Plan plan = planFor(call);
-  const auto operation_number =
-      static_cast<std::uint32_t>(call.operation) | static_cast<std::uint32_t>(call.root) << exec::kRootShift;
   const Group::Part part{&plan, call.input, call.output};
-  group_.run({.name = nameOf(call.operation),
-              .operation = operation_number,
-              .type = call.type,
-              .count = agreedCount(call),
-              .op = call.op},
-             {&part, 1}, call.timeout);
+  group_.run(messageCallOf(call, group_.size()), {&part, 1}, call.timeout);
 }
 
 // Members tell each other how much they send: lengths that contradict each other would be garbage further on.

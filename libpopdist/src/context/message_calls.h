@@ -9,6 +9,9 @@
 
 namespace popdist::context {
 
+/// What the messages of a call say of it, and what a mean of it is taken over: of `members`.
+exec::Call messageCallOf(const CollectiveCall& call, int members);
+
 class MessageCalls {
  public:
   /// `group` holds one rank of this instance.

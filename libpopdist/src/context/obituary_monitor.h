@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "common/contract/segment.h"
@@ -13,9 +14,10 @@ namespace popdist::context {
 
 class ObituaryMonitor final : public exec::PeerMonitor {
  public:
-  /// Both outlive it.
-  ObituaryMonitor(pop::contract::SegmentHeader* header, const std::vector<int>& instance_of_rank)
-      : header_(header), instance_of_rank_(instance_of_rank) {}
+  /// `header` outlives it. `instance_of_rank` may have more instances behind those of the ranks, whose
+  /// failure matters, too.
+  ObituaryMonitor(pop::contract::SegmentHeader* header, std::vector<int> instance_of_rank)
+      : header_(header), instance_of_rank_(std::move(instance_of_rank)) {}
 
   bool anyEnded() override { return header_->obituary_count.load(std::memory_order_acquire) > 0; }
   std::optional<exec::PeerLoss> loss(std::span<const int> awaited) override;
@@ -24,7 +26,7 @@ class ObituaryMonitor final : public exec::PeerMonitor {
   bool concerns(const pop::contract::Obituary& obituary, std::span<const int> awaited) const;
 
   pop::contract::SegmentHeader* header_;
-  const std::vector<int>& instance_of_rank_;
+  const std::vector<int> instance_of_rank_;
 };
 
 }  // namespace popdist::context

@@ -40,8 +40,9 @@ SharedCalls::SharedCalls(shared::Engine::Place place, exec::PeerMonitor& monitor
       forced_(forced),
       engine_(place, monitor, a_core_each, describeCall) {}
 
-bool SharedCalls::run(const CollectiveCall& call) try {
-  const shared::Call shared = sharedCallOf(call);
+bool SharedCalls::run(const CollectiveCall& call, const CollectiveCall& whole) try {
+  shared::Call shared = sharedCallOf(whole);
+  shared.timeout = call.timeout;
   const std::size_t bytes = call.count * sizeOf(call.type);
   if (bytes <= shared::kInlineBytes && fitsNotes(call.operation) && !call.ragged) {
     return runInline(call, shared);
@@ -94,7 +95,7 @@ bool SharedCalls::runPlanned(const CollectiveCall& call, const shared::Call& sha
   const auto run = [&](const plan::SharedPlan& plan) {
     return engine_.run(shared, buffers, {plan, fold, largestBytes(call), streaming});
   };
-  const Key key(shared.what, call.count, choice->algorithm, choice->order);
+  const Key key(sharedCallOf(call).what, call.count, choice->algorithm, choice->order);
   if (const auto kept = plans_.find(key); kept != plans_.end() && !call.ragged) return run(kept->second);
   plan::SharedPlan plan = planFor(call, *choice);
   if (call.ragged || plan.steps.size() > kKeptSteps) return run(plan);

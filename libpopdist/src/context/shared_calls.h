@@ -21,10 +21,14 @@ class SharedCalls {
               std::optional<plan::SharedAlgorithm> forced);
 
   /// False: takeFailure() says why, and the communicator is of no use any more.
-  bool run(const CollectiveCall& call);
+  bool run(const CollectiveCall& call) { return run(call, call); }
+  /// The same as a part of `whole`, which is what all ranks must have called.
+  bool run(const CollectiveCall& call, const CollectiveCall& whole);
   exec::Failure takeFailure() {
     return own_failure_.status.ok() ? engine_.takeFailure() : engine_.giveUp(own_failure_);
   }
+  /// For a reason from elsewhere: tells the others.
+  void giveUp(const exec::Failure& failure) { engine_.giveUp(failure); }
 
   bool awaitNext(const std::function<bool()>& there, std::chrono::milliseconds limit) {
     return engine_.awaitNext(there, limit);

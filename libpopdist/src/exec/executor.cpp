@@ -37,12 +37,9 @@ std::vector<int> awaitedBy(const Ranks& ranks) {
   return awaited;
 }
 
-std::optional<Failure> findMismatch(const Ranks& ranks) {
+std::optional<Failure> findRefusal(const Ranks& ranks) {
   for (const RankProgress& rank : ranks) {
-    if (!rank.mismatch()) continue;
-    const std::string who = "rank " + std::to_string(rank.mismatchedRank());
-    return Failure{.status = pop::failedPrecondition(who + " does not match: " + *rank.mismatch()),
-                   .peer_rank = rank.mismatchedRank()};
+    if (rank.refusal()) return rank.refusal();
   }
   return std::nullopt;
 }
@@ -62,7 +59,7 @@ class Diagnosis {
   explicit Diagnosis(const Waiting& waiting) : waiting_(waiting) {}
 
   std::optional<Failure> find(Ranks& ranks) {
-    if (auto mismatch = findMismatch(ranks)) return mismatch;
+    if (auto refusal = findRefusal(ranks)) return refusal;
     if (waiting_.monitor->anyEnded()) {
       // What the ended one sent before its end still counts; only if that changes nothing is it missed.
       if (pollAll(ranks)) return std::nullopt;

@@ -31,6 +31,7 @@ struct Call {
   std::uint64_t count = 0;       ///< elements, as the caller gave them
   std::uint64_t sequence = 0;    ///< how many calls the group has made before this one
   Operator op = Operator::kSum;  ///< of operations that reduce; supports(op, type)
+  Operator folds = op;           ///< what this plan's part of it reduces with
   int members = 1;               ///< what a mean is taken over
 };
 
@@ -54,6 +55,7 @@ struct Failure {
   pop::Status status;
   int peer_instance = -1;  ///< that has ended
   int peer_rank = -1;      ///< that does not match, has not come, or has closed its connection
+  bool heard = false;      ///< from a rank that had given up before
 };
 
 /// Runs all `work` to its end. After a failure the transport's state is undefined: the group must not be used

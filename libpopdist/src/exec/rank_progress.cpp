@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/base/check.h"
+#include "libpopdist/src/exec/farewell.h"
 #include "libpopdist/src/reduce/fold.h"
 
 namespace popdist::exec {
@@ -16,19 +17,6 @@ using plan::StepKind;
 
 // What arrives with a header: a transport that has to fetch it need not do so twice for short messages.
 constexpr std::size_t kReadAheadBytes = 8 << 10;
-
-struct Header {
-  std::uint64_t sequence = 0;
-  std::uint64_t count = 0;
-  std::uint64_t message_bytes = 0;
-  std::uint32_t operation = 0;
-  std::uint32_t type = 0;
-  std::uint32_t op = 0;
-  std::uint32_t unused[3] = {};
-
-  friend bool operator==(const Header&, const Header&) = default;
-};
-static_assert(sizeof(Header) + transport::kSealBytes == transport::kHeadBytes);
 
 Header headerOf(const Call& call, std::size_t message_bytes) {
   return {.sequence = call.sequence,
@@ -157,7 +145,8 @@ bool RankProgress::receive(Active& active) {
 
 // The header is one aligned block, so it is received in one piece or not yet.
 bool RankProgress::receiveHeader(Active& active, transport::Connection& connection) {
-  if (mismatch_) return false;
+  if (refusal_) return false;
+  if (farewell_) return active.step->peer == farewell_->peer && receiveFarewell(connection);
   const std::size_t total = active.step->count * element_bytes_;
   const bool straight = active.step->kind == StepKind::kRecv;
   connection.fetch(transport::kHeadBytes + (straight ? std::min(total, kReadAheadBytes) : total));
@@ -167,18 +156,41 @@ bool RankProgress::receiveHeader(Active& active, transport::Connection& connecti
   Header theirs;
   std::memcpy(&theirs, head.data(), sizeof(theirs));
   const Header mine = headerOf(call_, total);
-  mismatched_rank_ = active.step->peer;
+  const int peer = active.step->peer;
   if (!connection.isGenuine(head)) {
-    mismatch_ = "a message on its connection was forged or damaged";
+    refuse(peer, "a message on its connection was forged or damaged");
     return false;
   }
-  if (!(theirs == mine)) {
-    mismatch_ = describeMismatch(mine, theirs, call_.name);
+  const bool over = isFarewell(theirs);
+  if (!over && !(theirs == mine)) {
+    refuse(peer, describeMismatch(mine, theirs, call_.name));
     return false;
   }
   connection.consume(transport::kHeadBytes);
+  if (over) {
+    farewell_ = Farewell{theirs, {}, peer};
+    return receiveFarewell(connection);
+  }
   active.header_moved = transport::kHeadBytes;
   return true;
+}
+
+// Nothing else comes from whoever says it; what is missing of it never will.
+bool RankProgress::receiveFarewell(transport::Connection& connection) {
+  std::string& text = farewell_->text;
+  const std::size_t known = text.size();
+  text.resize(farewell_->header.message_bytes);
+  const std::size_t more = connection.tryReceive(std::as_writable_bytes(std::span(text).subspan(known)));
+  text.resize(known + more);
+  if (text.size() == farewell_->header.message_bytes || !connection.failure().ok())
+    refusal_ = failureOf(farewell_->header, text);
+  return more > 0;
+}
+
+void RankProgress::refuse(int peer, const std::string& why) {
+  refusal_ =
+      Failure{.status = pop::failedPrecondition("rank " + std::to_string(peer) + " does not match: " + why),
+              .peer_rank = peer};
 }
 
 // Whole elements of what lies ready.
@@ -202,10 +214,10 @@ void RankProgress::reduce(const plan::Step& step, std::size_t done_bytes,
   if (own_is_partial && !incoming_is_partial) std::swap(sources[0], sources[1]);
   void* const to = target(step.to) + done_bytes;
   const std::size_t partials = (own_is_partial ? 1U : 0U) + (incoming_is_partial ? 1U : 0U);
-  reduce::fold({.op = call_.op,
+  reduce::fold({.op = call_.folds,
                 .type = call_.type,
                 .partials = partials,
-                .divisor = last && call_.op == Operator::kMean ? call_.members : 1.0},
+                .divisor = last && call_.folds == Operator::kMean ? call_.members : 1.0},
                {&to, 1}, sources, incoming.size() / element_bytes_);
 }
 

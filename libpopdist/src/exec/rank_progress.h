@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "libpopdist/src/exec/executor.h"
+#include "libpopdist/src/exec/message_header.h"
 
 namespace popdist::exec {
 
@@ -31,9 +32,8 @@ class RankProgress {
   /// Appends those of them to which there is no connection any more.
   void appendLost(std::vector<LostConnection>& lost) const;
 
-  /// Set when a peer turned out to be in another call.
-  const std::optional<std::string>& mismatch() const { return mismatch_; }
-  int mismatchedRank() const { return mismatched_rank_; }
+  /// Set when a peer turned out to be in another call, or has given up.
+  const std::optional<Failure>& refusal() const { return refusal_; }
 
  private:
   // A step under way. A message is a header of one aligned block, then the elements.
@@ -45,12 +45,21 @@ class RankProgress {
     alignas(transport::kHeadBytes) std::array<std::byte, transport::kHeadBytes> head{};
   };
 
+  // Of a peer that has given up, as far as it has come.
+  struct Farewell {
+    Header header;
+    std::string text;
+    int peer = -1;
+  };
+
   const std::vector<plan::Step>& steps() const { return work_.plan->steps; }
   void startRound();
   bool advance(Active& active);
   bool send(Active& active);
   bool receive(Active& active);
   bool receiveHeader(Active& active, transport::Connection& connection);
+  bool receiveFarewell(transport::Connection& connection);
+  void refuse(int peer, const std::string& why);
   std::size_t receiveAndReduce(const Active& active, transport::Connection& connection);
   void reduce(const plan::Step& step, std::size_t done_bytes, std::span<const std::byte> incoming);
   bool finished(const Active& active) const;
@@ -63,8 +72,8 @@ class RankProgress {
   std::unique_ptr<std::byte[]> scratch_;
   std::size_t next_step_ = 0;
   std::vector<Active> active_;
-  std::optional<std::string> mismatch_;
-  int mismatched_rank_ = -1;
+  std::optional<Farewell> farewell_;
+  std::optional<Failure> refusal_;
 };
 
 }  // namespace popdist::exec

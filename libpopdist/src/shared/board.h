@@ -54,7 +54,8 @@ struct alignas(kApartBytes) Surrender {
   std::int32_t instance = -1;     ///< that is to blame; -1: none
   std::int32_t blamed_rank = -1;  ///< likewise
   std::int32_t code = 0;
-  std::array<char, 492> text{};
+  std::uint32_t heard = 0;  ///< from another rank, which `text` names
+  std::array<char, 488> text{};
 };
 
 class Board {

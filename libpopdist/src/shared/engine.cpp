@@ -19,6 +19,7 @@ Engine::Engine(Place place, exec::PeerMonitor& monitor, bool a_core_each, Descri
       describe_(std::move(describe)),
       waiter_({.board = place.board,
                .rank = place.rank,
+               .first_rank = place.first_rank,
                .monitor = &monitor,
                .a_core_each = a_core_each,
                .describe = [this](int rank) { return whereIs(rank); },
@@ -84,11 +85,12 @@ bool Engine::awaitAll(const Call& call) {
 bool Engine::matches(const Note& theirs, const Call& call, int rank) {
   if (theirs.what == call.what && theirs.count == call.count) [[likely]]
     return true;
+  const int known_as = place_.first_rank + rank;
   mismatch_ = {
-      .status = pop::failedPrecondition("rank " + std::to_string(rank) + " does not match: it calls " +
+      .status = pop::failedPrecondition("rank " + std::to_string(known_as) + " does not match: it calls " +
                                         describe_(theirs.what, theirs.count, theirs.tensor.data()) +
                                         ", this rank " + describe_(call.what, call.count, call.tensor)),
-      .peer_rank = rank};
+      .peer_rank = known_as};
   return false;
 }
 
@@ -275,10 +277,11 @@ exec::Failure Engine::giveUp(exec::Failure failure) {
   Surrender& surrender = board_.surrender();
   std::uint32_t nobody = 0;
   if (surrender.raised.compare_exchange_strong(nobody, 1)) {
-    surrender.rank = place_.rank;
+    surrender.rank = place_.first_rank + place_.rank;
     surrender.instance = failure.peer_instance;
     surrender.blamed_rank = failure.peer_rank;
     surrender.code = static_cast<std::int32_t>(failure.status.code());
+    surrender.heard = failure.heard ? 1 : 0;
     const std::string& text = failure.status.message();
     const std::size_t length = std::min(text.size(), surrender.text.size() - 1);
     std::memcpy(surrender.text.data(), text.data(), length);

@@ -44,6 +44,7 @@ class Engine {
     plan::StageLayout layout;
     int rank = 0;
     int ranks = 1;
+    int first_rank = 0;  ///< what others call rank 0 here: failures speak of those numbers
   };
 
   /// `describe(what, count, tensor)`: a call in words.

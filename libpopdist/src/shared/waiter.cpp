@@ -62,10 +62,11 @@ bool Waiter::hopeless(int whose) {
   }
   if (othersHaveGivenUp()) return true;
   if (std::chrono::steady_clock::now() < *deadline_) return false;
-  failure_ = {.status = {pop::Code::kDeadlineExceeded,
-                         "the deadline has passed, waiting for rank " + std::to_string(whose) +
-                             " (Context::setTimeout): " + setting_.describe(whose)},
-              .peer_rank = whose};
+  failure_ = {
+      .status = {pop::Code::kDeadlineExceeded, "the deadline has passed, waiting for rank " +
+                                                   std::to_string(setting_.first_rank + whose) +
+                                                   " (Context::setTimeout): " + setting_.describe(whose)},
+      .peer_rank = setting_.first_rank + whose};
   return true;
 }
 
@@ -77,11 +78,14 @@ bool Waiter::othersHaveGivenUp() {
 
 exec::Failure Waiter::surrendered() const {
   const Surrender& surrender = setting_.board.surrender();
-  const bool blames_another = surrender.blamed_rank >= 0 && surrender.blamed_rank != setting_.rank;
-  return {.status = {static_cast<pop::Code>(surrender.code),
-                     "rank " + std::to_string(surrender.rank) + " has given up: " + surrender.text.data()},
+  const bool blames_another =
+      surrender.blamed_rank >= 0 && surrender.blamed_rank != setting_.first_rank + setting_.rank;
+  const std::string who =
+      surrender.heard != 0 ? "" : "rank " + std::to_string(surrender.rank) + " has given up: ";
+  return {.status = {static_cast<pop::Code>(surrender.code), who + surrender.text.data()},
           .peer_instance = surrender.instance,
-          .peer_rank = blames_another ? surrender.blamed_rank : surrender.rank};
+          .peer_rank = blames_another ? surrender.blamed_rank : surrender.rank,
+          .heard = true};
 }
 
 }  // namespace popdist::shared

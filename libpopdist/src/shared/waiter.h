@@ -24,6 +24,7 @@ class Waiter {
   struct Setting {
     Board board;
     int rank = 0;
+    int first_rank = 0;  ///< what others call rank 0 here: failures speak of those numbers
     exec::PeerMonitor* monitor = nullptr;
     bool a_core_each = false;  ///< the ranks of this host do not outnumber its cores
     std::function<std::string(int rank)> describe;

@@ -89,6 +89,15 @@ pop::Status Connections::connect(std::span<const std::string> addresses) {
   return {};
 }
 
+void Connections::abandon(std::span<const std::byte> farewell) {
+  for (const auto& local : locals_) {
+    for (Connection* const peer : local->peers()) {
+      if (peer != nullptr) peer->abandon(farewell);
+    }
+  }
+  if (tcp_) tcp_->close();
+}
+
 Endpoint& Connections::endpoint(int local_rank) {
   for (const auto& local : locals_) {
     if (local->rank() == local_rank) return *local;

@@ -32,6 +32,9 @@ class Connections {
   /// `addresses[r]` is the address of rank r, for all ranks of the group. Once, before any endpoint is used.
   pop::Status connect(std::span<const std::string> addresses);
 
+  /// After an error: says farewell to whoever is connected. Nothing can be sent or received any more.
+  void abandon(std::span<const std::byte> farewell);
+
   Endpoint& endpoint(int local_rank);
   Sleeper& sleeper();
   /// Some ranks are reached over TCP.

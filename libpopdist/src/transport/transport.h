@@ -65,6 +65,11 @@ class Connection {
   /// All of a message has been consumed: the next starts aligned.
   virtual void finishReceive() = 0;
 
+  /// The last that is done with it. `farewell`, a message with its head, is sent if that can be done at once
+  /// and no other message is half sent; after what has been sent the peer finds that the connection has
+  /// failed.
+  virtual void abandon(std::span<const std::byte> /*farewell*/) {}
+
   /// Why nothing can be sent or received any more, if that is so.
   virtual pop::Status failure() const { return {}; }
 };

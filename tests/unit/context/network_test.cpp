@@ -21,6 +21,8 @@ namespace popdist {
 namespace {
 
 using std::chrono::milliseconds;
+using ::testing::AllOf;
+using ::testing::AnyOf;
 using testing::GroupShape;
 using ::testing::HasSubstr;
 using testing::ThreadGroup;
@@ -115,7 +117,8 @@ TEST_P(CommunicatorOverNetwork, TellsMembersThatTheyDoNotMatch) {
     } catch (const popdist_error& error) {
       if (error.code() != ErrorCode::kFailedPrecondition) return;
       ++told;
-      EXPECT_THAT(error.what(), HasSubstr("20 x float"));
+      // By a message's head, or by the note on a host's board.
+      EXPECT_THAT(error.what(), AnyOf(HasSubstr("20 x float"), HasSubstr("sum of 20 float")));
     }
   });
   EXPECT_GE(told, 1);
@@ -189,6 +192,53 @@ TEST(PeerLossOverNetwork, IsNoneWhenAMemberLeavesAfterItsPart) {
       EXPECT_EQ(data.back(), 0);
     });
   }
+}
+
+Network hostsOfTwo(int instances) {
+  return {instances, false, 2};
+}
+
+// Whoever waits for one who has given up hears why from it, though it goes on living.
+TEST(GivingUpOverNetwork, IsHeardByAllWithItsReason) {
+  for (const Network& network : {hostsOfTwo(6), Network{3, true, 0}}) {
+    ThreadGroup group(shapeOf(network));
+    group.run([&](Context& context) {
+      Communicator& world = context.world();
+      sum(world);
+      const auto begin = Clock::now();
+      const auto error = errorOf([&] {
+        sum(world, world.rank() == 1 ? 2000 : 1000);
+        sum(world);  // one that had its result before may hear of it only here
+      });
+      ASSERT_TRUE(error.has_value());
+      EXPECT_EQ(error->code(), ErrorCode::kFailedPrecondition) << error->what();
+      EXPECT_THAT(error->what(), AllOf(HasSubstr("does not match"), HasSubstr("2000")));
+      EXPECT_LT(Clock::now() - begin, std::chrono::seconds(3));
+      context.fence();
+    });
+  }
+}
+
+TEST(GivingUpOverNetwork, OfOneWhoseDeadlineHasPassedIsHeardOnOtherHosts) {
+  ThreadGroup group(shapeOf(hostsOfTwo(4)));
+  group.run([&](Context& context) {
+    Communicator& world = context.world();
+    sum(world);
+    if (world.rank() != 3) {
+      const std::vector<float> data(1000, 1.0F);
+      std::vector<float> out(1000);
+      const CallOptions soon{.timeout = milliseconds(world.rank() == 2 ? 100 : 20'000)};
+      const auto begin = Clock::now();
+      const auto error = errorOf(
+          [&] { world.allReduce(data.data(), out.data(), data.size(), Type::kFloat, Operator::kSum, soon); });
+      ASSERT_TRUE(error.has_value());
+      EXPECT_EQ(error->code(), ErrorCode::kDeadlineExceeded) << error->what();
+      EXPECT_EQ(error->peer(), 3) << error->what();
+      EXPECT_THAT(error->what(), HasSubstr("waiting for rank 3"));
+      EXPECT_LT(Clock::now() - begin, std::chrono::seconds(3));
+    }
+    context.fence();
+  });
 }
 
 TEST(DeadlineOverNetwork, NamesWhoHasNotCome) {

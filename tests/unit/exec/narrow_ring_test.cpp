@@ -101,7 +101,7 @@ class Transfer {
   void betweenConsumeAndAlign(std::function<void()> hook) { receiver_end_.after_consume = std::move(hook); }
 
   bool done() const { return sender_.done() && receiver_.done(); }
-  bool correct() const { return done() && !receiver_.mismatch() && sent_ == received_; }
+  bool correct() const { return done() && !receiver_.refusal() && sent_ == received_; }
 
  private:
   static constexpr Call kCall{.name = "test", .type = Type::kUint8, .count = 1};

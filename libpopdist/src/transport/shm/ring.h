@@ -11,9 +11,10 @@
 namespace popdist::transport {
 
 /// The two positions count bytes since the start and never wrap; each is written by one side only, and lies
-/// on a cache line of its own.
+/// on a cache line of that side.
 struct RingHeader {
   alignas(64) std::atomic<std::uint64_t> produced{0};
+  std::atomic<std::uint32_t> over{0};  ///< 1: nothing more will be produced
   alignas(64) std::atomic<std::uint64_t> consumed{0};
 };
 
@@ -28,6 +29,8 @@ class RingProducer {
   std::size_t tryWrite(std::span<const std::byte> bytes);
   /// Moves on to the next multiple of kMessageAlignmentBytes.
   void align();
+  /// Nothing more will be written.
+  void close() { header_->over.store(1, std::memory_order_seq_cst); }
 
  private:
   RingHeader* header_ = nullptr;
@@ -47,6 +50,8 @@ class RingConsumer {
   std::span<const std::byte> peek();
   void consume(std::size_t bytes);
   void align();
+  /// The producer has closed it. What was written before can be read.
+  bool isClosed() const { return header_->over.load(std::memory_order_seq_cst) != 0; }
 
  private:
   RingHeader* header_ = nullptr;

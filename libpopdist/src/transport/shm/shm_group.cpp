@@ -67,10 +67,14 @@ class ShmGroup::Link final : public Connection {
 
   std::size_t trySend(std::span<const std::byte> bytes) override {
     const std::size_t sent = out_.tryWrite(bytes);
+    sending_ |= sent > 0;
     if (sent > 0) peer_->ring();
     return sent;
   }
-  void finishSend() override { out_.align(); }
+  void finishSend() override {
+    out_.align();
+    sending_ = false;
+  }
   std::span<const std::byte> peek() override { return in_.peek(); }
   void consume(std::size_t bytes) override {
     in_.consume(bytes);
@@ -80,11 +84,20 @@ class ShmGroup::Link final : public Connection {
     in_.align();
     peer_->ring();  // the padding is room, too
   }
+  void abandon(std::span<const std::byte> farewell) override {
+    if (!sending_) out_.tryWrite(farewell);
+    out_.close();
+    peer_->ring();
+  }
+  pop::Status failure() const override {
+    return in_.isClosed() ? pop::unavailable("it has given up") : pop::Status();
+  }
 
  private:
   RingProducer out_;
   RingConsumer in_;
   Doorbell* peer_;
+  bool sending_ = false;  ///< a message is half sent
 };
 
 class ShmGroup::Local final : public Endpoint {

@@ -15,7 +15,13 @@ constexpr std::size_t kMostVisitors = 4096;
 
 }  // namespace
 
+void Reception::close() {
+  listener_.reset();
+  visitors_.clear();
+}
+
 void Reception::receive() {
+  if (!listener_.valid()) return;
   accept();
   const Clock::time_point now = visitors_.empty() ? Clock::time_point() : Clock::now();
   for (auto visitor = visitors_.begin(); visitor != visitors_.end();) {

@@ -22,6 +22,9 @@ class Reception {
   /// Gets on with all who have come, without waiting. For ranks that lack a stream.
   void receive();
 
+  /// Sends all away who have come or come later.
+  void close();
+
  private:
   using Clock = std::chrono::steady_clock;
 
@@ -44,7 +47,7 @@ class Reception {
   Progress read(Visitor& visitor, std::span<std::byte> whole);
 
   const Key job_;
-  const pop::sys::Fd listener_;
+  pop::sys::Fd listener_;
   SocketSleeper& sleeper_;
   const Admit admit_;
   std::list<Visitor> visitors_;

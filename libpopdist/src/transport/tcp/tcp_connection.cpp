@@ -103,6 +103,17 @@ std::size_t TcpConnection::trySendBoth(std::span<const std::byte> first, std::sp
   return static_cast<std::size_t>(sent);
 }
 
+void TcpConnection::abandon(std::span<const std::byte> farewell) {
+  const TcpStream& stream = streams_.front();
+  if (failure_.ok() && stream.socket.valid() && sent_ == 0) {
+    std::vector<std::byte> message(farewell.begin(), farewell.end());
+    outgoing_.seal(Head(message.data(), kHeadBytes));
+    ::send(stream.socket.get(), message.data(), message.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  }
+  failure_ = pop::failedPrecondition("this rank has given up");
+  for (TcpStream& each : streams_) each = {};
+}
+
 void TcpConnection::fetch(std::size_t most) {
   TcpStream& stream = streamAt(received_);
   if (!isUp(stream)) return;

@@ -37,6 +37,7 @@ class TcpConnection final : public Connection {
   std::size_t tryReceive(std::span<std::byte> into) override;
   bool isGenuine(ConstHead head) override { return incoming_.isGenuine(head); }
   void finishReceive() override { received_ = 0; }
+  void abandon(std::span<const std::byte> farewell) override;
   pop::Status failure() const override { return failure_; }
 
   /// Takes over an accepted stream. False: it has that one already.

@@ -35,6 +35,9 @@ class TcpGroup {
   /// Gets on with who has come, as connections that are not up yet do themselves.
   void receiveVisitors() { reception_.receive(); }
 
+  /// Nobody is let in any more. Connections are abandoned one by one.
+  void close() { reception_.close(); }
+
   Connection& connection(int local_rank, int peer) { return connections_.at({local_rank, peer}); }
 
  private:
