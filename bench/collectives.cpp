@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How fast libpopdist's collectives are, beside the machine's limits and the peers. JSON lines on stdout,
 // tables on stderr. It reports: its exit code does not depend on the figures.
+#include <unistd.h>
+
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -12,11 +14,13 @@
 #include "bench/collectives_speed/report.h"
 #include "bench/harness/command.h"
 #include "bench/harness/session.h"
+#include "bench/launch_hosts/beside_hosts.h"
+#include "bench/launch_hosts/rig.h"
 
 namespace pop::bench::collectives {
 namespace {
 
-int benchmark(const Options& options) {
+int benchmark(const Options& options, const HostRig* rig) {
   if (const Status adopted = adoptOrphans(); !adopted.ok()) {
     std::fprintf(stderr, "bench/collectives: %s\n", adopted.message().c_str());
     return 1;
@@ -24,7 +28,7 @@ int benchmark(const Options& options) {
   beginSession();
   const ScratchDirectory scratch;  // of launchers that are killed, and where Gloo's ranks meet
   const std::string own_directory = ownDirectory();
-  std::vector<Contestant> contestants = chooseContestants(options.only, own_directory);
+  std::vector<Contestant> contestants = chooseContestants(options.only, own_directory, rig);
   std::erase_if(contestants, [](const Contestant& each) { return !isUsable(each.name, whyUnusable(each)); });
   const Figures figures = measureAll(contestants, own_directory + "/bench_collectives_limits", options);
   showProgress("");
@@ -32,6 +36,17 @@ int benchmark(const Options& options) {
   for (const JsonLine& line : toJson(figures, goals)) record(line);
   std::fputs(inWords(figures, goals).c_str(), stderr);
   return 0;
+}
+
+int benchmarkOverHosts(const Options& options) {
+  if (::geteuid() != 0) {
+    std::fputs("bench/collectives: --hosts makes network namespaces, which only root may: use sudo\n",
+               stderr);
+    return 1;
+  }
+  const HostRig rig(options.hosts, ownDirectory(),
+                    {"poprun", "poprun-hosts", "popdist-agent", "popdist-topology"});
+  return runBesideHosts([&] { return benchmark(options, &rig); });
 }
 
 }  // namespace
@@ -47,5 +62,6 @@ int main(int argc, char** argv) {
     std::fputs(pop::bench::collectives::help().c_str(), stdout);
     return 0;
   }
-  return pop::bench::collectives::benchmark(options.value());
+  return options.value().hosts > 1 ? pop::bench::collectives::benchmarkOverHosts(options.value())
+                                   : pop::bench::collectives::benchmark(options.value(), nullptr);
 }

@@ -14,6 +14,7 @@
 
 #include "bench/harness/command.h"
 #include "bench/harness/session.h"
+#include "bench/launch_hosts/beside_hosts.h"
 #include "bench/launch_hosts/contestants.h"
 #include "bench/launch_hosts/measure.h"
 #include "bench/launch_hosts/report.h"
@@ -66,31 +67,15 @@ int benchmarkHosts(HostRig& rig, const LaunchOptions& options) {
   return 0;
 }
 
-volatile sig_atomic_t benchmark_process = 0;
-
-// The hosts are this process's children, and all that is measured those of another: what a contestant leaves
-// behind is ended after each run, whatever it is.
 int benchmarkBesideHosts(const LaunchOptions& options) {
   if (::geteuid() != 0) return failed("--hosts makes network namespaces, which only root may: use sudo");
-  HostRig rig(*std::max_element(options.host_counts.begin(), options.host_counts.end()), ownDirectory());
+  HostRig rig(*std::max_element(options.host_counts.begin(), options.host_counts.end()), ownDirectory(),
+              {"poprun", "poprun-hosts", "popdist-agent", "popdist-agent-service", "popdist-topology",
+               "bench_launch_rank", "bench_launch_fence", "bench_launch_tcp_floor"});
   const std::vector<HostContestant> chosen = chooseHostContestants(options.only);
   if (std::any_of(chosen.begin(), chosen.end(), [](const HostContestant& each) { return each.by_daemons; }))
     rig.startDaemons();
-  std::fflush(nullptr);
-  const pid_t child = ::fork();
-  if (child < 0) return failed("fork failed");
-  if (child == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-    const int code = benchmarkHosts(rig, options);
-    std::fflush(nullptr);
-    std::_Exit(code);
-  }
-  benchmark_process = child;
-  for (const int signal : {SIGINT, SIGTERM})
-    ::signal(signal, [](int) { ::kill(benchmark_process, SIGTERM); });
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+  return runBesideHosts([&] { return benchmarkHosts(rig, options); });
 }
 
 }  // namespace

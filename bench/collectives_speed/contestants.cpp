@@ -6,9 +6,12 @@
 #include <algorithm>
 
 #include "bench/harness/command.h"
+#include "bench/launch_hosts/rig.h"
 
 namespace pop::bench::collectives {
 namespace {
+
+constexpr const char* kOpenMpiHosts = "openmpi-hosts";
 
 // As poprun starts them unasked: free to run on all cores.
 Contestant popdist(const std::string& name, const std::string& memory) {
@@ -105,6 +108,40 @@ std::vector<Contestant> allContestants() {
           gloo("gloo-halving", "halving", {Operation::kAllReduce})};
 }
 
+// What a rig's programs are called by us, where all of its hosts see them.
+std::vector<std::string> poprunOn(const HostRig& rig) {
+  return {"--ssh-config", rig.sshConfig(KeyExchange::kDefault), "--agent-path", rig.program("popdist-agent"),
+          "--host",       rig.addresses(rig.size(), ",")};
+}
+
+// Ranks in order of hosts, as ours.
+std::vector<std::string> openMpiOn(const HostRig& rig) {
+  return {"--mca",
+          "plm_rsh_agent",
+          rig.sshCommand(KeyExchange::kCurve25519),
+          "--mca",
+          "oob_tcp_if_include",
+          rig.network(),
+          "--mca",
+          "btl_tcp_if_include",
+          rig.network(),
+          "--host",
+          rig.addresses(rig.size(), ","),
+          "--map-by",
+          "node",
+          "--rank-by",
+          "slot"};
+}
+
+std::vector<Contestant> contestantsOver(const HostRig& rig) {
+  std::vector<Contestant> all{popdist(kHosts, "private"), inSharedBuffers()};
+  all.back().name = kHostsShared;
+  for (Contestant& ours : all) ours.options = poprunOn(rig);
+  all.push_back(openMpi(kOpenMpiHosts, Family::kOpenMpiTcp, "vader,tcp,self", openMpiOn(rig)));
+  all.back().if_a_core_each = all.back().if_crowded;
+  return all;
+}
+
 std::string pathOfOurs(const std::string& program, const std::string& own_directory) {
   const std::string path = own_directory + '/' + program;
   return ::access(path.c_str(), X_OK) == 0 ? path : "";
@@ -141,19 +178,21 @@ std::vector<std::string> Contestant::commandLine(const Cell& cell, int batches, 
 }
 
 bool isOverTcp(const std::string& contestant, Family family) {
-  return contestant == kTcp || family == Family::kOpenMpiTcp || family == Family::kGloo;
+  return contestant == kTcp || contestant == kHosts || contestant == kHostsShared ||
+         family == Family::kOpenMpiTcp || family == Family::kGloo;
 }
 
 std::vector<std::string> contestantNames() {
   std::vector<std::string> names;
   for (const Contestant& contestant : allContestants()) names.push_back(contestant.name);
+  names.insert(names.end(), {kHosts, kHostsShared, kOpenMpiHosts});
   return names;
 }
 
 std::vector<Contestant> chooseContestants(const std::vector<std::string>& only,
-                                          const std::string& own_directory) {
+                                          const std::string& own_directory, const HostRig* rig) {
   std::vector<Contestant> chosen;
-  for (Contestant& contestant : allContestants()) {
+  for (Contestant& contestant : rig == nullptr ? allContestants() : contestantsOver(*rig)) {
     if (!namesOrIsEmpty(only, contestant.name)) continue;
     contestant.launcher = contestant.launcher == "poprun" ? pathOfOurs("poprun", own_directory)
                                                           : findInPath(contestant.launcher);

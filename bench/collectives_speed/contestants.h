@@ -8,6 +8,10 @@
 
 #include "bench/collectives_speed/cell.h"
 
+namespace pop::bench {
+class HostRig;
+}
+
 namespace pop::bench::collectives {
 
 enum class Family : std::uint8_t { kOurs, kOpenMpi, kMpich, kOpenMpiTcp, kGloo };
@@ -33,14 +37,17 @@ struct Contestant {
   std::vector<std::string> commandLine(const Cell& cell, int batches, int cores) const;
 };
 
+inline constexpr const char* kHosts = "hosts";               // ours, over several hosts, ordinary memory
+inline constexpr const char* kHostsShared = "hosts-shared";  // likewise, in popdist::Buffer
+
 /// Over a network's protocols, though within this host.
 bool isOverTcp(const std::string& contestant, Family family);
 
 std::vector<std::string> contestantNames();
 
-/// All that `only` names (empty: all), with those that are not installed. Programs of ours are looked for in
-/// `own_directory`.
+/// All that `only` names (empty: all), with those that are not installed: on this host, or over those of a
+/// rig. Programs of ours are looked for in `own_directory`.
 std::vector<Contestant> chooseContestants(const std::vector<std::string>& only,
-                                          const std::string& own_directory);
+                                          const std::string& own_directory, const HostRig* rig);
 
 }  // namespace pop::bench::collectives

@@ -114,6 +114,9 @@ inline constexpr RatioGoal kRatioGoals[] = {
     {kAllReduce, kTcp, Rival::kOpenMpiTcp, 2, k128M, k128M, 2.5},
     {kAllReduce, kTcp, Rival::kOpenMpiTcp, 4, k64K, kNoEnd, 1.75},
     {kAllReduce, kTcp, Rival::kOpenMpiTcp, 8, k64K, kNoEnd, 1.75},
+    // Over hosts, inside each of them first.
+    {kAllReduce, kHosts, Rival::kOpenMpiTcp, 4, k64K, kNoEnd, 2},
+    {kAllReduce, kHosts, Rival::kOpenMpiTcp, 8, k64K, kNoEnd, 2},
     {kAllReduce, kTcp, Rival::kGloo, kAnyRanks, k8B, k64K - 1, 1},
     {kAllReduce, kTcp, Rival::kGloo, 2, k64K, k64K, 10},
     {kAllReduce, kTcp, Rival::kGloo, 2, k1M, k16M, 2.8},

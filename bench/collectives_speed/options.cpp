@@ -40,6 +40,9 @@ void bind(CLI::App& app, Bound& bound) {
       ->delimiter(',')
       ->transform(CLI::AsSizeValue(false));
   app.add_flag("--large", bound.large, "128 MiB, too: several times as long, and up to 4 GB of memory");
+  app.add_option("--hosts", options.hosts,
+                 "spread the ranks over so many hosts, made of network namespaces (as root)")
+      ->check(CLI::Range(1, 16));
   app.add_option("--only", options.only, "contestants, as in private,openmpi")
       ->delimiter(',')
       ->check(CLI::IsMember(contestantNames()));
@@ -60,7 +63,7 @@ void applyQuick(const CLI::App& app, Bound& bound) {
   Options& options = bound.options;
   if (app.count("--ranks") == 0) options.ranks = {2, 4};
   if (app.count("--bytes") == 0) options.bytes = {8, 64 * kKiB, kMiB};
-  if (app.count("--only") == 0) options.only = {kPrivate, kShared};
+  if (app.count("--only") == 0 && options.hosts == 1) options.only = {kPrivate, kShared};
   if (app.count("--repeats") == 0) options.repeats = 2;
   if (app.count("--quiet-patience-ms") == 0) bound.quiet_patience_ms = 0;
   options.rounds = 1;
@@ -82,6 +85,12 @@ Result<Options> parseOptions(int argc, const char* const* argv) {
   }
   if (bound.quick) applyQuick(app, bound);
   Options& options = bound.options;
+  for (const int ranks : options.ranks) {
+    if (ranks % options.hosts != 0) {
+      return invalidArgument("--ranks " + std::to_string(ranks) + " cannot be spread evenly over --hosts " +
+                             std::to_string(options.hosts));
+    }
+  }
   if (!bound.operations.empty()) options.operations.clear();
   for (const std::string& name : bound.operations) options.operations.push_back(*operationNamed(name));
   if (bound.large) options.bytes.push_back(kLarge);

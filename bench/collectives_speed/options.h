@@ -19,6 +19,7 @@ struct Options {
   std::vector<Operation> operations{kOperations.begin(), kOperations.end()};
   std::vector<int> ranks{2, 4, 8};
   std::vector<std::size_t> bytes{8, kKiB, 64 * kKiB, kMiB, 16 * kMiB};
+  int hosts = 1;                  // the ranks are spread evenly over so many
   std::vector<std::string> only;  // contestants; empty: all
   int repeats = 12;               // batches of each figure, spread over the rounds
   int rounds = 2;                 // in which every contestant has a turn, a new process each time

@@ -60,7 +60,6 @@ Words hydra(const HostRig& rig, const HostJob& job, KeyExchange exchange) {
 // Its tree of ssh from host to host is quicker than without. odls_base_cutoff: see
 // ../launch_speed/contestants.cpp.
 Words openMpi(const HostRig& rig, const HostJob& job, KeyExchange exchange) {
-  const std::string network = rig.ownAddress() + "/24";
   return {findInPath("mpirun.openmpi"),
           "--allow-run-as-root",
           "--bind-to",
@@ -73,7 +72,7 @@ Words openMpi(const HostRig& rig, const HostJob& job, KeyExchange exchange) {
           rig.sshCommand(exchange),
           "--mca",
           "oob_tcp_if_include",
-          network,
+          rig.network(),
           "--host",
           rig.addresses(job.hosts, ",", ':' + std::to_string(job.per_host)),
           "-n",

@@ -26,11 +26,12 @@ std::string nameOf(KeyExchange exchange) {
 
 }  // namespace
 
-HostRig::HostRig(int hosts, const std::string& programs) : hosts_(hosts) {
+HostRig::HostRig(int hosts, const std::string& programs, const std::vector<std::string>& names)
+    : hosts_(hosts) {
   std::string directory = fs::path(programs).parent_path() / "bench-hosts-XXXXXX";
   POP_CHECK(::mkdtemp(directory.data()) != nullptr);
   directory_ = directory;
-  installPrograms(programs);
+  installPrograms(programs, names);
   writeSshFiles();
   for (int count = 1; count <= hosts; ++count) writeFile(addressFile(count), addresses(count, "\n") + '\n');
 }
@@ -41,11 +42,8 @@ HostRig::~HostRig() {
 }
 
 // Copied, as an installation does: straight from the linker they would start later (docs/benchmarks.md).
-void HostRig::installPrograms(const std::string& programs) const {
-  for (const char* name :
-       {"poprun", "poprun-hosts", "popdist-agent", "popdist-agent-service", "popdist-topology",
-        "bench_launch_rank", "bench_launch_fence", "bench_launch_tcp_floor"})
-    fs::copy_file(fs::path(programs) / name, program(name));
+void HostRig::installPrograms(const std::string& programs, const std::vector<std::string>& names) const {
+  for (const std::string& name : names) fs::copy_file(fs::path(programs) / name, program(name));
 }
 
 // The key and the known hosts too: Open MPI starts daemons on some hosts from others.

@@ -18,8 +18,9 @@ enum class KeyExchange { kDefault, kCurve25519 };
 
 class HostRig {
  public:
-  /// `programs`: where ours were built, below the build directory, which all hosts see.
-  HostRig(int hosts, const std::string& programs);
+  /// `programs`: where ours were built, below the build directory, which all hosts see; `names`: those that
+  /// are to be installed.
+  HostRig(int hosts, const std::string& programs, const std::vector<std::string>& names);
   ~HostRig();
   HostRig(const HostRig&) = delete;
   HostRig& operator=(const HostRig&) = delete;
@@ -32,11 +33,14 @@ class HostRig {
 
   /// Ours, as all hosts see us.
   std::string ownAddress() const { return hosts_.ownAddress(); }
+  /// That all hosts and we are on.
+  std::string network() const { return ownAddress() + "/24"; }
   /// One of our programs as it is installed on every host.
   std::string program(const std::string& name) const { return directory_ + '/' + name; }
   std::string address(int host) const { return hosts_.address(host); }
   /// The addresses of the first `count` hosts, `separator` between them and `suffix` behind each.
   std::string addresses(int count, const std::string& separator, const std::string& suffix = "") const;
+  int size() const { return hosts_.count(); }
   /// A file with the addresses of the first `count` hosts, one in a line.
   std::string addressFile(int count) const;
   std::string sshConfig(KeyExchange exchange) const;
@@ -44,7 +48,7 @@ class HostRig {
   std::string sshCommand(KeyExchange exchange) const;
 
  private:
-  void installPrograms(const std::string& programs) const;
+  void installPrograms(const std::string& programs, const std::vector<std::string>& names) const;
   void writeSshFiles() const;
 
   testing::TestHosts hosts_;

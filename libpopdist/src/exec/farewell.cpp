@@ -35,7 +35,7 @@ bool isFarewell(const Header& header) {
 Failure failureOf(const Header& header, std::string text) {
   const bool known = header.type > 0 && header.type <= static_cast<std::uint32_t>(pop::Code::kDataLoss);
   return {.status = {known ? static_cast<pop::Code>(header.type) : pop::Code::kUnknown, std::move(text)},
-          .peer_instance = static_cast<int>(header.op) - 1,
+          .peer_instance = header.op <= INT32_MAX ? static_cast<int>(header.op) - 1 : -1,
           .peer_rank = static_cast<int>(std::min<std::uint64_t>(header.count, INT32_MAX)),
           .heard = true};
 }
