@@ -65,7 +65,9 @@ void judgeBounds(const CellLimits& limits, const TimeFigure& ours, std::vector<G
                      .at_least = true,
                      .is_noisy = ours.mostlyNotQuiet()});
   }
-  if (const std::optional<double> bound = limits.smallUs(); bound && ours.cell.operation == kAllReduce) {
+  const bool on_this_host = ours.contestant != kHosts && ours.contestant != kHostsShared;
+  if (const std::optional<double> bound = limits.smallUs();
+      bound && on_this_host && ours.cell.operation == kAllReduce) {
     goals.push_back({.text = inWords(ours.cell) + ": " + ours.contestant + " / bound",
                      .value = ours.us.median / *bound,
                      .limit = kOfSmallBound,

@@ -301,8 +301,7 @@ void Group::give(const char* operation, const exec::Failure& failure) {
   broken_ = failure.status.message();
   if (connections_) connections_->abandon(exec::encodeFarewell(local_ranks_.front(), failure));
   // What another rank has said may be anything.
-  const bool rank_known =
-      failure.peer_rank >= 0 && failure.peer_rank < size() && failure.peer_instance < 0;
+  const bool rank_known = failure.peer_rank >= 0 && failure.peer_rank < size() && failure.peer_instance < 0;
   fail(operation, failure.status,
        rank_known ? instance_of_rank_[static_cast<std::size_t>(failure.peer_rank)] : failure.peer_instance);
 }
