@@ -2,6 +2,7 @@
 #include "popdist/communicator.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
 
 #include "libpopdist/src/context/context_impl.h"
@@ -30,9 +31,9 @@ void Communicator::Impl::run(CollectiveCall call, const CallOptions& options) {
 bool Communicator::Impl::isPlain(const CollectiveCall& call) const {
   constexpr std::size_t kPlainCount = std::size_t{1} << 32;
   if (call.operation == Operation::kBarrier) return true;
-  return call.count < kPlainCount && call.input != nullptr && call.output != nullptr &&
-         static_cast<unsigned>(call.root) < static_cast<unsigned>(size()) && !call.ragged &&
-         supports(plan::reduces(call.operation) ? call.op : Operator::kMin, call.type);
+  return call.operation != Operation::kSendRecv && call.count < kPlainCount && call.input != nullptr &&
+         call.output != nullptr && static_cast<unsigned>(call.root) < static_cast<unsigned>(size()) &&
+         !call.ragged && supports(plan::reduces(call.operation) ? call.op : Operator::kMin, call.type);
 }
 
 void Communicator::Impl::check(const CollectiveCall& call) const {
@@ -47,6 +48,7 @@ void Communicator::Impl::check(const CollectiveCall& call) const {
     refuse(name, std::to_string(call.count) + " elements for each of " + std::to_string(size()) +
                      " ranks exceed any memory");
   }
+  if (call.operation == Operation::kSendRecv) return checkPartners(call);
   if (call.ragged) checkCounts(name, call.counts, call.type);
   if (call.ragged && call.operation == Operation::kAllToAll) checkCounts(name, call.recv_counts, call.type);
   checkBuffers(call);
@@ -72,6 +74,27 @@ void Communicator::Impl::checkRaggedBuffers(const CollectiveCall& call) const {
   const bool takes = any(gathers ? call.counts : call.recv_counts);
   if ((gives && call.input == nullptr) || (takes && call.output == nullptr))
     refuse(nameOf(call.operation), "a buffer is a null pointer");
+}
+
+void Communicator::Impl::checkPartners(const CollectiveCall& call) const {
+  const char* const name = nameOf(call.operation);
+  const plan::Partners& partners = call.partners;
+  for (const int rank : {partners.to, partners.from}) {
+    if (rank < kNobody || rank >= size()) {
+      refuse(name, std::to_string(rank) + " is neither a rank nor kNobody; there are " +
+                       std::to_string(size()) + " ranks");
+    }
+  }
+  if (std::max(partners.send_count, partners.recv_count) > context::mostElements(call.type))
+    refuse(name, "the counts exceed any memory");
+  const std::size_t sent_bytes = partners.send_count * sizeOf(call.type);
+  const std::size_t received_bytes = partners.recv_count * sizeOf(call.type);
+  if ((sent_bytes > 0 && call.input == nullptr) || (received_bytes > 0 && call.output == nullptr))
+    refuse(name, "a buffer is a null pointer");
+  const auto in = reinterpret_cast<std::uintptr_t>(call.input);
+  const auto out = reinterpret_cast<std::uintptr_t>(call.output);
+  if (sent_bytes > 0 && received_bytes > 0 && in < out + received_bytes && out < in + sent_bytes)
+    refuse(name, "the buffers overlap");
 }
 
 // Of an all-gather whose block is in place.
@@ -223,6 +246,19 @@ void Communicator::allToAll(const void* in, std::span<const std::size_t> send_co
               .ragged = true,
               .counts = send_counts,
               .recv_counts = recv_counts},
+             options);
+}
+
+void Communicator::sendRecv(const void* in, std::size_t send_count, int to, void* out, std::size_t recv_count,
+                            int from, Type type, const CallOptions& options) {
+  impl_->run({.operation = Operation::kSendRecv,
+              .input = in,
+              .output = out,
+              .type = type,
+              .partners = {.to = to,
+                           .from = from,
+                           .send_count = to == kNobody ? 0 : send_count,
+                           .recv_count = from == kNobody ? 0 : recv_count}},
              options);
 }
 

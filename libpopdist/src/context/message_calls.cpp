@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "libpopdist/src/context/message_partners.h"
 #include "libpopdist/src/plan/message_moves.h"
 #include "libpopdist/src/plan/select.h"
 #include "libpopdist/src/reduce/fold.h"
@@ -14,6 +15,7 @@ using plan::Operation;
 
 void MessageCalls::run(CollectiveCall call) {
   if (call.operation == Operation::kAllToAll && call.ragged) compareCounts(call);
+  if (call.operation == Operation::kSendRecv) comparePartners(group_, call);
   const std::uint8_t token = 0;
   std::uint8_t ignored = 0;
   if (call.operation == Operation::kBarrier) {
@@ -33,6 +35,8 @@ void MessageCalls::run(CollectiveCall call) {
 }
 
 plan::Plan MessageCalls::planFor(const CollectiveCall& call) const {
+  if (call.operation == Operation::kSendRecv)
+    return plan::planMoves(plan::flowsOf(call.partners, rank_), rank_);
   if (!call.ragged) {
     return plan::planCollective({.operation = call.operation,
                                  .rank = rank_,

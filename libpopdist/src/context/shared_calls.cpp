@@ -38,9 +38,11 @@ SharedCalls::SharedCalls(shared::Engine::Place place, exec::PeerMonitor& monitor
       ranks_(place.ranks),
       layout_(place.layout),
       forced_(forced),
-      engine_(place, monitor, a_core_each, describeCall) {}
+      engine_(place, monitor, a_core_each, describeCall),
+      send_recv_(engine_, {rank_, ranks_, layout_}, forced) {}
 
 bool SharedCalls::run(const CollectiveCall& call) try {
+  if (call.operation == Operation::kSendRecv) return runSendRecv(call);
   const shared::Call shared = sharedCallOf(call);
   const std::size_t bytes = call.count * sizeOf(call.type);
   if (bytes <= shared::kInlineBytes && fitsNotes(call.operation) && !call.ragged) {
@@ -51,6 +53,10 @@ bool SharedCalls::run(const CollectiveCall& call) try {
 } catch (const std::bad_alloc&) {
   own_failure_ = {{pop::Code::kResourceExhausted, "out of memory"}};
   return false;
+}
+
+bool SharedCalls::runSendRecv(const CollectiveCall& call) {
+  return send_recv_.run(call, sharedCallOf(call), own_failure_);
 }
 
 // What fits into a note needs no more than notes.

@@ -95,6 +95,8 @@ Plan planCollective(const Request& request) {
                                                                : scatterFlows(counts, request.root),
                        request.rank);
     }
+    case Operation::kSendRecv:  // who sends what to whom is not in the request
+      break;
   }
   return {};
 }
