@@ -7,14 +7,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <cstring>
 #include <new>
-#include <string_view>
 #include <thread>
 #include <utility>
 
-#include "common/base/text.h"
 #include "libpopdist/src/context/group_rendezvous.h"
 #include "libpopdist/src/context/obituary_monitor.h"
 #include "popdist/error.hpp"
@@ -78,23 +75,12 @@ pop::Result<std::unique_ptr<transport::Connections>> openConnections(const Surro
   return transport::Connections::create(setup);
 }
 
-// For tests, and for whoever knows better. All instances must be told the same.
-struct Forced {
-  bool messages = false;  ///< as if no memory were shared
-  std::optional<plan::SharedAlgorithm> algorithm;
-};
-
-Forced forcedByEnvironment() {
-  const char* const name = std::getenv("POPDIST_SHARED_ALGORITHM");
-  if (name == nullptr || *name == '\0') return {};
-  if (name == std::string_view("messages")) return {.messages = true, .algorithm = {}};
-  const std::optional<plan::SharedAlgorithm> algorithm = plan::sharedAlgorithmNamed(name);
-  if (!algorithm) {
-    throwIfFailed({pop::invalidArgument("POPDIST_SHARED_ALGORITHM=" + pop::inQuotes(name) +
-                                        " is none of eager, staged, direct, messages")},
-                  kCreate);
-  }
-  return {.messages = false, .algorithm = algorithm};
+// Of communicators that are made now. Throws popdist_error.
+ForcedWay forcedWay(const Surroundings& surroundings) {
+  if (surroundings.forced) return *surroundings.forced;
+  pop::Result<ForcedWay> forced = forcedByEnvironment();
+  throwIfFailed({forced.status()}, kCreate);
+  return *forced;
 }
 
 bool allShareMemory(const Surroundings& surroundings, const std::vector<int>& instance_of_rank) {
@@ -128,7 +114,7 @@ Group::Group(Surroundings& surroundings, std::vector<int> instance_of_rank, std:
 
 std::unique_ptr<Group> Group::create(Surroundings& surroundings, std::vector<int> instance_of_rank, Way way) {
   if (way == Way::kBackend) return createOnBackend(surroundings, std::move(instance_of_rank));
-  const Forced forced = forcedByEnvironment();
+  const ForcedWay forced = forcedWay(surroundings);
   Link& link = *surroundings.link;
   const int number = surroundings.groups_created++;
   const std::string prefix = rendezvousPrefix(number);
@@ -146,7 +132,8 @@ std::unique_ptr<Group> Group::create(Surroundings& surroundings, std::vector<int
   }
   if (!shares) offerAddresses(link, prefix, local_ranks, connections.get(), failure);
   if (shares && !local_ranks.empty() && local_ranks.front() == 0) offerBoard(link, prefix, ranks);
-  throwIfFailed(link.fence(rendezvousTag(number, instance_of_rank), surroundings.timeout()), kCreate);
+  throwIfFailed(link.fence(rendezvousTag(number, instance_of_rank) + forced.inTag(), surroundings.timeout()),
+                kCreate);
   throwIfFailed({failure}, kCreate);
   if (local_ranks.empty()) return nullptr;
   if (connections)
@@ -154,7 +141,8 @@ std::unique_ptr<Group> Group::create(Surroundings& surroundings, std::vector<int
 
   std::unique_ptr<Group> group(new Group(surroundings, std::move(instance_of_rank), std::move(local_ranks)));
   group->connections_ = std::move(connections);
-  if (shares) group->joinBoard(collectBoard(surroundings, prefix), forced.algorithm);
+  group->forced_by_messages_ = forced.by_messages;
+  if (shares) group->joinBoard(collectBoard(surroundings, prefix), forced.in_memory);
   return group;
 }
 

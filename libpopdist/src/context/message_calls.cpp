@@ -35,20 +35,27 @@ void MessageCalls::run(CollectiveCall call) {
 }
 
 plan::Plan MessageCalls::planFor(const CollectiveCall& call) const {
-  if (call.operation == Operation::kSendRecv)
-    return plan::planMoves(plan::flowsOf(call.partners, rank_), rank_);
-  if (!call.ragged) {
-    return plan::planCollective({.operation = call.operation,
-                                 .rank = rank_,
-                                 .ranks = group_.size(),
-                                 .count = call.count,
-                                 .root = call.root,
-                                 .element_bytes = sizeOf(call.type),
-                                 .over_network = group_.overNetwork()});
+  const bool has_flows = call.ragged || call.operation == Operation::kSendRecv;
+  if (has_flows) {
+    group_.setAlgorithmTaken(plan::nameOf(plan::Algorithm::kDirect));
+    return plan::planMoves(flowsOf(call), rank_);
   }
-  if (call.operation == Operation::kAllGather)
-    return plan::planMoves(plan::allGatherFlows(call.counts), rank_);
-  return plan::planMoves(plan::ownFlows(rank_, call.counts, call.recv_counts), rank_);
+  const plan::Request request{.operation = call.operation,
+                              .rank = rank_,
+                              .ranks = group_.size(),
+                              .count = call.count,
+                              .root = call.root,
+                              .element_bytes = sizeOf(call.type),
+                              .over_network = group_.overNetwork(),
+                              .forced = group_.forcedByMessages()};
+  group_.setAlgorithmTaken(plan::nameOf(plan::algorithmFor(request)));
+  return plan::planCollective(request);
+}
+
+plan::Flows MessageCalls::flowsOf(const CollectiveCall& call) const {
+  if (call.operation == Operation::kSendRecv) return plan::flowsOf(call.partners, rank_);
+  if (call.operation == Operation::kAllGather) return plan::allGatherFlows(call.counts);
+  return plan::ownFlows(rank_, call.counts, call.recv_counts);
 }
 
 void MessageCalls::send(const CollectiveCall& call) {

@@ -27,6 +27,9 @@ class SharedCalls {
     return own_failure_.status.ok() ? engine_.takeFailure() : engine_.giveUp(own_failure_);
   }
 
+  /// With which the last call was carried out: "notes", or the name of a plan::SharedAlgorithm.
+  const char* algorithmTaken() const { return taken_; }
+
   bool awaitNext(const std::function<bool()>& there, std::chrono::milliseconds limit) {
     return engine_.awaitNext(there, limit);
   }
@@ -62,6 +65,7 @@ class SharedCalls {
   std::map<Key, plan::SharedPlan> plans_;  ///< of calls that come again and again
   std::vector<std::uint64_t> matrix_;      ///< of a ragged all-to-all: elements from each rank to each
   exec::Failure own_failure_;
+  const char* taken_ = "";
 };
 
 }  // namespace popdist::context

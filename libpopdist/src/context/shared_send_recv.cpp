@@ -37,6 +37,7 @@ bool SharedSendRecv::run(const CollectiveCall& call, const shared::Call& shared,
   }
   const plan::SharedPlan taking = plan::eagerMove(at_once, place_.rank, EagerOrder::kOnly);
   if (!engine_.run(shared, buffers, {.plan = taking, .fold = {}, .more = !large.empty()})) return false;
+  taken_ = large.empty() ? Algorithm::kEager : direct ? Algorithm::kDirect : Algorithm::kStaged;
   return large.empty() || moveLarge(shared, buffers, large, direct);
 }
 

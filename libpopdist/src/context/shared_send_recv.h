@@ -27,6 +27,9 @@ class SharedSendRecv {
   /// False: the engine has failed, or `contradiction` says how partners do not fit together.
   bool run(const CollectiveCall& call, const shared::Call& shared, exec::Failure& contradiction);
 
+  /// With which the last call was carried out: that of its large transfers, if there were any.
+  plan::SharedAlgorithm taken() const { return taken_; }
+
  private:
   using Algorithm = plan::SharedAlgorithm;
 
@@ -42,6 +45,7 @@ class SharedSendRecv {
   const Place place_;
   const std::optional<Algorithm> forced_;
   std::vector<plan::Partners> all_;  ///< what each rank asks for
+  Algorithm taken_ = Algorithm::kEager;
 };
 
 }  // namespace popdist::context
