@@ -5,6 +5,7 @@
 //   wrong result sum-forever COUNT     says "ready INSTANCE PID" after the first all-reduce; ignores SIGTERM
 //   mismatch              rank 0 sums something else than the others, and all try again
 //   contradiction         rank 0 sends more to each than it expects
+//   strangers             rank 0 sends to rank 1, which expects something from rank 2
 //   absent                rank 0 does not come to a sum whose deadline is near
 //   register NAME [late]  registers a backend; late: when connected already
 //   mixed                 instance 0 registers grpc, the others nothing
@@ -181,6 +182,31 @@ void checkRagged(Communicator& world, std::size_t count) {
   expect("ragged allToAll", world, out, exchanged);
 }
 
+// Round a ring of any stride, with a count that the sender's rank decides; the last one keeps out of it.
+void checkTransfers(Communicator& world, std::size_t count) {
+  constexpr popdist::Type kType = popdist::Type::kInt32;
+  const int ring = std::max(1, world.size() - 1);
+  const bool outside = world.rank() >= ring;
+  const std::vector<std::int32_t> in = samples<std::int32_t>(world.rank(), 0, count + 8);
+  for (int stride = 0; stride < ring; ++stride) {
+    const int to = outside ? popdist::kNobody : (world.rank() + stride) % ring;
+    const int from = outside ? popdist::kNobody : (world.rank() - stride + ring) % ring;
+    const auto countOf = [count](int sender) { return count + static_cast<std::size_t>(sender % 8); };
+    std::vector<std::int32_t> out(outside ? 0 : countOf(from));
+    world.sendRecv(in.data(), countOf(world.rank()), to, out.data(), out.size(), from, kType);
+    expect("sendRecv", world, out, outside ? out : samples<std::int32_t>(from, 0, out.size()));
+  }
+  if (world.size() < 2 || world.rank() > 1) {
+    world.sendRecv(nullptr, 0, popdist::kNobody, nullptr, 0, popdist::kNobody, kType);
+    return;
+  }
+  std::vector<std::int32_t> out(count);  // one way
+  const bool sends = world.rank() == 0;
+  world.sendRecv(in.data(), count, sends ? 1 : popdist::kNobody, out.data(), count,
+                 sends ? popdist::kNobody : 0, kType);
+  if (!sends) expect("sendRecv", world, out, samples<std::int32_t>(0, 0, count));
+}
+
 template <typename T>
 void checkType(Communicator& world) {
   for (const std::size_t count : {0U, 1U, 7U, 1000U, 70'001U}) {
@@ -198,7 +224,10 @@ void checkAll(Communicator& world) {
   checkType<popdist::bfloat16>(world);
   checkType<std::int32_t>(world);
   checkType<std::uint64_t>(world);
-  for (const std::size_t count : {0U, 1U, 1000U, 70'001U}) checkRagged(world, count);
+  for (const std::size_t count : {0U, 1U, 1000U, 70'001U}) {
+    checkRagged(world, count);
+    checkTransfers(world, count);
+  }
   checkReductions<float>(world, Operator::kSum, 1'500'000);  // several segments
   checkMoves<float>(world, 700'000);
 }
@@ -261,6 +290,16 @@ int contradiction(const Arguments&) {
   });
 }
 
+int strangers(const Arguments&) {
+  return expectFailure([](Communicator& world) {
+    std::vector<float> data(100'000);
+    const bool sends = world.rank() == 0;
+    const bool waits = world.rank() == 1;
+    world.sendRecv(data.data(), data.size(), sends ? 1 : popdist::kNobody, data.data(), data.size(),
+                   waits ? 2 : popdist::kNobody, popdist::Type::kFloat);
+  });
+}
+
 int absent(const Arguments&) {
   Context& context = Context::fromEnvironment();
   if (context.world().rank() == 0) {
@@ -291,11 +330,14 @@ int mixed(const Arguments&) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::map<std::string, int (*)(const Arguments&)> commands{
-      {"check", check},       {"sum-forever", sumForever},
-      {"mismatch", mismatch}, {"contradiction", contradiction},
-      {"absent", absent},     {"register", registerNamed},
-      {"mixed", mixed}};
+  const std::map<std::string, int (*)(const Arguments&)> commands{{"check", check},
+                                                                  {"sum-forever", sumForever},
+                                                                  {"mismatch", mismatch},
+                                                                  {"contradiction", contradiction},
+                                                                  {"strangers", strangers},
+                                                                  {"absent", absent},
+                                                                  {"register", registerNamed},
+                                                                  {"mixed", mixed}};
   const auto command = argc > 1 ? commands.find(argv[1]) : commands.end();
   if (command == commands.end()) return 99;
   try {

@@ -73,7 +73,7 @@ TEST(RegisterBackend, RefusesFilesThatAreNone) {
 TEST(RegisterBackend, RefusesAnotherVersion) {
   const ReportedError error = errorOf({"register", STRANGE_BACKEND_PATH}, 2);
   EXPECT_EQ(error.code, kFailedPreconditionCode);
-  EXPECT_THAT(error.what, HasSubstr("for another version of libpopdist: it speaks 99, this is version 1"));
+  EXPECT_THAT(error.what, HasSubstr("for another version of libpopdist: it speaks 100, this is version 2"));
 }
 
 TEST(RegisterBackend, MayComeTooLate) {

@@ -46,6 +46,16 @@ TEST_P(BackendError, NamesCountsThatContradict) {
   for (const auto& [instance, error] : errors) EXPECT_EQ(error.code, kFailedPreconditionCode) << error.what;
 }
 
+TEST_P(BackendError, NamesPartnersThatContradict) {
+  const auto errors = errorsOf("strangers");
+  EXPECT_EQ(errors.size(), 3U);
+  for (const auto& [instance, error] : errors) {
+    EXPECT_EQ(error.code, kFailedPreconditionCode) << error.what;
+    EXPECT_THAT(error.what, HasSubstr("rank 0 sends 100000 elements to rank 1, which expects 100000 elements "
+                                      "from rank 2"));
+  }
+}
+
 TEST_P(BackendError, NamesWhoHasNotComeBeforeTheDeadline) {
   const auto errors = errorsOf("absent");
   EXPECT_EQ(errors.size(), 2U);

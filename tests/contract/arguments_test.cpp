@@ -52,6 +52,25 @@ TEST(WrongArguments, OfThisRankAloneLeaveTheCommunicatorUsable) {
          world.allToAll(in.data(), counts, nullptr, counts, Type::kFloat);
        }},
       {"huge count", [](Context&, Communicator& world) { world.broadcast(&world, kHuge, Type::kFloat, 0); }},
+      {"sending to no rank", transferOf(1, 3, 1, 0)},
+      {"receiving from no rank", transferOf(1, 0, 1, -2)},
+      {"sending too much",
+       [](Context&, Communicator& world) {
+         world.sendRecv(&world, kHuge, 0, nullptr, 0, kNobody, Type::kFloat);
+       }},
+      {"sending from nowhere",
+       [](Context&, Communicator& world) {
+         world.sendRecv(nullptr, 1, 0, nullptr, 0, kNobody, Type::kFloat);
+       }},
+      {"receiving to nowhere",
+       [](Context&, Communicator& world) {
+         world.sendRecv(nullptr, 0, kNobody, nullptr, 1, 0, Type::kFloat);
+       }},
+      {"receiving where it sends from",
+       [](Context&, Communicator& world) {
+         std::vector<float> data(3);
+         world.sendRecv(data.data(), 2, 0, data.data() + 1, 2, 0, Type::kFloat);
+       }},
       {"no such operator", sumOf(3, static_cast<Operator>(99))},
       {"mean of integers", sumOf(3, Operator::kMean)},
       {"bitwise operator of floats", sumOf(3, Operator::kBitXor, Type::kFloat)},

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/contract/case.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
+#include <utility>
 
 #include "common/base/random.h"
 #include "tests/unit/reduce/fold_reference.h"
@@ -101,6 +104,19 @@ std::size_t countOf(const Case& tested, int from, int to) {
   return tested.ragged ? raggedCount(tested, from, to) : tested.count;
 }
 
+// To whom each rank sends; -1: to nobody.
+std::vector<int> targetsOf(const Case& tested, int ranks) {
+  std::vector<int> targets(static_cast<std::size_t>(ranks));
+  std::iota(targets.begin(), targets.end(), 0);
+  pop::SplitMix64 random(drawn(tested.seed, 5, 5));
+  for (std::size_t left = targets.size(); left > 1; --left)
+    std::swap(targets[left - 1], targets[random.below(left)]);
+  for (int& target : targets) {
+    if (random.below(5) == 0) target = -1;
+  }
+  return targets;
+}
+
 // Where the elements for `to` begin in the input of `from`.
 std::size_t beginOf(const Case& tested, int from, int to) {
   if (tested.operation == Operation::kAllGather || tested.operation == Operation::kGather) return 0;
@@ -123,7 +139,8 @@ std::string nameOf(const Case& tested) {
 }
 
 bool canBeRagged(Operation operation) {
-  return operation == Operation::kAllGather || operation == Operation::kAllToAll;
+  return operation == Operation::kAllGather || operation == Operation::kAllToAll ||
+         operation == Operation::kSendRecv;
 }
 
 bool canBeInPlace(Operation operation) {
@@ -135,6 +152,16 @@ std::size_t raggedCount(const Case& tested, int from, int to) {
   const std::uint64_t draw =
       drawn(tested.seed + 77, static_cast<std::uint64_t>(from), gathers ? 0 : static_cast<std::uint64_t>(to));
   return draw % 3 == 0 ? 0 : (draw >> 8) % (tested.count + 1);
+}
+
+plan::Partners partnersOf(const Case& tested, int rank, int ranks) {
+  const std::vector<int> targets = targetsOf(tested, ranks);
+  plan::Partners partners{.to = targets[static_cast<std::size_t>(rank)]};
+  const auto sender = std::find(targets.begin(), targets.end(), rank);
+  if (sender != targets.end()) partners.from = static_cast<int>(sender - targets.begin());
+  if (partners.to >= 0) partners.send_count = countOf(tested, rank, partners.to);
+  if (partners.from >= 0) partners.recv_count = countOf(tested, partners.from, rank);
+  return partners;
 }
 
 std::size_t inputCount(const Case& tested, int rank, int ranks) {
@@ -152,6 +179,8 @@ std::size_t inputCount(const Case& tested, int rank, int ranks) {
       return countOf(tested, rank, 0);
     case Operation::kBarrier:
       return 0;
+    case Operation::kSendRecv:
+      return partnersOf(tested, rank, ranks).send_count;
     default:
       return tested.count;
   }
@@ -170,6 +199,8 @@ std::size_t outputCount(const Case& tested, int rank, int ranks) {
       return received;
     case Operation::kBarrier:
       return 0;
+    case Operation::kSendRecv:
+      return partnersOf(tested, rank, ranks).recv_count;
     default:
       return tested.count;
   }
@@ -193,6 +224,8 @@ Bytes expectedOf(const Case& tested, int rank, int ranks) {
       return samples(tested, tested.root, 0, count);
     case Operation::kScatter:
       return samples(tested, tested.root, own_block, count);
+    case Operation::kSendRecv:
+      return samples(tested, partnersOf(tested, rank, ranks).from, 0, count);
     default: {
       Bytes all;
       for (int from = 0; from < ranks; ++from) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "libpopdist/src/plan/operation.h"
+#include "libpopdist/src/plan/send_recv.h"
 #include "popdist/operators.hpp"
 #include "popdist/types.hpp"
 
@@ -37,8 +38,11 @@ std::string nameOf(const Case& tested);
 bool canBeRagged(Operation operation);
 bool canBeInPlace(Operation operation);
 
-/// Elements that go from `from` to `to` in one of canBeRagged(). All-gather: to everybody the same.
+/// Elements that go from `from` to `to` in a ragged case. All-gather: to everybody the same.
 std::size_t raggedCount(const Case& tested, int from, int to);
+
+/// Of a sendRecv: a permutation, in which some send to themselves, with some pairs left out.
+plan::Partners partnersOf(const Case& tested, int rank, int ranks);
 
 /// Elements that a rank has in its buffers; those of others than the root where only the root's are used are
 /// 0.

@@ -23,7 +23,8 @@ using testing::ThreadGroup;
 
 constexpr Operation kOperations[] = {Operation::kAllReduce, Operation::kReduceScatter, Operation::kAllGather,
                                      Operation::kBroadcast, Operation::kAllToAll,      Operation::kBarrier,
-                                     Operation::kReduce,    Operation::kGather,        Operation::kScatter};
+                                     Operation::kReduce,    Operation::kGather,        Operation::kScatter,
+                                     Operation::kSendRecv};
 
 class Contract : public ::testing::TestWithParam<std::tuple<Way, int>> {
  protected:
@@ -91,7 +92,7 @@ TEST_P(Contract, HoldsForCountsBeyondAllStages) {
   std::vector<Case> cases;
   for (const Operation operation : kOperations) {
     const bool one_block = operation == Operation::kAllReduce || operation == Operation::kReduce ||
-                           operation == Operation::kBroadcast;
+                           operation == Operation::kBroadcast || operation == Operation::kSendRecv;
     const std::size_t count = 600'003 / static_cast<std::size_t>(one_block ? 1 : ranks());
     cases.push_back({.operation = operation, .type = Type::kDouble, .count = count, .root = 0, .seed = 3});
   }
@@ -133,7 +134,7 @@ TEST_P(Contract, HoldsInPlaceAndUnalignedInAnyMemory) {
 
 TEST_P(Contract, HoldsForCountsThatDifferBetweenRanks) {
   std::vector<Case> cases;
-  for (const Operation operation : {Operation::kAllGather, Operation::kAllToAll}) {
+  for (const Operation operation : {Operation::kAllGather, Operation::kAllToAll, Operation::kSendRecv}) {
     for (const std::size_t count : {0U, 1U, 7U, 3000U, 100'000U}) {
       for (const bool in_place : {false, true})
         cases.push_back({.operation = operation,

@@ -88,6 +88,10 @@ void call(Communicator& c, const Case& t, const void* in, void* out) {
       return c.allToAll(in, out, t.count, t.type);
     case Operation::kBarrier:
       return c.barrier();
+    case Operation::kSendRecv: {
+      const plan::Partners p = partnersOf(t, c.rank(), c.size());
+      return c.sendRecv(in, p.send_count, p.to, out, p.recv_count, p.from, t.type);
+    }
   }
 }
 
@@ -162,7 +166,7 @@ std::string runCase(Context& context, Communicator& communicator, const Case& te
 
 Case randomCase(std::uint64_t seed, int ranks, std::size_t most_bytes) {
   pop::SplitMix64 random(seed);
-  Case made{.operation = static_cast<Operation>(random.below(9)), .seed = seed};
+  Case made{.operation = static_cast<Operation>(random.below(10)), .seed = seed};
   do {
     made.type = static_cast<Type>(random.below(13));
     made.op = static_cast<Operator>(random.below(11));

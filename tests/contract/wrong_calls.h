@@ -80,4 +80,13 @@ inline Call exchangeOf(std::vector<std::size_t> to, std::vector<std::size_t> fro
   };
 }
 
+inline Call transferOf(std::size_t send_count, int to, std::size_t recv_count, int from,
+                       Type type = Type::kFloat) {
+  return [=](Context&, Communicator& world) {
+    std::vector<std::int64_t> in(send_count);
+    std::vector<std::int64_t> out(recv_count);
+    world.sendRecv(in.data(), send_count, to, out.data(), recv_count, from, type);
+  };
+}
+
 }  // namespace popdist::contract

@@ -62,6 +62,8 @@ Failure Collectives::run() {
       return allToAll();
     case Operation::kBarrier:
       return barrier();
+    case Operation::kSendRecv:
+      return sendRecv();
   }
   return {.status = pop::internalError("no such collective")};
 }

@@ -49,6 +49,8 @@ class Collectives {
   Failure scatter();
   Failure allToAll();
   Failure barrier();
+  Failure sendRecv();
+  Failure gatherPartners(std::vector<plan::Partners>& all);
 
   /// Combines what comes from `from` with own elements of the same part, into `out`.
   Incoming folding(int from, Part own, std::byte* out, bool partial, bool last) const;

@@ -19,7 +19,7 @@ constexpr std::chrono::milliseconds kPatienceForObituary{500};
 std::string describeTheirs(const FrameHead& head) {
   const context::CallKey key = context::CallKey::unpacked(head.key);
   const bool known =
-      key.operation <= plan::Operation::kScatter && sizeOf(key.type) > 0 && key.op <= Operator::kBitXor;
+      key.operation <= plan::Operation::kSendRecv && sizeOf(key.type) > 0 && key.op <= Operator::kBitXor;
   return known ? context::describeCall(head.key, head.count, "") : "what is no collective";
 }
 

@@ -56,6 +56,10 @@ context::CollectiveCall callOf(const PopdistCall& call, int ranks) {
           .root = call.root,
           .counts = counts(call.counts),
           .recv_counts = counts(call.recv_counts),
+          .partners = {.to = call.to,
+                       .from = call.from,
+                       .send_count = call.send_count,
+                       .recv_count = call.recv_count},
           .tensor = call.tensor,
           .timeout = milliseconds(call.timeout_ms)};
 }

@@ -20,7 +20,7 @@
 extern "C" {
 
 /// Of this header. A backend and a library fit together when theirs are equal.
-enum { kPopdistBackendVersion = 1 };
+enum { kPopdistBackendVersion = 2 };
 
 /// The collectives; `PopdistCall::operation`.
 enum PopdistOperation : std::uint32_t {
@@ -33,6 +33,7 @@ enum PopdistOperation : std::uint32_t {
   kPopdistReduce = 6,
   kPopdistGather = 7,
   kPopdistScatter = 8,
+  kPopdistSendRecv = 9,  ///< every member makes each call, so that contradictions can be told to all
 };
 
 /// How a call ended.
@@ -71,6 +72,10 @@ struct PopdistCall {
   const std::size_t* recv_counts;  ///< nullptr, or: ragged all-to-all: from each rank
   const char* tensor;              ///< its name, or ""
   std::int64_t timeout_ms;
+  std::int32_t to;           ///< kPopdistSendRecv: the rank that is sent to; -1: none, as in other calls
+  std::int32_t from;         ///< likewise: the rank that is received from
+  std::uint64_t send_count;  ///< kPopdistSendRecv: elements; 0 to nobody
+  std::uint64_t recv_count;  ///< likewise
 };
 
 /// A backend: what popdistBackend returns. Lives for ever.

@@ -36,6 +36,9 @@
 
 namespace popdist {
 
+/// Instead of a rank, in sendRecv.
+inline constexpr int kNobody = -1;
+
 /// What a call may be told besides its arguments. Members need not agree on it.
 struct CallOptions {
   std::string_view tensor{};                           ///< its name, for messages
@@ -94,6 +97,14 @@ class Communicator {
   /// recv_counts[j] come from it. Fails with kFailedPrecondition where they contradict each other.
   void allToAll(const void* in, std::span<const std::size_t> send_counts, void* out,
                 std::span<const std::size_t> recv_counts, Type type, const CallOptions& options = {});
+
+  /// Sends `send_count` elements of `in` to member `to`, and receives `recv_count` from member `from` into
+  /// `out`, which must not overlap. Either may be this member itself, or kNobody: then its count and buffer
+  /// are not used. Unlike MPI_Sendrecv, every member takes part in each call, with kNobody twice if need be:
+  /// so partners that do not fit together (what one sends, another does not expect, or in another number)
+  /// are kFailedPrecondition on all of them, naming both, and never wait for each other.
+  void sendRecv(const void* in, std::size_t send_count, int to, void* out, std::size_t recv_count, int from,
+                Type type, const CallOptions& options = {});
 
   /// Returns when every member has entered.
   void barrier(const CallOptions& options = {});

@@ -23,7 +23,8 @@ static_assert(sameNumber(Operation::kAllReduce, kPopdistAllReduce) &&
                   sameNumber(Operation::kBarrier, kPopdistBarrier) &&
                   sameNumber(Operation::kReduce, kPopdistReduce) &&
                   sameNumber(Operation::kGather, kPopdistGather) &&
-                  sameNumber(Operation::kScatter, kPopdistScatter),
+                  sameNumber(Operation::kScatter, kPopdistScatter) &&
+                  sameNumber(Operation::kSendRecv, kPopdistSendRecv),
               "the conversion between the two is a cast");
 
 }  // namespace
@@ -80,7 +81,11 @@ exec::Failure BackendGroup::run(const CollectiveCall& call) {
                           .counts = call.counts.data(),
                           .recv_counts = call.recv_counts.data(),
                           .tensor = tensor.c_str(),
-                          .timeout_ms = call.timeout.count()};
+                          .timeout_ms = call.timeout.count(),
+                          .to = call.partners.to,
+                          .from = call.partners.from,
+                          .send_count = call.partners.send_count,
+                          .recv_count = call.partners.recv_count};
   PopdistStatus status{};
   plugin_.run(group_, &plain, &status);
   return failureOf(status);

@@ -5,6 +5,7 @@
 
 namespace popdist::context {
 std::uint64_t agreedCount(const CollectiveCall& call) {
+  if (call.operation == plan::Operation::kSendRecv) return 0;  // each has its own
   if (!call.ragged) return call.count;
   return call.operation == plan::Operation::kAllToAll ? 0 : digestOf(call.counts);  // there, each has its own
 }
@@ -15,7 +16,11 @@ std::string describeCall(std::uint64_t key, std::uint64_t count, std::string_vie
   if (call.operation == plan::Operation::kBarrier) return text;
   text += " (";
   if (plan::reduces(call.operation)) text += std::string(nameOf(call.op)) + " of ";
-  text += (call.ragged ? "counts of each rank" : std::to_string(count)) + ' ' + nameOf(call.type);
+  if (call.ragged)
+    text += "counts of each rank ";
+  else if (call.operation != plan::Operation::kSendRecv)
+    text += std::to_string(count) + ' ';
+  text += nameOf(call.type);
   if (!tensor.empty()) text += " '" + std::string(tensor) + '\'';
   if (plan::hasRoot(call.operation)) text += ", root " + std::to_string(call.root);
   return text + ')';

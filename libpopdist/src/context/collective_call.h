@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "libpopdist/src/plan/operation.h"
+#include "libpopdist/src/plan/send_recv.h"
 #include "popdist/operators.hpp"
 #include "popdist/types.hpp"
 
@@ -26,6 +27,7 @@ struct CollectiveCall {
   bool ragged = false;                         ///< with counts of each rank
   std::span<const std::size_t> counts{};       ///< ragged all-gather: of each rank; all-to-all: to each rank
   std::span<const std::size_t> recv_counts{};  ///< ragged all-to-all: from each rank
+  plan::Partners partners{};                   ///< kSendRecv; its counts, not `count`
   std::string_view tensor{};
   std::chrono::milliseconds timeout{0};
 };

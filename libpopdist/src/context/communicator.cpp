@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "popdist/communicator.hpp"
 
-#include <algorithm>
 #include <numeric>
 
 #include "libpopdist/src/context/context_impl.h"
@@ -31,48 +30,9 @@ void Communicator::Impl::run(CollectiveCall call, const CallOptions& options) {
 bool Communicator::Impl::isPlain(const CollectiveCall& call) const {
   constexpr std::size_t kPlainCount = std::size_t{1} << 32;
   if (call.operation == Operation::kBarrier) return true;
-  return call.count < kPlainCount && call.input != nullptr && call.output != nullptr &&
-         static_cast<unsigned>(call.root) < static_cast<unsigned>(size()) && !call.ragged &&
-         supports(plan::reduces(call.operation) ? call.op : Operator::kMin, call.type);
-}
-
-void Communicator::Impl::check(const CollectiveCall& call) const {
-  const char* const name = nameOf(call.operation);
-  const std::size_t element = sizeOf(call.type);
-  if (element == 0) refuse(name, "no such element type");
-  if (plan::reduces(call.operation) && !supports(call.op, call.type))
-    refuse(name, std::string("there is no ") + nameOf(call.op) + " of " + nameOf(call.type));
-  if (call.root < 0 || call.root >= size())
-    refuse(name, "root " + std::to_string(call.root) + " is not a rank; there are " + std::to_string(size()));
-  if (call.count > context::mostElements(call.type) / static_cast<std::size_t>(size())) {
-    refuse(name, std::to_string(call.count) + " elements for each of " + std::to_string(size()) +
-                     " ranks exceed any memory");
-  }
-  if (call.ragged) checkCounts(name, call.counts, call.type);
-  if (call.ragged && call.operation == Operation::kAllToAll) checkCounts(name, call.recv_counts, call.type);
-  checkBuffers(call);
-}
-
-void Communicator::Impl::checkBuffers(const CollectiveCall& call) const {
-  if (call.ragged) return checkRaggedBuffers(call);
-  if (call.count == 0 || call.operation == Operation::kBarrier) return;
-  const bool is_root = rank() == call.root;
-  const bool gives = call.operation != Operation::kScatter || is_root;
-  const bool takes =
-      (call.operation != Operation::kReduce && call.operation != Operation::kGather) || is_root;
-  if ((gives && call.input == nullptr) || (takes && call.output == nullptr))
-    refuse(nameOf(call.operation), "a buffer is a null pointer");
-}
-
-void Communicator::Impl::checkRaggedBuffers(const CollectiveCall& call) const {
-  const auto any = [](std::span<const std::size_t> counts) {
-    return std::any_of(counts.begin(), counts.end(), [](std::size_t count) { return count > 0; });
-  };
-  const bool gathers = call.operation == Operation::kAllGather;
-  const bool gives = !gathers && any(call.counts);  // a gather may find its block in the output
-  const bool takes = any(gathers ? call.counts : call.recv_counts);
-  if ((gives && call.input == nullptr) || (takes && call.output == nullptr))
-    refuse(nameOf(call.operation), "a buffer is a null pointer");
+  return call.operation != Operation::kSendRecv && call.count < kPlainCount && call.input != nullptr &&
+         call.output != nullptr && static_cast<unsigned>(call.root) < static_cast<unsigned>(size()) &&
+         !call.ragged && supports(plan::reduces(call.operation) ? call.op : Operator::kMin, call.type);
 }
 
 // Of an all-gather whose block is in place.
@@ -81,24 +41,6 @@ void Communicator::Impl::placeInput(CollectiveCall& call) const {
   const std::size_t before =
       std::accumulate(call.counts.begin(), call.counts.begin() + rank(), std::size_t{0});
   call.input = static_cast<std::byte*>(call.output) + before * sizeOf(call.type);
-}
-
-void Communicator::Impl::checkCounts(const char* name, std::span<const std::size_t> counts, Type type) const {
-  if (counts.size() != static_cast<std::size_t>(size())) {
-    refuse(name,
-           "there are " + std::to_string(counts.size()) + " counts for " + std::to_string(size()) + " ranks");
-  }
-  std::size_t room = context::mostElements(type);
-  for (const std::size_t count : counts) {
-    if (count > room) refuse(name, "the counts exceed any memory together");
-    room -= count;
-  }
-}
-
-std::chrono::milliseconds Communicator::Impl::checkedTimeout(const CollectiveCall& call,
-                                                             std::chrono::milliseconds timeout) const {
-  if (timeout.count() < 1) refuse(nameOf(call.operation), "the timeout must be at least a millisecond");
-  return std::min(timeout, context::kLongestTimeout);
 }
 
 void Communicator::Impl::refuse(const char* name, const std::string& why) const {
@@ -224,6 +166,19 @@ void Communicator::allToAll(const void* in, std::span<const std::size_t> send_co
               .ragged = true,
               .counts = send_counts,
               .recv_counts = recv_counts},
+             options);
+}
+
+void Communicator::sendRecv(const void* in, std::size_t send_count, int to, void* out, std::size_t recv_count,
+                            int from, Type type, const CallOptions& options) {
+  impl_->run({.operation = Operation::kSendRecv,
+              .input = in,
+              .output = out,
+              .type = type,
+              .partners = {.to = to,
+                           .from = from,
+                           .send_count = to == kNobody ? 0 : send_count,
+                           .recv_count = from == kNobody ? 0 : recv_count}},
              options);
 }
 

@@ -31,6 +31,7 @@ class Communicator::Impl {
   bool isPlain(const context::CollectiveCall& call) const;
   void checkBuffers(const context::CollectiveCall& call) const;
   void checkRaggedBuffers(const context::CollectiveCall& call) const;
+  void checkPartners(const context::CollectiveCall& call) const;
   void placeInput(context::CollectiveCall& call) const;
   void checkCounts(const char* name, std::span<const std::size_t> counts, Type type) const;
   std::chrono::milliseconds checkedTimeout(const context::CollectiveCall& call,

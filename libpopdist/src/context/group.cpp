@@ -7,14 +7,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <cstring>
 #include <new>
-#include <string_view>
 #include <thread>
 #include <utility>
 
-#include "common/base/text.h"
 #include "libpopdist/src/context/group_rendezvous.h"
 #include "libpopdist/src/context/obituary_monitor.h"
 #include "libpopdist/src/exec/farewell.h"
@@ -79,23 +76,12 @@ pop::Result<std::unique_ptr<transport::Connections>> openConnections(const Surro
   return transport::Connections::create(setup);
 }
 
-// For tests, and for whoever knows better. All instances must be told the same.
-struct Forced {
-  bool messages = false;  ///< as if no memory were shared
-  std::optional<plan::SharedAlgorithm> algorithm;
-};
-
-Forced forcedByEnvironment() {
-  const char* const name = std::getenv("POPDIST_SHARED_ALGORITHM");
-  if (name == nullptr || *name == '\0') return {};
-  if (name == std::string_view("messages")) return {.messages = true, .algorithm = {}};
-  const std::optional<plan::SharedAlgorithm> algorithm = plan::sharedAlgorithmNamed(name);
-  if (!algorithm) {
-    throwIfFailed({pop::invalidArgument("POPDIST_SHARED_ALGORITHM=" + pop::inQuotes(name) +
-                                        " is none of eager, staged, direct, messages")},
-                  kCreate);
-  }
-  return {.messages = false, .algorithm = algorithm};
+// Of communicators that are made now. Throws popdist_error.
+ForcedWay forcedWay(const Surroundings& surroundings) {
+  if (surroundings.forced) return *surroundings.forced;
+  pop::Result<ForcedWay> forced = forcedByEnvironment();
+  throwIfFailed({forced.status()}, kCreate);
+  return *forced;
 }
 
 // The ranks on this host: they follow each other.
@@ -138,7 +124,7 @@ Group::~Group() = default;
 
 std::unique_ptr<Group> Group::create(Surroundings& surroundings, std::vector<int> instance_of_rank, Way way) {
   if (way == Way::kBackend) return createOnBackend(surroundings, std::move(instance_of_rank));
-  const Forced forced = forcedByEnvironment();
+  const ForcedWay forced = forcedWay(surroundings);
   Link& link = *surroundings.link;
   const int number = surroundings.groups_created++;
   const std::string prefix = rendezvousPrefix(number);
@@ -158,7 +144,8 @@ std::unique_ptr<Group> Group::create(Surroundings& surroundings, std::vector<int
   if (!shares) offerAddresses(link, prefix, local_ranks, connections.get(), failure);
   if (native && !local_ranks.empty() && local_ranks.front() == here.first_rank)
     offerBoard(link, prefix, here.first_rank, here.members);
-  throwIfFailed(link.fence(rendezvousTag(number, instance_of_rank), surroundings.timeout()), kCreate);
+  throwIfFailed(link.fence(rendezvousTag(number, instance_of_rank) + forced.inTag(), surroundings.timeout()),
+                kCreate);
   throwIfFailed({failure}, kCreate);
   if (local_ranks.empty()) return nullptr;
   if (connections)
@@ -166,7 +153,8 @@ std::unique_ptr<Group> Group::create(Surroundings& surroundings, std::vector<int
 
   std::unique_ptr<Group> group(new Group(surroundings, std::move(instance_of_rank), std::move(local_ranks)));
   group->connections_ = std::move(connections);
-  if (native) group->joinBoards(collectBoards(surroundings, prefix, ranks), forced.algorithm);
+  group->forced_by_messages_ = forced.by_messages;
+  if (native) group->joinBoards(collectBoards(surroundings, prefix, ranks), forced.in_memory);
   return group;
 }
 
@@ -207,7 +195,10 @@ void Group::joinBoards(const std::vector<HostBoard>& boards, std::optional<plan:
 }
 
 bool Group::runOverHosts(const CollectiveCall& call) {
-  if (!over_hosts_ || !over_hosts_->takes(call)) return false;
+  if (!over_hosts_ || forced_by_messages_) return false;
+  const plan::HierarchyWay way = over_hosts_->wayOf(call);
+  if (way == plan::HierarchyWay::kFlat) return false;
+  taken_ = plan::nameOf(way);
   const char* const name = nameOf(call.operation);
   if (broken_ || fork_ != forksOfThisProcess()) refuse(name);
   ++calls_;

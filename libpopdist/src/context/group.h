@@ -15,6 +15,7 @@
 
 #include "libpopdist/src/context/backend_group.h"
 #include "libpopdist/src/context/backends.h"
+#include "libpopdist/src/context/forced_way.h"
 #include "libpopdist/src/context/hierarchical_calls.h"
 #include "libpopdist/src/context/link.h"
 #include "libpopdist/src/context/shared_calls.h"
@@ -39,8 +40,9 @@ struct Surroundings {
   }
   std::atomic<std::chrono::milliseconds::rep> timeout_ms{300 * 1000};
   TransportSettings transport;
-  BackendChoice backend{};  ///< that communicators run on; Pods have none of it
-  int groups_created = 0;   ///< names the next group; every instance creates them in the same order
+  BackendChoice backend{};            ///< that communicators run on; Pods have none of it
+  std::optional<ForcedWay> forced{};  ///< of communicators; not there: what the environment says
+  int groups_created = 0;             ///< names the next group; every instance creates them in the same order
 
   std::chrono::milliseconds timeout() const { return std::chrono::milliseconds(timeout_ms.load()); }
 };
@@ -94,6 +96,12 @@ class Group {
   std::chrono::milliseconds timeout() const { return surroundings_.timeout(); }
   bool isShared() const { return shared_ != nullptr; }
 
+  /// What calls by messages are to be carried out with, where it can be done.
+  const std::optional<plan::Algorithm>& forcedByMessages() const { return forced_by_messages_; }
+  /// With which algorithm the last call was carried out: for who measures.
+  const char* algorithmTaken() const { return shared_ ? shared_->algorithmTaken() : taken_; }
+  void setAlgorithmTaken(const char* name) { taken_ = name; }
+
   /// Runs one collective by messages. `call.sequence` is filled in here. Throws popdist_error; the group is
   /// then unusable.
   void run(exec::Call call, std::span<const Part> parts, std::chrono::milliseconds timeout);
@@ -135,6 +143,8 @@ class Group {
   std::unique_ptr<BackendGroup> backend_;                 ///< needs monitor_
   const unsigned fork_ = forksOfThisProcess();
   std::uint64_t calls_ = 0;
+  std::optional<plan::Algorithm> forced_by_messages_;
+  const char* taken_ = "";
   std::optional<std::string> broken_;  ///< why no further call is possible
 };
 

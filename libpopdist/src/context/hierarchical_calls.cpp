@@ -40,11 +40,8 @@ HierarchicalCalls::HierarchicalCalls(plan::HostLayout layout, std::unique_ptr<Sh
     : layout_(std::move(layout)), inside_(std::move(inside)), across_(std::move(across)) {}
 
 HierarchyWay HierarchicalCalls::wayOf(const CollectiveCall& call) const {
+  if (call.ragged) return HierarchyWay::kFlat;
   return plan::hierarchyFor(call.operation, call.count * sizeOf(call.type), layout_);
-}
-
-bool HierarchicalCalls::takes(const CollectiveCall& call) const {
-  return !call.ragged && wayOf(call) != HierarchyWay::kFlat;
 }
 
 bool HierarchicalCalls::run(const CollectiveCall& call) try {

@@ -26,8 +26,8 @@ class HierarchicalCalls {
   /// `inside`: of this host's members.
   HierarchicalCalls(plan::HostLayout layout, std::unique_ptr<SharedCalls> inside, Across across);
 
-  /// Whether it is for this class; the others are better off with messages between all ranks.
-  bool takes(const CollectiveCall& call) const;
+  /// kFlat: it is not for this class, but for messages between all ranks.
+  plan::HierarchyWay wayOf(const CollectiveCall& call) const;
 
   /// False: takeFailure() says why, and the communicator is of no use any more.
   bool run(const CollectiveCall& call);
@@ -54,7 +54,6 @@ class HierarchicalCalls {
     std::vector<int> ranks;  ///< of each host
   };
   Representatives representativesFor(int root) const;
-  plan::HierarchyWay wayOf(const CollectiveCall& call) const;
   std::size_t pieceOf(const CollectiveCall& call) const;
   bool inside(CollectiveCall call);
   bool across(const std::vector<int>& ranks, plan::Request request, const void* input, void* output);

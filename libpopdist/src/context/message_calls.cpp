@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "libpopdist/src/context/message_partners.h"
 #include "libpopdist/src/plan/message_moves.h"
 #include "libpopdist/src/plan/select.h"
 #include "libpopdist/src/reduce/fold.h"
@@ -25,6 +26,7 @@ exec::Call messageCallOf(const CollectiveCall& call, int members) {
 
 void MessageCalls::run(CollectiveCall call) {
   if (call.operation == Operation::kAllToAll && call.ragged) compareCounts(call);
+  if (call.operation == Operation::kSendRecv) comparePartners(group_, call);
   const std::uint8_t token = 0;
   std::uint8_t ignored = 0;
   if (call.operation == Operation::kBarrier) {
@@ -44,18 +46,27 @@ void MessageCalls::run(CollectiveCall call) {
 }
 
 plan::Plan MessageCalls::planFor(const CollectiveCall& call) const {
-  if (!call.ragged) {
-    return plan::planCollective({.operation = call.operation,
-                                 .rank = rank_,
-                                 .ranks = group_.size(),
-                                 .count = call.count,
-                                 .root = call.root,
-                                 .element_bytes = sizeOf(call.type),
-                                 .over_network = group_.overNetwork()});
+  const bool has_flows = call.ragged || call.operation == Operation::kSendRecv;
+  if (has_flows) {
+    group_.setAlgorithmTaken(plan::nameOf(plan::Algorithm::kDirect));
+    return plan::planMoves(flowsOf(call), rank_);
   }
-  if (call.operation == Operation::kAllGather)
-    return plan::planMoves(plan::allGatherFlows(call.counts), rank_);
-  return plan::planMoves(plan::ownFlows(rank_, call.counts, call.recv_counts), rank_);
+  const plan::Request request{.operation = call.operation,
+                              .rank = rank_,
+                              .ranks = group_.size(),
+                              .count = call.count,
+                              .root = call.root,
+                              .element_bytes = sizeOf(call.type),
+                              .over_network = group_.overNetwork(),
+                              .forced = group_.forcedByMessages()};
+  group_.setAlgorithmTaken(plan::nameOf(plan::algorithmFor(request)));
+  return plan::planCollective(request);
+}
+
+plan::Flows MessageCalls::flowsOf(const CollectiveCall& call) const {
+  if (call.operation == Operation::kSendRecv) return plan::flowsOf(call.partners, rank_);
+  if (call.operation == Operation::kAllGather) return plan::allGatherFlows(call.counts);
+  return plan::ownFlows(rank_, call.counts, call.recv_counts);
 }
 
 void MessageCalls::send(const CollectiveCall& call) {

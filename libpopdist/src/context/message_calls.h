@@ -5,6 +5,7 @@
 
 #include "libpopdist/src/context/collective_call.h"
 #include "libpopdist/src/context/group.h"
+#include "libpopdist/src/plan/flows.h"
 #include "libpopdist/src/plan/plan.h"
 
 namespace popdist::context {
@@ -22,6 +23,7 @@ class MessageCalls {
 
  private:
   plan::Plan planFor(const CollectiveCall& call) const;
+  plan::Flows flowsOf(const CollectiveCall& call) const;
   void send(const CollectiveCall& call);
   void compareCounts(const CollectiveCall& call);
 

@@ -38,9 +38,11 @@ SharedCalls::SharedCalls(shared::Engine::Place place, exec::PeerMonitor& monitor
       ranks_(place.ranks),
       layout_(place.layout),
       forced_(forced),
-      engine_(place, monitor, a_core_each, describeCall) {}
+      engine_(place, monitor, a_core_each, describeCall),
+      send_recv_(engine_, {rank_, ranks_, layout_}, forced) {}
 
 bool SharedCalls::run(const CollectiveCall& call, const CollectiveCall& whole) try {
+  if (call.operation == Operation::kSendRecv) return runSendRecv(call);
   shared::Call shared = sharedCallOf(whole);
   shared.timeout = call.timeout;
   const std::size_t bytes = call.count * sizeOf(call.type);
@@ -54,10 +56,17 @@ bool SharedCalls::run(const CollectiveCall& call, const CollectiveCall& whole) t
   return false;
 }
 
+bool SharedCalls::runSendRecv(const CollectiveCall& call) {
+  const bool well = send_recv_.run(call, sharedCallOf(call), own_failure_);
+  taken_ = plan::nameOf(send_recv_.taken());
+  return well;
+}
+
 // What fits into a note needs no more than notes.
 bool SharedCalls::runInline(const CollectiveCall& call, const shared::Call& shared) {
   const std::size_t bytes = call.count * sizeOf(call.type);
   const bool gives = sends(call, rank_);
+  taken_ = "notes";
   if (!engine_.exchange(shared, call.input, gives ? bytes : 0)) return false;
   auto* const output = static_cast<std::byte*>(call.output);
   switch (call.operation) {
@@ -89,6 +98,7 @@ bool SharedCalls::runPlanned(const CollectiveCall& call, const shared::Call& sha
   const shared::Buffers buffers{call.input, call.output, offerOf(call)};
   const std::optional<Choice> choice = choose(call, shared, buffers);
   if (!choice) return false;
+  taken_ = plan::nameOf(choice->algorithm);
   const reduce::FoldSpec fold{.op = call.op, .type = call.type, .divisor = static_cast<double>(ranks_)};
   const bool streaming = choice->algorithm != SharedAlgorithm::kEager &&
                          plan::pastCaches(call.operation, largestBytes(call), ranks_);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "libpopdist/src/context/collective_call.h"
+#include "libpopdist/src/context/shared_send_recv.h"
 #include "libpopdist/src/plan/shared_move.h"
 #include "libpopdist/src/plan/shared_select.h"
 #include "libpopdist/src/shared/engine.h"
@@ -30,6 +31,9 @@ class SharedCalls {
   /// For a reason from elsewhere: tells the others.
   void giveUp(const exec::Failure& failure) { engine_.giveUp(failure); }
 
+  /// With which the last call was carried out: "notes", or the name of a plan::SharedAlgorithm.
+  const char* algorithmTaken() const { return taken_; }
+
   bool awaitNext(const std::function<bool()>& there, std::chrono::milliseconds limit) {
     return engine_.awaitNext(there, limit);
   }
@@ -39,6 +43,7 @@ class SharedCalls {
   using Algorithm = plan::SharedAlgorithm;
   using Key = std::tuple<std::uint64_t, std::size_t, Algorithm, plan::EagerOrder>;
 
+  bool runSendRecv(const CollectiveCall& call);
   bool runInline(const CollectiveCall& call, const shared::Call& shared);
   bool runPlanned(const CollectiveCall& call, const shared::Call& shared);
   bool tellCounts(const CollectiveCall& call);
@@ -60,9 +65,11 @@ class SharedCalls {
   const plan::StageLayout layout_;
   const std::optional<Algorithm> forced_;
   shared::Engine engine_;
+  SharedSendRecv send_recv_;
   std::map<Key, plan::SharedPlan> plans_;  ///< of calls that come again and again
   std::vector<std::uint64_t> matrix_;      ///< of a ragged all-to-all: elements from each rank to each
   exec::Failure own_failure_;
+  const char* taken_ = "";
 };
 
 }  // namespace popdist::context

@@ -16,6 +16,11 @@ constexpr std::size_t kMostKeptBytes = 8 << 20;
 
 }  // namespace
 
+const char* nameOf(HierarchyWay way) {
+  constexpr const char* kNames[] = {"flat", "leaders", "lanes"};
+  return kNames[static_cast<std::size_t>(way)];
+}
+
 HostLayout::HostLayout(std::vector<int> members, int rank) : members_(std::move(members)) {
   int first = 0;
   for (int host = 0; host < hosts(); ++host) {
@@ -60,6 +65,7 @@ HierarchyWay hierarchyFor(Operation operation, std::size_t bytes, const HostLayo
     case Operation::kAllToAll:
     case Operation::kGather:
     case Operation::kScatter:
+    case Operation::kSendRecv:
       return HierarchyWay::kFlat;
   }
   return HierarchyWay::kFlat;

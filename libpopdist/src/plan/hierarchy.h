@@ -46,6 +46,9 @@ enum class HierarchyWay : std::uint8_t {
   kLanes,    ///< each rank of a host speaks for its part, with those in the same place on other hosts
 };
 
+/// "flat", "leaders", "lanes".
+const char* nameOf(HierarchyWay way);
+
 /// Of an operation with `bytes` in the vector, or in one rank's block.
 HierarchyWay hierarchyFor(Operation operation, std::size_t bytes, const HostLayout& layout);
 

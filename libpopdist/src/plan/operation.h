@@ -17,12 +17,13 @@ enum class Operation : std::uint8_t {
   kReduce,
   kGather,
   kScatter,
+  kSendRecv,
 };
 
 /// As the API calls it: "allReduce".
 inline const char* nameOf(Operation operation) {
   constexpr const char* kNames[] = {"allReduce",   "reduceScatter", "allGather", "broadcast", "allToAll",
-                                    "synchronize", "reduce",        "gather",    "scatter"};
+                                    "synchronize", "reduce",        "gather",    "scatter",   "sendRecv"};
   return kNames[static_cast<std::size_t>(operation)];
 }
 

@@ -43,6 +43,7 @@ constexpr std::array kRows{
     Row{Operation::kReduce, false, kAnySize, Algorithm::kTree},
     Row{Operation::kGather, false, kAnySize, Algorithm::kDirect},
     Row{Operation::kScatter, false, kAnySize, Algorithm::kDirect},
+    Row{Operation::kSendRecv, false, kAnySize, Algorithm::kDirect},
 };
 
 Plan planAllReduce(Algorithm algorithm, const Request& request) {
@@ -61,7 +62,26 @@ Plan planAllReduce(Algorithm algorithm, const Request& request) {
 
 }  // namespace
 
+const char* nameOf(Algorithm algorithm) {
+  constexpr const char* kNames[] = {"ring", "segmented ring", "recursive doubling", "halving doubling",
+                                    "tree", "pairwise",       "dissemination",      "direct"};
+  return kNames[static_cast<std::size_t>(algorithm)];
+}
+
+std::vector<Algorithm> algorithmsOf(Operation operation) {
+  std::vector<Algorithm> algorithms;
+  for (const Row& row : kRows) {
+    if (row.operation == operation) algorithms.push_back(row.algorithm);
+  }
+  return algorithms;
+}
+
 Algorithm algorithmFor(const Request& request) {
+  if (request.forced) {
+    const std::vector<Algorithm> possible = algorithmsOf(request.operation);
+    if (std::find(possible.begin(), possible.end(), *request.forced) != possible.end())
+      return *request.forced;
+  }
   const std::size_t bytes =
       request.count > kAnySize / request.element_bytes ? kAnySize : request.count * request.element_bytes;
   const auto row = std::find_if(kRows.begin(), kRows.end(), [&](const Row& each) {
@@ -95,6 +115,8 @@ Plan planCollective(const Request& request) {
                                                                : scatterFlows(counts, request.root),
                        request.rank);
     }
+    case Operation::kSendRecv:  // who sends what to whom is not in the request
+      break;
   }
   return {};
 }

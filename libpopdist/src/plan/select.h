@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
+#include <vector>
 
 #include "libpopdist/src/plan/operation.h"
 #include "libpopdist/src/plan/plan.h"
@@ -31,7 +33,15 @@ struct Request {
   int root = 0;  ///< kBroadcast only
   std::size_t element_bytes = 1;
   bool over_network = false;  ///< some of the ranks are on another host than others
+  /// Instead of what the table says, if it is one of algorithmsOf(operation).
+  std::optional<Algorithm> forced{};
 };
+
+/// "ring", "recursive doubling".
+const char* nameOf(Algorithm algorithm);
+
+/// All that can carry out an operation.
+std::vector<Algorithm> algorithmsOf(Operation operation);
 
 /// What is chosen for a request.
 Algorithm algorithmFor(const Request& request);

@@ -47,10 +47,13 @@ std::optional<SharedAlgorithm> sharedAlgorithmNamed(const char* name) {
   return std::nullopt;
 }
 
-SharedAlgorithm selectShared(Operation operation, std::size_t bytes, int ranks) {
+std::size_t mostEagerBytes(Operation operation, int ranks) {
   const EagerLimit& limit = limitFor(ranks);
-  const std::size_t most = reduces(operation) ? limit.fold_bytes : limit.move_bytes;
-  return bytes <= most ? SharedAlgorithm::kEager : SharedAlgorithm::kStaged;
+  return reduces(operation) ? limit.fold_bytes : limit.move_bytes;
+}
+
+SharedAlgorithm selectShared(Operation operation, std::size_t bytes, int ranks) {
+  return bytes <= mostEagerBytes(operation, ranks) ? SharedAlgorithm::kEager : SharedAlgorithm::kStaged;
 }
 
 std::size_t leastDirectBytes(int ranks) {

@@ -34,6 +34,9 @@ StageLayout stageLayoutFor(int ranks);
 /// From so many bytes on, direct is faster than eager where it can be done.
 std::size_t leastDirectBytes(int ranks);
 
+/// Up to so many bytes of a rank, eager is faster than staged.
+std::size_t mostEagerBytes(Operation operation, int ranks);
+
 /// Of a call whose largest contribution of one rank is `bytes`, when the users' buffers are anywhere.
 SharedAlgorithm selectShared(Operation operation, std::size_t bytes, int ranks);
 

@@ -39,6 +39,7 @@ void Engine::begin(const Call& call) {
 void Engine::end() {
   begun_ = false;
   met_ = false;
+  room_taken_ = false;
 }
 
 Note& Engine::ownNote(const Call& call) {
@@ -67,6 +68,7 @@ bool Engine::meet(const Call& call, const Buffers& buffers) {
   note.input = offsetOf(buffers.input);
   note.output = offsetOf(buffers.output);
   note.offer = buffers.offer;
+  if (!buffers.note.empty()) std::memcpy(note.data.data(), buffers.note.data(), buffers.note.size());
   met_ = true;
   return awaitAll(call);
 }
@@ -150,7 +152,7 @@ bool Engine::run(const Call& call, const Buffers& buffers, const Work& work) {
     return each.kind == SharedStepKind::kMeet ? met_ || meet(call, buffers) : step(each);
   });
   chunks_ += plan.chunks;
-  end();
+  if (!work.more) end();
   return all_well;
 }
 
@@ -158,7 +160,7 @@ bool Engine::run(const Call& call, const Buffers& buffers, const Work& work) {
 // they lie: neither is more than a quarter of the ring.
 void Engine::takeRoom(const Work& work) {
   eager_ = work.plan.eager;
-  if (!eager_) return;
+  if (!eager_ || std::exchange(room_taken_, true)) return;
   const plan::StageLayout& layout = place_.layout;
   if (ring_at_ + work.eager_bytes > layout.ring_bytes) ring_at_ = 0;
   eager_at_ = layout.slots.slots * layout.slots.slot_bytes + ring_at_;

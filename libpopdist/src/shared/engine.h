@@ -32,7 +32,8 @@ struct Call {
 struct Buffers {
   const void* input = nullptr;
   void* output = nullptr;
-  Offer offer = Offer::kNo;  ///< whether others may work in them
+  Offer offer = Offer::kNo;           ///< whether others may work in them
+  std::span<const std::byte> note{};  ///< for everybody to read: at most kInlineBytes
 };
 
 class Engine {
@@ -53,9 +54,9 @@ class Engine {
 
   Engine(Place place, exec::PeerMonitor& monitor, bool a_core_each, Describe describe);
 
-  /// A call of at most kInlineBytes: everybody's bytes are there for everybody when it returns true. `bytes`
-  /// of data(rank) are of the call that was made last.
+  /// A call of at most kInlineBytes: everybody's bytes are there for everybody when it returns true.
   bool exchange(const Call& call, const void* data, std::size_t bytes);
+  /// What a rank has written into its note for the call that was made last. After the meeting.
   const std::byte* data(int rank) const { return board_.note(rank, parity()).data.data(); }
 
   /// Tells the others of a call and waits until all are in it: then their offers are known. run() does it
@@ -64,6 +65,8 @@ class Engine {
 
   /// Whether any rank has made this offer. After meet().
   bool anyOffers(Offer offer) const;
+  /// Whether everybody can read a rank's input. After the meeting.
+  bool canReadInputOf(int rank) const { return board_.note(rank, parity()).input != kPrivate; }
   /// False when a rank has given up by now. After meet(), before a plan that writes into others' memory: who
   /// has missed a deadline must not write into what has other uses since.
   bool stillTogether();
@@ -75,6 +78,7 @@ class Engine {
     reduce::FoldSpec fold;        ///< for the steps that reduce
     std::size_t eager_bytes = 0;  ///< of an eager plan: the most that any rank puts into its stage
     bool streaming = false;       ///< copies go past the caches
+    bool more = false;            ///< the call is not over with it: another run() follows
   };
   bool run(const Call& call, const Buffers& buffers, const Work& work);
 
@@ -126,6 +130,7 @@ class Engine {
   bool streaming_ = false;
   bool eager_ = false;
   std::size_t eager_at_ = 0;  ///< this call's room, from the beginning of a stage
+  bool room_taken_ = false;   ///< by this call
   std::vector<const void*> from_;
   std::vector<void*> to_;
   exec::Failure mismatch_;

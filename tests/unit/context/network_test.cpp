@@ -70,6 +70,12 @@ void checkMoves(Communicator& world, std::size_t count) {
     ASSERT_EQ(out[i], sample(static_cast<std::int64_t>(i / count), me * count + i % count))
         << "all-to-all, " << i;
   }
+  for (int stride = 0; stride < world.size(); ++stride) {
+    const int to = (world.rank() + stride) % world.size();
+    const int from = (world.rank() - stride + world.size()) % world.size();
+    world.sendRecv(in.data(), count, to, out.data(), count, from, Type::kInt64);
+    for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(out[i], sample(from, i)) << "sendRecv, " << i;
+  }
   for (int root = 0; root < world.size(); ++root) {
     std::vector<std::int64_t> data = in;
     world.broadcast(std::span(data), root);
@@ -122,6 +128,23 @@ TEST_P(CommunicatorOverNetwork, TellsMembersThatTheyDoNotMatch) {
     }
   });
   EXPECT_GE(told, 1);
+}
+
+TEST_P(CommunicatorOverNetwork, TellsEveryMemberOfPartnersThatContradict) {
+  ThreadGroup group(shapeOf(GetParam()));
+  group.run([&](Context& context) {
+    Communicator& world = context.world();
+    float value = 0;
+    const bool sends = world.rank() == 0;  // to rank 1, which does not know of it
+    try {
+      world.sendRecv(&value, 1, sends ? 1 : kNobody, nullptr, 0, kNobody, Type::kFloat);
+      ADD_FAILURE() << "accepted by rank " << world.rank();
+    } catch (const popdist_error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kFailedPrecondition);
+      EXPECT_THAT(error.what(), HasSubstr("rank 0 sends 1 element to rank 1, which expects nothing"));
+    }
+    context.fence();
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, CommunicatorOverNetwork,

@@ -84,6 +84,20 @@ TEST(Algorithm, OfAnAllReduceOfMoreThanThereAreBytes) {
             Algorithm::kRing);
 }
 
+TEST(Algorithm, IsTheForcedOneIfItCanCarryOutTheOperation) {
+  const auto forced = [](Operation operation) {
+    return algorithmFor({.operation = operation, .count = 2, .forced = Algorithm::kHalvingDoubling});
+  };
+  EXPECT_EQ(forced(Operation::kAllReduce), Algorithm::kHalvingDoubling);
+  EXPECT_EQ(forced(Operation::kBroadcast), Algorithm::kTree);
+}
+
+TEST(AlgorithmsOf, AreOneAtLeastForEveryOperation) {
+  for (int operation = 0; operation <= static_cast<int>(Operation::kSendRecv); ++operation)
+    EXPECT_FALSE(algorithmsOf(static_cast<Operation>(operation)).empty()) << operation;
+  EXPECT_EQ(algorithmsOf(Operation::kAllReduce).size(), 4U);
+}
+
 TEST(PlanCollective, AllReduceOverTheNetworkSumsOutputs) {
   for (const std::size_t count : {2U, 20'000U, 1'000'000U}) {
     const Outputs outputs = outputsOf(

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/algorithms/contestants.h"
+
+#include <set>
+
+#include "libpopdist/src/context/context_impl.h"
+#include "popdist/error.hpp"
+
+namespace popdist::algorithms {
+namespace {
+
+using context::ForcedWay;
+using plan::SharedAlgorithm;
+
+std::set<unsigned> everybody(const Context& context) {
+  std::set<unsigned> instances;
+  for (int instance = 0; instance < context.numInstances(); ++instance)
+    instances.insert(static_cast<unsigned>(instance));
+  return instances;
+}
+
+}  // namespace
+
+Contestants::Contestants(Context& context) {
+  const std::string& backend = context.impl().surroundings.backend.name;
+  if (context.impl().surroundings.backend.plugin != nullptr) {
+    throw popdist_error(ErrorCode::kFailedPrecondition,
+                        "communicators run on the backend '" + backend +
+                            "' (POPDIST_BACKEND), which has no table of algorithms");
+  }
+  add(context, {});
+  if (shareMemory()) {
+    for (const SharedAlgorithm each :
+         {SharedAlgorithm::kEager, SharedAlgorithm::kStaged, SharedAlgorithm::kDirect})
+      add(context, {.in_memory = each});
+    add(context, {.messages = true});
+    return;
+  }
+  // All that there is a choice of: other operations have one algorithm.
+  for (const plan::Algorithm each : plan::algorithmsOf(plan::Operation::kAllReduce))
+    add(context, {.messages = true, .by_messages = each});
+}
+
+void Contestants::add(Context& context, const ForcedWay& way) {
+  context.impl().surroundings.forced = way;
+  all_.push_back(context.createCommunicator(everybody(context)));
+  context.impl().surroundings.forced.reset();
+}
+
+bool Contestants::shareMemory() const {
+  return all_.front()->impl().group().isShared();
+}
+
+std::string Contestants::taken(Communicator& contestant) const {
+  const bool by_messages = !contestant.impl().group().isShared();
+  const std::string name = contestant.impl().group().algorithmTaken();
+  return by_messages && shareMemory() ? "messages" : name;
+}
+
+}  // namespace popdist::algorithms

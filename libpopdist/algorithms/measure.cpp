@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/algorithms/measure.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <span>
+
+namespace popdist::algorithms {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Calls are measured several at a time: a clock's tick and the ranks' coming are nothing beside them.
+constexpr double kLeastMicroseconds = 200;
+constexpr std::uint64_t kMostAtOnce = 200;
+constexpr std::uint64_t kWarmUps = 3;
+
+struct Contestant {
+  Communicator* communicator = nullptr;
+  std::string algorithm;
+  std::uint64_t calls_at_once = 1;
+};
+
+// The roots take turns: one that is always the same would run ahead of the others, and its calls look cheaper
+// than they are.
+double microsecondsOf(const Trial& trial, Communicator& communicator, std::uint64_t calls) {
+  communicator.barrier();
+  const auto begin = Clock::now();
+  for (std::uint64_t call = 0; call < calls; ++call)
+    trial.call(communicator, static_cast<int>(call % static_cast<std::uint64_t>(communicator.size())));
+  const std::chrono::duration<double, std::micro> taken = Clock::now() - begin;
+  return taken.count() / static_cast<double>(calls);
+}
+
+// Those that do not end up with an algorithm that another one has; and what rank 0 finds out is for all.
+std::vector<Contestant> differentOnes(Context& context, const Contestants& contestants, const Trial& trial) {
+  std::vector<Contestant> different;
+  for (const auto& communicator : contestants.all()) {
+    const double once = microsecondsOf(trial, *communicator, kWarmUps);
+    Contestant each{communicator.get(), contestants.taken(*communicator)};
+    std::uint64_t calls = std::clamp<std::uint64_t>(
+        static_cast<std::uint64_t>(kLeastMicroseconds / std::max(once, 0.001)), 1, kMostAtOnce);
+    if (std::any_of(different.begin(), different.end(),
+                    [&](const Contestant& known) { return known.algorithm == each.algorithm; }))
+      calls = 0;
+    context.world().broadcast(std::span(&calls, 1), 0);
+    each.calls_at_once = calls;
+    if (calls > 0) different.push_back(each);
+  }
+  return different;
+}
+
+double medianOf(std::span<double> sample) {
+  const auto middle = sample.begin() + static_cast<std::ptrdiff_t>(sample.size() / 2);
+  std::nth_element(sample.begin(), middle, sample.end());
+  return *middle;
+}
+
+}  // namespace
+
+Row measure(Context& context, const Contestants& contestants, const Task& task, int repeats) {
+  const Trial trial(context, task);
+  const std::vector<Contestant> different = differentOnes(context, contestants, trial);
+  const auto turns = static_cast<std::size_t>(repeats);
+  std::vector<double> samples(different.size() * turns);
+  for (std::size_t turn = 0; turn < turns; ++turn) {
+    for (std::size_t i = 0; i < different.size(); ++i)
+      samples[i * turns + turn] =
+          microsecondsOf(trial, *different[i].communicator, different[i].calls_at_once);
+  }
+  context.world().allReduce(std::span(samples), Operator::kMax);
+  Row row{.task = task, .timings = {}};
+  row.task.bytes = trial.bytes();
+  for (std::size_t i = 0; i < different.size(); ++i)
+    row.timings.push_back({different[i].algorithm, medianOf(std::span(samples).subspan(i * turns, turns))});
+  return row;
+}
+
+}  // namespace popdist::algorithms

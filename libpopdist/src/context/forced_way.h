@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collectives that go another way than the tables say: for tests, for measurements, and for whoever knows
+// better. All members must be told the same, which is compared when a communicator is made.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "common/base/status.h"
+#include "libpopdist/src/plan/select.h"
+#include "libpopdist/src/plan/shared_select.h"
+
+namespace popdist::context {
+
+struct ForcedWay {
+  bool messages = false;                             ///< as if no memory were shared
+  std::optional<plan::SharedAlgorithm> in_memory{};  ///< where it can be done
+  std::optional<plan::Algorithm> by_messages{};      ///< likewise
+
+  /// For a fence's tag: "", or ", POPDIST_SHARED_ALGORITHM=eager".
+  std::string inTag() const;
+};
+
+/// What POPDIST_SHARED_ALGORITHM says. kInvalidArgument names what it may be.
+pop::Result<ForcedWay> forcedByEnvironment();
+
+}  // namespace popdist::context

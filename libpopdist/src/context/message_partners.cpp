@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/src/context/message_partners.h"
+
+#include <array>
+#include <bit>
+#include <string>
+#include <vector>
+
+#include "libpopdist/src/plan/recursive_doubling_all_reduce.h"
+
+namespace popdist::context {
+namespace {
+
+// What a rank asks for, as it travels.
+struct Asked {
+  std::uint64_t what = 0;  ///< CallKey::packed
+  plan::Partners partners;
+};
+using Words = std::array<std::uint64_t, sizeof(Asked) / sizeof(std::uint64_t)>;
+
+// All-gather in the fewest rounds: each rank has its own words and zeros for the others'.
+std::vector<Words> wordsOfAll(Group& group, const CollectiveCall& call, const Asked& own) {
+  const int rank = group.localRanks().front();
+  std::vector<Words> all(static_cast<std::size_t>(group.size()), Words{});
+  all[static_cast<std::size_t>(rank)] = std::bit_cast<Words>(own);
+  const plan::Plan plan =
+      plan::planRecursiveDoublingAllReduce(rank, group.size(), all.size() * Words().size());
+  const Group::Part part{&plan, all.data(), all.data()};
+  group.run({.name = nameOf(call.operation),
+             .operation = static_cast<std::uint32_t>(call.operation),
+             .type = Type::kUint64,
+             .op = Operator::kBitOr},
+            {&part, 1}, call.timeout);
+  return all;
+}
+
+}  // namespace
+
+void comparePartners(Group& group, const CollectiveCall& call) {
+  const char* const name = nameOf(call.operation);
+  const Asked own{CallKey{.operation = call.operation, .type = call.type}.packed(), call.partners};
+  std::vector<plan::Partners> partners;
+  for (const Words& words : wordsOfAll(group, call, own)) {
+    const auto theirs = std::bit_cast<Asked>(words);
+    const int rank = static_cast<int>(partners.size());
+    if (theirs.what != own.what) {
+      group.give(name, {.status = pop::failedPrecondition("rank " + std::to_string(rank) +
+                                                          " does not match: it calls " +
+                                                          describeCall(theirs.what, 0, "") + ", this rank " +
+                                                          describeCall(own.what, 0, call.tensor)),
+                        .peer_rank = rank});
+    }
+    partners.push_back(theirs.partners);
+  }
+  if (const auto found = plan::findContradiction(partners)) {
+    group.give(name, {.status = pop::failedPrecondition(found->text),
+                      .peer_rank = found->seenBy(group.localRanks().front())});
+  }
+}
+
+}  // namespace popdist::context

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/src/context/shared_send_recv.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "libpopdist/src/plan/shared_move.h"
+
+namespace popdist::context {
+
+using plan::EagerOrder;
+using plan::Flow;
+using plan::Flows;
+using plan::Operation;
+using plan::Partners;
+
+bool SharedSendRecv::run(const CollectiveCall& call, const shared::Call& shared,
+                         exec::Failure& contradiction) {
+  const std::size_t element_bytes = sizeOf(call.type);
+  const shared::Buffers buffers{
+      .input = call.input, .output = call.output, .note = std::as_bytes(std::span(&call.partners, 1))};
+  if (!meet(shared, buffers, call.partners, element_bytes) || !agree(contradiction)) return false;
+  Flows at_once;
+  Flows large;
+  bool direct = true;
+  for (int rank = 0; rank < place_.ranks; ++rank) {
+    const Partners& each = all_[static_cast<std::size_t>(rank)];
+    if (each.to < 0 || each.send_count == 0) continue;
+    const Flow flow{rank, each.to, 0, 0, each.send_count * element_bytes};
+    const Algorithm algorithm = algorithmFor(flow.size, engine_.canReadInputOf(rank));
+    if (flow.from == flow.to || algorithm == Algorithm::kEager) {
+      if (flow.to == place_.rank) at_once.push_back(flow);
+    } else {
+      large.push_back(flow);
+      direct = direct && algorithm == Algorithm::kDirect;
+    }
+  }
+  const plan::SharedPlan taking = plan::eagerMove(at_once, place_.rank, EagerOrder::kOnly);
+  if (!engine_.run(shared, buffers, {.plan = taking, .fold = {}, .more = !large.empty()})) return false;
+  taken_ = large.empty() ? Algorithm::kEager : direct ? Algorithm::kDirect : Algorithm::kStaged;
+  return large.empty() || moveLarge(shared, buffers, large, direct);
+}
+
+// Everybody takes as much room, whatever it sends: nobody knows yet what the others do.
+bool SharedSendRecv::meet(const shared::Call& call, const shared::Buffers& buffers, const Partners& own,
+                          std::size_t element_bytes) {
+  const Flow flow{place_.rank, own.to, 0, 0, own.send_count * element_bytes};
+  const bool leaves_at_once = own.to >= 0 && own.to != place_.rank &&
+                              algorithmFor(flow.size, engine_.isMapped(buffers.input)) == Algorithm::kEager;
+  const plan::SharedPlan giving =
+      plan::eagerMove(leaves_at_once ? Flows{flow} : Flows{}, place_.rank, EagerOrder::kOnly);
+  if (!engine_.run(call, buffers, {.plan = giving, .fold = {}, .eager_bytes = roomBytes(), .more = true}))
+    return false;
+  for (int rank = 0; rank < place_.ranks; ++rank)
+    std::memcpy(&all_[static_cast<std::size_t>(rank)], engine_.data(rank), sizeof(Partners));
+  return true;
+}
+
+bool SharedSendRecv::agree(exec::Failure& contradiction) const {
+  const auto found = plan::findContradiction(all_);
+  if (!found) return true;
+  contradiction = {.status = pop::failedPrecondition(found->text), .peer_rank = found->seenBy(place_.rank)};
+  return false;
+}
+
+bool SharedSendRecv::moveLarge(const shared::Call& call, const shared::Buffers& buffers, const Flows& flows,
+                               bool direct) {
+  if (direct && !engine_.stillTogether()) return false;
+  const plan::SharedPlan plan = direct ? plan::directMove(flows, place_.rank)
+                                       : plan::stagedMove(flows, place_.rank, place_.layout.slots);
+  const Flow& largest = *std::max_element(
+      flows.begin(), flows.end(), [](const Flow& one, const Flow& other) { return one.size < other.size; });
+  const bool streaming = plan::pastCaches(Operation::kSendRecv, largest.size, place_.ranks);
+  return engine_.run(call, buffers, {.plan = plan, .fold = {}, .streaming = streaming});
+}
+
+// Of what one rank sends. Whoever receives it, or waits for it, comes to the same answer. A large transfer
+// that is direct goes staged all the same where another must.
+plan::SharedAlgorithm SharedSendRecv::algorithmFor(std::size_t bytes, bool mapped) const {
+  const bool can_be_direct = mapped && forced_.value_or(Algorithm::kDirect) == Algorithm::kDirect;
+  if (can_be_direct && (forced_ || bytes >= plan::leastDirectBytes(place_.ranks))) return Algorithm::kDirect;
+  return bytes <= roomBytes() ? Algorithm::kEager : Algorithm::kStaged;
+}
+
+std::size_t SharedSendRecv::roomBytes() const {
+  if (!forced_) return plan::mostEagerBytes(Operation::kSendRecv, place_.ranks);
+  return *forced_ == Algorithm::kEager ? place_.layout.eager_bytes : 0;
+}
+
+}  // namespace popdist::context
