@@ -38,9 +38,9 @@ void InstanceServer::enterFence(int fd, Connection& connection, const Frame& fra
 bool InstanceServer::takeEntries() {
   bool any = false;
   for (auto& [fd, connection] : connections_) {
-    if (connection.instance < 0 || isInside(connection)) continue;
+    if (connection.instance < 0) continue;
     std::optional<HostSegment::Entry> entry = segment_.entryAfter(connection.entry, connection.instance);
-    if (!entry) continue;
+    if (!entry || isInside(connection)) continue;
     connection.entry = entry->number;
     connection.in_slot = true;
     connection.gave_up = false;

@@ -137,7 +137,7 @@ LinkError AgentLink::fence(const std::string& tag, std::chrono::milliseconds tim
   if (fence_.enter(tag)) {
     if (LinkError error = send(InstanceMessage::kLook, {}); !error.ok()) return error;
   }
-  return awaitAnswer(Clock::now() + timeout);
+  return awaitAnswer(timeout);
 }
 
 LinkError AgentLink::fenceByMessage(const std::string& tag, std::chrono::milliseconds timeout) {
@@ -150,25 +150,27 @@ LinkError AgentLink::fenceByMessage(const std::string& tag, std::chrono::millise
 }
 
 // In the slot, or on the socket: that is where errors come, and the end of the agent.
-LinkError AgentLink::awaitAnswer(Clock::time_point deadline) {
-  bool told_late = false;
-  Clock::time_point next_look = Clock::now() + kLongestSleep;
+LinkError AgentLink::awaitAnswer(std::chrono::milliseconds timeout) {
+  Clock::time_point now = Clock::now();
+  const Clock::time_point deadline = now + timeout;
+  Clock::time_point next_look = now + kLongestSleep;
+  Clock::time_point next_step = deadline;  // then the agent is told, and has some time to answer
   while (true) {
     const HostFence::Answer answer = fence_.answer();
     if (answer.there && !answer.failed) return {};
-    const Clock::time_point now = Clock::now();
-    if (now >= deadline && !std::exchange(told_late, true)) {
-      if (LinkError error = send(InstanceMessage::kFenceLate, {std::to_string(fence_.entry())}); !error.ok())
-        return error;
-    }
     if (answer.there || now >= deadline + kAnswerSlack || (now >= next_look && hasReceived())) {
       Frame reply;
       if (LinkError error = receive(deadline + kAnswerSlack, reply); !error.ok()) return error;
       return unexpected(reply);
     }
+    if (now >= next_step) {
+      next_step = deadline + kAnswerSlack;
+      if (LinkError error = send(InstanceMessage::kFenceLate, {std::to_string(fence_.entry())}); !error.ok())
+        return error;
+    }
     if (now >= next_look) next_look = now + kLongestSleep;
-    const Clock::time_point until = std::min(next_look, told_late ? deadline + kAnswerSlack : deadline);
-    fence_.sleep(answer, std::chrono::ceil<std::chrono::milliseconds>(until - now));
+    fence_.sleep(answer, std::chrono::ceil<std::chrono::milliseconds>(std::min(next_look, next_step) - now));
+    now = Clock::now();
   }
 }
 

@@ -42,7 +42,7 @@ class AgentLink final : public Link {
   LinkError send(pop::contract::InstanceMessage type, std::vector<std::string> fields);
   LinkError receive(Clock::time_point deadline, pop::contract::Frame& reply);
   LinkError fenceByMessage(const std::string& tag, std::chrono::milliseconds timeout);
-  LinkError awaitAnswer(Clock::time_point deadline);
+  LinkError awaitAnswer(std::chrono::milliseconds timeout);
   bool hasReceived() const;
 
   std::mutex call_mutex_;  ///< held from a request to its answer

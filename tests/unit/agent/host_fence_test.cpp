@@ -37,8 +37,8 @@ class HostFenceTest : public InstanceServerTest {
     env.agent_socket = socket;
     env.num_instances = 4;
     env.instance_index = instance;
-    env.num_local_instances = kInstances;
-    env.local_instance_index = instance;
+    env.num_local_instances = instances_here;
+    env.local_instance_index = instance - first_here;
     auto link = AgentLink::connect(env, kLong);
     EXPECT_TRUE(link.ok()) << link.status().message();
     return std::move(*link);
@@ -72,6 +72,8 @@ class HostFenceTest : public InstanceServerTest {
            });
   }
 
+  int first_here = 0;
+  int instances_here = kInstances;
   bool others_come = true;  ///< the instances of other hosts, to each fence that this one has reached
   std::size_t opened = 0;
   std::atomic<contract::SegmentHeader*> header = nullptr;
@@ -118,7 +120,7 @@ TEST_F(HostFenceTest, MakesVisibleWhatWasPutBeforeItAndNothingSooner) {
   });
 }
 
-TEST_F(HostFenceTest, IsForOneAsLongAsItsTagIs) {
+TEST_F(HostFenceTest, OpensAlsoForTagsTooLongForASlot) {
   const std::string tag(contract::kSlotTagBytes + 1, 'x');
   run({0, 1, 2}, [&](AgentLink& link, int) {
     EXPECT_TRUE(link.fence(tag, kLong).ok());
@@ -219,6 +221,20 @@ TEST_F(HostFenceTest, AnInstanceThatEndsLeavesNothingInsideForItsNextProcess) {
     EXPECT_EQ(link.fence("fence", milliseconds(1)).status.code(), Code::kDeadlineExceeded);
   });
   run({0, 1, 2}, [](AgentLink& link, int) { EXPECT_TRUE(link.fence("fence", kLong).ok()); });
+}
+
+TEST_F(HostFenceTest, OpensForOneThatIsAloneOnItsHost) {
+  JobSlice slice{.job_id = job_id, .num_instances = 4};
+  slice.instances.push_back({.env = {.num_instances = 4, .instance_index = 2, .num_local_instances = 1}});
+  socket = server->open(slice).value();
+  first_here = 2;
+  instances_here = 1;
+  run({2}, [](AgentLink& link, int) {
+    for (int round = 0; round < 3; ++round) EXPECT_TRUE(link.fence("fence", kLong).ok());
+    EXPECT_TRUE(link.put("key", "value").ok());
+    EXPECT_TRUE(link.fence("fence", kLong).ok());
+  });
+  EXPECT_EQ(fences.size(), 4U);
 }
 
 // Whatever is written into the segment, the agent goes on.
