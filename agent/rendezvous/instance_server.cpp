@@ -9,7 +9,6 @@
 #include <cerrno>
 
 #include "common/base/text.h"
-#include "common/contract/segment.h"
 #include "common/log/log.h"
 #include "common/sys/unix_socket.h"
 
@@ -18,22 +17,6 @@ namespace {
 
 using contract::Frame;
 using contract::InstanceMessage;
-
-// An answer must not exceed a frame, whatever an instance says.
-constexpr std::size_t kShownTagBytes = 200;
-
-// The agent needs only the obituaries; it maps the part that holds them.
-std::size_t boardBytes(int instances) {
-  return contract::alignPiece(sizeof(contract::SegmentHeader) +
-                              static_cast<std::size_t>(instances) * sizeof(contract::Obituary));
-}
-
-Result<int> intField(const Frame& frame, std::size_t index) {
-  if (index >= frame.fields.size()) return Status(Code::kDataLoss, "a field is missing");
-  POP_ASSIGN_OR_RETURN(const std::int64_t number, parseInteger(frame.fields[index]));
-  if (number < 0 || number > INT32_MAX) return Status(Code::kDataLoss, "a number is out of range");
-  return static_cast<int>(number);
-}
 
 }  // namespace
 
@@ -54,7 +37,6 @@ void InstanceServer::reset() {
   listener_.reset();
   local_instances_.clear();
   segment_ = {};
-  segment_fd_.reset();
   deaths_.clear();
 }
 
@@ -130,8 +112,12 @@ void InstanceServer::handle(int fd, Connection& connection, const Frame& frame) 
     send(fd, connection, InstanceMessage::kValue, {value ? "1" : "0", value.value_or("")});
   } else if (known && type == InstanceMessage::kFence && frame.fields.size() == 2) {
     enterFence(fd, connection, frame);
+  } else if (known && type == InstanceMessage::kLook && frame.fields.empty()) {
+    if (takeEntries()) settleFence(connection.instance);
+  } else if (known && type == InstanceMessage::kFenceLate && frame.fields.size() == 1) {
+    fenceLate(fd, connection, frame);
   } else if (known && type == InstanceMessage::kAbort && frame.fields.size() == 2) {
-    const Result<int> code = intField(frame, 0);
+    const Result<int> code = contract::numberField(frame, 0);
     events_.aborted(connection.instance,
                     code.ok() && code.value() > 0 && code.value() < 256 ? code.value() : 1, frame.fields[1]);
     send(fd, connection, InstanceMessage::kAborted, {});
@@ -142,8 +128,8 @@ void InstanceServer::handle(int fd, Connection& connection, const Frame& frame) 
 }
 
 void InstanceServer::hello(int fd, Connection& connection, const Frame& frame) {
-  const Result<int> protocol = intField(frame, 0);
-  const Result<int> instance = intField(frame, 1);
+  const Result<int> protocol = contract::numberField(frame, 0);
+  const Result<int> instance = contract::numberField(frame, 1);
   const std::string job = frame.fields.size() > 2 ? frame.fields[2] : "";
   if (!protocol.ok() || protocol.value() != contract::kInstanceProtocol) {
     return refuse(fd, connection, Code::kFailedPrecondition, -1,
@@ -161,14 +147,17 @@ void InstanceServer::hello(int fd, Connection& connection, const Frame& frame) {
                   "instance " + std::to_string(instance.value()) +
                       " is connected already; only one process of an instance can use libpopdist");
   }
-  if (const Status mapped = mapSegment(); !mapped.ok()) {
-    return refuse(fd, connection, mapped.code(), -1, mapped.message());
+  if (const Status made = makeSegment(); !made.ok()) {
+    return refuse(fd, connection, made.code(), -1, made.message());
   }
   connection.instance = instance.value();
+  // What a process of this instance has left in its slot is not this one's.
+  connection.entry = segment_.lastEntry(connection.instance);
+  segment_.answer(connection.instance, connection.entry, false);
   // The descriptor must travel with this frame; nothing can be waiting to be sent before it.
   Result<std::string> welcome = contract::encode({static_cast<std::uint8_t>(InstanceMessage::kWelcome),
-                                                  {std::to_string(segment_bytes_), key_, host_address_}});
-  const std::array<int, 1> fds{segment_fd_.get()};
+                                                  {std::to_string(segment_.bytes()), key_, host_address_}});
+  const std::array<int, 1> fds{segment_.fd()};
   if (const Status sent = sys::sendAll(fd, *welcome, fds); !sent.ok()) close(fd);
 }
 
@@ -179,90 +168,11 @@ void InstanceServer::refuse(int fd, Connection& connection, Code code, int insta
   close(fd);
 }
 
-Status InstanceServer::mapSegment() {
-  if (segment_fd_.valid()) return {};
-  segment_bytes_ = contract::segmentBytesFor(static_cast<std::size_t>(num_instances_));
-  POP_ASSIGN_OR_RETURN(sys::Fd fd, sys::createMemfd("popdist-segment", segment_bytes_));
-  POP_ASSIGN_OR_RETURN(segment_, sys::mapShared(fd.get(), boardBytes(num_instances_)));
-  segment_fd_ = std::move(fd);
-  contract::initialiseSegment(segment_.data(), segment_bytes_, static_cast<std::uint32_t>(num_instances_));
-  for (std::uint32_t index = 0; index < deaths_.size(); ++index) writeObituary(index);
+Status InstanceServer::makeSegment() {
+  if (segment_.exists()) return {};
+  POP_RETURN_IF_ERROR(segment_.create(num_instances_));
+  for (std::uint32_t index = 0; index < deaths_.size(); ++index) segment_.publish(index, deaths_[index]);
   return {};
-}
-
-void InstanceServer::writeObituary(std::uint32_t index) {
-  const Obituary& death = deaths_[index];
-  contract::publishObituary(reinterpret_cast<contract::SegmentHeader*>(segment_.data()), index,
-                            death.instance, death.clean, death.text);
-}
-
-void InstanceServer::enterFence(int fd, Connection& connection, const Frame& frame) {
-  if (const Obituary* death = firstDeath()) {
-    return sendError(fd, connection, Code::kUnavailable, death->instance, death->text);
-  }
-  const Result<int> timeout_ms = intField(frame, 0);
-  if (!timeout_ms.ok() || fence_->inside().contains(connection.instance)) return close(fd);
-  connection.fence_timer =
-      loop_.postAfter(std::chrono::milliseconds(timeout_ms.value()), [this, fd] { fenceTimedOut(fd); });
-  connection.gave_up = false;
-  fence_->enter(connection.instance, frame.fields[1]);
-  for (const auto& [other, tag] : fence_->inside()) {
-    if (tag == frame.fields[1]) continue;
-    return failFence(Code::kFailedPrecondition, connection.instance,
-                     "the instances are in different calls: instance " + std::to_string(other) + " in " +
-                         inQuotes(tag.substr(0, kShownTagBytes)) + ", instance " +
-                         std::to_string(connection.instance) + " in " +
-                         inQuotes(frame.fields[1].substr(0, kShownTagBytes)));
-  }
-  if (fence_->complete()) events_.fence_reached(fence_->collect());
-}
-
-void InstanceServer::fenceTimedOut(int fd) {
-  Connection& connection = connections_.at(fd);
-  fence_->leave(connection.instance);
-  connection.gave_up = true;
-  std::vector<std::string> missing;
-  int first = -1;
-  for (const int instance : local_instances_) {
-    if (fence_->inside().contains(instance) || gaveUp(instance)) continue;
-    missing.push_back(std::to_string(instance));
-    if (first < 0) first = instance;
-  }
-  const std::string who = missing.empty()       ? "an instance on another host has"
-                          : missing.size() == 1 ? "instance " + missing[0] + " has"
-                                                : "instances " + join(missing, ", ") + " have";
-  sendError(fd, connection, Code::kDeadlineExceeded, first, who + " not entered the fence in time");
-}
-
-bool InstanceServer::gaveUp(int instance) const {
-  return std::any_of(connections_.begin(), connections_.end(), [instance](const auto& each) {
-    return each.second.instance == instance && each.second.gave_up;
-  });
-}
-
-void InstanceServer::releaseFence(const PutValues& values) {
-  const std::map<int, std::string> inside = fence_->release(values);
-  for (auto& [fd, connection] : connections_) {
-    if (!inside.contains(connection.instance)) continue;
-    loop_.cancel(connection.fence_timer);
-    send(fd, connection, InstanceMessage::kFenceReleased, {});
-  }
-}
-
-void InstanceServer::announce(const Obituary& obituary) {
-  deaths_.push_back(obituary);
-  if (segment_fd_.valid()) writeObituary(static_cast<std::uint32_t>(deaths_.size() - 1));
-  failFence(Code::kUnavailable, obituary.instance, obituary.text);
-}
-
-// Everybody inside goes on with an error.
-void InstanceServer::failFence(Code code, int instance, const std::string& message) {
-  for (auto& [fd, connection] : connections_) {
-    if (connection.instance < 0 || !fence_->inside().contains(connection.instance)) continue;
-    loop_.cancel(connection.fence_timer);
-    fence_->leave(connection.instance);
-    sendError(fd, connection, code, instance, message);
-  }
 }
 
 void InstanceServer::sendError(int fd, Connection& connection, Code code, int instance,

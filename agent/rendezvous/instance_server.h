@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Serves the instances that use libpopdist: a socket with an abstract name (nothing is left behind), frames
 // of common/contract/instance_wire.h, and this host's shared-memory segment, made when the first instance
-// asks for it.
+// asks for it. Instances enter fences by message, or through their slots in the segment.
 #pragma once
 
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
 #include "agent/core/ports.h"
 #include "agent/rendezvous/fence.h"
+#include "agent/rendezvous/host_segment.h"
 #include "common/contract/frame.h"
 #include "common/contract/instance_wire.h"
 #include "common/os/epoll_loop.h"
 #include "common/sys/fd.h"
-#include "common/sys/memfd.h"
 
 namespace pop::agent {
 
@@ -40,9 +41,17 @@ class InstanceServer final : public Rendezvous {
     contract::FrameReader reader;
     std::string outgoing;  ///< what the instance has not taken yet, from `sent` on
     std::size_t sent = 0;
-    int instance = -1;  ///< -1: has not said hello
-    TimerId fence_timer{};
-    bool gave_up = false;  ///< its last fence timed out: it was there, others were not
+    int instance = -1;        ///< -1: has not said hello
+    std::uint32_t entry = 0;  ///< in its slot: the last one that is known here
+    bool in_slot = false;     ///< that is how it is inside, and where it is answered
+    TimerId fence_timer{};    ///< only when it has entered by message
+    bool gave_up = false;     ///< its last fence timed out: it was there, others were not
+  };
+
+  struct FenceError {
+    Code code;
+    int instance;  ///< at fault, or -1
+    std::string message;
   };
 
   void reset();
@@ -51,12 +60,17 @@ class InstanceServer final : public Rendezvous {
   void handle(int fd, Connection& connection, const contract::Frame& frame);
   void hello(int fd, Connection& connection, const contract::Frame& frame);
   void enterFence(int fd, Connection& connection, const contract::Frame& frame);
+  void fenceLate(int fd, const Connection& connection, const contract::Frame& frame);
+  bool takeEntries();
+  void settleFence(int newest);
   void fenceTimedOut(int fd);
+  bool isInside(const Connection& connection) const;
   bool gaveUp(int instance) const;
   void refuse(int fd, Connection& connection, Code code, int instance, const std::string& message);
-  void failFence(Code code, int instance, const std::string& message);
-  Status mapSegment();
-  void writeObituary(std::uint32_t index);
+  void failFence(const FenceError& error);
+  Status makeSegment();
+  void answerFence(int fd, Connection& connection, const std::optional<FenceError>& error);
+  void wakeWaiters();
   void send(int fd, Connection& connection, contract::InstanceMessage type, std::vector<std::string> fields);
   void sendError(int fd, Connection& connection, Code code, int instance, const std::string& message);
   void flush(int fd, Connection& connection);
@@ -75,9 +89,8 @@ class InstanceServer final : public Rendezvous {
   sys::Fd listener_;
   bool listening_ = false;  ///< not while there are no descriptors left to accept with
   std::map<int, Connection> connections_;
-  sys::Fd segment_fd_;
-  std::size_t segment_bytes_ = 0;
-  sys::Mapping segment_;
+  HostSegment segment_;
+  bool waiters_answered_ = false;  ///< in slots, and not woken yet
   std::vector<Obituary> deaths_;
 };
 

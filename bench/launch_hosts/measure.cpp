@@ -16,7 +16,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kCostCounts[] = {8, 16, 32};
-constexpr int kFences = 25;
+constexpr int kFences = 200;
 constexpr int kInstancesOfFence = 4;  // on each host
 constexpr int kHostsOfSilence = 3;
 constexpr int kCuts = 3;

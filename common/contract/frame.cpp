@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/contract/frame.h"
 
+#include "common/base/text.h"
+
 namespace pop::contract {
 namespace {
 
@@ -62,6 +64,13 @@ Result<std::string> encode(const Frame& frame) {
     bytes += field;
   }
   return bytes;
+}
+
+Result<int> numberField(const Frame& frame, std::size_t index) {
+  if (index >= frame.fields.size()) return Status(Code::kDataLoss, "a field is missing");
+  POP_ASSIGN_OR_RETURN(const std::int64_t number, parseInteger(frame.fields[index]));
+  if (number < 0 || number > INT32_MAX) return Status(Code::kDataLoss, "a number is out of range");
+  return static_cast<int>(number);
 }
 
 void FrameReader::append(std::string_view bytes) {

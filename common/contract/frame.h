@@ -29,6 +29,9 @@ inline constexpr std::size_t kMaxFrameBytes = 64 << 20;
 /// The bytes of `frame`. kResourceExhausted when it exceeds kMaxFrameBytes.
 Result<std::string> encode(const Frame& frame);
 
+/// Field `index` as a whole number from 0 to INT32_MAX, or kDataLoss.
+Result<int> numberField(const Frame& frame, std::size_t index);
+
 /// Takes a stream apart again. After an error the stream is out of step and must be closed.
 class FrameReader {
  public:

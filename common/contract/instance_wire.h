@@ -7,7 +7,7 @@
 
 namespace pop::contract {
 
-inline constexpr int kInstanceProtocol = 1;
+inline constexpr int kInstanceProtocol = 2;
 
 enum class InstanceMessage : std::uint8_t {
   kHello = 1,    ///< instance → agent: protocol, instance index, job id
@@ -20,6 +20,8 @@ enum class InstanceMessage : std::uint8_t {
   kFenceReleased = 7,  ///< agent → instance: every instance has entered
   kAbort = 8,          ///< instance → agent: exit code, message; ends the whole job
   kAborted = 10,       ///< agent → instance: the message has been reported
+  kLook = 11,  ///< instance → agent: something has come together in the fence slots of this host's segment
+  kFenceLate = 12,  ///< instance → agent: the entry in its slot whose time is up
   kError = 9,  ///< agent → instance: status code, instance at fault or -1, message; answers kHello or kFence
 };
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shared-memory segment that all instances of a host map. The agent creates it and writes the obituaries;
-// the instances take pieces of the rest for their channels. Sparse: only pages that are touched cost memory.
+// the instances enter fences through their slots, and take pieces of the rest for their channels. Sparse:
+// only pages that are touched cost memory.
 //
-//   SegmentHeader | Obituary[instances of the job] | pieces handed out by takePiece …
+//   SegmentHeader | Obituary[instances of the job] | FenceSlot[instances of the job] | pieces handed out by
+//   takePiece …
 #pragma once
 
 #include <algorithm>
@@ -11,7 +13,10 @@
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <span>
 #include <string_view>
+
+#include "common/contract/fence_slots.h"
 
 namespace pop::contract {
 
@@ -33,10 +38,12 @@ struct Obituary {
 
 struct SegmentHeader {
   std::uint32_t magic = kSegmentMagic;
-  std::uint32_t instances = 0;  ///< of the whole job: also the number of obituary slots
+  std::uint32_t instances = 0;  ///< of the whole job: also the number of obituaries and of fence slots
   std::uint64_t bytes = 0;      ///< of the whole segment
   alignas(64) std::atomic<std::uint64_t> next_free{0};       ///< byte offset of the first piece not yet taken
   alignas(64) std::atomic<std::uint32_t> obituary_count{0};  ///< read in every wait: alone on its cache line
+  /// Changes whenever the agent has answered entries in slots: who waits for an answer sleeps on it.
+  alignas(64) std::atomic<std::uint32_t> fence_answers{0};
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&
                   std::atomic<std::uint32_t>::is_always_lock_free,
@@ -50,12 +57,22 @@ inline Obituary* obituariesOf(SegmentHeader* header) {
   return reinterpret_cast<Obituary*>(header + 1);
 }
 
+/// Of a segment for a job of `instances`.
+inline std::span<FenceSlot> fenceSlotsOf(SegmentHeader* header, std::size_t instances) {
+  return {reinterpret_cast<FenceSlot*>(obituariesOf(header) + instances), instances};
+}
+
+/// What lies before the pieces, for a job of `instances`: all that the agent needs.
+inline std::size_t boardBytesFor(std::size_t instances) {
+  return alignPiece(sizeof(SegmentHeader) + instances * (sizeof(Obituary) + sizeof(FenceSlot)));
+}
+
 /// Sets up a fresh, zeroed segment of `bytes` at `memory` for a job of `instances`.
 inline SegmentHeader* initialiseSegment(void* memory, std::size_t bytes, std::uint32_t instances) {
   auto* header = new (memory) SegmentHeader();
   header->instances = instances;
   header->bytes = bytes;
-  header->next_free.store(alignPiece(sizeof(SegmentHeader) + instances * sizeof(Obituary)));
+  header->next_free.store(boardBytesFor(instances));
   return header;
 }
 

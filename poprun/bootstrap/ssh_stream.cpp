@@ -41,6 +41,10 @@ bool SshStream::step(const pollfd* fds) {
   if (fds[0].revents != 0) connected_ = session_->receive();
   if ((fds[1].revents & (POLLHUP | POLLERR)) != 0) hung_up_ = true;
   if (fds[1].revents != 0) fromSocket();
+  // With nothing but bytes from our user, as when a fence opens, there is nothing to look for before they are
+  // sent.
+  const bool sends_only = fds[0].revents == 0 && fds[1].revents == POLLIN && to_socket_.empty();
+  if (sends_only && !toNetwork()) return !output_ended_;
   // Whatever libssh is asked to do, it may take packets from the socket on the way: no event would tell of
   // them.
   do {
@@ -88,6 +92,7 @@ void SshStream::fromSocket() {
     const ssize_t got = ::recv(socket_.get(), buffer.data(), buffer.size(), 0);
     if (got > 0) {
       to_network_.append(buffer.data(), static_cast<std::size_t>(got));
+      if (static_cast<std::size_t>(got) < buffer.size()) return;  // if there is more by now, an event tells
       continue;
     }
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;

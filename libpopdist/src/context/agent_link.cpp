@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "common/base/text.h"
 #include "common/contract/segment.h"
@@ -21,6 +22,9 @@ using pop::contract::InstanceMessage;
 // The agent answers a late fence with the names of those who are missing: give that answer a moment to
 // arrive.
 constexpr std::chrono::milliseconds kAnswerSlack{1000};
+
+// Who waits for a word in shared memory does not hear that the socket is closed: it has a look.
+constexpr std::chrono::milliseconds kLongestSleep{100};
 
 Status agentGone() {
   return pop::unavailable("the connection to poprun's agent is gone: has poprun ended, or was it killed?");
@@ -82,6 +86,9 @@ LinkError AgentLink::hello(const pop::contract::InstanceEnv& env, std::chrono::m
         "the agent's shared memory has another form than this libpopdist expects; build "
         "the program against the same version")};
   }
+  fence_ = HostFence(segment().header(), {.instance = env.instance_index,
+                                          .first_of_host = env.instance_index - env.local_instance_index,
+                                          .instances_of_host = env.num_local_instances});
   return {};
 }
 
@@ -97,7 +104,9 @@ LinkError AgentLink::usable() const {
 
 LinkError AgentLink::put(const std::string& key, const std::string& value) {
   if (LinkError error = usable(); !error.ok()) return error;
-  return send(InstanceMessage::kPut, {key, value});
+  LinkError error = send(InstanceMessage::kPut, {key, value});
+  has_put_ = true;  // afterwards: the message of the fence that this decides on follows the put
+  return error;
 }
 
 LinkError AgentLink::get(const std::string& key, std::chrono::milliseconds timeout,
@@ -115,15 +124,59 @@ LinkError AgentLink::get(const std::string& key, std::chrono::milliseconds timeo
   return {};
 }
 
+// The agent must have every put before it takes the fence for reached: only on the socket do they keep their
+// order.
 LinkError AgentLink::fence(const std::string& tag, std::chrono::milliseconds timeout) {
   const std::lock_guard lock(call_mutex_);
   if (LinkError error = usable(); !error.ok()) return error;
+  const bool has_put = has_put_.exchange(false);
+  if (has_put || !fence_.canHold(tag)) {
+    fence_.enterByMessage(tag);
+    return fenceByMessage(tag, timeout);
+  }
+  if (fence_.enter(tag)) {
+    if (LinkError error = send(InstanceMessage::kLook, {}); !error.ok()) return error;
+  }
+  return awaitAnswer(timeout);
+}
+
+LinkError AgentLink::fenceByMessage(const std::string& tag, std::chrono::milliseconds timeout) {
   if (LinkError error = send(InstanceMessage::kFence, {std::to_string(timeout.count()), tag}); !error.ok())
     return error;
   Frame reply;
   if (LinkError error = receive(Clock::now() + timeout + kAnswerSlack, reply); !error.ok()) return error;
   if (static_cast<InstanceMessage>(reply.type) != InstanceMessage::kFenceReleased) return unexpected(reply);
   return {};
+}
+
+// In the slot, or on the socket: that is where errors come, and the end of the agent.
+LinkError AgentLink::awaitAnswer(std::chrono::milliseconds timeout) {
+  Clock::time_point now = Clock::now();
+  const Clock::time_point deadline = now + timeout;
+  Clock::time_point next_look = now + kLongestSleep;
+  Clock::time_point next_step = deadline;  // then the agent is told, and has some time to answer
+  while (true) {
+    const HostFence::Answer answer = fence_.answer();
+    if (answer.there && !answer.failed) return {};
+    if (answer.there || now >= deadline + kAnswerSlack || (now >= next_look && hasReceived())) {
+      Frame reply;
+      if (LinkError error = receive(deadline + kAnswerSlack, reply); !error.ok()) return error;
+      return unexpected(reply);
+    }
+    if (now >= next_step) {
+      next_step = deadline + kAnswerSlack;
+      if (LinkError error = send(InstanceMessage::kFenceLate, {std::to_string(fence_.entry())}); !error.ok())
+        return error;
+    }
+    if (now >= next_look) next_look = now + kLongestSleep;
+    fence_.sleep(answer, std::chrono::ceil<std::chrono::milliseconds>(std::min(next_look, next_step) - now));
+    now = Clock::now();
+  }
+}
+
+bool AgentLink::hasReceived() const {
+  pollfd readable{socket_.get(), POLLIN, 0};
+  return ::poll(&readable, 1, 0) > 0;
 }
 
 // Not behind a call that waits: a watchdog's abort is for just that case.

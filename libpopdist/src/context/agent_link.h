@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 
@@ -13,6 +14,7 @@
 #include "common/contract/instance_wire.h"
 #include "common/sys/fd.h"
 #include "common/sys/memfd.h"
+#include "libpopdist/src/context/host_fence.h"
 #include "libpopdist/src/context/link.h"
 
 namespace popdist::context {
@@ -39,6 +41,9 @@ class AgentLink final : public Link {
   LinkError hello(const pop::contract::InstanceEnv& env, std::chrono::milliseconds timeout);
   LinkError send(pop::contract::InstanceMessage type, std::vector<std::string> fields);
   LinkError receive(Clock::time_point deadline, pop::contract::Frame& reply);
+  LinkError fenceByMessage(const std::string& tag, std::chrono::milliseconds timeout);
+  LinkError awaitAnswer(std::chrono::milliseconds timeout);
+  bool hasReceived() const;
 
   std::mutex call_mutex_;  ///< held from a request to its answer
   std::mutex send_mutex_;  ///< held while a frame is written
@@ -48,6 +53,8 @@ class AgentLink final : public Link {
   pop::contract::FrameReader reader_;
   std::vector<pop::sys::Fd> received_fds_;
   pop::sys::Mapping segment_;
+  HostFence fence_;
+  std::atomic<bool> has_put_ = false;  ///< since the last fence
   HostNetwork network_;
 };
 

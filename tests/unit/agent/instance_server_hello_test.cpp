@@ -17,6 +17,8 @@ using ::testing::FieldsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
+const std::string kProtocol = std::to_string(contract::kInstanceProtocol);
+
 std::string number(Code code) {
   return std::to_string(static_cast<int>(code));
 }
@@ -35,7 +37,7 @@ class InstanceServerHello : public InstanceServerTest {
 
 TEST_F(InstanceServerHello, IsAnsweredWithTheHostsSegment) {
   Client client = stranger();
-  client.send(Message::kHello, {"1", "2", job_id});
+  client.send(Message::kHello, {kProtocol, "2", job_id});
   EXPECT_EQ(client.expect(Message::kWelcome)[0], std::to_string(contract::segmentBytesFor(4)));
   ASSERT_EQ(client.fds().size(), 1U);
   const sys::Mapping mapping = sys::mapShared(client.fds()[0].get(), contract::kPieceAlignmentBytes).value();
@@ -55,21 +57,21 @@ TEST_F(InstanceServerHello, GivesAllInstancesTheSameSegment) {
 }
 
 TEST_F(InstanceServerHello, OfAnotherProtocolIsRefused) {
-  for (const char* protocol : {"2", "0", "-1", "one", ""}) {
+  for (const char* protocol : {"1", "3", "0", "-1", "one", ""}) {
     const Client::Fields error = refusalOf({protocol, "0", job_id});
     EXPECT_EQ(error[0], number(Code::kFailedPrecondition));
     EXPECT_EQ(error[1], "-1");
-    EXPECT_THAT(error[2], HasSubstr("another protocol than this poprun (1)"));
+    EXPECT_THAT(error[2], HasSubstr("another protocol than this poprun (2)"));
   }
 }
 
 TEST_F(InstanceServerHello, OfAnotherJobOrHostIsRefused) {
-  for (const Client::Fields& hello : {Client::Fields{"1", "0", "other"},
-                                      {"1", "0"},
-                                      {"1", "3", job_id},
-                                      {"1", "-1", job_id},
-                                      {"1", "zero", job_id},
-                                      {"1"}}) {
+  for (const Client::Fields& hello : {Client::Fields{kProtocol, "0", "other"},
+                                      {kProtocol, "0"},
+                                      {kProtocol, "3", job_id},
+                                      {kProtocol, "-1", job_id},
+                                      {kProtocol, "zero", job_id},
+                                      {kProtocol}}) {
     const Client::Fields error = refusalOf(hello);
     EXPECT_EQ(error[0], number(Code::kInvalidArgument));
     EXPECT_EQ(error[2], "not an instance of this job on this host");
@@ -78,7 +80,7 @@ TEST_F(InstanceServerHello, OfAnotherJobOrHostIsRefused) {
 
 TEST_F(InstanceServerHello, OfAnInstanceThatIsConnectedIsRefused) {
   const auto first = instance(1);
-  const Client::Fields error = refusalOf({"1", "1", job_id});
+  const Client::Fields error = refusalOf({kProtocol, "1", job_id});
   EXPECT_EQ(error[0], number(Code::kAlreadyExists));
   EXPECT_EQ(error[1], "1");
   EXPECT_THAT(error[2], HasSubstr("instance 1 is connected already"));
@@ -93,7 +95,7 @@ TEST_F(InstanceServerHello, IsWelcomeAgainWhenTheFirstConnectionIsGone) {
 
 TEST_F(InstanceServerHello, CannotBeSaidTwice) {
   const auto client = instance(1);
-  client->send(Message::kHello, {"1", "2", job_id});
+  client->send(Message::kHello, {kProtocol, "2", job_id});
   EXPECT_TRUE(client->isClosed()) << "one connection is one instance";
   EXPECT_EQ(instance(2)->get("key"), std::nullopt) << "and instance 2 can still come";
 }
@@ -167,7 +169,7 @@ TEST_F(InstanceServerHello, AnAbortNeverLooksLikeSuccess) {
 TEST_F(InstanceServerHello, WaitsWhileThereIsNoDescriptorForIt) {
   auto first = instance(0);
   Client second = stranger();
-  second.send(Message::kHello, {"1", "1", job_id});
+  second.send(Message::kHello, {kProtocol, "1", job_id});
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
   const sys::Fd next(::dup(STDERR_FILENO));

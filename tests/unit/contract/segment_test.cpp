@@ -13,11 +13,11 @@
 namespace pop::contract {
 namespace {
 
-// As much of a segment as its header and obituaries need; pieces lie beyond it and are never touched here.
+// As much of a segment as lies before its pieces.
 class Board {
  public:
   explicit Board(std::uint32_t instances)
-      : bytes_(alignPiece(sizeof(SegmentHeader) + instances * sizeof(Obituary))),
+      : bytes_(boardBytesFor(instances)),
         memory_(sys::mapShared(sys::createMemfd("board", bytes_).value().get(), bytes_).value()),
         header_(initialiseSegment(memory_.data(), segmentBytesFor(instances), instances)) {}
 
@@ -40,7 +40,7 @@ TEST(Segment, StartsWithItsMagicAndTheNumberOfInstances) {
   EXPECT_EQ(board.count(), 0U);
 }
 
-TEST(TakePiece, GivesPagesBehindTheObituariesThatDoNotOverlap) {
+TEST(TakePiece, GivesPagesBehindTheBoardThatDoNotOverlap) {
   Board board(300);
   std::size_t end = board.bytes();
   for (const std::size_t bytes :

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/rendezvous/host_segment.h"
+
+#include <utility>
+
+#include "common/sys/futex.h"
+
+namespace pop::agent {
+
+Status HostSegment::create(int instances) {
+  instances_ = static_cast<std::uint32_t>(instances);
+  bytes_ = contract::segmentBytesFor(instances_);
+  POP_ASSIGN_OR_RETURN(sys::Fd fd, sys::createMemfd("popdist-segment", bytes_));
+  POP_ASSIGN_OR_RETURN(mapping_, sys::mapShared(fd.get(), contract::boardBytesFor(instances_)));
+  fd_ = std::move(fd);
+  contract::initialiseSegment(mapping_.data(), bytes_, instances_);
+  return {};
+}
+
+// Visible before any slot is looked at: who enters looks for obituaries once its entry can be seen here.
+void HostSegment::publish(std::uint32_t index, const Obituary& obituary) {
+  contract::publishObituary(header(), index, obituary.instance, obituary.clean, obituary.text);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
+contract::FenceSlot& HostSegment::slot(int instance) const {
+  return contract::fenceSlotsOf(header(), instances_)[static_cast<std::size_t>(instance)];
+}
+
+std::uint32_t HostSegment::lastEntry(int instance) const {
+  return slot(instance).entered.load(std::memory_order_seq_cst);
+}
+
+std::optional<HostSegment::Entry> HostSegment::entryAfter(std::uint32_t answered, int instance) const {
+  const std::uint32_t entered = lastEntry(instance);
+  if (entered == answered || slot(instance).by_message != 0) return std::nullopt;
+  return Entry{entered, contract::tagOf(slot(instance))};
+}
+
+void HostSegment::answer(int instance, std::uint32_t entry, bool failed) {
+  slot(instance).failed.store(failed ? 1 : 0, std::memory_order_relaxed);
+  slot(instance).answered.store(entry, std::memory_order_release);
+}
+
+void HostSegment::wakeWaiters() {
+  header()->fence_answers.store(++answers_, std::memory_order_seq_cst);
+  sys::futexWakeAll(header()->fence_answers);
+}
+
+}  // namespace pop::agent

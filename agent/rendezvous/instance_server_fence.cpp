@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fence as the instances of this host see it: docs/spec/instance_wire.md.
+#include <algorithm>
+#include <utility>
+
+#include "agent/rendezvous/instance_server.h"
+#include "common/base/text.h"
+
+namespace pop::agent {
+namespace {
+
+using contract::Frame;
+using contract::InstanceMessage;
+
+// An answer must not exceed a frame, whatever an instance says.
+constexpr std::size_t kShownTagBytes = 200;
+
+}  // namespace
+
+bool InstanceServer::isInside(const Connection& connection) const {
+  return connection.instance >= 0 && fence_->inside().contains(connection.instance);
+}
+
+void InstanceServer::enterFence(int fd, Connection& connection, const Frame& frame) {
+  const Result<int> timeout_ms = contract::numberField(frame, 0);
+  if (!timeout_ms.ok() || isInside(connection)) return close(fd);
+  takeEntries();
+  connection.entry = segment_.lastEntry(connection.instance);
+  connection.in_slot = false;
+  connection.gave_up = false;
+  connection.fence_timer =
+      loop_.postAfter(std::chrono::milliseconds(timeout_ms.value()), [this, fd] { fenceTimedOut(fd); });
+  fence_->enter(connection.instance, frame.fields[1]);
+  settleFence(connection.instance);
+}
+
+// True: somebody has entered through its slot since the last look.
+bool InstanceServer::takeEntries() {
+  bool any = false;
+  for (auto& [fd, connection] : connections_) {
+    if (connection.instance < 0) continue;
+    std::optional<HostSegment::Entry> entry = segment_.entryAfter(connection.entry, connection.instance);
+    if (!entry || isInside(connection)) continue;
+    connection.entry = entry->number;
+    connection.in_slot = true;
+    connection.gave_up = false;
+    fence_->enter(connection.instance, std::move(entry->tag));
+    any = true;
+  }
+  return any;
+}
+
+// Some have entered, the last of them perhaps `newest`.
+void InstanceServer::settleFence(int newest) {
+  if (const Obituary* death = firstDeath())
+    return failFence({Code::kUnavailable, death->instance, death->text});
+  const std::map<int, std::string>& inside = fence_->inside();
+  const auto found = inside.find(newest);
+  const auto& [instance, tag] = found == inside.end() ? *inside.begin() : *found;
+  for (const auto& [other, other_tag] : inside) {
+    if (other_tag == tag) continue;
+    return failFence({Code::kFailedPrecondition, instance,
+                      "the instances are in different calls: instance " + std::to_string(other) + " in " +
+                          inQuotes(other_tag.substr(0, kShownTagBytes)) + ", instance " +
+                          std::to_string(instance) + " in " + inQuotes(tag.substr(0, kShownTagBytes))});
+  }
+  if (fence_->complete()) events_.fence_reached(fence_->collect());
+}
+
+// The time of an entry in a slot is up, unless it has been answered meanwhile.
+void InstanceServer::fenceLate(int fd, const Connection& connection, const Frame& frame) {
+  if (takeEntries()) settleFence(connection.instance);
+  if (isInside(connection) && connection.in_slot && frame.fields[0] == std::to_string(connection.entry))
+    fenceTimedOut(fd);
+}
+
+void InstanceServer::fenceTimedOut(int fd) {
+  Connection& connection = connections_.at(fd);
+  fence_->leave(connection.instance);
+  connection.gave_up = true;
+  std::vector<std::string> missing;
+  int first = -1;
+  for (const int instance : local_instances_) {
+    if (fence_->inside().contains(instance) || gaveUp(instance)) continue;
+    missing.push_back(std::to_string(instance));
+    if (first < 0) first = instance;
+  }
+  const std::string who = missing.empty()       ? "an instance on another host has"
+                          : missing.size() == 1 ? "instance " + missing[0] + " has"
+                                                : "instances " + join(missing, ", ") + " have";
+  answerFence(fd, connection,
+              FenceError{Code::kDeadlineExceeded, first, who + " not entered the fence in time"});
+  wakeWaiters();
+}
+
+bool InstanceServer::gaveUp(int instance) const {
+  return std::any_of(connections_.begin(), connections_.end(), [instance](const auto& each) {
+    return each.second.instance == instance && each.second.gave_up;
+  });
+}
+
+void InstanceServer::releaseFence(const PutValues& values) {
+  const std::map<int, std::string> inside = fence_->release(values);
+  for (auto& [fd, connection] : connections_) {
+    if (inside.contains(connection.instance)) answerFence(fd, connection, std::nullopt);
+  }
+  wakeWaiters();
+}
+
+void InstanceServer::announce(const Obituary& obituary) {
+  deaths_.push_back(obituary);
+  if (segment_.exists()) segment_.publish(static_cast<std::uint32_t>(deaths_.size() - 1), obituary);
+  takeEntries();
+  failFence({Code::kUnavailable, obituary.instance, obituary.text});
+}
+
+// Everybody inside goes on with an error.
+void InstanceServer::failFence(const FenceError& error) {
+  for (auto& [fd, connection] : connections_) {
+    if (!isInside(connection)) continue;
+    fence_->leave(connection.instance);
+    answerFence(fd, connection, error);
+  }
+  wakeWaiters();
+}
+
+// An error always goes by message: before the word in the slot that says so.
+void InstanceServer::answerFence(int fd, Connection& connection, const std::optional<FenceError>& error) {
+  loop_.cancel(connection.fence_timer);
+  if (error) {
+    sendError(fd, connection, error->code, error->instance, error->message);
+  } else if (!connection.in_slot) {
+    send(fd, connection, InstanceMessage::kFenceReleased, {});
+  }
+  segment_.answer(connection.instance, connection.entry, error.has_value());
+  waiters_answered_ = waiters_answered_ || connection.in_slot;
+}
+
+void InstanceServer::wakeWaiters() {
+  if (std::exchange(waiters_answered_, false)) segment_.wakeWaiters();
+}
+
+}  // namespace pop::agent

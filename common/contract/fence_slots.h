@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the instances of a host enter a fence with one message for all of them (docs/adr/0020): each writes its
+// entry into its slot of the host's segment and sleeps; who sees that all are inside asks the agent to look.
+// An instance is inside while its slot's last entry has no answer.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace pop::contract {
+
+/// A longer one goes by message.
+inline constexpr std::size_t kSlotTagBytes = 100;
+
+/// One instance's, which writes all of it but the agent's words, and only while it is outside.
+struct FenceSlot {
+  std::atomic<std::uint32_t> entered{0};   ///< number of its last entry: 1, 2, 3, …
+  std::atomic<std::uint32_t> answered{0};  ///< agent: the entry that it has answered last
+  std::atomic<std::uint32_t> failed{0};    ///< agent: 1: that answer is an error, on the socket
+  std::uint32_t by_message = 0;            ///< 1: a message follows, which counts
+  std::atomic<std::uint64_t> tag_digest{0};
+  std::uint32_t tag_bytes = 0;
+  char tag[kSlotTagBytes] = {};  ///< what the fence is for
+};
+static_assert(sizeof(FenceSlot) == 128);
+
+inline std::uint64_t tagDigest(std::string_view tag) {
+  std::uint64_t digest = 14695981039346656037U;  // FNV-1a
+  for (const char each : tag) digest = (digest ^ static_cast<unsigned char>(each)) * 1099511628211U;
+  return digest;
+}
+
+inline bool isInside(const FenceSlot& slot) {
+  return slot.entered.load(std::memory_order_seq_cst) != slot.answered.load(std::memory_order_acquire);
+}
+
+/// The instance of `slot` enters as number `entry`.
+inline void enterSlot(FenceSlot& slot, std::uint32_t entry, std::string_view tag, bool by_message) {
+  slot.by_message = by_message ? 1 : 0;
+  slot.tag_bytes = static_cast<std::uint32_t>(std::min(tag.size(), kSlotTagBytes));
+  std::memcpy(slot.tag, tag.data(), slot.tag_bytes);
+  slot.tag_digest.store(tagDigest(tag), std::memory_order_relaxed);
+  // Before the look at the others: of several who enter at once, the last one sees all.
+  slot.entered.store(entry, std::memory_order_seq_cst);
+}
+
+/// Who has entered for `tag` looks at the slots of its host. True: there is something for the agent to see,
+/// since all are inside, or one is inside for something else.
+inline bool concernsAgent(std::span<const FenceSlot> slots, std::string_view tag) {
+  const std::uint64_t digest = tagDigest(tag);
+  bool all_inside = true;
+  for (const FenceSlot& slot : slots) {
+    if (!isInside(slot))
+      all_inside = false;
+    else if (slot.tag_digest.load(std::memory_order_relaxed) != digest)
+      return true;
+  }
+  return all_inside;
+}
+
+/// The tag in a slot that anybody may have written to.
+inline std::string tagOf(const FenceSlot& slot) {
+  return {slot.tag, std::min<std::size_t>(slot.tag_bytes, kSlotTagBytes)};
+}
+
+}  // namespace pop::contract

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// This instance's way into a fence through the slots of its host's segment (common/contract/fence_slots.h).
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "common/contract/segment.h"
+#include "common/sys/futex.h"
+
+namespace popdist::context {
+
+class HostFence {
+ public:
+  struct Place {
+    int instance = 0;
+    int first_of_host = 0;
+    int instances_of_host = 0;
+  };
+
+  /// What the agent has said of the last entry.
+  struct Answer {
+    bool there = false;
+    bool failed = false;        ///< the error is on the socket
+    std::uint32_t answers = 0;  ///< of all instances, when this was looked at
+  };
+
+  HostFence() = default;
+  /// `header` outlives it.
+  HostFence(pop::contract::SegmentHeader* header, const Place& place) : header_(header) {
+    const std::size_t instances = header->instances;
+    const auto first = static_cast<std::size_t>(place.first_of_host);
+    const auto here = static_cast<std::size_t>(place.instances_of_host);
+    const auto self = static_cast<std::size_t>(place.instance);
+    if (self >= instances) return;
+    slot_ = &pop::contract::fenceSlotsOf(header, instances)[self];
+    entry_ = slot_->entered.load();
+    if (first > self || self - first >= here || here > instances - first) return;
+    host_ = pop::contract::fenceSlotsOf(header, instances).subspan(first, here);
+  }
+
+  /// One that is alone on its host has nobody to spare a message.
+  bool canHold(std::string_view tag) const {
+    return host_.size() > 1 && tag.size() <= pop::contract::kSlotTagBytes;
+  }
+
+  /// Enters. True: the agent must be asked to look.
+  bool enter(std::string_view tag) {
+    pop::contract::enterSlot(*slot_, ++entry_, tag, false);
+    // An instance that has ended: the agent tells those whom it sees inside, we ourselves all later ones.
+    return pop::contract::concernsAgent(host_, tag) ||
+           header_->obituary_count.load(std::memory_order_seq_cst) > 0;
+  }
+
+  /// Enters, as the others of the host can see; the agent counts the message.
+  void enterByMessage(std::string_view tag) {
+    if (slot_ != nullptr) pop::contract::enterSlot(*slot_, ++entry_, tag, true);
+  }
+
+  std::uint32_t entry() const { return entry_; }
+
+  Answer answer() const {
+    Answer answer{.answers = header_->fence_answers.load(std::memory_order_seq_cst)};
+    answer.there = slot_->answered.load(std::memory_order_acquire) == entry_;
+    answer.failed = answer.there && slot_->failed.load(std::memory_order_relaxed) != 0;
+    return answer;
+  }
+
+  /// Until the agent has answered somebody since `seen`, or `limit` has passed.
+  void sleep(const Answer& seen, std::chrono::milliseconds limit) const {
+    pop::sys::futexWait(header_->fence_answers, seen.answers, limit);
+  }
+
+ private:
+  pop::contract::SegmentHeader* header_ = nullptr;
+  pop::contract::FenceSlot* slot_ = nullptr;
+  std::span<const pop::contract::FenceSlot> host_;
+  std::uint32_t entry_ = 0;
+};
+
+}  // namespace popdist::context
