@@ -19,11 +19,14 @@ std::vector<std::string> allBackends() {
 
 class EveryBackend : public ::testing::TestWithParam<std::tuple<std::string, int>> {};
 
+// MPICH spins where it waits: with more ranks than cores, and other load beside them, seconds become tens.
+constexpr Milliseconds kSpinningPatience{90'000};
+
 TEST_P(EveryBackend, GivesRightResults) {
   PoprunSetup setup = childSetup(std::get<1>(GetParam()), {"check"});
   setup.environment["POPDIST_BACKEND"] = std::get<0>(GetParam());
   prepareFor(std::get<0>(GetParam()), setup.environment);
-  const Outcome outcome = run(setup);
+  const Outcome outcome = run(setup, kSpinningPatience);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
   EXPECT_EQ(outcome.err, "");
 }

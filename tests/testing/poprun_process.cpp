@@ -267,9 +267,9 @@ std::optional<Milliseconds> PoprunProcess::goneWithin(Milliseconds limit) {
   return std::chrono::duration_cast<Milliseconds>(std::chrono::steady_clock::now() - begin);
 }
 
-Outcome run(const PoprunSetup& setup) {
+Outcome run(const PoprunSetup& setup, Milliseconds limit) {
   PoprunProcess poprun(setup);
-  const int exit_code = poprun.wait();
+  const int exit_code = poprun.wait(limit);
   return {exit_code, poprun.out(), poprun.err()};
 }
 

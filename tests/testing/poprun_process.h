@@ -113,7 +113,7 @@ struct Outcome {
 };
 
 /// From start to end.
-Outcome run(const PoprunSetup& setup);
+Outcome run(const PoprunSetup& setup, Milliseconds limit = kPatience);
 
 /// The path of the test child, for command lines that name it themselves.
 std::string testChildPath();

@@ -14,7 +14,7 @@ using ::testing::IsSupersetOf;
 using ::testing::Not;
 
 Contestant named(const std::string& name) {
-  return chooseContestants({name}, "/nowhere").at(0);
+  return chooseContestants({name}, "/nowhere", nullptr).at(0);
 }
 
 Cell cellOf(int ranks, Operation operation = Operation::kAllReduce) {
