@@ -56,6 +56,8 @@ MessageStream::MessageStream(os::EpollLoop& loop, sys::Fd in, sys::Fd out, Event
 }
 
 MessageStream::~MessageStream() {
+  *self_ = nullptr;
+  write();
   loop_.unwatch(in_.get());
   if (out_.valid()) loop_.unwatch(out_.get());
 }
@@ -127,7 +129,20 @@ void MessageStream::send(std::string_view message) {
     const bool last = message.size() - at <= kPartBytes;
     sendFrame({last ? kLastPart : kPart, {std::string(message.substr(at, kPartBytes))}});
   }
+  writeByTurns();
+}
+
+// What starts or ends many instances says a lot at once, and each write costs both sides a system call and
+// the other one a turn. The first goes now: who waits for it need not wait for the others.
+void MessageStream::writeByTurns() {
+  if (turn_) return;
   write();
+  turn_ = true;
+  loop_.post([self = self_] {
+    if (*self == nullptr) return;
+    (*self)->turn_ = false;
+    (*self)->write();
+  });
 }
 
 void MessageStream::end(const Status& how) {

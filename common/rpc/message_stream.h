@@ -41,7 +41,8 @@ class MessageStream {
   MessageStream(const MessageStream&) = delete;
   MessageStream& operator=(const MessageStream&) = delete;
 
-  /// Written at once as far as the stream takes it, else as soon as it does. After end(): ignored.
+  /// Of all that is sent in one turn of the loop, the first is written at once and the others together, as
+  /// far as the stream takes them, else as soon as it does. After end(): ignored.
   void send(const google::protobuf::MessageLite& message);
   void send(std::string_view message);  ///< its bytes
 
@@ -66,6 +67,7 @@ class MessageStream {
   void closed(int error_number);
   void finish(Status how);
   void sendFrame(const contract::Frame& frame);
+  void writeByTurns();
   void write();
   int outFd() const { return out_.valid() ? out_.get() : in_.get(); }
 
@@ -80,6 +82,8 @@ class MessageStream {
   std::string message_;  ///< the parts that have come
   std::string unsent_;
   bool watching_writable_ = false;
+  bool turn_ = false;  ///< something was written in this turn of the loop; the rest waits for its end
+  const std::shared_ptr<MessageStream*> self_ = std::make_shared<MessageStream*>(this);  ///< null: gone
   bool reading_ = true;
   bool was_closed_ = false;
   bool ended_ = false;   ///< by us
