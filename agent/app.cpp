@@ -19,6 +19,7 @@ namespace {
 constexpr const char* kUsage =
     "usage: popdist-agent serve …       run jobs of poprun on this host (serve --help)\n"
     "       popdist-agent init-tls …    make the certificates for that (init-tls --help)\n"
+    "       popdist-agent health …      ask such a service whether it takes jobs (health --help)\n"
     "       popdist-agent --stdio       serve one job over stdin and stdout, as poprun starts it\n"
     "       popdist-agent --version\n";
 
@@ -55,12 +56,16 @@ int initTls(const Arguments& arguments) {
   return service("init-tls", arguments);
 }
 
+int health(const Arguments& arguments) {
+  return service("health", arguments);
+}
+
 }  // namespace
 
 int runApp(const Arguments& arguments) {
   static const std::map<std::string, int (*)(const Arguments&)> kCommands{
-      {"--stdio", stdio}, {"--version", version}, {"--help", help},
-      {"serve", serve},   {"init-tls", initTls},  {"become", runBecome},
+      {"--stdio", stdio},    {"--version", version}, {"--help", help},      {"serve", serve},
+      {"init-tls", initTls}, {"health", health},     {"become", runBecome},
   };
   const auto command = arguments.empty() ? kCommands.end() : kCommands.find(arguments.front());
   if (command != kCommands.end()) return command->second({arguments.begin() + 1, arguments.end()});

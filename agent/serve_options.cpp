@@ -4,18 +4,18 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <ctime>
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include "agent/command_options.h"
 #include "agent/service/service.h"
-#include "common/base/text.h"
 #include "common/log/log.h"
-#include "common/rpc/tls_channel.h"
+#include "common/rpc/agent_server.h"
+#include "common/rpc/tls_context.h"
 #include "common/sys/host_name.h"
 #include "common/sys/process_setup.h"
 #include "common/sys/program.h"
@@ -33,18 +33,6 @@ struct ServeOptions {
 int complain(const std::string& mistake) {
   std::fprintf(stderr, "popdist-agent serve: %s\n", mistake.c_str());
   return 1;
-}
-
-// "10.0.0.1" of "10.0.0.1:7571", "::1" of "[::1]:7571".
-Result<std::string> addressIn(const std::string& listen) {
-  const std::size_t colon = listen.rfind(':');
-  const Result<std::int64_t> port = parseInteger(colon == std::string::npos ? "" : listen.substr(colon + 1));
-  const std::string address = listen.substr(0, std::min(colon, listen.size()));
-  const bool bracketed = address.starts_with('[') && address.ends_with(']');
-  const bool plain = !address.empty() && address.find_first_of("[]:") == std::string::npos;
-  if (port.ok() && port.value() >= 0 && port.value() <= 65535 && (bracketed || plain))
-    return bracketed ? address.substr(1, address.size() - 2) : address;
-  return invalidArgument("--listen " + listen + " is not ADDRESS:PORT, such as 0.0.0.0:7571 or [::]:7571");
 }
 
 // DIR/ca.pem, and the pair that init-tls has made for this host; host.pem where it was renamed.
@@ -83,12 +71,14 @@ class Serving {
                  .end_job =
                      [this](const std::string& peer, const rpc::v1::EndJobRequest& request) {
                        return service_.endJob(peer, request.job_id(), request.token());
-                     }}) {}
+                     },
+                 .note = [](const std::string& line) { log::info(line); }}) {}
 
-  int run(const std::optional<rpc::TlsFiles>& tls) {
-    const Result<int> port =
-        server_.listenAt(options_.listen, tls ? rpc::serverCredentials(*tls) : rpc::withoutTls());
-    if (!port.ok()) return complain(port.status().message());
+  int run(const Place& place, std::shared_ptr<const rpc::TlsContext> tls) {
+    const Result<int> port = server_.listenAt(place.address, place.port, std::move(tls));
+    if (!port.ok())
+      return complain("cannot listen at " + options_.listen + ": " + port.status().message() +
+                      " (is it another's, or not this host's?)");
     std::printf("popdist-agent: listening at %s, port %d\n", options_.listen.c_str(), port.value());
     std::fflush(stdout);
     loop_.watchSignals({SIGTERM, SIGINT, SIGHUP}, [this](int signal) {
@@ -119,19 +109,22 @@ class Serving {
 
 int serve(const ServeOptions& options) {
   const bool has_tls = !options.tls_directory.empty();
-  const Result<std::string> address = addressIn(options.listen);
-  if (!address.ok()) return complain(address.status().message());
-  if (const Status allowed = checkListening(address.value(), has_tls, ::geteuid()); !allowed.ok())
+  const Result<Place> place = parsePlace("--listen", options.listen);
+  if (!place.ok()) return complain(place.status().message());
+  if (const Status allowed = checkListening(place.value().address, has_tls, ::geteuid()); !allowed.ok())
     return complain(allowed.message());
   const Result<UnixUser> self = lookUpUser(::geteuid());
   if (!self.ok()) return complain(self.status().message());
-  std::optional<rpc::TlsFiles> tls;
+  std::shared_ptr<const rpc::TlsContext> tls;
   UsersFile users = onlyUser(self.value());
   if (has_tls) {
     Result<rpc::TlsFiles> loaded = loadHostTls(options.tls_directory);
     if (!loaded.ok()) return complain(loaded.status().message());
     for (const std::string& warning : loaded->warnings) log::warning(warning);
-    tls = std::move(*loaded);
+    Result<std::shared_ptr<const rpc::TlsContext>> made =
+        rpc::TlsContext::make(loaded.value(), rpc::TlsRole::kServer);
+    if (!made.ok()) return complain(made.status().message());
+    tls = std::move(*made);
     if (options.users_file.empty())
       return complain("--tls needs --users FILE: who may run jobs, and as whom");
     Result<UsersFile> named = usersFrom(options.users_file);
@@ -140,7 +133,7 @@ int serve(const ServeOptions& options) {
   }
   sys::setUpForJobs();
   log::setLevel(log::Level::kInfo);
-  return Serving(options, std::move(users), self.value()).run(tls);
+  return Serving(options, std::move(users), self.value()).run(place.value(), std::move(tls));
 }
 
 }  // namespace

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// popdist-agent-service: what `popdist-agent serve` and `popdist-agent init-tls` execute. gRPC and OpenSSL
-// are here, so that the agent that goes to every host is small.
+// popdist-agent-service: what `popdist-agent serve`, `init-tls` and `health` execute. OpenSSL is here, so
+// that the agent that goes to every host is small.
 #include <cstdio>
 #include <string>
 #include <vector>
 
+#include "agent/health_options.h"
 #include "agent/serve_options.h"
 #include "agent/tls_options.h"
 
@@ -13,6 +14,7 @@ int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + (argc > 1 ? 2 : argc), argv + argc);
   if (command == "serve") return pop::agent::runServe(arguments);
   if (command == "init-tls") return pop::agent::runInitTls(arguments);
-  std::fputs("popdist-agent-service: started by popdist-agent serve and popdist-agent init-tls\n", stderr);
+  if (command == "health") return pop::agent::runHealth(arguments);
+  std::fputs("popdist-agent-service: started by popdist-agent serve, init-tls and health\n", stderr);
   return 2;
 }

@@ -80,14 +80,9 @@ Result<rpc::v1::HostDescription> Service::describe(const std::string& peer) cons
 
 void Service::accept(std::shared_ptr<rpc::ServedCall> call) {
   if (stopped_) return call->finish(unavailable("the agent service of this host is being stopped"));
-  const Result<std::string> peer = call->peerName();
-  if (!peer.ok()) {
-    log::info("a call from " + call->peerAddress() + ": " + peer.status().message());
-    return call->finish(peer.status());
-  }
   Job& job = *jobs_.emplace_back(std::make_unique<Job>());
   job.call = std::move(call);
-  job.name = nameOf(peer.value());
+  job.name = nameOf(job.call->peerName());
   job.call->listen({.command = [this, &job](rpc::v1::Command command) { receive(job, std::move(command)); },
                     .closed =
                         [this, &job] {
@@ -132,6 +127,7 @@ Status Service::start(Job& job, rpc::v1::Command hello) {
   POP_ASSIGN_OR_RETURN(const AdmittedJob admitted, admission_.admit(request));
   job.id = request.job_id;
   job.token = admitted.token;
+  job.call->trust();
   POP_ASSIGN_OR_RETURN(job.process, spares_.take(admitted.user.name));
   hello.mutable_hello()->set_controller_at(job.call->peerAddress());
   job.agent = std::make_unique<rpc::StreamAgentCall>(

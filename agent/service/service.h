@@ -11,7 +11,7 @@
 #include "agent/service/admission.h"
 #include "agent/service/spares.h"
 #include "common/os/epoll_loop.h"
-#include "common/rpc/agent_server.h"
+#include "common/rpc/served_call.h"
 #include "common/rpc/stream_call.h"
 
 namespace pop::agent {

@@ -86,7 +86,7 @@ Result<std::optional<Frame>> FrameReader::next() {
   if (rest.size() < kLengthBytes) return std::optional<Frame>();
   const std::size_t body_bytes = readU32(rest);
   if (body_bytes < kLeastBodyBytes) return malformed("shorter than any frame");
-  if (body_bytes > kMaxFrameBytes) return malformed("longer than the limit");
+  if (body_bytes > most_bytes_) return malformed("longer than the limit");
   if (rest.size() < kLengthBytes + body_bytes) return std::optional<Frame>();
   POP_ASSIGN_OR_RETURN(Frame frame, decodeBody(rest.substr(kLengthBytes, body_bytes)));
   consumed_ += kLengthBytes + body_bytes;

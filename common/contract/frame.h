@@ -35,12 +35,17 @@ Result<int> numberField(const Frame& frame, std::size_t index);
 /// Takes a stream apart again. After an error the stream is out of step and must be closed.
 class FrameReader {
  public:
+  /// A body may be as long as `most_bytes`; of a longer one no more is kept than has come.
+  explicit FrameReader(std::size_t most_bytes = kMaxFrameBytes) : most_bytes_(most_bytes) {}
+  void setMostBytes(std::size_t most_bytes) { most_bytes_ = most_bytes; }
+
   void append(std::string_view bytes);
 
   /// The next whole frame, nothing when more bytes are needed, or kDataLoss for bytes that are no frame.
   Result<std::optional<Frame>> next();
 
  private:
+  std::size_t most_bytes_;
   std::string buffer_;
   std::size_t consumed_ = 0;
 };

@@ -1,30 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Serves the Agent wire: each Run call becomes an object on the loop's thread.
+// Listens for the agent service, and brings what comes to it: calls of jobs, and questions.
 #pragma once
 
-#include <chrono>
 #include <functional>
+#include <list>
 #include <memory>
 #include <string>
 
-#include "common/base/loop.h"
 #include "common/base/status.h"
-#include "common/rpc/agent_call.h"
-
-namespace grpc {
-class ServerCredentials;
-}
+#include "common/os/epoll_loop.h"
+#include "common/os/tcp.h"
+#include "common/rpc/served_connection.h"
+#include "common/rpc/tls_context.h"
 
 namespace pop::rpc {
 
-/// The agent's side of a call that came over the network. The thread of the loop alone.
-class ServedCall : public RunCall {
- public:
-  virtual std::string peerAddress() const = 0;  ///< numeric
-  /// The user of the client's certificate; empty without TLS. An error: it is nobody's (a host's, say).
-  virtual Result<std::string> peerName() const = 0;
+struct ServerLimits {
+  /// Connections whose users are not trusted yet. Of more, the oldest goes: a handshake takes milliseconds.
+  std::size_t most_strangers = 256;
+  ServedConnection::Limits connection;
 };
 
+/// The thread of the loop alone.
 class AgentServer {
  public:
   struct Handlers {
@@ -32,26 +29,41 @@ class AgentServer {
     /// `peer`: as ServedCall::peerName.
     std::function<Result<v1::HostDescription>(const std::string& peer)> describe;
     std::function<Status(const std::string& peer, const v1::EndJobRequest&)> end_job;
+    std::function<void(const std::string& line)> note;  ///< for the log: who was turned away, and why
   };
 
-  /// `loop` outlives the server. Handlers are called on its thread.
-  AgentServer(Loop& loop, Handlers handlers);
-  ~AgentServer();  ///< breaks all calls, and waits until gRPC has let go of them
-
-  /// Waits until the calls that have been finished are over, at most `patience`; breaks the others.
-  void close(std::chrono::milliseconds patience);
+  /// `loop` outlives the server.
+  AgentServer(os::EpollLoop& loop, Handlers handlers, ServerLimits limits = {});
+  ~AgentServer();  ///< ends all connections; what was sent before has a second to go
+  AgentServer(const AgentServer&) = delete;
+  AgentServer& operator=(const AgentServer&) = delete;
 
   /// From now on who asks for the health of a server that listens is told that it does not serve.
-  void sayStopping();
+  void sayStopping() { stopping_ = true; }
 
-  /// Connections to `address` ("10.0.0.1:7571", "[::]:7571"). The port: of use where 0 was asked for. gRPC's
-  /// health checks (grpc.health.v1) are answered there, too.
-  Result<int> listenAt(const std::string& address,
-                       const std::shared_ptr<grpc::ServerCredentials>& credentials);
+  /// Connections to `address`, a name or a number. `tls`: none without TLS. The port: of use where 0 was
+  /// asked for.
+  Result<int> listenAt(const std::string& address, int port, std::shared_ptr<const TlsContext> tls);
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  using Connections = std::list<std::shared_ptr<ServedConnection>>;
+
+  void welcome();
+  void pause(int error_number);
+  void open(os::Visitor visitor);
+  void serve(const std::shared_ptr<ServedConnection>& connection, const v1::ServiceRequest& request);
+  void over(Connections::iterator connection, const Status& why);
+  void keepStrangersFew();
+
+  os::EpollLoop& loop_;
+  const Handlers handlers_;
+  const ServerLimits limits_;
+  std::shared_ptr<const TlsContext> tls_;
+  os::Listener listener_;
+  std::optional<TimerId> pause_;
+  Connections connections_;                                                    ///< the oldest first
+  const std::shared_ptr<Connections> gone_ = std::make_shared<Connections>();  ///< soon to be destroyed
+  bool stopping_ = false;
 };
 
 }  // namespace pop::rpc

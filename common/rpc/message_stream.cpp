@@ -20,8 +20,9 @@ namespace {
 
 enum FrameType : std::uint8_t { kPart = 1, kLastPart = 2, kEnd = 3 };
 
-// Far below what a frame may have: a message has no limit of its own.
+// Of a message; the frame around it takes some bytes more.
 constexpr std::size_t kPartBytes = 1 << 20;
+constexpr std::size_t kMostFrameBytes = kPartBytes + 64;
 
 contract::Frame endFrame(const Status& how) {
   return {kEnd, {std::to_string(static_cast<int>(how.code())), how.message()}};
@@ -42,16 +43,21 @@ bool isSocket(int fd) {
 
 }  // namespace
 
-MessageStream::MessageStream(os::EpollLoop& loop, sys::Fd in, sys::Fd out, Events events)
+MessageStream::MessageStream(os::EpollLoop& loop, sys::Fd in, sys::Fd out, Events events,
+                             std::unique_ptr<StreamCipher> cipher)
     : loop_(loop),
       in_(std::move(in)),
       out_(std::move(out)),
       to_socket_(isSocket(outFd())),
-      events_(std::move(events)) {
+      events_(std::move(events)),
+      cipher_(std::move(cipher)),
+      reader_(kMostFrameBytes) {
   loop_.watchReadable(in_.get(), [this] { read(); });
 }
 
 MessageStream::~MessageStream() {
+  *self_ = nullptr;
+  write();
   loop_.unwatch(in_.get());
   if (out_.valid()) loop_.unwatch(out_.get());
 }
@@ -62,9 +68,21 @@ void MessageStream::read() {
   std::array<char, 64 << 10> buffer;
   const ssize_t got = ::read(in_.get(), buffer.data(), buffer.size());
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  if (got < 0) return finish(errnoStatus("the stream", errno));
-  if (got == 0) return finish(unavailable("the stream was closed"));
-  take({buffer.data(), static_cast<std::size_t>(got)});
+  if (got <= 0) return closed(got < 0 ? errno : 0);
+  const Status status = arrive({buffer.data(), static_cast<std::size_t>(got)});
+  if (!status.ok() && reading_) finish(status);
+}
+
+Status MessageStream::arrive(std::string_view bytes) {
+  if (!cipher_) {
+    take(bytes);
+    return {};
+  }
+  std::string plain;
+  Status status = cipher_->receive(bytes, plain, unsent_);
+  write();
+  take(plain);
+  return status;
 }
 
 void MessageStream::take(std::string_view bytes) {
@@ -78,8 +96,21 @@ void MessageStream::take(std::string_view bytes) {
     if ((frame.type != kPart && frame.type != kLastPart) || frame.fields.size() != 1)
       return finish({Code::kDataLoss, "a frame of no known kind"});
     message_ += frame.fields[0];
+    if (message_.size() > most_bytes_) return finish({Code::kResourceExhausted, "a message is too long"});
     if (frame.type == kLastPart) events_.message(std::exchange(message_, {}));
   }
+}
+
+void MessageStream::setMostBytes(std::size_t bytes) {
+  most_bytes_ = bytes;
+  reader_.setMostBytes(std::min(bytes, kMostFrameBytes));
+}
+
+void MessageStream::closed(int error_number) {
+  was_closed_ = true;
+  if (error_number == 0 || error_number == ECONNRESET || error_number == EPIPE)
+    return finish(unavailable("the connection was closed"));
+  finish(unavailable(errnoStatus("the connection", error_number).message()));
 }
 
 void MessageStream::finish(Status how) {
@@ -89,13 +120,29 @@ void MessageStream::finish(Status how) {
 }
 
 void MessageStream::send(const google::protobuf::MessageLite& message) {
+  send(message.SerializeAsString());
+}
+
+void MessageStream::send(std::string_view message) {
   if (ended_) return;
-  const std::string bytes = message.SerializeAsString();
-  for (std::size_t at = 0; at == 0 || at < bytes.size(); at += kPartBytes) {
-    const bool last = bytes.size() - at <= kPartBytes;
-    sendFrame({last ? kLastPart : kPart, {bytes.substr(at, kPartBytes)}});
+  for (std::size_t at = 0; at == 0 || at < message.size(); at += kPartBytes) {
+    const bool last = message.size() - at <= kPartBytes;
+    sendFrame({last ? kLastPart : kPart, {std::string(message.substr(at, kPartBytes))}});
   }
+  writeByTurns();
+}
+
+// What starts or ends many instances says a lot at once, and each write costs both sides a system call and
+// the other one a turn. The first goes now: who waits for it need not wait for the others.
+void MessageStream::writeByTurns() {
+  if (turn_) return;
   write();
+  turn_ = true;
+  loop_.post([self = self_] {
+    if (*self == nullptr) return;
+    (*self)->turn_ = false;
+    (*self)->write();
+  });
 }
 
 void MessageStream::end(const Status& how) {
@@ -107,7 +154,11 @@ void MessageStream::end(const Status& how) {
 void MessageStream::sendFrame(const contract::Frame& frame) {
   const Result<std::string> bytes = contract::encode(frame);
   POP_CHECK(bytes.ok());
-  if (!broken_) unsent_ += bytes.value();
+  if (broken_) return;
+  if (cipher_)
+    cipher_->send(bytes.value(), unsent_);
+  else
+    unsent_ += bytes.value();
 }
 
 void MessageStream::write() {

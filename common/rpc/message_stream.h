@@ -4,12 +4,17 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
+#include <limits>
+#include <memory>
 #include <string>
+#include <string_view>
 
 #include "common/base/status.h"
 #include "common/contract/frame.h"
 #include "common/os/epoll_loop.h"
+#include "common/rpc/stream_cipher.h"
 #include "common/sys/fd.h"
 
 namespace google::protobuf {
@@ -29,26 +34,40 @@ class MessageStream {
   };
 
   /// Both non-blocking; `out` is invalid where one socket serves both directions. Who writes to a pipe
-  /// ignores SIGPIPE.
-  MessageStream(os::EpollLoop& loop, sys::Fd in, sys::Fd out, Events events);
+  /// ignores SIGPIPE. `cipher`: none where the stream is safe by itself.
+  MessageStream(os::EpollLoop& loop, sys::Fd in, sys::Fd out, Events events,
+                std::unique_ptr<StreamCipher> cipher = nullptr);
   ~MessageStream();
   MessageStream(const MessageStream&) = delete;
   MessageStream& operator=(const MessageStream&) = delete;
 
-  /// Written at once as far as the stream takes it, else as soon as it does. After end(): ignored.
+  /// Of all that is sent in one turn of the loop, the first is written at once and the others together, as
+  /// far as the stream takes them, else as soon as it does. After end(): ignored.
   void send(const google::protobuf::MessageLite& message);
+  void send(std::string_view message);  ///< its bytes
+
+  /// A longer message of the other side ends the stream. Without this there is no limit.
+  void setMostBytes(std::size_t bytes);
+
+  /// The stream was closed under us, without a last word of the other side.
+  bool wasClosed() const { return was_closed_; }
 
   /// The last that is sent. Messages of the other side still come.
   void end(const Status& how);
 
-  /// Waits until all that was sent is written, for at most `patience`. The loop need not run.
+  /// All that was sent is written, or nobody takes it.
+  bool flushed() const { return unsent_.empty(); }
+  /// Waits until it is, for at most `patience`. The loop need not run.
   void flush(std::chrono::milliseconds patience);
 
  private:
   void read();
+  Status arrive(std::string_view bytes);
   void take(std::string_view bytes);
+  void closed(int error_number);
   void finish(Status how);
   void sendFrame(const contract::Frame& frame);
+  void writeByTurns();
   void write();
   int outFd() const { return out_.valid() ? out_.get() : in_.get(); }
 
@@ -57,11 +76,16 @@ class MessageStream {
   sys::Fd out_;
   const bool to_socket_;  ///< which takes care of SIGPIPE
   Events events_;
+  const std::unique_ptr<StreamCipher> cipher_;
   contract::FrameReader reader_;
+  std::size_t most_bytes_ = std::numeric_limits<std::size_t>::max();
   std::string message_;  ///< the parts that have come
   std::string unsent_;
   bool watching_writable_ = false;
+  bool turn_ = false;  ///< something was written in this turn of the loop; the rest waits for its end
+  const std::shared_ptr<MessageStream*> self_ = std::make_shared<MessageStream*>(this);  ///< null: gone
   bool reading_ = true;
+  bool was_closed_ = false;
   bool ended_ = false;   ///< by us
   bool broken_ = false;  ///< nobody reads what we write
 };

@@ -40,29 +40,11 @@ CallMaker callOver(os::EpollLoop& loop, sys::Fd stream) {
 StreamRunCall::StreamRunCall(os::EpollLoop& loop, sys::Fd in, sys::Fd out)
     : stream_(loop, std::move(in), std::move(out),
               {.message = [this](const std::string& message) { receive(message); },
-               .ended = [this](const Status&) { noMore(); }}) {}
-
-void StreamRunCall::listen(Events events) {
-  events_ = std::move(events);
-  while (!waiting_.empty() && events_.command) {
-    v1::Command command = std::move(waiting_.front());
-    waiting_.pop_front();
-    events_.command(std::move(command));
-  }
-  if (closed_ && events_.closed) events_.closed();
-}
+               .ended = [this](const Status&) { inbox_.close(); }}) {}
 
 void StreamRunCall::receive(const std::string& message) {
-  if (closed_) return;
   v1::Command command;
-  if (!command.ParseFromString(message)) return noMore();
-  if (events_.command) return events_.command(std::move(command));
-  waiting_.push_back(std::move(command));
-}
-
-void StreamRunCall::noMore() {
-  if (std::exchange(closed_, true)) return;
-  if (events_.closed) events_.closed();
+  command.ParseFromString(message) ? inbox_.receive(std::move(command)) : inbox_.close();
 }
 
 }  // namespace pop::rpc

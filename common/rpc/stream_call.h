@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both ends of a call over a stream of its own, without gRPC: docs/adr/0014. Only our own programs of one
-// version meet here; who the other is was settled by what made the stream.
+// Both ends of a call over a stream of its own: docs/adr/0014. Only our own programs of one version meet
+// here; who the other is was settled by what made the stream.
 #pragma once
 
 #include <chrono>
-#include <deque>
 #include <memory>
+#include <utility>
 
 #include "common/os/epoll_loop.h"
 #include "common/rpc/agent_call.h"
+#include "common/rpc/command_inbox.h"
 #include "common/rpc/message_stream.h"
 
 namespace pop::rpc {
@@ -38,7 +39,7 @@ class StreamRunCall final : public RunCall {
  public:
   StreamRunCall(os::EpollLoop& loop, sys::Fd in, sys::Fd out);
 
-  void listen(Events events) override;
+  void listen(Events events) override { inbox_.listen(std::move(events)); }
   void send(v1::Report report) override { stream_.send(report); }
   void finish(Status status) override { stream_.end(status); }
 
@@ -47,11 +48,8 @@ class StreamRunCall final : public RunCall {
 
  private:
   void receive(const std::string& message);
-  void noMore();
 
-  Events events_;
-  std::deque<v1::Command> waiting_;  ///< until somebody listens
-  bool closed_ = false;
+  CommandInbox inbox_;
   MessageStream stream_;
 };
 

@@ -6,9 +6,10 @@
 
 #include <array>
 #include <cstdio>
+#include <utility>
 
 #include "common/base/text.h"
-#include "common/rpc/openssl_handles.h"
+#include "common/rpc/tls_objects.h"
 #include "common/sys/fd.h"
 
 namespace pop::rpc {
@@ -47,15 +48,19 @@ class Checker {
     files_.certificate_pem = read(paths.certificate, "the certificate");
     checkKeyMode(paths.key);
     files_.key_pem = read(paths.key, "the key");
-    const Certificate authority = certificateIn(files_.authority_pem, paths.authority);
-    const Certificate own = certificateIn(files_.certificate_pem, paths.certificate);
-    const Key key = keyIn(files_.key_pem, paths.key);
-    if (own && key && X509_check_private_key(own.get(), key.get()) != 1) {
+    const auto objects = std::make_shared<TlsObjects>();
+    objects->authorities = certificatesAt(files_.authority_pem, paths.authority);
+    objects->chain = certificatesAt(files_.certificate_pem, paths.certificate);
+    objects->key = keyIn(files_.key_pem, paths.key);
+    files_.objects = objects;
+    X509* const authority = firstOf(objects->authorities);
+    X509* const own = firstOf(objects->chain);
+    if (own != nullptr && objects->key && X509_check_private_key(own, objects->key.get()) != 1) {
       ERR_clear_error();
       mistakes_.push_back(paths.key + " is not the key of " + paths.certificate);
     }
     const bool dates_hold = checkDates(authority, paths.authority) & checkDates(own, paths.certificate);
-    if (authority && own && dates_hold) checkSignature(authority, own, paths);
+    if (authority != nullptr && own != nullptr && dates_hold) checkSignature(authority, own, paths);
     return std::move(files_);
   }
 
@@ -88,14 +93,18 @@ class Checker {
     }
   }
 
-  Certificate certificateIn(const std::string& pem, const std::string& path) {
+  static X509* firstOf(const std::vector<Certificate>& certificates) {
+    return certificates.empty() ? nullptr : certificates.front().get();
+  }
+
+  std::vector<Certificate> certificatesAt(const std::string& pem, const std::string& path) {
     if (pem.empty()) {
       if (couldRead(path)) mistakes_.push_back(path + " is empty");
       return {};
     }
-    Certificate certificate = nextCertificate(reading(pem));
-    if (!certificate) mistakes_.push_back(path + " holds no certificate in PEM form");
-    return certificate;
+    std::vector<Certificate> certificates = certificatesIn(pem);
+    if (certificates.empty()) mistakes_.push_back(path + " holds no certificate in PEM form");
+    return certificates;
   }
 
   Key keyIn(const std::string& pem, const std::string& path) {
@@ -115,10 +124,10 @@ class Checker {
 
   bool couldRead(const std::string& path) const { return !path.empty() && ::access(path.c_str(), R_OK) == 0; }
 
-  bool checkDates(const Certificate& certificate, const std::string& path) {
-    if (!certificate) return false;
-    const ASN1_TIME* begin = X509_get0_notBefore(certificate.get());
-    const ASN1_TIME* end = X509_get0_notAfter(certificate.get());
+  bool checkDates(const X509* certificate, const std::string& path) {
+    if (certificate == nullptr) return false;
+    const ASN1_TIME* begin = X509_get0_notBefore(certificate);
+    const ASN1_TIME* end = X509_get0_notAfter(certificate);
     std::time_t soon = now_ + kSoonSeconds;
     if (X509_cmp_time(begin, &now_) > 0) {
       mistakes_.push_back(path + " is not valid before " + dayOf(begin) + ", and this host's clock says " +
@@ -134,11 +143,11 @@ class Checker {
     return true;
   }
 
-  void checkSignature(const Certificate& authority, const Certificate& own, const TlsPaths& paths) {
+  void checkSignature(X509* authority, X509* own, const TlsPaths& paths) {
     const Store store(X509_STORE_new());
     const StoreContext context(X509_STORE_CTX_new());
-    if (!store || !context || X509_STORE_add_cert(store.get(), authority.get()) != 1 ||
-        X509_STORE_CTX_init(context.get(), store.get(), own.get(), nullptr) != 1) {
+    if (!store || !context || X509_STORE_add_cert(store.get(), authority) != 1 ||
+        X509_STORE_CTX_init(context.get(), store.get(), own, nullptr) != 1) {
       mistakes_.push_back(paths.certificate + " cannot be checked: " + lastError());
       return;
     }
@@ -148,7 +157,7 @@ class Checker {
     const bool good = X509_verify_cert(context.get()) == 1;
     const int error = X509_STORE_CTX_get_error(context.get());
     ERR_clear_error();
-    if (good && role_ == TlsRole::kAuthority && X509_check_ca(own.get()) != 1) {
+    if (good && role_ == TlsRole::kAuthority && X509_check_ca(own) != 1) {
       mistakes_.push_back(paths.certificate + " is no certificate of an authority: it cannot sign others");
     }
     if (!good) mistakes_.push_back(whyRefused(paths, error));
@@ -170,6 +179,14 @@ class Checker {
 };
 
 }  // namespace
+
+TlsFiles tlsFilesOf(std::string authority_pem, std::string certificate_pem, std::string key_pem) {
+  const auto objects = std::make_shared<TlsObjects>();
+  objects->authorities = certificatesIn(authority_pem);
+  objects->chain = certificatesIn(certificate_pem);
+  objects->key = keyFrom(key_pem);
+  return {std::move(authority_pem), std::move(certificate_pem), std::move(key_pem), {}, objects};
+}
 
 Result<TlsFiles> loadTls(const TlsPaths& paths, TlsRole role, std::time_t now) {
   Checker checker(role, now);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <ctime>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,12 +22,19 @@ struct TlsPaths {
 /// What the certificate is to be used for.
 enum class TlsRole : std::uint8_t { kServer, kClient, kAuthority };
 
+/// The same as OpenSSL has it (tls_objects.h): reading keys and certificates is slow, so it is done once.
+struct TlsObjects;
+
 struct TlsFiles {
   std::string authority_pem;
   std::string certificate_pem;
   std::string key_pem;
   std::vector<std::string> warnings;  ///< "DIR/ca.pem expires within 30 days, on …"
+  std::shared_ptr<const TlsObjects> objects;
 };
+
+/// What is in memory already; nothing is checked.
+TlsFiles tlsFilesOf(std::string authority_pem, std::string certificate_pem, std::string key_pem);
 
 /// The files' contents, or everything that is wrong with them, each naming its file: missing, a key that
 /// others can read (as ssh, we refuse it), not in PEM form, out of its dates by this host's clock `now`, a

@@ -1,98 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "poprun/bootstrap/dial.h"
 
-#include <arpa/inet.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <memory>
-#include <mutex>
 #include <random>
 #include <string_view>
-#include <thread>
 
 #include "common/base/text.h"
+#include "common/os/name_lookup.h"
 
 namespace pop {
 namespace {
 
 using Milliseconds = std::chrono::milliseconds;
 
-struct Address {
-  sockaddr_storage storage{};
-  socklen_t bytes = 0;
-};
-
-std::string numeric(const sockaddr* address, socklen_t bytes) {
-  std::array<char, NI_MAXHOST> text{};
-  ::getnameinfo(address, bytes, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST);
-  return text.data();
-}
-
-std::string numeric(const Address& address) {
-  return numeric(reinterpret_cast<const sockaddr*>(&address.storage), address.bytes);
-}
-
-struct Resolution {
-  std::mutex mutex;
-  bool done = false;
-  int error = 0;
-  int error_number = 0;
-  std::vector<Address> addresses;
-  sys::Fd event{::eventfd(0, EFD_CLOEXEC)};
-};
-
-void resolveInto(Resolution& result, const std::string& host, int port, int flags) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = flags | AI_NUMERICSERV;
-  addrinfo* list = nullptr;
-  const int error = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &list);
-  const int error_number = errno;
-  const std::scoped_lock lock(result.mutex);
-  result.done = true;
-  result.error = error;
-  result.error_number = error_number;
-  for (const addrinfo* each = error == 0 ? list : nullptr; each != nullptr; each = each->ai_next) {
-    Address& address = result.addresses.emplace_back();
-    std::memcpy(&address.storage, each->ai_addr, each->ai_addrlen);
-    address.bytes = each->ai_addrlen;
-  }
-  if (error == 0) ::freeaddrinfo(list);
-}
+using os::Address;
+using os::numeric;
 
 Result<std::vector<Address>> resolve(const std::string& host, int port, const Wait& wait) {
-  const auto result = std::make_shared<Resolution>();
-  resolveInto(*result, host, port, AI_NUMERICHOST);
-  if (result->error != 0) {
-    result->done = false;
-    // Detached: a name server that does not answer holds it for a while, and nobody has to wait for that.
-    std::thread([result, host, port] {
-      resolveInto(*result, host, port, 0);
-      ::eventfd_write(result->event.get(), 1);
-    }).detach();
-    const Status status = wait.forEvents(result->event.get(), POLLIN);
+  const os::NameLookup lookup(host, port);
+  if (lookup.event() >= 0) {
+    const Status status = wait.forEvents(lookup.event(), POLLIN);
     if (status.code() == Code::kDeadlineExceeded) {
       return Status(status.code(), "looking up its name: the name server gives " + status.message());
     }
     if (!status.ok()) return status;
   }
-  const std::scoped_lock lock(result->mutex);
-  if (result->error == 0) return std::move(result->addresses);
-  const bool unknown = result->error == EAI_NONAME || result->error == EAI_NODATA;
-  const char* why =
-      result->error == EAI_SYSTEM ? ::strerror(result->error_number) : ::gai_strerror(result->error);
-  return Status(
-      unknown ? Code::kNotFound : Code::kUnavailable,
-      "looking up its name " + inQuotes(host) + ": " + why +
-          (unknown ? "; check its spelling, /etc/hosts, or give it a HostName in ~/.ssh/config" : ""));
+  Result<std::vector<Address>> addresses = lookup.addresses();
+  if (addresses.code() != Code::kNotFound) return addresses;
+  return Status(Code::kNotFound,
+                addresses.status().message() +
+                    "; check its spelling, /etc/hosts, or give it a HostName in ~/.ssh/config");
 }
 
 Result<Connection> connectTo(const Address& address, int port, const Wait& wait) {
@@ -102,7 +46,7 @@ Result<Connection> connectTo(const Address& address, int port, const Wait& wait)
   const std::string where = "connecting to " + made.peer_address + " port " + std::to_string(port);
   if (!made.socket.valid()) return errnoStatus(where, errno);
   int error = 0;
-  if (::connect(made.socket.get(), reinterpret_cast<const sockaddr*>(&address.storage), address.bytes) != 0) {
+  if (::connect(made.socket.get(), address.get(), address.bytes) != 0) {
     error = errno;
   }
   if (error == EINPROGRESS) {

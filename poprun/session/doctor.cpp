@@ -53,6 +53,7 @@ struct Patient {
   HostFindings findings;
   std::string phase = "waiting for its turn";
   rpc::v1::Hello hello;
+  ServiceLine line;  ///< where it is reached by the agent service
   std::unique_ptr<rpc::AgentCall> call;
   std::optional<TimerId> patience;
   Clock::time_point sent;
@@ -73,7 +74,7 @@ class Doctor {
 
  private:
   rpc::v1::Hello helloTo(int host) const;
-  void askService(Patient& host, const ServiceLine& line);
+  void askService(Patient& host);
   BootstrapEvents eventsFor(const std::vector<int>& hosts);
   void link(Patient& host, const rpc::CallMaker& call);
   void receive(Patient& host, const rpc::v1::Report& report);
@@ -129,7 +130,8 @@ void Doctor::examine(std::vector<BootstrapPart> parts, const ServicePart& servic
   explain_ = service.explain;
   for (const int host : service.hosts) {
     Patient& each = *hosts_.at(static_cast<std::size_t>(host));
-    askService(each, service.dial(loop_, each.findings.name));
+    each.line = service.dial(loop_, each.findings.name);
+    askService(each);
   }
   for (const BootstrapPart& part : parts) part.bootstrapper->start(eventsFor(part.hosts));
   loop_.postAfter(kFirstNotice, [this] { sayWhoIsWaitedFor(); });
@@ -137,14 +139,14 @@ void Doctor::examine(std::vector<BootstrapPart> parts, const ServicePart& servic
   for (const std::unique_ptr<Patient>& host : hosts_) host->call.reset();  // agents end with their streams
 }
 
-void Doctor::askService(Patient& host, const ServiceLine& line) {
+void Doctor::askService(Patient& host) {
   host.phase = "waiting for its agent service's answer";
-  line.describe(options_.hosts.connect_timeout,
-                [this, &host, call = line.call](const Result<rpc::v1::HostDescription>& said) {
-                  if (!said.ok()) return fail(host, explain_(host.findings.name, said.status()));
-                  takeService(said.value(), host.findings);
-                  link(host, call);
-                });
+  host.line.describe(options_.hosts.connect_timeout,
+                     [this, &host](const Result<rpc::v1::HostDescription>& said) {
+                       if (!said.ok()) return fail(host, explain_(host.findings.name, said.status()));
+                       takeService(said.value(), host.findings);
+                       link(host, host.line.call);
+                     });
 }
 
 BootstrapEvents Doctor::eventsFor(const std::vector<int>& hosts) {
@@ -290,8 +292,7 @@ int runDoctor(const Options& options, const model::JobSpec& spec) {
       by_service ? servicePart(options.hosts, spec.hosts.size()) : ServicePart();
   if (!service.ok()) return launcherFailed(service.status());
   sys::setUpForJobs();
-  // Never destroyed: calls that were given up may still post to it.
-  static os::EpollLoop& loop = *new os::EpollLoop;
+  os::EpollLoop loop;
   Doctor doctor(loop, options, spec);
   std::vector<BootstrapPart> parts;
   if (!by_service) parts = partsFor(loop, options.hosts, std::move(*ssh), spec.hosts);

@@ -5,7 +5,6 @@
 
 #include "common/contract/version.h"
 #include "common/rpc/agent_codec.h"
-#include "common/rpc/connect_errors.h"
 #include "poprun/bootstrap/bootstrapper.h"
 
 namespace pop {
@@ -102,7 +101,7 @@ void HostLink::ended(const Status& why) {
   const bool broken = why.code() == Code::kUnavailable && !why_broken_.empty();
   agent_.linkLost(broken     ? unavailable(why_broken_)
                   : why.ok() ? unavailable("the popdist-agent there has ended")
-                             : rpc::explainLoss(why));
+                             : why);
   if (why.code() != Code::kUnavailable || token_.empty() || !end_job_) return over_();
   rpc::v1::EndJobRequest request;
   request.set_job_id(job_id_);

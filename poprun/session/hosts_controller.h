@@ -47,7 +47,7 @@ struct ServiceLine {
 /// Hosts whose agents are reached through the agent service, and how.
 struct ServicePart {
   std::vector<int> hosts;
-  std::function<ServiceLine(Loop& loop, const std::string& host)> dial;
+  std::function<ServiceLine(os::EpollLoop& loop, const std::string& host)> dial;
   /// Why an agent did not answer, from what the call says.
   std::function<Status(const std::string& host, const Status& why)> explain;
 };

@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "poprun/session/service_part.h"
 
-#include <algorithm>
-#include <cstdlib>
-#include <ctime>
-#include <filesystem>
+#include <list>
+#include <memory>
 #include <numeric>
-#include <optional>
 #include <string>
-#include <system_error>
 #include <utility>
-#include <vector>
 
-#include "common/base/text.h"
 #include "common/log/log.h"
 #include "common/rpc/connect_errors.h"
-#include "common/rpc/describe_call.h"
-#include "common/rpc/grpc_agent_call.h"
-#include "common/rpc/tls_channel.h"
+#include "common/rpc/service_call.h"
+#include "common/rpc/tls_context.h"
+#include "common/rpc/user_tls.h"
 
 namespace pop {
 namespace {
@@ -25,69 +19,68 @@ namespace {
 // With a connection of its own to make; the job's end waits for it.
 constexpr std::chrono::milliseconds kEndJobPatience{2000};
 
-// "user-alice" for each user-alice.pem.
-Result<std::vector<std::string>> pairsIn(const std::string& directory) {
-  std::vector<std::string> pairs;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
-    const std::string name = entry.path().filename();
-    if (name.starts_with("user-") && name.ends_with(".pem") && !name.ends_with("-key.pem"))
-      pairs.push_back(name.substr(0, name.size() - 4));
-  }
-  if (error) return errnoStatus("--agent-tls " + directory, error.value());
-  return pairs;
+rpc::v1::ServiceRequest toEnd(rpc::v1::EndJobRequest job) {
+  rpc::v1::ServiceRequest request;
+  *request.mutable_end_job() = std::move(job);
+  return request;
 }
 
-// The user's own pair, else the only one there is.
-Result<std::string> ownPair(const std::string& directory) {
-  POP_ASSIGN_OR_RETURN(std::vector<std::string> pairs, pairsIn(directory));
-  const char* const user = std::getenv("USER");
-  std::string own = "user-" + std::string(user == nullptr ? "" : user);
-  if (std::find(pairs.begin(), pairs.end(), own) != pairs.end()) return own;
-  if (pairs.size() == 1) return std::move(pairs.front());
-  return failedPrecondition("--agent-tls " + directory + ": there is no " + own + ".pem in it, and " +
-                            counted(static_cast<std::int64_t>(pairs.size()), "pair") + " of others");
+rpc::v1::ServiceRequest toDescribe() {
+  rpc::v1::ServiceRequest request;
+  request.mutable_describe();
+  return request;
 }
 
-Result<rpc::TlsFiles> userTls(const std::string& directory) {
-  POP_ASSIGN_OR_RETURN(const std::string pair, ownPair(directory));
-  const std::string base = directory + '/' + pair;
-  return rpc::loadTls({directory + "/ca.pem", base + ".pem", base + "-key.pem"}, rpc::TlsRole::kClient,
-                      std::time(nullptr));
+// How a question ended that a description answers.
+Result<rpc::v1::HostDescription> descriptionIn(const Status& how, const std::string& answer) {
+  POP_RETURN_IF_ERROR(how);
+  rpc::v1::HostDescription description;
+  if (!description.ParseFromString(answer))
+    return Status(Code::kDataLoss, "what it answers is no description");
+  return description;
+}
+
+// Each question lives as long as the line's function that has asked it.
+ServiceLine lineTo(os::EpollLoop& loop, const rpc::ServiceAddress& address) {
+  const auto asked = std::make_shared<std::list<rpc::ServiceQuestion>>();
+  return {
+      .call =
+          [&loop, address](rpc::AgentCall::Events events) {
+            return std::make_unique<rpc::ServiceCall>(loop, address, std::move(events));
+          },
+      .end_job =
+          [&loop, address, asked](rpc::v1::EndJobRequest job, const std::function<void(Status)>& done) {
+            asked->emplace_back(loop, address, toEnd(std::move(job)), kEndJobPatience,
+                                [done](const Status& how, const std::string&) { done(how); });
+          },
+      .describe =
+          [&loop, address, asked](std::chrono::milliseconds patience, const ServiceLine::Described& done) {
+            asked->emplace_back(
+                loop, address, toDescribe(), patience,
+                [done](const Status& how, const std::string& answer) { done(descriptionIn(how, answer)); });
+          }};
 }
 
 }  // namespace
 
 Result<ServicePart> servicePart(const HostsOptions& options, std::size_t num_hosts) {
-  std::optional<rpc::TlsFiles> tls;
+  std::shared_ptr<const rpc::TlsContext> tls;
   if (!options.agent_tls.empty()) {
-    POP_ASSIGN_OR_RETURN(tls, userTls(options.agent_tls));
-    for (const std::string& warning : tls->warnings) log::warning(warning);
+    POP_ASSIGN_OR_RETURN(const rpc::TlsFiles files, rpc::loadUserTls("--agent-tls", options.agent_tls));
+    for (const std::string& warning : files.warnings) log::warning(warning);
+    POP_ASSIGN_OR_RETURN(tls, rpc::TlsContext::make(files, rpc::TlsRole::kClient));
   }
   ServicePart service;
   service.hosts.resize(num_hosts);
   std::iota(service.hosts.begin(), service.hosts.end(), 0);
-  // gRPC tries for longer than the link waits, which has the better words.
+  // Dialling goes on for longer than the link waits, which has the better words.
   service.dial = [tls, port = options.agent_port, patience = options.connect_timeout](
-                     Loop& loop, const std::string& host) {
-    const std::shared_ptr<grpc::Channel> channel = rpc::channelTo(host, port, tls, 2 * patience);
-    return ServiceLine{
-        .call =
-            [&loop, channel](rpc::AgentCall::Events events) {
-              return std::make_unique<rpc::GrpcAgentCall>(loop, channel, std::move(events));
-            },
-        .end_job =
-            [&loop, channel](rpc::v1::EndJobRequest request, std::function<void(Status)> done) {
-              rpc::endJob(loop, channel, std::move(request), kEndJobPatience, std::move(done));
-            },
-        .describe =
-            [&loop, channel](std::chrono::milliseconds wanted, ServiceLine::Described done) {
-              rpc::describeService(loop, channel, wanted, std::move(done));
-            }};
+                     os::EpollLoop& loop, const std::string& host) {
+    return lineTo(loop, {.host = host, .port = port, .tls = tls, .patience = 2 * patience});
   };
-  service.explain = [has_tls = tls.has_value(), port = options.agent_port,
-                     patience = options.connect_timeout](const std::string& host, const Status& why) {
-    return rpc::explainNoAnswer({host, port, has_tls, patience}, why);
+  service.explain = [port = options.agent_port, patience = options.connect_timeout](const std::string& host,
+                                                                                    const Status& why) {
+    return rpc::explainNoAnswer({host, port, patience}, why);
   };
   return service;
 }

@@ -35,7 +35,7 @@ FORBIDDEN = [
     ("libpopdist/src/context/context.cpp", "<zlib.h>", "libpopdist/src/io/*"),
     ("libpopdist/src/pod/device/device.cpp", "<Eigen/Dense>", "examples/*"),
     ("common/sys/fd.h", "<gtest/gtest.h>", "tests/*"),
-    ("agent/keeper/spawn.cpp", "<grpcpp/grpcpp.h>", "common/rpc/*"),
+    ("agent/keeper/spawn.cpp", "<grpcpp/grpcpp.h>", "libpopdist/backends/grpc/*"),
     ("agent/keeper/spawn.cpp", "<curl/curl.h>", "is in no table"),
     # pure code does no I/O
     ("popdistd/controller/job.h", "<thread>", "popdistd/controller is pure"),

@@ -9,19 +9,20 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// What s_client says of a server that closes the connection in the middle of the handshake.
-constexpr const char* kHungUp = "unexpected eof while reading";
+// What s_client says of a server that ends the handshake, and says why.
+constexpr const char* kRefused = "SSL alert number";
 
 class ServiceRefuses : public ServiceTest {
  protected:
   ServiceRefuses() : ServiceTest(1) {}
 
-  // What s_client says when it connects with `options`; the certificate's pair is alice's.
-  std::string dialled(const std::string& options) const {
+  // What s_client says when it connects with `options`; the certificate's pair is alice's. `protocol`: by
+  // ALPN, empty: none.
+  std::string dialled(const std::string& options, const std::string& protocol = "popdist-agent/1") const {
     const std::string pair = " -cert " + tlsOf("alice") + "/user-alice.pem -key " + tlsOf("alice") +
                              "/user-alice-key.pem -CAfile " + tls() + "/ca.pem ";
     return output("openssl s_client -connect " + hosts.address(0) + ":" + std::to_string(kServicePort) +
-                  pair + options + " -alpn h2 </dev/null 2>&1");
+                  pair + options + (protocol.empty() ? "" : " -alpn " + protocol) + " </dev/null 2>&1");
   }
   static std::string output(const std::string& command) {
     std::string text;
@@ -37,7 +38,7 @@ class ServiceRefuses : public ServiceTest {
     EXPECT_EQ(output.exit_code, 1) << output.text;
     return output.text;
   }
-  // What alice's job, which is refused, says; nothing has run, and gRPC has not said a word of its own.
+  // What alice's job, which is refused, says; nothing has run, and nobody else has said a word.
   std::string refusalOf(const PoprunSetup& setup) const {
     const Outcome outcome = run(setup);
     EXPECT_EQ(outcome.exit_code, 125);
@@ -65,31 +66,46 @@ TEST_F(ServiceRefuses, AUserOfAnotherAuthority) {
   EXPECT_THAT(refusalOf(jobOf("alice", {"id"})),
               HasSubstr(where() + "its certificate is not signed by the ca.pem of --agent-tls"));
   // A client that does not care with whom it speaks fares no better.
-  EXPECT_THAT(
-      output(
-          "printf 'PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n' | openssl s_client -quiet -alpn h2 -connect " +
-          hosts.address(0) + ":" + std::to_string(kServicePort) + " -cert " + tlsOf("alice") +
-          "/user-alice.pem -key " + tlsOf("alice") + "/user-alice-key.pem 2>&1"),
-      HasSubstr(kHungUp));
+  EXPECT_THAT(output("sleep 1 | openssl s_client -quiet -alpn popdist-agent/1 -connect " + hosts.address(0) +
+                     ":" + std::to_string(kServicePort) + " -cert " + tlsOf("alice") +
+                     "/user-alice.pem -key " + tlsOf("alice") + "/user-alice-key.pem 2>&1"),
+              HasSubstr(kRefused));
 }
 
 TEST_F(ServiceRefuses, AHostsCertificateAsAUsers) {
   writeUsers(0, "h0 = nobody\n");  // even where a user has the host's name
   serve(0);
-  EXPECT_THAT(dialled("-tls1_2"), Not(HasSubstr(kHungUp)));
+  EXPECT_THAT(dialled("-tls1_2"), Not(HasSubstr(kRefused)));
   const std::string directory = tlsOf("alice");
   for (const char* end : {".pem", "-key.pem"})
     std::filesystem::copy_file(tls() + "/host-h0" + end, directory + "/user-alice" + end,
                                std::filesystem::copy_options::overwrite_existing);
   EXPECT_THAT(run(jobOf("alice", {"id"})).err, HasSubstr("is not a user's certificate"));
-  EXPECT_THAT(dialled("-tls1_2"), HasSubstr(kHungUp));
+  EXPECT_THAT(dialled("-tls1_2"), HasSubstr(kRefused));
 }
 
 TEST_F(ServiceRefuses, TlsThatIsTooOld) {
   serve(0);
-  EXPECT_THAT(dialled("-tls1_1 -cipher DEFAULT@SECLEVEL=0"), HasSubstr(kHungUp));
-  EXPECT_THAT(dialled("-tls1_2"), AllOf(HasSubstr("Verify return code: 0 (ok)"), Not(HasSubstr(kHungUp))));
-  EXPECT_THAT(dialled("-tls1_3"), AllOf(HasSubstr("Verify return code: 0 (ok)"), Not(HasSubstr(kHungUp))));
+  EXPECT_THAT(dialled("-tls1_1 -cipher DEFAULT@SECLEVEL=0"), HasSubstr(kRefused));
+  EXPECT_THAT(dialled("-tls1_2"), AllOf(HasSubstr("Verify return code: 0 (ok)"), Not(HasSubstr(kRefused))));
+  EXPECT_THAT(dialled("-tls1_3"), AllOf(HasSubstr("Verify return code: 0 (ok)"), Not(HasSubstr(kRefused))));
+}
+
+TEST_F(ServiceRefuses, WhatSpeaksAnotherProtocol) {
+  serve(0);
+  EXPECT_THAT(dialled("", "h2"), HasSubstr("alert no application protocol"));
+  dialled("", "");
+  EXPECT_TRUE(waitForLog(0, "TLS has failed: no application protocol")) << logOf(0);
+}
+
+// A host of the same authority is not enough.
+TEST_F(ServiceRefuses, ToTakeAnotherServiceForTheAgents) {
+  const std::string port = std::to_string(kServicePort);
+  hosts.run(0, "openssl s_server -www -accept " + port +
+                   " -cert /tmp/tls/host.pem -key /tmp/tls/host-key.pem >/dev/null 2>&1 </dev/null &");
+  ASSERT_TRUE(waitUntil([&] { return !hosts.run(0, "ss -Hltn sport = " + port).text.empty(); }, kPatience));
+  EXPECT_THAT(run(jobOf("alice", {"id"})).err,
+              HasSubstr(where() + "what listens there is no agent service of this version"));
 }
 
 TEST_F(ServiceRefuses, WhoIsNotInTheUsersFile) {

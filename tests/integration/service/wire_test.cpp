@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The agent service as clients see it that are not poprun: with tokens, wrong numbers, another version.
-#include <grpcpp/generic/generic_stub.h>
-#include <grpcpp/grpcpp.h>
-
 #include <ctime>
-#include <vector>
+#include <optional>
 
 #include "common/contract/version.h"
 #include "common/os/epoll_loop.h"
-#include "common/rpc/grpc_agent_call.h"
-#include "common/rpc/tls_channel.h"
+#include "common/rpc/service_call.h"
+#include "common/rpc/tls_context.h"
 #include "tests/integration/service/service_fixture.h"
 #include "tests/testing/run_until.h"
 
@@ -26,28 +23,28 @@ class ServiceWire : public ServiceTest {
 
   // One Run call of a user, and what comes of it.
   struct Client {
-    std::shared_ptr<grpc::Channel> channel;
     std::optional<rpc::v1::Welcome> welcome;
     std::optional<Status> ended;
     std::unique_ptr<rpc::AgentCall> call;
   };
 
-  std::shared_ptr<grpc::Channel> channelOf(const std::string& user) const {
+  rpc::ServiceAddress serviceAsSeenBy(const std::string& user) const {
     const std::string base = tlsOf(user) + "/user-" + user;
     const Result<rpc::TlsFiles> files =
         rpc::loadTls({tlsOf(user) + "/ca.pem", base + ".pem", base + "-key.pem"}, rpc::TlsRole::kClient,
                      std::time(nullptr));
     EXPECT_TRUE(files.ok()) << files.status().message();
-    return rpc::channelTo(hosts.address(0), kServicePort, files.value(), Milliseconds(5000));
+    return {.host = hosts.address(0),
+            .port = kServicePort,
+            .tls = rpc::TlsContext::make(files.value(), rpc::TlsRole::kClient).value()};
   }
 
   std::unique_ptr<Client> start(const std::string& job_id,
                                 std::uint32_t protocol = contract::kAgentProtocol) {
     auto client = std::make_unique<Client>();
     Client& made = *client;
-    made.channel = channelOf("alice");
-    made.call = std::make_unique<rpc::GrpcAgentCall>(
-        loop_, made.channel,
+    made.call = std::make_unique<rpc::ServiceCall>(
+        loop_, serviceAsSeenBy("alice"),
         rpc::AgentCall::Events{.report =
                                    [&made](const rpc::v1::Report& report) {
                                      if (report.has_welcome()) made.welcome = report.welcome();
@@ -65,53 +62,46 @@ class ServiceWire : public ServiceTest {
     return client;
   }
 
-  Status endJob(const std::string& user, const std::string& job_id, const std::string& token) {
-    rpc::v1::EndJobRequest request;
-    request.set_job_id(job_id);
-    request.set_token(token);
+  Status ask(const std::string& user, const rpc::v1::ServiceRequest& request) {
     std::optional<Status> outcome;
-    rpc::endJob(loop_, channelOf(user), std::move(request), Milliseconds(5000),
-                [&outcome](const Status& status) { outcome = status; });
+    const rpc::ServiceQuestion question(loop_, serviceAsSeenBy(user), request, Milliseconds(5000),
+                                        [&outcome](const Status& how, const std::string&) { outcome = how; });
     runUntil(loop_, [&outcome] { return outcome.has_value(); });
     return *outcome;
   }
 
-  // grpc.health.v1.Health/Check of the whole server: its answer's bytes, or an error's words.
-  std::string healthAskedBy(const std::string& user) {
-    grpc::GenericStub stub(channelOf(user));
-    grpc::ClientContext context;
-    const grpc::Slice nothing;  // no service named: all of the server
-    const grpc::ByteBuffer request(&nothing, 1);
-    grpc::ByteBuffer reply;
-    std::optional<grpc::Status> outcome;
-    stub.UnaryCall(&context, "/grpc.health.v1.Health/Check", {}, &request, &reply,
-                   [this, &outcome](const grpc::Status& status) {
-                     loop_.post([&outcome, status] { outcome = status; });
-                   });
-    runUntil(loop_, [&outcome] { return outcome.has_value(); });
-    if (!outcome->ok()) return outcome->error_message();
-    std::vector<grpc::Slice> slices;
-    EXPECT_TRUE(reply.Dump(&slices).ok());
-    std::string bytes;
-    for (const grpc::Slice& slice : slices)
-      bytes.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
-    return bytes;
+  Status endJob(const std::string& user, const std::string& job_id, const std::string& token) {
+    rpc::v1::ServiceRequest request;
+    request.mutable_end_job()->set_job_id(job_id);
+    request.mutable_end_job()->set_token(token);
+    return ask(user, request);
+  }
+
+  Status health(const std::string& user) {
+    rpc::v1::ServiceRequest request;
+    request.mutable_check_health();
+    return ask(user, request);
   }
 
   os::EpollLoop loop_;
 };
 
-// HealthCheckResponse: field 1, status.
-const std::string kHealthy = "\x08\x01";
-const std::string kNotServing = "\x08\x02";
-
 TEST_F(ServiceWire, AnswersHealthChecks) {
   serve(0);
-  EXPECT_EQ(healthAskedBy("alice"), kHealthy);
-  EXPECT_EQ(healthAskedBy("eve"), kHealthy) << "who has a certificate may ask, even one who may run nothing";
+  EXPECT_TRUE(health("alice").ok());
+  EXPECT_TRUE(health("eve").ok()) << "who has a certificate may ask, even one who may run nothing";
   makeCertificates(tls() + "2");
   giveTo("eve", tls() + "2");
-  EXPECT_THAT(healthAskedBy("eve"), HasSubstr("andshake"));
+  EXPECT_EQ(health("eve").code(), Code::kUnavailable);
+}
+
+TEST_F(ServiceWire, IsAskedForItsHealthByACommand) {
+  const std::string command = POP_BIN_DIR "/popdist-agent health --address " + hosts.address(0) + ":" +
+                              std::to_string(kServicePort) + " --tls ";
+  EXPECT_NE(std::system((command + tlsOf("alice") + " 2>/dev/null").c_str()), 0) << "nobody listens";
+  serve(0);
+  EXPECT_EQ(std::system((command + tlsOf("alice")).c_str()), 0);
+  EXPECT_NE(std::system((command + tls() + "/nowhere 2>/dev/null").c_str()), 0);
 }
 
 // A job whose agent stands still keeps a service that was told to end for some seconds.
@@ -121,7 +111,7 @@ TEST_F(ServiceWire, IsNotHealthyOnceItIsBeingStopped) {
   ASSERT_TRUE(job->welcome);
   ASSERT_EQ(hosts.run(0, "kill -STOP " + std::to_string(job->welcome->pid())).exit_code, 0);
   signalService(0, "TERM");
-  EXPECT_TRUE(waitUntil([&] { return healthAskedBy("alice") == kNotServing; }, kPatience));
+  EXPECT_TRUE(waitUntil([&] { return health("alice").code() == Code::kUnavailable; }, kPatience));
 }
 
 TEST_F(ServiceWire, EndsAJobForWhoHasItsTokenAndTheCertificate) {

@@ -13,11 +13,11 @@
 
 #include "common/os/epoll_loop.h"
 #include "common/rpc/agent_server.h"
-#include "common/rpc/grpc_agent_call.h"
+#include "common/rpc/service_call.h"
 #include "common/rpc/stream_call.h"
-#include "common/rpc/tls_channel.h"
 #include "common/sys/unix_socket.h"
 #include "tests/testing/run_until.h"
+#include "tests/testing/test_pairs.h"
 
 namespace pop::rpc {
 namespace {
@@ -46,29 +46,31 @@ class Wire {
 
 using Accept = std::function<void(std::shared_ptr<RunCall>)>;
 
-class GrpcWire final : public Wire {
+class ServiceWire final : public Wire {
  public:
-  GrpcWire(os::EpollLoop& loop, const Accept& accept)
+  ServiceWire(os::EpollLoop& loop, const Accept& accept, bool has_tls)
       : loop_(loop),
-        server_(loop, {.run = [accept](std::shared_ptr<ServedCall> call) { accept(std::move(call)); },
-                       .describe = [](const std::string&) -> Result<v1::HostDescription> {
-                         return Status(Code::kUnimplemented, "not here");
-                       },
-                       .end_job =
-                           [](const std::string&, const v1::EndJobRequest&) {
-                             return Status(Code::kUnimplemented, "not here");
-                           }}),
-        port_(server_.listenAt("127.0.0.1:0", withoutTls()).value()) {}
+        server_(loop, {.run =
+                           [accept](std::shared_ptr<ServedCall> call) {
+                             call->trust();
+                             accept(std::move(call));
+                           },
+                       .describe = nullptr,
+                       .end_job = nullptr,
+                       .note = nullptr}) {
+    const auto pairs = has_tls ? std::optional<testing::TestPairs>(std::in_place) : std::nullopt;
+    address_ = {.host = "127.0.0.1", .tls = pairs ? pairs->client() : nullptr};
+    address_.port = server_.listenAt("127.0.0.1", 0, pairs ? pairs->server() : nullptr).value();
+  }
 
   std::unique_ptr<AgentCall> call(AgentCall::Events events) override {
-    const auto channel = channelTo("127.0.0.1", port_, std::nullopt, std::chrono::seconds(5));
-    return std::make_unique<GrpcAgentCall>(loop_, channel, std::move(events));
+    return std::make_unique<ServiceCall>(loop_, address_, std::move(events));
   }
 
  private:
   os::EpollLoop& loop_;
   AgentServer server_;
-  const int port_;
+  ServiceAddress address_;
 };
 
 class StreamWire final : public Wire {
@@ -95,10 +97,10 @@ class CallTest : public ::testing::TestWithParam<std::string> {
  protected:
   CallTest() {
     const Accept accept = [this](std::shared_ptr<RunCall> call) { accepted(std::move(call)); };
-    if (GetParam() == "grpc")
-      wire_ = std::make_unique<GrpcWire>(loop_, accept);
-    else
+    if (GetParam() == "stream")
       wire_ = std::make_unique<StreamWire>(loop_, accept);
+    else
+      wire_ = std::make_unique<ServiceWire>(loop_, accept, GetParam() == "tls");
     call_ = wire_->call({.report = [this](const v1::Report& report) { reports_.push_back(report.number()); },
                          .ended = [this](const Status& status) { ended_ = status; }});
   }
@@ -119,7 +121,7 @@ class CallTest : public ::testing::TestWithParam<std::string> {
   std::unique_ptr<AgentCall> call_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Over, CallTest, ::testing::Values("grpc", "stream"),
+INSTANTIATE_TEST_SUITE_P(Over, CallTest, ::testing::Values("stream", "service", "tls"),
                          [](const auto& wire) { return wire.param; });
 
 TEST_P(CallTest, CarriesMessagesBothWaysInOrder) {

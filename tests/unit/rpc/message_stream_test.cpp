@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <optional>
 #include <random>
@@ -74,6 +75,30 @@ TEST_F(StreamTest, KeepsWhatThePipeDoesNotTakeAtOnce) {
   const auto to = reader();
   runUntil(loop_, [this] { return inputs_.size() == 2; });
   EXPECT_THAT(inputs_, ElementsAre(large, "last"));
+}
+
+TEST_F(StreamTest, WritesTheFirstOfATurnAtOnceAndTheOthersTogether) {
+  const auto from = writer();
+  std::array<char, 4096> bytes{};
+  const auto arrived = [&] { return ::read(down_.read_end.get(), bytes.data(), bytes.size()); };
+  from->send(input("a"));
+  const ssize_t one = arrived();
+  EXPECT_GT(one, 0);
+  from->send(input("b"));
+  from->send(input("c"));
+  EXPECT_LT(arrived(), 0) << "in the same turn";
+  testing::runIdle(loop_);
+  EXPECT_EQ(arrived(), 2 * one);
+}
+
+TEST_F(StreamTest, ThatGoesLeavesNothingUnsaid) {
+  auto from = writer();
+  from->send(input("a"));
+  from->send(input("b"));
+  from.reset();
+  const auto to = reader();
+  runUntil(loop_, [this] { return ended_.has_value(); });
+  EXPECT_THAT(inputs_, ElementsAre("a", "b"));
 }
 
 TEST_F(StreamTest, FlushesWithoutTheLoop) {

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/os/tcp.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace pop::os {
+namespace {
+
+constexpr int kBacklog = 1024;
+
+// A name of this host, at the start of a service.
+constexpr int kLookupPatienceMs = 10000;
+
+void setOption(int socket, int level, int option, int value) {
+  ::setsockopt(socket, level, option, &value, sizeof(value));
+}
+
+int errorOf(int socket) {
+  int error = 0;
+  socklen_t bytes = sizeof(error);
+  return ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &bytes) == 0 ? error : errno;
+}
+
+int portOf(int socket) {
+  Address own;
+  own.bytes = sizeof(own.storage);
+  ::getsockname(socket, reinterpret_cast<sockaddr*>(&own.storage), &own.bytes);
+  const in_port_t port = own.storage.ss_family == AF_INET6
+                             ? reinterpret_cast<const sockaddr_in6*>(&own.storage)->sin6_port
+                             : reinterpret_cast<const sockaddr_in*>(&own.storage)->sin_port;
+  return ntohs(port);
+}
+
+}  // namespace
+
+TcpDial::TcpDial(EpollLoop& loop, const std::string& host, int port, std::chrono::milliseconds patience,
+                 std::function<void(Dialled)> done)
+    : loop_(loop), patience_(patience), done_(std::move(done)), lookup_(host, port) {
+  if (lookup_.event() < 0) {
+    begin();
+    return;
+  }
+  loop_.watchReadable(lookup_.event(), [this] {
+    dropTimer();
+    loop_.unwatch(lookup_.event());
+    begin();
+  });
+  timer_ = loop_.postAfter(patience_, [this] { finish({.error_number = ETIMEDOUT}); });
+}
+
+TcpDial::~TcpDial() {
+  dropTimer();
+  if (lookup_.event() >= 0) loop_.unwatch(lookup_.event());
+  if (socket_.valid()) loop_.unwatch(socket_.get());
+}
+
+void TcpDial::dropTimer() {
+  if (timer_) loop_.cancel(*std::exchange(timer_, std::nullopt));
+}
+
+void TcpDial::begin() {
+  Result<std::vector<Address>> found = lookup_.addresses();
+  if (!found.ok()) return finish({.lookup = found.status()});
+  addresses_ = std::move(*found);
+  tryNext();
+}
+
+void TcpDial::tryNext() {
+  const Address& address = addresses_.at(next_++);
+  socket_ = sys::Fd(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket_.valid()) return giveUp(errno);
+  setOption(socket_.get(), IPPROTO_TCP, TCP_NODELAY, 1);
+  if (::connect(socket_.get(), address.get(), address.bytes) != 0 && errno != EINPROGRESS)
+    return giveUp(errno);
+  loop_.watchWritable(socket_.get(), [this] { settle(); });
+  timer_ = loop_.postAfter(patience_ / static_cast<int>(addresses_.size()), [this] { giveUp(ETIMEDOUT); });
+}
+
+void TcpDial::settle() {
+  dropTimer();
+  if (const int error = errorOf(socket_.get()); error != 0) return giveUp(error);
+  loop_.unwatch(socket_.get());
+  done_({.socket = std::move(socket_)});
+}
+
+void TcpDial::giveUp(int error_number) {
+  timer_.reset();
+  if (socket_.valid()) loop_.unwatch(socket_.get());
+  socket_.reset();
+  next_ < addresses_.size() ? tryNext() : finish({.error_number = error_number});
+}
+
+// From the loop: who dials may not have stored this object yet.
+void TcpDial::finish(Dialled dialled) {
+  const auto outcome = std::make_shared<Dialled>(std::move(dialled));
+  timer_ = loop_.postAfter({}, [this, outcome] {
+    timer_.reset();
+    done_(std::move(*outcome));
+  });
+}
+
+Result<Listener> listenAt(const std::string& address, int port) {
+  const NameLookup lookup(address, port);
+  if (pollfd known{lookup.event(), POLLIN, 0}; known.fd >= 0) ::poll(&known, 1, kLookupPatienceMs);
+  POP_ASSIGN_OR_RETURN(const std::vector<Address> addresses, lookup.addresses());
+  const Address& own = addresses.front();
+  Listener listener{
+      .socket = sys::Fd(::socket(own.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0))};
+  const int socket = listener.socket.get();
+  if (!listener.socket.valid()) return errnoStatus("listening at " + address, errno);
+  setOption(socket, SOL_SOCKET, SO_REUSEADDR, 1);
+  if (own.storage.ss_family == AF_INET6) setOption(socket, IPPROTO_IPV6, IPV6_V6ONLY, 0);
+  if (::bind(socket, own.get(), own.bytes) != 0 || ::listen(socket, kBacklog) != 0)
+    return errnoStatus("listening at " + address, errno);
+  listener.port = portOf(socket);
+  return listener;
+}
+
+Visitor acceptVisitor(int listener) {
+  Address peer;
+  peer.bytes = sizeof(peer.storage);
+  Visitor visitor{.socket = sys::Fd(::accept4(listener, reinterpret_cast<sockaddr*>(&peer.storage),
+                                              &peer.bytes, SOCK_CLOEXEC | SOCK_NONBLOCK))};
+  if (!visitor.socket.valid()) {
+    // One that has gone again while it waited is none.
+    const bool none = errno == EAGAIN || errno == EINTR || errno == ECONNABORTED;
+    visitor.error_number = none ? 0 : errno;
+    return visitor;
+  }
+  setOption(visitor.socket.get(), IPPROTO_TCP, TCP_NODELAY, 1);
+  visitor.address = numeric(peer);
+  return visitor;
+}
+
+}  // namespace pop::os

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// TCP on the loop: connections to hosts by name, and from whoever comes. All sockets are non-blocking and
+// send small writes at once.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/status.h"
+#include "common/os/epoll_loop.h"
+#include "common/os/name_lookup.h"
+#include "common/sys/fd.h"
+
+namespace pop::os {
+
+/// What came of dialling.
+struct Dialled {
+  sys::Fd socket;        ///< connected; invalid: it failed
+  Status lookup;         ///< why the name has no addresses
+  int error_number = 0;  ///< else: why the last of them could not be connected to
+};
+
+/// Connects to one of a host's addresses.
+class TcpDial {
+ public:
+  /// `done`, once, from the loop, within `patience`, of which each address has its share: one that nobody
+  /// answers at must not use it up. Not after the dial was destroyed.
+  TcpDial(EpollLoop& loop, const std::string& host, int port, std::chrono::milliseconds patience,
+          std::function<void(Dialled)> done);
+  ~TcpDial();
+  TcpDial(const TcpDial&) = delete;
+  TcpDial& operator=(const TcpDial&) = delete;
+
+ private:
+  void begin();
+  void tryNext();
+  void settle();
+  void giveUp(int error_number);
+  void finish(Dialled dialled);
+  void dropTimer();
+
+  EpollLoop& loop_;
+  const std::chrono::milliseconds patience_;
+  const std::function<void(Dialled)> done_;
+  NameLookup lookup_;
+  std::vector<Address> addresses_;
+  std::size_t next_ = 0;
+  sys::Fd socket_;
+  std::optional<TimerId> timer_;
+};
+
+/// Listens at `address`, numeric or a name of this host; "::" takes IPv4 as well. A port of 0 is replaced by
+/// one that the kernel chooses.
+struct Listener {
+  sys::Fd socket;
+  int port = 0;
+};
+Result<Listener> listenAt(const std::string& address, int port);
+
+/// A connection that waits at a listener.
+struct Visitor {
+  sys::Fd socket;  ///< invalid: there is none
+  std::string address;
+  int error_number = 0;  ///< why none could be taken, although one may wait: no descriptors, for one
+};
+Visitor acceptVisitor(int listener);
+
+}  // namespace pop::os

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job's conversation as the agent service has it.
+#pragma once
+
+#include <string>
+
+#include "common/base/status.h"
+#include "common/rpc/agent_call.h"
+
+namespace pop::rpc {
+
+/// The agent's side of a call that came over the network. The thread of the loop alone.
+class ServedCall : public RunCall {
+ public:
+  virtual std::string peerAddress() const = 0;  ///< numeric
+  virtual std::string peerName() const = 0;     ///< the user of the client's certificate; empty without TLS
+
+  /// Its user may run this job: from now on its messages may be of any size, and it may be silent for as long
+  /// as it likes.
+  virtual void trust() = 0;
+};
+
+}  // namespace pop::rpc

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/rpc/served_connection.h"
+
+#include <google/protobuf/message_lite.h>
+
+#include <limits>
+#include <utility>
+
+namespace pop::rpc {
+
+ServedConnection::ServedConnection(os::EpollLoop& loop, sys::Fd socket, std::string address,
+                                   std::unique_ptr<TlsCipher> cipher, const Limits& limits, Events events)
+    : loop_(loop),
+      address_(std::move(address)),
+      limits_(limits),
+      events_(std::move(events)),
+      cipher_(cipher.get()),
+      stream_(loop, std::move(socket), {},
+              {.message = [this](const std::string& message) { receive(message); },
+               .ended = [this](const Status& how) { ended(how); }},
+              std::move(cipher)) {
+  stream_.setMostBytes(limits_.most_bytes);
+  wait(limits_.patience, {Code::kDeadlineExceeded, "it has not said in time what it wants"});
+}
+
+ServedConnection::~ServedConnection() {
+  stopWaiting();
+}
+
+void ServedConnection::receive(const std::string& message) {
+  if (finished_) return;
+  if (!std::exchange(asked_, true)) return takeRequest(message);
+  v1::Command command;
+  command.ParseFromString(message) ? inbox_.receive(std::move(command)) : inbox_.close();
+}
+
+void ServedConnection::takeRequest(const std::string& message) {
+  v1::ServiceRequest request;
+  if (!request.ParseFromString(message)) return finish({Code::kDataLoss, "what it sends is no request"});
+  if (cipher_ != nullptr) {
+    Result<std::string> user = cipher_->peerUser();
+    if (!user.ok()) {
+      refused_ = user.status();
+      return finish(refused_);
+    }
+    name_ = std::move(*user);
+  }
+  events_.request(request);
+}
+
+void ServedConnection::trust() {
+  trusted_ = true;
+  stopWaiting();
+  stream_.setMostBytes(std::numeric_limits<std::size_t>::max());
+}
+
+// The client closes the connection when it has read the end. One that does not would keep it for ever; if it
+// were closed while something of the client's is still on its way, the end would be lost.
+void ServedConnection::finish(Status status) {
+  if (std::exchange(finished_, true)) return;
+  stream_.end(status);
+  const bool nothing_comes = client_done_ && stream_.flushed();
+  wait(nothing_comes ? std::chrono::milliseconds(0) : limits_.last_words, {});
+}
+
+void ServedConnection::ended(const Status& how) {
+  client_done_ = true;
+  inbox_.close();
+  if (how.ok()) return;
+  // What is no message is answered: whoever has mistaken this port for another's learns of it.
+  if (!stream_.wasClosed() && !finished_) stream_.end(how);
+  drop(how);
+}
+
+void ServedConnection::drop(const Status& why) {
+  stopWaiting();
+  if (!std::exchange(over_, true)) events_.over(finished_ ? refused_ : why);
+}
+
+void ServedConnection::wait(std::chrono::milliseconds patience, const Status& then) {
+  stopWaiting();
+  timer_ = loop_.postAfter(patience, [this, then] {
+    timer_.reset();
+    stream_.end(then);
+    inbox_.close();
+    drop(then);
+  });
+}
+
+void ServedConnection::stopWaiting() {
+  if (timer_) loop_.cancel(*std::exchange(timer_, std::nullopt));
+}
+
+}  // namespace pop::rpc

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/rpc/service_call.h"
+
+#include <utility>
+
+namespace pop::rpc {
+namespace {
+
+v1::ServiceRequest toRun() {
+  v1::ServiceRequest request;
+  request.mutable_run();
+  return request;
+}
+
+}  // namespace
+
+ServiceCall::ServiceCall(os::EpollLoop& loop, ServiceAddress address, Events events)
+    : events_(std::move(events)),
+      stream_(loop, std::move(address), toRun(),
+              {.message = [this](const std::string& message) { receive(message); },
+               .ended = [this](Status how) { end(std::move(how)); }}) {}
+
+void ServiceCall::receive(const std::string& message) {
+  if (over_) return;
+  v1::Report report;
+  if (!report.ParseFromString(message)) return end({Code::kDataLoss, "what it sends is no report"});
+  events_.report(std::move(report));
+}
+
+void ServiceCall::end(Status how) {
+  if (std::exchange(over_, true)) return;
+  events_.ended(std::move(how));
+}
+
+ServiceQuestion::ServiceQuestion(os::EpollLoop& loop, ServiceAddress address,
+                                 const v1::ServiceRequest& request, std::chrono::milliseconds patience,
+                                 Done done)
+    : loop_(loop),
+      done_(std::move(done)),
+      patience_(loop.postAfter(patience,
+                               [this] {
+                                 end({Code::kDeadlineExceeded, "no answer"});
+                               })),
+      stream_(loop, std::move(address), request,
+              {.message = [this](const std::string& message) { answer_ = message; },
+               .ended = [this](const Status& how) { end(how); }}) {}
+
+ServiceQuestion::~ServiceQuestion() {
+  loop_.cancel(patience_);
+}
+
+void ServiceQuestion::end(const Status& how) {
+  if (std::exchange(over_, true)) return;
+  loop_.cancel(patience_);
+  done_(how, answer_);
+}
+
+}  // namespace pop::rpc

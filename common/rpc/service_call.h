@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is asked of an agent service: to run a job, and questions that have one answer.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "common/rpc/agent_call.h"
+#include "common/rpc/service_stream.h"
+
+namespace pop::rpc {
+
+/// The controller's side of a job's conversation.
+class ServiceCall final : public AgentCall {
+ public:
+  ServiceCall(os::EpollLoop& loop, ServiceAddress address, Events events);
+
+  void send(v1::Command command) override { stream_.send(command); }
+  void close() override { stream_.close(); }
+
+ private:
+  void receive(const std::string& message);
+  void end(Status how);
+
+  const Events events_;
+  bool over_ = false;
+  ServiceStream stream_;
+};
+
+/// A question on a connection of its own. Destroying it gives the question up.
+class ServiceQuestion {
+ public:
+  /// `answer`: the bytes of the message that is the answer, empty where there is none.
+  using Done = std::function<void(const Status& how, const std::string& answer)>;
+
+  /// `done`, once, from the loop, within `patience`: kDeadlineExceeded when that is over.
+  ServiceQuestion(os::EpollLoop& loop, ServiceAddress address, const v1::ServiceRequest& request,
+                  std::chrono::milliseconds patience, Done done);
+  ~ServiceQuestion();
+  ServiceQuestion(const ServiceQuestion&) = delete;
+  ServiceQuestion& operator=(const ServiceQuestion&) = delete;
+
+ private:
+  void end(const Status& how);
+
+  os::EpollLoop& loop_;
+  const Done done_;
+  std::string answer_;
+  bool over_ = false;
+  TimerId patience_;
+  ServiceStream stream_;
+};
+
+}  // namespace pop::rpc

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/rpc/tls_context.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/base/check.h"
+#include "common/rpc/tls_objects.h"
+#include "common/rpc/tls_session.h"
+
+namespace pop::rpc {
+namespace {
+
+using namespace openssl;
+
+// As ALPN has it: a length before the name.
+constexpr std::string_view kProtocol = "\x0fpopdist-agent/1";
+
+// SHA-256 before SHA-384: keys are derived with it, ten times in a handshake.
+constexpr const char* kCipherSuites =
+    "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
+constexpr const char* kOlderCipherSuites = "ECDHE+AESGCM:ECDHE+CHACHA20";  // of TLS 1.2
+constexpr const char* kGroups = "X25519:P-256:P-384";
+
+// Far more than a certificate and those above it need: whoever connects can make us keep so much.
+constexpr long kMostCertificateBytes = 16 << 10;
+
+int chooseProtocol(SSL*, const unsigned char** chosen, unsigned char* chosen_bytes,
+                   const unsigned char* offered, unsigned int offered_bytes, void*) {
+  const std::string_view list(reinterpret_cast<const char*>(offered), offered_bytes);
+  for (std::size_t at = 0; at < list.size(); at += 1U + static_cast<unsigned char>(list[at])) {
+    if (!list.substr(at).starts_with(kProtocol)) continue;
+    *chosen = offered + at + 1;
+    *chosen_bytes = offered[at];
+    return SSL_TLSEXT_ERR_OK;
+  }
+  return SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
+bool trust(SSL_CTX* context, const std::vector<Certificate>& authorities) {
+  X509_STORE* const store = SSL_CTX_get_cert_store(context);
+  return !authorities.empty() && std::all_of(authorities.begin(), authorities.end(), [&](const auto& each) {
+    return X509_STORE_add_cert(store, each.get()) == 1;
+  });
+}
+
+bool present(SSL_CTX* context, const TlsObjects& own) {
+  if (own.chain.empty() || !own.key || SSL_CTX_use_certificate(context, own.chain.front().get()) != 1 ||
+      SSL_CTX_use_PrivateKey(context, own.key.get()) != 1)
+    return false;
+  return std::all_of(own.chain.begin() + 1, own.chain.end(),
+                     [&](const auto& each) { return SSL_CTX_add1_chain_cert(context, each.get()) == 1; });
+}
+
+// Sessions are not resumed: a job makes one connection to each host, and the next job may be tomorrow's.
+bool setUp(SSL_CTX* context, TlsRole role) {
+  SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+  // Else our own certificate is verified anew for each connection, in search of others to send with it.
+  SSL_CTX_set_mode(context, SSL_MODE_NO_AUTO_CHAIN);
+  SSL_CTX_set_max_cert_list(context, kMostCertificateBytes);
+  SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
+  if (role == TlsRole::kServer) SSL_CTX_set_alpn_select_cb(context, chooseProtocol, nullptr);
+  const auto* const protocol = reinterpret_cast<const unsigned char*>(kProtocol.data());
+  return SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1 &&
+         SSL_CTX_set_ciphersuites(context, kCipherSuites) == 1 &&
+         SSL_CTX_set_cipher_list(context, kOlderCipherSuites) == 1 &&
+         SSL_CTX_set1_groups_list(context, kGroups) == 1 && SSL_CTX_set_num_tickets(context, 0) == 1 &&
+         SSL_CTX_set_alpn_protos(context, protocol, static_cast<unsigned int>(kProtocol.size())) == 0;
+}
+
+// Only under its alternative names: what the subject says is for people.
+void expectHost(SSL* connection, const std::string& host) {
+  POP_CHECK(!host.empty());  // for OpenSSL, no name is any name
+  X509_VERIFY_PARAM* const expected = SSL_get0_param(connection);
+  X509_VERIFY_PARAM_set_hostflags(expected,
+                                  X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+  if (X509_VERIFY_PARAM_set1_ip_asc(expected, host.c_str()) == 1) return;
+  ERR_clear_error();
+  POP_CHECK(X509_VERIFY_PARAM_set1_host(expected, host.data(), host.size()) == 1);
+}
+
+}  // namespace
+
+struct TlsContext::Impl {
+  Context context;
+
+  std::unique_ptr<TlsCipher::Session> session(bool is_server) const {
+    auto made = std::make_unique<TlsCipher::Session>();
+    made->connection.reset(SSL_new(context.get()));
+    made->arrived = BIO_new(BIO_s_mem());
+    made->outgoing = BIO_new(BIO_s_mem());
+    made->is_server = is_server;
+    POP_CHECK(made->connection && made->arrived != nullptr && made->outgoing != nullptr);
+    SSL_set_bio(made->connection.get(), made->arrived, made->outgoing);
+    is_server ? SSL_set_accept_state(made->connection.get()) : SSL_set_connect_state(made->connection.get());
+    return made;
+  }
+};
+
+TlsContext::TlsContext(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+TlsContext::~TlsContext() = default;
+
+Result<std::shared_ptr<const TlsContext>> TlsContext::make(const TlsFiles& files, TlsRole role) {
+  Context context(SSL_CTX_new(role == TlsRole::kServer ? TLS_server_method() : TLS_client_method()));
+  if (!context || !setUp(context.get(), role)) return failed("setting up TLS");
+  if (!trust(context.get(), files.objects->authorities)) return failed("reading the authority's certificate");
+  if (!present(context.get(), *files.objects)) return failed("reading our certificate and its key");
+  return std::shared_ptr<const TlsContext>(new TlsContext(std::make_unique<Impl>(Impl{std::move(context)})));
+}
+
+std::unique_ptr<TlsCipher> TlsContext::accepted() const {
+  return std::make_unique<TlsCipher>(impl_->session(true));
+}
+
+std::unique_ptr<TlsCipher> TlsContext::connectedTo(const std::string& host) const {
+  std::unique_ptr<TlsCipher::Session> session = impl_->session(false);
+  expectHost(session->connection.get(), host);
+  return std::make_unique<TlsCipher>(std::move(session));
+}
+
+}  // namespace pop::rpc

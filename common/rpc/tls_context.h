@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all TLS connections of a process have in common: versions, key exchanges, our certificate and whom we
+// believe. Made once, since reading keys and certificates is most of what a connection would cost.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "common/base/status.h"
+#include "common/rpc/tls_cipher.h"
+#include "common/rpc/tls_files.h"
+
+namespace pop::rpc {
+
+/// TLS 1.3, or 1.2 with an ephemeral key exchange and AEAD. The other side must show a certificate of the
+/// same authority: a server one of a client, a client one of a server. Both speak the protocol
+/// "popdist-agent/1" (ALPN), or end the connection: what was meant for another service never arrives.
+class TlsContext {
+ public:
+  /// `role`: kServer or kClient.
+  static Result<std::shared_ptr<const TlsContext>> make(const TlsFiles& files, TlsRole role);
+  ~TlsContext();
+  TlsContext(const TlsContext&) = delete;
+  TlsContext& operator=(const TlsContext&) = delete;
+
+  /// For a connection that a client has made.
+  std::unique_ptr<TlsCipher> accepted() const;
+
+  /// For a connection to `host`, a name or a numeric address, which its certificate has to name.
+  std::unique_ptr<TlsCipher> connectedTo(const std::string& host) const;
+
+ private:
+  struct Impl;
+  explicit TlsContext(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace pop::rpc

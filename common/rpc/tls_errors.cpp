@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/rpc/tls_errors.h"
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509_vfy.h>
+
+#include <array>
+#include <string>
+#include <string_view>
+
+namespace pop::rpc {
+namespace {
+
+struct Cause {
+  long number;
+  std::string_view words;
+};
+
+constexpr std::string_view kWrongName =
+    "its certificate is not for this name: use a name that it was made for (init-tls --host), or add this "
+    "one";
+constexpr std::string_view kNotTls = "it does not speak TLS there: is it another service's port?";
+constexpr std::string_view kNotAService =
+    "what listens there is no agent service of this version: is it another service's port?";
+constexpr std::string_view kNotOurs =
+    "it does not accept your certificate (is it a user's, and of the same authority? see its log)";
+
+// What a client finds wrong with the service's certificate.
+constexpr std::array<Cause, 5> kCertificateCauses{{
+    {X509_V_ERR_HOSTNAME_MISMATCH, kWrongName},
+    {X509_V_ERR_IP_ADDRESS_MISMATCH, kWrongName},
+    {X509_V_ERR_CERT_HAS_EXPIRED,
+     "its certificate has expired: its admin makes a new one with popdist-agent init-tls --overwrite"},
+    {X509_V_ERR_CERT_NOT_YET_VALID, "its certificate is not valid yet by this host's clock: set the clock"},
+    {X509_V_ERR_INVALID_PURPOSE, "its certificate is not a host's: its admin makes one with init-tls --host"},
+}};
+
+// What has become of the handshake otherwise. An alert of the service is 1000 and its number.
+constexpr std::array<Cause, 14> kHandshakeCauses{{
+    {SSL_R_WRONG_VERSION_NUMBER, kNotTls},
+    {SSL_R_BAD_RECORD_TYPE, kNotTls},
+    {SSL_R_PACKET_LENGTH_TOO_LONG, kNotTls},
+    {SSL_R_SSLV3_ALERT_BAD_CERTIFICATE, kNotOurs},
+    {SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE, kNotOurs},
+    {SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED, kNotOurs},
+    {SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN, kNotOurs},
+    {SSL_R_TLSV1_ALERT_UNKNOWN_CA, kNotOurs},
+    {SSL_R_TLSV1_ALERT_DECRYPT_ERROR, kNotOurs},
+    {SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED, kNotOurs},
+    {SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED,
+     "by its clock your certificate has expired: set that clock, or ask for a new certificate"},
+    {SSL_R_TLSV1_ALERT_PROTOCOL_VERSION, "it speaks other versions of TLS than 1.2 and 1.3"},
+    {SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL, kNotAService},
+    {SSL_R_NO_APPLICATION_PROTOCOL, kNotAService},
+}};
+
+template <std::size_t kCount>
+std::string_view find(const std::array<Cause, kCount>& causes, long number) {
+  for (const Cause& cause : causes) {
+    if (cause.number == number) return cause.words;
+  }
+  return {};
+}
+
+std::string textOf(int reason) {
+  const char* const text = ERR_reason_error_string(ERR_PACK(ERR_LIB_SSL, 0, reason));
+  return text == nullptr ? "error " + std::to_string(reason) : text;
+}
+
+std::string forClient(const TlsFailure& failure) {
+  if (failure.reason == SSL_R_CERTIFICATE_VERIFY_FAILED) {
+    const std::string_view words = find(kCertificateCauses, failure.verify_result);
+    if (!words.empty()) return std::string(words);
+    return std::string("its certificate is not signed by the ca.pem of --agent-tls (") +
+           X509_verify_cert_error_string(failure.verify_result) + ')';
+  }
+  const std::string_view words = find(kHandshakeCauses, failure.reason);
+  return words.empty() ? "TLS has failed: " + textOf(failure.reason) : std::string(words);
+}
+
+std::string forServer(const TlsFailure& failure) {
+  if (failure.reason == SSL_R_CERTIFICATE_VERIFY_FAILED)
+    return std::string("its certificate is refused: ") + X509_verify_cert_error_string(failure.verify_result);
+  return "TLS has failed: " + textOf(failure.reason);
+}
+
+}  // namespace
+
+Status explainTls(const TlsFailure& failure) {
+  return unavailable(failure.is_server ? forServer(failure) : forClient(failure));
+}
+
+}  // namespace pop::rpc

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why TLS has failed, in words: for a user, whose launcher has made the connection, or for a service's log.
+#pragma once
+
+#include "common/base/status.h"
+
+namespace pop::rpc {
+
+struct TlsFailure {
+  bool is_server = false;
+  int reason = 0;          ///< OpenSSL's (SSL_R_…); those of alerts that have come are among them
+  long verify_result = 0;  ///< of the other side's certificate (X509_V_…)
+};
+
+/// kUnavailable.
+Status explainTls(const TlsFailure& failure);
+
+}  // namespace pop::rpc

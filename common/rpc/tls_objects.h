@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What TLS files hold, as OpenSSL's objects. Included by this folder only.
+#pragma once
+
+#include <vector>
+
+#include "common/rpc/openssl_handles.h"
+#include "common/rpc/tls_files.h"
+
+namespace pop::rpc {
+
+struct TlsObjects {
+  std::vector<openssl::Certificate> authorities;  ///< each is believed
+  std::vector<openssl::Certificate> chain;        ///< ours, and those between it and an authority
+  openssl::Key key;
+};
+
+/// All certificates in `pem`, in order.
+inline std::vector<openssl::Certificate> certificatesIn(const std::string& pem) {
+  const openssl::Bio bio = openssl::reading(pem);
+  std::vector<openssl::Certificate> all;
+  while (openssl::Certificate certificate = openssl::nextCertificate(bio))
+    all.push_back(std::move(certificate));
+  return all;
+}
+
+}  // namespace pop::rpc

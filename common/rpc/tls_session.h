@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// OpenSSL's objects for TLS. Included by this folder only.
+#pragma once
+
+#include <openssl/ssl.h>
+
+#include <memory>
+
+#include "common/rpc/openssl_handles.h"
+#include "common/rpc/tls_cipher.h"
+
+namespace pop::rpc {
+
+namespace openssl {
+using Context = std::unique_ptr<SSL_CTX, Freer<SSL_CTX_free>>;
+using Connection = std::unique_ptr<SSL, Freer<SSL_free>>;
+}  // namespace openssl
+
+struct TlsCipher::Session {
+  openssl::Connection connection;
+  BIO* arrived = nullptr;   ///< the connection's
+  BIO* outgoing = nullptr;  ///< the connection's
+  bool is_server = false;
+};
+
+}  // namespace pop::rpc

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dialling and listening on this host, and what is said when it fails.
+#include "common/os/tcp.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <optional>
+
+#include "tests/testing/run_until.h"
+
+namespace pop::os {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+using testing::runUntil;
+
+class TcpTest : public ::testing::Test {
+ protected:
+  Dialled dial(const std::string& host, int port, std::chrono::milliseconds patience = 10s) {
+    std::optional<Dialled> made;
+    const TcpDial dialling(loop_, host, port, patience, [&](Dialled outcome) { made = std::move(outcome); });
+    EXPECT_FALSE(made.has_value()) << "not from within the constructor";
+    runUntil(loop_, [&] { return made.has_value(); });
+    return std::move(*made);
+  }
+
+  EpollLoop loop_;
+};
+
+TEST_F(TcpTest, ReachesAListenerByAddressAndByName) {
+  const Listener listener = listenAt("127.0.0.1", 0).value();
+  ASSERT_GT(listener.port, 0);
+  // A name may have an address of IPv6 as well, at which nobody listens.
+  for (const char* host : {"127.0.0.1", "localhost"}) {
+    EXPECT_TRUE(dial(host, listener.port).socket.valid()) << host;
+    const Visitor visitor = acceptVisitor(listener.socket.get());
+    EXPECT_TRUE(visitor.socket.valid()) << host;
+    EXPECT_EQ(visitor.address, "127.0.0.1");
+  }
+  EXPECT_FALSE(acceptVisitor(listener.socket.get()).socket.valid());
+}
+
+TEST_F(TcpTest, TellsAnIpv4AddressAsSuchToAListenerOfBoth) {
+  const Result<Listener> listener = listenAt("::", 0);
+  if (!listener.ok()) GTEST_SKIP() << "no IPv6 here: " << listener.status().message();
+  ASSERT_TRUE(dial("127.0.0.1", listener.value().port).socket.valid());
+  EXPECT_EQ(acceptVisitor(listener.value().socket.get()).address, "127.0.0.1");
+}
+
+TEST_F(TcpTest, SaysWhyNobodyCanBeReached) {
+  const int port = listenAt("127.0.0.1", 0).value().port;
+  EXPECT_EQ(dial("127.0.0.1", port).error_number, ECONNREFUSED);
+  EXPECT_THAT(dial("nosuch.invalid", port, 20s).lookup.message(),
+              HasSubstr("looking up its name 'nosuch.invalid'"));
+}
+
+TEST_F(TcpTest, ThatIsGivenUpSaysNothing) {
+  const Listener listener = listenAt("127.0.0.1", 0).value();
+  for (const char* host : {"127.0.0.1", "localhost", "nosuch.invalid"}) {
+    const TcpDial given_up(loop_, host, listener.port, 10s, [](const Dialled&) { ADD_FAILURE(); });
+  }
+  testing::runIdle(loop_);
+}
+
+TEST_F(TcpTest, ListensWhereItMayOnly) {
+  const Listener listener = listenAt("127.0.0.1", 0).value();
+  EXPECT_THAT(listenAt("127.0.0.1", listener.port).status().message(), HasSubstr("Address already in use"));
+  EXPECT_THAT(listenAt("192.0.2.1", 0).status().message(), HasSubstr("192.0.2.1"));
+  EXPECT_FALSE(listenAt("nosuch.invalid", 0).ok());
+}
+
+}  // namespace
+}  // namespace pop::os

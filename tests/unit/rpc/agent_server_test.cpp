@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the agent service's port does with those who come to it: questions, strangers, noise, floods.
+#include "common/rpc/agent_server.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <optional>
+#include <random>
+
+#include "common/rpc/service_call.h"
+#include "tests/testing/run_until.h"
+#include "tests/testing/test_pairs.h"
+
+namespace pop::rpc {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::runUntil;
+
+class AgentServerTest : public ::testing::Test {
+ protected:
+  AgentServer& serve(bool has_tls = true, const ServerLimits& limits = {}) {
+    server_.emplace(
+        loop_,
+        AgentServer::Handlers{
+            .run = [this](std::shared_ptr<ServedCall> call) { calls_.push_back(std::move(call)); },
+            .describe = [](const std::string& peer) -> Result<v1::HostDescription> {
+              if (peer == "eve") return Status(Code::kPermissionDenied, "not eve");
+              v1::HostDescription description;
+              description.set_user(peer);
+              return description;
+            },
+            .end_job = [](const std::string& peer, const v1::EndJobRequest& request) -> Status {
+              if (request.token() == "right") return {};
+              return {Code::kPermissionDenied, peer + " has a wrong token"};
+            },
+            .note = [this](const std::string& line) { notes_.push_back(line); }},
+        limits);
+    address_ = {.host = "127.0.0.1", .tls = has_tls ? pairs_.client() : nullptr, .patience = 5s};
+    address_.port = server_->listenAt("127.0.0.1", 0, has_tls ? pairs_.server() : nullptr).value();
+    return *server_;
+  }
+
+  Status ask(const v1::ServiceRequest& request, const ServiceAddress& address) {
+    std::optional<Status> outcome;
+    ServiceQuestion question(loop_, address, request, 10s, [&](const Status& how, const std::string& answer) {
+      outcome = how;
+      answer_ = answer;
+    });
+    runUntil(loop_, [&] { return outcome.has_value(); });
+    return *outcome;
+  }
+
+  static v1::ServiceRequest health() {
+    v1::ServiceRequest request;
+    request.mutable_check_health();
+    return request;
+  }
+
+  // A client that only has a socket.
+  os::Dialled dial() {
+    std::optional<os::Dialled> made;
+    os::TcpDial dialling(loop_, "127.0.0.1", address_.port, 5s,
+                         [&](os::Dialled outcome) { made = std::move(outcome); });
+    runUntil(loop_, [&] { return made.has_value(); });
+    return std::move(*made);
+  }
+
+  // Until the server has closed it.
+  bool isClosed(int socket) {
+    std::array<char, 4096> bytes{};
+    const ssize_t got = ::recv(socket, bytes.data(), bytes.size(), MSG_DONTWAIT);
+    return got == 0 || (got < 0 && errno != EAGAIN);
+  }
+
+  os::EpollLoop loop_;
+  testing::TestPairs pairs_;
+  std::vector<std::shared_ptr<ServedCall>> calls_;
+  std::vector<std::string> notes_;
+  std::string answer_;
+  ServiceAddress address_;
+  std::optional<AgentServer> server_;
+};
+
+TEST_F(AgentServerTest, AnswersQuestions) {
+  serve();
+  v1::ServiceRequest request;
+  request.mutable_describe();
+  EXPECT_TRUE(ask(request, address_).ok());
+  v1::HostDescription description;
+  ASSERT_TRUE(description.ParseFromString(answer_));
+  EXPECT_EQ(description.user(), "alice");
+  request.mutable_end_job()->set_token("right");
+  EXPECT_TRUE(ask(request, address_).ok());
+  request.mutable_end_job()->set_token("wrong");
+  EXPECT_EQ(ask(request, address_), Status(Code::kPermissionDenied, "alice has a wrong token"));
+  EXPECT_EQ(ask({}, address_).code(), Code::kUnimplemented);
+  EXPECT_THAT(notes_, ElementsAre());
+}
+
+TEST_F(AgentServerTest, SaysWhetherItServes) {
+  AgentServer& server = serve();
+  EXPECT_TRUE(ask(health(), address_).ok());
+  server.sayStopping();
+  EXPECT_EQ(ask(health(), address_).code(), Code::kUnavailable);
+}
+
+TEST_F(AgentServerTest, RefusesAnswersToWhomTheyAreNotFor) {
+  serve();
+  address_.tls = pairs_.client("eve");
+  v1::ServiceRequest request;
+  request.mutable_describe();
+  EXPECT_EQ(ask(request, address_), Status(Code::kPermissionDenied, "not eve"));
+}
+
+TEST_F(AgentServerTest, SaysWhoWasTurnedAwayAndWhy) {
+  serve();
+  const testing::TestPairs others;
+  const KeyPair user = makeUserCertificate(others.authority, "alice", 10).value();
+  address_.tls =
+      TlsContext::make(tlsFilesOf(pairs_.authority.certificate_pem, user.certificate_pem, user.key_pem),
+                       TlsRole::kClient)
+          .value();
+  EXPECT_THAT(ask(health(), address_).message(), HasSubstr("it does not accept your certificate"));
+  runUntil(loop_, [&] { return !notes_.empty(); });
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("a connection from 127.0.0.1: its certificate is refused")));
+}
+
+TEST_F(AgentServerTest, TellsAClientWithoutTlsWhatItWants) {
+  serve();
+  address_.tls = nullptr;
+  EXPECT_THAT(ask(health(), address_).message(), HasSubstr("it probably wants TLS"));
+}
+
+TEST_F(AgentServerTest, WithoutTlsTellsAClientWithItSo) {
+  serve(false);
+  EXPECT_TRUE(ask(health(), address_).ok());
+  address_.tls = pairs_.client();
+  EXPECT_THAT(ask(health(), address_).message(), HasSubstr("it does not speak TLS there"));
+}
+
+TEST_F(AgentServerTest, DoesNotWaitForEverForStrangers) {
+  serve(true, {.connection = {.patience = 50ms}});
+  const os::Dialled silent = dial();
+  runUntil(loop_, [&] { return isClosed(silent.socket.get()); });
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("it has not said in time what it wants")));
+}
+
+// Nor for who has a certificate and then says nothing of a job.
+TEST_F(AgentServerTest, DoesNotWaitForEverForAJobThatIsNotTrusted) {
+  serve(true, {.connection = {.patience = 50ms}});
+  std::optional<Status> ended;
+  ServiceCall call(loop_, address_, {.report = nullptr, .ended = [&](const Status& how) { ended = how; }});
+  runUntil(loop_, [&] { return ended.has_value(); });
+  EXPECT_EQ(ended->code(), Code::kDeadlineExceeded);
+}
+
+TEST_F(AgentServerTest, LetsTheOldestGoWhenStrangersAreMany) {
+  serve(true, {.most_strangers = 4});
+  std::vector<os::Dialled> strangers;
+  for (int i = 0; i < 10; ++i) strangers.push_back(dial());
+  runUntil(loop_, [&] { return isClosed(strangers[5].socket.get()); });
+  EXPECT_TRUE(ask(health(), address_).ok()) << "among them, one who is quick is served";
+  EXPECT_FALSE(isClosed(strangers[9].socket.get()));
+}
+
+TEST_F(AgentServerTest, HoldsStrangersToShortMessages) {
+  serve(false);
+  v1::ServiceRequest request;
+  request.mutable_end_job()->set_token(std::string(70'000, 'x'));
+  EXPECT_FALSE(ask(request, address_).ok());
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("longer than the limit")));
+}
+
+TEST_F(AgentServerTest, SurvivesNoise) {
+  for (const bool has_tls : {true, false}) {
+    serve(has_tls);
+    std::mt19937 random(3);
+    for (int round = 0; round < 50; ++round) {
+      const os::Dialled visitor = dial();
+      std::string noise;
+      for (std::size_t left = 1 + random() % 5000; left > 0; --left) noise += static_cast<char>(random());
+      if (round % 2 == 0) noise[0] = '\x16';
+      static_cast<void>(::send(visitor.socket.get(), noise.data(), noise.size(), MSG_NOSIGNAL));
+    }
+    EXPECT_TRUE(ask(health(), address_).ok());
+    EXPECT_TRUE(calls_.empty());
+  }
+}
+
+// The end must not be lost to what the client has still on its way.
+TEST_F(AgentServerTest, BringsTheEndToAClientThatIsStillTalking) {
+  serve();
+  for (int round = 0; round < 20; ++round) {
+    std::optional<Status> ended;
+    ServiceCall call(loop_, address_, {.report = nullptr, .ended = [&](const Status& how) { ended = how; }});
+    runUntil(loop_, [&] { return !calls_.empty(); });
+    calls_.front()->trust();
+    v1::Command command;
+    command.set_input(std::string(200'000, 'x'));
+    call.send(command);
+    calls_.front()->finish({Code::kResourceExhausted, "enough"});
+    calls_.clear();
+    runUntil(loop_, [&] { return ended.has_value(); });
+    EXPECT_EQ(*ended, Status(Code::kResourceExhausted, "enough"));
+  }
+}
+
+TEST_F(AgentServerTest, TakesAPortThatIsFreeOnly) {
+  serve();
+  AgentServer other(loop_, {});
+  EXPECT_THAT(other.listenAt("127.0.0.1", address_.port, nullptr).status().message(),
+              HasSubstr("Address already in use"));
+}
+
+}  // namespace
+}  // namespace pop::rpc

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Both ends of TLS with real certificates and no socket: who is believed, and what the others are told.
+#include "common/rpc/tls_cipher.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "tests/testing/test_pairs.h"
+#include "tests/testing/tls_side.h"
+
+namespace pop::rpc {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::TestPairs;
+using Side = testing::TlsSide;
+
+// Carries bytes to and fro until there are none.
+void converse(Side& client, Side& server) {
+  client.cipher->send("from the client", client.outgoing);
+  server.cipher->send("from the server", server.outgoing);
+  while (!client.outgoing.empty() || !server.outgoing.empty()) {
+    server.take(std::exchange(client.outgoing, {}));
+    client.take(std::exchange(server.outgoing, {}));
+  }
+}
+
+struct Conversation {
+  Side client;
+  Side server;
+};
+
+Conversation between(const TlsContext& client, const TlsContext& server, const std::string& host = "h0") {
+  Conversation made{{client.connectedTo(host), {}, {}, {}}, {server.accepted(), {}, {}, {}}};
+  converse(made.client, made.server);
+  return made;
+}
+
+TEST(TlsCipher, CarriesWhatWasSentBeforeTheSidesKnewEachOther) {
+  const TestPairs pairs;
+  const Conversation both = between(*pairs.client(), *pairs.server());
+  EXPECT_TRUE(both.client.status.ok()) << both.client.status.message();
+  EXPECT_TRUE(both.server.status.ok()) << both.server.status.message();
+  EXPECT_EQ(both.client.heard, "from the server");
+  EXPECT_EQ(both.server.heard, "from the client");
+  EXPECT_EQ(both.server.cipher->peerUser().value(), "alice");
+}
+
+TEST(TlsCipher, TakesBytesOneByOneAndInHeaps) {
+  const TestPairs pairs;
+  Conversation both = between(*pairs.client(), *pairs.server());
+  const std::string large(100'000, 'x');
+  both.server.heard.clear();
+  both.client.cipher->send(large, both.client.outgoing);
+  EXPECT_EQ(both.client.outgoing.find("xxx"), std::string::npos);
+  const std::string wire = std::exchange(both.client.outgoing, {});
+  for (const char byte : wire.substr(0, 20'000)) both.server.take(std::string(1, byte));
+  both.server.take(wire.substr(20'000));
+  EXPECT_EQ(both.server.heard, large);
+}
+
+TEST(TlsCipher, BelievesAHostUnderItsNamesOnly) {
+  const TestPairs pairs;
+  const auto client = pairs.client();
+  const auto server = pairs.server();
+  EXPECT_TRUE(between(*client, *server, "127.0.0.1").client.status.ok());
+  for (const char* name : {"h1", "127.0.0.2", "h0.example", "::1"}) {
+    const Conversation both = between(*client, *server, name);
+    EXPECT_THAT(both.client.status.message(), HasSubstr("its certificate is not for this name")) << name;
+    EXPECT_FALSE(both.server.status.ok());
+    EXPECT_EQ(both.server.heard, "");
+  }
+}
+
+TEST(TlsCipher, RefusesAnotherAuthorityOnEitherSide) {
+  const TestPairs ours;
+  const TestPairs theirs;
+  EXPECT_THAT(between(*ours.client(), *theirs.server()).client.status.message(),
+              HasSubstr("its certificate is not signed by the ca.pem of --agent-tls"));
+  // A client that believes everybody, and has a certificate of its own making.
+  const KeyPair user = makeUserCertificate(theirs.authority, "alice", 10).value();
+  const auto stranger = TlsContext::make(
+      tlsFilesOf(ours.authority.certificate_pem, user.certificate_pem, user.key_pem), TlsRole::kClient);
+  const Conversation both = between(*stranger.value(), *ours.server());
+  EXPECT_THAT(both.server.status.message(), HasSubstr("its certificate is refused"));
+  EXPECT_THAT(both.client.status.message(), HasSubstr("it does not accept your certificate"));
+  EXPECT_EQ(both.server.heard, "");
+  EXPECT_FALSE(both.server.cipher->peerUser().ok());
+}
+
+TEST(TlsCipher, RefusesCertificatesOfTheOtherRole) {
+  const TestPairs pairs;
+  const auto host_as_client =
+      pairs.contextOf(makeHostCertificate(pairs.authority, {"h0"}, 10).value(), TlsRole::kClient);
+  EXPECT_FALSE(between(*host_as_client, *pairs.server()).server.status.ok());
+  const auto user_as_server =
+      pairs.contextOf(makeUserCertificate(pairs.authority, "alice", 10).value(), TlsRole::kServer);
+  EXPECT_THAT(between(*pairs.client(), *user_as_server).client.status.message(), HasSubstr("not a host's"));
+}
+
+TEST(TlsCipher, TellsBytesThatAreNoTls) {
+  const TestPairs pairs;
+  Side client{pairs.client()->connectedTo("h0"), {}, {}, {}};
+  client.cipher->send("hello", client.outgoing);
+  client.take("SSH-2.0-OpenSSH_9.2p1 Debian-2+deb12u3\r\n");
+  EXPECT_THAT(client.status.message(), HasSubstr("it does not speak TLS there"));
+  Side server{pairs.server()->accepted(), {}, {}, {}};
+  server.take("GET / HTTP/1.1\r\n\r\n");
+  EXPECT_FALSE(server.status.ok());
+}
+
+}  // namespace
+}  // namespace pop::rpc
