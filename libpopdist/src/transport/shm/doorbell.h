@@ -42,8 +42,9 @@ class DoorbellSleeper final : public Sleeper {
   int spins() const override { return 2000; }
 
   void prepare() override {
-    doorbell_->asleep.store(Doorbell::kOnFutex, std::memory_order_seq_cst);
+    // In this order: a ring takes the announcement away, and must not be among those that were seen.
     rings_seen_ = doorbell_->rings.load(std::memory_order_seq_cst);
+    doorbell_->asleep.store(Doorbell::kOnFutex, std::memory_order_seq_cst);
   }
   void waitForRing(std::chrono::milliseconds limit) override {
     pop::sys::futexWait(doorbell_->rings, rings_seen_, limit);
