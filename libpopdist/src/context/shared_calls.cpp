@@ -26,7 +26,7 @@ bool fitsNotes(Operation operation) {
 }
 
 shared::Call sharedCallOf(const CollectiveCall& call) {
-  const CallKey key{call.operation, call.type, call.op, call.ragged, call.root};
+  const CallKey key{call.operation, call.type, call.op, call.ragged, call.root, call.number};
   return {.what = key.packed(), .count = agreedCount(call), .tensor = call.tensor, .timeout = call.timeout};
 }
 
@@ -105,7 +105,7 @@ bool SharedCalls::runPlanned(const CollectiveCall& call, const shared::Call& sha
   const auto run = [&](const plan::SharedPlan& plan) {
     return engine_.run(shared, buffers, {plan, fold, largestBytes(call), streaming});
   };
-  const Key key(sharedCallOf(call).what, call.count, choice->algorithm, choice->order);
+  const Key key(sharedCallOf(call).what, call.count, choice->algorithm, choice->order, choice->gives);
   if (const auto kept = plans_.find(key); kept != plans_.end() && !call.ragged) return run(kept->second);
   plan::SharedPlan plan = planFor(call, *choice);
   if (call.ragged || plan.steps.size() > kKeptSteps) return run(plan);
@@ -156,7 +156,16 @@ std::optional<SharedCalls::Choice> SharedCalls::choose(const CollectiveCall& cal
   if (!engine_.meet(shared, buffers)) return std::nullopt;
   if (engine_.anyOffers(shared::Offer::kNo)) return Choice{otherwise, plan::EagerOrder::kMeetFirst};
   if (!engine_.stillTogether()) return std::nullopt;
-  return Choice{SharedAlgorithm::kDirect};
+  return Choice{.algorithm = SharedAlgorithm::kDirect, .gives = everyReceiverCanBeGiven(call)};
+}
+
+// They all see the same.
+bool SharedCalls::everyReceiverCanBeGiven(const CollectiveCall& call) const {
+  const bool only_root = call.operation == Operation::kGather;
+  for (int rank = 0; rank < ranks_; ++rank) {
+    if ((!only_root || rank == call.root) && !engine_.canBeGiven(rank)) return false;
+  }
+  return true;
 }
 
 // Direct needs the inputs of all who give something, and the outputs that others write to.
@@ -219,7 +228,7 @@ plan::SharedPlan SharedCalls::planFor(const CollectiveCall& call, const Choice& 
   const plan::Flows flows = flowsOf(call);
   if (choice.algorithm == SharedAlgorithm::kEager) return plan::eagerMove(flows, rank_, choice.order);
   return choice.algorithm == SharedAlgorithm::kStaged ? plan::stagedMove(flows, rank_, shape)
-                                                      : plan::directMove(flows, rank_);
+                                                      : plan::directMove(flows, rank_, choice.gives);
 }
 
 plan::Flows SharedCalls::flowsOf(const CollectiveCall& call) const {

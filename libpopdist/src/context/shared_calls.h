@@ -28,6 +28,8 @@ class SharedCalls {
   exec::Failure takeFailure() {
     return own_failure_.status.ok() ? engine_.takeFailure() : engine_.giveUp(own_failure_);
   }
+  /// Why another has given up, if one has. Also between calls.
+  std::optional<exec::Failure> heard() { return engine_.heard(); }
   /// For a reason from elsewhere: tells the others.
   void giveUp(const exec::Failure& failure) { engine_.giveUp(failure); }
 
@@ -41,7 +43,7 @@ class SharedCalls {
 
  private:
   using Algorithm = plan::SharedAlgorithm;
-  using Key = std::tuple<std::uint64_t, std::size_t, Algorithm, plan::EagerOrder>;
+  using Key = std::tuple<std::uint64_t, std::size_t, Algorithm, plan::EagerOrder, bool>;
 
   bool runSendRecv(const CollectiveCall& call);
   bool runInline(const CollectiveCall& call, const shared::Call& shared);
@@ -51,9 +53,11 @@ class SharedCalls {
   struct Choice {
     Algorithm algorithm = Algorithm::kStaged;
     plan::EagerOrder order = plan::EagerOrder::kOnly;
+    bool gives = false;  ///< a direct one: as directMove
   };
   std::optional<Choice> choose(const CollectiveCall& call, const shared::Call& shared,
                                const shared::Buffers& buffers);
+  bool everyReceiverCanBeGiven(const CollectiveCall& call) const;
   shared::Offer offerOf(const CollectiveCall& call) const;
   bool sends(const CollectiveCall& call, int rank) const;
   std::size_t largestBytes(const CollectiveCall& call) const;

@@ -66,7 +66,7 @@ bool SharedSendRecv::agree(exec::Failure& contradiction) const {
 bool SharedSendRecv::moveLarge(const shared::Call& call, const shared::Buffers& buffers, const Flows& flows,
                                bool direct) {
   if (direct && !engine_.stillTogether()) return false;
-  const plan::SharedPlan plan = direct ? plan::directMove(flows, place_.rank)
+  const plan::SharedPlan plan = direct ? plan::directMove(flows, place_.rank, false)
                                        : plan::stagedMove(flows, place_.rank, place_.layout.slots);
   const Flow& largest = *std::max_element(
       flows.begin(), flows.end(), [](const Flow& one, const Flow& other) { return one.size < other.size; });

@@ -41,6 +41,23 @@ Lanes lanesOf(const Flows& flows) {
   return lanes;
 }
 
+// Of a flow whose sender receives nothing itself: what it carries to the receiver. Both then have as much to
+// do: the receiver a part of all that reaches it, the sender one of all that leaves it. The rest is fetched.
+std::size_t givenBytes(const Flows& flows, const Flow& flow) {
+  if (flow.from == flow.to) return 0;
+  std::size_t leaving = 0;
+  std::size_t arriving = 0;
+  for (const Flow& other : flows) {
+    if (other.size == 0) continue;
+    if (other.to == flow.from && other.from != flow.from) return 0;
+    leaving += other.from == flow.from && other.to != flow.from ? 1 : 0;
+    arriving += other.to == flow.to ? 1 : 0;
+  }
+  if (leaving == 0) return 0;
+  const std::size_t share = flow.size / (leaving + arriving) * arriving;
+  return share / kLineBytes * kLineBytes;
+}
+
 class StagedMove {
  public:
   StagedMove(const Flows& flows, int rank, const StageShape& shape)
@@ -154,12 +171,23 @@ SharedPlan eagerMove(const Flows& flows, int rank, EagerOrder order) {
   return plan;
 }
 
-SharedPlan directMove(const Flows& flows, int rank) {
+SharedPlan directMove(const Flows& flows, int rank, bool gives) {
   SharedPlan plan{.steps = {{.kind = SharedStepKind::kMeet}}};
+  for (const Flow& flow : flows) {
+    const std::size_t given = gives && flow.from == rank ? givenBytes(flows, flow) : 0;
+    if (given == 0) continue;
+    const std::size_t fetched = flow.size - given;
+    plan.steps.push_back({.kind = SharedStepKind::kGive,
+                          .rank = flow.to,
+                          .input = flow.input + fetched,
+                          .output = flow.output + fetched,
+                          .bytes = given});
+  }
   for (const bool behind : {true, false}) {
-    for (const Flow& flow : flows) {
-      if (flow.to != rank || flow.size == 0 || (flow.from > rank) != behind) continue;
-      plan.steps.push_back(fetch(flow));
+    for (Flow flow : flows) {
+      if (flow.to != rank || (flow.from > rank) != behind) continue;
+      if (gives) flow.size -= givenBytes(flows, flow);
+      if (flow.size > 0) plan.steps.push_back(fetch(flow));
     }
   }
   partTogether(plan);

@@ -17,7 +17,8 @@ SharedPlan eagerMove(const Flows& flows, int rank, EagerOrder order);
 SharedPlan stagedMove(const Flows& flows, int rank, const StageShape& shape);
 
 /// Every rank fetches straight from the inputs, which must be readable by everybody, and waits at the end
-/// until everybody has.
-SharedPlan directMove(const Flows& flows, int rank);
+/// until everybody has. `gives`: outputs can be written by everybody, too; then ranks that receive nothing do
+/// a part of the work of those that receive from them.
+SharedPlan directMove(const Flows& flows, int rank, bool gives);
 
 }  // namespace popdist::plan

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A collective between ranks that share memory, as data: the steps of one rank. Like plan.h for messages, a
-// pure function makes it and shared/step_runner.h carries it out.
+// pure function makes it and shared/engine.h carries it out.
 //
 // Each rank has a *stage*, memory that the others can read: slots, used in turn from call to call. Where the
 // user's own buffers can be read by all (a popdist::Buffer), plans do without it. Ranks tell each other how
@@ -25,6 +25,7 @@ enum class SharedStepKind : std::uint8_t {
   kExport,    ///< own stage = own input
   kImport,    ///< own output = `rank`'s stage
   kFetch,     ///< own output = `rank`'s input; `rank` may be this one
+  kGive,      ///< `rank`'s output = own input
   kFold,      ///< own input, and the others' from their stages, reduced in order of rank
   kFoldFrom,  ///< all inputs where they are, reduced in order of rank
   kPost,      ///< own `counter` = `value`
@@ -48,7 +49,7 @@ struct SharedStep {
   SharedStepKind kind = SharedStepKind::kAwait;
   Counter counter = Counter::kDone;  ///< kPost, kAwait
   std::uint8_t targets = kNowhere;   ///< kFold, kFoldFrom
-  int rank = -1;                     ///< kImport, kFetch, kRankOutput
+  int rank = -1;                     ///< kImport, kFetch, kGive, kRankOutput
   std::size_t input = 0;
   std::size_t output = 0;
   std::size_t stage = 0;  ///< within the chunk's slot

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -67,9 +68,15 @@ class Engine {
   bool anyOffers(Offer offer) const;
   /// Whether everybody can read a rank's input. After the meeting.
   bool canReadInputOf(int rank) const { return board_.note(rank, parity()).input != kPrivate; }
+  /// Whether the others can write to this rank's output. Likewise.
+  bool canBeGiven(int rank) const { return board_.note(rank, parity()).output != kPrivate; }
   /// False when a rank has given up by now. After meet(), before a plan that writes into others' memory: who
   /// has missed a deadline must not write into what has other uses since.
   bool stillTogether();
+  /// Why one has, at any time.
+  std::optional<exec::Failure> heard() {
+    return stillTogether() ? std::nullopt : std::optional(waiter_.failure());
+  }
   /// Whether a buffer of our own lies where everybody can reach it.
   bool isMapped(const void* buffer) const { return offsetOf(buffer) != kPrivate; }
 

@@ -44,7 +44,7 @@ std::string nameOfCase(const ::testing::TestParamInfo<SharedMove::ParamType>& te
 
 INSTANTIATE_TEST_SUITE_P(All, SharedMove,
                          ::testing::Combine(::testing::Values(SharedWay::kEager, SharedWay::kStaged,
-                                                              SharedWay::kDirect),
+                                                              SharedWay::kDirect, SharedWay::kGiving),
                                             ::testing::ValuesIn(sharedGroupSizes())),
                          nameOfCase);
 
@@ -61,7 +61,8 @@ TEST(SharedMoves, OfAnAllGatherInPlaceLeaveTheOwnBlock) {
   constexpr int kRanks = 3;
   pop::SplitMix64 random(5);
   const Flows flows = allGatherFlows(std::vector<std::size_t>(kRanks, kBlock));
-  for (const SharedWay way : {SharedWay::kEager, SharedWay::kStaged, SharedWay::kDirect}) {
+  for (const SharedWay way :
+       {SharedWay::kEager, SharedWay::kStaged, SharedWay::kDirect, SharedWay::kGiving}) {
     const StageLayout layout = smallLayout(kRanks);
     SharedSample sample = moveSample(way, flows, kRanks, layout, random);
     for (std::size_t rank = 0; rank < kRanks; ++rank) sample.parts[rank].in_place_at = rank * kBlock;

@@ -104,6 +104,9 @@ bool SharedPlanSimulator::tryStep(int rank, const SharedStep& step) {
       if (!there) move(rank, self.output, step.output, *from, from_offset + step.input, step.bytes);
       return true;
     }
+    case SharedStepKind::kGive:
+      move(rank, ranks_[at(step.rank)].output, step.output, *input, offset + step.input, step.bytes);
+      return true;
     case SharedStepKind::kFold:
     case SharedStepKind::kFoldFrom:
       fold(rank, step);

@@ -37,10 +37,11 @@ inline StageLayout smallLayout(int ranks) {
   return {.slots = {slot_bytes, 3}, .ring_bytes = 12 * slot_bytes, .eager_bytes = 3 * slot_bytes};
 }
 
-enum class SharedWay : std::uint8_t { kEager, kStaged, kDirect };
+/// kGiving: direct, into outputs of others too; of folds the same as kDirect.
+enum class SharedWay : std::uint8_t { kEager, kStaged, kDirect, kGiving };
 
 inline std::string nameOf(SharedWay way) {
-  constexpr const char* kNames[] = {"Eager", "Staged", "Direct"};
+  constexpr const char* kNames[] = {"Eager", "Staged", "Direct", "Giving"};
   return kNames[static_cast<int>(way)];
 }
 
@@ -83,7 +84,8 @@ inline SharedSample foldSample(SharedWay way, FoldRequest request, const StageLa
 
 inline SharedPlan movePlan(SharedWay way, const Flows& flows, int rank, const StageShape& shape) {
   if (way == SharedWay::kEager) return eagerMove(flows, rank, EagerOrder::kOnly);
-  return way == SharedWay::kStaged ? stagedMove(flows, rank, shape) : directMove(flows, rank);
+  return way == SharedWay::kStaged ? stagedMove(flows, rank, shape)
+                                   : directMove(flows, rank, way == SharedWay::kGiving);
 }
 
 /// Of buffers that are as large as the flows need. What the flows are is tested by themselves.
