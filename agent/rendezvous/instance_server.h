@@ -63,6 +63,7 @@ class InstanceServer final : public Rendezvous {
   void fenceLate(int fd, const Connection& connection, const contract::Frame& frame);
   bool takeEntries();
   void settleFence(int newest);
+  void fenceTimeIsUp(int fd);
   void fenceTimedOut(int fd);
   bool isInside(const Connection& connection) const;
   bool gaveUp(int instance) const;

@@ -29,7 +29,7 @@ void InstanceServer::enterFence(int fd, Connection& connection, const Frame& fra
   connection.in_slot = false;
   connection.gave_up = false;
   connection.fence_timer =
-      loop_.postAfter(std::chrono::milliseconds(timeout_ms.value()), [this, fd] { fenceTimedOut(fd); });
+      loop_.postAfter(std::chrono::milliseconds(timeout_ms.value()), [this, fd] { fenceTimeIsUp(fd); });
   fence_->enter(connection.instance, frame.fields[1]);
   settleFence(connection.instance);
 }
@@ -72,6 +72,13 @@ void InstanceServer::fenceLate(int fd, const Connection& connection, const Frame
   if (takeEntries()) settleFence(connection.instance);
   if (isInside(connection) && connection.in_slot && frame.fields[0] == std::to_string(connection.entry))
     fenceTimedOut(fd);
+}
+
+// Of an entry by message. Who has entered through its slot meanwhile is not missing.
+void InstanceServer::fenceTimeIsUp(int fd) {
+  const int instance = connections_.at(fd).instance;
+  if (takeEntries()) settleFence(instance);
+  if (fence_->inside().contains(instance)) fenceTimedOut(fd);
 }
 
 void InstanceServer::fenceTimedOut(int fd) {

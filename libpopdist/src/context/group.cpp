@@ -167,6 +167,11 @@ void Group::joinBoards(const std::vector<HostBoard>& boards, std::optional<plan:
   const transport::SegmentView segment = surroundings_.link->segment();
   const std::size_t offset = boards[static_cast<std::size_t>(layout.host())].offset;
   const plan::StageLayout stage = plan::stageLayoutFor(layout.members());
+  const std::size_t board_bytes = shared::Board::bytesFor(layout.members(), stage.bytes());
+  if (offset % pop::contract::kPieceAlignmentBytes != 0 || board_bytes > segment.bytes ||
+      offset > segment.bytes - board_bytes) {
+    throwIfFailed({pop::internalError("this host's board lies outside of its segment")}, kCreate);
+  }
   const int first_rank = rank - layout.local();
   std::vector<int> neighbours_first = instance_of_rank_;
   std::rotate(neighbours_first.begin(), neighbours_first.begin() + first_rank, neighbours_first.end());
@@ -201,8 +206,9 @@ bool Group::runOverHosts(const CollectiveCall& call) {
   taken_ = plan::nameOf(way);
   const char* const name = nameOf(call.operation);
   if (broken_ || fork_ != forksOfThisProcess()) refuse(name);
-  ++calls_;
-  if (!over_hosts_->run(call)) give(name, over_hosts_->takeFailure());
+  CollectiveCall numbered = call;
+  numbered.number = static_cast<std::uint8_t>(calls_++ % 128);
+  if (!over_hosts_->run(numbered)) give(name, over_hosts_->takeFailure());
   return true;
 }
 
@@ -290,23 +296,39 @@ void Group::refuse(const char* operation) const {
 
 void Group::give(const char* operation, const exec::Failure& failure) {
   broken_ = failure.status.message();
-  if (connections_) connections_->abandon(exec::encodeFarewell(local_ranks_.front(), failure));
-  // What another rank has said may be anything.
-  const bool rank_known = failure.peer_rank >= 0 && failure.peer_rank < size() && failure.peer_instance < 0;
-  fail(operation, failure.status,
-       rank_known ? instance_of_rank_[static_cast<std::size_t>(failure.peer_rank)] : failure.peer_instance);
+  if (over_hosts_) over_hosts_->giveUp(failure);
+  // An instance's end is known to all.
+  const bool all_know = failure.peer_instance >= 0;
+  if (connections_) connections_->abandon(exec::encodeFarewell(local_ranks_.front(), failure), !all_know);
+  fail(operation, failure.status, instanceToBlame(failure));
+}
+
+// Who waits for other hosts still hears what its own host's members say on their board.
+std::function<std::optional<exec::Failure>()> Group::heardOnHost() {
+  if (!over_hosts_) return {};
+  return [this] { return over_hosts_->heard(); };
+}
+
+// What another rank has said may be anything.
+int Group::instanceToBlame(const exec::Failure& failure) const {
+  const bool is_member = std::find(instance_of_rank_.begin(), instance_of_rank_.end(),
+                                   failure.peer_instance) != instance_of_rank_.end();
+  if (is_member) return failure.peer_instance;
+  const bool is_rank = failure.peer_rank >= 0 && failure.peer_rank < size();
+  return is_rank ? instance_of_rank_[static_cast<std::size_t>(failure.peer_rank)] : -1;
 }
 
 exec::Failure Group::execute(const exec::Call& call, std::span<const Part> parts,
                              std::chrono::milliseconds timeout) {
   std::vector<exec::RankWork> work;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    work.push_back(
-        {parts[i].plan, parts[i].input, parts[i].output, &connections_->endpoint(local_ranks_[i])});
+    work.push_back({local_ranks_[i], parts[i].plan, parts[i].input, parts[i].output,
+                    &connections_->endpoint(local_ranks_[i])});
   }
   const exec::Waiting waiting{.sleeper = &connections_->sleeper(),
                               .monitor = monitor_.get(),
                               .a_core_each = a_core_each_,
+                              .given_up = heardOnHost(),
                               .deadline = std::chrono::steady_clock::now() + timeout};
   return exec::execute(call, work, waiting);
 }

@@ -123,6 +123,8 @@ class Group {
  private:
   exec::Failure execute(const exec::Call& call, std::span<const Part> parts,
                         std::chrono::milliseconds timeout);
+  std::function<std::optional<exec::Failure>()> heardOnHost();
+  int instanceToBlame(const exec::Failure& failure) const;
   void joinBoards(const std::vector<HostBoard>& boards, std::optional<plan::SharedAlgorithm> forced);
   static std::unique_ptr<Group> createOnBackend(Surroundings& surroundings,
                                                 std::vector<int> instance_of_rank);

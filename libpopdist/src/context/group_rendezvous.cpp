@@ -23,7 +23,8 @@ pop::Result<HostBoard> parseBoard(const std::string& text) {
   if (words.size() != 2) return pop::internalError("unreadable board " + pop::inQuotes(text));
   POP_ASSIGN_OR_RETURN(const std::int64_t members, pop::parseInteger(words[0]));
   POP_ASSIGN_OR_RETURN(const std::int64_t offset, pop::parseInteger(words[1]));
-  if (members < 1) return pop::internalError("unreadable board " + pop::inQuotes(text));
+  if (members < 1 || members > INT32_MAX)
+    return pop::internalError("unreadable board " + pop::inQuotes(text));
   if (offset <= 0) {
     return pop::Status(pop::Code::kResourceExhausted,
                        "a host's shared-memory segment is full: too many communicators or ranks");
@@ -82,6 +83,8 @@ std::vector<HostBoard> collectBoards(Surroundings& surroundings, const std::stri
     throwIfFailed(surroundings.link->get(boardKey(prefix, rank), surroundings.timeout(), text), kCreate);
     pop::Result<HostBoard> board = parseBoard(text.value_or(""));
     throwIfFailed({board.status()}, kCreate);
+    if (board->members > ranks - rank)
+      throwIfFailed({pop::internalError("too many members on a host")}, kCreate);
     boards.push_back(*board);
   }
   return boards;

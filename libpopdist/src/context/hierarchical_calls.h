@@ -33,7 +33,10 @@ class HierarchicalCalls {
   bool run(const CollectiveCall& call);
   /// Tells this host's members, too.
   exec::Failure takeFailure();
+  /// For a reason from elsewhere: tells this host's members.
   void giveUp(const exec::Failure& failure) { inside_->giveUp(failure); }
+  /// Why another member of this host has given up, if one has.
+  std::optional<exec::Failure> heard() { return inside_->heard(); }
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -60,6 +60,9 @@ class Diagnosis {
 
   std::optional<Failure> find(Ranks& ranks) {
     if (auto refusal = findRefusal(ranks)) return refusal;
+    if (waiting_.given_up) {
+      if (auto failure = waiting_.given_up()) return failure;
+    }
     if (waiting_.monitor->anyEnded()) {
       // What the ended one sent before its end still counts; only if that changes nothing is it missed.
       if (pollAll(ranks)) return std::nullopt;

@@ -7,6 +7,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 
 #include "common/base/status.h"
@@ -37,17 +39,11 @@ struct Call {
 
 /// One local rank's part.
 struct RankWork {
+  int rank = 0;
   const plan::Plan* plan = nullptr;
   const void* input = nullptr;
   void* output = nullptr;
   transport::Endpoint* endpoint = nullptr;
-};
-
-struct Waiting {
-  transport::Sleeper* sleeper = nullptr;
-  PeerMonitor* monitor = nullptr;
-  bool a_core_each = false;  ///< the ranks of this host do not outnumber its cores
-  std::chrono::steady_clock::time_point deadline;
 };
 
 /// Why a call failed, and who is to blame.
@@ -56,6 +52,15 @@ struct Failure {
   int peer_instance = -1;  ///< that has ended
   int peer_rank = -1;      ///< that does not match, has not come, or has closed its connection
   bool heard = false;      ///< from a rank that had given up before
+};
+
+struct Waiting {
+  transport::Sleeper* sleeper = nullptr;
+  PeerMonitor* monitor = nullptr;
+  bool a_core_each = false;  ///< the ranks of this host do not outnumber its cores
+  /// Why to give up, as is known elsewhere; asked now and then. May be empty.
+  std::function<std::optional<Failure>()> given_up{};
+  std::chrono::steady_clock::time_point deadline;
 };
 
 /// Runs all `work` to its end. After a failure the transport's state is undefined: the group must not be used

@@ -182,8 +182,12 @@ bool RankProgress::receiveFarewell(transport::Connection& connection) {
   text.resize(farewell_->header.message_bytes);
   const std::size_t more = connection.tryReceive(std::as_writable_bytes(std::span(text).subspan(known)));
   text.resize(known + more);
-  if (text.size() == farewell_->header.message_bytes || !connection.failure().ok())
+  const bool whole = text.size() == farewell_->header.message_bytes;
+  if (whole || (more == 0 && !connection.failure().ok())) {
     refusal_ = failureOf(farewell_->header, text);
+    // It may have waited for this one.
+    if (refusal_->peer_rank == work_.rank) refusal_->peer_rank = farewell_->peer;
+  }
   return more > 0;
 }
 

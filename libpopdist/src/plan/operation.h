@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 
 namespace popdist::plan {
 
@@ -24,7 +25,8 @@ enum class Operation : std::uint8_t {
 inline const char* nameOf(Operation operation) {
   constexpr const char* kNames[] = {"allReduce",   "reduceScatter", "allGather", "broadcast", "allToAll",
                                     "synchronize", "reduce",        "gather",    "scatter",   "sendRecv"};
-  return kNames[static_cast<std::size_t>(operation)];
+  const auto index = static_cast<std::size_t>(operation);
+  return index < std::size(kNames) ? kNames[index] : "an unknown operation";  // a peer's word
 }
 
 /// Whether it has an operator.

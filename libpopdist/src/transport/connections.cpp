@@ -12,6 +12,8 @@ namespace {
 // "<address in shared memory>|<TCP address>", either may be empty.
 constexpr char kBetweenParts = '|';
 
+constexpr std::chrono::milliseconds kCallPatience{300};
+
 pop::Status differentTransports(std::size_t rank) {
   return pop::failedPrecondition("rank " + std::to_string(rank) +
                                  " is to be reached in another way than it can be: POPDIST_TRANSPORT must be "
@@ -89,7 +91,8 @@ pop::Status Connections::connect(std::span<const std::string> addresses) {
   return {};
 }
 
-void Connections::abandon(std::span<const std::byte> farewell) {
+void Connections::abandon(std::span<const std::byte> farewell, bool to_all) {
+  if (tcp_ && to_all) tcp_->callAll(kCallPatience);
   for (const auto& local : locals_) {
     for (Connection* const peer : local->peers()) {
       if (peer != nullptr) peer->abandon(farewell);

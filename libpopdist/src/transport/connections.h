@@ -33,7 +33,9 @@ class Connections {
   pop::Status connect(std::span<const std::string> addresses);
 
   /// After an error: says farewell to whoever is connected. Nothing can be sent or received any more.
-  void abandon(std::span<const std::byte> farewell);
+  /// `to_all`: to whoever is not connected yet, too, if they wait for it; takes up to 0.3 s where they do
+  /// not.
+  void abandon(std::span<const std::byte> farewell, bool to_all);
 
   Endpoint& endpoint(int local_rank);
   Sleeper& sleeper();

@@ -264,6 +264,46 @@ TEST(GivingUpOverNetwork, OfOneWhoseDeadlineHasPassedIsHeardOnOtherHosts) {
   });
 }
 
+// Rank 1 gives up in a call by messages; the others are in one that begins on their host's boards, and rank
+// 0, which is to connect with rank 2, has not done so yet.
+TEST(GivingUpOverNetwork, IsHeardByWhoeverIsInAnotherCall) {
+  ThreadGroup group(shapeOf(hostsOfTwo(4)));
+  group.run([&](Context& context) {
+    Communicator& world = context.world();
+    const std::vector<float> data(4, 1.0F);
+    std::vector<float> out(4);
+    const auto begin = Clock::now();
+    const auto error = errorOf([&] {
+      if (world.rank() != 1) return world.barrier({.timeout = milliseconds(20'000)});
+      world.allToAll(data.data(), out.data(), 1, Type::kFloat, {.timeout = milliseconds(100)});
+    });
+    ASSERT_TRUE(error.has_value());
+    EXPECT_EQ(error->code(), ErrorCode::kDeadlineExceeded) << error->what();
+    EXPECT_THAT(error->what(), HasSubstr("the deadline has passed"));
+    EXPECT_NE(error->peer(), world.rank()) << error->what();
+    EXPECT_LT(Clock::now() - begin, std::chrono::seconds(3));
+    context.fence();
+  });
+}
+
+TEST(MismatchOverNetwork, OfACallThatOneRankHasLeftOutIsNamed) {
+  ThreadGroup group(shapeOf(hostsOfTwo(4)));
+  group.run([&](Context& context) {
+    Communicator& world = context.world();
+    world.barrier();
+    const std::vector<float> data(4, 1.0F);
+    float out = 0;
+    const auto error = errorOf([&] {
+      if (world.rank() != 1) world.scatter(data.data(), &out, 1, Type::kFloat, 0);
+      world.barrier();
+    });
+    ASSERT_TRUE(error.has_value());
+    EXPECT_EQ(error->code(), ErrorCode::kFailedPrecondition) << error->what();
+    EXPECT_THAT(error->what(), HasSubstr("left out a call before"));
+    context.fence();
+  });
+}
+
 TEST(DeadlineOverNetwork, NamesWhoHasNotCome) {
   ThreadGroup group(shapeOf({2, false, 1}, milliseconds(150)));
   group.run([&](Context& context) {

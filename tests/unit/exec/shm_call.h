@@ -48,7 +48,8 @@ inline Failure call(transport::ShmWorld& world, const Request& request, const st
   }
   std::vector<RankWork> work;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    work.push_back({&plans[i], parts[i].input, parts[i].output, &world.endpoint(parts[i].rank)});
+    work.push_back(
+        {parts[i].rank, &plans[i], parts[i].input, parts[i].output, &world.endpoint(parts[i].rank)});
   }
   Immortals immortals;
   return execute({.name = request.name,

@@ -71,6 +71,7 @@ void TcpConnection::useKeys(const TcpStream& stream) {
 bool TcpConnection::seal(Head head) {
   if (!isUp(streams_.front())) return false;
   outgoing_.seal(head);
+  head_waits_ = true;
   return true;
 }
 
@@ -100,12 +101,13 @@ std::size_t TcpConnection::trySendBoth(std::span<const std::byte> first, std::sp
   const ssize_t sent = ::sendmsg(stream.socket.get(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
   if (!settle(stream, sent, POLLOUT)) return 0;
   sent_ += static_cast<std::size_t>(sent);
+  head_waits_ = false;
   return static_cast<std::size_t>(sent);
 }
 
 void TcpConnection::abandon(std::span<const std::byte> farewell) {
   const TcpStream& stream = streams_.front();
-  if (failure_.ok() && stream.socket.valid() && sent_ == 0) {
+  if (failure_.ok() && stream.socket.valid() && sent_ == 0 && !head_waits_) {
     std::vector<std::byte> message(farewell.begin(), farewell.end());
     outgoing_.seal(Head(message.data(), kHeadBytes));
     ::send(stream.socket.get(), message.data(), message.size(), MSG_DONTWAIT | MSG_NOSIGNAL);

@@ -38,6 +38,8 @@ class TcpConnection final : public Connection {
   bool isGenuine(ConstHead head) override { return incoming_.isGenuine(head); }
   void finishReceive() override { received_ = 0; }
   void abandon(std::span<const std::byte> farewell) override;
+  /// Gets on with what this side has to do for the connection to come up. False: nothing is left to do.
+  bool call() { return rank_ < peer_ && failure_.ok() && !isUp(streams_.front()); }
   pop::Status failure() const override { return failure_; }
 
   /// Takes over an accepted stream. False: it has that one already.
@@ -56,6 +58,7 @@ class TcpConnection final : public Connection {
   std::vector<TcpStream> streams_;
   std::size_t sent_ = 0;      ///< of the message under way, head included
   std::size_t received_ = 0;  ///< likewise
+  bool head_waits_ = false;   ///< one is sealed, and nothing of it is sent: no other can go before it
   HeadSeal outgoing_;
   HeadSeal incoming_;
   pop::Status failure_;

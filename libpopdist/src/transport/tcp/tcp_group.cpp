@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "libpopdist/src/transport/tcp/tcp_group.h"
 
+#include <poll.h>
+
 #include "common/base/text.h"
 
 namespace popdist::transport {
@@ -50,6 +52,15 @@ pop::Status TcpGroup::connect(std::span<const int> local_ranks, std::span<const 
     }
   }
   return {};
+}
+
+void TcpGroup::callAll(std::chrono::milliseconds patience) {
+  const auto end = std::chrono::steady_clock::now() + patience;
+  for (bool any = true; any && std::chrono::steady_clock::now() < end;) {
+    any = false;
+    for (auto& [ranks, connection] : connections_) any |= connection.call();
+    if (any) ::poll(nullptr, 0, 1);
+  }
 }
 
 bool TcpGroup::admit(const Introduction& introduction, AcceptedStream stream) {

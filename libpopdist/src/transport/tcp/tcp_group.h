@@ -3,6 +3,7 @@
 // for all of them. Connections are made when a plan first uses them, within the deadline of its call.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <span>
@@ -34,6 +35,10 @@ class TcpGroup {
 
   /// Gets on with who has come, as connections that are not up yet do themselves.
   void receiveVisitors() { reception_.receive(); }
+
+  /// Connects to all with whom there is no connection yet and who wait for us to make it, as far as that can
+  /// be done within `patience`.
+  void callAll(std::chrono::milliseconds patience);
 
   /// Nobody is let in any more. Connections are abandoned one by one.
   void close() { reception_.close(); }
