@@ -91,6 +91,7 @@ void MessageStream::take(std::string_view bytes) {
     Result<std::optional<contract::Frame>> next = reader_.next();
     if (!next.ok()) return finish(next.status());
     if (!next->has_value()) return;
+    spoken_to_ = true;
     const contract::Frame& frame = **next;
     if (frame.type == kEnd) return finish(statusOf(frame));
     if ((frame.type != kPart && frame.type != kLastPart) || frame.fields.size() != 1)

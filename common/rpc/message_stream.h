@@ -52,6 +52,9 @@ class MessageStream {
   /// The stream was closed under us, without a last word of the other side.
   bool wasClosed() const { return was_closed_; }
 
+  /// A whole frame of the other side has come: it speaks as we do.
+  bool wasSpokenTo() const { return spoken_to_; }
+
   /// The last that is sent. Messages of the other side still come.
   void end(const Status& how);
 
@@ -86,6 +89,7 @@ class MessageStream {
   const std::shared_ptr<MessageStream*> self_ = std::make_shared<MessageStream*>(this);  ///< null: gone
   bool reading_ = true;
   bool was_closed_ = false;
+  bool spoken_to_ = false;
   bool ended_ = false;   ///< by us
   bool broken_ = false;  ///< nobody reads what we write
 };

@@ -65,24 +65,25 @@ void ServedConnection::finish(Status status) {
 
 void ServedConnection::ended(const Status& how) {
   client_done_ = true;
-  inbox_.close();
-  if (how.ok()) return;
-  // What is no message is answered: whoever has mistaken this port for another's learns of it.
-  if (!stream_.wasClosed() && !finished_) stream_.end(how);
-  drop(how);
+  how.ok() ? inbox_.close() : drop(how);
 }
 
+// Whoever has asked for a job is held by what serves it, which lets go when nothing comes any more. It ends
+// the call then for a reason of its own: the true one is said before. What is no message is answered as well:
+// whoever has mistaken this port for another's learns of it.
 void ServedConnection::drop(const Status& why) {
+  if (std::exchange(over_, true)) return;
+  const Status reason = std::exchange(finished_, true) ? refused_ : why;
+  stream_.end(why);
+  inbox_.close();
   stopWaiting();
-  if (!std::exchange(over_, true)) events_.over(finished_ ? refused_ : why);
+  events_.over(reason);
 }
 
 void ServedConnection::wait(std::chrono::milliseconds patience, const Status& then) {
   stopWaiting();
   timer_ = loop_.postAfter(patience, [this, then] {
     timer_.reset();
-    stream_.end(then);
-    inbox_.close();
     drop(then);
   });
 }

@@ -48,7 +48,7 @@ class ServedConnection final : public ServedCall {
   /// Waits until what was sent is on its way, for at most `patience`. The loop need not run.
   void flush(std::chrono::milliseconds patience) { stream_.flush(patience); }
 
-  /// Nothing more is of interest: over.
+  /// Ends it with `why`, unless that was done before, and waits for nothing more: over.
   void drop(const Status& why);
 
   void listen(RunCall::Events events) override { inbox_.listen(std::move(events)); }
