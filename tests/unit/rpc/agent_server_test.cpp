@@ -7,6 +7,8 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <filesystem>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <random>
@@ -97,6 +99,11 @@ class AgentServerTest : public ::testing::Test {
     return got == 0 || (got < 0 && errno != EAGAIN);
   }
 
+  static std::size_t openDescriptors() {
+    const std::filesystem::directory_iterator all("/proc/self/fd");
+    return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+  }
+
   os::EpollLoop loop_;
   testing::TestPairs pairs_;
   std::vector<std::shared_ptr<ServedCall>> calls_;
@@ -162,6 +169,15 @@ TEST_F(AgentServerTest, WithoutTlsTellsAClientWithItSo) {
   EXPECT_TRUE(ask(health(), address_).ok());
   address_.tls = pairs_.client();
   EXPECT_THAT(ask(health(), address_).message(), HasSubstr("it does not speak TLS there"));
+}
+
+TEST_F(AgentServerTest, IsLeftByWhoHasHisAnswer) {
+  serve();
+  const std::size_t before = openDescriptors();
+  std::optional<Status> outcome;
+  const ServiceQuestion kept(loop_, address_, health(), 10s,
+                             [&](const Status& how, const std::string&) { outcome = how; });
+  runUntil(loop_, [&] { return outcome.has_value() && openDescriptors() == before; });
 }
 
 TEST_F(AgentServerTest, DoesNotTakeWhatItAnswersForAWishForTls) {
