@@ -89,7 +89,8 @@ void TcpDial::tryNext() {
   loop_.watchWritable(socket_.get(), [this] { settle(); });
   const auto left = std::max(Clock::duration::zero(), deadline_ - Clock::now());
   const auto share = left / static_cast<int>(addresses_.size() - next_ + 1);
-  timer_ = loop_.postAfter(std::chrono::ceil<std::chrono::milliseconds>(share), [this] { giveUp(ETIMEDOUT); });
+  timer_ =
+      loop_.postAfter(std::chrono::ceil<std::chrono::milliseconds>(share), [this] { giveUp(ETIMEDOUT); });
 }
 
 void TcpDial::settle() {

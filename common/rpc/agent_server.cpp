@@ -103,7 +103,8 @@ void AgentServer::serve(const std::shared_ptr<ServedConnection>& connection,
 
 // From the loop: the connection is in the middle of saying so.
 void AgentServer::over(Connections::iterator connection, const Status& why) {
-  if (!why.ok() && !(*connection)->isTrusted())
+  const bool is_lost_job = (*connection)->isTrusted() && why.code() == Code::kUnavailable;
+  if (!why.ok() && !is_lost_job)
     handlers_.note("a connection from " + (*connection)->peerAddress() + ": " + forLog(why));
   gone_->splice(gone_->end(), connections_, connection);
   loop_.post([gone = gone_] { gone->clear(); });

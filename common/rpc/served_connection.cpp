@@ -3,7 +3,6 @@
 
 #include <google/protobuf/message_lite.h>
 
-#include <limits>
 #include <utility>
 
 namespace pop::rpc {
@@ -51,7 +50,8 @@ void ServedConnection::takeRequest(const std::string& message) {
 void ServedConnection::trust() {
   trusted_ = true;
   stopWaiting();
-  stream_.setMostBytes(std::numeric_limits<std::size_t>::max());
+  stream_.setMostBytes(limits_.most_trusted_bytes);
+  stream_.setMostUnsent(limits_.most_trusted_bytes);
 }
 
 // The client closes the connection when it has read the end. One that does not would keep it for ever; if it
@@ -64,8 +64,12 @@ void ServedConnection::finish(Status status) {
 }
 
 void ServedConnection::ended(const Status& how) {
-  client_done_ = true;
-  how.ok() ? inbox_.close() : drop(how);
+  client_done_ = how.ok() || stream_.wasClosed();
+  if (how.ok()) return inbox_.close();
+  if (client_done_ || !trusted_) return drop(how);
+  refused_ = how;
+  finish(how);  // its user has the time to read it
+  inbox_.close();
 }
 
 // Whoever has asked for a job is held by what serves it, which lets go when nothing comes any more. It ends

@@ -35,9 +35,9 @@ void ServiceCall::end(Status how) {
 ServiceQuestion::ServiceQuestion(os::EpollLoop& loop, ServiceAddress address,
                                  const v1::ServiceRequest& request, std::chrono::milliseconds patience,
                                  Done done)
-    : loop_(loop),
-      done_(std::move(done)),
-      timer_(loop.postAfter(patience, [this] { end({Code::kDeadlineExceeded, "no answer"}); })) {
+    : loop_(loop), done_(std::move(done)), timer_(loop.postAfter(patience, [this] {
+        end({Code::kDeadlineExceeded, "no answer"});
+      })) {
   stream_.emplace(loop, std::move(address), request,
                   ServiceStream::Events{.message = [this](const std::string& message) { answer_ = message; },
                                         .ended = [this](const Status& how) { end(how); }});

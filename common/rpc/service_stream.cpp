@@ -20,11 +20,10 @@ ServiceStream::ServiceStream(os::EpollLoop& loop, ServiceAddress address, const 
 
 void ServiceStream::dialled(os::Dialled outcome) {
   if (!outcome.socket.valid()) return events_.ended(explainDial(outcome));
-  MessageStream& stream =
-      stream_.emplace(loop_, std::move(outcome.socket), sys::Fd(),
-                      MessageStream::Events{.message = events_.message,
-                                            .ended = [this](Status how) { end(std::move(how)); }},
-                      address_.tls ? address_.tls->connectedTo(address_.host) : nullptr);
+  MessageStream& stream = stream_.emplace(
+      loop_, std::move(outcome.socket), sys::Fd(),
+      MessageStream::Events{.message = events_.message, .ended = [this](Status how) { end(std::move(how)); }},
+      address_.tls ? address_.tls->connectedTo(address_.host) : nullptr);
   for (const std::string& message : std::exchange(waiting_, {})) stream.send(message);
   if (closed_) stream.end({});
 }

@@ -62,13 +62,15 @@ Status TlsCipher::shakeHands(std::string& wire) {
   return status;
 }
 
-// Who offers no protocol at all is not asked for one by OpenSSL, and a service may choose what was not offered.
+// Who offers no protocol at all is not asked for one by OpenSSL, and a service may choose what was not
+// offered.
 Status TlsCipher::checkProtocol() const {
   const unsigned char* chosen = nullptr;
   unsigned int bytes = 0;
   SSL_get0_alpn_selected(session_->connection.get(), &chosen, &bytes);
   if (std::string_view(reinterpret_cast<const char*>(chosen), bytes) == kProtocolName) return {};
-  return explainTls({.is_server = session_->is_server, .error = ERR_PACK(ERR_LIB_SSL, 0, SSL_R_NO_APPLICATION_PROTOCOL)});
+  return explainTls(
+      {.is_server = session_->is_server, .error = ERR_PACK(ERR_LIB_SSL, 0, SSL_R_NO_APPLICATION_PROTOCOL)});
 }
 
 Status TlsCipher::decrypt(std::string& plain) {

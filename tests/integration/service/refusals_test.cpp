@@ -149,11 +149,11 @@ TEST_F(ServiceRefuses, NothingSilently) {
 
 // A name with an address where nobody listens, and one that there is no way to.
 TEST_F(ServiceRefuses, ToHideTheFirstCauseBehindTheLast) {
-  const TestHosts::Output asked = hosts.run(
-      0,
-      "printf '127.0.0.1 two\\n192.0.2.1 two\\n' > /tmp/hosts && mount --bind /tmp/hosts /etc/hosts && " POP_BIN_DIR
-      "/popdist-agent health --address two:" +
-          std::to_string(kServicePort) + " 2>&1");
+  const TestHosts::Output asked =
+      hosts.run(0,
+                "printf '127.0.0.1 two\\n192.0.2.1 two\\n' > /tmp/hosts && mount --bind /tmp/hosts "
+                "/etc/hosts && " POP_BIN_DIR "/popdist-agent health --address two:" +
+                    std::to_string(kServicePort) + " 2>&1");
   EXPECT_THAT(asked.text, HasSubstr("connection refused"));
 }
 

@@ -13,6 +13,7 @@
 #include <optional>
 #include <random>
 
+#include "common/contract/frame.h"
 #include "common/rpc/service_call.h"
 #include "tests/testing/run_until.h"
 #include "tests/testing/test_pairs.h"
@@ -32,23 +33,23 @@ using ::testing::SizeIs;
 class AgentServerTest : public ::testing::Test {
  protected:
   AgentServer& serve(bool has_tls = true, const ServerLimits& limits = {}) {
-    server_.emplace(
-        loop_,
-        AgentServer::Handlers{
-            .run = [this](std::shared_ptr<ServedCall> call) { hold(std::move(call)); },
-            .describe = [](const std::string& peer) -> Result<v1::HostDescription> {
-              if (peer == "eve") return Status(Code::kPermissionDenied, "not eve");
-              v1::HostDescription description;
-              description.set_user(peer);
-              return description;
-            },
-            .end_job = [](const std::string& peer, const v1::EndJobRequest& request) -> Status {
-              if (request.token() == "right") return {};
-              if (request.token() == "broken") return {Code::kDataLoss, "what it sends is no request"};
-              return {Code::kPermissionDenied, peer + " has a wrong token"};
-            },
-            .note = [this](const std::string& line) { notes_.push_back(line); }},
-        limits);
+    server_.emplace(loop_,
+                    AgentServer::Handlers{
+                        .run = [this](std::shared_ptr<ServedCall> call) { hold(std::move(call)); },
+                        .describe = [](const std::string& peer) -> Result<v1::HostDescription> {
+                          if (peer == "eve") return Status(Code::kPermissionDenied, "not eve");
+                          v1::HostDescription description;
+                          description.set_user(peer);
+                          return description;
+                        },
+                        .end_job = [](const std::string& peer, const v1::EndJobRequest& request) -> Status {
+                          if (request.token() == "right") return {};
+                          if (request.token() == "broken")
+                            return {Code::kDataLoss, "what it sends is no request"};
+                          return {Code::kPermissionDenied, peer + " has a wrong token"};
+                        },
+                        .note = [this](const std::string& line) { notes_.push_back(line); }},
+                    limits);
     address_ = {.host = "127.0.0.1", .tls = has_tls ? pairs_.client() : nullptr, .patience = 5s};
     address_.port = server_->listenAt("127.0.0.1", 0, has_tls ? pairs_.server() : nullptr).value();
     return *server_;
@@ -249,6 +250,36 @@ TEST_F(AgentServerTest, HoldsStrangersToShortMessages) {
   request.mutable_end_job()->set_token(std::string(70'000, 'x'));
   EXPECT_FALSE(ask(request, address_).ok());
   EXPECT_THAT(notes_, ElementsAre(HasSubstr("longer than the limit")));
+}
+
+TEST_F(AgentServerTest, HoldsATrustedJobToLongMessages) {
+  serve(true, {.connection = {.most_trusted_bytes = 2 << 20, .last_words = 50ms}});
+  std::optional<Status> ended;
+  ServiceCall call(loop_, address_, {.report = nullptr, .ended = [&](const Status& how) { ended = how; }});
+  runUntil(loop_, [&] { return !calls_.empty(); });
+  calls_.front()->trust();
+  v1::Command command;
+  command.set_input(std::string(5 << 20, 'x'));
+  call.send(command);
+  runUntil(loop_, [&] { return ended.has_value() && asked_.front().expired(); });
+  EXPECT_EQ(*ended, Status(Code::kResourceExhausted, "a message is too long"));
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("a message is too long")));
+}
+
+TEST_F(AgentServerTest, KeepsLittleForATrustedJobThatDoesNotRead) {
+  serve(false, {.connection = {.most_trusted_bytes = 1 << 20, .last_words = 50ms}});
+  const os::Dialled client = dial();
+  v1::ServiceRequest request;
+  request.mutable_run();
+  const std::string bytes = contract::encode({2, {request.SerializeAsString()}}).value();
+  ASSERT_EQ(::send(client.socket.get(), bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
+  runUntil(loop_, [&] { return !calls_.empty(); });
+  calls_.front()->trust();
+  v1::Report report;
+  report.mutable_output()->set_text(std::string(100'000, 'x'));
+  for (int i = 0; i < 500; ++i) calls_.front()->send(report);
+  runUntil(loop_, [&] { return !notes_.empty() && asked_.front().expired(); });
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("more than 1 MiB wait to be sent")));
 }
 
 TEST_F(AgentServerTest, SurvivesNoise) {
