@@ -35,7 +35,7 @@ Status askHealth(const HealthOptions& options) {
   request.mutable_check_health();
   os::EpollLoop loop;
   Status outcome;
-  const rpc::ServiceQuestion question(loop, {place.address, place.port, tls, 2 * patience}, request, patience,
+  const rpc::ServiceQuestion question(loop, {place.address, place.port, tls, patience}, request, patience,
                                       [&](const Status& how, const std::string&) {
                                         outcome = how;
                                         loop.stop();

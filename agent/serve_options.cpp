@@ -82,7 +82,7 @@ class Serving {
     std::printf("popdist-agent: listening at %s, port %d\n", options_.listen.c_str(), port.value());
     std::fflush(stdout);
     loop_.watchSignals({SIGTERM, SIGINT, SIGHUP}, [this](int signal) {
-      if (signal == SIGHUP && !options_.users_file.empty()) return reload();
+      if (signal == SIGHUP) return reload();
       if (std::exchange(stopping_, true)) return;
       log::info("ending all jobs: signal " + std::to_string(signal));
       server_.sayStopping();
@@ -94,6 +94,8 @@ class Serving {
 
  private:
   void reload() {
+    if (options_.tls_directory.empty())
+      return log::info("no users file is read: without --tls, only this service's own user runs jobs");
     Result<UsersFile> users = usersFrom(options_.users_file);
     if (!users.ok()) return log::warning("the users file stays as it was: " + users.status().message());
     service_.setUsers(std::move(*users));

@@ -20,6 +20,9 @@ namespace {
 // An agent kills at once what it runs. One that takes longer is killed itself: its keeper goes on with that.
 constexpr std::chrono::seconds kEndPatience{3};
 
+// Of one message, and of what waits for an agent that does not read: its user's programs share this process.
+constexpr std::size_t kMostBytes = 64 << 20;
+
 // From an agent's streams being closed until it has ended: the kernel does one after the other.
 constexpr std::chrono::milliseconds kCorpsePatience{100};
 
@@ -130,10 +133,12 @@ Status Service::start(Job& job, rpc::v1::Command hello) {
   job.call->trust();
   POP_ASSIGN_OR_RETURN(job.process, spares_.take(admitted.user.name));
   hello.mutable_hello()->set_controller_at(job.call->peerAddress());
-  job.agent = std::make_unique<rpc::StreamAgentCall>(
+  auto agent = std::make_unique<rpc::StreamAgentCall>(
       loop_, std::move(job.process.stream()),
       rpc::AgentCall::Events{.report = [this, &job](rpc::v1::Report each) { report(job, std::move(each)); },
                              .ended = [this, &job](const Status& why) { agentEnded(job, why); }});
+  agent->setMostBytes(kMostBytes);
+  job.agent = std::move(agent);
   job.agent->send(std::move(hello));
   loop_.watchReadable(job.process.errors().get(), [this, &job] { readErrors(job); });
   return {};
@@ -151,6 +156,8 @@ void Service::readErrors(Job& job) {
 
 // A stream that breaks says nothing; how the process ended does, and so may its last words.
 void Service::agentEnded(Job& job, const Status& why) {
+  if (why.code() == Code::kResourceExhausted)
+    return end(job, {why.code(), "the popdist-agent there: " + why.message()});
   if (why.code() != Code::kUnavailable) return end(job, why);
   std::string text = "the popdist-agent there " + job.process.endWithin(kCorpsePatience);
   readErrors(job);

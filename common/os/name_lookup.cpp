@@ -10,6 +10,7 @@
 #include <cstring>
 #include <mutex>
 #include <string_view>
+#include <system_error>
 #include <thread>
 
 #include "common/base/text.h"
@@ -41,6 +42,11 @@ struct NameLookup::State {
     }
     if (outcome == 0) ::freeaddrinfo(list);
   }
+
+  void fail(int number) {
+    error = EAI_SYSTEM;
+    error_number = number;
+  }
 };
 
 std::string numeric(const Address& address) {
@@ -55,11 +61,21 @@ std::string numeric(const Address& address) {
 NameLookup::NameLookup(const std::string& host, int port) : host_(host), state_(std::make_shared<State>()) {
   state_->look(host, port, AI_NUMERICHOST);
   if (state_->error == 0) return;
+  state_->error = EAI_AGAIN;  // until more is known
   state_->event = sys::Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  std::thread([state = state_, host, port] {
-    state->look(host, port, 0);
-    ::eventfd_write(state->event.get(), 1);
-  }).detach();
+  if (!state_->event.valid()) {
+    state_->fail(errno);
+    return;
+  }
+  try {
+    std::thread([state = state_, host, port] {
+      state->look(host, port, 0);
+      ::eventfd_write(state->event.get(), 1);
+    }).detach();
+  } catch (const std::system_error& error) {
+    state_->event.reset();
+    state_->fail(error.code().value());
+  }
 }
 
 int NameLookup::event() const {

@@ -6,8 +6,11 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
+
+#include "common/base/text.h"
 
 namespace pop::os {
 namespace {
@@ -39,9 +42,10 @@ int portOf(int socket) {
 
 }  // namespace
 
+// The name is given up a little before who dials gives up himself, and would not learn what it was.
 TcpDial::TcpDial(EpollLoop& loop, const std::string& host, int port, std::chrono::milliseconds patience,
                  std::function<void(Dialled)> done)
-    : loop_(loop), patience_(patience), done_(std::move(done)), lookup_(host, port) {
+    : loop_(loop), deadline_(Clock::now() + patience), done_(std::move(done)), lookup_(host, port) {
   if (lookup_.event() < 0) {
     begin();
     return;
@@ -51,7 +55,11 @@ TcpDial::TcpDial(EpollLoop& loop, const std::string& host, int port, std::chrono
     loop_.unwatch(lookup_.event());
     begin();
   });
-  timer_ = loop_.postAfter(patience_, [this] { finish({.error_number = ETIMEDOUT}); });
+  timer_ = loop_.postAfter(patience * 9 / 10, [this, host] {
+    loop_.unwatch(lookup_.event());
+    finish({.lookup = unavailable("looking up its name " + inQuotes(host) +
+                                  ": the name server does not answer (see /etc/resolv.conf)")});
+  });
 }
 
 TcpDial::~TcpDial() {
@@ -79,7 +87,10 @@ void TcpDial::tryNext() {
   if (::connect(socket_.get(), address.get(), address.bytes) != 0 && errno != EINPROGRESS)
     return giveUp(errno);
   loop_.watchWritable(socket_.get(), [this] { settle(); });
-  timer_ = loop_.postAfter(patience_ / static_cast<int>(addresses_.size()), [this] { giveUp(ETIMEDOUT); });
+  const auto left = std::max(Clock::duration::zero(), deadline_ - Clock::now());
+  const auto share = left / static_cast<int>(addresses_.size() - next_ + 1);
+  timer_ =
+      loop_.postAfter(std::chrono::ceil<std::chrono::milliseconds>(share), [this] { giveUp(ETIMEDOUT); });
 }
 
 void TcpDial::settle() {
@@ -93,7 +104,8 @@ void TcpDial::giveUp(int error_number) {
   timer_.reset();
   if (socket_.valid()) loop_.unwatch(socket_.get());
   socket_.reset();
-  next_ < addresses_.size() ? tryNext() : finish({.error_number = error_number});
+  if (error_number_ == 0) error_number_ = error_number;
+  next_ < addresses_.size() ? tryNext() : finish({.error_number = error_number_});
 }
 
 // From the loop: who dials may not have stored this object yet.

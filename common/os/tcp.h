@@ -21,7 +21,7 @@ namespace pop::os {
 struct Dialled {
   sys::Fd socket;        ///< connected; invalid: it failed
   Status lookup;         ///< why the name has no addresses
-  int error_number = 0;  ///< else: why the last of them could not be connected to
+  int error_number = 0;  ///< else: why the first of them could not be connected to
 };
 
 /// Connects to one of a host's addresses.
@@ -44,11 +44,12 @@ class TcpDial {
   void dropTimer();
 
   EpollLoop& loop_;
-  const std::chrono::milliseconds patience_;
+  const Clock::time_point deadline_;
   const std::function<void(Dialled)> done_;
   NameLookup lookup_;
   std::vector<Address> addresses_;
   std::size_t next_ = 0;
+  int error_number_ = 0;  ///< of the first address
   sys::Fd socket_;
   std::optional<TimerId> timer_;
 };

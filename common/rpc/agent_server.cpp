@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <string_view>
 #include <utility>
+
+#include "common/base/text.h"
 
 namespace pop::rpc {
 namespace {
@@ -13,6 +16,13 @@ namespace {
 constexpr std::chrono::milliseconds kPause{100};
 
 constexpr std::chrono::milliseconds kLastWords{1000};
+
+// What a stranger may put into the log, which has said why he ends the connection.
+constexpr std::size_t kMostLogBytes = 200;
+
+std::string forLog(const Status& why) {
+  return printable(std::string_view(why.message()).substr(0, kMostLogBytes));
+}
 
 }  // namespace
 
@@ -93,8 +103,9 @@ void AgentServer::serve(const std::shared_ptr<ServedConnection>& connection,
 
 // From the loop: the connection is in the middle of saying so.
 void AgentServer::over(Connections::iterator connection, const Status& why) {
-  if (!why.ok() && !(*connection)->isTrusted())
-    handlers_.note("a connection from " + (*connection)->peerAddress() + ": " + why.message());
+  const bool is_lost_job = (*connection)->isTrusted() && why.code() == Code::kUnavailable;
+  if (!why.ok() && !is_lost_job)
+    handlers_.note("a connection from " + (*connection)->peerAddress() + ": " + forLog(why));
   gone_->splice(gone_->end(), connections_, connection);
   loop_.post([gone = gone_] { gone->clear(); });
 }

@@ -91,6 +91,7 @@ void MessageStream::take(std::string_view bytes) {
     Result<std::optional<contract::Frame>> next = reader_.next();
     if (!next.ok()) return finish(next.status());
     if (!next->has_value()) return;
+    spoken_to_ = true;
     const contract::Frame& frame = **next;
     if (frame.type == kEnd) return finish(statusOf(frame));
     if ((frame.type != kPart && frame.type != kLastPart) || frame.fields.size() != 1)
@@ -124,12 +125,27 @@ void MessageStream::send(const google::protobuf::MessageLite& message) {
 }
 
 void MessageStream::send(std::string_view message) {
-  if (ended_) return;
+  if (ended_ || isFull()) return;
   for (std::size_t at = 0; at == 0 || at < message.size(); at += kPartBytes) {
     const bool last = message.size() - at <= kPartBytes;
     sendFrame({last ? kLastPart : kPart, {std::string(message.substr(at, kPartBytes))}});
   }
   writeByTurns();
+}
+
+// The end comes from the loop: who sends is in the middle of something.
+bool MessageStream::isFull() {
+  if (full_ || unsent_.size() <= most_unsent_) return full_;
+  write();
+  full_ = unsent_.size() > most_unsent_;
+  if (!full_) return false;
+  loop_.post([self = self_] {
+    if (*self == nullptr || !(*self)->reading_) return;
+    (*self)->finish(
+        {Code::kResourceExhausted, "more than " + std::to_string((*self)->most_unsent_ >> 20) +
+                                       " MiB wait to be sent, which the other side does not read"});
+  });
+  return true;
 }
 
 // What starts or ends many instances says a lot at once, and each write costs both sides a system call and

@@ -49,8 +49,15 @@ class MessageStream {
   /// A longer message of the other side ends the stream. Without this there is no limit.
   void setMostBytes(std::size_t bytes);
 
+  /// While more than this waits for the other side to read, what is sent more is lost, and the stream ends
+  /// with kResourceExhausted; end() still says so. Without this there is no limit.
+  void setMostUnsent(std::size_t bytes) { most_unsent_ = bytes; }
+
   /// The stream was closed under us, without a last word of the other side.
   bool wasClosed() const { return was_closed_; }
+
+  /// A whole frame of the other side has come: it speaks as we do.
+  bool wasSpokenTo() const { return spoken_to_; }
 
   /// The last that is sent. Messages of the other side still come.
   void end(const Status& how);
@@ -67,6 +74,7 @@ class MessageStream {
   void closed(int error_number);
   void finish(Status how);
   void sendFrame(const contract::Frame& frame);
+  bool isFull();
   void writeByTurns();
   void write();
   int outFd() const { return out_.valid() ? out_.get() : in_.get(); }
@@ -80,12 +88,15 @@ class MessageStream {
   contract::FrameReader reader_;
   std::size_t most_bytes_ = std::numeric_limits<std::size_t>::max();
   std::string message_;  ///< the parts that have come
+  std::size_t most_unsent_ = std::numeric_limits<std::size_t>::max();
   std::string unsent_;
+  bool full_ = false;  ///< with more than that
   bool watching_writable_ = false;
   bool turn_ = false;  ///< something was written in this turn of the loop; the rest waits for its end
   const std::shared_ptr<MessageStream*> self_ = std::make_shared<MessageStream*>(this);  ///< null: gone
   bool reading_ = true;
   bool was_closed_ = false;
+  bool spoken_to_ = false;
   bool ended_ = false;   ///< by us
   bool broken_ = false;  ///< nobody reads what we write
 };

@@ -15,8 +15,8 @@ class ServedCall : public RunCall {
   virtual std::string peerAddress() const = 0;  ///< numeric
   virtual std::string peerName() const = 0;     ///< the user of the client's certificate; empty without TLS
 
-  /// Its user may run this job: from now on its messages may be of any size, and it may be silent for as long
-  /// as it likes.
+  /// Its user may run this job: from now on its messages may be long, and it may be silent for as long as it
+  /// likes.
   virtual void trust() = 0;
 };
 

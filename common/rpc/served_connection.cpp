@@ -3,7 +3,6 @@
 
 #include <google/protobuf/message_lite.h>
 
-#include <limits>
 #include <utility>
 
 namespace pop::rpc {
@@ -51,7 +50,8 @@ void ServedConnection::takeRequest(const std::string& message) {
 void ServedConnection::trust() {
   trusted_ = true;
   stopWaiting();
-  stream_.setMostBytes(std::numeric_limits<std::size_t>::max());
+  stream_.setMostBytes(limits_.most_trusted_bytes);
+  stream_.setMostUnsent(limits_.most_trusted_bytes);
 }
 
 // The client closes the connection when it has read the end. One that does not would keep it for ever; if it
@@ -64,25 +64,30 @@ void ServedConnection::finish(Status status) {
 }
 
 void ServedConnection::ended(const Status& how) {
-  client_done_ = true;
+  client_done_ = how.ok() || stream_.wasClosed();
+  if (how.ok()) return inbox_.close();
+  if (client_done_ || !trusted_) return drop(how);
+  refused_ = how;
+  finish(how);  // its user has the time to read it
   inbox_.close();
-  if (how.ok()) return;
-  // What is no message is answered: whoever has mistaken this port for another's learns of it.
-  if (!stream_.wasClosed() && !finished_) stream_.end(how);
-  drop(how);
 }
 
+// Whoever has asked for a job is held by what serves it, which lets go when nothing comes any more. It ends
+// the call then for a reason of its own: the true one is said before. What is no message is answered as well:
+// whoever has mistaken this port for another's learns of it.
 void ServedConnection::drop(const Status& why) {
+  if (std::exchange(over_, true)) return;
+  const Status reason = std::exchange(finished_, true) ? refused_ : why;
+  stream_.end(why);
+  inbox_.close();
   stopWaiting();
-  if (!std::exchange(over_, true)) events_.over(finished_ ? refused_ : why);
+  events_.over(reason);
 }
 
 void ServedConnection::wait(std::chrono::milliseconds patience, const Status& then) {
   stopWaiting();
   timer_ = loop_.postAfter(patience, [this, then] {
     timer_.reset();
-    stream_.end(then);
-    inbox_.close();
     drop(then);
   });
 }

@@ -22,7 +22,9 @@ namespace pop::rpc {
 class ServedConnection final : public ServedCall {
  public:
   struct Limits {
-    std::size_t most_bytes = 64 << 10;            ///< of a message
+    std::size_t most_bytes = 64 << 10;  ///< of a message, until it is trusted
+    std::size_t most_trusted_bytes = 64
+                                     << 20;  ///< then; and as much may wait for a client that does not read
     std::chrono::milliseconds patience{10'000};   ///< from its beginning until it is trusted
     std::chrono::milliseconds last_words{5'000};  ///< from its end until the client has closed it
   };
@@ -48,7 +50,7 @@ class ServedConnection final : public ServedCall {
   /// Waits until what was sent is on its way, for at most `patience`. The loop need not run.
   void flush(std::chrono::milliseconds patience) { stream_.flush(patience); }
 
-  /// Nothing more is of interest: over.
+  /// Ends it with `why`, unless that was done before, and waits for nothing more: over.
   void drop(const Status& why);
 
   void listen(RunCall::Events events) override { inbox_.listen(std::move(events)); }
@@ -71,7 +73,7 @@ class ServedConnection final : public ServedCall {
   const Events events_;
   TlsCipher* const cipher_;  ///< the stream's
   std::string name_;
-  Status refused_;  ///< why whoever is at the other end may ask for nothing
+  Status refused_;  ///< why whoever is at the other end may ask for nothing, or nothing more
   bool asked_ = false;
   bool trusted_ = false;
   bool client_done_ = false;  ///< nothing comes from it any more

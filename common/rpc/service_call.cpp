@@ -35,23 +35,22 @@ void ServiceCall::end(Status how) {
 ServiceQuestion::ServiceQuestion(os::EpollLoop& loop, ServiceAddress address,
                                  const v1::ServiceRequest& request, std::chrono::milliseconds patience,
                                  Done done)
-    : loop_(loop),
-      done_(std::move(done)),
-      patience_(loop.postAfter(patience,
-                               [this] {
-                                 end({Code::kDeadlineExceeded, "no answer"});
-                               })),
-      stream_(loop, std::move(address), request,
-              {.message = [this](const std::string& message) { answer_ = message; },
-               .ended = [this](const Status& how) { end(how); }}) {}
+    : loop_(loop), done_(std::move(done)), timer_(loop.postAfter(patience, [this] {
+        end({Code::kDeadlineExceeded, "no answer"});
+      })) {
+  stream_.emplace(loop, std::move(address), request,
+                  ServiceStream::Events{.message = [this](const std::string& message) { answer_ = message; },
+                                        .ended = [this](const Status& how) { end(how); }});
+}
 
 ServiceQuestion::~ServiceQuestion() {
-  loop_.cancel(patience_);
+  loop_.cancel(timer_);
 }
 
 void ServiceQuestion::end(const Status& how) {
   if (std::exchange(over_, true)) return;
-  loop_.cancel(patience_);
+  loop_.cancel(timer_);
+  timer_ = loop_.postAfter({}, [this] { stream_.reset(); });  // who asks may keep this for longer
   done_(how, answer_);
 }
 

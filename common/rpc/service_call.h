@@ -49,8 +49,8 @@ class ServiceQuestion {
   const Done done_;
   std::string answer_;
   bool over_ = false;
-  TimerId patience_;
-  ServiceStream stream_;
+  TimerId timer_;
+  std::optional<ServiceStream> stream_;  ///< none: it was answered
 };
 
 }  // namespace pop::rpc

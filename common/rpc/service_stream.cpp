@@ -20,22 +20,18 @@ ServiceStream::ServiceStream(os::EpollLoop& loop, ServiceAddress address, const 
 
 void ServiceStream::dialled(os::Dialled outcome) {
   if (!outcome.socket.valid()) return events_.ended(explainDial(outcome));
-  MessageStream& stream =
-      stream_.emplace(loop_, std::move(outcome.socket), sys::Fd(),
-                      MessageStream::Events{.message =
-                                                [this](const std::string& message) {
-                                                  heard_ = true;
-                                                  events_.message(message);
-                                                },
-                                            .ended = [this](Status how) { end(std::move(how)); }},
-                      address_.tls ? address_.tls->connectedTo(address_.host) : nullptr);
+  MessageStream& stream = stream_.emplace(
+      loop_, std::move(outcome.socket), sys::Fd(),
+      MessageStream::Events{.message = events_.message, .ended = [this](Status how) { end(std::move(how)); }},
+      address_.tls ? address_.tls->connectedTo(address_.host) : nullptr);
   for (const std::string& message : std::exchange(waiting_, {})) stream.send(message);
   if (closed_) stream.end({});
 }
 
 // Who wants TLS answers a client without it in bytes that are no message.
 void ServiceStream::end(Status how) {
-  const bool no_word = !heard_ && (stream_->wasClosed() || (!address_.tls && how.code() == Code::kDataLoss));
+  const bool no_word =
+      !stream_->wasSpokenTo() && (stream_->wasClosed() || (!address_.tls && how.code() == Code::kDataLoss));
   events_.ended(no_word ? explainSilentEnd(address_.tls != nullptr) : std::move(how));
 }
 

@@ -56,7 +56,6 @@ class ServiceStream {
   const Events events_;
   std::vector<std::string> waiting_;  ///< until there is a connection
   bool closed_ = false;
-  bool heard_ = false;  ///< anything from the service
   std::optional<MessageStream> stream_;
   os::TcpDial dial_;
 };

@@ -18,6 +18,11 @@ StreamAgentCall::StreamAgentCall(os::EpollLoop& loop, sys::Fd stream, Events eve
               {.message = [this](const std::string& message) { receive(message); },
                .ended = [this](const Status& how) { end(how); }}) {}
 
+void StreamAgentCall::setMostBytes(std::size_t bytes) {
+  stream_.setMostBytes(bytes);
+  stream_.setMostUnsent(bytes);
+}
+
 void StreamAgentCall::receive(const std::string& message) {
   if (over_) return;
   v1::Report report;

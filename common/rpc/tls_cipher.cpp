@@ -62,13 +62,15 @@ Status TlsCipher::shakeHands(std::string& wire) {
   return status;
 }
 
-// Who offers no protocol at all is not asked for one by OpenSSL.
+// Who offers no protocol at all is not asked for one by OpenSSL, and a service may choose what was not
+// offered.
 Status TlsCipher::checkProtocol() const {
   const unsigned char* chosen = nullptr;
   unsigned int bytes = 0;
   SSL_get0_alpn_selected(session_->connection.get(), &chosen, &bytes);
-  if (bytes > 0) return {};
-  return explainTls({.is_server = session_->is_server, .reason = SSL_R_NO_APPLICATION_PROTOCOL});
+  if (std::string_view(reinterpret_cast<const char*>(chosen), bytes) == kProtocolName) return {};
+  return explainTls(
+      {.is_server = session_->is_server, .error = ERR_PACK(ERR_LIB_SSL, 0, SSL_R_NO_APPLICATION_PROTOCOL)});
 }
 
 Status TlsCipher::decrypt(std::string& plain) {
@@ -114,7 +116,7 @@ Status TlsCipher::failure(int outcome) const {
   if (error == SSL_ERROR_WANT_READ) return {};
   if (error == SSL_ERROR_ZERO_RETURN) return unavailable("the connection was closed");
   const TlsFailure failure{.is_server = session_->is_server,
-                           .reason = ERR_GET_REASON(ERR_peek_error()),
+                           .error = ERR_peek_error(),
                            .verify_result = SSL_get_verify_result(session_->connection.get())};
   ERR_clear_error();
   return explainTls(failure);

@@ -15,8 +15,9 @@ namespace {
 
 using namespace openssl;
 
-// As ALPN has it: a length before the name.
+// As it is offered: a length before the name.
 constexpr std::string_view kProtocol = "\x0fpopdist-agent/1";
+static_assert(kProtocol.substr(1) == kProtocolName && kProtocol.front() == kProtocolName.size());
 
 // SHA-256 before SHA-384: keys are derived with it, ten times in a handshake.
 constexpr const char* kCipherSuites =

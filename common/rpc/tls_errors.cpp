@@ -63,26 +63,31 @@ std::string_view find(const std::array<Cause, kCount>& causes, long number) {
   return {};
 }
 
-std::string textOf(int reason) {
-  const char* const text = ERR_reason_error_string(ERR_PACK(ERR_LIB_SSL, 0, reason));
-  return text == nullptr ? "error " + std::to_string(reason) : text;
+// Other libraries of OpenSSL have the same numbers for reasons of their own.
+int reasonOf(const TlsFailure& failure) {
+  return ERR_GET_LIB(failure.error) == ERR_LIB_SSL ? ERR_GET_REASON(failure.error) : 0;
+}
+
+std::string textOf(unsigned long error) {
+  const char* const text = ERR_reason_error_string(error);
+  return text == nullptr ? "error " + std::to_string(error) : text;
 }
 
 std::string forClient(const TlsFailure& failure) {
-  if (failure.reason == SSL_R_CERTIFICATE_VERIFY_FAILED) {
+  if (reasonOf(failure) == SSL_R_CERTIFICATE_VERIFY_FAILED) {
     const std::string_view words = find(kCertificateCauses, failure.verify_result);
     if (!words.empty()) return std::string(words);
     return std::string("its certificate is not signed by the ca.pem of --agent-tls (") +
            X509_verify_cert_error_string(failure.verify_result) + ')';
   }
-  const std::string_view words = find(kHandshakeCauses, failure.reason);
-  return words.empty() ? "TLS has failed: " + textOf(failure.reason) : std::string(words);
+  const std::string_view words = find(kHandshakeCauses, reasonOf(failure));
+  return words.empty() ? "TLS has failed: " + textOf(failure.error) : std::string(words);
 }
 
 std::string forServer(const TlsFailure& failure) {
-  if (failure.reason == SSL_R_CERTIFICATE_VERIFY_FAILED)
+  if (reasonOf(failure) == SSL_R_CERTIFICATE_VERIFY_FAILED)
     return std::string("its certificate is refused: ") + X509_verify_cert_error_string(failure.verify_result);
-  return "TLS has failed: " + textOf(failure.reason);
+  return "TLS has failed: " + textOf(failure.error);
 }
 
 }  // namespace

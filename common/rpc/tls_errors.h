@@ -8,8 +8,8 @@ namespace pop::rpc {
 
 struct TlsFailure {
   bool is_server = false;
-  int reason = 0;          ///< OpenSSL's (SSL_R_…); those of alerts that have come are among them
-  long verify_result = 0;  ///< of the other side's certificate (X509_V_…)
+  unsigned long error = 0;  ///< OpenSSL's, with its library; alerts that have come are among those of SSL
+  long verify_result = 0;   ///< of the other side's certificate (X509_V_…)
 };
 
 /// kUnavailable.

@@ -5,11 +5,15 @@
 #include <openssl/ssl.h>
 
 #include <memory>
+#include <string_view>
 
 #include "common/rpc/openssl_handles.h"
 #include "common/rpc/tls_cipher.h"
 
 namespace pop::rpc {
+
+/// What is spoken inside of TLS, as ALPN has it.
+inline constexpr std::string_view kProtocolName = "popdist-agent/1";
 
 namespace openssl {
 using Context = std::unique_ptr<SSL_CTX, Freer<SSL_CTX_free>>;

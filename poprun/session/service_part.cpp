@@ -73,10 +73,9 @@ Result<ServicePart> servicePart(const HostsOptions& options, std::size_t num_hos
   ServicePart service;
   service.hosts.resize(num_hosts);
   std::iota(service.hosts.begin(), service.hosts.end(), 0);
-  // Dialling goes on for longer than the link waits, which has the better words.
   service.dial = [tls, port = options.agent_port, patience = options.connect_timeout](
                      os::EpollLoop& loop, const std::string& host) {
-    return lineTo(loop, {.host = host, .port = port, .tls = tls, .patience = 2 * patience});
+    return lineTo(loop, {.host = host, .port = port, .tls = tls, .patience = patience});
   };
   service.explain = [port = options.agent_port, patience = options.connect_timeout](const std::string& host,
                                                                                     const Status& why) {

@@ -30,6 +30,7 @@ class ServiceOfAUser : public ServiceTest {
     return hosts.run(0, "cd / && USER=nobody TMPDIR=/tmp " + (as_nobody ? asNobody(poprun) : poprun));
   }
 
+  void hangUp() const { EXPECT_EQ(hosts.run(0, "kill -HUP " + pid_).exit_code, 0); }
   void endService() const { EXPECT_EQ(hosts.run(0, "kill -TERM " + pid_).exit_code, 0); }
 
  private:
@@ -47,6 +48,20 @@ TEST_F(ServiceOfAUser, RunsThatUsersJobsWithoutTls) {
   EXPECT_EQ(leftOfJobs(), "");
   endService();
   EXPECT_EQ(leftOnHosts(kPatience), "");
+}
+
+// The users file is for certificates: without them everybody would be one of its users.
+TEST_F(ServiceOfAUser, ReadsNoUsersWithoutTls) {
+  for (const char* users : {"", " --users /tmp/users"}) {
+    writeUsers(0, "alice = nobody\n");
+    serveAsNobody("--listen 127.0.0.1:" + std::to_string(kServicePort) + users);
+    hangUp();
+    ASSERT_TRUE(waitForLog(0, "no users file is read: without --tls")) << logOf(0);
+    const TestHosts::Output own = poprunThere("id -un");
+    EXPECT_EQ(own.text, "nobody\n") << logOf(0);
+    endService();
+    EXPECT_EQ(leftOnHosts(kPatience), "");
+  }
 }
 
 TEST_F(ServiceOfAUser, CannotBeReachedFromOtherHostsWithoutTls) {

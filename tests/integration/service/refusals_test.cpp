@@ -147,6 +147,16 @@ TEST_F(ServiceRefuses, NothingSilently) {
   EXPECT_THAT(refusalOf(silent), HasSubstr(where() + "no answer within 1 s (--connect-timeout)"));
 }
 
+// A name with an address where nobody listens, and one that there is no way to.
+TEST_F(ServiceRefuses, ToHideTheFirstCauseBehindTheLast) {
+  const TestHosts::Output asked =
+      hosts.run(0,
+                "printf '127.0.0.1 two\\n192.0.2.1 two\\n' > /tmp/hosts && mount --bind /tmp/hosts "
+                "/etc/hosts && " POP_BIN_DIR "/popdist-agent health --address two:" +
+                    std::to_string(kServicePort) + " 2>&1");
+  EXPECT_THAT(asked.text, HasSubstr("connection refused"));
+}
+
 TEST_F(ServiceRefuses, ToPassForAnotherHost) {
   ASSERT_EQ(std::system(
                 (POP_BIN_DIR "/popdist-agent init-tls --dir " + tls() + " --host other >/dev/null").c_str()),

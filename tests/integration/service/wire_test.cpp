@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The agent service as clients see it that are not poprun: with tokens, wrong numbers, another version.
+#include <algorithm>
+#include <array>
 #include <ctime>
 #include <optional>
 
@@ -160,6 +162,39 @@ TEST_F(ServiceWire, HoldsAJobToTheLimitsWhateverItHasAnnounced) {
   EXPECT_EQ(job->ended->code(), Code::kResourceExhausted);
   EXPECT_THAT(job->ended->message(), HasSubstr("'alice' may have 4 instances at once"));
   EXPECT_EQ(leftOfJobs(), "");
+}
+
+TEST_F(ServiceWire, KeepsLittleForAnAgentThatDoesNotRead) {
+  serve(0);
+  const std::unique_ptr<Client> job = start("job1");
+  ASSERT_TRUE(job->welcome);
+  ASSERT_EQ(hosts.run(0, "kill -STOP " + std::to_string(job->welcome->pid())).exit_code, 0);
+  rpc::v1::Command command;
+  command.set_input(std::string(1 << 20, 'x'));
+  for (int i = 0; i < 100; ++i) job->call->send(command);
+  runUntil(loop_, [&] { return job->ended.has_value(); });
+  EXPECT_EQ(job->ended->code(), Code::kResourceExhausted);
+  EXPECT_THAT(job->ended->message(), HasSubstr("the popdist-agent there: more than 64 MiB wait to be sent"));
+  EXPECT_EQ(leftOfJobs(), "");
+}
+
+// Connected, with a certificate, and then silent: the oldest make way, and nothing of them is kept.
+TEST_F(ServiceWire, LetsGoOfWhoHasAskedForAJobAndSaysNoMore) {
+  serve(0);
+  std::vector<std::unique_ptr<rpc::AgentCall>> strangers;
+  std::array<std::optional<Status>, 260> ended;
+  for (std::optional<Status>& outcome : ended) {
+    strangers.push_back(std::make_unique<rpc::ServiceCall>(
+        loop_, serviceAsSeenBy("alice"),
+        rpc::AgentCall::Events{.report = nullptr,
+                               .ended = [&outcome](const Status& why) { outcome = why; }}));
+    // The first have asked when one who comes later has his answer.
+    EXPECT_TRUE(strangers.size() != 4 || health("alice").ok());
+  }
+  const auto is_over = [](const std::optional<Status>& outcome) { return outcome.has_value(); };
+  runUntil(loop_, [&] { return std::all_of(ended.begin(), ended.begin() + 4, is_over); });
+  EXPECT_THAT(logOf(0), HasSubstr("too many connections at once have not said who they are"));
+  EXPECT_EQ(std::count_if(ended.begin(), ended.end(), is_over), 4);
 }
 
 TEST_F(ServiceWire, RefusesASecondCallForARunningJob) {

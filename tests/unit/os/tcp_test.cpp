@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <cerrno>
 #include <optional>
@@ -55,6 +56,24 @@ TEST_F(TcpTest, SaysWhyNobodyCanBeReached) {
   EXPECT_EQ(dial("127.0.0.1", port).error_number, ECONNREFUSED);
   EXPECT_THAT(dial("nosuch.invalid", port, 20s).lookup.message(),
               HasSubstr("looking up its name 'nosuch.invalid'"));
+}
+
+TEST_F(TcpTest, TellsANameServerThatDoesNotAnswerFromAHostThatDoesNot) {
+  const Dialled dialled = dial("nosuch.invalid", 1, 0s);
+  EXPECT_EQ(dialled.lookup.code(), Code::kUnavailable);
+  EXPECT_THAT(dialled.lookup.message(), HasSubstr("'nosuch.invalid': the name server does not answer"));
+}
+
+TEST_F(TcpTest, SaysSoWhereNoNameCanBeLookedUp) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{.rlim_cur = 0, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  const NameLookup lookup("nosuch.invalid", 1);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_LT(lookup.event(), 0);
+  EXPECT_EQ(lookup.addresses().status().code(), Code::kUnavailable);
+  EXPECT_THAT(lookup.addresses().status().message(), HasSubstr("Too many open files"));
 }
 
 TEST_F(TcpTest, ThatIsGivenUpSaysNothing) {

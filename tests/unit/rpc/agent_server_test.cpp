@@ -6,9 +6,14 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
+#include <array>
+#include <filesystem>
+#include <iterator>
+#include <memory>
 #include <optional>
 #include <random>
 
+#include "common/contract/frame.h"
 #include "common/rpc/service_call.h"
 #include "tests/testing/run_until.h"
 #include "tests/testing/test_pairs.h"
@@ -17,32 +22,50 @@ namespace pop::rpc {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::AllOf;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using testing::runUntil;
+using ::testing::SizeIs;
 
 class AgentServerTest : public ::testing::Test {
  protected:
   AgentServer& serve(bool has_tls = true, const ServerLimits& limits = {}) {
-    server_.emplace(
-        loop_,
-        AgentServer::Handlers{
-            .run = [this](std::shared_ptr<ServedCall> call) { calls_.push_back(std::move(call)); },
-            .describe = [](const std::string& peer) -> Result<v1::HostDescription> {
-              if (peer == "eve") return Status(Code::kPermissionDenied, "not eve");
-              v1::HostDescription description;
-              description.set_user(peer);
-              return description;
-            },
-            .end_job = [](const std::string& peer, const v1::EndJobRequest& request) -> Status {
-              if (request.token() == "right") return {};
-              return {Code::kPermissionDenied, peer + " has a wrong token"};
-            },
-            .note = [this](const std::string& line) { notes_.push_back(line); }},
-        limits);
+    server_.emplace(loop_,
+                    AgentServer::Handlers{
+                        .run = [this](std::shared_ptr<ServedCall> call) { hold(std::move(call)); },
+                        .describe = [](const std::string& peer) -> Result<v1::HostDescription> {
+                          if (peer == "eve") return Status(Code::kPermissionDenied, "not eve");
+                          v1::HostDescription description;
+                          description.set_user(peer);
+                          return description;
+                        },
+                        .end_job = [](const std::string& peer, const v1::EndJobRequest& request) -> Status {
+                          if (request.token() == "right") return {};
+                          if (request.token() == "broken")
+                            return {Code::kDataLoss, "what it sends is no request"};
+                          return {Code::kPermissionDenied, peer + " has a wrong token"};
+                        },
+                        .note = [this](const std::string& line) { notes_.push_back(line); }},
+                    limits);
     address_ = {.host = "127.0.0.1", .tls = has_tls ? pairs_.client() : nullptr, .patience = 5s};
     address_.port = server_->listenAt("127.0.0.1", 0, has_tls ? pairs_.server() : nullptr).value();
     return *server_;
+  }
+
+  // As the service does: until nothing comes any more.
+  void hold(std::shared_ptr<ServedCall> call) {
+    ServedCall* const held = call.get();
+    asked_.push_back(call);
+    calls_.push_back(std::move(call));
+    held->listen({.command = nullptr, .closed = [this, held] {
+                    held->finish({Code::kCancelled, "the launcher is gone"});
+                    loop_.post([this, held] {
+                      std::erase_if(calls_, [held](const auto& each) { return each.get() == held; });
+                    });
+                  }});
   }
 
   Status ask(const v1::ServiceRequest& request, const ServiceAddress& address) {
@@ -77,9 +100,15 @@ class AgentServerTest : public ::testing::Test {
     return got == 0 || (got < 0 && errno != EAGAIN);
   }
 
+  static std::size_t openDescriptors() {
+    const std::filesystem::directory_iterator all("/proc/self/fd");
+    return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+  }
+
   os::EpollLoop loop_;
   testing::TestPairs pairs_;
   std::vector<std::shared_ptr<ServedCall>> calls_;
+  std::vector<std::weak_ptr<ServedCall>> asked_;  ///< all that there were
   std::vector<std::string> notes_;
   std::string answer_;
   ServiceAddress address_;
@@ -143,6 +172,22 @@ TEST_F(AgentServerTest, WithoutTlsTellsAClientWithItSo) {
   EXPECT_THAT(ask(health(), address_).message(), HasSubstr("it does not speak TLS there"));
 }
 
+TEST_F(AgentServerTest, IsLeftByWhoHasHisAnswer) {
+  serve();
+  const std::size_t before = openDescriptors();
+  std::optional<Status> outcome;
+  const ServiceQuestion kept(loop_, address_, health(), 10s,
+                             [&](const Status& how, const std::string&) { outcome = how; });
+  runUntil(loop_, [&] { return outcome.has_value() && openDescriptors() == before; });
+}
+
+TEST_F(AgentServerTest, DoesNotTakeWhatItAnswersForAWishForTls) {
+  serve(false);
+  v1::ServiceRequest request;
+  request.mutable_end_job()->set_token("broken");
+  EXPECT_EQ(ask(request, address_), Status(Code::kDataLoss, "what it sends is no request"));
+}
+
 TEST_F(AgentServerTest, DoesNotWaitForEverForStrangers) {
   serve(true, {.connection = {.patience = 50ms}});
   const os::Dialled silent = dial();
@@ -157,6 +202,8 @@ TEST_F(AgentServerTest, DoesNotWaitForEverForAJobThatIsNotTrusted) {
   ServiceCall call(loop_, address_, {.report = nullptr, .ended = [&](const Status& how) { ended = how; }});
   runUntil(loop_, [&] { return ended.has_value(); });
   EXPECT_EQ(ended->code(), Code::kDeadlineExceeded);
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("it has not said in time what it wants")));
+  runUntil(loop_, [&] { return asked_.front().expired(); });
 }
 
 TEST_F(AgentServerTest, LetsTheOldestGoWhenStrangersAreMany) {
@@ -168,12 +215,71 @@ TEST_F(AgentServerTest, LetsTheOldestGoWhenStrangersAreMany) {
   EXPECT_FALSE(isClosed(strangers[9].socket.get()));
 }
 
+// Those who have asked for a job as well: what serves it lets go of them.
+TEST_F(AgentServerTest, LetsTheOldestGoThatHaveAskedForAJobAndSaidNoMore) {
+  serve(true, {.most_strangers = 4});
+  std::array<std::optional<Status>, 10> ended;
+  std::vector<std::unique_ptr<ServiceCall>> strangers;
+  for (std::optional<Status>& outcome : ended) {
+    strangers.push_back(std::make_unique<ServiceCall>(
+        loop_, address_,
+        AgentCall::Events{.report = nullptr, .ended = [&outcome](const Status& how) { outcome = how; }}));
+    runUntil(loop_, [&] { return asked_.size() == strangers.size(); });
+  }
+  runUntil(loop_, [&] { return ended[5].has_value() && asked_[5].expired(); });
+  for (std::size_t i = 0; i < ended.size(); ++i) {
+    EXPECT_EQ(ended.at(i).has_value(), i < 6) << i;
+    EXPECT_EQ(asked_[i].expired(), i < 6) << i;
+    EXPECT_EQ(ended.at(i).value_or(Status()).code(), i < 6 ? Code::kResourceExhausted : Code::kOk) << i;
+  }
+  EXPECT_THAT(notes_, AllOf(SizeIs(6), Each(HasSubstr("too many connections at once"))));
+}
+
+TEST_F(AgentServerTest, LetsNobodyWriteLinesOfTheLog) {
+  serve(false);
+  MessageStream liar(loop_, std::move(dial().socket), {}, {[](const std::string&) {}, [](const Status&) {}});
+  liar.end({Code::kNotFound, "away\njob 'x' of 'root': started" + std::string(5000, '!')});
+  runUntil(loop_, [&] { return !notes_.empty(); });
+  EXPECT_THAT(notes_, ElementsAre(AllOf(HasSubstr("away\\x0ajob"), Not(HasSubstr("\n")))));
+  EXPECT_LT(notes_.front().size(), 300U);
+}
+
 TEST_F(AgentServerTest, HoldsStrangersToShortMessages) {
   serve(false);
   v1::ServiceRequest request;
   request.mutable_end_job()->set_token(std::string(70'000, 'x'));
   EXPECT_FALSE(ask(request, address_).ok());
   EXPECT_THAT(notes_, ElementsAre(HasSubstr("longer than the limit")));
+}
+
+TEST_F(AgentServerTest, HoldsATrustedJobToLongMessages) {
+  serve(true, {.connection = {.most_trusted_bytes = 2 << 20, .last_words = 50ms}});
+  std::optional<Status> ended;
+  ServiceCall call(loop_, address_, {.report = nullptr, .ended = [&](const Status& how) { ended = how; }});
+  runUntil(loop_, [&] { return !calls_.empty(); });
+  calls_.front()->trust();
+  v1::Command command;
+  command.set_input(std::string(5 << 20, 'x'));
+  call.send(command);
+  runUntil(loop_, [&] { return ended.has_value() && asked_.front().expired(); });
+  EXPECT_EQ(*ended, Status(Code::kResourceExhausted, "a message is too long"));
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("a message is too long")));
+}
+
+TEST_F(AgentServerTest, KeepsLittleForATrustedJobThatDoesNotRead) {
+  serve(false, {.connection = {.most_trusted_bytes = 1 << 20, .last_words = 50ms}});
+  const os::Dialled client = dial();
+  v1::ServiceRequest request;
+  request.mutable_run();
+  const std::string bytes = contract::encode({2, {request.SerializeAsString()}}).value();
+  ASSERT_EQ(::send(client.socket.get(), bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
+  runUntil(loop_, [&] { return !calls_.empty(); });
+  calls_.front()->trust();
+  v1::Report report;
+  report.mutable_output()->set_text(std::string(100'000, 'x'));
+  for (int i = 0; i < 500; ++i) calls_.front()->send(report);
+  runUntil(loop_, [&] { return !notes_.empty() && asked_.front().expired(); });
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("more than 1 MiB wait to be sent")));
 }
 
 TEST_F(AgentServerTest, SurvivesNoise) {

@@ -4,9 +4,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
 
 #include <utility>
 
+#include "common/rpc/tls_errors.h"
 #include "tests/testing/test_pairs.h"
 #include "tests/testing/tls_side.h"
 
@@ -98,6 +101,14 @@ TEST(TlsCipher, RefusesCertificatesOfTheOtherRole) {
   const auto user_as_server =
       pairs.contextOf(makeUserCertificate(pairs.authority, "alice", 10).value(), TlsRole::kServer);
   EXPECT_THAT(between(*pairs.client(), *user_as_server).client.status.message(), HasSubstr("not a host's"));
+}
+
+TEST(TlsErrors, AreThoseOfTlsOnly) {
+  const auto explained = [](int library) {
+    return explainTls({.error = ERR_PACK(library, 0, SSL_R_WRONG_VERSION_NUMBER)}).message();
+  };
+  EXPECT_THAT(explained(ERR_LIB_SSL), HasSubstr("it does not speak TLS there"));
+  EXPECT_THAT(explained(ERR_LIB_X509), HasSubstr("TLS has failed: "));
 }
 
 TEST(TlsCipher, TellsBytesThatAreNoTls) {
