@@ -1,103 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+// The calls of a group, and how they fail. How it comes about: group_making.cpp.
 #include "libpopdist/src/context/group.h"
 
 #include <pthread.h>
-#include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <new>
 #include <thread>
 #include <utility>
 
-#include "libpopdist/src/context/group_rendezvous.h"
-#include "libpopdist/src/context/obituary_monitor.h"
 #include "libpopdist/src/exec/farewell.h"
 #include "popdist/error.hpp"
 
 namespace popdist::context {
-namespace {
-
-int numCores(pid_t process) {
-  cpu_set_t cpus;
-  return ::sched_getaffinity(process, sizeof(cpus), &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
-}
-
-// Whether each of this host's instances can have a core. One that is bound sees only its own cores: who
-// started it, poprun, has all that the job may use.
-bool canHaveACoreEach(int local_instances) {
-  return local_instances <= std::max(numCores(0), numCores(::getppid()));
-}
-
-std::vector<int> ranksOf(int instance, const std::vector<int>& instance_of_rank) {
-  std::vector<int> ranks;
-  for (std::size_t rank = 0; rank < instance_of_rank.size(); ++rank) {
-    if (instance_of_rank[rank] == instance) ranks.push_back(static_cast<int>(rank));
-  }
-  return ranks;
-}
-
-// Where a backend's members find each other: a job on one host has no other address.
-std::string ownAddress(const Link& link) {
-  const std::string address = link.network().address;
-  return address.empty() ? "127.0.0.1" : address;
-}
-
-pop::Result<transport::Key> keyOf(const HostNetwork& network) {
-  transport::Key key;
-  if (network.job_key.size() != key.size()) {
-    return pop::failedPrecondition(
-        "this host's agent has given no key for connections to other hosts; was it built from another "
-        "version?");
-  }
-  std::memcpy(key.data(), network.job_key.data(), key.size());
-  return key;
-}
-
-pop::Result<std::unique_ptr<transport::Connections>> openConnections(const Surroundings& surroundings,
-                                                                     int number,
-                                                                     const std::vector<int>& instance_of_rank,
-                                                                     const std::vector<int>& local_ranks) {
-  transport::ConnectionsSetup setup{.segment = surroundings.link->segment(), .local_ranks = local_ranks};
-  bool over_network = false;
-  for (const int instance : instance_of_rank) {
-    setup.through_memory.push_back(surroundings.isLocal(instance) && !surroundings.transport.tcp_only);
-    over_network |= !setup.through_memory.back();
-  }
-  if (over_network) {
-    const HostNetwork network = surroundings.link->network();
-    POP_ASSIGN_OR_RETURN(setup.tcp.job, keyOf(network));
-    setup.tcp.own_address = network.address;
-    setup.tcp.group = static_cast<std::uint32_t>(number);
-    setup.tcp.streams = surroundings.transport.tcp_streams;
-  }
-  return transport::Connections::create(setup);
-}
-
-// Of communicators that are made now. Throws popdist_error.
-ForcedWay forcedWay(const Surroundings& surroundings) {
-  if (surroundings.forced) return *surroundings.forced;
-  pop::Result<ForcedWay> forced = forcedByEnvironment();
-  throwIfFailed({forced.status()}, kCreate);
-  return *forced;
-}
-
-// The ranks on this host: they follow each other.
-struct Neighbours {
-  int first_rank = -1;
-  int members = 0;
-};
-
-Neighbours neighboursIn(const Surroundings& surroundings, const std::vector<int>& instance_of_rank) {
-  const auto is_local = [&](int instance) { return surroundings.isLocal(instance); };
-  const auto first = std::find_if(instance_of_rank.begin(), instance_of_rank.end(), is_local);
-  return {static_cast<int>(first - instance_of_rank.begin()),
-          static_cast<int>(std::count_if(first, instance_of_rank.end(), is_local))};
-}
-
-}  // namespace
 
 void throwIfFailed(const LinkError& error, const char* operation) {
   if (error.ok()) return;
@@ -113,91 +29,7 @@ unsigned forksOfThisProcess() {
   return forks.load(std::memory_order_relaxed);
 }
 
-Group::Group(Surroundings& surroundings, std::vector<int> instance_of_rank, std::vector<int> local_ranks)
-    : surroundings_(surroundings),
-      instance_of_rank_(std::move(instance_of_rank)),
-      local_ranks_(std::move(local_ranks)),
-      a_core_each_(canHaveACoreEach(surroundings.num_local_instances)),
-      monitor_(std::make_unique<ObituaryMonitor>(surroundings.link->segment().header(), instance_of_rank_)) {}
-
 Group::~Group() = default;
-
-std::unique_ptr<Group> Group::create(Surroundings& surroundings, std::vector<int> instance_of_rank, Way way) {
-  if (way == Way::kBackend) return createOnBackend(surroundings, std::move(instance_of_rank));
-  const ForcedWay forced = forcedWay(surroundings);
-  Link& link = *surroundings.link;
-  const int number = surroundings.groups_created++;
-  const std::string prefix = rendezvousPrefix(number);
-  const int ranks = static_cast<int>(instance_of_rank.size());
-  std::vector<int> local_ranks = ranksOf(surroundings.instance_index, instance_of_rank);
-
-  const bool native = way == Way::kNative && !forced.messages && !surroundings.transport.tcp_only;
-  const Neighbours here = neighboursIn(surroundings, instance_of_rank);
-  const bool shares = native && here.members == ranks;
-  std::unique_ptr<transport::Connections> connections;
-  pop::Status failure;
-  if (!local_ranks.empty() && !shares) {
-    auto created = openConnections(surroundings, number, instance_of_rank, local_ranks);
-    if (created.ok()) connections = std::move(*created);
-    failure = created.status();
-  }
-  if (!shares) offerAddresses(link, prefix, local_ranks, connections.get(), failure);
-  if (native && !local_ranks.empty() && local_ranks.front() == here.first_rank)
-    offerBoard(link, prefix, here.first_rank, here.members);
-  throwIfFailed(link.fence(rendezvousTag(number, instance_of_rank) + forced.inTag(), surroundings.timeout()),
-                kCreate);
-  throwIfFailed({failure}, kCreate);
-  if (local_ranks.empty()) return nullptr;
-  if (connections)
-    throwIfFailed({connections->connect(collectAddresses(surroundings, prefix, ranks))}, kCreate);
-
-  std::unique_ptr<Group> group(new Group(surroundings, std::move(instance_of_rank), std::move(local_ranks)));
-  group->connections_ = std::move(connections);
-  group->forced_by_messages_ = forced.by_messages;
-  if (native) group->joinBoards(collectBoards(surroundings, prefix, ranks), forced.in_memory);
-  return group;
-}
-
-void Group::joinBoards(const std::vector<HostBoard>& boards, std::optional<plan::SharedAlgorithm> forced) {
-  const int rank = local_ranks_.front();
-  std::vector<int> members;
-  for (const HostBoard& board : boards) members.push_back(board.members);
-  const plan::HostLayout layout(std::move(members), rank);
-  if (layout.hosts() > 1 && layout.hosts() == size()) return;  // nobody shares anything
-  const transport::SegmentView segment = surroundings_.link->segment();
-  const std::size_t offset = boards[static_cast<std::size_t>(layout.host())].offset;
-  const plan::StageLayout stage = plan::stageLayoutFor(layout.members());
-  const std::size_t board_bytes = shared::Board::bytesFor(layout.members(), stage.bytes());
-  if (offset % pop::contract::kPieceAlignmentBytes != 0 || board_bytes > segment.bytes ||
-      offset > segment.bytes - board_bytes) {
-    throwIfFailed({pop::internalError("this host's board lies outside of its segment")}, kCreate);
-  }
-  const int first_rank = rank - layout.local();
-  std::vector<int> neighbours_first = instance_of_rank_;
-  std::rotate(neighbours_first.begin(), neighbours_first.begin() + first_rank, neighbours_first.end());
-  neighbour_monitor_ = std::make_unique<ObituaryMonitor>(segment.header(), std::move(neighbours_first));
-  auto calls = std::make_unique<SharedCalls>(
-      shared::Engine::Place{.segment = segment.base,
-                            .segment_bytes = segment.bytes,
-                            .board = shared::Board(segment.base + offset, layout.members(), stage.bytes()),
-                            .layout = stage,
-                            .rank = layout.local(),
-                            .ranks = layout.members(),
-                            .first_rank = first_rank},
-      *neighbour_monitor_, a_core_each_, forced);
-  if (layout.hosts() == 1) {
-    shared_ = std::move(calls);
-    return;
-  }
-  over_hosts_ =
-      std::make_unique<HierarchicalCalls>(layout, std::move(calls),
-                                          [this](exec::Call call, const plan::Plan& plan, const void* input,
-                                                 void* output, std::chrono::milliseconds timeout) {
-                                            call.sequence = calls_ - 1;
-                                            const Part part{&plan, input, output};
-                                            return execute(call, {&part, 1}, timeout);
-                                          });
-}
 
 bool Group::runOverHosts(const CollectiveCall& call) {
   if (!over_hosts_ || forced_by_messages_) return false;
@@ -210,49 +42,6 @@ bool Group::runOverHosts(const CollectiveCall& call) {
   numbered.number = static_cast<std::uint8_t>(calls_++ % 128);
   if (!over_hosts_->run(numbered)) give(name, over_hosts_->takeFailure());
   return true;
-}
-
-// As above, in an order that lets a plugin do without fences of its own: what all have offered is there after
-// one.
-std::unique_ptr<Group> Group::createOnBackend(Surroundings& surroundings, std::vector<int> instance_of_rank) {
-  Link& link = *surroundings.link;
-  const int number = surroundings.groups_created++;
-  const std::string prefix = rendezvousPrefix(number);
-  const std::string tag =
-      rendezvousTag(number, instance_of_rank) + " on backend " + surroundings.backend.name;
-  std::vector<int> local_ranks = ranksOf(surroundings.instance_index, instance_of_rank);
-
-  std::unique_ptr<Group> group;
-  pop::Status failure;
-  if (!local_ranks.empty()) {
-    const std::string key = prefix + std::to_string(local_ranks.front());
-    group.reset(new Group(surroundings, std::move(instance_of_rank), std::move(local_ranks)));
-    const pop::Result<std::string> address = group->joinBackend(number);
-    if (!address.ok()) failure = address.status();
-    throwIfFailed(
-        link.put(key, address.ok() ? kSomeAddress + address.value() : kNoAddress + failure.message()),
-        kCreate);
-  }
-  throwIfFailed(link.fence(tag, surroundings.timeout()), kCreate);
-  throwIfFailed({failure}, kCreate);
-  if (!group) return nullptr;
-  std::vector<std::string> addresses = collectAddresses(surroundings, prefix, group->size());
-  for (std::string& address : addresses) address.erase(0, 1);
-  if (const exec::Failure failed = group->backend_->connect(addresses); !failed.status.ok())
-    group->give(kCreate, failed);
-  return group;
-}
-
-pop::Result<std::string> Group::joinBackend(int number) {
-  backend_ =
-      std::make_unique<BackendGroup>(*surroundings_.backend.plugin,
-                                     BackendGroup::Member{.group_number = static_cast<std::uint64_t>(number),
-                                                          .rank = local_ranks_.front(),
-                                                          .instance_of_rank = instance_of_rank_,
-                                                          .host_address = ownAddress(*surroundings_.link),
-                                                          .timeout = surroundings_.timeout()},
-                                     *monitor_);
-  return backend_->offer();
 }
 
 void Group::runOnBackend(const CollectiveCall& call) {

@@ -177,7 +177,8 @@ bool HierarchicalCalls::broadcast(const CollectiveCall& call) {
   const Representatives they = representativesFor(call.root);
   const std::size_t element = sizeOf(call.type);
   const std::size_t most = pieceOf(call);
-  for (std::size_t done = 0; done < call.count || done == 0; done += most) {
+  std::size_t done = 0;
+  do {
     const std::size_t count = std::min(most, call.count - done);
     std::byte* const piece = at(call.output, done * element);
     const plan::Request request{
@@ -190,8 +191,8 @@ bool HierarchicalCalls::broadcast(const CollectiveCall& call) {
                  .root = they.local})) {
       return false;
     }
-    if (call.count == 0) break;
-  }
+    done += most;
+  } while (done < call.count);
   return true;
 }
 
@@ -201,7 +202,8 @@ bool HierarchicalCalls::reduce(const CollectiveCall& call) {
   const std::size_t most = pieceOf(call);
   const bool is_root = they.mine && layout_.host() == layout_.hostOf(call.root);
   if (they.mine && !is_root) kept_.resize(std::min(most, call.count) * element);
-  for (std::size_t done = 0; done < call.count || done == 0; done += most) {
+  std::size_t done = 0;
+  do {
     const std::size_t count = std::min(most, call.count - done);
     void* const result = is_root ? at(call.output, done * element) : kept_.data();
     if (!inside({.operation = Operation::kReduce,
@@ -215,8 +217,8 @@ bool HierarchicalCalls::reduce(const CollectiveCall& call) {
     const plan::Request request{
         .operation = Operation::kReduce, .count = count, .root = layout_.hostOf(call.root)};
     if (they.mine && !across(they.ranks, request, result, result)) return false;
-    if (call.count == 0) break;
-  }
+    done += most;
+  } while (done < call.count);
   return true;
 }
 
