@@ -76,10 +76,12 @@ class Diagnosis {
   }
 
  private:
-  std::optional<Failure> findLostConnection(const Ranks& ranks) {
+  std::optional<Failure> findLostConnection(Ranks& ranks) {
     std::vector<LostConnection> lost;
     for (const RankProgress& rank : ranks) rank.appendLost(lost);
     if (lost.empty()) return std::nullopt;
+    for (RankProgress& rank : ranks) rank.listenForFarewells();
+    if (auto refusal = findRefusal(ranks)) return refusal;
     const Clock::time_point now = Clock::now();
     lost_since_ = std::min(lost_since_, now);
     if (now - lost_since_ < kObituaryPatience) return std::nullopt;

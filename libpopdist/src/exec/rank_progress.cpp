@@ -191,6 +191,32 @@ bool RankProgress::receiveFarewell(transport::Connection& connection) {
   return more > 0;
 }
 
+bool RankProgress::receivesFrom(int peer) const {
+  return std::any_of(active_.begin(), active_.end(), [&](const Active& each) {
+    return each.step->peer == peer && isReceive(each.step->kind) && !finished(each);
+  });
+}
+
+void RankProgress::listenForFarewells() {
+  if (farewell_ && !refusal_) receiveFarewell(work_.endpoint->peer(farewell_->peer));
+  for (int peer = 0; peer < call_.members && !farewell_ && !refusal_; ++peer) {
+    if (peer == work_.rank || receivesFrom(peer)) continue;
+    transport::Connection& connection = work_.endpoint->peer(peer);
+    if (!connection.isUp()) continue;
+    connection.fetch(transport::kHeadBytes);
+    const std::span<const std::byte> ready = connection.peek();
+    if (ready.size() < transport::kHeadBytes) continue;
+    const transport::ConstHead head = ready.first<transport::kHeadBytes>();
+    Header theirs;
+    std::memcpy(&theirs, head.data(), sizeof(theirs));
+    // Anything else is of a later round, and whoever receives it checks it.
+    if (!isFarewell(theirs) || !connection.isGenuine(head)) continue;
+    connection.consume(transport::kHeadBytes);
+    farewell_ = Farewell{theirs, {}, peer};
+    receiveFarewell(connection);
+  }
+}
+
 void RankProgress::refuse(int peer, const std::string& why) {
   refusal_ =
       Failure{.status = pop::failedPrecondition("rank " + std::to_string(peer) + " does not match: " + why),

@@ -34,6 +34,9 @@ class Connection {
  public:
   virtual ~Connection() = default;
 
+  /// Something may have arrived: looking for it does not make the connection come up.
+  virtual bool isUp() const { return true; }
+
   /// Makes a head ready to be sent; it is the next one that is sent. False: the connection is not up yet.
   virtual bool seal(Head) { return true; }
   /// Takes up to all of `bytes` and says how many. Zero: the channel is full.

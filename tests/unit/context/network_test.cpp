@@ -242,6 +242,32 @@ TEST(GivingUpOverNetwork, IsHeardByAllWithItsReason) {
   }
 }
 
+TEST(GivingUpOverNetwork, IsHeardByOneThatOnlySends) {
+  ThreadGroup group(shapeOf({3, true, 0}));
+  group.run([&](Context& context) {
+    Communicator& world = context.world();
+    sum(world);
+    const std::vector<float> data(1'000'000, 1.0F);
+    std::vector<float> all(world.rank() == 1 ? 3 * data.size() : 0);
+    const auto gather = [&](const CallOptions& options) {
+      world.gather(data.data(), all.data(), data.size(), Type::kFloat, 1, options);
+    };
+    if (world.rank() == 1) {
+      const auto error = errorOf([&] { gather({.timeout = milliseconds(100)}); });
+      ASSERT_TRUE(error.has_value());
+      EXPECT_EQ(error->code(), ErrorCode::kDeadlineExceeded) << error->what();
+    }
+    context.fence();
+    if (world.rank() == 0) {
+      const auto error = errorOf([&] { gather({}); });
+      ASSERT_TRUE(error.has_value());
+      EXPECT_EQ(error->code(), ErrorCode::kDeadlineExceeded) << error->what();
+      EXPECT_THAT(error->what(), HasSubstr("rank 1 has given up: the deadline has passed"));
+    }
+    context.fence();
+  });
+}
+
 TEST(GivingUpOverNetwork, OfOneWhoseDeadlineHasPassedIsHeardOnOtherHosts) {
   ThreadGroup group(shapeOf(hostsOfTwo(4)));
   group.run([&](Context& context) {

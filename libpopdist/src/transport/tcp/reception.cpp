@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 
 namespace popdist::transport {
@@ -31,6 +32,11 @@ void Reception::receive() {
     const bool over = progress == Progress::kOver || stranger;
     visitor = over ? visitors_.erase(visitor) : std::next(visitor);
   }
+}
+
+bool Reception::expectsProofs() const {
+  return std::any_of(visitors_.begin(), visitors_.end(),
+                     [](const Visitor& visitor) { return visitor.introduced.has_value(); });
 }
 
 void Reception::accept() {

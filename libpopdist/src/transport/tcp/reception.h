@@ -22,6 +22,9 @@ class Reception {
   /// Gets on with all who have come, without waiting. For ranks that lack a stream.
   void receive();
 
+  /// Members of the job are about to come in.
+  bool expectsProofs() const;
+
   /// Sends all away who have come or come later.
   void close();
 

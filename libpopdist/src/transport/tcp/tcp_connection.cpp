@@ -27,7 +27,7 @@ TcpConnection::TcpConnection(const Common& common, int rank, int peer, const Soc
       address_(address),
       streams_(static_cast<std::size_t>(common.streams)) {}
 
-bool TcpConnection::isUp(TcpStream& stream) {
+bool TcpConnection::bringUp(TcpStream& stream) {
   if (stream.socket.valid()) return true;
   if (!failure_.ok()) return false;
   if (rank_ > peer_) {
@@ -69,7 +69,7 @@ void TcpConnection::useKeys(const TcpStream& stream) {
 }
 
 bool TcpConnection::seal(Head head) {
-  if (!isUp(streams_.front())) return false;
+  if (!bringUp(streams_.front())) return false;
   outgoing_.seal(head);
   head_waits_ = true;
   return true;
@@ -89,7 +89,7 @@ bool TcpConnection::settle(TcpStream& stream, ssize_t moved, short awaited_event
 
 std::size_t TcpConnection::trySendBoth(std::span<const std::byte> first, std::span<const std::byte> second) {
   TcpStream& stream = streamAt(sent_);
-  if (!isUp(stream)) return 0;
+  if (!bringUp(stream)) return 0;
   const std::size_t most = leftOfChunk(sent_);
   first = first.first(std::min(first.size(), most));
   second = second.first(std::min(second.size(), most - first.size()));
@@ -118,7 +118,7 @@ void TcpConnection::abandon(std::span<const std::byte> farewell) {
 
 void TcpConnection::fetch(std::size_t most) {
   TcpStream& stream = streamAt(received_);
-  if (!isUp(stream)) return;
+  if (!bringUp(stream)) return;
   most = std::min(most, leftOfChunk(received_));
   if (stream.buffer.held().size() >= std::min(most, kPartAlignmentBytes)) return;
   const std::span<std::byte> room = stream.buffer.room(most);
@@ -140,7 +140,7 @@ std::size_t TcpConnection::tryReceive(std::span<std::byte> into) {
   const std::size_t buffered = Connection::tryReceive(into);
   if (buffered > 0) return buffered;
   TcpStream& stream = streamAt(received_);
-  if (!isUp(stream)) return 0;
+  if (!bringUp(stream)) return 0;
   const std::size_t most = std::min(into.size(), leftOfChunk(received_));
   const ssize_t received = ::recv(stream.socket.get(), into.data(), most, MSG_DONTWAIT);
   if (!settle(stream, received, POLLIN)) return 0;

@@ -27,6 +27,7 @@ class TcpConnection final : public Connection {
 
   TcpConnection(const Common& common, int rank, int peer, const SocketAddress& address);
 
+  bool isUp() const override { return streams_.front().socket.valid(); }
   bool seal(Head head) override;
   std::size_t trySend(std::span<const std::byte> bytes) override { return trySendBoth(bytes, {}); }
   std::size_t trySendBoth(std::span<const std::byte> first, std::span<const std::byte> second) override;
@@ -39,7 +40,7 @@ class TcpConnection final : public Connection {
   void finishReceive() override { received_ = 0; }
   void abandon(std::span<const std::byte> farewell) override;
   /// Gets on with what this side has to do for the connection to come up. False: nothing is left to do.
-  bool call() { return rank_ < peer_ && failure_.ok() && !isUp(streams_.front()); }
+  bool call() { return rank_ < peer_ && failure_.ok() && !bringUp(streams_.front()); }
   pop::Status failure() const override { return failure_; }
 
   /// Takes over an accepted stream. False: it has that one already.
@@ -47,7 +48,7 @@ class TcpConnection final : public Connection {
 
  private:
   TcpStream& streamAt(std::size_t position) { return streams_[position / kChunkBytes % streams_.size()]; }
-  bool isUp(TcpStream& stream);
+  bool bringUp(TcpStream& stream);
   void useKeys(const TcpStream& stream);
   bool settle(TcpStream& stream, ssize_t moved, short awaited_event);
 

@@ -59,6 +59,8 @@ void TcpGroup::callAll(std::chrono::milliseconds patience) {
   for (bool any = true; any && std::chrono::steady_clock::now() < end;) {
     any = false;
     for (auto& [ranks, connection] : connections_) any |= connection.call();
+    reception_.receive();
+    any |= reception_.expectsProofs();
     if (any) ::poll(nullptr, 0, 1);
   }
 }

@@ -36,8 +36,8 @@ class TcpGroup {
   /// Gets on with who has come, as connections that are not up yet do themselves.
   void receiveVisitors() { reception_.receive(); }
 
-  /// Connects to all with whom there is no connection yet and who wait for us to make it, as far as that can
-  /// be done within `patience`.
+  /// Connects to all with whom there is no connection yet and who wait for us to make it, and lets in who is
+  /// about to come, as far as that can be done within `patience`.
   void callAll(std::chrono::milliseconds patience);
 
   /// Nobody is let in any more. Connections are abandoned one by one.
