@@ -23,10 +23,11 @@ Status silent(std::chrono::milliseconds silence) {
   return unavailable("nothing was heard for " + text(silence) + " (--host-silence)");
 }
 
-Status wereStopped(std::chrono::milliseconds quiet, std::chrono::milliseconds silence) {
-  return unavailable("poprun did not run for " + text(std::chrono::floor<std::chrono::seconds>(quiet)) +
-                     " (was it stopped?), and an agent that hears nothing for " + text(silence) +
-                     " ends its job (--host-silence)");
+// The same of all hosts, whichever is looked at first.
+Status wereStopped(std::chrono::milliseconds silence) {
+  return unavailable("poprun did not run for over " + text(silence) +
+                     " (was it stopped?), and an agent that hears nothing for so long ends its job "
+                     "(--host-silence)");
 }
 
 }  // namespace
@@ -85,8 +86,7 @@ void RemoteAgent::breakLink(Status why) {
 }
 
 void RemoteAgent::linkLost(Status why) {
-  const std::chrono::milliseconds quiet = heartbeat_.quiet();
-  lose(quiet < times_.silence ? std::move(why) : wereStopped(quiet, times_.silence));
+  lose(heartbeat_.quiet() < times_.silence ? std::move(why) : wereStopped(times_.silence));
 }
 
 void RemoteAgent::lose(Status why) {

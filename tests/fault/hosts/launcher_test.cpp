@@ -6,8 +6,6 @@
 namespace pop::testing {
 namespace {
 
-using ::testing::MatchesRegex;
-
 class HostsLauncher : public HostFaults {};
 
 TEST_F(HostsLauncher, KilledLeavesNothingAnywhere) {
@@ -40,11 +38,10 @@ TEST_F(HostsLauncher, StoppedForTooLongHasNoJobAnyMore) {
   const auto cause = Clock::now();
   poprun.signal(SIGCONT);
   EXPECT_EQ(endAfter(cause, poprun), 125);
-  EXPECT_THAT(
+  EXPECT_EQ(
       poprun.err(),
-      MatchesRegex(
-          "poprun: hosts h0, h1 and h2 were lost: poprun did not run for [0-9]+ s \\(was it "
-          "stopped\\?\\), and an agent that hears nothing for 2 s ends its job \\(--host-silence\\)\n"));
+      "poprun: hosts h0, h1 and h2 were lost: poprun did not run for over 2 s (was it stopped?), and an "
+      "agent that hears nothing for so long ends its job (--host-silence)\n");
   EXPECT_EQ(leftOnHosts(), "");
 }
 
