@@ -36,11 +36,14 @@ int complain(const std::string& mistake) {
 }
 
 // DIR/ca.pem, and the pair that init-tls has made for this host; host.pem where it was renamed.
-Result<rpc::TlsFiles> loadHostTls(const std::string& directory) {
+Result<std::shared_ptr<const rpc::TlsContext>> hostTlsFrom(const std::string& directory) {
   std::string base = directory + "/host-" + sys::hostName();
   if (::access((base + ".pem").c_str(), F_OK) != 0) base = directory + "/host";
-  return rpc::loadTls({directory + "/ca.pem", base + ".pem", base + "-key.pem"}, rpc::TlsRole::kServer,
-                      std::time(nullptr));
+  POP_ASSIGN_OR_RETURN(const rpc::TlsFiles files,
+                       rpc::loadTls({directory + "/ca.pem", base + ".pem", base + "-key.pem"},
+                                    rpc::TlsRole::kServer, std::time(nullptr)));
+  for (const std::string& warning : files.warnings) log::warning(warning);
+  return rpc::TlsContext::make(files, rpc::TlsRole::kServer);
 }
 
 Result<UsersFile> usersFrom(const std::string& path) {
@@ -95,11 +98,19 @@ class Serving {
  private:
   void reload() {
     if (options_.tls_directory.empty())
-      return log::info("no users file is read: without --tls, only this service's own user runs jobs");
-    Result<UsersFile> users = usersFrom(options_.users_file);
-    if (!users.ok()) return log::warning("the users file stays as it was: " + users.status().message());
-    service_.setUsers(std::move(*users));
-    log::info("the users file was read again");
+      return log::info("nothing is read again: without --tls, only this service's own user runs jobs");
+    if (Result<UsersFile> users = usersFrom(options_.users_file); users.ok()) {
+      service_.setUsers(std::move(*users));
+      log::info("the users file was read again");
+    } else {
+      log::warning("the users file stays as it was: " + users.status().message());
+    }
+    if (auto tls = hostTlsFrom(options_.tls_directory); tls.ok()) {
+      server_.setTls(std::move(*tls));
+      log::info("the certificates were read again");
+    } else {
+      log::warning("the certificates stay as they were: " + tls.status().message());
+    }
   }
 
   const ServeOptions options_;
@@ -111,6 +122,10 @@ class Serving {
 
 int serve(const ServeOptions& options) {
   const bool has_tls = !options.tls_directory.empty();
+  if (has_tls && options.users_file.empty())
+    return complain("--tls needs --users FILE: who may run jobs, and as whom");
+  if (!has_tls && !options.users_file.empty())
+    return complain("--users needs --tls DIR: without certificates nobody can be told from another");
   const Result<Place> place = parsePlace("--listen", options.listen);
   if (!place.ok()) return complain(place.status().message());
   if (const Status allowed = checkListening(place.value().address, has_tls, ::geteuid()); !allowed.ok())
@@ -120,15 +135,9 @@ int serve(const ServeOptions& options) {
   std::shared_ptr<const rpc::TlsContext> tls;
   UsersFile users = onlyUser(self.value());
   if (has_tls) {
-    Result<rpc::TlsFiles> loaded = loadHostTls(options.tls_directory);
+    Result<std::shared_ptr<const rpc::TlsContext>> loaded = hostTlsFrom(options.tls_directory);
     if (!loaded.ok()) return complain(loaded.status().message());
-    for (const std::string& warning : loaded->warnings) log::warning(warning);
-    Result<std::shared_ptr<const rpc::TlsContext>> made =
-        rpc::TlsContext::make(loaded.value(), rpc::TlsRole::kServer);
-    if (!made.ok()) return complain(made.status().message());
-    tls = std::move(*made);
-    if (options.users_file.empty())
-      return complain("--tls needs --users FILE: who may run jobs, and as whom");
+    tls = std::move(*loaded);
     Result<UsersFile> named = usersFrom(options.users_file);
     if (!named.ok()) return complain(named.status().message());
     users = std::move(*named);

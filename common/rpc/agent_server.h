@@ -45,6 +45,9 @@ class AgentServer {
   /// asked for.
   Result<int> listenAt(const std::string& address, int port, std::shared_ptr<const TlsContext> tls);
 
+  /// For connections to come.
+  void setTls(std::shared_ptr<const TlsContext> tls) { tls_ = std::move(tls); }
+
  private:
   using Connections = std::list<std::shared_ptr<ServedConnection>>;
 

@@ -2,9 +2,6 @@
 // A job over three hosts to which something happens: who runs where, and what is left when it is over.
 #pragma once
 
-#include <filesystem>
-#include <fstream>
-
 #include "tests/integration/hosts/hosts_fixture.h"
 
 namespace pop::testing {
@@ -20,16 +17,10 @@ class HostFaults : public HostsTest {
   /// A job whose launcher runs on one of the hosts itself.
   PoprunSetup jobFrom(int host, const std::string& job_hosts, const std::vector<std::string>& options,
                       std::vector<std::string> child = {}) const {
-    const std::string script = launchers_.path() + "/poprun-on-" + hosts.name(host);
-    std::string command;
-    for (const std::string& word : hosts.commandOn(host, {"/bin/sh", "-c"})) command += word + ' ';
-    std::ofstream(script) << "#!/bin/sh\nexec " << command << "'cd \"$0\" && exec \"$@\"' " << POP_BIN_DIR
-                          << ' ' << POP_BIN_DIR "/poprun \"$@\"\n";
-    std::filesystem::permissions(script, std::filesystem::perms::all);
     PoprunSetup setup{.options = {"--agent-path", POP_BIN_DIR "/popdist-agent", "--host", job_hosts},
                       .child = std::move(child),
                       .environment = {{"TMPDIR", "/tmp"}},
-                      .program = script};
+                      .program = poprunOn(host)};
     setup.options.insert(setup.options.end(), options.begin(), options.end());
     return setup;
   }
@@ -45,9 +36,6 @@ class HostFaults : public HostsTest {
     }
     EXPECT_EQ(leftOnHosts(kPatience), "");
   }
-
- private:
-  TempDir launchers_;
 };
 
 }  // namespace pop::testing

@@ -125,6 +125,26 @@ TEST_F(ServiceFaults, AHostIsCutOffAndTheJobStartsAgainWithoutIt) {
   EXPECT_EQ(leftOfJobs(Milliseconds(3000)), "");
 }
 
+TEST_F(ServiceFaults, TheLauncherIsCutOff) {
+  std::filesystem::copy(tlsOf("alice"), hosts.tmp(0) + "/alice");
+  PoprunSetup job{
+      .options = {"-n", "2", "--agent-port", std::to_string(kServicePort), "--agent-tls", "/tmp/alice",
+                  "--host", hosts.address(1) + ',' + hosts.address(2), "--host-silence", kShortSilence},
+      .child = {"wait"},
+      .environment = {{"TMPDIR", "/tmp"}},
+      .program = poprunOn(0)};
+  PoprunProcess poprun(job);
+  ASSERT_EQ(poprun.waitReady(2).size(), 2U) << poprun.err();
+  const auto cause = Clock::now();
+  hosts.linkDown(0);
+  EXPECT_EQ(endAfter(cause, poprun), 125);
+  EXPECT_EQ(said(poprun), "poprun: hosts " + hosts.address(1) + " and " + hosts.address(2) +
+                              " were lost: nothing was heard for 2 s (--host-silence)\n");
+  EXPECT_EQ(leftOfJobs(Milliseconds(3000)), "");
+  hosts.linkUp(0);
+  expectNextJobRuns();
+}
+
 TEST_F(ServiceFaults, TheLauncherIsKilled) {
   PoprunProcess poprun(waitingJob());
   ASSERT_EQ(poprun.waitReady(3).size(), 3U) << poprun.err();

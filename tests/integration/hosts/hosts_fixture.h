@@ -8,10 +8,13 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
 #include "tests/testing/poprun_process.h"
+#include "tests/testing/temp_dir.h"
 #include "tests/testing/test_hosts.h"
 
 namespace pop::testing {
@@ -42,6 +45,17 @@ class HostsTest : public ::testing::Test {
                       .directory = POP_BIN_DIR};
     setup.options.insert(setup.options.end(), options.begin(), options.end());
     return setup;
+  }
+
+  /// A program that runs poprun on one of the hosts itself.
+  std::string poprunOn(int host) const {
+    const std::string script = launchers_.path() + "/poprun-on-" + hosts.name(host);
+    std::string command;
+    for (const std::string& word : hosts.commandOn(host, {"/bin/sh", "-c"})) command += word + ' ';
+    std::ofstream(script) << "#!/bin/sh\nexec " << command << "'cd \"$0\" && exec \"$@\"' " << POP_BIN_DIR
+                          << ' ' << POP_BIN_DIR "/poprun \"$@\"\n";
+    std::filesystem::permissions(script, std::filesystem::perms::all);
+    return script;
   }
 
   /// Empty: soon nothing of any job runs on any host; an agent that has said its last word still has to exit.
@@ -105,6 +119,8 @@ class HostsTest : public ::testing::Test {
     const Result<std::string> text = sys::readFile("/proc/" + std::to_string(pid) + "/cmdline");
     return text.ok() ? text.value().substr(0, 200) : "(gone)";
   }
+
+  TempDir launchers_;
 };
 
 }  // namespace pop::testing

@@ -127,6 +127,33 @@ TEST_F(JobByService, KeepsTheUsersFileWhenTheNewOneIsWrong) {
   EXPECT_EQ(run(jobOf("alice", {"-n", "2", "true"})).exit_code, 0);
 }
 
+TEST_F(JobByService, TakesCertificatesThatWereRenewed) {
+  serveAll();
+  PoprunProcess poprun(longJob());
+  ASSERT_EQ(poprun.waitReady(2).size(), 2U) << poprun.err();
+  const std::string renewed = tls() + "-renewed";
+  makeCertificates(renewed);
+  giveTo("alice", renewed);
+  EXPECT_EQ(run(jobOf("alice", {"-n", "2", "true"})).exit_code, 125) << "of an authority not known there yet";
+  for (int host = 0; host < 2; ++host) {
+    installAt(host, renewed);
+    signalService(host, "HUP");
+    ASSERT_TRUE(waitForLog(host, "the certificates were read again")) << logOf(host);
+  }
+  const Outcome next = run(jobOf("alice", {"-n", "2", "true"}));
+  EXPECT_EQ(next.exit_code, 0) << next.err;
+  poprun.signal(SIGINT);
+  EXPECT_EQ(poprun.wait(), 130) << poprun.err();
+}
+
+TEST_F(JobByService, KeepsItsCertificatesWhenTheNewOnesAreWrong) {
+  serveAll();
+  ASSERT_EQ(hosts.run(0, "echo nonsense >/tmp/tls/host.pem").exit_code, 0);
+  signalService(0, "HUP");
+  ASSERT_TRUE(waitForLog(0, "the certificates stay as they were: ")) << logOf(0);
+  EXPECT_EQ(run(jobOf("alice", {"-n", "2", "true"})).exit_code, 0);
+}
+
 TEST_F(JobByService, StaysWithinTheLimitsOfItsUser) {
   writeUsers(0, "alice = nobody jobs=1 instances=2\n");
   writeUsers(1, "alice = nobody jobs=1 instances=2\n");

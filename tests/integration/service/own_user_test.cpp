@@ -52,16 +52,17 @@ TEST_F(ServiceOfAUser, RunsThatUsersJobsWithoutTls) {
 
 // The users file is for certificates: without them everybody would be one of its users.
 TEST_F(ServiceOfAUser, ReadsNoUsersWithoutTls) {
-  for (const char* users : {"", " --users /tmp/users"}) {
-    writeUsers(0, "alice = nobody\n");
-    serveAsNobody("--listen 127.0.0.1:" + std::to_string(kServicePort) + users);
-    hangUp();
-    ASSERT_TRUE(waitForLog(0, "no users file is read: without --tls")) << logOf(0);
-    const TestHosts::Output own = poprunThere("id -un");
-    EXPECT_EQ(own.text, "nobody\n") << logOf(0);
-    endService();
-    EXPECT_EQ(leftOnHosts(kPatience), "");
-  }
+  const std::string listen = "--listen 127.0.0.1:" + std::to_string(kServicePort);
+  const TestHosts::Output refused =
+      hosts.run(0, POP_BIN_DIR "/popdist-agent serve " + listen + " --users /tmp/users");
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_THAT(refused.text, StartsWith("popdist-agent serve: --users needs --tls DIR"));
+  serveAsNobody(listen);
+  hangUp();
+  ASSERT_TRUE(waitForLog(0, "nothing is read again: without --tls")) << logOf(0);
+  EXPECT_EQ(poprunThere("id -un").text, "nobody\n") << logOf(0);
+  endService();
+  EXPECT_EQ(leftOnHosts(kPatience), "");
 }
 
 TEST_F(ServiceOfAUser, CannotBeReachedFromOtherHostsWithoutTls) {

@@ -50,12 +50,13 @@ class ServiceTest : public HostsTest {
       copy(from + '/' + file + ".pem", tlsOf(user) + '/' + file + ".pem");
   }
 
-  void installAt(int host) const {
+  void installAt(int host) const { installAt(host, tls()); }
+  void installAt(int host, const std::string& from) const {
     const std::string there = hosts.tmp(host) + "/tls";
     std::filesystem::create_directories(there);
-    copy(tls() + "/ca.pem", there + "/ca.pem");
-    copy(tls() + "/host-" + hosts.name(host) + ".pem", there + "/host.pem");
-    copy(tls() + "/host-" + hosts.name(host) + "-key.pem", there + "/host-key.pem");
+    copy(from + "/ca.pem", there + "/ca.pem");
+    copy(from + "/host-" + hosts.name(host) + ".pem", there + "/host.pem");
+    copy(from + "/host-" + hosts.name(host) + "-key.pem", there + "/host-key.pem");
   }
 
   void writeUsers(int host, const std::string& text) const {
