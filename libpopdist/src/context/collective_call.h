@@ -24,8 +24,7 @@ struct CollectiveCall {
   Type type = Type::kUint8;
   Operator op = Operator::kSum;
   int root = 0;
-  bool ragged = false;      ///< with counts of each rank
-  std::uint8_t number = 0;  ///< of calls that go by the board and by messages: how many were before, mod 128
+  bool ragged = false;                         ///< with counts of each rank
   std::span<const std::size_t> counts{};       ///< ragged all-gather: of each rank; all-to-all: to each rank
   std::span<const std::size_t> recv_counts{};  ///< ragged all-to-all: from each rank
   plan::Partners partners{};                   ///< kSendRecv; its counts, not `count`
@@ -40,12 +39,10 @@ struct CallKey {
   Operator op = Operator::kSum;
   bool ragged = false;
   int root = 0;
-  std::uint8_t number = 0;  ///< below 128
 
   std::uint64_t packed() const {
     return static_cast<std::uint64_t>(operation) | static_cast<std::uint64_t>(type) << 8 |
            static_cast<std::uint64_t>(op) << 16 | static_cast<std::uint64_t>(ragged ? 1 : 0) << 24 |
-           static_cast<std::uint64_t>(number & 0x7f) << 25 |
            static_cast<std::uint64_t>(static_cast<std::uint32_t>(root)) << 32;
   }
   static CallKey unpacked(std::uint64_t word) {

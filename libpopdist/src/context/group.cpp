@@ -34,14 +34,13 @@ Group::~Group() = default;
 bool Group::runOverHosts(const CollectiveCall& call) {
   if (!over_hosts_ || forced_by_messages_) return false;
   const plan::HierarchyWay way = over_hosts_->wayOf(call);
-  if (way == plan::HierarchyWay::kFlat) return false;
+  const bool flat = way == plan::HierarchyWay::kFlat;
   taken_ = plan::nameOf(way);
   const char* const name = nameOf(call.operation);
   if (broken_ || fork_ != forksOfThisProcess()) refuse(name);
-  CollectiveCall numbered = call;
-  numbered.number = static_cast<std::uint8_t>(calls_++ % 128);
-  if (!over_hosts_->run(numbered)) give(name, over_hosts_->takeFailure());
-  return true;
+  if (!flat) ++calls_;
+  if (!(flat ? over_hosts_->meet(call) : over_hosts_->run(call))) give(name, over_hosts_->takeFailure());
+  return !flat;
 }
 
 void Group::runOnBackend(const CollectiveCall& call) {

@@ -89,7 +89,7 @@ class Group {
   /// The same on a backend's plugin.
   void runOnBackend(const CollectiveCall& call);
   /// The same of a group whose ranks are instances of several hosts: in each host's memory and by messages
-  /// between the hosts. False: the call is not for that, nothing has happened.
+  /// between the hosts. False: the call is not for that, and this host's members are in the same one.
   bool runOverHosts(const CollectiveCall& call);
   bool isOnBackend() const { return backend_ != nullptr; }
 

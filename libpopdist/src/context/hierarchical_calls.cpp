@@ -44,9 +44,18 @@ HierarchyWay HierarchicalCalls::wayOf(const CollectiveCall& call) const {
   return plan::hierarchyFor(call.operation, call.count * sizeOf(call.type), layout_);
 }
 
-bool HierarchicalCalls::run(const CollectiveCall& call) try {
+void HierarchicalCalls::begin(const CollectiveCall& call) {
   call_ = &call;
   deadline_ = Clock::now() + call.timeout;
+}
+
+bool HierarchicalCalls::meet(const CollectiveCall& call) {
+  begin(call);
+  return inside({.operation = Operation::kBarrier});
+}
+
+bool HierarchicalCalls::run(const CollectiveCall& call) try {
+  begin(call);
   const bool in_lanes = wayOf(call) == HierarchyWay::kLanes;
   switch (call.operation) {
     case Operation::kAllReduce:

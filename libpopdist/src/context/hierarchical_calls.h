@@ -31,6 +31,9 @@ class HierarchicalCalls {
 
   /// False: takeFailure() says why, and the communicator is of no use any more.
   bool run(const CollectiveCall& call);
+  /// Before a call that goes by messages alone: compares it with those of this host's other members, one of
+  /// whom may be about to wait in memory where this one never comes. False: as above.
+  bool meet(const CollectiveCall& call);
   /// Tells this host's members, too.
   exec::Failure takeFailure();
   /// For a reason from elsewhere: tells this host's members.
@@ -42,6 +45,7 @@ class HierarchicalCalls {
   using Clock = std::chrono::steady_clock;
   using Bytes = std::vector<std::byte>;
 
+  void begin(const CollectiveCall& call);
   bool allReduceByLeaders(const CollectiveCall& call);
   bool allReduceInLanes(const CollectiveCall& call);
   bool reduceScatterInLanes(const CollectiveCall& call);

@@ -26,7 +26,7 @@ bool fitsNotes(Operation operation) {
 }
 
 shared::Call sharedCallOf(const CollectiveCall& call) {
-  const CallKey key{call.operation, call.type, call.op, call.ragged, call.root, call.number};
+  const CallKey key{call.operation, call.type, call.op, call.ragged, call.root};
   return {.what = key.packed(), .count = agreedCount(call), .tensor = call.tensor, .timeout = call.timeout};
 }
 

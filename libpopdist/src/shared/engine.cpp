@@ -88,14 +88,11 @@ bool Engine::matches(const Note& theirs, const Call& call, int rank) {
   if (theirs.what == call.what && theirs.count == call.count) [[likely]]
     return true;
   const int known_as = place_.first_rank + rank;
-  const std::string its = describe_(theirs.what, theirs.count, theirs.tensor.data());
-  const std::string mine = describe_(call.what, call.count, call.tensor);
-  const std::string words = its == mine
-                                ? mine + ", as this rank does, but one of them has left out a call before"
-                                : its + ", this rank " + mine;
-  mismatch_ = {.status = pop::failedPrecondition("rank " + std::to_string(known_as) +
-                                                 " does not match: it calls " + words),
-               .peer_rank = known_as};
+  mismatch_ = {
+      .status = pop::failedPrecondition("rank " + std::to_string(known_as) + " does not match: it calls " +
+                                        describe_(theirs.what, theirs.count, theirs.tensor.data()) +
+                                        ", this rank " + describe_(call.what, call.count, call.tensor)),
+      .peer_rank = known_as};
   return false;
 }
 
