@@ -205,6 +205,8 @@ bool Engine::step(const SharedStep& step) {
       return await(step.counter, static_cast<std::int64_t>(chunks_) + step.value);
     case SharedStepKind::kSettle:
       return settle();
+    case SharedStepKind::kConfirm:
+      return waiter_.nobodyHasGivenUp();
     case SharedStepKind::kMeet:
       return true;
   }
