@@ -90,7 +90,7 @@ TEST_P(LateReader, DoesNotTakeWhatOthersHaveGivenUp) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, LateReader, ::testing::Values("direct"),
+INSTANTIATE_TEST_SUITE_P(Ways, LateReader, ::testing::Values("direct", "pull"),
                          [](const auto& tested) { return tested.param; });
 
 }  // namespace
