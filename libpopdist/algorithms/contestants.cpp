@@ -30,8 +30,8 @@ Contestants::Contestants(Context& context) {
   }
   add(context, {});
   if (shareMemory()) {
-    for (const SharedAlgorithm each :
-         {SharedAlgorithm::kEager, SharedAlgorithm::kStaged, SharedAlgorithm::kDirect})
+    for (const SharedAlgorithm each : {SharedAlgorithm::kEager, SharedAlgorithm::kStaged,
+                                       SharedAlgorithm::kDirect, SharedAlgorithm::kPull})
       add(context, {.in_memory = each});
     add(context, {.messages = true});
     return;

@@ -18,7 +18,8 @@ constexpr const char* kEpilogue =
     "A row shows what the library's table chooses, how long a call takes then, and how long with every "
     "other\n"
     "algorithm that can carry it out. * marks the fastest, ! rows where the choice takes over 10 % more.\n"
-    "POPDIST_SHARED_ALGORITHM=eager|staged|direct|messages, the same for all instances (poprun -x), forces\n"
+    "POPDIST_SHARED_ALGORITHM=eager|staged|direct|pull|messages, the same for all instances (poprun -x), "
+    "forces\n"
     "one in a job of yours; this program does not heed it.\n";
 constexpr std::size_t kMostBytes = std::size_t{1} << 30;
 

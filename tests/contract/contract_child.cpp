@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collectives in real processes, for tests to start with poprun; the first argument says what it does.
 //   sequence CALLS              random cases, checked; exit code 1 when a result is wrong
-//   die OPERATION INDEX MICROSECONDS SEED
+//   pull FORBIDDEN              an exchange that is large enough to be pulled, checked; says "taken
+//   ALGORITHM".
+//                               Instance FORBIDDEN may not read the memory of others, -1: all may
+//   unreadable                  instance 0 sends to instance 1 what cannot be read; both say what they are
+//   told die OPERATION INDEX MICROSECONDS SEED
 //                               all repeat the operation, of varying sizes and kinds of memory; INDEX says
 //                               "ready INDEX PID", and is killed by a timer so much later. A popdist_error is
 //                               reported as in tests/testing/popdist_child.cpp
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,8 +20,10 @@
 #include <string>
 #include <vector>
 
+#include "libpopdist/src/context/context_impl.h"
 #include "popdist/popdist.hpp"
 #include "tests/contract/run_case.h"
+#include "tests/testing/forbidden_call.h"
 
 namespace {
 
@@ -41,6 +49,39 @@ int runSequence(Context& context, std::uint64_t calls) try {
 } catch (const popdist::popdist_error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;
+}
+
+int pull(Context& context, int forbidden) {
+  if (context.instanceIndex() == forbidden && !pop::testing::forbidSystemCall(SYS_process_vm_readv)) return 2;
+  const Case tested{.operation = Operation::kAllToAll, .count = 300'000};
+  for (int call = 0; call < 3; ++call) {
+    const std::string wrong = runCase(context, context.world(), tested, Memory::kPrivate, false);
+    if (wrong.empty()) continue;
+    std::fprintf(stderr, "%s\n", wrong.c_str());
+    return 1;
+  }
+  std::printf("taken %s\n", context.world().impl().group().algorithmTaken());
+  return 0;
+}
+
+void report(const popdist::popdist_error& error) {
+  std::printf("error %d peer %d at %lld: %s\n", static_cast<int>(error.code()), error.peer(),
+              static_cast<long long>(now()), error.what());
+  std::fflush(stdout);
+}
+
+int sendUnreadable(Context& context) try {
+  constexpr std::size_t kBytes = std::size_t{1} << 20;
+  const void* const sent = ::mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  std::vector<std::byte> received(kBytes);
+  if (context.instanceIndex() == 0)
+    context.world().sendRecv(sent, kBytes, 1, nullptr, 0, popdist::kNobody, popdist::Type::kUint8);
+  else
+    context.world().sendRecv(nullptr, 0, popdist::kNobody, received.data(), kBytes, 0, popdist::Type::kUint8);
+  return 1;
+} catch (const popdist::popdist_error& error) {
+  report(error);
+  return 0;
 }
 
 // SIGKILL from the kernel, in the middle of whatever this process does then.
@@ -83,9 +124,7 @@ int die(Context& context, const std::vector<std::string>& arguments) {
     }
     repeat(context, static_cast<Operation>(std::stoi(arguments.at(0))), std::stoull(arguments.at(3)));
   } catch (const popdist::popdist_error& error) {
-    std::printf("error %d peer %d at %lld: %s\n", static_cast<int>(error.code()), error.peer(),
-                static_cast<long long>(now()), error.what());
-    std::fflush(stdout);
+    report(error);
     return static_cast<int>(error.code());
   }
 }
@@ -95,6 +134,8 @@ int die(Context& context, const std::vector<std::string>& arguments) {
 int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 2, argv + argc);
   Context& context = Context::fromEnvironment();
-  return argv[1] == std::string("die") ? die(context, arguments)
-                                       : runSequence(context, std::stoull(arguments.at(0)));
+  if (argv[1] == std::string("die")) return die(context, arguments);
+  if (argv[1] == std::string("pull")) return pull(context, std::stoi(arguments.at(0)));
+  if (argv[1] == std::string("unreadable")) return sendUnreadable(context);
+  return runSequence(context, std::stoull(arguments.at(0)));
 }

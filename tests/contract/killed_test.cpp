@@ -7,10 +7,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <set>
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include "common/base/random.h"
 #include "tests/contract/case.h"
+#include "tests/contract/ways.h"
 #include "tests/integration_popdist/reported_error.h"
 
 namespace popdist::contract {
@@ -45,12 +49,13 @@ std::int64_t momentOfDeath(const std::string& out) {
 }
 
 // The longest time until a survivor knew.
-std::chrono::milliseconds killOnce(const Round& round) {
+std::chrono::milliseconds killOnce(const Round& round, const Way& way) {
   const std::string victim = std::to_string(round.victim);
   PoprunProcess poprun(
       {.options = {"--num-instances", std::to_string(round.ranks), "--tag-output", "yes", CONTRACT_CHILD_PATH,
                    "die", std::to_string(static_cast<int>(round.operation)), victim,
-                   std::to_string(round.microseconds), std::to_string(round.seed)}});
+                   std::to_string(round.microseconds), std::to_string(round.seed)},
+       .environment = way.environment});
   EXPECT_EQ(poprun.wait(), 137) << poprun.err();
   const steady_clock::time_point died{std::chrono::nanoseconds(momentOfDeath(poprun.out()))};
   const auto errors = pop::testing::reportedErrors(poprun.out());
@@ -72,30 +77,47 @@ std::uint64_t roundsOfEach() {
   return rounds == nullptr ? 2 : (std::strtoull(rounds, nullptr, 10) + 9) / 10;
 }
 
-class KilledRank : public ::testing::TestWithParam<Operation> {};
+class KilledRank : public ::testing::TestWithParam<std::tuple<Way, Operation>> {};
 
 TEST_P(KilledRank, IsNamedByAllOthersWithinASecond) {
+  const auto& [way, operation] = GetParam();
   std::chrono::milliseconds longest{0};
   const std::uint64_t rounds = roundsOfEach();
   for (std::uint64_t seed = 0; seed < rounds; ++seed) {
-    const Round round = roundOf(seed * 10 + static_cast<std::uint64_t>(GetParam()), GetParam());
+    const Round round = roundOf(seed * 10 + static_cast<std::uint64_t>(operation), operation);
     SCOPED_TRACE("round " + std::to_string(seed) + ": rank " + std::to_string(round.victim) + " of " +
                  std::to_string(round.ranks) + " after " + std::to_string(round.microseconds) + " us");
-    longest = std::max(longest, killOnce(round));
+    longest = std::max(longest, killOnce(round, way));
   }
-  std::printf("%s: %d rounds, longest time from kill to error: %d ms\n", plan::nameOf(GetParam()),
+  std::printf("%s: %d rounds, longest time from kill to error: %d ms\n", plan::nameOf(operation),
               static_cast<int>(rounds), static_cast<int>(longest.count()));
 }
 
-std::string nameOfTest(const ::testing::TestParamInfo<Operation>& tested) {
-  return plan::nameOf(tested.param);
+std::string nameOfTest(const ::testing::TestParamInfo<KilledRank::ParamType>& tested) {
+  const auto& [way, operation] = tested.param;
+  return std::string(plan::nameOf(operation)) + "By" + way.name;
 }
 
-INSTANTIATE_TEST_SUITE_P(During, KilledRank,
-                         ::testing::Values(Operation::kAllReduce, Operation::kReduceScatter,
-                                           Operation::kAllGather, Operation::kBroadcast, Operation::kAllToAll,
-                                           Operation::kBarrier, Operation::kReduce, Operation::kGather,
-                                           Operation::kScatter, Operation::kSendRecv),
+std::vector<Way> waysNamed(const std::set<std::string>& names) {
+  std::vector<Way> ways = allWays();
+  std::erase_if(ways, [&](const Way& way) { return !names.contains(way.name); });
+  return ways;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    During, KilledRank,
+    ::testing::Combine(::testing::ValuesIn(waysNamed({"table"})),
+                       ::testing::Values(Operation::kAllReduce, Operation::kReduceScatter,
+                                         Operation::kAllGather, Operation::kBroadcast, Operation::kAllToAll,
+                                         Operation::kBarrier, Operation::kReduce, Operation::kGather,
+                                         Operation::kScatter, Operation::kSendRecv)),
+    nameOfTest);
+// Who reads from another's memory learns of its end by that, too.
+INSTANTIATE_TEST_SUITE_P(Pulling, KilledRank,
+                         ::testing::Combine(::testing::ValuesIn(waysNamed({"pull"})),
+                                            ::testing::Values(Operation::kAllGather, Operation::kBroadcast,
+                                                              Operation::kAllToAll, Operation::kGather,
+                                                              Operation::kScatter, Operation::kSendRecv)),
                          nameOfTest);
 
 }  // namespace

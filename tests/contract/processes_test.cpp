@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // The contract between processes that the real poprun starts: right results, in every way.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <tuple>
 
 #include "tests/contract/ways.h"
+#include "tests/integration_popdist/reported_error.h"
 #include "tests/testing/poprun_process.h"
 
 namespace popdist::contract {
 namespace {
+
+using ::testing::HasSubstr;
 
 class ContractOfProcesses : public ::testing::TestWithParam<std::tuple<Way, int>> {};
 
@@ -19,6 +27,55 @@ TEST_P(ContractOfProcesses, HoldsForAnySequenceOfCalls) {
        .environment = way.environment});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(outcome.err, "");
+}
+
+// Of an exchange: what each instance says it was carried out with.
+std::string pulledBy(int ranks, int forbidden) {
+  const pop::testing::Outcome outcome =
+      pop::testing::run({.options = {"--num-instances", std::to_string(ranks), "--tag-output", "no",
+                                     CONTRACT_CHILD_PATH, "pull", std::to_string(forbidden)}});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  return outcome.out;
+}
+
+// The system is asked by whoever runs the test: nobody else may know what it allows.
+bool letsReadOthers() {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    for (;;) ::pause();
+  }
+  char seen = 0;
+  static const char kThere = 1;
+  const iovec local{&seen, 1};
+  const iovec remote{const_cast<char*>(&kThere), 1};
+  const bool lets = ::process_vm_readv(child, &local, 1, &remote, 1, 0) == 1;
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  return lets;
+}
+
+TEST(Pulling, IsTakenWhereTheSystemAllowsIt) {
+  if (!letsReadOthers()) GTEST_SKIP() << "this system lets no process read another one's memory";
+  EXPECT_EQ(pulledBy(3, -1), "taken pull\ntaken pull\ntaken pull\n");
+}
+
+TEST(Pulling, IsLeftToNobodyWhereOneIsForbidden) {
+  EXPECT_EQ(pulledBy(3, 1), "taken staged\ntaken staged\ntaken staged\n");
+}
+
+TEST(Pulling, WhatCannotBeReadIsAnErrorOnAll) {
+  if (!letsReadOthers()) GTEST_SKIP() << "this system lets no process read another one's memory";
+  const pop::testing::Outcome outcome = pop::testing::run(
+      {.options = {"--num-instances", "2", "--tag-output", "yes", CONTRACT_CHILD_PATH, "unreadable"}});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto errors = pop::testing::reportedErrors(outcome.out);
+  ASSERT_EQ(errors.size(), 2U) << outcome.out;
+  for (const auto& [instance, error] : errors) {
+    EXPECT_EQ(error.code, pop::testing::kUnavailableCode) << error.what;
+    EXPECT_EQ(error.peer, 1 - instance) << error.what;
+    EXPECT_THAT(error.what, HasSubstr("cannot be read (process_vm_readv): Bad address"));
+    EXPECT_THAT(error.what, HasSubstr("POPDIST_SHARED_ALGORITHM=staged"));
+  }
 }
 
 std::vector<Way> waysOfAllCases() {

@@ -18,6 +18,7 @@ const std::vector<Way>& allWays() {
       {.name = "eager", .environment = {{kShared, "eager"}}},
       {.name = "staged", .environment = {{kShared, "staged"}}},
       {.name = "direct", .environment = {{kShared, "direct"}}},
+      {.name = "pull", .environment = {{kShared, "pull"}}},
       {.name = "messages", .environment = {{kShared, "messages"}}, .in_rank_order = false},
       {.name = "tcp", .environment = {{"POPDIST_TRANSPORT", "tcp"}}, .in_rank_order = false},
       {.name = "hosts", .environment = {}, .instances_per_host = 2, .in_rank_order = false},

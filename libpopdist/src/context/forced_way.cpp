@@ -27,7 +27,7 @@ pop::Result<ForcedWay> forcedByEnvironment() {
   const std::optional<plan::SharedAlgorithm> algorithm = plan::sharedAlgorithmNamed(name);
   if (!algorithm) {
     return pop::invalidArgument(std::string(kVariable) + '=' + pop::inQuotes(name) +
-                                " is none of eager, staged, direct, messages");
+                                " is none of eager, staged, direct, pull, messages");
   }
   return ForcedWay{.in_memory = algorithm};
 }

@@ -39,7 +39,8 @@ SharedCalls::SharedCalls(shared::Engine::Place place, exec::PeerMonitor& monitor
       layout_(place.layout),
       forced_(forced),
       engine_(place, monitor, a_core_each, describeCall),
-      send_recv_(engine_, {rank_, ranks_, layout_}, forced) {}
+      reading_(engine_, ranks_),
+      send_recv_(engine_, reading_, {rank_, ranks_, layout_}, forced) {}
 
 bool SharedCalls::run(const CollectiveCall& call, const CollectiveCall& whole) try {
   if (call.operation == Operation::kSendRecv) return runSendRecv(call);
@@ -141,22 +142,38 @@ bool SharedCalls::tellCounts(const CollectiveCall& call) {
 // ---- which way
 
 // The same on all ranks, though each sees only its own buffers before the meeting: who cannot offer them
-// exports first, and whoever has hoped in vain exports then.
+// exports first, and whoever has hoped in vain exports then. Where they can be pulled, all meet first.
 std::optional<SharedCalls::Choice> SharedCalls::choose(const CollectiveCall& call, const shared::Call& shared,
                                                        const shared::Buffers& buffers) {
   const std::size_t bytes = largestBytes(call);
-  const bool forced = forced_ && (*forced_ != SharedAlgorithm::kEager || bytes <= layout_.eager_bytes);
+  const std::optional<bool> pulls = canPull(call, shared);
+  if (!pulls) return std::nullopt;
+  const bool forced = forced_ && *forced_ != SharedAlgorithm::kPull &&
+                      (*forced_ != SharedAlgorithm::kEager || bytes <= layout_.eager_bytes);
   const Algorithm algorithm = forced ? *forced_ : plan::selectShared(call.operation, bytes, ranks_);
   const bool eager = algorithm == SharedAlgorithm::kEager;
   const bool stays =
       forced ? algorithm != SharedAlgorithm::kDirect : eager && bytes < plan::leastDirectBytes(ranks_);
-  if (stays) return Choice{algorithm};
+  if (stays && !*pulls) return Choice{algorithm};
   const Algorithm otherwise = eager ? SharedAlgorithm::kEager : SharedAlgorithm::kStaged;
-  if (buffers.offer == shared::Offer::kNo) return Choice{otherwise, plan::EagerOrder::kExportFirst};
+  if (buffers.offer == shared::Offer::kNo && !*pulls)
+    return Choice{otherwise, plan::EagerOrder::kExportFirst};
   if (!engine_.meet(shared, buffers)) return std::nullopt;
-  if (engine_.anyOffers(shared::Offer::kNo)) return Choice{otherwise, plan::EagerOrder::kMeetFirst};
+  if (engine_.anyOffers(shared::Offer::kNo)) {
+    if (*pulls) return Choice{SharedAlgorithm::kPull};
+    return Choice{otherwise, plan::EagerOrder::kMeetFirst};
+  }
   if (!engine_.stillTogether()) return std::nullopt;
   return Choice{.algorithm = SharedAlgorithm::kDirect, .gives = everyReceiverCanBeGiven(call)};
+}
+
+// Worth it, and allowed. nullopt: the engine has failed.
+std::optional<bool> SharedCalls::canPull(const CollectiveCall& call, const shared::Call& shared) {
+  const bool worth_it = forced_ ? *forced_ == SharedAlgorithm::kPull && !plan::reduces(call.operation)
+                                : plan::isWorthPulling(call.operation, largestBytes(call), ranks_);
+  if (!worth_it) return false;
+  if (!reading_.ask(shared)) return std::nullopt;
+  return reading_.allowed();
 }
 
 // They all see the same.

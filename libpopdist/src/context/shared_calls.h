@@ -12,6 +12,7 @@
 #include "libpopdist/src/plan/shared_move.h"
 #include "libpopdist/src/plan/shared_select.h"
 #include "libpopdist/src/shared/engine.h"
+#include "libpopdist/src/shared/reading_probe.h"
 
 namespace popdist::context {
 
@@ -57,6 +58,7 @@ class SharedCalls {
   };
   std::optional<Choice> choose(const CollectiveCall& call, const shared::Call& shared,
                                const shared::Buffers& buffers);
+  std::optional<bool> canPull(const CollectiveCall& call, const shared::Call& shared);
   bool everyReceiverCanBeGiven(const CollectiveCall& call) const;
   shared::Offer offerOf(const CollectiveCall& call) const;
   bool sends(const CollectiveCall& call, int rank) const;
@@ -69,6 +71,7 @@ class SharedCalls {
   const plan::StageLayout layout_;
   const std::optional<Algorithm> forced_;
   shared::Engine engine_;
+  shared::ReadingProbe reading_;
   SharedSendRecv send_recv_;
   std::map<Key, plan::SharedPlan> plans_;  ///< of calls that come again and again
   std::vector<std::uint64_t> matrix_;      ///< of a ragged all-to-all: elements from each rank to each

@@ -14,6 +14,16 @@ using plan::Flows;
 using plan::Operation;
 using plan::Partners;
 
+namespace {
+
+std::size_t largestOf(const Flows& flows) {
+  const auto largest = std::max_element(
+      flows.begin(), flows.end(), [](const Flow& one, const Flow& other) { return one.size < other.size; });
+  return largest->size;
+}
+
+}  // namespace
+
 bool SharedSendRecv::run(const CollectiveCall& call, const shared::Call& shared,
                          exec::Failure& contradiction) {
   const std::size_t element_bytes = sizeOf(call.type);
@@ -27,7 +37,7 @@ bool SharedSendRecv::run(const CollectiveCall& call, const shared::Call& shared,
     const Partners& each = all_[static_cast<std::size_t>(rank)];
     if (each.to < 0 || each.send_count == 0) continue;
     const Flow flow{rank, each.to, 0, 0, each.send_count * element_bytes};
-    const Algorithm algorithm = algorithmFor(flow.size, engine_.canReadInputOf(rank));
+    const Algorithm algorithm = algorithmFor(flow.size, engine_.isInputMapped(rank));
     if (flow.from == flow.to || algorithm == Algorithm::kEager) {
       if (flow.to == place_.rank) at_once.push_back(flow);
     } else {
@@ -36,9 +46,16 @@ bool SharedSendRecv::run(const CollectiveCall& call, const shared::Call& shared,
     }
   }
   const plan::SharedPlan taking = plan::eagerMove(at_once, place_.rank, EagerOrder::kOnly);
-  if (!engine_.run(shared, buffers, {.plan = taking, .fold = {}, .more = !large.empty()})) return false;
-  taken_ = large.empty() ? Algorithm::kEager : direct ? Algorithm::kDirect : Algorithm::kStaged;
-  return large.empty() || moveLarge(shared, buffers, large, direct);
+  const bool pulls = !large.empty() && !direct && isWorthPulling(large);
+  const bool asks = pulls && !reading_.asked();  // in meetings of their own
+  if (!engine_.run(shared, buffers, {.plan = taking, .fold = {}, .more = !large.empty() && !asks}))
+    return false;
+  if (pulls && !reading_.ask(shared)) return false;
+  taken_ = large.empty()                 ? Algorithm::kEager
+           : direct                      ? Algorithm::kDirect
+           : pulls && reading_.allowed() ? Algorithm::kPull
+                                         : Algorithm::kStaged;
+  return large.empty() || moveLarge(shared, buffers, large);
 }
 
 // Everybody takes as much room, whatever it sends: nobody knows yet what the others do.
@@ -63,21 +80,25 @@ bool SharedSendRecv::agree(exec::Failure& contradiction) const {
   return false;
 }
 
-bool SharedSendRecv::moveLarge(const shared::Call& call, const shared::Buffers& buffers, const Flows& flows,
-                               bool direct) {
-  if (direct && !engine_.stillTogether()) return false;
-  const plan::SharedPlan plan = direct ? plan::directMove(flows, place_.rank, false)
-                                       : plan::stagedMove(flows, place_.rank, place_.layout.slots);
-  const Flow& largest = *std::max_element(
-      flows.begin(), flows.end(), [](const Flow& one, const Flow& other) { return one.size < other.size; });
-  const bool streaming = plan::pastCaches(Operation::kSendRecv, largest.size, place_.ranks);
+bool SharedSendRecv::moveLarge(const shared::Call& call, const shared::Buffers& buffers, const Flows& flows) {
+  const bool staged = taken_ == Algorithm::kStaged;
+  if (!staged && !engine_.stillTogether()) return false;
+  const plan::SharedPlan plan = staged ? plan::stagedMove(flows, place_.rank, place_.layout.slots)
+                                       : plan::directMove(flows, place_.rank, false);
+  const bool streaming = plan::pastCaches(Operation::kSendRecv, largestOf(flows), place_.ranks);
   return engine_.run(call, buffers, {.plan = plan, .fold = {}, .streaming = streaming});
+}
+
+bool SharedSendRecv::isWorthPulling(const Flows& flows) const {
+  if (forced_) return *forced_ == Algorithm::kPull;
+  return plan::isWorthPulling(Operation::kSendRecv, largestOf(flows), place_.ranks);
 }
 
 // Of what one rank sends. Whoever receives it, or waits for it, comes to the same answer. A large transfer
 // that is direct goes staged all the same where another must.
 plan::SharedAlgorithm SharedSendRecv::algorithmFor(std::size_t bytes, bool mapped) const {
-  const bool can_be_direct = mapped && forced_.value_or(Algorithm::kDirect) == Algorithm::kDirect;
+  const Algorithm wanted = forced_.value_or(Algorithm::kDirect);
+  const bool can_be_direct = mapped && (wanted == Algorithm::kDirect || wanted == Algorithm::kPull);
   if (can_be_direct && (forced_ || bytes >= plan::leastDirectBytes(place_.ranks))) return Algorithm::kDirect;
   return bytes <= roomBytes() ? Algorithm::kEager : Algorithm::kStaged;
 }

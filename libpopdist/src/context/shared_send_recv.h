@@ -10,6 +10,7 @@
 #include "libpopdist/src/context/collective_call.h"
 #include "libpopdist/src/plan/shared_select.h"
 #include "libpopdist/src/shared/engine.h"
+#include "libpopdist/src/shared/reading_probe.h"
 
 namespace popdist::context {
 
@@ -21,8 +22,13 @@ class SharedSendRecv {
     plan::StageLayout layout;
   };
   /// `forced`: instead of what the table says, where it can be done.
-  SharedSendRecv(shared::Engine& engine, const Place& place, std::optional<plan::SharedAlgorithm> forced)
-      : engine_(engine), place_(place), forced_(forced), all_(static_cast<std::size_t>(place.ranks)) {}
+  SharedSendRecv(shared::Engine& engine, shared::ReadingProbe& reading, const Place& place,
+                 std::optional<plan::SharedAlgorithm> forced)
+      : engine_(engine),
+        reading_(reading),
+        place_(place),
+        forced_(forced),
+        all_(static_cast<std::size_t>(place.ranks)) {}
 
   /// False: the engine has failed, or `contradiction` says how partners do not fit together.
   bool run(const CollectiveCall& call, const shared::Call& shared, exec::Failure& contradiction);
@@ -36,12 +42,13 @@ class SharedSendRecv {
   bool meet(const shared::Call& call, const shared::Buffers& buffers, const plan::Partners& own,
             std::size_t element_bytes);
   bool agree(exec::Failure& contradiction) const;
-  bool moveLarge(const shared::Call& call, const shared::Buffers& buffers, const plan::Flows& flows,
-                 bool direct);
+  bool moveLarge(const shared::Call& call, const shared::Buffers& buffers, const plan::Flows& flows);
   Algorithm algorithmFor(std::size_t bytes, bool mapped) const;
+  bool isWorthPulling(const plan::Flows& flows) const;
   std::size_t roomBytes() const;
 
   shared::Engine& engine_;
+  shared::ReadingProbe& reading_;
   const Place place_;
   const std::optional<Algorithm> forced_;
   std::vector<plan::Partners> all_;  ///< what each rank asks for

@@ -32,7 +32,8 @@ enum class SharedStepKind : std::uint8_t {
   kAwait,     ///< until all others' `counter`s are at least `value`, which may lie before this call
   kSettle,  ///< where some ranks exported before the meeting and others, whose buffers all can read, did not:
             ///< those have now, and all wait for it
-  kMeet,    ///< tells all others what this rank is about to do, and waits until all have; once in each plan
+  kConfirm,  ///< nobody has given up by now: what has been read in others' buffers was still theirs to give
+  kMeet,     ///< tells all others what this rank is about to do, and waits until all have; once in each plan
 };
 
 /// Where a fold's result goes. A set.
@@ -90,8 +91,10 @@ inline void exportAndMeet(SharedPlan& plan, std::size_t bytes, EagerOrder order)
   plan.steps.push_back({.kind = SharedStepKind::kSettle});
 }
 
-/// The end of a direct plan: nobody's input or output is touched by others any more.
+/// The end of a plan that works in others' buffers: what was read there is right, and nobody's input or
+/// output is touched by others any more.
 inline void partTogether(SharedPlan& plan) {
+  plan.steps.push_back({.kind = SharedStepKind::kConfirm});
   plan.steps.push_back({.kind = SharedStepKind::kPost, .counter = Counter::kDone, .value = 1});
   plan.steps.push_back({.kind = SharedStepKind::kAwait, .counter = Counter::kDone, .value = 1});
   plan.chunks = 1;

@@ -9,7 +9,7 @@
 namespace popdist::plan {
 namespace {
 
-constexpr std::array kNames{"eager", "staged", "direct"};
+constexpr std::array kNames{"eager", "staged", "direct", "pull"};
 
 // Up to so many bytes a rank, one wait and more copying is faster than three waits. Measured by
 // bench/collectives.
@@ -26,12 +26,53 @@ constexpr std::array kEagerLimits{
     EagerLimit{1 << 30, 8 << 10, 16 << 10, 8 << 10},
 };
 
+// From so many bytes of a rank on, one copy by the system is faster than two of our own. Likewise.
+struct PullLimit {
+  int ranks;                     ///< up to so many
+  std::size_t spread_bytes;      ///< all-to-all, scatter: all that leaves a rank
+  std::size_t transfer_bytes;    ///< sendRecv
+  std::size_t gather_bytes;      ///< gather: of each rank
+  std::size_t all_gather_bytes;  ///< likewise; what is exported once is imported by all
+  std::size_t broadcast_bytes;
+};
+constexpr std::size_t kNever = SIZE_MAX;
+constexpr std::array kPullLimits{
+    PullLimit{2, 64 << 10, 64 << 10, 128 << 10, 32 << 10, 128 << 10},
+    PullLimit{4, 256 << 10, 64 << 10, 256 << 10, 64 << 10, kNever},
+    PullLimit{8, 512 << 10, 256 << 10, 512 << 10, kNever, kNever},
+    PullLimit{1 << 30, 1 << 20, 512 << 10, 512 << 10, kNever, kNever},
+};
+
 // Beyond the last cache of the machines that this was measured on.
 constexpr std::size_t kLastCacheBytes = 32 << 20;
 
+template <typename Limits>
+const auto& limitIn(const Limits& limits, int ranks) {
+  return *std::find_if(limits.begin(), limits.end(),
+                       [ranks](const auto& limit) { return ranks <= limit.ranks; });
+}
+
 const EagerLimit& limitFor(int ranks) {
-  return *std::find_if(kEagerLimits.begin(), kEagerLimits.end(),
-                       [ranks](const EagerLimit& limit) { return ranks <= limit.ranks; });
+  return limitIn(kEagerLimits, ranks);
+}
+
+std::size_t leastPullBytes(Operation operation, int ranks) {
+  const PullLimit& limit = limitIn(kPullLimits, ranks);
+  switch (operation) {
+    case Operation::kAllToAll:
+    case Operation::kScatter:
+      return limit.spread_bytes;
+    case Operation::kSendRecv:
+      return limit.transfer_bytes;
+    case Operation::kGather:
+      return limit.gather_bytes;
+    case Operation::kAllGather:
+      return limit.all_gather_bytes;
+    case Operation::kBroadcast:
+      return limit.broadcast_bytes;
+    default:
+      return kNever;
+  }
 }
 
 }  // namespace
@@ -58,6 +99,15 @@ SharedAlgorithm selectShared(Operation operation, std::size_t bytes, int ranks) 
 
 std::size_t leastDirectBytes(int ranks) {
   return limitFor(ranks).direct_bytes;
+}
+
+// Beyond the caches our own copies are faster than the system's, where they are shared: what is exported once
+// goes to many, or many export what goes to one.
+bool isWorthPulling(Operation operation, std::size_t bytes, int ranks) {
+  const bool shares_copies = operation == Operation::kGather || operation == Operation::kAllGather ||
+                             operation == Operation::kBroadcast;
+  if (shares_copies && pastCaches(operation, bytes, ranks)) return false;
+  return bytes >= leastPullBytes(operation, ranks);
 }
 
 // To write to memory that is still in another core's cache costs several times as much as to write to memory

@@ -15,9 +15,10 @@ enum class SharedAlgorithm : std::uint8_t {
   kEager,   ///< all data into the stages at once, one wait
   kStaged,  ///< through the stages, chunk by chunk
   kDirect,  ///< from and to the users' buffers, which all must be in the segment
+  kPull,    ///< straight from the users' buffers, read by the system where they are not in the segment
 };
 
-/// "eager", "staged", "direct".
+/// "eager", "staged", "direct", "pull".
 const char* nameOf(SharedAlgorithm algorithm);
 std::optional<SharedAlgorithm> sharedAlgorithmNamed(const char* name);
 
@@ -39,6 +40,9 @@ std::size_t mostEagerBytes(Operation operation, int ranks);
 
 /// Of a call whose largest contribution of one rank is `bytes`, when the users' buffers are anywhere.
 SharedAlgorithm selectShared(Operation operation, std::size_t bytes, int ranks);
+
+/// Whether pull is faster than that where it can be done. What is reduced is never pulled.
+bool isWorthPulling(Operation operation, std::size_t bytes, int ranks);
 
 /// Whether what is copied for `bytes` a rank should go past the caches.
 bool pastCaches(Operation operation, std::size_t bytes, int ranks);

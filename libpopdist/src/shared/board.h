@@ -34,6 +34,7 @@ struct alignas(kApartBytes) Note {
   std::uint64_t output = kPrivate;
   Offer offer = Offer::kNo;
   std::array<char, kTensorBytes> tensor{};  ///< its name, cut
+  std::uint64_t input_address = 0;          ///< of the input in its rank's process
 };
 static_assert(sizeof(Note) == kApartBytes && offsetof(Note, input) == 64);
 

@@ -67,6 +67,7 @@ bool Engine::meet(const Call& call, const Buffers& buffers) {
   Note& note = ownNote(call);
   note.input = offsetOf(buffers.input);
   note.output = offsetOf(buffers.output);
+  note.input_address = reinterpret_cast<std::uintptr_t>(buffers.input);
   note.offer = buffers.offer;
   if (!buffers.note.empty()) std::memcpy(note.data.data(), buffers.note.data(), buffers.note.size());
   met_ = true;
@@ -183,11 +184,8 @@ bool Engine::step(const SharedStep& step) {
     case SharedStepKind::kImport:
       copy(output + step.output, stageOf(step.rank, step), step.bytes);
       return true;
-    case SharedStepKind::kFetch: {
-      const std::byte* const from = (step.rank == place_.rank ? input : inputOf(step.rank)) + step.input;
-      if (from != output + step.output) copy(output + step.output, from, step.bytes);
-      return true;
-    }
+    case SharedStepKind::kFetch:
+      return fetch(step);
     case SharedStepKind::kGive:
       copy(outputOf(step.rank) + step.output, input + step.input, step.bytes);
       return true;
@@ -202,10 +200,36 @@ bool Engine::step(const SharedStep& step) {
       return await(step.counter, static_cast<std::int64_t>(chunks_) + step.value);
     case SharedStepKind::kSettle:
       return settle();
+    case SharedStepKind::kConfirm:
+      return waiter_.nobodyHasGivenUp();
     case SharedStepKind::kMeet:
       return true;
   }
   return true;
+}
+
+bool Engine::fetch(const SharedStep& step) {
+  std::byte* const to = static_cast<std::byte*>(buffers_.output) + step.output;
+  if (step.rank != place_.rank && !isInputMapped(step.rank))
+    return pull(step.rank, step.input, to, step.bytes);
+  const std::byte* const from = inputOf(step.rank) + step.input;
+  if (from != to) copy(to, from, step.bytes);
+  return true;
+}
+
+// From private memory: of another process, or of a rank that is a thread of this one.
+bool Engine::pull(int rank, std::size_t offset, std::byte* to, std::size_t bytes) {
+  const ProcessMark& whose = peers_[static_cast<std::size_t>(rank)];
+  const std::uint64_t address = board_.note(rank, parity()).input_address + offset;
+  if (isThisProcess(whose)) {
+    copy(to, reinterpret_cast<const std::byte*>(address), bytes);  // NOLINT(performance-no-int-to-ptr)
+    return true;
+  }
+  const pop::Status read = readFrom(whose, address, to, bytes);
+  if (read.ok()) return true;
+  waiter_.lose(rank,
+               pop::unavailable(read.message() + "; POPDIST_SHARED_ALGORITHM=staged does without reading"));
+  return false;
 }
 
 void Engine::post(Counter counter, std::uint64_t value) {

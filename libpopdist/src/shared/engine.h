@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/base/status.h"
@@ -18,6 +19,7 @@
 #include "libpopdist/src/plan/shared_select.h"
 #include "libpopdist/src/reduce/fold.h"
 #include "libpopdist/src/shared/board.h"
+#include "libpopdist/src/shared/peer_memory.h"
 #include "libpopdist/src/shared/waiter.h"
 
 namespace popdist::shared {
@@ -66,8 +68,8 @@ class Engine {
 
   /// Whether any rank has made this offer. After meet().
   bool anyOffers(Offer offer) const;
-  /// Whether everybody can read a rank's input. After the meeting.
-  bool canReadInputOf(int rank) const { return board_.note(rank, parity()).input != kPrivate; }
+  /// Whether a rank's input is where everybody can reach it. After the meeting.
+  bool isInputMapped(int rank) const { return board_.note(rank, parity()).input != kPrivate; }
   /// Whether the others can write to this rank's output. Likewise.
   bool canBeGiven(int rank) const { return board_.note(rank, parity()).output != kPrivate; }
   /// False when a rank has given up by now. After meet(), before a plan that writes into others' memory: who
@@ -77,6 +79,8 @@ class Engine {
   std::optional<exec::Failure> heard() {
     return stillTogether() ? std::nullopt : std::optional(waiter_.failure());
   }
+  /// By rank: from now on inputs are fetched from private memory, too.
+  void setPeers(std::vector<ProcessMark> peers) { peers_ = std::move(peers); }
   /// Whether a buffer of our own lies where everybody can reach it.
   bool isMapped(const void* buffer) const { return offsetOf(buffer) != kPrivate; }
 
@@ -112,6 +116,8 @@ class Engine {
   void post(plan::Counter counter, std::uint64_t value);
   bool await(plan::Counter counter, std::int64_t value);
   bool settle();
+  bool fetch(const plan::SharedStep& step);
+  bool pull(int rank, std::size_t offset, std::byte* to, std::size_t bytes);
   void takeRoom(const Work& work);
   std::byte* stageOf(int rank, const plan::SharedStep& step) const;
   void fold(const plan::SharedStep& step);
@@ -140,6 +146,7 @@ class Engine {
   bool room_taken_ = false;   ///< by this call
   std::vector<const void*> from_;
   std::vector<void*> to_;
+  std::vector<ProcessMark> peers_;  ///< by rank, where all can be read
   exec::Failure mismatch_;
 };
 

@@ -76,6 +76,29 @@ bool Waiter::othersHaveGivenUp() {
   return true;
 }
 
+// Who gives up says so before its caller has its buffers back.
+bool Waiter::nobodyHasGivenUp() {
+  std::atomic<std::uint32_t>& raised = setting_.board.surrender().raised;
+  std::atomic_thread_fence(std::memory_order_acquire);  // what was read in others' memory before this look
+  if (raised.load(std::memory_order_acquire) == 0) [[likely]]
+    return true;
+  lose(setting_.rank, pop::unavailable("another rank has given up, and not said why"));
+  return false;
+}
+
+void Waiter::lose(int whose, const pop::Status& why) {
+  const auto now = std::chrono::steady_clock::now();
+  if (!deadline_) deadline_ = now + timeout_;
+  const auto end = now + kObituaryPatience;
+  while (!hopeless(whose)) {
+    if (std::chrono::steady_clock::now() >= end) {
+      failure_ = {.status = why, .peer_rank = setting_.first_rank + whose};
+      return;
+    }
+    sleepUnless([] { return false; }, kLongestSleep);
+  }
+}
+
 exec::Failure Waiter::surrendered() const {
   const Surrender& surrender = setting_.board.surrender();
   const bool blames_another =

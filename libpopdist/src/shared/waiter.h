@@ -70,6 +70,12 @@ class Waiter {
 
   /// True: failure() says who, and why.
   bool othersHaveGivenUp();
+  /// The same the other way round, and of those who are about to say so, too: what they had before is what
+  /// was seen of it until now.
+  bool nobodyHasGivenUp();
+
+  /// A rank cannot be reached: failure() says why, which is its end if that is heard of soon, else `why`.
+  void lose(int whose, const pop::Status& why);
 
   const exec::Failure& failure() const { return failure_; }
 
@@ -79,6 +85,8 @@ class Waiter {
   static constexpr int kYields = 200;
   // Nobody rings for a peer's death or a deadline.
   static constexpr std::chrono::milliseconds kLongestSleep{20};
+  // For the obituary of a process that is gone already.
+  static constexpr std::chrono::milliseconds kObituaryPatience{500};
 
   bool patiently(const std::atomic<std::uint64_t>& word, std::uint64_t value, int whose);
   template <typename There>

@@ -118,6 +118,8 @@ bool SharedPlanSimulator::tryStep(int rank, const SharedStep& step) {
       return tryAwait(rank, step);
     case SharedStepKind::kMeet:
       return tryMeet(rank);
+    case SharedStepKind::kConfirm:
+      return true;
     case SharedStepKind::kSettle:
       fail(rank, "it settles, though all export before the meeting");
       return true;
