@@ -13,9 +13,9 @@
 
 namespace popdist::transport {
 
-/// Sent or received at most in one call, so that both directions and the reduction take turns on what is still
-/// in the caches; and where there are several streams, so much of a message travels on one before it is the
-/// next one's turn.
+/// Sent or received at most in one call, so that both directions and the reduction take turns on what is
+/// still in the caches; and where there are several streams, so much of a message travels on one before it is
+/// the next one's turn.
 inline constexpr std::size_t kChunkBytes = 512 << 10;
 
 /// A stream whose other end has proved what it is.
