@@ -12,6 +12,7 @@ namespace pop::bench::collectives {
 namespace {
 
 constexpr const char* kOpenMpiHosts = "openmpi-hosts";
+constexpr const char* kOpenMpiHostsTcp = "openmpi-hosts-tcp";
 
 // As poprun starts them unasked: free to run on all cores.
 Contestant popdist(const std::string& name, const std::string& memory) {
@@ -137,8 +138,11 @@ std::vector<Contestant> contestantsOver(const HostRig& rig) {
   std::vector<Contestant> all{popdist(kHosts, "private"), inSharedBuffers()};
   all.back().name = kHostsShared;
   for (Contestant& ours : all) ours.options = poprunOn(rig);
-  all.push_back(openMpi(kOpenMpiHosts, Family::kOpenMpiTcp, "vader,tcp,self", openMpiOn(rig)));
-  all.back().if_a_core_each = all.back().if_crowded;
+  for (Contestant peer : {openMpi(kOpenMpiHosts, Family::kOpenMpiHosts, "vader,tcp,self", openMpiOn(rig)),
+                          openMpi(kOpenMpiHostsTcp, Family::kOpenMpiTcp, "tcp,self", openMpiOn(rig))}) {
+    peer.if_a_core_each = peer.if_crowded;
+    all.push_back(std::move(peer));
+  }
   return all;
 }
 
@@ -179,13 +183,13 @@ std::vector<std::string> Contestant::commandLine(const Cell& cell, int batches, 
 
 bool isOverTcp(const std::string& contestant, Family family) {
   return contestant == kTcp || contestant == kHosts || contestant == kHostsShared ||
-         family == Family::kOpenMpiTcp || family == Family::kGloo;
+         family == Family::kOpenMpiTcp || family == Family::kOpenMpiHosts || family == Family::kGloo;
 }
 
 std::vector<std::string> contestantNames() {
   std::vector<std::string> names;
   for (const Contestant& contestant : allContestants()) names.push_back(contestant.name);
-  names.insert(names.end(), {kHosts, kHostsShared, kOpenMpiHosts});
+  names.insert(names.end(), {kHosts, kHostsShared, kOpenMpiHosts, kOpenMpiHostsTcp});
   return names;
 }
 

@@ -14,7 +14,14 @@ class HostRig;
 
 namespace pop::bench::collectives {
 
-enum class Family : std::uint8_t { kOurs, kOpenMpi, kMpich, kOpenMpiTcp, kGloo };
+enum class Family : std::uint8_t {
+  kOurs,
+  kOpenMpi,
+  kMpich,
+  kOpenMpiTcp,    // over TCP between all ranks
+  kOpenMpiHosts,  // between hosts only, in memory within each
+  kGloo,
+};
 
 inline constexpr const char* kPrivate = "private";  // ours, in a program's ordinary memory
 inline constexpr const char* kShared = "shared";    // ours, in popdist::Buffer

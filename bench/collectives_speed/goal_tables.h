@@ -13,7 +13,7 @@
 namespace pop::bench::collectives {
 
 /// Whose median is divided by ours: the fastest one's in the cell.
-enum class Rival : std::uint8_t { kMpi, kOpenMpi, kMpich, kGloo, kOpenMpiTcp };
+enum class Rival : std::uint8_t { kMpi, kOpenMpi, kMpich, kGloo, kOpenMpiTcp, kOpenMpiHosts };
 
 inline constexpr int kAnyRanks = 0;
 inline constexpr std::size_t kNoEnd = std::numeric_limits<std::size_t>::max();
@@ -117,6 +117,8 @@ inline constexpr RatioGoal kRatioGoals[] = {
     // Over hosts, inside each of them first.
     {kAllReduce, kHosts, Rival::kOpenMpiTcp, 4, k64K, kNoEnd, 2},
     {kAllReduce, kHosts, Rival::kOpenMpiTcp, 8, k64K, kNoEnd, 2},
+    {kAllReduce, kHosts, Rival::kOpenMpiHosts, 4, k64K, kNoEnd, 2},
+    {kAllReduce, kHosts, Rival::kOpenMpiHosts, 8, k64K, kNoEnd, 2},
     {kAllReduce, kTcp, Rival::kGloo, kAnyRanks, k8B, k64K - 1, 1},
     {kAllReduce, kTcp, Rival::kGloo, 2, k64K, k64K, 10},
     {kAllReduce, kTcp, Rival::kGloo, 2, k1M, k16M, 2.8},

@@ -23,6 +23,8 @@ bool isOf(Family family, Rival rival) {
       return family == Family::kGloo;
     case Rival::kOpenMpiTcp:
       return family == Family::kOpenMpiTcp;
+    case Rival::kOpenMpiHosts:
+      return family == Family::kOpenMpiHosts;
   }
   return false;
 }

@@ -83,7 +83,8 @@ std::string timeTable(const Figures& figures, const Group& group) {
   return table.text();
 }
 
-// Their time over ours, for each of ours: the best MPI in shared memory, the best Gloo, Open MPI over TCP.
+// Their time over ours, for each of ours: the best MPI in memory (within hosts), the best Gloo, Open MPI over
+// TCP.
 std::string ratioTable(const Figures& figures, const Group& group, const std::string& ours) {
   Table table({"times as fast: " + ours, "as MPI", "best MPI", "as Gloo", "as Open MPI over TCP"});
   const auto isOf = [](Family family) {
@@ -100,7 +101,8 @@ std::string ratioTable(const Figures& figures, const Group& group, const std::st
                                     ratioText(rival->us.min / own->us.min) + ")";
     };
     const TimeFigure* mpi = figures.fastest(cell, [](const TimeFigure& figure) {
-      return figure.family == Family::kOpenMpi || figure.family == Family::kMpich;
+      return figure.family == Family::kOpenMpi || figure.family == Family::kMpich ||
+             figure.family == Family::kOpenMpiHosts;
     });
     table.addRow({rowName(cell), ratioTo(mpi), mpi == nullptr ? "-" : mpi->contestant,
                   ratioTo(figures.fastest(cell, isOf(Family::kGloo))),

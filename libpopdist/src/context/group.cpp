@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <atomic>
 #include <new>
-#include <thread>
 #include <utility>
 
 #include "libpopdist/src/exec/farewell.h"
@@ -62,17 +61,25 @@ void Group::run(exec::Call call, std::span<const Part> parts, std::chrono::milli
   if (!failure.status.ok()) give(call.name, failure);
 }
 
-// Messages say nothing before they are received: calls that are made every now and then are what there is.
+// Messages say nothing before they are received: calls that are made every now and then are what there is of
+// others. What happens in this process is known at once.
 bool Group::awaitNext(const std::function<bool()>& there, std::chrono::milliseconds limit) {
   constexpr std::chrono::milliseconds kBetweenLooks{1};
   if (shared_) return shared_->awaitNext(there, limit);
-  if (there()) return false;
-  std::this_thread::sleep_for(std::min(limit, kBetweenLooks));
-  return true;
+  const auto end = std::chrono::steady_clock::now() + std::min(limit, kBetweenLooks);
+  std::unique_lock lock(told_mutex_);
+  while (!there()) {
+    if (!told_changed_.wait_until(lock, end, [this] { return told_; })) return true;
+    told_ = false;
+  }
+  return false;
 }
 
 void Group::wake() {
-  if (shared_) shared_->wake();
+  if (shared_) return shared_->wake();
+  const std::lock_guard lock(told_mutex_);
+  told_ = true;
+  told_changed_.notify_one();
 }
 
 void Group::refuse(const char* operation) const {

@@ -5,9 +5,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -144,6 +146,9 @@ class Group {
   std::unique_ptr<HierarchicalCalls> over_hosts_;         ///< likewise, and connections_
   std::unique_ptr<BackendGroup> backend_;                 ///< needs monitor_
   const unsigned fork_ = forksOfThisProcess();
+  std::mutex told_mutex_;  ///< of those that exchange messages: wake() tells awaitNext()
+  std::condition_variable told_changed_;
+  bool told_ = false;
   std::uint64_t calls_ = 0;
   std::optional<plan::Algorithm> forced_by_messages_;
   const char* taken_ = "";

@@ -19,13 +19,31 @@ using testing::everybody;
 using testing::runMembers;
 using testing::ThreadGroup;
 
-class AsyncCollectives : public ::testing::TestWithParam<int> {};
+struct Shape {
+  int members;
+  bool tcp_only = false;
+};
 
-INSTANTIATE_TEST_SUITE_P(Members, AsyncCollectives, ::testing::Values(1, 2, 3, 4, 8),
-                         [](const auto& param_info) { return std::to_string(param_info.param); });
+class AsyncCollectives : public ::testing::TestWithParam<Shape> {
+ public:
+  static testing::GroupShape shape() {
+    testing::GroupShape shape;
+    shape.replicas_of_instance.assign(static_cast<std::size_t>(GetParam().members), 1);
+    shape.transport.tcp_only = GetParam().tcp_only;
+    return shape;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Members, AsyncCollectives,
+                         ::testing::Values(Shape{1}, Shape{2}, Shape{3}, Shape{4}, Shape{8}, Shape{2, true},
+                                           Shape{3, true}),
+                         [](const auto& param_info) {
+                           return std::to_string(param_info.param.members) +
+                                  (param_info.param.tcp_only ? "OverTcp" : "");
+                         });
 
 TEST_P(AsyncCollectives, ComputeWhatTheBlockingOnesDo) {
-  ThreadGroup group(GetParam());
+  ThreadGroup group(shape());
   runMembers(group, [](AsyncCommunicator& members) {
     const int n = members.size();
     const auto ranks = static_cast<std::size_t>(n);
@@ -89,7 +107,7 @@ void sumInOwnOrder(AsyncCommunicator& members, const std::string& prefix, int ca
 }
 
 TEST_P(AsyncCollectives, MayBeIssuedInDifferentOrders) {
-  ThreadGroup group(GetParam());
+  ThreadGroup group(shape());
   runMembers(group, [](AsyncCommunicator& members) {
     for (unsigned step = 0; step < 5; ++step)
       sumInOwnOrder(members, "", 30, 100 * step + static_cast<unsigned>(members.rank()));
@@ -97,7 +115,7 @@ TEST_P(AsyncCollectives, MayBeIssuedInDifferentOrders) {
 }
 
 TEST_P(AsyncCollectives, MayBeIssuedBySeveralThreads) {
-  ThreadGroup group(GetParam());
+  ThreadGroup group(shape());
   runMembers(group, [](AsyncCommunicator& members) {
     std::vector<std::jthread> threads;
     for (unsigned thread = 0; thread < 3; ++thread) {

@@ -9,11 +9,6 @@
 namespace popdist::transport {
 namespace {
 
-// From here to the end of the chunk that `position` lies in.
-std::size_t leftOfChunk(std::size_t position) {
-  return kChunkBytes - position % kChunkBytes;
-}
-
 iovec part(std::span<const std::byte> bytes) {
   return {const_cast<std::byte*>(bytes.data()), bytes.size()};
 }
@@ -60,6 +55,11 @@ bool TcpConnection::adopt(std::uint32_t index, AcceptedStream accepted) {
   return true;
 }
 
+// What one call may move from `position` of a message on: to the end of its chunk, if that matters.
+std::size_t TcpConnection::mostAt(std::size_t position) const {
+  return streams_.size() == 1 ? kChunkBytes : kChunkBytes - position % kChunkBytes;
+}
+
 // Heads travel on the first stream.
 void TcpConnection::useKeys(const TcpStream& stream) {
   if (&stream != &streams_.front()) return;
@@ -90,7 +90,8 @@ bool TcpConnection::settle(TcpStream& stream, ssize_t moved, short awaited_event
 std::size_t TcpConnection::trySendBoth(std::span<const std::byte> first, std::span<const std::byte> second) {
   TcpStream& stream = streamAt(sent_);
   if (!bringUp(stream)) return 0;
-  const std::size_t most = leftOfChunk(sent_);
+  const std::size_t most = mostAt(sent_);
+  const bool more_follows = streams_.size() == 1 && first.size() + second.size() > most;
   first = first.first(std::min(first.size(), most));
   second = second.first(std::min(second.size(), most - first.size()));
   if (first.empty() && second.empty()) return 0;
@@ -98,7 +99,9 @@ std::size_t TcpConnection::trySendBoth(std::span<const std::byte> first, std::sp
   msghdr message{};
   message.msg_iov = parts.data();
   message.msg_iovlen = second.empty() ? 1 : 2;
-  const ssize_t sent = ::sendmsg(stream.socket.get(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+  // Packets are full but for a message's last: that is what a byte costs on a host.
+  const int flags = MSG_DONTWAIT | MSG_NOSIGNAL | (more_follows ? MSG_MORE : 0);
+  const ssize_t sent = ::sendmsg(stream.socket.get(), &message, flags);
   if (!settle(stream, sent, POLLOUT)) return 0;
   sent_ += static_cast<std::size_t>(sent);
   head_waits_ = false;
@@ -119,7 +122,7 @@ void TcpConnection::abandon(std::span<const std::byte> farewell) {
 void TcpConnection::fetch(std::size_t most) {
   TcpStream& stream = streamAt(received_);
   if (!bringUp(stream)) return;
-  most = std::min(most, leftOfChunk(received_));
+  most = std::min(most, mostAt(received_));
   if (stream.buffer.held().size() >= std::min(most, kPartAlignmentBytes)) return;
   const std::span<std::byte> room = stream.buffer.room(most);
   const ssize_t received = ::recv(stream.socket.get(), room.data(), room.size(), MSG_DONTWAIT);
@@ -128,7 +131,7 @@ void TcpConnection::fetch(std::size_t most) {
 
 std::span<const std::byte> TcpConnection::peek() {
   const std::span<const std::byte> held = streamAt(received_).buffer.held();
-  return held.first(std::min(held.size(), leftOfChunk(received_)));
+  return held.first(std::min(held.size(), mostAt(received_)));
 }
 
 void TcpConnection::consume(std::size_t bytes) {
@@ -141,7 +144,7 @@ std::size_t TcpConnection::tryReceive(std::span<std::byte> into) {
   if (buffered > 0) return buffered;
   TcpStream& stream = streamAt(received_);
   if (!bringUp(stream)) return 0;
-  const std::size_t most = std::min(into.size(), leftOfChunk(received_));
+  const std::size_t most = std::min(into.size(), mostAt(received_));
   const ssize_t received = ::recv(stream.socket.get(), into.data(), most, MSG_DONTWAIT);
   if (!settle(stream, received, POLLIN)) return 0;
   received_ += static_cast<std::size_t>(received);

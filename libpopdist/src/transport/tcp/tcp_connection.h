@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One rank's connection to a peer over TCP: one stream or several, made when they are first needed.
 //
-// A message is cut into chunks of kChunkBytes, its head included; chunk c travels on stream c mod streams.
-// Both sides know the lengths, so nothing else is on a stream. Of two ranks the lower one dials.
+// With several streams a message is cut into chunks of kChunkBytes, its head included; chunk c travels on
+// stream c mod streams. Both sides know the lengths, so nothing else is on a stream. Of two ranks the lower
+// one dials.
 #pragma once
 
 #include <cstdint>
@@ -48,6 +49,7 @@ class TcpConnection final : public Connection {
 
  private:
   TcpStream& streamAt(std::size_t position) { return streams_[position / kChunkBytes % streams_.size()]; }
+  std::size_t mostAt(std::size_t position) const;
   bool bringUp(TcpStream& stream);
   void useKeys(const TcpStream& stream);
   bool settle(TcpStream& stream, ssize_t moved, short awaited_event);

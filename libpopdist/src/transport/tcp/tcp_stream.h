@@ -13,8 +13,9 @@
 
 namespace popdist::transport {
 
-/// Of a message: so much travels on one stream before it is the next one's turn, and is sent or received at
-/// most in one call, so that both directions and the reduction take turns on what is still in the caches.
+/// Sent or received at most in one call, so that both directions and the reduction take turns on what is
+/// still in the caches; and where there are several streams, so much of a message travels on one before it is
+/// the next one's turn.
 inline constexpr std::size_t kChunkBytes = 512 << 10;
 
 /// A stream whose other end has proved what it is.
