@@ -9,6 +9,10 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <set>
+
+#include "agent/keeper/descendants.h"
+#include "bench/harness/command.h"
 
 namespace pop::bench {
 namespace {
@@ -18,6 +22,11 @@ volatile sig_atomic_t benchmark_process = 0;
 }  // namespace
 
 int runBesideHosts(const std::function<int()>& benchmark) {
+  if (const Status adopts = adoptOrphans(); !adopts.ok()) {
+    std::fprintf(stderr, "%s\n", adopts.message().c_str());
+    return 1;
+  }
+  const std::set<pid_t> hosts = keeper::ownChildren();
   std::fflush(nullptr);
   const pid_t child = ::fork();
   if (child < 0) {
@@ -35,6 +44,10 @@ int runBesideHosts(const std::function<int()>& benchmark) {
     ::signal(signal, [](int) { ::kill(benchmark_process, SIGTERM); });
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  if (!keeper::endAllDescendants(keeper::kPatience, hosts)) {
+    std::fprintf(stderr, "something that was measured resists SIGKILL\n");
+    return 1;
+  }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 

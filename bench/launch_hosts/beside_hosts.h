@@ -7,7 +7,8 @@
 
 namespace pop::bench {
 
-/// Runs `benchmark` in a process of its own and returns what it returns; 1 if it was killed.
+/// Runs `benchmark` in a process of its own and returns what it returns; 1 if it was killed. Whatever it has
+/// started has ended then, too.
 int runBesideHosts(const std::function<int()>& benchmark);
 
 }  // namespace pop::bench

@@ -4,19 +4,24 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
+#include <fstream>
 
 #include "agent/keeper/descendants.h"
+#include "bench/launch_hosts/beside_hosts.h"
+#include "tests/testing/temp_dir.h"
 
 namespace pop::bench {
 namespace {
 
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
-class BenchCommand : public testing::Test {
+class BenchCommand : public ::testing::Test {
  protected:
   void SetUp() override { ASSERT_TRUE(adoptOrphans().ok()); }
   void TearDown() override { EXPECT_THAT(keeper::ownChildren(), IsEmpty()); }
@@ -75,6 +80,25 @@ TEST_F(BenchCommand, AProcessInAnotherSessionDoesNotOutliveItsRun) {
   ASSERT_FALSE(run.output.empty());
   EXPECT_EQ(::kill(std::atoi(run.output.c_str()), 0), -1);
   EXPECT_EQ(errno, ESRCH);
+}
+
+TEST_F(BenchCommand, ABenchmarkThatIsKilledBesideItsHostsLeavesNothingButThem) {
+  const pid_t host = ::fork();
+  if (host == 0) ::pause(), ::_exit(0);
+  const pop::testing::TempDir directory;
+  const std::string pid_file = directory.path() + "/pid";
+  const int code = runBesideHosts([&] {
+    shell("setsid sleep 1000 & echo $! >" + pid_file + "; kill -TERM $PPID; sleep 1000", kAmple);
+    return 0;
+  });
+  EXPECT_EQ(code, 1);
+  std::ifstream file(pid_file);
+  pid_t left = 0;
+  ASSERT_TRUE(file >> left);
+  EXPECT_EQ(::kill(left, 0), -1);
+  EXPECT_EQ(::kill(host, 0), 0);
+  ::kill(host, SIGKILL);
+  EXPECT_EQ(::waitpid(host, nullptr, 0), host);
 }
 
 TEST_F(BenchCommand, AMissingProgramIsNamed) {
