@@ -9,6 +9,7 @@
 #include <new>
 #include <utility>
 
+#include "common/sys/futex.h"
 #include "libpopdist/src/exec/farewell.h"
 #include "popdist/error.hpp"
 
@@ -30,7 +31,7 @@ unsigned forksOfThisProcess() {
 
 Group::~Group() = default;
 
-bool Group::runOverHosts(const CollectiveCall& call) {
+bool Group::runOverHosts(CollectiveCall& call) {
   if (!over_hosts_ || forced_by_messages_) return false;
   const plan::HierarchyWay way = over_hosts_->wayOf(call);
   const bool flat = way == plan::HierarchyWay::kFlat;
@@ -39,6 +40,7 @@ bool Group::runOverHosts(const CollectiveCall& call) {
   if (broken_ || fork_ != forksOfThisProcess()) refuse(name);
   if (!flat) ++calls_;
   if (!(flat ? over_hosts_->meet(call) : over_hosts_->run(call))) give(name, over_hosts_->takeFailure());
+  if (flat) call.timeout = over_hosts_->timeLeft();
   return !flat;
 }
 
@@ -67,19 +69,19 @@ bool Group::awaitNext(const std::function<bool()>& there, std::chrono::milliseco
   constexpr std::chrono::milliseconds kBetweenLooks{1};
   if (shared_) return shared_->awaitNext(there, limit);
   const auto end = std::chrono::steady_clock::now() + std::min(limit, kBetweenLooks);
-  std::unique_lock lock(told_mutex_);
-  while (!there()) {
-    if (!told_changed_.wait_until(lock, end, [this] { return told_; })) return true;
-    told_ = false;
+  for (;;) {
+    const std::uint32_t seen = told_.load();
+    if (there()) return false;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    if (left <= std::chrono::milliseconds(0)) return true;
+    pop::sys::futexWait(told_, seen, left);
   }
-  return false;
 }
 
 void Group::wake() {
   if (shared_) return shared_->wake();
-  const std::lock_guard lock(told_mutex_);
-  told_ = true;
-  told_changed_.notify_one();
+  ++told_;
+  pop::sys::futexWakeAll(told_);
 }
 
 void Group::refuse(const char* operation) const {

@@ -5,11 +5,9 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -91,8 +89,9 @@ class Group {
   /// The same on a backend's plugin.
   void runOnBackend(const CollectiveCall& call);
   /// The same of a group whose ranks are instances of several hosts: in each host's memory and by messages
-  /// between the hosts. False: the call is not for that, and this host's members are in the same one.
-  bool runOverHosts(const CollectiveCall& call);
+  /// between the hosts. False: the call is not for that, and this host's members are in the same one;
+  /// its timeout is what is left of it.
+  bool runOverHosts(CollectiveCall& call);
   bool isOnBackend() const { return backend_ != nullptr; }
 
   std::chrono::milliseconds timeout() const { return surroundings_.timeout(); }
@@ -146,9 +145,8 @@ class Group {
   std::unique_ptr<HierarchicalCalls> over_hosts_;         ///< likewise, and connections_
   std::unique_ptr<BackendGroup> backend_;                 ///< needs monitor_
   const unsigned fork_ = forksOfThisProcess();
-  std::mutex told_mutex_;  ///< of those that exchange messages: wake() tells awaitNext()
-  std::condition_variable told_changed_;
-  bool told_ = false;
+  std::atomic<std::uint32_t> told_{0};  ///< where messages are exchanged: changed by wake(), for awaitNext();
+                                        ///< a forked child has nothing to destroy that a thread waits on
   std::uint64_t calls_ = 0;
   std::optional<plan::Algorithm> forced_by_messages_;
   const char* taken_ = "";

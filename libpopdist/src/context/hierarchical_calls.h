@@ -34,6 +34,8 @@ class HierarchicalCalls {
   /// Before a call that goes by messages alone: compares it with those of this host's other members, one of
   /// whom may be about to wait in memory where this one never comes. False: as above.
   bool meet(const CollectiveCall& call);
+  /// Of the call that was begun last; at least a millisecond.
+  std::chrono::milliseconds timeLeft() const;
   /// Tells this host's members, too.
   exec::Failure takeFailure();
   /// For a reason from elsewhere: tells this host's members.
@@ -65,7 +67,6 @@ class HierarchicalCalls {
   bool inside(CollectiveCall call);
   bool across(const std::vector<int>& ranks, plan::Request request, const void* input, void* output);
   bool acrossOn(const plan::Plan& plan, const void* input, void* output);
-  std::chrono::milliseconds timeLeft() const;
   bool isLeader() const { return layout_.local() == 0; }
 
   const plan::HostLayout layout_;

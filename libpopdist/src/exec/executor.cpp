@@ -79,7 +79,8 @@ class Diagnosis {
   std::optional<Failure> findLostConnection(Ranks& ranks) {
     std::vector<LostConnection> lost;
     for (const RankProgress& rank : ranks) rank.appendLost(lost);
-    if (lost.empty()) return std::nullopt;
+    // What a lost one sent before still counts.
+    if (lost.empty() || pollAll(ranks)) return std::nullopt;
     for (RankProgress& rank : ranks) rank.listenForFarewells();
     if (auto refusal = findRefusal(ranks)) return refusal;
     const Clock::time_point now = Clock::now();

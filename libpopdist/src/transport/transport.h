@@ -34,8 +34,8 @@ class Connection {
  public:
   virtual ~Connection() = default;
 
-  /// Something may have arrived: looking for it does not make the connection come up.
-  virtual bool isUp() const { return true; }
+  /// Something may have arrived. Lets in the peer that is making the connection, but does not make it.
+  virtual bool isUp() { return true; }
 
   /// Makes a head ready to be sent; it is the next one that is sent. False: the connection is not up yet.
   virtual bool seal(Head) { return true; }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <latch>
+#include <memory>
 #include <numeric>
 #include <span>
 #include <thread>
@@ -41,6 +44,27 @@ INSTANTIATE_TEST_SUITE_P(Members, AsyncCollectives,
                            return std::to_string(param_info.param.members) +
                                   (param_info.param.tcp_only ? "OverTcp" : "");
                          });
+
+// The thread that carries out the calls waits for the next one, which a child has no thread for.
+TEST_P(AsyncCollectives, CanBeDestroyedByAForkedChild) {
+  ThreadGroup group(shape());
+  group.run([](Context& context) {
+    auto members = std::make_unique<AsyncCommunicator>(everybody(context));
+    members->barrier("all are there").wait();
+    for (int fork = 0; fork < 20 && context.instanceIndex() == 0; ++fork) {
+      const pid_t child = ::fork();
+      if (child == 0) {
+        ::alarm(10);
+        members.reset();
+        ::_exit(0);
+      }
+      int status = -1;
+      ASSERT_EQ(::waitpid(child, &status, 0), child);
+      ASSERT_EQ(status, 0) << "of fork " << fork;
+    }
+    context.fence();
+  });
+}
 
 TEST_P(AsyncCollectives, ComputeWhatTheBlockingOnesDo) {
   ThreadGroup group(shape());

@@ -28,7 +28,7 @@ class TcpConnection final : public Connection {
 
   TcpConnection(const Common& common, int rank, int peer, const SocketAddress& address);
 
-  bool isUp() const override { return streams_.front().socket.valid(); }
+  bool isUp() override { return rank_ > peer_ ? bringUp(streams_.front()) : streams_.front().socket.valid(); }
   bool seal(Head head) override;
   std::size_t trySend(std::span<const std::byte> bytes) override { return trySendBoth(bytes, {}); }
   std::size_t trySendBoth(std::span<const std::byte> first, std::span<const std::byte> second) override;
