@@ -34,14 +34,17 @@ Group::~Group() = default;
 bool Group::runOverHosts(CollectiveCall& call) {
   if (!over_hosts_ || forced_by_messages_) return false;
   const plan::HierarchyWay way = over_hosts_->wayOf(call);
-  const bool flat = way == plan::HierarchyWay::kFlat;
-  taken_ = plan::nameOf(way);
   const char* const name = nameOf(call.operation);
   if (broken_ || fork_ != forksOfThisProcess()) refuse(name);
-  if (!flat) ++calls_;
-  if (!(flat ? over_hosts_->meet(call) : over_hosts_->run(call))) give(name, over_hosts_->takeFailure());
-  if (flat) call.timeout = over_hosts_->timeLeft();
-  return !flat;
+  if (way == plan::HierarchyWay::kFlat) {
+    if (!over_hosts_->meet(call)) give(name, over_hosts_->takeFailure());
+    call.timeout = over_hosts_->timeLeft();
+    return false;
+  }
+  taken_ = plan::nameOf(way);
+  ++calls_;
+  if (!over_hosts_->run(call)) give(name, over_hosts_->takeFailure());
+  return true;
 }
 
 void Group::runOnBackend(const CollectiveCall& call) {

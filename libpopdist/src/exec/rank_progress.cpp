@@ -52,6 +52,19 @@ std::string describeMismatch(const Header& mine, const Header& theirs, const cha
          elements(theirs.count, theirs.type);
 }
 
+// What the next message from a peer begins with, if that has come.
+struct Begun {
+  transport::ConstHead head;
+  Header header;
+};
+std::optional<Begun> beginningOf(transport::Connection& connection) {
+  const std::span<const std::byte> ready = connection.peek();
+  if (ready.size() < transport::kHeadBytes) return std::nullopt;
+  Begun begun{ready.first<transport::kHeadBytes>(), {}};
+  std::memcpy(&begun.header, begun.head.data(), sizeof(begun.header));
+  return begun;
+}
+
 bool isReceive(StepKind kind) {
   return kind == StepKind::kRecv || kind == StepKind::kRecvReduce;
 }
@@ -150,14 +163,12 @@ bool RankProgress::receiveHeader(Active& active, transport::Connection& connecti
   const std::size_t total = active.step->count * element_bytes_;
   const bool straight = active.step->kind == StepKind::kRecv;
   connection.fetch(transport::kHeadBytes + (straight ? std::min(total, kReadAheadBytes) : total));
-  const std::span<const std::byte> ready = connection.peek();
-  if (ready.size() < transport::kHeadBytes) return false;
-  const transport::ConstHead head = ready.first<transport::kHeadBytes>();
-  Header theirs;
-  std::memcpy(&theirs, head.data(), sizeof(theirs));
+  const std::optional<Begun> begun = beginningOf(connection);
+  if (!begun) return false;
+  const Header& theirs = begun->header;
   const Header mine = headerOf(call_, total);
   const int peer = active.step->peer;
-  if (!connection.isGenuine(head)) {
+  if (!connection.isGenuine(begun->head)) {
     refuse(peer, "a message on its connection was forged or damaged");
     return false;
   }
@@ -166,13 +177,16 @@ bool RankProgress::receiveHeader(Active& active, transport::Connection& connecti
     refuse(peer, describeMismatch(mine, theirs, call_.name));
     return false;
   }
+  if (over) return beginFarewell(connection, peer, theirs);
   connection.consume(transport::kHeadBytes);
-  if (over) {
-    farewell_ = Farewell{theirs, {}, peer};
-    return receiveFarewell(connection);
-  }
   active.header_moved = transport::kHeadBytes;
   return true;
+}
+
+bool RankProgress::beginFarewell(transport::Connection& connection, int peer, const Header& header) {
+  connection.consume(transport::kHeadBytes);
+  farewell_ = Farewell{header, {}, peer};
+  return receiveFarewell(connection);
 }
 
 // Nothing else comes from whoever says it; what is missing of it never will.
@@ -204,16 +218,10 @@ void RankProgress::listenForFarewells() {
     transport::Connection& connection = work_.endpoint->peer(peer);
     if (!connection.isUp()) continue;
     connection.fetch(transport::kHeadBytes);
-    const std::span<const std::byte> ready = connection.peek();
-    if (ready.size() < transport::kHeadBytes) continue;
-    const transport::ConstHead head = ready.first<transport::kHeadBytes>();
-    Header theirs;
-    std::memcpy(&theirs, head.data(), sizeof(theirs));
+    const std::optional<Begun> begun = beginningOf(connection);
     // Anything else is of a later round, and whoever receives it checks it.
-    if (!isFarewell(theirs) || !connection.isGenuine(head)) continue;
-    connection.consume(transport::kHeadBytes);
-    farewell_ = Farewell{theirs, {}, peer};
-    receiveFarewell(connection);
+    if (begun && isFarewell(begun->header) && connection.isGenuine(begun->head))
+      beginFarewell(connection, peer, begun->header);
   }
 }
 

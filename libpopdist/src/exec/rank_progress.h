@@ -61,6 +61,7 @@ class RankProgress {
   bool send(Active& active);
   bool receive(Active& active);
   bool receiveHeader(Active& active, transport::Connection& connection);
+  bool beginFarewell(transport::Connection& connection, int peer, const Header& header);
   bool receiveFarewell(transport::Connection& connection);
   bool receivesFrom(int peer) const;
   void refuse(int peer, const std::string& why);
