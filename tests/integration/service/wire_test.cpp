@@ -138,7 +138,8 @@ TEST_F(ServiceWire, EndsAJobForWhoHasItsTokenAndTheCertificate) {
   runUntil(loop_, [&] { return other->ended.has_value(); });
   EXPECT_EQ(leftOfJobs(), "");
   // A process that exits has no command line any more while its streams, which end the job, are still open.
-  EXPECT_TRUE(waitUntil([&] { return endJob("alice", "job1", token).code() == Code::kPermissionDenied; }, kPatience))
+  EXPECT_TRUE(
+      waitUntil([&] { return endJob("alice", "job1", token).code() == Code::kPermissionDenied; }, kPatience))
       << "a token ends with its job";
 }
 
