@@ -80,11 +80,17 @@ class Group {
 
   /// Runs one collective of a group whose ranks are instances of this host, through their shared memory.
   /// Throws popdist_error; the group is then unusable.
-  void runShared(const CollectiveCall& call) {
+  void runShared(const CollectiveCall& call) { runShared(call, call); }
+  /// The same as a part of `whole`, which is what all ranks must have called.
+  void runShared(const CollectiveCall& call, const CollectiveCall& whole) {
     if (broken_ || fork_ != forksOfThisProcess()) [[unlikely]]
-      refuse(nameOf(call.operation));
-    if (!shared_->run(call)) [[unlikely]]
-      give(nameOf(call.operation), shared_->takeFailure());
+      refuse(nameOf(whole.operation));
+    if (!shared_->run(call, whole)) [[unlikely]]
+      give(nameOf(whole.operation), shared_->takeFailure());
+  }
+  /// Throws as runShared() when a rank has given up by now: before others' buffers are written to.
+  void confirmShared(const char* operation) {
+    if (const std::optional<exec::Failure> failure = shared_->heard()) give(operation, *failure);
   }
   /// The same on a backend's plugin.
   void runOnBackend(const CollectiveCall& call);

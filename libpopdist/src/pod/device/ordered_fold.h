@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums replicas' tensors in GCL's order, from and to memory that is all at hand.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "libpopdist/src/pod/model/gcl/sum_order.h"
+#include "popdist/types.hpp"
+
+namespace popdist::pod {
+
+class OrderedFold {
+ public:
+  /// For each of `to`: to[i] = the sum of all replicas' from[replica][i], i being the elements of `part`
+  /// counted from its beginning. A partial sum has the type of the elements after each addition, as one that
+  /// travels has. A destination may be a source, too, but must not overlap one otherwise.
+  void run(std::span<const gcl::SumBlock> order, Type type, plan::Range part,
+           std::span<const std::byte* const> from, std::span<std::byte* const> to);
+
+ private:
+  using Sources = std::vector<const void*>;
+
+  void foldBlock(const gcl::SumBlock& block, plan::Range elements, std::size_t at,
+                 std::span<const std::byte* const> from, std::span<std::byte* const> to);
+  void chain(std::span<void* const> to, std::span<const void* const> from, std::size_t count);
+  std::byte* scratch(std::size_t index);
+
+  Type type_ = Type::kFloat;
+  std::vector<std::byte> scratch_;
+  Sources sources_;
+  Sources sums_;  ///< of domains
+  std::vector<void*> to_;
+};
+
+}  // namespace popdist::pod
