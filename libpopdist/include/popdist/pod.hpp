@@ -46,7 +46,8 @@ class Pod {
   /// Cost, where all instances are on one host: tensors that all lie in its shared memory (popdist::Buffer)
   /// are summed where they are, in one pass over them between two meetings of the instances; others go
   /// through a stage of at most 16 MiB an instance, which is two copies more. A single instance needs
-  /// neither. Over several hosts, or with POPDIST_SHARED_ALGORITHM=messages: by messages between replicas.
+  /// neither. Over several hosts, or where the environment rules memory out: by messages between replicas;
+  /// ranks in errors are then replicas, else instances.
   void allReduceSum(std::span<void* const> tensors, std::size_t count, Type type);
   void allReduceSum(std::span<float* const> tensors, std::size_t count);
 

@@ -66,6 +66,10 @@ class Group {
   static std::unique_ptr<Group> create(Surroundings& surroundings, std::vector<int> instance_of_rank,
                                        Way way);
 
+  /// Whether a group of so many instances, all of the job's, would share one host's memory: what isShared()
+  /// says of it. Throws popdist_error.
+  static bool wouldBeShared(const Surroundings& surroundings, int instances);
+
   int size() const { return static_cast<int>(instance_of_rank_.size()); }
   const std::vector<int>& localRanks() const { return local_ranks_; }
   /// Some ranks are reached over TCP.
@@ -88,9 +92,10 @@ class Group {
     if (!shared_->run(call, whole)) [[unlikely]]
       give(nameOf(whole.operation), shared_->takeFailure());
   }
-  /// Throws as runShared() when a rank has given up by now: before others' buffers are written to.
+  /// Throws as runShared() when a rank has given up by now: before others' memory is written to, and after it
+  /// was read, since whoever gives up has it back.
   void confirmShared(const char* operation) {
-    if (const std::optional<exec::Failure> failure = shared_->heard()) give(operation, *failure);
+    if (!shared_->confirm()) give(operation, shared_->takeFailure());
   }
   /// The same on a backend's plugin.
   void runOnBackend(const CollectiveCall& call);

@@ -54,26 +54,32 @@ bool isShared(Shared shared, const Context& context) {
   return shared == Shared::kAll || (shared == Shared::kThoseOfInstance0 && context.instanceIndex() == 0);
 }
 
+// Sums the tensors of this instance's replicas, in its or in shared memory.
+template <typename T>
+void sumLocal(Context& context, Pod& pod, Shared shared, Tensors<T>& tensors) {
+  const std::size_t count = tensors.front().size();
+  std::vector<Buffer> buffers;
+  std::vector<void*> local;
+  for (int replica = 0; replica < pod.numLocalReplicas(); ++replica) {
+    std::vector<T>& tensor = tensors[static_cast<std::size_t>(pod.firstReplica() + replica)];
+    local.push_back(tensor.data());
+    if (!isShared(shared, context)) continue;
+    local.back() = buffers.emplace_back(context, count * sizeof(T)).data();
+    std::copy(tensor.begin(), tensor.end(), buffers.back().template as<T>());
+  }
+  pod.allReduceSum(local, count, typeOf<T>());
+  for (std::size_t i = 0; i < buffers.size(); ++i)
+    std::copy_n(buffers[i].template as<T>(), count,
+                tensors[static_cast<std::size_t>(pod.firstReplica()) + i].begin());
+}
+
 // What every replica has after the all-reduce.
 template <typename T>
 Tensors<T> sumOnPod(const GroupShape& shape, Shared shared, Tensors<T> tensors) {
   ThreadGroup group(shape);
   group.run([&](Context& context) {
     Pod pod(context);
-    const std::size_t count = tensors.front().size();
-    std::vector<Buffer> buffers;
-    std::vector<void*> local;
-    for (int replica = 0; replica < pod.numLocalReplicas(); ++replica) {
-      std::vector<T>& tensor = tensors[static_cast<std::size_t>(pod.firstReplica() + replica)];
-      local.push_back(tensor.data());
-      if (!isShared(shared, context)) continue;
-      local.back() = buffers.emplace_back(context, count * sizeof(T)).data();
-      std::copy(tensor.begin(), tensor.end(), buffers.back().template as<T>());
-    }
-    pod.allReduceSum(local, count, typeOf<T>());
-    for (std::size_t i = 0; i < buffers.size(); ++i)
-      std::copy_n(buffers[i].template as<T>(), count,
-                  tensors[static_cast<std::size_t>(pod.firstReplica()) + i].begin());
+    sumLocal(context, pod, shared, tensors);
   });
   return tensors;
 }
@@ -180,6 +186,44 @@ INSTANTIATE_TEST_SUITE_P(Pods, LargeDeviceAllReduce,
                          ::testing::Combine(::testing::Values(Case{"3Replicas", 3, {{1, 1, 1}, {2, 1}}}),
                                             ::testing::ValuesIn(kWays)),
                          nameOfCase);
+
+// Calls of all ways after each other on one Pod: stages, places and what else is kept from call to call.
+class DeviceAllReduceSequence : public ::testing::TestWithParam<std::vector<int>> {
+ protected:
+  static constexpr std::size_t kReplicas = 5;
+
+  template <typename T>
+  static void expectReference(Context& context, Pod& pod, Shared shared, std::size_t count) {
+    const Tensors<T> tensors = wildTensors<T>(kReplicas, count);
+    Tensors<T> sums = tensors;
+    sumLocal(context, pod, shared, sums);
+    const auto own = sums.begin() + pod.firstReplica();
+    for (std::size_t i = 0; i < count; ++i) {
+      const T expected = referenceSum(tensors, i, 1);
+      for (auto sum = own; sum != own + pod.numLocalReplicas(); ++sum)
+        ASSERT_EQ(std::memcmp(&(*sum)[i], &expected, sizeof(T)), 0)
+            << nameOf(typeOf<T>()) << ", element " << i << " of " << count;
+    }
+  }
+};
+
+TEST_P(DeviceAllReduceSequence, GivesTheSameBitsCallAfterCall) {
+  ThreadGroup group(GroupShape{.replicas_of_instance = GetParam()});
+  group.run([&](Context& context) {
+    Pod pod(context);
+    for (const Shared shared : {Shared::kNobodys, Shared::kThoseOfInstance0, Shared::kAll}) {
+      for (const std::size_t count : {6000U, 5U, 4000U, 0U, 1U})
+        expectReference<float>(context, pod, shared, count);
+      expectReference<half>(context, pod, shared, 22'000);
+    }
+    expectReference<double>(context, pod, Shared::kNobodys, 70'001);
+    expectReference<bfloat16>(context, pod, Shared::kNobodys, 3);
+    expectReference<double>(context, pod, Shared::kNobodys, 70'001);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Splits, DeviceAllReduceSequence,
+                         ::testing::Values(std::vector{5}, std::vector{4, 1}, std::vector{2, 1, 2}));
 
 // If this did not hold, none of the tests above could fail.
 TEST(DeviceAllReduceSamples, GiveOtherBitsInAnotherOrder) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
 #include <utility>
 
 #include "libpopdist/src/reduce/copy.h"
@@ -17,7 +16,7 @@ constexpr std::uint64_t kPrivate = ~std::uint64_t{0};
 constexpr plan::Operation kOperation = plan::kDeviceAllReduce;
 
 // Up to so many bytes of an instance, it is faster that each gets all and sums all.
-constexpr std::size_t kMostGatheredBytes = 4 << 10;
+constexpr std::size_t kMostGatheredBytes = 16 << 10;
 
 // Under way at a time: one chunk is exported, one summed, one imported.
 constexpr std::size_t kSlots = 3;
@@ -29,11 +28,11 @@ constexpr std::size_t kLineBytes = 64;
 
 }  // namespace
 
-MemorySum::MemorySum(std::unique_ptr<context::Group> group, ReplicaLayout layout, Place place)
+MemorySum::MemorySum(std::unique_ptr<context::Group> group, const ReplicaLayout& layout, Place place)
     : group_(std::move(group)),
-      layout_(std::move(layout)),
       place_(std::move(place)),
-      instance_(group_->localRanks().front()) {
+      instance_(group_->localRanks().front()),
+      fold_(layout) {
   std::vector<int> replicas_of(static_cast<std::size_t>(group_->size()));
   for (const int instance : place_.instance_of_replica)
     local_of_replica_.push_back(replicas_of[static_cast<std::size_t>(instance)]++);
@@ -46,18 +45,11 @@ MemorySum::~MemorySum() {
   place_.heap->free(stage_);
 }
 
-void MemorySum::run(const DeviceTensors& tensors) try {
+void MemorySum::run(const DeviceTensors& tensors) {
   deadline_ = Clock::now() + group_->timeout();
   call_ = {.operation = kOperation, .count = tensors.count, .type = tensors.type, .op = Operator::kSum};
-  order_ = &orderFor(tensors.count);
-  sum(tensors);
-} catch (const std::bad_alloc&) {
-  group_->give(nameOf(kOperation), {{pop::Code::kResourceExhausted, "out of memory"}});
-}
-
-void MemorySum::sum(const DeviceTensors& tensors) {
   const std::size_t bytes = tensors.count * sizeOf(tensors.type);
-  if (group_->size() > 1 && bytes <= kMostGatheredBytes / most_local_) return sumGathered(tensors);
+  if (bytes <= kMostGatheredBytes / most_local_) return sumGathered(tensors);
   if (tellPlaces(tensors)) return sumWhereTheyAre(tensors);
   if (!allHaveStages()) {
     takeStage();
@@ -68,6 +60,10 @@ void MemorySum::sum(const DeviceTensors& tensors) {
 
 void MemorySum::refuse(const pop::Status& why) const {
   group_->fail(nameOf(kOperation), why, -1);
+}
+
+void MemorySum::giveUp(const pop::Status& why) {
+  group_->give(nameOf(kOperation), {why});
 }
 
 // ---- three ways
@@ -164,25 +160,25 @@ plan::Range MemorySum::chunkOf(const DeviceTensors& tensors, std::uint64_t chunk
 // ---- what they need
 
 void MemorySum::fold(plan::Range part) {
-  fold_.run(*order_, call_.type, part, from_, to_);
+  fold_.run(call_.count, call_.type, part, from_, to_);
 }
 
 // Everybody says where its stage and its tensors are. Whether all tensors are in the segment.
 bool MemorySum::tellPlaces(const DeviceTensors& tensors) {
-  if (group_->size() == 1) return true;
   const auto offset_of = [this](const void* memory) {
     const auto* const address = static_cast<const std::byte*>(memory);
     const bool inside =
         address >= place_.segment.base && address < place_.segment.base + place_.segment.bytes;
     return inside ? static_cast<std::uint64_t>(address - place_.segment.base) : kPrivate;
   };
-  std::vector<std::uint64_t> own(1 + most_local_, 0);
-  own.front() = offset_of(stage_);
-  std::transform(tensors.local.begin(), tensors.local.end(), own.begin() + 1, offset_of);
-  places_.resize(own.size() * static_cast<std::size_t>(group_->size()));
-  gather(own.data(), places_.data(), own.size(), Type::kUint64);
+  const std::size_t each = 1 + most_local_;
+  own_places_.assign(each, 0);
+  own_places_.front() = offset_of(stage_);
+  std::transform(tensors.local.begin(), tensors.local.end(), own_places_.begin() + 1, offset_of);
+  places_.resize(each * static_cast<std::size_t>(group_->size()));
+  gather(own_places_.data(), places_.data(), each, Type::kUint64);
   for (std::size_t place = 0; place < places_.size(); ++place) {
-    if (place % own.size() != 0 && places_[place] == kPrivate) return false;
+    if (place % each != 0 && places_[place] == kPrivate) return false;
   }
   return true;
 }
@@ -197,18 +193,17 @@ bool MemorySum::allHaveStages() const {
 void MemorySum::takeStage() {
   if (stage_ != nullptr) return;
   const pop::Result<void*> taken = place_.heap->allocate(kSlots * most_local_ * chunk_bytes_);
-  if (!taken.ok()) group_->give(nameOf(kOperation), {taken.status()});
+  if (!taken.ok()) giveUp(taken.status());
   stage_ = taken.value();
 }
 
 void MemorySum::meet() {
-  if (group_->size() == 1) return;
   gather(nullptr, nullptr, 0, Type::kUint8);
 }
 
 // Nobody has given up: others' memory is still theirs to have read or written.
 void MemorySum::confirm() {
-  if (group_->size() > 1) group_->confirmShared(nameOf(kOperation));
+  group_->confirmShared(nameOf(kOperation));
 }
 
 void MemorySum::gather(const void* input, void* output, std::size_t count, Type type) {
@@ -234,13 +229,6 @@ plan::Range MemorySum::shareOf(int instance, plan::Range elements) const {
 std::byte* MemorySum::stageOf(int instance, std::uint64_t chunk, int local) const {
   const std::uint64_t stage = places_[static_cast<std::size_t>(instance) * (1 + most_local_)];
   return mapped(stage) + (chunk % kSlots * most_local_ + static_cast<std::size_t>(local)) * chunk_bytes_;
-}
-
-// Training repeats the same few sizes.
-const MemorySum::Order& MemorySum::orderFor(std::size_t count) {
-  const auto [entry, is_new] = orders_.try_emplace(count);
-  if (is_new) entry->second = gcl::sumOrder(layout_, count);
-  return entry->second;
 }
 
 }  // namespace popdist::pod

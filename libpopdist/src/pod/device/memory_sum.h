@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <vector>
 
@@ -27,17 +26,16 @@ class MemorySum : public DeviceSum {
   };
 
   /// `group`: of instances, which share their host's memory.
-  MemorySum(std::unique_ptr<context::Group> group, ReplicaLayout layout, Place place);
+  MemorySum(std::unique_ptr<context::Group> group, const ReplicaLayout& layout, Place place);
   ~MemorySum() override;
 
   void run(const DeviceTensors& tensors) override;
   [[noreturn]] void refuse(const pop::Status& why) const override;
+  [[noreturn]] void giveUp(const pop::Status& why) override;
 
  private:
   using Clock = std::chrono::steady_clock;
-  using Order = std::vector<gcl::SumBlock>;
 
-  void sum(const DeviceTensors& tensors);
   void sumGathered(const DeviceTensors& tensors);
   void sumWhereTheyAre(const DeviceTensors& tensors);
   void sumStaged(const DeviceTensors& tensors);
@@ -57,24 +55,21 @@ class MemorySum : public DeviceSum {
   std::byte* stageOf(int instance, std::uint64_t chunk, int local) const;
   std::byte* mapped(std::uint64_t offset) const { return place_.segment.base + offset; }
   int instanceOf(std::size_t replica) const { return place_.instance_of_replica[replica]; }
-  const Order& orderFor(std::size_t count);
 
   const std::unique_ptr<context::Group> group_;
-  const ReplicaLayout layout_;
   const Place place_;
   const int instance_;
   std::vector<int> local_of_replica_;  ///< its number in its instance
   std::size_t most_local_ = 0;         ///< replicas of one instance
   std::size_t chunk_bytes_ = 0;        ///< of a replica, in a stage
   void* stage_ = nullptr;
-  std::map<std::size_t, Order> orders_;  ///< by count
   OrderedFold fold_;
 
   // Of the call that is under way:
   context::CollectiveCall call_;
   Clock::time_point deadline_;
-  const Order* order_ = nullptr;
-  std::vector<std::uint64_t> places_;  ///< by instance: of its stage, then of its tensors, in the segment
+  std::vector<std::uint64_t> own_places_;  ///< of the stage, then of the tensors, in the segment
+  std::vector<std::uint64_t> places_;      ///< the same of all, by instance
   std::vector<std::byte> packed_;
   std::vector<std::byte> gathered_;
   std::vector<const std::byte*> from_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "libpopdist/src/pod/device/message_sum.h"
 
+#include <utility>
+
 #include "libpopdist/src/pod/model/gcl/all_reduce.h"
 
 namespace popdist::pod {
@@ -26,13 +28,19 @@ void MessageSum::refuse(const pop::Status& why) const {
   group_->fail(nameOf(kOperation), why, -1);
 }
 
+void MessageSum::giveUp(const pop::Status& why) {
+  group_->give(nameOf(kOperation), {why});
+}
+
 // Training repeats the same few sizes.
 const std::vector<plan::Plan>& MessageSum::plansFor(std::size_t count) {
-  const auto [entry, is_new] = plans_.try_emplace(count);
-  if (!is_new) return entry->second;
+  constexpr std::size_t kKeptCounts = 64;
+  if (const auto kept = plans_.find(count); kept != plans_.end()) return kept->second;
+  std::vector<plan::Plan> plans;
   for (const int replica : group_->localRanks())
-    entry->second.push_back(gcl::planDeviceAllReduce(layout_, replica, count));
-  return entry->second;
+    plans.push_back(gcl::planDeviceAllReduce(layout_, replica, count));
+  if (plans_.size() >= kKeptCounts) plans_.clear();
+  return plans_.emplace(count, std::move(plans)).first->second;
 }
 
 }  // namespace popdist::pod

@@ -24,36 +24,38 @@ bool roundsEachTime(Type type) {
 
 }  // namespace
 
-void OrderedFold::run(std::span<const gcl::SumBlock> order, Type type, plan::Range part,
-                      std::span<const std::byte* const> from, std::span<std::byte* const> to) {
+OrderedFold::OrderedFold(const ReplicaLayout& layout)
+    : order_(layout), scratch_((1 + order_.domains()) * kPieceBytes) {}
+
+void OrderedFold::run(std::size_t count, Type type, plan::Range part, std::span<const std::byte* const> from,
+                      std::span<std::byte* const> to) {
   type_ = type;
-  if (!order.empty()) scratch_.resize((1 + order.front().domains.size()) * kPieceBytes);
-  for (const gcl::SumBlock& block : order) {
-    plan::Range elements = overlap(block.elements, part);
-    const bool in_one_pass = block.domains.size() == 1 && !roundsEachTime(type);
+  const bool in_one_pass = order_.domains() == 1 && !roundsEachTime(type);
+  for (std::size_t block = 0; block < order_.blocks(); ++block) {
+    plan::Range elements = overlap(order_.elementsOf(block, count), part);
     const std::size_t most = in_one_pass ? elements.count : kPieceBytes / sizeOf(type);
     while (elements.count > 0) {
-      const plan::Range piece{elements.begin, std::min(most, elements.count)};
-      foldBlock(block, piece, (piece.begin - part.begin) * sizeOf(type), from, to);
-      elements = {elements.begin + piece.count, elements.count - piece.count};
+      const std::size_t piece = std::min(most, elements.count);
+      foldPiece(order_.termsOf(block), piece, (elements.begin - part.begin) * sizeOf(type), from, to);
+      elements = {elements.begin + piece, elements.count - piece};
     }
   }
 }
 
-void OrderedFold::foldBlock(const gcl::SumBlock& block, plan::Range elements, std::size_t at,
+void OrderedFold::foldPiece(const gcl::SumOrder::Terms& terms, std::size_t count, std::size_t at,
                             std::span<const std::byte* const> from, std::span<std::byte* const> to) {
   to_.clear();
   for (std::byte* const each : to) to_.push_back(each + at);
   sums_.clear();
-  for (const std::vector<int>& domain : block.domains) {
+  for (const std::vector<int>& domain : terms) {
     sources_.clear();
     for (const int replica : domain) sources_.push_back(from[static_cast<std::size_t>(replica)] + at);
-    if (block.domains.size() == 1) return chain(to_, sources_, elements.count);
+    if (terms.size() == 1) return chain(to_, sources_, count);
     void* const sum = scratch(1 + sums_.size());
-    chain({&sum, 1}, sources_, elements.count);
+    chain({&sum, 1}, sources_, count);
     sums_.push_back(sum);
   }
-  chain(to_, sums_, elements.count);
+  chain(to_, sums_, count);
 }
 
 // One source after the other, rounded as often as a sum that travels.

@@ -13,20 +13,23 @@ namespace popdist::pod {
 
 class OrderedFold {
  public:
-  /// For each of `to`: to[i] = the sum of all replicas' from[replica][i], i being the elements of `part`
-  /// counted from its beginning. A partial sum has the type of the elements after each addition, as one that
-  /// travels has. A destination may be a source, too, but must not overlap one otherwise.
-  void run(std::span<const gcl::SumBlock> order, Type type, plan::Range part,
-           std::span<const std::byte* const> from, std::span<std::byte* const> to);
+  explicit OrderedFold(const ReplicaLayout& layout);
+
+  /// For each of `to`: to[i] = the sum of all replicas' from[replica][i], i being the elements of `part`, of
+  /// `count`, counted from its beginning. A partial sum has the type of the elements after each addition, as
+  /// one that travels has. A destination may be a source, too, but must not overlap one otherwise.
+  void run(std::size_t count, Type type, plan::Range part, std::span<const std::byte* const> from,
+           std::span<std::byte* const> to);
 
  private:
   using Sources = std::vector<const void*>;
 
-  void foldBlock(const gcl::SumBlock& block, plan::Range elements, std::size_t at,
+  void foldPiece(const gcl::SumOrder::Terms& terms, std::size_t count, std::size_t at,
                  std::span<const std::byte* const> from, std::span<std::byte* const> to);
   void chain(std::span<void* const> to, std::span<const void* const> from, std::size_t count);
   std::byte* scratch(std::size_t index);
 
+  const gcl::SumOrder order_;
   Type type_ = Type::kFloat;
   std::vector<std::byte> scratch_;
   Sources sources_;

@@ -4,6 +4,7 @@
 #include "popdist/pod.hpp"
 
 #include <map>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -47,12 +48,14 @@ class Pod::Impl {
         local_replicas(context.numLocalReplicas()),
         sum_(pod::makeDeviceSum(context, layout)) {}
 
-  void allReduce(std::span<void* const> tensors, std::size_t count, Type type) {
+  void allReduce(std::span<void* const> tensors, std::size_t count, Type type) try {
     check(tensors, count, type);
     const SimulatedTime simulated = simulatedFor(count, sizeOf(type));
     sum_->run({tensors, count, type});
     time += simulated;
     collective_time += simulated;
+  } catch (const std::bad_alloc&) {
+    sum_->giveUp({pop::Code::kResourceExhausted, "out of memory"});
   }
 
   const pod::ReplicaLayout layout;
@@ -78,12 +81,15 @@ class Pod::Impl {
 
   // Training repeats the same few sizes: each is simulated once.
   SimulatedTime simulatedFor(std::size_t count, std::size_t element_bytes) {
-    const auto [entry, is_new] = simulated_.try_emplace({count, element_bytes});
-    if (!is_new) return entry->second;
+    constexpr std::size_t kKeptSizes = 64;
+    const std::pair key(count, element_bytes);
+    if (const auto kept = simulated_.find(key); kept != simulated_.end()) return kept->second;
     std::vector<plan::Plan> everybody;
     for (int replica = 0; replica < layout.replicas; ++replica)
       everybody.push_back(pod::gcl::planDeviceAllReduce(layout, replica, count));
-    return entry->second = pod::simulate(layout, everybody, element_bytes).total;
+    const SimulatedTime simulated = pod::simulate(layout, everybody, element_bytes).total;
+    if (simulated_.size() >= kKeptSizes) simulated_.clear();
+    return simulated_.emplace(key, simulated).first->second;
   }
 
   const std::unique_ptr<pod::DeviceSum> sum_;

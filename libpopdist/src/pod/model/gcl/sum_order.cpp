@@ -18,27 +18,27 @@ std::vector<int> onceAround(std::vector<int> ring, int owner) {
 
 }  // namespace
 
-std::vector<SumBlock> sumOrder(const ReplicaLayout& layout, std::size_t count) {
+// A block of a domain's ring is cut into one for each domain.
+SumOrder::SumOrder(const ReplicaLayout& layout)
+    : per_ild_(layout.replicasPerIld()), ilds_(layout.ildCount()) {
   POP_CHECK(validate(layout).ok());
-  const int per_ild = layout.replicasPerIld();
-  const int ilds = layout.ildCount();
-  const std::vector<plan::Range> blocks = plan::splitEvenly({0, count}, per_ild);
-  std::vector<SumBlock> order;
-  for (int position = 0; position < per_ild; ++position) {
-    const std::vector<int> inside = onceAround(replicaRing(per_ild), position);
-    const std::vector<plan::Range> parts =
-        plan::splitEvenly(blocks[static_cast<std::size_t>(position)], ilds);
-    for (int part = 0; part < ilds; ++part) {
-      SumBlock block{parts[static_cast<std::size_t>(part)], {}};
-      if (block.elements.count == 0) continue;
-      for (const int ild : onceAround(plan::naturalOrder(ilds), part)) {
-        std::vector<int>& replicas = block.domains.emplace_back(inside);
-        for (int& replica : replicas) replica += ild * per_ild;
+  for (int position = 0; position < per_ild_; ++position) {
+    const std::vector<int> inside = onceAround(replicaRing(per_ild_), position);
+    for (int part = 0; part < ilds_; ++part) {
+      Terms& terms = terms_.emplace_back();
+      for (const int ild : onceAround(plan::naturalOrder(ilds_), part)) {
+        std::vector<int>& replicas = terms.emplace_back(inside);
+        for (int& replica : replicas) replica += ild * per_ild_;
       }
-      order.push_back(std::move(block));
     }
   }
-  return order;
+}
+
+plan::Range SumOrder::elementsOf(std::size_t block, std::size_t count) const {
+  const int index = static_cast<int>(block);
+  const plan::Range inside = plan::blockRange(count, per_ild_, index / ilds_);
+  const plan::Range part = plan::blockRange(inside.count, ilds_, index % ilds_);
+  return {inside.begin + part.begin, part.count};
 }
 
 }  // namespace popdist::pod::gcl

@@ -11,16 +11,26 @@
 
 namespace popdist::pod::gcl {
 
-/// Elements that are summed in the same order.
-struct SumBlock {
-  plan::Range elements;
+class SumOrder {
+ public:
   /// By IPU-Link domain, its replicas: each domain's are summed one after the other, and then the domains'
   /// sums likewise.
-  std::vector<std::vector<int>> domains;
-};
+  using Terms = std::vector<std::vector<int>>;
 
-/// All of a tensor of `count` elements, in order; blocks without elements are left out. O(replicas^2).
-/// `layout` must be valid.
-std::vector<SumBlock> sumOrder(const ReplicaLayout& layout, std::size_t count);
+  /// `layout` must be valid. O(replicas^2), in memory too.
+  explicit SumOrder(const ReplicaLayout& layout);
+
+  /// Of a tensor, in order: elements that are summed in the same order.
+  std::size_t blocks() const { return terms_.size(); }
+  /// Of a tensor of `count` elements; may have none.
+  plan::Range elementsOf(std::size_t block, std::size_t count) const;
+  const Terms& termsOf(std::size_t block) const { return terms_[block]; }
+  std::size_t domains() const { return static_cast<std::size_t>(ilds_); }
+
+ private:
+  const int per_ild_;
+  const int ilds_;
+  std::vector<Terms> terms_;  ///< by block
+};
 
 }  // namespace popdist::pod::gcl
