@@ -29,6 +29,7 @@ using std::chrono::milliseconds;
 
 constexpr int kInstances = 3;
 constexpr milliseconds kLong{20'000};
+constexpr milliseconds kAmpleToEnter{1'000};  // for threads that set out together
 
 class HostFenceTest : public InstanceServerTest {
  protected:
@@ -153,10 +154,12 @@ TEST_F(HostFenceTest, ADeathIsToldToThoseWhoWaitAndToThoseWhoComeLater) {
 }
 
 TEST_F(HostFenceTest, ThatTakesTooLongNamesWhoIsMissingAndCanBeRepeated) {
+  std::latch entering(kInstances - 1);
   std::latch late(kInstances);
   run({0, 1, 2}, [&](AgentLink& link, int self) {
     if (self != 1) {
-      const LinkError error = link.fence("fence", milliseconds(20));
+      entering.arrive_and_wait();
+      const LinkError error = link.fence("fence", kAmpleToEnter);
       EXPECT_EQ(error.status.code(), Code::kDeadlineExceeded);
       EXPECT_EQ(error.instance, 1);
       EXPECT_EQ(error.status.message(), "instance 1 has not entered the fence in time");
@@ -168,9 +171,11 @@ TEST_F(HostFenceTest, ThatTakesTooLongNamesWhoIsMissingAndCanBeRepeated) {
 
 TEST_F(HostFenceTest, ThatWaitsForAnotherHostSaysSo) {
   others_come = false;
+  std::latch entering(kInstances);
   std::latch all_late(kInstances);  // who has gone is missing here
   run({0, 1, 2}, [&](AgentLink& link, int) {
-    const LinkError error = link.fence("fence", milliseconds(300));
+    entering.arrive_and_wait();
+    const LinkError error = link.fence("fence", kAmpleToEnter);
     EXPECT_EQ(error.status.code(), Code::kDeadlineExceeded);
     EXPECT_EQ(error.status.message(), "an instance on another host has not entered the fence in time");
     all_late.arrive_and_wait();
