@@ -15,9 +15,13 @@ using Clock = std::chrono::steady_clock;
 constexpr double kLeastMicroseconds = 200;
 constexpr std::uint64_t kMostAtOnce = 200;
 // Until what a communicator finds out by its calls is found out, and all of its memory has been touched.
-constexpr std::uint64_t kLeastWarmUps = 12;
-constexpr std::uint64_t kMostWarmUps = 1024;
-constexpr std::size_t kWarmUpBytes = 4 << 20;
+std::uint64_t warmUpsFor(std::size_t bytes) {
+  constexpr std::uint64_t kLeast = 12;
+  constexpr std::uint64_t kMost = 512;
+  constexpr std::size_t kTouchedBytes = 4 << 20;
+  constexpr std::size_t kSmallBytes = 1024;  // many to a page
+  return bytes < kSmallBytes ? kLeast : std::clamp(kTouchedBytes / bytes, kLeast, kMost);
+}
 
 struct Contestant {
   Communicator* communicator = nullptr;
@@ -38,8 +42,7 @@ double microsecondsOf(const Trial& trial, Communicator& communicator, std::uint6
 
 // Those that do not end up with an algorithm that another one has; and what rank 0 finds out is for all.
 std::vector<Contestant> differentOnes(Context& context, const Contestants& contestants, const Trial& trial) {
-  const std::uint64_t warm_ups =
-      std::clamp(kWarmUpBytes / std::max<std::uint64_t>(trial.bytes(), 1), kLeastWarmUps, kMostWarmUps);
+  const std::uint64_t warm_ups = warmUpsFor(trial.bytes());
   std::vector<Contestant> different;
   for (const auto& communicator : contestants.all()) {
     const double once = microsecondsOf(trial, *communicator, warm_ups);

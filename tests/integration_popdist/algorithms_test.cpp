@@ -58,9 +58,8 @@ TEST(PopdistAlgorithms, ShowsARowForEachOperationSizeAndKindOfMemory) {
   for (const std::vector<std::string>& row : rowsOf(outcome.out)) {
     ++rows[row[0]];
     const bool is_large = row[1] == "262144";
-    const bool reduced = row[0] == "allReduce" || row[0] == "reduceScatter" || row[0] == "reduce";
-    if (is_large && row[2] == "private" && !reduced)
-      EXPECT_THAT(row[3], AnyOf("pull", "staged")) << outcome.out;  // as the system allows
+    if (is_large && row[2] == "private" && row[0] != "reduce")
+      EXPECT_THAT(row[3], AnyOf("pull", "staged")) << outcome.out;  // as the system allows, or is the faster
     else if (is_large)
       EXPECT_EQ(row[3], row[2] == "Buffer" ? "direct" : "staged") << outcome.out;
     else
