@@ -40,7 +40,11 @@ std::vector<std::string> urisOf(X509* certificate) {
 
 TlsCipher::TlsCipher(std::unique_ptr<Session> session) : session_(std::move(session)) {}
 
-TlsCipher::~TlsCipher() = default;
+// How a connection ends is said inside of it. For OpenSSL a session whose connection ends without its own
+// farewell is one that must not be resumed.
+TlsCipher::~TlsCipher() {
+  SSL_set_shutdown(session_->connection.get(), SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
+}
 
 Status TlsCipher::receive(std::string_view arrived, std::string& plain, std::string& wire) {
   POP_CHECK(arrived.size() <= INT_MAX);
@@ -57,6 +61,7 @@ Status TlsCipher::shakeHands(std::string& wire) {
   const int outcome = SSL_do_handshake(session_->connection.get());
   Status status = outcome == 1 ? checkProtocol() : failure(outcome);
   established_ = outcome == 1 && status.ok();
+  if (!status.ok() && session_->kept) session_->kept->forget(session_->service);
   if (established_) encrypt(std::exchange(waiting_, {}));
   takeOutgoing(wire);
   return status;
@@ -127,6 +132,16 @@ Result<std::string> TlsCipher::peerUser() const {
   if (!established_ || certificate == nullptr)
     return Status(Code::kPermissionDenied, "the client has shown no certificate");
   return userFromUris(urisOf(certificate));
+}
+
+bool TlsCipher::resumed() const {
+  return SSL_session_reused(session_->connection.get()) == 1;
+}
+
+void TlsCipher::offerSession() {
+  if (!established_ || resumed()) return;
+  SSL_new_session_ticket(session_->connection.get());  // fails with TLS 1.2, which has none
+  ERR_clear_error();
 }
 
 }  // namespace pop::rpc

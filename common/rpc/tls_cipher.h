@@ -32,6 +32,14 @@ class TlsCipher final : public StreamCipher {
   /// host's).
   Result<std::string> peerUser() const;
 
+  /// Once established: this connection goes on with a session of an earlier one. Who the other side is was
+  /// found out then.
+  bool resumed() const;
+
+  /// On a server, once established: what is sent next lets the client come back to this session. Nothing
+  /// where that would be longer than a session lives, since this is one that was come back to.
+  void offerSession();
+
  private:
   Status shakeHands(std::string& wire);
   Status checkProtocol() const;

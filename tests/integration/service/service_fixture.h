@@ -35,6 +35,9 @@ class ServiceTest : public HostsTest {
   /// What a user has been given.
   std::string tlsOf(const std::string& user) const { return directory_.path() + '/' + user; }
 
+  /// Where the users' jobs keep what they may resume.
+  std::string cache() const { return directory_.path() + "/cache"; }
+
   void makeCertificates(const std::string& directory) const {
     std::string names;
     for (int host = 0; host < hosts.count(); ++host)
@@ -98,6 +101,7 @@ class ServiceTest : public HostsTest {
                     std::vector<std::string> child = {}) const {
     PoprunSetup setup{.options = {"--agent-port", std::to_string(kServicePort), "--host", addresses()},
                       .child = std::move(child),
+                      .environment = {{"XDG_CACHE_HOME", cache()}},
                       .directory = "/"};
     if (!user.empty()) setup.options.insert(setup.options.end(), {"--agent-tls", tlsOf(user)});
     setup.options.insert(setup.options.end(), options.begin(), options.end());
