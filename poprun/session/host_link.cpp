@@ -49,6 +49,7 @@ void HostLink::hello(rpc::v1::Hello hello, std::chrono::milliseconds patience) {
   rpc::v1::Command command;
   *command.mutable_hello() = std::move(hello);
   call_->send(std::move(command));
+  agent_.linkOpen(*this);
 }
 
 void HostLink::send(NumberedCommand command) {
