@@ -19,7 +19,7 @@ namespace pop::rpc {
 class ServedSessions {
  public:
   static constexpr long kLifetimeSeconds = 8L * 60 * 60;  // a day's work
-  static constexpr std::size_t kMost = 512;               // of more, the oldest goes; some 8 KB each
+  static constexpr std::size_t kMost = 512;               // of more, the oldest goes; a few KB each
 
   /// `now`: std::time, but in tests.
   explicit ServedSessions(std::function<std::time_t()> now) : now_(std::move(now)) {}
