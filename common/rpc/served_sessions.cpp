@@ -58,8 +58,8 @@ void ServedSessions::onBroken(SSL_CTX* context, SSL_SESSION* session) {
   sessionsOf(context).forget(idOf(session));
 }
 
-// Whether the session, of which the caller has given us a share, is kept. One of TLS 1.2 is not: its key is
-// that of the connection itself, which whoever learns it later could read.
+// Whether the session, of which the caller has given us a share, is kept. One of TLS 1.2 is not: whoever
+// learns its secret can read the connection that it comes from, and all that resume it.
 bool ServedSessions::keep(SSL* connection, SSL_SESSION* session) {
   const std::optional<Validity> validity = validityOf(SSL_get0_verified_chain(connection));
   if (SSL_version(connection) != TLS1_3_VERSION || !validity) return false;

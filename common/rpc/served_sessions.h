@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TLS sessions that clients of a service may come back to, which spares both sides their certificates and
+// TLS sessions that clients of a service may resume, which spares both sides their certificates and
 // signatures. They are here, in the service's memory: what a client is given is a number.
 #pragma once
 
@@ -15,7 +15,7 @@
 namespace pop::rpc {
 
 /// A session is found for kLifetimeSeconds, and only while all certificates are valid that were shown for it
-/// or vouched for them. Whoever comes back to one that is not found shows his certificate.
+/// or vouched for them. Who asks for one that is not found shows his certificate.
 class ServedSessions {
  public:
   static constexpr long kLifetimeSeconds = 8L * 60 * 60;  // a day's work

@@ -36,8 +36,8 @@ class TlsCipher final : public StreamCipher {
   /// found out then.
   bool resumed() const;
 
-  /// On a server, once established: what is sent next lets the client come back to this session. Nothing
-  /// where that would be longer than a session lives, since this is one that was come back to.
+  /// On a server, once established: what is sent next lets the client resume this session. Nothing on a
+  /// connection that has resumed one: a session is not made longer by being used.
   void offerSession();
 
  private:
