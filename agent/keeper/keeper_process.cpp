@@ -12,6 +12,7 @@
 #include <csignal>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "agent/keeper/descendants.h"
 #include "agent/keeper/keeper_wire.h"
@@ -42,6 +43,12 @@ sys::Fd childSignals() {
 // back.
 void resetDispositions() {
   for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
+}
+
+// From outside, or for what it did: the cause, where others that have lost a peer exit or abort a moment
+// later.
+bool wasKilled(int status) {
+  return WIFSIGNALED(status) && WTERMSIG(status) != SIGABRT;
 }
 
 void drain(int fd) {
@@ -237,12 +244,13 @@ void KeeperProcess::claim(const Spawner::Started& started) {
 
 void KeeperProcess::reapChildren() {
   reportStarted();
+  std::vector<std::pair<int, int>> ended;  // instance, status
   int status = 0;
   pid_t pid = 0;
   while ((pid = ::waitpid(-1, &status, WNOHANG)) > 0) {
     const auto found = instance_of_.find(pid);
     if (found != instance_of_.end()) {
-      reportReaped(found->second, status);
+      ended.emplace_back(found->second, status);
       pid_of_.erase(found->second);
       instance_of_.erase(found);
     } else if (!starting_.empty()) {
@@ -250,6 +258,9 @@ void KeeperProcess::reapChildren() {
       unclaimed_.push_back({pid, status, spawner_.begun()});
     }
   }
+  // waitpid has them in any order, and the first that is reported is the job's failure.
+  std::stable_partition(ended.begin(), ended.end(), [](const auto& each) { return wasKilled(each.second); });
+  for (const auto& [instance, how] : ended) reportReaped(instance, how);
 }
 
 void KeeperProcess::reportReaped(int instance, int status) {

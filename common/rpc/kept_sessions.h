@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A user's TLS sessions with agent services, kept between jobs in a file of the user's own, so that the next
-// job resumes them: docs/adr/0023. Whatever is wrong with the file, it is as if there were none.
+// job resumes them: docs/adr/0024. Whatever is wrong with the file, it is as if there were none.
 #pragma once
 
 #include <ctime>

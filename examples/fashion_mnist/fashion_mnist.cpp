@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <popdist/buffer.hpp>
 #include <popdist/popdist.hpp>
 #include <stdexcept>
 #include <string>
@@ -25,10 +26,13 @@ namespace {
 
 namespace io = popdist::io;
 
+/// In memory that this host's instances share: the Pod sums it where it is.
+using SharedFloats = std::vector<float, popdist::SharedAllocator<float>>;
+
 /// One replica: its model, its optimiser state, its share of the data.
 struct Replica {
   Mlp model;
-  std::vector<float> gradient;
+  SharedFloats gradient;
   std::vector<float> velocity;
   io::Infeed training;
   io::Infeed test;
@@ -98,12 +102,13 @@ class Training {
     test_shard.sharding = io::Sharding::kEvaluation;
     io::Infeed infeed(training, shard);
     const std::size_t losses = infeed.stepsPerEpoch();
-    replicas_.push_back({.model = Mlp(shape_),
-                         .gradient = std::vector<float>(shape_.parameterCount()),
-                         .velocity = std::vector<float>(shape_.parameterCount()),
-                         .training = std::move(infeed),
-                         .test = io::Infeed(test, test_shard),
-                         .losses = io::Outfeed({.capacity = losses})});
+    replicas_.push_back(
+        {.model = Mlp(shape_),
+         .gradient = SharedFloats(shape_.parameterCount(), popdist::SharedAllocator<float>(context_)),
+         .velocity = std::vector<float>(shape_.parameterCount()),
+         .training = std::move(infeed),
+         .test = io::Infeed(test, test_shard),
+         .losses = io::Outfeed({.capacity = losses})});
   }
 
   /// Instance 0 draws them; everybody else gets them over the host.

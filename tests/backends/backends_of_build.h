@@ -6,7 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "tests/testing/process_tree.h"
+
 namespace pop::testing {
+
+/// MPICH spins where it waits: with more ranks than cores, and other load beside them, seconds become
+/// minutes.
+inline constexpr Milliseconds kSpinningPatience{240'000};
 
 inline std::vector<std::string> backendsOfBuild() {
   std::istringstream words(BACKENDS);

@@ -19,9 +19,6 @@ std::vector<std::string> allBackends() {
 
 class EveryBackend : public ::testing::TestWithParam<std::tuple<std::string, int>> {};
 
-// MPICH spins where it waits: with more ranks than cores, and other load beside them, seconds become tens.
-constexpr Milliseconds kSpinningPatience{90'000};
-
 TEST_P(EveryBackend, GivesRightResults) {
   PoprunSetup setup = childSetup(std::get<1>(GetParam()), {"check"});
   setup.environment["POPDIST_BACKEND"] = std::get<0>(GetParam());
@@ -44,7 +41,7 @@ TEST_P(RegisteredBackend, IsStrongerThanTheEnvironment) {
   PoprunSetup setup = childSetup(2, {"register", GetParam()});
   setup.environment["POPDIST_BACKEND"] = "native";
   prepareFor(GetParam(), setup.environment);
-  const Outcome outcome = run(setup);
+  const Outcome outcome = run(setup, kSpinningPatience);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
 }
 

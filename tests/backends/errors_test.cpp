@@ -22,7 +22,7 @@ class BackendError : public ::testing::TestWithParam<std::string> {
   }
   /// All instances must end well: they have reported errors as they should.
   static std::map<int, ReportedError> errorsOf(const std::string& command) {
-    const Outcome outcome = run(setupOf({command}));
+    const Outcome outcome = run(setupOf({command}), kSpinningPatience);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
     return reportedErrors(outcome.out);
   }
@@ -64,21 +64,21 @@ TEST_P(BackendError, NamesWhoHasNotComeBeforeTheDeadline) {
   EXPECT_EQ(errors.at(1).peer, 0);
 }
 
-TEST_P(BackendError, NamesWhoHasDiedWithinASecond) {
+TEST_P(BackendError, NamesWhoHasDied) {
   for (const char* count : {"1", "1000000"}) {
     PoprunProcess poprun(setupOf({"sum-forever", count}));
     const std::vector<pid_t> pids = poprun.waitReady(3);
     ASSERT_EQ(pids.size(), 3U);
     const auto killed = steady_clock::now();
     ::kill(pids[1], SIGKILL);
-    EXPECT_EQ(poprun.wait(), 137) << poprun.err();
+    EXPECT_EQ(poprun.wait(kSpinningPatience), 137) << poprun.err();
     const auto errors = reportedErrors(poprun.out());
     EXPECT_EQ(errors.size(), 2U) << poprun.out() << poprun.err();
     for (const auto& [instance, error] : errors) {
       EXPECT_EQ(error.code, kUnavailableCode) << error.what;
       EXPECT_EQ(error.peer, 1) << error.what;
       EXPECT_THAT(error.what, HasSubstr("was killed by SIGKILL"));
-      EXPECT_LT(error.at - killed, std::chrono::seconds(1));
+      EXPECT_LT(error.at - killed, timeToHearOfADeath());
     }
   }
 }

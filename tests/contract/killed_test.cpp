@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank is killed with SIGKILL at a random moment of a random operation: all others must name it within a
-// second, and nothing may hang. POPDIST_KILL_ROUNDS=1000 makes a campaign of it (docs/testing.md).
+// A rank is killed with SIGKILL at a random moment of a random operation: all others must name it, and
+// nothing may hang. POPDIST_KILL_ROUNDS=1000 makes a campaign of it (docs/testing.md), which allows them a
+// second.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -51,11 +52,11 @@ std::int64_t momentOfDeath(const std::string& out) {
 // The longest time until a survivor knew.
 std::chrono::milliseconds killOnce(const Round& round, const Way& way) {
   const std::string victim = std::to_string(round.victim);
-  PoprunProcess poprun(
-      {.options = {"--num-instances", std::to_string(round.ranks), "--tag-output", "yes", CONTRACT_CHILD_PATH,
-                   "die", std::to_string(static_cast<int>(round.operation)), victim,
-                   std::to_string(round.microseconds), std::to_string(round.seed)},
-       .environment = way.environment});
+  PoprunProcess poprun({.options = {"--num-instances", std::to_string(round.ranks), "--tag-output", "yes",
+                                    "--kill-grace", pop::testing::kGraceToReport, CONTRACT_CHILD_PATH, "die",
+                                    std::to_string(static_cast<int>(round.operation)), victim,
+                                    std::to_string(round.microseconds), std::to_string(round.seed)},
+                        .environment = way.environment});
   EXPECT_EQ(poprun.wait(), 137) << poprun.err();
   const steady_clock::time_point died{std::chrono::nanoseconds(momentOfDeath(poprun.out()))};
   const auto errors = pop::testing::reportedErrors(poprun.out());
@@ -68,7 +69,7 @@ std::chrono::milliseconds killOnce(const Round& round, const Way& way) {
     EXPECT_THAT(error.what, HasSubstr("was killed by SIGKILL"));
     longest = std::max(longest, std::chrono::duration_cast<std::chrono::milliseconds>(error.at - died));
   }
-  EXPECT_LT(longest.count(), 1000);
+  EXPECT_LT(longest.count(), pop::testing::timeToHearOfADeath().count());
   return longest;
 }
 
@@ -79,7 +80,7 @@ std::uint64_t roundsOfEach() {
 
 class KilledRank : public ::testing::TestWithParam<std::tuple<Way, Operation>> {};
 
-TEST_P(KilledRank, IsNamedByAllOthersWithinASecond) {
+TEST_P(KilledRank, IsNamedByAllOthers) {
   const auto& [way, operation] = GetParam();
   std::chrono::milliseconds longest{0};
   const std::uint64_t rounds = roundsOfEach();

@@ -13,7 +13,10 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr Milliseconds kWellWithinTheGrace{3000};  // of 5 s
+// Nobody who does not end when he is told to is killed while a test waits.
+std::vector<std::string> optionsFor(const std::string& count) {
+  return {"--num-instances", count, "--kill-grace", "1000", "--tag-output", "no"};
+}
 
 struct UserSignal {
   int signal;
@@ -23,10 +26,10 @@ struct UserSignal {
 class OneSignal : public ::testing::TestWithParam<UserSignal> {};
 
 TEST_P(OneSignal, TerminatesTheInstancesAndDecidesTheExitCode) {
-  PoprunProcess poprun({.options = {"--num-instances", "3", "--tag-output", "no"}, .child = {"say-signals"}});
+  PoprunProcess poprun({.options = optionsFor("3"), .child = {"say-signals"}});
   ASSERT_EQ(poprun.waitReady(3).size(), 3U);
   poprun.signal(GetParam().signal);
-  EXPECT_EQ(poprun.wait(kWellWithinTheGrace), GetParam().exit_code);
+  EXPECT_EQ(poprun.wait(), GetParam().exit_code);
   std::size_t terminated = 0;
   for (const std::string& line : linesOf(poprun.out())) terminated += line == "SIGTERM" ? 1U : 0U;
   EXPECT_EQ(terminated, 3U) << poprun.out();
@@ -36,10 +39,10 @@ TEST_P(OneSignal, TerminatesTheInstancesAndDecidesTheExitCode) {
 }
 
 TEST(CallerThatBlocksSignals, DoesNotKeepThemFromPoprun) {
-  PoprunProcess poprun({.child = {"say-signals"}, .blocked_signals = true});
+  PoprunProcess poprun({.options = optionsFor("1"), .child = {"say-signals"}, .blocked_signals = true});
   ASSERT_EQ(poprun.waitReady(1).size(), 1U);
   poprun.signal(SIGINT);
-  EXPECT_EQ(poprun.wait(kWellWithinTheGrace), 130);
+  EXPECT_EQ(poprun.wait(), 130);
 }
 
 TEST(CallerThatIgnoresSigchld, GetsTheExitCode) {
@@ -53,20 +56,20 @@ INSTANTIATE_TEST_SUITE_P(All, OneSignal,
 
 // A terminal sends Ctrl-C to its whole foreground process group.
 TEST(CtrlC, ReachesInstancesThroughPoprunOnly) {
-  PoprunProcess poprun({.options = {"--num-instances", "2", "--tag-output", "no"}, .child = {"say-signals"}});
+  PoprunProcess poprun({.options = optionsFor("2"), .child = {"say-signals"}});
   ASSERT_EQ(poprun.waitReady(2).size(), 2U);
   poprun.signalGroup(SIGINT);
-  EXPECT_EQ(poprun.wait(kWellWithinTheGrace), 130);
+  EXPECT_EQ(poprun.wait(), 130);
   EXPECT_THAT(poprun.out(), Not(HasSubstr("SIGINT")));
   EXPECT_THAT(poprun.out(), HasSubstr("SIGTERM"));
 }
 
 TEST(SecondCtrlC, KillsAtOnceWhatIgnoresSigterm) {
-  PoprunProcess poprun({.options = {"--num-instances", "4"}, .child = {"ignore-term"}});
+  PoprunProcess poprun({.options = optionsFor("4"), .child = {"ignore-term"}});
   ASSERT_EQ(poprun.waitReady(4).size(), 4U);
   // Again and again: signals of one kind that arrive together are one.
   const auto begin = std::chrono::steady_clock::now();
-  while (!poprun.ended() && std::chrono::steady_clock::now() - begin < kWellWithinTheGrace) {
+  while (!poprun.ended() && std::chrono::steady_clock::now() - begin < kPatience) {
     poprun.signal(SIGINT);
     poprun.waitFor([] { return false; }, Milliseconds(20));
   }
@@ -86,7 +89,7 @@ TEST(SignalBeforeTheInstancesRun, EndsTheJobToo) {
     // Killed by the signal itself when it came before poprun could handle it.
     const int exit_code = poprun.wait();
     EXPECT_TRUE(exit_code == 143 || exit_code == -SIGTERM) << exit_code;
-    EXPECT_TRUE(poprun.goneWithin(Milliseconds(1000)));
+    EXPECT_TRUE(poprun.goneWithin(kPatience));
   }
 }
 

@@ -169,6 +169,7 @@ TEST(StdinAtATerminal, IsLeftToTheShellByAProgramThatDoesNotRead) {
   terminal.type("one\n");
   ASSERT_TRUE(poprun.waitFor([&] { return terminal.unread() == 0; })) << "it may be meant for the instance";
   terminal.type("ls\n");
+  ASSERT_TRUE(poprun.waitFor([&] { return terminal.unread() == 3; }));
   poprun.waitFor([] { return false; }, Milliseconds(100));
   EXPECT_EQ(terminal.unread(), 3U) << "the next line is not, as long as it has not read the first";
   ::kill(ready[0], SIGUSR1);

@@ -34,6 +34,7 @@ class BenchCommand : public ::testing::Test {
 
   static constexpr std::chrono::milliseconds kAmple{30'000};
   static constexpr std::chrono::milliseconds kShort{100};
+  static constexpr std::chrono::milliseconds kAmpleToSay{3'000};  // what a script says first
 };
 
 TEST_F(BenchCommand, TellsCodeAndOutput) {
@@ -69,7 +70,7 @@ TEST_F(BenchCommand, WhatTakesTooLongIsEnded) {
 }
 
 TEST_F(BenchCommand, WhatIgnoresSigtermIsKilled) {
-  const RunResult run = shell("trap '' TERM; echo deaf; while :; do sleep 1000; done", kShort);
+  const RunResult run = shell("trap '' TERM; echo deaf; while :; do sleep 1000; done", kAmpleToSay);
   EXPECT_EQ(run.end, End::kTimedOut);
   EXPECT_EQ(run.output, "deaf\n");
 }

@@ -2,14 +2,19 @@
 #include "tests/integration_popdist/reported_error.h"
 
 #include <cstdio>
+#include <cstdlib>
 
 namespace pop::testing {
 
 PoprunSetup childSetup(int instances, const std::vector<std::string>& command) {
-  PoprunSetup setup{
-      .options = {"--num-instances", std::to_string(instances), "--tag-output", "yes", POPDIST_CHILD_PATH}};
+  PoprunSetup setup{.options = {"--num-instances", std::to_string(instances), "--tag-output", "yes",
+                                "--kill-grace", kGraceToReport, POPDIST_CHILD_PATH}};
   setup.options.insert(setup.options.end(), command.begin(), command.end());
   return setup;
+}
+
+Milliseconds timeToHearOfADeath() {
+  return Milliseconds(std::getenv("POPDIST_KILL_ROUNDS") == nullptr ? 5000 : 1000);
 }
 
 std::map<int, ReportedError> reportedErrors(const std::string& out) {

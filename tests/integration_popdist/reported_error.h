@@ -11,6 +11,11 @@
 
 namespace pop::testing {
 
+/// Seconds for `--kill-grace`: nobody is killed before he must have reported an error. Not for ever, since
+/// the leak checker stops a process that exits by SIGSTOP, and where poprun's SIGCONT undoes that, both wait
+/// for the other.
+inline constexpr const char* kGraceToReport = "10";
+
 /// poprun with `instances` of the child.
 PoprunSetup childSetup(int instances, const std::vector<std::string>& command);
 
@@ -23,6 +28,10 @@ struct ReportedError {
 
 /// What each instance has reported so far, by its index (from the tag of the line).
 std::map<int, ReportedError> reportedErrors(const std::string& out);
+
+/// From an instance's death to the errors of all others: a second in the campaign that measures it on a quiet
+/// machine (POPDIST_KILL_ROUNDS, docs/testing.md), more where other tests run.
+Milliseconds timeToHearOfADeath();
 
 // popdist::ErrorCode's numbers
 inline constexpr int kDeadlineExceededCode = 4;

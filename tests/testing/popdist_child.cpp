@@ -194,7 +194,7 @@ int abortCommand(const Arguments& arguments) {
 
 int lateFence(const Arguments& arguments) {
   if (!isInstance(arguments.at(0))) {
-    context().setTimeout(std::chrono::milliseconds(200));
+    context().setTimeout(std::chrono::seconds(3));  // ample for the others to enter
     try {
       context().fence();
     } catch (const popdist::popdist_error& error) {

@@ -30,7 +30,7 @@ struct GroupShape {
   int ipus_per_replica = 1;
   std::string system;
   bool offline = false;
-  std::chrono::milliseconds timeout{10'000};  ///< Context::setTimeout on every instance
+  std::chrono::milliseconds timeout{20'000};  ///< Context::setTimeout on every instance
   context::TransportSettings transport;
   int instances_per_host = 0;     ///< 0: all are on one host; else as if they were on several
   std::size_t segment_bytes = 0;  ///< of the shared memory; 0: as much as poprun provides

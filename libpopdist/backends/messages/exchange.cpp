@@ -13,7 +13,7 @@ namespace {
 using std::chrono::steady_clock;
 
 // A connection that breaks is mostly a process that has died: the launcher will say better how.
-constexpr std::chrono::milliseconds kPatienceForObituary{500};
+constexpr std::chrono::milliseconds kPatienceForObituary{2000};
 
 // Of a call as another member has sent it: not to be trusted with the names' tables.
 std::string describeTheirs(const FrameHead& head) {

@@ -152,24 +152,27 @@ LinkError AgentLink::fenceByMessage(const std::string& tag, std::chrono::millise
 // In the slot, or on the socket: that is where errors come, and the end of the agent.
 LinkError AgentLink::awaitAnswer(std::chrono::milliseconds timeout) {
   Clock::time_point now = Clock::now();
-  const Clock::time_point deadline = now + timeout;
   Clock::time_point next_look = now + kLongestSleep;
-  Clock::time_point next_step = deadline;  // then the agent is told, and has some time to answer
+  Clock::time_point end = now + timeout;  // of the fence's time, and then of the agent's to answer
+  bool late = false;
   while (true) {
     const HostFence::Answer answer = fence_.answer();
     if (answer.there && !answer.failed) return {};
-    if (answer.there || now >= deadline + kAnswerSlack || (now >= next_look && hasReceived())) {
+    if (answer.there || (late && now >= end) || (now >= next_look && hasReceived())) {
       Frame reply;
-      if (LinkError error = receive(deadline + kAnswerSlack, reply); !error.ok()) return error;
+      if (LinkError error = receive(answer.there ? now + kAnswerSlack : end, reply); !error.ok())
+        return error;
       return unexpected(reply);
     }
-    if (now >= next_step) {
-      next_step = deadline + kAnswerSlack;
+    if (now >= end) {
+      late = true;
       if (LinkError error = send(InstanceMessage::kFenceLate, {std::to_string(fence_.entry())}); !error.ok())
         return error;
+      now = Clock::now();
+      end = now + kAnswerSlack;  // not of the fence's end: this process may have stood still since
     }
     if (now >= next_look) next_look = now + kLongestSleep;
-    fence_.sleep(answer, std::chrono::ceil<std::chrono::milliseconds>(std::min(next_look, next_step) - now));
+    fence_.sleep(answer, std::chrono::ceil<std::chrono::milliseconds>(std::min(next_look, end) - now));
     now = Clock::now();
   }
 }
@@ -207,14 +210,15 @@ LinkError AgentLink::receive(Clock::time_point deadline, Frame& reply) {
       return {};
     }
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
-    if (left.count() <= 0) {
+    pollfd readable{socket_.get(), POLLIN, 0};
+    // A look even when the time is over: the answer may have come while this process stood still.
+    const int ready =
+        ::poll(&readable, 1, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 60'000)));
+    if (ready < 0 && errno != EINTR) return {pop::errnoStatus("waiting for the agent", errno)};
+    if (ready == 0 && left.count() <= 0) {
       out_of_step_ = true;
       return {{Code::kDeadlineExceeded, "poprun's agent does not answer"}};
     }
-    pollfd readable{socket_.get(), POLLIN, 0};
-    const int wait_ms = static_cast<int>(std::min<std::int64_t>(left.count(), 60'000));
-    if (::poll(&readable, 1, wait_ms) < 0 && errno != EINTR)
-      return {pop::errnoStatus("waiting for the agent", errno)};
     pop::Result<pop::sys::Received> received = pop::sys::receiveSome(socket_.get());
     if (!received.ok()) return {agentGone()};
     if (received->would_block) continue;

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "common/contract/segment.h"
 #include "libpopdist/src/context/agent_link.h"
 #include "libpopdist/src/context/context_impl.h"
 #include "libpopdist/src/context/environment.h"
@@ -19,11 +20,6 @@ using context::throwIfFailed;
 
 constexpr std::chrono::milliseconds kConnectTimeout{30'000};
 
-// A program without poprun needs room for its replicas' channels alone: 4 MiB each, and some to spare.
-std::size_t loneSegmentBytes(int replicas) {
-  return (std::size_t{64} << 20) + static_cast<std::size_t>(replicas) * (std::size_t{8} << 20);
-}
-
 std::unique_ptr<context::Link> makeLink(const pop::contract::InstanceEnv& env) {
   if (!env.agent_socket.empty()) {
     auto link = context::AgentLink::connect(env, kConnectTimeout);
@@ -36,7 +32,7 @@ std::unique_ptr<context::Link> makeLink(const pop::contract::InstanceEnv& env) {
         "Context::fromEnvironment: the environment speaks of other instances but names no agent "
         "(POPDIST_AGENT_SOCKET): start the program with poprun");
   }
-  auto hub = context::MemoryHub::create(1, loneSegmentBytes(env.num_total_replicas));
+  auto hub = context::MemoryHub::create(1, pop::contract::segmentBytesFor(1));
   throwIfFailed({hub.status()}, "Context::fromEnvironment");
   return std::make_unique<context::MemoryLink>(std::move(*hub));
 }

@@ -96,6 +96,7 @@ void Group::refuse(const char* operation) const {
 
 void Group::give(const char* operation, const exec::Failure& failure) {
   broken_ = failure.status.message();
+  if (shared_) shared_->giveUp(failure);
   if (over_hosts_) over_hosts_->giveUp(failure);
   // An instance's end is known to all.
   const bool all_know = failure.peer_instance >= 0;

@@ -66,6 +66,10 @@ class Group {
   static std::unique_ptr<Group> create(Surroundings& surroundings, std::vector<int> instance_of_rank,
                                        Way way);
 
+  /// Whether a group of so many instances, all of the job's, would share one host's memory: what isShared()
+  /// says of it. Throws popdist_error.
+  static bool wouldBeShared(const Surroundings& surroundings, int instances);
+
   int size() const { return static_cast<int>(instance_of_rank_.size()); }
   const std::vector<int>& localRanks() const { return local_ranks_; }
   /// Some ranks are reached over TCP.
@@ -80,11 +84,18 @@ class Group {
 
   /// Runs one collective of a group whose ranks are instances of this host, through their shared memory.
   /// Throws popdist_error; the group is then unusable.
-  void runShared(const CollectiveCall& call) {
+  void runShared(const CollectiveCall& call) { runShared(call, call); }
+  /// The same as a part of `whole`, which is what all ranks must have called.
+  void runShared(const CollectiveCall& call, const CollectiveCall& whole) {
     if (broken_ || fork_ != forksOfThisProcess()) [[unlikely]]
-      refuse(nameOf(call.operation));
-    if (!shared_->run(call)) [[unlikely]]
-      give(nameOf(call.operation), shared_->takeFailure());
+      refuse(nameOf(whole.operation));
+    if (!shared_->run(call, whole)) [[unlikely]]
+      give(nameOf(whole.operation), shared_->takeFailure());
+  }
+  /// Throws as runShared() when a rank has given up by now: before others' memory is written to, and after it
+  /// was read, since whoever gives up has it back.
+  void confirmShared(const char* operation) {
+    if (!shared_->confirm()) give(operation, shared_->takeFailure());
   }
   /// The same on a backend's plugin.
   void runOnBackend(const CollectiveCall& call);

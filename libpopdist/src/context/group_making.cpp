@@ -78,6 +78,10 @@ ForcedWay forcedWay(const Surroundings& surroundings) {
   return *forced;
 }
 
+bool mayShare(const Surroundings& surroundings, const ForcedWay& forced) {
+  return !forced.messages && !surroundings.transport.tcp_only;
+}
+
 // The ranks on this host: they follow each other.
 struct Neighbours {
   int first_rank = -1;
@@ -109,7 +113,7 @@ std::unique_ptr<Group> Group::create(Surroundings& surroundings, std::vector<int
   const int ranks = static_cast<int>(instance_of_rank.size());
   std::vector<int> local_ranks = ranksOf(surroundings.instance_index, instance_of_rank);
 
-  const bool native = way == Way::kNative && !forced.messages && !surroundings.transport.tcp_only;
+  const bool native = way == Way::kNative && mayShare(surroundings, forced);
   const Neighbours here = neighboursIn(surroundings, instance_of_rank);
   const bool shares = native && here.members == ranks;
   std::unique_ptr<transport::Connections> connections;
@@ -134,6 +138,10 @@ std::unique_ptr<Group> Group::create(Surroundings& surroundings, std::vector<int
   group->forced_by_messages_ = forced.by_messages;
   if (native) group->joinBoards(collectBoards(surroundings, prefix, ranks), forced.in_memory);
   return group;
+}
+
+bool Group::wouldBeShared(const Surroundings& surroundings, int instances) {
+  return surroundings.num_local_instances == instances && mayShare(surroundings, forcedWay(surroundings));
 }
 
 void Group::joinBoards(const std::vector<HostBoard>& boards, std::optional<plan::SharedAlgorithm> forced) {

@@ -31,6 +31,8 @@ class SharedCalls {
   }
   /// Why another has given up, if one has. Also between calls.
   std::optional<exec::Failure> heard() { return engine_.heard(); }
+  /// Nobody has given up by now. False as run().
+  bool confirm() { return engine_.confirm(); }
   /// For a reason from elsewhere: tells the others.
   void giveUp(const exec::Failure& failure) { engine_.giveUp(failure); }
 

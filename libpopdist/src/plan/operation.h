@@ -21,10 +21,14 @@ enum class Operation : std::uint8_t {
   kSendRecv,
 };
 
+/// Of a Pod's replicas: no collective of communicators, but in line with them where calls are compared.
+inline constexpr Operation kDeviceAllReduce{10};
+
 /// As the API calls it: "allReduce".
 inline const char* nameOf(Operation operation) {
-  constexpr const char* kNames[] = {"allReduce",   "reduceScatter", "allGather", "broadcast", "allToAll",
-                                    "synchronize", "reduce",        "gather",    "scatter",   "sendRecv"};
+  constexpr const char* kNames[] = {"allReduce", "reduceScatter", "allGather",        "broadcast",
+                                    "allToAll",  "synchronize",   "reduce",           "gather",
+                                    "scatter",   "sendRecv",      "Pod::allReduceSum"};
   const auto index = static_cast<std::size_t>(operation);
   return index < std::size(kNames) ? kNames[index] : "an unknown operation";  // a peer's word
 }
@@ -32,7 +36,7 @@ inline const char* nameOf(Operation operation) {
 /// Whether it has an operator.
 constexpr bool reduces(Operation operation) {
   return operation == Operation::kAllReduce || operation == Operation::kReduceScatter ||
-         operation == Operation::kReduce;
+         operation == Operation::kReduce || operation == kDeviceAllReduce;
 }
 
 /// Whether one rank gives or takes all.

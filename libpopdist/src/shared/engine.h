@@ -75,6 +75,8 @@ class Engine {
   /// False when a rank has given up by now. After meet(), before a plan that writes into others' memory: who
   /// has missed a deadline must not write into what has other uses since.
   bool stillTogether();
+  /// The same, and that nobody is about to: after others' memory was read.
+  bool confirm() { return waiter_.nobodyHasGivenUp(); }
   /// Why one has, at any time.
   std::optional<exec::Failure> heard() {
     return stillTogether() ? std::nullopt : std::optional(waiter_.failure());

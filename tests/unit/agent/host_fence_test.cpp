@@ -3,9 +3,12 @@
 // and the agent's. The controller's part is played by the test.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <pthread.h>
 
 #include <array>
 #include <atomic>
+#include <csignal>
 #include <cstring>
 #include <functional>
 #include <latch>
@@ -26,6 +29,7 @@ using std::chrono::milliseconds;
 
 constexpr int kInstances = 3;
 constexpr milliseconds kLong{20'000};
+constexpr milliseconds kAmpleToEnter{1'000};  // for threads that set out together
 
 class HostFenceTest : public InstanceServerTest {
  protected:
@@ -150,10 +154,12 @@ TEST_F(HostFenceTest, ADeathIsToldToThoseWhoWaitAndToThoseWhoComeLater) {
 }
 
 TEST_F(HostFenceTest, ThatTakesTooLongNamesWhoIsMissingAndCanBeRepeated) {
+  std::latch entering(kInstances - 1);
   std::latch late(kInstances);
   run({0, 1, 2}, [&](AgentLink& link, int self) {
     if (self != 1) {
-      const LinkError error = link.fence("fence", milliseconds(20));
+      entering.arrive_and_wait();
+      const LinkError error = link.fence("fence", kAmpleToEnter);
       EXPECT_EQ(error.status.code(), Code::kDeadlineExceeded);
       EXPECT_EQ(error.instance, 1);
       EXPECT_EQ(error.status.message(), "instance 1 has not entered the fence in time");
@@ -165,9 +171,11 @@ TEST_F(HostFenceTest, ThatTakesTooLongNamesWhoIsMissingAndCanBeRepeated) {
 
 TEST_F(HostFenceTest, ThatWaitsForAnotherHostSaysSo) {
   others_come = false;
+  std::latch entering(kInstances);
   std::latch all_late(kInstances);  // who has gone is missing here
   run({0, 1, 2}, [&](AgentLink& link, int) {
-    const LinkError error = link.fence("fence", milliseconds(300));
+    entering.arrive_and_wait();
+    const LinkError error = link.fence("fence", kAmpleToEnter);
     EXPECT_EQ(error.status.code(), Code::kDeadlineExceeded);
     EXPECT_EQ(error.status.message(), "an instance on another host has not entered the fence in time");
     all_late.arrive_and_wait();
@@ -201,6 +209,55 @@ TEST_F(HostFenceTest, AnswersEveryEntryHoweverShortItsTimeIs) {
     EXPECT_TRUE(error.ok()) << error.status.message();
   });
   EXPECT_GT(in_time, 0);
+}
+
+constexpr milliseconds kStandstill{1500};  // longer than the fence and what the agent has to answer
+
+// An instance that stands still in a fence, as one whose process is stopped.
+class HostFenceAtAStandstill : public HostFenceTest {
+ protected:
+  HostFenceAtAStandstill() {
+    std::signal(SIGUSR1, [](int) { ::poll(nullptr, 0, static_cast<int>(kStandstill.count())); });
+  }
+  ~HostFenceAtAStandstill() override { std::signal(SIGUSR1, SIG_DFL); }
+
+  /// What instance 0 hears, alone in a fence whose time is up when it moves again; and it can go on.
+  LinkError standStill(const std::function<void()>& meanwhile = [] {}) {
+    LinkError error;
+    pthread_t thread{};
+    std::latch standing(1);
+    bool told = false;
+    run(
+        {0},
+        [&](AgentLink& link, int) {
+          thread = ::pthread_self();
+          error = link.fence("fence", milliseconds(200));
+          standing.wait();  // only a thread that is there can be told
+          std::optional<std::string> value;
+          EXPECT_TRUE(link.get("key", kLong, value).ok());
+        },
+        [&] {
+          if (told || !areInside({0})) return;
+          told = true;
+          ::pthread_kill(thread, SIGUSR1);
+          standing.count_down();
+          meanwhile();
+        });
+    return error;
+  }
+};
+
+TEST_F(HostFenceAtAStandstill, AsksForAnAnswerAfterwards) {
+  const LinkError error = standStill();
+  EXPECT_EQ(error.status.code(), Code::kDeadlineExceeded);
+  EXPECT_EQ(error.status.message(), "instances 1, 2 have not entered the fence in time");
+}
+
+TEST_F(HostFenceAtAStandstill, TakesTheAnswerThatHasComeMeanwhile) {
+  const LinkError error =
+      standStill([&] { server->announce({.instance = 1, .text = "instance 1 was killed"}); });
+  EXPECT_EQ(error.status.code(), Code::kUnavailable);
+  EXPECT_EQ(error.status.message(), "instance 1 was killed");
 }
 
 TEST_F(HostFenceTest, TheAgentsEndIsNoticed) {

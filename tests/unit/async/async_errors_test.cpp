@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 using testing::runMembers;
 using testing::ThreadGroup;
 
-constexpr std::chrono::milliseconds kSoon{100};
+constexpr std::chrono::milliseconds kSoon{1'000};
 
 Pending sum(AsyncCommunicator& members, const std::string& name, std::vector<float>& data,
             AsyncCommunicator::Timeout timeout = {}) {
@@ -121,10 +121,13 @@ TEST(AsyncErrors, OperatorsTypesAndRootsMustMatchToo) {
 
 TEST(AsyncErrors, ANameThatSomeDoNotIssueEndsWithTheirRanks) {
   ThreadGroup group(3);
-  runMembers(group, [](AsyncCommunicator& members) {
+  std::latch issued(2);
+  runMembers(group, [&](AsyncCommunicator& members) {
     std::vector<float> data{1};
     const bool has_it = members.rank() == 0;
+    if (has_it) issued.wait();
     const Pending pending = has_it ? sum(members, "rare", data, kSoon) : sum(members, "common", data);
+    if (!has_it) issued.count_down();
     const popdist_error error = errorOf([&] { pending.wait(); });
     EXPECT_EQ(error.code(), ErrorCode::kDeadlineExceeded) << error.what();
     EXPECT_EQ(error.peer(), 1);
@@ -171,7 +174,7 @@ TEST(AsyncErrors, TheEndOfAnInstanceEndsWhatWaitsForIt) {
     waiting.count_down();
     const auto begin = std::chrono::steady_clock::now();
     const popdist_error error = errorOf([&] { pending.wait(); });
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3));
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
     EXPECT_EQ(error.code(), ErrorCode::kUnavailable);
     EXPECT_EQ(error.peer(), 2);
     EXPECT_THAT(error.what(), AllOf(HasSubstr("'grad'"), HasSubstr("instance 2 was killed by SIGKILL")));

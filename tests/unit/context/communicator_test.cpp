@@ -20,7 +20,6 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::Each;
-using testing::GroupShape;
 using ::testing::HasSubstr;
 using testing::ThreadGroup;
 
@@ -152,8 +151,7 @@ TEST(Communicator, SumsFloatsBitIdenticallyOnAllMembersAndInEveryRun) {
 // What `calls[rank]` of two members throw.
 std::vector<std::string> messagesOf(const std::vector<Call>& calls) {
   std::vector<std::string> messages(calls.size());
-  ThreadGroup group(GroupShape{.replicas_of_instance = std::vector<int>(calls.size(), 1),
-                               .timeout = std::chrono::milliseconds(200)});
+  ThreadGroup group(static_cast<int>(calls.size()));
   runOnWorld(group, [&](Communicator& world) {
     const auto rank = static_cast<std::size_t>(world.rank());
     try {

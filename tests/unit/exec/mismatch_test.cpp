@@ -85,7 +85,7 @@ TEST(Mismatch, OfRootsNamesBoth) {
     const Request broadcast{.operation = Operation::kBroadcast,
                             .type = Type::kFloat,
                             .root = rank == 3 ? 2 : 0,
-                            .timeout = std::chrono::milliseconds(100)};
+                            .timeout = std::chrono::seconds(5)};
     const Failure failure = call(world, broadcast, {{rank, nullptr, &value}});
     if (rank != 3) return;
     EXPECT_EQ(failure.status.code(), pop::Code::kFailedPrecondition);

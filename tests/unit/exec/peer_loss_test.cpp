@@ -45,7 +45,7 @@ void expectLoss(const Call& call, int peer, const char* text) {
   EXPECT_EQ(error->code(), ErrorCode::kUnavailable) << error->what();
   EXPECT_EQ(error->peer(), peer);
   EXPECT_THAT(error->what(), HasSubstr(text));
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
 }
 
 void sum(Communicator& communicator) {

@@ -9,9 +9,11 @@
 #include <cstring>
 #include <ostream>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "common/base/random.h"
+#include "popdist/buffer.hpp"
 #include "popdist/pod.hpp"
 #include "tests/testing/thread_group.h"
 #include "tests/unit/pod_device/ring_reference.h"
@@ -45,18 +47,39 @@ Tensors<T> wildTensors(std::size_t replicas, std::size_t count) {
   return tensors;
 }
 
+// Whose tensors are in the memory that the host's instances share.
+enum class Shared { kNobodys, kAll, kThoseOfInstance0 };
+
+bool isShared(Shared shared, const Context& context) {
+  return shared == Shared::kAll || (shared == Shared::kThoseOfInstance0 && context.instanceIndex() == 0);
+}
+
+// Sums the tensors of this instance's replicas, in its or in shared memory.
+template <typename T>
+void sumLocal(Context& context, Pod& pod, Shared shared, Tensors<T>& tensors) {
+  const std::size_t count = tensors.front().size();
+  std::vector<Buffer> buffers;
+  std::vector<void*> local;
+  for (int replica = 0; replica < pod.numLocalReplicas(); ++replica) {
+    std::vector<T>& tensor = tensors[static_cast<std::size_t>(pod.firstReplica() + replica)];
+    local.push_back(tensor.data());
+    if (!isShared(shared, context)) continue;
+    local.back() = buffers.emplace_back(context, count * sizeof(T)).data();
+    std::copy(tensor.begin(), tensor.end(), buffers.back().template as<T>());
+  }
+  pod.allReduceSum(local, count, typeOf<T>());
+  for (std::size_t i = 0; i < buffers.size(); ++i)
+    std::copy_n(buffers[i].template as<T>(), count,
+                tensors[static_cast<std::size_t>(pod.firstReplica()) + i].begin());
+}
+
 // What every replica has after the all-reduce.
 template <typename T>
-Tensors<T> sumOnPod(const GroupShape& shape, Tensors<T> tensors) {
+Tensors<T> sumOnPod(const GroupShape& shape, Shared shared, Tensors<T> tensors) {
   ThreadGroup group(shape);
   group.run([&](Context& context) {
     Pod pod(context);
-    const std::size_t count = tensors.front().size();
-    std::vector<void*> local;
-    for (int replica = 0; replica < pod.numLocalReplicas(); ++replica) {
-      local.push_back(tensors[static_cast<std::size_t>(pod.firstReplica() + replica)].data());
-    }
-    pod.allReduceSum(local, count, typeOf<T>());
+    sumLocal(context, pod, shared, tensors);
   });
   return tensors;
 }
@@ -80,11 +103,30 @@ void PrintTo(const Case& tested, std::ostream* out) {
   *out << tested.name;
 }
 
-class DeviceAllReduce : public ::testing::TestWithParam<Case> {
+struct Way {
+  const char* name;
+  Shared shared = Shared::kNobodys;
+  bool one_host = true;  ///< else each instance is on its own
+};
+
+void PrintTo(const Way& way, std::ostream* out) {
+  *out << way.name;
+}
+
+constexpr Way kWays[] = {{"InPrivateMemory"},
+                         {"InSharedMemory", Shared::kAll},
+                         {"InMemoryOfBothKinds", Shared::kThoseOfInstance0},
+                         {"OverHosts", Shared::kNobodys, false}};
+
+std::string nameOfCase(const ::testing::TestParamInfo<std::tuple<Case, Way>>& param_info) {
+  return std::string(std::get<0>(param_info.param).name) + std::get<1>(param_info.param).name;
+}
+
+class DeviceAllReduce : public ::testing::TestWithParam<std::tuple<Case, Way>> {
  protected:
   template <typename T>
   void expectReferenceForEverySplit(std::size_t count) {
-    const Case& tested = GetParam();
+    const auto& [tested, way] = GetParam();
     const Tensors<T> tensors = wildTensors<T>(static_cast<std::size_t>(tested.replicas), count);
     std::vector<T> expected(count);
     for (std::size_t i = 0; i < count; ++i) {
@@ -93,8 +135,9 @@ class DeviceAllReduce : public ::testing::TestWithParam<Case> {
     for (const std::vector<int>& split : tested.splits) {
       const GroupShape shape{.replicas_of_instance = split,
                              .ipus_per_replica = tested.ipus_per_replica,
-                             .system = tested.system};
-      const Tensors<T> sums = sumOnPod(shape, tensors);
+                             .system = tested.system,
+                             .instances_per_host = way.one_host ? 0 : 1};
+      const Tensors<T> sums = sumOnPod(shape, way.shared, tensors);
       for (std::size_t replica = 0; replica < sums.size(); ++replica) {
         EXPECT_TRUE(sameBits(sums[replica], expected))
             << nameOf(typeOf<T>()) << ", " << count << " elements, replica " << replica << ", split over "
@@ -116,18 +159,71 @@ TEST_P(DeviceAllReduce, DoesSoForEveryFloatingPointType) {
 
 INSTANTIATE_TEST_SUITE_P(
     Pods, DeviceAllReduce,
-    ::testing::Values(Case{"1Replica", 1, {{1}}}, Case{"2Replicas", 2, {{2}, {1, 1}}},
-                      Case{"3Replicas", 3, {{3}, {1, 1, 1}, {2, 1}, {1, 2}}},
-                      Case{"4Replicas", 4, {{4}, {2, 2}, {1, 1, 1, 1}, {3, 1}}},
-                      Case{"5Replicas", 5, {{5}, {2, 3}, {1, 1, 1, 1, 1}}},
-                      Case{"6Replicas", 6, {{6}, {3, 3}, {2, 2, 2}, {1, 1, 1, 1, 1, 1}, {1, 4, 1}}},
-                      Case{"7Replicas", 7, {{7}, {4, 3}, {2, 2, 2, 1}}},
-                      Case{"8Replicas", 8, {{8}, {4, 4}, {2, 2, 2, 2}, {1, 1, 1, 1, 1, 1, 1, 1}}},
-                      Case{"8ReplicasOf2Ipus", 8, {{8}, {4, 4}, {2, 2, 2, 2}}, 1, 2, "bow-pod16"},
-                      Case{"2ReplicasOn2Pods", 2, {{2}, {1, 1}}, 2, 64, "pod128"},
-                      Case{"4ReplicasOn2Pods", 4, {{4}, {2, 2}, {1, 1, 1, 1}, {1, 3}}, 2, 32, "pod128"},
-                      Case{"8ReplicasOn4Pods", 8, {{8}, {4, 4}, {2, 2, 2, 2}, {3, 3, 2}}, 4, 32, "pod256"}),
-    [](const auto& param_info) { return std::string(param_info.param.name); });
+    ::testing::Combine(
+        ::testing::Values(
+            Case{"1Replica", 1, {{1}}}, Case{"2Replicas", 2, {{2}, {1, 1}}},
+            Case{"3Replicas", 3, {{3}, {1, 1, 1}, {2, 1}, {1, 2}}},
+            Case{"4Replicas", 4, {{4}, {2, 2}, {1, 1, 1, 1}, {3, 1}}},
+            Case{"5Replicas", 5, {{5}, {2, 3}, {1, 1, 1, 1, 1}}},
+            Case{"6Replicas", 6, {{6}, {3, 3}, {2, 2, 2}, {1, 1, 1, 1, 1, 1}, {1, 4, 1}}},
+            Case{"7Replicas", 7, {{7}, {4, 3}, {2, 2, 2, 1}}},
+            Case{"8Replicas", 8, {{8}, {4, 4}, {2, 2, 2, 2}, {1, 1, 1, 1, 1, 1, 1, 1}}},
+            Case{"8ReplicasOf2Ipus", 8, {{8}, {4, 4}, {2, 2, 2, 2}}, 1, 2, "bow-pod16"},
+            Case{"2ReplicasOn2Pods", 2, {{2}, {1, 1}}, 2, 64, "pod128"},
+            Case{"4ReplicasOn2Pods", 4, {{4}, {2, 2}, {1, 1, 1, 1}, {1, 3}}, 2, 32, "pod128"},
+            Case{"8ReplicasOn4Pods", 8, {{8}, {4, 4}, {2, 2, 2, 2}, {3, 3, 2}}, 4, 32, "pod256"}),
+        ::testing::ValuesIn(kWays)),
+    nameOfCase);
+
+using LargeDeviceAllReduce = DeviceAllReduce;
+
+// More than a stage holds at a time: its slots are used again.
+TEST_P(LargeDeviceAllReduce, GivesTheBitsOfTheDocumentedOrderForEverySplit) {
+  expectReferenceForEverySplit<double>(140'003);
+}
+
+INSTANTIATE_TEST_SUITE_P(Pods, LargeDeviceAllReduce,
+                         ::testing::Combine(::testing::Values(Case{"3Replicas", 3, {{1, 1, 1}, {2, 1}}}),
+                                            ::testing::ValuesIn(kWays)),
+                         nameOfCase);
+
+// Calls of all ways after each other on one Pod: stages, places and what else is kept from call to call.
+class DeviceAllReduceSequence : public ::testing::TestWithParam<std::vector<int>> {
+ protected:
+  static constexpr std::size_t kReplicas = 5;
+
+  template <typename T>
+  static void expectReference(Context& context, Pod& pod, Shared shared, std::size_t count) {
+    const Tensors<T> tensors = wildTensors<T>(kReplicas, count);
+    Tensors<T> sums = tensors;
+    sumLocal(context, pod, shared, sums);
+    const auto own = sums.begin() + pod.firstReplica();
+    for (std::size_t i = 0; i < count; ++i) {
+      const T expected = referenceSum(tensors, i, 1);
+      for (auto sum = own; sum != own + pod.numLocalReplicas(); ++sum)
+        ASSERT_EQ(std::memcmp(&(*sum)[i], &expected, sizeof(T)), 0)
+            << nameOf(typeOf<T>()) << ", element " << i << " of " << count;
+    }
+  }
+};
+
+TEST_P(DeviceAllReduceSequence, GivesTheSameBitsCallAfterCall) {
+  ThreadGroup group(GroupShape{.replicas_of_instance = GetParam()});
+  group.run([&](Context& context) {
+    Pod pod(context);
+    for (const Shared shared : {Shared::kNobodys, Shared::kThoseOfInstance0, Shared::kAll}) {
+      for (const std::size_t count : {6000U, 5U, 4000U, 0U, 1U})
+        expectReference<float>(context, pod, shared, count);
+      expectReference<half>(context, pod, shared, 22'000);
+    }
+    expectReference<double>(context, pod, Shared::kNobodys, 70'001);
+    expectReference<bfloat16>(context, pod, Shared::kNobodys, 3);
+    expectReference<double>(context, pod, Shared::kNobodys, 70'001);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Splits, DeviceAllReduceSequence,
+                         ::testing::Values(std::vector{5}, std::vector{4, 1}, std::vector{2, 1, 2}));
 
 // If this did not hold, none of the tests above could fail.
 TEST(DeviceAllReduceSamples, GiveOtherBitsInAnotherOrder) {

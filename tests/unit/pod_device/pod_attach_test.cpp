@@ -5,13 +5,16 @@
 
 #include <array>
 #include <functional>
+#include <latch>
 #include <ostream>
 #include <string>
 #include <vector>
 
+#include "popdist/buffer.hpp"
 #include "popdist/error.hpp"
 #include "popdist/pod.hpp"
 #include "tests/testing/thread_group.h"
+#include "tests/unit/context/fresh_process.h"
 
 namespace popdist {
 namespace {
@@ -129,36 +132,109 @@ TEST(Pod, RefusesBadCallsAndGoesOn) {
   });
 }
 
-TEST(Pod, TellsInstancesThatTheyPassDifferentCounts) {
-  ThreadGroup group(GroupShape{.replicas_of_instance = {2, 2}});
+// On one host, or each instance on its own.
+class FailedPod : public ::testing::TestWithParam<int> {
+ protected:
+  static GroupShape shapeOf(int instances) {
+    return {.replicas_of_instance = std::vector<int>(static_cast<std::size_t>(instances), 2),
+            .instances_per_host = GetParam()};
+  }
+};
+
+TEST_P(FailedPod, TellsInstancesThatTheyPassDifferentCounts) {
+  ThreadGroup group(shapeOf(2));
   group.run([](Context& context) {
     Pod pod(context);
-    std::array<float, 20> first{};
-    std::array<float, 20> second{};
+    std::vector<float> first(4000);
+    std::vector<float> second(4000);
     const std::vector<float*> tensors{first.data(), second.data()};
-    const std::size_t count = context.instanceIndex() == 0 ? 10 : 20;
-    expectError(ErrorCode::kFailedPrecondition, "10 x float", [&] { pod.allReduceSum(tensors, count); });
+    const std::size_t count = context.instanceIndex() == 0 ? 10 : 4000;
+    expectError(ErrorCode::kFailedPrecondition, "Pod::allReduceSum",
+                [&] { pod.allReduceSum(tensors, count); });
     EXPECT_EQ(pod.time().count(), 0);
+    expectError(ErrorCode::kFailedPrecondition, "4000", [&] { pod.allReduceSum(tensors, 10); });
     expectError(ErrorCode::kFailedPrecondition, "an earlier call", [&] { pod.allReduceSum(tensors, 10); });
   });
 }
 
-TEST(Pod, NamesAnInstanceThatIsLost) {
-  ThreadGroup group(GroupShape{.replicas_of_instance = {2, 2, 2}});
+TEST_P(FailedPod, NamesAnInstanceThatIsLost) {
+  for (const bool shared : {false, true}) {
+    for (const std::size_t count : {20U, 20'000U}) {
+      ThreadGroup group(shapeOf(3));
+      group.run([&](Context& context) {
+        Pod pod(context);
+        if (context.instanceIndex() == 1) return group.end(1, false, "instance 1 was killed by SIGKILL");
+        std::vector<float> own(2 * count);
+        const Buffer buffer(context, own.size() * sizeof(float));
+        float* const memory = shared ? buffer.as<float>() : own.data();
+        const std::vector<float*> tensors{memory, memory + count};
+        try {
+          pod.allReduceSum(tensors, count);
+          ADD_FAILURE() << "no error";
+        } catch (const popdist_error& error) {
+          EXPECT_EQ(error.code(), ErrorCode::kUnavailable);
+          EXPECT_EQ(error.peer(), 1);
+          EXPECT_EQ(error.operation(), "Pod::allReduceSum");
+        }
+      });
+    }
+  }
+}
+
+TEST_P(FailedPod, HasADeadline) {
+  ThreadGroup group(shapeOf(2));
+  std::latch failed(1);
   group.run([&](Context& context) {
     Pod pod(context);
-    if (context.instanceIndex() == 1) return group.end(1, false, "instance 1 was killed by SIGKILL");
-    std::array<float, 20> first{};
-    std::array<float, 20> second{};
-    const std::vector<float*> tensors{first.data(), second.data()};
-    try {
-      pod.allReduceSum(tensors, 20);
-      ADD_FAILURE() << "no error";
-    } catch (const popdist_error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::kUnavailable);
-      EXPECT_EQ(error.peer(), 1);
-      EXPECT_EQ(error.operation(), "Pod::allReduceSum");
-    }
+    if (context.instanceIndex() == 1) return failed.wait();
+    context.setTimeout(std::chrono::milliseconds(50));
+    std::vector<float> memory(40'000);
+    const std::vector<float*> tensors{memory.data(), memory.data() + 20'000};
+    expectError(ErrorCode::kDeadlineExceeded, "Pod::allReduceSum",
+                [&] { pod.allReduceSum(tensors, 20'000); });
+    failed.count_down();
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Hosts, FailedPod, ::testing::Values(0, 1), [](const auto& param_info) {
+  return param_info.param == 0 ? "OfOneHost" : "OverHosts";
+});
+
+// A program that makes many, one after the other, as notebooks do.
+TEST(Pod, OfALoneProgramTakesNothingForGood) {
+  EXPECT_EQ(inFreshProcess({},
+                           [] {
+                             for (int i = 0; i < 200; ++i) Pod(Context::fromEnvironment()).time();
+                             return "made";
+                           }),
+            "made");
+}
+
+TEST(Pod, OfALoneProgramIsNotForAForkedChild) {
+  const auto sum = [](Pod& pod) {
+    float value = 7.0F;
+    pod.allReduceSum(std::vector<float*>{&value}, 1);
+    return std::to_string(value);
+  };
+  const std::string said = inFreshProcess({}, [&] {
+    Pod pod(Context::fromEnvironment());
+    return inFreshProcess({}, [&] { return sum(pod); }) + "; parent: " + sum(pod);
+  });
+  EXPECT_THAT(said, HasSubstr("was forked"));
+  EXPECT_THAT(said, HasSubstr("; parent: 7.0"));
+}
+
+// One instance can have no stage; the others hear why.
+TEST(Pod, WithoutRoomForItsStageSaysSoOnEveryInstance) {
+  constexpr std::size_t kCount = 100'000;
+  ThreadGroup group(GroupShape{.replicas_of_instance = {16, 1}, .segment_bytes = 48 << 20});
+  group.run([](Context& context) {
+    Pod pod(context);
+    std::vector<std::vector<float>> memory(static_cast<std::size_t>(pod.numLocalReplicas()),
+                                           std::vector<float>(kCount));
+    std::vector<float*> tensors;
+    for (std::vector<float>& tensor : memory) tensors.push_back(tensor.data());
+    expectError(ErrorCode::kResourceExhausted, "segment", [&] { pod.allReduceSum(tensors, kCount); });
   });
 }
 

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The replicas of this instance on the emulated Pod. Ranks of its group are replicas: the same plans,
-// executor and channels carry device collectives, whether two replicas share a process or not. That is what
-// makes results independent of the split.
+// The replicas of this instance on the emulated Pod: their sums, and the simulated clock. How the sums come
+// about: device_sum.h.
 #include "popdist/pod.hpp"
 
-#include <algorithm>
-#include <cstdlib>
 #include <map>
+#include <new>
 #include <utility>
 #include <vector>
 
-#include "common/base/text.h"
 #include "libpopdist/src/context/context_impl.h"
+#include "libpopdist/src/pod/device/device_sum.h"
+#include "libpopdist/src/pod/device/replica_map.h"
 #include "libpopdist/src/pod/model/clock.h"
 #include "libpopdist/src/pod/model/gcl/all_reduce.h"
 #include "libpopdist/src/pod/model/numbering.h"
@@ -22,12 +21,8 @@ namespace popdist {
 namespace {
 
 using context::throwIfFailed;
-using pop::inQuotes;
 
-constexpr const char* kAttach = "attaching to the Pod";
-
-// Keeps the number apart from those of Communicator's operations, should the two ever meet in one message.
-constexpr std::uint32_t kDeviceAllReduce = exec::kOperationMask;
+using pod::kAttach;
 
 pod::ReplicaLayout layoutOf(const Context& context) {
   if (context.offline()) {
@@ -43,35 +38,6 @@ pod::ReplicaLayout layoutOf(const Context& context) {
   return layout;
 }
 
-// Which instance holds each replica: everybody says where its own begin.
-std::vector<int> instanceOfReplica(Context& context) {
-  const std::string prefix = "popdist/replicas/";
-  context.put(
-      prefix + std::to_string(context.instanceIndex()),
-      std::to_string(context.replicaIndexOffset()) + ' ' + std::to_string(context.numLocalReplicas()));
-  throwIfFailed(context.impl().surroundings.link->fence("Pod", context.timeout()), kAttach);
-  std::vector<int> result(static_cast<std::size_t>(context.numTotalReplicas()), -1);
-  for (int instance = 0; instance < context.numInstances(); ++instance) {
-    const std::string text = context.get(prefix + std::to_string(instance)).value_or("");
-    char* rest = nullptr;
-    const long first = std::strtol(text.c_str(), &rest, 10);
-    const long count = std::strtol(rest, nullptr, 10);
-    if (first < 0 || count < 1 || first + count > context.numTotalReplicas()) {
-      throwIfFailed({pop::failedPrecondition("instance " + std::to_string(instance) +
-                                             " says that it holds replicas " + inQuotes(text))},
-                    kAttach);
-    }
-    std::fill_n(result.begin() + first, count, instance);
-  }
-  for (std::size_t replica = 0; replica < result.size(); ++replica) {
-    if (result[replica] < 0) {
-      throwIfFailed({pop::failedPrecondition("no instance holds replica " + std::to_string(replica))},
-                    kAttach);
-    }
-  }
-  return result;
-}
-
 }  // namespace
 
 class Pod::Impl {
@@ -80,21 +46,16 @@ class Pod::Impl {
       : layout(layoutOf(context)),
         first_replica(context.replicaIndexOffset()),
         local_replicas(context.numLocalReplicas()),
-        group_(context::Group::create(context.impl().surroundings, instanceOfReplica(context),
-                                      context::Way::kMessages)) {}
+        sum_(pod::makeDeviceSum(context, layout)) {}
 
-  void allReduce(std::span<void* const> tensors, std::size_t count, Type type) {
-    constexpr const char* kName = "Pod::allReduceSum";
-    check(kName, tensors, count, type);
-    const Planned& planned = plannedFor(count, sizeOf(type));
-    std::vector<context::Group::Part> parts;
-    for (std::size_t local = 0; local < tensors.size(); ++local) {
-      parts.push_back({&planned.plans[local], tensors[local], tensors[local]});
-    }
-    group_->run({.name = kName, .operation = kDeviceAllReduce, .type = type, .count = count}, parts,
-                group_->timeout());
-    time += planned.simulated;
-    collective_time += planned.simulated;
+  void allReduce(std::span<void* const> tensors, std::size_t count, Type type) try {
+    check(tensors, count, type);
+    const SimulatedTime simulated = simulatedFor(count, sizeOf(type));
+    sum_->run({tensors, count, type});
+    time += simulated;
+    collective_time += simulated;
+  } catch (const std::bad_alloc&) {
+    sum_->giveUp({pop::Code::kResourceExhausted, "out of memory"});
   }
 
   const pod::ReplicaLayout layout;
@@ -104,47 +65,35 @@ class Pod::Impl {
   SimulatedTime collective_time{0};
 
  private:
-  struct Planned {
-    std::vector<plan::Plan> plans;  ///< of the local replicas
-    SimulatedTime simulated{0};
-  };
-
-  void check(const char* name, std::span<void* const> tensors, std::size_t count, Type type) const {
+  void check(std::span<void* const> tensors, std::size_t count, Type type) const {
     if (tensors.size() != static_cast<std::size_t>(local_replicas)) {
-      group_->fail(
-          name,
-          pop::invalidArgument("expected one tensor for each of the " + std::to_string(local_replicas) +
-                               " local replicas, got " + std::to_string(tensors.size())),
-          -1);
+      sum_->refuse(pop::invalidArgument("expected one tensor for each of the " +
+                                        std::to_string(local_replicas) + " local replicas, got " +
+                                        std::to_string(tensors.size())));
     }
-    if (!supports(Operator::kSum, type)) {
-      group_->fail(name, pop::invalidArgument(std::string("there is no sum of ") + nameOf(type)), -1);
-    }
-    if (count > context::mostElements(type))
-      group_->fail(name, pop::invalidArgument("count exceeds any memory"), -1);
+    if (!supports(Operator::kSum, type))
+      sum_->refuse(pop::invalidArgument(std::string("there is no sum of ") + nameOf(type)));
+    if (count > context::mostElements(type)) sum_->refuse(pop::invalidArgument("count exceeds any memory"));
     for (void* tensor : tensors) {
-      if (tensor == nullptr && count > 0)
-        group_->fail(name, pop::invalidArgument("a tensor is a null pointer"), -1);
+      if (tensor == nullptr && count > 0) sum_->refuse(pop::invalidArgument("a tensor is a null pointer"));
     }
   }
 
-  // Training repeats the same few sizes: each is planned and simulated once.
-  const Planned& plannedFor(std::size_t count, std::size_t element_bytes) {
+  // Training repeats the same few sizes: each is simulated once.
+  SimulatedTime simulatedFor(std::size_t count, std::size_t element_bytes) {
+    constexpr std::size_t kKeptSizes = 64;
     const std::pair key(count, element_bytes);
-    if (const auto found = planned_.find(key); found != planned_.end()) return found->second;
+    if (const auto kept = simulated_.find(key); kept != simulated_.end()) return kept->second;
     std::vector<plan::Plan> everybody;
-    for (int replica = 0; replica < layout.replicas; ++replica) {
+    for (int replica = 0; replica < layout.replicas; ++replica)
       everybody.push_back(pod::gcl::planDeviceAllReduce(layout, replica, count));
-    }
-    Planned planned;
-    planned.simulated = pod::simulate(layout, everybody, element_bytes).total;
-    const auto first = everybody.begin() + first_replica;
-    planned.plans.assign(std::make_move_iterator(first), std::make_move_iterator(first + local_replicas));
-    return planned_.emplace(key, std::move(planned)).first->second;
+    const SimulatedTime simulated = pod::simulate(layout, everybody, element_bytes).total;
+    if (simulated_.size() >= kKeptSizes) simulated_.clear();
+    return simulated_.emplace(key, simulated).first->second;
   }
 
-  std::unique_ptr<context::Group> group_;
-  std::map<std::pair<std::size_t, std::size_t>, Planned> planned_;  ///< by count and element bytes
+  const std::unique_ptr<pod::DeviceSum> sum_;
+  std::map<std::pair<std::size_t, std::size_t>, SimulatedTime> simulated_;  ///< by count and element bytes
 };
 
 Pod::Pod(Context& context) : impl_(std::make_unique<Impl>(context)) {}

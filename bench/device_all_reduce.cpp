@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an all-reduce of the replicas of an emulated Pod takes on this host's cores. Its simulated time is
+// another matter.
+//
+// usage: poprun --num-instances 2 --num-replicas 4 device_all_reduce [bytes of a replica's tensor…]
+//
+// Instance 0 prints a JSON line for each size and kind of memory: the median and the minimum over kBatches
+// batches of a call's time, which is the slowest instance's, in microseconds, and "ratio", the median's to
+// that of Communicator::allReduce of as many bytes of an instance in the same kind of memory, in turns with
+// it. An instance of L replicas has L tensors to reduce and one there: L is what costs no more. float32.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "popdist/buffer.hpp"
+#include "popdist/pod.hpp"
+#include "popdist/popdist.hpp"
+
+namespace {
+
+using popdist::Context;
+using Clock = std::chrono::steady_clock;
+
+constexpr int kBatches = 31;
+constexpr double kBatchUs = 5000;
+
+// All instances leave it with the slowest one's.
+double stepUs(const std::function<void()>& step, int steps) {
+  popdist::Communicator& world = Context::fromEnvironment().world();
+  world.barrier();
+  const auto begin = Clock::now();
+  for (int i = 0; i < steps; ++i) step();
+  double us = std::chrono::duration<double, std::micro>(Clock::now() - begin).count() / steps;
+  world.allReduce(&us, &us, 1, popdist::Type::kDouble, popdist::Operator::kMax);
+  return us;
+}
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + kBatches / 2, values.end());
+  return values[kBatches / 2];
+}
+
+void measure(popdist::Pod& pod, float* memory, const char* name, std::size_t count) {
+  Context& context = Context::fromEnvironment();
+  std::vector<float*> tensors;
+  for (int replica = 0; replica < pod.numLocalReplicas(); ++replica)
+    tensors.push_back(memory + static_cast<std::size_t>(replica) * count);
+  std::fill_n(memory, tensors.size() * count, 0.0F);
+  const std::function<void()> steps[] = {
+      [&] { pod.allReduceSum(tensors, count); },
+      [&] { context.world().allReduce(memory, memory, count, popdist::Type::kFloat); }};
+  int repeats[] = {1, 1};
+  std::vector<double> batches[2];
+  for (int way = 0; way < 2; ++way) {
+    stepUs(steps[way], 1);
+    repeats[way] = std::max(1, static_cast<int>(kBatchUs / stepUs(steps[way], 1)));
+  }
+  for (int batch = 0; batch < kBatches; ++batch) {
+    for (int way = 0; way < 2; ++way) batches[way].push_back(stepUs(steps[way], repeats[way]));
+  }
+  if (context.instanceIndex() != 0) return;
+  const double us = median(batches[0]);
+  std::printf(
+      "{\"memory\": \"%s\", \"instances\": %d, \"replicas\": %d, \"tensor_bytes\": %zu, \"median_us\": %.2f, "
+      "\"min_us\": %.2f, \"ratio\": %.2f}\n",
+      name, context.numInstances(), pod.numReplicas(), count * sizeof(float), us,
+      *std::min_element(batches[0].begin(), batches[0].end()), us / median(batches[1]));
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::vector<std::size_t> sizes;
+  for (int i = 1; i < argc; ++i) sizes.push_back(std::strtoull(argv[i], nullptr, 10));
+  if (sizes.empty()) sizes = {8, 1024, 64 << 10, 1 << 20, 16 << 20};
+  Context& context = Context::fromEnvironment();
+  popdist::Pod pod(context);
+  const std::size_t largest = *std::max_element(sizes.begin(), sizes.end());
+  std::vector<float> own(largest / sizeof(float) * static_cast<std::size_t>(pod.numLocalReplicas()));
+  const popdist::Buffer shared(context, own.size() * sizeof(float));
+  for (const std::size_t bytes : sizes) {
+    measure(pod, own.data(), "private", bytes / sizeof(float));
+    measure(pod, shared.as<float>(), "shared", bytes / sizeof(float));
+  }
+  return 0;
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Of the only instance of a job: all tensors are at hand.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libpopdist/src/context/group.h"
+#include "libpopdist/src/pod/device/device_sum.h"
+#include "libpopdist/src/pod/device/ordered_fold.h"
+
+namespace popdist::pod {
+
+class LocalSum : public DeviceSum {
+ public:
+  explicit LocalSum(const ReplicaLayout& layout) : fold_(layout) {}
+
+  void run(const DeviceTensors& tensors) override;
+  [[noreturn]] void refuse(const pop::Status& why) const override;
+  [[noreturn]] void giveUp(const pop::Status& why) override;
+
+ private:
+  OrderedFold fold_;
+  std::vector<std::byte*> tensors_;
+  const unsigned fork_ = context::forksOfThisProcess();
+  std::optional<std::string> broken_;  ///< why no further call is possible
+};
+
+}  // namespace popdist::pod

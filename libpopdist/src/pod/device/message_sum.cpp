@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/src/pod/device/message_sum.h"
+
+#include <utility>
+
+#include "libpopdist/src/pod/model/gcl/all_reduce.h"
+
+namespace popdist::pod {
+namespace {
+
+constexpr plan::Operation kOperation = plan::kDeviceAllReduce;
+
+}  // namespace
+
+void MessageSum::run(const DeviceTensors& tensors) {
+  const std::vector<plan::Plan>& plans = plansFor(tensors.count);
+  std::vector<context::Group::Part> parts;
+  for (std::size_t local = 0; local < plans.size(); ++local)
+    parts.push_back({&plans[local], tensors.local[local], tensors.local[local]});
+  group_->run({.name = nameOf(kOperation),
+               .operation = static_cast<std::uint32_t>(kOperation),
+               .type = tensors.type,
+               .count = tensors.count},
+              parts, group_->timeout());
+}
+
+void MessageSum::refuse(const pop::Status& why) const {
+  group_->fail(nameOf(kOperation), why, -1);
+}
+
+void MessageSum::giveUp(const pop::Status& why) {
+  group_->give(nameOf(kOperation), {why});
+}
+
+// Training repeats the same few sizes.
+const std::vector<plan::Plan>& MessageSum::plansFor(std::size_t count) {
+  constexpr std::size_t kKeptCounts = 64;
+  if (const auto kept = plans_.find(count); kept != plans_.end()) return kept->second;
+  std::vector<plan::Plan> plans;
+  for (const int replica : group_->localRanks())
+    plans.push_back(gcl::planDeviceAllReduce(layout_, replica, count));
+  if (plans_.size() >= kKeptCounts) plans_.clear();
+  return plans_.emplace(count, std::move(plans)).first->second;
+}
+
+}  // namespace popdist::pod

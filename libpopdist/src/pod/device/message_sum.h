@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// By messages between replicas, over any hosts: GCL's plan, with a rank for each replica, whether two of them
+// share a process or not.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "libpopdist/src/context/group.h"
+#include "libpopdist/src/pod/device/device_sum.h"
+
+namespace popdist::pod {
+
+class MessageSum : public DeviceSum {
+ public:
+  /// `group`: of replicas, by messages.
+  MessageSum(std::unique_ptr<context::Group> group, ReplicaLayout layout)
+      : group_(std::move(group)), layout_(std::move(layout)) {}
+
+  void run(const DeviceTensors& tensors) override;
+  [[noreturn]] void refuse(const pop::Status& why) const override;
+  [[noreturn]] void giveUp(const pop::Status& why) override;
+
+ private:
+  const std::vector<plan::Plan>& plansFor(std::size_t count);
+
+  const std::unique_ptr<context::Group> group_;
+  const ReplicaLayout layout_;
+  std::map<std::size_t, std::vector<plan::Plan>> plans_;  ///< of the local replicas, by count
+};
+
+}  // namespace popdist::pod

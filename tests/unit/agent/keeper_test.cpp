@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// The keeper in a process of its own, and real processes below it.
+#include "agent/keeper/keeper.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "agent/keeper/keeper_wire.h"
+#include "common/base/check.h"
+#include "common/contract/frame.h"
+#include "common/sys/unix_socket.h"
+
+namespace pop::keeper {
+namespace {
+
+using contract::Frame;
+
+constexpr int kPatienceMs = 20'000;
+
+bool becomesReadable(int fd) {
+  pollfd readable{fd, POLLIN, 0};
+  return ::poll(&readable, 1, kPatienceMs) == 1;
+}
+
+// Whoever its parent is.
+bool ends(pid_t pid) {
+  const sys::Fd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  return process.valid() && becomesReadable(process.get());
+}
+
+class KeeperTest : public ::testing::Test {
+ protected:
+  ~KeeperTest() override { EXPECT_TRUE(endKeeper(std::move(keeper_)).ok()); }
+
+  Frame nextReport() {
+    while (true) {
+      Result<std::optional<Frame>> frame = reader_.next();
+      if (frame.value()) return *frame.value();
+      POP_CHECK(becomesReadable(keeper_.link.get()));
+      reader_.append(sys::receiveSome(keeper_.link.get()).value().bytes);
+    }
+  }
+
+  /// The pid of a shell with `script`.
+  pid_t start(int instance, const std::string& script, int input) {
+    const sys::Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+    const Frame order{static_cast<std::uint8_t>(Message::kSpawn),
+                      {std::to_string(instance), "", "", "", "3", "/bin/sh", "-c", script}};
+    const std::array<int, 3> stdio{input, null.get(), null.get()};
+    EXPECT_TRUE(sys::sendAll(keeper_.link.get(), contract::encode(order).value(), stdio).ok());
+    const Frame started = nextReport();
+    EXPECT_EQ(started.type, static_cast<std::uint8_t>(Message::kSpawned));
+    return intField(started, 1);
+  }
+
+  /// The next instance whose end is reported, and how waitpid has put it.
+  std::pair<int, int> nextEnd() {
+    const Frame reaped = nextReport();
+    EXPECT_EQ(reaped.type, static_cast<std::uint8_t>(Message::kReaped));
+    return {intField(reaped, 0), intField(reaped, 1)};
+  }
+
+  void stopKeeper() const {
+    ::kill(keeper_.pid, SIGSTOP);
+    siginfo_t stopped{};
+    ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(keeper_.pid), &stopped, WSTOPPED), 0);
+  }
+  void continueKeeper() const { ::kill(keeper_.pid, SIGCONT); }
+
+ private:
+  Keeper keeper_ = forkKeeper().value();
+  contract::FrameReader reader_;
+};
+
+// The first that is reported is the job's failure, and one whose peer was killed fails a moment later.
+TEST_F(KeeperTest, ReportsThoseWhoWereKilledBeforeThoseThatExitedAtTheSameTime) {
+  for (const int killed : {0, 1}) {
+    sys::Pipe input = sys::makePipe().value();
+    std::array<pid_t, 2> pids{};
+    for (const int instance : {0, 1})
+      pids.at(static_cast<std::size_t>(instance)) =
+          start(instance, "read line; exit 3", input.read_end.get());
+    stopKeeper();
+    ::kill(pids.at(static_cast<std::size_t>(killed)), SIGKILL);
+    input.write_end.reset();
+    for (const pid_t pid : pids) EXPECT_TRUE(ends(pid));
+    continueKeeper();
+    EXPECT_EQ(nextEnd(), std::pair(killed, SIGKILL));
+    EXPECT_EQ(nextEnd(), std::pair(1 - killed, 3 << 8));
+  }
+}
+
+}  // namespace
+}  // namespace pop::keeper
