@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -23,6 +24,9 @@ namespace {
 
 constexpr mode_t kOthersBits = 077;
 constexpr off_t kMostFileBytes = 4 << 20;
+
+// More than anybody takes who writes such a file, and is not killed.
+constexpr std::chrono::minutes kWritingPatience{1};
 
 // The file: a digest of all that follows, then a frame for each session. A new meaning takes a new number.
 constexpr std::uint8_t kSessionFrame = 1;
@@ -71,17 +75,36 @@ std::string nearestOf(const std::string& path) {
   return nearest;
 }
 
+// What is missing of the way to `path`, an absolute one, too.
+Status makeDirectories(const std::string& path) {
+  if (::access(path.c_str(), F_OK) == 0) return {};
+  POP_RETURN_IF_ERROR(makeDirectories(directoryOf(path)));
+  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return errnoStatus("making " + path, errno);
+  return {};
+}
+
 // Root with a user's HOME (sudo) leaves no directories of its own in there.
 Status makeDirectory(const std::string& path) {
   const std::string nearest = nearestOf(path);
   struct stat file {};
   if (::stat(nearest.c_str(), &file) != 0 || file.st_uid != ::geteuid())
     return failedPrecondition(nearest + " belongs to somebody else: nothing is kept in it");
-  std::error_code error;
-  std::filesystem::create_directories(directoryOf(path), error);
-  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return errnoStatus("making " + path, errno);
+  POP_RETURN_IF_ERROR(makeDirectories(path));
   if (isDirectoryForUsOnly(path)) return {};
   return failedPrecondition(path + " is no directory of ours alone: remove it, or chmod 700 it");
+}
+
+// Of launchers that were killed while they wrote.
+void removeLeftovers(const std::string& path) {
+  namespace fs = std::filesystem;
+  const auto recent = fs::file_time_type::clock::now() - kWritingPatience;
+  std::error_code error;
+  for (fs::directory_iterator each(directoryOf(path), error), end; !error && each != end;
+       each.increment(error)) {
+    std::error_code gone;
+    if (each->path().native().starts_with(path + '.') && each->last_write_time(gone) < recent)
+      fs::remove(each->path(), gone);
+  }
 }
 
 // A file that is not on disk when the power goes is damaged, and so as if it were not there: no fsync.
@@ -133,6 +156,7 @@ Status writeKeptSessions(const std::string& path, std::vector<KeptSession> sessi
     frames += bytes;
   }
   POP_RETURN_IF_ERROR(makeDirectory(directoryOf(path)));
+  removeLeftovers(path);
   return replace(path, digestOf({frames}) + frames);
 }
 

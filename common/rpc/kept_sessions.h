@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A user's TLS sessions with agent services, kept between jobs in a file of the user's own, so that the next
-// job resumes them: docs/adr/0024. Whatever is wrong with the file, it is as if there were none.
+// job resumes them: docs/adr/0025. Whatever is wrong with the file, it is as if there were none.
 #pragma once
 
 #include <ctime>
@@ -34,7 +34,7 @@ std::string keptSessionsPath();
 std::vector<KeptSession> readKeptSessions(const std::string& path, std::time_t now);
 
 /// Puts the file at `path` in the place of what was there, whole or not at all, readable by its owner only,
-/// as is its directory, which is made.
+/// as is its directory, which is made. What others have begun to write, and have not ended, is removed.
 Status writeKeptSessions(const std::string& path, std::vector<KeptSession> sessions);
 
 }  // namespace pop::rpc

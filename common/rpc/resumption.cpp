@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "common/rpc/served_sessions.h"
 #include "common/rpc/validity.h"
 
 namespace pop::rpc {
@@ -72,12 +73,14 @@ std::string secretOf(SSL_SESSION* session) {
 }
 
 // Only what a handshake has given in which the service has shown its certificate: a session never outlives
-// the certificates that it began with. Of TLS 1.2 none are kept.
+// the certificates that it began with, nor what we would give one, whatever the service offers. Of TLS 1.2
+// none are kept.
 void keep(SSL* connection, SSL_SESSION* session) {
   const auto* const ours = static_cast<const TlsCipher::Session*>(SSL_get_app_data(connection));
   const std::optional<Validity> validity = validityOf(SSL_get0_verified_chain(connection));
   if (!ours->kept || !validity || SSL_version(connection) != TLS1_3_VERSION) return;
-  const auto lifetime = static_cast<std::time_t>(SSL_SESSION_get_ticket_lifetime_hint(session));
+  const auto lifetime =
+      std::min<std::time_t>(SSL_SESSION_get_ticket_lifetime_hint(session), ServedSessions::kLifetimeSeconds);
   std::string secret = secretOf(session);
   if (!secret.empty())
     ours->kept->keep(ours->service, std::min(validity->until, ours->kept->now() + lifetime),

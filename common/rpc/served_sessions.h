@@ -20,6 +20,7 @@ class ServedSessions {
  public:
   static constexpr long kLifetimeSeconds = 8L * 60 * 60;  // a day's work
   static constexpr std::size_t kMost = 512;               // of more, the oldest goes; a few KB each
+  static constexpr std::size_t kMostOfAUser = 32;         // so that nobody alone pushes out all others
 
   /// `now`: std::time, but in tests.
   explicit ServedSessions(std::function<std::time_t()> now) : now_(std::move(now)) {}
@@ -32,17 +33,17 @@ class ServedSessions {
  private:
   struct Kept {
     std::string id;
+    std::string user;
     openssl::TlsSession session;
     openssl::Validity validity;
   };
 
   static int onNew(SSL* connection, SSL_SESSION* session);
   static SSL_SESSION* onSought(SSL* connection, const unsigned char* id, int id_bytes, int* counts_reference);
-  static void onBroken(SSL_CTX* context, SSL_SESSION* session);
 
-  bool keep(SSL* connection, SSL_SESSION* session);
+  void keep(SSL* connection, const SSL_SESSION* session);
   SSL_SESSION* find(const std::string& id);
-  void forget(const std::string& id);
+  void makeRoomFor(const std::string& user);
 
   const std::function<std::time_t()> now_;
   std::list<Kept> kept_;  ///< the oldest first

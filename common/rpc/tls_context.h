@@ -15,7 +15,7 @@
 
 namespace pop::rpc {
 
-/// How sessions are resumed, which spares both sides most of a handshake (docs/adr/0024).
+/// How sessions are resumed, which spares both sides most of a handshake (docs/adr/0025).
 struct TlsResumption {
   /// Of a client: those that it has, and what it is offered. None: every handshake is a full one.
   std::shared_ptr<SessionCache> kept;

@@ -3,6 +3,10 @@
 // ever.
 #include <sys/stat.h>
 
+#include <ctime>
+
+#include "common/rpc/kept_sessions.h"
+#include "common/rpc/session_cache.h"
 #include "tests/integration/service/service_fixture.h"
 
 namespace pop::testing {
@@ -77,18 +81,20 @@ TEST_F(ResumedJobs, AreRefusedToWhoeverIsTakenOutOfTheUsersFile) {
   EXPECT_THAT(logOf(0), HasSubstr("of 'alice' by a resumed session: 'alice' is not in the users file"));
 }
 
-// Nobody but its user can have one, and whoever has it is that user there: it is as good as the key.
+// Nobody but its user can have one, and whoever has it is that user there, whatever key he has of his own.
 TEST_F(ResumedJobs, GoByAStolenSessionAsThatUser) {
   EXPECT_FALSE(resumes());
   struct stat kept {};
   ASSERT_EQ(::stat(file().c_str(), &kept), 0);
   EXPECT_EQ(kept.st_mode & 0777U, 0600U);
-  PoprunSetup thief = jobOf("alice", {"-n", "1", "--tag-output", "no", "id", "-un"});
-  const std::string stolen = cache() + "-of-a-thief";
-  std::filesystem::copy(cache(), stolen, std::filesystem::copy_options::recursive);
-  thief.environment["XDG_CACHE_HOME"] = stolen;
+  PoprunSetup thief = jobOf("eve", {"-n", "1", "--tag-output", "no", "id", "-un"});
+  thief.environment["XDG_CACHE_HOME"] = cache() + "-of-eve";
+  const auto now = [] { return std::time(nullptr); };
+  for (const rpc::KeptSession& stolen : rpc::readKeptSessions(file(), now()))
+    rpc::SessionCache(cache() + "-of-eve/poprun/tls/sessions", filesOf("eve"), now)
+        .keep(stolen.service, stolen.until, stolen.secret);
   EXPECT_EQ(run(thief).out, "nobody\n");
-  EXPECT_THAT(logOf(0), HasSubstr("by a resumed session"));
+  EXPECT_THAT(logOf(0).substr(seen_), HasSubstr("of 'alice' by a resumed session: started"));
 }
 
 TEST_F(ResumedJobs, NeedAFileThatIsWhole) {

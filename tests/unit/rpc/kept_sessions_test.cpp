@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -64,7 +65,20 @@ TEST_F(KeptSessionsFile, IsForItsOwnerOnly) {
   write({session("h0:1")});
   ::umask(mask);
   EXPECT_EQ(modeOf(path_), 0600U);
-  EXPECT_EQ(modeOf(tls_), 0700U);
+  for (const std::string& made : {tls_, directory_.path() + "/cache/poprun", directory_.path() + "/cache"})
+    EXPECT_EQ(modeOf(made), 0700U) << made;
+}
+
+// Of launchers that were killed, but not of those that write just now.
+TEST_F(KeptSessionsFile, IsClearedOfWhatWasNeverEnded) {
+  write({session("h0:1")});
+  std::ofstream(path_ + ".abcdef") << "left";
+  std::ofstream(path_ + ".ghijkl") << "being written";
+  fs::last_write_time(path_ + ".abcdef", fs::file_time_type::clock::now() - std::chrono::minutes(2));
+  write({session("h1:1")});
+  EXPECT_FALSE(fs::exists(path_ + ".abcdef"));
+  EXPECT_TRUE(fs::exists(path_ + ".ghijkl"));
+  EXPECT_THAT(read(), ElementsAre(session("h1:1")));
 }
 
 TEST_F(KeptSessionsFile, LeavesNothingBeside) {

@@ -7,7 +7,6 @@
 #include <ctime>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "common/rpc/served_sessions.h"
 #include "common/rpc/session_cache.h"
@@ -15,6 +14,7 @@
 #include "common/rpc/tls_session.h"
 #include "tests/testing/test_pairs.h"
 #include "tests/testing/tls_conversation.h"
+#include "tests/unit/rpc/other_tls.h"
 
 namespace pop::rpc {
 namespace {
@@ -23,9 +23,11 @@ using testing::TestPairs;
 using testing::TlsConversation;
 
 constexpr std::time_t kHour = 3600;
-constexpr std::time_t kDay = 24 * kHour;
-
 using openssl::TlsSession;
+using testing::FalseService;
+using testing::kDay;
+using testing::LavishService;
+using testing::OlderClient;
 
 TlsSession sessionIn(const std::string& secret) {
   const auto* at = reinterpret_cast<const unsigned char*>(secret.data());
@@ -39,47 +41,6 @@ std::string keyOf(const std::string& secret) {
   return key;
 }
 
-// A client of our authority's that speaks TLS 1.2, for which our own has no knob.
-class OlderClient {
- public:
-  explicit OlderClient(const TlsObjects& own) : context_(SSL_CTX_new(TLS_client_method())) {
-    SSL_CTX_set_max_proto_version(context_.get(), TLS1_2_VERSION);
-    SSL_CTX_use_certificate(context_.get(), own.chain.front().get());
-    SSL_CTX_use_PrivateKey(context_.get(), own.key.get());
-    const std::string protocol = char(kProtocolName.size()) + std::string(kProtocolName);
-    SSL_CTX_set_alpn_protos(context_.get(), reinterpret_cast<const unsigned char*>(protocol.data()),
-                            static_cast<unsigned int>(protocol.size()));
-  }
-
-  /// Connects, is trusted, and leaves; whether it came back to its last session.
-  bool comesBackTo(const TlsContext& service) {
-    const openssl::Connection connection(SSL_new(context_.get()));
-    BIO* const arrived = BIO_new(BIO_s_mem());
-    BIO* const outgoing = BIO_new(BIO_s_mem());
-    SSL_set_bio(connection.get(), arrived, outgoing);
-    if (last_) SSL_set_session(connection.get(), last_.get());
-    testing::TlsSide server{service.accepted(), {}, {}, {}};
-    for (int flight = 0; flight < 4; ++flight) {
-      SSL_connect(connection.get());
-      char* bytes = nullptr;
-      const long size = BIO_get_mem_data(outgoing, &bytes);
-      server.take({bytes, static_cast<std::size_t>(size)});
-      BIO_reset(outgoing);
-      const std::string answer = std::exchange(server.outgoing, {});
-      BIO_write(arrived, answer.data(), static_cast<int>(answer.size()));
-    }
-    EXPECT_TRUE(server.cipher->established()) << server.status.message();
-    server.cipher->offerSession();
-    last_.reset(SSL_get1_session(connection.get()));
-    SSL_set_shutdown(connection.get(), SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
-    return SSL_session_reused(connection.get()) == 1;
-  }
-
- private:
-  openssl::Context context_;
-  TlsSession last_;
-};
-
 class Resumption : public ::testing::Test {
  protected:
   // A job of one user. Nothing of it is in a file.
@@ -90,6 +51,12 @@ class Resumption : public ::testing::Test {
 
   Client client(const KeyPair& pair) const {
     const auto kept = std::make_shared<SessionCache>("", pairs_.filesOf(pair), clock());
+    return {kept, pairs_.contextOf(pair, TlsRole::kClient, {.kept = kept})};
+  }
+  // By the clock on the wall: what the test's clock ends is ended by the service.
+  Client clientWithItsOwnClock(const KeyPair& pair) const {
+    const auto kept =
+        std::make_shared<SessionCache>("", pairs_.filesOf(pair), [] { return std::time(nullptr); });
     return {kept, pairs_.contextOf(pair, TlsRole::kClient, {.kept = kept})};
   }
   std::shared_ptr<const TlsContext> server() const {
@@ -166,12 +133,10 @@ TEST_F(Resumption, EndsWithTheDay) {
 // Whatever the client believes: it is the service's clock that counts.
 TEST_F(Resumption, OfAnOldSessionIsRefusedByTheService) {
   const auto service = server();
-  const auto kept =
-      std::make_shared<SessionCache>("", pairs_.filesOf(alice_), [] { return std::time(nullptr); });
-  const Client alice{kept, pairs_.contextOf(alice_, TlsRole::kClient, {.kept = kept})};
+  const Client alice = clientWithItsOwnClock(alice_);
   EXPECT_FALSE(resumes(alice, *service));
   *now_ += ServedSessions::kLifetimeSeconds;
-  EXPECT_NE(kept->find("h0:1"), "");
+  EXPECT_NE(alice.kept->find("h0:1"), "");
   EXPECT_FALSE(resumes(alice, *service));
 }
 
@@ -179,13 +144,11 @@ TEST_F(Resumption, EndsWithTheUsersCertificate) {
   const KeyPair short_lived = makeUserCertificate(pairs_.authority, "alice", 2).value();
   *now_ += 2 * kDay - kHour;
   const auto service = server();
-  const auto kept =
-      std::make_shared<SessionCache>("", pairs_.filesOf(short_lived), [] { return std::time(nullptr); });
-  const Client alice{kept, pairs_.contextOf(short_lived, TlsRole::kClient, {.kept = kept})};
+  const Client alice = clientWithItsOwnClock(short_lived);
   EXPECT_FALSE(resumes(alice, *service));
   EXPECT_TRUE(resumes(alice, *service));
   *now_ += kHour + 60;
-  EXPECT_NE(kept->find("h0:1"), "");
+  EXPECT_NE(alice.kept->find("h0:1"), "");
   EXPECT_FALSE(resumes(alice, *service));
 }
 
@@ -202,10 +165,31 @@ TEST_F(Resumption, EndsWithTheCertificateOfTheService) {
 
 TEST_F(Resumption, IsOfNoUseBeforeItsBeginning) {
   const auto service = server();
+  for (const Client& alice : {client(alice_), clientWithItsOwnClock(alice_)}) {
+    EXPECT_FALSE(resumes(alice, *service));
+    *now_ -= 5 * kDay;
+    EXPECT_FALSE(resumes(alice, *service));
+    *now_ += 5 * kDay;
+  }
+}
+
+// The client sees no certificate when it comes back.
+TEST_F(Resumption, ByWhoeverHasItPassesForItsService) {
   const Client alice = client(alice_);
-  EXPECT_FALSE(resumes(alice, *service));
-  *now_ -= 5 * kDay;
-  EXPECT_FALSE(resumes(alice, *service));
+  EXPECT_FALSE(FalseService(nullptr).isBelievedBy(*alice.context));
+  EXPECT_FALSE(resumes(alice, *server()));
+  EXPECT_TRUE(FalseService(sessionIn(alice.kept->find("h0:1"))).isBelievedBy(*alice.context));
+  *now_ += ServedSessions::kLifetimeSeconds;
+  EXPECT_EQ(alice.kept->find("h0:1"), "");
+}
+
+TEST_F(Resumption, EndsWithTheDayWhateverTheServiceOffers) {
+  const Client alice = client(alice_);
+  EXPECT_TRUE(LavishService(*pairs_.filesOf(host_).objects).isBelievedBy(*alice.context));
+  *now_ += ServedSessions::kLifetimeSeconds - 1;
+  EXPECT_NE(alice.kept->find("h0:1"), "");
+  *now_ += 1;
+  EXPECT_EQ(alice.kept->find("h0:1"), "");
 }
 
 // A session whose key is not the service's, which no accident makes: the file has a digest.
@@ -237,12 +221,48 @@ TEST_F(Resumption, OfNonsenseIsAFullHandshake) {
   }
 }
 
+// Whoever is between the two can send a message again, and nonsense after it.
+TEST_F(Resumption, IsNotEndedByWhoRepeatsAHello) {
+  const auto service = server();
+  const Client alice = client(alice_);
+  EXPECT_FALSE(resumes(alice, *service));
+  TlsConversation both(*alice.context, *service);
+  both.client.cipher->send("hello", both.client.outgoing);
+  testing::TlsSide repeated{service->accepted(), {}, {}, {}};
+  repeated.take(both.client.outgoing);
+  EXPECT_TRUE(repeated.status.ok()) << repeated.status.message();
+  repeated.take(std::string("\x17\x03\x03\x00\x20", 5) + std::string(32, '?'));
+  EXPECT_FALSE(repeated.status.ok());
+  both.carry();
+  EXPECT_TRUE(both.server.cipher->established() && both.server.cipher->resumed());
+  EXPECT_TRUE(resumes(alice, *service));
+}
+
 TEST_F(Resumption, KeepsTheOldestOutWhenSessionsAreMany) {
   const auto service = server();
   const Client first = client(alice_);
   EXPECT_FALSE(resumes(first, *service));
-  for (std::size_t others = 0; others < ServedSessions::kMost; ++others)
+  for (std::size_t others = 0; others < ServedSessions::kMost; others += ServedSessions::kMostOfAUser) {
+    const std::string name = "user" + std::to_string(others);
+    const KeyPair user = makeUserCertificate(pairs_.authority, name, 10).value();
+    for (std::size_t i = 0; i < ServedSessions::kMostOfAUser; ++i)
+      ASSERT_FALSE(resumes(client(user), *service, "h0", 1, name));
+  }
+  EXPECT_FALSE(resumes(first, *service));
+}
+
+TEST_F(Resumption, OfOneUserIsNotPushedOutByAnothers) {
+  const auto service = server();
+  const Client bob = client(makeUserCertificate(pairs_.authority, "bob", 10).value());
+  const Client first = client(alice_);
+  const Client second = client(alice_);
+  EXPECT_FALSE(resumes(bob, *service, "h0", 1, "bob"));
+  EXPECT_FALSE(resumes(first, *service));
+  EXPECT_FALSE(resumes(second, *service));
+  for (std::size_t others = 1; others < ServedSessions::kMostOfAUser; ++others)
     ASSERT_FALSE(resumes(client(alice_), *service));
+  EXPECT_TRUE(resumes(second, *service));
+  EXPECT_TRUE(resumes(bob, *service, "h0", 1, "bob"));
   EXPECT_FALSE(resumes(first, *service));
 }
 
@@ -277,6 +297,9 @@ TEST_F(Resumption, HasAKeyExchangeOfItsOwn) {
   const std::string hello = both.client.outgoing;
   EXPECT_NE(hello.find(std::string("\x00\x2d\x00\x02\x01\x01", 6)), std::string::npos)
       << "psk_key_exchange_modes: psk_dhe_ke, and no other";
+  both.carry();
+  EXPECT_EQ(both.server.heard, "hello");
+  EXPECT_TRUE(both.server.cipher->resumed() && both.client.cipher->resumed());
 }
 
 }  // namespace
