@@ -129,8 +129,8 @@ int runStdioAgent(Patience patience) {
   os::EpollLoop loop;
   rpc::StreamRunCall call(loop, std::move(stdio->in), std::move(stdio->out));
   JobAgent job(loop, call, std::move(*keeper));
-  loop.watchSignals({SIGTERM, SIGINT, SIGHUP}, [&job](int signal) {
-    job.giveUp({Code::kAborted, "popdist-agent received signal " + std::to_string(signal)});
+  loop.watchSignals({SIGTERM, SIGINT, SIGHUP}, [&job](const os::Signal& signal) {
+    job.giveUp({Code::kAborted, "popdist-agent received signal " + std::to_string(signal.number)});
   });
   if (patience == Patience::kShort) {
     loop.postAfter(kHelloPatience, [&job, &loop] {

@@ -84,10 +84,10 @@ class Serving {
                       " (is it another's, or not this host's?)");
     std::printf("popdist-agent: listening at %s, port %d\n", options_.listen.c_str(), port.value());
     std::fflush(stdout);
-    loop_.watchSignals({SIGTERM, SIGINT, SIGHUP}, [this](int signal) {
-      if (signal == SIGHUP) return reload();
+    loop_.watchSignals({SIGTERM, SIGINT, SIGHUP}, [this](const os::Signal& signal) {
+      if (signal.number == SIGHUP) return reload();
       if (std::exchange(stopping_, true)) return;
-      log::info("ending all jobs: signal " + std::to_string(signal));
+      log::info("ending all jobs: signal " + std::to_string(signal.number));
       server_.sayStopping();
       service_.stop([this] { loop_.stop(); });
     });

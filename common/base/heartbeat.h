@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pulse of a link: says regularly that we live, and notices when the other side has gone silent. It
-// counts by the loop's timers only, so time in which the process was stopped is no silence.
+// counts by the loop's timers only, so time in which the process was stopped is no silence. Where the timers
+// went on without us, the machine may have stood still, and the other side with it: it gets one heartbeat
+// more.
 #pragma once
 
 #include <algorithm>
@@ -103,14 +105,22 @@ class Heartbeat {
   void armSilence() {
     const auto ago = std::chrono::duration_cast<std::chrono::milliseconds>(loop_.now() - heard_at_);
     heard_ = false;
+    excused_ = false;
+    waitForSign(times_.silence - std::min(ago, times_.heartbeat));
+  }
+
+  void waitForSign(std::chrono::milliseconds limit) {
     if (silence_) loop_.cancel(*silence_);
-    silence_ = loop_.postAfter(times_.silence - std::min(ago, times_.heartbeat), [this] {
+    silence_ = loop_.postAfter(limit, [this] {
       silence_.reset();
       if (heard_) return armSilence();
+      if (stoodStill() && !std::exchange(excused_, true)) return waitForSign(times_.heartbeat);
       stop();
       silent_();
     });
   }
+
+  bool stoodStill() const { return quiet() > times_.heartbeat * 3 / 2; }
 
   Loop& loop_;
   const LinkTimes times_;
@@ -120,6 +130,7 @@ class Heartbeat {
   std::optional<TimerId> silence_;
   bool heard_ = false;
   bool patient_ = false;  ///< silence is expected
+  bool excused_ = false;  ///< a heartbeat more has been given since something was heard
   Clock::time_point heard_at_;
   Clock::time_point ticked_at_;
   std::chrono::milliseconds quiet_{};

@@ -15,7 +15,6 @@
 #include <utility>
 
 #include "common/base/check.h"
-#include "common/os/signal_pipe.h"
 #include "common/sys/fd.h"
 
 namespace pop::os {
@@ -268,10 +267,10 @@ void EpollLoop::unwatch(int fd) {
   impl_->forget(fd);
 }
 
-void EpollLoop::watchSignals(const std::vector<int>& signals, std::function<void(int)> received) {
+void EpollLoop::watchSignals(const std::vector<int>& signals, std::function<void(const Signal&)> received) {
   impl_->signals = std::make_unique<SignalPipe>(signals);
   watchReadable(impl_->signals->fd(), [this, received = std::move(received)] {
-    while (const std::optional<int> signal = impl_->signals->take()) received(*signal);
+    while (const std::optional<Signal> signal = impl_->signals->take()) received(*signal);
   });
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/base/loop.h"
+#include "common/os/signal_pipe.h"
 
 namespace pop::os {
 
@@ -40,9 +41,8 @@ class EpollLoop final : public Loop {
   /// because this process was stopped.
   void extendTimers(Clock::duration duration);
 
-  /// Calls `received` with the number of each of `signals` that arrives at this process. Once in a process at
-  /// a time.
-  void watchSignals(const std::vector<int>& signals, std::function<void(int)> received);
+  /// Calls `received` for each of `signals` that arrives at this process. Once in a process at a time.
+  void watchSignals(const std::vector<int>& signals, std::function<void(const Signal&)> received);
 
  private:
   struct Impl;

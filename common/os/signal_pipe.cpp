@@ -5,7 +5,9 @@
 
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <csignal>
+#include <type_traits>
 #include <utility>
 
 #include "common/base/check.h"
@@ -13,14 +15,17 @@
 namespace pop::os {
 namespace {
 
+static_assert(std::is_trivially_copyable_v<Signal> && sizeof(Signal) <= PIPE_BUF);
+
 // What a handler can reach.
 std::atomic<int> the_write_end{-1};
 
 // A full pipe holds thousands of signals that nobody has looked at: one more says nothing new.
-void note(int signal) {
+// Records are written whole or not at all.
+void note(int number) {
   const int error = errno;
-  const auto byte = static_cast<unsigned char>(signal);
-  [[maybe_unused]] const ssize_t written = ::write(the_write_end.load(), &byte, 1);
+  const Signal signal{number, Clock::now()};
+  [[maybe_unused]] const ssize_t written = ::write(the_write_end.load(), &signal, sizeof signal);
   errno = error;
 }
 
@@ -48,10 +53,10 @@ SignalPipe::~SignalPipe() {
   the_write_end = -1;
 }
 
-std::optional<int> SignalPipe::take() {
-  unsigned char byte = 0;
-  if (::read(pipe_.read_end.get(), &byte, 1) != 1) return std::nullopt;
-  return byte;
+std::optional<Signal> SignalPipe::take() {
+  Signal signal;
+  if (::read(pipe_.read_end.get(), &signal, sizeof signal) != sizeof signal) return std::nullopt;
+  return signal;
 }
 
 }  // namespace pop::os

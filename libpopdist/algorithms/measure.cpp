@@ -14,7 +14,10 @@ using Clock = std::chrono::steady_clock;
 // Calls are measured several at a time: a clock's tick and the ranks' coming are nothing beside them.
 constexpr double kLeastMicroseconds = 200;
 constexpr std::uint64_t kMostAtOnce = 200;
-constexpr std::uint64_t kWarmUps = 3;
+// Until what a communicator finds out by its calls is found out, and all of its memory has been touched.
+constexpr std::uint64_t kLeastWarmUps = 12;
+constexpr std::uint64_t kMostWarmUps = 1024;
+constexpr std::size_t kWarmUpBytes = 4 << 20;
 
 struct Contestant {
   Communicator* communicator = nullptr;
@@ -35,9 +38,11 @@ double microsecondsOf(const Trial& trial, Communicator& communicator, std::uint6
 
 // Those that do not end up with an algorithm that another one has; and what rank 0 finds out is for all.
 std::vector<Contestant> differentOnes(Context& context, const Contestants& contestants, const Trial& trial) {
+  const std::uint64_t warm_ups =
+      std::clamp(kWarmUpBytes / std::max<std::uint64_t>(trial.bytes(), 1), kLeastWarmUps, kMostWarmUps);
   std::vector<Contestant> different;
   for (const auto& communicator : contestants.all()) {
-    const double once = microsecondsOf(trial, *communicator, kWarmUps);
+    const double once = microsecondsOf(trial, *communicator, warm_ups);
     Contestant each{communicator.get(), contestants.taken(*communicator)};
     std::uint64_t calls = std::clamp<std::uint64_t>(
         static_cast<std::uint64_t>(kLeastMicroseconds / std::max(once, 0.001)), 1, kMostAtOnce);

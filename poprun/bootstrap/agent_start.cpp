@@ -48,6 +48,7 @@ constexpr std::string_view kFound =
     "say \"wanted $(uname -m)\"; read -r h s n || exit 1; "
     "d=\"${XDG_CACHE_HOME:-$HOME/.cache}/poprun\"; a=\"$d/popdist-agent-$h\"; [ -x \"$a\" ] && run \"$a\"; "
     "t=; drop() { [ -z \"$t\" ] || rm -f \"$t\"; }; trap drop 0; trap \"exit 1\" 1 2 13 15; "
+    "fail() { drop; say \"failed $*\"; exit 1; }; "
     "e=\"$(mkdir -p \"$d\" 2>&1)\" || fail \"$e\"; "
     "t=\"$(mktemp \"$d/.popdist-agent.XXXXXX\" 2>&1)\" || { e=\"$t\"; t=; fail \"$e\"; }; "
     "say copy; e=\"$(head -c \"$n\" 2>&1 >\"$t\")\" || fail \"writing $t: $e\"; "

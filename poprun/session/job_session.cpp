@@ -63,7 +63,7 @@ class Session {
     if (const Status opened = mux_.openFiles(); !opened.ok()) return refuse(opened);
     log::setSink([this](std::string_view line) { mux_.say(line); });
     const std::vector<int> signals = unignored(kEndingSignals);
-    loop_.watchSignals(unignored(kWatchedSignals), [this](int signal) { onSignal(signal); });
+    loop_.watchSignals(unignored(kWatchedSignals), [this](const os::Signal& signal) { onSignal(signal); });
     if (!settings.before_output.empty()) mux_.print(settings.before_output);
     const Status submitted = controller_->submit(
         spec_, {.event = [this](const LogEntry& entry) { noteEvent(entry); },
@@ -139,16 +139,16 @@ class Session {
 
   void restarting(const JobOutcome& failed, int restart) { mux_.say(restartNotice(failed, spec_, restart)); }
 
-  void onSignal(int signal) {
-    switch (signal) {
+  void onSignal(const os::Signal& signal) {
+    switch (signal.number) {
       case SIGTSTP:
         return suspend();
       case SIGCONT:
-        if (loop_.now() - continued_at_ < kSameCause) return;  // passed on already
-        return controller_->signal(signal);
+        if (signal.at - continued_at_ < kSameCause) return;  // passed on already
+        return controller_->signal(signal.number);
       case SIGUSR1:
       case SIGUSR2:
-        return controller_->signal(signal);
+        return controller_->signal(signal.number);
       default:
         return endingSignal(signal);
     }
@@ -172,14 +172,13 @@ class Session {
     suspending_ = false;
   }
 
-  void endingSignal(int signal) {
-    log::info("received SIG" + std::string(sigabbrev_np(signal)));
+  void endingSignal(const os::Signal& signal) {
+    log::info("received SIG" + std::string(sigabbrev_np(signal.number)));
     // One cause may send two: timeout(1) signals its child, and then the child's whole group.
-    const Clock::time_point now = loop_.now();
-    if (now - last_signal_ < kSameCause) return;
-    last_signal_ = now;
+    if (signal.at - last_signal_ < kSameCause) return;
+    last_signal_ = signal.at;
     if (++user_signals_ > 1) mux_.abandon();
-    controller_->stop(signal);
+    controller_->stop(signal.number);
   }
 
   const model::JobSpec& spec_;

@@ -17,8 +17,9 @@
 namespace pop {
 namespace {
 
-// With a connection of its own to make; the job's end waits for it.
-constexpr std::chrono::milliseconds kEndJobPatience{2000};
+// With a connection of its own to make, whose first packet TCP repeats after 1 s and 3 s; the job's end waits
+// for it.
+constexpr std::chrono::milliseconds kEndJobPatience{4000};
 
 rpc::v1::ServiceRequest toEnd(rpc::v1::EndJobRequest job) {
   rpc::v1::ServiceRequest request;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collectives in real processes, for tests to start with poprun; the first argument says what it does.
 //   sequence CALLS              random cases, checked; exit code 1 when a result is wrong
+//   reduce FORBIDDEN SECRET     all-reduces of private memory, checked; says "took" and the way of each.
+//                               SECRET: whose memory no system call reads; -1: nobody's
 //   pull FORBIDDEN              an exchange that is large enough to be pulled, checked; says "taken
 //   ALGORITHM".
 //                               Instance FORBIDDEN may not read the memory of others, -1: all may
@@ -15,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <string>
@@ -61,6 +64,34 @@ int pull(Context& context, int forbidden) {
     return 1;
   }
   std::printf("taken %s\n", context.world().impl().group().algorithmTaken());
+  return 0;
+}
+
+// Memory that its process alone can read, not the system for others. nullptr: there is none.
+float* secretMemory(std::size_t bytes) {
+  const int file = static_cast<int>(::syscall(SYS_memfd_secret, 0));
+  if (file < 0 || ::ftruncate(file, static_cast<off_t>(bytes)) != 0) return nullptr;
+  void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  return memory == MAP_FAILED ? nullptr : static_cast<float*>(memory);
+}
+
+// Says which way each of the calls took.
+int reduceOften(Context& context, int forbidden, int secret) {
+  constexpr std::size_t kCount = 300'000;
+  if (context.instanceIndex() == forbidden && !pop::testing::forbidSystemCall(SYS_process_vm_readv)) return 2;
+  std::vector<float> own(kCount);
+  float* const values = context.instanceIndex() == secret ? secretMemory(kCount * sizeof(float)) : own.data();
+  if (values == nullptr) return 3;
+  std::string ways;
+  for (int call = 0; call < 14; ++call) {
+    std::fill_n(values, kCount, static_cast<float>(call + context.instanceIndex()));
+    context.world().allReduce(values, values, kCount, popdist::Type::kFloat);
+    const int ranks = context.numInstances();
+    const auto expected = static_cast<float>(call * ranks + ranks * (ranks - 1) / 2);
+    if (std::count(values, values + kCount, expected) != kCount) return 4;
+    ways += std::string(" ") + context.world().impl().group().algorithmTaken();
+  }
+  std::printf("took%s\n", ways.c_str());
   return 0;
 }
 
@@ -136,6 +167,8 @@ int main(int argc, char** argv) {
   Context& context = Context::fromEnvironment();
   if (argv[1] == std::string("die")) return die(context, arguments);
   if (argv[1] == std::string("pull")) return pull(context, std::stoi(arguments.at(0)));
+  if (argv[1] == std::string("reduce"))
+    return reduceOften(context, std::stoi(arguments.at(0)), std::stoi(arguments.at(1)));
   if (argv[1] == std::string("unreadable")) return sendUnreadable(context);
   return runSequence(context, std::stoull(arguments.at(0)));
 }

@@ -114,12 +114,13 @@ INSTANTIATE_TEST_SUITE_P(
                                          Operation::kScatter, Operation::kSendRecv)),
     nameOfTest);
 // Who reads from another's memory learns of its end by that, too.
-INSTANTIATE_TEST_SUITE_P(Pulling, KilledRank,
-                         ::testing::Combine(::testing::ValuesIn(waysNamed({"pull"})),
-                                            ::testing::Values(Operation::kAllGather, Operation::kBroadcast,
-                                                              Operation::kAllToAll, Operation::kGather,
-                                                              Operation::kScatter, Operation::kSendRecv)),
-                         nameOfTest);
+INSTANTIATE_TEST_SUITE_P(
+    Pulling, KilledRank,
+    ::testing::Combine(::testing::ValuesIn(waysNamed({"pull"})),
+                       ::testing::Values(Operation::kAllReduce, Operation::kReduceScatter,
+                                         Operation::kAllGather, Operation::kBroadcast, Operation::kAllToAll,
+                                         Operation::kGather, Operation::kScatter, Operation::kSendRecv)),
+    nameOfTest);
 
 }  // namespace
 }  // namespace popdist::contract

@@ -7,8 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <string>
 #include <tuple>
+#include <vector>
 
+#include "common/base/text.h"
 #include "tests/contract/ways.h"
 #include "tests/integration_popdist/reported_error.h"
 #include "tests/testing/poprun_process.h"
@@ -61,6 +64,30 @@ TEST(Pulling, IsTakenWhereTheSystemAllowsIt) {
 
 TEST(Pulling, IsLeftToNobodyWhereOneIsForbidden) {
   EXPECT_EQ(pulledBy(3, 1), "taken staged\ntaken staged\ntaken staged\n");
+}
+
+// Of all-reduces: the ways that they took, by instance.
+std::vector<std::string> waysOfReductions(int forbidden, int secret) {
+  const pop::testing::Outcome outcome =
+      pop::testing::run({.options = {"--num-instances", "3", "--tag-output", "no", CONTRACT_CHILD_PATH,
+                                     "reduce", std::to_string(forbidden), std::to_string(secret)}});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  return pop::split(outcome.out, '\n');
+}
+
+TEST(Pulling, IsTriedByReductionsAndTheAnswerIsTheSameOnAll) {
+  if (!letsReadOthers()) GTEST_SKIP() << "this system lets no process read another one's memory";
+  const std::vector<std::string> ways = waysOfReductions(-1, -1);
+  ASSERT_EQ(ways.size(), 4U);  // and the end
+  EXPECT_THAT(ways[0], ::testing::StartsWith("took staged pull pull staged"));
+  EXPECT_EQ(ways[1], ways[0]);
+  EXPECT_EQ(ways[2], ways[0]);
+}
+
+TEST(Pulling, IsNotTriedByReductionsWhereItCannotBe) {
+  const auto always_staged = ::testing::MatchesRegex("(took( staged)+)?");
+  EXPECT_THAT(waysOfReductions(1, -1), ::testing::Each(always_staged));
+  EXPECT_THAT(waysOfReductions(-1, 2), ::testing::Each(always_staged)) << "memory that is secret";
 }
 
 TEST(Pulling, WhatCannotBeReadIsAnErrorOnAll) {

@@ -21,7 +21,8 @@ MATCHER(ByCtrlC, "") {
 class BlockedOutput : public ::testing::Test {
  protected:
   BlockedOutput()
-      : poprun_({.options = {"--num-instances", std::to_string(kInstances)}, .child = {"flood"}}) {}
+      : poprun_({.options = {"--num-instances", std::to_string(kInstances), "--kill-grace", "60"},
+                 .child = {"flood"}}) {}
 
   // True once poprun takes no more, and so everybody waits: they all sleep whenever one looks.
   bool block() {
@@ -43,35 +44,26 @@ class BlockedOutput : public ::testing::Test {
     return sleeping == 2 + kInstances;  // and poprun and its keeper
   }
 
-  // Two signals are enough; they must not become one.
-  void interruptTwice() {
-    poprun_.signal(SIGINT);
-    poprun_.waitFor([] { return false; }, Milliseconds(100));
-    poprun_.signal(SIGINT);
-  }
-
   PoprunProcess poprun_;
   pid_t instance_ = -1;
 };
 
 TEST_F(BlockedOutput, DoesNotKeepTwoCtrlCFromEndingTheJob) {
   ASSERT_TRUE(block());
-  interruptTwice();
-  EXPECT_THAT(poprun_.wait(Milliseconds(2000)), ByCtrlC());
+  EXPECT_THAT(poprun_.interruptUntilEnd(), ByCtrlC());
 }
 
 TEST_F(BlockedOutput, DoesNotKeepTwoCtrlCFromEndingAJobThatFailed) {
   ASSERT_TRUE(block());
   ::kill(instance_, SIGKILL);
   ASSERT_TRUE(poprun_.waitFor([this] { return !statOf(instance_); }));
-  interruptTwice();
-  EXPECT_THAT(poprun_.wait(Milliseconds(2000)), ByCtrlC());
+  EXPECT_THAT(poprun_.interruptUntilEnd(), ByCtrlC());
 }
 
 TEST_F(BlockedOutput, EndsTheJobWhenItsReaderGoesAway) {
   ASSERT_TRUE(block());
   poprun_.closeOutput();
-  EXPECT_EQ(poprun_.wait(Milliseconds(2000)), 128 + SIGPIPE);
+  EXPECT_EQ(poprun_.wait(), 128 + SIGPIPE);
 }
 
 // What was written before the end arrives, however late it is read.

@@ -14,22 +14,23 @@ namespace {
 using ::testing::HasSubstr;
 
 TEST(KilledInstance, IsNamedAndTheOthersAreStopped) {
-  PoprunProcess poprun({.options = {"--num-instances", "4"}, .child = {"spawn-grandchild", "daemon"}});
+  PoprunProcess poprun(
+      {.options = {"--num-instances", "4", "--kill-grace", "60"}, .child = {"spawn-grandchild", "daemon"}});
   const std::vector<pid_t> instances = poprun.waitReady(4);
   ASSERT_EQ(instances.size(), 4U);
   ::kill(instances[3], SIGKILL);
-  EXPECT_EQ(poprun.wait(Milliseconds(2000)), 137);
+  EXPECT_EQ(poprun.wait(), 137);
   EXPECT_THAT(poprun.err(), HasSubstr("instance 3"));
   EXPECT_THAT(poprun.err(), HasSubstr("(pid " + std::to_string(instances[3]) + ") was killed by SIGKILL"));
   EXPECT_EQ(poprun.leftNow(), "");
 }
 
 TEST(KilledInstance, AmongAllKilledAtOnceGivesOneCode) {
-  PoprunProcess poprun({.options = {"--num-instances", "8"}, .child = {"ignore-term"}});
+  PoprunProcess poprun({.options = {"--num-instances", "8", "--kill-grace", "60"}, .child = {"ignore-term"}});
   const std::vector<pid_t> instances = poprun.waitReady(8);
   ASSERT_EQ(instances.size(), 8U);
   for (const pid_t instance : instances) ::kill(instance, SIGKILL);
-  EXPECT_EQ(poprun.wait(Milliseconds(2000)), 137);
+  EXPECT_EQ(poprun.wait(), 137);
   EXPECT_EQ(poprun.err().rfind("poprun: "), 0U) << "one instance is named: " << poprun.err();
 }
 
@@ -51,7 +52,7 @@ TEST(KilledGrandchild, IsTheProgramsOwnBusiness) {
 
 // Daemons are handed to the keeper, which reaps them and goes on.
 TEST(KilledGrandchild, ThatWasADaemonDoesNotDisturbTheJob) {
-  PoprunProcess poprun({.child = {"spawn-grandchild", "daemon"}});
+  PoprunProcess poprun({.options = {"--kill-grace", "60"}, .child = {"spawn-grandchild", "daemon"}});
   const std::vector<pid_t> instances = poprun.waitReady(1);
   ASSERT_EQ(instances.size(), 1U);
   const pid_t keeper = childNamed(poprun.pid(), "pop-keeper");
@@ -64,7 +65,7 @@ TEST(KilledGrandchild, ThatWasADaemonDoesNotDisturbTheJob) {
   ASSERT_TRUE(poprun.waitFor([&] { return !statOf(daemon); })) << "a zombie is left";
   EXPECT_TRUE(statOf(instances[0]).has_value());
   poprun.signal(SIGTERM);
-  EXPECT_EQ(poprun.wait(Milliseconds(2000)), 143);
+  EXPECT_EQ(poprun.wait(), 143);
 }
 
 }  // namespace

@@ -10,27 +10,26 @@
 namespace pop::testing {
 namespace {
 
-constexpr Milliseconds kLimit{2000};
-
 class KilledKeeper : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(KilledKeeper, EndsTheJobAndLeavesNothing) {
-  PoprunProcess poprun(
-      {.options = {"--num-instances", "4", "--tag-output", "no"}, .child = {"spawn-grandchild", GetParam()}});
+  PoprunProcess poprun({.options = {"--num-instances", "4", "--kill-grace", "60", "--tag-output", "no"},
+                        .child = {"spawn-grandchild", GetParam()}});
   ASSERT_EQ(poprun.waitReady(4).size(), 4U);
   const pid_t keeper = childNamed(poprun.pid(), "pop-keeper");
   ASSERT_GT(keeper, 0);
   ::kill(keeper, SIGKILL);
-  EXPECT_GT(poprun.wait(kLimit), 0);
+  EXPECT_GT(poprun.wait(), 0);
   EXPECT_NE(poprun.err(), "");
   EXPECT_EQ(poprun.leftNow(), "");
 }
 
 TEST(KilledKeeper, EndsAJobThatWouldBeStartedAgain) {
-  PoprunProcess poprun({.options = {"--max-restarts", "3", "--restart-delay", "1000"}, .child = {"wait"}});
+  PoprunProcess poprun({.options = {"--max-restarts", "3", "--restart-delay", "1000", "--kill-grace", "60"},
+                        .child = {"wait"}});
   ASSERT_EQ(poprun.waitReady(1).size(), 1U);
   ::kill(childNamed(poprun.pid(), "pop-keeper"), SIGKILL);
-  EXPECT_EQ(poprun.wait(kLimit), 125);
+  EXPECT_EQ(poprun.wait(), 125);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, KilledKeeper,
@@ -39,12 +38,13 @@ INSTANTIATE_TEST_SUITE_P(Kinds, KilledKeeper,
 
 TEST(KilledKeeper, WhileStartingEndsTheJobToo) {
   for (int run = 0; run < 20; ++run) {
-    PoprunProcess poprun({.options = {"--num-instances", "16"}, .child = {"ignore-term"}});
+    PoprunProcess poprun(
+        {.options = {"--num-instances", "16", "--kill-grace", "60"}, .child = {"ignore-term"}});
     pid_t keeper = -1;
     ASSERT_TRUE(poprun.waitFor([&] { return (keeper = childNamed(poprun.pid(), "pop-keeper")) > 0; }));
     for (int i = 0; i < 5 * run; ++i) statOf(keeper);
     ::kill(keeper, SIGKILL);
-    EXPECT_GT(poprun.wait(kLimit), 0) << "in run " << run;
+    EXPECT_GT(poprun.wait(), 0) << "in run " << run;
     EXPECT_NE(poprun.err(), "");
   }
 }
@@ -52,7 +52,8 @@ TEST(KilledKeeper, WhileStartingEndsTheJobToo) {
 pid_t stopKeeper(const PoprunProcess& poprun) {
   const pid_t keeper = childNamed(poprun.pid(), "pop-keeper");
   if (keeper <= 0 || ::kill(keeper, SIGSTOP) != 0) return -1;
-  return waitUntil([&] { return statOf(keeper).value_or(ProcessStat{}).state == 'T'; }, kLimit) ? keeper : -1;
+  return waitUntil([&] { return statOf(keeper).value_or(ProcessStat{}).state == 'T'; }, kPatience) ? keeper
+                                                                                                   : -1;
 }
 
 // It cannot pass on a signal, nor say that an instance has ended.
@@ -62,7 +63,7 @@ TEST(StoppedKeeper, DoesNotKeepTheJobFromBeingEnded) {
   ASSERT_EQ(poprun.waitReady(2).size(), 2U);
   ASSERT_GT(stopKeeper(poprun), 0);
   poprun.signal(SIGTERM);
-  EXPECT_EQ(poprun.wait(Milliseconds(10000)), 143);
+  EXPECT_EQ(poprun.wait(), 143);
   EXPECT_EQ(poprun.leftNow(), "");
 }
 
@@ -71,7 +72,7 @@ TEST(StoppedKeeper, DoesNotKeepAnythingAliveWhenPoprunIsKilled) {
   ASSERT_EQ(poprun.waitReady(2).size(), 2U);
   ASSERT_GT(stopKeeper(poprun), 0);
   poprun.signal(SIGKILL);  // the kernel continues a stopped group that nobody is left to continue
-  EXPECT_TRUE(poprun.goneWithin(kLimit)) << poprun.leftNow();
+  EXPECT_TRUE(poprun.goneWithin(kPatience)) << poprun.leftNow();
 }
 
 }  // namespace

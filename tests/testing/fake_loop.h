@@ -47,14 +47,7 @@ class FakeLoop final : public Loop {
   void advance(std::chrono::milliseconds duration) {
     const Clock::time_point end = now_ + duration;
     runPosted();
-    while (!timers_.empty() && timers_.begin()->first.first <= end) {
-      now_ = timers_.begin()->first.first;
-      const std::function<void()> task = std::move(timers_.begin()->second);
-      due_.erase(timers_.begin()->first.second);
-      timers_.erase(timers_.begin());
-      task();
-      runPosted();
-    }
+    fireUntil(end, [this](Clock::time_point due) { now_ = due; });
     now_ = end;
   }
 
@@ -66,9 +59,27 @@ class FakeLoop final : public Loop {
       timers_[{when.first + duration, when.second}] = std::move(task);
   }
 
+  /// The machine stood still for so long: all timers that are due by now fire at the same late moment.
+  void standStillFor(std::chrono::milliseconds duration) {
+    now_ += duration;
+    runPosted();
+    fireUntil(now_, [](Clock::time_point) {});
+  }
+
   std::size_t armedTimers() const { return timers_.size(); }
 
  private:
+  void fireUntil(Clock::time_point end, const std::function<void(Clock::time_point)>& before) {
+    while (!timers_.empty() && timers_.begin()->first.first <= end) {
+      before(timers_.begin()->first.first);
+      const std::function<void()> task = std::move(timers_.begin()->second);
+      due_.erase(timers_.begin()->first.second);
+      timers_.erase(timers_.begin());
+      task();
+      runPosted();
+    }
+  }
+
   Clock::time_point now_{std::chrono::hours(1)};
   std::deque<std::function<void()>> posted_;
   std::map<std::pair<Clock::time_point, std::uint64_t>, std::function<void()>> timers_;

@@ -242,6 +242,15 @@ int PoprunProcess::wait(Milliseconds limit) {
   return exit_code_.value_or(-1000);
 }
 
+int PoprunProcess::interruptUntilEnd() {
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  while (!ended() && std::chrono::steady_clock::now() < deadline) {
+    signal(SIGINT);
+    waitFor([this] { return ended(); }, Milliseconds(20));
+  }
+  return wait(ended() ? kPatience : Milliseconds(0));
+}
+
 std::string PoprunProcess::leftNow() const {
   std::string left = describeProcesses(processesWith(token_));
   for (const pid_t child : ownChildren()) {

@@ -74,6 +74,9 @@ class PoprunProcess {
   /// poprun's exit code, or minus the signal that killed it. With reading on, also waits for the streams'
   /// ends.
   int wait(Milliseconds limit = kPatience);
+  /// Ctrl-C again and again, until it has counted twice: one that comes right behind another is the same one.
+  /// As wait().
+  int interruptUntilEnd();
   bool ended() const { return exit_code_.has_value(); }
 
   const std::string& out() const { return streams_[0].text; }

@@ -215,7 +215,8 @@ void TestHosts::plugIn() const {
   switch_batch += "link set uplink master br0 up\n";
   runIp({}, "link add " + uplink + " type veth peer name uplink netns " + std::to_string(switch_.first) +
                 "\naddr add " + ownAddress() + "/24 dev " + uplink + "\naddr add " + prefix6_ + "fe/64 dev " +
-                uplink + " nodad\nlink set " + uplink + " up\n");
+                uplink + " nodad\nlink set " + uplink + " up\nneigh replace " + silentAddress() +
+                " lladdr 02:00:00:00:00:01 nud permanent dev " + uplink + '\n');
   runIp({"nsenter", "--target", std::to_string(switch_.first), "--net"}, switch_batch);
 }
 
@@ -273,6 +274,7 @@ void TestHosts::killSessions(int host) const {
 void TestHosts::killSshd(int host) const {
   for (const pid_t pid : sshdsOf(host, true)) ::kill(pid, SIGKILL);
   killSessions(host);
+  POP_CHECK(waitUntil([&] { return !answersSsh(address(host)); }, kHostPatience));
 }
 
 void TestHosts::startSshd(int host) const {

@@ -35,8 +35,10 @@ class TestHosts {
   std::string address6(int host) const;
   /// Ours on the same switch.
   std::string ownAddress() const { return prefix4_ + "254"; }
-  /// An address of the same network that nobody has.
+  /// An address of the same network that nobody has: after three seconds, the kernel says so.
   std::string unusedAddress() const { return prefix4_ + "253"; }
+  /// One that takes everything and never answers.
+  std::string silentAddress() const { return prefix4_ + "252"; }
 
   /// What to give `ssh -F`: names, user, key and known hosts of all hosts, all paths absolute.
   std::string sshConfig() const { return directory_.path() + "/client/.ssh/config"; }
@@ -68,7 +70,7 @@ class TestHosts {
   void linkDown(int host) { setLink(host, "down"); }
   void linkUp(int host) { setLink(host, "up"); }
 
-  void killSshd(int host) const;      ///< the listener and all sessions, SIGKILL
+  void killSshd(int host) const;      ///< the listener and all sessions, SIGKILL; they are gone
   void killSessions(int host) const;  ///< the sessions only: their connections are reset
   void startSshd(int host) const;     ///< again, and waits until it answers
   void waitForSshd(int host) const;

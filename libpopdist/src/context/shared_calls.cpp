@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <chrono>
 #include <cstring>
 #include <new>
 #include <numeric>
@@ -106,9 +108,20 @@ bool SharedCalls::runPlanned(const CollectiveCall& call, const shared::Call& sha
   const auto run = [&](const plan::SharedPlan& plan) {
     return engine_.run(shared, buffers, {plan, fold, largestBytes(call), streaming});
   };
-  const Key key(sharedCallOf(call).what, call.count, choice->algorithm, choice->order, choice->gives);
+  if (!choice->trial) return runPlan(call, *choice, run);
+  const auto begin = std::chrono::steady_clock::now();
+  if (!runPlan(call, *choice, run)) return false;
+  trials_.took(*choice->trial, choice->algorithm, largestBytes(call),
+               std::chrono::steady_clock::now() - begin);
+  return true;
+}
+
+// Those of small calls that come again are kept.
+template <typename Run>
+bool SharedCalls::runPlan(const CollectiveCall& call, const Choice& choice, const Run& run) {
+  const Key key(sharedCallOf(call).what, call.count, choice.algorithm, choice.order, choice.gives);
   if (const auto kept = plans_.find(key); kept != plans_.end() && !call.ragged) return run(kept->second);
-  plan::SharedPlan plan = planFor(call, *choice);
+  plan::SharedPlan plan = planFor(call, choice);
   if (call.ragged || plan.steps.size() > kKeptSteps) return run(plan);
   if (plans_.size() >= kKeptPlans) plans_.clear();
   return run(plans_.insert_or_assign(key, std::move(plan)).first->second);
@@ -158,8 +171,17 @@ std::optional<SharedCalls::Choice> SharedCalls::choose(const CollectiveCall& cal
   const Algorithm otherwise = eager ? SharedAlgorithm::kEager : SharedAlgorithm::kStaged;
   if (buffers.offer == shared::Offer::kNo && !*pulls)
     return Choice{otherwise, plan::EagerOrder::kExportFirst};
-  if (!engine_.meet(shared, buffers)) return std::nullopt;
+  const std::optional<Trials::Kind> kind = *pulls ? contestOf(call) : std::nullopt;
+  const std::uint64_t word = kind ? trials_.ownWord(*kind) : 0;
+  shared::Buffers told = buffers;
+  if (kind) told.note = std::as_bytes(std::span(&word, 1));
+  if (kind) engine_.prepareStages();
+  if (*pulls && told.offer == shared::Offer::kNo && !canBeRead(call)) told.offer = shared::Offer::kUnreadable;
+  if (!engine_.meet(shared, told)) return std::nullopt;
+  if (kind) hear(*kind);
+  if (engine_.anyOffers(shared::Offer::kUnreadable)) return Choice{SharedAlgorithm::kStaged};
   if (engine_.anyOffers(shared::Offer::kNo)) {
+    if (kind) return Choice{.algorithm = trials_.next(*kind), .trial = kind};
     if (*pulls) return Choice{SharedAlgorithm::kPull};
     return Choice{otherwise, plan::EagerOrder::kMeetFirst};
   }
@@ -167,13 +189,51 @@ std::optional<SharedCalls::Choice> SharedCalls::choose(const CollectiveCall& cal
   return Choice{.algorithm = SharedAlgorithm::kDirect, .gives = everyReceiverCanBeGiven(call)};
 }
 
-// Worth it, and allowed. nullopt: the engine has failed.
+// Worth it, or to be found out, and allowed. nullopt: the engine has failed.
 std::optional<bool> SharedCalls::canPull(const CollectiveCall& call, const shared::Call& shared) {
-  const bool worth_it = forced_ ? *forced_ == SharedAlgorithm::kPull && !plan::reduces(call.operation)
-                                : plan::isWorthPulling(call.operation, largestBytes(call), ranks_);
+  const std::size_t bytes = largestBytes(call);
+  bool worth_it = plan::isWorthPulling(call.operation, bytes, ranks_);
+  if (forced_)
+    worth_it = *forced_ == SharedAlgorithm::kPull && plan::canBePulled(call.operation);
+  else if (plan::dependsOnMachine(call.operation, bytes, ranks_))
+    worth_it = trials_.answer(kindOf(call)) != SharedAlgorithm::kStaged;
   if (!worth_it) return false;
   if (!reading_.ask(shared)) return std::nullopt;
   return reading_.allowed();
+}
+
+// What is reduced may lie in memory that the system cannot read for others: that of devices, for one.
+bool SharedCalls::canBeRead(const CollectiveCall& call) const {
+  const std::size_t bytes = call.count * sizeOf(call.type);
+  switch (call.operation) {
+    case Operation::kAllReduce:
+      return shared::canRead(call.input, bytes) && shared::canRead(call.output, bytes);
+    case Operation::kReduceScatter:
+      return shared::canRead(call.input, bytes * static_cast<std::size_t>(ranks_));
+    default:
+      return true;
+  }
+}
+
+Trials::Kind SharedCalls::kindOf(const CollectiveCall& call) const {
+  return {call.operation, static_cast<int>(std::bit_width(largestBytes(call)))};
+}
+
+// Of a call whose way is still to be found out.
+std::optional<Trials::Kind> SharedCalls::contestOf(const CollectiveCall& call) const {
+  const bool open = !forced_ && plan::dependsOnMachine(call.operation, largestBytes(call), ranks_) &&
+                    !trials_.answer(kindOf(call));
+  return open ? std::optional(kindOf(call)) : std::nullopt;
+}
+
+void SharedCalls::hear(const Trials::Kind& kind) {
+  std::uint64_t largest = 0;
+  for (int rank = 0; rank < ranks_; ++rank) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, engine_.data(rank), sizeof(word));
+    largest = std::max(largest, word);
+  }
+  trials_.hear(kind, largest);
 }
 
 // They all see the same.
@@ -239,6 +299,7 @@ plan::SharedPlan SharedCalls::planFor(const CollectiveCall& call, const Choice& 
                                     .element_bytes = sizeOf(call.type),
                                     .root = call.root};
     if (choice.algorithm == SharedAlgorithm::kEager) return plan::eagerFold(request, choice.order);
+    if (choice.algorithm == SharedAlgorithm::kPull) return plan::pulledFold(request);
     return choice.algorithm == SharedAlgorithm::kStaged ? plan::stagedFold(request, shape)
                                                         : plan::directFold(request);
   }

@@ -9,6 +9,7 @@
 
 #include "libpopdist/src/context/collective_call.h"
 #include "libpopdist/src/context/shared_send_recv.h"
+#include "libpopdist/src/context/trials.h"
 #include "libpopdist/src/plan/shared_move.h"
 #include "libpopdist/src/plan/shared_select.h"
 #include "libpopdist/src/shared/engine.h"
@@ -57,10 +58,17 @@ class SharedCalls {
     Algorithm algorithm = Algorithm::kStaged;
     plan::EagerOrder order = plan::EagerOrder::kOnly;
     bool gives = false;  ///< a direct one: as directMove
+    std::optional<Trials::Kind> trial{};
   };
+  template <typename Run>
+  bool runPlan(const CollectiveCall& call, const Choice& choice, const Run& run);
   std::optional<Choice> choose(const CollectiveCall& call, const shared::Call& shared,
                                const shared::Buffers& buffers);
   std::optional<bool> canPull(const CollectiveCall& call, const shared::Call& shared);
+  bool canBeRead(const CollectiveCall& call) const;
+  Trials::Kind kindOf(const CollectiveCall& call) const;
+  std::optional<Trials::Kind> contestOf(const CollectiveCall& call) const;
+  void hear(const Trials::Kind& kind);
   bool everyReceiverCanBeGiven(const CollectiveCall& call) const;
   shared::Offer offerOf(const CollectiveCall& call) const;
   bool sends(const CollectiveCall& call, int rank) const;
@@ -74,6 +82,7 @@ class SharedCalls {
   const std::optional<Algorithm> forced_;
   shared::Engine engine_;
   shared::ReadingProbe reading_;
+  Trials trials_;
   SharedSendRecv send_recv_;
   std::map<Key, plan::SharedPlan> plans_;  ///< of calls that come again and again
   std::vector<std::uint64_t> matrix_;      ///< of a ragged all-to-all: elements from each rank to each

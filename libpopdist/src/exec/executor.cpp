@@ -15,10 +15,6 @@ namespace {
 using Ranks = std::vector<RankProgress>;
 using Clock = std::chrono::steady_clock;
 
-// A connection that breaks says only that; the obituary of whoever was at its other end, which comes by
-// another way, says why.
-constexpr std::chrono::milliseconds kObituaryPatience{500};
-
 bool pollAll(Ranks& ranks) {
   bool moved = false;
   for (RankProgress& rank : ranks) moved |= rank.poll();
@@ -84,6 +80,8 @@ class Diagnosis {
     for (RankProgress& rank : ranks) rank.listenForFarewells();
     if (auto refusal = findRefusal(ranks)) return refusal;
     const Clock::time_point now = Clock::now();
+    // A connection that breaks says only that; the obituary of whoever was at its other end, which comes by
+    // another way, says why.
     lost_since_ = std::min(lost_since_, now);
     if (now - lost_since_ < kObituaryPatience) return std::nullopt;
     const LostConnection& first = lost.front();

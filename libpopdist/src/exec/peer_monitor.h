@@ -2,11 +2,16 @@
 // Tells a waiting collective that a member of its group will never answer.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <span>
 #include <string>
 
 namespace popdist::exec {
+
+/// So long after a peer has visibly gone its obituary, which says why, may still come: over hosts it takes
+/// the way from keeper to agent to poprun to the other agents, each of which may be waiting for a CPU.
+inline constexpr std::chrono::milliseconds kObituaryPatience{2000};
 
 struct PeerLoss {
   int instance = -1;

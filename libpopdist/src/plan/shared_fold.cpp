@@ -179,6 +179,39 @@ SharedPlan directFold(const FoldRequest& request) {
   return plan;
 }
 
+SharedPlan pulledFold(const FoldRequest& request) {
+  const bool scatters = request.goal == FoldGoal::kReduceScatter;
+  const std::size_t bytes = request.count * request.element_bytes;
+  const auto block_of = [&](int rank) {
+    if (!scatters) return lineBlock(bytes, request.ranks, rank);
+    const std::size_t own = bytes / static_cast<std::size_t>(request.ranks);
+    return Bytes{own * static_cast<std::size_t>(rank), own};
+  };
+  SharedPlan plan{.steps = {{.kind = SharedStepKind::kMeet}}};
+  if (const Bytes own = block_of(request.rank); own.count > 0)
+    plan.steps.push_back({.kind = SharedStepKind::kFoldFrom,
+                          .targets = kOwnOutput,
+                          .input = own.begin,
+                          .output = scatters ? 0 : own.begin,
+                          .bytes = own.count});
+  if (!scatters) {
+    plan.steps.push_back({.kind = SharedStepKind::kPost, .counter = Counter::kFolded, .value = 1});
+    plan.steps.push_back({.kind = SharedStepKind::kAwait, .counter = Counter::kFolded, .value = 1});
+    for (int distance = 1; distance < request.ranks; ++distance) {
+      const int rank = (request.rank + distance) % request.ranks;
+      const Bytes theirs = block_of(rank);
+      if (theirs.count > 0)
+        plan.steps.push_back({.kind = SharedStepKind::kTake,
+                              .rank = rank,
+                              .input = theirs.begin,
+                              .output = theirs.begin,
+                              .bytes = theirs.count});
+    }
+  }
+  partTogether(plan);
+  return plan;
+}
+
 SharedPlan eagerFold(const FoldRequest& request, EagerOrder order) {
   const std::size_t bytes = request.count * request.element_bytes;
   SharedPlan plan{.eager = true};

@@ -34,4 +34,8 @@ SharedPlan stagedFold(const FoldRequest& request, const StageShape& shape);
 /// parts of (kAllReduce: all, kReduce: the root's). One pass over the data, and one wait at its end.
 SharedPlan directFold(const FoldRequest& request);
 
+/// Likewise, where nobody can write to others' memory: what others have reduced is taken from their outputs.
+/// For kAllReduce and kReduceScatter. One wait more.
+SharedPlan pulledFold(const FoldRequest& request);
+
 }  // namespace popdist::plan

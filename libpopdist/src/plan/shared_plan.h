@@ -26,6 +26,7 @@ enum class SharedStepKind : std::uint8_t {
   kImport,    ///< own output = `rank`'s stage
   kFetch,     ///< own output = `rank`'s input; `rank` may be this one
   kGive,      ///< `rank`'s output = own input
+  kTake,      ///< own output = `rank`'s output
   kFold,      ///< own input, and the others' from their stages, reduced in order of rank
   kFoldFrom,  ///< all inputs where they are, reduced in order of rank
   kPost,      ///< own `counter` = `value`
@@ -50,7 +51,7 @@ struct SharedStep {
   SharedStepKind kind = SharedStepKind::kAwait;
   Counter counter = Counter::kDone;  ///< kPost, kAwait
   std::uint8_t targets = kNowhere;   ///< kFold, kFoldFrom
-  int rank = -1;                     ///< kImport, kFetch, kGive, kRankOutput
+  int rank = -1;                     ///< kImport, kFetch, kGive, kTake, kRankOutput
   std::size_t input = 0;
   std::size_t output = 0;
   std::size_t stage = 0;  ///< within the chunk's slot

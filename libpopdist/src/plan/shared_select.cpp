@@ -110,6 +110,12 @@ bool isWorthPulling(Operation operation, std::size_t bytes, int ranks) {
   return bytes >= leastPullBytes(operation, ranks);
 }
 
+bool dependsOnMachine(Operation operation, std::size_t bytes, int ranks) {
+  constexpr std::size_t kLeastBytes = 128 << 10;
+  return reduces(operation) && canBePulled(operation) && bytes > kLeastBytes &&
+         selectShared(operation, bytes, ranks) == SharedAlgorithm::kStaged;
+}
+
 // To write to memory that is still in another core's cache costs several times as much as to write to memory
 // that has left it. So a rank does not use the same few lines again and again, but goes round in more than a
 // core's own caches hold, though no more than all ranks together find room for in the last cache.

@@ -41,8 +41,18 @@ std::size_t mostEagerBytes(Operation operation, int ranks);
 /// Of a call whose largest contribution of one rank is `bytes`, when the users' buffers are anywhere.
 SharedAlgorithm selectShared(Operation operation, std::size_t bytes, int ranks);
 
-/// Whether pull is faster than that where it can be done. What is reduced is never pulled.
+/// Whether there is a way to pull it: not where one rank has the whole result of a reduction.
+constexpr bool canBePulled(Operation operation) {
+  return operation != Operation::kReduce;
+}
+
+/// Whether pull is faster than that where it can be done.
 bool isWorthPulling(Operation operation, std::size_t bytes, int ranks);
+
+/// Whether it depends on the machine if pull or staged is the faster: of reductions that are not eager. What
+/// a core has written costs another one a multiple where they share no cache, and staged moves it twice as
+/// often.
+bool dependsOnMachine(Operation operation, std::size_t bytes, int ranks);
 
 /// Whether what is copied for `bytes` a rank should go past the caches.
 bool pastCaches(Operation operation, std::size_t bytes, int ranks);

@@ -20,8 +20,9 @@ inline constexpr std::uint64_t kPrivate = ~std::uint64_t{0};
 inline constexpr std::size_t kInlineBytes = 40;
 inline constexpr std::size_t kTensorBytes = 24;
 
-/// Whether a rank's buffers allow that all work in them.
-enum class Offer : std::uint64_t { kNo, kYes, kNoMatter };
+/// Whether a rank's buffers allow that all work in them. kUnreadable: nor can the system read them for
+/// others.
+enum class Offer : std::uint64_t { kNo, kYes, kNoMatter, kUnreadable };
 
 /// What a rank says of the call that it is in. There are two, used in turn: nobody is more than one call
 /// ahead. The first line is all that a small call needs.
@@ -35,6 +36,7 @@ struct alignas(kApartBytes) Note {
   Offer offer = Offer::kNo;
   std::array<char, kTensorBytes> tensor{};  ///< its name, cut
   std::uint64_t input_address = 0;          ///< of the input in its rank's process
+  std::uint64_t output_address = 0;         ///< likewise
 };
 static_assert(sizeof(Note) == kApartBytes && offsetof(Note, input) == 64);
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+// The steps of plans, and giving up. How ranks meet: engine_meeting.cpp.
 #include "libpopdist/src/shared/engine.h"
+
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstring>
@@ -12,6 +15,14 @@ namespace popdist::shared {
 using plan::Counter;
 using plan::SharedStep;
 using plan::SharedStepKind;
+
+namespace {
+
+// Of all ranks together, and of one: what is pulled stays in a core's own caches until it is reduced.
+constexpr std::size_t kPulledBytes = 512 << 10;
+constexpr std::size_t kLeastPieceBytes = 16 << 10;
+
+}  // namespace
 
 Engine::Engine(Place place, exec::PeerMonitor& monitor, bool a_core_each, Describe describe)
     : place_(place),
@@ -26,118 +37,6 @@ Engine::Engine(Place place, exec::PeerMonitor& monitor, bool a_core_each, Descri
                .absent = [this] { return absentRanks(); }}) {
   from_.reserve(static_cast<std::size_t>(place.ranks));
   to_.reserve(static_cast<std::size_t>(place.ranks) + 1);
-}
-
-// ---- meeting
-
-void Engine::begin(const Call& call) {
-  if (std::exchange(begun_, true)) return;
-  ++call_number_;
-  waiter_.start(call.timeout);
-}
-
-void Engine::end() {
-  begun_ = false;
-  met_ = false;
-  room_taken_ = false;
-}
-
-Note& Engine::ownNote(const Call& call) {
-  Note& note = board_.note(place_.rank, parity());
-  note.what = call.what;
-  note.count = call.count;
-  // Most calls have no name; the line where it lies is left alone then.
-  if (!call.tensor.empty() || note.tensor.front() != '\0') {
-    note.tensor.fill('\0');
-    call.tensor.copy(note.tensor.data(), kTensorBytes - 1);
-  }
-  return note;
-}
-
-bool Engine::exchange(const Call& call, const void* data, std::size_t bytes) {
-  begin(call);
-  Note& note = ownNote(call);
-  if (bytes > 0) std::memcpy(note.data.data(), data, bytes);
-  end();
-  return awaitAll(call);
-}
-
-bool Engine::meet(const Call& call, const Buffers& buffers) {
-  begin(call);
-  Note& note = ownNote(call);
-  note.input = offsetOf(buffers.input);
-  note.output = offsetOf(buffers.output);
-  note.input_address = reinterpret_cast<std::uintptr_t>(buffers.input);
-  note.offer = buffers.offer;
-  if (!buffers.note.empty()) std::memcpy(note.data.data(), buffers.note.data(), buffers.note.size());
-  met_ = true;
-  return awaitAll(call);
-}
-
-bool Engine::awaitAll(const Call& call) {
-  board_.note(place_.rank, parity()).call.store(call_number_, std::memory_order_release);
-  waiter_.tell();
-  for (int rank = 0; rank < place_.ranks; ++rank) {
-    if (rank == place_.rank) continue;
-    const Note& theirs = board_.note(rank, parity());
-    if (!waiter_.until(theirs.call, call_number_, rank) || !matches(theirs, call, rank)) return false;
-  }
-  return true;
-}
-
-bool Engine::matches(const Note& theirs, const Call& call, int rank) {
-  if (theirs.what == call.what && theirs.count == call.count) [[likely]]
-    return true;
-  const int known_as = place_.first_rank + rank;
-  mismatch_ = {
-      .status = pop::failedPrecondition("rank " + std::to_string(known_as) + " does not match: it calls " +
-                                        describe_(theirs.what, theirs.count, theirs.tensor.data()) +
-                                        ", this rank " + describe_(call.what, call.count, call.tensor)),
-      .peer_rank = known_as};
-  return false;
-}
-
-bool Engine::awaitNext(const std::function<bool()>& there, std::chrono::milliseconds limit) {
-  bool ahead = false;
-  waiter_.idle([&] { return (ahead = anyoneAhead()) || there(); }, limit);
-  return ahead;
-}
-
-bool Engine::anyoneAhead() const {
-  for (int rank = 0; rank < place_.ranks; ++rank) {
-    if (rank != place_.rank && board_.note(rank, parity() ^ 1).call.load() > call_number_) return true;
-  }
-  return false;
-}
-
-bool Engine::stillTogether() {
-  return !waiter_.othersHaveGivenUp();
-}
-
-std::vector<int> Engine::absentRanks() const {
-  std::vector<int> absent;
-  for (int rank = 0; rank < place_.ranks; ++rank) {
-    const std::uint64_t latest = std::max(board_.note(rank, 0).call.load(), board_.note(rank, 1).call.load());
-    if (rank != place_.rank && latest < call_number_) absent.push_back(rank);
-  }
-  return absent;
-}
-
-std::string Engine::whereIs(int rank) const {
-  const Note& last =
-      board_.note(rank, 0).call >= board_.note(rank, 1).call ? board_.note(rank, 0) : board_.note(rank, 1);
-  const std::uint64_t number = last.call.load(std::memory_order_acquire);
-  if (number == 0) return "it has made no call yet, this rank is in call " + std::to_string(call_number_);
-  return (number < call_number_
-              ? "it has not come to call " + std::to_string(call_number_) + "; its last was call "
-              : "it is in call ") +
-         std::to_string(number) + ", " + describe_(last.what, last.count, last.tensor.data());
-}
-
-std::uint64_t Engine::offsetOf(const void* buffer) const {
-  const auto* const address = static_cast<const std::byte*>(buffer);
-  const bool inside = address >= place_.segment && address < place_.segment + place_.segment_bytes;
-  return inside ? static_cast<std::uint64_t>(address - place_.segment) : kPrivate;
 }
 
 // ---- steps
@@ -168,6 +67,14 @@ void Engine::takeRoom(const Work& work) {
   ring_at_ += (work.eager_bytes + kApartBytes - 1) / kApartBytes * kApartBytes;
 }
 
+void Engine::prepareStages() {
+  if (std::exchange(stages_prepared_, true)) return;
+  const plan::StageShape& slots = place_.layout.slots;
+  // Older systems do not know it: then the pages come when they are written to.
+  for (int rank = 0; rank < place_.ranks; ++rank)
+    ::madvise(board_.stage(rank), slots.slots * slots.slot_bytes, MADV_POPULATE_WRITE);
+}
+
 std::byte* Engine::stageOf(int rank, const SharedStep& step) const {
   const plan::StageShape& slots = place_.layout.slots;
   const std::size_t slot = (chunks_ + step.chunk) % slots.slots * slots.slot_bytes;
@@ -189,8 +96,12 @@ bool Engine::step(const SharedStep& step) {
     case SharedStepKind::kGive:
       copy(outputOf(step.rank) + step.output, input + step.input, step.bytes);
       return true;
-    case SharedStepKind::kFold:
+    case SharedStepKind::kTake:
+      return take(step);
     case SharedStepKind::kFoldFrom:
+      if (!allInputsMapped()) return foldPulled(step);
+      [[fallthrough]];
+    case SharedStepKind::kFold:
       fold(step);
       return true;
     case SharedStepKind::kPost:
@@ -211,16 +122,15 @@ bool Engine::step(const SharedStep& step) {
 bool Engine::fetch(const SharedStep& step) {
   std::byte* const to = static_cast<std::byte*>(buffers_.output) + step.output;
   if (step.rank != place_.rank && !isInputMapped(step.rank))
-    return pull(step.rank, step.input, to, step.bytes);
+    return pull(step.rank, board_.note(step.rank, parity()).input_address + step.input, to, step.bytes);
   const std::byte* const from = inputOf(step.rank) + step.input;
   if (from != to) copy(to, from, step.bytes);
   return true;
 }
 
 // From private memory: of another process, or of a rank that is a thread of this one.
-bool Engine::pull(int rank, std::size_t offset, std::byte* to, std::size_t bytes) {
+bool Engine::pull(int rank, std::uint64_t address, std::byte* to, std::size_t bytes) {
   const ProcessMark& whose = peers_[static_cast<std::size_t>(rank)];
-  const std::uint64_t address = board_.note(rank, parity()).input_address + offset;
   if (isThisProcess(whose)) {
     copy(to, reinterpret_cast<const std::byte*>(address), bytes);  // NOLINT(performance-no-int-to-ptr)
     return true;
@@ -257,6 +167,50 @@ bool Engine::anyOffers(Offer offer) const {
     if (board_.note(rank, parity()).offer == offer) return true;
   }
   return false;
+}
+
+bool Engine::take(const SharedStep& step) {
+  std::byte* const to = static_cast<std::byte*>(buffers_.output) + step.output;
+  if (canBeGiven(step.rank)) {
+    copy(to, outputOf(step.rank) + step.input, step.bytes);
+    return true;
+  }
+  return pull(step.rank, board_.note(step.rank, parity()).output_address + step.input, to, step.bytes);
+}
+
+bool Engine::allInputsMapped() const {
+  for (int rank = 0; rank < place_.ranks; ++rank) {
+    if (rank != place_.rank && !isInputMapped(rank)) return false;
+  }
+  return true;
+}
+
+// Piece by piece, in memory that stays in the caches. Each begins with another rank's.
+bool Engine::foldPulled(const SharedStep& step) {
+  const auto ranks = static_cast<std::size_t>(place_.ranks);
+  const std::size_t most = std::max(kLeastPieceBytes, kPulledBytes / ranks / kApartBytes * kApartBytes);
+  const std::size_t apart = most + kApartBytes;  // else all pieces have the same place in their pages
+  pulled_.resize(kApartBytes + apart * ranks);
+  std::byte* const room =
+      pulled_.data() + (0 - reinterpret_cast<std::uintptr_t>(pulled_.data())) % kApartBytes;
+  from_.resize(ranks);
+  for (std::size_t done = 0; done < step.bytes; done += most) {
+    const std::size_t bytes = std::min(most, step.bytes - done);
+    for (int distance = 0; distance < place_.ranks; ++distance) {
+      const int rank = (place_.rank + distance) % place_.ranks;
+      const void*& from = from_[static_cast<std::size_t>(rank)];
+      if (distance == 0 || isInputMapped(rank)) {
+        from = inputOf(rank) + step.input + done;
+        continue;
+      }
+      std::byte* const to = room + static_cast<std::size_t>(rank) * apart;
+      if (!pull(rank, board_.note(rank, parity()).input_address + step.input + done, to, bytes)) return false;
+      from = to;
+    }
+    to_.assign({static_cast<std::byte*>(buffers_.output) + step.output + done});
+    reduce::fold(spec_, to_, from_, bytes / sizeOf(spec_.type));
+  }
+  return true;
 }
 
 void Engine::fold(const SharedStep& step) {

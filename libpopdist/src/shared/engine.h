@@ -81,6 +81,9 @@ class Engine {
   std::optional<exec::Failure> heard() {
     return stillTogether() ? std::nullopt : std::optional(waiter_.failure());
   }
+  /// Has the memory of all ranks' stages there, so that no call has to wait for it. Once: then it costs
+  /// nothing.
+  void prepareStages();
   /// By rank: from now on inputs are fetched from private memory, too.
   void setPeers(std::vector<ProcessMark> peers) { peers_ = std::move(peers); }
   /// Whether a buffer of our own lies where everybody can reach it.
@@ -119,7 +122,10 @@ class Engine {
   bool await(plan::Counter counter, std::int64_t value);
   bool settle();
   bool fetch(const plan::SharedStep& step);
-  bool pull(int rank, std::size_t offset, std::byte* to, std::size_t bytes);
+  bool take(const plan::SharedStep& step);
+  bool pull(int rank, std::uint64_t address, std::byte* to, std::size_t bytes);
+  bool allInputsMapped() const;
+  bool foldPulled(const plan::SharedStep& step);
   void takeRoom(const Work& work);
   std::byte* stageOf(int rank, const plan::SharedStep& step) const;
   void fold(const plan::SharedStep& step);
@@ -149,6 +155,8 @@ class Engine {
   std::vector<const void*> from_;
   std::vector<void*> to_;
   std::vector<ProcessMark> peers_;  ///< by rank, where all can be read
+  bool stages_prepared_ = false;
+  std::vector<std::byte> pulled_;  ///< of others' inputs
   exec::Failure mismatch_;
 };
 

@@ -75,4 +75,16 @@ pop::Status readFrom(const ProcessMark& process, std::uint64_t address, void* to
   return {};
 }
 
+bool canRead(const void* memory, std::size_t bytes) {
+  if (bytes == 0) return true;
+  const auto* const first = static_cast<const std::byte*>(memory);
+  for (const std::byte* const each : {first, first + bytes - 1}) {
+    std::byte read{};
+    const iovec local{&read, 1};
+    const iovec own = there(reinterpret_cast<std::uintptr_t>(each), 1);
+    if (::process_vm_readv(::getpid(), &local, 1, &own, 1, 0) != 1) return false;
+  }
+  return true;
+}
+
 }  // namespace popdist::shared

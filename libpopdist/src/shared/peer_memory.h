@@ -27,4 +27,7 @@ bool isThisProcess(const ProcessMark& mark);
 /// be read is kUnavailable, with the system's reason.
 pop::Status readFrom(const ProcessMark& process, std::uint64_t address, void* to, std::size_t bytes);
 
+/// Whether others could read so many bytes of this process's own, by the first and the last of them.
+bool canRead(const void* memory, std::size_t bytes);
+
 }  // namespace popdist::shared

@@ -89,7 +89,7 @@ bool Waiter::nobodyHasGivenUp() {
 void Waiter::lose(int whose, const pop::Status& why) {
   const auto now = std::chrono::steady_clock::now();
   if (!deadline_) deadline_ = now + timeout_;
-  const auto end = now + kObituaryPatience;
+  const auto end = now + exec::kObituaryPatience;
   while (!hopeless(whose)) {
     if (std::chrono::steady_clock::now() >= end) {
       failure_ = {.status = why, .peer_rank = setting_.first_rank + whose};

@@ -85,8 +85,6 @@ class Waiter {
   static constexpr int kYields = 200;
   // Nobody rings for a peer's death or a deadline.
   static constexpr std::chrono::milliseconds kLongestSleep{20};
-  // For the obituary of a process that is gone already.
-  static constexpr std::chrono::milliseconds kObituaryPatience{500};
 
   bool patiently(const std::atomic<std::uint64_t>& word, std::uint64_t value, int whose);
   template <typename There>

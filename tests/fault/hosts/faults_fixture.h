@@ -29,12 +29,12 @@ class HostFaults : public HostsTest {
   /// and no longer than the link is down.
   void expectCleanBehindCutLink(const std::vector<int>& cut) {
     for (const int host : cut) {
-      EXPECT_TRUE(waitUntil([&] { return hosts.processesOn(host).size() == named(host, "sshd").size(); },
-                            Milliseconds(3000)))
+      EXPECT_TRUE(
+          waitUntil([&] { return hosts.processesOn(host).size() == named(host, "sshd").size(); }, kPatience))
           << leftNow();
       hosts.linkUp(host);
     }
-    EXPECT_EQ(leftOnHosts(kPatience), "");
+    EXPECT_EQ(leftOnHosts(), "");
   }
 };
 

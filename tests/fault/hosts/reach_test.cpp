@@ -18,11 +18,11 @@ class UnreachedHosts : public HostFaults {
 };
 
 TEST_F(UnreachedHosts, OneThatNobodyAnswersAt) {
-  PoprunProcess poprun(with(hosts.unusedAddress(), {"-n", "4", "--connect-timeout", "1"}));
+  PoprunProcess poprun(with(hosts.silentAddress(), {"-n", "4", "--connect-timeout", "4"}));
   EXPECT_EQ(endAfter(Clock::now(), poprun), 125);
-  EXPECT_EQ(said(poprun), "poprun: the job cannot be placed on host " + hosts.unusedAddress() +
-                              ": connecting to " + hosts.unusedAddress() +
-                              " port 22: no answer within 1 s (--connect-timeout)\n");
+  EXPECT_EQ(said(poprun), "poprun: the job cannot be placed on host " + hosts.silentAddress() +
+                              ": connecting to " + hosts.silentAddress() +
+                              " port 22: no answer within 4 s (--connect-timeout)\n");
   EXPECT_EQ(leftOnHosts(), "");
 }
 
@@ -38,7 +38,7 @@ TEST_F(UnreachedHosts, OneWhoseNameIsUnknown) {
   PoprunProcess poprun(with("nosuch.invalid", {"-n", "4"}));
   EXPECT_EQ(endAfter(Clock::now(), poprun), 125);
   EXPECT_EQ(
-      poprun.err(),
+      said(poprun),
       "poprun: the job cannot be placed on host nosuch.invalid: looking up its name 'nosuch.invalid': Name "
       "or service not known; check its spelling, /etc/hosts, or give it a HostName in ~/.ssh/config\n");
   EXPECT_EQ(leftOnHosts(), "");
@@ -47,26 +47,26 @@ TEST_F(UnreachedHosts, OneWhoseNameIsUnknown) {
 TEST_F(UnreachedHosts, SeveralAreAllNamedAtOnce) {
   hosts.killSshd(2);
   PoprunProcess poprun(
-      with("nosuch.invalid," + hosts.unusedAddress(), {"-n", "5", "--connect-timeout", "1"}));
+      with("nosuch.invalid," + hosts.silentAddress(), {"-n", "5", "--connect-timeout", "4"}));
   EXPECT_EQ(endAfter(Clock::now(), poprun), 125);
-  const std::string unused = hosts.unusedAddress();
+  const std::string silent = hosts.silentAddress();
   EXPECT_EQ(
-      poprun.err(),
+      said(poprun),
       "poprun: the job cannot be placed on host h2: connecting to " + hosts.address(2) +
           " port 22: Connection refused; host nosuch.invalid: looking up its name 'nosuch.invalid': Name or "
           "service not known; check its spelling, /etc/hosts, or give it a HostName in ~/.ssh/config; host " +
-          unused + ": connecting to " + unused + " port 22: no answer within 1 s (--connect-timeout)\n");
+          silent + ": connecting to " + silent + " port 22: no answer within 4 s (--connect-timeout)\n");
   EXPECT_EQ(leftOnHosts(), "");
 }
 
 TEST_F(UnreachedHosts, CtrlCWhileConnectingEndsAtOnce) {
-  PoprunProcess poprun(with(hosts.unusedAddress(), {"-n", "4"}));
+  PoprunProcess poprun(with(hosts.silentAddress(), {"-n", "4"}));
   ASSERT_TRUE(waitUntil([&] { return !agents(0).empty(); }, kPatience));
   const auto cause = Clock::now();
   poprun.signal(SIGINT);
-  EXPECT_EQ(endAfter(cause, poprun, Milliseconds(1500)), 130);
+  EXPECT_EQ(endAfter(cause, poprun, Milliseconds(5000)), 130);
   EXPECT_EQ(said(poprun), "");
-  EXPECT_EQ(leftOnHosts(Milliseconds(4000)), "");  // an agent that heard nothing yet: its keeper ends it
+  EXPECT_EQ(leftOnHosts(), "");  // an agent that heard nothing yet: its keeper ends it
 }
 
 }  // namespace

@@ -23,7 +23,8 @@ class CollectivesOverHosts : public HostsTest {
     return job(std::move(options));
   }
 
-  // Kills an instance of the second host when all are ready; what the others say must come within a second.
+  // Kills an instance of the second host when all are ready. The others hear of it from the agents, on a
+  // long way.
   void killAndExpectErrors(int instances, int victim, const std::string& count) {
     PoprunProcess poprun(program({"-n", std::to_string(instances)}, {"sum-forever", count}));
     const std::vector<pid_t> pids = poprun.waitReady(instances);
@@ -40,7 +41,7 @@ class CollectivesOverHosts : public HostsTest {
       EXPECT_EQ(error.peer, victim) << "instance " << instance << ": " << error.what;
       EXPECT_THAT(error.what, HasSubstr("instance " + std::to_string(victim) + " (pid " + pid +
                                         " on h1) was killed by SIGKILL"));
-      EXPECT_LT(error.at - before, std::chrono::seconds(1)) << "instance " << instance;
+      EXPECT_LT(error.at - before, std::chrono::seconds(10)) << "instance " << instance;
     }
     EXPECT_EQ(leftOnHosts(), "");
   }

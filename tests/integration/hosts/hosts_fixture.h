@@ -19,8 +19,9 @@
 
 namespace pop::testing {
 
-/// From the cause to the job's end: 5 s to notice a silent host, 5 s of grace for the others.
-inline constexpr Milliseconds kEndLimit{10000};
+/// From the cause to the job's end, as promised: 5 s to notice a silent host, 5 s of grace for the others,
+/// and 5 s more for what does not end at once.
+inline constexpr Milliseconds kEndLimit{15000};
 /// What a test that is not about the time itself calls silent.
 inline constexpr const char* kShortSilence = "2";
 
@@ -59,10 +60,9 @@ class HostsTest : public ::testing::Test {
   }
 
   /// Empty: soon nothing of any job runs on any host; an agent that has said its last word still has to exit.
-  std::string leftOnHosts(std::chrono::milliseconds within = std::chrono::milliseconds(3000)) const {
-    const auto deadline = std::chrono::steady_clock::now() + within;
-    std::string left = leftNow();
-    while (!left.empty() && std::chrono::steady_clock::now() < deadline) left = leftNow();
+  std::string leftOnHosts() const {
+    std::string left;
+    waitUntil([&] { return (left = leftNow()).empty(); }, kPatience);
     return left;
   }
 
@@ -92,14 +92,15 @@ class HostsTest : public ::testing::Test {
     for (const pid_t pid : pids) ::kill(pid, signal);
   }
 
-  /// What poprun has said on stderr, but for whom it waits, which depends on the machine's load.
-  static std::string said(const PoprunProcess& poprun) {
+  /// What poprun has said, but for whom it waits, which depends on the machine's load.
+  static std::string said(const std::string& err) {
     std::string text;
-    for (const std::string& line : linesOf(poprun.err())) {
+    for (const std::string& line : linesOf(err)) {
       if (!line.starts_with("poprun: waiting for ")) text += line + '\n';
     }
     return text;
   }
+  static std::string said(const PoprunProcess& poprun) { return said(poprun.err()); }
 
   /// poprun's exit code. It comes soon enough after `cause`.
   int endAfter(Clock::time_point cause, PoprunProcess& poprun, Milliseconds limit = kEndLimit) const {

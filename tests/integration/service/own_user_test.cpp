@@ -41,13 +41,13 @@ TEST_F(ServiceOfAUser, RunsThatUsersJobsWithoutTls) {
   serveAsNobody("--listen 127.0.0.1:" + std::to_string(kServicePort));
   const TestHosts::Output own = poprunThere("-n 2 --tag-output no sh -c 'echo $(id -un; id -Gn)'");
   EXPECT_EQ(own.exit_code, 0) << own.text << logOf(0);
-  EXPECT_EQ(own.text, "nobody nogroup\nnobody nogroup\n");
+  EXPECT_EQ(said(own.text), "nobody nogroup\nnobody nogroup\n");
   // Whoever else asks gets that user's jobs, too, and nothing more.
   const TestHosts::Output others = poprunThere("id -u", false);
-  EXPECT_EQ(others.text, hosts.run(0, "id -u nobody").text) << logOf(0);
+  EXPECT_EQ(said(others.text), hosts.run(0, "id -u nobody").text) << logOf(0);
   EXPECT_EQ(leftOfJobs(), "");
   endService();
-  EXPECT_EQ(leftOnHosts(kPatience), "");
+  EXPECT_EQ(leftOnHosts(), "");
 }
 
 // The users file is for certificates: without them everybody would be one of its users.
@@ -60,9 +60,9 @@ TEST_F(ServiceOfAUser, ReadsNoUsersWithoutTls) {
   serveAsNobody(listen);
   hangUp();
   ASSERT_TRUE(waitForLog(0, "nothing is read again: without --tls")) << logOf(0);
-  EXPECT_EQ(poprunThere("id -un").text, "nobody\n") << logOf(0);
+  EXPECT_EQ(said(poprunThere("id -un").text), "nobody\n") << logOf(0);
   endService();
-  EXPECT_EQ(leftOnHosts(kPatience), "");
+  EXPECT_EQ(leftOnHosts(), "");
 }
 
 TEST_F(ServiceOfAUser, CannotBeReachedFromOtherHostsWithoutTls) {

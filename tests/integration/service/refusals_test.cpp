@@ -43,9 +43,9 @@ class ServiceRefuses : public ServiceTest {
     const Outcome outcome = run(setup);
     EXPECT_EQ(outcome.exit_code, 125);
     EXPECT_EQ(outcome.out, "");
-    EXPECT_EQ(linesOf(outcome.err).size(), 1U) << outcome.err;
+    EXPECT_EQ(linesOf(said(outcome.err)).size(), 1U) << outcome.err;
     EXPECT_EQ(leftOfJobs(), "");
-    return outcome.err;
+    return said(outcome.err);
   }
   std::string where() const {
     return "the agent service at " + hosts.address(0) + ", port " + std::to_string(kServicePort) + ": ";

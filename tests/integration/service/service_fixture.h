@@ -141,9 +141,9 @@ class ServiceTest : public HostsTest {
   }
 
   /// What runs on hosts beside the services and what has been started ahead; soon empty.
-  std::string leftOfJobs(Milliseconds within = Milliseconds(2000)) const {
+  std::string leftOfJobs() const {
     std::string left;
-    waitUntil([&] { return (left = jobProcesses()).empty(); }, within);
+    waitUntil([&] { return (left = jobProcesses()).empty(); }, kPatience);
     return left;
   }
   std::string jobProcesses() const {
@@ -151,7 +151,9 @@ class ServiceTest : public HostsTest {
     for (int host = 0; host < hosts.count(); ++host) {
       for (const pid_t pid : hosts.processesOn(host)) {
         const std::string command = fileText("/proc/" + std::to_string(pid) + "/cmdline");
-        if (command.empty() || command.find("serve") != std::string::npos) continue;
+        // One that exits has no command line any more, but is not gone.
+        const std::optional<ProcessStat> stat = statOf(pid);
+        if (!stat || stat->state == 'Z' || command.find("serve") != std::string::npos) continue;
         left += hosts.name(host) + ": " + std::to_string(pid) + ' ' + command + '\n';
       }
     }

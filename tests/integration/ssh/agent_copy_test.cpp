@@ -128,7 +128,9 @@ TEST_F(AgentCopy, ANamedAgentIsUsedOrSaidToBeWrong) {
   EXPECT_THAT(failureOn(0), HasSubstr("may hold no quotes"));
 }
 
+// The half is gone when the failure is said, however long that takes.
 TEST_F(AgentCopy, AFullDiskIsSaidAndNoHalfFileStays) {
+  writeScript(hosts.bin(0) + "/rm", "sleep 0.5\nexec /bin/rm \"$@\"");
   hosts.run(0, "mkdir ~root/.cache; mount -t tmpfs -o size=256k tmpfs ~root/.cache");
   EXPECT_THAT(failureOn(0), AllOf(HasSubstr("writing"), HasSubstr("No space left on device")));
   EXPECT_EQ(hosts.run(0, "find ~root/.cache/poprun -type f").text, "");

@@ -49,12 +49,11 @@ TEST(ReachHosts, OnesThatFailSaySoTogetherAndHoldNobodyUp) {
   TestHosts hosts(2);
   writeEchoAgent(hosts.bin(0) + "/popdist-agent");
   const auto begin = std::chrono::steady_clock::now();
-  Bootstrap bootstrap(hosts, {hosts.unusedAddress(), "nosuch.invalid", "h0", "h1:2222", "h1:x"},
-                      {.connect_timeout_ms = 1000});
+  Bootstrap bootstrap(hosts, {hosts.unusedAddress(), "nosuch.invalid", "h0", "h1:2222", "h1:x"});
   bootstrap.runUntilTrue([&] { return bootstrap.reached.contains(2); });
   EXPECT_FALSE(bootstrap.failed.contains(0));
   bootstrap.waitForAll();
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(4));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(15));
   EXPECT_THAT(bootstrap.whyFailed(0), HasSubstr("connecting to " + hosts.unusedAddress() + " port 22"));
   EXPECT_THAT(bootstrap.whyFailed(1),
               AllOf(HasSubstr("looking up its name 'nosuch.invalid'"), HasSubstr("known")));
@@ -69,11 +68,11 @@ TEST(ReachHosts, AHostBehindACutLinkFailsAfterItsOwnTimeout) {
                  {"h1"});  // its address is known from here on: no error of the neighbour's comes first
   warm.waitForAll();
   hosts.linkDown(1);
-  Bootstrap bootstrap(hosts, {"h0", "h1"}, {.connect_timeout_ms = 700});
+  Bootstrap bootstrap(hosts, {"h0", "h1"}, {.connect_timeout_ms = 3000});
   bootstrap.waitForAll();
   EXPECT_TRUE(bootstrap.reached.contains(0));
   EXPECT_THAT(bootstrap.whyFailed(1), AllOf(HasSubstr("connecting to " + hosts.address(1) + " port 22"),
-                                            HasSubstr("within 700 ms"), HasSubstr("--connect-timeout")));
+                                            HasSubstr("within 3 s"), HasSubstr("--connect-timeout")));
 }
 
 TEST(ReachHosts, ANameServerThatDoesNotAnswerHoldsNobodyUp) {
@@ -89,14 +88,14 @@ TEST(ReachHosts, ANameServerThatDoesNotAnswerHoldsNobodyUp) {
     bool right = false;
     {
       Bootstrap bootstrap(hosts, {"far.example", "root@" + hosts.address(1)},
-                          {.config_file = "/run/host/home/.ssh/config", .connect_timeout_ms = 500});
+                          {.config_file = "/run/host/home/.ssh/config", .connect_timeout_ms = 2000});
       bootstrap.waitForAll();
       right =
-          bootstrap.whyFailed(0).find("the name server gives no answer within 500 ms") != std::string::npos &&
+          bootstrap.whyFailed(0).find("the name server gives no answer within 2 s") != std::string::npos &&
           bootstrap.reached.contains(1);
       if (!right) std::fprintf(stderr, "%s\n", bootstrap.problems().c_str());
     }
-    const bool quick = std::chrono::steady_clock::now() - begin < std::chrono::seconds(4);
+    const bool quick = std::chrono::steady_clock::now() - begin < std::chrono::seconds(15);
     ::_exit(right && quick ? 0 : 1);
   }
   int status = 0;

@@ -141,7 +141,8 @@ TEST_F(Streams, NothingIsLeftOfABootstrapperThatEnds) {
     bootstrap.end();
     EXPECT_TRUE(endsSoon(bootstrap.reached.at(0).stream.get()));
   }
-  EXPECT_EQ(entriesOf("/proc/self/task"), threads);
+  EXPECT_TRUE(waitUntil([&] { return entriesOf("/proc/self/task") == threads; }, Milliseconds(20000)))
+      << "a thread that was joined may still be listed";
   EXPECT_EQ(entriesOf("/proc/self/fd"), descriptors);
   EXPECT_TRUE(nothingRunsOn(0) && nothingRunsOn(1));
 }

@@ -81,7 +81,7 @@ TEST(TestHosts, ThirtyTwoAreThereInSeconds) {
   const auto begin = std::chrono::steady_clock::now();
   const TestHosts hosts(32);
   EXPECT_LT(std::chrono::steady_clock::now() - begin,
-            std::chrono::seconds(10));  // here 1 s, on an idle machine
+            std::chrono::seconds(30));  // here 1 s, on an idle machine
   EXPECT_EQ(hosts.run(31, "ssh -o BatchMode=yes root@h0 uname -n").text, "h0\n");
 }
 

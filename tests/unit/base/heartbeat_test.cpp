@@ -66,6 +66,41 @@ TEST(Heartbeat, TimeInWhichTheProcessWasStoppedIsNoSilence) {
   EXPECT_EQ(pulse.silent, 1);
 }
 
+// The other side has stood still as well: its sign comes now.
+TEST(Heartbeat, AMachineThatStoodStillGivesTheOtherSideOneHeartbeatMore) {
+  Pulse pulse;
+  pulse.heartbeat.start();
+  pulse.talk(milliseconds(2500), milliseconds(500));
+  pulse.loop.advance(milliseconds(600));
+  pulse.loop.standStillFor(milliseconds(6000));
+  EXPECT_EQ(pulse.silent, 0);
+  pulse.heartbeat.heard();
+  pulse.loop.advance(milliseconds(4999));
+  EXPECT_EQ(pulse.silent, 0);
+  pulse.loop.advance(milliseconds(1));
+  EXPECT_EQ(pulse.silent, 1);
+}
+
+TEST(Heartbeat, AMachineThatStoodStillIsExcusedThoughTheSilenceWasOverBeforeItsBeatWasDue) {
+  Pulse pulse;
+  pulse.heartbeat.start();
+  pulse.talk(milliseconds(2500), milliseconds(300));  // last heard at 2400: silent at 7400
+  pulse.loop.advance(milliseconds(4500));
+  pulse.loop.standStillFor(milliseconds(2000));
+  EXPECT_EQ(pulse.silent, 0);
+}
+
+TEST(Heartbeat, AMachineThatStandsStillAgainAndAgainFindsOutAllTheSame) {
+  Pulse pulse;
+  pulse.heartbeat.start();
+  pulse.talk(milliseconds(2500), milliseconds(500));
+  pulse.loop.advance(milliseconds(600));
+  pulse.loop.standStillFor(milliseconds(6000));
+  pulse.loop.advance(milliseconds(100));
+  pulse.loop.standStillFor(milliseconds(6000));
+  EXPECT_EQ(pulse.silent, 1);
+}
+
 TEST(Heartbeat, SilenceThatIsExpectedMayLastUntilSignsAre) {
   Pulse pulse;
   pulse.heartbeat.start();

@@ -283,14 +283,34 @@ TEST(EpollLoop, WhatWasPostedBehindAStopWaitsForTheNextRun) {
 TEST(EpollLoop, HandsSignalsToTheLoop) {
   EpollLoop loop;
   std::vector<int> received;
-  loop.watchSignals({SIGUSR1, SIGUSR2}, [&](int signal) {
-    received.push_back(signal);
+  loop.watchSignals({SIGUSR1, SIGUSR2}, [&](const Signal& signal) {
+    received.push_back(signal.number);
     if (received.size() == 2) return loop.stop();
     ::raise(SIGUSR2);
   });
   loop.post([] { ::raise(SIGUSR1); });
   loop.run();
   EXPECT_EQ(received, (std::vector<int>{SIGUSR1, SIGUSR2}));
+}
+
+TEST(EpollLoop, SaysWhenASignalArrivedHoweverLateItLooks) {
+  EpollLoop loop;
+  std::vector<Signal> received;
+  loop.watchSignals({SIGUSR1}, [&](const Signal& signal) {
+    received.push_back(signal);
+    if (received.size() == 2) loop.stop();
+  });
+  const Clock::time_point before = Clock::now();
+  ::raise(SIGUSR1);
+  const Clock::time_point between = Clock::now();
+  ::raise(SIGUSR1);
+  const Clock::time_point after = Clock::now();
+  loop.run();
+  ASSERT_EQ(received.size(), 2U);
+  EXPECT_LE(before, received[0].at);
+  EXPECT_LE(received[0].at, between);
+  EXPECT_LE(between, received[1].at);
+  EXPECT_LE(received[1].at, after);
 }
 
 }  // namespace

@@ -54,12 +54,13 @@ std::string nameOfCase(const ::testing::TestParamInfo<SharedFold::ParamType>& te
   return nameOf(way) + kGoals[static_cast<int>(goal)] + "Of" + std::to_string(ranks);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, SharedFold,
-    ::testing::Combine(::testing::Values(SharedWay::kEager, SharedWay::kStaged, SharedWay::kDirect),
-                       ::testing::Values(FoldGoal::kAllReduce, FoldGoal::kReduceScatter, FoldGoal::kReduce),
-                       ::testing::ValuesIn(sharedGroupSizes())),
-    nameOfCase);
+INSTANTIATE_TEST_SUITE_P(All, SharedFold,
+                         ::testing::Combine(::testing::Values(SharedWay::kEager, SharedWay::kStaged,
+                                                              SharedWay::kDirect, SharedWay::kPulled),
+                                            ::testing::Values(FoldGoal::kAllReduce, FoldGoal::kReduceScatter,
+                                                              FoldGoal::kReduce),
+                                            ::testing::ValuesIn(sharedGroupSizes())),
+                         nameOfCase);
 
 TEST(StagedFold, CopiesWhatOthersOwnAndNothingElse) {
   const StageShape shape{1024, 4};

@@ -107,6 +107,9 @@ bool SharedPlanSimulator::tryStep(int rank, const SharedStep& step) {
     case SharedStepKind::kGive:
       move(rank, ranks_[at(step.rank)].output, step.output, *input, offset + step.input, step.bytes);
       return true;
+    case SharedStepKind::kTake:
+      move(rank, self.output, step.output, ranks_[at(step.rank)].output, step.input, step.bytes);
+      return true;
     case SharedStepKind::kFold:
     case SharedStepKind::kFoldFrom:
       fold(rank, step);

@@ -37,16 +37,17 @@ inline StageLayout smallLayout(int ranks) {
   return {.slots = {slot_bytes, 3}, .ring_bytes = 12 * slot_bytes, .eager_bytes = 3 * slot_bytes};
 }
 
-/// kGiving: direct, into outputs of others too; of folds the same as kDirect.
-enum class SharedWay : std::uint8_t { kEager, kStaged, kDirect, kGiving };
+/// kGiving: direct, into outputs of others too; of folds the same as kDirect. kPulled: direct, into nobody's.
+enum class SharedWay : std::uint8_t { kEager, kStaged, kDirect, kGiving, kPulled };
 
 inline std::string nameOf(SharedWay way) {
-  constexpr const char* kNames[] = {"Eager", "Staged", "Direct", "Giving"};
+  constexpr const char* kNames[] = {"Eager", "Staged", "Direct", "Giving", "Pulled"};
   return kNames[static_cast<int>(way)];
 }
 
 inline SharedPlan foldPlan(SharedWay way, const FoldRequest& request, const StageShape& shape) {
   if (way == SharedWay::kEager) return eagerFold(request, EagerOrder::kOnly);
+  if (way == SharedWay::kPulled && request.goal != FoldGoal::kReduce) return pulledFold(request);
   return way == SharedWay::kStaged ? stagedFold(request, shape) : directFold(request);
 }
 

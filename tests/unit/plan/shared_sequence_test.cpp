@@ -13,7 +13,7 @@ namespace popdist::plan {
 namespace {
 
 SharedSample randomSample(int ranks, const StageLayout& layout, pop::SplitMix64& random) {
-  const auto way = static_cast<SharedWay>(random.below(4));
+  const auto way = static_cast<SharedWay>(random.below(5));
   const std::size_t room = layout.eager_bytes / static_cast<std::size_t>(ranks);
   const std::size_t count =
       random.below(way == SharedWay::kEager ? room : 2 * layout.slots.slots * layout.slots.slot_bytes);

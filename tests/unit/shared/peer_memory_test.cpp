@@ -133,5 +133,19 @@ TEST_F(PeerMemory, WhoseReadingIsForbiddenIsAnError) {
   EXPECT_THAT(forbidden.result().data(), HasSubstr("Operation not permitted"));
 }
 
+TEST(OwnMemory, CanBeReadByOthersWhereTheSystemReadsItsEnds) {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  void* const memory = ::mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  auto* const bytes = static_cast<std::byte*>(memory);
+  if (!canRead(bytes, 2 * page)) GTEST_SKIP() << "this system does not let a process read by it";
+  ASSERT_EQ(::mprotect(bytes + page, page, PROT_NONE), 0);
+  EXPECT_TRUE(canRead(bytes, page));
+  EXPECT_FALSE(canRead(bytes, page + 1));
+  EXPECT_FALSE(canRead(bytes + page, 1));
+  EXPECT_TRUE(canRead(nullptr, 0));
+  ::munmap(memory, 2 * page);
+}
+
 }  // namespace
 }  // namespace popdist::shared

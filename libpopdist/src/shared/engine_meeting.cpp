@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the ranks of an engine meet: notes of their calls, which are compared.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "libpopdist/src/shared/engine.h"
+
+namespace popdist::shared {
+
+void Engine::begin(const Call& call) {
+  if (std::exchange(begun_, true)) return;
+  ++call_number_;
+  waiter_.start(call.timeout);
+}
+
+void Engine::end() {
+  begun_ = false;
+  met_ = false;
+  room_taken_ = false;
+}
+
+Note& Engine::ownNote(const Call& call) {
+  Note& note = board_.note(place_.rank, parity());
+  note.what = call.what;
+  note.count = call.count;
+  // Most calls have no name; the line where it lies is left alone then.
+  if (!call.tensor.empty() || note.tensor.front() != '\0') {
+    note.tensor.fill('\0');
+    call.tensor.copy(note.tensor.data(), kTensorBytes - 1);
+  }
+  return note;
+}
+
+bool Engine::exchange(const Call& call, const void* data, std::size_t bytes) {
+  begin(call);
+  Note& note = ownNote(call);
+  if (bytes > 0) std::memcpy(note.data.data(), data, bytes);
+  end();
+  return awaitAll(call);
+}
+
+bool Engine::meet(const Call& call, const Buffers& buffers) {
+  begin(call);
+  Note& note = ownNote(call);
+  note.input = offsetOf(buffers.input);
+  note.output = offsetOf(buffers.output);
+  note.input_address = reinterpret_cast<std::uintptr_t>(buffers.input);
+  note.output_address = reinterpret_cast<std::uintptr_t>(buffers.output);
+  note.offer = buffers.offer;
+  if (!buffers.note.empty()) std::memcpy(note.data.data(), buffers.note.data(), buffers.note.size());
+  met_ = true;
+  return awaitAll(call);
+}
+
+bool Engine::awaitAll(const Call& call) {
+  board_.note(place_.rank, parity()).call.store(call_number_, std::memory_order_release);
+  waiter_.tell();
+  for (int rank = 0; rank < place_.ranks; ++rank) {
+    if (rank == place_.rank) continue;
+    const Note& theirs = board_.note(rank, parity());
+    if (!waiter_.until(theirs.call, call_number_, rank) || !matches(theirs, call, rank)) return false;
+  }
+  return true;
+}
+
+bool Engine::matches(const Note& theirs, const Call& call, int rank) {
+  if (theirs.what == call.what && theirs.count == call.count) [[likely]]
+    return true;
+  const int known_as = place_.first_rank + rank;
+  mismatch_ = {
+      .status = pop::failedPrecondition("rank " + std::to_string(known_as) + " does not match: it calls " +
+                                        describe_(theirs.what, theirs.count, theirs.tensor.data()) +
+                                        ", this rank " + describe_(call.what, call.count, call.tensor)),
+      .peer_rank = known_as};
+  return false;
+}
+
+bool Engine::awaitNext(const std::function<bool()>& there, std::chrono::milliseconds limit) {
+  bool ahead = false;
+  waiter_.idle([&] { return (ahead = anyoneAhead()) || there(); }, limit);
+  return ahead;
+}
+
+bool Engine::anyoneAhead() const {
+  for (int rank = 0; rank < place_.ranks; ++rank) {
+    if (rank != place_.rank && board_.note(rank, parity() ^ 1).call.load() > call_number_) return true;
+  }
+  return false;
+}
+
+bool Engine::stillTogether() {
+  return !waiter_.othersHaveGivenUp();
+}
+
+std::vector<int> Engine::absentRanks() const {
+  std::vector<int> absent;
+  for (int rank = 0; rank < place_.ranks; ++rank) {
+    const std::uint64_t latest = std::max(board_.note(rank, 0).call.load(), board_.note(rank, 1).call.load());
+    if (rank != place_.rank && latest < call_number_) absent.push_back(rank);
+  }
+  return absent;
+}
+
+std::string Engine::whereIs(int rank) const {
+  const Note& last =
+      board_.note(rank, 0).call >= board_.note(rank, 1).call ? board_.note(rank, 0) : board_.note(rank, 1);
+  const std::uint64_t number = last.call.load(std::memory_order_acquire);
+  if (number == 0) return "it has made no call yet, this rank is in call " + std::to_string(call_number_);
+  return (number < call_number_
+              ? "it has not come to call " + std::to_string(call_number_) + "; its last was call "
+              : "it is in call ") +
+         std::to_string(number) + ", " + describe_(last.what, last.count, last.tensor.data());
+}
+
+std::uint64_t Engine::offsetOf(const void* buffer) const {
+  const auto* const address = static_cast<const std::byte*>(buffer);
+  const bool inside = address >= place_.segment && address < place_.segment + place_.segment_bytes;
+  return inside ? static_cast<std::uint64_t>(address - place_.segment) : kPrivate;
+}
+
+}  // namespace popdist::shared

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/src/context/trials.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libpopdist/src/context/context_impl.h"
+#include "popdist/popdist.hpp"
+#include "tests/testing/thread_group.h"
+
+namespace popdist::context {
+namespace {
+
+using Way = Trials::Way;
+using std::chrono::nanoseconds;
+
+constexpr Trials::Kind kKind{plan::Operation::kAllReduce, 20};
+constexpr std::size_t kBytes = 1 << 20;
+constexpr int kCalls = 2 * Trials::kOfEach + 1;
+
+// What the ranks of a call would do; the ways that they took, which must be the same.
+std::vector<Way> play(std::vector<Trials>& ranks, const Trials::Kind& kind, int calls,
+                      const std::function<int(std::size_t rank, Way way, int call)>& ns) {
+  std::vector<Way> taken;
+  for (int call = 0; call < calls; ++call) {
+    std::uint64_t largest = 0;
+    for (const Trials& rank : ranks) largest = std::max(largest, rank.ownWord(kind));
+    std::vector<Way> ways;
+    for (Trials& rank : ranks) {
+      rank.hear(kind, largest);
+      ways.push_back(rank.next(kind));
+    }
+    EXPECT_EQ(std::count(ways.begin(), ways.end(), ways.front()), static_cast<long>(ways.size()));
+    taken.push_back(ways.front());
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+      ranks[rank].took(kind, ways.front(), kBytes, nanoseconds(ns(rank, ways.front(), call)));
+  }
+  return taken;
+}
+
+class Answer : public ::testing::TestWithParam<Way> {};
+
+TEST_P(Answer, IsTheFasterWayOnAllRanks) {
+  std::vector<Trials> ranks(3);
+  play(ranks, kKind, kCalls, [](std::size_t, Way way, int) { return way == GetParam() ? 80 : 100; });
+  for (const Trials& rank : ranks) EXPECT_EQ(rank.answer(kKind), GetParam());
+}
+
+TEST_P(Answer, IsByTheSlowestRank) {
+  std::vector<Trials> ranks(3);
+  play(ranks, kKind, kCalls, [](std::size_t rank, Way way, int) {
+    return way == GetParam() ? 80 : rank == 2 ? 100 : 10;
+  });
+  for (const Trials& rank : ranks) EXPECT_EQ(rank.answer(kKind), GetParam());
+}
+
+TEST_P(Answer, HeedsNeitherTheFirstCallsNorOneThatWasDisturbed) {
+  std::vector<Trials> ranks(2);
+  std::map<Way, int> calls;
+  play(ranks, kKind, kCalls, [&](std::size_t rank, Way way, int) {
+    const int nth = rank == 0 ? ++calls[way] : calls[way];
+    if (nth == 1) return way == GetParam() ? 5000 : 1;
+    return way == GetParam() ? (nth == 3 ? 9000 : 80) : 100;
+  });
+  for (const Trials& rank : ranks) EXPECT_EQ(rank.answer(kKind), GetParam());
+}
+
+// A kind has sizes of up to twice as much; a program's steps have a period.
+TEST_P(Answer, IsByTheByte) {
+  for (const int period : {2, 3, 4}) {
+    Trials trials;
+    for (int call = 0; call < kCalls; ++call) {
+      trials.hear(kKind, trials.ownWord(kKind));
+      const Way way = trials.next(kKind);
+      const std::size_t bytes = call % period == 0 ? kBytes : 2 * kBytes - 1;
+      trials.took(kKind, way, bytes, nanoseconds(bytes / 100 * (way == GetParam() ? 80 : 100)));
+    }
+    EXPECT_EQ(trials.answer(kKind), GetParam()) << period;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, Answer, ::testing::ValuesIn(Trials::kWays),
+                         [](const auto& param_info) { return plan::nameOf(param_info.param); });
+
+TEST(Trials, TakeTurnsUntilThereIsAnAnswer) {
+  std::vector<Trials> ranks(2);
+  const std::vector<Way> taken = play(ranks, kKind, kCalls, [](std::size_t, Way, int) { return 100; });
+  for (const Way way : Trials::kWays)
+    EXPECT_EQ(std::count(taken.begin(), taken.end() - 1, way), Trials::kOfEach);
+  EXPECT_EQ(ranks.front().answer(kKind), Way::kStaged) << "nothing is gained by the other";
+}
+
+TEST(Trials, AreFewWhereTheAnswerIsClear) {
+  std::vector<Trials> ranks(2);
+  const std::vector<Way> taken =
+      play(ranks, kKind, kCalls, [](std::size_t, Way way, int) { return way == Way::kPull ? 100 : 200; });
+  EXPECT_EQ(std::count(taken.begin(), taken.end(), Way::kStaged), 2);
+}
+
+TEST(Trials, OfOneKindSayNothingOfAnother) {
+  std::vector<Trials> ranks(2);
+  play(ranks, kKind, kCalls, [](std::size_t, Way, int) { return 100; });
+  EXPECT_EQ(ranks.front().answer({plan::Operation::kAllReduce, 21}), std::nullopt);
+  EXPECT_EQ(ranks.front().answer({plan::Operation::kReduceScatter, 20}), std::nullopt);
+}
+
+// Calls that were met in and then went another way, since all buffers were shared.
+TEST(Trials, CountOnlyWhatWasTried) {
+  Trials trials;
+  for (int call = 0; call < 100; ++call) trials.hear(kKind, 0);
+  EXPECT_EQ(trials.answer(kKind), std::nullopt);
+  trials.took(kKind, Way::kStaged, kBytes, nanoseconds(100));
+  EXPECT_EQ(trials.ownWord(kKind), 100U);
+  trials.hear(kKind, 100);
+  EXPECT_EQ(trials.ownWord(kKind), 0U);
+}
+
+// Through the library: right results while ways change, and the same way on all ranks in every call, though
+// they take different times.
+TEST(PrivateReductions, ComeToOneWay) {
+  constexpr std::size_t kCount = 100'000;
+  constexpr int kRanks = 3;
+  std::array<std::vector<std::string>, kRanks> taken;
+  testing::ThreadGroup group(kRanks);
+  group.run([&](Context& context) {
+    Communicator& world = context.world();
+    const auto rank = static_cast<std::size_t>(world.rank());
+    std::vector<float> sum(kCount);
+    for (int call = 0; call < kCalls + 3; ++call) {
+      const std::vector<float> own(kCount, static_cast<float>(call) + static_cast<float>(rank));
+      world.allReduce(own.data(), sum.data(), kCount, Type::kFloat);
+      ASSERT_EQ(sum.front(), 3.0F * static_cast<float>(call) + 3.0F);
+      ASSERT_EQ(sum.back(), sum.front());
+      taken[rank].emplace_back(world.impl().group().algorithmTaken());
+    }
+  });
+  EXPECT_THAT(taken[0], ::testing::IsSupersetOf({"staged", "pull"}));
+  EXPECT_THAT(std::vector(taken[0].begin() + kCalls, taken[0].end()), ::testing::Each(taken[0].back()));
+  EXPECT_EQ(taken[1], taken[0]);
+  EXPECT_EQ(taken[2], taken[0]);
+}
+
+}  // namespace
+}  // namespace popdist::context
