@@ -79,8 +79,8 @@ void keep(SSL* connection, SSL_SESSION* session) {
   const auto* const ours = static_cast<const TlsCipher::Session*>(SSL_get_app_data(connection));
   const std::optional<Validity> validity = validityOf(SSL_get0_verified_chain(connection));
   if (!ours->kept || !validity || SSL_version(connection) != TLS1_3_VERSION) return;
-  const auto lifetime =
-      std::min<std::time_t>(SSL_SESSION_get_ticket_lifetime_hint(session), ServedSessions::kLifetimeSeconds);
+  const auto offered = static_cast<std::time_t>(SSL_SESSION_get_ticket_lifetime_hint(session));
+  const std::time_t lifetime = std::min<std::time_t>(offered, ServedSessions::kLifetimeSeconds);
   std::string secret = secretOf(session);
   if (!secret.empty())
     ours->kept->keep(ours->service, std::min(validity->until, ours->kept->now() + lifetime),

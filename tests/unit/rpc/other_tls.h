@@ -127,6 +127,12 @@ class FalseService : public OtherService {
   explicit FalseService(rpc::openssl::TlsSession stolen)
       : OtherService(rpc::openssl::Context(SSL_CTX_new(TLS_server_method()))), stolen_(std::move(stolen)) {
     SSL_CTX_set_app_data(context_.get(), stolen_.get());
+    // Finds none. Who has neither one nor a certificate is not let speak TLS 1.3 by OpenSSL.
+    SSL_CTX_set_psk_find_session_callback(context_.get(),
+                                          [](SSL*, const unsigned char*, std::size_t, SSL_SESSION** found) {
+                                            *found = nullptr;
+                                            return 1;
+                                          });
     SSL_CTX_set_options(context_.get(), SSL_OP_NO_TICKET);
     SSL_CTX_set_session_cache_mode(context_.get(), SSL_SESS_CACHE_SERVER | SSL_SESS_CACHE_NO_INTERNAL);
     SSL_CTX_sess_set_get_cb(context_.get(), [](SSL* connection, const unsigned char*, int, int* is_shared) {
