@@ -57,7 +57,9 @@ void JobAgent::giveUp(const Status& why) {
   over(why);
 }
 
+// What has arrived together is handed out together, though the loop has been stopped.
 void JobAgent::receive(const rpc::v1::Command& command) {
+  if (over_) return;
   if (!session_) {
     if (command.has_hello()) return begin(command.hello());
     return over({Code::kInvalidArgument, "the first command is not Hello"});
@@ -100,6 +102,7 @@ void JobAgent::send(NumberedReport report) {
 }
 
 void JobAgent::over(const Status& why) {
+  if (std::exchange(over_, true)) return;
   outcome_ = why;
   loop_.stop();
 }

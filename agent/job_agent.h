@@ -44,7 +44,8 @@ class JobAgent final : private ReportLink {
   std::unique_ptr<PipeInput> input_;
   std::unique_ptr<AgentSession> session_;
   std::unique_ptr<LocalAgent> agent_;
-  Status outcome_;
+  bool over_ = false;
+  Status outcome_;  ///< why; the first reason is the one that the launcher is told
 };
 
 /// How long an agent waits for its job. A launcher that has started it and says nothing has died on the way;

@@ -70,8 +70,8 @@ int benchmarkHosts(HostRig& rig, const LaunchOptions& options) {
 int benchmarkBesideHosts(const LaunchOptions& options) {
   if (::geteuid() != 0) return failed("--hosts makes network namespaces, which only root may: use sudo");
   HostRig rig(*std::max_element(options.host_counts.begin(), options.host_counts.end()), ownDirectory(),
-              {"poprun", "poprun-hosts", "popdist-agent", "popdist-agent-service", "popdist-topology",
-               "bench_launch_rank", "bench_launch_fence", "bench_launch_tcp_floor"});
+              {"poprun", "poprun-hosts", "poprun-service", "popdist-agent", "popdist-agent-service",
+               "popdist-topology", "bench_launch_rank", "bench_launch_fence", "bench_launch_tcp_floor"});
   const std::vector<HostContestant> chosen = chooseHostContestants(options.only);
   if (std::any_of(chosen.begin(), chosen.end(), [](const HostContestant& each) { return each.by_daemons; }))
     rig.startDaemons();

@@ -122,9 +122,14 @@ bool hasOtherHosts(const Options& options, const model::JobSpec& spec, const std
   });
 }
 
+bool canReach(const HostsHalf* hosts, const Options& options) {
+  return hosts != nullptr && (!hosts->by_service_only || options.hosts.agent_port != 0);
+}
+
 // Returns only when it could not.
-int handOver(char** argv) {
-  const std::string program = sys::ownProgram("poprun-hosts");
+int handOver(const Options& options, char** argv) {
+  const std::string program =
+      sys::ownProgram(options.hosts.agent_port != 0 ? "poprun-service" : "poprun-hosts");
   ::execv(program.c_str(), argv);
   return reportMistakes(
       {"jobs on other hosts need " + program + ": " + errnoStatus("starting it", errno).message()});
@@ -163,7 +168,7 @@ int runDoctor(char** argv, const std::vector<std::string>& arguments, const Host
   if (parsed.options.version && parsed.mistakes.empty())
     return print(versionText(parsed.options.version_format));
   const BuiltJob job = jobToExamine(parsed, surroundings());
-  if (job.mistakes.empty() && hosts == nullptr) return handOver(argv);
+  if (job.mistakes.empty() && !canReach(hosts, parsed.options)) return handOver(parsed.options, argv);
   reportWarnings(job.warnings);
   if (!job.mistakes.empty()) return reportMistakes(job.mistakes);
   log::setLevel(levelOf(parsed.options.verbosity));
@@ -186,7 +191,7 @@ int runArguments(int argc, char** argv, const HostsHalf* hosts) {
   const BuiltJob job = buildFor(parsed, here);
   const bool on_hosts = hasOtherHosts(options, job.spec, here.host_name);
   const bool runs = job.mistakes.empty() && options.dry_run == DryRun::kNo && !onlyExports(options);
-  if (runs && on_hosts && hosts == nullptr) return handOver(argv);
+  if (runs && on_hosts && !canReach(hosts, options)) return handOver(options, argv);
   reportWarnings(job.warnings);
   if (!job.mistakes.empty()) return reportMistakes(job.mistakes);
   if (!options.export_config.empty()) {

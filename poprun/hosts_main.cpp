@@ -2,9 +2,17 @@
 // poprun-hosts: poprun with what jobs on other hosts need.
 #include "poprun/app.h"
 #include "poprun/session/doctor.h"
+#include "poprun/session/host_parts.h"
 #include "poprun/session/hosts_session.h"
 
 int main(int argc, char** argv) {
-  const pop::HostsHalf hosts{.run = pop::runOnHosts, .examine = pop::runDoctor};
+  using pop::model::JobSpec;
+  const pop::HostsHalf hosts{
+      .run =
+          [](const pop::Options& options, const JobSpec& spec, const pop::SessionSettings& settings) {
+            return pop::runOnHosts(options, spec, settings, pop::partsFor);
+          },
+      .examine = [](const pop::Options& options,
+                    const JobSpec& spec) { return pop::runDoctor(options, spec, pop::partsFor); }};
   return pop::runApp(argc, argv, &hosts);
 }

@@ -120,7 +120,8 @@ void Service::report(Job& job, rpc::v1::Report report) {
 void Service::begin(Job& job, rpc::v1::Command hello) {
   const std::string id = hello.hello().job_id();
   const Status started = start(job, std::move(hello));
-  log::info("job " + printable(id) + " of " + inQuotes(job.name) + ": " +
+  log::info("job " + printable(id) + " of " + inQuotes(job.name) +
+            (job.call->isResumed() ? " by a resumed session: " : ": ") +
             (started.ok() ? "started, pid " + std::to_string(job.process.pid()) : started.message()));
   if (!started.ok()) end(job, started);
 }

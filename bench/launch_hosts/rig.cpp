@@ -31,6 +31,8 @@ HostRig::HostRig(int hosts, const std::string& programs, const std::vector<std::
   std::string directory = fs::path(programs).parent_path() / "bench-hosts-XXXXXX";
   POP_CHECK(::mkdtemp(directory.data()) != nullptr);
   directory_ = directory;
+  // What jobs keep for the next one (TLS sessions) goes with the rig.
+  POP_CHECK(::setenv("XDG_CACHE_HOME", (directory_ + "/cache").c_str(), 1) == 0);
   installPrograms(programs, names);
   writeSshFiles();
   for (int count = 1; count <= hosts; ++count) writeFile(addressFile(count), addresses(count, "\n") + '\n');

@@ -14,6 +14,8 @@ class ServedCall : public RunCall {
  public:
   virtual std::string peerAddress() const = 0;  ///< numeric
   virtual std::string peerName() const = 0;     ///< the user of the client's certificate; empty without TLS
+  /// By a TLS session that began with an earlier call.
+  virtual bool isResumed() const = 0;
 
   /// Its user may run this job: from now on its messages may be long, and it may be silent for as long as it
   /// likes.

@@ -58,6 +58,7 @@ class ServedConnection final : public ServedCall {
   void finish(Status status) override;
   std::string peerAddress() const override { return address_; }
   std::string peerName() const override { return name_; }
+  bool isResumed() const override { return cipher_ != nullptr && cipher_->resumed(); }
   void trust() override;
 
  private:

@@ -5,42 +5,27 @@
 #include <array>
 #include <climits>
 #include <utility>
-#include <vector>
 
 #include "common/base/check.h"
-#include "common/rpc/certificates.h"
+#include "common/rpc/peer_user.h"
 #include "common/rpc/tls_errors.h"
 #include "common/rpc/tls_session.h"
 
 namespace pop::rpc {
 namespace {
 
-using namespace openssl;
-
 // The most that a record of TLS carries.
 constexpr std::size_t kRecordBytes = 16 << 10;
-
-using AlternativeNames = std::unique_ptr<GENERAL_NAMES, Freer<GENERAL_NAMES_free>>;
-
-std::vector<std::string> urisOf(X509* certificate) {
-  const AlternativeNames names(
-      static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)));
-  std::vector<std::string> uris;
-  for (int i = 0; names && i < sk_GENERAL_NAME_num(names.get()); ++i) {
-    const GENERAL_NAME* const name = sk_GENERAL_NAME_value(names.get(), i);
-    if (name->type != GEN_URI) continue;
-    const ASN1_IA5STRING* const uri = name->d.uniformResourceIdentifier;
-    uris.emplace_back(reinterpret_cast<const char*>(ASN1_STRING_get0_data(uri)),
-                      static_cast<std::size_t>(ASN1_STRING_length(uri)));
-  }
-  return uris;
-}
 
 }  // namespace
 
 TlsCipher::TlsCipher(std::unique_ptr<Session> session) : session_(std::move(session)) {}
 
-TlsCipher::~TlsCipher() = default;
+// How a connection ends is said inside of it. For OpenSSL a session whose connection ends without its own
+// farewell is one that must not be resumed.
+TlsCipher::~TlsCipher() {
+  SSL_set_shutdown(session_->connection.get(), SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
+}
 
 Status TlsCipher::receive(std::string_view arrived, std::string& plain, std::string& wire) {
   POP_CHECK(arrived.size() <= INT_MAX);
@@ -57,6 +42,7 @@ Status TlsCipher::shakeHands(std::string& wire) {
   const int outcome = SSL_do_handshake(session_->connection.get());
   Status status = outcome == 1 ? checkProtocol() : failure(outcome);
   established_ = outcome == 1 && status.ok();
+  if (!status.ok() && session_->kept) session_->kept->forget(session_->service);
   if (established_) encrypt(std::exchange(waiting_, {}));
   takeOutgoing(wire);
   return status;
@@ -124,9 +110,17 @@ Status TlsCipher::failure(int outcome) const {
 
 Result<std::string> TlsCipher::peerUser() const {
   X509* const certificate = SSL_get0_peer_certificate(session_->connection.get());
-  if (!established_ || certificate == nullptr)
-    return Status(Code::kPermissionDenied, "the client has shown no certificate");
-  return userFromUris(urisOf(certificate));
+  return userOf(established_ ? certificate : nullptr);
+}
+
+bool TlsCipher::resumed() const {
+  return SSL_session_reused(session_->connection.get()) == 1;
+}
+
+void TlsCipher::offerSession() {
+  if (!established_ || resumed()) return;
+  SSL_new_session_ticket(session_->connection.get());  // fails with TLS 1.2, which has none
+  ERR_clear_error();
 }
 
 }  // namespace pop::rpc

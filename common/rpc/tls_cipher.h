@@ -32,6 +32,14 @@ class TlsCipher final : public StreamCipher {
   /// host's).
   Result<std::string> peerUser() const;
 
+  /// Once established: this connection goes on with a session of an earlier one. Who the other side is was
+  /// found out then.
+  bool resumed() const;
+
+  /// On a server, once established: what is sent next lets the client resume this session. Nothing on a
+  /// connection that has resumed one: a session is not made longer by being used.
+  void offerSession();
+
  private:
   Status shakeHands(std::string& wire);
   Status checkProtocol() const;

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "common/base/check.h"
+#include "common/rpc/resumption.h"
+#include "common/rpc/served_sessions.h"
 #include "common/rpc/tls_objects.h"
 #include "common/rpc/tls_session.h"
 
@@ -55,10 +57,9 @@ bool present(SSL_CTX* context, const TlsObjects& own) {
                      [&](const auto& each) { return SSL_CTX_add1_chain_cert(context, each.get()) == 1; });
 }
 
-// Sessions are not resumed: a job makes one connection to each host, and the next job may be tomorrow's.
+// No tickets unasked: TlsCipher::offerSession().
 bool setUp(SSL_CTX* context, TlsRole role) {
   SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
-  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
   // Else our own certificate is verified anew for each connection, in search of others to send with it.
   SSL_CTX_set_mode(context, SSL_MODE_NO_AUTO_CHAIN);
   SSL_CTX_set_max_cert_list(context, kMostCertificateBytes);
@@ -86,40 +87,61 @@ void expectHost(SSL* connection, const std::string& host) {
 }  // namespace
 
 struct TlsContext::Impl {
-  Context context;
+  Impl(Context made, TlsResumption resumption)
+      : sessions(std::move(resumption.now)), kept(std::move(resumption.kept)), context(std::move(made)) {}
 
-  std::unique_ptr<TlsCipher::Session> session(bool is_server) const {
-    auto made = std::make_unique<TlsCipher::Session>();
-    made->connection.reset(SSL_new(context.get()));
-    made->arrived = BIO_new(BIO_s_mem());
-    made->outgoing = BIO_new(BIO_s_mem());
-    made->is_server = is_server;
-    POP_CHECK(made->connection && made->arrived != nullptr && made->outgoing != nullptr);
-    SSL_set_bio(made->connection.get(), made->arrived, made->outgoing);
-    is_server ? SSL_set_accept_state(made->connection.get()) : SSL_set_connect_state(made->connection.get());
-    return made;
-  }
+  ServedSessions sessions;  ///< of a server
+  std::shared_ptr<SessionCache> kept;
+  Context context;
 };
 
-TlsContext::TlsContext(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+namespace {
+
+std::unique_ptr<TlsCipher::Session> newSession(SSL_CTX* context, std::shared_ptr<const void> owner) {
+  auto made = std::make_unique<TlsCipher::Session>();
+  made->context = std::move(owner);
+  made->connection.reset(SSL_new(context));
+  made->arrived = BIO_new(BIO_s_mem());
+  made->outgoing = BIO_new(BIO_s_mem());
+  POP_CHECK(made->connection && made->arrived != nullptr && made->outgoing != nullptr);
+  SSL_set_bio(made->connection.get(), made->arrived, made->outgoing);
+  return made;
+}
+
+}  // namespace
+
+TlsContext::TlsContext(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 
 TlsContext::~TlsContext() = default;
 
-Result<std::shared_ptr<const TlsContext>> TlsContext::make(const TlsFiles& files, TlsRole role) {
+Result<std::shared_ptr<const TlsContext>> TlsContext::make(const TlsFiles& files, TlsRole role,
+                                                           TlsResumption resumption) {
   Context context(SSL_CTX_new(role == TlsRole::kServer ? TLS_server_method() : TLS_client_method()));
   if (!context || !setUp(context.get(), role)) return failed("setting up TLS");
   if (!trust(context.get(), files.objects->authorities)) return failed("reading the authority's certificate");
   if (!present(context.get(), *files.objects)) return failed("reading our certificate and its key");
-  return std::shared_ptr<const TlsContext>(new TlsContext(std::make_unique<Impl>(Impl{std::move(context)})));
+  const auto impl = std::make_shared<Impl>(std::move(context), std::move(resumption));
+  if (role == TlsRole::kServer)
+    impl->sessions.serve(impl->context.get());
+  else
+    keepNewSessions(impl->context.get());
+  return std::shared_ptr<const TlsContext>(new TlsContext(impl));
 }
 
 std::unique_ptr<TlsCipher> TlsContext::accepted() const {
-  return std::make_unique<TlsCipher>(impl_->session(true));
+  std::unique_ptr<TlsCipher::Session> session = newSession(impl_->context.get(), impl_);
+  session->is_server = true;
+  SSL_set_accept_state(session->connection.get());
+  return std::make_unique<TlsCipher>(std::move(session));
 }
 
-std::unique_ptr<TlsCipher> TlsContext::connectedTo(const std::string& host) const {
-  std::unique_ptr<TlsCipher::Session> session = impl_->session(false);
+std::unique_ptr<TlsCipher> TlsContext::connectedTo(const std::string& host, int port) const {
+  std::unique_ptr<TlsCipher::Session> session = newSession(impl_->context.get(), impl_);
+  session->service = host + ':' + std::to_string(port);
+  session->kept = impl_->kept;
+  SSL_set_connect_state(session->connection.get());
   expectHost(session->connection.get(), host);
+  resume(*session);
   return std::make_unique<TlsCipher>(std::move(session));
 }
 

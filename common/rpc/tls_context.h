@@ -3,14 +3,25 @@
 // believe. Made once, since reading keys and certificates is most of what a connection would cost.
 #pragma once
 
+#include <ctime>
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "common/base/status.h"
+#include "common/rpc/session_cache.h"
 #include "common/rpc/tls_cipher.h"
 #include "common/rpc/tls_files.h"
 
 namespace pop::rpc {
+
+/// How sessions are resumed, which spares both sides most of a handshake (docs/adr/0025).
+struct TlsResumption {
+  /// Of a client: those that it has, and what it is offered. None: every handshake is a full one.
+  std::shared_ptr<SessionCache> kept;
+  /// Of a server: by which its sessions end. Another one in tests.
+  std::function<std::time_t()> now = [] { return std::time(nullptr); };
+};
 
 /// TLS 1.3, or 1.2 with an ephemeral key exchange and AEAD. The other side must show a certificate of the
 /// same authority: a server one of a client, a client one of a server. Both speak the protocol
@@ -18,7 +29,8 @@ namespace pop::rpc {
 class TlsContext {
  public:
   /// `role`: kServer or kClient.
-  static Result<std::shared_ptr<const TlsContext>> make(const TlsFiles& files, TlsRole role);
+  static Result<std::shared_ptr<const TlsContext>> make(const TlsFiles& files, TlsRole role,
+                                                        TlsResumption resumption = {});
   ~TlsContext();
   TlsContext(const TlsContext&) = delete;
   TlsContext& operator=(const TlsContext&) = delete;
@@ -26,13 +38,14 @@ class TlsContext {
   /// For a connection that a client has made.
   std::unique_ptr<TlsCipher> accepted() const;
 
-  /// For a connection to `host`, a name or a numeric address, which its certificate has to name.
-  std::unique_ptr<TlsCipher> connectedTo(const std::string& host) const;
+  /// For a connection to `host`, a name or a numeric address, which its certificate has to name. `port`
+  /// tells its sessions from those of other services there.
+  std::unique_ptr<TlsCipher> connectedTo(const std::string& host, int port) const;
 
  private:
   struct Impl;
-  explicit TlsContext(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+  explicit TlsContext(std::shared_ptr<const Impl> impl);
+  std::shared_ptr<const Impl> impl_;  ///< connections share it
 };
 
 }  // namespace pop::rpc

@@ -5,9 +5,11 @@
 #include <openssl/ssl.h>
 
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "common/rpc/openssl_handles.h"
+#include "common/rpc/session_cache.h"
 #include "common/rpc/tls_cipher.h"
 
 namespace pop::rpc {
@@ -18,13 +20,17 @@ inline constexpr std::string_view kProtocolName = "popdist-agent/1";
 namespace openssl {
 using Context = std::unique_ptr<SSL_CTX, Freer<SSL_CTX_free>>;
 using Connection = std::unique_ptr<SSL, Freer<SSL_free>>;
+using TlsSession = std::unique_ptr<SSL_SESSION, Freer<SSL_SESSION_free>>;
 }  // namespace openssl
 
 struct TlsCipher::Session {
+  std::shared_ptr<const void> context;  ///< what the connection's callbacks need
   openssl::Connection connection;
   BIO* arrived = nullptr;   ///< the connection's
   BIO* outgoing = nullptr;  ///< the connection's
   bool is_server = false;
+  std::string service;                 ///< of a client: "host:port"
+  std::shared_ptr<SessionCache> kept;  ///< of a client; none: no session is resumed
 };
 
 }  // namespace pop::rpc

@@ -52,18 +52,36 @@ RemoteAgent::~RemoteAgent() {
 
 // ---- the link
 
+void RemoteAgent::linkOpen(AgentLink& link) {
+  if (lost()) return;
+  open_ = &link;
+  sendWaiting();
+}
+
 void RemoteAgent::linkUp(AgentLink& link) {
+  open_ = nullptr;
   if (lost()) return link.close();
   POP_CHECK(link_ == nullptr);
   link_ = &link;
   heartbeat_.start();
-  for (AgentCommand& command : std::exchange(waiting_, {})) send(std::move(command));
+  sendWaiting();
 }
 
 void RemoteAgent::send(AgentCommand command) {
   if (lost()) return;
-  if (link_ == nullptr) return waiting_.push_back(std::move(command));
-  link_->send({++last_sent_, std::move(command)});
+  waiting_.push_back(std::move(command));
+  sendWaiting();
+}
+
+void RemoteAgent::sendWaiting() {
+  while (!waiting_.empty()) {
+    const bool only_asks = std::holds_alternative<DescribeCommand>(waiting_.front());
+    AgentLink* const link = link_ == nullptr && only_asks ? open_ : link_;
+    if (link == nullptr) return;
+    NumberedCommand next{++last_sent_, std::move(waiting_.front())};
+    waiting_.pop_front();
+    link->send(std::move(next));
+  }
 }
 
 void RemoteAgent::receive(NumberedReport report) {
@@ -94,6 +112,7 @@ void RemoteAgent::lose(Status why) {
   POP_CHECK(!why.ok());
   lost_ = std::move(why);
   link_ = nullptr;
+  open_ = nullptr;
   heartbeat_.stop();
   waiting_.clear();
   output_taken_ = 0;

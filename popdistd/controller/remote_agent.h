@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <string>
@@ -34,9 +35,11 @@ class RemoteAgent final : public Agent {
   RemoteAgent(const RemoteAgent&) = delete;
   RemoteAgent& operator=(const RemoteAgent&) = delete;
 
-  // ---- the link. Until it is up, commands wait; from then on the other side must show signs of life.
+  // ---- the link. Until it is up, commands wait; from then on the other side must show signs of life. Once
+  // it is open, though nobody has answered yet, what only asks goes: the answer to it is soon here, too.
 
-  void linkUp(AgentLink& link);  ///< `link` lives until it is closed. Once.
+  void linkOpen(AgentLink& link);  ///< `link` lives until it is closed, or the agent is lost. At most once.
+  void linkUp(AgentLink& link);    ///< `link` lives until it is closed. Once.
   void receive(NumberedReport report);
   void linkLost(
       Status why);  ///< By itself; also when it never came up. What follows from it comes from the loop.
@@ -69,6 +72,7 @@ class RemoteAgent final : public Agent {
 
  private:
   void send(AgentCommand command);
+  void sendWaiting();
   void breakLink(Status why);
   void lose(Status why);
   void tellLoss();
@@ -96,9 +100,10 @@ class RemoteAgent final : public Agent {
   OutputSink& sink_;
   const LinkTimes times_;
   AgentLink* link_ = nullptr;  ///< null: not up yet, or closed
+  AgentLink* open_ = nullptr;  ///< while it is not up
   Status lost_;
   std::optional<TimerId> loss_timer_;
-  std::vector<AgentCommand> waiting_;  ///< for the link
+  std::deque<AgentCommand> waiting_;  ///< for the link
   std::uint64_t last_sent_ = 0;
   MessageOrder order_;
   Heartbeat heartbeat_;

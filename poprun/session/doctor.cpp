@@ -23,10 +23,10 @@
 #include "poprun/plan/doctor_report.h"
 #include "poprun/session/host_findings.h"
 #include "poprun/session/host_link.h"
-#include "poprun/session/host_parts.h"
 #include "poprun/session/job_names.h"
 #include "poprun/session/job_session.h"
 #include "poprun/session/service_part.h"
+#include "poprun/session/ssh_settings.h"
 #include "poprun/session/waiting_line.h"
 
 namespace pop {
@@ -284,7 +284,7 @@ std::vector<HostFindings> Doctor::findings() const {
 
 }  // namespace
 
-int runDoctor(const Options& options, const model::JobSpec& spec) {
+int runDoctor(const Options& options, const model::JobSpec& spec, MakeParts make_parts) {
   Result<SshOptions> ssh = sshOptions(options.hosts);
   if (!ssh.ok()) return launcherFailed(ssh.status());
   const bool by_service = options.hosts.agent_port != 0;
@@ -295,7 +295,7 @@ int runDoctor(const Options& options, const model::JobSpec& spec) {
   os::EpollLoop loop;
   Doctor doctor(loop, options, spec);
   std::vector<BootstrapPart> parts;
-  if (!by_service) parts = partsFor(loop, options.hosts, std::move(*ssh), spec.hosts);
+  if (!by_service) parts = make_parts(loop, options.hosts, std::move(*ssh), spec.hosts);
   doctor.examine(std::move(parts), service.value());
   const DoctorReport report = doctorReport(doctor.findings(), sys::hostName(), contract::kVersion);
   if (std::fputs(report.text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)

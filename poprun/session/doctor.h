@@ -5,10 +5,11 @@
 
 #include "common/model/job_spec.h"
 #include "poprun/plan/options.h"
+#include "poprun/session/hosts_controller.h"
 
 namespace pop {
 
 /// Of the hosts of `spec`, for that job. 0: all are fine; 1: not all; 125: it could not find out.
-int runDoctor(const Options& options, const model::JobSpec& spec);
+int runDoctor(const Options& options, const model::JobSpec& spec, MakeParts make_parts);
 
 }  // namespace pop

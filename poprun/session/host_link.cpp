@@ -8,6 +8,16 @@
 #include "poprun/bootstrap/bootstrapper.h"
 
 namespace pop {
+namespace {
+
+// One that does not understand our hello may complain of what has come right behind it instead.
+Status whyRefused(const Status& why) {
+  if (why.code() != Code::kInvalidArgument) return why;
+  return {why.code(),
+          why.message() + " (a popdist-agent of another version? poprun is " + contract::kVersion + ')'};
+}
+
+}  // namespace
 
 Status checkWelcome(const rpc::v1::Welcome& welcome) {
   if (welcome.protocol() == contract::kAgentProtocol) return {};
@@ -49,6 +59,7 @@ void HostLink::hello(rpc::v1::Hello hello, std::chrono::milliseconds patience) {
   rpc::v1::Command command;
   *command.mutable_hello() = std::move(hello);
   call_->send(std::move(command));
+  agent_.linkOpen(*this);
 }
 
 void HostLink::send(NumberedCommand command) {
@@ -94,7 +105,7 @@ void HostLink::failToComeUp(const Status& why) {
 // seconds, but can be told.
 void HostLink::ended(const Status& why) {
   if (!why.ok() && !welcomed_) {
-    failToComeUp(why);
+    failToComeUp(whyRefused(why));
     return over_();
   }
   // The other end of our socket is here, and what carries it knows more.

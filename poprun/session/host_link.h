@@ -24,8 +24,9 @@ std::string whyStreamEnded(int exit_code);
 
 class HostLink final : public AgentLink {
  public:
-  /// `agent` outlives the link, and has it from the other side's answer on. `over`: when nothing more comes,
-  /// or nobody would look at it: destroy the link soon, not during the call.
+  /// `agent` outlives the link, and has it from the other side's answer on; what it only asks goes with
+  /// hello(). `over`: when nothing more comes, or nobody would look at it: destroy the link soon, not during
+  /// the call.
   HostLink(Loop& loop, const rpc::CallMaker& call, RemoteAgent& agent, std::function<void()> over);
   ~HostLink() override;
 

@@ -9,16 +9,8 @@
 #include "common/sys/program.h"
 #include "poprun/bootstrap/local_bootstrapper.h"
 #include "poprun/bootstrap/ssh_bootstrapper.h"
-#include "poprun/cli/shell_words.h"
 
 namespace pop {
-
-Result<SshOptions> sshOptions(const HostsOptions& options) {
-  SshOptions ssh{.config_file = options.ssh_config,
-                 .connect_timeout_ms = static_cast<int>(options.connect_timeout.count())};
-  POP_ASSIGN_OR_RETURN(ssh.rsh, cli::splitShell(options.rsh));
-  return ssh;
-}
 
 std::vector<BootstrapPart> partsFor(os::EpollLoop& loop, const HostsOptions& options, SshOptions ssh,
                                     const std::vector<model::Host>& hosts) {

@@ -5,15 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "common/base/status.h"
 #include "common/os/epoll_loop.h"
 #include "poprun/bootstrap/ssh_options.h"
 #include "poprun/plan/options.h"
 #include "poprun/session/hosts_controller.h"
 
 namespace pop {
-
-Result<SshOptions> sshOptions(const HostsOptions& options);
 
 /// The host of this process needs no SSH; all others do.
 std::vector<BootstrapPart> partsFor(os::EpollLoop& loop, const HostsOptions& options, SshOptions ssh,

@@ -14,6 +14,8 @@
 #include "popdistd/controller/remote_agent.h"
 #include "popdistd/controller/shared_output.h"
 #include "poprun/bootstrap/bootstrapper.h"
+#include "poprun/bootstrap/ssh_options.h"
+#include "poprun/plan/options.h"
 #include "poprun/session/controller.h"
 #include "poprun/session/host_link.h"
 #include "poprun/session/stdin_relay.h"
@@ -34,6 +36,11 @@ struct BootstrapPart {
   std::vector<int> hosts;
   std::unique_ptr<Bootstrapper> bootstrapper;  ///< counts them from 0
 };
+
+/// Who starts the agents of which hosts, where the agent service does not: partsFor(). Null in a program
+/// that reaches hosts by the service only.
+using MakeParts = std::vector<BootstrapPart> (*)(os::EpollLoop& loop, const HostsOptions& options,
+                                                 SshOptions ssh, const std::vector<model::Host>& hosts);
 
 /// How one host's agent is spoken to through the agent service.
 struct ServiceLine {

@@ -10,10 +10,10 @@
 #include "common/contract/exit_code.h"
 #include "common/model/host_list.h"
 #include "common/sys/host_name.h"
-#include "poprun/session/host_parts.h"
 #include "poprun/session/host_preparation.h"
 #include "poprun/session/hosts_controller.h"
 #include "poprun/session/service_part.h"
+#include "poprun/session/ssh_settings.h"
 
 namespace pop {
 namespace {
@@ -29,7 +29,8 @@ std::vector<std::string> otherHosts(const std::vector<model::Host>& hosts) {
 
 }  // namespace
 
-int runOnHosts(const Options& options, const model::JobSpec& spec, const SessionSettings& settings) {
+int runOnHosts(const Options& options, const model::JobSpec& spec, const SessionSettings& settings,
+               MakeParts make_parts) {
   Result<SshOptions> ssh = sshOptions(options.hosts);
   if (!ssh.ok()) return launcherFailed(ssh.status());
   const bool by_service = options.hosts.agent_port != 0;
@@ -45,7 +46,7 @@ int runOnHosts(const Options& options, const model::JobSpec& spec, const Session
                         .connect_timeout = options.hosts.connect_timeout,
                         .say = [&mux](const std::string& line) { mux.say(line + '\n'); }};
     std::vector<BootstrapPart> parts;
-    if (!by_service) parts = partsFor(loop, options.hosts, std::move(*ssh), spec.hosts);
+    if (!by_service) parts = make_parts(loop, options.hosts, std::move(*ssh), spec.hosts);
     return std::make_unique<HostsController>(loop, mux, std::move(hosts), std::move(parts),
                                              std::move(*service));
   });

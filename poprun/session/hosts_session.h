@@ -4,11 +4,13 @@
 
 #include "common/model/job_spec.h"
 #include "poprun/plan/options.h"
+#include "poprun/session/hosts_controller.h"
 #include "poprun/session/job_session.h"
 
 namespace pop {
 
 /// poprun's exit code.
-int runOnHosts(const Options& options, const model::JobSpec& spec, const SessionSettings& settings);
+int runOnHosts(const Options& options, const model::JobSpec& spec, const SessionSettings& settings,
+               MakeParts make_parts);
 
 }  // namespace pop

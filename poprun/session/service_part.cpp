@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "poprun/session/service_part.h"
 
+#include <ctime>
 #include <list>
 #include <memory>
 #include <numeric>
@@ -62,6 +63,11 @@ ServiceLine lineTo(os::EpollLoop& loop, const rpc::ServiceAddress& address) {
           }};
 }
 
+std::shared_ptr<rpc::SessionCache> sessionsOf(const rpc::TlsFiles& files) {
+  return std::make_shared<rpc::SessionCache>(rpc::keptSessionsPath(), files,
+                                             [] { return std::time(nullptr); });
+}
+
 }  // namespace
 
 Result<ServicePart> servicePart(const HostsOptions& options, std::size_t num_hosts) {
@@ -69,7 +75,8 @@ Result<ServicePart> servicePart(const HostsOptions& options, std::size_t num_hos
   if (!options.agent_tls.empty()) {
     POP_ASSIGN_OR_RETURN(const rpc::TlsFiles files, rpc::loadUserTls("--agent-tls", options.agent_tls));
     for (const std::string& warning : files.warnings) log::warning(warning);
-    POP_ASSIGN_OR_RETURN(tls, rpc::TlsContext::make(files, rpc::TlsRole::kClient));
+    POP_ASSIGN_OR_RETURN(tls,
+                         rpc::TlsContext::make(files, rpc::TlsRole::kClient, {.kept = sessionsOf(files)}));
   }
   ServicePart service;
   service.hosts.resize(num_hosts);

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/rpc/certificates.h"
@@ -25,10 +26,13 @@ struct TestPairs {
     return contextOf(rpc::makeUserCertificate(authority, user, 10).value(), rpc::TlsRole::kClient);
   }
 
-  std::shared_ptr<const rpc::TlsContext> contextOf(const rpc::KeyPair& pair, rpc::TlsRole role) const {
-    return rpc::TlsContext::make(
-               rpc::tlsFilesOf(authority.certificate_pem, pair.certificate_pem, pair.key_pem), role)
-        .value();
+  rpc::TlsFiles filesOf(const rpc::KeyPair& pair) const {
+    return rpc::tlsFilesOf(authority.certificate_pem, pair.certificate_pem, pair.key_pem);
+  }
+
+  std::shared_ptr<const rpc::TlsContext> contextOf(const rpc::KeyPair& pair, rpc::TlsRole role,
+                                                   rpc::TlsResumption resumption = {}) const {
+    return rpc::TlsContext::make(filesOf(pair), role, std::move(resumption)).value();
   }
 };
 

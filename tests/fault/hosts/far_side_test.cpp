@@ -94,6 +94,17 @@ TEST_F(FarSide, AgentThatSpeaksAnotherProtocolIsAnError) {
   EXPECT_EQ(leftOnHosts(), "");
 }
 
+TEST_F(FarSide, AgentThatDoesNotUnderstandTheHelloMayBeOfAnotherVersion) {
+  install(1, "exec " OTHER_AGENT_PATH " \"$@\" refuse");
+  PoprunProcess poprun(jobWithFoundAgent({"-n", "3", "true"}));
+  EXPECT_EQ(endAfter(Clock::now(), poprun), 125);
+  EXPECT_EQ(said(poprun),
+            std::string("poprun: the job cannot be placed on host h1: the first command is not Hello (a "
+                        "popdist-agent of another version? poprun is ") +
+                contract::kVersion + ")\n");
+  EXPECT_EQ(leftOnHosts(), "");
+}
+
 TEST_F(FarSide, ClocksHoursApartChangeNothing) {
   for (int host = 0; host < 3; ++host) {
     const std::string shift = host == 0 ? "+0h" : host == 1 ? "+5h" : "-7h";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An agent of our version, as its --version says, that welcomes everybody in a protocol of some later one.
+// An agent of our version, as its --version says, that welcomes everybody in a protocol of some later one, or
+// (last argument "refuse") does not understand what comes first.
 #include <cstdio>
 #include <string>
 
@@ -16,10 +17,11 @@ int main(int argc, char** argv) {
   if (!stdio.ok()) return 1;
   os::EpollLoop loop;
   rpc::StreamRunCall call(loop, std::move(stdio->in), std::move(stdio->out));
+  const bool refuses = std::string(argv[argc - 1]) == "refuse";
   rpc::v1::Report report;
   report.mutable_welcome()->set_protocol(contract::kAgentProtocol + 99);
   report.mutable_welcome()->set_version("99.0");
-  call.send(report);
+  refuses ? call.finish({Code::kInvalidArgument, "the first command is not Hello"}) : call.send(report);
   call.listen({.command = [](const rpc::v1::Command&) {}, .closed = [&] { loop.stop(); }});
   loop.run();
   call.finish({});

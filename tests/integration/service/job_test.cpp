@@ -10,6 +10,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::UnorderedElementsAre;
 
 class JobByService : public ServiceTest {
@@ -26,6 +27,18 @@ TEST_F(JobByService, RunsAsTheUserOfTheCertificate) {
   EXPECT_THAT(linesOf(outcome.out), UnorderedElementsAre("h0 nobody", "h1 nobody"));
   EXPECT_EQ(said(outcome.err), "");
   EXPECT_EQ(leftOfJobs(), "");
+}
+
+// Its libraries take longer to load than all else.
+TEST_F(JobByService, LoadsNoSsh) {
+  serveAll();
+  PoprunProcess poprun(longJob());
+  ASSERT_EQ(poprun.waitReady(2).size(), 2U) << poprun.err();
+  const std::string maps = fileText("/proc/" + std::to_string(poprun.pid()) + "/maps");
+  EXPECT_THAT(maps, HasSubstr("poprun-service"));
+  EXPECT_THAT(maps, Not(HasSubstr("libssh")));
+  poprun.signal(SIGINT);
+  EXPECT_EQ(poprun.wait(kPatience), 130);
 }
 
 TEST_F(JobByService, TakesTheProcessThatWasStartedAhead) {

@@ -3,6 +3,7 @@
 // its users.
 #pragma once
 
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "common/rpc/tls_files.h"
 #include "tests/integration/hosts/hosts_fixture.h"
 #include "tests/testing/named_tests.h"
 #include "tests/testing/process_tree.h"
@@ -34,6 +36,18 @@ class ServiceTest : public HostsTest {
   std::string tls() const { return directory_.path() + "/tls"; }
   /// What a user has been given.
   std::string tlsOf(const std::string& user) const { return directory_.path() + '/' + user; }
+
+  rpc::TlsFiles filesOf(const std::string& user) const {
+    const std::string base = tlsOf(user) + "/user-" + user;
+    const Result<rpc::TlsFiles> files =
+        rpc::loadTls({tlsOf(user) + "/ca.pem", base + ".pem", base + "-key.pem"}, rpc::TlsRole::kClient,
+                     std::time(nullptr));
+    EXPECT_TRUE(files.ok()) << files.status().message();
+    return files.value();
+  }
+
+  /// Where the users' jobs keep what they may resume.
+  std::string cache() const { return directory_.path() + "/cache"; }
 
   void makeCertificates(const std::string& directory) const {
     std::string names;
@@ -98,6 +112,7 @@ class ServiceTest : public HostsTest {
                     std::vector<std::string> child = {}) const {
     PoprunSetup setup{.options = {"--agent-port", std::to_string(kServicePort), "--host", addresses()},
                       .child = std::move(child),
+                      .environment = {{"XDG_CACHE_HOME", cache()}},
                       .directory = "/"};
     if (!user.empty()) setup.options.insert(setup.options.end(), {"--agent-tls", tlsOf(user)});
     setup.options.insert(setup.options.end(), options.begin(), options.end());

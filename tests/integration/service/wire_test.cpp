@@ -2,11 +2,11 @@
 // The agent service as clients see it that are not poprun: with tokens, wrong numbers, another version.
 #include <algorithm>
 #include <array>
-#include <ctime>
 #include <optional>
 
 #include "common/contract/version.h"
 #include "common/os/epoll_loop.h"
+#include "common/rpc/agent_codec.h"
 #include "common/rpc/service_call.h"
 #include "common/rpc/tls_context.h"
 #include "tests/integration/service/service_fixture.h"
@@ -31,16 +31,12 @@ class ServiceWire : public ServiceTest {
   };
 
   rpc::ServiceAddress serviceAsSeenBy(const std::string& user) const {
-    const std::string base = tlsOf(user) + "/user-" + user;
-    const Result<rpc::TlsFiles> files =
-        rpc::loadTls({tlsOf(user) + "/ca.pem", base + ".pem", base + "-key.pem"}, rpc::TlsRole::kClient,
-                     std::time(nullptr));
-    EXPECT_TRUE(files.ok()) << files.status().message();
     return {.host = hosts.address(0),
             .port = kServicePort,
-            .tls = rpc::TlsContext::make(files.value(), rpc::TlsRole::kClient).value()};
+            .tls = rpc::TlsContext::make(filesOf(user), rpc::TlsRole::kClient).value()};
   }
 
+  // As poprun: the question what the host is like goes right behind the hello.
   std::unique_ptr<Client> start(const std::string& job_id,
                                 std::uint32_t protocol = contract::kAgentProtocol) {
     auto client = std::make_unique<Client>();
@@ -60,6 +56,7 @@ class ServiceWire : public ServiceTest {
     hello.set_num_instances(1);
     hello.set_silence_ms(60000);
     made.call->send(std::move(command));
+    made.call->send(rpc::encode(NumberedCommand{1, DescribeCommand{}}));
     runUntil(loop_, [&made] { return made.welcome || made.ended; });
     return client;
   }
@@ -158,7 +155,7 @@ TEST_F(ServiceWire, HoldsAJobToTheLimitsWhateverItHasAnnounced) {
   const std::unique_ptr<Client> job = start("job1");
   ASSERT_TRUE(job->welcome);
   rpc::v1::Command command;
-  command.set_number(1);
+  command.set_number(2);
   for (int instance = 0; instance < 5; ++instance) command.mutable_run()->add_instances();
   job->call->send(std::move(command));
   runUntil(loop_, [&] { return job->ended.has_value(); });

@@ -226,20 +226,38 @@ TEST(JobObituaries, OfManyThatEndTogetherAreOneMessage) {
   JobFixture job(1, 4);
   job.startAll();
   for (const int instance : {0, 1, 2}) job.ended(instance, kSuccess);
-  EXPECT_EQ(job.agent(0).announced.size(), 1U) << "the first at once";
+  EXPECT_EQ(job.agent(0).announcements, 0) << "the last one may end as well in a moment";
   job.loop().advance(std::chrono::milliseconds(20));
   EXPECT_EQ(job.agent(0).announced.size(), 3U);
+  EXPECT_EQ(job.agent(0).announcements, 1);
+}
+
+TEST(JobObituaries, OfAFailureDoNotWait) {
+  JobFixture job(1, 5);
+  job.startAll();
+  job.ended(0, kSuccess);
+  job.loop().advance(std::chrono::milliseconds(10));
+  job.ended(1, {.code = 3});
+  EXPECT_EQ(job.agent(0).announced.size(), 2U);
+  for (const int instance : {2, 3}) job.ended(instance, {.signal = SIGTERM});
+  job.loop().advance(std::chrono::milliseconds(19));
+  EXPECT_EQ(job.agent(0).announcements, 1);
+  job.loop().advance(std::chrono::milliseconds(1));
+  EXPECT_EQ(job.agent(0).announced.size(), 4U);
   EXPECT_EQ(job.agent(0).announcements, 2);
 }
 
 TEST(JobObituaries, AreNotForHostsWhoseInstancesHaveAllEnded) {
-  JobFixture job(2, 2);
+  JobFixture job(3, 3);
   job.startAll();
   job.endAndClose(0, kSuccess);
   job.loop().advance(std::chrono::milliseconds(20));
-  job.ended(1, kSuccess);
-  EXPECT_EQ(job.agent(0).announced.size(), 1U);
-  EXPECT_EQ(job.agent(1).announced.size(), 2U);
+  EXPECT_EQ(job.agent(0).announced.size(), 0U);
+  job.endAndClose(1, kSuccess);
+  job.endAndClose(2, kSuccess);
+  job.loop().advance(std::chrono::milliseconds(20));
+  EXPECT_EQ(job.agent(1).announced.size(), 1U);
+  EXPECT_EQ(job.agent(2).announced.size(), 1U);
 }
 
 TEST(JobObituaries, OfAnInstanceThatNeverStartedNameNoPid) {

@@ -82,6 +82,41 @@ TEST_F(RemoteAgentTest, KeepsWhatIsAskedBeforeTheLinkIsUp) {
   EXPECT_EQ(link.all<DescribeCommand>()[0].port_count, 2);
 }
 
+TEST_F(RemoteAgentTest, AsksBeforeTheLinkIsUp) {
+  int answers = 0;
+  agent.describe(2, model::TopologyDetail::kNodes, [&](const Result<HostFacts>&) { ++answers; });
+  agent.linkOpen(link);
+  EXPECT_EQ(link.all<DescribeCommand>().size(), 1U);
+  EXPECT_FALSE(agent.isUp());
+  agent.stop();
+  EXPECT_EQ(link.sent.size(), 1U) << "what does not only ask waits";
+  loop.advance(milliseconds(60'000));
+  EXPECT_FALSE(agent.lost());
+  agent.linkUp(link);
+  report(DescribedReport{});
+  EXPECT_EQ(answers, 1);
+  ASSERT_EQ(link.all<StopCommand>().size(), 1U);
+  EXPECT_EQ(link.sent[1].number, 2U);
+  EXPECT_EQ(link.all<DescribeCommand>().size(), 1U);
+}
+
+TEST_F(RemoteAgentTest, KeepsTheOrderWhileTheLinkIsOpenOnly) {
+  agent.linkOpen(link);
+  agent.stop();
+  agent.describe(2, model::TopologyDetail::kNodes, [](const Result<HostFacts>&) {});
+  EXPECT_THAT(link.sent, IsEmpty());
+  agent.linkUp(link);
+  ASSERT_EQ(link.sent.size(), 2U);
+  EXPECT_TRUE(std::holds_alternative<StopCommand>(link.sent[0].command));
+}
+
+TEST_F(RemoteAgentTest, SaysNothingOverALinkThatOpensTooLate) {
+  agent.describe(2, model::TopologyDetail::kNodes, [](const Result<HostFacts>&) {});
+  agent.linkLost(unavailable("gone"));
+  agent.linkOpen(link);
+  EXPECT_THAT(link.sent, IsEmpty());
+}
+
 TEST_F(RemoteAgentTest, PassesReportsOn) {
   runs();
   report(StartedReport{4, 700});

@@ -7,43 +7,27 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 
-#include <utility>
-
 #include "common/rpc/tls_errors.h"
 #include "tests/testing/test_pairs.h"
-#include "tests/testing/tls_side.h"
+#include "tests/testing/tls_conversation.h"
 
 namespace pop::rpc {
 namespace {
 
 using ::testing::HasSubstr;
 using testing::TestPairs;
+using testing::TlsConversation;
 using Side = testing::TlsSide;
 
-// Carries bytes to and fro until there are none.
-void converse(Side& client, Side& server) {
-  client.cipher->send("from the client", client.outgoing);
-  server.cipher->send("from the server", server.outgoing);
-  while (!client.outgoing.empty() || !server.outgoing.empty()) {
-    server.take(std::exchange(client.outgoing, {}));
-    client.take(std::exchange(server.outgoing, {}));
-  }
-}
-
-struct Conversation {
-  Side client;
-  Side server;
-};
-
-Conversation between(const TlsContext& client, const TlsContext& server, const std::string& host = "h0") {
-  Conversation made{{client.connectedTo(host), {}, {}, {}}, {server.accepted(), {}, {}, {}}};
-  converse(made.client, made.server);
-  return made;
+TlsConversation between(const TlsContext& client, const TlsContext& server, const std::string& host = "h0") {
+  TlsConversation both(client, server, host);
+  both.speak();
+  return both;
 }
 
 TEST(TlsCipher, CarriesWhatWasSentBeforeTheSidesKnewEachOther) {
   const TestPairs pairs;
-  const Conversation both = between(*pairs.client(), *pairs.server());
+  const TlsConversation both = between(*pairs.client(), *pairs.server());
   EXPECT_TRUE(both.client.status.ok()) << both.client.status.message();
   EXPECT_TRUE(both.server.status.ok()) << both.server.status.message();
   EXPECT_EQ(both.client.heard, "from the server");
@@ -53,7 +37,7 @@ TEST(TlsCipher, CarriesWhatWasSentBeforeTheSidesKnewEachOther) {
 
 TEST(TlsCipher, TakesBytesOneByOneAndInHeaps) {
   const TestPairs pairs;
-  Conversation both = between(*pairs.client(), *pairs.server());
+  TlsConversation both = between(*pairs.client(), *pairs.server());
   const std::string large(100'000, 'x');
   both.server.heard.clear();
   both.client.cipher->send(large, both.client.outgoing);
@@ -70,7 +54,7 @@ TEST(TlsCipher, BelievesAHostUnderItsNamesOnly) {
   const auto server = pairs.server();
   EXPECT_TRUE(between(*client, *server, "127.0.0.1").client.status.ok());
   for (const char* name : {"h1", "127.0.0.2", "h0.example", "::1"}) {
-    const Conversation both = between(*client, *server, name);
+    const TlsConversation both = between(*client, *server, name);
     EXPECT_THAT(both.client.status.message(), HasSubstr("its certificate is not for this name")) << name;
     EXPECT_FALSE(both.server.status.ok());
     EXPECT_EQ(both.server.heard, "");
@@ -86,7 +70,7 @@ TEST(TlsCipher, RefusesAnotherAuthorityOnEitherSide) {
   const KeyPair user = makeUserCertificate(theirs.authority, "alice", 10).value();
   const auto stranger = TlsContext::make(
       tlsFilesOf(ours.authority.certificate_pem, user.certificate_pem, user.key_pem), TlsRole::kClient);
-  const Conversation both = between(*stranger.value(), *ours.server());
+  const TlsConversation both = between(*stranger.value(), *ours.server());
   EXPECT_THAT(both.server.status.message(), HasSubstr("its certificate is refused"));
   EXPECT_THAT(both.client.status.message(), HasSubstr("it does not accept your certificate"));
   EXPECT_EQ(both.server.heard, "");
@@ -113,7 +97,7 @@ TEST(TlsErrors, AreThoseOfTlsOnly) {
 
 TEST(TlsCipher, TellsBytesThatAreNoTls) {
   const TestPairs pairs;
-  Side client{pairs.client()->connectedTo("h0"), {}, {}, {}};
+  Side client{pairs.client()->connectedTo("h0", 1), {}, {}, {}};
   client.cipher->send("hello", client.outgoing);
   client.take("SSH-2.0-OpenSSH_9.2p1 Debian-2+deb12u3\r\n");
   EXPECT_THAT(client.status.message(), HasSubstr("it does not speak TLS there"));

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// poprun-service: poprun-hosts for those who reach hosts by the agent service. Without SSH, whose libraries
+// take longer to load than all else.
+#include "poprun/app.h"
+#include "poprun/session/doctor.h"
+#include "poprun/session/hosts_session.h"
+
+int main(int argc, char** argv) {
+  using pop::model::JobSpec;
+  const pop::HostsHalf hosts{
+      .run =
+          [](const pop::Options& options, const JobSpec& spec, const pop::SessionSettings& settings) {
+            return pop::runOnHosts(options, spec, settings, nullptr);
+          },
+      .examine = [](const pop::Options& options,
+                    const JobSpec& spec) { return pop::runDoctor(options, spec, nullptr); },
+      .by_service_only = true};
+  return pop::runApp(argc, argv, &hosts);
+}

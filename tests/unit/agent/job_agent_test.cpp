@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The agent of one job at the far end of its stream, with a keeper of its own.
+#include "agent/job_agent.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <utility>
+
+#include "common/contract/version.h"
+#include "common/os/epoll_loop.h"
+#include "common/rpc/agent_codec.h"
+#include "common/rpc/stream_call.h"
+#include "common/sys/unix_socket.h"
+#include "tests/testing/run_until.h"
+
+namespace pop::agent {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+rpc::v1::Command helloOfAnotherVersion() {
+  rpc::v1::Command command;
+  command.mutable_hello()->set_protocol(contract::kAgentProtocol + 1);
+  command.mutable_hello()->set_version("0.0.test");
+  return command;
+}
+
+// poprun asks what the host is like without waiting for the answer to its hello.
+TEST(JobAgent, RefusesALauncherOfAnotherVersionWhateverComesWithItsHello) {
+  Result<keeper::Keeper> keeper = keeper::forkKeeper();
+  ASSERT_TRUE(keeper.ok());
+  os::EpollLoop loop;
+  auto [here, there] = sys::socketPair().value();
+  ASSERT_TRUE(sys::setNonBlocking(here.get()).ok() && sys::setNonBlocking(there.get()).ok());
+  std::optional<Status> ended;
+  rpc::StreamAgentCall launcher(loop, std::move(here),
+                                {.report = [](const rpc::v1::Report&) { ADD_FAILURE() << "a welcome"; },
+                                 .ended = [&ended](const Status& why) { ended = why; }});
+  launcher.send(helloOfAnotherVersion());
+  launcher.send(rpc::encode(NumberedCommand{1, DescribeCommand{}}));
+  loop.post([&loop] { loop.stop(); });
+  loop.run();  // what was sent is one piece from here on
+  rpc::StreamRunCall call(loop, std::move(there), {});
+  JobAgent agent(loop, call, std::move(*keeper));
+  loop.run();
+  agent.shutDown();
+  testing::runUntil(loop, [&ended] { return ended.has_value(); });
+  EXPECT_EQ(ended->code(), Code::kFailedPrecondition);
+  EXPECT_THAT(ended->message(), AllOf(HasSubstr("popdist-agent here is "), HasSubstr(contract::kVersion),
+                                      HasSubstr("poprun is 0.0.test: they do not understand each other")));
+}
+
+}  // namespace
+}  // namespace pop::agent
