@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/base/random.h"
+#include "libpopdist/src/plan/shared_select.h"
 #include "tests/contract/run_case.h"
 #include "tests/contract/ways.h"
 #include "tests/testing/thread_group.h"
@@ -89,11 +90,13 @@ TEST_P(Contract, HoldsForEveryCount) {
 
 // More than a stage holds.
 TEST_P(Contract, HoldsForCountsBeyondAllStages) {
+  const plan::StageShape stage = plan::stageLayoutFor(ranks()).slots;
+  const std::size_t beyond = stage.slots * stage.slot_bytes / sizeof(double) + 75'003;
   std::vector<Case> cases;
   for (const Operation operation : kOperations) {
     const bool one_block = operation == Operation::kAllReduce || operation == Operation::kReduce ||
                            operation == Operation::kBroadcast || operation == Operation::kSendRecv;
-    const std::size_t count = 600'003 / static_cast<std::size_t>(one_block ? 1 : ranks());
+    const std::size_t count = beyond / static_cast<std::size_t>(one_block ? 1 : ranks());
     cases.push_back({.operation = operation, .type = Type::kDouble, .count = count, .root = 0, .seed = 3});
   }
   for (const Memory memory : {Memory::kPrivate, Memory::kShared}) run(cases, memory, false, 1);
