@@ -8,21 +8,18 @@
 namespace popdist::plan {
 namespace {
 
-// Blocks begin at cache lines, so that no two ranks write to the same one.
 constexpr std::size_t kLineBytes = 64;
 
-struct Bytes {
-  std::size_t begin = 0;
-  std::size_t count = 0;
-};
+}  // namespace
 
-// Block `index` of `bytes`, cut at lines.
-Bytes lineBlock(std::size_t bytes, int blocks, int index) {
+Range lineBlock(std::size_t bytes, int blocks, int index) {
   const std::size_t lines = (bytes + kLineBytes - 1) / kLineBytes;
   const Range range = blockRange(lines, blocks, index);
   const std::size_t begin = std::min(range.begin * kLineBytes, bytes);
   return {begin, std::min((range.begin + range.count) * kLineBytes, bytes) - begin};
 }
+
+namespace {
 
 // The chunks of a staged fold, as one rank sees them.
 class StagedFold {
@@ -70,7 +67,7 @@ class StagedFold {
               std::min(piece_bytes_, whole_bytes_ - begin)};
     }
     const std::size_t begin = chunk * shape_.slot_bytes;
-    const Bytes block = lineBlock(std::min(shape_.slot_bytes, whole_bytes_ - begin), request_.ranks, rank);
+    const Range block = lineBlock(std::min(shape_.slot_bytes, whole_bytes_ - begin), request_.ranks, rank);
     return {begin + block.begin, block.begin, block.count};
   }
 
@@ -162,7 +159,7 @@ SharedPlan stagedFold(const FoldRequest& request, const StageShape& shape) {
 
 SharedPlan directFold(const FoldRequest& request) {
   const std::size_t bytes = request.count * request.element_bytes;
-  Bytes block = lineBlock(bytes, request.ranks, request.rank);
+  Range block = lineBlock(bytes, request.ranks, request.rank);
   SharedStep fold{.kind = SharedStepKind::kFoldFrom, .targets = kAllOutputs};
   if (request.goal == FoldGoal::kReduce) fold.targets = kRankOutput, fold.rank = request.root;
   if (request.goal == FoldGoal::kReduceScatter) {
@@ -185,10 +182,10 @@ SharedPlan pulledFold(const FoldRequest& request) {
   const auto block_of = [&](int rank) {
     if (!scatters) return lineBlock(bytes, request.ranks, rank);
     const std::size_t own = bytes / static_cast<std::size_t>(request.ranks);
-    return Bytes{own * static_cast<std::size_t>(rank), own};
+    return Range{own * static_cast<std::size_t>(rank), own};
   };
   SharedPlan plan{.steps = {{.kind = SharedStepKind::kMeet}}};
-  if (const Bytes own = block_of(request.rank); own.count > 0)
+  if (const Range own = block_of(request.rank); own.count > 0)
     plan.steps.push_back({.kind = SharedStepKind::kFoldFrom,
                           .targets = kOwnOutput,
                           .input = own.begin,
@@ -199,7 +196,7 @@ SharedPlan pulledFold(const FoldRequest& request) {
     plan.steps.push_back({.kind = SharedStepKind::kAwait, .counter = Counter::kFolded, .value = 1});
     for (int distance = 1; distance < request.ranks; ++distance) {
       const int rank = (request.rank + distance) % request.ranks;
-      const Bytes theirs = block_of(rank);
+      const Range theirs = block_of(rank);
       if (theirs.count > 0)
         plan.steps.push_back({.kind = SharedStepKind::kTake,
                               .rank = rank,

@@ -5,9 +5,13 @@
 
 #include <cstddef>
 
+#include "libpopdist/src/plan/plan.h"
 #include "libpopdist/src/plan/shared_plan.h"
 
 namespace popdist::plan {
+
+/// Block `index` of `bytes`, in bytes, cut at cache lines, so that no two ranks write to the same one.
+Range lineBlock(std::size_t bytes, int blocks, int index);
 
 enum class FoldGoal : std::uint8_t { kAllReduce, kReduceScatter, kReduce };
 

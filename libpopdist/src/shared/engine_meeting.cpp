@@ -114,9 +114,7 @@ std::string Engine::whereIs(int rank) const {
 }
 
 std::uint64_t Engine::offsetOf(const void* buffer) const {
-  const auto* const address = static_cast<const std::byte*>(buffer);
-  const bool inside = address >= place_.segment && address < place_.segment + place_.segment_bytes;
-  return inside ? static_cast<std::uint64_t>(address - place_.segment) : kPrivate;
+  return offsetIn(place_.segment, place_.segment_bytes, buffer);
 }
 
 }  // namespace popdist::shared

@@ -5,13 +5,14 @@
 #include <cstring>
 #include <utility>
 
+#include "libpopdist/src/plan/shared_fold.h"
 #include "libpopdist/src/reduce/copy.h"
+#include "libpopdist/src/shared/board.h"
 
 namespace popdist::pod {
 namespace {
 
-// Of memory that is not in the segment.
-constexpr std::uint64_t kPrivate = ~std::uint64_t{0};
+using shared::kPrivate;
 
 constexpr plan::Operation kOperation = plan::kDeviceAllReduce;
 
@@ -23,7 +24,7 @@ constexpr std::size_t kSlots = 3;
 constexpr std::size_t kMostChunkBytes = 256 << 10;
 constexpr std::size_t kMostStageBytes = 16 << 20;
 
-// Shares begin at cache lines, so that no two instances write to the same one.
+// Of a stage, where chunks begin.
 constexpr std::size_t kLineBytes = 64;
 
 }  // namespace
@@ -166,10 +167,7 @@ void MemorySum::fold(plan::Range part) {
 // Everybody says where its stage and its tensors are. Whether all tensors are in the segment.
 bool MemorySum::tellPlaces(const DeviceTensors& tensors) {
   const auto offset_of = [this](const void* memory) {
-    const auto* const address = static_cast<const std::byte*>(memory);
-    const bool inside =
-        address >= place_.segment.base && address < place_.segment.base + place_.segment.bytes;
-    return inside ? static_cast<std::uint64_t>(address - place_.segment.base) : kPrivate;
+    return shared::offsetIn(place_.segment.base, place_.segment.bytes, memory);
   };
   const std::size_t each = 1 + most_local_;
   own_places_.assign(each, 0);
@@ -218,12 +216,9 @@ void MemorySum::gather(const void* input, void* output, std::size_t count, Type 
 }
 
 plan::Range MemorySum::shareOf(int instance, plan::Range elements) const {
-  const std::size_t per_line = kLineBytes / sizeOf(call_.type);
-  const std::size_t lines = (elements.count + per_line - 1) / per_line;
-  const plan::Range share = plan::blockRange(lines, group_->size(), instance);
-  const std::size_t begin = std::min(share.begin * per_line, elements.count);
-  const std::size_t end = std::min((share.begin + share.count) * per_line, elements.count);
-  return {elements.begin + begin, end - begin};
+  const std::size_t element = sizeOf(call_.type);
+  const plan::Range bytes = plan::lineBlock(elements.count * element, group_->size(), instance);
+  return {elements.begin + bytes.begin / element, bytes.count / element};
 }
 
 std::byte* MemorySum::stageOf(int instance, std::uint64_t chunk, int local) const {
