@@ -34,21 +34,20 @@ TEST(Connect, OfAllInstancesAndNothingElseIsAFineProgram) {
 }
 
 // It would be garbage or a wait without end later.
-TEST(Connect, IsRefusedToInstancesThatForceDifferentAlgorithms) {
-  for (const std::string other : {"eager", "messages"}) {
+TEST(Connect, IsRefusedToInstancesThatAreToldDifferentWays) {
+  for (const std::string other : {"POPDIST_SHARED_ALGORITHM=eager", "POPDIST_SHARED_ALGORITHM=messages",
+                                  "POPDIST_TRANSPORT=tcp", "POPDIST_TCP_STREAMS=3"}) {
     PoprunSetup setup = childSetup(2, {});
     setup.options.pop_back();
     for (const std::string word :
-         {"sh", "-c",
-          "[ $POPDIST_INSTANCE_INDEX = 0 ] || export POPDIST_SHARED_ALGORITHM=$1; exec \"$0\" connect",
-          POPDIST_CHILD_PATH, other.c_str()})
+         {"sh", "-c", "[ $POPDIST_INSTANCE_INDEX = 0 ] || export $1; exec \"$0\" connect", POPDIST_CHILD_PATH,
+          other.c_str()})
       setup.options.push_back(word);
     const Outcome outcome = run(setup);
     EXPECT_EQ(outcome.exit_code, kFailedPreconditionCode) << outcome.err;
     const std::map<int, ReportedError> errors = reportedErrors(outcome.out);
     ASSERT_FALSE(errors.empty()) << outcome.out;
-    for (const auto& [instance, error] : errors)
-      EXPECT_THAT(error.what, HasSubstr(", POPDIST_SHARED_ALGORITHM=" + other)) << instance;
+    for (const auto& [instance, error] : errors) EXPECT_THAT(error.what, HasSubstr(", " + other)) << instance;
   }
 }
 

@@ -15,7 +15,6 @@ namespace popdist::backends {
 namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::steady_clock;
 
 constexpr milliseconds kLongestWait{50};
 constexpr milliseconds kNotePatience{300};
@@ -168,8 +167,8 @@ void GrpcFabric::giveUp(const Failure& failure) {
   for (int rank = 0; rank < info_.ranks; ++rank) {
     if (rank != info_.rank) streamTo(rank).send(frame);
   }
-  const Deadline deadline = steady_clock::now() + kNotePatience;
-  while (!allSent() && steady_clock::now() < deadline) wait();
+  const Deadline deadline = Clock::now() + kNotePatience;
+  while (!allSent() && Clock::now() < deadline) wait();
 }
 
 std::optional<Failure> GrpcFabric::othersGaveUp() {

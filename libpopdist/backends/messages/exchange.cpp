@@ -10,8 +10,6 @@
 namespace popdist::backends {
 namespace {
 
-using std::chrono::steady_clock;
-
 // A connection that breaks is mostly a process that has died: the launcher will say better how.
 constexpr std::chrono::milliseconds kPatienceForObituary{2000};
 
@@ -105,7 +103,7 @@ Failure Exchange::idle(std::span<const std::int32_t> awaited) {
     return ran_out && blames_no_other && !awaited.empty() ? late(awaited) : *std::move(theirs);
   }
   if (Failure failure = broken(awaited); !failure.ok()) return failure;
-  if (steady_clock::now() >= deadline_) return late(awaited);
+  if (Fabric::Clock::now() >= deadline_ || info_.time_is_up(info_.library) != 0) return late(awaited);
   fabric_.wait();
   return {};
 }
@@ -135,7 +133,7 @@ Failure Exchange::broken(std::span<const std::int32_t> awaited) {
   for (const std::int32_t rank : awaited) {
     const std::string why = fabric_.broken(rank);
     if (why.empty()) continue;
-    const auto now = steady_clock::now();
+    const auto now = Fabric::Clock::now();
     if (!broken_since_) broken_since_ = now;
     if (now - *broken_since_ < kPatienceForObituary) return {};
     return {.status = pop::unavailable("the connection to " + rankText(rank) + " has broken: " + why),

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "common/base/status.h"
+#include "common/sys/awake_clock.h"
 #include "popdist/backend_plugin.hpp"
 
 namespace popdist::backends {
@@ -45,7 +46,8 @@ struct Failure {
 /// time.
 class Fabric {
  public:
-  using Deadline = std::chrono::steady_clock::time_point;
+  using Clock = pop::sys::AwakeClock;
+  using Deadline = Clock::time_point;
   virtual ~Fabric() = default;
 
   /// Where the others reach this member: any bytes, at most 1 KiB.

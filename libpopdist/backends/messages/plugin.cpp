@@ -12,7 +12,6 @@ namespace popdist::backends {
 namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::steady_clock;
 
 struct Group {
   const PopdistGroupInfo& info;
@@ -72,7 +71,7 @@ Failure runCall(Group& group, const context::CollectiveCall& call) {
                              .root = call.root};
   const FrameHead head{.sequence = group.calls++, .key = key.packed(), .count = call.count};
   const std::string tensor(call.tensor);
-  Exchange exchange(*group.fabric, group.info, head, tensor.c_str(), steady_clock::now() + call.timeout);
+  Exchange exchange(*group.fabric, group.info, head, tensor.c_str(), Fabric::Clock::now() + call.timeout);
   Failure failure = Collectives(exchange, group.scratch, call, group.info.rank, group.info.ranks).run();
   if (failure.ok()) failure = exchange.flush();
   if (!failure.ok() && !failure.known_to_all) group.fabric->giveUp(failure);
@@ -100,7 +99,7 @@ void connect(void* group, const char* const* addresses, const std::size_t* addre
     std::vector<std::string> all;
     for (std::int32_t rank = 0; rank < self.info.ranks; ++rank)
       all.emplace_back(addresses[rank], address_bytes[rank]);
-    return {.status = self.fabric->connect(all, steady_clock::now() + milliseconds(self.info.timeout_ms))};
+    return {.status = self.fabric->connect(all, Fabric::Clock::now() + milliseconds(self.info.timeout_ms))};
   });
 }
 

@@ -13,7 +13,6 @@ namespace popdist::backends {
 namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::steady_clock;
 
 constexpr std::size_t kMostSends = 8;  ///< under way to one member
 constexpr std::size_t kPosted = 4;     ///< receives that wait for one member
@@ -176,8 +175,8 @@ void MpiFabric::giveUp(const Failure& failure) {
     transfer->bytes.assign(bytes.begin(), bytes.end());
     send(rank, noteTag(), std::move(transfer));
   }
-  const Deadline deadline = steady_clock::now() + kNotePatience;
-  while (!allSent() && steady_clock::now() < deadline) wait();
+  const Deadline deadline = Clock::now() + kNotePatience;
+  while (!allSent() && Clock::now() < deadline) wait();
 }
 
 std::optional<Failure> MpiFabric::othersGaveUp() {

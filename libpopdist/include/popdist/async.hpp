@@ -19,9 +19,11 @@
 //                 (a member did not issue the call in time: its name, who lacks it and what they wait for are
 //                 in the text), kUnavailable (an instance has ended), kFailedPrecondition (a member has
 //                 destroyed its AsyncCommunicator). Issuing then fails as they did: make a new one.
+//   Timeouts      run from when a call is issued, or the one under way is over; not while the process is
+//                 stopped. That one has passed may be told a second later. Without a call none runs.
 //   Threads       any, at any time. The work is done by one thread of the AsyncCommunicator's own, which
-//   sleeps
-//                 when there is none; libpopdist starts no other.
+//                 sleeps when there is none; where members do not share one host's memory it wakes up to 20
+//                 times a second to see whether another has issued something. libpopdist starts no other.
 #pragma once
 
 #include <chrono>

@@ -20,7 +20,7 @@
 extern "C" {
 
 /// Of this header. A backend and a library fit together when theirs are equal.
-enum { kPopdistBackendVersion = 2 };
+enum { kPopdistBackendVersion = 3 };
 
 /// The collectives; `PopdistCall::operation`.
 enum PopdistOperation : std::uint32_t {
@@ -51,12 +51,15 @@ struct PopdistGroupInfo {
   const std::int32_t* instances;  ///< instance that is rank r
   const char* host_address;       ///< numeric, at which the members on other hosts reach this one
   std::int64_t timeout_ms;        ///< for `connect`
-  void* library;                  ///< first argument of `ended`
+  void* library;                  ///< first argument of what follows
   /// Asks whether the wait for `awaited` is in vain: a member has failed, or one of `awaited` has ended. Then
   /// its rank, and who it was and how it ended in `text`; else -1. Cheap, any thread; a member that waits
   /// asks every 100 ms at least, for the end of a member must be known to all within a second.
   std::int32_t (*ended)(void* library, const std::int32_t* awaited, std::int32_t count, char* text,
                         std::size_t text_bytes);
+  /// Asks, in the thread that is in `run` and as often as `ended`, whether its time is up before that of the
+  /// call has passed: not 0 if so. It is known then that somebody waits for the call in vain.
+  std::int32_t (*time_is_up)(void* library);
 };
 
 /// One collective of one member.

@@ -10,9 +10,11 @@
 //                 and rounded once; over hosts in an order that follows from the count, the number of members
 //                 and how they lie on hosts, 16-bit types rounded whenever a partial result travels: results
 //                 are bit-identical on all members and from run to run with the same layout.
-//   Memory        any, at any address. On one host buffers of buffer.hpp are several times as fast. Besides
-//   at
-//                 most 8 MiB of the host's shared memory for each member, calls take none.
+//   Memory        any, at any address; but a sendRecv of 64 KiB and more from what the system cannot read for
+//                 another process, as a device's memory, can fail (docs/adr/0022). On one host buffers of
+//                 buffer.hpp are several times as fast. Calls take at most 8 MiB of the host's shared memory
+//                 for each member; over hosts also up to 8 MiB of a member's own for partial results, and
+//                 what the messages of one step hold.
 //   Errors        popdist_error. kUnavailable: a member has ended (peer() is its instance index);
 //                 kDeadlineExceeded: CallOptions::timeout; kFailedPrecondition: a member does not match. The
 //                 others learn of it within a second. Buffers then hold anything, and every further call on

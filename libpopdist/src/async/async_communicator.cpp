@@ -13,11 +13,7 @@ using plan::Operation;
 
 Pending::State::State(std::string call_name, const context::CollectiveCall& issued,
                       std::chrono::milliseconds call_timeout)
-    : name(std::move(call_name)),
-      call(issued),
-      timeout(call_timeout),
-      deadline(std::chrono::steady_clock::now() + call_timeout),
-      fork_(context::forksOfThisProcess()) {}
+    : name(std::move(call_name)), call(issued), timeout(call_timeout), fork_(context::forksOfThisProcess()) {}
 
 void Pending::State::finish(std::optional<popdist_error> error) {
   error_ = std::move(error);

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "common/sys/awake_clock.h"
 #include "libpopdist/src/context/collective_call.h"
 #include "popdist/async.hpp"
 #include "popdist/error.hpp"
@@ -29,7 +30,8 @@ class Pending::State {
   const std::string name;
   const context::CollectiveCall call;
   const std::chrono::milliseconds timeout;
-  const std::chrono::steady_clock::time_point deadline;
+  /// Of the thread that carries it out, when that has seen it.
+  std::optional<pop::sys::AwakeClock::time_point> deadline;
 
  private:
   const unsigned fork_;

@@ -12,8 +12,12 @@ namespace {
 using std::chrono::milliseconds;
 
 // While a call waits for others, a round every now and then finds out who has ended, and whose time is up.
-constexpr milliseconds kBetweenRounds{20};
+constexpr milliseconds kWhileWaiting{20};
 constexpr milliseconds kIdle{60'000};
+// Where a member cannot see that another has begun a round, each begins them by itself: the less is said, the
+// rarer. That delays no call, which is carried out when all have issued it, and issuing it begins a round.
+constexpr milliseconds kLeastBetweenRounds{1};
+constexpr milliseconds kMostBetweenRounds{50};
 // Beyond a call's deadline: it is told in a round who let it pass, which is more than the round itself knows.
 constexpr milliseconds kRoundSlack{1000};
 
@@ -64,7 +68,8 @@ Progress::State Progress::submit(const std::string& name, context::CollectiveCal
   impl.check(call);
   if (timeout && timeout->count() < 1) impl.refuse(operation, "the timeout must be at least a millisecond");
 
-  const auto state = std::make_shared<Pending::State>(name, call, timeout.value_or(group().timeout()));
+  const auto state = std::make_shared<Pending::State>(
+      name, call, std::min(timeout.value_or(group().timeout()), context::kLongestTimeout));
   {
     const std::lock_guard lock(mutex_);
     if (ended_)
@@ -105,7 +110,9 @@ bool Progress::awaitRound() {
     const std::lock_guard lock(mutex_);
     waits = !pending_.empty();
   }
-  const bool begun = group().awaitNext([this] { return changed_.load(); }, waits ? kBetweenRounds : kIdle);
+  milliseconds limit = waits ? kWhileWaiting : kIdle;
+  if (!group().isShared()) limit = std::min(limit, between_rounds_);
+  const bool begun = group().awaitNext([this] { return changed_.load(); }, limit);
   return begun || waits || changed_;
 }
 
@@ -115,6 +122,7 @@ void Progress::round() {
     for (const Announcement& call : messages[rank].announcements)
       agreement_.add(static_cast<int>(rank), call);
   }
+  group().setDeadline({});
   for (const Agreed& agreed : agreement_.takeAgreed()) carryOut(agreed);
   for (std::size_t rank = 0; rank < messages.size(); ++rank) {
     if (messages[rank].farewell) return end(static_cast<int>(rank), *messages[rank].farewell);
@@ -124,19 +132,22 @@ void Progress::round() {
 
 // What all ranks have to say. Mostly nothing or little, so sizes go first, which fit into a note.
 std::vector<Message> Progress::exchange() {
-  const milliseconds timeout = roundTimeout();
+  group().setDeadline([this] { return roundDeadline(); });
   const Message own_message = ownMessage();
   const pop::Result<std::string> encoded = encode(own_message);
   if (!encoded.ok()) throw std::runtime_error(encoded.status().message());
   std::string own = encoded.value();
   const std::uint64_t own_bytes = own.size();
-  communicator_->allGather(&own_bytes, sizes_.data(), 1, Type::kUint64, {.timeout = timeout});
+  communicator_->allGather(&own_bytes, sizes_.data(), 1, Type::kUint64,
+                           {.timeout = context::kLongestTimeout});
   const std::size_t largest = *std::max_element(sizes_.begin(), sizes_.end());
   std::vector<Message> messages(sizes_.size());
+  between_rounds_ = largest == 0 ? std::min(2 * between_rounds_, kMostBetweenRounds) : kLeastBetweenRounds;
   if (largest == 0) return messages;
   own.resize(largest);
   bodies_.resize(largest * sizes_.size());
-  communicator_->allGather(own.data(), bodies_.data(), largest, Type::kUint8, {.timeout = timeout});
+  communicator_->allGather(own.data(), bodies_.data(), largest, Type::kUint8,
+                           {.timeout = context::kLongestTimeout});
   for (std::size_t rank = 0; rank < sizes_.size(); ++rank) {
     pop::Result<Message> message = decode(std::string_view(bodies_).substr(rank * largest, sizes_[rank]));
     if (!message.ok()) throw std::runtime_error(message.status().message());
@@ -157,18 +168,22 @@ Message Progress::ownMessage() {
   return message;
 }
 
-milliseconds Progress::roundTimeout() {
+// Of calls that are issued during the round, too; none while there is no call: the round may be waiting for a
+// member that has not made its own communicator yet.
+Progress::Clock::time_point Progress::roundDeadline() {
   const auto deadline = earliestDeadline();
-  if (!deadline) return group().timeout();
-  return std::max(std::chrono::ceil<milliseconds>(*deadline - Clock::now()), milliseconds(0)) + kRoundSlack;
+  return deadline ? *deadline + kRoundSlack : Clock::time_point::max();
 }
 
 std::optional<Progress::Clock::time_point> Progress::earliestDeadline() {
   const std::lock_guard lock(mutex_);
   std::optional<Clock::time_point> earliest;
   for (const auto& [name, state] : pending_) {
-    if (!earliest || state->deadline < *earliest) earliest = state->deadline;
+    if (!state->deadline) state->deadline = Clock::now() + state->timeout;
+    if (!earliest || *state->deadline < *earliest) earliest = state->deadline;
   }
+  if (leaving_ && !leave_by_) leave_by_ = Clock::now() + group().timeout();
+  if (leaving_) earliest = std::min(earliest.value_or(*leave_by_), *leave_by_);
   return earliest;
 }
 
@@ -207,7 +222,7 @@ std::optional<Farewell> Progress::lateCall() {
   const std::lock_guard lock(mutex_);
   for (const auto& [name, state] : pending_) {
     const std::vector<int> without = agreement_.ranksWithout(name);
-    if (state->deadline > now || without.empty()) continue;
+    if (state->deadline.value_or(Clock::time_point::max()) > now || without.empty()) continue;
     return Farewell{.status = {pop::Code::kDeadlineExceeded,
                                "the deadline has passed (Context::setTimeout): " + state->describe() +
                                    " was not issued by " + agreement_.describeRanksWithout(name)},

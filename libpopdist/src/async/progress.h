@@ -36,14 +36,14 @@ class Progress {
   const Communicator& communicator() const { return *communicator_; }
 
  private:
-  using Clock = std::chrono::steady_clock;
+  using Clock = pop::sys::AwakeClock;
 
   void loop();
   bool awaitRound();
   void round();
   std::vector<Message> exchange();
   Message ownMessage();
-  std::chrono::milliseconds roundTimeout();
+  Clock::time_point roundDeadline();
   std::optional<Clock::time_point> earliestDeadline();
   void carryOut(const Agreed& agreed);
   void finish(const State& state, std::optional<popdist_error> error);
@@ -60,11 +60,13 @@ class Progress {
   std::map<std::string, State> pending_;
   std::vector<Announcement> unannounced_;
   bool leaving_ = false;
-  std::optional<popdist_error> ended_;  ///< why no call is possible any more
+  std::optional<Clock::time_point> leave_by_;  ///< the thread's clock, once it has seen that
+  std::optional<popdist_error> ended_;         ///< why no call is possible any more
 
   // The thread's own.
   Agreement agreement_;
-  std::optional<Farewell> farewell_;  ///< to be told in the next round
+  std::optional<Farewell> farewell_;             ///< to be told in the next round
+  std::chrono::milliseconds between_rounds_{1};  ///< when nobody has anything to say
   std::vector<std::uint64_t> sizes_;
   std::string bodies_;
   std::thread thread_;  ///< last: it uses all the others

@@ -2,13 +2,11 @@
 // The calls of a group, and how they fail. How it comes about: group_making.cpp.
 #include "libpopdist/src/context/group.h"
 
-#include <pthread.h>
-
 #include <algorithm>
-#include <atomic>
 #include <new>
 #include <utility>
 
+#include "common/sys/awake_clock.h"
 #include "common/sys/futex.h"
 #include "libpopdist/src/exec/farewell.h"
 #include "popdist/error.hpp"
@@ -20,13 +18,6 @@ void throwIfFailed(const LinkError& error, const char* operation) {
   throw popdist_error(static_cast<ErrorCode>(error.status.code()),
                       std::string(operation) + ": " + error.status.message(),
                       {.rank = -1, .peer = error.instance, .operation = operation});
-}
-
-unsigned forksOfThisProcess() {
-  static std::atomic<unsigned> forks{0};
-  static const int registered = ::pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1); });
-  static_cast<void>(registered);
-  return forks.load(std::memory_order_relaxed);
 }
 
 Group::~Group() = default;
@@ -66,12 +57,18 @@ void Group::run(exec::Call call, std::span<const Part> parts, std::chrono::milli
   if (!failure.status.ok()) give(call.name, failure);
 }
 
+void Group::setDeadline(const exec::MovingDeadline& deadline) {
+  moving_deadline_ = deadline;
+  if (shared_) shared_->setDeadline(deadline);
+  if (over_hosts_) over_hosts_->setDeadline(deadline);
+  if (backend_) backend_->setDeadline(deadline);
+}
+
 // Messages say nothing before they are received: calls that are made every now and then are what there is of
 // others. What happens in this process is known at once.
 bool Group::awaitNext(const std::function<bool()>& there, std::chrono::milliseconds limit) {
-  constexpr std::chrono::milliseconds kBetweenLooks{1};
   if (shared_) return shared_->awaitNext(there, limit);
-  const auto end = std::chrono::steady_clock::now() + std::min(limit, kBetweenLooks);
+  const auto end = std::chrono::steady_clock::now() + limit;
   for (;;) {
     const std::uint32_t seen = told_.load();
     if (there()) return false;
@@ -130,7 +127,8 @@ exec::Failure Group::execute(const exec::Call& call, std::span<const Part> parts
                               .monitor = monitor_.get(),
                               .a_core_each = a_core_each_,
                               .given_up = heardOnHost(),
-                              .deadline = std::chrono::steady_clock::now() + timeout};
+                              .deadline = pop::sys::AwakeClock::now() + timeout,
+                              .moving_deadline = moving_deadline_};
   return exec::execute(call, work, waiting);
 }
 

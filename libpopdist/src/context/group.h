@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "common/sys/forks.h"
 #include "libpopdist/src/context/backend_group.h"
 #include "libpopdist/src/context/backends.h"
 #include "libpopdist/src/context/forced_way.h"
@@ -47,8 +48,7 @@ struct Surroundings {
   std::chrono::milliseconds timeout() const { return std::chrono::milliseconds(timeout_ms.load()); }
 };
 
-/// Grows in each child that is forked: what belongs to the parent is not to be used there.
-unsigned forksOfThisProcess();
+using pop::sys::forksOfThisProcess;
 
 /// How a group's ranks exchange data: one rank an instance, through the memory that those of a host share and
 /// by messages between hosts; by messages alone, of any number of ranks in each; or as a plugin does it, one
@@ -121,8 +121,12 @@ class Group {
   /// As fail(), and the group is unusable from now on.
   [[noreturn]] void give(const char* operation, const exec::Failure& failure);
 
-  /// Between calls: returns true when another rank is in the next one, or may be; false when `there()` is
-  /// true or `limit` has passed.
+  /// From now on calls wait until then, and not for their own timeouts; empty: for those again.
+  void setDeadline(const exec::MovingDeadline& deadline);
+
+  /// Between calls: returns when another rank is in the next one (true), where that can be seen (isShared()),
+  /// when `there()` is true (false), or when `limit` has passed (false where it can be seen, else true: one
+  /// may be).
   bool awaitNext(const std::function<bool()>& there, std::chrono::milliseconds limit);
   /// From any thread: what `there()` of awaitNext looks at has changed.
   void wake();
@@ -158,6 +162,7 @@ class Group {
   const unsigned fork_ = forksOfThisProcess();
   std::atomic<std::uint32_t> told_{0};  ///< where messages are exchanged: changed by wake(), for awaitNext();
                                         ///< a forked child has nothing to destroy that a thread waits on
+  exec::MovingDeadline moving_deadline_;
   std::uint64_t calls_ = 0;
   std::optional<plan::Algorithm> forced_by_messages_;
   const char* taken_ = "";

@@ -126,7 +126,8 @@ std::unique_ptr<Group> Group::create(Surroundings& surroundings, std::vector<int
   if (!shares) offerAddresses(link, prefix, local_ranks, connections.get(), failure);
   if (native && !local_ranks.empty() && local_ranks.front() == here.first_rank)
     offerBoard(link, prefix, here.first_rank, here.members);
-  throwIfFailed(link.fence(rendezvousTag(number, instance_of_rank) + forced.inTag(), surroundings.timeout()),
+  const std::string settings = forced.inTag() + surroundings.transport.inTag();
+  throwIfFailed(link.fence(rendezvousTag(number, instance_of_rank) + settings, surroundings.timeout()),
                 kCreate);
   throwIfFailed({failure}, kCreate);
   if (local_ranks.empty()) return nullptr;

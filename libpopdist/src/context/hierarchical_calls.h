@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "common/sys/awake_clock.h"
 #include "libpopdist/src/context/collective_call.h"
 #include "libpopdist/src/context/shared_calls.h"
 #include "libpopdist/src/plan/hierarchy.h"
@@ -36,6 +37,8 @@ class HierarchicalCalls {
   bool meet(const CollectiveCall& call);
   /// Of the call that was begun last; at least a millisecond.
   std::chrono::milliseconds timeLeft() const;
+  /// As Waiter::setDeadline; what goes across knows it already.
+  void setDeadline(exec::MovingDeadline deadline) { inside_->setDeadline(std::move(deadline)); }
   /// Tells this host's members, too.
   exec::Failure takeFailure();
   /// For a reason from elsewhere: tells this host's members.
@@ -44,7 +47,7 @@ class HierarchicalCalls {
   std::optional<exec::Failure> heard() { return inside_->heard(); }
 
  private:
-  using Clock = std::chrono::steady_clock;
+  using Clock = pop::sys::AwakeClock;
   using Bytes = std::vector<std::byte>;
 
   void begin(const CollectiveCall& call);

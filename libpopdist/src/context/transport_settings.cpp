@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "libpopdist/src/context/transport_settings.h"
 
-#include <string>
-
 #include "common/base/text.h"
 
 namespace popdist::context {
@@ -13,6 +11,13 @@ constexpr const char* kStreams = "POPDIST_TCP_STREAMS";
 constexpr std::int64_t kMostStreams = 64;
 
 }  // namespace
+
+std::string TransportSettings::inTag() const {
+  std::string text = tcp_only ? std::string(", ") + kTransport + "=tcp" : "";
+  if (tcp_streams != TransportSettings().tcp_streams)
+    text += std::string(", ") + kStreams + '=' + std::to_string(tcp_streams);
+  return text;
+}
 
 pop::Result<TransportSettings> transportSettings(const pop::contract::Lookup& lookup) {
   TransportSettings settings;

@@ -2,6 +2,8 @@
 // What the environment says of how instances reach each other. All instances must be told the same.
 #pragma once
 
+#include <string>
+
 #include "common/base/status.h"
 #include "common/contract/env_contract.h"
 
@@ -11,6 +13,9 @@ struct TransportSettings {
   bool tcp_only =
       false;  ///< POPDIST_TRANSPORT=tcp: also between instances of one host, for tests and measurements
   int tcp_streams = 1;  ///< POPDIST_TCP_STREAMS: between two ranks on different hosts
+
+  /// For a fence's tag: what is not as it is unasked, as ", POPDIST_TRANSPORT=tcp".
+  std::string inTag() const;
 };
 
 /// kInvalidArgument names the variable and what it may be.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "libpopdist/src/exec/backoff.h"
@@ -13,7 +14,10 @@ namespace popdist::exec {
 namespace {
 
 using Ranks = std::vector<RankProgress>;
-using Clock = std::chrono::steady_clock;
+using Clock = pop::sys::AwakeClock;
+
+// For what one that has left well has sent: its connection does not end where a forked child keeps it.
+constexpr std::chrono::seconds kDeliveryPatience{5};
 
 bool pollAll(Ranks& ranks) {
   bool moved = false;
@@ -25,12 +29,22 @@ bool allDone(const Ranks& ranks) {
   return std::all_of(ranks.begin(), ranks.end(), [](const RankProgress& rank) { return rank.done(); });
 }
 
+std::vector<int> withoutRepeats(std::vector<int> ranks) {
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  return ranks;
+}
+
 std::vector<int> awaitedBy(const Ranks& ranks) {
   std::vector<int> awaited;
   for (const RankProgress& rank : ranks) rank.appendAwaited(awaited);
-  std::sort(awaited.begin(), awaited.end());
-  awaited.erase(std::unique(awaited.begin(), awaited.end()), awaited.end());
-  return awaited;
+  return withoutRepeats(std::move(awaited));
+}
+
+std::vector<int> missedIfEnded(const Ranks& ranks) {
+  std::vector<int> missed;
+  for (const RankProgress& rank : ranks) rank.appendMissedIfEnded(missed);
+  return withoutRepeats(std::move(missed));
 }
 
 std::optional<Failure> findRefusal(const Ranks& ranks) {
@@ -60,18 +74,30 @@ class Diagnosis {
       if (auto failure = waiting_.given_up()) return failure;
     }
     if (waiting_.monitor->anyEnded()) {
-      // What the ended one sent before its end still counts; only if that changes nothing is it missed.
-      if (pollAll(ranks)) return std::nullopt;
-      const std::vector<int> awaited = awaitedBy(ranks);
-      if (const auto loss = waiting_.monitor->loss(awaited))
+      // What the ended one sent before its end still counts; only if that changes nothing is it missed. Over
+      // a network the news of its end may come before that.
+      if (pollAll(ranks)) {
+        moved();
+        return std::nullopt;
+      }
+      const Clock::time_point now = Clock::now();
+      still_since_ = std::min(still_since_, now);
+      const bool in_vain = now - still_since_ >= kDeliveryPatience;
+      if (const auto loss = waiting_.monitor->loss(in_vain ? awaitedBy(ranks) : missedIfEnded(ranks)))
         return Failure{pop::unavailable(loss->text), loss->instance};
     }
     if (auto lost = findLostConnection(ranks)) return lost;
-    if (Clock::now() >= waiting_.deadline) return deadlineFailure(ranks);
+    if (Clock::now() >= deadline()) return deadlineFailure(ranks);
     return std::nullopt;
   }
 
+  void moved() { still_since_ = Clock::time_point::max(); }
+
  private:
+  Clock::time_point deadline() const {
+    return waiting_.moving_deadline ? waiting_.moving_deadline() : waiting_.deadline;
+  }
+
   std::optional<Failure> findLostConnection(Ranks& ranks) {
     std::vector<LostConnection> lost;
     for (const RankProgress& rank : ranks) rank.appendLost(lost);
@@ -92,6 +118,7 @@ class Diagnosis {
 
   const Waiting& waiting_;
   Clock::time_point lost_since_ = Clock::time_point::max();
+  Clock::time_point still_since_ = Clock::time_point::max();  ///< nothing comes, and somebody has ended
 };
 
 }  // namespace
@@ -105,6 +132,7 @@ Failure execute(const Call& call, std::span<RankWork> work, const Waiting& waiti
   Diagnosis diagnosis(waiting);
   while (!allDone(ranks)) {
     if (pollAll(ranks)) {
+      diagnosis.moved();
       backoff.reset();
       continue;
     }

@@ -12,6 +12,7 @@
 #include <span>
 
 #include "common/base/status.h"
+#include "common/sys/awake_clock.h"
 #include "libpopdist/src/exec/peer_monitor.h"
 #include "libpopdist/src/plan/plan.h"
 #include "libpopdist/src/transport/transport.h"
@@ -54,13 +55,18 @@ struct Failure {
   bool heard = false;      ///< from a rank that had given up before
 };
 
+/// Until when a call waits, by the clock of the thread that makes it. Asked in every turn of a wait, as it
+/// may change meanwhile.
+using MovingDeadline = std::function<pop::sys::AwakeClock::time_point()>;
+
 struct Waiting {
   transport::Sleeper* sleeper = nullptr;
   PeerMonitor* monitor = nullptr;
   bool a_core_each = false;  ///< the ranks of this host do not outnumber its cores
   /// Why to give up, as is known elsewhere; asked now and then. May be empty.
   std::function<std::optional<Failure>()> given_up{};
-  std::chrono::steady_clock::time_point deadline;
+  pop::sys::AwakeClock::time_point deadline;  ///< of the thread that calls execute()
+  MovingDeadline moving_deadline{};           ///< instead of it, if there
 };
 
 /// Runs all `work` to its end. After a failure the transport's state is undefined: the group must not be used

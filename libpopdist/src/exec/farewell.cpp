@@ -9,7 +9,7 @@ namespace popdist::exec {
 namespace {
 
 constexpr std::uint32_t kFarewell = UINT32_MAX;  // no operation with its root has this number
-constexpr std::size_t kMostTextBytes = 1000;
+constexpr std::size_t kMostTextBytes = transport::kMostFarewellBytes - transport::kHeadBytes;
 
 }  // namespace
 

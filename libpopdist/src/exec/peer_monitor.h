@@ -26,7 +26,8 @@ class PeerMonitor {
   virtual bool anyEnded() = 0;
 
   /// The first member of the group whose end makes waiting for the ranks `awaited` pointless: any that
-  /// failed, or one of `awaited` that has left, even if cleanly.
+  /// failed, or one of `awaited` that has left, even if cleanly. Of a rank whose messages may still be under
+  /// way one does not ask.
   virtual std::optional<PeerLoss> loss(std::span<const int> awaited) = 0;
 };
 

@@ -198,7 +198,7 @@ bool RankProgress::receiveFarewell(transport::Connection& connection) {
   text.resize(known + more);
   const bool whole = text.size() == farewell_->header.message_bytes;
   if (whole || (more == 0 && !connection.failure().ok())) {
-    refusal_ = failureOf(farewell_->header, text);
+    refusal_ = failureOf(farewell_->header, whole ? text : text + "…");
     // It may have waited for this one.
     if (refusal_->peer_rank == work_.rank) refusal_->peer_rank = farewell_->peer;
   }
@@ -262,6 +262,14 @@ void RankProgress::reduce(const plan::Step& step, std::size_t done_bytes,
 void RankProgress::appendAwaited(std::vector<int>& ranks) const {
   for (const Active& active : active_) {
     if (!finished(active)) ranks.push_back(active.step->peer);
+  }
+}
+
+void RankProgress::appendMissedIfEnded(std::vector<int>& ranks) const {
+  for (const Active& active : active_) {
+    if (finished(active)) continue;
+    const int peer = active.step->peer;
+    if (!isReceive(active.step->kind) || !work_.endpoint->peer(peer).mayStillDeliver()) ranks.push_back(peer);
   }
 }
 

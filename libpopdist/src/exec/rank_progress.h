@@ -29,6 +29,10 @@ class RankProgress {
   /// The peers that the current round waits for.
   void appendAwaited(std::vector<int>& ranks) const;
 
+  /// Appends those of them that are missed if they have ended: nothing of theirs is under way, or they were
+  /// to receive.
+  void appendMissedIfEnded(std::vector<int>& ranks) const;
+
   /// Appends those of them to which there is no connection any more.
   void appendLost(std::vector<LostConnection>& lost) const;
 

@@ -98,6 +98,9 @@ class Engine {
   };
   bool run(const Call& call, const Buffers& buffers, const Work& work);
 
+  /// As Waiter::setDeadline.
+  void setDeadline(exec::MovingDeadline deadline) { waiter_.setDeadline(std::move(deadline)); }
+
   /// Between calls: returns when another rank is in the next one (true), or when `there()` is true or `limit`
   /// has passed (false).
   bool awaitNext(const std::function<bool()>& there, std::chrono::milliseconds limit);

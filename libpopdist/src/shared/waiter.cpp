@@ -17,7 +17,7 @@ void Waiter::sleepUnless(const There& there, std::chrono::milliseconds limit) {
 }
 
 bool Waiter::patiently(const std::atomic<std::uint64_t>& word, std::uint64_t value, int whose) {
-  if (!deadline_) deadline_ = std::chrono::steady_clock::now() + timeout_;
+  if (!deadline_) deadline_ = Clock::now() + timeout_;
   for (int turn = 0;; ++turn) {
     if (word.load(std::memory_order_acquire) >= value) return true;
     if (hopeless(whose)) {
@@ -61,7 +61,7 @@ bool Waiter::hopeless(int whose) {
     }
   }
   if (othersHaveGivenUp()) return true;
-  if (std::chrono::steady_clock::now() < *deadline_) return false;
+  if (Clock::now() < (moving_deadline_ ? moving_deadline_() : *deadline_)) return false;
   failure_ = {
       .status = {pop::Code::kDeadlineExceeded, "the deadline has passed, waiting for rank " +
                                                    std::to_string(setting_.first_rank + whose) +
@@ -87,11 +87,11 @@ bool Waiter::nobodyHasGivenUp() {
 }
 
 void Waiter::lose(int whose, const pop::Status& why) {
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = Clock::now();
   if (!deadline_) deadline_ = now + timeout_;
   const auto end = now + exec::kObituaryPatience;
   while (!hopeless(whose)) {
-    if (std::chrono::steady_clock::now() >= end) {
+    if (Clock::now() >= end) {
       failure_ = {.status = why, .peer_rank = setting_.first_rank + whose};
       return;
     }

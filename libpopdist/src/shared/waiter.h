@@ -10,8 +10,10 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "common/sys/awake_clock.h"
 #include "libpopdist/src/exec/executor.h"
 #include "libpopdist/src/exec/peer_monitor.h"
 #include "libpopdist/src/shared/board.h"
@@ -42,6 +44,9 @@ class Waiter {
     timeout_ = timeout;
     deadline_.reset();
   }
+
+  /// From now on calls wait until then, and not for their own timeouts; empty: for those again.
+  void setDeadline(exec::MovingDeadline deadline) { moving_deadline_ = std::move(deadline); }
 
   /// True when `word`, of rank `whose`, is at least `value`; false: failure() says why it never will be.
   bool until(const std::atomic<std::uint64_t>& word, std::uint64_t value, int whose) {
@@ -80,6 +85,8 @@ class Waiter {
   const exec::Failure& failure() const { return failure_; }
 
  private:
+  using Clock = pop::sys::AwakeClock;
+
   static constexpr int kMostSpins = 2000;  // about 20 us
   static constexpr int kLeastSpins = 64;
   static constexpr int kYields = 200;
@@ -97,8 +104,8 @@ class Waiter {
   const int most_spins_;
   int spins_;  ///< fewer while they do not help
   std::chrono::milliseconds timeout_{0};
-  std::optional<std::chrono::steady_clock::time_point>
-      deadline_;  ///< once somebody has been waited for in earnest
+  std::optional<Clock::time_point> deadline_;  ///< once somebody has been waited for in earnest
+  exec::MovingDeadline moving_deadline_;
   exec::Failure failure_;
 };
 

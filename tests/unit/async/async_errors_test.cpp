@@ -141,6 +141,21 @@ TEST(AsyncErrors, ANameThatSomeDoNotIssueEndsWithTheirRanks) {
   });
 }
 
+// In the rounds of the other call everybody looks whose time is up.
+TEST(AsyncErrors, NoTimeIsTooLongForACall) {
+  ThreadGroup group(2);
+  runMembers(group, [&](AsyncCommunicator& members) {
+    std::vector<float> data{1};
+    std::optional<Pending> patient;
+    if (members.rank() == 0) patient = sum(members, "patient", data, std::chrono::milliseconds::max());
+    members.barrier("other").wait();
+    members.barrier("another", std::chrono::milliseconds::max()).wait();
+    if (members.rank() == 1) patient = sum(members, "patient", data, std::chrono::milliseconds::max());
+    patient->wait();
+    EXPECT_EQ(data[0], 2);
+  });
+}
+
 TEST(AsyncErrors, AMemberThatNeverMakesItsOwnIsNamed) {
   ThreadGroup group(2);
   std::latch failed(1);

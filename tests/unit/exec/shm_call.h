@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A collective call of one "process" of a ShmWorld, straight through plan and executor.
+// A collective call of one "process" of a ShmWorld or TcpWorld, straight through plan and executor.
 #pragma once
 
 #include <chrono>
@@ -40,7 +40,8 @@ struct Request {
 };
 
 /// Runs `parts`, all of one process, of one collective.
-inline Failure call(transport::ShmWorld& world, const Request& request, const std::vector<Part>& parts) {
+template <typename World>
+Failure call(World& world, const Request& request, const std::vector<Part>& parts) {
   std::vector<plan::Plan> plans;
   for (const Part& part : parts) {
     plans.push_back(plan::planCollective(
@@ -62,7 +63,7 @@ inline Failure call(transport::ShmWorld& world, const Request& request, const st
                  {.sleeper = &world.sleeperOf(parts.front().rank),
                   .monitor = request.monitor != nullptr ? request.monitor : &immortals,
                   .a_core_each = request.a_core_each,
-                  .deadline = std::chrono::steady_clock::now() + request.timeout});
+                  .deadline = pop::sys::AwakeClock::now() + request.timeout});
 }
 
 }  // namespace popdist::exec

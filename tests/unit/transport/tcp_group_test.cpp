@@ -3,11 +3,14 @@
 #include "libpopdist/src/transport/tcp/tcp_group.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <functional>
 #include <numeric>
 #include <random>
+
+#include "tests/unit/transport/tcp_world.h"
 
 namespace popdist::transport {
 namespace {
@@ -28,35 +31,6 @@ bool runUntil(const std::function<bool()>& done) {
   }
   return true;
 }
-
-// A group of ranks that are all in this thread, each as a process of its own.
-class TcpWorld {
- public:
-  explicit TcpWorld(int ranks, int streams = 1, const char* address = "127.0.0.1")
-      : sleepers_(static_cast<std::size_t>(ranks)) {
-    for (int rank = 0; rank < ranks; ++rank) {
-      groups_.push_back(
-          TcpGroup::create({.own_address = address, .job = kKey, .group = 5, .streams = streams},
-                           sleeperOf(rank))
-              .value());
-      addresses_.push_back(groups_.back()->address());
-    }
-    for (int rank = 0; rank < ranks; ++rank) EXPECT_TRUE(groupOf(rank).connect({&rank, 1}, addresses_).ok());
-  }
-
-  TcpGroup& groupOf(int rank) { return *groups_[static_cast<std::size_t>(rank)]; }
-  SocketSleeper& sleeperOf(int rank) { return sleepers_[static_cast<std::size_t>(rank)]; }
-  Connection& connection(int rank, int peer) { return groupOf(rank).connection(rank, peer); }
-  const std::string& address(int rank) const { return addresses_[static_cast<std::size_t>(rank)]; }
-  void end(int rank) { groups_[static_cast<std::size_t>(rank)].reset(); }
-
-  static constexpr Key kKey{std::byte{1}, std::byte{2}};
-
- private:
-  std::vector<SocketSleeper> sleepers_;
-  std::vector<std::unique_ptr<TcpGroup>> groups_;
-  std::vector<std::string> addresses_;
-};
 
 // One message, a turn at a time.
 class Sending {
@@ -174,6 +148,22 @@ TEST(TcpGroup, SaysThatThePeerHasGone) {
   EXPECT_FALSE(world.connection(1, 0).failure().ok());
 }
 
+// Who dials has sent all it had behind its proof, perhaps, and left.
+TEST(TcpGroup, SomethingMayComeFromAPeerUntilItsConnectionHasEnded) {
+  TcpWorld world(2);
+  Connection& dialler = world.connection(0, 1);
+  Connection& acceptor = world.connection(1, 0);
+  EXPECT_FALSE(acceptor.mayStillDeliver());
+  std::array<std::byte, kHeadBytes> head{};
+  ASSERT_TRUE(runUntil([&] {
+    if (!acceptor.mayStillDeliver()) static_cast<void>(dialler.seal(head));
+    return acceptor.isUp() || acceptor.mayStillDeliver();
+  }));
+  EXPECT_FALSE(acceptor.isUp()) << "its proof has not come";
+  world.end(0);
+  ASSERT_TRUE(runUntil([&] { return !acceptor.isUp() && !acceptor.mayStillDeliver(); }));
+}
+
 TEST(TcpGroup, SaysThatNobodyListens) {
   TcpWorld world(2);
   world.end(1);
@@ -181,6 +171,21 @@ TEST(TcpGroup, SaysThatNobodyListens) {
   Sending sending(world.connection(0, 1), body);
   ASSERT_TRUE(runUntil([&] { return sending.turn() || !world.connection(0, 1).failure().ok(); }));
   EXPECT_EQ(world.connection(0, 1).failure().message(), "connecting: Connection refused");
+}
+
+TEST(TcpGroup, SaysThatNobodyCanBeLetIn) {
+  TcpWorld world(2);
+  const Bytes body(10);
+  Sending sending(world.connection(0, 1), body);
+  ASSERT_FALSE(sending.turn()) << "it has knocked";
+  std::vector<pop::sys::Fd> all;
+  do {
+    all.emplace_back(::dup(0));
+  } while (all.back().valid());
+  ASSERT_TRUE(
+      runUntil([&] { return world.connection(1, 0).isUp() || !world.connection(1, 0).failure().ok(); }));
+  EXPECT_EQ(world.connection(1, 0).failure().message(),
+            "accepting a connection (ulimit -n): Too many open files");
 }
 
 // ---- strangers

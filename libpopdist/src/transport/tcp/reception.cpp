@@ -39,11 +39,21 @@ bool Reception::expectsProofs() const {
                      [](const Visitor& visitor) { return visitor.introduced.has_value(); });
 }
 
+bool Reception::expectsProof(const Introduction& stream) const {
+  return std::any_of(visitors_.begin(), visitors_.end(), [&](const Visitor& visitor) {
+    const auto& introduced = visitor.introduced;
+    return introduced && introduced->group == stream.group && introduced->from == stream.from &&
+           introduced->to == stream.to && introduced->stream == stream.stream;
+  });
+}
+
 void Reception::accept() {
-  for (pop::sys::Fd socket = acceptNext(listener_.get()); socket.valid();
-       socket = acceptNext(listener_.get())) {
+  while (true) {
+    pop::Result<pop::sys::Fd> socket = acceptNext(listener_.get());
+    trouble_ = socket.status();
+    if (!socket.ok() || !socket->valid()) break;
     if (visitors_.size() == kMostVisitors) visitors_.pop_front();
-    visitors_.push_back({.socket = std::move(socket), .come = Clock::now()});
+    visitors_.push_back({.socket = std::move(*socket), .come = Clock::now()});
   }
   sleeper_.awaiting(listener_.get(), POLLIN);
 }

@@ -22,8 +22,13 @@ class Reception {
   /// Gets on with all who have come, without waiting. For ranks that lack a stream.
   void receive();
 
+  /// Why nobody could be let in when it was tried last: this process is short of something.
+  const pop::Status& trouble() const { return trouble_; }
+
   /// Members of the job are about to come in.
   bool expectsProofs() const;
+  /// With this stream, which has introduced itself so but for the nonce.
+  bool expectsProof(const Introduction& stream) const;
 
   /// Sends all away who have come or come later.
   void close();
@@ -54,6 +59,7 @@ class Reception {
   SocketSleeper& sleeper_;
   const Admit admit_;
   std::list<Visitor> visitors_;
+  pop::Status trouble_;
 };
 
 }  // namespace popdist::transport

@@ -113,9 +113,13 @@ pop::Result<pop::sys::Fd> beginConnecting(const SocketAddress& own, const Socket
   return socket;
 }
 
-pop::sys::Fd acceptNext(int listener) {
+pop::Result<pop::sys::Fd> acceptNext(int listener) {
   pop::sys::Fd socket(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (socket.valid()) tune(socket.get());
+  if (socket.valid()) {
+    tune(socket.get());
+  } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+    return pop::errnoStatus("accepting a connection (ulimit -n)", errno);
+  }
   return socket;
 }
 

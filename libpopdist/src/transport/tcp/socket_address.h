@@ -40,8 +40,9 @@ pop::Result<pop::sys::Fd> listenOn(SocketAddress& address);
 /// failed.
 pop::Result<pop::sys::Fd> beginConnecting(const SocketAddress& own, const SocketAddress& peer);
 
-/// The next connection that waits at `listener`, or an invalid Fd.
-pop::sys::Fd acceptNext(int listener);
+/// The next connection that waits at `listener`; an invalid Fd: there is none. Not ok: this process or the
+/// system is short of what one needs.
+pop::Result<pop::sys::Fd> acceptNext(int listener);
 
 /// What beginConnecting() has come to: 0 for a connection, else an errno.
 int connectError(int socket);

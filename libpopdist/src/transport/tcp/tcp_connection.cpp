@@ -27,15 +27,16 @@ bool TcpConnection::bringUp(TcpStream& stream) {
   if (!failure_.ok()) return false;
   if (rank_ > peer_) {
     common_.reception->receive();
+    if (!stream.socket.valid()) failure_ = common_.reception->trouble();
     return stream.socket.valid();
   }
   if (!stream.dialler) {
-    stream.dialler = std::make_unique<Dialler>(
-        common_.job, Introduction{.group = common_.group,
-                                  .from = static_cast<std::uint32_t>(rank_),
-                                  .to = static_cast<std::uint32_t>(peer_),
-                                  .stream = static_cast<std::uint32_t>(&stream - streams_.data()),
-                                  .nonce = randomNonce()});
+    stream.dialler =
+        std::make_unique<Dialler>(common_.job, Introduction{.group = common_.group,
+                                                            .from = static_cast<std::uint32_t>(rank_),
+                                                            .to = static_cast<std::uint32_t>(peer_),
+                                                            .stream = indexOf(stream),
+                                                            .nonce = randomNonce()});
   }
   auto dialled = stream.dialler->advance(common_.own, address_, *common_.sleeper);
   if (!dialled.ok()) failure_ = dialled.status();
@@ -117,6 +118,17 @@ void TcpConnection::abandon(std::span<const std::byte> farewell) {
   }
   failure_ = pop::failedPrecondition("this rank has given up");
   for (TcpStream& each : streams_) each = {};
+}
+
+// The end of a stream comes behind its bytes. A peer that dials may have sent all it has behind its proof,
+// which is then as late.
+bool TcpConnection::mayStillDeliver() {
+  if (!failure_.ok()) return false;
+  const TcpStream& stream = streamAt(received_);
+  return stream.socket.valid() || common_.reception->expectsProof({.group = common_.group,
+                                                                   .from = static_cast<std::uint32_t>(peer_),
+                                                                   .to = static_cast<std::uint32_t>(rank_),
+                                                                   .stream = indexOf(stream)});
 }
 
 void TcpConnection::fetch(std::size_t most) {

@@ -43,12 +43,16 @@ class TcpConnection final : public Connection {
   /// Gets on with what this side has to do for the connection to come up. False: nothing is left to do.
   bool call() { return rank_ < peer_ && failure_.ok() && !bringUp(streams_.front()); }
   pop::Status failure() const override { return failure_; }
+  bool mayStillDeliver() override;
 
   /// Takes over an accepted stream. False: it has that one already.
   bool adopt(std::uint32_t stream, AcceptedStream accepted);
 
  private:
   TcpStream& streamAt(std::size_t position) { return streams_[position / kChunkBytes % streams_.size()]; }
+  std::uint32_t indexOf(const TcpStream& stream) const {
+    return static_cast<std::uint32_t>(&stream - streams_.data());
+  }
   std::size_t mostAt(std::size_t position) const;
   bool bringUp(TcpStream& stream);
   void useKeys(const TcpStream& stream);

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// IPv6 addresses as text.
+#pragma once
+
+#include <string_view>
+
+namespace pop::model {
+
+/// "::1", "fd00::10.0.0.1", "fe80::1%eth0": an address, with or without an interface after '%'.
+bool isIpv6Address(std::string_view text);
+
+}  // namespace pop::model

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long asynchronous calls wait: each for its own time, and without a call nobody waits in vain.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <latch>
+
+#include "tests/unit/async/members.h"
+
+namespace popdist {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::errorOf;
+using testing::GroupShape;
+using ::testing::HasSubstr;
+using testing::ThreadGroup;
+
+constexpr milliseconds kSoon{300};
+
+// In a call of one's own, while the thread of an AsyncCommunicator is in its round.
+void waitInVain(Communicator& nobody_comes, milliseconds timeout) {
+  const popdist_error error = errorOf([&] { nobody_comes.barrier({.timeout = timeout}); });
+  EXPECT_EQ(error.code(), ErrorCode::kDeadlineExceeded) << error.what();
+}
+
+/// Whether instances exchange messages alone.
+class AsyncDeadlines : public ::testing::TestWithParam<bool> {
+ protected:
+  static GroupShape two() { return {.replicas_of_instance = {1, 1}, .transport = {.tcp_only = GetParam()}}; }
+};
+
+TEST_P(AsyncDeadlines, DoNotRunBeforeSomethingIsIssued) {
+  ThreadGroup group(two());
+  group.run([](Context& context) {
+    auto communicator = context.createCommunicator({0, 1});
+    const auto of_first = context.createCommunicator({0, 1});
+    const auto of_second = context.createCommunicator({0, 1});
+    context.setTimeout(kSoon);
+    const bool is_late = context.instanceIndex() == 1;
+    if (is_late) waitInVain(*of_second, 3 * kSoon);
+    AsyncCommunicator members(std::move(communicator));
+    if (!is_late) waitInVain(*of_first, 3 * kSoon);
+    float value = 1;
+    members.allReduce("sum", &value, &value, 1, Type::kFloat, Operator::kSum, milliseconds(20'000)).wait();
+    EXPECT_EQ(value, 2);
+  });
+}
+
+TEST_P(AsyncDeadlines, AreThoseOfTheCallThoughAnotherMayWaitLonger) {
+  ThreadGroup group(two());
+  std::latch over(1);
+  group.run([&](Context& context) {
+    auto communicator = context.createCommunicator({0, 1});
+    const auto other = context.createCommunicator({0, 1});
+    if (context.instanceIndex() == 1) return over.wait();
+    AsyncCommunicator members(std::move(communicator));
+    const Pending patient = members.barrier("patient");
+    waitInVain(*other, kSoon);
+    const auto begin = std::chrono::steady_clock::now();
+    const popdist_error error = errorOf([&] { members.barrier("hasty", kSoon).wait(); });
+    EXPECT_EQ(error.code(), ErrorCode::kDeadlineExceeded) << error.what();
+    EXPECT_THAT(error.what(), HasSubstr("rank 1"));
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10)) << "the other's are 20";
+    over.count_down();
+  });
+}
+
+TEST_P(AsyncDeadlines, EndTheWaitOfADestructorForOneThatNeverComes) {
+  ThreadGroup group(two());
+  std::latch over(1);
+  group.run([&](Context& context) {
+    auto communicator = context.createCommunicator({0, 1});
+    if (context.instanceIndex() == 1) return over.wait();
+    context.setTimeout(kSoon);
+    AsyncCommunicator(std::move(communicator));
+    over.count_down();
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, AsyncDeadlines, ::testing::Bool(),
+                         [](const auto& tested) { return tested.param ? "ByMessages" : "InMemory"; });
+
+}  // namespace
+}  // namespace popdist
