@@ -9,8 +9,10 @@
 //   strangers             rank 0 sends to rank 1, which expects something from rank 2
 //   absent                rank 0 does not come to a sum whose deadline is near
 //   register NAME [late]  registers a backend, sums on it; late: when connected already
+//   forked                a forked child destroys a communicator, and the parents go on with it
 //   mixed                 instance 0 registers grpc, the others nothing
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -325,6 +327,22 @@ int registerNamed(const Arguments& arguments) {
   return value == static_cast<float>(popdist::getNumInstances()) ? 0 : 1;
 }
 
+int forked(const Arguments&) {
+  Context& context = Context::fromEnvironment();
+  auto all = context.createCommunicator({0, 1});
+  all->barrier();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20);  // it would wait for threads that it has not got
+    all.reset();
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  all->barrier();
+  return status == 0 ? 0 : 1;
+}
+
 int mixed(const Arguments&) {
   if (popdist::getInstanceIndex() == 0) popdist::registerBackend("grpc");
   popdist::initializeBackend();
@@ -341,6 +359,7 @@ int main(int argc, char** argv) {
                                                                   {"strangers", strangers},
                                                                   {"absent", absent},
                                                                   {"register", registerNamed},
+                                                                  {"forked", forked},
                                                                   {"mixed", mixed}};
   const auto command = argc > 1 ? commands.find(argv[1]) : commands.end();
   if (command == commands.end()) return 99;

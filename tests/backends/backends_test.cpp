@@ -35,6 +35,19 @@ INSTANTIATE_TEST_SUITE_P(Instances, EveryBackend,
                            return std::get<0>(tested.param) + std::to_string(std::get<1>(tested.param));
                          });
 
+class ForkedChild : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(ForkedChild, MayDestroyACommunicatorOfItsParent) {
+  PoprunSetup setup = childSetup(2, {"forked"});
+  setup.environment["POPDIST_BACKEND"] = GetParam();
+  prepareFor(GetParam(), setup.environment);
+  const Outcome outcome = run(setup, kSpinningPatience);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, ForkedChild, ::testing::ValuesIn(allBackends()),
+                         [](const auto& tested) { return tested.param; });
+
 class RegisteredBackend : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(RegisteredBackend, IsStrongerThanTheEnvironment) {
@@ -73,7 +86,7 @@ TEST(RegisterBackend, RefusesFilesThatAreNone) {
 TEST(RegisterBackend, RefusesAnotherVersion) {
   const ReportedError error = errorOf({"register", STRANGE_BACKEND_PATH}, 2);
   EXPECT_EQ(error.code, kFailedPreconditionCode);
-  EXPECT_THAT(error.what, HasSubstr("for another version of libpopdist: it speaks 100, this is version 2"));
+  EXPECT_THAT(error.what, HasSubstr("for another version of libpopdist: it speaks 101, this is version 3"));
 }
 
 TEST(RegisterBackend, MayComeTooLate) {

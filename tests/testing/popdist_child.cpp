@@ -9,6 +9,9 @@
 //   leave INDEX              INDEX exits with 0 before an all-reduce
 //   abort INDEX CODE TEXT    INDEX ends the job while the others sum for ever
 //   late-fence INDEX         INDEX does not come to a fence before its deadline
+//   wait-in CALL MS          all say "ready …"; in CALL (sum, fence, put-fence, async), whose timeout is MS,
+//   they
+//                            wait for instance 1, which comes after SIGUSR1
 //   different-calls INDEX    INDEX is in a fence, the others create a communicator
 //   different-communicators INDEX
 //                            INDEX asks for that of instance 0, the others for that of 0 and 1
@@ -29,6 +32,7 @@
 #include <string>
 #include <vector>
 
+#include "popdist/buffer.hpp"
 #include "popdist/popdist.hpp"
 #include "tests/testing/popdist_child_async.h"
 
@@ -211,6 +215,27 @@ int lateFence(const Arguments& arguments) {
   return 0;
 }
 
+int waitIn(const Arguments& arguments) {
+  const std::string& call = arguments.at(0);
+  sigset_t go_on;
+  sigemptyset(&go_on);
+  sigaddset(&go_on, SIGUSR1);
+  ::sigprocmask(SIG_BLOCK, &go_on, nullptr);
+  popdist::AsyncCommunicator async(context().createCommunicator({0, 1}));
+  context().world().synchronize();
+  context().setTimeout(std::chrono::milliseconds(std::stoi(arguments.at(1))));
+  float value = 1;
+  sayReady();
+  int signal = 0;
+  if (isInstance("1")) ::sigwait(&go_on, &signal);
+  if (call == "put-fence") context().put("key " + std::to_string(popdist::getInstanceIndex()), "value");
+  if (call == "sum") context().world().allReduceSum(std::span(&value, 1));
+  if (call == "async") async.allReduce("sum", &value, &value, 1, Type::kFloat).wait();
+  if (call == "fence" || call == "put-fence") context().fence();
+  context().world().synchronize();
+  return 0;
+}
+
 int differentCalls(const Arguments& arguments) {
   context();
   try {
@@ -262,9 +287,17 @@ int forkedChild(const Arguments&) {
   const pid_t child = ::fork();
   if (child == 0) {
     int refused = 0;
-    const std::function<void()> uses[] = {
-        [] { context().put("key", "value"); }, [] { context().get("key"); },   [] { context().fence(); },
-        [&] { world.synchronize(); },          [&] { async.barrier("name"); }, [&] { pending.wait(); }};
+    const std::function<void()> uses[] = {[] { context().put("key", "value"); },
+                                          [] { context().get("key"); },
+                                          [] { context().fence(); },
+                                          [] { context().abort(9, "not its own job"); },
+                                          [] {
+                                            context().createCommunicator({0, 1});
+                                          },
+                                          [] { popdist::allocateShared(context(), 64); },
+                                          [&] { world.synchronize(); },
+                                          [&] { async.barrier("name"); },
+                                          [&] { pending.wait(); }};
     for (const auto& use : uses) {
       try {
         use();
@@ -278,7 +311,7 @@ int forkedChild(const Arguments&) {
   ::waitpid(child, &status, 0);
   world.synchronize();  // undisturbed
   context().fence();
-  return WIFEXITED(status) && WEXITSTATUS(status) == 6 ? 0 : 1;
+  return WIFEXITED(status) && WEXITSTATUS(status) == 9 ? 0 : 1;
 }
 
 int connect(const Arguments& arguments) {
@@ -299,6 +332,7 @@ int main(int argc, char** argv) {
       {"leave", leave},
       {"abort", abortCommand},
       {"late-fence", lateFence},
+      {"wait-in", waitIn},
       {"different-calls", differentCalls},
       {"different-communicators", differentCommunicators},
       {"second-process", secondProcess},

@@ -14,7 +14,8 @@ namespace popdist {
 
 /// Threads: put, get, fence and abort from any, one at a time inside get and fence; all else from one thread
 /// at a time. Forks: only the process that made the context can use it and what belongs to it; a child gets
-/// kFailedPrecondition. Communicators and Pods refer to their context, which must outlive them.
+/// kFailedPrecondition, also from abort() and for new shared memory, and may destroy what it has got of its
+/// parent. Communicators and Pods refer to their context, which must outlive them.
 class Context {
  public:
   /// The context of this process, made from the environment by the first call; without poprun it is one
@@ -42,7 +43,8 @@ class Context {
   const std::string& system() const;  ///< preset of the Pod to emulate; empty: the smallest that fits
   bool offline() const;               ///< poprun --offline-mode: no IPU may be attached
 
-  /// How long any call of this context and of its communicators waits for others. Default: 5 minutes.
+  /// How long any call of this context and of its communicators waits for others. Default: 5 minutes. Time in
+  /// which this process is stopped, as by Ctrl-Z in poprun, is not counted where it is more than a second.
   void setTimeout(std::chrono::milliseconds timeout);
   std::chrono::milliseconds timeout() const;
 
@@ -71,7 +73,8 @@ class Context {
   /// instance calls with the same set, in the same order; those outside of it get nothing. Cost: a fence,
   /// and shared memory that is given back only when the job ends: about 8 MiB of address space for each
   /// member, of which what is used costs memory. Throws as fence(), and kFailedPrecondition when instances
-  /// ask for different ones, kResourceExhausted when the segment is full (after thousands of communicators).
+  /// ask for different ones, kResourceExhausted when the segment is full: after some 4000 communicators of 2
+  /// members of a host, or 500 of 64. Shared memory for buffers has no room then, either.
   std::unique_ptr<Communicator> createCommunicator(const std::set<unsigned>& participants);
 
   Impl& impl() { return *impl_; }

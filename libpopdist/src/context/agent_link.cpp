@@ -2,6 +2,7 @@
 #include "libpopdist/src/context/agent_link.h"
 
 #include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -23,7 +24,8 @@ using pop::contract::InstanceMessage;
 // arrive.
 constexpr std::chrono::milliseconds kAnswerSlack{1000};
 
-// Who waits for a word in shared memory does not hear that the socket is closed: it has a look.
+// Who waits for a word in shared memory does not hear that the socket is closed: it has a look. And nobody
+// hears that the process has stood still.
 constexpr std::chrono::milliseconds kLongestSleep{100};
 
 Status agentGone() {
@@ -94,7 +96,7 @@ LinkError AgentLink::hello(const pop::contract::InstanceEnv& env, std::chrono::m
 
 // A forked child shares the socket and the rings with its parent: the two would take each other's messages.
 LinkError AgentLink::usable() const {
-  if (::getpid() != owner_) {
+  if (fork_ != pop::sys::forksOfThisProcess()) {
     return {pop::failedPrecondition(
         "this process was forked from the one that has the context; only that one can use it")};
   }
@@ -212,8 +214,8 @@ LinkError AgentLink::receive(Clock::time_point deadline, Frame& reply) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
     pollfd readable{socket_.get(), POLLIN, 0};
     // A look even when the time is over: the answer may have come while this process stood still.
-    const int ready =
-        ::poll(&readable, 1, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 60'000)));
+    const auto sleep = std::clamp(left, std::chrono::milliseconds(0), kLongestSleep);
+    const int ready = ::poll(&readable, 1, static_cast<int>(sleep.count()));
     if (ready < 0 && errno != EINTR) return {pop::errnoStatus("waiting for the agent", errno)};
     if (ready == 0 && left.count() <= 0) {
       out_of_step_ = true;

@@ -3,8 +3,6 @@
 // a lock keeps threads apart.
 #pragma once
 
-#include <unistd.h>
-
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -12,7 +10,9 @@
 #include "common/contract/env_contract.h"
 #include "common/contract/frame.h"
 #include "common/contract/instance_wire.h"
+#include "common/sys/awake_clock.h"
 #include "common/sys/fd.h"
+#include "common/sys/forks.h"
 #include "common/sys/memfd.h"
 #include "libpopdist/src/context/host_fence.h"
 #include "libpopdist/src/context/link.h"
@@ -34,7 +34,7 @@ class AgentLink final : public Link {
   HostNetwork network() const override { return network_; }
 
  private:
-  using Clock = std::chrono::steady_clock;
+  using Clock = pop::sys::AwakeClock;
 
   explicit AgentLink(pop::sys::Fd socket) : socket_(std::move(socket)) {}
   LinkError usable() const;
@@ -47,7 +47,7 @@ class AgentLink final : public Link {
 
   std::mutex call_mutex_;  ///< held from a request to its answer
   std::mutex send_mutex_;  ///< held while a frame is written
-  const pid_t owner_ = ::getpid();
+  const unsigned fork_ = pop::sys::forksOfThisProcess();
   bool out_of_step_ = false;  ///< an answer is still to come that nobody waits for any more
   pop::sys::Fd socket_;
   pop::contract::FrameReader reader_;

@@ -41,10 +41,12 @@ BackendGroup::BackendGroup(const PopdistBackend& plugin, const Member& member, e
             .host_address = host_address_.c_str(),
             .timeout_ms = member.timeout.count(),
             .library = this,
-            .ended = &BackendGroup::ended} {}
+            .ended = &BackendGroup::ended,
+            .time_is_up = &BackendGroup::timeIsUp} {}
 
+// Not in a forked child: the plugin's threads are not there, its connections are the parent's.
 BackendGroup::~BackendGroup() {
-  if (group_ != nullptr) plugin_.destroy(group_);
+  if (group_ != nullptr && fork_ == pop::sys::forksOfThisProcess()) plugin_.destroy(group_);
 }
 
 pop::Result<std::string> BackendGroup::offer() {
@@ -103,6 +105,11 @@ std::int32_t BackendGroup::ended(void* self, const std::int32_t* awaited, std::i
   const auto& instances = group.instance_of_rank_;
   return static_cast<std::int32_t>(std::find(instances.begin(), instances.end(), loss->instance) -
                                    instances.begin());
+}
+
+std::int32_t BackendGroup::timeIsUp(void* self) {
+  const auto& deadline = static_cast<BackendGroup*>(self)->moving_deadline_;
+  return deadline && pop::sys::AwakeClock::now() >= deadline() ? 1 : 0;
 }
 
 exec::Failure BackendGroup::failureOf(const PopdistStatus& status) const {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "common/sys/forks.h"
 #include "libpopdist/src/context/collective_call.h"
 #include "libpopdist/src/exec/executor.h"
 #include "popdist/backend_plugin.hpp"
@@ -35,10 +36,13 @@ class BackendGroup {
   /// With what each rank has offered.
   exec::Failure connect(const std::vector<std::string>& addresses);
   exec::Failure run(const CollectiveCall& call);
+  /// From now on calls wait until then at most; empty: as long as they may themselves.
+  void setDeadline(exec::MovingDeadline deadline) { moving_deadline_ = std::move(deadline); }
 
  private:
   static std::int32_t ended(void* self, const std::int32_t* awaited, std::int32_t count, char* text,
                             std::size_t text_bytes);
+  static std::int32_t timeIsUp(void* self);
   exec::Failure failureOf(const PopdistStatus& status) const;
 
   const PopdistBackend& plugin_;
@@ -46,7 +50,9 @@ class BackendGroup {
   const std::vector<std::int32_t> instance_of_rank_;
   const std::string host_address_;
   const PopdistGroupInfo info_;
+  exec::MovingDeadline moving_deadline_;
   void* group_ = nullptr;
+  const unsigned fork_ = pop::sys::forksOfThisProcess();
 };
 
 }  // namespace popdist::context

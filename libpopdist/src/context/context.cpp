@@ -68,6 +68,15 @@ Context::Impl::Impl(const pop::contract::InstanceEnv& instance_env, std::unique_
   world = makeCommunicator(surroundings, std::move(everybody));
 }
 
+void Context::Impl::refuseFork(const char* operation) const {
+  if (fork_ == context::forksOfThisProcess()) return;
+  throw popdist_error(
+      ErrorCode::kFailedPrecondition,
+      std::string(operation) +
+          ": this process was forked from the one that has the context; only that one can use it",
+      {.rank = -1, .peer = -1, .operation = operation});
+}
+
 Context& Context::fromEnvironment() {
   // Never destroyed: another thread may be in a collective while this one exits.
   static Context& context =
@@ -120,17 +129,20 @@ std::chrono::milliseconds Context::timeout() const {
 }
 
 void Context::put(const std::string& key, const std::string& value) {
+  impl_->refuseFork("Context::put");
   if (key.empty()) throw popdist_error(ErrorCode::kInvalidArgument, "Context::put: the key is empty");
   throwIfFailed(impl_->surroundings.link->put(key, value), "Context::put");
 }
 
 std::optional<std::string> Context::get(const std::string& key) {
+  impl_->refuseFork("Context::get");
   std::optional<std::string> value;
   throwIfFailed(impl_->surroundings.link->get(key, timeout(), value), "Context::get");
   return value;
 }
 
 void Context::fence() {
+  impl_->refuseFork("Context::fence");
   throwIfFailed(impl_->surroundings.link->fence("fence", timeout()), "Context::fence");
 }
 
@@ -139,6 +151,7 @@ void Context::abort(int exit_code, const std::string& message) {
     throw popdist_error(ErrorCode::kInvalidArgument,
                         "Context::abort: exit code " + std::to_string(exit_code) + " is not from 1 to 255");
   }
+  impl_->refuseFork("Context::abort");
   std::fflush(nullptr);  // first: the agent may stop us as soon as it knows
   impl_->surroundings.link->abort(exit_code, message);
   std::_Exit(exit_code);
@@ -149,6 +162,7 @@ Communicator& Context::world() {
 }
 
 std::unique_ptr<Communicator> Context::createCommunicator(const std::set<unsigned>& participants) {
+  impl_->refuseFork("Context::createCommunicator");
   if (participants.empty() || *participants.rbegin() >= static_cast<unsigned>(numInstances())) {
     throw popdist_error(ErrorCode::kInvalidArgument,
                         "Context::createCommunicator: participants must be some of the instances 0 to " +

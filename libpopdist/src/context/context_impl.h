@@ -46,10 +46,16 @@ class Context::Impl {
   Impl(const pop::contract::InstanceEnv& instance_env, std::unique_ptr<context::Link> link,
        const context::TransportSettings& transport, const context::BackendChoice& backend = {});
 
+  /// Throws popdist_error kFailedPrecondition in a forked child, whose memory has a context of its parent's.
+  void refuseFork(const char* operation) const;
+
   const pop::contract::InstanceEnv env;
   context::Surroundings surroundings;
   context::SharedHeap heap;
   std::unique_ptr<Communicator> world;
+
+ private:
+  const unsigned fork_ = context::forksOfThisProcess();
 };
 
 }  // namespace popdist

@@ -35,7 +35,8 @@ pop::Result<void*> SharedHeap::allocate(std::size_t bytes) {
 }
 
 void SharedHeap::free(void* memory) {
-  if (memory == nullptr) return;
+  // A child's lists are of no use, and another thread may have been in the middle of them at the fork.
+  if (memory == nullptr || fork_ != pop::sys::forksOfThisProcess()) return;
   const std::lock_guard lock(mutex_);
   const auto found = used_.find(static_cast<std::size_t>(static_cast<std::byte*>(memory) - segment_.base));
   POP_CHECK(found != used_.end());
@@ -91,7 +92,9 @@ void SharedHeap::giveBack(std::size_t offset, std::size_t bytes) {
 
 }  // namespace context
 
+// Which parts are free would be a child's own business, and the parts the same as its parent's.
 void* allocateShared(Context& context, std::size_t bytes) {
+  context.impl().refuseFork("allocateShared");
   pop::Result<void*> memory = context.impl().heap.allocate(bytes);
   if (!memory.ok()) {
     throw popdist_error(static_cast<ErrorCode>(memory.status().code()),

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "common/base/status.h"
+#include "common/sys/forks.h"
 #include "libpopdist/src/transport/shm/shm_group.h"
 
 namespace popdist::context {
@@ -30,6 +31,7 @@ class SharedHeap {
   void giveBack(std::size_t offset, std::size_t bytes);
 
   const transport::SegmentView segment_;
+  const unsigned fork_ = pop::sys::forksOfThisProcess();
   std::mutex mutex_;
   Blocks free_;  ///< no two touch
   Blocks used_;

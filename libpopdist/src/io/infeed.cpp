@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "common/sys/forks.h"
 #include "libpopdist/src/io/batch_queue.h"
 #include "libpopdist/src/io/batch_reader.h"
 #include "libpopdist/src/io/error_edge.h"
@@ -49,11 +50,10 @@ pop::Status currentException() {
   }
 }
 
-}  // namespace
-
-class Infeed::Impl {
+/// The thread and its queue.
+class Prefetch {
  public:
-  Impl(std::shared_ptr<const Dataset> dataset, const InfeedOptions& options)
+  Prefetch(std::shared_ptr<const Dataset> dataset, const InfeedOptions& options)
       : replica_(options.replica),
         queue_(static_cast<std::size_t>(checked(options).prefetch_depth)),
         reader_(makeReader(std::move(dataset), options)),
@@ -61,13 +61,13 @@ class Infeed::Impl {
     startThread();
   }
 
-  ~Impl() {
+  ~Prefetch() {
     queue_.close();
     thread_.join();
   }
 
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
+  Prefetch(const Prefetch&) = delete;
+  Prefetch& operator=(const Prefetch&) = delete;
 
   std::size_t stepsPerEpoch() const { return steps_; }
   void startEpoch(std::uint64_t epoch) { queue_.startEpoch(epoch); }
@@ -118,6 +118,35 @@ class Infeed::Impl {
   std::thread thread_;
 };
 
+}  // namespace
+
+// A forked child has the memory of the thread and its queue, but not the thread: they can be neither used
+// nor destroyed there.
+class Infeed::Impl {
+ public:
+  Impl(std::shared_ptr<const Dataset> dataset, const InfeedOptions& options)
+      : prefetch_(std::make_unique<Prefetch>(std::move(dataset), options)) {}
+  ~Impl() {
+    if (isForked()) static_cast<void>(prefetch_.release());
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  Prefetch& prefetch(const char* function) {
+    if (isForked())
+      throwIfError(pop::failedPrecondition("this process was forked from the one that has the infeed"),
+                   function);
+    return *prefetch_;
+  }
+  std::size_t stepsPerEpoch() const { return prefetch_->stepsPerEpoch(); }
+
+ private:
+  bool isForked() const { return fork_ != pop::sys::forksOfThisProcess(); }
+
+  const unsigned fork_ = pop::sys::forksOfThisProcess();
+  std::unique_ptr<Prefetch> prefetch_;
+};
+
 Infeed::Infeed(std::shared_ptr<const Dataset> dataset, const InfeedOptions& options)
     : impl_(std::make_unique<Impl>(std::move(dataset), options)) {}
 Infeed::~Infeed() = default;
@@ -128,10 +157,10 @@ std::size_t Infeed::stepsPerEpoch() const {
   return impl_->stepsPerEpoch();
 }
 void Infeed::startEpoch(std::uint64_t epoch) {
-  impl_->startEpoch(epoch);
+  impl_->prefetch("Infeed.startEpoch").startEpoch(epoch);
 }
 const Batch* Infeed::next() {
-  return impl_->next();
+  return impl_->prefetch("Infeed.next").next();
 }
 
 }  // namespace popdist::io

@@ -2,6 +2,8 @@
 // Infeed: the same batches in the same order whatever the prefetching, and clean ends at any moment.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <functional>
@@ -245,6 +247,27 @@ TEST(Infeed, ErrorsKeepTheirCode) {
 TEST(Infeed, NextBeforeTheFirstEpoch) {
   Infeed infeed(std::make_shared<CountingDataset>(1), {});
   expectError([&] { infeed.next(); }, ErrorCode::kFailedPrecondition, "call startEpoch() first");
+}
+
+TEST(Infeed, IsOnlyForgottenByAForkedChild) {
+  Infeed infeed(std::make_shared<CountingDataset>(10), {.batch_size = 5});
+  infeed.startEpoch(0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20);  // it would wait for a thread that it has not got
+    try {
+      infeed.next();
+    } catch (const popdist_error& error) {
+      if (error.code() != ErrorCode::kFailedPrecondition) ::_exit(1);
+      Infeed(std::move(infeed));
+      ::_exit(0);
+    }
+    ::_exit(2);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(drain(infeed, 0).size(), 10U);
 }
 
 TEST(Infeed, RefusesOptionsOutOfRange) {
