@@ -4,10 +4,10 @@
 //   reduce FORBIDDEN SECRET     all-reduces of private memory, checked; says "took" and the way of each.
 //                               SECRET: whose memory no system call reads; -1: nobody's
 //   pull FORBIDDEN              an exchange that is large enough to be pulled, checked; says "taken
-//   ALGORITHM".
-//                               Instance FORBIDDEN may not read the memory of others, -1: all may
-//   unreadable                  instance 0 sends to instance 1 what cannot be read; both say what they are
-//   told die OPERATION INDEX MICROSECONDS SEED
+//                               ALGORITHM". Instance FORBIDDEN may not read the memory of others, -1: all may
+//   move-secret                 broadcasts and the like of memory that no system call reads, checked
+//   unreadable                  instance 0 sends to 1 what cannot be read; both say what they are told
+//   die OPERATION INDEX MICROSECONDS SEED
 //                               all repeat the operation, of varying sizes and kinds of memory; INDEX says
 //                               "ready INDEX PID", and is killed by a timer so much later. A popdist_error is
 //                               reported as in tests/testing/popdist_child.cpp
@@ -95,6 +95,38 @@ int reduceOften(Context& context, int forbidden, int secret) {
   return 0;
 }
 
+// From memory that the system cannot read for others, moves that would be pulled from it.
+int moveSecret(Context& context) {
+  constexpr std::size_t kCount = 300'000;
+  popdist::Communicator& world = context.world();
+  const auto ranks = static_cast<std::size_t>(world.size());
+  float* const in = secretMemory(ranks * kCount * sizeof(float));
+  if (in == nullptr) return 3;
+  const auto fill = [&](int rank) { std::fill_n(in, ranks * kCount, static_cast<float>(10 + rank)); };
+  const auto has = [&](const float* from, int rank) {
+    return std::count(from, from + kCount, static_cast<float>(10 + rank)) == kCount;
+  };
+  fill(world.rank());
+  world.broadcast(in, kCount, popdist::Type::kFloat, 1);
+  if (!has(in, 1)) return 4;
+  fill(world.rank());
+  std::vector<float> out(ranks * kCount);
+  const auto all_have_come = [&] {
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      if (!has(out.data() + rank * kCount, static_cast<int>(rank))) return false;
+    }
+    return true;
+  };
+  world.allGather(in, out.data(), kCount, popdist::Type::kFloat);
+  if (!all_have_come()) return 5;
+  world.allToAll(in, out.data(), kCount, popdist::Type::kFloat);
+  if (!all_have_come()) return 6;
+  world.gather(in, out.data(), kCount, popdist::Type::kFloat, 0);
+  if (world.rank() == 0 && !all_have_come()) return 7;
+  world.scatter(in, out.data(), kCount, popdist::Type::kFloat, 1);
+  return has(out.data(), 1) ? 0 : 8;
+}
+
 void report(const popdist::popdist_error& error) {
   std::printf("error %d peer %d at %lld: %s\n", static_cast<int>(error.code()), error.peer(),
               static_cast<long long>(now()), error.what());
@@ -135,6 +167,7 @@ void dieIn(std::int64_t microseconds) {
     tested.type = popdist::Type::kFloat;
     tested.op = popdist::Operator::kSum;
     tested.ragged = tested.ragged && canBeRagged(operation);
+    tested.exact = true;  // messages add in another order
     const std::string wrong = runCase(context, context.world(), tested, static_cast<Memory>(call % 3), false);
     if (wrong.empty()) continue;
     std::fprintf(stderr, "%s\n", wrong.c_str());
@@ -169,6 +202,7 @@ int main(int argc, char** argv) {
   if (argv[1] == std::string("pull")) return pull(context, std::stoi(arguments.at(0)));
   if (argv[1] == std::string("reduce"))
     return reduceOften(context, std::stoi(arguments.at(0)), std::stoi(arguments.at(1)));
+  if (argv[1] == std::string("move-secret")) return moveSecret(context);
   if (argv[1] == std::string("unreadable")) return sendUnreadable(context);
   return runSequence(context, std::stoull(arguments.at(0)));
 }

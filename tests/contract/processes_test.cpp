@@ -90,7 +90,13 @@ TEST(Pulling, IsNotTriedByReductionsWhereItCannotBe) {
   EXPECT_THAT(waysOfReductions(-1, 2), ::testing::Each(always_staged)) << "memory that is secret";
 }
 
-TEST(Pulling, WhatCannotBeReadIsAnErrorOnAll) {
+TEST(Pulling, MovesWhatCannotBeReadInAnotherWay) {
+  const pop::testing::Outcome outcome =
+      pop::testing::run({.options = {"--num-instances", "2", CONTRACT_CHILD_PATH, "move-secret"}});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+}
+
+TEST(Pulling, WhatIsSentAndCannotBeReadIsAnErrorOnAll) {
   if (!letsReadOthers()) GTEST_SKIP() << "this system lets no process read another one's memory";
   const pop::testing::Outcome outcome = pop::testing::run(
       {.options = {"--num-instances", "2", "--tag-output", "yes", CONTRACT_CHILD_PATH, "unreadable"}});

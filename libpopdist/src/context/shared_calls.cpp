@@ -202,17 +202,20 @@ std::optional<bool> SharedCalls::canPull(const CollectiveCall& call, const share
   return reading_.allowed();
 }
 
-// What is reduced may lie in memory that the system cannot read for others: that of devices, for one.
+// What others take may lie in memory that the system cannot read for them: that of devices, for one.
 bool SharedCalls::canBeRead(const CollectiveCall& call) const {
-  const std::size_t bytes = call.count * sizeOf(call.type);
-  switch (call.operation) {
-    case Operation::kAllReduce:
-      return shared::canRead(call.input, bytes) && shared::canRead(call.output, bytes);
-    case Operation::kReduceScatter:
-      return shared::canRead(call.input, bytes * static_cast<std::size_t>(ranks_));
-    default:
-      return true;
-  }
+  const std::size_t bytes = inputBytes(call);
+  return shared::canRead(call.input, bytes) &&
+         (call.operation != Operation::kAllReduce || shared::canRead(call.output, bytes));
+}
+
+// Of this rank.
+std::size_t SharedCalls::inputBytes(const CollectiveCall& call) const {
+  if (!call.ragged) return largestBytes(call);
+  const std::size_t elements = call.operation == Operation::kAllGather
+                                   ? call.counts[static_cast<std::size_t>(rank_)]
+                                   : std::reduce(call.counts.begin(), call.counts.end());
+  return elements * sizeOf(call.type);
 }
 
 Trials::Kind SharedCalls::kindOf(const CollectiveCall& call) const {

@@ -40,6 +40,9 @@ class SharedCalls {
   /// With which the last call was carried out: "notes", or the name of a plan::SharedAlgorithm.
   const char* algorithmTaken() const { return taken_; }
 
+  /// As Waiter::setDeadline.
+  void setDeadline(exec::MovingDeadline deadline) { engine_.setDeadline(std::move(deadline)); }
+
   bool awaitNext(const std::function<bool()>& there, std::chrono::milliseconds limit) {
     return engine_.awaitNext(there, limit);
   }
@@ -66,6 +69,7 @@ class SharedCalls {
                                const shared::Buffers& buffers);
   std::optional<bool> canPull(const CollectiveCall& call, const shared::Call& shared);
   bool canBeRead(const CollectiveCall& call) const;
+  std::size_t inputBytes(const CollectiveCall& call) const;
   Trials::Kind kindOf(const CollectiveCall& call) const;
   std::optional<Trials::Kind> contestOf(const CollectiveCall& call) const;
   void hear(const Trials::Kind& kind);

@@ -34,10 +34,11 @@ class MemorySum : public DeviceSum {
   [[noreturn]] void giveUp(const pop::Status& why) override;
 
  private:
-  using Clock = std::chrono::steady_clock;
+  using Clock = pop::sys::AwakeClock;
 
   void sumGathered(const DeviceTensors& tensors);
   void sumWhereTheyAre(const DeviceTensors& tensors);
+  void beginStaged(const DeviceTensors& tensors);
   void sumStaged(const DeviceTensors& tensors);
   void exportChunk(const DeviceTensors& tensors, std::uint64_t chunk);
   void sumChunk(const DeviceTensors& tensors, std::uint64_t chunk);
@@ -45,14 +46,21 @@ class MemorySum : public DeviceSum {
   plan::Range chunkOf(const DeviceTensors& tensors, std::uint64_t chunk) const;
 
   void fold(plan::Range part);
-  bool tellPlaces(const DeviceTensors& tensors);
-  bool allHaveStages() const;
+  void tellPlaces(const DeviceTensors& tensors);
+  bool areMapped(const DeviceTensors& tensors) const;
+  bool areMapped(int instance) const;
+  int mappedInstances() const;
+  std::size_t chunkBytes() const;
   void takeStage();
   void meet();
   void confirm();
   void gather(const void* input, void* output, std::size_t count, Type type);
   plan::Range shareOf(int instance, plan::Range elements) const;
   std::byte* stageOf(int instance, std::uint64_t chunk, int local) const;
+  std::byte* slotOf(void* stage, std::uint64_t chunk, int local) const;
+  std::size_t bytesIn(plan::Range chunk, plan::Range part) const;
+  std::byte* at(void* tensor, std::size_t element) const;
+  std::uint64_t offsetOf(const void* memory) const;
   std::byte* mapped(std::uint64_t offset) const { return place_.segment.base + offset; }
   int instanceOf(std::size_t replica) const { return place_.instance_of_replica[replica]; }
 
