@@ -68,6 +68,15 @@ TEST(Ring, ThatIsFullTakesNothingUntilSomethingIsConsumed) {
   EXPECT_EQ(ring.producer.tryWrite(streamBytes(256, 1)), 1U);
 }
 
+TEST(Ring, KeepsRoomForWhatIsWrittenLast) {
+  RingHeader header;
+  std::vector<std::byte> memory(256);
+  RingProducer producer(&header, memory.data(), memory.size(), 128);
+  EXPECT_EQ(producer.tryWrite(streamBytes(0, 256)), 128U);
+  EXPECT_EQ(producer.tryWrite(streamBytes(128, 1)), 0U);
+  EXPECT_EQ(producer.writeLast(streamBytes(128, 128)), 128U);
+}
+
 TEST(Ring, CutsAMessageAtPartsOnly) {
   Ring ring(256);
   ASSERT_EQ(ring.producer.tryWrite(streamBytes(0, 250)), 250U);

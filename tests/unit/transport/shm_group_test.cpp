@@ -130,6 +130,26 @@ TEST(ShmGroup, KeepsGroupsOfOneSegmentApart) {
   EXPECT_EQ(one->endpoint(1).peer(0).peek().size(), 1U);
 }
 
+TEST(ShmGroup, HasRoomForAFarewellWhereNobodyReads) {
+  ShmWorld world = ShmWorld::oneRankEach(2);
+  Connection& sender = world.connection(0, 1);
+  const std::array<std::byte, kMessageAlignmentBytes> message{};
+  std::size_t sent = 0;
+  while (sender.trySend(message) == message.size()) {
+    sender.finishSend();
+    sent += message.size();
+  }
+  const std::vector<std::byte> farewell(kMostFarewellBytes, std::byte{7});
+  sender.abandon(farewell);
+
+  Connection& reader = world.connection(1, 0);
+  std::vector<std::byte> read(sent + 2 * farewell.size());
+  std::size_t got = 0;
+  while (const std::size_t part = reader.tryReceive(std::span(read).subspan(got))) got += part;
+  ASSERT_EQ(got, sent + farewell.size());
+  EXPECT_TRUE(std::equal(farewell.begin(), farewell.end(), read.begin() + static_cast<std::ptrdiff_t>(sent)));
+}
+
 TEST(ShmGroup, GivesEveryRankAnAddressOfItsOwn) {
   TestSegment segment;
   const std::array<int, 3> ranks{4, 0, 2};

@@ -18,24 +18,30 @@ struct RingHeader {
   alignas(64) std::atomic<std::uint64_t> consumed{0};
 };
 
-/// One side's view of a ring. `capacity` is a power of two and a multiple of kMessageAlignmentBytes.
+/// One side's view of a ring. `capacity` is a power of two and a multiple of kMessageAlignmentBytes. So many
+/// bytes of it as `kept` says, a multiple too, are kept for writeLast().
 class RingProducer {
  public:
   RingProducer() = default;
-  RingProducer(RingHeader* header, std::byte* data, std::size_t capacity)
-      : header_(header), data_(data), capacity_(capacity) {}
+  RingProducer(RingHeader* header, std::byte* data, std::size_t capacity, std::size_t kept = 0)
+      : header_(header), data_(data), capacity_(capacity), kept_(kept) {}
 
   /// Copies up to all of `bytes` in; what does not fit is cut at a multiple of kPartAlignmentBytes.
-  std::size_t tryWrite(std::span<const std::byte> bytes);
+  std::size_t tryWrite(std::span<const std::byte> bytes) { return write(bytes, capacity_ - kept_); }
+  /// Nothing is written after it: has room, however much of what was written before has not been consumed.
+  std::size_t writeLast(std::span<const std::byte> bytes) { return write(bytes, capacity_); }
   /// Moves on to the next multiple of kMessageAlignmentBytes.
   void align();
   /// Nothing more will be written.
   void close() { header_->over.store(1, std::memory_order_seq_cst); }
 
  private:
+  std::size_t write(std::span<const std::byte> bytes, std::size_t most_in_use);
+
   RingHeader* header_ = nullptr;
   std::byte* data_ = nullptr;
   std::size_t capacity_ = 0;
+  std::size_t kept_ = 0;
   std::uint64_t produced_ = 0;
   std::uint64_t consumed_seen_ = 0;  ///< the other side's position when last looked at: saves its cache line
 };
