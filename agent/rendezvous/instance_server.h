@@ -66,6 +66,7 @@ class InstanceServer final : public Rendezvous {
   void fenceTimeIsUp(int fd);
   void fenceTimedOut(int fd);
   bool isInside(const Connection& connection) const;
+  FenceError whoIsMissing(int instance) const;
   bool gaveUp(int instance) const;
   void refuse(int fd, Connection& connection, Code code, int instance, const std::string& message);
   void failFence(const FenceError& error);

@@ -85,19 +85,30 @@ void InstanceServer::fenceTimedOut(int fd) {
   Connection& connection = connections_.at(fd);
   fence_->leave(connection.instance);
   connection.gave_up = true;
-  std::vector<std::string> missing;
-  int first = -1;
-  for (const int instance : local_instances_) {
-    if (fence_->inside().contains(instance) || gaveUp(instance)) continue;
-    missing.push_back(std::to_string(instance));
-    if (first < 0) first = instance;
-  }
-  const std::string who = missing.empty()       ? "an instance on another host has"
-                          : missing.size() == 1 ? "instance " + missing[0] + " has"
-                                                : "instances " + join(missing, ", ") + " have";
-  answerFence(fd, connection,
-              FenceError{Code::kDeadlineExceeded, first, who + " not entered the fence in time"});
+  answerFence(fd, connection, whoIsMissing(connection.instance));
   wakeWaiters();
+}
+
+// From a fence that `instance` leaves. Where all are or have been inside, those who have left are missing.
+InstanceServer::FenceError InstanceServer::whoIsMissing(int instance) const {
+  std::vector<int> missing;
+  std::vector<int> gone;
+  for (const int each : local_instances_) {
+    if (each == instance || fence_->inside().contains(each)) continue;
+    (gaveUp(each) ? gone : missing).push_back(each);
+  }
+  const auto has = [](const std::vector<int>& instances) {
+    std::vector<std::string> names;
+    for (const int each : instances) names.push_back(std::to_string(each));
+    return names.size() == 1 ? "instance " + names[0] + " has" : "instances " + join(names, ", ") + " have";
+  };
+  const auto late = [](int first, const std::string& why) {
+    return FenceError{Code::kDeadlineExceeded, first, why + " (Context::setTimeout)"};
+  };
+  if (!missing.empty()) return late(missing.front(), has(missing) + " not entered the fence in time");
+  const bool all_are_here = local_instances_.size() == static_cast<std::size_t>(num_instances_);
+  if (all_are_here && !gone.empty()) return late(gone.front(), has(gone) + " given up waiting in the fence");
+  return late(-1, "an instance on another host has not entered the fence in time");
 }
 
 bool InstanceServer::gaveUp(int instance) const {

@@ -58,6 +58,13 @@ Status consistent(const InstanceEnv& env) {
         "POPDIST_LOCAL_INSTANCE_INDEX=" + std::to_string(env.local_instance_index) +
         " is not below POPDIST_NUM_LOCAL_INSTANCES=" + std::to_string(env.num_local_instances));
   }
+  const std::int64_t uniform = std::int64_t{env.num_instances} * env.num_local_replicas;
+  if (env.uniform_replicas && env.num_instances > 1 && uniform != env.num_total_replicas) {
+    return invalidArgument("POPDIST_NUM_INSTANCES=" + std::to_string(env.num_instances) + " with " +
+                           counted(env.num_local_replicas, "replica") + " each " +
+                           "(POPDIST_UNIFORM_REPLICAS_PER_INSTANCE) are not POPDIST_NUM_TOTAL_REPLICAS=" +
+                           std::to_string(env.num_total_replicas));
+  }
   if (env.replica_index_offset > env.num_total_replicas - env.num_local_replicas) {
     return invalidArgument("replicas " + std::to_string(env.replica_index_offset) + " and up (" +
                            counted(env.num_local_replicas, "local replica") + ") do not fit into " +

@@ -162,7 +162,7 @@ TEST_F(HostFenceTest, ThatTakesTooLongNamesWhoIsMissingAndCanBeRepeated) {
       const LinkError error = link.fence("fence", kAmpleToEnter);
       EXPECT_EQ(error.status.code(), Code::kDeadlineExceeded);
       EXPECT_EQ(error.instance, 1);
-      EXPECT_EQ(error.status.message(), "instance 1 has not entered the fence in time");
+      EXPECT_EQ(error.status.message(), "instance 1 has not entered the fence in time (Context::setTimeout)");
     }
     late.arrive_and_wait();
     EXPECT_TRUE(link.fence("fence", kLong).ok());
@@ -177,7 +177,8 @@ TEST_F(HostFenceTest, ThatWaitsForAnotherHostSaysSo) {
     entering.arrive_and_wait();
     const LinkError error = link.fence("fence", kAmpleToEnter);
     EXPECT_EQ(error.status.code(), Code::kDeadlineExceeded);
-    EXPECT_EQ(error.status.message(), "an instance on another host has not entered the fence in time");
+    EXPECT_EQ(error.status.message(),
+              "an instance on another host has not entered the fence in time (Context::setTimeout)");
     all_late.arrive_and_wait();
   });
 }
@@ -250,7 +251,8 @@ class HostFenceAtAStandstill : public HostFenceTest {
 TEST_F(HostFenceAtAStandstill, AsksForAnAnswerAfterwards) {
   const LinkError error = standStill();
   EXPECT_EQ(error.status.code(), Code::kDeadlineExceeded);
-  EXPECT_EQ(error.status.message(), "instances 1, 2 have not entered the fence in time");
+  EXPECT_EQ(error.status.message(),
+            "instances 1, 2 have not entered the fence in time (Context::setTimeout)");
 }
 
 TEST_F(HostFenceAtAStandstill, TakesTheAnswerThatHasComeMeanwhile) {

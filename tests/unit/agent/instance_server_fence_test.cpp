@@ -81,12 +81,14 @@ TEST_F(InstanceServerFence, ThatTakesTooLongNamesWhoIsMissing) {
   const auto clients = allInstances();
   clients[1]->enterFence(1);
   const Client::Fields two = clients[1]->expect(Message::kError);
-  EXPECT_THAT(two, ElementsAre(kDeadlineExceeded, "0", "instances 0, 2 have not entered the fence in time"));
+  EXPECT_THAT(two, ElementsAre(kDeadlineExceeded, "0",
+                               "instances 0, 2 have not entered the fence in time (Context::setTimeout)"));
 
   clients[0]->enterFence();
   clients[1]->enterFence(1);
   EXPECT_THAT(clients[1]->expect(Message::kError),
-              ElementsAre(kDeadlineExceeded, "2", "instance 2 has not entered the fence in time"));
+              ElementsAre(kDeadlineExceeded, "2",
+                          "instance 2 has not entered the fence in time (Context::setTimeout)"));
 }
 
 TEST_F(InstanceServerFence, DoesNotNameThoseWhoCameAndGaveUp) {
@@ -95,7 +97,20 @@ TEST_F(InstanceServerFence, DoesNotNameThoseWhoCameAndGaveUp) {
   clients[0]->expect(Message::kError);
   clients[1]->enterFence(1);
   EXPECT_THAT(clients[1]->expect(Message::kError),
-              ElementsAre(kDeadlineExceeded, "2", "instance 2 has not entered the fence in time"));
+              ElementsAre(kDeadlineExceeded, "2",
+                          "instance 2 has not entered the fence in time (Context::setTimeout)"));
+}
+
+TEST_F(InstanceServerFence, NamesThoseWhoGaveUpWhereNobodyElseCanBeMissing) {
+  open(3);
+  const auto clients = allInstances();
+  clients[0]->enterFence(1);
+  clients[0]->expect(Message::kError);
+  clients[1]->enterFence();
+  clients[2]->enterFence(1);
+  EXPECT_THAT(clients[2]->expect(Message::kError),
+              ElementsAre(kDeadlineExceeded, "0",
+                          "instance 0 has given up waiting in the fence (Context::setTimeout)"));
 }
 
 TEST_F(InstanceServerFence, ThatWaitsForAnotherHostSaysSo) {
@@ -105,7 +120,8 @@ TEST_F(InstanceServerFence, ThatWaitsForAnotherHostSaysSo) {
   clients[2]->enterFence(1);
   EXPECT_THAT(
       clients[2]->expect(Message::kError),
-      ElementsAre(kDeadlineExceeded, "-1", "an instance on another host has not entered the fence in time"));
+      ElementsAre(kDeadlineExceeded, "-1",
+                  "an instance on another host has not entered the fence in time (Context::setTimeout)"));
 }
 
 TEST_F(InstanceServerFence, CanBeEnteredAgainAfterATimeout) {

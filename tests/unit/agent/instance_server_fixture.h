@@ -21,13 +21,16 @@ class InstanceServerTest : public ::testing::Test {
   using Client = testing::InstanceClient;
   using Message = contract::InstanceMessage;
 
-  InstanceServerTest() {
+  InstanceServerTest() { open(4); }
+
+  /// Three instances here; the job's others are elsewhere.
+  void open(int num_instances) {
     static int jobs = 0;
     job_id = "test-" + std::to_string(::getpid()) + '-' + std::to_string(++jobs);
-    JobSlice slice{.job_id = job_id, .num_instances = 4};
+    JobSlice slice{.job_id = job_id, .num_instances = num_instances};
     for (int instance = 0; instance < 3; ++instance) {
       slice.instances.push_back(
-          {.env = {.num_instances = 4, .instance_index = instance, .num_local_instances = 3}});
+          {.env = {.num_instances = num_instances, .instance_index = instance, .num_local_instances = 3}});
     }
     socket = server->open(slice).value();
   }

@@ -122,6 +122,10 @@ TEST(ParseEnvironment, RefusesNumbersThatContradictEachOther) {
   EXPECT_THAT(parsedWith("POPDIST_REPLICA_INDEX_OFFSET", "3").message(),
               HasSubstr("POPDIST_NUM_TOTAL_REPLICAS=4"));
   EXPECT_EQ(parsedWith("POPDIST_NUM_LOCAL_REPLICAS", "3").code(), Code::kInvalidArgument);
+  EXPECT_THAT(
+      parsedWith("POPDIST_NUM_INSTANCES", "5").message(),
+      HasSubstr("POPDIST_NUM_INSTANCES=5 with 2 replicas each (POPDIST_UNIFORM_REPLICAS_PER_INSTANCE) are "
+                "not POPDIST_NUM_TOTAL_REPLICAS=4"));
 }
 
 TEST(ParseEnvironment, RefusesALocalIndexBehindWhichNoNumberCanLie) {
