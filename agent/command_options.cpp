@@ -8,6 +8,15 @@
 #include "common/base/text.h"
 
 namespace pop::agent {
+namespace {
+
+int complain(const CLI::App& app, const std::string& mistake) {
+  const std::string name = app.get_name();
+  std::fprintf(stderr, "%s: %s (see %s --help)\n", name.c_str(), mistake.c_str(), name.c_str());
+  return 1;
+}
+
+}  // namespace
 
 std::optional<int> parseCommand(CLI::App& app, const std::vector<std::string>& arguments) {
   try {
@@ -17,10 +26,10 @@ std::optional<int> parseCommand(CLI::App& app, const std::vector<std::string>& a
     return std::nullopt;
   } catch (const CLI::CallForHelp&) {
     return std::fputs(app.help().c_str(), stdout) < 0 ? 1 : 0;
+  } catch (const CLI::ExtrasError&) {  // which lists them from the last to the first
+    return complain(app, "not expected: " + join(app.remaining(), " "));
   } catch (const CLI::Error& error) {
-    const std::string name = app.get_name();
-    std::fprintf(stderr, "%s: %s (see %s --help)\n", name.c_str(), error.what(), name.c_str());
-    return 1;
+    return complain(app, error.what());
   }
 }
 

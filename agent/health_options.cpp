@@ -59,8 +59,8 @@ int runHealth(const std::vector<std::string>& arguments) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   if (const std::optional<int> done = parseCommand(app, arguments)) return *done;
-  sys::setUpForJobs();
-  const Status outcome = askHealth(options);
+  Status outcome = sys::setUpForJobs();
+  if (outcome.ok()) outcome = askHealth(options);
   if (!outcome.ok()) std::fprintf(stderr, "popdist-agent health: %s\n", outcome.message().c_str());
   return outcome.ok() ? 0 : 1;
 }

@@ -101,6 +101,14 @@ std::string addressTowards(const std::string& peer) {
   return textOf(generic);
 }
 
+// For the routes that lead to others, and not to this host itself or to those at one link.
+bool reachesOthers(const std::string& address) {
+  const Bytes bytes = parseAddress(address);
+  if (bytes.size() == 4) return bytes[0] != 127;
+  const bool link_local = bytes.size() == 16 && bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0x80;
+  return bytes.size() == 16 && address != "::1" && !link_local;
+}
+
 bool has(std::span<const std::string> addresses, const std::string& address) {
   return std::find(addresses.begin(), addresses.end(), address) != addresses.end();
 }
@@ -123,6 +131,10 @@ std::vector<std::string> ownAddresses() {
 }
 
 Result<std::string> hostAddress(const AddressHints& hints) {
+  const std::string towards = addressTowards(hints.controller_at);
+  // The service's jobs, which know nothing else: asking the kernel for all addresses costs more than all the
+  // rest.
+  if (hints.subnet.empty() && hints.reached_at.empty() && reachesOthers(towards)) return towards;
   const std::vector<std::string> own = ownAddresses();
   if (!hints.subnet.empty()) {
     POP_ASSIGN_OR_RETURN(const Subnet subnet, parseSubnet(hints.subnet));
@@ -133,7 +145,7 @@ Result<std::string> hostAddress(const AddressHints& hints) {
                               (own.empty() ? " (it has none at all)" : " (it has " + join(own, ", ") + ")"));
   }
   if (has(own, hints.reached_at)) return hints.reached_at;
-  if (const std::string towards = addressTowards(hints.controller_at); has(own, towards)) return towards;
+  if (has(own, towards)) return towards;
   if (!own.empty()) return own.front();
   return failedPrecondition("this host has no address at which others could reach it");
 }

@@ -10,6 +10,7 @@
 
 #include "agent/examination.h"
 #include "agent/host_address.h"
+#include "agent/rehearsal.h"
 #include "agent/stdio_link.h"
 #include "common/contract/exit_code.h"
 #include "common/contract/version.h"
@@ -119,13 +120,14 @@ int runStdioAgent(Patience patience) {
     std::fprintf(stderr, "popdist-agent: %s\n", keeper.status().message().c_str());
     return contract::kExitLauncherFailed;
   }
-  sys::setUpForJobs();
-  Result<Stdio> stdio = takeStdio();
+  const Status ready = sys::setUpForJobs();
+  Result<Stdio> stdio = ready.ok() ? takeStdio() : ready;
   if (!stdio.ok()) {
     std::fprintf(stderr, "popdist-agent: %s\n", stdio.status().message().c_str());
     static_cast<void>(keeper::endKeeper(std::move(*keeper)));
     return contract::kExitLauncherFailed;
   }
+  if (patience == Patience::kForEver) rehearse(keeper->link.get());
   os::EpollLoop loop;
   rpc::StreamRunCall call(loop, std::move(stdio->in), std::move(stdio->out));
   JobAgent job(loop, call, std::move(*keeper));

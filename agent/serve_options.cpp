@@ -142,7 +142,7 @@ int serve(const ServeOptions& options) {
     if (!named.ok()) return complain(named.status().message());
     users = std::move(*named);
   }
-  sys::setUpForJobs();
+  if (const Status ready = sys::setUpForJobs(); !ready.ok()) return complain(ready.message());
   log::setLevel(log::Level::kInfo);
   return Serving(options, std::move(users), self.value()).run(place.value(), std::move(tls));
 }

@@ -11,6 +11,7 @@
 #include <csignal>
 #include <utility>
 
+#include "common/log/log.h"
 #include "common/sys/reopen.h"
 #include "common/sys/terminal.h"
 
@@ -177,7 +178,9 @@ void StdinFeed::readSource() {
   const int error = got < 0 ? errno : 0;
   buffer_.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
   const bool in_background = error == EIO && !mayRead();
-  if (got == 0 || (error != 0 && error != EAGAIN && error != EINTR && !in_background)) at_end_ = true;
+  const bool failed = error != 0 && error != EAGAIN && error != EINTR && !in_background;
+  if (failed) log::warning(errnoStatus("reading stdin for the instances", error).message() + "; theirs ends");
+  if (got == 0 || failed) at_end_ = true;
   for (auto& [instance, receiver] : receivers_) receiver.taken = 0;
   advance();
 }

@@ -2,6 +2,7 @@
 #include "agent/keeper/keeper_link.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "agent/keeper/keeper_wire.h"
 #include "common/sys/unix_socket.h"
@@ -29,17 +30,27 @@ bool sameNames(const std::vector<contract::Variable>& a, const std::vector<contr
                     [](const auto& one, const auto& other) { return one.first == other.first; });
 }
 
+std::string encoded(const Frame& frame) {
+  Result<std::string> bytes = contract::encode(frame);
+  POP_CHECK(bytes.ok());
+  return std::move(*bytes);
+}
+
 }  // namespace
 
-void KeeperLink::sendEnvironment(const std::vector<contract::Variable>& environment) {
+std::string environmentMessage(const std::vector<contract::Variable>& environment) {
   Frame frame{static_cast<std::uint8_t>(Message::kEnvironment), {}};
   for (const auto& [name, value] : environment) frame.fields.push_back(name + '=' + value);
-  static_cast<void>(send(frame));
+  return encoded(frame);
+}
+
+void KeeperLink::changeEnvironment(const std::vector<contract::Variable>& environment) {
+  ahead_ += environmentMessage(environment);
   environment_ = environment;
 }
 
 void KeeperLink::spawn(const SpawnRequest& request, const std::array<int, 3>& stdio) {
-  if (!sameNames(request.environment, environment_)) sendEnvironment(request.environment);
+  if (!sameNames(request.environment, environment_)) changeEnvironment(request.environment);
   Frame frame{static_cast<std::uint8_t>(Message::kSpawn),
               {std::to_string(request.instance), request.working_directory, request.binding.cpus.text(),
                request.binding.memory_nodes.text(), std::to_string(request.argv.size())}};
@@ -65,14 +76,13 @@ void KeeperLink::endLeftovers() {
 }
 
 void KeeperLink::removeAtEnd(const std::string& path) {
-  static_cast<void>(send({static_cast<std::uint8_t>(Message::kRemoveAtEnd), {path}}));
+  ahead_ += encoded({static_cast<std::uint8_t>(Message::kRemoveAtEnd), {path}});
 }
 
 Status KeeperLink::send(const Frame& frame, std::span<const int> fds) {
   if (lost_) return {};
-  Result<std::string> bytes = contract::encode(frame);
-  POP_CHECK(bytes.ok());
-  Status sent = sys::sendAll(link_, *bytes, fds);
+  Status sent = sys::sendAll(link_, ahead_ + encoded(frame), fds);
+  if (sent.ok()) ahead_.clear();
   // A keeper that is gone is found out by receive(), which reports it once.
   return sent.code() == Code::kUnavailable ? Status() : sent;
 }

@@ -14,6 +14,9 @@
 
 namespace pop::agent {
 
+/// What a keeper is told of the environment of those that it starts from then on.
+std::string environmentMessage(const std::vector<contract::Variable>& environment);
+
 class KeeperLink {
  public:
   struct Events {
@@ -33,12 +36,13 @@ class KeeperLink {
   void signal(int instance, int signal);
   void endLeftovers();  ///< when no instance is left
   bool lost() const { return lost_; }
+  /// When everything is over, with what instances that are started from now on may have made there.
   void removeAtEnd(const std::string& path);
 
  private:
   void receive();
   void handle(const contract::Frame& frame);
-  void sendEnvironment(const std::vector<contract::Variable>& environment);
+  void changeEnvironment(const std::vector<contract::Variable>& environment);
   Status send(const contract::Frame& frame, std::span<const int> fds = {});
 
   os::EpollLoop& loop_;
@@ -46,7 +50,8 @@ class KeeperLink {
   const Events events_;
   contract::FrameReader reader_;
   std::vector<contract::Variable>
-      environment_;  ///< what the keeper has; instances of one program differ little
+      environment_;    ///< what the keeper has; instances of one program differ little
+  std::string ahead_;  ///< goes with what is sent next: a message of its own would wake the keeper for it
   bool lost_ = false;
 };
 

@@ -8,17 +8,22 @@
 #include <cerrno>
 #include <chrono>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "common/base/text.h"
 #include "common/contract/version.h"
 #include "common/log/log.h"
+#include "common/rpc/message_stream.h"
 
 namespace pop::agent {
 namespace {
 
 // An agent kills at once what it runs. One that takes longer is killed itself: its keeper goes on with that.
 constexpr std::chrono::seconds kEndPatience{3};
+
+// What the log says of an id that may be refused for its length.
+constexpr std::size_t kMostIdBytes = 128;
 
 // Of one message, and of what waits for an agent that does not read: its user's programs share this process.
 constexpr std::size_t kMostBytes = 64 << 20;
@@ -42,7 +47,8 @@ struct Service::Job {
   std::string id;    ///< once it is admitted
   std::string token;
   JobProcess process;
-  std::unique_ptr<rpc::AgentCall> agent;
+  std::unique_ptr<rpc::MessageStream> agent;
+  bool welcomed = false;
   std::string last_words;  ///< what the agent says on stderr, its end
   std::optional<TimerId> end_timer;
   bool ended = false;
@@ -94,13 +100,13 @@ void Service::accept(std::shared_ptr<rpc::ServedCall> call) {
 }
 
 void Service::receive(Job& job, rpc::v1::Command command) {
-  if (job.agent) return forward(job, std::move(command));
+  if (job.agent) return forward(job, command);
   if (!command.has_hello()) return end(job, invalidArgument("the first command is not Hello"));
   begin(job, std::move(command));
 }
 
 // The launcher announces its instances in Hello; a restart on fewer hosts may have more of them here.
-void Service::forward(Job& job, rpc::v1::Command command) {
+void Service::forward(Job& job, const rpc::v1::Command& command) {
   if (command.has_run()) {
     const Status allowed = admission_.resize(job.id, command.run().instances_size());
     if (!allowed.ok()) {
@@ -109,18 +115,27 @@ void Service::forward(Job& job, rpc::v1::Command command) {
       return letEnd(job, allowed);
     }
   }
-  job.agent->send(std::move(command));
+  job.agent->send(command);
 }
 
-void Service::report(Job& job, rpc::v1::Report report) {
-  if (report.has_welcome()) report.mutable_welcome()->set_token(job.token);
-  job.call->send(std::move(report));
+// Of an agent's reports only the first is of interest here; the launcher trusts none of them.
+void Service::report(Job& job, const std::string& report) {
+  job.welcomed ? job.call->relay(report) : welcome(job, report);
+}
+
+void Service::welcome(Job& job, const std::string& report) {
+  rpc::v1::Report decoded;
+  if (!decoded.ParseFromString(report))
+    return agentEnded(job, {Code::kDataLoss, "what the agent sends is no report"});
+  job.welcomed = true;
+  if (decoded.has_welcome()) decoded.mutable_welcome()->set_token(job.token);
+  job.call->send(std::move(decoded));
 }
 
 void Service::begin(Job& job, rpc::v1::Command hello) {
   const std::string id = hello.hello().job_id();
   const Status started = start(job, std::move(hello));
-  log::info("job " + printable(id) + " of " + inQuotes(job.name) +
+  log::info("job " + printable(std::string_view(id).substr(0, kMostIdBytes)) + " of " + inQuotes(job.name) +
             (job.call->isResumed() ? " by a resumed session: " : ": ") +
             (started.ok() ? "started, pid " + std::to_string(job.process.pid()) : started.message()));
   if (!started.ok()) end(job, started);
@@ -134,13 +149,14 @@ Status Service::start(Job& job, rpc::v1::Command hello) {
   job.call->trust();
   POP_ASSIGN_OR_RETURN(job.process, spares_.take(admitted.user.name));
   hello.mutable_hello()->set_controller_at(job.call->peerAddress());
-  auto agent = std::make_unique<rpc::StreamAgentCall>(
-      loop_, std::move(job.process.stream()),
-      rpc::AgentCall::Events{.report = [this, &job](rpc::v1::Report each) { report(job, std::move(each)); },
-                             .ended = [this, &job](const Status& why) { agentEnded(job, why); }});
-  agent->setMostBytes(kMostBytes);
-  job.agent = std::move(agent);
-  job.agent->send(std::move(hello));
+  job.agent = std::make_unique<rpc::MessageStream>(
+      loop_, std::move(job.process.stream()), sys::Fd(),
+      rpc::MessageStream::Events{.message = [this, &job](const std::string& each) { report(job, each); },
+                                 .ended = [this, &job](const Status& why) { agentEnded(job, why); }});
+  job.agent->setMostBytes(kMostBytes);
+  job.agent->setMostUnsent(kMostBytes);
+  job.agent->gather();
+  job.agent->send(hello);
   loop_.watchReadable(job.process.errors().get(), [this, &job] { readErrors(job); });
   return {};
 }
@@ -171,7 +187,7 @@ void Service::agentEnded(Job& job, const Status& why) {
 // The agent ends all that it has started, and then its call. One that does not is killed.
 void Service::letEnd(Job& job, const Status& why) {
   if (!job.agent) return end(job, why);
-  job.agent->close();
+  job.agent->end({});
   if (!job.end_timer && !job.ended)
     job.end_timer = loop_.postAfter(kEndPatience, [this, &job, why] { end(job, why); });
 }

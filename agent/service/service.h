@@ -12,7 +12,6 @@
 #include "agent/service/spares.h"
 #include "common/os/epoll_loop.h"
 #include "common/rpc/served_call.h"
-#include "common/rpc/stream_call.h"
 
 namespace pop::agent {
 
@@ -49,8 +48,9 @@ class Service {
 
   const std::string& nameOf(const std::string& peer) const;
   void receive(Job& job, rpc::v1::Command command);
-  void forward(Job& job, rpc::v1::Command command);
-  void report(Job& job, rpc::v1::Report report);
+  void forward(Job& job, const rpc::v1::Command& command);
+  void report(Job& job, const std::string& report);
+  void welcome(Job& job, const std::string& report);
   void begin(Job& job, rpc::v1::Command hello);
   Status start(Job& job, rpc::v1::Command hello);
   void readErrors(Job& job);

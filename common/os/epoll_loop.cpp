@@ -86,6 +86,13 @@ struct EpollLoop::Impl {
     posted.insert(posted.begin(), std::make_move_iterator(rest), std::make_move_iterator(tasks.end()));
   }
 
+  // What is posted again and again must not keep them from their turn.
+  void runLast() {
+    if (last.empty() || (++turns_before_last < kMostTurnsBeforeLast && hasPosted())) return;
+    turns_before_last = 0;
+    for (const Task& task : std::exchange(last, {})) task();
+  }
+
   // ---- timers
 
   void runTimers() {
@@ -99,7 +106,7 @@ struct EpollLoop::Impl {
   }
 
   int timeoutMs() {
-    if (num_always_ready > 0 || hasPosted()) return 0;
+    if (num_always_ready > 0 || hasPosted() || !last.empty()) return 0;
     if (queue.empty()) return -1;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(queue.begin()->first.first - Clock::now());
     return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, INT32_MAX));
@@ -174,6 +181,7 @@ struct EpollLoop::Impl {
   }
 
   static constexpr int kMostEvents = 128;
+  static constexpr int kMostTurnsBeforeLast = 4;
 
   const sys::Fd epoll;
   const sys::Fd wake;
@@ -181,6 +189,8 @@ struct EpollLoop::Impl {
   std::mutex mutex;
   std::thread::id thread;    ///< that runs the loop; under the mutex
   std::vector<Task> posted;  ///< under the mutex
+  std::vector<Task> last;    ///< of postLast
+  int turns_before_last = 0;
   std::map<TimerKey, Task> queue;
   std::unordered_map<std::uint64_t, Clock::time_point> due_times;
   std::uint64_t last_timer = 0;
@@ -198,6 +208,7 @@ void EpollLoop::run() {
   while (!impl_->stopped) {
     impl_->poll();
     impl_->runTimers();
+    impl_->runLast();
   }
   impl_->stopped = false;
   impl_->runBy({});
@@ -210,6 +221,10 @@ void EpollLoop::stop() {
 
 void EpollLoop::post(std::function<void()> task) {
   impl_->post(std::move(task));
+}
+
+void EpollLoop::postLast(std::function<void()> task) {
+  impl_->last.push_back(std::move(task));
 }
 
 TimerId EpollLoop::postAfter(std::chrono::milliseconds delay, std::function<void()> task) {

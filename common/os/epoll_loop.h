@@ -22,6 +22,11 @@ class EpollLoop final : public Loop {
   void stop();  ///< From any thread. Before run(): that one returns at once.
 
   void post(std::function<void()> task) override;
+
+  /// Runs `task` once before the loop waits again, after all that is posted meanwhile: for what should be
+  /// done once for everything that happens together. From the loop's thread.
+  void postLast(std::function<void()> task);
+
   TimerId postAfter(std::chrono::milliseconds delay, std::function<void()> task) override;
   void cancel(TimerId timer) override;
   Clock::time_point now() const override { return Clock::now(); }

@@ -135,7 +135,7 @@ void MessageStream::send(std::string_view message) {
 
 // The end comes from the loop: who sends is in the middle of something.
 bool MessageStream::isFull() {
-  if (full_ || unsent_.size() <= most_unsent_) return full_;
+  if (full_ || plain_.size() + unsent_.size() <= most_unsent_) return full_;
   write();
   full_ = unsent_.size() > most_unsent_;
   if (!full_) return false;
@@ -148,13 +148,12 @@ bool MessageStream::isFull() {
   return true;
 }
 
-// What starts or ends many instances says a lot at once, and each write costs both sides a system call and
-// the other one a turn. The first goes now: who waits for it need not wait for the others.
+// What starts or ends many instances says a lot at once.
 void MessageStream::writeByTurns() {
   if (turn_) return;
-  write();
+  if (!gathers_) write();
   turn_ = true;
-  loop_.post([self = self_] {
+  loop_.postLast([self = self_] {
     if (*self == nullptr) return;
     (*self)->turn_ = false;
     (*self)->write();
@@ -170,14 +169,17 @@ void MessageStream::end(const Status& how) {
 void MessageStream::sendFrame(const contract::Frame& frame) {
   const Result<std::string> bytes = contract::encode(frame);
   POP_CHECK(bytes.ok());
-  if (broken_) return;
-  if (cipher_)
-    cipher_->send(bytes.value(), unsent_);
-  else
-    unsent_ += bytes.value();
+  if (!broken_) (cipher_ ? plain_ : unsent_) += bytes.value();
+}
+
+void MessageStream::encrypt() {
+  if (plain_.empty()) return;
+  cipher_->send(plain_, unsent_);
+  plain_.clear();
 }
 
 void MessageStream::write() {
+  encrypt();
   std::size_t gone = 0;
   while (gone < unsent_.size() && !broken_) {
     const char* const rest = unsent_.data() + gone;
@@ -202,6 +204,7 @@ void MessageStream::write() {
 
 void MessageStream::flush(std::chrono::milliseconds patience) {
   const auto deadline = Clock::now() + patience;
+  write();
   while (!unsent_.empty()) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
     pollfd writable{outFd(), POLLOUT, 0};

@@ -41,10 +41,15 @@ class MessageStream {
   MessageStream(const MessageStream&) = delete;
   MessageStream& operator=(const MessageStream&) = delete;
 
-  /// Of all that is sent in one turn of the loop, the first is written at once and the others together, as
-  /// far as the stream takes them, else as soon as it does. After end(): ignored.
+  /// Of all that is sent in one turn of the loop, the first is written at once and the others together at
+  /// its end, as far as the stream takes them, else as soon as it does. After end(): ignored.
   void send(const google::protobuf::MessageLite& message);
   void send(std::string_view message);  ///< its bytes
+
+  /// From now on the first goes with the others. For who speaks to one peer: its turns are short, and each
+  /// write costs both sides a system call and wakes the other one. Who speaks to many has long turns, in
+  /// which the peers could be at work already.
+  void gather() { gathers_ = true; }
 
   /// A longer message of the other side ends the stream. Without this there is no limit.
   void setMostBytes(std::size_t bytes);
@@ -63,7 +68,7 @@ class MessageStream {
   void end(const Status& how);
 
   /// All that was sent is written, or nobody takes it.
-  bool flushed() const { return unsent_.empty(); }
+  bool flushed() const { return plain_.empty() && unsent_.empty(); }
   /// Waits until it is, for at most `patience`. The loop need not run.
   void flush(std::chrono::milliseconds patience);
 
@@ -74,6 +79,7 @@ class MessageStream {
   void closed(int error_number);
   void finish(Status how);
   void sendFrame(const contract::Frame& frame);
+  void encrypt();
   bool isFull();
   void writeByTurns();
   void write();
@@ -89,10 +95,12 @@ class MessageStream {
   std::size_t most_bytes_ = std::numeric_limits<std::size_t>::max();
   std::string message_;  ///< the parts that have come
   std::size_t most_unsent_ = std::numeric_limits<std::size_t>::max();
-  std::string unsent_;
-  bool full_ = false;  ///< with more than that
+  std::string plain_;   ///< for the cipher, all at once
+  std::string unsent_;  ///< as it is written
+  bool full_ = false;   ///< with more than that
   bool watching_writable_ = false;
-  bool turn_ = false;  ///< something was written in this turn of the loop; the rest waits for its end
+  bool gathers_ = false;
+  bool turn_ = false;  ///< something was sent in this turn of the loop; the rest waits for its end
   const std::shared_ptr<MessageStream*> self_ = std::make_shared<MessageStream*>(this);  ///< null: gone
   bool reading_ = true;
   bool was_closed_ = false;

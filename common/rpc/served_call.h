@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "common/base/status.h"
 #include "common/rpc/agent_call.h"
@@ -16,6 +17,9 @@ class ServedCall : public RunCall {
   virtual std::string peerName() const = 0;     ///< the user of the client's certificate; empty without TLS
   /// By a TLS session that began with an earlier call.
   virtual bool isResumed() const = 0;
+
+  /// send(), of the bytes of one that somebody else has made.
+  virtual void relay(std::string_view report) = 0;
 
   /// Its user may run this job: from now on its messages may be long, and it may be silent for as long as it
   /// likes.

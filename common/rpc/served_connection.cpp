@@ -53,6 +53,7 @@ void ServedConnection::trust() {
   stopWaiting();
   stream_.setMostBytes(limits_.most_trusted_bytes);
   stream_.setMostUnsent(limits_.most_trusted_bytes);
+  stream_.gather();
 }
 
 // The client closes the connection when it has read the end. One that does not would keep it for ever; if it

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "common/os/epoll_loop.h"
 #include "common/rpc/command_inbox.h"
@@ -55,6 +56,7 @@ class ServedConnection final : public ServedCall {
 
   void listen(RunCall::Events events) override { inbox_.listen(std::move(events)); }
   void send(v1::Report report) override { stream_.send(report); }
+  void relay(std::string_view report) override { stream_.send(report); }
   void finish(Status status) override;
   std::string peerAddress() const override { return address_; }
   std::string peerName() const override { return name_; }

@@ -18,11 +18,6 @@ StreamAgentCall::StreamAgentCall(os::EpollLoop& loop, sys::Fd stream, Events eve
               {.message = [this](const std::string& message) { receive(message); },
                .ended = [this](const Status& how) { end(how); }}) {}
 
-void StreamAgentCall::setMostBytes(std::size_t bytes) {
-  stream_.setMostBytes(bytes);
-  stream_.setMostUnsent(bytes);
-}
-
 void StreamAgentCall::receive(const std::string& message) {
   if (over_) return;
   v1::Report report;
@@ -45,7 +40,9 @@ CallMaker callOver(os::EpollLoop& loop, sys::Fd stream) {
 StreamRunCall::StreamRunCall(os::EpollLoop& loop, sys::Fd in, sys::Fd out)
     : stream_(loop, std::move(in), std::move(out),
               {.message = [this](const std::string& message) { receive(message); },
-               .ended = [this](const Status&) { inbox_.close(); }}) {}
+               .ended = [this](const Status&) { inbox_.close(); }}) {
+  stream_.gather();
+}
 
 void StreamRunCall::receive(const std::string& message) {
   v1::Command command;

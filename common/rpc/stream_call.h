@@ -4,7 +4,6 @@
 #pragma once
 
 #include <chrono>
-#include <cstddef>
 #include <memory>
 #include <utility>
 
@@ -22,10 +21,6 @@ class StreamAgentCall final : public AgentCall {
 
   void send(v1::Command command) override { stream_.send(command); }
   void close() override { stream_.end({}); }
-
-  /// The call ends with kResourceExhausted at a longer report, and when more commands wait for an agent that
-  /// does not read them.
-  void setMostBytes(std::size_t bytes);
 
  private:
   void receive(const std::string& message);

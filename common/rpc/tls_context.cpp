@@ -61,7 +61,8 @@ bool present(SSL_CTX* context, const TlsObjects& own) {
 bool setUp(SSL_CTX* context, TlsRole role) {
   SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
   // Else our own certificate is verified anew for each connection, in search of others to send with it.
-  SSL_CTX_set_mode(context, SSL_MODE_NO_AUTO_CHAIN);
+  // And buffers of 33 KiB a connection are kept for a record that may come.
+  SSL_CTX_set_mode(context, SSL_MODE_NO_AUTO_CHAIN | SSL_MODE_RELEASE_BUFFERS);
   SSL_CTX_set_max_cert_list(context, kMostCertificateBytes);
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
   if (role == TlsRole::kServer) SSL_CTX_set_alpn_select_cb(context, chooseProtocol, nullptr);

@@ -31,11 +31,14 @@ Result<std::vector<std::string>> pairsIn(const std::string& option, const std::s
 Result<std::string> ownPair(const std::string& option, const std::string& directory) {
   POP_ASSIGN_OR_RETURN(std::vector<std::string> pairs, pairsIn(option, directory));
   const char* const user = std::getenv("USER");
-  std::string own = "user-" + std::string(user == nullptr ? "" : user);
-  if (std::find(pairs.begin(), pairs.end(), own) != pairs.end()) return own;
+  const bool named = user != nullptr && *user != '\0';
+  std::string own = "user-" + std::string(named ? user : "");
+  if (named && std::find(pairs.begin(), pairs.end(), own) != pairs.end()) return own;
   if (pairs.size() == 1) return std::move(pairs.front());
-  return failedPrecondition(option + ' ' + directory + ": there is no " + own + ".pem in it, and " +
-                            counted(static_cast<std::int64_t>(pairs.size()), "pair") + " of others");
+  const std::string there = counted(static_cast<std::int64_t>(pairs.size()), "pair");
+  return failedPrecondition(option + ' ' + directory + ": " +
+                            (named ? "there is no " + own + ".pem in it, and " + there + " of others"
+                                   : "USER is not set, and there are " + there + " user-NAME.pem in it"));
 }
 
 }  // namespace

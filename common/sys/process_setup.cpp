@@ -1,14 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/sys/process_setup.h"
 
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 
+#include <array>
+#include <cerrno>
 #include <csignal>
 #include <initializer_list>
 
-namespace pop::sys {
+#include "common/sys/fd.h"
 
-void setUpForJobs() {
+namespace pop::sys {
+namespace {
+
+// Of a loop, its signals and what it serves first. Whoever lacks one later can say what for.
+constexpr std::size_t kFewestDescriptors = 8;
+
+Status haveDescriptors() {
+  std::array<Fd, kFewestDescriptors> spare;
+  for (Fd& each : spare) {
+    each = Fd(::eventfd(0, EFD_CLOEXEC));
+    if (!each.valid())
+      return errnoStatus("too few file descriptors (raise the limit with `ulimit -n`)", errno);
+  }
+  return {};
+}
+
+}  // namespace
+
+Status setUpForJobs() {
   for (const auto resource : {RLIMIT_NOFILE, RLIMIT_FSIZE}) {
     rlimit limit{};
     if (::getrlimit(resource, &limit) != 0) continue;
@@ -20,6 +41,7 @@ void setUpForJobs() {
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  return haveDescriptors();
 }
 
 }  // namespace pop::sys

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who has ended, on its way to those who still run: the first failure at once, and when many end together,
+// Who has ended, on its way to those who still run: the first failure at once, and when many fail together,
 // all of an interval in one message. Of many hosts each hears of everybody, so their number is what costs.
-// Who ends well mostly ends with all others: by the end of the interval there may be nobody left to hear of
-// it.
+// Who ends well mostly ends with all others: after a longer interval there may be nobody left to hear of it.
 #pragma once
 
 #include <chrono>
@@ -26,11 +25,11 @@ class Obituaries {
   Obituaries& operator=(const Obituaries&) = delete;
 
   void add(Obituary obituary) {
-    const bool clean = obituary.clean;
+    failure_waits_ |= !obituary.clean;
     waiting_.push_back(std::move(obituary));
     if (has_told_) return;
-    if (!clean) return tell();
-    if (!timer_) wait();
+    if (failure_waits_) return tell();
+    if (!timer_) wait(kOfGoodEnds);
   }
 
   /// What has not been told is of no interest any more.
@@ -38,24 +37,28 @@ class Obituaries {
     if (timer_) loop_.cancel(*timer_);
     timer_.reset();
     has_told_ = false;
+    failure_waits_ = false;
     waiting_.clear();
   }
 
  private:
-  static constexpr std::chrono::milliseconds kInterval{20};
+  static constexpr std::chrono::milliseconds kOfFailures{20};
+  static constexpr std::chrono::milliseconds kOfGoodEnds{80};
 
-  void wait() {
-    timer_ = loop_.postAfter(kInterval, [this] {
+  void wait(std::chrono::milliseconds interval) {
+    timer_ = loop_.postAfter(interval, [this] {
       timer_.reset();
-      has_told_ = false;
-      if (!waiting_.empty()) tell();
+      const bool had_told = std::exchange(has_told_, false);
+      if (waiting_.empty()) return;
+      had_told && !failure_waits_ ? wait(kOfGoodEnds) : tell();
     });
   }
 
   void tell() {
     if (timer_) loop_.cancel(*timer_);
-    wait();
+    wait(kOfFailures);
     has_told_ = true;
+    failure_waits_ = false;
     tell_(std::make_shared<const std::vector<Obituary>>(std::exchange(waiting_, {})));
   }
 
@@ -64,6 +67,7 @@ class Obituaries {
   std::vector<Obituary> waiting_;
   std::optional<TimerId> timer_;  ///< none: nothing waits, and nothing was told within an interval
   bool has_told_ = false;         ///< within the interval that ends with the timer
+  bool failure_waits_ = false;
 };
 
 }  // namespace pop

@@ -149,6 +149,14 @@ TEST_F(ServiceWire, RefusesALauncherOfAnotherVersion) {
   EXPECT_EQ(leftOfJobs(), "");
 }
 
+TEST_F(ServiceWire, LogsLittleOfAJobsIdThatIsTooLong) {
+  serve(0);
+  const std::unique_ptr<Client> client = start(std::string(40'000, 'x'));
+  EXPECT_THAT(client->ended->message(), HasSubstr("a job needs an id of 1 to 128 characters"));
+  ASSERT_TRUE(waitForLog(0, "a job needs an id"));
+  EXPECT_LT(logOf(0).size(), 1000u);
+}
+
 TEST_F(ServiceWire, HoldsAJobToTheLimitsWhateverItHasAnnounced) {
   writeUsers(0, "alice = nobody instances=4\n");
   serve(0);

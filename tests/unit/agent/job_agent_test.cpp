@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "agent/rehearsal.h"
 #include "common/contract/version.h"
 #include "common/os/epoll_loop.h"
 #include "common/rpc/agent_codec.h"
@@ -51,6 +52,13 @@ TEST(JobAgent, RefusesALauncherOfAnotherVersionWhateverComesWithItsHello) {
   EXPECT_EQ(ended->code(), Code::kFailedPrecondition);
   EXPECT_THAT(ended->message(), AllOf(HasSubstr("popdist-agent here is "), HasSubstr(contract::kVersion),
                                       HasSubstr("poprun is 0.0.test: they do not understand each other")));
+}
+
+TEST(Rehearsal, LeavesTheKeeperAsItWas) {
+  Result<keeper::Keeper> keeper = keeper::forkKeeper();
+  ASSERT_TRUE(keeper.ok());
+  rehearse(keeper->link.get());
+  EXPECT_TRUE(keeper::endKeeper(std::move(*keeper)).ok());
 }
 
 }  // namespace

@@ -206,6 +206,9 @@ TEST(JobStop, WhenAllIsOverChangesNothing) {
   EXPECT_EQ(job.agent(0).kills, 0);
 }
 
+// They wait no longer for it.
+constexpr std::chrono::milliseconds kOfGoodEnds{100};
+
 TEST(JobObituaries, GoToEveryHost) {
   JobFixture job(2, 2);
   job.startAll();
@@ -217,7 +220,7 @@ TEST(JobObituaries, GoToEveryHost) {
     EXPECT_EQ(job.agent(host).announced[0].text, "instance 1 (pid 701 on node2) was killed by SIGKILL");
   }
   job.ended(0, kSuccess);
-  job.loop().advance(std::chrono::milliseconds(20));
+  job.loop().advance(kOfGoodEnds);
   EXPECT_TRUE(job.agent(1).announced.at(1).clean);
   EXPECT_EQ(job.agent(1).announced.at(1).text, "instance 0 (pid 700 on node1) exited with code 0");
 }
@@ -227,7 +230,7 @@ TEST(JobObituaries, OfManyThatEndTogetherAreOneMessage) {
   job.startAll();
   for (const int instance : {0, 1, 2}) job.ended(instance, kSuccess);
   EXPECT_EQ(job.agent(0).announcements, 0) << "the last one may end as well in a moment";
-  job.loop().advance(std::chrono::milliseconds(20));
+  job.loop().advance(kOfGoodEnds);
   EXPECT_EQ(job.agent(0).announced.size(), 3U);
   EXPECT_EQ(job.agent(0).announcements, 1);
 }
@@ -247,15 +250,28 @@ TEST(JobObituaries, OfAFailureDoNotWait) {
   EXPECT_EQ(job.agent(0).announcements, 2);
 }
 
+TEST(JobObituaries, OfGoodEndsWaitLongerThanThoseOfFailuresBehindThem) {
+  JobFixture job(1, 6);
+  job.startAll();
+  for (const int instance : {0, 1}) job.ended(instance, {.signal = SIGTERM});
+  job.loop().advance(std::chrono::milliseconds(20));
+  EXPECT_EQ(job.agent(0).announced.size(), 2U);
+  job.ended(2, kSuccess);
+  job.loop().advance(std::chrono::milliseconds(50));
+  EXPECT_EQ(job.agent(0).announced.size(), 2U) << "it ended well";
+  job.ended(3, {.signal = SIGTERM});
+  EXPECT_EQ(job.agent(0).announced.size(), 4U) << "a failure takes it along";
+}
+
 TEST(JobObituaries, AreNotForHostsWhoseInstancesHaveAllEnded) {
   JobFixture job(3, 3);
   job.startAll();
   job.endAndClose(0, kSuccess);
-  job.loop().advance(std::chrono::milliseconds(20));
+  job.loop().advance(kOfGoodEnds);
   EXPECT_EQ(job.agent(0).announced.size(), 0U);
   job.endAndClose(1, kSuccess);
   job.endAndClose(2, kSuccess);
-  job.loop().advance(std::chrono::milliseconds(20));
+  job.loop().advance(kOfGoodEnds);
   EXPECT_EQ(job.agent(1).announced.size(), 1U);
   EXPECT_EQ(job.agent(2).announced.size(), 1U);
 }

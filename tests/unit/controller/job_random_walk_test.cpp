@@ -104,7 +104,7 @@ class Walk {
     EXPECT_EQ(job_.done(), closed_ == job_.instances()) << "done when all have closed, and not before";
     const bool decided = first_failure_ != 0 || user_signal_ != 0;
     const int orders = (first_failure_ != 0 ? 1 : 0) + stops_;
-    job_.loop().advance(std::chrono::milliseconds(20));  // obituaries may wait so long
+    job_.loop().advance(std::chrono::milliseconds(100));  // obituaries may wait so long
     for (int host = 0; host < job_.hosts(); ++host) {
       EXPECT_EQ(job_.agent(host).runs, 1);
       if (anyOpenOn(host)) {

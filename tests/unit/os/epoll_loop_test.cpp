@@ -280,6 +280,32 @@ TEST(EpollLoop, WhatWasPostedBehindAStopWaitsForTheNextRun) {
   EXPECT_EQ(ran, (std::vector<int>{1, 2}));
 }
 
+TEST(EpollLoop, WhatIsLastComesAfterAllThatIsPostedMeanwhile) {
+  EpollLoop loop;
+  std::string order;
+  loop.post([&] {
+    loop.postLast([&] {
+      order += 'z';
+      loop.stop();
+    });
+    order += 'a';
+    loop.post([&] {
+      order += 'b';
+      loop.post([&order] { order += 'c'; });
+    });
+  });
+  loop.run();
+  EXPECT_EQ(order, "abcz");
+}
+
+TEST(EpollLoop, WhatIsLastHasItsTurnThoughSomethingIsPostedForEver) {
+  EpollLoop loop;
+  std::function<void()> again = [&] { loop.post(again); };
+  again();
+  loop.postLast([&loop] { loop.stop(); });
+  loop.run();
+}
+
 TEST(EpollLoop, HandsSignalsToTheLoop) {
   EpollLoop loop;
   std::vector<int> received;

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <array>
@@ -118,6 +119,38 @@ TEST_F(StreamTest, DoesNotFlushForLongerThanAsked) {
   const auto start = Clock::now();
   from->flush(std::chrono::milliseconds(50));
   EXPECT_GE(Clock::now() - start, std::chrono::milliseconds(50));
+}
+
+// What lies in the pipe.
+std::size_t bytesIn(const sys::Fd& pipe) {
+  int bytes = 0;
+  EXPECT_EQ(::ioctl(pipe.get(), FIONREAD, &bytes), 0);
+  return static_cast<std::size_t>(bytes);
+}
+
+TEST_F(StreamTest, WritesTheFirstMessageOfATurnAtOnceAndTheOthersTogether) {
+  const auto from = writer();
+  from->send(input("a"));
+  const std::size_t one = bytesIn(down_.read_end);
+  EXPECT_GT(one, 0U);
+  for (const char* const text : {"b", "c"}) from->send(input(text));
+  EXPECT_EQ(bytesIn(down_.read_end), one);
+  runUntil(loop_, [&] { return bytesIn(down_.read_end) > one; });
+  EXPECT_EQ(bytesIn(down_.read_end), 3 * one);
+}
+
+TEST_F(StreamTest, ThatGathersWritesAllOfATurnTogether) {
+  const auto from = writer();
+  from->gather();
+  for (const char* const text : {"a", "b"}) from->send(input(text));
+  EXPECT_EQ(bytesIn(down_.read_end), 0U);
+  EXPECT_FALSE(from->flushed());
+  loop_.post([&] { from->send(input("c")); });
+  runUntil(loop_, [&] { return bytesIn(down_.read_end) > 0; });
+  const auto to = reader();
+  from->end({});
+  runUntil(loop_, [this] { return ended_.has_value(); });
+  EXPECT_THAT(inputs_, ElementsAre("a", "b", "c"));
 }
 
 TEST_F(StreamTest, SaysHowTheOtherSideHasEndedIt) {

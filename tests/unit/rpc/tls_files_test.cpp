@@ -6,12 +6,14 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
 #include "common/rpc/certificates.h"
+#include "common/rpc/user_tls.h"
 #include "tests/testing/temp_dir.h"
 
 namespace pop::rpc {
@@ -76,6 +78,13 @@ TEST_F(TlsFilesTest, OfOthersCannotBeTakenForOurs) {
   EXPECT_THAT(mistakesOf(load("user", TlsRole::kServer)), HasSubstr("user.pem is not a host's certificate"));
   EXPECT_THAT(mistakesOf(load("host", TlsRole::kClient)), HasSubstr("host.pem is not a user's certificate"));
   EXPECT_THAT(mistakesOf(load("host", TlsRole::kAuthority)), HasSubstr("no certificate of an authority"));
+}
+
+TEST_F(TlsFilesTest, OfNobodyInParticularAreNotNamed) {
+  ::unsetenv("USER");
+  const testing::TempDir directory;
+  EXPECT_EQ(loadUserTls("--tls", directory.path()).status().message(),
+            "--tls " + directory.path() + ": USER is not set, and there are 0 pairs user-NAME.pem in it");
 }
 
 TEST_F(TlsFilesTest, WithAKeyThatOthersCanReadAreRefused) {

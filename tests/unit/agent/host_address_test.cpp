@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which of this machine's real addresses the other hosts are told.
+#include "agent/host_address.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace pop::agent {
+namespace {
+
+class HostAddress : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (own_.empty()) GTEST_SKIP() << "this machine has no address but its loopback one";
+  }
+
+  const std::vector<std::string> own_ = ownAddresses();
+};
+
+TEST_F(HostAddress, IsTheOneFromWhichTheControllerIsReached) {
+  for (const std::string& address : own_) EXPECT_EQ(hostAddress({.controller_at = address}).value(), address);
+}
+
+TEST_F(HostAddress, IsNoLoopbackAddressThoughTheControllerIsOnThisHost) {
+  for (const char* const controller : {"127.0.0.1", "127.1.2.3", "::1", "", "no address"}) {
+    EXPECT_EQ(hostAddress({.controller_at = controller}).value(), own_.front()) << controller;
+  }
+}
+
+TEST_F(HostAddress, IsTheOneThatTheControllerHasReached) {
+  EXPECT_EQ(hostAddress({.reached_at = own_.back(), .controller_at = own_.front()}).value(), own_.back());
+}
+
+TEST_F(HostAddress, LiesInTheSubnetWhereverTheControllerIs) {
+  EXPECT_EQ(hostAddress({.subnet = own_.back(), .controller_at = own_.front()}).value(), own_.back());
+  const Result<std::string> none = hostAddress({.subnet = "240.0.0.0/8", .controller_at = own_.front()});
+  EXPECT_EQ(none.code(), Code::kFailedPrecondition);
+  EXPECT_THAT(none.status().message(), ::testing::HasSubstr("--host-subnet 240.0.0.0/8"));
+}
+
+}  // namespace
+}  // namespace pop::agent
