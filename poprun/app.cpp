@@ -88,6 +88,8 @@ BuiltJob buildFor(const ParsedOptions& parsed, const Surroundings& here) {
   if (onlyExports(options)) options.programs.front().command = {"program"};
   BuiltJob job = buildJob(options, here);
   job.mistakes.insert(job.mistakes.begin(), parsed.mistakes.begin(), parsed.mistakes.end());
+  if (options.programs.front().command.empty() && !parsed.without_program.empty())
+    job.mistakes.push_back(parsed.without_program);
   job.warnings.insert(job.warnings.begin(), parsed.warnings.begin(), parsed.warnings.end());
   return job;
 }
@@ -199,9 +201,7 @@ int runArguments(int argc, char** argv, const HostsHalf* hosts) {
     if (failed != 0 || onlyExports(options)) return failed;
   }
   if (options.dry_run != DryRun::kNo) return explain(job.spec, options.dry_run);
-  if (const auto obstacles = findObstacles(job.spec, here.host_name); !obstacles.empty()) {
-    return reportMistakes(obstacles);
-  }
+  if (const auto obstacles = findObstacles(job.spec); !obstacles.empty()) return reportMistakes(obstacles);
   return runPlanned(options, job.spec, on_hosts ? hosts : nullptr);
 }
 

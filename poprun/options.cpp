@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "common/base/text.h"
 #include "poprun/cli/assignments.h"
 #include "poprun/cli/config_file.h"
 #include "poprun/cli/word_reader.h"
@@ -92,7 +93,11 @@ ParsedOptions parseOptions(const std::vector<std::string>& arguments, cli::Spell
     parsed.warnings.insert(parsed.warnings.end(), file.warnings.begin(), file.warnings.end());
     assignments = cli::override(std::move(file.assignments), std::move(assignments), parsed.mistakes);
   }
-  cli::apply(assignments, parsed.options, parsed.mistakes);
+  if (!words.ends_in_value.empty()) {
+    parsed.without_program = inQuotes(words.ends_in_value[1]) + " was taken for the value of " +
+                             words.ends_in_value[0] + ": write -- before a program of that name";
+  }
+  cli::apply(assignments, parsed.options, parsed.mistakes, parsed.warnings);
   return parsed;
 }
 

@@ -16,6 +16,7 @@ struct ParsedOptions {
   Options options;
   std::vector<std::string> mistakes;  ///< every one that was found, each naming its option
   std::vector<std::string> warnings;
+  std::string without_program;  ///< what may have become of the program, where there is none; or empty
 };
 
 /// Reads the file of --import-config, too.

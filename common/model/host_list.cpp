@@ -7,6 +7,7 @@
 #include <set>
 
 #include "common/base/text.h"
+#include "common/model/ipv6_address.h"
 
 namespace pop::model {
 namespace {
@@ -23,15 +24,22 @@ bool isNumber(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
+std::string hintFor(std::string_view name) {
+  if (name.find('@') != std::string_view::npos) return ": who you are there is for `User` of ~/.ssh/config";
+  if (name.find(':') == std::string_view::npos) return {};
+  return ": with several ':' it must be an IPv6 address (ports are for `Port` of ~/.ssh/config)";
+}
+
 // Letters, digits, '.', '-' and '_'; ':' and '%' in addresses. A name that begins with '-' would be an option
 // for whatever it is passed on to.
 Status checkName(std::string_view name) {
   const auto fits = [](unsigned char c) {
     return std::isalnum(c) != 0 ||
-           std::string_view(".-_:%").find(static_cast<char>(c)) != std::string_view::npos;
+           std::string_view(".-_").find(static_cast<char>(c)) != std::string_view::npos;
   };
   if (name.front() != '-' && std::all_of(name.begin(), name.end(), fits)) return {};
-  return invalidArgument(inQuotes(name) + " cannot be the name of a host");
+  if (isIpv6Address(name)) return {};
+  return invalidArgument(inQuotes(name) + " cannot be the name of a host" + hintFor(name));
 }
 
 // "08": with its leading zeros, when the range began with some.

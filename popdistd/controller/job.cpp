@@ -208,6 +208,7 @@ void Job::traced(std::vector<StackTrace> traces) {
 void Job::endAttempt() {
   obituaries_.forget();
   bool again = !time_is_over_ && restart_policy_.wants(outcome());
+  if (!again && !time_is_over_ && why_not_again_.empty()) why_not_again_ = restart_policy_.whyNot(outcome());
   if (again && !hostFailures().empty()) {
     const Result<model::JobSpec> rest = placed_->without(goneHosts());
     if (!rest.ok()) why_not_again_ = rest.status().message();

@@ -2,6 +2,8 @@
 // Whether a job that has failed is started again.
 #pragma once
 
+#include <string>
+
 #include "popdistd/controller/exit_policy.h"
 
 namespace pop {
@@ -16,6 +18,14 @@ class RestartPolicy {
   bool wants(const JobOutcome& outcome) const {
     return outcome.failure && mayHelp(*outcome.failure) && outcome.user_signal == 0 && !outcome.timed_out &&
            restarts_ < max_restarts_;
+  }
+
+  /// Of a job that would have been started again after another failure: why not after this one. Else empty.
+  std::string whyNot(const JobOutcome& outcome) const {
+    const bool its_own = outcome.failure && outcome.user_signal == 0 && !outcome.timed_out;
+    if (!its_own || restarts_ >= max_restarts_ || mayHelp(*outcome.failure)) return {};
+    return outcome.failure->pid == 0 ? "what cannot be started now could not be started then"
+                                     : "its host can start nothing more";
   }
 
   void noteRestart() { ++restarts_; }

@@ -112,15 +112,17 @@ RshProcess::~RshProcess() {
   events_.ended(reap());
 }
 
-// Gives it a moment to end by itself, then less and less choice. Its exit code, or -1 when a signal ended it.
+// Gives it a moment to end by itself, then less and less choice; its helpers, which are of its group, end
+// with it. Its exit code, or -1 when a signal ended it.
 int RshProcess::reap() {
   const sys::Fd process(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
-  for (const int signal : {0, SIGTERM, SIGKILL}) {
-    if (signal != 0) ::kill(pid_, signal);
+  for (const int signal : {0, SIGTERM}) {
+    if (signal != 0) ::kill(-pid_, signal);
     pollfd ended{process.get(), POLLIN, 0};
     const bool at_once = signal == 0 && errors_.valid();
     if (::poll(&ended, 1, at_once ? 0 : kGraceMs) > 0) break;
   }
+  ::kill(-pid_, SIGKILL);
   int status = 0;
   if (::waitpid(pid_, &status, 0) != pid_ || !WIFEXITED(status)) return -1;
   return WEXITSTATUS(status);

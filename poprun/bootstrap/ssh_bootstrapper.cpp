@@ -171,9 +171,16 @@ class SshBootstrapper::Run {
     const auto log = std::make_shared<CommandLog>();
     POP_ASSIGN_OR_RETURN(RshProcess::Started started, RshProcess::start(words, eventsOf(host, log)));
     pump_->add(std::move(started.process));
+    // Nobody says when it has connected: it has the time for that, and for the agent's start.
     Wait wait(cancellation_,
               std::chrono::milliseconds(options_.connect_timeout_ms + options_.start_timeout_ms));
-    POP_RETURN_IF_ERROR(startOn(host, started.stream.get(), wait, *log).during("running " + words.front()));
+    Status status = startOn(host, started.stream.get(), wait, *log).during("running " + words.front());
+    if (status.code() == Code::kDeadlineExceeded) {
+      return Status(status.code(), status.message() + " (" + kConnectTimeoutOption + ", and " +
+                                       std::to_string(options_.start_timeout_ms / 1000) +
+                                       " s for the agent's start)");
+    }
+    if (!status.ok()) return status;
     return ReachedHost{.stream = std::move(started.stream)};
   }
 

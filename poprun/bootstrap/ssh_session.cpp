@@ -55,8 +55,9 @@ SshSession::~SshSession() {
 Status SshSession::configure() {
   ssh_session session = session_.get();
   const int off = 0;
-  bool ok = ssh_options_set(session, SSH_OPTIONS_HOST, target_.host.c_str()) == SSH_OK &&
-            ssh_options_set(session, SSH_OPTIONS_PROCESS_CONFIG, &off) == SSH_OK;
+  if (ssh_options_set(session, SSH_OPTIONS_HOST, target_.host.c_str()) != SSH_OK)
+    return invalidArgument(inQuotes(target_.host) + " is no host for libssh");
+  bool ok = ssh_options_set(session, SSH_OPTIONS_PROCESS_CONFIG, &off) == SSH_OK;
   const char* file = options_.config_file.empty() ? nullptr : options_.config_file.c_str();
   // libssh takes a missing file for an empty one.
   if (file != nullptr && ::access(file, R_OK) != 0)

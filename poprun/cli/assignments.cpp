@@ -3,18 +3,23 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace pop::cli {
 namespace {
 
 using List = std::vector<Assignment>;
 
+constexpr std::string_view kPlacement = "--process-placement";
+constexpr std::string_view kOlderPlacement = "--numa-aware";
+
 // Two rows of which the later one wins, as they write the same settings.
 bool sameSetting(const OptionRow& one, const OptionRow& other) {
   const auto pair = [&](std::string_view a, std::string_view b) {
     return (one.name == a && other.name == b) || (one.name == b && other.name == a);
   };
-  return &one == &other || one.traits.excludes == other.name || pair("--verbose", "--vv");
+  return &one == &other || one.traits.excludes == other.name || pair("--verbose", "--vv") ||
+         pair(kPlacement, kOlderPlacement);
 }
 
 bool sets(const List& list, const OptionRow& row) {
@@ -50,6 +55,28 @@ void checkExclusion(const List& list, std::vector<std::string>& mistakes) {
   }
 }
 
+// The one that counts; null: it was not given.
+const Assignment* lastOf(const List& list, std::string_view name) {
+  const auto found = std::find_if(list.rbegin(), list.rend(),
+                                  [&](const Assignment& each) { return each.row->name == name; });
+  return found == list.rend() ? nullptr : &*found;
+}
+
+model::BindPolicy bindingBy(const Assignment& assignment) {
+  Options options;
+  static_cast<void>(assignment.row->codec.read({options, options.programs.front()}, assignment.value));
+  return options.binding;
+}
+
+void checkPlacement(const List& list, std::vector<std::string>& warnings) {
+  const Assignment* one = lastOf(list, kPlacement);
+  const Assignment* other = lastOf(list, kOlderPlacement);
+  if (one == nullptr || other == nullptr || bindingBy(*one) == bindingBy(*other)) return;
+  if (one > other) std::swap(one, other);
+  warnings.push_back(std::string(one->row->name) + ' ' + one->value + " does nothing before " +
+                     std::string(other->row->name) + ' ' + other->value);
+}
+
 }  // namespace
 
 Assignments override(Assignments file, Assignments line, std::vector<std::string>& mistakes) {
@@ -77,9 +104,11 @@ Assignments override(Assignments file, Assignments line, std::vector<std::string
   return merged;
 }
 
-void apply(const Assignments& assignments, Options& options, std::vector<std::string>& mistakes) {
+void apply(const Assignments& assignments, Options& options, std::vector<std::string>& mistakes,
+           std::vector<std::string>& warnings) {
   options.programs.resize(assignments.programs.size());
   checkExclusion(assignments.job, mistakes);
+  checkPlacement(assignments.job, warnings);
   read(assignments.job, {options, options.programs.front()}, mistakes);
   for (std::size_t i = 0; i < assignments.programs.size(); ++i) {
     ProgramOptions& program = options.programs[i];

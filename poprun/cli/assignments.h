@@ -29,7 +29,8 @@ struct Assignments {
 /// `file`. A mistake: `line` says something of a program, names none, and `file` has several.
 Assignments override(Assignments file, Assignments line, std::vector<std::string>& mistakes);
 
-/// Fills `options`, which has its defaults so far.
-void apply(const Assignments& assignments, Options& options, std::vector<std::string>& mistakes);
+/// Fills `options`, which has its defaults so far. What is without effect is a warning.
+void apply(const Assignments& assignments, Options& options, std::vector<std::string>& mistakes,
+           std::vector<std::string>& warnings);
 
 }  // namespace pop::cli

@@ -7,6 +7,8 @@
 #include <array>
 #include <utility>
 
+#include "poprun/cli/shell_words.h"
+
 namespace pop::cli {
 namespace {
 
@@ -206,6 +208,15 @@ Codec numaAware() {
             return {};
           },
           [](ConstSettings) { return Texts{}; }};  // --process-placement says it
+}
+
+Codec rsh() {
+  static constexpr auto kField = text<&Options::hosts, &HostsOptions::rsh>();
+  return {[](Settings settings, const std::string& value) -> Status {
+            POP_RETURN_IF_ERROR(splitShell(value).status());
+            return kField.read(settings, value);
+          },
+          kField.write};
 }
 
 Codec hostSubnet() {

@@ -145,6 +145,12 @@ Codec synchronisedPath();
 Codec verbose();
 Codec veryVerbose();
 Codec deprecatedAllocation();
+/// Words as a shell has them.
+Codec rsh();
+/// More than nothing, and a day at most.
+Codec connectTimeout();
+/// Not so short that a host that is well is lost between two signs of life.
+Codec hostSilence();
 /// --mpi-global-args and --mpi-local-args: the reader of the command line takes them apart before.
 Codec mpiArguments();
 

@@ -9,7 +9,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 
 #include "common/sys/fd.h"
 
@@ -43,6 +45,55 @@ mode_t usualMode() {
   return 0666 & ~mask;
 }
 
+// As the file that is replaced, whose owner may have kept it from others. That only root gives files away is
+// no reason not to write one.
+Status setAccess(int file, const struct stat* replaced) {
+  if (replaced != nullptr && ::fchown(file, replaced->st_uid, replaced->st_gid) != 0) {
+    [[maybe_unused]] const int ignored = ::fchown(file, static_cast<uid_t>(-1), replaced->st_gid);
+  }
+  const mode_t mode = replaced != nullptr ? replaced->st_mode & 07777 : usualMode();
+  return ::fchmod(file, mode) == 0 ? Status() : errnoStatus("chmod", errno);
+}
+
+// `replaced`: the file of that name, if there is one.
+Status writeWhole(const std::string& path, const std::string& text, bool overwrite,
+                  const struct stat* replaced) {
+  std::string temporary = path + ".XXXXXX";  // in the same directory: a rename cannot leave its file system
+  const sys::Fd file(::mkostemp(temporary.data(), O_CLOEXEC));
+  if (!file.valid()) return failed(path, errno);
+  Status status = setAccess(file.get(), replaced);
+  if (status.ok()) status = sys::writeAll(file.get(), text);
+  if (status.ok() && ::fsync(file.get()) != 0 && errno != EINVAL) status = errnoStatus("fsync", errno);
+  if (status.ok()) {
+    status = publish(temporary, path, overwrite);
+  } else {
+    status = {status.code(), path + ": " + status.message()};
+  }
+  if (!status.ok()) ::unlink(temporary.c_str());
+  return status;
+}
+
+// A link stays one: what it leads to is replaced.
+Status replace(const std::string& path, const std::string& text, const struct stat& replaced) {
+  std::error_code error;
+  const std::filesystem::path file = std::filesystem::canonical(path, error);
+  return error ? failed(path, error.value()) : writeWhole(file, text, true, &replaced);
+}
+
+Status writeTo(int file, const std::string& path, const std::string& text) {
+  const Status written = sys::writeAll(file, text);
+  return written.ok() ? written : Status(written.code(), path + ": " + written.message());
+}
+
+// The stream of ours that is this file, as /dev/stdout is when it is redirected to one; -1: none.
+int ownStream(const struct stat& file) {
+  for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat stream {};
+    if (::fstat(fd, &stream) == 0 && stream.st_dev == file.st_dev && stream.st_ino == file.st_ino) return fd;
+  }
+  return -1;
+}
+
 }  // namespace
 
 Result<std::string> readFileText(const std::string& path) {
@@ -61,19 +112,19 @@ Result<std::string> readFileText(const std::string& path) {
 }
 
 Status writeFileText(const std::string& path, const std::string& text, bool overwrite) {
-  std::string temporary = path + ".XXXXXX";  // in the same directory: a rename cannot leave its file system
-  const sys::Fd file(::mkostemp(temporary.data(), O_CLOEXEC));
-  if (!file.valid()) return failed(path, errno);
-  Status status = ::fchmod(file.get(), usualMode()) == 0 ? Status() : errnoStatus("chmod", errno);
-  if (status.ok()) status = sys::writeAll(file.get(), text);
-  if (status.ok() && ::fsync(file.get()) != 0 && errno != EINVAL) status = errnoStatus("fsync", errno);
-  if (status.ok()) {
-    status = publish(temporary, path, overwrite);
-  } else {
-    status = {status.code(), path + ": " + status.message()};
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0) {
+    const int error = errno;
+    if (::lstat(path.c_str(), &found) == 0) return failed(path + " is a link", error);
+    return writeWhole(path, text, overwrite, nullptr);
   }
-  if (!status.ok()) ::unlink(temporary.c_str());
-  return status;
+  if (const int stream = ownStream(found); stream >= 0) return writeTo(stream, path, text);
+  if (!S_ISREG(found.st_mode)) {  // as cp does
+    const sys::Fd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    return file.valid() ? writeTo(file.get(), path, text) : failed(path, errno);
+  }
+  if (!overwrite) return {Code::kAlreadyExists, path + " exists already"};
+  return replace(path, text, found);
 }
 
 }  // namespace pop::cli

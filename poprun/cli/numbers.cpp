@@ -35,7 +35,10 @@ Result<std::chrono::milliseconds> parseDuration(std::string_view text) {
     return invalidArgument(inQuotes(text) + ": must not be negative");
   }
   if (milliseconds > kMostMs) return invalidArgument(inQuotes(text) + " is too large");
-  return std::chrono::milliseconds(static_cast<std::int64_t>(milliseconds + 0.5));
+  const auto rounded = static_cast<std::int64_t>(milliseconds + 0.5);
+  // Where 0 means no limit, the least of times would become none.
+  if (rounded == 0 && number != 0) return invalidArgument(inQuotes(text) + " is less than a millisecond");
+  return std::chrono::milliseconds(rounded);
 }
 
 std::string durationText(std::chrono::milliseconds duration) {
@@ -54,6 +57,29 @@ Result<int> parseIntegerIn(std::string_view text, int least, int most) {
   if (number < least) return invalidArgument(inQuotes(text) + ": must be at least " + std::to_string(least));
   if (number > most) return invalidArgument(inQuotes(text) + ": must be at most " + std::to_string(most));
   return static_cast<int>(number);
+}
+
+Codec connectTimeout() {
+  static constexpr auto kField = duration<&Options::hosts, &HostsOptions::connect_timeout>();
+  return {[](Settings settings, const std::string& value) -> Status {
+            POP_ASSIGN_OR_RETURN(const auto time, parseDuration(value));
+            if (time.count() == 0) return invalidArgument(inQuotes(value) + ": no host answers at once");
+            if (time > std::chrono::hours(24))
+              return invalidArgument(inQuotes(value) + " is more than a day");
+            return kField.read(settings, value);
+          },
+          kField.write};
+}
+
+Codec hostSilence() {
+  static constexpr auto kField = duration<&Options::hosts, &HostsOptions::silence>();
+  return {[](Settings settings, const std::string& value) -> Status {
+            POP_ASSIGN_OR_RETURN(const auto time, parseDuration(value));
+            if (time >= std::chrono::seconds(2)) return kField.read(settings, value);
+            return invalidArgument(inQuotes(value) +
+                                   ": must be at least 2 s, as hosts give a sign of life every second");
+          },
+          kField.write};
 }
 
 }  // namespace pop::cli

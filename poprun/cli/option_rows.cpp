@@ -88,8 +88,7 @@ const OptionRow kRows[] = {
 
     {kHosts, "--ssh-config", "", "FILE", "~/.ssh/config", "SSH configuration to use, as `ssh -F`",
      text<&Options::hosts, &HostsOptions::ssh_config>(), {.hint = Hint::kFile}},
-    {kHosts, "--rsh", "", "COMMAND", "", "reach hosts by this program and its words, such as 'ssh -J gate'",
-     text<&Options::hosts, &HostsOptions::rsh>()},
+    {kHosts, "--rsh", "", "COMMAND", "", "reach hosts by this program and its words, such as 'ssh -J gate'", rsh()},
     {kHosts, "--agent-path", "", "PATH", "PATH, then a copy",
      "popdist-agent on every host; where it is not installed it is copied to ~/.cache/poprun",
      text<&Options::hosts, &HostsOptions::agent_path>()},
@@ -99,11 +98,10 @@ const OptionRow kRows[] = {
     {kHosts, "--agent-tls", "", "DIR", "",
      "ca.pem, and user-NAME.pem with its key, by which the agent service knows you",
      text<&Options::hosts, &HostsOptions::agent_tls>(), {.hint = Hint::kDirectory}},
-    {kHosts, "--connect-timeout", "", "TIME", "10", "how long to try to connect to a host",
-     duration<&Options::hosts, &HostsOptions::connect_timeout>()},
+    {kHosts, "--connect-timeout", "", "TIME", "10", "how long to try to connect to a host", connectTimeout()},
     {kHosts, "--host-silence", "", "TIME", "5",
-     "a host that gives no sign of life for so long is lost, and so is the launcher to its agents",
-     duration<&Options::hosts, &HostsOptions::silence>()},
+     "a host that gives no sign of life for so long (at least 2) is lost, and so is the launcher to its "
+     "agents", hostSilence()},
 
     {kProgram, "-x", "", "NAME[=VALUE]", "",
      "set a variable in the program's environment, or forward poprun's own; may be repeated", variable(),

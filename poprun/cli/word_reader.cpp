@@ -95,6 +95,7 @@ void WordReader::readOwn(const Option& option, const OptionRow& row) {
   if (row.traits.rule == ValueRule::kOptional && !option.value) {
     // mpirun's flags have no values: there the next word is a program, even one called yes.
     const bool value_follows = spelling_ == Spelling::kPoprun && next_ != end_ && isValueOf(row, *next_);
+    if (value_follows && next_ + 1 == end_) sorted_.ends_in_value = {option.name, *next_};
     return emit(row, option.name, value_follows ? *next_++ : "yes");
   }
   const std::optional<std::string> value = takeValue(option);

@@ -25,6 +25,9 @@ struct SortedWords {
   std::vector<Program> programs{{}};
   std::vector<std::string> mistakes;
   std::vector<std::string> warnings;
+  /// An option and its value, which it could do without, when they are the last words: a program may have
+  /// been meant.
+  FlatWords ends_in_value = {};
 };
 
 class WordReader {

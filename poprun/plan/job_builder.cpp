@@ -13,6 +13,7 @@
 #include "libpopdist/src/pod/model/replica_layout.h"
 #include "poprun/plan/copy_paths.h"
 #include "poprun/plan/forwarded_environment.h"
+#include "poprun/plan/idle_options.h"
 
 namespace pop {
 namespace {
@@ -24,11 +25,22 @@ Result<std::vector<model::Host>> hostsOf(const Options& options, const Surroundi
   return model::parseHostfile(text, options.hostfile);
 }
 
+// It would get a part of the job for each of its names.
+Status nameOwnHostOnce(const std::vector<model::Host>& hosts, const std::string& own_name) {
+  std::vector<std::string> names;
+  for (const model::Host& host : hosts) {
+    if (model::isThisHost(host.name, own_name)) names.push_back(host.name);
+  }
+  if (names.size() < 2) return {};
+  return invalidArgument(join(names, " and ") +
+                         " are names of one host, this one: name it once, with slots if need be");
+}
+
 void buildHosts(const Options& options, const Surroundings& here, BuiltJob& built) {
   Result<std::vector<model::Host>> hosts = hostsOf(options, here);
-  if (!hosts.ok()) {
-    built.mistakes.push_back((options.hostfile.empty() ? "--host: " : "--hostfile: ") +
-                             hosts.status().message());
+  const Status status = hosts.ok() ? nameOwnHostOnce(*hosts, here.host_name) : hosts.status();
+  if (!status.ok()) {
+    built.mistakes.push_back((options.hostfile.empty() ? "--host: " : "--hostfile: ") + status.message());
     return;
   }
   built.spec.hosts = std::move(*hosts);
@@ -154,7 +166,7 @@ int numInstances(const Options& options) {
 }
 
 BuiltJob buildJob(const Options& options, const Surroundings& here) {
-  BuiltJob built;
+  BuiltJob built{.warnings = findIdleOptions(options)};
   copySettings(options, built.spec);
   buildPrograms(options, here, built);
   buildHosts(options, here, built);
@@ -170,24 +182,16 @@ BuiltJob buildJob(const Options& options, const Surroundings& here) {
   return built;
 }
 
-std::vector<std::string> findObstacles(const model::JobSpec& spec, const std::string& own_host_name) {
-  std::vector<std::string> obstacles;
-  const auto own = std::count_if(spec.hosts.begin(), spec.hosts.end(), [&](const model::Host& host) {
-    return model::isThisHost(host.name, own_host_name);
-  });
-  if (own > 1) {
-    obstacles.emplace_back(
-        "--host: several of these are names of one host, this one; name it once, with slots if need be");
-  }
+std::vector<std::string> findObstacles(const model::JobSpec& spec) {
   const model::PartitionRequest& partition = spec.partition;
-  if (!partition.name.empty() || !partition.allocation.empty() || partition.update ||
-      partition.reset.value_or(false)) {
-    obstacles.emplace_back(
-        "the partition cannot be had: the V-IPU server is not part of this version; leave out "
-        "--vipu-partition, "
-        "--vipu-allocation, --update-partition and --reset-partition (--dry-run plans such a job)");
+  if (partition.name.empty() && partition.allocation.empty() && !partition.update &&
+      !partition.reset.value_or(false)) {
+    return {};
   }
-  return obstacles;
+  return {
+      "the partition cannot be had: the V-IPU server is not part of this version; leave out "
+      "--vipu-partition, --vipu-allocation, --update-partition and --reset-partition (--dry-run plans such a "
+      "job)"};
 }
 
 }  // namespace pop

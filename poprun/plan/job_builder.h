@@ -30,7 +30,7 @@ struct Surroundings {
 
 BuiltJob buildJob(const Options& options, const Surroundings& here);
 
-/// Why this version cannot start a job that can be planned: other hosts, a partition. Empty: it can.
-std::vector<std::string> findObstacles(const model::JobSpec& spec, const std::string& own_host_name);
+/// Why this version cannot start a job that can be planned: a partition. Empty: it can.
+std::vector<std::string> findObstacles(const model::JobSpec& spec);
 
 }  // namespace pop

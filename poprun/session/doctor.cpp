@@ -291,7 +291,7 @@ int runDoctor(const Options& options, const model::JobSpec& spec, MakeParts make
   const Result<ServicePart> service =
       by_service ? servicePart(options.hosts, spec.hosts.size()) : ServicePart();
   if (!service.ok()) return launcherFailed(service.status());
-  sys::setUpForJobs();
+  if (const Status ready = sys::setUpForJobs(); !ready.ok()) return launcherFailed(ready);
   os::EpollLoop loop;
   Doctor doctor(loop, options, spec);
   std::vector<BootstrapPart> parts;

@@ -10,6 +10,7 @@
 #include "common/contract/exit_code.h"
 #include "common/model/host_list.h"
 #include "common/sys/host_name.h"
+#include "common/sys/process_setup.h"
 #include "poprun/session/host_preparation.h"
 #include "poprun/session/hosts_controller.h"
 #include "poprun/session/service_part.h"
@@ -39,6 +40,7 @@ int runOnHosts(const Options& options, const model::JobSpec& spec, const Session
   const std::vector<std::string> failures = prepareHosts(spec.copies, otherHosts(spec.hosts), *ssh);
   for (const std::string& failure : failures) std::fprintf(stderr, "poprun: %s\n", failure.c_str());
   if (!failures.empty()) return contract::kExitLauncherFailed;
+  if (const Status ready = sys::setUpForJobs(); !ready.ok()) return launcherFailed(ready);
   return runSession(spec, settings, [&](os::EpollLoop& loop, OutputMux& mux) -> std::unique_ptr<Controller> {
     HostsSettings hosts{.whole_lines_out = settings.output.out.whole_lines,
                         .whole_lines_err = settings.output.err.whole_lines,

@@ -45,6 +45,16 @@ std::vector<int> unignored(const std::vector<int>& signals) {
   return result;
 }
 
+// Where the kernel does not, we go on at once.
+void stopAsByDefault() {
+  struct sigaction by_default {};
+  struct sigaction ours {};
+  by_default.sa_handler = SIG_DFL;
+  ::sigaction(SIGTSTP, &by_default, &ours);
+  ::raise(SIGTSTP);
+  ::sigaction(SIGTSTP, &ours, nullptr);
+}
+
 void logEvent(const LogEntry& entry) {
   if (entry.kind == EventKind::kWarning) return log::warning(entry.text);
   if (entry.instance < 0) return log::info(entry.text);
@@ -156,7 +166,8 @@ class Session {
 
   // The instances are in process groups of their own, so the terminal's Ctrl-Z does not reach them, and a
   // stop that can be handled would be ignored there. They go on with us, however that comes: SIGCONT may be
-  // ignored, and the first process of a container cannot be stopped at all.
+  // ignored, and the kernel stops neither the first process of a container nor one of a group that no shell
+  // could continue.
   void suspend() {
     if (std::exchange(suspending_, true)) return;
     controller_->suspend([this] { stopHere(); });
@@ -165,7 +176,7 @@ class Session {
   void stopHere() {
     mux_.eraseStatus();
     const Clock::time_point stopped = loop_.now();
-    ::raise(SIGSTOP);
+    stopAsByDefault();
     loop_.extendTimers(loop_.now() - stopped);
     controller_->signal(SIGCONT);
     continued_at_ = loop_.now();
@@ -202,7 +213,6 @@ int launcherFailed(const Status& status) {
 }
 
 int runSession(const model::JobSpec& spec, const SessionSettings& settings, const ControllerMaker& make) {
-  sys::setUpForJobs();
   const int exit_code = Session(spec, settings, make).run(settings);
   setDisposition(kEndingSignals, SIG_IGN);  // the exit code is known: a late Ctrl-C must not replace it
   return exit_code;
@@ -211,6 +221,10 @@ int runSession(const model::JobSpec& spec, const SessionSettings& settings, cons
 int runJob(const model::JobSpec& spec, const SessionSettings& settings) {
   Result<keeper::Keeper> keeper = keeper::forkKeeper();
   if (!keeper.ok()) return launcherFailed(keeper.status());
+  if (const Status ready = sys::setUpForJobs(); !ready.ok()) {
+    static_cast<void>(keeper::endKeeper(std::move(*keeper)));
+    return launcherFailed(ready);
+  }
   const auto modeOf = [](const StreamSettings& stream) {
     return stream.whole_lines ? agent::OutputPump::Mode::kLines : agent::OutputPump::Mode::kRaw;
   };

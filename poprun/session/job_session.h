@@ -26,7 +26,7 @@ int launcherFailed(const Status& status);
 /// Makes what drives the job, with the session's loop and output.
 using ControllerMaker = std::function<std::unique_ptr<Controller>(os::EpollLoop& loop, OutputMux& mux)>;
 
-/// Runs the job to its end; poprun's exit code.
+/// Runs the job to its end, in a process that sys::setUpForJobs() has set up; poprun's exit code.
 int runSession(const model::JobSpec& spec, const SessionSettings& settings, const ControllerMaker& make);
 
 /// On this host. Call it while the process has a single thread: the keeper is forked here.

@@ -106,7 +106,7 @@ std::string summaryOf(const JobOutcome& outcome, const model::JobSpec& spec, con
     std::string text = "poprun: " + failureText(*outcome.failure, spec);
     if (outcome.restarts > 0) text += ", after " + counted(outcome.restarts, "restart");
     if (!outcome.why_not_again.empty())
-      text += "; it cannot start again: " + printable(outcome.why_not_again);
+      text += "; it is not started again: " + printable(outcome.why_not_again);
     return text + '\n' + details(*outcome.failure, facts);
   }
   if (outcome.timed_out && outcome.user_signal == 0) return timeoutText(outcome, spec);

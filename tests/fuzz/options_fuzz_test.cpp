@@ -56,11 +56,12 @@ TEST(OptionsFuzz, ConfigurationFiles) {
     if (!file.mistakes.empty()) continue;
     Options options;
     std::vector<std::string> mistakes;
-    cli::apply(file.assignments, options, mistakes);
+    std::vector<std::string> warnings;
+    cli::apply(file.assignments, options, mistakes, warnings);
     Options again;
     std::vector<std::string> later_mistakes;
     const cli::ConfigFile second = cli::parseConfig(cli::configText(options), "second.cfg");
-    cli::apply(second.assignments, again, later_mistakes);
+    cli::apply(second.assignments, again, later_mistakes, warnings);
     ASSERT_TRUE(second.mistakes.empty()) << "round " << round << ": " << second.mistakes.front();
     if (mistakes.empty()) {
       ASSERT_EQ(options, again) << "round " << round;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The real poprun with command lines that users of PopRun, mpirun and horovodrun really write, under their
 // names.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -161,6 +162,19 @@ TEST_F(CommandLine, AJobIsExportedAndImported) {
   EXPECT_THAT(linesOf(wrong.err), ElementsAre(HasSubstr("cannot be divided evenly")))
       << "but for the program";
   EXPECT_FALSE(std::filesystem::exists(directory_ + "/other"));
+}
+
+TEST_F(CommandLine, AJobIsExportedToTheStandardOutput) {
+  const std::vector<std::string> words{"--export-config", "/dev/stdout", "--num-replicas=6"};
+  const Outcome piped = run({.options = words});
+  EXPECT_EQ(piped.exit_code, 0) << piped.err;
+  EXPECT_THAT(piped.out, HasSubstr("\nnum-replicas = 6\n"));
+
+  const std::string path = directory_ + "/redirected";
+  const sys::Fd file(::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+  const Outcome redirected = run({.options = words, .descriptors = {{1, file.get()}}});
+  EXPECT_EQ(redirected.exit_code, 0) << redirected.err;
+  EXPECT_EQ(sys::readFile(path).value(), piped.out);
 }
 
 TEST_F(CommandLine, WrongFilesAreRefusedByLine) {

@@ -158,6 +158,18 @@ TEST(ExitCode, Is125WithoutAProgram) {
   EXPECT_EQ(run({.options = {"--num-instances", "2", "--"}}).exit_code, 125);
 }
 
+TEST(ExitCode, Is125WhereDescriptorsAreTooFew) {
+  for (const char* limit : {"5", "6", "7", "8"}) {
+    PoprunSetup setup{
+        .options = {"-c", std::string("ulimit -n ") + limit + "; exec \"$0\" true", POP_BIN_DIR "/poprun"}};
+    setup.program = "/bin/sh";
+    const Outcome result = run(setup);
+    EXPECT_EQ(result.exit_code, 125) << limit;
+    EXPECT_EQ(result.err,
+              "poprun: too few file descriptors (raise the limit with `ulimit -n`): Too many open files\n");
+  }
+}
+
 TEST(ExitCode, Is125ForReplicasThatCannotBeDivided) {
   const Outcome result =
       run({.options = {"--num-instances", "3", "--num-replicas", "4"}, .child = {"exit", "0"}});

@@ -6,6 +6,7 @@
 #include <csignal>
 
 #include "tests/testing/poprun_process.h"
+#include "tests/testing/terminal.h"
 
 namespace pop::testing {
 namespace {
@@ -72,6 +73,20 @@ TEST(CtrlZ, StopsTheClockOfTheTimeLimit) {
   poprun.signal(SIGCONT);
   ::kill(instances[0], SIGUSR1);
   EXPECT_EQ(poprun.wait(), 9);
+}
+
+// As `ssh -t host poprun …` does.
+TEST(CtrlZ, StopsNothingWhereNoShellCouldContinueIt) {
+  Terminal terminal;
+  PoprunProcess poprun({.options = {"--num-instances", "2", "--tag-output", "no"},
+                        .child = {"say-signals"},
+                        .descriptors = {{0, terminal.end()}},
+                        .own_session = true});
+  ASSERT_EQ(poprun.waitReady(2).size(), 2U);
+  terminal.type("\x1a");
+  EXPECT_TRUE(poprun.waitFor([&] { return count(poprun.out(), "SIGCONT") == 2; })) << poprun.out();
+  terminal.type("\x03");
+  EXPECT_EQ(poprun.wait(), 130);
 }
 
 TEST(CtrlZ, AStoppedJobCanBeKilled) {

@@ -44,6 +44,11 @@ TEST(DryRun, StartsNothing) {
 TEST(DryRun, FindsMistakes) {
   EXPECT_EQ(run({.options = {"--dry-run", "--num-instances", "-1", "true"}}).exit_code, 125);
   EXPECT_EQ(run({.options = {"--dry-run"}}).exit_code, 125);
+  const Outcome taken = run({.options = {"--dry-run", "true"}});
+  EXPECT_EQ(taken.exit_code, 125);
+  EXPECT_THAT(taken.err, HasSubstr("poprun: 'true' was taken for the value of --dry-run: write -- before a "
+                                   "program of that name\n"));
+  EXPECT_EQ(run({.options = {"--dry-run", "--", "true"}}).exit_code, 0);
 }
 
 TEST(PrintTopology, ComesBeforeTheProgramsOutput) {

@@ -3,9 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 
+#include "common/base/random.h"
 #include "tests/testing/poprun_process.h"
+#include "tests/testing/temp_dir.h"
 
 namespace pop::testing {
 namespace {
@@ -62,6 +67,38 @@ TEST(CtrlC, ReachesInstancesThroughPoprunOnly) {
   EXPECT_EQ(poprun.wait(), 130);
   EXPECT_THAT(poprun.out(), Not(HasSubstr("SIGINT")));
   EXPECT_THAT(poprun.out(), HasSubstr("SIGTERM"));
+}
+
+// Before poprun has its handlers, the signal itself ends it.
+TEST(CtrlC, RightAfterTheStartIsNoFailureOfPoprun) {
+  SplitMix64 random(1);
+  const auto end = std::chrono::steady_clock::now() + kPatience / 2;  // on a machine that has much else to do
+  for (int round = 0; round < 150 && std::chrono::steady_clock::now() < end; ++round) {
+    PoprunProcess poprun({.options = optionsFor("1"), .child = {"wait"}});
+    const std::chrono::microseconds moment(random.below(5000));
+    const auto begin = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() - begin < moment) {
+    }
+    poprun.signalGroup(SIGINT);
+    const int exit_code = poprun.wait();
+    EXPECT_TRUE(exit_code == 130 || exit_code == -SIGINT)
+        << exit_code << " after " << moment.count() << " us\n"
+        << poprun.err();
+    EXPECT_TRUE(poprun.goneWithin(kPatience));
+  }
+}
+
+TEST(CtrlC, EndsWhatReachesAHostWithItsHelpers) {
+  const TempDir directory;
+  const std::string program = directory.path() + "/reach", started = directory.path() + "/started";
+  std::ofstream(program) << "#!/bin/sh\ntrap 'wait; exit 1' TERM\nsleep 1000 & touch " << started
+                         << "\nwait\n";
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  PoprunProcess poprun({.options = {"--rsh", program, "--host", "elsewhere", "true"}});
+  ASSERT_TRUE(poprun.waitFor([&] { return std::filesystem::exists(started); }));
+  poprun.signal(SIGINT);
+  EXPECT_EQ(poprun.wait(), 130);
+  EXPECT_TRUE(poprun.goneWithin(kPatience));
 }
 
 TEST(SecondCtrlC, KillsAtOnceWhatIgnoresSigterm) {

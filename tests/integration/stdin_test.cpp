@@ -16,6 +16,7 @@
 namespace pop::testing {
 namespace {
 
+using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAre;
 
 // A file with a text, open for reading.
@@ -115,6 +116,14 @@ TEST(StdinForAll, GivesEveryByteToEveryInstance) {
     }
     EXPECT_EQ(flagsOf(pipe.fd()), flags) << "it is not ours alone";
   }
+}
+
+TEST(StdinForAll, ThatCannotBeReadIsAWarning) {
+  const sys::Fd directory(::open("/tmp", O_RDONLY | O_CLOEXEC));
+  const Outcome result = run(
+      {.options = {"--num-instances", "2", "--stdin", "all", "cat"}, .descriptors = {{0, directory.get()}}});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.err, HasSubstr("reading stdin for the instances: Is a directory; theirs ends\n"));
 }
 
 TEST(StdinForAll, GoesOnWithoutAnInstanceThatReadsNothing) {

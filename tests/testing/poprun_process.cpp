@@ -141,7 +141,9 @@ void PoprunProcess::start(const PoprunSetup& setup) {
     ::execve(program.c_str(), argv.data(), environment.data());
     ::_exit(98);
   }
-  ::setpgid(pid_, pid_);  // here as well: signalGroup() may come before the child gets to it
+  // Here as well: signalGroup() may come before the child gets to it. Who leads a group cannot begin a
+  // session.
+  if (!setup.own_session) ::setpgid(pid_, pid_);
   // glibc 2.36 declares pidfd_open without C linkage.
   pidfd_ = sys::Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
   POP_CHECK(pidfd_.valid());

@@ -158,6 +158,20 @@ TEST(ReachHosts, ThroughAnotherHostByTheSshProgram) {
   EXPECT_THAT(by_option.whyFailed(1), HasSubstr("while running ssh"));
 }
 
+TEST(ReachHosts, ByAProgramThatHangsIsGivenUp) {
+  TestHosts hosts(1);
+  const std::string program = hosts.bin(0) + "/hang";
+  writeScript(program, "sleep 1000; :");
+  SshOptions options{.rsh = {program}};
+  options.connect_timeout_ms = 200;
+  options.start_timeout_ms = 1000;
+  Bootstrap bootstrap(hosts, {"h0"}, options);
+  bootstrap.waitForAll();
+  EXPECT_EQ(bootstrap.whyFailed(0), "while running " + program +
+                                        ": while starting the agent: no answer within 1200 ms "
+                                        "(--connect-timeout, and 1 s for the agent's start)");
+}
+
 TEST(ReachHosts, AnSshdThatDropsBurstsIsTriedAgain) {
   TestHosts hosts({.count = 1, .sshd_options = {"MaxStartups 2:100:2"}});
   writeEchoAgent(hosts.bin(0) + "/popdist-agent");

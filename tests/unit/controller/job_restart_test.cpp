@@ -116,15 +116,26 @@ TEST(JobRestart, TheUserEndsTheWaitForIt) {
   EXPECT_EQ(job.reports(), 1);
 }
 
-TEST(JobRestart, IsNotForAProgramThatCannotBeStarted) {
-  JobFixture job(restartable(5));
+void findNoProgram(JobFixture& job) {
   job.job().start();
   for (const int instance : {0, 1}) {
     job.cannotStart(instance, 127, "no such program");
     job.closed(instance);
   }
+}
+
+TEST(JobRestart, IsNotForAProgramThatCannotBeStarted) {
+  JobFixture job(restartable(5));
+  findNoProgram(job);
   ASSERT_TRUE(job.done());
   EXPECT_EQ(job.outcome().exit_code, 127);
+  EXPECT_EQ(job.outcome().why_not_again, "what cannot be started now could not be started then");
+}
+
+TEST(JobRestart, IsNotMissedWhereNoneWasWanted) {
+  JobFixture job(restartable(0));
+  findNoProgram(job);
+  EXPECT_EQ(job.outcome().why_not_again, "");
 }
 
 TEST(JobRestart, ForgetsWhatTheFailedAttemptHadPut) {

@@ -31,8 +31,8 @@ TEST(HostList, TakesSlots) {
 }
 
 TEST(HostList, TakesAddresses) {
-  EXPECT_EQ(parseHostList("10.0.0.1:2,::1,[fe80::1]:3,[::2]").value(),
-            (Hosts{{"10.0.0.1", 2}, {"::1", 0}, {"fe80::1", 3}, {"::2", 0}}));
+  EXPECT_EQ(parseHostList("10.0.0.1:2,::1,[fe80::1]:3,[::2],fe80::1%eth0").value(),
+            (Hosts{{"10.0.0.1", 2}, {"::1", 0}, {"fe80::1", 3}, {"::2", 0}, {"fe80::1%eth0", 0}}));
 }
 
 TEST(HostList, RefusesEmptyNames) {
@@ -43,15 +43,30 @@ TEST(HostList, RefusesEmptyNames) {
   }
 }
 
+TEST(HostList, SaysWhereUsersAndPortsBelong) {
+  EXPECT_EQ(
+      parseHostList("localhost:22:2").status().message(),
+      "'localhost:22:2' cannot be the name of a host: with several ':' it must be an IPv6 address (ports "
+      "are for `Port` of ~/.ssh/config)");
+  EXPECT_EQ(parseHostList("me@h7:2").status().message(),
+            "'me@h7' cannot be the name of a host: who you are there is for `User` of ~/.ssh/config");
+}
+
 TEST(HostList, RefusesRepeatedNames) {
   EXPECT_EQ(parseHostList("a,b,a").status(), invalidArgument("'a,b,a' names a twice"));
   EXPECT_EQ(parseHostList("a[0-2],a1").status(), invalidArgument("'a[0-2],a1' names a1 twice"));
 }
 
 TEST(HostList, RefusesWhatNamesNoHost) {
-  for (const char* text :
-       {"a[", "a[]", "a[1-]", "a[2-1]", "a[x]", "a]", "a:0", "a:x", "a:", ":2", "a b", "-a", "a=1",
-        "a[0-99999999]", "a[0-999][0-999]", "a:70000", "[::1", "a[1-2", "a[1-2]]"}) {
+  for (const char* text : {"a[",      "a[]",           "a[1-]",
+                           "a[2-1]",  "a[x]",          "a]",
+                           "a:0",     "a:x",           "a:",
+                           ":2",      "a b",           "-a",
+                           "a=1",     "a[0-99999999]", "a[0-999][0-999]",
+                           "a:70000", "[::1",          "a[1-2",
+                           "a[1-2]]", "::zz",          "[a:b]",
+                           "a%b",     "::1%",          "::1%x@y",
+                           "::1%a/b", "::1%a b"}) {
     const Result<Hosts> hosts = parseHostList(text);
     ASSERT_FALSE(hosts.ok()) << text;
     EXPECT_EQ(hosts.code(), Code::kInvalidArgument) << text;

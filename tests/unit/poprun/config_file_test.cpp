@@ -3,10 +3,13 @@
 // line.
 #include "poprun/cli/config_file.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -172,6 +175,49 @@ TEST_F(ConfigFileTest, IsWrittenWholeAndReplacedOnlyWhenAllowed) {
   EXPECT_EQ(entries, 1) << "no temporary file stays";
   EXPECT_THAT(cli::writeConfigFile(directory_ + "/none/job.cfg", "x", false).message(),
               HasSubstr("--export-config: " + directory_ + "/none/job.cfg: No such file or directory"));
+}
+
+mode_t modeOf(const std::string& path) {
+  struct stat found {};
+  return ::stat(path.c_str(), &found) == 0 ? found.st_mode & 07777 : 0;
+}
+
+TEST_F(ConfigFileTest, ThatIsReplacedKeepsItsMode) {
+  write("first\n");
+  ASSERT_EQ(::chmod(path().c_str(), 0600), 0);
+  ASSERT_TRUE(cli::writeConfigFile(path(), "x = PASSWORD=secret\n", true).ok());
+  EXPECT_EQ(modeOf(path()), 0600U);
+}
+
+TEST_F(ConfigFileTest, ThatALinkLeadsToIsReplacedAndTheLinkStays) {
+  write("first\n");
+  const std::string link = directory_ + "/link.cfg";
+  std::filesystem::create_symlink("job.cfg", link);
+  EXPECT_EQ(cli::writeConfigFile(link, "second\n", false).code(), Code::kAlreadyExists);
+  ASSERT_TRUE(cli::writeConfigFile(link, "second\n", true).ok());
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(sys::readFile(path()).value(), "second\n");
+  std::filesystem::remove(path());
+  EXPECT_EQ(cli::writeConfigFile(link, "third\n", true).message(),
+            "--export-config: " + link + " is a link: No such file or directory");
+}
+
+TEST_F(ConfigFileTest, ThatIsAPipeIsWrittenToAndStaysOne) {
+  for (const bool overwrite : {false, true}) {
+    const std::string pipe = directory_ + (overwrite ? "/replaced" : "/pipe");
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    const sys::Fd reader(::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+    ASSERT_TRUE(cli::writeConfigFile(pipe, "text\n", overwrite).ok());
+    std::array<char, 16> text{};
+    ASSERT_EQ(::read(reader.get(), text.data(), text.size()), 5);
+    EXPECT_STREQ(text.data(), "text\n");
+    EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+  }
+}
+
+TEST_F(ConfigFileTest, ThatIsADirectoryIsRefused) {
+  EXPECT_EQ(cli::writeConfigFile(directory_, "text\n", true).message(),
+            "--export-config: " + directory_ + ": Is a directory");
 }
 
 }  // namespace

@@ -181,12 +181,21 @@ TEST(EachOption, NamesAreGivenOnce) {
 
 TEST(EachOption, RepeatedTheLastCountsButForVariables) {
   EXPECT_EQ(parsed({"--num-replicas", "2", "--num-replicas=3", "x"}).num_replicas, 3);
-  EXPECT_EQ(parsed({"--numa-aware", "no", "--process-placement", "compact", "x"}).binding.mode,
-            model::BindMode::kCompact);
-  EXPECT_EQ(parsed({"--process-placement", "compact", "--numa-aware", "no", "x"}).binding.mode,
-            model::BindMode::kDisabled);
   EXPECT_THAT(parsed({"-x", "A", "-x", "B=1", "x"}).programs.front().environment,
               ::testing::ElementsAre("A", "B=1"));
+}
+
+TEST(EachOption, OfTwoPlacementsThatDifferTheLastCountsWithAWarning) {
+  const ParsedOptions newer = parseOptions({"--numa-aware", "no", "--process-placement", "compact", "x"});
+  EXPECT_EQ(newer.options.binding.mode, model::BindMode::kCompact);
+  EXPECT_THAT(newer.warnings,
+              ::testing::ElementsAre("--numa-aware no does nothing before --process-placement compact"));
+  const ParsedOptions older = parseOptions({"--process-placement", "compact", "--numa-aware", "no", "x"});
+  EXPECT_EQ(older.options.binding.mode, model::BindMode::kDisabled);
+  EXPECT_THAT(older.warnings,
+              ::testing::ElementsAre("--process-placement compact does nothing before --numa-aware no"));
+  EXPECT_THAT(parseOptions({"--process-placement", "spreadnuma", "--numa-aware", "yes", "x"}).warnings,
+              ::testing::IsEmpty());
 }
 
 TEST(OptionalValue, IsTheNextWordOnlyIfItIsOne) {

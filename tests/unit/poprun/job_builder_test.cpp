@@ -108,24 +108,36 @@ TEST(BuildJob, TakesOtherHosts) {
   const BuiltJob job = built(options);
   EXPECT_THAT(job.mistakes, IsEmpty());
   EXPECT_THAT(job.spec.hosts, ElementsAre(model::Host{"node7"}, model::Host{"node8"}));
-  EXPECT_THAT(findObstacles(job.spec, "node7"), IsEmpty());
-  EXPECT_THAT(findObstacles(built(optionsFor(1)).spec, "node7"), IsEmpty());
-  options.host = "localhost,node7";
-  EXPECT_THAT(findObstacles(built(options).spec, "node7"),
-              ElementsAre(HasSubstr("names of one host, this one")));
+  EXPECT_THAT(findObstacles(job.spec), IsEmpty());
+  EXPECT_THAT(findObstacles(built(optionsFor(1)).spec), IsEmpty());
+}
+
+TEST(BuildJob, RefusesTwoNamesOfThisHost) {
+  const std::string why =
+      "localhost and node7 are names of one host, this one: name it once, with slots if need be";
+  Options options = optionsFor(3);
+  options.host = "localhost,b,node7";
+  EXPECT_THAT(mistakesOf(options), ElementsAre("--host: " + why));
+  options.host.clear();
+  options.hostfile = "f";
+  const Surroundings here{
+      .host_name = "node7",
+      .variable = [](const char*) -> const char* { return nullptr; },
+      .file = [](const std::string&) -> Result<std::string> { return std::string("localhost\nb\nnode7\n"); }};
+  EXPECT_THAT(buildJob(options, here).mistakes, ElementsAre("--hostfile: " + why));
 }
 
 TEST(BuildJob, APartitionCanBePlannedButNotHad) {
   Options options = optionsFor(1);
   options.partition.server_host = "vipu";
   options.partition.reset = false;
-  EXPECT_THAT(findObstacles(built(options).spec, "node7"), IsEmpty()) << "nothing is asked for";
+  EXPECT_THAT(findObstacles(built(options).spec), IsEmpty()) << "nothing is asked for";
   options.partition.name = "p";
   const BuiltJob job = built(options);
   EXPECT_THAT(job.mistakes, IsEmpty());
   EXPECT_EQ(job.spec.partition, options.partition);
   EXPECT_THAT(
-      findObstacles(job.spec, "node7"),
+      findObstacles(job.spec),
       ElementsAre(HasSubstr("the V-IPU server is not part of this version; leave out --vipu-partition")));
 }
 

@@ -104,6 +104,12 @@ TEST(ParseOptionsMistakes, ValuesWithAGrammarAreChecked) {
     EXPECT_THAT(mistakeIn(std::string("--timeout=") + wrong), HasSubstr("is no time")) << wrong;
   }
   EXPECT_EQ(mistakeIn("--timeout=-1"), "--timeout: '-1': must not be negative");
+  EXPECT_EQ(mistakeIn("--rsh=\"x"), "--rsh: '\"x' has an open quote (\")");
+  EXPECT_EQ(mistakeIn("--timeout=0.4ms"), "--timeout: '0.4ms' is less than a millisecond");
+  EXPECT_EQ(mistakeIn("--connect-timeout=0"), "--connect-timeout: '0': no host answers at once");
+  EXPECT_EQ(mistakeIn("--connect-timeout=30d"), "--connect-timeout: '30d' is more than a day");
+  EXPECT_EQ(mistakeIn("--host-silence=1.999"),
+            "--host-silence: '1.999': must be at least 2 s, as hosts give a sign of life every second");
   EXPECT_EQ(mistakeIn("--kill-grace=999999999999d"), "--kill-grace: '999999999999d' is too large");
   EXPECT_EQ(mistakeIn("--restart-delay=-0.5"), "--restart-delay: '-0.5': must not be negative");
   EXPECT_EQ(mistakeIn("--max-restarts=-1"), "--max-restarts: '-1': must be at least 0");

@@ -82,7 +82,7 @@ TEST(Summary, SaysWhyTheJobDoesNotStartAgain) {
   outcome.why_not_again = "none of its hosts is left";
   EXPECT_EQ(
       summaryOf(outcome, jobOf(4), {}),
-      "poprun: host node1 was lost: refused, after 1 restart; it cannot start again: none of its hosts is "
+      "poprun: host node1 was lost: refused, after 1 restart; it is not started again: none of its hosts is "
       "left\n");
 }
 

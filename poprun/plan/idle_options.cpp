@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "poprun/plan/idle_options.h"
+
+#include <array>
+
+namespace pop {
+namespace {
+
+struct Rule {
+  const char* option;
+  bool (*given)(const Options&);
+  const char* needed;
+  bool (*is_there)(const Options&);
+};
+
+bool dividesCores(const Options& options) {
+  return options.binding.mode == model::BindMode::kSpreadCores ||
+         options.binding.mode == model::BindMode::kCompact;
+}
+bool startsAgain(const Options& options) {
+  return options.max_restarts > 0;
+}
+
+constexpr std::array kRules{
+    Rule{"--cores-per-instance", [](const Options& o) { return o.binding.cores_per_instance != 0; },
+         "--process-placement spreadcores or compact", dividesCores},
+    Rule{"--agent-tls", [](const Options& o) { return !o.hosts.agent_tls.empty(); }, "--agent-port",
+         [](const Options& o) { return o.hosts.agent_port != 0; }},
+    Rule{"--stack-traces", [](const Options& o) { return o.stack_traces; }, "--timeout",
+         [](const Options& o) { return o.timeout.count() > 0; }},
+    Rule{"--restart-delay", [](const Options& o) { return o.restart_delay.count() > 0; }, "--max-restarts",
+         startsAgain},
+    Rule{"--min-hosts", [](const Options& o) { return o.min_hosts.has_value(); }, "--max-restarts",
+         startsAgain},
+    Rule{"--overwrite-config", [](const Options& o) { return o.overwrite_config; }, "--export-config",
+         [](const Options& o) { return !o.export_config.empty(); }},
+};
+
+}  // namespace
+
+std::vector<std::string> findIdleOptions(const Options& options) {
+  std::vector<std::string> warnings;
+  for (const Rule& rule : kRules) {
+    if (!rule.given(options) || rule.is_there(options)) continue;
+    warnings.push_back(std::string(rule.option) + " does nothing without " + rule.needed);
+  }
+  return warnings;
+}
+
+}  // namespace pop
