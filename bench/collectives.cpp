@@ -44,8 +44,8 @@ int benchmarkOverHosts(const Options& options) {
                stderr);
     return 1;
   }
-  const HostRig rig(options.hosts, ownDirectory(),
-                    {"poprun", "poprun-hosts", "popdist-agent", "popdist-topology"});
+  HostRig rig(options.hosts, ownDirectory(), {"poprun", "poprun-hosts", "popdist-agent", "popdist-topology"});
+  rig.giveCores();
   return runBesideHosts([&] { return benchmark(options, &rig); });
 }
 

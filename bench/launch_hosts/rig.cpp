@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "common/base/check.h"
 
@@ -44,6 +45,15 @@ HostRig::~HostRig() {
 }
 
 // Copied, as an installation does: straight from the linker they would start later (docs/benchmarks.md).
+void HostRig::giveCores() const {
+  for (int host = 0; host < size(); ++host) {
+    const std::string core =
+        std::to_string(static_cast<unsigned>(host) % std::thread::hardware_concurrency());
+    const std::string give = "taskset -cp " + core + " $pid >/dev/null";
+    POP_CHECK(hosts_.run(host, "for pid in $(pidof sshd); do " + give + "; done").exit_code == 0);
+  }
+}
+
 void HostRig::installPrograms(const std::string& programs, const std::vector<std::string>& names) const {
   for (const std::string& name : names) fs::copy_file(fs::path(programs) / name, program(name));
 }

@@ -27,6 +27,10 @@ class HostRig {
 
   testing::TestHosts& hosts() { return hosts_; }
 
+  /// From here on, what is started there by ssh runs on cores that the host shares with as few others as can
+  /// be: in turn, one for each. Else each host seems to have all cores of this machine to itself.
+  void giveCores() const;
+
   /// For contestants whose daemons run already; before daemons().
   void startDaemons() { daemons_.emplace(hosts_, directory_); }
   const HostDaemons& daemons() const { return *daemons_; }
