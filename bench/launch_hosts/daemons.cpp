@@ -5,10 +5,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <utility>
 
 #include "common/base/check.h"
+#include "tests/testing/file_text.h"
 #include "tests/testing/process_tree.h"
 
 namespace pop::bench {
@@ -19,12 +19,6 @@ namespace fs = std::filesystem;
 constexpr std::chrono::seconds kStartPatience{10};
 constexpr std::chrono::seconds kSparesPatience{10};
 
-std::string textOf(const fs::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
-
 }  // namespace
 
 HostDaemons::HostDaemons(const testing::TestHosts& hosts, std::string directory)
@@ -34,7 +28,7 @@ HostDaemons::HostDaemons(const testing::TestHosts& hosts, std::string directory)
   for (int host = 0; host < hosts_.count(); ++host) startOn(host);
   for (int host = 0; host < hosts_.count(); ++host) {
     const auto listens = [&](const std::string& log) {
-      return textOf(hosts_.tmp(host) + log).find("listening") != std::string::npos;
+      return testing::fileText(hosts_.tmp(host) + log).find("listening") != std::string::npos;
     };
     POP_CHECK(
         testing::waitUntil([&] { return listens("/service.log") && listens("/floor.log"); }, kStartPatience));
@@ -72,9 +66,9 @@ int HostDaemons::countSpares() const {
   const std::string agent = directory_ + "/popdist-agent";
   int count = 0;
   for (const fs::directory_entry& process : fs::directory_iterator("/proc")) {
-    const std::string command = textOf(process.path() / "cmdline");
+    const std::string command = testing::fileText(process.path() / "cmdline");
     if (!command.starts_with(agent) || command.find("--wait") == std::string::npos) continue;
-    if (textOf(process.path() / "comm") == "popdist-agent\n") ++count;
+    if (testing::fileText(process.path() / "comm") == "popdist-agent\n") ++count;
   }
   return count;
 }

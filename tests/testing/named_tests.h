@@ -3,18 +3,13 @@
 #pragma once
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <regex>
 #include <set>
 #include <string>
 
-namespace pop::testing {
+#include "tests/testing/file_text.h"
 
-inline std::string fileText(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+namespace pop::testing {
 
 /// "Suite.Case" of every test of the tree.
 inline std::set<std::string> existingTests() {

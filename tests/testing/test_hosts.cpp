@@ -17,6 +17,7 @@
 #include <tuple>
 
 #include "common/base/check.h"
+#include "tests/testing/file_text.h"
 #include "tests/testing/process_tree.h"
 #include "tests/testing/test_network.h"
 
@@ -32,13 +33,6 @@ void writeFile(const std::string& path, const std::string& text) {
   std::ofstream file(path);
   file << text;
   POP_CHECK(file.flush().good());
-}
-
-std::string textOf(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;  // unlike an iterator, it does not throw when a process of /proc has just gone
-  text << file.rdbuf();
-  return text.str();
 }
 
 pid_t spawn(const std::vector<std::string>& command, int in, int out, int err) {
@@ -186,7 +180,7 @@ void TestHosts::writeClientFiles() const {
   std::string config;
   std::string known;
   for (int host = 0; host < count(); ++host) {
-    std::istringstream key(textOf(hostDirectory(host) + "/host_key.pub"));
+    std::istringstream key(fileText(hostDirectory(host) + "/host_key.pub"));
     std::string type, value;
     key >> type >> value;
     known += name(host) + ',' + address(host) + ',' + address6(host) + ' ' + type + ' ' + value + '\n';
@@ -226,7 +220,7 @@ void TestHosts::setLink(int host, const std::string& state) const {
 }
 
 std::string TestHosts::sshdLog(int host) const {
-  return textOf(hostDirectory(host) + "/sshd.log");
+  return fileText(hostDirectory(host) + "/sshd.log");
 }
 
 std::vector<std::string> TestHosts::commandOn(int host, const std::vector<std::string>& command) const {

@@ -13,7 +13,7 @@
 
 #include "common/rpc/tls_files.h"
 #include "tests/integration/hosts/hosts_fixture.h"
-#include "tests/testing/named_tests.h"
+#include "tests/testing/file_text.h"
 #include "tests/testing/process_tree.h"
 #include "tests/testing/temp_dir.h"
 

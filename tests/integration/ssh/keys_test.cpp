@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "tests/integration/ssh/bootstrap_fixture.h"
+#include "tests/testing/file_text.h"
 
 namespace pop::testing {
 namespace {
@@ -16,11 +17,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-std::string textOf(const std::string& path) {
-  std::ifstream file(path);
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
 
 std::string commandOutput(const std::string& command) {
   FILE* pipe = ::popen(command.c_str(), "r");
@@ -57,7 +53,7 @@ TEST(HostKey, AChangedOneIsRefusedWithTheCommandsThatReplaceIt) {
   writeEchoAgent(hosts.bin(0) + "/popdist-agent");
   const TempDir directory;
   const std::string known = directory.path() + "/known";
-  std::string line = textOf(hosts.home(1) + "/../host_key.pub");
+  std::string line = fileText(hosts.home(1) + "/../host_key.pub");
   std::ofstream(known) << hosts.address(0) << ' ' << line;
   Bootstrap refused(hosts, {"h0"}, {.known_hosts_file = known});
   refused.waitForAll();
@@ -76,7 +72,7 @@ TEST(HostKey, AcceptNewAddsUnknownOnesButRefusesChangedOnes) {
   for (int host = 0; host < 2; ++host) writeEchoAgent(hosts.bin(host) + "/popdist-agent");
   const TempDir directory;
   const std::string known = directory.path() + "/known";
-  std::ofstream(known) << hosts.address(1) << ' ' << textOf(hosts.home(0) + "/../host_key.pub");
+  std::ofstream(known) << hosts.address(1) << ' ' << fileText(hosts.home(0) + "/../host_key.pub");
   Bootstrap bootstrap(hosts, {"h0", "h1"},
                       {.known_hosts_file = known, .host_keys = HostKeyPolicy::kAcceptNew});
   bootstrap.waitForAll();

@@ -10,12 +10,11 @@
 #include <csignal>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <string>
 
 #include "common/rpc/tls_files.h"
+#include "tests/testing/file_text.h"
 #include "tests/testing/temp_dir.h"
 
 namespace pop::agent {
@@ -39,10 +38,7 @@ class InitTlsTest : public ::testing::Test {
                         std::time(nullptr))
         .ok();
   }
-  std::string text(const std::string& name) const {
-    std::ifstream file(path(name));
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
+  std::string text(const std::string& name) const { return testing::fileText(path(name)); }
   mode_t mode(const std::string& name) const {
     struct stat status {};
     return ::stat(path(name).c_str(), &status) == 0 ? status.st_mode & 07777 : 0;

@@ -6,10 +6,10 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 
 #include "common/base/check.h"
+#include "tests/testing/file_text.h"
 #include "tests/testing/temp_dir.h"
 
 namespace pop::testing {
@@ -35,10 +35,7 @@ class NearShell {
     POP_CHECK(::chmod(file.c_str(), 0755) == 0);
   }
 
-  std::string read(const std::string& path) const {
-    std::ifstream file(path);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
+  std::string read(const std::string& path) const { return fileText(path); }
 
  private:
   TempDir directory_;

@@ -5,12 +5,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <iterator>
 #include <sstream>
 #include <string>
 
 #include "poprun/cli/option_table.h"
+#include "tests/testing/file_text.h"
 #include "tests/testing/golden.h"
 
 namespace pop::cli {
@@ -19,8 +19,7 @@ namespace {
 constexpr const char* kHowTo = "run scripts/gen_options_doc";
 
 std::string treeFile(const std::string& path) {
-  std::ifstream file(std::string(POP_SOURCE_DIR "/") + path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  return testing::fileText(std::string(POP_SOURCE_DIR "/") + path);
 }
 
 TEST(OptionsDoc, FilesOfTheTreeAreAsTheTableIs) {

@@ -12,8 +12,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
+#include "tests/testing/file_text.h"
 #include "tests/testing/temp_dir.h"
 
 namespace pop::rpc {
@@ -37,10 +37,7 @@ class KeptSessionsFile : public ::testing::Test {
   }
   std::vector<KeptSession> read() const { return readKeptSessions(path_, kNow); }
 
-  std::string bytes() const {
-    std::ifstream file(path_, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
+  std::string bytes() const { return testing::fileText(path_); }
   void setBytes(const std::string& bytes) const { std::ofstream(path_, std::ios::binary) << bytes; }
   static unsigned modeOf(const std::string& path) {
     struct stat file {};
