@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "libpopdist/src/async/agreement.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "libpopdist/src/context/collective_call.h"
@@ -46,6 +47,18 @@ Agreed Agreement::judge(const std::string& name, const Entry& entry) const {
             .odd_rank = static_cast<int>(rank)};
   }
   return {.name = name};
+}
+
+bool Agreement::awaitsOthers(int rank) const {
+  return std::any_of(open_.begin(), open_.end(), [rank](const auto& each) {
+    return each.second.by_rank[static_cast<std::size_t>(rank)].has_value();
+  });
+}
+
+bool Agreement::isAwaited(int rank) const {
+  return std::any_of(open_.begin(), open_.end(), [rank](const auto& each) {
+    return !each.second.by_rank[static_cast<std::size_t>(rank)].has_value();
+  });
 }
 
 std::vector<int> Agreement::ranksWithout(const std::string& name) const {

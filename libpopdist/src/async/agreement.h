@@ -29,6 +29,11 @@ class Agreement {
   /// Those that have become complete since the last time, in that order. They are forgotten here.
   std::vector<Agreed> takeAgreed();
 
+  /// Whether the member has announced something that others have not.
+  bool awaitsOthers(int rank) const;
+  /// Whether others have announced something that the member has not.
+  bool isAwaited(int rank) const;
+
   /// Of a name that somebody has announced, but not all. Empty for any other.
   std::vector<int> ranksWithout(const std::string& name) const;
 

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <deque>
 #include <exception>
 #include <utility>
 
 #include "libpopdist/src/async/buckets.h"
+#include "libpopdist/src/reduce/copy.h"
 #include "popdist/buffer.hpp"
 #include "popdist/error.hpp"
 
@@ -120,7 +120,7 @@ void FusedAllReduce::Impl::ready(std::size_t tensor) {
     fail(ErrorCode::kFailedPrecondition, name_, "tensor '" + tensors_[tensor].name + "' is ready already");
   Bucket& bucket = *slot.bucket;
   if (bucket.buffer && bytesOf(tensor) > 0)
-    std::memcpy(bucket.data + slot.offset_bytes, tensors_[tensor].data, bytesOf(tensor));
+    reduce::copyCached(bucket.data + slot.offset_bytes, tensors_[tensor].data, bytesOf(tensor));
   if (bucket.missing.fetch_sub(1, std::memory_order_acq_rel) == 1) begin(bucket);
 }
 
@@ -153,7 +153,8 @@ void FusedAllReduce::Impl::unpack(const Bucket& bucket) const {
   if (!bucket.buffer) return;
   for (const std::size_t tensor : bucket.plan.tensors) {
     const std::size_t bytes = bytesOf(tensor);
-    if (bytes > 0) std::memcpy(tensors_[tensor].data, bucket.data + slots_[tensor].offset_bytes, bytes);
+    if (bytes > 0)
+      reduce::copyCached(tensors_[tensor].data, bucket.data + slots_[tensor].offset_bytes, bytes);
   }
 }
 

@@ -14,8 +14,8 @@ using std::chrono::milliseconds;
 // While a call waits for others, a round every now and then finds out who has ended, and whose time is up.
 constexpr milliseconds kWhileWaiting{20};
 constexpr milliseconds kIdle{60'000};
-// Where a member cannot see that another has begun a round, each begins them by itself: the less is said, the
-// rarer. That delays no call, which is carried out when all have issued it, and issuing it begins a round.
+// Who is waited for, or waits for nothing, begins them by itself there: the less is said, the rarer. That
+// delays no call, which is carried out when all have issued it, and issuing it begins a round.
 constexpr milliseconds kLeastBetweenRounds{1};
 constexpr milliseconds kMostBetweenRounds{50};
 // Beyond a call's deadline: it is told in a round who let it pass, which is more than the round itself knows.
@@ -103,8 +103,16 @@ void Progress::loop() {
   }
 }
 
+// Where a member cannot see that another has begun a round, who only waits for others waits for them in the
+// round: then what they issue is known at once. Two who wait for each other must not: each would join every
+// round of the other's, one after another.
+bool Progress::beginsAtOnce() const {
+  const int own = communicator_->rank();
+  return agreement_.awaitsOthers(own) && (had_news_ || !agreement_.isAwaited(own));
+}
+
 bool Progress::awaitRound() {
-  if (farewell_) return true;
+  if (farewell_ || (!group().isShared() && beginsAtOnce())) return true;
   bool waits = false;
   {
     const std::lock_guard lock(mutex_);
@@ -142,6 +150,7 @@ std::vector<Message> Progress::exchange() {
                            {.timeout = context::kLongestTimeout});
   const std::size_t largest = *std::max_element(sizes_.begin(), sizes_.end());
   std::vector<Message> messages(sizes_.size());
+  had_news_ = largest > 0;
   between_rounds_ = largest == 0 ? std::min(2 * between_rounds_, kMostBetweenRounds) : kLeastBetweenRounds;
   if (largest == 0) return messages;
   own.resize(largest);

@@ -40,6 +40,7 @@ class Progress {
 
   void loop();
   bool awaitRound();
+  bool beginsAtOnce() const;
   void round();
   std::vector<Message> exchange();
   Message ownMessage();
@@ -66,6 +67,7 @@ class Progress {
   // The thread's own.
   Agreement agreement_;
   std::optional<Farewell> farewell_;             ///< to be told in the next round
+  bool had_news_ = false;                        ///< in the last round
   std::chrono::milliseconds between_rounds_{1};  ///< when nobody has anything to say
   std::vector<std::uint64_t> sizes_;
   std::string bodies_;

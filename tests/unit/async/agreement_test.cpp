@@ -34,6 +34,21 @@ TEST(Agreement, ACallIsDueWhenAllHaveAnnouncedIt) {
   EXPECT_THAT(agreement.takeAgreed(), IsEmpty());
 }
 
+TEST(Agreement, WhoHasAnnouncedWhatOthersHaveNotAwaitsThem) {
+  Agreement agreement(3);
+  EXPECT_FALSE(agreement.awaitsOthers(0) || agreement.isAwaited(0));
+  agreement.add(0, sumOf("a"));
+  agreement.add(1, sumOf("a"));
+  EXPECT_TRUE(agreement.awaitsOthers(0) && !agreement.isAwaited(0));
+  EXPECT_TRUE(!agreement.awaitsOthers(2) && agreement.isAwaited(2));
+  agreement.add(2, sumOf("b"));
+  EXPECT_TRUE(agreement.awaitsOthers(0) && agreement.isAwaited(0));
+  EXPECT_TRUE(agreement.awaitsOthers(2) && agreement.isAwaited(2));
+  agreement.add(2, sumOf("a"));
+  static_cast<void>(agreement.takeAgreed());
+  EXPECT_TRUE(!agreement.awaitsOthers(0) && agreement.isAwaited(0)) << "'a' is done, 'b' is not";
+}
+
 TEST(Agreement, CallsAreDueInTheOrderInWhichTheyBecameComplete) {
   Agreement agreement(2);
   for (const char* name : {"a", "b", "c"}) agreement.add(0, sumOf(name));

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <ctime>
 #include <latch>
 
 #include "tests/unit/async/members.h"
@@ -76,6 +77,32 @@ TEST_P(AsyncDeadlines, EndTheWaitOfADestructorForOneThatNeverComes) {
     context.setTimeout(kSoon);
     AsyncCommunicator(std::move(communicator));
     over.count_down();
+  });
+}
+
+milliseconds processorTime() {
+  timespec spent{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &spent);
+  return milliseconds(spent.tv_sec * 1000 + spent.tv_nsec / 1'000'000);
+}
+
+// Each would join every round of the other's, one after another.
+TEST_P(AsyncDeadlines, AreWaitedForAtRestByMembersThatWaitForEachOther) {
+  ThreadGroup group(two());
+  group.run([](Context& context) {
+    constexpr milliseconds kWindow{1000};
+    AsyncCommunicator members(context.createCommunicator({0, 1}));
+    const auto of_first = context.createCommunicator({0, 1});
+    const auto of_second = context.createCommunicator({0, 1});
+    const bool is_first = context.instanceIndex() == 0;
+    const Pending own = members.barrier(is_first ? "of the first" : "of the second");
+    context.world().barrier();
+    const milliseconds before = processorTime();
+    waitInVain(is_first ? *of_first : *of_second, kWindow);
+    EXPECT_LT(processorTime() - before, kWindow / 2) << "of both members";
+    const Pending other = members.barrier(is_first ? "of the second" : "of the first");
+    own.wait();
+    other.wait();
   });
 }
 
