@@ -50,6 +50,7 @@ static_assert(sizeof(Note) == kApartBytes && offsetof(Note, input) == 64);
 
 struct alignas(kApartBytes) Progress {
   std::array<std::atomic<std::uint64_t>, 4> counters{};  ///< by plan::Counter
+  std::atomic<std::uint32_t> waits_on{0};  ///< the core on which it waits, from 1 on; 0: it does not
 };
 
 /// Wakes those who sleep. Costs a look when nobody does.
@@ -87,9 +88,9 @@ class Board {
     return reinterpret_cast<Note*>(memory_ + kNotesAt)[parity * ranks_ + static_cast<std::size_t>(rank)];
   }
   std::atomic<std::uint64_t>& counter(int rank, plan::Counter counter) const {
-    auto* const all = reinterpret_cast<Progress*>(memory_ + kNotesAt + 2 * ranks_ * sizeof(Note));
-    return all[static_cast<std::size_t>(rank)].counters[static_cast<std::size_t>(counter)];
+    return progress(rank).counters[static_cast<std::size_t>(counter)];
   }
+  std::atomic<std::uint32_t>& waitsOn(int rank) const { return progress(rank).waits_on; }
   std::byte* stage(int rank) const {
     const std::size_t head = kNotesAt + ranks_ * (2 * sizeof(Note) + sizeof(Progress));
     const std::size_t begin = (head + kPageBytes - 1) / kPageBytes * kPageBytes;
@@ -97,6 +98,11 @@ class Board {
   }
 
  private:
+  Progress& progress(int rank) const {
+    auto* const all = reinterpret_cast<Progress*>(memory_ + kNotesAt + 2 * ranks_ * sizeof(Note));
+    return all[static_cast<std::size_t>(rank)];
+  }
+
   static constexpr std::size_t kPageBytes = 4096;
   static constexpr std::size_t kNotesAt = sizeof(Bell) + sizeof(Surrender);
 

@@ -3,6 +3,7 @@
 
 #include <sched.h>
 
+#include "common/sys/cores.h"
 #include "common/sys/futex.h"
 
 namespace popdist::shared {
@@ -16,8 +17,43 @@ void Waiter::sleepUnless(const There& there, std::chrono::milliseconds limit) {
   bell.sleepers.fetch_sub(1, std::memory_order_seq_cst);
 }
 
+namespace {
+
+// Where a rank waits is said for as long as it does: where it runs is not known to others.
+class SayingWhere {
+ public:
+  explicit SayingWhere(std::atomic<std::uint32_t>& waits_on) : waits_on_(waits_on) {}
+  ~SayingWhere() { waits_on_.store(0, std::memory_order_relaxed); }
+  SayingWhere(const SayingWhere&) = delete;
+  SayingWhere& operator=(const SayingWhere&) = delete;
+
+ private:
+  std::atomic<std::uint32_t>& waits_on_;
+};
+
+}  // namespace
+
+// The system may leave two ranks on one core for long while others idle: each waits then for the other to
+// have its turn. If each can have a core, the higher one goes.
+void Waiter::yieldTo(int whose) {
+  if (!setting_.a_core_each) {
+    ::sched_yield();
+    return;
+  }
+  // Said before the other has its turn, and looked at after it.
+  const auto here = static_cast<std::uint32_t>(pop::sys::currentCore() + 1);
+  setting_.board.waitsOn(setting_.rank).store(here, std::memory_order_relaxed);
+  ::sched_yield();
+  if (setting_.rank < whose || setting_.board.waitsOn(whose).load(std::memory_order_relaxed) != here) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (moved_ && now - *moved_ < kBetweenMoves) return;
+  moved_ = now;
+  pop::sys::changeCore();
+}
+
 bool Waiter::patiently(const std::atomic<std::uint64_t>& word, std::uint64_t value, int whose) {
   if (!deadline_) deadline_ = Clock::now() + timeout_;
+  const SayingWhere until_it_is_over(setting_.board.waitsOn(setting_.rank));
   for (int turn = 0;; ++turn) {
     if (word.load(std::memory_order_acquire) >= value) return true;
     if (hopeless(whose)) {
@@ -25,7 +61,7 @@ bool Waiter::patiently(const std::atomic<std::uint64_t>& word, std::uint64_t val
       return word.load(std::memory_order_acquire) >= value;
     }
     if (turn < kYields)
-      ::sched_yield();
+      yieldTo(whose);
     else
       sleepUnless([&] { return word.load(std::memory_order_seq_cst) >= value; }, kLongestSleep);
   }

@@ -90,10 +90,12 @@ class Waiter {
   static constexpr int kMostSpins = 2000;  // about 20 us
   static constexpr int kLeastSpins = 64;
   static constexpr int kYields = 200;
+  static constexpr std::chrono::milliseconds kBetweenMoves{10};  // one costs some 50 us, and may not help
   // Nobody rings for a peer's death or a deadline.
   static constexpr std::chrono::milliseconds kLongestSleep{20};
 
   bool patiently(const std::atomic<std::uint64_t>& word, std::uint64_t value, int whose);
+  void yieldTo(int whose);
   template <typename There>
   void sleepUnless(const There& there, std::chrono::milliseconds limit);
   void ring();
@@ -102,7 +104,8 @@ class Waiter {
 
   Setting setting_;
   const int most_spins_;
-  int spins_;  ///< fewer while they do not help
+  int spins_;                                                   ///< fewer while they do not help
+  std::optional<std::chrono::steady_clock::time_point> moved_;  ///< when it changed its core last
   std::chrono::milliseconds timeout_{0};
   std::optional<Clock::time_point> deadline_;  ///< once somebody has been waited for in earnest
   exec::MovingDeadline moving_deadline_;

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cores that threads run on, as the system numbers them.
+#pragma once
+
+namespace pop::sys {
+
+/// That the calling thread runs on; -1: not known.
+int currentCore();
+
+/// Puts the calling thread on another core of those that it may use, if there is one. It may use the same
+/// ones afterwards: the system is free to move it again.
+void changeCore();
+
+}  // namespace pop::sys

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/sys/cores.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <thread>
+
+namespace pop::sys {
+namespace {
+
+cpu_set_t allowedCores() {
+  cpu_set_t cores;
+  EXPECT_EQ(::sched_getaffinity(0, sizeof(cores), &cores), 0);
+  return cores;
+}
+
+TEST(Cores, AreTheSameToUseAfterAChange) {
+  const cpu_set_t before = allowedCores();
+  EXPECT_TRUE(CPU_ISSET(static_cast<std::size_t>(currentCore()), &before));
+  changeCore();
+  const cpu_set_t after = allowedCores();
+  EXPECT_TRUE(CPU_EQUAL(&before, &after));
+}
+
+TEST(Cores, AThreadThatMayUseOneStaysThere) {
+  std::thread([] {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    const int here = currentCore();
+    CPU_SET(static_cast<std::size_t>(here), &one);
+    ASSERT_EQ(::sched_setaffinity(0, sizeof(one), &one), 0);
+    changeCore();
+    EXPECT_EQ(currentCore(), here);
+    const cpu_set_t after = allowedCores();
+    EXPECT_TRUE(CPU_EQUAL(&one, &after));
+  }).join();
+}
+
+}  // namespace
+}  // namespace pop::sys
