@@ -69,7 +69,7 @@ TEST(CtrlZ, StopsTheClockOfTheTimeLimit) {
   ASSERT_EQ(instances.size(), 1U);
   poprun.signal(SIGTSTP);
   ASSERT_TRUE(waitUntil([&] { return inState(poprun.pid(), 'T'); }, kPatience));
-  EXPECT_FALSE(waitUntil([&] { return poprun.ended(); }, Milliseconds(5100))) << "longer than the limit";
+  EXPECT_FALSE(poprun.waitFor([&] { return poprun.ended(); }, Milliseconds(5100))) << "longer than the limit";
   poprun.signal(SIGCONT);
   ::kill(instances[0], SIGUSR1);
   EXPECT_EQ(poprun.wait(), 9);

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The forms that output can take: tags, times, folding, streams of one instance only.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cctype>
 #include <csignal>
 #include <map>
 
+#include "common/sys/fd.h"
 #include "tests/testing/poprun_process.h"
+#include "tests/testing/process_tree.h"
+#include "tests/testing/temp_dir.h"
 #include "tests/testing/test_child.h"
 
 namespace pop::testing {
@@ -67,19 +73,37 @@ std::map<int, Arguments> saidByEach(const std::string& out) {
   return said;
 }
 
+// They speak when all of them are there.
+std::string outputOfEightThatHaveMet() {
+  const TempDir directory;
+  const std::string fifo = directory.path() + "/go";
+  EXPECT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  const sys::Fd go(::open(fifo.c_str(), O_RDWR | O_CLOEXEC));
+  PoprunProcess poprun(
+      {.options = {"--num-instances", "8", "--fold-output", "sh", "-c",
+                   ": >" + directory.path() + "/$POPDIST_INSTANCE_INDEX; read go <" + fifo +
+                       "; echo start; [ $POPDIST_INSTANCE_INDEX != 3 ] || echo me; echo end"}});
+  const auto is_there = [&](int instance) {
+    return ::access((directory.path() + '/' + std::to_string(instance)).c_str(), F_OK) == 0;
+  };
+  for (int instance = 0; instance < 8; ++instance)
+    EXPECT_TRUE(waitUntil([&] { return is_there(instance); }, kPatience));
+  EXPECT_EQ(::write(go.get(), "\n\n\n\n\n\n\n\n", 8),
+            8);  // a line for each, which a shell reads byte by byte
+  EXPECT_EQ(poprun.wait(), 0);
+  return poprun.out();
+}
+
 TEST(FoldOutput, WritesOnceWhatAllSay) {
   // A busy machine may hold up an instance for longer than a line waits for others, but not every time.
   bool folded = false;
   for (int attempt = 0; attempt < 10 && !folded; ++attempt) {
-    const Outcome result =
-        run({.options = {"--num-instances", "8", "--fold-output", "sh", "-c",
-                         "echo start; [ $POPDIST_INSTANCE_INDEX != 3 ] || echo me; echo end"}});
-    EXPECT_EQ(result.exit_code, 0);
-    const std::map<int, Arguments> said = saidByEach(result.out);
-    ASSERT_THAT(said, SizeIs(8)) << result.out;
+    const std::string out = outputOfEightThatHaveMet();
+    const std::map<int, Arguments> said = saidByEach(out);
+    ASSERT_THAT(said, SizeIs(8)) << out;
     for (const auto& [instance, lines] : said)
       EXPECT_EQ(lines, instance == 3 ? Arguments({"start", "me", "end"}) : Arguments({"start", "end"}));
-    folded = result.out == "[0-7] start\n[3] me\n[0-7] end\n";
+    folded = out == "[0-7] start\n[3] me\n[0-7] end\n";
   }
   EXPECT_TRUE(folded);
 }

@@ -9,7 +9,7 @@
 namespace pop::testing {
 namespace {
 
-constexpr Milliseconds kTimeout{3'000};
+constexpr Milliseconds kTimeout{6'000};
 
 struct Waiting {
   const char* call;

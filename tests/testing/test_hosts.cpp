@@ -214,9 +214,10 @@ void TestHosts::plugIn() const {
   runIp({"nsenter", "--target", std::to_string(switch_.first), "--net"}, switch_batch);
 }
 
-void TestHosts::setLink(int host, const std::string& state) const {
-  runIp({"nsenter", "--target", std::to_string(switch_.first), "--net"},
-        "link set p" + std::to_string(host) + ' ' + state + '\n');
+void TestHosts::setLinks(const std::vector<int>& hosts, const std::string& state) const {
+  std::string batch;
+  for (const int host : hosts) batch += "link set p" + std::to_string(host) + ' ' + state + '\n';
+  runIp({"nsenter", "--target", std::to_string(switch_.first), "--net"}, batch);
 }
 
 std::string TestHosts::sshdLog(int host) const {

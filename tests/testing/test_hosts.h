@@ -67,8 +67,9 @@ class TestHosts {
   void enter(int host) const;
 
   /// The cable: nothing comes through, and nobody is told.
-  void linkDown(int host) { setLink(host, "down"); }
-  void linkUp(int host) { setLink(host, "up"); }
+  void linkDown(int host) { linksDown({host}); }
+  void linksDown(const std::vector<int>& hosts) { setLinks(hosts, "down"); }  ///< at once
+  void linkUp(int host) { setLinks({host}, "up"); }
 
   void killSshd(int host) const;      ///< the listener and all sessions, SIGKILL; they are gone
   void killSessions(int host) const;  ///< the sessions only: their connections are reset
@@ -91,7 +92,7 @@ class TestHosts {
   void writeHostFiles(int host, const TestHostsSetup& setup) const;
   void writeClientFiles() const;
   void plugIn() const;
-  void setLink(int host, const std::string& state) const;
+  void setLinks(const std::vector<int>& hosts, const std::string& state) const;
   std::vector<pid_t> sshdsOf(int host, bool listener) const;
 
   TempDir directory_;

@@ -83,8 +83,7 @@ TEST_F(HostLost, TogetherWithAnother) {
   PoprunProcess poprun(waitingJob({"--host-silence", kShortSilence}));
   ASSERT_EQ(poprun.waitReady(3).size(), 3U);
   const auto cause = Clock::now();
-  hosts.linkDown(1);
-  hosts.linkDown(2);
+  hosts.linksDown({1, 2});
   EXPECT_EQ(endAfter(cause, poprun), 125);
   EXPECT_EQ(said(poprun),
             "poprun: hosts h1 and h2 were lost: nothing was heard for 2 s (--host-silence); "

@@ -34,6 +34,9 @@ TEST_F(HostsLauncher, StoppedForTooLongHasNoJobAnyMore) {
   poprun.signal(SIGSTOP);
   for (int host = 0; host < 3; ++host) {
     EXPECT_TRUE(waitUntil([&] { return named(host, "pop_test_child").empty(); }, kEndLimit));
+    // Their last words have come before poprun hears again.
+    EXPECT_TRUE(
+        waitUntil([&] { return agents(host).empty() && named(host, "pop-keeper").empty(); }, kEndLimit));
   }
   const auto cause = Clock::now();
   poprun.signal(SIGCONT);

@@ -113,7 +113,7 @@ TEST_F(JobByService, EndsWithItsLauncher) {
 TEST_F(JobByService, SaysForWhomItWaits) {
   serveAll();
   hosts.linkDown(1);
-  const Outcome outcome = run(jobOf("alice", {"-n", "2", "--connect-timeout", "15", "true"}));
+  const Outcome outcome = run(jobOf("alice", {"-n", "2", "--connect-timeout", "15", "true"}), 2 * kPatience);
   EXPECT_EQ(outcome.exit_code, 125);
   EXPECT_THAT(outcome.err, HasSubstr("poprun: waiting for 1 of 2 hosts (" + hosts.address(1) +
                                      ": waiting for its agent's answer)\n"));

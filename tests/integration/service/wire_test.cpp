@@ -63,7 +63,7 @@ class ServiceWire : public ServiceTest {
 
   Status ask(const std::string& user, const rpc::v1::ServiceRequest& request) {
     std::optional<Status> outcome;
-    const rpc::ServiceQuestion question(loop_, serviceAsSeenBy(user), request, Milliseconds(5000),
+    const rpc::ServiceQuestion question(loop_, serviceAsSeenBy(user), request, kPatience,
                                         [&outcome](const Status& how, const std::string&) { outcome = how; });
     runUntil(loop_, [&outcome] { return outcome.has_value(); });
     return *outcome;
@@ -189,20 +189,26 @@ TEST_F(ServiceWire, KeepsLittleForAnAgentThatDoesNotRead) {
 // Connected, with a certificate, and then silent: the oldest make way, and nothing of them is kept.
 TEST_F(ServiceWire, LetsGoOfWhoHasAskedForAJobAndSaysNoMore) {
   serve(0);
+  const auto alices = serviceAsSeenBy("alice");
   std::vector<std::unique_ptr<rpc::AgentCall>> strangers;
   std::array<std::optional<Status>, 260> ended;
   for (std::optional<Status>& outcome : ended) {
     strangers.push_back(std::make_unique<rpc::ServiceCall>(
-        loop_, serviceAsSeenBy("alice"),
-        rpc::AgentCall::Events{.report = nullptr,
-                               .ended = [&outcome](const Status& why) { outcome = why; }}));
+        loop_, alices, rpc::AgentCall::Events{.report = nullptr, .ended = [&outcome](const Status& why) {
+                                                outcome = why;
+                                              }}));
     // The first have asked when one who comes later has his answer.
     EXPECT_TRUE(strangers.size() != 4 || health("alice").ok());
   }
   const auto is_over = [](const std::optional<Status>& outcome) { return outcome.has_value(); };
   runUntil(loop_, [&] { return std::all_of(ended.begin(), ended.begin() + 4, is_over); });
   EXPECT_THAT(logOf(0), HasSubstr("too many connections at once have not said who they are"));
-  EXPECT_EQ(std::count_if(ended.begin(), ended.end(), is_over), 4);
+  // On a slow machine the time of others may be up as well.
+  const auto made_way = [](const std::optional<Status>& outcome) {
+    return outcome && outcome->code() == Code::kResourceExhausted;
+  };
+  EXPECT_TRUE(std::all_of(ended.begin(), ended.begin() + 4, made_way));
+  EXPECT_EQ(std::count_if(ended.begin(), ended.end(), made_way), 4);
 }
 
 TEST_F(ServiceWire, RefusesASecondCallForARunningJob) {

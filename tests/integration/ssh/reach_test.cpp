@@ -48,12 +48,10 @@ TEST(ReachHosts, AllAtOnceAndEachStreamIsItsAgents) {
 TEST(ReachHosts, OnesThatFailSaySoTogetherAndHoldNobodyUp) {
   TestHosts hosts(2);
   writeEchoAgent(hosts.bin(0) + "/popdist-agent");
-  const auto begin = std::chrono::steady_clock::now();
-  Bootstrap bootstrap(hosts, {hosts.unusedAddress(), "nosuch.invalid", "h0", "h1:2222", "h1:x"});
-  bootstrap.runUntilTrue([&] { return bootstrap.reached.contains(2); });
-  EXPECT_FALSE(bootstrap.failed.contains(0));
-  bootstrap.waitForAll();
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(15));
+  Bootstrap bootstrap(
+      hosts, {hosts.unusedAddress(), "nosuch.invalid", "h0", "h1:2222", "h1:x", hosts.silentAddress()});
+  bootstrap.runUntilTrue([&] { return bootstrap.reached.contains(2) && bootstrap.failed.size() == 4; });
+  EXPECT_FALSE(bootstrap.failed.contains(5)) << "all others came first";
   EXPECT_THAT(bootstrap.whyFailed(0), HasSubstr("connecting to " + hosts.unusedAddress() + " port 22"));
   EXPECT_THAT(bootstrap.whyFailed(1),
               AllOf(HasSubstr("looking up its name 'nosuch.invalid'"), HasSubstr("known")));
@@ -68,11 +66,11 @@ TEST(ReachHosts, AHostBehindACutLinkFailsAfterItsOwnTimeout) {
                  {"h1"});  // its address is known from here on: no error of the neighbour's comes first
   warm.waitForAll();
   hosts.linkDown(1);
-  Bootstrap bootstrap(hosts, {"h0", "h1"}, {.connect_timeout_ms = 3000});
+  Bootstrap bootstrap(hosts, {"h0", "h1"}, {.connect_timeout_ms = 6000});
   bootstrap.waitForAll();
   EXPECT_TRUE(bootstrap.reached.contains(0));
   EXPECT_THAT(bootstrap.whyFailed(1), AllOf(HasSubstr("connecting to " + hosts.address(1) + " port 22"),
-                                            HasSubstr("within 3 s"), HasSubstr("--connect-timeout")));
+                                            HasSubstr("within 6 s"), HasSubstr("--connect-timeout")));
 }
 
 TEST(ReachHosts, ANameServerThatDoesNotAnswerHoldsNobodyUp) {
@@ -88,14 +86,14 @@ TEST(ReachHosts, ANameServerThatDoesNotAnswerHoldsNobodyUp) {
     bool right = false;
     {
       Bootstrap bootstrap(hosts, {"far.example", "root@" + hosts.address(1)},
-                          {.config_file = "/run/host/home/.ssh/config", .connect_timeout_ms = 2000});
+                          {.config_file = "/run/host/home/.ssh/config", .connect_timeout_ms = 5000});
       bootstrap.waitForAll();
       right =
-          bootstrap.whyFailed(0).find("the name server gives no answer within 2 s") != std::string::npos &&
+          bootstrap.whyFailed(0).find("the name server gives no answer within 5 s") != std::string::npos &&
           bootstrap.reached.contains(1);
       if (!right) std::fprintf(stderr, "%s\n", bootstrap.problems().c_str());
     }
-    const bool quick = std::chrono::steady_clock::now() - begin < std::chrono::seconds(15);
+    const bool quick = std::chrono::steady_clock::now() - begin < std::chrono::seconds(20);
     ::_exit(right && quick ? 0 : 1);
   }
   int status = 0;
@@ -175,7 +173,7 @@ TEST(ReachHosts, ByAProgramThatHangsIsGivenUp) {
 TEST(ReachHosts, AnSshdThatDropsBurstsIsTriedAgain) {
   TestHosts hosts({.count = 1, .sshd_options = {"MaxStartups 2:100:2"}});
   writeEchoAgent(hosts.bin(0) + "/popdist-agent");
-  Bootstrap bootstrap(hosts, std::vector<std::string>(12, "h0"));
+  Bootstrap bootstrap(hosts, std::vector<std::string>(12, "h0"), {.connect_timeout_ms = 20000});
   bootstrap.waitForAll();
   EXPECT_EQ(bootstrap.reached.size(), 12U) << bootstrap.problems();
   EXPECT_THAT(hosts.sshdLog(0), HasSubstr("past MaxStartups"));

@@ -151,10 +151,11 @@ TEST_F(Streams, ABootstrapperThatEndsInTheMiddleDoesNotWait) {
   hosts.run(1, "kill -STOP $(pgrep -o sshd)");
   const SshOptions by_program{.rsh = {"ssh", "-F", hosts.sshConfig()}};
   for (const SshOptions& options : {SshOptions(), by_program}) {
-    const auto begin = std::chrono::steady_clock::now();
+    auto begin = std::chrono::steady_clock::time_point::max();
     {
       Bootstrap bootstrap(hosts, {"h0", "h1", hosts.unusedAddress()}, options);
       bootstrap.runUntilTrue([&] { return bootstrap.reached.contains(0); });
+      begin = std::chrono::steady_clock::now();
     }
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
     EXPECT_TRUE(nothingRunsOn(0));
