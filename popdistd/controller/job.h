@@ -83,6 +83,7 @@ class Job {
   void handle(JobEvent event);
   void place();
   bool leaveOutHosts();
+  bool isBetweenAttempts() const;
   void startAll();
   void waitToRestart();
   void endAttempt();

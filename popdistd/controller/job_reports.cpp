@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/base/check.h"
+#include "common/base/text.h"
 #include "popdistd/controller/job.h"
 #include "popdistd/controller/job_host_events.h"
 
@@ -34,17 +35,23 @@ void Job::onClosed(int instance) {
   if (inState(InstanceState::kClosed) == placed_->spec().num_instances) endAttempt();
 }
 
+// What an attempt that is over has left behind may still be connected.
+bool Job::isBetweenAttempts() const {
+  return state_ == JobState::kRestarting || state_ == JobState::kPending;
+}
+
 void Job::onAborted(int instance, int exit_code, const std::string& message) {
-  // What an attempt that is over has left behind may still be connected.
-  if (state_ == JobState::kRestarting || state_ == JobState::kPending) return;
-  log_.append(instance, "asks to end the job: " + message);
+  if (isBetweenAttempts()) return;
+  const std::string said = printable(message);  // it may be anything
+  log_.append(instance, "asks to end the job: " + said);
   fail({.instance = instance,
         .pid = instances_[static_cast<std::size_t>(instance)].pid,
-        .reason = "asked to end the job: " + message,
+        .reason = "asked to end the job: " + said,
         .exit_code = exit_code});
 }
 
 void Job::onFenceReached(int host, PutValues values) {
+  if (isBetweenAttempts()) return;
   std::optional<PutValues> everybody = fence_->arrive(host, std::move(values));
   if (!everybody) return;
   const auto shared = std::make_shared<const PutValues>(std::move(*everybody));

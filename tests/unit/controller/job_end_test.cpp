@@ -5,6 +5,7 @@
 
 #include <csignal>
 
+#include "common/base/text.h"
 #include "tests/unit/controller/job_fixture.h"
 
 namespace pop {
@@ -102,6 +103,15 @@ TEST(JobEnd, AnAbortCarriesItsExitCode) {
   EXPECT_EQ(job.outcome().exit_code, 42);
   EXPECT_EQ(job.outcome().failure->instance, 1);
   EXPECT_EQ(job.outcome().failure->reason, "asked to end the job: loss is NaN");
+}
+
+TEST(JobEnd, WhatAnAbortSaysIsOneLine) {
+  JobFixture job(1, 1);
+  job.startAll();
+  job.aborted(0, 42, "first\nsecond \x1b[2J");
+  job.endAndClose(0, {.code = 42});
+  EXPECT_EQ(job.outcome().failure->reason, "asked to end the job: " + printable("first\nsecond \x1b[2J"));
+  EXPECT_EQ(job.outcome().failure->reason.find_first_of("\n\x1b"), std::string::npos);
 }
 
 TEST(JobEnd, AnAbortAfterAFailureChangesNothing) {

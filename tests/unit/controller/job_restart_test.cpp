@@ -143,7 +143,10 @@ TEST(JobRestart, ForgetsWhatTheFailedAttemptHadPut) {
   job.startAll();
   job.agent(0).events->onFenceReached({{"old", "1"}});
   failOnce(job, 3);
+  job.agent(0).holdDescribe();
   job.loop().advance(milliseconds(0));
+  job.agent(1).events->onFenceReached({{"of a process that the attempt left behind", "1"}});
+  job.agent(0).answerDescribe();
   startAllInstances(job);
   job.agent(0).events->onFenceReached({{"a", "1"}});
   EXPECT_TRUE(job.agent(0).released.empty()) << "host 1 has not arrived yet";
