@@ -2,13 +2,21 @@
 #include "poprun/bootstrap/ssh_auth.h"
 
 #include <libssh/libssh.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "common/base/text.h"
+#include "common/sys/fd.h"
+#include "common/sys/unix_socket.h"
 #include "poprun/bootstrap/libssh_drive.h"
 
 namespace pop {
@@ -18,6 +26,19 @@ struct FreeKey {
   void operator()(ssh_key key) const { ssh_key_free(key); }
 };
 using Key = std::unique_ptr<ssh_key_struct, FreeKey>;
+
+constexpr std::chrono::milliseconds kAgentPatience{5000};
+
+// Invalid: there is nobody.
+sys::Fd connectTo(std::string_view path) {
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  if (path.size() >= sizeof(address.sun_path)) return {};
+  path.copy(address.sun_path, path.size());
+  sys::Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const bool connected =
+      ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
+  return connected ? std::move(socket) : sys::Fd();
+}
 
 // What was tried is what the user has to know when nothing worked.
 class Attempts {
@@ -53,6 +74,10 @@ class Attempts {
       tried_.push_back("no ssh-agent (SSH_AUTH_SOCK is not set)");
       return false;
     }
+    if (!has_one && !answers(socket)) {
+      tried_.push_back("the ssh-agent at " + std::string(socket) + " (it does not answer: SSH_AUTH_SOCK)");
+      return false;
+    }
     tried_.push_back("the keys of ssh-agent");
     return accepted(
         driveSsh(session_, SSH_AUTH_AGAIN, wait_, [&] { return ssh_userauth_agent(session_, nullptr); }));
@@ -62,6 +87,16 @@ class Attempts {
   std::string tried() const { return join(tried_, ", "); }
 
  private:
+  // libssh would wait for it for ever: one that was forwarded may be at the end of a dead connection. Which
+  // keys it has is the shortest of questions; that there is none is for libssh to find out.
+  bool answers(const std::string& path) const {
+    constexpr std::string_view kWhichKeys("\0\0\0\1\x0b", 5);
+    const sys::Fd agent = connectTo(path);
+    if (!agent.valid() || !sys::sendAll(agent.get(), kWhichKeys).ok()) return true;
+    const Wait patience(wait_.cancellation(), std::min(wait_.limit() / 2, kAgentPatience));
+    return patience.forEvents(agent.get(), POLLIN).ok();
+  }
+
   Result<bool> accepted(const Result<int>& outcome) {
     if (!outcome.ok()) return outcome.status();
     if (outcome.value() == SSH_AUTH_SUCCESS) return true;

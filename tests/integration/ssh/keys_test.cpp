@@ -3,11 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
 #include <cstdlib>
 #include <sstream>
 
+#include "common/sys/fd.h"
 #include "tests/integration/ssh/bootstrap_fixture.h"
 #include "tests/testing/file_text.h"
 
@@ -119,6 +122,25 @@ TEST(UserKey, ComesFromTheSshAgent) {
   ::unsetenv("SSH_AUTH_SOCK");
   ::kill(agent, SIGTERM);
   ::waitpid(agent, nullptr, 0);
+}
+
+// As one that was forwarded over a connection that is dead.
+TEST(UserKey, OfAnSshAgentThatDoesNotAnswerIsNotWaitedFor) {
+  TestHosts hosts(1);
+  writeEchoAgent(hosts.bin(0) + "/popdist-agent");
+  const TempDir directory;
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  (directory.path() + "/agent").copy(address.sun_path, sizeof(address.sun_path) - 1);
+  const sys::Fd silent(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  ASSERT_EQ(::bind(silent.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  ASSERT_EQ(::listen(silent.get(), 8), 0);
+  ::setenv("SSH_AUTH_SOCK", address.sun_path, 1);
+  Bootstrap bootstrap(hosts, {"h0"}, {.identity_files = {"/nonexistent"}, .connect_timeout_ms = 4000});
+  bootstrap.waitForAll();
+  EXPECT_THAT(bootstrap.whyFailed(0), AllOf(HasSubstr("no key is accepted for root@h0"),
+                                            HasSubstr("the ssh-agent at " + std::string(address.sun_path) +
+                                                      " (it does not answer: SSH_AUTH_SOCK)")));
+  ::unsetenv("SSH_AUTH_SOCK");
 }
 
 }  // namespace
