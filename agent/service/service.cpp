@@ -59,14 +59,21 @@ Service::Service(os::EpollLoop& loop, Admission admission, std::string agent, Se
       admission_(std::move(admission)),
       agent_(std::move(agent)),
       settings_(std::move(settings)),
+      corpses_(loop),
       spares_(loop, settings_.spares, [this](const std::string& user) {
-        return startJobProcess(user, {agent_, "--stdio", "--wait"}, agent_);
+        return startJobProcess(user, {agent_, "--stdio", "--wait"}, agent_, corpses_);
       }) {}
 
 Service::~Service() {
   for (const std::unique_ptr<Job>& job : jobs_) {
     if (job->end_timer) loop_.cancel(*job->end_timer);
-    if (job->process.errors().valid()) loop_.unwatch(job->process.errors().get());
+    unwatch(*job);
+  }
+}
+
+void Service::unwatch(Job& job) {
+  for (const int fd : {job.process.errors().get(), job.process.pidfd()}) {
+    if (fd >= 0) loop_.unwatch(fd);
   }
 }
 
@@ -171,12 +178,20 @@ void Service::readErrors(Job& job) {
   if (job.last_words.size() > kMostBytes) job.last_words.erase(0, job.last_words.size() - kMostBytes);
 }
 
-// A stream that breaks says nothing; how the process ended does, and so may its last words.
+// A stream that breaks says nothing; how the process ended does, and so may its last words. That may take it
+// a moment, in which others are served.
 void Service::agentEnded(Job& job, const Status& why) {
+  if (job.ended) return;
   if (why.code() == Code::kResourceExhausted)
     return end(job, {why.code(), "the popdist-agent there: " + why.message()});
   if (why.code() != Code::kUnavailable) return end(job, why);
-  std::string text = "the popdist-agent there " + job.process.endWithin(kCorpsePatience);
+  if (job.end_timer) loop_.cancel(*job.end_timer);
+  job.end_timer = loop_.postAfter(kCorpsePatience, [this, &job] { sayHowItEnded(job); });
+  loop_.watchReadable(job.process.pidfd(), [this, &job] { sayHowItEnded(job); });
+}
+
+void Service::sayHowItEnded(Job& job) {
+  std::string text = "the popdist-agent there " + job.process.end();
   readErrors(job);
   while (job.last_words.ends_with('\n')) job.last_words.pop_back();
   const std::string words = join(split(job.last_words, '\n'), "; ");
@@ -197,7 +212,7 @@ void Service::end(Job& job, const Status& why) {
   if (job.end_timer) loop_.cancel(*std::exchange(job.end_timer, std::nullopt));
   job.call->finish(why);
   if (!job.id.empty()) admission_.release(job.id);
-  if (job.process.errors().valid()) loop_.unwatch(job.process.errors().get());
+  unwatch(job);
   // From the loop: this may be a call of the job's own members.
   loop_.post([this, &job] { forget(job); });
 }

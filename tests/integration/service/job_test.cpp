@@ -4,6 +4,7 @@
 
 #include "tests/integration/service/service_fixture.h"
 #include "tests/testing/test_child.h"
+#include "tests/testing/tracer.h"
 
 namespace pop::testing {
 namespace {
@@ -17,6 +18,16 @@ class JobByService : public ServiceTest {
  protected:
   // A job that runs until somebody ends it.
   PoprunSetup longJob() const { return jobOf("alice", {"-n", "2"}, {"say-signals"}); }
+
+  // The agent of the one job there.
+  pid_t agentOn(int host) const {
+    for (const pid_t pid : hosts.processesOn(host)) {
+      if (commandOf(pid).find("--stdio") != std::string::npos &&
+          commandOfParent(pid).find("serve") != std::string::npos)
+        return pid;
+    }
+    return -1;
+  }
 };
 
 TEST_F(JobByService, RunsAsTheUserOfTheCertificate) {
@@ -117,6 +128,21 @@ TEST_F(JobByService, SaysForWhomItWaits) {
   EXPECT_EQ(outcome.exit_code, 125);
   EXPECT_THAT(outcome.err, HasSubstr("poprun: waiting for 1 of 2 hosts (" + hosts.address(1) +
                                      ": waiting for its agent's answer)\n"));
+}
+
+// Its user can trace it, and never look: it stays a zombie that its parent cannot reap.
+TEST_F(JobByService, GoesOnWhenAnAgentOfAnotherIsKeptByATracer) {
+  serveAll();
+  PoprunProcess poprun(longJob());
+  ASSERT_EQ(poprun.waitReady(2).size(), 2U) << poprun.err();
+  const pid_t agent = agentOn(1);
+  const Tracer tracer(agent);
+  ASSERT_TRUE(tracer.holds());
+  ::kill(agent, SIGKILL);
+  EXPECT_NE(poprun.wait(), 0);
+  EXPECT_EQ(statOf(agent).value_or(ProcessStat{}).state, 'Z');
+  const Outcome next = run(jobOf("alice", {"-n", "2", "true"}));
+  EXPECT_EQ(next.exit_code, 0) << next.err;
 }
 
 TEST_F(JobByService, GoesOnWhenTheUsersFileIsReadAgain) {

@@ -119,6 +119,12 @@ class ServiceTest : public HostsTest {
     return setup;
   }
 
+  static std::string commandOf(pid_t pid) { return fileText("/proc/" + std::to_string(pid) + "/cmdline"); }
+  static std::string commandOfParent(pid_t pid) {
+    const std::optional<ProcessStat> stat = statOf(pid);
+    return stat ? commandOf(stat->parent) : "";
+  }
+
   /// Pids, as their host has them, of what the services have started ahead for jobs to come, by host.
   std::vector<std::string> spares() const {
     std::vector<std::string> found;
@@ -161,11 +167,6 @@ class ServiceTest : public HostsTest {
   }
 
  private:
-  static std::string commandOfParent(pid_t pid) {
-    const std::optional<ProcessStat> stat = statOf(pid);
-    return stat ? fileText("/proc/" + std::to_string(stat->parent) + "/cmdline") : "";
-  }
-
   static void copy(const std::string& from, const std::string& to) {
     std::filesystem::copy_file(from, to, std::filesystem::copy_options::overwrite_existing);
   }
