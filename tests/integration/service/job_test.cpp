@@ -161,6 +161,32 @@ TEST_F(JobByService, GoesOnWhenTheUsersFileIsReadAgain) {
   EXPECT_EQ(poprun.wait(), 130) << poprun.err();
 }
 
+// A name service on another host, which takes longer than jobs may be silent.
+TEST_F(JobByService, GoesOnWhileUsersAreLookedUp) {
+  serveAll();
+  PoprunProcess poprun(longJob());
+  ASSERT_EQ(poprun.waitReady(2).size(), 2U) << poprun.err();
+  ASSERT_EQ(hosts.run(0, "touch /tmp/slow").exit_code, 0);
+  const std::string getent = hosts.bin(0) + "/getent";
+  std::ofstream(getent) << "#!/bin/sh\necho >>/tmp/asked\nwhile [ -e /tmp/slow ]; do sleep 0.05; done\n"
+                           "exec /usr/bin/getent \"$@\"\n";
+  std::filesystem::permissions(getent, std::filesystem::perms(0755));
+  signalService(0, "HUP");
+  ASSERT_TRUE(waitUntil([&] { return !fileText(hosts.tmp(0) + "/asked").empty(); }, kPatience));
+  writeUsers(0, "bob = root\n");
+  signalService(0, "HUP");
+  const std::string health = "timeout 4 " POP_BIN_DIR "/popdist-agent health --address " + hosts.address(0) +
+                             ":7571 --tls " + tlsOf("alice");
+  EXPECT_EQ(std::system(health.c_str()), 0);
+  poprun.signal(SIGINT);
+  EXPECT_EQ(poprun.wait(Milliseconds(5000)), 130) << poprun.err();
+  EXPECT_THAT(logOf(0), Not(HasSubstr("users file"))) << "nothing has answered yet";
+  ASSERT_EQ(hosts.run(0, "rm /tmp/slow").exit_code, 0);
+  const std::string line = "the users file was read again";
+  ASSERT_TRUE(waitUntil([&] { return logOf(0).find(line) != logOf(0).rfind(line); }, kPatience)) << logOf(0);
+  EXPECT_THAT(run(jobOf("alice", {"-n", "2", "true"})).err, HasSubstr("'alice' is not in the users file"));
+}
+
 TEST_F(JobByService, KeepsTheUsersFileWhenTheNewOneIsWrong) {
   serveAll();
   writeUsers(0, "alice = nosuchuser\n");
