@@ -9,9 +9,11 @@
 #include <ctime>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <utility>
 
 #include "agent/command_options.h"
+#include "agent/service/reload.h"
 #include "agent/service/service.h"
 #include "common/log/log.h"
 #include "common/rpc/agent_server.h"
@@ -22,6 +24,8 @@
 
 namespace pop::agent {
 namespace {
+
+using HostTls = std::shared_ptr<const rpc::TlsContext>;
 
 struct ServeOptions {
   std::string listen = "127.0.0.1:7571";
@@ -36,7 +40,7 @@ int complain(const std::string& mistake) {
 }
 
 // DIR/ca.pem, and the pair that init-tls has made for this host; host.pem where it was renamed.
-Result<std::shared_ptr<const rpc::TlsContext>> hostTlsFrom(const std::string& directory) {
+Result<HostTls> hostTlsFrom(const std::string& directory) {
   std::string base = directory + "/host-" + sys::hostName();
   if (::access((base + ".pem").c_str(), F_OK) != 0) base = directory + "/host";
   POP_ASSIGN_OR_RETURN(const rpc::TlsFiles files,
@@ -46,8 +50,11 @@ Result<std::shared_ptr<const rpc::TlsContext>> hostTlsFrom(const std::string& di
   return rpc::TlsContext::make(files, rpc::TlsRole::kServer);
 }
 
-Result<UsersFile> usersFrom(const std::string& path) {
-  ParsedUsers parsed = loadUsers(path, [](const std::string& name) { return lookUpUser(name); });
+// After `stop` nobody is looked up any more.
+Result<UsersFile> usersFrom(const std::string& path, const std::stop_token& stop = {}) {
+  ParsedUsers parsed = loadUsers(path, [&stop](const std::string& name) {
+    return stop.stop_requested() ? unavailable("the agent service is being stopped") : lookUpUser(name);
+  });
   if (parsed.mistakes.empty()) return std::move(parsed.users);
   std::string all;
   for (const std::string& mistake : parsed.mistakes) all += (all.empty() ? "" : "\n") + mistake;
@@ -65,6 +72,7 @@ class Serving {
  public:
   Serving(const ServeOptions& options, UsersFile users, const UnixUser& self)
       : options_(options),
+        reload_(loop_, [this](const std::stop_token& stop) { return readAgain(stop); }),
         service_(
             loop_, Admission(std::move(users), self, makeJobToken), sys::ownProgram("popdist-agent"),
             {.own_name = options.tls_directory.empty() ? self.name : "", .spares = {.most = options.spares}}),
@@ -77,7 +85,7 @@ class Serving {
                      },
                  .note = [](const std::string& line) { log::info(line); }}) {}
 
-  int run(const Place& place, std::shared_ptr<const rpc::TlsContext> tls) {
+  int run(const Place& place, HostTls tls) {
     const Result<int> port = server_.listenAt(place.address, place.port, std::move(tls));
     if (!port.ok())
       return complain("cannot listen at " + options_.listen + ": " + port.status().message() +
@@ -88,6 +96,7 @@ class Serving {
       if (signal.number == SIGHUP) return reload();
       if (std::exchange(stopping_, true)) return;
       log::info("ending all jobs: signal " + std::to_string(signal.number));
+      reload_.stop();
       server_.sayStopping();
       service_.stop([this] { loop_.stop(); });
     });
@@ -99,13 +108,24 @@ class Serving {
   void reload() {
     if (options_.tls_directory.empty())
       return log::info("nothing is read again: without --tls, only this service's own user runs jobs");
-    if (Result<UsersFile> users = usersFrom(options_.users_file); users.ok()) {
+    reload_.start();
+  }
+
+  // While everything is served.
+  Reload::Task readAgain(const std::stop_token& stop) {
+    const auto users = std::make_shared<Result<UsersFile>>(usersFrom(options_.users_file, stop));
+    const auto tls = std::make_shared<Result<HostTls>>(hostTlsFrom(options_.tls_directory));
+    return [this, users, tls] { use(std::move(*users), std::move(*tls)); };
+  }
+
+  void use(Result<UsersFile> users, Result<HostTls> tls) {
+    if (users.ok()) {
       service_.setUsers(std::move(*users));
       log::info("the users file was read again");
     } else {
       log::warning("the users file stays as it was: " + users.status().message());
     }
-    if (auto tls = hostTlsFrom(options_.tls_directory); tls.ok()) {
+    if (tls.ok()) {
       server_.setTls(std::move(*tls));
       log::info("the certificates were read again");
     } else {
@@ -115,6 +135,7 @@ class Serving {
 
   const ServeOptions options_;
   os::EpollLoop loop_;
+  Reload reload_;  ///< goes after those whose clients wait for a last word
   Service service_;
   rpc::AgentServer server_;
   bool stopping_ = false;
@@ -132,10 +153,10 @@ int serve(const ServeOptions& options) {
     return complain(allowed.message());
   const Result<UnixUser> self = lookUpUser(::geteuid());
   if (!self.ok()) return complain(self.status().message());
-  std::shared_ptr<const rpc::TlsContext> tls;
+  HostTls tls;
   UsersFile users = onlyUser(self.value());
   if (has_tls) {
-    Result<std::shared_ptr<const rpc::TlsContext>> loaded = hostTlsFrom(options.tls_directory);
+    Result<HostTls> loaded = hostTlsFrom(options.tls_directory);
     if (!loaded.ok()) return complain(loaded.status().message());
     tls = std::move(*loaded);
     Result<UsersFile> named = usersFrom(options.users_file);

@@ -18,6 +18,7 @@ namespace pop::agent {
 JobProcess& JobProcess::operator=(JobProcess&& other) noexcept {
   if (this == &other) return *this;
   kill();
+  corpses_ = other.corpses_;
   pid_ = std::exchange(other.pid_, -1);
   pidfd_ = std::move(other.pidfd_);
   stream_ = std::move(other.stream_);
@@ -25,43 +26,44 @@ JobProcess& JobProcess::operator=(JobProcess&& other) noexcept {
   return *this;
 }
 
-bool JobProcess::hasEnded(std::chrono::milliseconds within) const {
+bool JobProcess::hasEnded() const {
   pollfd waiting{pidfd_.get(), POLLIN, 0};
-  return pid_ < 0 || ::poll(&waiting, 1, static_cast<int>(within.count())) != 0;
+  return pid_ < 0 || ::poll(&waiting, 1, 0) == 1;
 }
 
-int JobProcess::reap() {
+// Nothing: it is not gone yet, or still its tracer's.
+std::optional<int> JobProcess::killAndReap() {
+  const pid_t pid = std::exchange(pid_, -1);
+  if (pid < 0) return std::nullopt;
+  ::kill(pid, SIGKILL);  // its number is its own until it is reaped
   int status = 0;
-  while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-  }
-  pid_ = -1;
-  return status;
+  if (::waitpid(pid, &status, WNOHANG) == pid) return status;
+  corpses_->add(pid);
+  return std::nullopt;
 }
 
-std::string JobProcess::endWithin(std::chrono::milliseconds patience) {
-  if (pid_ < 0) return "was killed";
-  if (!hasEnded(patience)) ::kill(pid_, SIGKILL);
-  const int status = reap();
-  return WIFEXITED(status) ? "ended with exit code " + std::to_string(WEXITSTATUS(status)) : "was killed";
+std::string JobProcess::end() {
+  const bool is_ours_to_end = !hasEnded() || pid_ < 0;
+  const std::optional<int> status = killAndReap();
+  if (status && WIFEXITED(*status)) return "ended with exit code " + std::to_string(WEXITSTATUS(*status));
+  return status || is_ours_to_end ? "was killed" : "ended while somebody traced it";
 }
 
 void JobProcess::kill() {
-  if (pid_ >= 0) {
-    ::kill(pid_, SIGKILL);  // its number is its own until it is reaped here
-    reap();
-  }
+  killAndReap();
   pidfd_.reset();
   stream_.reset();
   errors_.reset();
 }
 
 Result<JobProcess> startJobProcess(const std::string& user, const std::vector<std::string>& command,
-                                   const std::string& agent) {
+                                   const std::string& agent, Corpses& corpses) {
   POP_ASSIGN_OR_RETURN(auto streams, sys::socketPair());
   POP_ASSIGN_OR_RETURN(sys::Pipe errors, sys::makePipe());
   std::vector<std::string> words{agent, "become", user, std::to_string(::getpid()), "--"};
   words.insert(words.end(), command.begin(), command.end());
   JobProcess process;
+  process.corpses_ = &corpses;
   const int stream = streams.second.get();
   POP_ASSIGN_OR_RETURN(process.pid_, sys::startProgram(words, {stream, stream, errors.write_end.get()}));
   process.pidfd_ = sys::Fd(static_cast<int>(::syscall(SYS_pidfd_open, process.pid_, 0)));

@@ -4,16 +4,18 @@
 
 #include <sys/types.h>
 
-#include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "agent/service/corpses.h"
 #include "common/base/status.h"
 #include "common/sys/fd.h"
 
 namespace pop::agent {
 
-/// Kills what it holds when it goes.
+/// Kills what it holds when it goes. Nothing here waits for a process: one that takes its time to go is left
+/// to `corpses`.
 class JobProcess {
  public:
   JobProcess() = default;
@@ -31,22 +33,20 @@ class JobProcess {
   /// Non-blocking: its stderr.
   sys::Fd& errors() { return errors_; }
 
-  /// Without waiting.
-  bool hasEnded() const { return hasEnded(std::chrono::milliseconds(0)); }
+  bool hasEnded() const;
 
-  /// Kills it if it does not end within `patience`, for which this waits, and says how it ended: "was
-  /// killed", "ended with exit code 3".
-  std::string endWithin(std::chrono::milliseconds patience);
+  /// Kills it if it lives, and says how it ended: "was killed", "ended with exit code 3".
+  std::string end();
 
-  /// Kills and reaps it. Its keeper ends what it has started, since its end of their socket closes.
+  /// Kills it. Its keeper ends what it has started, since its end of their socket closes.
   void kill();
 
  private:
   friend Result<JobProcess> startJobProcess(const std::string& user, const std::vector<std::string>& command,
-                                            const std::string& agent);
-  bool hasEnded(std::chrono::milliseconds within) const;
-  int reap();
+                                            const std::string& agent, Corpses& corpses);
+  std::optional<int> killAndReap();
 
+  Corpses* corpses_ = nullptr;
   pid_t pid_ = -1;
   sys::Fd pidfd_;
   sys::Fd stream_;
@@ -56,8 +56,9 @@ class JobProcess {
 /// Starts `command`, a program's path and its arguments, as `user`, by `agent` become: it costs this process
 /// neither a fork nor the loading of a name service. That the user can be had is found out there: the process
 /// ends with a line on stderr.
+/// `corpses` outlives the process's object.
 /// To be called on a thread that lives as long as this process: the kernel takes its end for ours.
 Result<JobProcess> startJobProcess(const std::string& user, const std::vector<std::string>& command,
-                                   const std::string& agent);
+                                   const std::string& agent, Corpses& corpses);
 
 }  // namespace pop::agent

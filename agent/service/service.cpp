@@ -14,6 +14,7 @@
 #include "common/base/text.h"
 #include "common/contract/version.h"
 #include "common/log/log.h"
+#include "common/rpc/command_outline.h"
 #include "common/rpc/message_stream.h"
 
 namespace pop::agent {
@@ -21,6 +22,9 @@ namespace {
 
 // An agent kills at once what it runs. One that takes longer is killed itself: its keeper goes on with that.
 constexpr std::chrono::seconds kEndPatience{3};
+
+// Of an agent's first report, which is built here, and can cost many times its size.
+constexpr std::size_t kMostWelcomeBytes = 64 << 10;
 
 // What the log says of an id that may be refused for its length.
 constexpr std::size_t kMostIdBytes = 128;
@@ -59,14 +63,21 @@ Service::Service(os::EpollLoop& loop, Admission admission, std::string agent, Se
       admission_(std::move(admission)),
       agent_(std::move(agent)),
       settings_(std::move(settings)),
+      corpses_(loop),
       spares_(loop, settings_.spares, [this](const std::string& user) {
-        return startJobProcess(user, {agent_, "--stdio", "--wait"}, agent_);
+        return startJobProcess(user, {agent_, "--stdio", "--wait"}, agent_, corpses_);
       }) {}
 
 Service::~Service() {
   for (const std::unique_ptr<Job>& job : jobs_) {
     if (job->end_timer) loop_.cancel(*job->end_timer);
-    if (job->process.errors().valid()) loop_.unwatch(job->process.errors().get());
+    unwatch(*job);
+  }
+}
+
+void Service::unwatch(Job& job) {
+  for (const int fd : {job.process.errors().get(), job.process.pidfd()}) {
+    if (fd >= 0) loop_.unwatch(fd);
   }
 }
 
@@ -100,22 +111,22 @@ void Service::accept(std::shared_ptr<rpc::ServedCall> call) {
 }
 
 void Service::receive(Job& job, rpc::v1::Command command) {
-  if (job.agent) return forward(job, command);
   if (!command.has_hello()) return end(job, invalidArgument("the first command is not Hello"));
   begin(job, std::move(command));
 }
 
 // The launcher announces its instances in Hello; a restart on fewer hosts may have more of them here.
-void Service::forward(Job& job, const rpc::v1::Command& command) {
-  if (command.has_run()) {
-    const Status allowed = admission_.resize(job.id, command.run().instances_size());
-    if (!allowed.ok()) {
-      log::info("job " + printable(job.id) + " of " + inQuotes(job.name) + ": " + allowed.message());
-      job.call->finish(allowed);
-      return letEnd(job, allowed);
-    }
-  }
-  job.agent->send(command);
+void Service::forward(Job& job, std::string_view command) {
+  const Status allowed = mayForward(job, command);
+  if (allowed.ok()) return job.agent->send(command);
+  log::info("job " + printable(job.id) + " of " + inQuotes(job.name) + ": " + allowed.message());
+  job.call->finish(allowed);
+  letEnd(job, allowed);
+}
+
+Status Service::mayForward(const Job& job, std::string_view command) {
+  POP_ASSIGN_OR_RETURN(const rpc::CommandOutline outline, rpc::outlineOf(command));
+  return outline.is_run ? admission_.resize(job.id, outline.instances) : Status();
 }
 
 // Of an agent's reports only the first is of interest here; the launcher trusts none of them.
@@ -128,6 +139,7 @@ void Service::welcome(Job& job, const std::string& report) {
   if (!decoded.ParseFromString(report))
     return agentEnded(job, {Code::kDataLoss, "what the agent sends is no report"});
   job.welcomed = true;
+  job.agent->setMostBytes(kMostBytes);
   if (decoded.has_welcome()) decoded.mutable_welcome()->set_token(job.token);
   job.call->send(std::move(decoded));
 }
@@ -153,10 +165,11 @@ Status Service::start(Job& job, rpc::v1::Command hello) {
       loop_, std::move(job.process.stream()), sys::Fd(),
       rpc::MessageStream::Events{.message = [this, &job](const std::string& each) { report(job, each); },
                                  .ended = [this, &job](const Status& why) { agentEnded(job, why); }});
-  job.agent->setMostBytes(kMostBytes);
+  job.agent->setMostBytes(kMostWelcomeBytes);
   job.agent->setMostUnsent(kMostBytes);
   job.agent->gather();
   job.agent->send(hello);
+  job.call->relayCommands([this, &job](std::string_view bytes) { forward(job, bytes); });
   loop_.watchReadable(job.process.errors().get(), [this, &job] { readErrors(job); });
   return {};
 }
@@ -171,12 +184,20 @@ void Service::readErrors(Job& job) {
   if (job.last_words.size() > kMostBytes) job.last_words.erase(0, job.last_words.size() - kMostBytes);
 }
 
-// A stream that breaks says nothing; how the process ended does, and so may its last words.
+// A stream that breaks says nothing; how the process ended does, and so may its last words. That may take it
+// a moment, in which others are served.
 void Service::agentEnded(Job& job, const Status& why) {
+  if (job.ended) return;
   if (why.code() == Code::kResourceExhausted)
     return end(job, {why.code(), "the popdist-agent there: " + why.message()});
   if (why.code() != Code::kUnavailable) return end(job, why);
-  std::string text = "the popdist-agent there " + job.process.endWithin(kCorpsePatience);
+  if (job.end_timer) loop_.cancel(*job.end_timer);
+  job.end_timer = loop_.postAfter(kCorpsePatience, [this, &job] { sayHowItEnded(job); });
+  loop_.watchReadable(job.process.pidfd(), [this, &job] { sayHowItEnded(job); });
+}
+
+void Service::sayHowItEnded(Job& job) {
+  std::string text = "the popdist-agent there " + job.process.end();
   readErrors(job);
   while (job.last_words.ends_with('\n')) job.last_words.pop_back();
   const std::string words = join(split(job.last_words, '\n'), "; ");
@@ -197,12 +218,13 @@ void Service::end(Job& job, const Status& why) {
   if (job.end_timer) loop_.cancel(*std::exchange(job.end_timer, std::nullopt));
   job.call->finish(why);
   if (!job.id.empty()) admission_.release(job.id);
-  if (job.process.errors().valid()) loop_.unwatch(job.process.errors().get());
+  unwatch(job);
   // From the loop: this may be a call of the job's own members.
   loop_.post([this, &job] { forget(job); });
 }
 
 void Service::forget(Job& job) {
+  job.call->relayCommands(nullptr);
   job.call->listen({});  // what the launcher has sent in the meantime comes too late
   std::erase_if(jobs_, [&job](const auto& each) { return each.get() == &job; });
   if (stopped_ && jobs_.empty()) stopped_();
@@ -222,7 +244,7 @@ Status Service::endJob(const std::string& peer, const std::string& job_id, const
 
 void Service::setUsers(UsersFile users) {
   admission_.setUsers(std::move(users));
-  spares_.keepOnly([this](const std::string& user) { return admission_.mayRun(user); });
+  spares_.renew([this](const std::string& user) { return admission_.mayRun(user); });
 }
 
 void Service::stop(std::function<void()> stopped) {

@@ -7,8 +7,10 @@
 #include <list>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "agent/service/admission.h"
+#include "agent/service/corpses.h"
 #include "agent/service/spares.h"
 #include "common/os/epoll_loop.h"
 #include "common/rpc/served_call.h"
@@ -47,14 +49,17 @@ class Service {
   using Jobs = std::list<std::unique_ptr<Job>>;
 
   const std::string& nameOf(const std::string& peer) const;
+  void unwatch(Job& job);
   void receive(Job& job, rpc::v1::Command command);
-  void forward(Job& job, const rpc::v1::Command& command);
+  Status mayForward(const Job& job, std::string_view command);
+  void forward(Job& job, std::string_view command);
   void report(Job& job, const std::string& report);
   void welcome(Job& job, const std::string& report);
   void begin(Job& job, rpc::v1::Command hello);
   Status start(Job& job, rpc::v1::Command hello);
   void readErrors(Job& job);
   void agentEnded(Job& job, const Status& why);
+  void sayHowItEnded(Job& job);
   void letEnd(Job& job, const Status& why);
   void end(Job& job, const Status& why);
   void forget(Job& job);
@@ -63,6 +68,7 @@ class Service {
   Admission admission_;
   const std::string agent_;
   const ServiceSettings settings_;
+  Corpses corpses_;
   Spares spares_;
   Jobs jobs_;
   std::function<void()> stopped_;  ///< once stop() was called

@@ -4,6 +4,7 @@
 
 #include "tests/integration/service/service_fixture.h"
 #include "tests/testing/test_child.h"
+#include "tests/testing/tracer.h"
 
 namespace pop::testing {
 namespace {
@@ -17,6 +18,16 @@ class JobByService : public ServiceTest {
  protected:
   // A job that runs until somebody ends it.
   PoprunSetup longJob() const { return jobOf("alice", {"-n", "2"}, {"say-signals"}); }
+
+  // The agent of the one job there.
+  pid_t agentOn(int host) const {
+    for (const pid_t pid : hosts.processesOn(host)) {
+      if (commandOf(pid).find("--stdio") != std::string::npos &&
+          commandOfParent(pid).find("serve") != std::string::npos)
+        return pid;
+    }
+    return -1;
+  }
 };
 
 TEST_F(JobByService, RunsAsTheUserOfTheCertificate) {
@@ -119,6 +130,21 @@ TEST_F(JobByService, SaysForWhomItWaits) {
                                      ": waiting for its agent's answer)\n"));
 }
 
+// Its user can trace it, and never look: it stays a zombie that its parent cannot reap.
+TEST_F(JobByService, GoesOnWhenAnAgentOfAnotherIsKeptByATracer) {
+  serveAll();
+  PoprunProcess poprun(longJob());
+  ASSERT_EQ(poprun.waitReady(2).size(), 2U) << poprun.err();
+  const pid_t agent = agentOn(1);
+  const Tracer tracer(agent);
+  ASSERT_TRUE(tracer.holds());
+  ::kill(agent, SIGKILL);
+  EXPECT_NE(poprun.wait(), 0);
+  EXPECT_EQ(statOf(agent).value_or(ProcessStat{}).state, 'Z');
+  const Outcome next = run(jobOf("alice", {"-n", "2", "true"}));
+  EXPECT_EQ(next.exit_code, 0) << next.err;
+}
+
 TEST_F(JobByService, GoesOnWhenTheUsersFileIsReadAgain) {
   serveAll("--spares 1");
   PoprunProcess poprun(longJob());
@@ -133,6 +159,44 @@ TEST_F(JobByService, GoesOnWhenTheUsersFileIsReadAgain) {
   EXPECT_THAT(refused.err, HasSubstr("'alice' is not in the users file of this host's agent"));
   poprun.signal(SIGINT);
   EXPECT_EQ(poprun.wait(), 130) << poprun.err();
+}
+
+TEST_F(JobByService, TakesNoProcessThatWasStartedBeforeUsersWereReadAgain) {
+  serve(0, "--spares 1");
+  serve(1);
+  ASSERT_EQ(run(jobOf("alice", {"-n", "2", "true"})).exit_code, 0);
+  std::vector<std::string> ahead;
+  const auto is_one = [&] { return (ahead = spares()).size() == 1; };
+  ASSERT_TRUE(waitUntil(is_one, kPatience));
+  const std::string before = ahead.front();
+  signalService(0, "HUP");
+  EXPECT_TRUE(waitUntil([&] { return is_one() && ahead.front() != before; }, kPatience));
+}
+
+// A name service on another host, which takes longer than jobs may be silent.
+TEST_F(JobByService, GoesOnWhileUsersAreLookedUp) {
+  serveAll();
+  PoprunProcess poprun(longJob());
+  ASSERT_EQ(poprun.waitReady(2).size(), 2U) << poprun.err();
+  ASSERT_EQ(hosts.run(0, "touch /tmp/slow").exit_code, 0);
+  const std::string getent = hosts.bin(0) + "/getent";
+  std::ofstream(getent) << "#!/bin/sh\necho >>/tmp/asked\nwhile [ -e /tmp/slow ]; do sleep 0.05; done\n"
+                           "exec /usr/bin/getent \"$@\"\n";
+  std::filesystem::permissions(getent, std::filesystem::perms(0755));
+  signalService(0, "HUP");
+  ASSERT_TRUE(waitUntil([&] { return !fileText(hosts.tmp(0) + "/asked").empty(); }, kPatience));
+  writeUsers(0, "bob = root\n");
+  signalService(0, "HUP");
+  const std::string health = "timeout 4 " POP_BIN_DIR "/popdist-agent health --address " + hosts.address(0) +
+                             ":7571 --tls " + tlsOf("alice");
+  EXPECT_EQ(std::system(health.c_str()), 0);
+  poprun.signal(SIGINT);
+  EXPECT_EQ(poprun.wait(Milliseconds(5000)), 130) << poprun.err();
+  EXPECT_THAT(logOf(0), Not(HasSubstr("users file"))) << "nothing has answered yet";
+  ASSERT_EQ(hosts.run(0, "rm /tmp/slow").exit_code, 0);
+  const std::string line = "the users file was read again";
+  ASSERT_TRUE(waitUntil([&] { return logOf(0).find(line) != logOf(0).rfind(line); }, kPatience)) << logOf(0);
+  EXPECT_THAT(run(jobOf("alice", {"-n", "2", "true"})).err, HasSubstr("'alice' is not in the users file"));
 }
 
 TEST_F(JobByService, KeepsTheUsersFileWhenTheNewOneIsWrong) {

@@ -77,10 +77,12 @@ class ServiceTest : public HostsTest {
     std::ofstream(hosts.tmp(host) + "/users") << text;
   }
 
-  /// Listening, when this returns. `options` after those that it needs.
-  void serve(int host, const std::string& options = "--spares 0") {
+  /// Listening, when this returns. `options` after those that it needs. `program`: takes the agent of jobs
+  /// from its own directory.
+  void serve(int host, const std::string& options = "--spares 0",
+             const std::string& program = POP_BIN_DIR "/popdist-agent") {
     const TestHosts::Output started =
-        hosts.run(host, POP_BIN_DIR "/popdist-agent serve --listen 0.0.0.0:" + std::to_string(kServicePort) +
+        hosts.run(host, program + " serve --listen 0.0.0.0:" + std::to_string(kServicePort) +
                             " --tls /tmp/tls --users /tmp/users " + options +
                             " >/tmp/agent.log 2>&1 </dev/null & echo $!");
     pids_.resize(static_cast<std::size_t>(hosts.count()));
@@ -117,6 +119,12 @@ class ServiceTest : public HostsTest {
     if (!user.empty()) setup.options.insert(setup.options.end(), {"--agent-tls", tlsOf(user)});
     setup.options.insert(setup.options.end(), options.begin(), options.end());
     return setup;
+  }
+
+  static std::string commandOf(pid_t pid) { return fileText("/proc/" + std::to_string(pid) + "/cmdline"); }
+  static std::string commandOfParent(pid_t pid) {
+    const std::optional<ProcessStat> stat = statOf(pid);
+    return stat ? commandOf(stat->parent) : "";
   }
 
   /// Pids, as their host has them, of what the services have started ahead for jobs to come, by host.
@@ -161,11 +169,6 @@ class ServiceTest : public HostsTest {
   }
 
  private:
-  static std::string commandOfParent(pid_t pid) {
-    const std::optional<ProcessStat> stat = statOf(pid);
-    return stat ? fileText("/proc/" + std::to_string(stat->parent) + "/cmdline") : "";
-  }
-
   static void copy(const std::string& from, const std::string& to) {
     std::filesystem::copy_file(from, to, std::filesystem::copy_options::overwrite_existing);
   }

@@ -24,11 +24,17 @@
 #include "common/base/text.h"
 #include "tests/testing/process_tree.h"
 #include "tests/testing/temp_dir.h"
+#include "tests/testing/tracer.h"
+#include "tests/unit/agent_service/test_corpses.h"
 
 namespace pop::agent {
 namespace {
 
+using namespace std::chrono_literals;
+using testing::allAreReaped;
 using ::testing::AllOf;
+using testing::corpses;
+using testing::corpsesLoop;
 using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAre;
 
@@ -60,7 +66,7 @@ struct Said {
 };
 
 Said run(const std::vector<std::string>& command, const std::string& user = jobUser().name) {
-  Result<JobProcess> process = startJobProcess(user, command, kAgent);
+  Result<JobProcess> process = startJobProcess(user, command, kAgent, corpses());
   EXPECT_TRUE(process.ok()) << process.status().message();
   if (!process.ok()) return {};
   return {readAll(process->stream().get()), readAll(process->errors().get())};
@@ -153,7 +159,7 @@ TEST(JobProcess, StartsAtHomeOrSaysWhyNot) {
 TEST(JobProcess, InheritsNoDescriptor) {
   const int careless = ::open("/etc/passwd", O_RDONLY);  // not close-on-exec, as libraries leave them
   const int high = ::fcntl(careless, F_DUPFD, 200);
-  Result<JobProcess> process = startJobProcess(jobUser().name, {"/bin/cat"}, kAgent);
+  Result<JobProcess> process = startJobProcess(jobUser().name, {"/bin/cat"}, kAgent, corpses());
   ::close(careless);
   ::close(high);
   ASSERT_TRUE(process.ok());
@@ -179,7 +185,7 @@ TEST(JobProcess, IsNotSpecialToTheOomKiller) {
 }
 
 TEST(JobProcess, IsSpokenToOverItsStream) {
-  Result<JobProcess> process = startJobProcess(jobUser().name, {"/bin/cat"}, kAgent);
+  Result<JobProcess> process = startJobProcess(jobUser().name, {"/bin/cat"}, kAgent, corpses());
   ASSERT_TRUE(process.ok());
   EXPECT_EQ(answerOf(*process), "hello\n");
   EXPECT_FALSE(process->hasEnded());
@@ -193,7 +199,7 @@ TEST(JobProcess, OfAUserWhoIsNotThereSaysSo) {
 TEST(JobProcess, ThatCannotBeExecutedSaysSo) {
   EXPECT_THAT(run({"/nowhere/agent"}).err,
               HasSubstr("executing /nowhere/agent as " + jobUser().name + ": No such file or directory"));
-  EXPECT_THAT(startJobProcess("nobody", {"/bin/true"}, "/nowhere/agent").status().message(),
+  EXPECT_THAT(startJobProcess("nobody", {"/bin/true"}, "/nowhere/agent", corpses()).status().message(),
               HasSubstr("starting /nowhere/agent: No such file"));
 }
 
@@ -209,13 +215,52 @@ TEST(JobProcess, OfSomebodyElseCanBeHadByRootOnly) {
 TEST(JobProcess, GoesWithItsObject) {
   pid_t pid = -1;
   {
-    Result<JobProcess> process = startJobProcess(jobUser().name, {"/bin/sleep", "600"}, kAgent);
+    Result<JobProcess> process = startJobProcess(jobUser().name, {"/bin/sleep", "600"}, kAgent, corpses());
     ASSERT_TRUE(process.ok());
     pid = process->pid();
     const JobProcess moved = std::move(*process);
     EXPECT_TRUE(testing::statOf(pid).has_value());
   }
+  EXPECT_TRUE(allAreReaped());
   EXPECT_FALSE(testing::statOf(pid).has_value());
+}
+
+TEST(JobProcess, SaysHowItHasEnded) {
+  Result<JobProcess> process =
+      startJobProcess(jobUser().name, {"/bin/sh", "-c", "exit 3"}, kAgent, corpses());
+  ASSERT_TRUE(process.ok());
+  ASSERT_TRUE(testing::waitUntil([&] { return process->hasEnded(); }, testing::Milliseconds(kPatienceMs)));
+  EXPECT_EQ(process->end(), "ended with exit code 3");
+  EXPECT_EQ(process->end(), "was killed") << "it is no more";
+}
+
+// The tracer is shown the end first, and never looks.
+TEST(JobProcess, ThatSomebodyTracesIsNotWaitedFor) {
+  Result<JobProcess> process = startJobProcess(jobUser().name, {"/bin/sleep", "600"}, kAgent, corpses());
+  ASSERT_TRUE(process.ok());
+  const pid_t pid = process->pid();
+  testing::Tracer tracer(pid);
+  if (!tracer.holds()) GTEST_SKIP() << "nobody may be traced here";
+  ::kill(pid, SIGKILL);
+  ASSERT_TRUE(testing::waitUntil([&] { return process->hasEnded(); }, testing::Milliseconds(kPatienceMs)));
+  EXPECT_EQ(process->end(), "ended while somebody traced it");
+  EXPECT_EQ(corpses().count(), 1);
+  corpsesLoop().advance(1min);
+  EXPECT_EQ(corpses().count(), 1);
+  tracer.letGo();
+  EXPECT_TRUE(allAreReaped());
+  EXPECT_FALSE(testing::statOf(pid).has_value());
+  EXPECT_EQ(corpsesLoop().armedTimers(), 0U);
+}
+
+TEST(JobProcess, ThatIsTracedIsKilledWithoutWaiting) {
+  Result<JobProcess> process = startJobProcess(jobUser().name, {"/bin/sleep", "600"}, kAgent, corpses());
+  ASSERT_TRUE(process.ok());
+  testing::Tracer tracer(process->pid());
+  if (!tracer.holds()) GTEST_SKIP() << "nobody may be traced here";
+  process->kill();
+  tracer.letGo();
+  EXPECT_TRUE(allAreReaped());
 }
 
 // A service that is killed by SIGKILL, which closes nothing by itself that the program would look at.
@@ -224,7 +269,7 @@ TEST(JobProcess, DiesWithTheService) {
   ASSERT_EQ(::pipe(ends.data()), 0);
   const pid_t service = ::fork();
   if (service == 0) {
-    Result<JobProcess> process = startJobProcess(jobUser().name, {"/bin/sleep", "600"}, kAgent);
+    Result<JobProcess> process = startJobProcess(jobUser().name, {"/bin/sleep", "600"}, kAgent, corpses());
     const pid_t pid = process.ok() ? process->pid() : -1;
     // Not before it is what it will be.
     testing::waitUntil([&] { return testing::statOf(pid)->name == "sleep"; },

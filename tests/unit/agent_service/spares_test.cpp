@@ -12,6 +12,7 @@
 #include "agent/service/unix_user.h"
 #include "tests/testing/fake_loop.h"
 #include "tests/testing/process_tree.h"
+#include "tests/unit/agent_service/test_corpses.h"
 
 namespace pop::agent {
 namespace {
@@ -20,13 +21,15 @@ using namespace std::chrono_literals;
 
 class SparesTest : public ::testing::Test {
  protected:
+  void SetUp() override { ASSERT_TRUE(testing::allAreReaped()); }
+
   // Whoever the job is of: the processes are all ours.
   Spares::Start start() {
     return [this](const std::string& user) -> Result<JobProcess> {
       started_.push_back(user);
       if (user == "broken") return unavailable("no such user");
-      return startJobProcess(lookUpUser(::geteuid()).value().name, {"/bin/cat"},
-                             POP_BIN_DIR "/popdist-agent");
+      return startJobProcess(lookUpUser(::geteuid()).value().name, {"/bin/cat"}, POP_BIN_DIR "/popdist-agent",
+                             testing::corpses());
     };
   }
   pid_t takePid(const std::string& user) {
@@ -88,6 +91,7 @@ TEST_F(SparesTest, ThatNobodyWantsGo) {
   loop_.advance(2min);
   EXPECT_EQ(spares_.count(), 0);
   EXPECT_EQ(loop_.armedTimers(), 0U);
+  EXPECT_TRUE(testing::allAreReaped());
   EXPECT_EQ(testing::ownChildren().size(), 1U);
 }
 
@@ -117,11 +121,25 @@ TEST_F(SparesTest, ThatCannotBeStartedAreNoFailure) {
   EXPECT_EQ(spares_.count(), 0);
 }
 
+// The user's groups may be others by now.
+TEST_F(SparesTest, AreReplacedWhenUsersAreReadAgain) {
+  takePid("alice");
+  loop_.advance(1s);
+  ASSERT_EQ(spares_.count(), 1);
+  started_.clear();
+  spares_.renew([](const std::string&) { return true; });
+  EXPECT_EQ(spares_.count(), 0);
+  loop_.advance(1s);
+  EXPECT_EQ(spares_.count(), 1);
+  takePid("alice");
+  EXPECT_EQ(started_, std::vector<std::string>{"alice"}) << "after it";
+}
+
 TEST_F(SparesTest, OfUsersWhoMayNoLongerRunJobsGoAtOnce) {
   takePid("alice");
   loop_.advance(1s);
   takePid("bob");
-  spares_.keepOnly([](const std::string& user) { return user == "carol"; });
+  spares_.renew([](const std::string& user) { return user == "carol"; });
   EXPECT_EQ(spares_.count(), 0);
   loop_.advance(1s);
   EXPECT_EQ(spares_.count(), 0);
@@ -129,16 +147,19 @@ TEST_F(SparesTest, OfUsersWhoMayNoLongerRunJobsGoAtOnce) {
 
 TEST(Spares, GoWithTheService) {
   testing::FakeLoop loop;
+  ASSERT_TRUE(testing::allAreReaped());
   {
     Spares spares(loop, {.most = 4, .idle = 10min, .refill_delay = 0ms}, [](const std::string&) {
-      return startJobProcess(lookUpUser(::geteuid()).value().name, {"/bin/cat"},
-                             POP_BIN_DIR "/popdist-agent");
+      return startJobProcess(lookUpUser(::geteuid()).value().name, {"/bin/cat"}, POP_BIN_DIR "/popdist-agent",
+                             testing::corpses());
     });
     ASSERT_TRUE(spares.take("a").ok());
     loop.advance(1s);
+    ASSERT_TRUE(testing::allAreReaped());
     ASSERT_EQ(testing::ownChildren().size(), 1U);
     ASSERT_TRUE(spares.take("b").ok());
   }
+  EXPECT_TRUE(testing::allAreReaped());
   EXPECT_TRUE(testing::ownChildren().empty());
   EXPECT_EQ(loop.armedTimers(), 0U);
 }

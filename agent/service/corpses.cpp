@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/service/corpses.h"
+
+#include <sys/wait.h>
+
+#include <algorithm>
+
+namespace pop::agent {
+namespace {
+
+// Most are gone within milliseconds; who is not then may stay for as long as its tracer lives.
+constexpr std::chrono::milliseconds kFirstDelay{10};
+constexpr std::chrono::milliseconds kLastDelay{5000};
+
+}  // namespace
+
+Corpses::~Corpses() {
+  reap();
+  if (timer_) loop_.cancel(*timer_);
+}
+
+void Corpses::add(pid_t pid) {
+  pids_.push_back(pid);
+  lookLater(kFirstDelay);
+}
+
+// Not reaped, a number stays its process's own.
+void Corpses::reap() {
+  std::erase_if(pids_, [](pid_t pid) { return ::waitpid(pid, nullptr, WNOHANG) != 0; });
+}
+
+void Corpses::lookLater(std::chrono::milliseconds delay) {
+  if (timer_) loop_.cancel(*timer_);
+  delay_ = delay;
+  timer_ = loop_.postAfter(delay, [this] {
+    timer_.reset();
+    reap();
+    if (!pids_.empty()) lookLater(std::min(delay_ * 2, kLastDelay));
+  });
+}
+
+}  // namespace pop::agent
