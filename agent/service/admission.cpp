@@ -23,6 +23,11 @@ Status denied(std::string message) {
   return {Code::kPermissionDenied, std::move(message)};
 }
 
+Status badCount(int instances) {
+  return invalidArgument("a job has from 1 to " + std::to_string(kMostInstances) +
+                         " instances on a host, not " + std::to_string(instances));
+}
+
 // "alice runs 4 jobs, as many as it may at once"
 Status checkLimit(const std::string& who, std::int64_t running, int more, int limit, const char* noun) {
   if (limit == 0 || running + more <= limit) return {};
@@ -49,9 +54,7 @@ Result<AdmittedJob> Admission::admit(const JobRequest& request) {
   POP_RETURN_IF_ERROR(checkUser(request.name));
   if (request.job_id.empty() || request.job_id.size() > kLongestJobId)
     return invalidArgument("a job needs an id of 1 to " + std::to_string(kLongestJobId) + " characters");
-  if (request.instances < 1 || request.instances > kMostInstances)
-    return invalidArgument("a job has from 1 to " + std::to_string(kMostInstances) +
-                           " instances on a host, not " + std::to_string(request.instances));
+  if (request.instances < 1 || request.instances > kMostInstances) return badCount(request.instances);
   if (jobs_.contains(request.job_id))
     return Status(Code::kAlreadyExists,
                   "a job with the id " + inQuotes(request.job_id) + " runs on this host");
@@ -105,6 +108,7 @@ Status Admission::mayContinue(std::string_view name, const std::string& job_id,
 Status Admission::resize(const std::string& job_id, int instances) {
   const auto found = jobs_.find(job_id);
   if (found == jobs_.end()) return Status(Code::kNotFound, "no job " + inQuotes(job_id) + " runs here");
+  if (instances > kMostInstances) return badCount(instances);
   Job& job = found->second;
   if (instances > job.instances) {
     POP_RETURN_IF_ERROR(checkUser(job.name));

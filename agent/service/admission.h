@@ -50,7 +50,8 @@ class Admission {
   /// another's, so that nobody learns of jobs by asking.
   Status mayContinue(std::string_view name, const std::string& job_id, std::string_view token) const;
 
-  /// The job, which runs, is to have so many instances from now on: kResourceExhausted as for admit().
+  /// The job, which runs, is to have so many instances from now on: kResourceExhausted and
+  /// kInvalidArgument as for admit().
   Status resize(const std::string& job_id, int instances);
 
   /// The job is over. Ignored when it is not there.

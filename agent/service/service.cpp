@@ -14,6 +14,7 @@
 #include "common/base/text.h"
 #include "common/contract/version.h"
 #include "common/log/log.h"
+#include "common/rpc/command_outline.h"
 #include "common/rpc/message_stream.h"
 
 namespace pop::agent {
@@ -21,6 +22,9 @@ namespace {
 
 // An agent kills at once what it runs. One that takes longer is killed itself: its keeper goes on with that.
 constexpr std::chrono::seconds kEndPatience{3};
+
+// Of an agent's first report, which is built here, and can cost many times its size.
+constexpr std::size_t kMostWelcomeBytes = 64 << 10;
 
 // What the log says of an id that may be refused for its length.
 constexpr std::size_t kMostIdBytes = 128;
@@ -107,22 +111,22 @@ void Service::accept(std::shared_ptr<rpc::ServedCall> call) {
 }
 
 void Service::receive(Job& job, rpc::v1::Command command) {
-  if (job.agent) return forward(job, command);
   if (!command.has_hello()) return end(job, invalidArgument("the first command is not Hello"));
   begin(job, std::move(command));
 }
 
 // The launcher announces its instances in Hello; a restart on fewer hosts may have more of them here.
-void Service::forward(Job& job, const rpc::v1::Command& command) {
-  if (command.has_run()) {
-    const Status allowed = admission_.resize(job.id, command.run().instances_size());
-    if (!allowed.ok()) {
-      log::info("job " + printable(job.id) + " of " + inQuotes(job.name) + ": " + allowed.message());
-      job.call->finish(allowed);
-      return letEnd(job, allowed);
-    }
-  }
-  job.agent->send(command);
+void Service::forward(Job& job, std::string_view command) {
+  const Status allowed = mayForward(job, command);
+  if (allowed.ok()) return job.agent->send(command);
+  log::info("job " + printable(job.id) + " of " + inQuotes(job.name) + ": " + allowed.message());
+  job.call->finish(allowed);
+  letEnd(job, allowed);
+}
+
+Status Service::mayForward(const Job& job, std::string_view command) {
+  POP_ASSIGN_OR_RETURN(const rpc::CommandOutline outline, rpc::outlineOf(command));
+  return outline.is_run ? admission_.resize(job.id, outline.instances) : Status();
 }
 
 // Of an agent's reports only the first is of interest here; the launcher trusts none of them.
@@ -135,6 +139,7 @@ void Service::welcome(Job& job, const std::string& report) {
   if (!decoded.ParseFromString(report))
     return agentEnded(job, {Code::kDataLoss, "what the agent sends is no report"});
   job.welcomed = true;
+  job.agent->setMostBytes(kMostBytes);
   if (decoded.has_welcome()) decoded.mutable_welcome()->set_token(job.token);
   job.call->send(std::move(decoded));
 }
@@ -160,10 +165,11 @@ Status Service::start(Job& job, rpc::v1::Command hello) {
       loop_, std::move(job.process.stream()), sys::Fd(),
       rpc::MessageStream::Events{.message = [this, &job](const std::string& each) { report(job, each); },
                                  .ended = [this, &job](const Status& why) { agentEnded(job, why); }});
-  job.agent->setMostBytes(kMostBytes);
+  job.agent->setMostBytes(kMostWelcomeBytes);
   job.agent->setMostUnsent(kMostBytes);
   job.agent->gather();
   job.agent->send(hello);
+  job.call->relayCommands([this, &job](std::string_view bytes) { forward(job, bytes); });
   loop_.watchReadable(job.process.errors().get(), [this, &job] { readErrors(job); });
   return {};
 }
@@ -218,6 +224,7 @@ void Service::end(Job& job, const Status& why) {
 }
 
 void Service::forget(Job& job) {
+  job.call->relayCommands(nullptr);
   job.call->listen({});  // what the launcher has sent in the meantime comes too late
   std::erase_if(jobs_, [&job](const auto& each) { return each.get() == &job; });
   if (stopped_ && jobs_.empty()) stopped_();

@@ -7,6 +7,7 @@
 #include <list>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "agent/service/admission.h"
 #include "agent/service/corpses.h"
@@ -50,7 +51,8 @@ class Service {
   const std::string& nameOf(const std::string& peer) const;
   void unwatch(Job& job);
   void receive(Job& job, rpc::v1::Command command);
-  void forward(Job& job, const rpc::v1::Command& command);
+  Status mayForward(const Job& job, std::string_view command);
+  void forward(Job& job, std::string_view command);
   void report(Job& job, const std::string& report);
   void welcome(Job& job, const std::string& report);
   void begin(Job& job, rpc::v1::Command hello);

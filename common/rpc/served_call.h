@@ -2,6 +2,7 @@
 // A job's conversation as the agent service has it.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,9 @@ class ServedCall : public RunCall {
 
   /// send(), of the bytes of one that somebody else has made.
   virtual void relay(std::string_view report) = 0;
+
+  /// From now on commands are not built, which can cost many times their size, but come as their bytes.
+  virtual void relayCommands(std::function<void(std::string_view command)> to) = 0;
 
   /// Its user may run this job: from now on its messages may be long, and it may be silent for as long as it
   /// likes.

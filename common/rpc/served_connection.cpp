@@ -29,6 +29,7 @@ ServedConnection::~ServedConnection() {
 void ServedConnection::receive(const std::string& message) {
   if (finished_) return;
   if (!std::exchange(asked_, true)) return takeRequest(message);
+  if (relay_to_) return relay_to_(message);
   v1::Command command;
   command.ParseFromString(message) ? inbox_.receive(std::move(command)) : inbox_.close();
 }

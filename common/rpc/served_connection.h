@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "common/os/epoll_loop.h"
 #include "common/rpc/command_inbox.h"
@@ -57,6 +58,7 @@ class ServedConnection final : public ServedCall {
   void listen(RunCall::Events events) override { inbox_.listen(std::move(events)); }
   void send(v1::Report report) override { stream_.send(report); }
   void relay(std::string_view report) override { stream_.send(report); }
+  void relayCommands(std::function<void(std::string_view)> to) override { relay_to_ = std::move(to); }
   void finish(Status status) override;
   std::string peerAddress() const override { return address_; }
   std::string peerName() const override { return name_; }
@@ -83,6 +85,7 @@ class ServedConnection final : public ServedCall {
   bool finished_ = false;
   bool over_ = false;
   std::optional<TimerId> timer_;
+  std::function<void(std::string_view command)> relay_to_;
   CommandInbox inbox_;
   MessageStream stream_;
 };

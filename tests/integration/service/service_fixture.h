@@ -77,10 +77,12 @@ class ServiceTest : public HostsTest {
     std::ofstream(hosts.tmp(host) + "/users") << text;
   }
 
-  /// Listening, when this returns. `options` after those that it needs.
-  void serve(int host, const std::string& options = "--spares 0") {
+  /// Listening, when this returns. `options` after those that it needs. `program`: takes the agent of jobs
+  /// from its own directory.
+  void serve(int host, const std::string& options = "--spares 0",
+             const std::string& program = POP_BIN_DIR "/popdist-agent") {
     const TestHosts::Output started =
-        hosts.run(host, POP_BIN_DIR "/popdist-agent serve --listen 0.0.0.0:" + std::to_string(kServicePort) +
+        hosts.run(host, program + " serve --listen 0.0.0.0:" + std::to_string(kServicePort) +
                             " --tls /tmp/tls --users /tmp/users " + options +
                             " >/tmp/agent.log 2>&1 </dev/null & echo $!");
     pids_.resize(static_cast<std::size_t>(hosts.count()));

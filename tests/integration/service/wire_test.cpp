@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "common/contract/frame.h"
 #include "common/contract/version.h"
 #include "common/os/epoll_loop.h"
 #include "common/rpc/agent_codec.h"
@@ -80,6 +81,17 @@ class ServiceWire : public ServiceTest {
     rpc::v1::ServiceRequest request;
     request.mutable_check_health();
     return ask(user, request);
+  }
+
+  // That the service has ever had.
+  std::size_t mostMemoryKiB() const {
+    for (const pid_t pid : hosts.processesOn(0)) {
+      if (commandOf(pid).find("serve") == std::string::npos) continue;
+      const std::string status = fileText("/proc/" + std::to_string(pid) + "/status");
+      return std::stoul(status.substr(status.find("VmHWM:") + 6));
+    }
+    ADD_FAILURE() << "no service runs";
+    return 0;
   }
 
   os::EpollLoop loop_;
@@ -170,6 +182,39 @@ TEST_F(ServiceWire, HoldsAJobToTheLimitsWhateverItHasAnnounced) {
   EXPECT_EQ(job->ended->code(), Code::kResourceExhausted);
   EXPECT_THAT(job->ended->message(), HasSubstr("'alice' may have 4 instances at once"));
   EXPECT_EQ(leftOfJobs(), "");
+}
+
+// Two bytes of a message can be an object of a hundred.
+TEST_F(ServiceWire, BuildsNothingOfACommandThatIsForTheAgent) {
+  serve(0);
+  const std::unique_ptr<Client> job = start("job1");
+  ASSERT_TRUE(job->welcome);
+  const std::size_t before = mostMemoryKiB();
+  rpc::v1::Command command;
+  for (int i = 0; i < 2'000'000; ++i) command.mutable_run()->add_environment();
+  for (int i = 0; i < 70'000; ++i) command.mutable_run()->add_instances();
+  job->call->send(std::move(command));
+  runUntil(loop_, [&] { return job->ended.has_value(); });
+  EXPECT_EQ(job->ended->code(), Code::kInvalidArgument);
+  EXPECT_THAT(job->ended->message(), HasSubstr("from 1 to 65536 instances on a host, not 70000"));
+  EXPECT_LT(mostMemoryKiB() - before, 32U << 10);
+  EXPECT_EQ(leftOfJobs(), "");
+}
+
+// An agent is a process of its user's, who may have made it say anything.
+TEST_F(ServiceWire, BuildsNoLongReportOfAnAgent) {
+  rpc::v1::Report report;
+  report.mutable_welcome()->set_host_name(std::string(100'000, 'x'));
+  std::ofstream(hosts.tmp(0) + "/report") << contract::encode({2, {report.SerializeAsString()}}).value();
+  std::filesystem::copy(POP_BIN_DIR "/popdist-agent-service", hosts.tmp(0) + "/popdist-agent-service");
+  const std::string agent = hosts.tmp(0) + "/popdist-agent";
+  std::ofstream(agent) << "#!/bin/sh\nexec cat /tmp/report -\n";
+  std::filesystem::permissions(agent, std::filesystem::perms(0755));
+  serve(0, "--spares 0", "/tmp/popdist-agent-service");
+  const std::unique_ptr<Client> job = start("job1");
+  EXPECT_FALSE(job->welcome);
+  ASSERT_TRUE(job->ended);
+  EXPECT_THAT(job->ended->message(), HasSubstr("longer than the limit"));
 }
 
 TEST_F(ServiceWire, KeepsLittleForAnAgentThatDoesNotRead) {

@@ -82,6 +82,8 @@ TEST_F(AdmissionTest, KeepsTheLimitsOfAJobThatGrows) {
   EXPECT_TRUE(admission_.resize("job1", 1).ok());
   tokenOf("ci", "job2", 7);
   EXPECT_EQ(admission_.resize("job3", 1).code(), Code::kNotFound);
+  EXPECT_EQ(admission_.resize("job1", 1'000'000).code(), Code::kInvalidArgument)
+      << "of whoever has no limits";
   admission_.setUsers({});
   EXPECT_TRUE(admission_.resize("job1", 1).ok()) << "it goes on as it is";
   EXPECT_EQ(admission_.resize("job1", 2).code(), Code::kPermissionDenied);

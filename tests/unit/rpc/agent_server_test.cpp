@@ -267,6 +267,19 @@ TEST_F(AgentServerTest, HoldsATrustedJobToLongMessages) {
   EXPECT_THAT(notes_, ElementsAre(HasSubstr("a message is too long")));
 }
 
+TEST_F(AgentServerTest, PassesCommandsOnAsTheyCame) {
+  serve();
+  ServiceCall call(loop_, address_, {});
+  runUntil(loop_, [&] { return !calls_.empty(); });
+  std::vector<std::string> commands;
+  calls_.front()->relayCommands([&](std::string_view command) { commands.emplace_back(command); });
+  v1::Command command;
+  command.set_input("text");
+  call.send(command);
+  runUntil(loop_, [&] { return !commands.empty(); });
+  EXPECT_THAT(commands, ElementsAre(command.SerializeAsString()));
+}
+
 TEST_F(AgentServerTest, KeepsLittleForATrustedJobThatDoesNotRead) {
   serve(false, {.connection = {.most_trusted_bytes = 1 << 20, .last_words = 50ms}});
   const os::Dialled client = dial();
