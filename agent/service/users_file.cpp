@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/service/users_file.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <optional>
 #include <sstream>
 #include <utility>
 
 #include "common/base/text.h"
 #include "common/sys/fd.h"
+#include "common/sys/writers.h"
 
 namespace pop::agent {
 namespace {
@@ -127,16 +124,6 @@ class Parser {
   ParsedUsers parsed_;
 };
 
-// Who can write it can run jobs as anybody in it.
-std::optional<std::string> whyUnsafe(const std::string& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return errnoStatus("opening " + path, errno).message();
-  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return path + " can be written by others: chmod go-w it";
-  if (status.st_uid != 0 && status.st_uid != ::geteuid())
-    return path + " belongs to user " + std::to_string(status.st_uid) + ": it must be ours or root's";
-  return std::nullopt;
-}
-
 }  // namespace
 
 ParsedUsers parseUsers(std::string_view text, const std::string& file, const UserLookup& lookup) {
@@ -144,7 +131,8 @@ ParsedUsers parseUsers(std::string_view text, const std::string& file, const Use
 }
 
 ParsedUsers loadUsers(const std::string& path, const UserLookup& lookup) {
-  if (const auto unsafe = whyUnsafe(path)) return {{}, {*unsafe}};
+  // Who can write it can run jobs as anybody in it.
+  if (const Status safe = sys::checkWriters(path); !safe.ok()) return {{}, {safe.message()}};
   const Result<std::string> text = sys::readFile(path);
   if (!text.ok()) return {{}, {text.status().message()}};
   return parseUsers(text.value(), path, lookup);

@@ -17,6 +17,7 @@
 #include "common/model/host_list.h"
 #include "common/rpc/certificates.h"
 #include "common/rpc/tls_files.h"
+#include "common/sys/writers.h"
 
 namespace pop::agent {
 namespace {
@@ -144,8 +145,8 @@ class Maker {
     }
     if (!S_ISDIR(status.st_mode)) {
       result_.mistakes.push_back("--dir " + request_.directory + " is no directory");
-    } else if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-      result_.mistakes.push_back("--dir " + request_.directory + ": others can write there; chmod go-w it");
+    } else if (const Status safe = sys::checkWriters(request_.directory); !safe.ok()) {
+      result_.mistakes.push_back("--dir " + safe.message());
     }
   }
 

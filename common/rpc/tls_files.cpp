@@ -11,6 +11,7 @@
 #include "common/base/text.h"
 #include "common/rpc/tls_objects.h"
 #include "common/sys/fd.h"
+#include "common/sys/writers.h"
 
 namespace pop::rpc {
 namespace {
@@ -45,6 +46,7 @@ class Checker {
 
   TlsFiles check(const TlsPaths& paths) {
     files_.authority_pem = read(paths.authority, "the authority's certificate (ca.pem)");
+    if (role_ == TlsRole::kServer) checkAuthorityWriters(paths.authority);
     files_.certificate_pem = read(paths.certificate, "the certificate");
     checkKeyMode(paths.key);
     files_.key_pem = read(paths.key, "the key");
@@ -76,6 +78,12 @@ class Checker {
     if (text.ok()) return std::move(*text);
     mistakes_.push_back(text.status().message());
     return {};
+  }
+
+  // Who can replace it says who everybody is.
+  void checkAuthorityWriters(const std::string& path) {
+    const Status safe = sys::checkWriters(path);
+    if (safe.code() == Code::kFailedPrecondition) mistakes_.push_back(safe.message());  // else read() says it
   }
 
   void checkKeyMode(const std::string& path) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <ctime>
@@ -108,7 +109,16 @@ TEST_F(InitTlsTest, SaysAllThatIsWrongAtOnceAndMakesNothing) {
 TEST_F(InitTlsTest, RefusesADirectoryWhereOthersCanWrite) {
   std::filesystem::create_directory(directory());
   ASSERT_EQ(::chmod(directory().c_str(), 0777), 0);
-  EXPECT_THAT(init({"h0"}, {}).mistakes, ElementsAre(HasSubstr("others can write there")));
+  EXPECT_THAT(init({"h0"}, {}).mistakes, ElementsAre(HasSubstr("can be written by others")));
+}
+
+TEST_F(InitTlsTest, RefusesADirectoryOfSomebodyElse) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give directories away";
+  ASSERT_THAT(init({"h0"}, {}).mistakes, IsEmpty());
+  ASSERT_EQ(::chown(directory().c_str(), 1234, 1234), 0);
+  EXPECT_THAT(init({"h1"}, {}).mistakes,
+              ElementsAre("--dir " + directory() + " belongs to user 1234: it must be ours or root's"));
+  EXPECT_FALSE(std::filesystem::exists(path("host-h1.pem")));
 }
 
 TEST_F(InitTlsTest, RefusesAnAuthorityWithoutItsKey) {

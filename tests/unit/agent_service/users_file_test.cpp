@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <string>
@@ -93,6 +94,15 @@ TEST(UsersFile, ThatOthersCanWriteIsRefused) {
   ASSERT_EQ(::chmod(path.c_str(), 0664), 0);
   EXPECT_THAT(loadUsers(path, lookUp).mistakes, ElementsAre(HasSubstr("can be written by others")));
   EXPECT_THAT(loadUsers(path + "x", lookUp).mistakes, ElementsAre(HasSubstr("No such file")));
+}
+
+TEST(UsersFile, OfSomebodyElseIsRefused) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  const testing::TempDir directory;
+  const std::string path = directory.path() + "/users";
+  std::ofstream(path) << "alice = alice\n";
+  ASSERT_EQ(::chown(path.c_str(), 1234, 1234), 0);
+  EXPECT_THAT(loadUsers(path, lookUp).mistakes, ElementsAre(HasSubstr("belongs to user 1234")));
 }
 
 TEST(LookUpUser, FindsThoseOfThisHost) {

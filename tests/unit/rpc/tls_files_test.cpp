@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <ctime>
@@ -90,6 +91,20 @@ TEST_F(TlsFilesTest, OfNobodyInParticularAreNotNamed) {
 TEST_F(TlsFilesTest, WithAKeyThatOthersCanReadAreRefused) {
   ASSERT_EQ(::chmod(path("host-key.pem").c_str(), 0640), 0);
   EXPECT_THAT(mistakesOf(load()), HasSubstr("host-key.pem is open to others (mode 0640): chmod 600"));
+}
+
+// Whoever can is the authority of that host.
+TEST_F(TlsFilesTest, OfAHostWhoseAuthorityOthersCanReplaceAreRefused) {
+  ASSERT_EQ(::chmod(path("ca.pem").c_str(), 0664), 0);
+  EXPECT_EQ(mistakesOf(load()), path("ca.pem") + " can be written by others: chmod go-w it");
+  EXPECT_TRUE(load("user", TlsRole::kClient).ok()) << "a user's own affair";
+}
+
+TEST_F(TlsFilesTest, OfAHostWhoseAuthorityBelongsToSomebodyElseAreRefused) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  ASSERT_EQ(::chown(path("ca.pem").c_str(), 1234, 1234), 0);
+  EXPECT_EQ(mistakesOf(load()), path("ca.pem") + " belongs to user 1234: it must be ours or root's");
+  EXPECT_TRUE(load("user", TlsRole::kClient).ok()) << "a user's own affair";
 }
 
 TEST_F(TlsFilesTest, WithAnothersKeyAreRefused) {

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who may change a file that decides who we trust.
+#pragma once
+
+#include <string>
+
+#include "common/base/status.h"
+
+namespace pop::sys {
+
+/// Nobody but ourselves and root may write what is at `path`, nor say who may: else kFailedPrecondition, with
+/// the path. The error of one that is not there.
+Status checkWriters(const std::string& path);
+
+}  // namespace pop::sys
