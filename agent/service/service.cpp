@@ -244,7 +244,7 @@ Status Service::endJob(const std::string& peer, const std::string& job_id, const
 
 void Service::setUsers(UsersFile users) {
   admission_.setUsers(std::move(users));
-  spares_.keepOnly([this](const std::string& user) { return admission_.mayRun(user); });
+  spares_.renew([this](const std::string& user) { return admission_.mayRun(user); });
 }
 
 void Service::stop(std::function<void()> stopped) {

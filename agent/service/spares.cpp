@@ -31,16 +31,17 @@ Result<JobProcess> Spares::take(const std::string& user) {
   return process;
 }
 
-void Spares::keepOnly(const std::function<bool(const std::string& user)>& wanted) {
-  for (auto spare = spares_.begin(); spare != spares_.end();) {
-    const auto each = spare++;
-    if (!wanted(each->user)) drop(each);
-  }
+void Spares::renew(const std::function<bool(const std::string& user)>& wanted) {
   refills_.remove_if([&](const Refill& refill) {
     if (wanted(refill.user)) return false;
     loop_.cancel(refill.timer);
     return true;
   });
+  while (!spares_.empty()) {
+    const std::string user = spares_.front().user;
+    drop(spares_.begin());
+    if (wanted(user)) scheduleRefill(user);
+  }
 }
 
 void Spares::scheduleRefill(const std::string& user) {

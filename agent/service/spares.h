@@ -32,8 +32,9 @@ class Spares {
   /// A process of `user`: the spare, if there is one and it lives, else a new one. A new spare follows.
   Result<JobProcess> take(const std::string& user);
 
-  /// Ends what is kept for users for whom `wanted` does not hold: they may run no jobs any more.
-  void keepOnly(const std::function<bool(const std::string& user)>& wanted);
+  /// Ends all that is kept: its users may have other groups by now. New ones follow, of users for whom
+  /// `wanted` holds; the others may run no jobs any more.
+  void renew(const std::function<bool(const std::string& user)>& wanted);
 
   int count() const { return static_cast<int>(spares_.size()); }
 

@@ -161,6 +161,18 @@ TEST_F(JobByService, GoesOnWhenTheUsersFileIsReadAgain) {
   EXPECT_EQ(poprun.wait(), 130) << poprun.err();
 }
 
+TEST_F(JobByService, TakesNoProcessThatWasStartedBeforeUsersWereReadAgain) {
+  serve(0, "--spares 1");
+  serve(1);
+  ASSERT_EQ(run(jobOf("alice", {"-n", "2", "true"})).exit_code, 0);
+  std::vector<std::string> ahead;
+  const auto is_one = [&] { return (ahead = spares()).size() == 1; };
+  ASSERT_TRUE(waitUntil(is_one, kPatience));
+  const std::string before = ahead.front();
+  signalService(0, "HUP");
+  EXPECT_TRUE(waitUntil([&] { return is_one() && ahead.front() != before; }, kPatience));
+}
+
 // A name service on another host, which takes longer than jobs may be silent.
 TEST_F(JobByService, GoesOnWhileUsersAreLookedUp) {
   serveAll();

@@ -121,11 +121,25 @@ TEST_F(SparesTest, ThatCannotBeStartedAreNoFailure) {
   EXPECT_EQ(spares_.count(), 0);
 }
 
+// The user's groups may be others by now.
+TEST_F(SparesTest, AreReplacedWhenUsersAreReadAgain) {
+  takePid("alice");
+  loop_.advance(1s);
+  ASSERT_EQ(spares_.count(), 1);
+  started_.clear();
+  spares_.renew([](const std::string&) { return true; });
+  EXPECT_EQ(spares_.count(), 0);
+  loop_.advance(1s);
+  EXPECT_EQ(spares_.count(), 1);
+  takePid("alice");
+  EXPECT_EQ(started_, std::vector<std::string>{"alice"}) << "after it";
+}
+
 TEST_F(SparesTest, OfUsersWhoMayNoLongerRunJobsGoAtOnce) {
   takePid("alice");
   loop_.advance(1s);
   takePid("bob");
-  spares_.keepOnly([](const std::string& user) { return user == "carol"; });
+  spares_.renew([](const std::string& user) { return user == "carol"; });
   EXPECT_EQ(spares_.count(), 0);
   loop_.advance(1s);
   EXPECT_EQ(spares_.count(), 0);
