@@ -47,14 +47,17 @@ std::string fromProc(pid_t pid) {
   return text.empty() ? "its threads cannot be seen in /proc\n" : text;
 }
 
-// What of gdb's talk tells where the threads are.
+// What of gdb's talk tells where the threads are. Nothing, where it has not come to any frame.
 std::string framesOf(const std::string& talk) {
   std::string frames;
+  bool any = false;
   for (const std::string& line : split(talk, '\n')) {
     if (line.starts_with("Thread ")) frames += line + '\n';
-    if (line.starts_with('#')) frames += "  " + line + '\n';
+    if (!line.starts_with('#')) continue;
+    frames += "  " + line + '\n';
+    any = true;
   }
-  return frames;
+  return any ? frames : "";
 }
 
 std::vector<std::string> debuggerCommand(pid_t pid) {
@@ -87,13 +90,15 @@ void StackTracer::trace(const std::map<int, pid_t>& running, Reply reply) {
 void StackTracer::debug(int process, int instance, pid_t pid) {
   Result<sys::Pipe> pipe = sys::makePipe();
   const sys::Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  std::string before = fromProc(pid);
   if (!pipe.ok() || !null.valid() || !sys::setNonBlocking(pipe->read_end.get()).ok()) {
-    traces_.push_back({instance, pid, fromProc(pid)});
+    traces_.push_back({instance, pid, std::move(before)});
     return;
   }
   keeper_.spawn({.instance = process, .argv = debuggerCommand(pid), .environment = {{"DEBUGINFOD_URLS", ""}}},
                 {null.get(), pipe->write_end.get(), null.get()});
-  Debugger& debugger = debuggers_[process] = {instance, pid, std::move(pipe->read_end), {}};
+  Debugger& debugger =
+      debuggers_[process] = {instance, pid, std::move(before), std::move(pipe->read_end), {}};
   loop_.watchReadable(debugger.output.get(), [this, process] { receive(process); });
 }
 
@@ -135,7 +140,7 @@ void StackTracer::finish() {
     if (!debugger.ended) keeper_.signal(process, SIGKILL);
     stopReading(debugger);
     const std::string frames = framesOf(debugger.text);
-    traces_.push_back({debugger.instance, debugger.pid, frames.empty() ? fromProc(debugger.pid) : frames});
+    traces_.push_back({debugger.instance, debugger.pid, frames.empty() ? debugger.from_proc : frames});
   }
   debuggers_.clear();
   std::sort(traces_.begin(), traces_.end(),

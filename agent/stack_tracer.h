@@ -36,6 +36,7 @@ class StackTracer {
   struct Debugger {
     int instance = 0;
     pid_t pid = 0;
+    std::string from_proc;  ///< from before it came: whoever it has stopped waits for it alone
     sys::Fd output;
     std::string text;
     bool ended = false;

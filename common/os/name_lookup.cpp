@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/os/name_lookup.h"
 
-#include <netdb.h>
 #include <netinet/in.h>
 #include <sys/eventfd.h>
 
@@ -12,6 +11,7 @@
 #include <string_view>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "common/base/text.h"
 #include "common/sys/fd.h"
@@ -25,12 +25,12 @@ struct NameLookup::State {
   std::vector<Address> addresses;
   sys::Fd event;
 
-  void look(const std::string& host, int port, int flags) {
+  void look(const Resolver& resolver, const std::string& host, int port, int flags) {
     addrinfo hints{};
     hints.ai_socktype = SOCK_STREAM;
     hints.ai_flags = flags | AI_NUMERICSERV;
     addrinfo* list = nullptr;
-    const int outcome = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &list);
+    const int outcome = resolver(host.c_str(), std::to_string(port).c_str(), &hints, &list);
     const int outcome_number = errno;
     const std::scoped_lock lock(mutex);
     error = outcome;
@@ -58,8 +58,9 @@ std::string numeric(const Address& address) {
   return std::string(is_mapped ? name.substr(kMapped.size()) : name);
 }
 
-NameLookup::NameLookup(const std::string& host, int port) : host_(host), state_(std::make_shared<State>()) {
-  state_->look(host, port, AI_NUMERICHOST);
+NameLookup::NameLookup(const std::string& host, int port, Resolver resolver)
+    : host_(host), state_(std::make_shared<State>()) {
+  state_->look(::getaddrinfo, host, port, AI_NUMERICHOST);
   if (state_->error == 0) return;
   state_->error = EAI_AGAIN;  // until more is known
   state_->event = sys::Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -68,8 +69,8 @@ NameLookup::NameLookup(const std::string& host, int port) : host_(host), state_(
     return;
   }
   try {
-    std::thread([state = state_, host, port] {
-      state->look(host, port, 0);
+    std::thread([state = state_, resolver = std::move(resolver), host, port] {
+      state->look(resolver, host, port, 0);
       ::eventfd_write(state->event.get(), 1);
     }).detach();
   } catch (const std::system_error& error) {

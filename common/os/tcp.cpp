@@ -44,8 +44,11 @@ int portOf(int socket) {
 
 // The name is given up a little before who dials gives up himself, and would not learn what it was.
 TcpDial::TcpDial(EpollLoop& loop, const std::string& host, int port, std::chrono::milliseconds patience,
-                 std::function<void(Dialled)> done)
-    : loop_(loop), deadline_(Clock::now() + patience), done_(std::move(done)), lookup_(host, port) {
+                 std::function<void(Dialled)> done, Resolver resolver)
+    : loop_(loop),
+      deadline_(Clock::now() + patience),
+      done_(std::move(done)),
+      lookup_(host, port, std::move(resolver)) {
   if (lookup_.event() < 0) {
     begin();
     return;

@@ -30,7 +30,7 @@ class TcpDial {
   /// `done`, once, from the loop, within `patience`, of which each address has its share: one that nobody
   /// answers at must not use it up. Not after the dial was destroyed.
   TcpDial(EpollLoop& loop, const std::string& host, int port, std::chrono::milliseconds patience,
-          std::function<void(Dialled)> done);
+          std::function<void(Dialled)> done, Resolver resolver = ::getaddrinfo);
   ~TcpDial();
   TcpDial(const TcpDial&) = delete;
   TcpDial& operator=(const TcpDial&) = delete;

@@ -18,6 +18,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(TimeLimit, EndsTheJobWith124) {
   const Outcome result =
@@ -96,6 +97,18 @@ TEST(StackTraces, DoNotWaitForWhatTheDebuggerLeavesBehind) {
                              kDebuggersPatience);
   EXPECT_EQ(result.exit_code, 124);
   EXPECT_THAT(result.err, HasSubstr("poprun: instance 0 (pid "));
+}
+
+// One that has stopped the instance, as gdb does, and only begun to speak when its time is over.
+TEST(StackTraces, SayWhereAnInstanceWaitsThoughItsDebuggerHangs) {
+  const StrangeDebugger gdb("kill -STOP $2; echo 'Thread 1 (Thread 0x7f):'; exec sleep 1000");
+  const Outcome result = run({.options = {"--timeout", "4", "--stack-traces"},
+                              .child = {"wait"},
+                              .environment = {{"PATH", gdb.path()}}},
+                             kDebuggersPatience);
+  EXPECT_EQ(result.exit_code, 124);
+  EXPECT_THAT(result.err, HasSubstr("pause"));
+  EXPECT_THAT(result.err, Not(HasSubstr("Thread 1")));
 }
 
 }  // namespace

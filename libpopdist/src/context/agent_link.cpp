@@ -20,10 +20,6 @@ using pop::Status;
 using pop::contract::Frame;
 using pop::contract::InstanceMessage;
 
-// The agent answers a late fence with the names of those who are missing: give that answer a moment to
-// arrive.
-constexpr std::chrono::milliseconds kAnswerSlack{1000};
-
 // Who waits for a word in shared memory does not hear that the socket is closed: it has a look. And nobody
 // hears that the process has stood still.
 constexpr std::chrono::milliseconds kLongestSleep{100};
@@ -49,7 +45,8 @@ LinkError unexpected(const Frame& frame) {
 }  // namespace
 
 pop::Result<std::unique_ptr<AgentLink>> AgentLink::connect(const pop::contract::InstanceEnv& env,
-                                                           std::chrono::milliseconds timeout) {
+                                                           std::chrono::milliseconds timeout,
+                                                           std::chrono::milliseconds answer_slack) {
   pop::Result<pop::sys::Fd> socket = pop::sys::connectAbstract(env.agent_socket);
   if (!socket.ok()) {
     return pop::unavailable("cannot reach poprun's agent: " + socket.status().message() +
@@ -59,7 +56,7 @@ pop::Result<std::unique_ptr<AgentLink>> AgentLink::connect(const pop::contract::
   if (!owner.ok() || (owner.value() != ::geteuid() && owner.value() != 0)) {
     return Status(Code::kPermissionDenied, "the socket of poprun's agent belongs to another user");
   }
-  std::unique_ptr<AgentLink> link(new AgentLink(std::move(*socket)));
+  std::unique_ptr<AgentLink> link(new AgentLink(std::move(*socket), answer_slack));
   if (LinkError error = link->hello(env, timeout); !error.ok()) return std::move(error.status);
   return link;
 }
@@ -117,7 +114,7 @@ LinkError AgentLink::get(const std::string& key, std::chrono::milliseconds timeo
   if (LinkError error = usable(); !error.ok()) return error;
   if (LinkError error = send(InstanceMessage::kGet, {key}); !error.ok()) return error;
   Frame reply;
-  if (LinkError error = receive(Clock::now() + timeout + kAnswerSlack, reply); !error.ok()) return error;
+  if (LinkError error = receive(Clock::now() + timeout + answer_slack_, reply); !error.ok()) return error;
   if (static_cast<InstanceMessage>(reply.type) != InstanceMessage::kValue || reply.fields.size() != 2) {
     return unexpected(reply);
   }
@@ -146,7 +143,7 @@ LinkError AgentLink::fenceByMessage(const std::string& tag, std::chrono::millise
   if (LinkError error = send(InstanceMessage::kFence, {std::to_string(timeout.count()), tag}); !error.ok())
     return error;
   Frame reply;
-  if (LinkError error = receive(Clock::now() + timeout + kAnswerSlack, reply); !error.ok()) return error;
+  if (LinkError error = receive(Clock::now() + timeout + answer_slack_, reply); !error.ok()) return error;
   if (static_cast<InstanceMessage>(reply.type) != InstanceMessage::kFenceReleased) return unexpected(reply);
   return {};
 }
@@ -162,7 +159,7 @@ LinkError AgentLink::awaitAnswer(std::chrono::milliseconds timeout) {
     if (answer.there && !answer.failed) return {};
     if (answer.there || (late && now >= end) || (now >= next_look && hasReceived())) {
       Frame reply;
-      if (LinkError error = receive(answer.there ? now + kAnswerSlack : end, reply); !error.ok())
+      if (LinkError error = receive(answer.there ? now + answer_slack_ : end, reply); !error.ok())
         return error;
       return unexpected(reply);
     }
@@ -171,7 +168,7 @@ LinkError AgentLink::awaitAnswer(std::chrono::milliseconds timeout) {
       if (LinkError error = send(InstanceMessage::kFenceLate, {std::to_string(fence_.entry())}); !error.ok())
         return error;
       now = Clock::now();
-      end = now + kAnswerSlack;  // not of the fence's end: this process may have stood still since
+      end = now + answer_slack_;  // not of the fence's end: this process may have stood still since
     }
     if (now >= next_look) next_look = now + kLongestSleep;
     fence_.sleep(answer, std::chrono::ceil<std::chrono::milliseconds>(std::min(next_look, end) - now));
@@ -191,7 +188,7 @@ void AgentLink::abort(int exit_code, const std::string& message) {
   // Another thread that waits for an answer takes this one, which no longer matters.
   const std::unique_lock lock(call_mutex_, std::try_to_lock);
   Frame ignored;
-  if (lock.owns_lock() && !receive(Clock::now() + kAnswerSlack, ignored).ok()) return;
+  if (lock.owns_lock() && !receive(Clock::now() + answer_slack_, ignored).ok()) return;
 }
 
 LinkError AgentLink::send(InstanceMessage type, std::vector<std::string> fields) {

@@ -21,9 +21,14 @@ namespace popdist::context {
 
 class AgentLink final : public Link {
  public:
-  /// Connects and says hello.
-  static pop::Result<std::unique_ptr<AgentLink>> connect(const pop::contract::InstanceEnv& env,
-                                                         std::chrono::milliseconds timeout);
+  /// The agent answers a late fence with the names of those who are missing: give that answer a moment to
+  /// arrive.
+  static constexpr std::chrono::milliseconds kAnswerSlack{1000};
+
+  /// Connects and says hello. `answer_slack`: how long after a call's time its answer may arrive.
+  static pop::Result<std::unique_ptr<AgentLink>> connect(
+      const pop::contract::InstanceEnv& env, std::chrono::milliseconds timeout,
+      std::chrono::milliseconds answer_slack = kAnswerSlack);
 
   LinkError put(const std::string& key, const std::string& value) override;
   LinkError get(const std::string& key, std::chrono::milliseconds timeout,
@@ -36,7 +41,8 @@ class AgentLink final : public Link {
  private:
   using Clock = pop::sys::AwakeClock;
 
-  explicit AgentLink(pop::sys::Fd socket) : socket_(std::move(socket)) {}
+  AgentLink(pop::sys::Fd socket, std::chrono::milliseconds answer_slack)
+      : answer_slack_(answer_slack), socket_(std::move(socket)) {}
   LinkError usable() const;
   LinkError hello(const pop::contract::InstanceEnv& env, std::chrono::milliseconds timeout);
   LinkError send(pop::contract::InstanceMessage type, std::vector<std::string> fields);
@@ -45,6 +51,7 @@ class AgentLink final : public Link {
   LinkError awaitAnswer(std::chrono::milliseconds timeout);
   bool hasReceived() const;
 
+  const std::chrono::milliseconds answer_slack_;
   std::mutex call_mutex_;  ///< held from a request to its answer
   std::mutex send_mutex_;  ///< held while a frame is written
   const unsigned fork_ = pop::sys::forksOfThisProcess();

@@ -54,7 +54,9 @@ pop::Result<std::unique_ptr<transport::Connections>> openConnections(const Surro
                                                                      int number,
                                                                      const std::vector<int>& instance_of_rank,
                                                                      const std::vector<int>& local_ranks) {
-  transport::ConnectionsSetup setup{.segment = surroundings.link->segment(), .local_ranks = local_ranks};
+  transport::ConnectionsSetup setup{.segment = surroundings.link->segment(),
+                                    .local_ranks = local_ranks,
+                                    .call_patience = surroundings.transport.call_patience};
   bool over_network = false;
   for (const int instance : instance_of_rank) {
     setup.through_memory.push_back(surroundings.isLocal(instance) && !surroundings.transport.tcp_only);

@@ -2,6 +2,7 @@
 // What the environment says of how instances reach each other. All instances must be told the same.
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "common/base/status.h"
@@ -13,6 +14,8 @@ struct TransportSettings {
   bool tcp_only =
       false;  ///< POPDIST_TRANSPORT=tcp: also between instances of one host, for tests and measurements
   int tcp_streams = 1;  ///< POPDIST_TCP_STREAMS: between two ranks on different hosts
+  /// Of one that gives up, for connections with those who may wait for it. Not in the environment.
+  std::chrono::milliseconds call_patience{300};
 
   /// For a fence's tag: what is not as it is unasked, as ", POPDIST_TRANSPORT=tcp".
   std::string inTag() const;

@@ -12,8 +12,6 @@ namespace {
 // "<address in shared memory>|<TCP address>", either may be empty.
 constexpr char kBetweenParts = '|';
 
-constexpr std::chrono::milliseconds kCallPatience{300};
-
 pop::Status differentTransports(std::size_t rank) {
   return pop::failedPrecondition("rank " + std::to_string(rank) +
                                  " is to be reached in another way than it can be: POPDIST_TRANSPORT must be "
@@ -36,13 +34,15 @@ class Connections::Local final : public Endpoint {
   std::vector<Connection*> peers_;
 };
 
-Connections::Connections(std::vector<int> local_ranks, std::vector<bool> through_memory)
-    : local_ranks_(std::move(local_ranks)), through_memory_(std::move(through_memory)) {}
+Connections::Connections(const ConnectionsSetup& setup)
+    : local_ranks_(setup.local_ranks),
+      through_memory_(setup.through_memory),
+      call_patience_(setup.call_patience) {}
 
 Connections::~Connections() = default;
 
 pop::Result<std::unique_ptr<Connections>> Connections::create(const ConnectionsSetup& setup) {
-  std::unique_ptr<Connections> result(new Connections(setup.local_ranks, setup.through_memory));
+  std::unique_ptr<Connections> result(new Connections(setup));
   const auto in_memory = std::count(setup.through_memory.begin(), setup.through_memory.end(), true);
   if (in_memory > 0) {
     std::vector<int> indices;
@@ -91,8 +91,10 @@ pop::Status Connections::connect(std::span<const std::string> addresses) {
   return {};
 }
 
+// Farewell at once: one that does not answer may be waiting, through memory, for another of its host that
+// does, and hears of the end from that one.
 void Connections::abandon(std::span<const std::byte> farewell, bool to_all) {
-  if (tcp_ && to_all) tcp_->callAll(kCallPatience);
+  if (tcp_ && to_all) tcp_->callAll(call_patience_, [&](Connection& peer) { peer.abandon(farewell); });
   for (const auto& local : locals_) {
     for (Connection* const peer : local->peers()) {
       if (peer != nullptr) peer->abandon(farewell);

@@ -3,6 +3,7 @@
 // others over TCP.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <span>
 #include <string>
@@ -15,9 +16,10 @@ namespace popdist::transport {
 
 struct ConnectionsSetup {
   SegmentView segment;
-  std::vector<int> local_ranks;      ///< of this process
-  std::vector<bool> through_memory;  ///< of each rank of the group; else it is reached over TCP
-  TcpSetup tcp;                      ///< needed if any is
+  std::vector<int> local_ranks;                ///< of this process
+  std::vector<bool> through_memory;            ///< of each rank of the group; else it is reached over TCP
+  TcpSetup tcp;                                ///< needed if any is
+  std::chrono::milliseconds call_patience{0};  ///< for connections that are made only to abandon them
 };
 
 class Connections {
@@ -33,8 +35,8 @@ class Connections {
   pop::Status connect(std::span<const std::string> addresses);
 
   /// After an error: says farewell to whoever is connected. Nothing can be sent or received any more.
-  /// `to_all`: to whoever is not connected yet, too, if they wait for it; takes up to 0.3 s where they do
-  /// not.
+  /// `to_all`: to whoever is not connected yet, too, if they wait for it; takes up to the
+  /// setup's `call_patience` where they do not.
   void abandon(std::span<const std::byte> farewell, bool to_all);
 
   Endpoint& endpoint(int local_rank);
@@ -45,11 +47,12 @@ class Connections {
  private:
   class Local;
 
-  Connections(std::vector<int> local_ranks, std::vector<bool> through_memory);
+  explicit Connections(const ConnectionsSetup& setup);
   int indexInMemory(int rank) const;
 
   const std::vector<int> local_ranks_;
   const std::vector<bool> through_memory_;
+  const std::chrono::milliseconds call_patience_;
   SocketSleeper sleeper_;
   std::unique_ptr<ShmGroup> shm_;  ///< of the ranks through memory, numbered in their order
   std::unique_ptr<TcpGroup> tcp_;

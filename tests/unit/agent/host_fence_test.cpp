@@ -8,6 +8,7 @@
 
 #include <array>
 #include <atomic>
+#include <barrier>
 #include <csignal>
 #include <cstring>
 #include <functional>
@@ -29,7 +30,7 @@ using std::chrono::milliseconds;
 
 constexpr int kInstances = 3;
 constexpr milliseconds kLong{20'000};
-constexpr milliseconds kAmpleToEnter{1'000};  // for threads that set out together
+constexpr milliseconds kShort{50};
 
 class HostFenceTest : public InstanceServerTest {
  protected:
@@ -43,7 +44,7 @@ class HostFenceTest : public InstanceServerTest {
     env.instance_index = instance;
     env.num_local_instances = instances_here;
     env.local_instance_index = instance - first_here;
-    auto link = AgentLink::connect(env, kLong);
+    auto link = AgentLink::connect(env, kLong, answer_slack);
     EXPECT_TRUE(link.ok()) << link.status().message();
     return std::move(*link);
   }
@@ -76,6 +77,19 @@ class HostFenceTest : public InstanceServerTest {
            });
   }
 
+  /// For instances, in which these are inside soon.
+  void awaitInside(const std::vector<int>& instances) const {
+    while (!areInside(instances)) std::this_thread::yield();
+  }
+
+  static void expectLate(AgentLink& link, int missing, const std::string& who) {
+    const LinkError error = link.fence("fence", kShort);
+    EXPECT_EQ(error.status.code(), Code::kDeadlineExceeded);
+    EXPECT_EQ(error.instance, missing);
+    EXPECT_EQ(error.status.message(), who + " not entered the fence in time (Context::setTimeout)");
+  }
+
+  milliseconds answer_slack = kLong;  ///< the agent's thread may get no CPU for a while
   int first_here = 0;
   int instances_here = kInstances;
   bool others_come = true;  ///< the instances of other hosts, to each fence that this one has reached
@@ -154,33 +168,62 @@ TEST_F(HostFenceTest, ADeathIsToldToThoseWhoWaitAndToThoseWhoComeLater) {
 }
 
 TEST_F(HostFenceTest, ThatTakesTooLongNamesWhoIsMissingAndCanBeRepeated) {
-  std::latch entering(kInstances - 1);
-  std::latch late(kInstances);
+  std::latch late(1);
   run({0, 1, 2}, [&](AgentLink& link, int self) {
-    if (self != 1) {
-      entering.arrive_and_wait();
-      const LinkError error = link.fence("fence", kAmpleToEnter);
-      EXPECT_EQ(error.status.code(), Code::kDeadlineExceeded);
-      EXPECT_EQ(error.instance, 1);
-      EXPECT_EQ(error.status.message(), "instance 1 has not entered the fence in time (Context::setTimeout)");
+    if (self == 0) {
+      awaitInside({2});
+      expectLate(link, 1, "instance 1 has");
+      late.count_down();
     }
-    late.arrive_and_wait();
+    if (self == 1) late.wait();
+    EXPECT_TRUE(link.fence("fence", kLong).ok());
+  });
+}
+
+TEST_F(HostFenceTest, ThatTakesTooLongForOneAfterTheOtherNamesWhoHasNeverCome) {
+  std::latch late(1);
+  std::latch all_late(kInstances);
+  run({0, 1, 2}, [&](AgentLink& link, int self) {
+    if (self == 0) {
+      expectLate(link, 1, "instances 1, 2 have");
+      late.count_down();
+    }
+    if (self == 2) {
+      late.wait();
+      expectLate(link, 1, "instance 1 has");
+    }
+    all_late.arrive_and_wait();
     EXPECT_TRUE(link.fence("fence", kLong).ok());
   });
 }
 
 TEST_F(HostFenceTest, ThatWaitsForAnotherHostSaysSo) {
+  const std::string who = "an instance on another host has";
   others_come = false;
-  std::latch entering(kInstances);
-  std::latch all_late(kInstances);  // who has gone is missing here
-  run({0, 1, 2}, [&](AgentLink& link, int) {
-    entering.arrive_and_wait();
-    const LinkError error = link.fence("fence", kAmpleToEnter);
-    EXPECT_EQ(error.status.code(), Code::kDeadlineExceeded);
-    EXPECT_EQ(error.status.message(),
-              "an instance on another host has not entered the fence in time (Context::setTimeout)");
-    all_late.arrive_and_wait();
-  });
+  std::atomic<bool> late = false;
+  std::latch opened_for_1(1);
+  std::latch late_again(1);
+  run(
+      {0, 1, 2},
+      [&](AgentLink& link, int self) {
+        if (self == 0) {
+          awaitInside({1, 2});
+          expectLate(link, -1, who);
+          late = true;
+          late_again.wait();
+        } else {
+          EXPECT_TRUE(link.fence("fence", kLong).ok());
+        }
+        if (self == 1) opened_for_1.count_down();
+        if (self == 2) {  // while instance 0 has given up, which was here
+          opened_for_1.wait();
+          awaitInside({1});
+          expectLate(link, -1, who);
+          late_again.count_down();
+        }
+        EXPECT_TRUE(link.fence("fence", kLong).ok());
+      },
+      [&] { others_come = late; });
 }
 
 TEST_F(HostFenceTest, ForDifferentThingsFailsForAllInside) {
@@ -195,12 +238,15 @@ TEST_F(HostFenceTest, ForDifferentThingsFailsForAllInside) {
 }
 
 TEST_F(HostFenceTest, AnswersEveryEntryHoweverShortItsTimeIs) {
+  std::barrier together(kInstances);
   std::latch done(kInstances);
   std::atomic<int> in_time = 0;
   run({0, 1, 2}, [&](AgentLink& link, int self) {
     std::mt19937 random(static_cast<unsigned>(self));
     for (int round = 0; round < 300; ++round) {
-      const LinkError error = link.fence("fence", milliseconds(random() % 3));
+      const bool for_long = round % 50 == 0;
+      if (for_long) together.arrive_and_wait();
+      const LinkError error = link.fence("fence", for_long ? kLong : milliseconds(random() % 3));
       ASSERT_TRUE(error.ok() || error.status.code() == Code::kDeadlineExceeded) << error.status.message();
       ASSERT_NE(error.status.message(), "poprun's agent does not answer");
       in_time += error.ok() ? 1 : 0;
@@ -212,12 +258,14 @@ TEST_F(HostFenceTest, AnswersEveryEntryHoweverShortItsTimeIs) {
   EXPECT_GT(in_time, 0);
 }
 
-constexpr milliseconds kStandstill{1500};  // longer than the fence and what the agent has to answer
+constexpr milliseconds kSlack{4'000};
+constexpr milliseconds kStandstill{4'500};  // longer than the fence and what the agent has to answer
 
 // An instance that stands still in a fence, as one whose process is stopped.
 class HostFenceAtAStandstill : public HostFenceTest {
  protected:
   HostFenceAtAStandstill() {
+    answer_slack = kSlack;
     std::signal(SIGUSR1, [](int) { ::poll(nullptr, 0, static_cast<int>(kStandstill.count())); });
   }
   ~HostFenceAtAStandstill() override { std::signal(SIGUSR1, SIG_DFL); }

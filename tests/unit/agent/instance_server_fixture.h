@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -53,15 +54,19 @@ class InstanceServerTest : public ::testing::Test {
   os::EpollLoop loop;
   std::string job_id;
   std::string socket;
-  std::vector<PutValues> fences;  ///< reported as reached
+  std::vector<PutValues> fences;   ///< reported as reached
+  std::function<void()> on_fence;  ///< from within the report
   std::vector<std::tuple<int, int, std::string>> aborts;
   std::unique_ptr<InstanceServer> server = std::make_unique<InstanceServer>(
-      loop, InstanceServer::Events{
-                .fence_reached = [this](PutValues values) { fences.push_back(std::move(values)); },
-                .aborted =
-                    [this](int instance, int exit_code, const std::string& message) {
-                      aborts.emplace_back(instance, exit_code, message);
-                    }});
+      loop, InstanceServer::Events{.fence_reached =
+                                       [this](PutValues values) {
+                                         fences.push_back(std::move(values));
+                                         if (on_fence) on_fence();
+                                       },
+                                   .aborted =
+                                       [this](int instance, int exit_code, const std::string& message) {
+                                         aborts.emplace_back(instance, exit_code, message);
+                                       }});
 };
 
 }  // namespace pop::agent

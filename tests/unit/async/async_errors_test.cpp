@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <latch>
+#include <optional>
 #include <vector>
 
 #include "tests/unit/async/members.h"
@@ -121,14 +122,14 @@ TEST(AsyncErrors, OperatorsTypesAndRootsMustMatchToo) {
 
 TEST(AsyncErrors, ANameThatSomeDoNotIssueEndsWithTheirRanks) {
   ThreadGroup group(3);
-  std::latch issued(2);
   runMembers(group, [&](AsyncCommunicator& members) {
     std::vector<float> data{1};
     const bool has_it = members.rank() == 0;
-    if (has_it) issued.wait();
-    const Pending pending = has_it ? sum(members, "rare", data, kSoon) : sum(members, "common", data);
-    if (!has_it) issued.count_down();
-    const popdist_error error = errorOf([&] { pending.wait(); });
+    std::optional<Pending> pending;
+    if (!has_it) pending = sum(members, "common", data);
+    members.barrier("issued").wait();  // all have heard of "common" then, however long that takes
+    if (has_it) pending = sum(members, "rare", data, kSoon);
+    const popdist_error error = errorOf([&] { pending->wait(); });
     EXPECT_EQ(error.code(), ErrorCode::kDeadlineExceeded) << error.what();
     EXPECT_EQ(error.peer(), 1);
     EXPECT_THAT(error.what(),

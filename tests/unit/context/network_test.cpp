@@ -49,6 +49,13 @@ GroupShape shapeOf(const Network& network, milliseconds timeout = milliseconds(2
           .instances_per_host = network.instances_per_host};
 }
 
+// Of instances that all give up in the same call: nobody uses up this time.
+GroupShape patientShapeOf(const Network& network) {
+  GroupShape shape = shapeOf(network);
+  shape.transport.call_patience = shape.timeout;
+  return shape;
+}
+
 std::int64_t sample(std::int64_t rank, std::size_t index) {
   return rank * 1'000'003 + static_cast<std::int64_t>(index);
 }
@@ -226,7 +233,7 @@ Network hostsOfTwo(int instances) {
 // Whoever waits for one who has given up hears why from it, though it goes on living.
 TEST(GivingUpOverNetwork, IsHeardByAllWithItsReason) {
   for (const Network& network : {hostsOfTwo(6), Network{3, true, 0}}) {
-    ThreadGroup group(shapeOf(network));
+    ThreadGroup group(patientShapeOf(network));
     group.run([&](Context& context) {
       Communicator& world = context.world();
       sum(world);
@@ -294,7 +301,7 @@ TEST(GivingUpOverNetwork, OfOneWhoseDeadlineHasPassedIsHeardOnOtherHosts) {
 
 // Ranks 0 and 1 give up before rank 0 has made its connection with rank 2, where the others wait for it.
 TEST(MismatchOverNetwork, OfCallsThatGoDifferentWaysIsHeardByAllAtOnce) {
-  ThreadGroup group(shapeOf(hostsOfTwo(4)));
+  ThreadGroup group(patientShapeOf(hostsOfTwo(4)));
   group.run([&](Context& context) {
     Communicator& world = context.world();
     const std::vector<float> data(4, 1.0F);

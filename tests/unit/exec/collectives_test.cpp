@@ -24,7 +24,10 @@ constexpr std::size_t kMoreThanARing = 100'003;
 // One rank's walk through the same calls that all others make.
 class Rank {
  public:
-  Rank(transport::ShmWorld& world, int rank) : world_(world), rank_(rank) {}
+  Rank(transport::ShmWorld& world, int rank, std::uint64_t first_sequence)
+      : world_(world), rank_(rank), sequence_(first_sequence) {}
+
+  std::uint64_t nextSequence() const { return sequence_; }
 
   template <typename T>
   void run(Operation operation, std::size_t count) {
@@ -71,47 +74,45 @@ class Rank {
 
   transport::ShmWorld& world_;
   const int rank_;
-  std::uint64_t sequence_ = 0;
+  std::uint64_t sequence_;
 };
 
 class Collectives : public ::testing::TestWithParam<int> {
  protected:
+  /// One group of threads: only a few calls, so that it is done long before its deadline on a busy machine.
+  /// Each group goes on with the roots where the one before it has ended.
   template <typename Body>
   void onEveryRank(const Body& body) {
     transport::ShmWorld world = transport::ShmWorld::oneRankEach(GetParam());
+    const std::uint64_t first = next_sequence_;
     testing::runThreads(GetParam(), [&](int index) {
-      Rank rank(world, index);
+      Rank rank(world, index, first);
       body(rank);
+      if (index == 0) next_sequence_ = rank.nextSequence();
     });
   }
+
+  template <typename... Types>
+  void runAllOfEach(const std::set<std::size_t>& counts) {
+    (onEveryRank([&](Rank& rank) { rank.runAll<Types>(counts); }), ...);
+  }
+
+ private:
+  std::uint64_t next_sequence_ = 0;
 };
 
 TEST_P(Collectives, GiveExactResultsForEveryType) {
   const auto n = static_cast<std::size_t>(GetParam());
   const std::set<std::size_t> counts{0, 1, n - 1, n + 1, 1000};
-  onEveryRank([&](Rank& rank) {
-    rank.runAll<float>(counts);
-    rank.runAll<double>(counts);
-    rank.runAll<half>(counts);
-    rank.runAll<bfloat16>(counts);
-    rank.runAll<std::int8_t>(counts);
-    rank.runAll<std::uint8_t>(counts);
-    rank.runAll<std::int16_t>(counts);
-    rank.runAll<std::uint16_t>(counts);
-    rank.runAll<std::int32_t>(counts);
-    rank.runAll<std::uint32_t>(counts);
-    rank.runAll<std::int64_t>(counts);
-    rank.runAll<std::uint64_t>(counts);
-    rank.runAll<bool>(counts);
-  });
+  runAllOfEach<float, double, half, bfloat16, std::int8_t, std::uint8_t, std::int16_t, std::uint16_t,
+               std::int32_t, std::uint32_t, std::int64_t, std::uint64_t, bool>(counts);
 }
 
 TEST_P(Collectives, GiveExactResultsForVectorsThatNoRingHolds) {
-  onEveryRank([](Rank& rank) {
-    rank.runAll<float>({kMoreThanARing});
-    rank.run<double>(Operation::kAllReduce, kMoreThanARing * static_cast<std::size_t>(4));
-    rank.run<std::uint16_t>(Operation::kBroadcast, kMoreThanARing * static_cast<std::size_t>(4));
-  });
+  constexpr std::size_t kManyRings = kMoreThanARing * 4;
+  onEveryRank([](Rank& rank) { rank.runAll<float>({kMoreThanARing}); });
+  onEveryRank([](Rank& rank) { rank.run<double>(Operation::kAllReduce, kManyRings); });
+  onEveryRank([](Rank& rank) { rank.run<std::uint16_t>(Operation::kBroadcast, kManyRings); });
 }
 
 TEST_P(Collectives, LeaveABarrierOnlyWhenAllHaveEntered) {
@@ -133,12 +134,15 @@ TEST_P(Collectives, LeaveABarrierOnlyWhenAllHaveEntered) {
 }
 
 TEST_P(Collectives, MixWithoutAnyoneWaitingInBetween) {
-  onEveryRank([](Rank& rank) {
-    for (int turn = 0; turn < 100; ++turn) {
-      rank.run<std::int32_t>(Operation::kBroadcast, 700);
-      rank.run<float>(Operation::kAllReduce, static_cast<std::size_t>(turn * 5));
-    }
-  });
+  constexpr int kTurnsAtOnce = 25;
+  for (int begin = 0; begin < 100; begin += kTurnsAtOnce) {
+    onEveryRank([begin](Rank& rank) {
+      for (int turn = begin; turn < begin + kTurnsAtOnce; ++turn) {
+        rank.run<std::int32_t>(Operation::kBroadcast, 700);
+        rank.run<float>(Operation::kAllReduce, static_cast<std::size_t>(turn * 5));
+      }
+    });
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, Collectives, ::testing::Values(1, 2, 3, 4, 5, 7, 8, kMostRanks),

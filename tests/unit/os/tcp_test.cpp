@@ -7,6 +7,8 @@
 #include <sys/resource.h>
 
 #include <cerrno>
+#include <latch>
+#include <memory>
 #include <optional>
 
 #include "tests/testing/run_until.h"
@@ -20,9 +22,11 @@ using testing::runUntil;
 
 class TcpTest : public ::testing::Test {
  protected:
-  Dialled dial(const std::string& host, int port, std::chrono::milliseconds patience = 10s) {
+  Dialled dial(const std::string& host, int port, std::chrono::milliseconds patience = 10s,
+               const Resolver& resolver = ::getaddrinfo) {
     std::optional<Dialled> made;
-    const TcpDial dialling(loop_, host, port, patience, [&](Dialled outcome) { made = std::move(outcome); });
+    const TcpDial dialling(
+        loop_, host, port, patience, [&](Dialled outcome) { made = std::move(outcome); }, resolver);
     EXPECT_FALSE(made.has_value()) << "not from within the constructor";
     runUntil(loop_, [&] { return made.has_value(); });
     return std::move(*made);
@@ -59,7 +63,14 @@ TEST_F(TcpTest, SaysWhyNobodyCanBeReached) {
 }
 
 TEST_F(TcpTest, TellsANameServerThatDoesNotAnswerFromAHostThatDoesNot) {
-  const Dialled dialled = dial("nosuch.invalid", 1, 0s);
+  // Shared with the thread of the look-up, which nobody waits for.
+  const auto told = std::make_shared<std::latch>(1);
+  const Resolver silent = [told](auto...) {
+    told->wait();
+    return EAI_AGAIN;
+  };
+  const Dialled dialled = dial("nosuch.invalid", 1, 0s, silent);
+  told->count_down();
   EXPECT_EQ(dialled.lookup.code(), Code::kUnavailable);
   EXPECT_THAT(dialled.lookup.message(), HasSubstr("'nosuch.invalid': the name server does not answer"));
 }

@@ -197,7 +197,7 @@ TEST_F(AgentServerTest, DoesNotWaitForEverForStrangers) {
 
 // Nor for who has a certificate and then says nothing of a job.
 TEST_F(AgentServerTest, DoesNotWaitForEverForAJobThatIsNotTrusted) {
-  serve(true, {.connection = {.patience = 2s}});  // which the handshake is part of
+  serve(true, {.connection = {.patience = 5s}});  // which the handshake is part of
   std::optional<Status> ended;
   ServiceCall call(loop_, address_, {.report = nullptr, .ended = [&](const Status& how) { ended = how; }});
   runUntil(loop_, [&] { return ended.has_value(); });

@@ -54,11 +54,14 @@ pop::Status TcpGroup::connect(std::span<const int> local_ranks, std::span<const 
   return {};
 }
 
-void TcpGroup::callAll(std::chrono::milliseconds patience) {
+void TcpGroup::callAll(std::chrono::milliseconds patience, const std::function<void(Connection&)>& up) {
   const auto end = std::chrono::steady_clock::now() + patience;
   for (bool any = true; any && std::chrono::steady_clock::now() < end;) {
     any = false;
-    for (auto& [ranks, connection] : connections_) any |= connection.call();
+    for (auto& [ranks, connection] : connections_) {
+      any |= connection.call();
+      if (connection.isUp()) up(connection);
+    }
     reception_.receive();
     any |= reception_.expectsProofs();
     if (any) ::poll(nullptr, 0, 1);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -37,8 +38,10 @@ class TcpGroup {
   void receiveVisitors() { reception_.receive(); }
 
   /// Connects to all with whom there is no connection yet and who wait for us to make it, and lets in who is
-  /// about to come, as far as that can be done within `patience`.
-  void callAll(std::chrono::milliseconds patience);
+  /// about to come, as far as that can be done within `patience`. `up` has each connection as soon as it is
+  /// there, again and again.
+  void callAll(
+      std::chrono::milliseconds patience, const std::function<void(Connection&)>& up = [](Connection&) {});
 
   /// Nobody is let in any more. Connections are abandoned one by one.
   void close() { reception_.close(); }
