@@ -33,7 +33,8 @@ std::string asOneWord(const std::vector<std::string>& rsh) {
 // What rsync says of the connection's end, whatever ended it.
 bool isAboutTheEnd(const std::string& line) {
   return line.starts_with("rsync error:") || line.starts_with("rsync: connection unexpectedly") ||
-         line.starts_with("rsync: [sender] write error");
+         line.starts_with("rsync: [sender] write error") ||
+         (line.starts_with("rsync: [sender]") && line.ends_with("Broken pipe (32)"));
 }
 
 // The first lines of what is left without that: of rsync, or of the remote shell.
