@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/service/reload.h"
 
+#include <string>
+#include <system_error>
 #include <utility>
+
+#include "common/log/log.h"
 
 namespace pop::agent {
 
@@ -12,8 +16,13 @@ void Reload::start() {
     return;
   }
   again_ = false;
-  thread_ = std::jthread(
-      [this](const std::stop_token& stop) { loop_.post([this, task = read_(stop)] { finish(task); }); });
+  try {
+    thread_ = std::jthread(
+        [this](const std::stop_token& stop) { loop_.post([this, task = read_(stop)] { finish(task); }); });
+  } catch (const std::system_error& error) {
+    runs_ = false;
+    log::warning(std::string("nothing was read again, there can be no thread for it: ") + error.what());
+  }
 }
 
 void Reload::stop() {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <memory>
@@ -29,15 +30,19 @@ using Key = std::unique_ptr<ssh_key_struct, FreeKey>;
 
 constexpr std::chrono::milliseconds kAgentPatience{5000};
 
-// Invalid: there is nobody.
+// Invalid: errno says why. EAGAIN: it is there, and lets nobody in.
 sys::Fd connectTo(std::string_view path) {
   sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  errno = ENAMETOOLONG;
   if (path.size() >= sizeof(address.sun_path)) return {};
   path.copy(address.sun_path, path.size());
   sys::Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const bool connected =
-      ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
-  return connected ? std::move(socket) : sys::Fd();
+  const int failed = ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address));
+  if (failed == 0) return socket;
+  const int why = errno;
+  socket.reset();
+  errno = why;
+  return {};
 }
 
 // What was tried is what the user has to know when nothing worked.
@@ -69,13 +74,15 @@ class Attempts {
     const char* socket = std::getenv("SSH_AUTH_SOCK");
     char* configured = nullptr;
     const bool has_one = ssh_options_get(session_, SSH_OPTIONS_IDENTITY_AGENT, &configured) == SSH_OK;
+    const std::string path = has_one && configured != nullptr ? configured : socket == nullptr ? "" : socket;
     ssh_string_free_char(configured);
-    if (!has_one && (socket == nullptr || *socket == '\0')) {
+    if (!has_one && path.empty()) {
       tried_.push_back("no ssh-agent (SSH_AUTH_SOCK is not set)");
       return false;
     }
-    if (!has_one && !answers(socket)) {
-      tried_.push_back("the ssh-agent at " + std::string(socket) + " (it does not answer: SSH_AUTH_SOCK)");
+    if (!answers(path)) {
+      tried_.push_back("the ssh-agent at " + path +
+                       " (it does not answer: " + (has_one ? "IdentityAgent" : "SSH_AUTH_SOCK") + ')');
       return false;
     }
     tried_.push_back("the keys of ssh-agent");
@@ -92,7 +99,8 @@ class Attempts {
   bool answers(const std::string& path) const {
     constexpr std::string_view kWhichKeys("\0\0\0\1\x0b", 5);
     const sys::Fd agent = connectTo(path);
-    if (!agent.valid() || !sys::sendAll(agent.get(), kWhichKeys).ok()) return true;
+    if (!agent.valid()) return errno != EAGAIN;
+    if (!sys::sendAll(agent.get(), kWhichKeys).ok()) return true;
     const Wait patience(wait_.cancellation(), std::min(wait_.limit() / 2, kAgentPatience));
     return patience.forEvents(agent.get(), POLLIN).ok();
   }
