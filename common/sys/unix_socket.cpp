@@ -70,6 +70,18 @@ Result<Fd> connectAbstract(const std::string& name) {
   return socket;
 }
 
+Result<Fd> connectPath(const std::string& path) {
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  if (path.size() >= sizeof(address.sun_path)) return invalidArgument("socket path too long: " + path);
+  path.copy(address.sun_path, path.size());
+  POP_ASSIGN_OR_RETURN(Fd socket, newSocket(SOCK_NONBLOCK));
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0)
+    return socket;
+  if (errno == EAGAIN)
+    return Status(Code::kResourceExhausted, "the queue of the socket " + path + " is full");
+  return errnoStatus("connecting to the socket " + path, errno);
+}
+
 Result<Fd> acceptConnection(int listener) {
   Fd connection(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!connection.valid() && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {

@@ -23,6 +23,10 @@ Result<std::pair<Fd, Fd>> socketPair();
 Result<Fd> listenAbstract(const std::string& name);
 Result<Fd> connectAbstract(const std::string& name);
 
+/// To the file at `path`, non-blocking; never waits. kResourceExhausted: who listens there lets nobody in
+/// now.
+Result<Fd> connectPath(const std::string& path);
+
 /// A waiting connection, non-blocking; an invalid Fd when there is none.
 Result<Fd> acceptConnection(int listener);
 

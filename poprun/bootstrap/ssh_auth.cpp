@@ -3,12 +3,9 @@
 
 #include <libssh/libssh.h>
 #include <poll.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <memory>
@@ -16,7 +13,6 @@
 #include <vector>
 
 #include "common/base/text.h"
-#include "common/sys/fd.h"
 #include "common/sys/unix_socket.h"
 #include "poprun/bootstrap/libssh_drive.h"
 
@@ -29,21 +25,6 @@ struct FreeKey {
 using Key = std::unique_ptr<ssh_key_struct, FreeKey>;
 
 constexpr std::chrono::milliseconds kAgentPatience{5000};
-
-// Invalid: errno says why. EAGAIN: it is there, and lets nobody in.
-sys::Fd connectTo(std::string_view path) {
-  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
-  errno = ENAMETOOLONG;
-  if (path.size() >= sizeof(address.sun_path)) return {};
-  path.copy(address.sun_path, path.size());
-  sys::Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const int failed = ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address));
-  if (failed == 0) return socket;
-  const int why = errno;
-  socket.reset();
-  errno = why;
-  return {};
-}
 
 // What was tried is what the user has to know when nothing worked.
 class Attempts {
@@ -98,11 +79,11 @@ class Attempts {
   // keys it has is the shortest of questions; that there is none is for libssh to find out.
   bool answers(const std::string& path) const {
     constexpr std::string_view kWhichKeys("\0\0\0\1\x0b", 5);
-    const sys::Fd agent = connectTo(path);
-    if (!agent.valid()) return errno != EAGAIN;
-    if (!sys::sendAll(agent.get(), kWhichKeys).ok()) return true;
+    const Result<sys::Fd> agent = sys::connectPath(path);
+    if (!agent.ok()) return agent.code() != Code::kResourceExhausted;
+    if (!sys::sendAll(agent.value().get(), kWhichKeys).ok()) return true;
     const Wait patience(wait_.cancellation(), std::min(wait_.limit() / 2, kAgentPatience));
-    return patience.forEvents(agent.get(), POLLIN).ok();
+    return patience.forEvents(agent.value().get(), POLLIN).ok();
   }
 
   Result<bool> accepted(const Result<int>& outcome) {

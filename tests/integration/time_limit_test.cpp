@@ -83,7 +83,13 @@ class StrangeDebugger {
     std::filesystem::permissions(program, std::filesystem::perms::owner_all);
   }
 
-  std::string path() const { return directory_.path() + ':' + std::getenv("PATH"); }
+  /// Of an instance that waits until the time limit.
+  Outcome trace() const {
+    return run({.options = {"--timeout", "4", "--stack-traces"},
+                .child = {"wait"},
+                .environment = {{"PATH", directory_.path() + ':' + std::getenv("PATH")}}},
+               kDebuggersPatience);
+  }
 
  private:
   TempDir directory_;
@@ -91,10 +97,7 @@ class StrangeDebugger {
 
 TEST(StackTraces, DoNotWaitForWhatTheDebuggerLeavesBehind) {
   const StrangeDebugger gdb("sleep 1000 &");
-  const Outcome result = run({.options = {"--timeout", "4", "--stack-traces"},
-                              .child = {"wait"},
-                              .environment = {{"PATH", gdb.path()}}},
-                             kDebuggersPatience);
+  const Outcome result = gdb.trace();
   EXPECT_EQ(result.exit_code, 124);
   EXPECT_THAT(result.err, HasSubstr("poprun: instance 0 (pid "));
 }
@@ -102,10 +105,7 @@ TEST(StackTraces, DoNotWaitForWhatTheDebuggerLeavesBehind) {
 // One that has stopped the instance, as gdb does, and only begun to speak when its time is over.
 TEST(StackTraces, SayWhereAnInstanceWaitsThoughItsDebuggerHangs) {
   const StrangeDebugger gdb("kill -STOP $2; echo 'Thread 1 (Thread 0x7f):'; exec sleep 1000");
-  const Outcome result = run({.options = {"--timeout", "4", "--stack-traces"},
-                              .child = {"wait"},
-                              .environment = {{"PATH", gdb.path()}}},
-                             kDebuggersPatience);
+  const Outcome result = gdb.trace();
   EXPECT_EQ(result.exit_code, 124);
   EXPECT_THAT(result.err, HasSubstr("pause"));
   EXPECT_THAT(result.err, Not(HasSubstr("Thread 1")));

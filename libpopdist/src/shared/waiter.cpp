@@ -44,7 +44,9 @@ void Waiter::yieldTo(int whose) {
   const auto here = static_cast<std::uint32_t>(pop::sys::currentCore() + 1);
   setting_.board.waitsOn(setting_.rank).store(here, std::memory_order_relaxed);
   ::sched_yield();
-  if (setting_.rank < whose || setting_.board.waitsOn(whose).load(std::memory_order_relaxed) != here) return;
+  if (here == 0 || setting_.rank < whose ||
+      setting_.board.waitsOn(whose).load(std::memory_order_relaxed) != here)
+    return;
   const auto now = std::chrono::steady_clock::now();
   if (moved_ && now - *moved_ < kBetweenMoves) return;
   moved_ = now;
