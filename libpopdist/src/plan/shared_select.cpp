@@ -118,9 +118,10 @@ bool dependsOnMachine(Operation operation, std::size_t bytes, int ranks) {
 
 // To write to memory that is still in another core's cache costs several times as much as to write to memory
 // that has left it. So a rank does not use the same few lines again and again, but goes round in more than a
-// core's own caches hold, though no more than all ranks together find room for in the last cache.
+// core's own caches hold, though in no more than leaves room for the buffers themselves in the last cache, of
+// which a machine that is shared has only a part.
 StageLayout stageLayoutFor(int ranks) {
-  constexpr std::size_t kTogetherBytes = 16 << 20;
+  constexpr std::size_t kTogetherBytes = 8 << 20;
   const std::size_t half_bytes = std::clamp<std::size_t>(
       std::bit_floor(kTogetherBytes / static_cast<std::size_t>(ranks)), 1 << 20, 4 << 20);
   const std::size_t slot_bytes = ranks <= 4 ? 256 << 10 : 128 << 10;
