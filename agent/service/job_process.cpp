@@ -10,7 +10,7 @@
 #include <csignal>
 #include <utility>
 
-#include "common/sys/program.h"
+#include "common/sys/start_program.h"
 #include "common/sys/unix_socket.h"
 
 namespace pop::agent {

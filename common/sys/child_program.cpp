@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <csignal>
 
-#include "common/sys/program.h"
+#include "common/sys/start_program.h"
 
 namespace pop::sys {
 

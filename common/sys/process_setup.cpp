@@ -17,6 +17,20 @@ namespace {
 // Of a loop, its signals and what it serves first. Whoever lacks one later can say what for.
 constexpr std::size_t kFewestDescriptors = 8;
 
+struct FoundLimit {
+  __rlimit_resource resource;
+  rlimit limit{};
+  bool is_raised = false;
+};
+std::array<FoundLimit, 2> found_limits{{{RLIMIT_NOFILE}, {RLIMIT_FSIZE}}};
+
+void raise(FoundLimit& found) {
+  if (::getrlimit(found.resource, &found.limit) != 0) return;
+  rlimit raised = found.limit;
+  raised.rlim_cur = raised.rlim_max;
+  found.is_raised = ::setrlimit(found.resource, &raised) == 0;
+}
+
 Status haveDescriptors() {
   std::array<Fd, kFewestDescriptors> spare;
   for (Fd& each : spare) {
@@ -30,18 +44,19 @@ Status haveDescriptors() {
 }  // namespace
 
 Status setUpForJobs() {
-  for (const auto resource : {RLIMIT_NOFILE, RLIMIT_FSIZE}) {
-    rlimit limit{};
-    if (::getrlimit(resource, &limit) != 0) continue;
-    limit.rlim_cur = limit.rlim_max;
-    ::setrlimit(resource, &limit);
-  }
+  for (FoundLimit& each : found_limits) raise(each);
   for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
   std::signal(SIGCHLD, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   return haveDescriptors();
+}
+
+void takeBackLimits() {
+  for (const FoundLimit& each : found_limits) {
+    if (each.is_raised) ::setrlimit(each.resource, &each.limit);
+  }
 }
 
 }  // namespace pop::sys

@@ -2,14 +2,11 @@
 #include "common/sys/program.h"
 
 #include <poll.h>
-#include <spawn.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <climits>
-#include <csignal>
-#include <utility>
 
 #include "common/sys/child_program.h"
 
@@ -17,43 +14,6 @@ namespace pop::sys {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-class SpawnAttributes {
- public:
-  SpawnAttributes() {
-    ::posix_spawnattr_init(&attributes_);
-    sigset_t all, none;
-    sigfillset(&all);
-    sigemptyset(&none);
-    ::posix_spawnattr_setsigdefault(&attributes_, &all);
-    ::posix_spawnattr_setsigmask(&attributes_, &none);
-    ::posix_spawnattr_setflags(&attributes_,
-                               POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
-  }
-  ~SpawnAttributes() { ::posix_spawnattr_destroy(&attributes_); }
-  SpawnAttributes(const SpawnAttributes&) = delete;
-  SpawnAttributes& operator=(const SpawnAttributes&) = delete;
-  const posix_spawnattr_t* get() const { return &attributes_; }
-
- private:
-  posix_spawnattr_t attributes_{};
-};
-
-class SpawnActions {
- public:
-  explicit SpawnActions(const std::array<int, 3>& stdio) {
-    ::posix_spawn_file_actions_init(&actions_);
-    for (int fd = 0; fd < 3; ++fd)
-      ::posix_spawn_file_actions_adddup2(&actions_, stdio[static_cast<std::size_t>(fd)], fd);
-  }
-  ~SpawnActions() { ::posix_spawn_file_actions_destroy(&actions_); }
-  SpawnActions(const SpawnActions&) = delete;
-  SpawnActions& operator=(const SpawnActions&) = delete;
-  const posix_spawn_file_actions_t* get() const { return &actions_; }
-
- private:
-  posix_spawn_file_actions_t actions_{};
-};
 
 // Both streams up to their ends; false: not within the deadline.
 bool readBoth(Fd& out, std::string& out_text, Fd& err, std::string& err_text, Clock::time_point deadline) {
@@ -77,18 +37,6 @@ std::string ownProgram(const std::string& name) {
   const std::string directory = path.substr(0, path.rfind('/'));
   const std::string installed = directory.substr(0, directory.rfind('/')) + "/libexec/poprun/" + name;
   return ::access(installed.c_str(), X_OK) == 0 ? installed : directory + '/' + name;
-}
-
-Result<pid_t> startProgram(const std::vector<std::string>& command, const std::array<int, 3>& stdio) {
-  std::vector<char*> arguments;
-  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  const SpawnActions actions(stdio);
-  pid_t pid = -1;
-  const int error =
-      ::posix_spawnp(&pid, arguments[0], actions.get(), SpawnAttributes().get(), arguments.data(), environ);
-  if (error != 0) return errnoStatus("starting " + command.front(), error);
-  return pid;
 }
 
 Result<std::string> outputOf(const std::vector<std::string>& command, std::chrono::milliseconds patience) {

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "common/sys/program.h"
+#include "common/sys/start_program.h"
 #include "common/sys/unix_socket.h"
 
 namespace pop {

@@ -2,7 +2,6 @@
 #include "poprun/bootstrap/rsh_process.h"
 
 #include <signal.h>
-#include <spawn.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include <cstring>
 #include <utility>
 
+#include "common/sys/start_program.h"
 #include "common/sys/unix_socket.h"
 
 namespace pop {
@@ -41,45 +41,6 @@ void addSshWords(const SshOptions& options, std::vector<std::string>& words) {
   }
 }
 
-class Spawn {
- public:
-  Spawn(int stream, int errors) {
-    sigset_t all, none;
-    sigfillset(&all);
-    sigemptyset(&none);
-    ::posix_spawnattr_init(&attributes_);
-    ::posix_spawnattr_setsigdefault(&attributes_, &all);
-    ::posix_spawnattr_setsigmask(&attributes_, &none);
-    // A group of its own: Ctrl-C is for us, who then end it in order.
-    ::posix_spawnattr_setflags(&attributes_,
-                               POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
-    ::posix_spawn_file_actions_init(&actions_);
-    ::posix_spawn_file_actions_adddup2(&actions_, stream, STDIN_FILENO);
-    ::posix_spawn_file_actions_adddup2(&actions_, stream, STDOUT_FILENO);
-    ::posix_spawn_file_actions_adddup2(&actions_, errors, STDERR_FILENO);
-  }
-  ~Spawn() {
-    ::posix_spawnattr_destroy(&attributes_);
-    ::posix_spawn_file_actions_destroy(&actions_);
-  }
-  Spawn(const Spawn&) = delete;
-  Spawn& operator=(const Spawn&) = delete;
-
-  Result<pid_t> run(const std::vector<std::string>& command) const {
-    std::vector<char*> argv;
-    for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
-    argv.push_back(nullptr);
-    pid_t pid = -1;
-    const int error = ::posix_spawnp(&pid, argv[0], &actions_, &attributes_, argv.data(), environ);
-    if (error != 0) return errnoStatus("starting " + command[0] + " (--rsh)", error);
-    return pid;
-  }
-
- private:
-  posix_spawnattr_t attributes_{};
-  posix_spawn_file_actions_t actions_{};
-};
-
 }  // namespace
 
 std::vector<std::string> rshCommand(const SshTarget& target, const SshOptions& options,
@@ -97,8 +58,12 @@ std::vector<std::string> rshCommand(const SshTarget& target, const SshOptions& o
 Result<RshProcess::Started> RshProcess::start(const std::vector<std::string>& command, CommandEvents events) {
   POP_ASSIGN_OR_RETURN(auto stream, sys::socketPair());
   POP_ASSIGN_OR_RETURN(sys::Pipe errors, sys::makePipe());
-  POP_ASSIGN_OR_RETURN(const pid_t pid, Spawn(stream.second.get(), errors.write_end.get()).run(command));
-  auto process = std::make_unique<RshProcess>(pid, std::move(errors.read_end), std::move(events));
+  const int far_end = stream.second.get();
+  // A group of its own: Ctrl-C is for us, who then end it in order.
+  const Result<pid_t> pid =
+      sys::startProgram(command, {far_end, far_end, errors.write_end.get()}, sys::Leads::kGroup);
+  if (!pid.ok()) return Status(pid.code(), pid.status().message() + " (--rsh)");
+  auto process = std::make_unique<RshProcess>(pid.value(), std::move(errors.read_end), std::move(events));
   POP_RETURN_IF_ERROR(sys::setNonBlocking(process->errors_.get()));
   POP_RETURN_IF_ERROR(sys::setNonBlocking(stream.first.get()));
   return Started{std::move(process), std::move(stream.first)};

@@ -9,8 +9,12 @@
 namespace pop::testing {
 namespace {
 
+using ::testing::Contains;
 using ::testing::Each;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 
 std::vector<std::string> sorted(std::vector<std::string> lines) {
@@ -132,11 +136,15 @@ TEST_F(JobOnHosts, StartsAgainAfterAFailure) {
 }
 
 TEST_F(JobOnHosts, TakesThisHostToo) {
-  PoprunSetup setup = job({"-n", "4", "--tag-output", "no", "sh", "-c", "uname -n"});
+  PoprunSetup setup = job({"-n", "4", "--tag-output", "no", "sh", "-c", "echo $(uname -n) $(ulimit -Sn)"});
   setup.options[5] += ",localhost";
+  setup.descriptor_limit = 321;
   const Outcome outcome = run(setup);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(linesOf(outcome.out), ::testing::IsSupersetOf({"h0", "h1", "h2"}));
+  const std::vector<std::string> lines = linesOf(outcome.out);
+  EXPECT_THAT(lines, SizeIs(4));
+  for (const char* host : {"h0 ", "h1 ", "h2 "}) EXPECT_THAT(lines, Contains(StartsWith(host)));
+  EXPECT_THAT(lines, Contains(EndsWith(" 321")));  // as poprun found it
 }
 
 TEST_F(JobOnHosts, NamesADirectoryThatIsNotThere) {

@@ -40,6 +40,13 @@ TEST_F(JobByService, RunsAsTheUserOfTheCertificate) {
   EXPECT_EQ(leftOfJobs(), "");
 }
 
+TEST_F(JobByService, HasTheLimitsOfTheServiceAsItFoundThem) {
+  serveAll("--spares 0", "ulimit -Sn 321; " POP_BIN_DIR "/popdist-agent");
+  const Outcome outcome = run(jobOf("alice", {"-n", "2", "--tag-output", "no", "sh", "-c", "ulimit -Sn"}));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "321\n321\n");
+}
+
 // Its libraries take longer to load than all else.
 TEST_F(JobByService, LoadsNoSsh) {
   serveAll();

@@ -90,8 +90,9 @@ class ServiceTest : public HostsTest {
     ASSERT_TRUE(waitUntil([&] { return logOf(host).find("listening at") != std::string::npos; }, kPatience))
         << logOf(host);
   }
-  void serveAll(const std::string& options = "--spares 0") {
-    for (int host = 0; host < hosts.count(); ++host) serve(host, options);
+  void serveAll(const std::string& options = "--spares 0",
+                const std::string& program = POP_BIN_DIR "/popdist-agent") {
+    for (int host = 0; host < hosts.count(); ++host) serve(host, options, program);
   }
 
   std::string logOf(int host) const { return fileText(hosts.tmp(host) + "/agent.log"); }

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/sys/start_program.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+
+#include "common/sys/process_setup.h"
+
+namespace pop::sys {
+namespace {
+
+// While the child borrows our memory, no handler of ours may run in it.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+void handleNoSignal() {
+  for (int signal = 1; signal < NSIG; ++signal) std::signal(signal, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+// Runs in the child, in our memory: system calls only. Returns the error that kept it from executing.
+int execute(char* const* argv, const std::array<int, 3>& stdio, Leads leads) {
+  if (leads == Leads::kSession) {
+    ::setsid();
+  } else {
+    ::setpgid(0, 0);
+  }
+  for (int fd = 0; fd < 3; ++fd) {
+    const int source = stdio[static_cast<std::size_t>(fd)];
+    // dup2 onto itself would keep close-on-exec set.
+    if ((source == fd ? ::fcntl(fd, F_SETFD, 0) : ::dup2(source, fd)) < 0) return errno;
+  }
+  takeBackLimits();
+  handleNoSignal();
+  ::execvp(argv[0], argv);
+  return errno;
+}
+
+}  // namespace
+
+Result<pid_t> startProgram(const std::vector<std::string>& command, const std::array<int, 3>& stdio,
+                           Leads leads) {
+  std::vector<char*> argv;
+  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+
+  const SignalsBlocked blocked;
+  volatile int error = 0;  // the child writes it
+  const pid_t pid = ::vfork();
+  if (pid == 0) {
+    error = execute(argv.data(), stdio, leads);
+    ::_exit(127);
+  }
+  if (pid < 0) return errnoStatus("starting " + command.front(), errno);
+  if (error == 0) return pid;
+  while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  return errnoStatus("starting " + command.front(), error);
+}
+
+}  // namespace pop::sys
