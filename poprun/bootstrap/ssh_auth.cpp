@@ -2,18 +2,16 @@
 #include "poprun/bootstrap/ssh_auth.h"
 
 #include <libssh/libssh.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <memory>
 #include <string_view>
 #include <vector>
 
 #include "common/base/text.h"
-#include "common/sys/unix_socket.h"
+#include "poprun/bootstrap/agent_connection.h"
 #include "poprun/bootstrap/libssh_drive.h"
 
 namespace pop {
@@ -24,7 +22,7 @@ struct FreeKey {
 };
 using Key = std::unique_ptr<ssh_key_struct, FreeKey>;
 
-constexpr std::chrono::milliseconds kAgentPatience{5000};
+constexpr const char* kFromEnvironment = "SSH_AUTH_SOCK";
 
 // What was tried is what the user has to know when nothing worked.
 class Attempts {
@@ -52,38 +50,55 @@ class Attempts {
   }
 
   Result<bool> tryAgent() {
-    const char* socket = std::getenv("SSH_AUTH_SOCK");
-    char* configured = nullptr;
-    const bool has_one = ssh_options_get(session_, SSH_OPTIONS_IDENTITY_AGENT, &configured) == SSH_OK;
-    const std::string path = has_one && configured != nullptr ? configured : socket == nullptr ? "" : socket;
-    ssh_string_free_char(configured);
-    if (!has_one && path.empty()) {
-      tried_.push_back("no ssh-agent (SSH_AUTH_SOCK is not set)");
+    const auto [path, setting] = agentSocket();
+    if (path.empty() || path == "none") {
+      tried_.push_back("no ssh-agent (" + setting + (path.empty() ? " is not set)" : " is none)"));
       return false;
     }
-    if (!answers(path)) {
-      tried_.push_back("the ssh-agent at " + path +
-                       " (it does not answer: " + (has_one ? "IdentityAgent" : "SSH_AUTH_SOCK") + ')');
+    const auto agent = AgentConnection::open(path, wait_);
+    if (agent.code() == Code::kCancelled) return agent.status();
+    if (!agent.ok()) {
+      const bool listens =
+          agent.code() == Code::kDeadlineExceeded || agent.code() == Code::kResourceExhausted;
+      tried_.push_back("the ssh-agent at " + path + " (" +
+                       (listens ? "it does not answer" : agent.status().message()) + ": " + setting + ')');
       return false;
     }
     tried_.push_back("the keys of ssh-agent");
-    return accepted(
-        driveSsh(session_, SSH_AUTH_AGAIN, wait_, [&] { return ssh_userauth_agent(session_, nullptr); }));
+    return signedBy(*agent.value());
   }
 
   bool someFileUnusable() const { return some_unusable_; }
   std::string tried() const { return join(tried_, ", "); }
 
  private:
-  // libssh would wait for it for ever: one that was forwarded may be at the end of a dead connection. Which
-  // keys it has is the shortest of questions; that there is none is for libssh to find out.
-  bool answers(const std::string& path) const {
-    constexpr std::string_view kWhichKeys("\0\0\0\1\x0b", 5);
-    const Result<sys::Fd> agent = sys::connectPath(path);
-    if (!agent.ok()) return agent.code() != Code::kResourceExhausted;
-    if (!sys::sendAll(agent.value().get(), kWhichKeys).ok()) return true;
-    const Wait patience(wait_.cancellation(), std::min(wait_.limit() / 2, kAgentPatience));
-    return patience.forEvents(agent.value().get(), POLLIN).ok();
+  struct AgentSocket {
+    std::string path;     ///< empty: none
+    std::string setting;  ///< where it was looked for
+  };
+  AgentSocket agentSocket() const {
+    char* configured = nullptr;
+    const bool has_one = ssh_options_get(session_, SSH_OPTIONS_IDENTITY_AGENT, &configured) == SSH_OK;
+    const std::string path = has_one && configured != nullptr ? configured : "";
+    ssh_string_free_char(configured);
+    if (has_one && path != kFromEnvironment) return {path, "IdentityAgent"};
+    const char* usual = std::getenv(kFromEnvironment);
+    return {usual == nullptr ? "" : usual, kFromEnvironment};
+  }
+
+  Result<bool> signedBy(AgentConnection& agent) {
+    sys::Fd connection = agent.share();
+    if (!connection.valid() || ssh_set_agent_socket(session_, connection.get()) != SSH_OK)
+      return internalError("ssh-agent cannot be used: " + std::string(ssh_get_error(session_)));
+    static_cast<void>(connection.release());
+    Result<bool> in = accepted(
+        driveSsh(session_, SSH_AUTH_AGAIN, wait_, [&] { return ssh_userauth_agent(session_, nullptr); }));
+    const Status ended = agent.finish();
+    if (ended.code() == Code::kDeadlineExceeded)
+      return Status(ended.code(), "waiting for ssh-agent to sign: " + ended.message() +
+                                      " (--connect-timeout; ssh-add -c has somebody confirm it)");
+    if (!ended.ok()) return ended;
+    return in;
   }
 
   Result<bool> accepted(const Result<int>& outcome) {

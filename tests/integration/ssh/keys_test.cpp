@@ -146,5 +146,57 @@ TEST(UserKey, OfAnSshAgentThatDoesNotAnswerIsNotWaitedFor) {
   ::unsetenv("SSH_AUTH_SOCK");
 }
 
+// ssh-add -c, and nobody there who would confirm it.
+class ConfirmedKey : public ::testing::Test {
+ protected:
+  ConfirmedKey() {
+    writeEchoAgent(hosts.bin(0) + "/popdist-agent");
+    writeScript(directory.path() + "/ask",
+                "echo $$ > " + asked() + ".new; mv " + asked() + ".new " + asked() + "; exec sleep 1000");
+    agent_ = ::fork();
+    if (agent_ == 0) {
+      ::setenv("SSH_ASKPASS", (directory.path() + "/ask").c_str(), 1);
+      ::setenv("DISPLAY", ":0", 1);
+      ::execlp("ssh-agent", "ssh-agent", "-D", "-a", (directory.path() + "/agent").c_str(), nullptr);
+      ::_exit(127);
+    }
+    ::setenv("SSH_AUTH_SOCK", (directory.path() + "/agent").c_str(), 1);
+    EXPECT_TRUE(waitUntil(
+        [&] { return ::system(("ssh-add -q -c " + hosts.identity() + " 2>/dev/null").c_str()) == 0; },
+        Milliseconds(10000)));
+  }
+  ~ConfirmedKey() override {
+    ::unsetenv("SSH_AUTH_SOCK");
+    if (!fileText(asked()).empty()) ::kill(std::stoi(fileText(asked())), SIGKILL);
+    ::kill(agent_, SIGKILL);
+    ::waitpid(agent_, nullptr, 0);
+  }
+
+  std::string asked() const { return directory.path() + "/asked"; }
+
+  TestHosts hosts{1};
+  const TempDir directory;
+
+ private:
+  pid_t agent_ = -1;
+};
+
+TEST_F(ConfirmedKey, IsWaitedForUntilTheTimeIsOver) {
+  Bootstrap bootstrap(hosts, {"h0"}, {.identity_files = {"/nonexistent"}, .connect_timeout_ms = 4000});
+  bootstrap.waitForAll();
+  EXPECT_FALSE(fileText(asked()).empty());
+  EXPECT_THAT(bootstrap.whyFailed(0),
+              AllOf(HasSubstr("waiting for ssh-agent to sign: no answer within 4 s (--connect-timeout"),
+                    HasSubstr("ssh-add -c")));
+}
+
+TEST_F(ConfirmedKey, IsNotWaitedForOnceAllIsGivenUp) {
+  {
+    Bootstrap bootstrap(hosts, {"h0"}, {.identity_files = {"/nonexistent"}, .connect_timeout_ms = 600000});
+    ASSERT_TRUE(waitUntil([&] { return !fileText(asked()).empty(); }, Milliseconds(10000)));
+  }
+  EXPECT_EQ(::kill(std::stoi(fileText(asked())), 0), 0);  // and asks still
+}
+
 }  // namespace
 }  // namespace pop::testing

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "poprun/bootstrap/agent_connection.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string_view>
+#include <utility>
+
+#include "common/base/check.h"
+#include "common/sys/unix_socket.h"
+
+namespace pop {
+namespace {
+
+// Which keys it has is the shortest of questions, and nobody has to confirm the answer.
+Status answers(int agent, const Wait& wait) {
+  constexpr std::chrono::milliseconds kPatience{5000};
+  constexpr std::string_view kWhichKeys("\0\0\0\1\x0b", 5);
+  POP_RETURN_IF_ERROR(sys::sendAll(agent, kWhichKeys));
+  return Wait(wait.cancellation(), std::min(wait.limit() / 2, kPatience)).forEvents(agent, POLLIN);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<AgentConnection>> AgentConnection::open(const std::string& path, const Wait& wait) {
+  {
+    POP_ASSIGN_OR_RETURN(const sys::Fd asked, sys::connectPath(path));
+    POP_RETURN_IF_ERROR(answers(asked.get(), wait));
+  }
+  POP_ASSIGN_OR_RETURN(sys::Fd socket, sys::connectPath(path));
+  return std::make_unique<AgentConnection>(std::move(socket), wait);
+}
+
+AgentConnection::AgentConnection(sys::Fd socket, const Wait& wait)
+    : socket_(std::move(socket)), finished_(::eventfd(0, EFD_CLOEXEC)) {
+  POP_CHECK(finished_.valid());
+  watcher_ = std::thread([this, &wait] {
+    outcome_ = wait.forEvents(finished_.get(), POLLIN);
+    if (!outcome_.ok()) ::shutdown(socket_.get(), SHUT_RDWR);
+  });
+}
+
+AgentConnection::~AgentConnection() {
+  static_cast<void>(finish());
+}
+
+sys::Fd AgentConnection::share() const {
+  return sys::Fd(::fcntl(socket_.get(), F_DUPFD_CLOEXEC, 0));
+}
+
+Status AgentConnection::finish() {
+  if (watcher_.joinable()) {
+    POP_CHECK(::eventfd_write(finished_.get(), 1) == 0);
+    watcher_.join();
+  }
+  return outcome_;
+}
+
+}  // namespace pop
