@@ -67,9 +67,9 @@ void judgeBounds(const CellLimits& limits, const TimeFigure& ours, std::vector<G
                      .at_least = true,
                      .is_noisy = ours.mostlyNotQuiet()});
   }
-  const bool on_this_host = ours.contestant != kHosts && ours.contestant != kHostsShared;
+  const bool in_memory = ours.contestant == kPrivate || ours.contestant == kShared;
   if (const std::optional<double> bound = limits.smallUs();
-      bound && on_this_host && ours.cell.operation == kAllReduce) {
+      bound && in_memory && ours.cell.operation == kAllReduce) {
     goals.push_back({.text = inWords(ours.cell) + ": " + ours.contestant + " / bound",
                      .value = ours.us.median / *bound,
                      .limit = kOfSmallBound,
