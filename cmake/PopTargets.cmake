@@ -22,7 +22,7 @@ function(pop_add_executable name)
   target_link_libraries(${name} PRIVATE pop_warnings ${ARG_LINK})
 endfunction()
 
-set(POP_TEST_OPTIONS -O0 -fno-sanitize=null,alignment,object-size)
+set(POP_TEST_OPTIONS -O0)
 
 # pop_add_test(NAME SRCS … LINK … LABELS … [TIMEOUT seconds, for each test case] [SERIAL]): a GoogleTest program;
 # each of its test cases is a CTest test. SERIAL: the cases count processes or measure time, so run them one at a time.
@@ -38,8 +38,7 @@ function(pop_add_test name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE pop_warnings ${ARG_LINK} GTest::gmock GTest::gtest_main)
   # Optimising GoogleTest's macros is what a build would spend its time on: 54 s for one file at -O3, 2 s at -O0.
-  # What is tested keeps the preset's flags. Of 7.2 s that a test's file took with sanitizers, 2.1 went into checks of
-  # each pointer of its own; of what they find the address sanitizer sees all but misalignment.
+  # What is tested keeps the preset's flags.
   target_compile_options(${name} PRIVATE ${POP_TEST_OPTIONS})
   # Another 2 s of each file were GoogleTest's headers. The preset dev has none, so that files include what they use.
   target_precompile_headers(${name} REUSE_FROM pop_test_headers)
