@@ -7,9 +7,10 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <string_view>
-#include <utility>
+#include <system_error>
 
 #include "common/base/check.h"
 #include "common/sys/unix_socket.h"
@@ -33,16 +34,23 @@ Result<std::unique_ptr<AgentConnection>> AgentConnection::open(const std::string
     POP_RETURN_IF_ERROR(answers(asked.get(), wait));
   }
   POP_ASSIGN_OR_RETURN(sys::Fd socket, sys::connectPath(path));
-  return std::make_unique<AgentConnection>(std::move(socket), wait);
+  sys::Fd finished(::eventfd(0, EFD_CLOEXEC));
+  if (!finished.valid()) return errnoStatus("watching ssh-agent", errno);
+  std::unique_ptr<AgentConnection> connection(new AgentConnection(std::move(socket), std::move(finished)));
+  POP_RETURN_IF_ERROR(connection->watch(wait));
+  return connection;
 }
 
-AgentConnection::AgentConnection(sys::Fd socket, const Wait& wait)
-    : socket_(std::move(socket)), finished_(::eventfd(0, EFD_CLOEXEC)) {
-  POP_CHECK(finished_.valid());
-  watcher_ = std::thread([this, &wait] {
-    outcome_ = wait.forEvents(finished_.get(), POLLIN);
-    if (!outcome_.ok()) ::shutdown(socket_.get(), SHUT_RDWR);
-  });
+Status AgentConnection::watch(const Wait& wait) {
+  try {
+    watcher_ = std::thread([this, &wait] {
+      outcome_ = wait.forEvents(finished_.get(), POLLIN);
+      if (!outcome_.ok()) ::shutdown(socket_.get(), SHUT_RDWR);
+    });
+  } catch (const std::system_error& error) {
+    return unavailable("watching ssh-agent: no new thread: " + std::string(error.what()));
+  }
+  return {};
 }
 
 AgentConnection::~AgentConnection() {

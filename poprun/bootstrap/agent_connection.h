@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "common/base/status.h"
 #include "common/sys/fd.h"
@@ -19,7 +20,6 @@ class AgentConnection {
   /// the connection.
   static Result<std::unique_ptr<AgentConnection>> open(const std::string& path, const Wait& wait);
 
-  AgentConnection(sys::Fd socket, const Wait& wait);
   ~AgentConnection();
   AgentConnection(const AgentConnection&) = delete;
   AgentConnection& operator=(const AgentConnection&) = delete;
@@ -31,6 +31,10 @@ class AgentConnection {
   Status finish();
 
  private:
+  AgentConnection(sys::Fd socket, sys::Fd finished)
+      : socket_(std::move(socket)), finished_(std::move(finished)) {}
+  Status watch(const Wait& wait);
+
   sys::Fd socket_;
   sys::Fd finished_;  ///< readable once nobody waits any more
   Status outcome_;

@@ -22,8 +22,6 @@ struct FreeKey {
 };
 using Key = std::unique_ptr<ssh_key_struct, FreeKey>;
 
-constexpr const char* kFromEnvironment = "SSH_AUTH_SOCK";
-
 // What was tried is what the user has to know when nothing worked.
 class Attempts {
  public:
@@ -49,8 +47,12 @@ class Attempts {
                              [&] { return ssh_userauth_publickey(session_, nullptr, key.get()); }));
   }
 
-  Result<bool> tryAgent() {
-    const auto [path, setting] = agentSocket();
+  // `named` as in SshHostConfig.
+  Result<bool> tryAgent(const std::string& named) {
+    const bool is_variable = named.starts_with('$');
+    const std::string setting = is_variable ? named.substr(1) : "IdentityAgent";
+    const char* value = is_variable ? std::getenv(setting.c_str()) : named.c_str();
+    const std::string path = value == nullptr ? "" : value;
     if (path.empty() || path == "none") {
       tried_.push_back("no ssh-agent (" + setting + (path.empty() ? " is not set)" : " is none)"));
       return false;
@@ -72,33 +74,18 @@ class Attempts {
   std::string tried() const { return join(tried_, ", "); }
 
  private:
-  struct AgentSocket {
-    std::string path;     ///< empty: none
-    std::string setting;  ///< where it was looked for
-  };
-  AgentSocket agentSocket() const {
-    char* configured = nullptr;
-    const bool has_one = ssh_options_get(session_, SSH_OPTIONS_IDENTITY_AGENT, &configured) == SSH_OK;
-    const std::string path = has_one && configured != nullptr ? configured : "";
-    ssh_string_free_char(configured);
-    if (has_one && path != kFromEnvironment) return {path, "IdentityAgent"};
-    const char* usual = std::getenv(kFromEnvironment);
-    return {usual == nullptr ? "" : usual, kFromEnvironment};
-  }
-
   Result<bool> signedBy(AgentConnection& agent) {
     sys::Fd connection = agent.share();
     if (!connection.valid() || ssh_set_agent_socket(session_, connection.get()) != SSH_OK)
       return internalError("ssh-agent cannot be used: " + std::string(ssh_get_error(session_)));
-    static_cast<void>(connection.release());
-    Result<bool> in = accepted(
-        driveSsh(session_, SSH_AUTH_AGAIN, wait_, [&] { return ssh_userauth_agent(session_, nullptr); }));
+    static_cast<void>(connection.release());  // libssh closes it
+    const Result<int> outcome =
+        driveSsh(session_, SSH_AUTH_AGAIN, wait_, [&] { return ssh_userauth_agent(session_, nullptr); });
     const Status ended = agent.finish();
-    if (ended.code() == Code::kDeadlineExceeded)
-      return Status(ended.code(), "waiting for ssh-agent to sign: " + ended.message() +
-                                      " (--connect-timeout; ssh-add -c has somebody confirm it)");
-    if (!ended.ok()) return ended;
-    return in;
+    // What libssh makes of an agent that was hung up on is an agent that does not sign.
+    const bool was_agent = outcome.ok() && outcome.value() != SSH_AUTH_SUCCESS && !ended.ok();
+    if (!was_agent) return accepted(outcome);
+    return Status(ended).during("waiting for ssh-agent to sign (does it ask somebody, as after ssh-add -c?)");
   }
 
   Result<bool> accepted(const Result<int>& outcome) {
@@ -127,7 +114,7 @@ Status authenticate(ssh_session_struct* session, const std::string& who, const S
   }
   // The agent may hold what a named file keeps behind a passphrase.
   if (!config.identities_only || attempts.someFileUnusable() || config.identity_files.empty()) {
-    POP_ASSIGN_OR_RETURN(const bool by_agent, attempts.tryAgent());
+    POP_ASSIGN_OR_RETURN(const bool by_agent, attempts.tryAgent(config.identity_agent));
     if (by_agent) return {};
   }
   if (config.identity_files.empty()) {

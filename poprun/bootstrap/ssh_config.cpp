@@ -135,6 +135,8 @@ class Scanner {
       return;  // the first value counts
     } else if (keyword == "identitiesonly") {
       result_.identities_only = value == "yes";
+    } else if (keyword == "identityagent") {
+      takeAgent(words[1]);
     } else if (keyword == "stricthostkeychecking") {
       if (value == "accept-new") result_.host_keys = HostKeyPolicy::kAcceptNew;
       if (value == "no" || value == "off") result_.host_keys = HostKeyPolicy::kOff;
@@ -145,6 +147,13 @@ class Scanner {
       if (!harmless) need(words[0]);
       if (keyword == "proxyjump" || keyword == "proxycommand") seen_.insert({"proxyjump", "proxycommand"});
     }
+  }
+
+  void takeAgent(const std::string& value) {
+    const std::string path = expanded(value);
+    const bool is_composed = path.find('%') != std::string::npos || path.find("${") != std::string::npos;
+    if (is_composed) return need("IdentityAgent " + value);
+    if (value != "SSH_AUTH_SOCK") result_.identity_agent = path;
   }
 
   void need(const std::string& keyword) {

@@ -16,6 +16,7 @@ namespace pop {
 struct SshHostConfig {
   std::vector<std::string> identity_files;  ///< in their order, '~' and %d resolved
   bool identities_only = false;
+  std::string identity_agent = "$SSH_AUTH_SOCK";  ///< a path, or the variable that holds it, or "none"
   std::optional<HostKeyPolicy> host_keys;
   std::string needs_program;  ///< what libssh cannot do ("ProxyJump"); empty: nothing
 };

@@ -3,11 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 
 #include <cstdlib>
+#include <fstream>
+#include <optional>
 #include <sstream>
 
 #include "common/sys/fd.h"
@@ -102,26 +105,67 @@ TEST(UserKey, WithoutAnAcceptedOneTheErrorSaysWhatWasTried) {
   EXPECT_THAT(bootstrap.whyFailed(1), HasSubstr("no key is accepted for nobody@h0"));
 }
 
+// Holds the hosts' key. `confirm`: uses it only if that program says so.
+class SshAgent {
+ public:
+  SshAgent(const TestHosts& hosts, const std::string& socket, const std::string& confirm = "") {
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      ::setenv("SSH_ASKPASS", confirm.c_str(), 1);
+      ::setenv("DISPLAY", ":0", 1);
+      ::execlp("ssh-agent", "ssh-agent", "-D", "-a", socket.c_str(), nullptr);
+      ::_exit(127);
+    }
+    const std::string add = "SSH_AUTH_SOCK=" + socket + " ssh-add -q " + (confirm.empty() ? "" : "-c ") +
+                            hosts.identity() + " 2>/dev/null";
+    EXPECT_TRUE(waitUntil([&] { return ::system(add.c_str()) == 0; }, Milliseconds(10000)));
+  }
+  ~SshAgent() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  SshAgent(const SshAgent&) = delete;
+  SshAgent& operator=(const SshAgent&) = delete;
+
+ private:
+  pid_t pid_ = -1;
+};
+
 TEST(UserKey, ComesFromTheSshAgent) {
   TestHosts hosts(1);
   writeEchoAgent(hosts.bin(0) + "/popdist-agent");
   const TempDir directory;
   const std::string socket = directory.path() + "/agent";
-  const pid_t agent = ::fork();
-  if (agent == 0) {
-    ::execlp("ssh-agent", "ssh-agent", "-D", "-a", socket.c_str(), nullptr);
-    ::_exit(127);
-  }
+  const SshAgent agent(hosts, socket);
   ::setenv("SSH_AUTH_SOCK", socket.c_str(), 1);
-  EXPECT_TRUE(
-      waitUntil([&] { return ::system(("ssh-add -q " + hosts.identity() + " 2>/dev/null").c_str()) == 0; },
-                Milliseconds(10000)));
   Bootstrap bootstrap(hosts, {"h0"}, {.identity_files = {"/nonexistent"}});
   bootstrap.waitForAll();
   EXPECT_TRUE(bootstrap.reached.contains(0)) << bootstrap.problems();
   ::unsetenv("SSH_AUTH_SOCK");
-  ::kill(agent, SIGTERM);
-  ::waitpid(agent, nullptr, 0);
+}
+
+TEST(UserKey, ComesFromTheAgentThatTheConfigurationNames) {
+  TestHosts hosts(1);
+  writeEchoAgent(hosts.bin(0) + "/popdist-agent");
+  const TempDir directory;
+  const std::string socket = directory.path() + "/agent";
+  const SshAgent agent(hosts, socket);
+  const auto reach = [&](const std::string& named, const std::string& usual) {
+    const std::string config = directory.path() + "/config";
+    std::ofstream(config) << "IdentityAgent " << named << "\nInclude " << hosts.sshConfig() << '\n';
+    ::setenv("SSH_AUTH_SOCK", usual.c_str(), 1);
+    Bootstrap bootstrap(hosts, {"h0"}, {.identity_files = {"/nonexistent"}, .config_file = config});
+    bootstrap.waitForAll();
+    ::unsetenv("SSH_AUTH_SOCK");
+    return bootstrap.reached.contains(0) ? "reached" : bootstrap.whyFailed(0);
+  };
+  EXPECT_EQ(reach(socket, "/nobody/listens"), "reached");
+  EXPECT_EQ(reach("SSH_AUTH_SOCK", socket), "reached");
+  EXPECT_EQ(reach("$SSH_AUTH_SOCK", socket), "reached");
+  EXPECT_THAT(reach("none", socket), HasSubstr("no ssh-agent (IdentityAgent is none)"));
+  EXPECT_THAT(reach("/nobody/listens", socket),
+              AllOf(HasSubstr("the ssh-agent at /nobody/listens"), HasSubstr(": IdentityAgent)")));
 }
 
 // As one that was forwarded over a connection that is dead.
@@ -152,24 +196,13 @@ class ConfirmedKey : public ::testing::Test {
   ConfirmedKey() {
     writeEchoAgent(hosts.bin(0) + "/popdist-agent");
     writeScript(directory.path() + "/ask",
-                "echo $$ > " + asked() + ".new; mv " + asked() + ".new " + asked() + "; exec sleep 1000");
-    agent_ = ::fork();
-    if (agent_ == 0) {
-      ::setenv("SSH_ASKPASS", (directory.path() + "/ask").c_str(), 1);
-      ::setenv("DISPLAY", ":0", 1);
-      ::execlp("ssh-agent", "ssh-agent", "-D", "-a", (directory.path() + "/agent").c_str(), nullptr);
-      ::_exit(127);
-    }
+                "echo $$ > " + asked() + ".new; mv " + asked() + ".new " + asked() + "; exec sleep 60");
+    agent_.emplace(hosts, directory.path() + "/agent", directory.path() + "/ask");
     ::setenv("SSH_AUTH_SOCK", (directory.path() + "/agent").c_str(), 1);
-    EXPECT_TRUE(waitUntil(
-        [&] { return ::system(("ssh-add -q -c " + hosts.identity() + " 2>/dev/null").c_str()) == 0; },
-        Milliseconds(10000)));
   }
   ~ConfirmedKey() override {
     ::unsetenv("SSH_AUTH_SOCK");
     if (!fileText(asked()).empty()) ::kill(std::stoi(fileText(asked())), SIGKILL);
-    ::kill(agent_, SIGKILL);
-    ::waitpid(agent_, nullptr, 0);
   }
 
   std::string asked() const { return directory.path() + "/asked"; }
@@ -178,16 +211,16 @@ class ConfirmedKey : public ::testing::Test {
   const TempDir directory;
 
  private:
-  pid_t agent_ = -1;
+  std::optional<SshAgent> agent_;
 };
 
 TEST_F(ConfirmedKey, IsWaitedForUntilTheTimeIsOver) {
-  Bootstrap bootstrap(hosts, {"h0"}, {.identity_files = {"/nonexistent"}, .connect_timeout_ms = 4000});
+  Bootstrap bootstrap(hosts, {"h0"}, {.identity_files = {"/nonexistent"}, .connect_timeout_ms = 10000});
   bootstrap.waitForAll();
   EXPECT_FALSE(fileText(asked()).empty());
   EXPECT_THAT(bootstrap.whyFailed(0),
-              AllOf(HasSubstr("waiting for ssh-agent to sign: no answer within 4 s (--connect-timeout"),
-                    HasSubstr("ssh-add -c")));
+              HasSubstr("waiting for ssh-agent to sign (does it ask somebody, as after ssh-add -c?): "
+                        "no answer within 10 s (--connect-timeout)"));
 }
 
 TEST_F(ConfirmedKey, IsNotWaitedForOnceAllIsGivenUp) {

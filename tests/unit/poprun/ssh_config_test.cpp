@@ -48,6 +48,16 @@ TEST(SshConfig, TheFirstValueCounts) {
   EXPECT_EQ(read("a", "Host a\n ProxyJump none\nHost *\n ProxyJump gate\n").needs_program, "");
 }
 
+TEST(SshConfig, TheAgentIsNamedByPathOrVariableOrIsNone) {
+  EXPECT_EQ(read("a", "").identity_agent, "$SSH_AUTH_SOCK");
+  EXPECT_EQ(read("a", "IdentityAgent SSH_AUTH_SOCK").identity_agent, "$SSH_AUTH_SOCK");
+  EXPECT_EQ(read("a", "IdentityAgent $OTHER\nIdentityAgent /second").identity_agent, "$OTHER");
+  EXPECT_EQ(read("a", "IdentityAgent ~/.agent").identity_agent, "/home/me/.agent");
+  EXPECT_EQ(read("a", "IdentityAgent none").identity_agent, "none");
+  EXPECT_EQ(read("a", "IdentityAgent /run/%u/agent").needs_program, "IdentityAgent /run/%u/agent");
+  EXPECT_EQ(read("a", "IdentityAgent ${HOME}/agent").needs_program, "IdentityAgent ${HOME}/agent");
+}
+
 TEST(SshConfig, WhatLibsshCannotDoIsForTheSshProgram) {
   EXPECT_EQ(read("a", "Host a\n  ProxyJump gate\n").needs_program, "ProxyJump");
   EXPECT_EQ(read("b", "Host a\n  ProxyJump gate\n").needs_program, "");
