@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "common/sys/fd.h"
 #include "common/sys/process_setup.h"
 
 namespace pop::sys {
@@ -62,15 +63,19 @@ Result<pid_t> startProgram(const std::vector<std::string>& command, const std::a
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
 
+  // Closed when the program runs. Not memory, which the child does not share where a tool makes vfork a fork.
+  POP_ASSIGN_OR_RETURN(Pipe failure, makePipe());
   const SignalsBlocked blocked;
-  volatile int error = 0;  // the child writes it
   const pid_t pid = ::vfork();
   if (pid == 0) {
-    error = execute(argv.data(), stdio, leads);
+    const int error = execute(argv.data(), stdio, leads);
+    static_cast<void>(::write(failure.write_end.get(), &error, sizeof(error)));
     ::_exit(127);
   }
   if (pid < 0) return errnoStatus("starting " + command.front(), errno);
-  if (error == 0) return pid;
+  failure.write_end.reset();
+  int error = 0;
+  if (::read(failure.read_end.get(), &error, sizeof(error)) != sizeof(error)) return pid;
   while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
   }
   return errnoStatus("starting " + command.front(), error);
