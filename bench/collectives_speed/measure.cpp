@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "bench/collectives_speed/near_cores.h"
 #include "bench/collectives_speed/series.h"
 #include "bench/harness/command.h"
 #include "bench/harness/machine.h"
@@ -16,6 +17,7 @@ namespace {
 
 constexpr std::size_t kBoundsFrom = 64 * kKiB;  // below, it is handing over that takes the time
 constexpr std::size_t kSmallest = 64;           // one cache line
+constexpr std::chrono::milliseconds kNearPatience{10000};
 
 // The last line: that is where most programs say what went wrong.
 std::string lastLineOf(std::string output) {
@@ -52,8 +54,8 @@ Outcome runAndRead(std::vector<std::string> words, std::chrono::milliseconds tim
 /// All turns in one cell.
 class CellMeasurement {
  public:
-  CellMeasurement(const Cell& cell, const Options& options, int cores)
-      : cell_(cell), options_(options), cores_(cores), gate_(options.quiet_patience) {}
+  CellMeasurement(const Cell& cell, const Options& options, int cores, NearCores& near)
+      : cell_(cell), options_(options), cores_(cores), gate_(options.quiet_patience), near_(near) {}
 
   void addContestant(const Contestant& contestant) {
     if (!contestant.takesPart(cell_)) return;
@@ -81,28 +83,43 @@ class CellMeasurement {
   }
 
  private:
+  // One run, and another one if the cores were far from each other at one of its ends.
   void takeTurn(const Contestant& contestant, TimeFigure& figure, std::vector<double>& sample) const {
-    const QuietGate::Passed passed = gate_.wait();
-    const CpuTimes before = readCpuTimes();
-    const Outcome outcome =
-        runAndRead(contestant.commandLine(cell_, options_.batchesOfRun(), cores_), options_.time_limit);
-    const CpuTimes during = readCpuTimes().since(before);
-    JsonLine line = lineOf("run");
-    line.add("contestant", contestant.name);
-    line.add("end", outcome.failure.empty() ? "ok" : outcome.hung ? "hung" : "failed");
+    constexpr int kMostAttempts = 3;
+    for (int attempt = 1;; ++attempt) {
+      const bool near_before = near_.wait();
+      const QuietGate::Passed passed = gate_.wait();
+      const CpuTimes before = readCpuTimes();
+      const Outcome outcome =
+          runAndRead(contestant.commandLine(cell_, options_.batchesOfRun(), cores_), options_.time_limit);
+      const CpuTimes during = readCpuTimes().since(before);
+      const bool near = near_before && near_.areNear();
+      JsonLine line = lineOf("run");
+      line.add("contestant", contestant.name);
+      line.add("end", outcome.failure.empty() ? "ok" : outcome.hung ? "hung" : "failed");
+      if (outcome.failure.empty())
+        line.add("batches", outcome.series.front().values.size())
+            .add("median_us", summarize(outcome.series.front().values).median);
+      else
+        line.add("failure", outcome.failure);
+      const bool counts = near || !outcome.failure.empty() || attempt == kMostAttempts;
+      line.add("quiet", passed.quiet).add("idle_before", passed.idle_fraction).add("near", near);
+      line.add("counts", counts);
+      record(line.add("busy_ticks", during.busy).add("steal_ticks", during.steal));
+      if (counts) return count(outcome, passed.quiet && near, figure, sample);
+    }
+  }
+
+  static void count(const Outcome& outcome, bool is_quiet, TimeFigure& figure, std::vector<double>& sample) {
     if (outcome.failure.empty()) {
       const std::vector<double>& values = outcome.series.front().values;
       sample.insert(sample.end(), values.begin(), values.end());
       ++figure.runs;
-      if (!passed.quiet) ++figure.not_quiet;
-      line.add("batches", values.size()).add("median_us", summarize(values).median);
+      if (!is_quiet) ++figure.not_quiet;
     } else {
       ++(outcome.hung ? figure.hung : figure.failed);
       if (figure.failure.empty()) figure.failure = outcome.failure;
-      line.add("failure", outcome.failure);
     }
-    line.add("quiet", passed.quiet).add("idle_before", passed.idle_fraction);
-    record(line.add("busy_ticks", during.busy).add("steal_ticks", during.steal));
   }
 
   // The raw measurements that bound this cell; their names begin with what they are for.
@@ -123,6 +140,7 @@ class CellMeasurement {
   }
 
   void takeLimit(const std::string& prefix, const std::vector<std::string>& words) {
+    near_.wait();
     const Outcome outcome = runAndRead(words, options_.time_limit);
     if (!outcome.failure.empty()) showProgress("limits: " + outcome.failure + '\n');
     for (const Series& series : outcome.series) {
@@ -164,6 +182,7 @@ class CellMeasurement {
   const Options& options_;
   const int cores_;
   const QuietGate gate_;
+  NearCores& near_;
   bool has_tcp_ = false;
   std::vector<const Contestant*> contestants_;
   std::vector<TimeFigure> figures_;  // one for each contestant
@@ -183,8 +202,9 @@ Figures measureAll(const std::vector<Contestant>& contestants, const std::string
                    const Options& options) {
   const int cores = describeMachine().cores;
   Figures figures;
+  NearCores near(options.quiet_patience.count() > 0 ? kNearPatience : std::chrono::milliseconds(0));
   for (const Cell& cell : cellsOf(options)) {
-    CellMeasurement measurement(cell, options, cores);
+    CellMeasurement measurement(cell, options, cores, near);
     for (const Contestant& contestant : contestants) measurement.addContestant(contestant);
     measurement.take(limits_program);
     measurement.addTo(figures);

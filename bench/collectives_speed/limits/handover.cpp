@@ -36,13 +36,16 @@ double oneWayMicroseconds(std::uint32_t round_trips, bool same_core, const Wait&
 
 }  // namespace
 
+double flagHandoverUs() {
+  constexpr std::uint32_t kRoundTrips = 20'000;
+  return oneWayMicroseconds(kRoundTrips, false, [] { __builtin_ia32_pause(); });
+}
+
 std::vector<Series> handoverTimes(int batches) {
-  constexpr std::uint32_t kSpinning = 50'000;
   constexpr std::uint32_t kYielding = 3'000;
   Series flag{"flag", {}}, yield{"yield", {}};
   for (int batch = 0; batch < batches; ++batch) {
-    if (coreCount() > 1)
-      flag.values.push_back(oneWayMicroseconds(kSpinning, false, [] { __builtin_ia32_pause(); }));
+    if (coreCount() > 1) flag.values.push_back(flagHandoverUs());
     yield.values.push_back(oneWayMicroseconds(kYielding, true, [] { ::sched_yield(); }));
   }
   return {flag, yield};

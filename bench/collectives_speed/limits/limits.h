@@ -23,6 +23,9 @@ std::vector<Series> tcpRates(int batches);
 /// one core, by sched_yield.
 std::vector<Series> handoverTimes(int batches);
 
+/// "flag" once: microseconds, of 20,000 round trips. Of two usable cores or more.
+double flagHandoverUs();
+
 /// Usable cores of this process.
 std::size_t coreCount();
 

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// A hypervisor moves virtual cores to physical ones that share no cache, for seconds at a time: what cores
+// hand each other then takes several times as long, in every program. Figures of both states do not compare.
+#pragma once
+
+#include <chrono>
+
+namespace pop::bench::collectives {
+
+class NearCores {
+ public:
+  /// Waits `patience` at most; none at all: nothing is looked at, and they count as near.
+  explicit NearCores(std::chrono::milliseconds patience) : patience_(patience) {}
+
+  /// Whether they are, now: about as near as this process has ever seen them. Takes some milliseconds, on an
+  /// idle machine.
+  bool areNear();
+  /// Until they are; false: not in time.
+  bool wait();
+
+ private:
+  std::chrono::milliseconds patience_;
+  double nearest_us_ = 0;
+  int in_vain_ = 0;  ///< waits, one after the other
+};
+
+}  // namespace pop::bench::collectives
