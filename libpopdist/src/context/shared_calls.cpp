@@ -191,12 +191,9 @@ std::optional<SharedCalls::Choice> SharedCalls::choose(const CollectiveCall& cal
 
 // Worth it, or to be found out, and allowed. nullopt: the engine has failed.
 std::optional<bool> SharedCalls::canPull(const CollectiveCall& call, const shared::Call& shared) {
-  const std::size_t bytes = largestBytes(call);
-  bool worth_it = plan::isWorthPulling(call.operation, bytes, ranks_);
-  if (forced_)
-    worth_it = *forced_ == SharedAlgorithm::kPull && plan::canBePulled(call.operation);
-  else if (plan::dependsOnMachine(call.operation, bytes, ranks_))
-    worth_it = trials_.answer(kindOf(call)) != SharedAlgorithm::kStaged;
+  const bool worth_it = forced_ ? *forced_ == SharedAlgorithm::kPull && plan::canBePulled(call.operation)
+                                : plan::dependsOnMachine(call.operation, largestBytes(call), ranks_) &&
+                                      trials_.answer(kindOf(call)) != SharedAlgorithm::kStaged;
   if (!worth_it) return false;
   if (!reading_.ask(shared)) return std::nullopt;
   return reading_.allowed();
@@ -289,7 +286,7 @@ std::size_t SharedCalls::largestBytes(const CollectiveCall& call) const {
 // ---- plans
 
 plan::SharedPlan SharedCalls::planFor(const CollectiveCall& call, const Choice& choice) const {
-  const plan::StageShape& shape = layout_.slots;
+  const plan::StageShape shape = plan::chunksOf(call.operation, layout_.slots);
   if (plan::reduces(call.operation)) {
     const bool scatters = call.operation == Operation::kReduceScatter;
     const plan::FoldRequest request{.goal = scatters ? plan::FoldGoal::kReduceScatter

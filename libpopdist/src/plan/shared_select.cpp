@@ -26,21 +26,16 @@ constexpr std::array kEagerLimits{
     EagerLimit{1 << 30, 8 << 10, 16 << 10, 8 << 10},
 };
 
-// From so many bytes of a rank on, one copy by the system is faster than two of our own. Likewise.
-struct PullLimit {
-  int ranks;                     ///< up to so many
-  std::size_t spread_bytes;      ///< all-to-all, scatter: all that leaves a rank
-  std::size_t transfer_bytes;    ///< sendRecv
-  std::size_t gather_bytes;      ///< gather: of each rank
-  std::size_t all_gather_bytes;  ///< likewise; what is exported once is imported by all
-  std::size_t broadcast_bytes;
+// From so many bytes of a rank on, sendRecv is faster by one copy of the system's than by two of our own.
+// Likewise.
+struct TransferLimit {
+  int ranks;  ///< up to so many
+  std::size_t bytes;
 };
-constexpr std::size_t kNever = SIZE_MAX;
-constexpr std::array kPullLimits{
-    PullLimit{2, 64 << 10, 64 << 10, 128 << 10, 32 << 10, 128 << 10},
-    PullLimit{4, 256 << 10, 64 << 10, 256 << 10, 64 << 10, kNever},
-    PullLimit{8, 512 << 10, 256 << 10, 512 << 10, kNever, kNever},
-    PullLimit{1 << 30, 1 << 20, 512 << 10, 512 << 10, kNever, kNever},
+constexpr std::array kTransferLimits{
+    TransferLimit{4, 64 << 10},
+    TransferLimit{8, 256 << 10},
+    TransferLimit{1 << 30, 512 << 10},
 };
 
 // Beyond the last cache of the machines that this was measured on.
@@ -54,25 +49,6 @@ const auto& limitIn(const Limits& limits, int ranks) {
 
 const EagerLimit& limitFor(int ranks) {
   return limitIn(kEagerLimits, ranks);
-}
-
-std::size_t leastPullBytes(Operation operation, int ranks) {
-  const PullLimit& limit = limitIn(kPullLimits, ranks);
-  switch (operation) {
-    case Operation::kAllToAll:
-    case Operation::kScatter:
-      return limit.spread_bytes;
-    case Operation::kSendRecv:
-      return limit.transfer_bytes;
-    case Operation::kGather:
-      return limit.gather_bytes;
-    case Operation::kAllGather:
-      return limit.all_gather_bytes;
-    case Operation::kBroadcast:
-      return limit.broadcast_bytes;
-    default:
-      return kNever;
-  }
 }
 
 }  // namespace
@@ -101,18 +77,13 @@ std::size_t leastDirectBytes(int ranks) {
   return limitFor(ranks).direct_bytes;
 }
 
-// Beyond the caches our own copies are faster than the system's, where they are shared: what is exported once
-// goes to many, or many export what goes to one.
-bool isWorthPulling(Operation operation, std::size_t bytes, int ranks) {
-  const bool shares_copies = operation == Operation::kGather || operation == Operation::kAllGather ||
-                             operation == Operation::kBroadcast;
-  if (shares_copies && pastCaches(operation, bytes, ranks)) return false;
-  return bytes >= leastPullBytes(operation, ranks);
+bool isWorthPulling(std::size_t bytes, int ranks) {
+  return bytes >= limitIn(kTransferLimits, ranks).bytes;
 }
 
 bool dependsOnMachine(Operation operation, std::size_t bytes, int ranks) {
-  constexpr std::size_t kLeastBytes = 128 << 10;
-  return reduces(operation) && canBePulled(operation) && bytes > kLeastBytes &&
+  const std::size_t least_bytes = reduces(operation) ? 128 << 10 : 64 << 10;
+  return canBePulled(operation) && bytes > least_bytes &&
          selectShared(operation, bytes, ranks) == SharedAlgorithm::kStaged;
 }
 
@@ -124,10 +95,16 @@ StageLayout stageLayoutFor(int ranks) {
   constexpr std::size_t kTogetherBytes = 8 << 20;
   const std::size_t half_bytes = std::clamp<std::size_t>(
       std::bit_floor(kTogetherBytes / static_cast<std::size_t>(ranks)), 1 << 20, 4 << 20);
-  const std::size_t slot_bytes = ranks <= 4 ? 256 << 10 : 128 << 10;
+  const std::size_t slot_bytes = ranks <= 2 ? 1 << 20 : ranks <= 8 ? 256 << 10 : 128 << 10;
   return {.slots = {slot_bytes, half_bytes / slot_bytes},
           .ring_bytes = half_bytes,
           .eager_bytes = half_bytes / 4};
+}
+
+StageShape chunksOf(Operation operation, const StageShape& slots) {
+  constexpr std::size_t kMostOfBroadcast = 256 << 10;
+  if (operation != Operation::kBroadcast) return slots;
+  return {std::min(slots.slot_bytes, kMostOfBroadcast), slots.slots};
 }
 
 bool pastCaches(Operation operation, std::size_t bytes, int ranks) {

@@ -41,17 +41,21 @@ std::size_t mostEagerBytes(Operation operation, int ranks);
 /// Of a call whose largest contribution of one rank is `bytes`, when the users' buffers are anywhere.
 SharedAlgorithm selectShared(Operation operation, std::size_t bytes, int ranks);
 
+/// What goes through a slot at a time. Of a broadcast less than there is room for: nobody imports while the
+/// root exports the first chunk, nor does it export while the last one is imported.
+StageShape chunksOf(Operation operation, const StageShape& slots);
+
 /// Whether there is a way to pull it: not where one rank has the whole result of a reduction.
 constexpr bool canBePulled(Operation operation) {
   return operation != Operation::kReduce;
 }
 
-/// Whether pull is faster than that where it can be done.
-bool isWorthPulling(Operation operation, std::size_t bytes, int ranks);
+/// Whether pull is faster than staged for a sendRecv of `bytes`, where it can be done.
+bool isWorthPulling(std::size_t bytes, int ranks);
 
-/// Whether it depends on the machine if pull or staged is the faster: of reductions that are not eager. What
-/// a core has written costs another one a multiple where they share no cache, and staged moves it twice as
-/// often.
+/// Whether it depends on the machine if pull or staged is the faster: of other operations that are not eager.
+/// Staged moves twice as often what a core has written, which costs another one little or a multiple; pull
+/// costs the system's work for each page.
 bool dependsOnMachine(Operation operation, std::size_t bytes, int ranks);
 
 /// Whether what is copied for `bytes` a rank should go past the caches.

@@ -15,27 +15,35 @@ TEST(SharedAlgorithms, AreFoundByTheirNames) {
   EXPECT_FALSE(sharedAlgorithmNamed("fastest").has_value());
 }
 
-TEST(Pulling, IsNothingForReductions) {
-  for (const Operation operation : {Operation::kAllReduce, Operation::kReduceScatter, Operation::kReduce}) {
-    for (const int ranks : {1, 2, 8, 100}) EXPECT_FALSE(isWorthPulling(operation, kMany, ranks));
-  }
-}
-
-// One copy in place of two.
-TEST(Pulling, IsForWhatIsLargeAndGoesToOne) {
-  for (const Operation operation : {Operation::kAllToAll, Operation::kScatter, Operation::kSendRecv}) {
-    for (const int ranks : {2, 3, 4, 8, 100}) {
-      EXPECT_TRUE(isWorthPulling(operation, kMany, ranks));
-      EXPECT_FALSE(isWorthPulling(operation, 16 << 10, ranks));
+TEST(Pulling, IsFoundOutForWhatIsNotEager) {
+  for (const int ranks : {2, 3, 4, 8, 100}) {
+    for (const Operation operation :
+         {Operation::kAllReduce, Operation::kReduceScatter, Operation::kAllGather, Operation::kAllToAll,
+          Operation::kBroadcast, Operation::kGather, Operation::kScatter}) {
+      EXPECT_TRUE(dependsOnMachine(operation, kMany, ranks));
+      EXPECT_FALSE(dependsOnMachine(operation, mostEagerBytes(operation, ranks), ranks));
     }
+    EXPECT_FALSE(dependsOnMachine(Operation::kReduce, kMany, ranks));
   }
 }
 
-TEST(Pulling, IsNotForWhatGoesToMany) {
-  EXPECT_TRUE(isWorthPulling(Operation::kAllGather, 1 << 20, 2));
-  EXPECT_FALSE(isWorthPulling(Operation::kAllGather, kMany, 2));
-  EXPECT_FALSE(isWorthPulling(Operation::kAllGather, 1 << 20, 8));
-  EXPECT_FALSE(isWorthPulling(Operation::kBroadcast, 1 << 20, 4));
+TEST(Pulling, IsForLargeTransfers) {
+  for (const int ranks : {2, 3, 4, 8, 100}) {
+    EXPECT_TRUE(isWorthPulling(kMany, ranks));
+    EXPECT_FALSE(isWorthPulling(16 << 10, ranks));
+  }
+}
+
+// So that its receivers are busy while the root is.
+TEST(Broadcasts, GoInChunksThatFitASlot) {
+  for (const int ranks : {2, 3, 4, 8, 100}) {
+    const StageShape slots = stageLayoutFor(ranks).slots;
+    const StageShape chunks = chunksOf(Operation::kBroadcast, slots);
+    EXPECT_LE(chunks.slot_bytes, slots.slot_bytes);
+    EXPECT_EQ(chunks.slots, slots.slots);
+    EXPECT_EQ(chunksOf(Operation::kAllReduce, slots).slot_bytes, slots.slot_bytes);
+  }
+  EXPECT_LT(chunksOf(Operation::kBroadcast, stageLayoutFor(2).slots).slot_bytes, std::size_t{1} << 20);
 }
 
 }  // namespace
