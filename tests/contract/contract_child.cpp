@@ -95,8 +95,8 @@ int reduceOften(Context& context, int forbidden, int secret) {
   return 0;
 }
 
-// From memory that the system cannot read for others, moves that would be pulled from it.
-int moveSecret(Context& context) {
+// From memory that the system cannot read for others, moves that might be pulled from it.
+int moveSecretOnce(Context& context) {
   constexpr std::size_t kCount = 300'000;
   popdist::Communicator& world = context.world();
   const auto ranks = static_cast<std::size_t>(world.size());
@@ -125,6 +125,14 @@ int moveSecret(Context& context) {
   if (world.rank() == 0 && !all_have_come()) return 7;
   world.scatter(in, out.data(), kCount, popdist::Type::kFloat, 1);
   return has(out.data(), 1) ? 0 : 8;
+}
+
+// So often that calls that find out which way is faster have come to both.
+int moveSecret(Context& context) {
+  for (int turn = 0; turn < 3; ++turn) {
+    if (const int wrong = moveSecretOnce(context); wrong != 0) return wrong;
+  }
+  return 0;
 }
 
 void report(const popdist::popdist_error& error) {

@@ -91,9 +91,12 @@ TEST(Pulling, IsNotTriedByReductionsWhereItCannotBe) {
 }
 
 TEST(Pulling, MovesWhatCannotBeReadInAnotherWay) {
-  const pop::testing::Outcome outcome =
-      pop::testing::run({.options = {"--num-instances", "2", CONTRACT_CHILD_PATH, "move-secret"}});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  for (const char* way : {"", "pull"}) {
+    const pop::testing::Outcome outcome =
+        pop::testing::run({.options = {"--num-instances", "2", CONTRACT_CHILD_PATH, "move-secret"},
+                           .environment = {{"POPDIST_SHARED_ALGORITHM", way}}});
+    EXPECT_EQ(outcome.exit_code, 0) << way << ": " << outcome.err;
+  }
 }
 
 TEST(Pulling, WhatIsSentAndCannotBeReadIsAnErrorOnAll) {

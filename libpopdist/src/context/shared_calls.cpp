@@ -175,13 +175,15 @@ std::optional<SharedCalls::Choice> SharedCalls::choose(const CollectiveCall& cal
   const std::uint64_t word = kind ? trials_.ownWord(*kind) : 0;
   shared::Buffers told = buffers;
   if (kind) told.note = std::as_bytes(std::span(&word, 1));
-  if (kind) engine_.prepareStages();
   if (*pulls && told.offer == shared::Offer::kNo && !canBeRead(call)) told.offer = shared::Offer::kUnreadable;
   if (!engine_.meet(shared, told)) return std::nullopt;
   if (kind) hear(*kind);
   if (engine_.anyOffers(shared::Offer::kUnreadable)) return Choice{SharedAlgorithm::kStaged};
   if (engine_.anyOffers(shared::Offer::kNo)) {
-    if (kind) return Choice{.algorithm = trials_.next(*kind), .trial = kind};
+    if (kind) {
+      engine_.prepareStages();
+      return Choice{.algorithm = trials_.next(*kind), .trial = kind};
+    }
     if (*pulls) return Choice{SharedAlgorithm::kPull};
     return Choice{otherwise, plan::EagerOrder::kMeetFirst};
   }
@@ -216,7 +218,7 @@ std::size_t SharedCalls::inputBytes(const CollectiveCall& call) const {
 }
 
 Trials::Kind SharedCalls::kindOf(const CollectiveCall& call) const {
-  return {call.operation, static_cast<int>(std::bit_width(largestBytes(call)))};
+  return {call.operation, static_cast<int>(std::bit_width(largestBytes(call))), call.ragged};
 }
 
 // Of a call whose way is still to be found out.

@@ -19,7 +19,7 @@ namespace popdist::context {
 
 class SharedCalls {
  public:
-  /// `forced`: instead of what the table says, where it can be done.
+  /// `forced`: instead of what the table says or calls find out, where it can be done.
   SharedCalls(shared::Engine::Place place, exec::PeerMonitor& monitor, bool a_core_each,
               std::optional<plan::SharedAlgorithm> forced);
 

@@ -83,8 +83,9 @@ bool SharedSendRecv::agree(exec::Failure& contradiction) const {
 bool SharedSendRecv::moveLarge(const shared::Call& call, const shared::Buffers& buffers, const Flows& flows) {
   const bool staged = taken_ == Algorithm::kStaged;
   if (!staged && !engine_.stillTogether()) return false;
-  const plan::SharedPlan plan = staged ? plan::stagedMove(flows, place_.rank, place_.layout.slots)
-                                       : plan::directMove(flows, place_.rank, false);
+  const plan::SharedPlan plan =
+      staged ? plan::stagedMove(flows, place_.rank, plan::chunksOf(Operation::kSendRecv, place_.layout.slots))
+             : plan::directMove(flows, place_.rank, false);
   const bool streaming = plan::pastCaches(Operation::kSendRecv, largestOf(flows), place_.ranks);
   return engine_.run(call, buffers, {.plan = plan, .fold = {}, .streaming = streaming});
 }

@@ -23,6 +23,7 @@ class Trials {
   struct Kind {
     plan::Operation operation = plan::Operation::kAllReduce;
     int log2_bytes = 0;
+    bool ragged = false;  ///< then a call moves any part of ranks times its largest bytes
     friend auto operator<=>(const Kind&, const Kind&) = default;
   };
 

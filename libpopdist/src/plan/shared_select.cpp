@@ -102,9 +102,16 @@ StageLayout stageLayoutFor(int ranks) {
 }
 
 StageShape chunksOf(Operation operation, const StageShape& slots) {
-  constexpr std::size_t kMostOfBroadcast = 256 << 10;
-  if (operation != Operation::kBroadcast) return slots;
-  return {std::min(slots.slot_bytes, kMostOfBroadcast), slots.slots};
+  constexpr std::size_t kMostOneWay = 256 << 10;
+  switch (operation) {
+    case Operation::kBroadcast:
+    case Operation::kGather:
+    case Operation::kScatter:
+    case Operation::kSendRecv:
+      return {std::min(slots.slot_bytes, kMostOneWay), slots.slots};
+    default:
+      return slots;
+  }
 }
 
 bool pastCaches(Operation operation, std::size_t bytes, int ranks) {

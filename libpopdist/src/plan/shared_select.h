@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which way a collective goes in shared memory: one table. All ranks must come to the same answer.
+// Which way a collective goes in shared memory, and where that is for its calls to find out: one table. All
+// ranks must come to the same answer.
 #pragma once
 
 #include <cstddef>
@@ -41,8 +42,8 @@ std::size_t mostEagerBytes(Operation operation, int ranks);
 /// Of a call whose largest contribution of one rank is `bytes`, when the users' buffers are anywhere.
 SharedAlgorithm selectShared(Operation operation, std::size_t bytes, int ranks);
 
-/// What goes through a slot at a time. Of a broadcast less than there is room for: nobody imports while the
-/// root exports the first chunk, nor does it export while the last one is imported.
+/// What goes through a slot at a time. Where data goes one way less than there is room for: nobody imports
+/// while the first chunk is exported, and nobody exports while the last one is imported.
 StageShape chunksOf(Operation operation, const StageShape& slots);
 
 /// Whether there is a way to pull it: not where one rank has the whole result of a reduction.

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace popdist::plan {
 namespace {
 
@@ -34,16 +36,18 @@ TEST(Pulling, IsForLargeTransfers) {
   }
 }
 
-// So that its receivers are busy while the root is.
-TEST(Broadcasts, GoInChunksThatFitASlot) {
+// So that receivers are busy while senders are.
+TEST(MovesOfOneDirection, GoInChunksThatFitASlot) {
   for (const int ranks : {2, 3, 4, 8, 100}) {
     const StageShape slots = stageLayoutFor(ranks).slots;
-    const StageShape chunks = chunksOf(Operation::kBroadcast, slots);
-    EXPECT_LE(chunks.slot_bytes, slots.slot_bytes);
-    EXPECT_EQ(chunks.slots, slots.slots);
+    for (const Operation operation :
+         {Operation::kBroadcast, Operation::kGather, Operation::kScatter, Operation::kSendRecv}) {
+      const StageShape chunks = chunksOf(operation, slots);
+      EXPECT_LE(chunks.slot_bytes, std::min<std::size_t>(slots.slot_bytes, 256 << 10));
+      EXPECT_EQ(chunks.slots, slots.slots);
+    }
     EXPECT_EQ(chunksOf(Operation::kAllReduce, slots).slot_bytes, slots.slot_bytes);
   }
-  EXPECT_LT(chunksOf(Operation::kBroadcast, stageLayoutFor(2).slots).slot_bytes, std::size_t{1} << 20);
 }
 
 }  // namespace
