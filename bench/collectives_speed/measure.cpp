@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kBoundsFrom = 64 * kKiB;  // below, it is handing over that takes the time
 constexpr std::size_t kSmallest = 64;           // one cache line
-constexpr std::chrono::milliseconds kNearPatience{10000};
+constexpr std::chrono::milliseconds kNearPatience{3000};
 
 // The last line: that is where most programs say what went wrong.
 std::string lastLineOf(std::string output) {
@@ -85,7 +85,7 @@ class CellMeasurement {
  private:
   // One run, and another one if the cores were far from each other at one of its ends.
   void takeTurn(const Contestant& contestant, TimeFigure& figure, std::vector<double>& sample) const {
-    constexpr int kMostAttempts = 3;
+    constexpr int kMostAttempts = 2;
     for (int attempt = 1;; ++attempt) {
       const bool near_before = near_.wait();
       const QuietGate::Passed passed = gate_.wait();
