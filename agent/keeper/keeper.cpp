@@ -14,6 +14,7 @@
 
 #include "agent/keeper/descendants.h"
 #include "agent/keeper/keeper_process.h"
+#include "common/sys/blocked_signals.h"
 #include "common/sys/unix_socket.h"
 
 namespace pop::keeper {
@@ -40,23 +41,6 @@ bool waitForEnd(pid_t pid, std::chrono::milliseconds patience) {
   }
 }
 
-// Holds all signals back, and lets them in again when it goes. What is sent to the launcher's process group
-// just after the fork would end the keeper, which is still of that group.
-class SignalsHeldBack {
- public:
-  SignalsHeldBack() {
-    sigset_t all;
-    sigfillset(&all);
-    ::sigprocmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsHeldBack() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsHeldBack(const SignalsHeldBack&) = delete;
-  SignalsHeldBack& operator=(const SignalsHeldBack&) = delete;
-
- private:
-  sigset_t before_{};
-};
-
 Status resisting() {
   return {Code::kDeadlineExceeded,
           "some process of the job resists SIGKILL (is it waiting for a device or a file server?)"};
@@ -69,7 +53,9 @@ Result<Keeper> forkKeeper(int life_line) {
   std::set<pid_t> older_siblings = ownChildren();
   const pid_t agent = ::getpid();
   if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return errnoStatus("becoming a child subreaper", errno);
-  const SignalsHeldBack signals;  // for good in the keeper, which holds them back itself
+  // What is sent to the launcher's process group just after the fork would end the keeper, which is still of
+  // that group. For good in the keeper, which holds them back itself.
+  const sys::BlockedSignals blocked;
   const pid_t pid = ::fork();
   if (pid < 0) {
     const Status failed = errnoStatus("starting the keeper process", errno);

@@ -94,18 +94,14 @@ class CellMeasurement {
           runAndRead(contestant.commandLine(cell_, options_.batchesOfRun(), cores_), options_.time_limit);
       const CpuTimes during = readCpuTimes().since(before);
       const bool near = near_before && near_.areNear();
-      JsonLine line = lineOf("run");
-      line.add("contestant", contestant.name);
-      line.add("end", outcome.failure.empty() ? "ok" : outcome.hung ? "hung" : "failed");
-      if (outcome.failure.empty())
-        line.add("batches", outcome.series.front().values.size())
-            .add("median_us", summarize(outcome.series.front().values).median);
-      else
-        line.add("failure", outcome.failure);
       const bool counts = near || !outcome.failure.empty() || attempt == kMostAttempts;
-      line.add("quiet", passed.quiet).add("idle_before", passed.idle_fraction).add("near", near);
-      line.add("counts", counts);
-      record(line.add("busy_ticks", during.busy).add("steal_ticks", during.steal));
+      record(lineOf(contestant, outcome)
+                 .add("quiet", passed.quiet)
+                 .add("idle_before", passed.idle_fraction)
+                 .add("near", near)
+                 .add("counts", counts)
+                 .add("busy_ticks", during.busy)
+                 .add("steal_ticks", during.steal));
       if (counts) return count(outcome, passed.quiet && near, figure, sample);
     }
   }
@@ -170,12 +166,19 @@ class CellMeasurement {
             .yield = best("yield")};
   }
 
-  JsonLine lineOf(const std::string& type) const {
-    return JsonLine(type)
-        .add("operation", nameOf(cell_.operation))
+  JsonLine lineOf(const Contestant& contestant, const Outcome& outcome) const {
+    JsonLine line("run");
+    line.add("operation", nameOf(cell_.operation))
         .add("element", popdist::nameOf(cell_.type))
         .add("ranks", cell_.ranks)
-        .add("bytes", cell_.bytes);
+        .add("bytes", cell_.bytes)
+        .add("contestant", contestant.name)
+        .add("end", outcome.failure.empty() ? "ok"
+                    : outcome.hung          ? "hung"
+                                            : "failed");
+    if (!outcome.failure.empty()) return line.add("failure", outcome.failure);
+    const std::vector<double>& values = outcome.series.front().values;
+    return line.add("batches", values.size()).add("median_us", summarize(values).median);
   }
 
   const Cell cell_;

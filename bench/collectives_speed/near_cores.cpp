@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <thread>
+#include <utility>
 
 #include "bench/collectives_speed/limits/limits.h"
 
@@ -16,9 +17,15 @@ constexpr int kMostInVain = 3;
 
 }  // namespace
 
+NearCores::NearCores(std::chrono::milliseconds patience)
+    : NearCores(coreCount() < 2 ? std::chrono::milliseconds(0) : patience, flagHandoverUs) {}
+
+NearCores::NearCores(std::chrono::milliseconds patience, MeasureHandoverUs handover_us)
+    : patience_(patience), handover_us_(std::move(handover_us)) {}
+
 bool NearCores::areNear() {
-  if (patience_.count() <= 0 || coreCount() < 2) return true;
-  const double now_us = std::min(flagHandoverUs(), flagHandoverUs());  // an interruption makes it longer
+  if (patience_.count() <= 0) return true;
+  const double now_us = std::min(handover_us_(), handover_us_());  // an interruption makes it longer
   nearest_us_ = nearest_us_ == 0 ? now_us : std::min(nearest_us_, now_us);
   return now_us <= kFar * nearest_us_;
 }

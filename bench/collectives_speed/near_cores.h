@@ -4,13 +4,18 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 
 namespace pop::bench::collectives {
 
 class NearCores {
  public:
+  /// Measures what a core takes to hand another one something.
+  using MeasureHandoverUs = std::function<double()>;
+
   /// Waits `patience` at most; none at all: nothing is looked at, and they count as near.
-  explicit NearCores(std::chrono::milliseconds patience) : patience_(patience) {}
+  explicit NearCores(std::chrono::milliseconds patience);
+  NearCores(std::chrono::milliseconds patience, MeasureHandoverUs handover_us);
 
   /// Whether they are, now: about as near as this process has ever seen them. Takes some milliseconds, on an
   /// idle machine.
@@ -20,6 +25,7 @@ class NearCores {
 
  private:
   std::chrono::milliseconds patience_;
+  MeasureHandoverUs handover_us_;
   double nearest_us_ = 0;
   int in_vain_ = 0;  ///< waits, one after the other
 };

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kFewestDescriptors = 8;
 
 struct FoundLimit {
-  __rlimit_resource resource;
+  decltype(RLIMIT_NOFILE) resource;
   rlimit limit{};
   bool is_raised = false;
 };

@@ -8,27 +8,12 @@
 #include <cerrno>
 #include <csignal>
 
+#include "common/sys/blocked_signals.h"
 #include "common/sys/fd.h"
 #include "common/sys/process_setup.h"
 
 namespace pop::sys {
 namespace {
-
-// While the child borrows our memory, no handler of ours may run in it.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 void handleNoSignal() {
   for (int signal = 1; signal < NSIG; ++signal) std::signal(signal, SIG_DFL);
@@ -65,7 +50,7 @@ Result<pid_t> startProgram(const std::vector<std::string>& command, const std::a
 
   // Closed when the program runs. Not memory, which the child does not share where a tool makes vfork a fork.
   POP_ASSIGN_OR_RETURN(Pipe failure, makePipe());
-  const SignalsBlocked blocked;
+  const BlockedSignals blocked;  // no handler of ours may run in a child that borrows our memory
   const pid_t pid = ::vfork();
   if (pid == 0) {
     const int error = execute(argv.data(), stdio, leads);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "poprun/bootstrap/byte_pump.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
@@ -11,6 +9,7 @@
 #include <utility>
 
 #include "common/base/check.h"
+#include "common/sys/blocked_signals.h"
 
 namespace pop {
 namespace {
@@ -27,12 +26,8 @@ BytePump::BytePump()
   POP_CHECK(wake_.valid() && epoll_.valid());
   epoll_event wake{.events = EPOLLIN, .data = {.u64 = packed(0, 0)}};
   POP_CHECK(::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wake_.get(), &wake) == 0);
-  // Signals are the loop's business.
-  sigset_t all, before;
-  sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const sys::BlockedSignals blocked;  // in the thread: signals are the loop's business
   thread_ = std::thread([this] { run(); });
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 BytePump::~BytePump() {

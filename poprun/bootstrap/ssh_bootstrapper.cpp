@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "poprun/bootstrap/ssh_bootstrapper.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <algorithm>
 #include <atomic>
 #include <thread>
 #include <utility>
 
 #include "common/base/check.h"
+#include "common/sys/blocked_signals.h"
 #include "common/sys/unix_socket.h"
 #include "poprun/bootstrap/agent_start.h"
 #include "poprun/bootstrap/byte_pump.h"
@@ -96,12 +94,9 @@ class SshBootstrapper::Run {
     POP_CHECK(!reporter_);
     reporter_ = std::make_unique<Reporter>(loop_, std::move(events));
     pump_ = std::make_unique<BytePump>();
-    sigset_t all, before;
-    sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    const sys::BlockedSignals blocked;  // in the threads: signals are the loop's business
     const std::size_t count = std::min(hosts_.size(), kMaxThreads);
     for (std::size_t i = 0; i < count; ++i) threads_.emplace_back([this] { reachSome(); });
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
  private:

@@ -91,6 +91,10 @@ bool dependsOnMachine(Operation operation, std::size_t bytes, int ranks) {
 // that has left it. So a rank does not use the same few lines again and again, but goes round in more than a
 // core's own caches hold, though in no more than leaves room for the buffers themselves in the last cache, of
 // which a machine that is shared has only a part.
+//
+// Each chunk makes ranks wait for each other. Two do best with few large ones; four and more all touch a
+// chunk at the same time, and it should fit a core's own cache (figures: docs/benchmarks.md, "Private memory:
+// pulled and staged").
 StageLayout stageLayoutFor(int ranks) {
   constexpr std::size_t kTogetherBytes = 8 << 20;
   const std::size_t half_bytes = std::clamp<std::size_t>(

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signals that wait while something happens that no handler may interrupt, or that a child must start with.
+#pragma once
+
+#include <csignal>
+
+namespace pop::sys {
+
+/// Blocks all signals in this thread while it lives. Threads and processes started meanwhile keep them
+/// blocked until they change that themselves.
+class BlockedSignals {
+ public:
+  BlockedSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~BlockedSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  BlockedSignals(const BlockedSignals&) = delete;
+  BlockedSignals& operator=(const BlockedSignals&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+}  // namespace pop::sys
