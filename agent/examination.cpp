@@ -53,7 +53,9 @@ void examineLimits(v1::Condition& into) {
 }  // namespace
 
 AddressHints addressHints(const v1::Hello& hello) {
-  return {hello.subnet(), hello.reached_at(), hello.controller_at()};
+  AddressHints hints{hello.subnet(), hello.reached_at(), hello.controller_at()};
+  if (hints.reached_at.empty() && hints.controller_at.empty()) hints.takeSshConnection();
+  return hints;
 }
 
 v1::Condition examineHost(const v1::Hello& hello) {

@@ -13,6 +13,10 @@ struct AddressHints {
   std::string subnet;         ///< CIDR ("10.1.0.0/16", "fd00::/64") that the address must be in; empty: any
   std::string reached_at;     ///< the address at which the controller reached this host; empty: not known
   std::string controller_at;  ///< the controller's own on that connection; empty: not known
+
+  /// What sshd says of the connection that this process came by (SSH_CONNECTION in its environment), if it
+  /// does: a controller that has had its host reached by another program knows nothing of it.
+  void takeSshConnection();
 };
 
 /// Numeric addresses of this host's interfaces that are up, without loopback and link-local ones.

@@ -91,10 +91,21 @@ void Job::described(int host, Result<HostFacts> facts) {
 
 void Job::allDescribed() {
   const std::vector<HostFailure> failures = hostFailures();
-  if (failures.empty()) return bindAll();
+  if (failures.empty()) {
+    correctAddresses();
+    return bindAll();
+  }
   exit_policy_.noteFailure(
       {.exit_code = contract::kExitLauncherFailed, .hosts_lost = true, .at = log_.now()});
   endAttempt();
+}
+
+void Job::correctAddresses() {
+  if (!watch_.addresses) return;
+  std::vector<std::string> addresses;
+  for (const Host& host : hosts_) addresses.push_back(host.facts.address);
+  watch_.addresses(placed_->spec(), addresses);
+  for (std::size_t host = 0; host < hosts_.size(); ++host) hosts_[host].facts.address = addresses[host];
 }
 
 void Job::bindAll() {

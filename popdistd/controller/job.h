@@ -32,6 +32,9 @@ struct JobWatch {
   using Placed = std::function<void(const PlacedJob& placed, const std::vector<model::Bindings>& bindings)>;
 
   EventLog::Listener event;  ///< everything that happens to the job
+  /// At which the hosts of `spec` reach each other, in their order, as their agents say; to be put right by
+  /// who knows better, before anything starts. May be empty.
+  std::function<void(const model::JobSpec& spec, std::vector<std::string>& addresses)> addresses;
   /// Where everything goes, before anything starts, at the first attempt and when hosts have been left out:
   /// the bindings of host h's instances, in their order, are `bindings[h]`. May be empty.
   Placed placed;
@@ -93,6 +96,7 @@ class Job {
   void described(int host, Result<HostFacts> facts);
   void allDescribed();
   std::string attemptId() const;
+  void correctAddresses();
   void bindAll();
   contract::Rendezvous rendezvous() const;
 

@@ -25,6 +25,7 @@
 #include "poprun/session/host_link.h"
 #include "poprun/session/job_names.h"
 #include "poprun/session/job_session.h"
+#include "poprun/session/own_address.h"
 #include "poprun/session/service_part.h"
 #include "poprun/session/ssh_settings.h"
 #include "poprun/session/waiting_line.h"
@@ -278,7 +279,14 @@ void Doctor::sayWhoIsWaitedFor() {
 
 std::vector<HostFindings> Doctor::findings() const {
   std::vector<HostFindings> all;
-  for (const std::unique_ptr<Patient>& host : hosts_) all.push_back(host->findings);
+  std::vector<std::string> addresses;
+  for (const std::unique_ptr<Patient>& host : hosts_) {
+    all.push_back(host->findings);
+    addresses.push_back(host->findings.address);
+  }
+  if (!spec_.host_subnet.empty()) return all;
+  correctOwnAddress(spec_.hosts, addresses);
+  for (std::size_t host = 0; host < all.size(); ++host) all[host].address = addresses[host];
   return all;
 }
 

@@ -14,6 +14,7 @@
 #include "common/model/placement.h"
 #include "common/rpc/stream_call.h"
 #include "poprun/session/job_names.h"
+#include "poprun/session/own_address.h"
 #include "poprun/session/waiting_line.h"
 
 namespace pop {
@@ -80,6 +81,11 @@ Status HostsController::submit(model::JobSpec spec, JobWatch watch) {
     stdin_hosts_ = stdinHosts(placed);
     if (watch_.placed) watch_.placed(placed, bindings);
   };
+  if (spec.host_subnet.empty()) {
+    watch.addresses = [](const model::JobSpec& placed, std::vector<std::string>& addresses) {
+      correctOwnAddress(placed.hosts, addresses);
+    };
+  }
   std::vector<Agent*> agents;
   for (const model::Host& host : spec.hosts) {
     hosts_.push_back(std::make_unique<Host>(loop_, output_.add(), settings_.times));

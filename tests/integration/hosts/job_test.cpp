@@ -147,6 +147,15 @@ TEST_F(JobOnHosts, TakesThisHostToo) {
   EXPECT_THAT(lines, Contains(EndsWith(" 321")));  // as poprun found it
 }
 
+// Our own first interface leads elsewhere.
+TEST_F(JobOnHosts, TellsTheOthersWhereTheyReachThisHost) {
+  PoprunSetup setup = job({"-n", "4", "--tag-output", "no", "sh", "-c", "echo $TF_CONFIG"});
+  setup.options[5] += ",localhost";
+  const Outcome outcome = run(setup);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(linesOf(outcome.out), AllOf(SizeIs(4), Each(HasSubstr('"' + hosts.ownAddress() + ':'))));
+}
+
 TEST_F(JobOnHosts, NamesADirectoryThatIsNotThere) {
   PoprunSetup setup = job({"-n", "3", "--wdir", "/nowhere/at/all", "true"});
   const Outcome outcome = run(setup);
@@ -160,6 +169,22 @@ TEST_F(JobOnHosts, IsReachedByAProgram) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(linesOf(outcome.out), UnorderedElementsAre("h0", "h1", "h2"));
   EXPECT_EQ(leftOnHosts(), "");
+}
+
+// poprun does not see at which address the program has reached a host.
+TEST_F(JobOnHosts, KnowsAddressesThoughReachedByAProgram) {
+  const std::string elsewhere_first =
+      "set -e; dev=$(ip -o -4 addr show to " + hosts.address(0) +
+      " | cut -d' ' -f2); "
+      "all=$(ip -o -4 addr show dev $dev | sed 's/.*inet \\([^ ]*\\).*/\\1/'); "
+      "ip -4 addr flush dev $dev; for each in 10.99.0.1/24 $all; do ip addr add $each dev $dev; done";
+  const TestHosts::Output changed = hosts.run(0, elsewhere_first);
+  ASSERT_EQ(changed.exit_code, 0) << changed.text;
+  const std::string rsh = "ssh -F " + hosts.sshConfig();
+  const Outcome outcome =
+      run(job({"--rsh", rsh, "-n", "3", "--tag-output", "no", "sh", "-c", "echo $MASTER_ADDR"}));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(linesOf(outcome.out), Each(hosts.address(0)));
 }
 
 TEST_F(JobOnHosts, GivesUpAHostThatDoesNotAnswer) {

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 namespace pop::agent {
 namespace {
 
@@ -29,6 +31,21 @@ TEST_F(HostAddress, IsNoLoopbackAddressThoughTheControllerIsOnThisHost) {
 
 TEST_F(HostAddress, IsTheOneThatTheControllerHasReached) {
   EXPECT_EQ(hostAddress({.reached_at = own_.back(), .controller_at = own_.front()}).value(), own_.back());
+}
+
+TEST(AddressHints, AreWhatSshdSaysOfItsConnection) {
+  ::setenv("SSH_CONNECTION", "fd00::1 50000 10.1.0.7 22", 1);
+  AddressHints hints;
+  hints.takeSshConnection();
+  EXPECT_EQ(hints.controller_at, "fd00::1");
+  EXPECT_EQ(hints.reached_at, "10.1.0.7");
+  for (const char* const nothing : {"", "10.1.0.1 50000"}) {
+    ::setenv("SSH_CONNECTION", nothing, 1);
+    AddressHints none;
+    none.takeSshConnection();
+    EXPECT_EQ(none.controller_at + none.reached_at, "") << nothing;
+  }
+  ::unsetenv("SSH_CONNECTION");
 }
 
 TEST_F(HostAddress, LiesInTheSubnetWhereverTheControllerIs) {
