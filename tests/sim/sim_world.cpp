@@ -47,8 +47,9 @@ void World::build() {
   }
   const auto event = [this](const LogEntry& entry) { noteEvent(entry); };
   const auto again = [this](const JobOutcome& failed, int) { restarting(failed); };
-  job_ = std::make_unique<Job>(controller_, JobIdentity{"4f2a", "the job\'s own key"}, scenario_.spec, agents,
-                               JobWatch{event, nullptr, again, [this](const JobOutcome& out) { done(out); }});
+  job_ = std::make_unique<Job>(
+      controller_, JobIdentity{"4f2a", "the job\'s own key"}, scenario_.spec, agents,
+      JobWatch{.event = event, .restarting = again, .done = [this](const JobOutcome& out) { done(out); }});
 }
 
 void World::tell(const std::string& what) const {
@@ -197,6 +198,8 @@ void World::killController() {
   for (Host& host : hosts_) cut_off ? host.link->down.cut() : host.link->reset();
   clock_.postAfter(milliseconds(5000 + 1500), [this] {
     for (const Host& host : hosts_) {
+      // Cut off before it heard of the end, it waits for the word of one that said it would be silent.
+      if (paused_ && host.link->down.isCut()) continue;
       if (!host.machine->process().everFrozen() && host.machine->alive() > 0)
         broken("6.5 s after the controller's death there are instances");
     }
