@@ -9,12 +9,14 @@
 //   that
 //                 all members agree on. The members tell each other what was issued as soon as they can; that
 //                 takes two small all-gathers for any number of calls.
-//   Buffers       belong to the call until it is done, also when its Pending is dropped.
+//   Buffers       belong to the call until it is done, also when its Pending is dropped. Counts are copied.
 //   Names         of up to kMaxNameBytes, unique among the calls of this instance that are not done: else
 //                 popdist_error kAlreadyExists. A name that is done may be used again.
 //   Errors        of issuing: kInvalidArgument, for bad arguments. Of Pending::wait: kFailedPrecondition
 //   where
-//                 members mean different things by a name, which harms no other call. All else ends the
+//                 members mean different things by a name, which harms no other call; but counts of an
+//                 all-to-all, and partners of a sendRecv, are each member's own: those that contradict each
+//                 other, and all else, end the
 //                 communicator, and with it every call that is not done, on every member: kDeadlineExceeded
 //                 (a member did not issue the call in time: its name, who lacks it and what they wait for are
 //                 in the text), kUnavailable (an instance has ended), kFailedPrecondition (a member has
@@ -30,6 +32,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "popdist/communicator.hpp"
@@ -81,6 +84,8 @@ class AsyncCommunicator {
                  Operator op, int root, Timeout timeout = {});
   Pending allGather(const std::string& name, const void* in, void* out, std::size_t count, Type type,
                     Timeout timeout = {});
+  Pending allGather(const std::string& name, const void* in, void* out, std::span<const std::size_t> counts,
+                    Type type, Timeout timeout = {});
   Pending broadcast(const std::string& name, void* data, std::size_t count, Type type, int root,
                     Timeout timeout = {});
   Pending gather(const std::string& name, const void* in, void* out, std::size_t count, Type type, int root,
@@ -89,6 +94,10 @@ class AsyncCommunicator {
                   Timeout timeout = {});
   Pending allToAll(const std::string& name, const void* in, void* out, std::size_t count, Type type,
                    Timeout timeout = {});
+  Pending allToAll(const std::string& name, const void* in, std::span<const std::size_t> send_counts,
+                   void* out, std::span<const std::size_t> recv_counts, Type type, Timeout timeout = {});
+  Pending sendRecv(const std::string& name, const void* in, std::size_t send_count, int to, void* out,
+                   std::size_t recv_count, int from, Type type, Timeout timeout = {});
   Pending barrier(const std::string& name, Timeout timeout = {});
 
  private:

@@ -4,16 +4,28 @@
 #include <system_error>
 
 #include "libpopdist/src/async/progress.h"
+#include "libpopdist/src/context/calls.h"
 
 namespace popdist {
 
-using plan::Operation;
+namespace calls = context::calls;
 
 // ---- Pending
 
 Pending::State::State(std::string call_name, const context::CollectiveCall& issued,
                       std::chrono::milliseconds call_timeout)
-    : name(std::move(call_name)), call(issued), timeout(call_timeout), fork_(context::forksOfThisProcess()) {}
+    : name(std::move(call_name)),
+      counts(issued.counts.begin(), issued.counts.end()),
+      recv_counts(issued.recv_counts.begin(), issued.recv_counts.end()),
+      call(withOwnCounts(issued)),
+      timeout(call_timeout),
+      fork_(context::forksOfThisProcess()) {}
+
+context::CollectiveCall Pending::State::withOwnCounts(context::CollectiveCall issued) const {
+  issued.counts = counts;
+  issued.recv_counts = recv_counts;
+  return issued;
+}
 
 void Pending::State::finish(std::optional<popdist_error> error) {
   error_ = std::move(error);
@@ -50,6 +62,10 @@ class AsyncCommunicator::Impl {
  public:
   explicit Impl(std::unique_ptr<Communicator> communicator) : progress(std::move(communicator)) {}
 
+  Pending issue(const std::string& name, const context::CollectiveCall& call, Timeout timeout) {
+    return Pending(progress.submit(name, call, timeout));
+  }
+
   async::Progress progress;
 };
 
@@ -78,99 +94,62 @@ int AsyncCommunicator::size() const {
 
 Pending AsyncCommunicator::allReduce(const std::string& name, const void* in, void* out, std::size_t count,
                                      Type type, Operator op, Timeout timeout) {
-  return Pending(impl_->progress.submit(name,
-                                        {.operation = Operation::kAllReduce,
-                                         .input = in,
-                                         .output = out,
-                                         .count = count,
-                                         .type = type,
-                                         .op = op},
-                                        timeout));
+  return impl_->issue(name, calls::allReduce(in, out, count, type, op), timeout);
 }
 
 Pending AsyncCommunicator::reduceScatter(const std::string& name, const void* in, void* out,
                                          std::size_t count, Type type, Operator op, Timeout timeout) {
-  return Pending(impl_->progress.submit(name,
-                                        {.operation = Operation::kReduceScatter,
-                                         .input = in,
-                                         .output = out,
-                                         .count = count,
-                                         .type = type,
-                                         .op = op},
-                                        timeout));
+  return impl_->issue(name, calls::reduceScatter(in, out, count, type, op), timeout);
 }
 
 Pending AsyncCommunicator::reduce(const std::string& name, const void* in, void* out, std::size_t count,
                                   Type type, Operator op, int root, Timeout timeout) {
-  return Pending(impl_->progress.submit(name,
-                                        {.operation = Operation::kReduce,
-                                         .input = in,
-                                         .output = out,
-                                         .count = count,
-                                         .type = type,
-                                         .op = op,
-                                         .root = root},
-                                        timeout));
+  return impl_->issue(name, calls::reduce(in, out, count, type, op, root), timeout);
 }
 
 Pending AsyncCommunicator::allGather(const std::string& name, const void* in, void* out, std::size_t count,
                                      Type type, Timeout timeout) {
-  const std::size_t own_block_bytes = static_cast<std::size_t>(rank()) * count * sizeOf(type);
-  const void* own_block = out == nullptr ? nullptr : static_cast<std::byte*>(out) + own_block_bytes;
-  return Pending(impl_->progress.submit(name,
-                                        {.operation = Operation::kAllGather,
-                                         .input = in == nullptr ? own_block : in,
-                                         .output = out,
-                                         .count = count,
-                                         .type = type},
-                                        timeout));
+  return impl_->issue(name, calls::allGather(rank(), in, out, count, type), timeout);
+}
+
+Pending AsyncCommunicator::allGather(const std::string& name, const void* in, void* out,
+                                     std::span<const std::size_t> counts, Type type, Timeout timeout) {
+  return impl_->issue(name, calls::allGather(in, out, counts, type), timeout);
 }
 
 Pending AsyncCommunicator::broadcast(const std::string& name, void* data, std::size_t count, Type type,
                                      int root, Timeout timeout) {
-  return Pending(impl_->progress.submit(name,
-                                        {.operation = Operation::kBroadcast,
-                                         .input = data,
-                                         .output = data,
-                                         .count = count,
-                                         .type = type,
-                                         .root = root},
-                                        timeout));
+  return impl_->issue(name, calls::broadcast(data, count, type, root), timeout);
 }
 
 Pending AsyncCommunicator::gather(const std::string& name, const void* in, void* out, std::size_t count,
                                   Type type, int root, Timeout timeout) {
-  return Pending(impl_->progress.submit(name,
-                                        {.operation = Operation::kGather,
-                                         .input = in,
-                                         .output = out,
-                                         .count = count,
-                                         .type = type,
-                                         .root = root},
-                                        timeout));
+  return impl_->issue(name, calls::gather(in, out, count, type, root), timeout);
 }
 
 Pending AsyncCommunicator::scatter(const std::string& name, const void* in, void* out, std::size_t count,
                                    Type type, int root, Timeout timeout) {
-  return Pending(impl_->progress.submit(name,
-                                        {.operation = Operation::kScatter,
-                                         .input = in,
-                                         .output = out,
-                                         .count = count,
-                                         .type = type,
-                                         .root = root},
-                                        timeout));
+  return impl_->issue(name, calls::scatter(in, out, count, type, root), timeout);
 }
 
 Pending AsyncCommunicator::allToAll(const std::string& name, const void* in, void* out, std::size_t count,
                                     Type type, Timeout timeout) {
-  return Pending(impl_->progress.submit(
-      name, {.operation = Operation::kAllToAll, .input = in, .output = out, .count = count, .type = type},
-      timeout));
+  return impl_->issue(name, calls::allToAll(in, out, count, type), timeout);
+}
+
+Pending AsyncCommunicator::allToAll(const std::string& name, const void* in,
+                                    std::span<const std::size_t> send_counts, void* out,
+                                    std::span<const std::size_t> recv_counts, Type type, Timeout timeout) {
+  return impl_->issue(name, calls::allToAll(in, send_counts, out, recv_counts, type), timeout);
+}
+
+Pending AsyncCommunicator::sendRecv(const std::string& name, const void* in, std::size_t send_count, int to,
+                                    void* out, std::size_t recv_count, int from, Type type, Timeout timeout) {
+  return impl_->issue(name, calls::sendRecv(in, send_count, to, out, recv_count, from, type), timeout);
 }
 
 Pending AsyncCommunicator::barrier(const std::string& name, Timeout timeout) {
-  return Pending(impl_->progress.submit(name, {.operation = Operation::kBarrier}, timeout));
+  return impl_->issue(name, calls::barrier(), timeout);
 }
 
 }  // namespace popdist

@@ -16,7 +16,7 @@ namespace popdist::async {
 struct Announcement {
   std::string name;
   std::uint64_t what = 0;   ///< CallKey::packed
-  std::uint64_t count = 0;  ///< elements
+  std::uint64_t count = 0;  ///< context::agreedCount
 
   friend bool operator==(const Announcement&, const Announcement&) = default;
 };

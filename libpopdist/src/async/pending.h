@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/sys/awake_clock.h"
 #include "libpopdist/src/context/collective_call.h"
@@ -28,12 +29,15 @@ class Pending::State {
   void wait() const;
 
   const std::string name;
+  const std::vector<std::size_t> counts, recv_counts;  ///< those of the call, whose caller may drop them
   const context::CollectiveCall call;
   const std::chrono::milliseconds timeout;
   /// Of the thread that carries it out, when that has seen it.
   std::optional<pop::sys::AwakeClock::time_point> deadline;
 
  private:
+  context::CollectiveCall withOwnCounts(context::CollectiveCall issued) const;
+
   const unsigned fork_;
   std::optional<popdist_error> error_;  ///< when done
   std::atomic<std::uint32_t> done_{0};

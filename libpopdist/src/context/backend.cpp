@@ -64,12 +64,17 @@ AsyncCommunicator& taggedCalls(const char* operation) {
   return *known.tagged;
 }
 
-/// `now` calls on a communicator, `tagged` issues the same call under the tag.
-template <typename Now, typename Tagged>
-void call(const std::string& id, const char* operation, const Now& now, const Tagged& tagged) {
-  if (Communicator* const communicator = communicatorOf(id, operation)) return now(*communicator);
-  const Pending pending = tagged(taggedCalls(operation));
+/// `issue(where, name...)` calls on a communicator, which takes no name, or issues the same call under the
+/// tag.
+template <typename Issue>
+void call(const std::string& id, const char* operation, const Issue& issue) {
+  if (Communicator* const communicator = communicatorOf(id, operation)) return issue(*communicator);
+  const Pending pending = issue(taggedCalls(operation), id);
   pending.wait();
+}
+
+int rankOf(unsigned root) {
+  return static_cast<int>(root);
 }
 
 }  // namespace
@@ -137,34 +142,89 @@ void registerCommunicator(const std::set<std::uint32_t>& participants, const std
 namespace collectives {
 
 void allReduceSum(void* data, std::size_t count, Type type, const std::string& id) {
-  call(
-      id, "allReduceSum", [&](Communicator& c) { c.allReduceSum(data, count, type); },
-      [&](AsyncCommunicator& c) { return c.allReduce(id, data, data, count, type); });
+  call(id, "allReduceSum", [&](auto& to_call, const auto&... name) {
+    return to_call.allReduce(name..., data, data, count, type);
+  });
 }
 
-void allGather(const void* in, void* out, std::size_t count, Type type, const std::string& id) {
-  call(
-      id, "allGather", [&](Communicator& c) { c.allGather(in, out, count, type); },
-      [&](AsyncCommunicator& c) { return c.allGather(id, in, out, count, type); });
+void allReduce(const void* in, void* out, std::size_t count, Type type, Operator op, const std::string& id) {
+  call(id, "allReduce", [&](auto& to_call, const auto&... name) {
+    return to_call.allReduce(name..., in, out, count, type, op);
+  });
 }
 
 void reduceScatter(const void* in, void* out, std::size_t count, Type type, const std::string& id) {
-  call(
-      id, "reduceScatter", [&](Communicator& c) { c.reduceScatter(in, out, count, type); },
-      [&](AsyncCommunicator& c) { return c.reduceScatter(id, in, out, count, type); });
+  call(id, "reduceScatter", [&](auto& to_call, const auto&... name) {
+    return to_call.reduceScatter(name..., in, out, count, type);
+  });
+}
+
+void reduceScatter(const void* in, void* out, std::size_t count, Type type, Operator op,
+                   const std::string& id) {
+  call(id, "reduceScatter", [&](auto& to_call, const auto&... name) {
+    return to_call.reduceScatter(name..., in, out, count, type, op);
+  });
+}
+
+void reduce(const void* in, void* out, std::size_t count, Type type, Operator op, unsigned root_rank,
+            const std::string& id) {
+  call(id, "reduce", [&](auto& to_call, const auto&... name) {
+    return to_call.reduce(name..., in, out, count, type, op, rankOf(root_rank));
+  });
+}
+
+void allGather(const void* in, void* out, std::size_t count, Type type, const std::string& id) {
+  call(id, "allGather",
+       [&](auto& to_call, const auto&... name) { return to_call.allGather(name..., in, out, count, type); });
+}
+
+void allGather(const void* in, void* out, std::span<const std::size_t> counts, Type type,
+               const std::string& id) {
+  call(id, "allGather",
+       [&](auto& to_call, const auto&... name) { return to_call.allGather(name..., in, out, counts, type); });
 }
 
 void broadcast(void* data, std::size_t count, Type type, unsigned root_rank, const std::string& id) {
-  const int root = static_cast<int>(root_rank);
-  call(
-      id, "broadcast", [&](Communicator& c) { c.broadcast(data, count, type, root); },
-      [&](AsyncCommunicator& c) { return c.broadcast(id, data, count, type, root); });
+  call(id, "broadcast", [&](auto& to_call, const auto&... name) {
+    return to_call.broadcast(name..., data, count, type, rankOf(root_rank));
+  });
+}
+
+void gather(const void* in, void* out, std::size_t count, Type type, unsigned root_rank,
+            const std::string& id) {
+  call(id, "gather", [&](auto& to_call, const auto&... name) {
+    return to_call.gather(name..., in, out, count, type, rankOf(root_rank));
+  });
+}
+
+void scatter(const void* in, void* out, std::size_t count, Type type, unsigned root_rank,
+             const std::string& id) {
+  call(id, "scatter", [&](auto& to_call, const auto&... name) {
+    return to_call.scatter(name..., in, out, count, type, rankOf(root_rank));
+  });
 }
 
 void allToAll(const void* in, void* out, std::size_t count, Type type, const std::string& id) {
-  call(
-      id, "allToAll", [&](Communicator& c) { c.allToAll(in, out, count, type); },
-      [&](AsyncCommunicator& c) { return c.allToAll(id, in, out, count, type); });
+  call(id, "allToAll",
+       [&](auto& to_call, const auto&... name) { return to_call.allToAll(name..., in, out, count, type); });
+}
+
+void allToAll(const void* in, std::span<const std::size_t> send_counts, void* out,
+              std::span<const std::size_t> recv_counts, Type type, const std::string& id) {
+  call(id, "allToAll", [&](auto& to_call, const auto&... name) {
+    return to_call.allToAll(name..., in, send_counts, out, recv_counts, type);
+  });
+}
+
+void sendRecv(const void* in, std::size_t send_count, int to, void* out, std::size_t recv_count, int from,
+              Type type, const std::string& id) {
+  call(id, "sendRecv", [&](auto& to_call, const auto&... name) {
+    return to_call.sendRecv(name..., in, send_count, to, out, recv_count, from, type);
+  });
+}
+
+void barrier(const std::string& id) {
+  call(id, "barrier", [&](auto& to_call, const auto&... name) { return to_call.barrier(name...); });
 }
 
 }  // namespace collectives

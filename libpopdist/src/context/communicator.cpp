@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "libpopdist/src/context/calls.h"
 #include "libpopdist/src/context/context_impl.h"
 #include "libpopdist/src/context/message_calls.h"
 #include "popdist/error.hpp"
@@ -11,6 +12,7 @@ namespace popdist {
 
 using context::CollectiveCall;
 using plan::Operation;
+namespace calls = context::calls;
 
 // ---- Communicator::Impl
 
@@ -64,126 +66,60 @@ int Communicator::size() const {
 
 void Communicator::allReduce(const void* in, void* out, std::size_t count, Type type, Operator op,
                              const CallOptions& options) {
-  impl_->run({.operation = Operation::kAllReduce,
-              .input = in,
-              .output = out,
-              .count = count,
-              .type = type,
-              .op = op},
-             options);
+  impl_->run(calls::allReduce(in, out, count, type, op), options);
 }
 
 void Communicator::reduceScatter(const void* in, void* out, std::size_t count, Type type, Operator op,
                                  const CallOptions& options) {
-  impl_->run({.operation = Operation::kReduceScatter,
-              .input = in,
-              .output = out,
-              .count = count,
-              .type = type,
-              .op = op},
-             options);
+  impl_->run(calls::reduceScatter(in, out, count, type, op), options);
 }
 
 void Communicator::reduce(const void* in, void* out, std::size_t count, Type type, Operator op, int root,
                           const CallOptions& options) {
-  impl_->run({.operation = Operation::kReduce,
-              .input = in,
-              .output = out,
-              .count = count,
-              .type = type,
-              .op = op,
-              .root = root},
-             options);
+  impl_->run(calls::reduce(in, out, count, type, op, root), options);
 }
 
 void Communicator::allGather(const void* in, void* out, std::size_t count, Type type,
                              const CallOptions& options) {
-  const std::size_t own_block_bytes = static_cast<std::size_t>(rank()) * count * sizeOf(type);
-  const void* own_block = out == nullptr ? nullptr : static_cast<std::byte*>(out) + own_block_bytes;
-  impl_->run({.operation = Operation::kAllGather,
-              .input = in == nullptr ? own_block : in,
-              .output = out,
-              .count = count,
-              .type = type},
-             options);
+  impl_->run(calls::allGather(rank(), in, out, count, type), options);
 }
 
 void Communicator::allGather(const void* in, void* out, std::span<const std::size_t> counts, Type type,
                              const CallOptions& options) {
-  impl_->run({.operation = Operation::kAllGather,
-              .input = in,
-              .output = out,
-              .type = type,
-              .ragged = true,
-              .counts = counts},
-             options);
+  impl_->run(calls::allGather(in, out, counts, type), options);
 }
 
 void Communicator::broadcast(void* data, std::size_t count, Type type, int root, const CallOptions& options) {
-  impl_->run({.operation = Operation::kBroadcast,
-              .input = data,
-              .output = data,
-              .count = count,
-              .type = type,
-              .root = root},
-             options);
+  impl_->run(calls::broadcast(data, count, type, root), options);
 }
 
 void Communicator::gather(const void* in, void* out, std::size_t count, Type type, int root,
                           const CallOptions& options) {
-  impl_->run({.operation = Operation::kGather,
-              .input = in,
-              .output = out,
-              .count = count,
-              .type = type,
-              .root = root},
-             options);
+  impl_->run(calls::gather(in, out, count, type, root), options);
 }
 
 void Communicator::scatter(const void* in, void* out, std::size_t count, Type type, int root,
                            const CallOptions& options) {
-  impl_->run({.operation = Operation::kScatter,
-              .input = in,
-              .output = out,
-              .count = count,
-              .type = type,
-              .root = root},
-             options);
+  impl_->run(calls::scatter(in, out, count, type, root), options);
 }
 
 void Communicator::allToAll(const void* in, void* out, std::size_t count, Type type,
                             const CallOptions& options) {
-  impl_->run({.operation = Operation::kAllToAll, .input = in, .output = out, .count = count, .type = type},
-             options);
+  impl_->run(calls::allToAll(in, out, count, type), options);
 }
 
 void Communicator::allToAll(const void* in, std::span<const std::size_t> send_counts, void* out,
                             std::span<const std::size_t> recv_counts, Type type, const CallOptions& options) {
-  impl_->run({.operation = Operation::kAllToAll,
-              .input = in,
-              .output = out,
-              .type = type,
-              .ragged = true,
-              .counts = send_counts,
-              .recv_counts = recv_counts},
-             options);
+  impl_->run(calls::allToAll(in, send_counts, out, recv_counts, type), options);
 }
 
 void Communicator::sendRecv(const void* in, std::size_t send_count, int to, void* out, std::size_t recv_count,
                             int from, Type type, const CallOptions& options) {
-  impl_->run({.operation = Operation::kSendRecv,
-              .input = in,
-              .output = out,
-              .type = type,
-              .partners = {.to = to,
-                           .from = from,
-                           .send_count = to == kNobody ? 0 : send_count,
-                           .recv_count = from == kNobody ? 0 : recv_count}},
-             options);
+  impl_->run(calls::sendRecv(in, send_count, to, out, recv_count, from, type), options);
 }
 
 void Communicator::barrier(const CallOptions& options) {
-  impl_->run({.operation = Operation::kBarrier}, options);
+  impl_->run(calls::barrier(), options);
 }
 
 }  // namespace popdist

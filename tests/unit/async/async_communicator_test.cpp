@@ -106,6 +106,35 @@ TEST_P(AsyncCollectives, ComputeWhatTheBlockingOnesDo) {
   });
 }
 
+// Rank r gives r + 1 elements, or so many to each; the counts are gone when the calls are carried out.
+TEST_P(AsyncCollectives, ComputeWhatTheBlockingRaggedOnesDo) {
+  ThreadGroup group(shape());
+  runMembers(group, [](AsyncCommunicator& members) {
+    const auto n = static_cast<std::size_t>(members.size());
+    const auto me = static_cast<std::size_t>(members.rank());
+    const std::vector<std::int32_t> mine(n * (me + 1), members.rank());
+    std::vector<std::int32_t> gathered(n * (n + 1) / 2, -1), exchanged(gathered), received(1, -1);
+    const int next = static_cast<int>((me + 1) % n), previous = static_cast<int>((me + n - 1) % n);
+    std::vector<Pending> all;
+    {
+      std::vector<std::size_t> counts(n), send_counts(n, me + 1);
+      std::iota(counts.begin(), counts.end(), std::size_t{1});
+      all.push_back(members.allGather("allGather", mine.data(), gathered.data(), counts, Type::kInt32));
+      all.push_back(
+          members.allToAll("allToAll", mine.data(), send_counts, exchanged.data(), counts, Type::kInt32));
+      all.push_back(
+          members.sendRecv("sendRecv", mine.data(), 1, next, received.data(), 1, previous, Type::kInt32));
+    }
+    for (const Pending& each : all) each.wait();
+    std::vector<std::int32_t> expected;
+    for (std::size_t rank = 0; rank < n; ++rank)
+      expected.insert(expected.end(), rank + 1, static_cast<int>(rank));
+    EXPECT_EQ(gathered, expected);
+    EXPECT_EQ(exchanged, expected);
+    EXPECT_THAT(received, ::testing::ElementsAre(previous));
+  });
+}
+
 // Sums of `calls` tensors, each of another length and value, issued and awaited in orders of its own.
 void sumInOwnOrder(AsyncCommunicator& members, const std::string& prefix, int calls, unsigned seed) {
   pop::SplitMix64 random(seed);

@@ -120,6 +120,21 @@ TEST(AsyncErrors, OperatorsTypesAndRootsMustMatchToo) {
   });
 }
 
+TEST(AsyncErrors, CountsOfARaggedGatherMustMatchAndHarmNoOtherCall) {
+  ThreadGroup group(2);
+  runMembers(group, [](AsyncCommunicator& members) {
+    const std::int32_t mine[2] = {1, 2};
+    std::int32_t all[4] = {};
+    const std::vector<std::size_t> counts{1, members.rank() == 0 ? std::size_t{1} : std::size_t{2}};
+    const Pending gather = members.allGather("parts", mine, all, counts, Type::kInt32);
+    const popdist_error error = errorOf([&] { gather.wait(); });
+    EXPECT_EQ(error.code(), ErrorCode::kFailedPrecondition);
+    EXPECT_THAT(error.what(), HasSubstr("allGather 'parts': rank 1 does not match"));
+    EXPECT_THAT(error.what(), HasSubstr("counts of each rank"));
+    members.barrier("after it").wait();
+  });
+}
+
 TEST(AsyncErrors, ANameThatSomeDoNotIssueEndsWithTheirRanks) {
   ThreadGroup group(3);
   runMembers(group, [&](AsyncCommunicator& members) {

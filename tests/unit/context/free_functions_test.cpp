@@ -72,6 +72,39 @@ TEST(WithoutPoprun, EveryCollectiveIsThatOfOneMember) {
             "1 2 3 4 5 6 4 5 6 4 5 6 ");
 }
 
+// Each operation, on the communicator of that name or under that tag.
+std::string resultsOfAll(const std::string& id) {
+  namespace c = collectives;
+  const std::vector<float> in{4, 5, 6};
+  const std::vector<std::size_t> counts{3};
+  std::vector<std::vector<float>> out(9, std::vector<float>(3));
+  c::allReduce(in.data(), out[0].data(), 3, Type::kFloat, Operator::kMax, id);
+  c::reduceScatter(in.data(), out[1].data(), 3, Type::kFloat, Operator::kSum, id);
+  c::reduce(in.data(), out[2].data(), 3, Type::kFloat, Operator::kMin, 0, id);
+  c::allGather(in.data(), out[3].data(), counts, Type::kFloat, id);
+  c::gather(in.data(), out[4].data(), 3, Type::kFloat, 0, id);
+  c::scatter(in.data(), out[5].data(), 3, Type::kFloat, 0, id);
+  c::allToAll(in.data(), counts, out[6].data(), counts, Type::kFloat, id);
+  c::sendRecv(in.data(), 3, 0, out[7].data(), 3, 0, Type::kFloat, id);
+  c::allToAll(in.data(), out[8].data(), 3, Type::kFloat, id);
+  c::barrier(id);
+  std::string all;
+  for (const std::vector<float>& each : out) all += each == in ? "in " : text(each);
+  return all;
+}
+
+TEST(WithoutPoprun, EveryOperationIsThereForCommunicatorsAndTags) {
+  for (const char* const id : {defaultCommunicatorId(), "mine", "tag"}) {
+    EXPECT_EQ(inFreshProcess({},
+                             [id] {
+                               registerCommunicator({0}, "mine");
+                               return resultsOfAll(id);
+                             }),
+              "in in in in in in in in in ")
+        << id;
+  }
+}
+
 TEST(WithoutPoprun, TheBackendIsInitialisedOnceAndFinalised) {
   EXPECT_EQ(inFreshProcess({},
                            [] {

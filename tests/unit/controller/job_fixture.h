@@ -40,12 +40,19 @@ class JobFixture {
       ++reports_;
       outcome_ = outcome;
     };
+    const auto addresses = [this](const model::JobSpec&, std::vector<std::string>& all) {
+      if (knows_better) knows_better(all);
+    };
     const auto placed = [this](const PlacedJob&, const std::vector<model::Bindings>& bindings) {
       placed_ = bindings;
       runs_when_placed_ = agent(0).runs;
     };
     job_ = std::make_unique<Job>(loop_, JobIdentity{"4f2a", "the job\'s own key"}, spec, agents,
-                                 JobWatch{listener, placed, restarting, done});
+                                 JobWatch{.event = listener,
+                                          .addresses = addresses,
+                                          .placed = placed,
+                                          .restarting = restarting,
+                                          .done = done});
   }
 
   static model::JobSpec specFor(int num_hosts, int num_instances) {
@@ -98,6 +105,9 @@ class JobFixture {
   /// What the job said when it was placed, and whether its first agent ran by then.
   const std::vector<model::Bindings>& placed() const { return placed_; }
   int runsWhenPlaced() const { return runs_when_placed_; }
+
+  /// Before anything starts; none: the agents' addresses stay.
+  std::function<void(std::vector<std::string>& addresses)> knows_better;
 
  private:
   AgentEvents& eventsOf(int instance) {

@@ -72,6 +72,18 @@ TEST(JobStart, GivesEachHostItsSlice) {
   EXPECT_EQ(job.agent(0).slice.instances[1].env.instance_index, 1);
 }
 
+TEST(JobStart, TakesAddressesFromWhoKnowsBetter) {
+  JobFixture job(2, 2);
+  job.knows_better = [](std::vector<std::string>& addresses) {
+    EXPECT_THAT(addresses, ElementsAre("10.0.0.1", "10.0.0.2"));
+    addresses[0] = "10.9.9.9";
+  };
+  job.job().start();
+  EXPECT_EQ(job.agent(0).slice.host_address, "10.9.9.9");
+  EXPECT_EQ(job.agent(1).slice.host_address, "10.0.0.2");
+  EXPECT_EQ(job.agent(1).slice.rendezvous.master_address, "10.9.9.9");
+}
+
 TEST(JobStart, TellsEveryHostTheSameAddressesAndPorts) {
   JobFixture job(fourInstancesOnTwoHosts());
   job.job().start();
