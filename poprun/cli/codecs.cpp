@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "poprun/cli/shell_words.h"
+#include "poprun/plan/collective_ways.h"
 
 namespace pop::cli {
 namespace {
@@ -255,6 +256,17 @@ Codec envFamilies() {
         return {};
       },
       [](ConstSettings settings) { return Texts{contract::envFamiliesText(settings.options.env_families)}; }};
+}
+
+Codec collectiveWays() {
+  return {[](Settings settings, const std::string& value) -> Status {
+            POP_ASSIGN_OR_RETURN(settings.options.collectives, parseCollectiveWays(value));
+            return {};
+          },
+          [](ConstSettings settings) {
+            const std::vector<std::string>& ways = settings.options.collectives;
+            return ways.empty() ? Texts() : Texts{join(ways, ",")};
+          }};
 }
 
 Codec tfConfigTasks() {

@@ -138,6 +138,7 @@ Codec dryRun();
 Codec versionFormat();
 Codec stdinPolicy();
 Codec envFamilies();
+Codec collectiveWays();
 Codec tfConfigTasks();
 Codec syncType();
 Codec variable();

@@ -115,6 +115,11 @@ const OptionRow kRows[] = {
     {kProgram, "--tf-config-tasks", "", "TASKS", "workers",
      "tasks in TF_CONFIG: workers, or chief (instance 0), evaluator (the last instance) or both, separated "
      "by a comma", tfConfigTasks(), {.words = "workers chief evaluator chief,evaluator"}},
+    {kProgram, "--collectives", "", "WAYS", "by size, or as calls find out",
+     "how the program's collectives go, separated by commas: within a host eager, staged, direct, pull or "
+     "messages; tcp: between all instances; by messages an all-reduce goes by ring, segmented-ring, "
+     "recursive-doubling or halving-doubling (popdist-algorithms measures them)", collectiveWays(),
+     {.words = "eager staged direct pull messages tcp ring segmented-ring recursive-doubling halving-doubling"}},
     {kProgram, "--executable-cache-path", "", "DIR", "a temporary directory",
      "directory for compiled executables that all instances of a host share",
      text<&Options::executable_cache_path>(), {.hint = Hint::kDirectory}},

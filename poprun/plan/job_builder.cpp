@@ -11,6 +11,7 @@
 #include "common/model/host_list.h"
 #include "libpopdist/src/pod/model/pod_spec.h"
 #include "libpopdist/src/pod/model/replica_layout.h"
+#include "poprun/plan/collective_ways.h"
 #include "poprun/plan/copy_paths.h"
 #include "poprun/plan/forwarded_environment.h"
 #include "poprun/plan/idle_options.h"
@@ -92,6 +93,8 @@ void buildPrograms(const Options& options, const Surroundings& here, BuiltJob& b
                                    .environment = variablesOf(program, here, built)});
   }
   built.spec.environment = forwardedEnvironment(here.variable);
+  for (contract::Variable& variable : collectiveVariables(options.collectives))
+    built.spec.environment.push_back(std::move(variable));
 }
 
 void copySettings(const Options& options, model::JobSpec& spec) {

@@ -67,6 +67,7 @@ struct Options {
   contract::EnvFamilies env_families = contract::allEnvFamilies();
   model::TfTasks tf_tasks;
   std::string executable_cache_path;
+  std::vector<std::string> collectives;  ///< ways that were chosen for them: parseCollectiveWays
   model::StdinPolicy stdin_policy;
 
   // Output.

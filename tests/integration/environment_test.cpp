@@ -101,6 +101,14 @@ TEST(Environment, LeavesVariablesOfUnwantedFamiliesAsTheyAre) {
   EXPECT_EQ(found["POPDIST_NUM_INSTANCES"], "1") << "always set";
 }
 
+TEST(Environment, SaysHowCollectivesAreToGo) {
+  const std::vector<std::string> options{"--collectives", "tcp,ring", "-x", "POPDIST_TRANSPORT=auto"};
+  Variables found = foundWith(options, {{"POPDIST_MESSAGE_ALGORITHM", "inherited"}});
+  EXPECT_EQ(found["POPDIST_MESSAGE_ALGORITHM"], "ring");
+  EXPECT_EQ(found["POPDIST_TRANSPORT"], "auto");
+  EXPECT_EQ(found.count("POPDIST_SHARED_ALGORITHM"), 0U);
+}
+
 TEST(Environment, LetsTheUserWinOverEverything) {
   Variables found =
       foundWith({"-x", "RANK=mine", "-x", "POPDIST_SYSTEM=pod64", "-x", "NEW=a=b", "-x", "EMPTY="},

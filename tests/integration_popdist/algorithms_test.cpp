@@ -90,7 +90,7 @@ TEST(PopdistAlgorithms, KnowsThoseOfMessages) {
   EXPECT_THAT(outcome.out, HasSubstr("3 instances by messages"));
   EXPECT_THAT(outcome.out, Not(HasSubstr("Buffer")));
   EXPECT_EQ(rowsOf(outcome.out).size(), namesOfOperations().size()) << outcome.out;
-  for (const char* name : {"ring", "recursive doubling", "halving doubling", "segmented ring", "tree",
+  for (const char* name : {"ring", "recursive-doubling", "halving-doubling", "segmented-ring", "tree",
                            "pairwise", "dissemination", "direct"})
     EXPECT_THAT(outcome.out, HasSubstr(name));
 }

@@ -35,8 +35,9 @@ TEST(Connect, OfAllInstancesAndNothingElseIsAFineProgram) {
 
 // It would be garbage or a wait without end later.
 TEST(Connect, IsRefusedToInstancesThatAreToldDifferentWays) {
-  for (const std::string other : {"POPDIST_SHARED_ALGORITHM=eager", "POPDIST_SHARED_ALGORITHM=messages",
-                                  "POPDIST_TRANSPORT=tcp", "POPDIST_TCP_STREAMS=3"}) {
+  for (const std::string other :
+       {"POPDIST_SHARED_ALGORITHM=eager", "POPDIST_SHARED_ALGORITHM=messages", "POPDIST_TRANSPORT=tcp",
+        "POPDIST_TCP_STREAMS=3", "POPDIST_MESSAGE_ALGORITHM=ring"}) {
     PoprunSetup setup = childSetup(2, {});
     setup.options.pop_back();
     for (const std::string word :

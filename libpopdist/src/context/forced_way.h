@@ -15,13 +15,13 @@ namespace popdist::context {
 struct ForcedWay {
   bool messages = false;                             ///< as if no memory were shared
   std::optional<plan::SharedAlgorithm> in_memory{};  ///< where it can be done
-  std::optional<plan::Algorithm> by_messages{};      ///< likewise
+  std::optional<plan::Algorithm> by_messages{};      ///< likewise; hosts are then no levels of their own
 
-  /// For a fence's tag: "", or ", POPDIST_SHARED_ALGORITHM=eager".
+  /// For a fence's tag: "", or ", POPDIST_SHARED_ALGORITHM=eager", and likewise the other.
   std::string inTag() const;
 };
 
-/// What POPDIST_SHARED_ALGORITHM says. kInvalidArgument names what it may be.
+/// What POPDIST_SHARED_ALGORITHM and POPDIST_MESSAGE_ALGORITHM say. kInvalidArgument names what they may be.
 pop::Result<ForcedWay> forcedByEnvironment();
 
 }  // namespace popdist::context

@@ -64,7 +64,7 @@ Plan planAllReduce(Algorithm algorithm, const Request& request) {
 }  // namespace
 
 const char* nameOf(Algorithm algorithm) {
-  constexpr const char* kNames[] = {"ring", "segmented ring", "recursive doubling", "halving doubling",
+  constexpr const char* kNames[] = {"ring", "segmented-ring", "recursive-doubling", "halving-doubling",
                                     "tree", "pairwise",       "dissemination",      "direct"};
   return kNames[static_cast<std::size_t>(algorithm)];
 }

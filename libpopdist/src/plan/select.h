@@ -37,7 +37,7 @@ struct Request {
   std::optional<Algorithm> forced{};
 };
 
-/// "ring", "recursive doubling".
+/// "ring", "recursive-doubling".
 const char* nameOf(Algorithm algorithm);
 
 /// All that can carry out an operation.

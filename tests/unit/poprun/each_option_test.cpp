@@ -59,6 +59,10 @@ const Case kCases[] = {
     {"-x", "A=b=c", [](Options& o) { program(o).environment = {"A=b=c"}; }},
     {"--wdir", "/data", [](Options& o) { program(o).working_directory = "/data"; }},
     {"--env-for", "none", [](Options& o) { o.env_families.clear(); }},
+    {"--collectives", "tcp,ring",
+     [](Options& o) {
+       o.collectives = {"tcp", "ring"};
+     }},
     {"--tf-config-tasks", "chief,evaluator",
      [](Options& o) {
        o.tf_tasks = {true, true};

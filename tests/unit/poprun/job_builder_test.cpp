@@ -13,6 +13,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::IsSupersetOf;
+using ::testing::Pair;
 
 Options optionsFor(int instances) {
   Options options;
@@ -201,6 +203,14 @@ TEST(BuildJob, RefusesRootWhenAskedTo) {
   options.allow_run_as_root = false;
   EXPECT_THAT(mistakes(false), IsEmpty());
   EXPECT_THAT(mistakes(true), ElementsAre("--allow-run-as-root no: poprun was started by root"));
+}
+
+TEST(BuildJob, TellsAllInstancesHowTheirCollectivesGo) {
+  Options options = optionsFor(2);
+  options.collectives = {"staged", "tcp", "segmented-ring"};
+  EXPECT_THAT(built(options).spec.environment,
+              IsSupersetOf({Pair("POPDIST_SHARED_ALGORITHM", "staged"), Pair("POPDIST_TRANSPORT", "tcp"),
+                            Pair("POPDIST_MESSAGE_ALGORITHM", "segmented-ring")}));
 }
 
 TEST(BuildJob, FillsEveryFieldOfTheJob) {

@@ -44,6 +44,7 @@ inline const std::map<std::string, std::vector<std::string>, std::less<>> kOptio
     {"-x", {"A=1", "PATH", "B=", "C=a b=c # d", "D='\"\\", "E= blank around ", "F=two\nlines"}},
     {"--wdir", {"/tmp", "a dir", "."}},
     {"--env-for", {"all", "none", "tensorflow,pytorch", "openmp"}},
+    {"--collectives", {"staged", "tcp,ring", "messages,halving-doubling"}},
     {"--tf-config-tasks", {"workers", "chief", "evaluator", "chief,evaluator"}},
     {"--executable-cache-path", {"/cache", "my cache"}},
     {"--stdin", {"none", "all", "0", "3"}},
