@@ -19,31 +19,21 @@ namespace popdist {
 namespace {
 
 using testing::everybody;
+using testing::MembersShape;
 using testing::runMembers;
 using testing::ThreadGroup;
 
-struct Shape {
-  int members;
-  bool tcp_only = false;
-};
-
-class AsyncCollectives : public ::testing::TestWithParam<Shape> {
+class AsyncCollectives : public ::testing::TestWithParam<MembersShape> {
  public:
-  static testing::GroupShape shape() {
-    testing::GroupShape shape;
-    shape.replicas_of_instance.assign(static_cast<std::size_t>(GetParam().members), 1);
-    shape.transport.tcp_only = GetParam().tcp_only;
-    return shape;
-  }
+  static testing::GroupShape shape() { return GetParam().group(); }
 };
 
 INSTANTIATE_TEST_SUITE_P(Members, AsyncCollectives,
-                         ::testing::Values(Shape{1}, Shape{2}, Shape{3}, Shape{4}, Shape{8}, Shape{2, true},
-                                           Shape{3, true}),
-                         [](const auto& param_info) {
-                           return std::to_string(param_info.param.members) +
-                                  (param_info.param.tcp_only ? "OverTcp" : "");
-                         });
+                         ::testing::Values(MembersShape{1}, MembersShape{2}, MembersShape{3}, MembersShape{4},
+                                           MembersShape{8}, MembersShape{2, true}, MembersShape{3, true},
+                                           MembersShape{2, false, 1}, MembersShape{4, false, 2},
+                                           MembersShape{5, false, 2}),
+                         testing::nameOfShape);
 
 // The thread that carries out the calls waits for the next one, which a child has no thread for.
 TEST_P(AsyncCollectives, CanBeDestroyedByAForkedChild) {

@@ -22,6 +22,7 @@ using ::testing::Each;
 using testing::errorOf;
 using testing::everybody;
 using ::testing::HasSubstr;
+using testing::MembersShape;
 using testing::ThreadGroup;
 
 constexpr FusionOptions kSmallBuckets{.bucket_bytes = 256};
@@ -51,13 +52,15 @@ struct Gradients {
   std::vector<std::vector<float>> values;
 };
 
-class FusedSums : public ::testing::TestWithParam<int> {};
+class FusedSums : public ::testing::TestWithParam<MembersShape> {};
 
-INSTANTIATE_TEST_SUITE_P(Members, FusedSums, ::testing::Values(1, 2, 3, 4),
-                         [](const auto& param_info) { return std::to_string(param_info.param); });
+INSTANTIATE_TEST_SUITE_P(Members, FusedSums,
+                         ::testing::Values(MembersShape{1}, MembersShape{2}, MembersShape{3}, MembersShape{4},
+                                           MembersShape{3, true}, MembersShape{4, false, 2}),
+                         testing::nameOfShape);
 
 TEST_P(FusedSums, AreThoseOfEachTensorStepAfterStep) {
-  ThreadGroup group(GetParam());
+  ThreadGroup group(GetParam().group());
   group.run([](Context& context) {
     AsyncCommunicator members = everybody(context);
     Gradients gradients(40);
@@ -73,7 +76,7 @@ TEST_P(FusedSums, AreThoseOfEachTensorStepAfterStep) {
 }
 
 TEST_P(FusedSums, MayBecomeReadyInAnyOrderAndFromSeveralThreads) {
-  ThreadGroup group(GetParam());
+  ThreadGroup group(GetParam().group());
   group.run([](Context& context) {
     AsyncCommunicator members = everybody(context);
     Gradients gradients(40);

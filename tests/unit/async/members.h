@@ -2,14 +2,37 @@
 // Instances that are threads, each with an AsyncCommunicator of all of them.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <functional>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "popdist/async.hpp"
 #include "popdist/error.hpp"
 #include "tests/testing/thread_group.h"
 
 namespace popdist::testing {
+
+/// Of members that share memory, all of them, none, or those of one host.
+struct MembersShape {
+  int members;
+  bool tcp_only = false;
+  int instances_per_host = 0;  ///< 0: all on one
+
+  GroupShape group() const {
+    return {.replicas_of_instance = std::vector<int>(static_cast<std::size_t>(members), 1),
+            .transport = {.tcp_only = tcp_only},
+            .instances_per_host = instances_per_host};
+  }
+};
+
+inline std::string nameOfShape(const ::testing::TestParamInfo<MembersShape>& info) {
+  const MembersShape& shape = info.param;
+  return std::to_string(shape.members) + (shape.tcp_only ? "OverTcp" : "") +
+         (shape.instances_per_host > 0 ? "On" + std::to_string(shape.instances_per_host) + "AHost" : "");
+}
 
 inline AsyncCommunicator everybody(Context& context) {
   std::set<unsigned> all;
