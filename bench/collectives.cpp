@@ -30,7 +30,9 @@ int benchmark(const Options& options, const HostRig* rig) {
   const std::string own_directory = ownDirectory();
   std::vector<Contestant> contestants = chooseContestants(options.only, own_directory, rig);
   std::erase_if(contestants, [](const Contestant& each) { return !isUsable(each.name, whyUnusable(each)); });
-  const Figures figures = measureAll(contestants, own_directory + "/bench_collectives_limits", options);
+  LimitsProgram limits{.path = own_directory + "/bench_collectives_limits", .tcp_path = {}};
+  if (rig != nullptr) limits.tcp_path = {rig->networkSpace(0), rig->networkSpace(1), rig->address(1)};
+  const Figures figures = measureAll(contestants, limits, options);
   showProgress("");
   const std::vector<Goal> goals = judge(figures);
   for (const JsonLine& line : toJson(figures, goals)) record(line);

@@ -11,6 +11,7 @@
 namespace pop::bench::collectives {
 namespace {
 
+constexpr const char* kGlooHosts = "gloo-hosts";
 constexpr const char* kOpenMpiHosts = "openmpi-hosts";
 constexpr const char* kOpenMpiHostsTcp = "openmpi-hosts-tcp";
 
@@ -134,10 +135,20 @@ std::vector<std::string> openMpiOn(const HostRig& rig) {
           "slot"};
 }
 
+Contestant glooOver(const HostRig& rig) {
+  Contestant contestant = gloo(kGlooHosts, "ring", {});
+  contestant.options = poprunOn(rig);
+  for (const std::string& variable :
+       {"TMPDIR=" + rig.commonDirectory(), std::string("BENCH_GLOO_INTERFACE=eth0")})
+    contestant.options.insert(contestant.options.end(), {"-x", variable});
+  return contestant;
+}
+
 std::vector<Contestant> contestantsOver(const HostRig& rig) {
   std::vector<Contestant> all{popdist(kHosts, "private"), inSharedBuffers()};
   all.back().name = kHostsShared;
   for (Contestant& ours : all) ours.options = poprunOn(rig);
+  all.push_back(glooOver(rig));
   for (Contestant peer : {openMpi(kOpenMpiHosts, Family::kOpenMpiHosts, "vader,tcp,self", openMpiOn(rig)),
                           openMpi(kOpenMpiHostsTcp, Family::kOpenMpiTcp, "tcp,self", openMpiOn(rig))}) {
     peer.if_a_core_each = peer.if_crowded;
@@ -189,7 +200,7 @@ bool isOverTcp(const std::string& contestant, Family family) {
 std::vector<std::string> contestantNames() {
   std::vector<std::string> names;
   for (const Contestant& contestant : allContestants()) names.push_back(contestant.name);
-  names.insert(names.end(), {kHosts, kHostsShared, kOpenMpiHosts, kOpenMpiHostsTcp});
+  names.insert(names.end(), {kHosts, kHostsShared, kGlooHosts, kOpenMpiHosts, kOpenMpiHostsTcp});
   return names;
 }
 

@@ -114,7 +114,11 @@ inline constexpr RatioGoal kRatioGoals[] = {
     {kAllReduce, kTcp, Rival::kOpenMpiTcp, 2, k128M, k128M, 2.5},
     {kAllReduce, kTcp, Rival::kOpenMpiTcp, 4, k64K, kNoEnd, 1.75},
     {kAllReduce, kTcp, Rival::kOpenMpiTcp, 8, k64K, kNoEnd, 1.75},
-    // Over hosts, inside each of them first.
+    // Over hosts, one rank on each, and then inside each of them first.
+    {kAllReduce, kHosts, Rival::kOpenMpiTcp, 2, k8B, k64K - 1, 1},
+    {kAllReduce, kHosts, Rival::kOpenMpiTcp, 2, k64K, kNoEnd, 1.75},
+    {kAllReduce, kHosts, Rival::kGloo, kAnyRanks, k8B, k64K - 1, 1},
+    {kAllReduce, kHosts, Rival::kGloo, kAnyRanks, k64K, kNoEnd, 2.2},
     {kAllReduce, kHosts, Rival::kOpenMpiTcp, 4, k64K, kNoEnd, 2},
     {kAllReduce, kHosts, Rival::kOpenMpiTcp, 8, k64K, kNoEnd, 2},
     {kAllReduce, kHosts, Rival::kOpenMpiHosts, 4, k64K, kNoEnd, 2},

@@ -105,7 +105,8 @@ void judgeBroadcast(const CellLimits* limits, const TimeFigure& ours, std::vecto
     goal.value = gb_s * (ours.cell.ranks - 1);
     goal.limit = kBroadcastSumGbS;
     goal.unit = "GB/s of all receivers";
-  } else if (ours.contestant == kTcp && ours.cell.ranks == 2 && limits != nullptr && limits->tcp_stream) {
+  } else if (((ours.contestant == kTcp && ours.cell.ranks == 2) || ours.contestant == kHosts) &&
+             limits != nullptr && limits->tcp_stream) {  // each host is to receive it once
     goal.text += " / raw stream";
     goal.value = gb_s / *limits->tcp_stream;
     goal.limit = kTcpBroadcastOfStream;

@@ -51,6 +51,26 @@ Outcome runAndRead(std::vector<std::string> words, std::chrono::milliseconds tim
   return outcome;
 }
 
+// What the turns of one contestant gave. Those on cores that were far from each other count only where there
+// are no others.
+struct Turns {
+  const Contestant* contestant = nullptr;
+  TimeFigure figure;
+  std::vector<double> near, far;  ///< microseconds
+  int near_turns = 0, far_turns = 0, not_quiet = 0;
+
+  int bad() const { return figure.hung + figure.failed; }
+
+  TimeFigure result() const {
+    TimeFigure result = figure;
+    const bool has_near = near_turns > 0;
+    result.us = summarize(has_near ? near : far);
+    result.runs = has_near ? near_turns : far_turns;
+    result.not_quiet = has_near ? not_quiet : far_turns;
+    return result;
+  }
+};
+
 /// All turns in one cell.
 class CellMeasurement {
  public:
@@ -59,68 +79,62 @@ class CellMeasurement {
 
   void addContestant(const Contestant& contestant) {
     if (!contestant.takesPart(cell_)) return;
-    contestants_.push_back(&contestant);
-    figures_.push_back({.cell = cell_, .contestant = contestant.name, .family = contestant.family});
+    turns_.push_back({.contestant = &contestant,
+                      .figure = {.cell = cell_, .contestant = contestant.name, .family = contestant.family}});
     has_tcp_ = has_tcp_ || isOverTcp(contestant.name, contestant.family);
   }
 
-  void take(const std::string& limits_program) {
-    if (contestants_.empty()) return;
-    std::vector<std::vector<double>> samples(contestants_.size());
-    for (int round = 0; round < options_.rounds; ++round) {
-      takeLimits(limits_program);
-      for (std::size_t i = 0; i < contestants_.size(); ++i) {
-        showProgress(inWords(cell_) + ", round " + std::to_string(round + 1) + ", " + contestants_[i]->name);
-        takeTurn(*contestants_[i], figures_[i], samples[i]);
+  void take(const LimitsProgram& limits_program) {
+    if (turns_.empty()) return;
+    for (int round = 0; round < options_.rounds + kMoreRounds; ++round) {
+      if (round < options_.rounds) takeLimits(limits_program);
+      for (Turns& each : turns_) {
+        if (each.near_turns + each.bad() >= options_.rounds) continue;
+        showProgress(inWords(cell_) + ", round " + std::to_string(round + 1) + ", " + each.figure.contestant);
+        takeTurn(each);
       }
     }
-    for (std::size_t i = 0; i < contestants_.size(); ++i) figures_[i].us = summarize(samples[i]);
   }
 
   void addTo(Figures& figures) const {
-    figures.times.insert(figures.times.end(), figures_.begin(), figures_.end());
+    for (const Turns& each : turns_) figures.times.push_back(each.result());
     if (!limits_.empty()) figures.limits.push_back(limits());
   }
 
  private:
-  // One run, and another one if the cores were far from each other at one of its ends.
-  void takeTurn(const Contestant& contestant, TimeFigure& figure, std::vector<double>& sample) const {
-    constexpr int kMostAttempts = 2;
-    for (int attempt = 1;; ++attempt) {
-      const bool near_before = near_.wait();
-      const QuietGate::Passed passed = gate_.wait();
-      const CpuTimes before = readCpuTimes();
-      const Outcome outcome =
-          runAndRead(contestant.commandLine(cell_, options_.batchesOfRun(), cores_), options_.time_limit);
-      const CpuTimes during = readCpuTimes().since(before);
-      const bool near = near_before && near_.areNear();
-      const bool counts = near || !outcome.failure.empty() || attempt == kMostAttempts;
-      record(lineOf(contestant, outcome)
-                 .add("quiet", passed.quiet)
-                 .add("idle_before", passed.idle_fraction)
-                 .add("near", near)
-                 .add("counts", counts)
-                 .add("busy_ticks", during.busy)
-                 .add("steal_ticks", during.steal));
-      if (counts) return count(outcome, passed.quiet && near, figure, sample);
-    }
+  // Beyond those that were asked for, for whom met cores that were far from each other.
+  static constexpr int kMoreRounds = 2;
+
+  void takeTurn(Turns& turns) const {
+    const bool near_before = near_.wait();
+    const QuietGate::Passed passed = gate_.wait();
+    const CpuTimes before = readCpuTimes();
+    const Outcome outcome = runAndRead(turns.contestant->commandLine(cell_, options_.batchesOfRun(), cores_),
+                                       options_.time_limit);
+    const CpuTimes during = readCpuTimes().since(before);
+    const bool near = near_before && near_.areNear();
+    record(lineOf(*turns.contestant, outcome)
+               .add("quiet", passed.quiet)
+               .add("idle_before", passed.idle_fraction)
+               .add("near", near)
+               .add("busy_ticks", during.busy)
+               .add("steal_ticks", during.steal));
+    if (outcome.failure.empty()) return count(outcome.series.front().values, near, passed.quiet, turns);
+    ++(outcome.hung ? turns.figure.hung : turns.figure.failed);
+    if (turns.figure.failure.empty()) turns.figure.failure = outcome.failure;
   }
 
-  static void count(const Outcome& outcome, bool is_quiet, TimeFigure& figure, std::vector<double>& sample) {
-    if (outcome.failure.empty()) {
-      const std::vector<double>& values = outcome.series.front().values;
-      sample.insert(sample.end(), values.begin(), values.end());
-      ++figure.runs;
-      if (!is_quiet) ++figure.not_quiet;
-    } else {
-      ++(outcome.hung ? figure.hung : figure.failed);
-      if (figure.failure.empty()) figure.failure = outcome.failure;
-    }
+  static void count(const std::vector<double>& values, bool near, bool is_quiet, Turns& turns) {
+    std::vector<double>& sample = near ? turns.near : turns.far;
+    sample.insert(sample.end(), values.begin(), values.end());
+    ++(near ? turns.near_turns : turns.far_turns);
+    if (near && !is_quiet) ++turns.not_quiet;
   }
 
   // The raw measurements that bound this cell; their names begin with what they are for.
-  void takeLimits(const std::string& program) {
+  void takeLimits(const LimitsProgram& limits_program) {
     if (cell_.type != popdist::Type::kFloat) return;
+    const std::string& program = limits_program.path;
     const bool is_all_reduce = cell_.operation == Operation::kAllReduce;
     const std::string batches = std::to_string(options_.batchesOfRun());
     showProgress(inWords(cell_) + ", limits");
@@ -129,8 +143,12 @@ class CellMeasurement {
       takeLimit("B_u ", {program, "copy", batches, std::to_string(copyBytes(cell_, caches, cores_))});
       takeLimit("B_3 ", {program, "copy", batches, std::to_string(copyBytesInSharedCache(caches))});
     }
-    if (has_tcp_ && cell_.bytes >= kBoundsFrom && (is_all_reduce || cell_.operation == Operation::kBroadcast))
-      takeLimit("", {program, "tcp", batches});
+    if (has_tcp_ && cell_.bytes >= kBoundsFrom &&
+        (is_all_reduce || cell_.operation == Operation::kBroadcast)) {
+      std::vector<std::string> words{program, "tcp", batches};
+      words.insert(words.end(), limits_program.tcp_path.begin(), limits_program.tcp_path.end());
+      takeLimit("", words);
+    }
     if (cell_.operation == Operation::kBarrier || (is_all_reduce && cell_.bytes <= kSmallest))
       takeLimit("", {program, "handover", batches});
   }
@@ -187,8 +205,7 @@ class CellMeasurement {
   const QuietGate gate_;
   NearCores& near_;
   bool has_tcp_ = false;
-  std::vector<const Contestant*> contestants_;
-  std::vector<TimeFigure> figures_;  // one for each contestant
+  std::vector<Turns> turns_;  // of each contestant
   std::map<std::string, std::vector<double>> limits_;
 };
 
@@ -201,7 +218,7 @@ std::string whyUnusable(const Contestant& contestant) {
   return runAndRead(contestant.commandLine(smallest, 1, 1), std::chrono::seconds(20)).failure;
 }
 
-Figures measureAll(const std::vector<Contestant>& contestants, const std::string& limits_program,
+Figures measureAll(const std::vector<Contestant>& contestants, const LimitsProgram& limits_program,
                    const Options& options) {
   const int cores = describeMachine().cores;
   Figures figures;

@@ -15,8 +15,14 @@ namespace pop::bench::collectives {
 /// Why the contestant cannot run; empty if it can.
 std::string whyUnusable(const Contestant& contestant);
 
-/// `limits_program` measures the machine's limits.
-Figures measureAll(const std::vector<Contestant>& contestants, const std::string& limits_program,
+/// What measures the machine's limits.
+struct LimitsProgram {
+  std::string path;
+  std::vector<std::string>
+      tcp_path;  ///< of its `tcp`: where the connection goes; none: the loopback interface
+};
+
+Figures measureAll(const std::vector<Contestant>& contestants, const LimitsProgram& limits_program,
                    const Options& options);
 
 }  // namespace pop::bench::collectives

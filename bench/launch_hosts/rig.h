@@ -39,9 +39,12 @@ class HostRig {
   std::string ownAddress() const { return hosts_.ownAddress(); }
   /// That all hosts and we are on.
   std::string network() const { return ownAddress() + "/24"; }
+  /// One that all hosts and we see.
+  const std::string& commonDirectory() const { return directory_; }
   /// One of our programs as it is installed on every host.
   std::string program(const std::string& name) const { return directory_ + '/' + name; }
   std::string address(int host) const { return hosts_.address(host); }
+  std::string networkSpace(int host) const { return hosts_.networkSpace(host); }
   /// The addresses of the first `count` hosts, `separator` between them and `suffix` behind each.
   std::string addresses(int count, const std::string& separator, const std::string& suffix = "") const;
   int size() const { return hosts_.count(); }

@@ -237,6 +237,10 @@ TestHosts::Output TestHosts::run(int host, const std::string& shell_command) con
   return outputOf(commandOn(host, {"/bin/sh", "-c", shell_command}));
 }
 
+std::string TestHosts::networkSpace(int host) const {
+  return "/proc/" + std::to_string(hosts_[static_cast<std::size_t>(host)].first) + "/ns/net";
+}
+
 void TestHosts::enter(int host) const {
   const std::string spaces = "/proc/" + std::to_string(hosts_[static_cast<std::size_t>(host)].first) + "/ns/";
   std::vector<sys::Fd> opened;

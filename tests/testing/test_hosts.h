@@ -63,6 +63,8 @@ class TestHosts {
   };
   Output run(int host, const std::string& shell_command) const;
 
+  /// The namespace of its network, for setns.
+  std::string networkSpace(int host) const;
   /// Moves the calling process, a forked child with one thread, there: all but its process namespace.
   void enter(int host) const;
 

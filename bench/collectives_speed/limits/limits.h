@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -15,9 +16,17 @@ namespace pop::bench::collectives {
 /// GB/s that all cores together copy, `bytes` each, again and again; one series for each way to copy.
 std::vector<Series> copyRates(std::size_t bytes, int batches);
 
-/// GB/s of one connection over the loopback interface between two cores: "stream …", and "duplex …", the rate
-/// of each direction when both are used. One series of each for each size of sends and way of waiting.
-std::vector<Series> tcpRates(int batches);
+/// Where a connection goes: namespaces of the network (/proc/PID/ns/net; empty: our own), and an address in
+/// the one that it goes to.
+struct TcpPath {
+  std::string from_network;
+  std::string to_network;
+  std::string to_address = "127.0.0.1";
+};
+
+/// GB/s of one connection between two cores: "stream …", and "duplex …", the rate of each direction when both
+/// are used. One series of each for each size of sends and way of waiting.
+std::vector<Series> tcpRates(int batches, const TcpPath& path = {});
 
 /// Microseconds until one thread sees what another has stored: "flag" between two cores that spin, "yield" on
 /// one core, by sched_yield.

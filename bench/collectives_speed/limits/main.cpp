@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Raw measurements, one series a line.
-// usage: bench_collectives_limits copy BATCHES BYTES | tcp BATCHES | handover BATCHES
+// usage: bench_collectives_limits copy BATCHES BYTES | tcp BATCHES [FROM TO ADDRESS] | handover BATCHES
+// FROM and TO are namespaces of the network, ADDRESS is in that of TO.
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -14,11 +15,14 @@ int main(int argc, char** argv) {
   const int batches = argc > 2 ? std::atoi(argv[2]) : 0;
   std::vector<collectives::Series> all;
   if (what == "copy" && argc == 4) all = collectives::copyRates(std::strtoull(argv[3], nullptr, 10), batches);
-  if (what == "tcp") all = collectives::tcpRates(batches);
+  if (what == "tcp" && argc == 3) all = collectives::tcpRates(batches);
+  if (what == "tcp" && argc == 6) all = collectives::tcpRates(batches, {argv[3], argv[4], argv[5]});
   if (what == "handover") all = collectives::handoverTimes(batches);
   if (all.empty()) {
-    std::fputs("usage: bench_collectives_limits copy BATCHES BYTES | tcp BATCHES | handover BATCHES\n",
-               stderr);
+    std::fputs(
+        "usage: bench_collectives_limits copy BATCHES BYTES | tcp BATCHES [FROM TO ADDRESS] | "
+        "handover BATCHES\n",
+        stderr);
     return 2;
   }
   for (const auto& [name, values] : all) std::puts(collectives::seriesLine(name, values).c_str());

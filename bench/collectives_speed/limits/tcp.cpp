@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -12,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <thread>
 
 #include "bench/collectives_speed/limits/limits.h"
 #include "common/sys/fd.h"
@@ -28,19 +32,32 @@ void require(bool succeeded, const char* what) {
   std::exit(1);
 }
 
-// Both ends of a connection of 127.0.0.1 with itself.
-std::array<sys::Fd, 2> connectionToItself() {
-  const sys::Fd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+// A socket stays in the network that it was made in; so does the thread, which ends with this.
+sys::Fd socketIn(const std::string& network) {
+  sys::Fd made;
+  std::thread([&] {
+    if (!network.empty()) {
+      const sys::Fd space(::open(network.c_str(), O_RDONLY | O_CLOEXEC));
+      require(space.valid() && ::setns(space.get(), CLONE_NEWNET) == 0, "entering another network");
+    }
+    made = sys::Fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  }).join();
+  require(made.valid(), "making a socket");
+  return made;
+}
+
+std::array<sys::Fd, 2> connectionOver(const TcpPath& path) {
+  const sys::Fd listener = socketIn(path.to_network);
   sockaddr_in address{};
   address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  require(::inet_pton(AF_INET, path.to_address.c_str(), &address.sin_addr) == 1, "reading the address");
   socklen_t size = sizeof(address);
   auto* const any = reinterpret_cast<sockaddr*>(&address);
   require(::bind(listener.get(), any, size) == 0 && ::listen(listener.get(), 1) == 0 &&
               ::getsockname(listener.get(), any, &size) == 0,
-          "listening on the loopback interface");
-  std::array<sys::Fd, 2> ends{sys::Fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)), sys::Fd()};
-  require(::connect(ends[0].get(), any, size) == 0, "connecting to the loopback interface");
+          "listening");
+  std::array<sys::Fd, 2> ends{socketIn(path.from_network), sys::Fd()};
+  require(::connect(ends[0].get(), any, size) == 0, "connecting");
   ends[1] = sys::Fd(::accept(listener.get(), nullptr, nullptr));
   require(ends[1].valid(), "accepting a connection");
   const int on = 1;
@@ -49,7 +66,7 @@ std::array<sys::Fd, 2> connectionToItself() {
 }
 
 std::size_t moved(ssize_t result) {
-  require(result >= 0 || errno == EAGAIN || errno == EINTR, "moving data over the loopback interface");
+  require(result >= 0 || errno == EAGAIN || errno == EINTR, "moving data");
   return result > 0 ? static_cast<std::size_t>(result) : 0;
 }
 
@@ -91,11 +108,11 @@ double rate(const std::array<sys::Fd, 2>& ends, std::size_t send_size, bool dupl
 
 }  // namespace
 
-std::vector<Series> tcpRates(int batches) {
+std::vector<Series> tcpRates(int batches, const TcpPath& path) {
   std::vector<Series> rates;
   for (const std::size_t send_size : kSendSizes) {
     for (const bool polls : {false, true}) {
-      const std::array<sys::Fd, 2> ends = connectionToItself();
+      const std::array<sys::Fd, 2> ends = connectionOver(path);
       const std::string way = " of " + std::to_string(send_size) + " bytes" + (polls ? ", polling" : "");
       Series stream{"stream" + way, {}}, duplex{"duplex" + way, {}};
       for (int batch = -1; batch < batches; ++batch) {  // the first one warms up

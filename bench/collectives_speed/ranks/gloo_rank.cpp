@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A rank of Gloo, started by poprun; TCP on the loopback interface, the only transport that Gloo has within a
-// host. Ranks find each other by files in a directory of the job under TMPDIR.
+// host, or on the interface that BENCH_GLOO_INTERFACE names. Ranks find each other by files in a directory of
+// the job under TMPDIR.
 #include <gloo/allgather.h>
 #include <gloo/allreduce.h>
 #include <gloo/allreduce_halving_doubling.h>
@@ -33,7 +34,8 @@ std::shared_ptr<gloo::rendezvous::Context> connect() {
   std::filesystem::create_directories(directory);
   gloo::rendezvous::FileStore store(directory);
   gloo::transport::tcp::attr interface;
-  interface.iface = "lo";
+  const char* const over_hosts = std::getenv("BENCH_GLOO_INTERFACE");
+  interface.iface = over_hosts == nullptr ? "lo" : over_hosts;
   auto device = gloo::transport::tcp::CreateDevice(interface);
   auto context =
       std::make_shared<gloo::rendezvous::Context>(instance.instanceIndex(), instance.numInstances());
