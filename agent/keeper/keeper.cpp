@@ -2,9 +2,7 @@
 #include "agent/keeper/keeper.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +13,7 @@
 #include "agent/keeper/descendants.h"
 #include "agent/keeper/keeper_process.h"
 #include "common/sys/blocked_signals.h"
+#include "common/sys/process_end.h"
 #include "common/sys/unix_socket.h"
 
 namespace pop::keeper {
@@ -25,20 +24,6 @@ namespace {
 void detachStdio() {
   const sys::Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
   for (int fd = 0; fd < 3; ++fd) ::dup2(null.get(), fd);
-}
-
-// True when `pid`, a child, has ended within `patience`.
-bool waitForEnd(pid_t pid, std::chrono::milliseconds patience) {
-  const sys::Fd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  if (!process.valid()) return true;  // no descriptor left to wait on: waitpid has to
-  const auto deadline = std::chrono::steady_clock::now() + patience;
-  while (true) {
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-    if (left.count() < 0) return false;
-    pollfd ended{process.get(), POLLIN, 0};
-    if (::poll(&ended, 1, static_cast<int>(left.count()) + 1) > 0) return true;
-  }
 }
 
 Status resisting() {
@@ -77,9 +62,9 @@ Result<Keeper> forkKeeper(int life_line) {
 Status endKeeper(Keeper keeper) {
   keeper.link.reset();
   ::kill(keeper.pid, SIGCONT);  // stopped, it would not notice
-  if (!waitForEnd(keeper.pid, kPatience + std::chrono::seconds(1))) {
+  if (!sys::endsWithin(keeper.pid, kPatience + std::chrono::seconds(1))) {
     ::kill(keeper.pid, SIGKILL);
-    if (!waitForEnd(keeper.pid, kPatience)) return resisting();
+    if (!sys::endsWithin(keeper.pid, kPatience)) return resisting();
   }
   int wait_status = -1;
   while (::waitpid(keeper.pid, &wait_status, 0) < 0 && errno == EINTR) {

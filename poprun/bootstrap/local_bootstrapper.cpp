@@ -6,18 +6,36 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <utility>
 
+#include "common/sys/process_end.h"
 #include "common/sys/start_program.h"
 #include "common/sys/unix_socket.h"
 
 namespace pop {
+namespace {
+
+using namespace std::chrono_literals;
+
+// It has ended its job, or has been given up; what is left of its work is to see that its stream is closed.
+// One that does not get to it is killed: its keeper ends then what it has left.
+void end(pid_t agent) {
+  constexpr std::chrono::milliseconds kPatience = 2s;
+  ::kill(agent, SIGCONT);  // stopped, it would not notice
+  if (!sys::endsWithin(agent, kPatience)) ::kill(agent, SIGKILL);
+  if (!sys::endsWithin(agent, kPatience)) return;  // it waits for a device or a file server
+  while (::waitpid(agent, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace
 
 LocalBootstrapper::~LocalBootstrapper() {
   for (AgentProcess& agent : agents_) {
     if (agent.errors.valid()) loop_.unwatch(agent.errors.get());
-    while (agent.pid > 0 && ::waitpid(agent.pid, nullptr, 0) < 0 && errno == EINTR) {
-    }
+    if (agent.pid > 0) end(agent.pid);
   }
 }
 

@@ -2,22 +2,23 @@
 #include "poprun/bootstrap/rsh_process.h"
 
 #include <signal.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <utility>
 
+#include "common/sys/process_end.h"
 #include "common/sys/start_program.h"
 #include "common/sys/unix_socket.h"
 
 namespace pop {
 namespace {
 
-constexpr int kGraceMs = 500;
+constexpr std::chrono::milliseconds kGrace{500};
 
 bool isSsh(const std::string& program) {
   return program.substr(program.rfind('/') + 1) == "ssh";
@@ -80,12 +81,10 @@ RshProcess::~RshProcess() {
 // Gives it a moment to end by itself, then less and less choice; its helpers, which are of its group, end
 // with it. Its exit code, or -1 when a signal ended it.
 int RshProcess::reap() {
-  const sys::Fd process(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
   for (const int signal : {0, SIGTERM}) {
     if (signal != 0) ::kill(-pid_, signal);
-    pollfd ended{process.get(), POLLIN, 0};
     const bool at_once = signal == 0 && errors_.valid();
-    if (::poll(&ended, 1, at_once ? 0 : kGraceMs) > 0) break;
+    if (sys::endsWithin(pid_, at_once ? std::chrono::milliseconds(0) : kGrace)) break;
   }
   ::kill(-pid_, SIGKILL);
   int status = 0;

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happens to the agent of poprun's own host, which is one of a job's several.
+#include <csignal>
+
+#include "tests/fault/hosts/faults_fixture.h"
+#include "tests/testing/process_tree.h"
+
+namespace pop::testing {
+namespace {
+
+class OwnHost : public HostFaults {
+ protected:
+  PoprunSetup waitingJobHereToo(const std::vector<std::string>& options = {}) const {
+    PoprunSetup setup = waitingJob(options);
+    setup.options[5] += ",localhost";
+    for (std::string& option : setup.options) {
+      if (option == std::to_string(hosts.count())) option = std::to_string(hosts.count() + 1);
+    }
+    return setup;
+  }
+};
+
+TEST_F(OwnHost, IsLostWhenItsAgentStandsStillAndPoprunEnds) {
+  PoprunProcess poprun(waitingJobHereToo({"--host-silence", "2"}));
+  ASSERT_EQ(poprun.waitReady(4).size(), 4U) << poprun.err();
+  const pid_t agent = childNamed(poprun.pid(), "popdist-agent");
+  ASSERT_GT(agent, 0);
+  const auto cause = Clock::now();
+  ASSERT_EQ(::kill(agent, SIGSTOP), 0);
+  EXPECT_EQ(endAfter(cause, poprun), 125);
+  EXPECT_THAT(said(poprun), ::testing::HasSubstr("host localhost was lost: nothing was heard for 2 s"));
+  EXPECT_FALSE(statOf(agent));
+  EXPECT_EQ(leftOnHosts(), "");
+}
+
+}  // namespace
+}  // namespace pop::testing
