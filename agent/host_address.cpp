@@ -71,7 +71,9 @@ void AddressHints::takeSshConnection() {
   const char* const connection = std::getenv("SSH_CONNECTION");
   if (connection == nullptr) return;
   const std::vector<std::string> words = split(connection, ' ');
-  if (words.size() != 4) return;
+  // Of somebody who has come from another host to this one; a container's environment may have it from
+  // outside.
+  if (words.size() != 4 || !has(ownAddresses(), words[2])) return;
   controller_at = words[0];
   reached_at = words[2];
 }

@@ -15,7 +15,8 @@ struct AddressHints {
   std::string controller_at;  ///< the controller's own on that connection; empty: not known
 
   /// What sshd says of the connection that this process came by (SSH_CONNECTION in its environment), if it
-  /// does: a controller that has had its host reached by another program knows nothing of it.
+  /// does, and to an address of this host: a controller that has had its host reached by another program
+  /// knows nothing of it.
   void takeSshConnection();
 };
 

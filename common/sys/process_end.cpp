@@ -3,23 +3,39 @@
 
 #include <poll.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include <algorithm>
 
 #include "common/sys/fd.h"
 
 namespace pop::sys {
+namespace {
+
+bool hasEnded(pid_t pid) {
+  siginfo_t info{};
+  return ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid == pid;
+}
+
+}  // namespace
 
 bool endsWithin(pid_t pid, std::chrono::milliseconds patience) {
   using Clock = std::chrono::steady_clock;
+  using std::chrono::milliseconds;
+  // Without one (no descriptor left, a filter of system calls) it is looked at every now and then.
+  constexpr milliseconds kBetweenLooks{10};
   const Fd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  if (!process.valid()) return true;
   const auto deadline = Clock::now() + patience;
-  while (true) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
-    pollfd ended{process.get(), POLLIN, 0};
-    if (::poll(&ended, 1, left.count() > 0 ? static_cast<int>(left.count()) : 0) > 0) return true;
+  while (!hasEnded(pid)) {
+    auto left = std::chrono::ceil<milliseconds>(deadline - Clock::now());
     if (left.count() <= 0) return false;
+    if (!process.valid()) left = std::min(left, kBetweenLooks);
+    pollfd ended{process.get(), POLLIN, 0};
+    ::poll(&ended, process.valid() ? 1 : 0, static_cast<int>(left.count()));
   }
+  return true;
 }
 
 }  // namespace pop::sys

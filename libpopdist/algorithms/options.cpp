@@ -18,9 +18,9 @@ constexpr const char* kEpilogue =
     "A row shows what the library's table chooses, how long a call takes then, and how long with every "
     "other\n"
     "algorithm that can carry it out. * marks the fastest, ! rows where the choice takes over 10 % more.\n"
-    "POPDIST_SHARED_ALGORITHM=eager|staged|direct|pull|messages, the same for all instances (poprun -x), "
-    "forces\n"
-    "one in a job of yours; this program does not heed it.\n";
+    "poprun --collectives NAME forces one in a job of yours (without poprun: POPDIST_SHARED_ALGORITHM, and "
+    "by\n"
+    "messages POPDIST_MESSAGE_ALGORITHM, the same for all instances); this program does not heed it.\n";
 constexpr std::size_t kMostBytes = std::size_t{1} << 30;
 
 std::vector<Operation> allOperations() {

@@ -19,13 +19,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// It has ended its job, or has been given up; what is left of its work is to see that its stream is closed.
-// One that does not get to it is killed: its keeper ends then what it has left.
-void end(pid_t agent) {
-  constexpr std::chrono::milliseconds kPatience = 2s;
-  ::kill(agent, SIGCONT);  // stopped, it would not notice
-  if (!sys::endsWithin(agent, kPatience)) ::kill(agent, SIGKILL);
-  if (!sys::endsWithin(agent, kPatience)) return;  // it waits for a device or a file server
+void reap(pid_t agent, std::chrono::milliseconds patience) {
+  constexpr std::chrono::milliseconds kAfterSigkill = 2s;
+  ::kill(agent, SIGCONT);  // stopped, it would not notice that its stream is closed
+  if (!sys::endsWithin(agent, patience)) {
+    ::kill(agent, SIGKILL);                              // its keeper sees to what it has left
+    if (!sys::endsWithin(agent, kAfterSigkill)) return;  // it waits for a device or a file server
+  }
   while (::waitpid(agent, nullptr, 0) < 0 && errno == EINTR) {
   }
 }
@@ -35,7 +35,7 @@ void end(pid_t agent) {
 LocalBootstrapper::~LocalBootstrapper() {
   for (AgentProcess& agent : agents_) {
     if (agent.errors.valid()) loop_.unwatch(agent.errors.get());
-    if (agent.pid > 0) end(agent.pid);
+    if (agent.pid > 0) reap(agent.pid, end_patience_);
   }
 }
 

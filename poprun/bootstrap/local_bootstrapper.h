@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -15,13 +16,21 @@ namespace pop {
 class LocalBootstrapper final : public Bootstrapper {
  public:
   /// `command`: the agent and its arguments; once for each of `count` hosts.
-  LocalBootstrapper(os::EpollLoop& loop, std::vector<std::string> command, int count)
-      : loop_(loop), command_(std::move(command)), agents_(static_cast<std::size_t>(count)) {}
-  ~LocalBootstrapper() override;  ///< waits for the agents, which end with their streams
+  LocalBootstrapper(os::EpollLoop& loop, std::vector<std::string> command, int count,
+                    std::chrono::milliseconds end_patience = kEndPatience)
+      : loop_(loop),
+        command_(std::move(command)),
+        agents_(static_cast<std::size_t>(count)),
+        end_patience_(end_patience) {}
+  /// Waits for the agents, which end with their streams, and kills those that have not within the patience.
+  ~LocalBootstrapper() override;
 
   void start(BootstrapEvents events) override;
 
  private:
+  /// An agent waits up to 6 s for its keeper, which ends the job's processes.
+  static constexpr std::chrono::milliseconds kEndPatience{7000};
+
   struct AgentProcess {
     pid_t pid = -1;
     sys::Fd errors;
@@ -34,6 +43,7 @@ class LocalBootstrapper final : public Bootstrapper {
   os::EpollLoop& loop_;
   const std::vector<std::string> command_;
   std::vector<AgentProcess> agents_;
+  const std::chrono::milliseconds end_patience_;
   BootstrapEvents events_;
 };
 

@@ -63,6 +63,8 @@ class OneWay {
   void cut() { cut_ = ever_cut_ = true; }
   bool everCut() const { return ever_cut_; }
   bool isCut() const { return cut_; }
+  /// Cut, with something on its way that would have arrived.
+  bool holds() const { return cut_ && !held_.empty(); }
   void heal() {
     if (!std::exchange(cut_, false)) return;
     for (std::function<void()>& task : std::exchange(held_, {})) passTask(std::move(task));

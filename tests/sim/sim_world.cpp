@@ -199,7 +199,7 @@ void World::killController() {
   clock_.postAfter(milliseconds(5000 + 1500), [this] {
     for (const Host& host : hosts_) {
       // Cut off before it heard of the end, it waits for the word of one that said it would be silent.
-      if (paused_ && host.link->down.isCut()) continue;
+      if (paused_ && host.link->down.holds()) continue;
       if (!host.machine->process().everFrozen() && host.machine->alive() > 0)
         broken("6.5 s after the controller's death there are instances");
     }

@@ -41,8 +41,8 @@ sys::Fd socketIn(const std::string& network) {
       require(space.valid() && ::setns(space.get(), CLONE_NEWNET) == 0, "entering another network");
     }
     made = sys::Fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    require(made.valid(), "making a socket");
   }).join();
-  require(made.valid(), "making a socket");
   return made;
 }
 

@@ -23,7 +23,9 @@ void throwIfFailed(const LinkError& error, const char* operation) {
 Group::~Group() = default;
 
 bool Group::runOverHosts(CollectiveCall& call) {
-  if (!over_hosts_ || forced_by_messages_) return false;
+  if (!over_hosts_) return false;
+  if (forced_by_messages_ && call.operation == plan::Operation::kAllReduce)
+    return false;  // which it is about
   const plan::HierarchyWay way = over_hosts_->wayOf(call);
   const char* const name = nameOf(call.operation);
   if (broken_ || fork_ != forksOfThisProcess()) refuse(name);

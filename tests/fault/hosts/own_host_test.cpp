@@ -22,7 +22,8 @@ class OwnHost : public HostFaults {
 
 TEST_F(OwnHost, IsLostWhenItsAgentStandsStillAndPoprunEnds) {
   PoprunProcess poprun(waitingJobHereToo({"--host-silence", "2"}));
-  ASSERT_EQ(poprun.waitReady(4).size(), 4U) << poprun.err();
+  const std::vector<pid_t> pids = poprun.waitReady(4);
+  ASSERT_EQ(pids.size(), 4U) << poprun.err();
   const pid_t agent = childNamed(poprun.pid(), "popdist-agent");
   ASSERT_GT(agent, 0);
   const auto cause = Clock::now();
@@ -30,6 +31,7 @@ TEST_F(OwnHost, IsLostWhenItsAgentStandsStillAndPoprunEnds) {
   EXPECT_EQ(endAfter(cause, poprun), 125);
   EXPECT_THAT(said(poprun), ::testing::HasSubstr("host localhost was lost: nothing was heard for 2 s"));
   EXPECT_FALSE(statOf(agent));
+  EXPECT_FALSE(statOf(pids.back())) << "the instance of this host, the last one";
   EXPECT_EQ(leftOnHosts(), "");
 }
 

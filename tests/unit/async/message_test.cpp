@@ -33,6 +33,7 @@ TEST(Message, ComesBackAsItWas) {
   expectComesBack(example());
   expectComesBack({.announcements = example().announcements, .farewell = {}});
   expectComesBack({.announcements = {}, .farewell = example().farewell});
+  expectComesBack({.announcements = {{"digest", 1, UINT64_MAX - 1}}, .farewell = {}});
 }
 
 TEST(Message, NothingToSayTakesNoBytes) {

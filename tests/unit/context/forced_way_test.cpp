@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <string>
 #include <vector>
 
 #include "libpopdist/src/context/context_impl.h"
@@ -42,19 +43,23 @@ TEST_F(ForcedWays, AreInTheTagByWhichMembersAgree) {
             ", POPDIST_SHARED_ALGORITHM=messages, POPDIST_MESSAGE_ALGORITHM=ring");
 }
 
-// Of 2 floats recursive doubling is the table's choice over a network.
+// Of 2 floats recursive doubling is the table's choice over a network, and levels are it over hosts.
 TEST_F(ForcedWays, OfMessagesAreTakenWithinAHostAndOverHosts) {
   for (const int instances_per_host : {0, 2}) {
     for (const char* const name : {"recursive-doubling", "halving-doubling", "segmented-ring", "ring"}) {
       ::setenv("POPDIST_MESSAGE_ALGORITHM", name, 1);
       testing::ThreadGroup group({.replicas_of_instance = {1, 1, 1, 1},
-                                  .transport = {.tcp_only = true},
+                                  .transport = {.tcp_only = instances_per_host == 0},
                                   .instances_per_host = instances_per_host});
       group.run([&](Context& context) {
         std::vector<float> data{1.0F, 2.0F};
         context.world().allReduce(std::span(data));
         EXPECT_EQ(data[1], 8.0F);
         EXPECT_STREQ(context.world().impl().group().algorithmTaken(), name);
+        context.world().broadcast(std::span<float>(data), 0);
+        EXPECT_EQ(std::string(context.world().impl().group().algorithmTaken()) == "tree",
+                  instances_per_host == 0)
+            << "all-reduces only";
       });
     }
   }
