@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "tests/integration/ssh/bootstrap_fixture.h"
+#include "tests/testing/file_text.h"
 
 namespace pop::testing {
 namespace {
@@ -15,6 +16,7 @@ using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
@@ -68,6 +70,34 @@ TEST_F(AgentCopy, IsMadeOnceAndUsedAgain) {
   Bootstrap third(hosts, {"h0"}, {}, agent);
   third.waitForAll();
   EXPECT_THAT(third.phases[0], Contains(kCopying)) << third.problems();
+}
+
+// As a crash, a full disk or somebody's editor leave it.
+TEST_F(AgentCopy, ThatIsNotTheAgentAnyMoreIsMadeAgain) {
+  Bootstrap first(hosts, {"h0"}, {}, agent);
+  first.waitForAll();
+  ASSERT_TRUE(first.reached.contains(0)) << first.problems();
+  const std::string copy = hosts.home(0) + "/.cache/poprun/" + filesIn(0, "/.cache/poprun").at(0);
+  const std::string right = fileText(copy);
+  ASSERT_TRUE(right == fileText(agent.local_file));
+  std::string changed = right;
+  changed.back() = '#';  // as long as the right one, and runs as well
+  for (const std::string& wrong : {std::string(), right.substr(0, right.size() - 1), changed}) {
+    std::ofstream(copy) << wrong;
+    Bootstrap again(hosts, {"h0"}, {}, agent);
+    again.waitForAll();
+    ASSERT_TRUE(again.reached.contains(0)) << again.problems();
+    EXPECT_THAT(again.phases[0], Contains(kCopying)) << wrong.size() << " bytes";
+    EXPECT_EQ(echo(again.reached.at(0).stream.get(), "hello"), "hello");
+    EXPECT_TRUE(fileText(copy) == right);
+  }
+}
+
+TEST_F(AgentCopy, ThatIsNotWhatWasSentIsNoAgent) {
+  writeScript(hosts.bin(0) + "/head", "/usr/bin/head \"$@\" | tr '#' '+'");
+  EXPECT_THAT(failureOn(0),
+              AllOf(HasSubstr(".cache/poprun/.popdist-agent."), HasSubstr("is not what was sent")));
+  EXPECT_THAT(filesIn(0, "/.cache/poprun"), IsEmpty());
 }
 
 TEST_F(AgentCopy, ANewOneRemovesThoseThatNobodyHasStartedForThreeMonths) {
