@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <ctime>
 #include <sstream>
+#include <utility>
 
 #include "common/base/random.h"
 #include "common/base/text.h"
@@ -40,16 +41,30 @@ PortRange candidatePorts() {
   return larger.last > larger.first ? larger : PortRange{kLowest, kHighest};
 }
 
+template <typename Address>
+sys::Fd boundTo(sys::Fd socket, const Address& address) {
+  const bool bound = ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
+  return bound ? std::move(socket) : sys::Fd();
+}
+
 // Bound on all addresses, not listening; without SO_REUSEADDR, so that a port anybody else holds counts as
-// taken.
+// taken. One socket for both families: an instance may listen in either. Where the kernel has no IPv6, IPv4.
 sys::Fd bindPort(int port) {
-  sys::Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<std::uint16_t>(port));
-  if (!socket.valid() || ::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0)
-    return {};
-  return socket;
+  sockaddr_in6 both{};
+  both.sin6_family = AF_INET6;
+  both.sin6_port = htons(static_cast<std::uint16_t>(port));
+  sockaddr_in ipv4{};
+  ipv4.sin_family = AF_INET;
+  ipv4.sin_port = both.sin6_port;
+  const int off = 0;
+  sys::Fd socket(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (socket.valid()) {
+    if (::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off)) != 0) return {};
+    return boundTo(std::move(socket), both);
+  }
+  if (errno != EAFNOSUPPORT) return {};
+  socket = sys::Fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  return socket.valid() ? boundTo(std::move(socket), ipv4) : sys::Fd();
 }
 
 }  // namespace

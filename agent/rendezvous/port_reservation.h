@@ -12,8 +12,9 @@ namespace pop::agent {
 
 class PortReservation {
  public:
-  /// Binds `count` ports. They lie outside the range from which the kernel picks ports for outgoing
-  /// connections, so that none is taken by chance between release() and the instance's own bind.
+  /// Binds `count` ports, in IPv4 and, where the kernel has it, IPv6. They lie outside the range from which
+  /// the kernel picks ports for outgoing connections, so that none is taken by chance between release() and
+  /// the instance's own bind.
   static Result<PortReservation> reserve(int count);
 
   const std::vector<int>& ports() const { return ports_; }

@@ -12,12 +12,16 @@
 #include <cerrno>
 #include <set>
 #include <sstream>
+#include <thread>
 #include <utility>
 #include <vector>
+
+#include "tests/testing/forbidden_call.h"
 
 namespace pop::agent {
 namespace {
 
+using testing::forbidIpv6;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -29,6 +33,21 @@ int bindError(in_addr_t address, int port) {
   name.sin_addr.s_addr = htonl(address);
   name.sin_port = htons(static_cast<std::uint16_t>(port));
   return ::bind(socket.get(), reinterpret_cast<sockaddr*>(&name), sizeof(name)) == 0 ? 0 : errno;
+}
+
+// The same on all addresses of IPv6 only, as servers of an instance may listen there.
+int bindErrorOfIpv6(const sys::Fd& socket, int port) {
+  const int on = 1;
+  sockaddr_in6 name{};
+  name.sin6_family = AF_INET6;
+  name.sin6_addr = in6addr_any;
+  name.sin6_port = htons(static_cast<std::uint16_t>(port));
+  if (::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on)) != 0) return errno;
+  return ::bind(socket.get(), reinterpret_cast<sockaddr*>(&name), sizeof(name)) == 0 ? 0 : errno;
+}
+
+sys::Fd ipv6Socket() {
+  return sys::Fd(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
 }
 
 TEST(PortReservation, GivesAsManyDistinctPortsAsAsked) {
@@ -76,6 +95,42 @@ TEST(PortReservation, KeepsOthersOutUntilItIsReleased) {
     EXPECT_EQ(bindError(INADDR_ANY, port), 0);
   }
   EXPECT_EQ(reservation.value().ports(), ports) << "their numbers stay known";
+}
+
+TEST(PortReservation, KeepsOthersOutOfIpv6AsWell) {
+  if (!ipv6Socket().valid()) GTEST_SKIP() << "the kernel has no IPv6";
+  Result<PortReservation> reservation = PortReservation::reserve(3);
+  ASSERT_TRUE(reservation.ok());
+  for (const int port : reservation.value().ports())
+    EXPECT_EQ(bindErrorOfIpv6(ipv6Socket(), port), EADDRINUSE);
+  reservation.value().release();
+  for (const int port : reservation.value().ports()) EXPECT_EQ(bindErrorOfIpv6(ipv6Socket(), port), 0);
+}
+
+// A reservation takes ports that follow each other: 150 of them pass at least one of every hundred.
+TEST(PortReservation, LeavesOutWhatIsHeldInIpv6Only) {
+  if (!ipv6Socket().valid()) GTEST_SKIP() << "the kernel has no IPv6";
+  std::vector<sys::Fd> holders;
+  std::set<int> held;
+  for (int port = 10000; port <= 65535; port += 100) {
+    sys::Fd holder = ipv6Socket();
+    if (bindErrorOfIpv6(holder, port) != 0) continue;
+    held.insert(port);
+    holders.push_back(std::move(holder));
+  }
+  const Result<PortReservation> reservation = PortReservation::reserve(150);
+  ASSERT_TRUE(reservation.ok()) << reservation.status().message();
+  for (const int port : reservation.value().ports()) EXPECT_FALSE(held.contains(port)) << port;
+}
+
+TEST(PortReservation, NeedsNoIpv6) {
+  std::thread([] {
+    ASSERT_TRUE(forbidIpv6());
+    ASSERT_FALSE(ipv6Socket().valid());
+    const Result<PortReservation> reservation = PortReservation::reserve(3);
+    ASSERT_TRUE(reservation.ok()) << reservation.status().message();
+    for (const int port : reservation.value().ports()) EXPECT_EQ(bindError(INADDR_ANY, port), EADDRINUSE);
+  }).join();
 }
 
 TEST(PortReservation, MovesWithItsPorts) {
