@@ -135,7 +135,6 @@ class SshBootstrapper::Run {
       return Status(connected.code(), connected.message() + " (" + kConnectTimeoutOption + ')');
     }
     if (!connected.ok()) return connected;
-    phase("starting the agent");
     Wait start(cancellation_, std::chrono::milliseconds(options_.start_timeout_ms));
     POP_RETURN_IF_ERROR(session->execute(command, start).during("starting the agent"));
     const auto log = std::make_shared<CommandLog>();
@@ -156,6 +155,8 @@ class SshBootstrapper::Run {
     if (!slots_.acquire()) return {Code::kCancelled, "it was given up"};
     wait.extend(Clock::now() - queued);
     Status status = session.open(std::move(connection.socket), wait, phase);
+    // Within the turn, so that phases never show more hosts in it than are.
+    if (status.ok()) phase("starting the agent");
     slots_.release();
     return status;
   }

@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/os/epoll_loop.h"
@@ -47,11 +48,14 @@ class Bootstrap {
     if (agent.version.empty()) agent.version = "0.1.0";
     count_ = static_cast<int>(names.size());
     bootstrapper_ = std::make_unique<SshBootstrapper>(loop_, std::move(names), options, std::move(agent));
-    bootstrapper_->start(
-        {.reached = [this](int host, ReachedHost it) { reached[host] = std::move(it); },
-         .failed = [this](int host, Status why) { failed[host] = std::move(why); },
-         .phase = [this](int host, const std::string& name) { phases[host].push_back(name); },
-         .said = [this](int host, const std::string& line) { said[host].push_back(line); }});
+    bootstrapper_->start({.reached = [this](int host, ReachedHost it) { reached[host] = std::move(it); },
+                          .failed = [this](int host, Status why) { failed[host] = std::move(why); },
+                          .phase =
+                              [this](int host, const std::string& name) {
+                                phases[host].push_back(name);
+                                all_phases.emplace_back(host, name);
+                              },
+                          .said = [this](int host, const std::string& line) { said[host].push_back(line); }});
   }
 
   /// Until every host is either.
@@ -73,6 +77,7 @@ class Bootstrap {
   std::map<int, ReachedHost> reached;
   std::map<int, Status> failed;
   std::map<int, std::vector<std::string>> phases;
+  std::vector<std::pair<int, std::string>> all_phases;  ///< of all hosts, in their order
   std::map<int, std::vector<std::string>> said;
 
  private:

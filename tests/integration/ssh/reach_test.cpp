@@ -179,12 +179,32 @@ TEST(ReachHosts, AnSshdThatDropsBurstsIsTriedAgain) {
   EXPECT_THAT(hosts.sshdLog(0), HasSubstr("past MaxStartups"));
 }
 
+// The largest number of hosts that were between the beginning of their key exchange and the end of their
+// authentication at the same time.
+int mostAtATime(const std::vector<std::pair<int, std::string>>& phases) {
+  int now = 0;
+  int most = 0;
+  for (const auto& [host, phase] : phases) {
+    if (phase == "ssh key exchange") most = std::max(most, ++now);
+    if (phase == "starting the agent") --now;
+  }
+  return most;
+}
+
 TEST(ReachHosts, NoMoreThanAllowedExchangeKeysAtATime) {
-  TestHosts hosts(4);
-  for (int host = 0; host < 4; ++host) writeEchoAgent(hosts.bin(host) + "/popdist-agent");
-  Bootstrap bootstrap(hosts, {"h0", "h1", "h2", "h3"}, {.max_parallel = 1});
-  bootstrap.waitForAll();
-  EXPECT_EQ(bootstrap.reached.size(), 4U) << bootstrap.problems();
+  TestHosts hosts(6);
+  std::vector<std::string> names;
+  for (int host = 0; host < hosts.count(); ++host) {
+    writeEchoAgent(hosts.bin(host) + "/popdist-agent");
+    names.push_back(hosts.name(host));
+  }
+  for (const int allowed : {1, 2}) {
+    Bootstrap bootstrap(hosts, names, {.max_parallel = allowed});
+    bootstrap.waitForAll();
+    EXPECT_EQ(bootstrap.reached.size(), names.size()) << bootstrap.problems();
+    EXPECT_LE(mostAtATime(bootstrap.all_phases), allowed);
+    EXPECT_GE(mostAtATime(bootstrap.all_phases), 1);
+  }
 }
 
 }  // namespace
