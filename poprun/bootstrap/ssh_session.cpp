@@ -102,7 +102,7 @@ Status SshSession::open(sys::Fd socket, Wait& wait, const PhaseReport& phase) {
   phase("ssh key exchange");
   const Result<int> connected =
       driveSsh(session, SSH_AGAIN, wait, [session] { return ssh_connect(session); });
-  if (!connected.ok()) return Status(connected.status()).during("the SSH key exchange");
+  if (!connected.ok()) return Status(connected.status()).during("exchanging SSH keys");
   if (connected.value() != SSH_OK) return unavailable("the SSH key exchange failed: " + errorText());
   phase("checking the host key");
   const HostKeyPolicy policy =

@@ -5,8 +5,18 @@
 namespace pop::testing {
 namespace {
 
+using ::testing::Contains;
+using ::testing::MatchesRegex;
+
 class UnreachedHosts : public HostFaults {
  protected:
+  // Others may still be on their way, too, when poprun says this.
+  static void expectWaitedFor(const PoprunProcess& poprun, const std::string& host_and_phase) {
+    EXPECT_THAT(linesOf(poprun.err()),
+                Contains(MatchesRegex("poprun: waiting for [1-9] of 4 hosts \\((.*, )?" + host_and_phase +
+                                      "(, .*)?\\)")));
+  }
+
   // Our hosts, and `others`.
   PoprunSetup with(const std::string& others, std::vector<std::string> options = {}) const {
     PoprunSetup setup = job({});
@@ -23,6 +33,29 @@ TEST_F(UnreachedHosts, OneThatNobodyAnswersAt) {
   EXPECT_EQ(said(poprun), "poprun: the job cannot be placed on host " + hosts.silentAddress() +
                               ": connecting to " + hosts.silentAddress() +
                               " port 22: no answer within 4 s (--connect-timeout)\n");
+  expectWaitedFor(poprun, hosts.silentAddress() + ": connecting");
+  EXPECT_EQ(leftOnHosts(), "");
+}
+
+TEST_F(UnreachedHosts, OneWhoseServerSaysNoMoreThanItsGreeting) {
+  const std::string mute = R"('import os, socket
+server = socket.create_server(("", 2222))
+if os.fork(): os._exit(0)
+os.closerange(0, 3)
+clients = []
+while True:
+    clients.append(server.accept()[0])
+    clients[-1].sendall(b"SSH-2.0-mute\r\n")')";
+  std::ofstream(hosts.sshConfig(), std::ios::app)
+      << "Host mute\n  HostName " << hosts.address(2) << "\n  Port 2222\n";
+  ASSERT_EQ(hosts.run(2, "exec /usr/bin/python3 -c " + mute).exit_code, 0);
+  PoprunProcess poprun(with("mute", {"-n", "4", "--connect-timeout", "4"}));
+  EXPECT_EQ(endAfter(Clock::now(), poprun), 125);
+  EXPECT_EQ(said(poprun),
+            "poprun: the job cannot be placed on host mute: while exchanging SSH keys: no answer within 4 s "
+            "(--connect-timeout)\n");
+  expectWaitedFor(poprun, "mute: ssh key exchange");
+  send(SIGKILL, named(2, "python3"));
   EXPECT_EQ(leftOnHosts(), "");
 }
 
