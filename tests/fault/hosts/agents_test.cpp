@@ -76,7 +76,18 @@ TEST_F(HostLost, WhenItsLinkIsCut) {
   hosts.linkDown(1);
   EXPECT_EQ(endAfter(cause, poprun), 125);
   EXPECT_EQ(said(poprun), lost("h1", "nothing was heard for 5 s (--host-silence)"));
-  expectCleanBehindCutLink({1});
+  expectCleanBehindCutLink({1}, cause);
+}
+
+// The longest way to the end: the silence, and then the grace, both as they are unless asked otherwise.
+TEST_F(HostLost, WhenItsLinkIsCutAndInstancesDoNotEndByThemselves) {
+  PoprunProcess poprun(job({"-n", "3"}, {"ignore-term"}));
+  ASSERT_EQ(poprun.waitReady(3).size(), 3U);
+  const auto cause = Clock::now();
+  hosts.linkDown(1);
+  EXPECT_EQ(endAfter(cause, poprun), 125);
+  EXPECT_EQ(said(poprun), lost("h1", "nothing was heard for 5 s (--host-silence)"));
+  expectCleanBehindCutLink({1}, cause);
 }
 
 TEST_F(HostLost, TogetherWithAnother) {
@@ -88,7 +99,7 @@ TEST_F(HostLost, TogetherWithAnother) {
   EXPECT_EQ(said(poprun),
             "poprun: hosts h1 and h2 were lost: nothing was heard for 2 s (--host-silence); "
             "the other instance was stopped\n");
-  expectCleanBehindCutLink({1, 2});
+  expectCleanBehindCutLink({1, 2}, cause);
 }
 
 TEST_F(HostLost, AndTheJobGoesOnWithoutIt) {
@@ -103,7 +114,7 @@ TEST_F(HostLost, AndTheJobGoesOnWithoutIt) {
   EXPECT_EQ(said(poprun),
             "poprun: host h1 was lost: nothing was heard for 2 s (--host-silence); the other 4 "
             "instances were stopped; the job starts again (restart 1 of 1)\n");
-  expectCleanBehindCutLink({1});
+  expectCleanBehindCutLink({1}, cause);
 }
 
 }  // namespace

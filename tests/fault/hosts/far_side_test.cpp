@@ -139,7 +139,7 @@ TEST_F(FarSide, ClocksHoursApartChangeNothing) {
   EXPECT_EQ(said(poprun),
             "poprun: host h1 was lost: nothing was heard for 2 s (--host-silence); the other 2 "
             "instances were stopped\n");
-  expectCleanBehindCutLink({1});
+  expectCleanBehindCutLink({1}, cause);
 }
 
 TEST_F(FarSide, LauncherWhoseNameMeansLoopbackThereIsStillReached) {

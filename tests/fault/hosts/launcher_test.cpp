@@ -25,7 +25,7 @@ TEST_F(HostsLauncher, CutOffLosesItsHostsAndTheyTheirJob) {
   hosts.linkDown(0);
   EXPECT_EQ(endAfter(cause, poprun), 125);
   EXPECT_EQ(said(poprun), "poprun: hosts h1 and h2 were lost: nothing was heard for 2 s (--host-silence)\n");
-  expectCleanBehindCutLink({1, 2, 0});
+  expectCleanBehindCutLink({1, 2, 0}, cause);
 }
 
 TEST_F(HostsLauncher, StoppedForTooLongHasNoJobAnyMore) {
