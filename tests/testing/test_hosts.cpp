@@ -270,6 +270,13 @@ void TestHosts::killSessions(int host) const {
   for (const pid_t pid : sshdsOf(host, false)) ::kill(pid, SIGKILL);
 }
 
+void TestHosts::resetConnections(int host) const {
+  const std::string ours = " -H --tcp --numeric state established sport = :22";
+  POP_CHECK(!run(host, "ss" + ours).text.empty());
+  POP_CHECK(run(host, "ss --kill" + ours).exit_code == 0);
+  POP_CHECK(run(host, "ss" + ours).text.empty());  // not every kernel does it
+}
+
 void TestHosts::killSshd(int host) const {
   for (const pid_t pid : sshdsOf(host, true)) ::kill(pid, SIGKILL);
   killSessions(host);

@@ -74,8 +74,10 @@ class TestHosts {
   void linkUp(int host) { setLinks({host}, "up"); }
 
   void killSshd(int host) const;      ///< the listener and all sessions, SIGKILL; they are gone
-  void killSessions(int host) const;  ///< the sessions only: their connections are reset
-  void startSshd(int host) const;     ///< again, and waits until it answers
+  void killSessions(int host) const;  ///< the sessions only
+  /// The TCP connections of its sshd, at both ends, as by something on the way. All of sshd stays.
+  void resetConnections(int host) const;
+  void startSshd(int host) const;  ///< again, and waits until it answers
   void waitForSshd(int host) const;
 
   /// Everything that runs there but the host itself and its listening sshd: pids as we see them.

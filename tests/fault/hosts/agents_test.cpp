@@ -63,6 +63,19 @@ TEST_F(HostLost, WhenItsSshConnectionIsReset) {
   PoprunProcess poprun(waitingJob());
   ASSERT_EQ(poprun.waitReady(3).size(), 3U);
   const auto cause = Clock::now();
+  hosts.resetConnections(1);
+  EXPECT_EQ(endAfter(cause, poprun), 125);
+  EXPECT_EQ(said(poprun), lost("h1", "the connection was closed"));
+  EXPECT_EQ(leftOnHosts(restOfLimit(cause)), "");
+  EXPECT_TRUE(waitUntil([&] { return named(1, "sshd").empty(); }, kPatience)) << "the session has ended, too";
+  const Outcome next = run(job({"-n", "3", "true"}));
+  EXPECT_EQ(next.exit_code, 0) << "its server has stayed: " << next.err;
+}
+
+TEST_F(HostLost, WhenItsSshSessionIsKilled) {
+  PoprunProcess poprun(waitingJob());
+  ASSERT_EQ(poprun.waitReady(3).size(), 3U);
+  const auto cause = Clock::now();
   hosts.killSessions(1);
   EXPECT_EQ(endAfter(cause, poprun), 125);
   EXPECT_EQ(said(poprun), lost("h1", "the connection was closed"));

@@ -127,9 +127,13 @@ TEST_F(Streams, AResetConnectionEndsTheStream) {
   Bootstrap bootstrap(hosts, {"h0", "h1"});
   bootstrap.waitForAll();
   ASSERT_EQ(bootstrap.reached.size(), 2U) << bootstrap.problems();
-  hosts.killSessions(0);
+  hosts.resetConnections(0);
   EXPECT_TRUE(endsSoon(bootstrap.reached.at(0).stream.get()));
+  EXPECT_TRUE(nothingRunsOn(0));
   EXPECT_EQ(echo(bootstrap.reached.at(1).stream.get(), "alive"), "alive");
+  Bootstrap again(hosts, {"h0"});
+  again.waitForAll();
+  EXPECT_TRUE(again.reached.contains(0)) << again.problems();
 }
 
 TEST_F(Streams, NothingIsLeftOfABootstrapperThatEnds) {
