@@ -123,6 +123,26 @@ TEST_F(JobOnHosts, CarriesMuchOutputWhole) {
   EXPECT_EQ(sorted(linesOf(outcome.out)) == sorted(expected), true) << outcome.out.size();
 }
 
+TEST_F(JobOnHosts, OpensNoListeningPortOnAnyHost) {
+  const auto listening = [this] {
+    std::vector<std::string> all;
+    for (int host = 0; host < hosts.count(); ++host) {
+      const TestHosts::Output sockets =
+          hosts.run(host, "ss -H --listening --tcp --numeric | awk '{print $4}'");
+      EXPECT_EQ(sockets.exit_code, 0);
+      EXPECT_THAT(sockets.text, HasSubstr(":22\n")) << "sshd's own";
+      all.push_back(sockets.text);
+    }
+    return all;
+  };
+  const std::vector<std::string> before = listening();
+  PoprunProcess poprun(job({"-n", "3"}, {"wait"}));
+  ASSERT_EQ(poprun.waitReady(3).size(), 3U) << poprun.err();
+  EXPECT_EQ(listening(), before);
+  poprun.signal(SIGINT);
+  EXPECT_EQ(poprun.wait(), 130);
+}
+
 TEST_F(JobOnHosts, LeavesNoDaemonOnAnyHost) {
   const Outcome outcome = run(job({"-n", "3"}, {"leave-daemon", "0"}));
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
