@@ -18,16 +18,6 @@ class JobByService : public ServiceTest {
  protected:
   // A job that runs until somebody ends it.
   PoprunSetup longJob() const { return jobOf("alice", {"-n", "2"}, {"say-signals"}); }
-
-  // The agent of the one job there.
-  pid_t agentOn(int host) const {
-    for (const pid_t pid : hosts.processesOn(host)) {
-      if (commandOf(pid).find("--stdio") != std::string::npos &&
-          commandOfParent(pid).find("serve") != std::string::npos)
-        return pid;
-    }
-    return -1;
-  }
 };
 
 TEST_F(JobByService, RunsAsTheUserOfTheCertificate) {

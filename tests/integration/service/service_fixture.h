@@ -128,6 +128,16 @@ class ServiceTest : public HostsTest {
     return stat ? commandOf(stat->parent) : "";
   }
 
+  /// The agent of the one job there, of a service with `--spares 0`.
+  pid_t agentOn(int host) const {
+    for (const pid_t pid : hosts.processesOn(host)) {
+      if (commandOf(pid).find("--stdio") != std::string::npos &&
+          commandOfParent(pid).find("serve") != std::string::npos)
+        return pid;
+    }
+    return -1;
+  }
+
   /// Pids, as their host has them, of what the services have started ahead for jobs to come, by host.
   std::vector<std::string> spares() const {
     std::vector<std::string> found;
