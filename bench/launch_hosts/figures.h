@@ -25,9 +25,10 @@ struct HostMemoryFigure {
   std::string contestant;
   int hosts = 0;
   int instances = 0;
-  std::int64_t agent_kib = 0;  ///< the largest one, the agent service among them
+  std::int64_t agent_kib = 0;  ///< the largest one of a job, or that waits for one
   std::int64_t keeper_kib = 0;
   std::int64_t controller_kib = 0;
+  std::int64_t service_kib = 0;  ///< the largest one, since it was started; 0: over SSH there is none
 };
 
 /// A host whose cable is pulled in mid-job.

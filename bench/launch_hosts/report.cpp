@@ -131,10 +131,13 @@ std::string otherFigures(const HostFigures& figures) {
             fixed(fence.slowest_ms.upper_quartile, 2) + ")\n";
   }
   for (const HostMemoryFigure& memory : figures.memory) {
-    text += "Peak memory, " + std::to_string(memory.instances) + " instances on " +
-            std::to_string(memory.hosts) + " hosts, " + memory.contestant + ": agent " +
-            fixed(inMb(memory.agent_kib), 1) + " MB and its keeper " + fixed(inMb(memory.keeper_kib), 1) +
-            " MB; poprun " + fixed(inMb(memory.controller_kib), 1) + " MB\n";
+    text +=
+        "Peak memory, " + std::to_string(memory.instances) + " instances on " + std::to_string(memory.hosts) +
+        " hosts, " + memory.contestant + ": agent " + fixed(inMb(memory.agent_kib), 1) +
+        " MB and its keeper " + fixed(inMb(memory.keeper_kib), 1) + " MB; poprun " +
+        fixed(inMb(memory.controller_kib), 1) + " MB" +
+        (memory.service_kib > 0 ? "; the agent service " + fixed(inMb(memory.service_kib), 1) + " MB" : "") +
+        '\n';
   }
   if (const auto& silence = figures.silence; silence && silence->noticed_s.count > 0) {
     text += "A host of " + std::to_string(silence->hosts) + " is cut off: noticed after " +
@@ -174,6 +177,11 @@ std::vector<Goal> judge(const HostFigures& figures) {
                      .value = inMb(memory.agent_kib),
                      .limit = kAgentMb,
                      .unit = "MB"});
+    if (memory.service_kib == 0) continue;
+    goals.push_back({.text = memory.contestant + ", peak memory of the agent service",
+                     .value = inMb(memory.service_kib),
+                     .limit = kAgentMb,
+                     .unit = "MB"});
   }
   if (const auto& silence = figures.silence; silence && silence->noticed_s.count > 0) {
     goals.push_back({.text = "a host that is cut off is noticed",
@@ -206,7 +214,8 @@ std::vector<JsonLine> toJson(const HostFigures& figures, const std::vector<Goal>
                         .add("hosts", memory.hosts)
                         .add("agent_kib", memory.agent_kib)
                         .add("keeper_kib", memory.keeper_kib)
-                        .add("controller_kib", memory.controller_kib));
+                        .add("controller_kib", memory.controller_kib)
+                        .add("service_kib", memory.service_kib));
   }
   for (const Goal& goal : goals) lines.push_back(toJson(goal));
   return lines;

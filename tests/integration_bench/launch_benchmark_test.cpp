@@ -94,7 +94,7 @@ TEST(LaunchBenchmark, QuickRunOverHostsMeasuresTheServiceBesideItsFloor) {
   ASSERT_TRUE(adoptOrphans().ok());
   const Result<RunResult> run =
       pop::bench::run({.argv = {kBenchmark, "--quick", "--hosts", "2", "--per-host", "2", "--repeats", "1",
-                                "--only", "poprun-service,tcp-floor", "--measure", "time,fence"},
+                                "--only", "poprun-service,tcp-floor", "--measure", "time,fence,memory"},
                        .time_limit = std::chrono::seconds(50)});
   ASSERT_TRUE(run.ok()) << run.status().message();
   ASSERT_TRUE(run.value().succeeded()) << inWords(run.value()) << '\n' << run.value().output;
@@ -103,6 +103,8 @@ TEST(LaunchBenchmark, QuickRunOverHostsMeasuresTheServiceBesideItsFloor) {
                                               R"(", "program": "2 per host", "n": 2, "runs": 1,)"));
   }
   EXPECT_THAT(run.value().output, HasSubstr("A fence of 8 instances on 2 hosts, poprun-service: "));
+  EXPECT_THAT(run.value().output, HasSubstr("MB; the agent service "));
+  EXPECT_THAT(run.value().output, HasSubstr("poprun-service, peak memory of the agent service"));
 }
 
 TEST(LaunchBenchmark, AMistakenOptionIsNamedAndNothingRuns) {
