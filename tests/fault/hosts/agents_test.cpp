@@ -21,7 +21,7 @@ TEST_F(HostLost, WhenItsAgentIsKilled) {
   send(SIGKILL, agents(1));
   EXPECT_EQ(endAfter(cause, poprun), 125);
   EXPECT_EQ(said(poprun), lost("h1", "the popdist-agent there was killed"));
-  EXPECT_EQ(leftOnHosts(), "");
+  EXPECT_EQ(leftOnHosts(restOfLimit(cause)), "");
 }
 
 TEST_F(HostLost, WhenItsKeeperIsKilled) {
@@ -34,7 +34,7 @@ TEST_F(HostLost, WhenItsKeeperIsKilled) {
               MatchesRegex("poprun: instance 1 of .* \\(pid [0-9]+\\) was lost: the keeper process, "
                            "which holds all instances, was killed; the other 2 instances were "
                            "stopped\n  on h1, .* after the start, at .*\n"));
-  EXPECT_EQ(leftOnHosts(), "");
+  EXPECT_EQ(leftOnHosts(restOfLimit(cause)), "");
 }
 
 TEST_F(HostLost, WhenItsAgentStandsStill) {
@@ -44,7 +44,7 @@ TEST_F(HostLost, WhenItsAgentStandsStill) {
   send(SIGSTOP, agents(1));
   EXPECT_EQ(endAfter(cause, poprun), 125);
   EXPECT_EQ(said(poprun), lost("h1", "nothing was heard for 2 s (--host-silence)"));
-  EXPECT_EQ(leftOnHosts(), "");
+  EXPECT_EQ(leftOnHosts(restOfLimit(cause)), "");
 }
 
 TEST_F(HostLost, WhenItsSshSessionStandsStill) {
@@ -56,7 +56,7 @@ TEST_F(HostLost, WhenItsSshSessionStandsStill) {
   EXPECT_EQ(endAfter(cause, poprun), 125);
   EXPECT_EQ(said(poprun), lost("h1", "nothing was heard for 2 s (--host-silence)"));
   send(SIGKILL, sessions);
-  EXPECT_EQ(leftOnHosts(), "");
+  EXPECT_EQ(leftOnHosts(restOfLimit(cause)), "");
 }
 
 TEST_F(HostLost, WhenItsSshConnectionIsReset) {
@@ -79,7 +79,7 @@ TEST_F(HostLost, WhenItsSshSessionIsKilled) {
   hosts.killSessions(1);
   EXPECT_EQ(endAfter(cause, poprun), 125);
   EXPECT_EQ(said(poprun), lost("h1", "the connection was closed"));
-  EXPECT_EQ(leftOnHosts(), "");
+  EXPECT_EQ(leftOnHosts(restOfLimit(cause)), "");
 }
 
 TEST_F(HostLost, WhenItsLinkIsCut) {

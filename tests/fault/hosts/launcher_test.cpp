@@ -13,7 +13,7 @@ TEST_F(HostsLauncher, KilledLeavesNothingAnywhere) {
   ASSERT_EQ(poprun.waitReady(3).size(), 3U);
   const auto cause = Clock::now();
   poprun.signal(SIGKILL);
-  EXPECT_EQ(leftOnHosts(), "");
+  EXPECT_EQ(leftOnHosts(restOfLimit(cause)), "");
   EXPECT_EQ(endAfter(cause, poprun), -SIGKILL);
   EXPECT_TRUE(poprun.goneWithin(kPatience));
 }

@@ -47,7 +47,7 @@ TEST_F(ServiceFaults, TheAgentBehindTheServiceIsKilled) {
   EXPECT_EQ(endAfter(cause, poprun), 125);
   EXPECT_THAT(said(poprun), StartsWith("poprun: host " + hosts.address(1) +
                                        " was lost: the popdist-agent there was killed (it said: entering /"));
-  EXPECT_EQ(leftOfJobs(), "");
+  EXPECT_EQ(leftOfJobs(restOfLimit(cause)), "");
   expectNextJobRuns();
 }
 
@@ -59,7 +59,7 @@ TEST_F(ServiceFaults, TheKeeperBehindTheServiceIsKilled) {
   EXPECT_EQ(endAfter(cause, poprun), 125);
   EXPECT_THAT(said(poprun), HasSubstr("was lost: the keeper process, which holds all instances, was killed; "
                                       "the other 2 instances were stopped"));
-  EXPECT_EQ(leftOfJobs(), "");
+  EXPECT_EQ(leftOfJobs(restOfLimit(cause)), "");
   expectNextJobRuns();
 }
 
@@ -70,7 +70,7 @@ TEST_F(ServiceFaults, TheAgentBehindTheServiceStandsStill) {
   send(SIGSTOP, jobAgents(1));
   EXPECT_EQ(endAfter(cause, poprun), 125);
   EXPECT_EQ(said(poprun), lost(1, "nothing was heard for 2 s (--host-silence)"));
-  EXPECT_EQ(leftOfJobs(), "");
+  EXPECT_EQ(leftOfJobs(restOfLimit(cause)), "");
   expectNextJobRuns();
 }
 
@@ -81,7 +81,7 @@ TEST_F(ServiceFaults, TheServiceIsKilled) {
   signalService(1, "KILL");
   EXPECT_EQ(endAfter(cause, poprun), 125);
   EXPECT_EQ(said(poprun), lost(1, "the connection was closed"));
-  EXPECT_EQ(leftOfJobs(), "");
+  EXPECT_EQ(leftOfJobs(restOfLimit(cause)), "");
 }
 
 TEST_F(ServiceFaults, TheServiceStandsStill) {
@@ -91,10 +91,10 @@ TEST_F(ServiceFaults, TheServiceStandsStill) {
   signalService(1, "STOP");
   EXPECT_EQ(endAfter(cause, poprun), 125);
   EXPECT_EQ(said(poprun), lost(1, "nothing was heard for 2 s (--host-silence)"));
-  EXPECT_TRUE(waitUntil([&] { return named(1, "pop_test_child").empty(); }, kPatience))
+  EXPECT_TRUE(waitUntil([&] { return named(1, "pop_test_child").empty(); }, restOfLimit(cause)))
       << "the agent behind the service hears nothing either";
   signalService(1, "CONT");
-  EXPECT_EQ(leftOfJobs(), "");
+  EXPECT_EQ(leftOfJobs(restOfLimit(cause)), "");
   expectNextJobRuns();
 }
 
@@ -105,7 +105,7 @@ TEST_F(ServiceFaults, AHostIsCutOff) {
   hosts.linkDown(1);
   EXPECT_EQ(endAfter(cause, poprun), 125);
   EXPECT_EQ(said(poprun), lost(1, "nothing was heard for 5 s (--host-silence)"));
-  EXPECT_EQ(leftOfJobs(), "") << "while it is cut off";
+  EXPECT_EQ(leftOfJobs(restOfLimit(cause)), "") << "while it is cut off";
   hosts.linkUp(1);
   expectNextJobRuns();
 }
@@ -140,7 +140,7 @@ TEST_F(ServiceFaults, TheLauncherIsCutOff) {
   EXPECT_EQ(endAfter(cause, poprun), 125);
   EXPECT_EQ(said(poprun), "poprun: hosts " + hosts.address(1) + " and " + hosts.address(2) +
                               " were lost: nothing was heard for 2 s (--host-silence)\n");
-  EXPECT_EQ(leftOfJobs(), "");
+  EXPECT_EQ(leftOfJobs(restOfLimit(cause)), "");
   hosts.linkUp(0);
   expectNextJobRuns();
 }
@@ -150,7 +150,7 @@ TEST_F(ServiceFaults, TheLauncherIsKilled) {
   ASSERT_EQ(poprun.waitReady(3).size(), 3U) << poprun.err();
   const auto cause = Clock::now();
   poprun.signal(SIGKILL);
-  EXPECT_EQ(leftOfJobs(), "");
+  EXPECT_EQ(leftOfJobs(restOfLimit(cause)), "");
   EXPECT_EQ(endAfter(cause, poprun), -SIGKILL);
   expectNextJobRuns();
 }

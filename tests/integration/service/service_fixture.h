@@ -160,9 +160,9 @@ class ServiceTest : public HostsTest {
   }
 
   /// What runs on hosts beside the services and what has been started ahead; soon empty.
-  std::string leftOfJobs() const {
+  std::string leftOfJobs(Milliseconds limit = kPatience) const {
     std::string left;
-    waitUntil([&] { return (left = jobProcesses()).empty(); }, kPatience);
+    waitUntil([&] { return (left = jobProcesses()).empty(); }, limit);
     return left;
   }
   std::string jobProcesses() const {
