@@ -139,7 +139,9 @@ bool HierarchicalCalls::reduceScatterInLanes(const CollectiveCall& call) {
     }
   }
   const std::vector<int> lane = layout_.lane(layout_.local());
-  return acrossOn(plan::planRingReduceScatter(lane, layout_.host(), blocks), kept_.data(), call.output);
+  return acrossOn(
+      plan::planRingReduceScatter(lane, layout_.host(), blocks, plan::segmentCount(sizeOf(call.type))),
+      kept_.data(), call.output);
 }
 
 bool HierarchicalCalls::allGatherByLeaders(const CollectiveCall& call) {

@@ -11,8 +11,9 @@ namespace {
 
 // Smaller parts are not worth a lane of their own.
 constexpr std::size_t kLeastLaneBytes = 4 << 10;
-// A reduce-scatter in lanes keeps one block for each host.
-constexpr std::size_t kMostKeptBytes = 8 << 20;
+// A reduce-scatter in lanes keeps one block for each host. With its stages and what is under way to other
+// hosts a rank stays below 16 MiB.
+constexpr std::size_t kMostKeptBytes = 5 << 20;
 
 }  // namespace
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A round sends the partial sum that the round before made while it makes the next one, so two slots of
-// scratch take turns. The first round sends input as it is and the last one sums into the output; neither
-// needs a slot.
+// scratch take turns in each segment. The first round sends input as it is and the last one sums into the
+// output; neither needs a slot.
 #include "libpopdist/src/plan/ring_reduce_scatter.h"
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 
 #include "common/base/check.h"
 #include "libpopdist/src/plan/ring.h"
+#include "libpopdist/src/plan/segments.h"
 #include "libpopdist/src/plan/steps.h"
 
 namespace popdist::plan {
@@ -21,17 +22,19 @@ std::size_t largest(std::span<const Range> blocks) {
   return count;
 }
 
-}  // namespace
-
-Plan planRingReduceScatter(int rank, int ranks, std::size_t count) {
-  POP_CHECK(ranks >= 1);
-  const std::size_t total = static_cast<std::size_t>(ranks) * count;
-  return planRingReduceScatter(naturalOrder(ranks), rank, splitEvenly({0, total}, ranks));
+// What lies of each block in `segment`, which is counted from its beginning.
+std::vector<Range> partsIn(Range segment, std::span<const Range> blocks) {
+  std::vector<Range> parts;
+  parts.reserve(blocks.size());
+  for (const Range& block : blocks) {
+    const std::size_t left = block.count - std::min(block.count, segment.begin);
+    parts.push_back({block.begin, std::min(left, segment.count)});
+  }
+  return parts;
 }
 
-Plan planRingReduceScatter(std::span<const int> order, int position, std::span<const Range> blocks) {
+Plan planOfSegment(std::span<const int> order, int position, std::span<const Range> blocks) {
   const RingPlace place(order, position);
-  POP_CHECK(blocks.size() == order.size());
   const Range& own = blocks[place.behind(0)];
   Plan plan;
   if (place.size() == 1) {
@@ -53,6 +56,23 @@ Plan planRingReduceScatter(std::span<const int> order, int position, std::span<c
     source = sum;
   }
   return plan;
+}
+
+}  // namespace
+
+Plan planRingReduceScatter(int rank, int ranks, std::size_t count, std::size_t segment) {
+  POP_CHECK(ranks >= 1);
+  const std::size_t total = static_cast<std::size_t>(ranks) * count;
+  return planRingReduceScatter(naturalOrder(ranks), rank, splitEvenly({0, total}, ranks), segment);
+}
+
+// Two ranks exchange their halves in one round and keep nothing.
+Plan planRingReduceScatter(std::span<const int> order, int position, std::span<const Range> blocks,
+                           std::size_t segment) {
+  POP_CHECK(blocks.size() == order.size());
+  const std::size_t count = largest(blocks);
+  return inSegments(count, order.size() > 2 ? segment : std::max(count, segment),
+                    [&](Range part) { return planOfSegment(order, position, partsIn(part, blocks)); });
 }
 
 }  // namespace popdist::plan

@@ -13,6 +13,7 @@
 #include "libpopdist/src/plan/ring_all_gather.h"
 #include "libpopdist/src/plan/ring_all_reduce.h"
 #include "libpopdist/src/plan/ring_reduce_scatter.h"
+#include "libpopdist/src/plan/segments.h"
 #include "libpopdist/src/plan/tree_broadcast.h"
 #include "libpopdist/src/plan/tree_reduce.h"
 
@@ -23,6 +24,9 @@ constexpr std::size_t kAnySize = SIZE_MAX;
 constexpr std::size_t kKiB = 1024;
 // Half of an L2 cache; and with its head it fills eight packets of a loopback interface, 65483 bytes each.
 constexpr std::size_t kSegmentBlockBytes = 512 * kKiB - 512;
+
+// A ring's partial sums have two slots in each of two segments.
+static_assert(4 * kSegmentBlockBytes <= kMostScratchBytes);
 
 // The first row that fits is taken. The limits are measured: bench/tcp_all_reduce.
 struct Row {
@@ -50,18 +54,32 @@ constexpr std::array kRows{
 Plan planAllReduce(Algorithm algorithm, const Request& request) {
   switch (algorithm) {
     case Algorithm::kRecursiveDoubling:
-      return planRecursiveDoublingAllReduce(request.rank, request.ranks, request.count);
+      return inSegments(request.count, segmentCount(request.element_bytes), [&](Range segment) {
+        return planRecursiveDoublingAllReduce(request.rank, request.ranks, segment.count);
+      });
     case Algorithm::kHalvingDoubling:
       return planHalvingDoublingAllReduce(request.rank, request.ranks, request.count);
     case Algorithm::kSegmentedRing:
       return planSegmentedRingAllReduce(request.rank, request.ranks, request.count,
-                                        kSegmentBlockBytes / request.element_bytes);
+                                        segmentCount(request.element_bytes));
     default:
       return planRingAllReduce(request.rank, request.ranks, request.count);
   }
 }
 
+// Two ranks need nothing kept: one sends all, the other one reduces it as it comes.
+Plan planReduce(const Request& request) {
+  const std::size_t segment = segmentCount(request.element_bytes);
+  return inSegments(
+      request.count, request.ranks > 2 ? segment : std::max(request.count, segment),
+      [&](Range part) { return planTreeReduce(request.rank, request.ranks, request.root, part.count); });
+}
+
 }  // namespace
+
+std::size_t segmentCount(std::size_t element_bytes) {
+  return kSegmentBlockBytes / element_bytes;
+}
 
 const char* nameOf(Algorithm algorithm) {
   constexpr const char* kNames[] = {"ring", "segmented-ring", "recursive-doubling", "halving-doubling",
@@ -98,7 +116,8 @@ Plan planCollective(const Request& request) {
     case Operation::kAllReduce:
       return planAllReduce(algorithmFor(request), request);
     case Operation::kReduceScatter:
-      return planRingReduceScatter(request.rank, request.ranks, request.count);
+      return planRingReduceScatter(request.rank, request.ranks, request.count,
+                                   segmentCount(request.element_bytes));
     case Operation::kAllGather:
       return planRingAllGather(request.rank, request.ranks, request.count);
     case Operation::kBroadcast:
@@ -108,7 +127,7 @@ Plan planCollective(const Request& request) {
     case Operation::kBarrier:
       return planDisseminationBarrier(request.rank, request.ranks);
     case Operation::kReduce:
-      return planTreeReduce(request.rank, request.ranks, request.root, request.count);
+      return planReduce(request);
     case Operation::kGather:
     case Operation::kScatter: {
       const std::vector<std::size_t> counts(static_cast<std::size_t>(request.ranks), request.count);

@@ -23,6 +23,12 @@ enum class Algorithm : std::uint8_t {
   kDirect,  ///< each block straight from who has it to who needs it
 };
 
+/// No plan takes more scratch, however long the vector.
+inline constexpr std::size_t kMostScratchBytes = std::size_t{2} << 20;
+
+/// How many elements a long vector is worked on at a time, where it goes in segments: half of an L2 cache.
+std::size_t segmentCount(std::size_t element_bytes);
+
 struct Request {
   Operation operation = Operation::kBarrier;
   int rank = 0;
@@ -46,7 +52,7 @@ std::vector<Algorithm> algorithmsOf(Operation operation);
 /// What is chosen for a request.
 Algorithm algorithmFor(const Request& request);
 
-/// The steps of `request.rank`.
+/// The steps of `request.rank`. At most kMostScratchBytes of scratch.
 Plan planCollective(const Request& request);
 
 }  // namespace popdist::plan

@@ -105,13 +105,15 @@ TEST(PlansThatReduce, SayWhatTheirOperandsAre) {
         group.push_back({algorithm(rank, ranks, kCount), {}, std::vector(kCount, Members{1} << rank)});
       expectTrueOperands(std::move(group), "all-reduce");
     }
-    std::vector<SimulatedRank<Members>> group;
-    for (int rank = 0; rank < ranks; ++rank) {
-      group.push_back({planRingReduceScatter(rank, ranks, 2),
-                       std::vector(2 * static_cast<std::size_t>(ranks), Members{1} << rank),
-                       std::vector(2, Members{0})});
+    for (const std::size_t segment : {1U, 2U}) {
+      std::vector<SimulatedRank<Members>> group;
+      for (int rank = 0; rank < ranks; ++rank) {
+        group.push_back({planRingReduceScatter(rank, ranks, 2, segment),
+                         std::vector(2 * static_cast<std::size_t>(ranks), Members{1} << rank),
+                         std::vector(2, Members{0})});
+      }
+      expectTrueOperands(std::move(group), "reduce-scatter");
     }
-    expectTrueOperands(std::move(group), "reduce-scatter");
   }
 }
 

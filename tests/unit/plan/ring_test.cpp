@@ -105,7 +105,7 @@ TEST(RingReduceScatterPhase, SumsInTheSameOrderAsTheOutOfPlaceAlgorithm) {
   std::vector<SimulatedRank<std::string>> group(kRanks);
   for (int rank = 0; rank < kRanks; ++rank) {
     auto& self = group[static_cast<std::size_t>(rank)];
-    self = {planRingReduceScatter(rank, kRanks, 1), std::vector(kRanks, nameOfPosition(rank)), {"?"}};
+    self = {planRingReduceScatter(rank, kRanks, 1, 1), std::vector(kRanks, nameOfPosition(rank)), {"?"}};
   }
   ASSERT_EQ(simulate(group, std::string("?"), AppendOwnToIncoming{}), "");
   for (int rank = 0; rank < kRanks; ++rank)
