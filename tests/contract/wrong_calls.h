@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <functional>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,10 @@ struct Reported {
   int peer = -1;
   std::string what;
 };
+
+inline void PrintTo(const Reported& report, std::ostream* out) {
+  *out << "code " << report.code << ", peer " << report.peer << ": " << report.what;
+}
 
 inline Reported reportOf(const std::function<void()>& call) {
   try {

@@ -13,6 +13,16 @@ namespace popdist::context {
 
 using plan::Operation;
 
+namespace {
+
+// Where nobody may have anything to send, and the ranks have not told each other what they want before.
+bool sendsEmpty(const CollectiveCall& call) {
+  if (call.operation == Operation::kSendRecv) return false;
+  return call.ragged ? call.operation == Operation::kAllGather : call.count == 0;
+}
+
+}  // namespace
+
 exec::Call messageCallOf(const CollectiveCall& call, int members) {
   const auto operation_number =
       static_cast<std::uint32_t>(call.operation) | static_cast<std::uint32_t>(call.root) << exec::kRootShift;
@@ -21,7 +31,8 @@ exec::Call messageCallOf(const CollectiveCall& call, int members) {
           .type = call.type,
           .count = agreedCount(call),
           .op = call.op,
-          .members = members};
+          .members = members,
+          .sends_empty = sendsEmpty(call)};
 }
 
 void MessageCalls::run(CollectiveCall call) {
@@ -65,7 +76,8 @@ plan::Plan MessageCalls::planFor(const CollectiveCall& call) const {
 
 plan::Flows MessageCalls::flowsOf(const CollectiveCall& call) const {
   if (call.operation == Operation::kSendRecv) return plan::flowsOf(call.partners, rank_);
-  if (call.operation == Operation::kAllGather) return plan::allGatherFlows(call.counts);
+  if (call.operation == Operation::kAllGather)
+    return plan::tellingTheNext(plan::allGatherFlows(call.counts), group_.size());
   return plan::ownFlows(rank_, call.counts, call.recv_counts);
 }
 

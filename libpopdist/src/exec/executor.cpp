@@ -18,6 +18,8 @@ using Clock = pop::sys::AwakeClock;
 
 // For what one that has left well has sent: its connection does not end where a forked child keeps it.
 constexpr std::chrono::seconds kDeliveryPatience{5};
+// Between looks at what those have sent who are not waited for.
+constexpr std::chrono::milliseconds kBetweenLooks{100};
 
 bool pollAll(Ranks& ranks) {
   bool moved = false;
@@ -87,15 +89,31 @@ class Diagnosis {
         return Failure{pop::unavailable(loss->text), loss->instance};
     }
     if (auto lost = findLostConnection(ranks)) return lost;
+    if (auto refusal = listenToAll(ranks)) return refusal;
     if (Clock::now() >= deadline()) return deadlineFailure(ranks);
     return std::nullopt;
   }
 
-  void moved() { still_since_ = Clock::time_point::max(); }
+  void moved() {
+    still_since_ = Clock::time_point::max();
+    next_look_ = {};
+  }
 
  private:
   Clock::time_point deadline() const {
     return waiting_.moving_deadline ? waiting_.moving_deadline() : waiting_.deadline;
+  }
+
+  // Where ranks are in different calls, who waits for whom may go round: somebody has sent something else to
+  // one that does not wait for it.
+  std::optional<Failure> listenToAll(Ranks& ranks) {
+    const Clock::time_point now = Clock::now();
+    if (now < next_look_) return std::nullopt;
+    const bool first = next_look_ == Clock::time_point();
+    next_look_ = now + kBetweenLooks;
+    if (first) return std::nullopt;
+    for (RankProgress& rank : ranks) rank.listenToAll();
+    return findRefusal(ranks);
   }
 
   std::optional<Failure> findLostConnection(Ranks& ranks) {
@@ -103,7 +121,7 @@ class Diagnosis {
     for (const RankProgress& rank : ranks) rank.appendLost(lost);
     // What a lost one sent before still counts.
     if (lost.empty() || pollAll(ranks)) return std::nullopt;
-    for (RankProgress& rank : ranks) rank.listenForFarewells();
+    for (RankProgress& rank : ranks) rank.listenToAll();
     if (auto refusal = findRefusal(ranks)) return refusal;
     const Clock::time_point now = Clock::now();
     // A connection that breaks says only that; the obituary of whoever was at its other end, which comes by
@@ -118,6 +136,7 @@ class Diagnosis {
 
   const Waiting& waiting_;
   Clock::time_point lost_since_ = Clock::time_point::max();
+  Clock::time_point next_look_;  ///< at all connections; none yet since something has moved
   Clock::time_point still_since_ = Clock::time_point::max();  ///< nothing comes, and somebody has ended
 };
 

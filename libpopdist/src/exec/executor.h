@@ -36,6 +36,7 @@ struct Call {
   Operator op = Operator::kSum;  ///< of operations that reduce; supports(op, type)
   Operator folds = op;           ///< what this plan's part of it reduces with
   int members = 1;               ///< what a mean is taken over
+  bool sends_empty = false;      ///< steps of no elements are messages, too: who has none can be told
 };
 
 /// One local rank's part.

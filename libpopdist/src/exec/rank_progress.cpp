@@ -18,6 +18,8 @@ using plan::StepKind;
 // What arrives with a header: a transport that has to fetch it need not do so twice for short messages.
 constexpr std::size_t kReadAheadBytes = 8 << 10;
 
+constexpr const char* kNotGenuine = "a message on its connection was forged or damaged";
+
 Header headerOf(const Call& call, std::size_t message_bytes) {
   return {.sequence = call.sequence,
           .count = call.count,
@@ -79,13 +81,14 @@ RankProgress::RankProgress(const Call& call, const RankWork& work)
   startRound();
 }
 
-// Local copies are done on the spot; empty messages are not sent at all.
+// Local copies are done on the spot. A message of no elements is sent only where the call says so: then it is
+// what shows others that this rank has none.
 void RankProgress::startRound() {
   while (active_.empty() && next_step_ < steps().size()) {
     const std::uint32_t round = steps()[next_step_].round;
     for (; next_step_ < steps().size() && steps()[next_step_].round == round; ++next_step_) {
       const plan::Step& step = steps()[next_step_];
-      if (step.count == 0) continue;
+      if (step.count == 0 && (step.kind == StepKind::kCopy || !call_.sends_empty)) continue;
       if (step.kind == StepKind::kCopy) {
         std::memmove(target(step.to), source(step.from), step.count * element_bytes_);
       } else {
@@ -115,7 +118,8 @@ bool RankProgress::poll() {
 }
 
 bool RankProgress::finished(const Active& active) const {
-  return active.bytes_moved == active.step->count * element_bytes_;
+  return active.header_moved == transport::kHeadBytes &&
+         active.bytes_moved == active.step->count * element_bytes_;
 }
 
 bool RankProgress::advance(Active& active) {
@@ -132,13 +136,14 @@ bool RankProgress::send(Active& active) {
     if (!active.sealed) return false;
   }
   const std::span<const std::byte> head = std::span(active.head).subspan(active.header_moved);
-  const std::span<const std::byte> rest(source(active.step->from) + active.bytes_moved,
-                                        total - active.bytes_moved);
+  const auto rest =
+      total == 0 ? std::span<const std::byte>()
+                 : std::span(source(active.step->from) + active.bytes_moved, total - active.bytes_moved);
   const std::size_t sent = connection.trySendBoth(head, rest);
   const std::size_t of_head = std::min(sent, head.size());
   active.header_moved += of_head;
   active.bytes_moved += sent - of_head;
-  if (active.bytes_moved == total) connection.finishSend();
+  if (finished(active)) connection.finishSend();
   return sent > 0;
 }
 
@@ -146,14 +151,16 @@ bool RankProgress::receive(Active& active) {
   transport::Connection& connection = work_.endpoint->peer(active.step->peer);
   const bool header_moved = active.header_moved < transport::kHeadBytes && receiveHeader(active, connection);
   if (active.header_moved < transport::kHeadBytes) return false;
-  const std::size_t total = active.step->count * element_bytes_;
-  const std::size_t part =
-      active.step->kind == StepKind::kRecvReduce
-          ? receiveAndReduce(active, connection)
-          : connection.tryReceive({target(active.step->to) + active.bytes_moved, total - active.bytes_moved});
+  const std::size_t part = active.step->count == 0 ? 0 : receiveElements(active, connection);
   active.bytes_moved += part;
-  if (active.bytes_moved == total) connection.finishReceive();
+  if (finished(active)) connection.finishReceive();
   return header_moved || part > 0;
+}
+
+std::size_t RankProgress::receiveElements(const Active& active, transport::Connection& connection) {
+  if (active.step->kind == StepKind::kRecvReduce) return receiveAndReduce(active, connection);
+  const std::size_t total = active.step->count * element_bytes_;
+  return connection.tryReceive({target(active.step->to) + active.bytes_moved, total - active.bytes_moved});
 }
 
 // The header is one aligned block, so it is received in one piece or not yet.
@@ -169,7 +176,7 @@ bool RankProgress::receiveHeader(Active& active, transport::Connection& connecti
   const Header mine = headerOf(call_, total);
   const int peer = active.step->peer;
   if (!connection.isGenuine(begun->head)) {
-    refuse(peer, "a message on its connection was forged or damaged");
+    refuse(peer, kNotGenuine);
     return false;
   }
   const bool over = isFarewell(theirs);
@@ -211,7 +218,7 @@ bool RankProgress::receivesFrom(int peer) const {
   });
 }
 
-void RankProgress::listenForFarewells() {
+void RankProgress::listenToAll() {
   if (farewell_ && !refusal_) receiveFarewell(work_.endpoint->peer(farewell_->peer));
   for (int peer = 0; peer < call_.members && !farewell_ && !refusal_; ++peer) {
     if (peer == work_.rank || receivesFrom(peer)) continue;
@@ -219,9 +226,19 @@ void RankProgress::listenForFarewells() {
     if (!connection.isUp()) continue;
     connection.fetch(transport::kHeadBytes);
     const std::optional<Begun> begun = beginningOf(connection);
-    // Anything else is of a later round, and whoever receives it checks it.
-    if (begun && isFarewell(begun->header) && connection.isGenuine(begun->head))
-      beginFarewell(connection, peer, begun->header);
+    if (!begun) continue;
+    // Anything else is of a later round or of the next call, and whoever receives it checks it; unless it is
+    // of a call that this one should have been.
+    const Header& theirs = begun->header;
+    const Header mine = headerOf(call_, theirs.message_bytes);
+    const bool over = isFarewell(theirs);
+    if (!over && (theirs.sequence != mine.sequence || theirs == mine)) continue;
+    if (!connection.isGenuine(begun->head))
+      refuse(peer, kNotGenuine);
+    else if (over)
+      beginFarewell(connection, peer, theirs);
+    else
+      refuse(peer, describeMismatch(mine, theirs, call_.name));
   }
 }
 

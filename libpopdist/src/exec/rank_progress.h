@@ -36,8 +36,9 @@ class RankProgress {
   /// Appends those of them to which there is no connection any more.
   void appendLost(std::vector<LostConnection>& lost) const;
 
-  /// Looks for what others than those may have to say: any of them may have given up, and know why.
-  void listenForFarewells();
+  /// Looks for what others than those may have to say: any of them may have given up, and know why, or be in
+  /// another call.
+  void listenToAll();
 
   /// Set when a peer turned out to be in another call, or has given up.
   const std::optional<Failure>& refusal() const { return refusal_; }
@@ -69,6 +70,7 @@ class RankProgress {
   bool receiveFarewell(transport::Connection& connection);
   bool receivesFrom(int peer) const;
   void refuse(int peer, const std::string& why);
+  std::size_t receiveElements(const Active& active, transport::Connection& connection);
   std::size_t receiveAndReduce(const Active& active, transport::Connection& connection);
   void reduce(const plan::Step& step, std::size_t done_bytes, std::span<const std::byte> incoming);
   bool finished(const Active& active) const;

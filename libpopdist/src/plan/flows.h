@@ -29,6 +29,10 @@ Flows gatherFlows(std::span<const std::size_t> counts, int root);
 Flows scatterFlows(std::span<const std::size_t> counts, int root);
 /// `counts[i * ranks + j]` go from i to j.
 Flows allToAllFlows(int ranks, std::span<const std::size_t> counts);
+/// Without those of size 0, but for one of each rank that has nothing to give: to the next rank. Where even
+/// such flows are messages everybody hears from the rank before, and of any two neighbours who do not mean
+/// the same counts one finds out.
+Flows tellingTheNext(Flows flows, int ranks);
 /// Of an all-to-all, those that leave or reach `rank`.
 Flows ownFlows(int rank, std::span<const std::size_t> send_counts, std::span<const std::size_t> recv_counts);
 

@@ -43,8 +43,8 @@ struct Slice {
 };
 
 /// Steps of one round run at the same time; a round starts when this rank has finished the one before it.
-/// Between two ranks, messages arrive in the order sent. A step of zero elements moves nothing but still
-/// keeps its round.
+/// Between two ranks, messages arrive in the order sent. A step of zero elements moves nothing, or a head
+/// alone (exec::Call::sends_empty), but still keeps its round.
 struct Step {
   StepKind kind = StepKind::kCopy;
   std::uint32_t round = 0;  ///< never decreases along a plan

@@ -26,11 +26,13 @@ Plan planSegmentedRingAllReduce(int rank, int ranks, std::size_t count, std::siz
   const std::vector<int> order = naturalOrder(ranks);
   const std::size_t most = std::max<std::size_t>(block_count, 1) * order.size();
   Plan plan;
-  for (std::size_t begin = 0; begin < count; begin += most) {
+  std::size_t begin = 0;
+  do {
     const std::vector<Range> blocks = splitEvenly({begin, std::min(most, count - begin)}, ranks);
     appendRingReduceScatter(plan, order, rank, blocks);
     appendRingAllGather(plan, order, rank, blocks);
-  }
+    begin += most;
+  } while (begin < count);
   return plan;
 }
 

@@ -20,7 +20,8 @@ void MessageSum::run(const DeviceTensors& tensors) {
   group_->run({.name = nameOf(kOperation),
                .operation = static_cast<std::uint32_t>(kOperation),
                .type = tensors.type,
-               .count = tensors.count},
+               .count = tensors.count,
+               .sends_empty = tensors.count == 0},
               parts, group_->timeout());
 }
 
