@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "tests/contract/wrong_calls.h"
@@ -33,7 +34,9 @@ TEST(LateRank, IsNamedAtTheDeadlineOfTheCall) {
       EXPECT_LT(Clock::now() - begin, kAmpleToCome + kInTime);
       EXPECT_EQ(report.code, static_cast<int>(ErrorCode::kDeadlineExceeded)) << report.what;
       EXPECT_THAT(report.what, AllOf(HasSubstr("waiting for rank 2"), HasSubstr("it has not come to call 2"),
-                                     HasSubstr("its last was call 1, allReduce (sum of 100 float)")));
+                                     HasSubstr("its last was call 1, allReduce (sum of 100 float)"),
+                                     HasSubstr("allReduce (sum of 100 float 'grad') on rank " +
+                                               std::to_string(world.rank()))));
       EXPECT_EQ(report.peer, 2) << report.what;
       EXPECT_THAT(reportOf([&] { world.synchronize(); }).what,
                   AllOf(HasSubstr("an earlier call on this communicator failed"), HasSubstr("rank 2")));

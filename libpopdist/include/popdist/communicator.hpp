@@ -16,11 +16,12 @@
 //                 for each member; over hosts also up to 5 MiB of a member's own for partial results.
 //                 Messages take at most 2 MiB, and 512 KiB for each member that sends to this one. However
 //                 long the vectors are.
-//   Errors        popdist_error. kUnavailable: a member has ended (peer() is its instance index);
-//                 kDeadlineExceeded: CallOptions::timeout; kFailedPrecondition: a member does not match. The
-//                 others learn of it within a second. Buffers then hold anything, and every further call on
-//                 this communicator fails with kFailedPrecondition: make a new one. kInvalidArgument: bad
-//                 arguments of this member alone; nothing has happened.
+//   Errors        popdist_error, whose text names the call with its tensor, this member's rank, instance and
+//                 host, and those of the member to blame. kUnavailable: a member has ended (peer() is its
+//                 instance index); kDeadlineExceeded: CallOptions::timeout; kFailedPrecondition: a member
+//                 does not match. The others learn of it within a second. Buffers then hold anything, and
+//                 every further call on this communicator fails with kFailedPrecondition: make a new one.
+//                 kInvalidArgument: bad arguments of this member alone; nothing has happened.
 //   Threads       one call at a time on a communicator.
 // Counts are elements, of any number from 0; n is size().
 // From: the operations are MPI's, and so is what their arguments mean; names and operators are PopDist's and

@@ -71,10 +71,10 @@ std::vector<int> Agreement::ranksWithout(const std::string& name) const {
   return ranks;
 }
 
-std::string Agreement::describeRanksWithout(const std::string& name) const {
+std::string Agreement::describeRanksWithout(const std::string& name, const exec::RankNames& names) const {
   std::string text;
   for (const int rank : ranksWithout(name)) {
-    text += (text.empty() ? "rank " : " and rank ") + std::to_string(rank);
+    text += (text.empty() ? "" : " and ") + exec::nameOfRank(names, rank);
     if (const auto other = oldestOf(rank)) text += ", which waits for '" + *other + "',";
   }
   if (text.ends_with(',')) text.pop_back();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "libpopdist/src/async/message.h"
+#include "libpopdist/src/exec/call_words.h"
 
 namespace popdist::async {
 
@@ -38,7 +39,7 @@ class Agreement {
   std::vector<int> ranksWithout(const std::string& name) const;
 
   /// "rank 1, which waits for 'b', and rank 2": the same for people.
-  std::string describeRanksWithout(const std::string& name) const;
+  std::string describeRanksWithout(const std::string& name, const exec::RankNames& names = {}) const;
 
  private:
   struct Entry {

@@ -23,9 +23,8 @@ constexpr milliseconds kRoundSlack{1000};
 
 // What went wrong, without the name of the call that it happened in.
 std::string causeOf(const popdist_error& error) {
-  const std::string text = error.what();
-  const std::string prefix = error.operation() + ": ";
-  return text.starts_with(prefix) ? text.substr(prefix.size()) : text;
+  const auto* const call = dynamic_cast<const context::CallError*>(&error);
+  return call == nullptr ? error.what() : call->cause();
 }
 
 }  // namespace
@@ -234,7 +233,9 @@ std::optional<Farewell> Progress::lateCall() {
     if (state->deadline.value_or(Clock::time_point::max()) > now || without.empty()) continue;
     return Farewell{.status = {pop::Code::kDeadlineExceeded,
                                "the deadline has passed (Context::setTimeout): " + state->describe() +
-                                   " was not issued by " + agreement_.describeRanksWithout(name)},
+                                   " was not issued by " +
+                                   agreement_.describeRanksWithout(
+                                       name, [this](int rank) { return group().nameOfRank(rank); })},
                     .peer_rank = without.front()};
   }
   return std::nullopt;

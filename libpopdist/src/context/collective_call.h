@@ -9,12 +9,16 @@
 #include <string>
 #include <string_view>
 
+#include "libpopdist/src/exec/call_words.h"
 #include "libpopdist/src/plan/operation.h"
 #include "libpopdist/src/plan/send_recv.h"
 #include "popdist/operators.hpp"
 #include "popdist/types.hpp"
 
 namespace popdist::context {
+
+using exec::CallKey;
+using exec::describeCall;
 
 struct CollectiveCall {
   plan::Operation operation = plan::Operation::kBarrier;
@@ -32,31 +36,12 @@ struct CollectiveCall {
   std::chrono::milliseconds timeout{0};
 };
 
-/// What must be the same on all ranks, in one word.
-struct CallKey {
-  plan::Operation operation = plan::Operation::kBarrier;
-  Type type = Type::kUint8;
-  Operator op = Operator::kSum;
-  bool ragged = false;
-  int root = 0;
-
-  std::uint64_t packed() const {
-    return static_cast<std::uint64_t>(operation) | static_cast<std::uint64_t>(type) << 8 |
-           static_cast<std::uint64_t>(op) << 16 | static_cast<std::uint64_t>(ragged ? 1 : 0) << 24 |
-           static_cast<std::uint64_t>(static_cast<std::uint32_t>(root)) << 32;
-  }
-  static CallKey unpacked(std::uint64_t word) {
-    return {static_cast<plan::Operation>(word & 0xff), static_cast<Type>(word >> 8 & 0xff),
-            static_cast<Operator>(word >> 16 & 0xff), (word >> 24 & 1) != 0, static_cast<int>(word >> 32)};
-  }
-};
-
 /// The count that must be the same on all ranks; of ragged calls, a digest of the counts, where they must be
 /// the same.
 std::uint64_t agreedCount(const CollectiveCall& call);
 
-/// "allReduce (sum of 1024 float 'grad3')": for messages.
-std::string describeCall(std::uint64_t key, std::uint64_t count, std::string_view tensor);
+/// The rest of it.
+CallKey keyOf(const CollectiveCall& call);
 
 /// That rank `from` sends `sent` elements to this one, which expects `expected`.
 std::string countsContradict(int from, std::uint64_t sent, std::uint64_t expected);

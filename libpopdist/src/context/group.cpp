@@ -8,8 +8,8 @@
 
 #include "common/sys/awake_clock.h"
 #include "common/sys/futex.h"
+#include "common/sys/host_name.h"
 #include "libpopdist/src/exec/farewell.h"
-#include "popdist/error.hpp"
 
 namespace popdist::context {
 
@@ -20,6 +20,18 @@ void throwIfFailed(const LinkError& error, const char* operation) {
                       {.rank = -1, .peer = error.instance, .operation = operation});
 }
 
+CallWords wordsOf(const CollectiveCall& call) {
+  return {nameOf(call.operation), describeCall(keyOf(call).packed(), agreedCount(call), call.tensor)};
+}
+
+namespace {
+
+CallWords wordsOf(const exec::Call& call) {
+  return {nameOf(call.key.operation), exec::describeCall(call.key.packed(), call.count, call.tensor)};
+}
+
+}  // namespace
+
 Group::~Group() = default;
 
 bool Group::runOverHosts(CollectiveCall& call) {
@@ -27,27 +39,25 @@ bool Group::runOverHosts(CollectiveCall& call) {
   if (forced_by_messages_ && call.operation == plan::Operation::kAllReduce)
     return false;  // which it is about
   const plan::HierarchyWay way = over_hosts_->wayOf(call);
-  const char* const name = nameOf(call.operation);
-  if (broken_ || fork_ != forksOfThisProcess()) refuse(name);
+  if (broken_ || fork_ != forksOfThisProcess()) refuse(wordsOf(call));
   if (way == plan::HierarchyWay::kFlat) {
-    if (!over_hosts_->meet(call)) give(name, over_hosts_->takeFailure());
+    if (!over_hosts_->meet(call)) give(wordsOf(call), over_hosts_->takeFailure());
     call.timeout = over_hosts_->timeLeft();
     return false;
   }
   taken_ = plan::nameOf(way);
   ++calls_;
-  if (!over_hosts_->run(call)) give(name, over_hosts_->takeFailure());
+  if (!over_hosts_->run(call)) give(wordsOf(call), over_hosts_->takeFailure());
   return true;
 }
 
 void Group::runOnBackend(const CollectiveCall& call) {
-  const char* const name = nameOf(call.operation);
-  if (broken_ || fork_ != forksOfThisProcess()) refuse(name);
-  if (const exec::Failure failure = backend_->run(call); !failure.status.ok()) give(name, failure);
+  if (broken_ || fork_ != forksOfThisProcess()) refuse(wordsOf(call));
+  if (const exec::Failure failure = backend_->run(call); !failure.status.ok()) give(wordsOf(call), failure);
 }
 
 void Group::run(exec::Call call, std::span<const Part> parts, std::chrono::milliseconds timeout) {
-  if (broken_ || fork_ != forksOfThisProcess()) refuse(call.name);
+  if (broken_ || fork_ != forksOfThisProcess()) refuse(wordsOf(call));
   call.sequence = calls_++;
   call.members = size();
   exec::Failure failure;
@@ -56,7 +66,7 @@ void Group::run(exec::Call call, std::span<const Part> parts, std::chrono::milli
   } catch (const std::bad_alloc&) {
     failure = {{pop::Code::kResourceExhausted, "out of memory"}};
   }
-  if (!failure.status.ok()) give(call.name, failure);
+  if (!failure.status.ok()) give(wordsOf(call), failure);
 }
 
 void Group::setDeadline(const exec::MovingDeadline& deadline) {
@@ -86,21 +96,40 @@ void Group::wake() {
   pop::sys::futexWakeAll(told_);
 }
 
-void Group::refuse(const char* operation) const {
+void Group::refuse(const CallWords& call) const {
   if (broken_)
-    fail(operation, pop::failedPrecondition("an earlier call on this communicator failed: " + *broken_), -1);
-  fail(operation, pop::failedPrecondition("this process was forked from the one that has the communicator"),
-       -1);
+    fail(call, pop::failedPrecondition("an earlier call on this communicator failed: " + *broken_), -1);
+  fail(call, pop::failedPrecondition("this process was forked from the one that has the communicator"), -1);
 }
 
-void Group::give(const char* operation, const exec::Failure& failure) {
-  broken_ = failure.status.message();
+void Group::give(const CallWords& call, const exec::Failure& failure) {
+  broken_ = "in " + call.text + ", " + failure.status.message();
   if (shared_) shared_->giveUp(failure);
   if (over_hosts_) over_hosts_->giveUp(failure);
   // An instance's end is known to all.
   const bool all_know = failure.peer_instance >= 0;
   if (connections_) connections_->abandon(exec::encodeFarewell(local_ranks_.front(), failure), !all_know);
-  fail(operation, failure.status, instanceToBlame(failure));
+  fail(call, failure.status, instanceToBlame(failure));
+}
+
+// Obituaries speak of instances.
+std::string Group::nameOfInstance(int instance) const {
+  const auto rank = std::find(instance_of_rank_.begin(), instance_of_rank_.end(), instance);
+  if (rank == instance_of_rank_.end()) return "instance " + std::to_string(instance);
+  return nameOfRank(static_cast<int>(rank - instance_of_rank_.begin()));
+}
+
+std::string Group::nameOfRank(int rank) const {
+  if (rank < 0 || rank >= size()) return "rank " + std::to_string(rank);
+  const auto index = static_cast<std::size_t>(rank);
+  const int instance = instance_of_rank_[index];
+  std::string name = "rank " + std::to_string(rank) + " (instance " + std::to_string(instance);
+  const bool is_far = index < host_of_rank_.size() && !host_of_rank_[index].empty();
+  if (surroundings_.isLocal(instance))
+    name += " on " + pop::sys::hostName();
+  else if (is_far)
+    name += " on " + host_of_rank_[index];
+  return name + ')';
 }
 
 // Who waits for other hosts still hears what its own host's members say on their board.
@@ -130,13 +159,16 @@ exec::Failure Group::execute(const exec::Call& call, std::span<const Part> parts
                               .a_core_each = a_core_each_,
                               .given_up = heardOnHost(),
                               .deadline = pop::sys::AwakeClock::now() + timeout,
-                              .moving_deadline = moving_deadline_};
+                              .moving_deadline = moving_deadline_,
+                              .names = [this](int rank) { return nameOfRank(rank); },
+                              .heard = heard_};
   return exec::execute(call, work, waiting);
 }
 
-void Group::fail(const char* operation, const pop::Status& status, int peer) const {
-  throw popdist_error(static_cast<ErrorCode>(status.code()), std::string(operation) + ": " + status.message(),
-                      {.rank = local_ranks_.front(), .peer = peer, .operation = operation});
+void Group::fail(const CallWords& call, const pop::Status& status, int peer) const {
+  const int rank = local_ranks_.front();
+  throw CallError(static_cast<ErrorCode>(status.code()), call.text + " on " + nameOfRank(rank),
+                  status.message(), {.rank = rank, .peer = peer, .operation = call.operation});
 }
 
 }  // namespace popdist::context

@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/sys/forks.h"
@@ -23,6 +24,7 @@
 #include "libpopdist/src/context/transport_settings.h"
 #include "libpopdist/src/exec/executor.h"
 #include "libpopdist/src/transport/connections.h"
+#include "popdist/error.hpp"
 
 namespace popdist::context {
 
@@ -57,6 +59,26 @@ enum class Way : std::uint8_t { kNative, kMessages, kBackend };
 
 struct HostBoard;
 
+/// A call of a group, for errors.
+struct CallWords {
+  std::string operation;  ///< popdist_error::operation()
+  std::string text;       ///< with what it moves, and its tensor
+};
+CallWords wordsOf(const CollectiveCall& call);
+
+/// What calls of a group throw. Callers outside see a popdist_error.
+class CallError : public popdist_error {
+ public:
+  CallError(ErrorCode code, const std::string& call, const std::string& cause, Where where)
+      : popdist_error(code, call + ": " + cause, std::move(where)), cause_(cause) {}
+
+  /// what() without the call: for who makes it as a part of another one.
+  const std::string& cause() const { return cause_; }
+
+ private:
+  std::string cause_;
+};
+
 class Group {
  public:
   ~Group();
@@ -88,14 +110,14 @@ class Group {
   /// The same as a part of `whole`, which is what all ranks must have called.
   void runShared(const CollectiveCall& call, const CollectiveCall& whole) {
     if (broken_ || fork_ != forksOfThisProcess()) [[unlikely]]
-      refuse(nameOf(whole.operation));
+      refuse(wordsOf(whole));
     if (!shared_->run(call, whole)) [[unlikely]]
-      give(nameOf(whole.operation), shared_->takeFailure());
+      give(wordsOf(whole), shared_->takeFailure());
   }
   /// Throws as runShared() when a rank has given up by now: before others' memory is written to, and after it
   /// was read, since whoever gives up has it back.
-  void confirmShared(const char* operation) {
-    if (!shared_->confirm()) give(operation, shared_->takeFailure());
+  void confirmShared(const CollectiveCall& call) {
+    if (!shared_->confirm()) give(wordsOf(call), shared_->takeFailure());
   }
   /// The same on a backend's plugin.
   void runOnBackend(const CollectiveCall& call);
@@ -119,7 +141,7 @@ class Group {
   void run(exec::Call call, std::span<const Part> parts, std::chrono::milliseconds timeout);
 
   /// As fail(), and the group is unusable from now on.
-  [[noreturn]] void give(const char* operation, const exec::Failure& failure);
+  [[noreturn]] void give(const CallWords& call, const exec::Failure& failure);
 
   /// From now on calls wait until then, and not for their own timeouts; empty: for those again.
   void setDeadline(const exec::MovingDeadline& deadline);
@@ -133,8 +155,11 @@ class Group {
 
   int instanceOf(int rank) const { return instance_of_rank_[static_cast<std::size_t>(rank)]; }
 
-  /// popdist_error with this group's rank in it.
-  [[noreturn]] void fail(const char* operation, const pop::Status& status, int peer) const;
+  /// A rank in words: with its instance, and the host as far as it is known.
+  std::string nameOfRank(int rank) const;
+
+  /// Throws CallError: what() says of which call, rank, instance and host it is.
+  [[noreturn]] void fail(const CallWords& call, const pop::Status& status, int peer) const;
 
  private:
   exec::Failure execute(const exec::Call& call, std::span<const Part> parts,
@@ -146,13 +171,17 @@ class Group {
                                                 std::vector<int> instance_of_rank);
   /// Makes this member's end on the plugin, and says where it is.
   pop::Result<std::string> joinBackend(int number);
-  [[noreturn]] void refuse(const char* operation) const;
+  [[noreturn]] void refuse(const CallWords& call) const;
+  std::string nameOfInstance(int instance) const;
   Group(Surroundings& surroundings, std::vector<int> instance_of_rank, std::vector<int> local_ranks);
 
   Surroundings& surroundings_;
   const std::vector<int> instance_of_rank_;
   const std::vector<int> local_ranks_;
   const bool a_core_each_;  ///< this host's instances do not outnumber its usable cores
+  std::vector<std::string>
+      host_of_rank_;                ///< numeric address, of ranks that are reached over a network; else ""
+  std::vector<exec::Heard> heard_;  ///< of each rank, by messages
   std::unique_ptr<transport::Connections> connections_;
   std::unique_ptr<exec::PeerMonitor> monitor_;
   std::unique_ptr<exec::PeerMonitor> neighbour_monitor_;  ///< numbers the ranks of this host from 0

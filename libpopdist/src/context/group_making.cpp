@@ -104,7 +104,9 @@ Group::Group(Surroundings& surroundings, std::vector<int> instance_of_rank, std:
       instance_of_rank_(std::move(instance_of_rank)),
       local_ranks_(std::move(local_ranks)),
       a_core_each_(canHaveACoreEach(surroundings.num_local_instances)),
-      monitor_(std::make_unique<ObituaryMonitor>(surroundings.link->segment().header(), instance_of_rank_)) {}
+      monitor_(std::make_unique<ObituaryMonitor>(surroundings.link->segment().header(), instance_of_rank_,
+                                                 [this](int instance) { return nameOfInstance(instance); })) {
+}
 
 std::unique_ptr<Group> Group::create(Surroundings& surroundings, std::vector<int> instance_of_rank, Way way) {
   if (way == Way::kBackend) return createOnBackend(surroundings, std::move(instance_of_rank));
@@ -133,11 +135,17 @@ std::unique_ptr<Group> Group::create(Surroundings& surroundings, std::vector<int
                 kCreate);
   throwIfFailed({failure}, kCreate);
   if (local_ranks.empty()) return nullptr;
-  if (connections)
-    throwIfFailed({connections->connect(collectAddresses(surroundings, prefix, ranks))}, kCreate);
+  std::vector<std::string> addresses;
+  if (connections) {
+    addresses = collectAddresses(surroundings, prefix, ranks);
+    throwIfFailed({connections->connect(addresses)}, kCreate);
+  }
 
   std::unique_ptr<Group> group(new Group(surroundings, std::move(instance_of_rank), std::move(local_ranks)));
   group->connections_ = std::move(connections);
+  group->heard_.resize(addresses.size());
+  for (const std::string& address : addresses)
+    group->host_of_rank_.push_back(transport::Connections::hostIn(address));
   group->forced_by_messages_ = forced.by_messages;
   if (native) group->joinBoards(collectBoards(surroundings, prefix, ranks), forced.in_memory);
   return group;
@@ -164,7 +172,9 @@ void Group::joinBoards(const std::vector<HostBoard>& boards, std::optional<plan:
   const int first_rank = rank - layout.local();
   std::vector<int> neighbours_first = instance_of_rank_;
   std::rotate(neighbours_first.begin(), neighbours_first.begin() + first_rank, neighbours_first.end());
-  neighbour_monitor_ = std::make_unique<ObituaryMonitor>(segment.header(), std::move(neighbours_first));
+  neighbour_monitor_ =
+      std::make_unique<ObituaryMonitor>(segment.header(), std::move(neighbours_first),
+                                        [this](int instance) { return nameOfInstance(instance); });
   auto calls = std::make_unique<SharedCalls>(
       shared::Engine::Place{.segment = segment.base,
                             .segment_bytes = segment.bytes,
@@ -172,7 +182,8 @@ void Group::joinBoards(const std::vector<HostBoard>& boards, std::optional<plan:
                             .layout = stage,
                             .rank = layout.local(),
                             .ranks = layout.members(),
-                            .first_rank = first_rank},
+                            .first_rank = first_rank,
+                            .names = [this](int member) { return nameOfRank(member); }},
       *neighbour_monitor_, a_core_each_, forced);
   if (layout.hosts() == 1) {
     shared_ = std::move(calls);
@@ -215,7 +226,7 @@ std::unique_ptr<Group> Group::createOnBackend(Surroundings& surroundings, std::v
   std::vector<std::string> addresses = collectAddresses(surroundings, prefix, group->size());
   for (std::string& address : addresses) address.erase(0, 1);
   if (const exec::Failure failed = group->backend_->connect(addresses); !failed.status.ok())
-    group->give(kCreate, failed);
+    group->give({kCreate, kCreate}, failed);
   return group;
 }
 

@@ -24,13 +24,9 @@ bool sendsEmpty(const CollectiveCall& call) {
 }  // namespace
 
 exec::Call messageCallOf(const CollectiveCall& call, int members) {
-  const auto operation_number =
-      static_cast<std::uint32_t>(call.operation) | static_cast<std::uint32_t>(call.root) << exec::kRootShift;
-  return {.name = nameOf(call.operation),
-          .operation = operation_number,
-          .type = call.type,
+  return {.key = keyOf(call),
           .count = agreedCount(call),
-          .op = call.op,
+          .tensor = call.tensor,
           .members = members,
           .sends_empty = sendsEmpty(call)};
 }
@@ -53,7 +49,7 @@ void MessageCalls::run(CollectiveCall call) {
   // The plans of all-reduces work in place.
   if (call.operation == Operation::kAllReduce && call.input != call.output && call.count > 0)
     std::memcpy(call.output, call.input, call.count * sizeOf(call.type));
-  send(call);
+  send(call, call);
 }
 
 plan::Plan MessageCalls::planFor(const CollectiveCall& call) const {
@@ -81,10 +77,12 @@ plan::Flows MessageCalls::flowsOf(const CollectiveCall& call) const {
   return plan::ownFlows(rank_, call.counts, call.recv_counts);
 }
 
-void MessageCalls::send(const CollectiveCall& call) {
+void MessageCalls::send(const CollectiveCall& call, const CollectiveCall& whole) {
   const plan::Plan plan = planFor(call);
   const Group::Part part{&plan, call.input, call.output};
-  group_.run(messageCallOf(call, group_.size()), {&part, 1}, call.timeout);
+  exec::Call message = messageCallOf(whole, group_.size());
+  message.type = call.type;
+  group_.run(message, {&part, 1}, call.timeout);
 }
 
 // Members tell each other how much they send: lengths that contradict each other would be garbage further on.
@@ -97,13 +95,13 @@ void MessageCalls::compareCounts(const CollectiveCall& call) {
         .output = sent.data(),
         .count = 1,
         .type = Type::kUint64,
-        .tensor = call.tensor,
-        .timeout = call.timeout});
+        .timeout = call.timeout},
+       call);
   for (std::size_t from = 0; from < ranks; ++from) {
     if (sent[from] == call.recv_counts[from]) continue;
     const int other = static_cast<int>(from);
     group_.give(
-        nameOf(call.operation),
+        wordsOf(call),
         {.status = pop::failedPrecondition(countsContradict(other, sent[from], call.recv_counts[from])),
          .peer_rank = other});
   }

@@ -24,7 +24,8 @@ class MessageCalls {
  private:
   plan::Plan planFor(const CollectiveCall& call) const;
   plan::Flows flowsOf(const CollectiveCall& call) const;
-  void send(const CollectiveCall& call);
+  /// `call` as a part of `whole`, which is what all ranks must have called.
+  void send(const CollectiveCall& call, const CollectiveCall& whole);
   void compareCounts(const CollectiveCall& call);
 
   Group& group_;

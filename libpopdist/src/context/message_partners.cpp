@@ -26,10 +26,7 @@ std::vector<Words> wordsOfAll(Group& group, const CollectiveCall& call, const As
   const plan::Plan plan =
       plan::planRecursiveDoublingAllReduce(rank, group.size(), all.size() * Words().size());
   const Group::Part part{&plan, all.data(), all.data()};
-  group.run({.name = nameOf(call.operation),
-             .operation = static_cast<std::uint32_t>(call.operation),
-             .type = Type::kUint64,
-             .op = Operator::kBitOr},
+  group.run({.key = keyOf(call), .tensor = call.tensor, .type = Type::kUint64, .folds = Operator::kBitOr},
             {&part, 1}, call.timeout);
   return all;
 }
@@ -37,24 +34,21 @@ std::vector<Words> wordsOfAll(Group& group, const CollectiveCall& call, const As
 }  // namespace
 
 void comparePartners(Group& group, const CollectiveCall& call) {
-  const char* const name = nameOf(call.operation);
-  const Asked own{CallKey{.operation = call.operation, .type = call.type}.packed(), call.partners};
+  const Asked own{keyOf(call).packed(), call.partners};
   std::vector<plan::Partners> partners;
   for (const Words& words : wordsOfAll(group, call, own)) {
     const auto theirs = std::bit_cast<Asked>(words);
     const int rank = static_cast<int>(partners.size());
     if (theirs.what != own.what) {
-      group.give(name, {.status = pop::failedPrecondition("rank " + std::to_string(rank) +
-                                                          " does not match: it calls " +
-                                                          describeCall(theirs.what, 0, "") + ", this rank " +
-                                                          describeCall(own.what, 0, call.tensor)),
-                        .peer_rank = rank});
+      const std::string mismatch = exec::describeMismatch(
+          group.nameOfRank(rank), describeCall(theirs.what, 0, ""), describeCall(own.what, 0, call.tensor));
+      group.give(wordsOf(call), {.status = pop::failedPrecondition(mismatch), .peer_rank = rank});
     }
     partners.push_back(theirs.partners);
   }
   if (const auto found = plan::findContradiction(partners)) {
-    group.give(name, {.status = pop::failedPrecondition(found->text),
-                      .peer_rank = found->seenBy(group.localRanks().front())});
+    group.give(wordsOf(call), {.status = pop::failedPrecondition(found->text),
+                               .peer_rank = found->seenBy(group.localRanks().front())});
   }
 }
 

@@ -12,7 +12,7 @@ std::optional<exec::PeerLoss> ObituaryMonitor::loss(std::span<const int> awaited
   for (std::uint32_t i = 0; i < count; ++i) {
     const pop::contract::Obituary& obituary = pop::contract::obituariesOf(header_)[i];
     if (!concerns(obituary, awaited)) continue;
-    std::string text = obituary.text;
+    std::string text = names_(obituary.instance) + " is lost: " + obituary.text;
     if (obituary.clean != 0) text += " without taking part";
     return exec::PeerLoss{obituary.instance, std::move(text)};
   }

@@ -2,8 +2,10 @@
 // Which members of a group have ended: from the obituaries that the agent writes into the segment.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -16,8 +18,10 @@ class ObituaryMonitor final : public exec::PeerMonitor {
  public:
   /// `header` outlives it. `instance_of_rank` may have more instances behind those of the ranks, whose
   /// failure matters, too.
-  ObituaryMonitor(pop::contract::SegmentHeader* header, std::vector<int> instance_of_rank)
-      : header_(header), instance_of_rank_(std::move(instance_of_rank)) {}
+  /// `names`: what an instance is called in a loss.
+  ObituaryMonitor(pop::contract::SegmentHeader* header, std::vector<int> instance_of_rank,
+                  std::function<std::string(int instance)> names)
+      : header_(header), instance_of_rank_(std::move(instance_of_rank)), names_(std::move(names)) {}
 
   bool anyEnded() override { return header_->obituary_count.load(std::memory_order_acquire) > 0; }
   std::optional<exec::PeerLoss> loss(std::span<const int> awaited) override;
@@ -27,6 +31,7 @@ class ObituaryMonitor final : public exec::PeerMonitor {
 
   pop::contract::SegmentHeader* header_;
   const std::vector<int> instance_of_rank_;
+  const std::function<std::string(int instance)> names_;
 };
 
 }  // namespace popdist::context

@@ -28,8 +28,10 @@ bool fitsNotes(Operation operation) {
 }
 
 shared::Call sharedCallOf(const CollectiveCall& call) {
-  const CallKey key{call.operation, call.type, call.op, call.ragged, call.root};
-  return {.what = key.packed(), .count = agreedCount(call), .tensor = call.tensor, .timeout = call.timeout};
+  return {.what = keyOf(call).packed(),
+          .count = agreedCount(call),
+          .tensor = call.tensor,
+          .timeout = call.timeout};
 }
 
 }  // namespace
@@ -40,7 +42,7 @@ SharedCalls::SharedCalls(shared::Engine::Place place, exec::PeerMonitor& monitor
       ranks_(place.ranks),
       layout_(place.layout),
       forced_(forced),
-      engine_(place, monitor, a_core_each, describeCall),
+      engine_(std::move(place), monitor, a_core_each),
       reading_(engine_, ranks_),
       send_recv_(engine_, reading_, {rank_, ranks_, layout_}, forced) {}
 

@@ -56,19 +56,36 @@ std::optional<Failure> findRefusal(const Ranks& ranks) {
   return std::nullopt;
 }
 
-Failure deadlineFailure(const Ranks& ranks) {
+// Not all ranks send each other something in every call: what is known is where one was heard of last.
+std::string whereIs(const Heard& heard, const Call& call) {
+  if (heard.calls > call.sequence) return "it is in this call, too";
+  const std::string text = "nothing of call " + std::to_string(call.sequence + 1) + ", " +
+                           describeCall(call.key.packed(), call.count, call.tensor) + ", has come from it";
+  if (heard.calls == 0) return text + ", nor of one before";
+  return text + "; the last was of call " + std::to_string(heard.calls) + ", " +
+         describeCall(heard.key, heard.count, "");
+}
+
+Failure deadlineFailure(const Ranks& ranks, const Call& call, const Waiting& waiting) {
   const std::vector<int> awaited = awaitedBy(ranks);
   std::string who;
-  for (const int rank : awaited) who += (who.empty() ? "" : ", ") + std::to_string(rank);
-  return {.status = {pop::Code::kDeadlineExceeded,
-                     "the deadline has passed, waiting for rank " + who + " (Context::setTimeout)"},
+  std::string where;
+  for (const int rank : awaited) {
+    const bool is_known = !waiting.heard.empty();
+    const std::string name = nameOfRank(waiting.names, rank);
+    who += (who.empty() ? "" : ", ") + name;
+    where += (where.empty() ? "" : "; ") +
+             (awaited.size() > 1 ? "of rank " + std::to_string(rank) + ", " : "") +
+             whereIs(is_known ? waiting.heard[static_cast<std::size_t>(rank)] : Heard(), call);
+  }
+  return {.status = {pop::Code::kDeadlineExceeded, describeDeadline(who, where)},
           .peer_rank = awaited.empty() ? -1 : awaited.front()};
 }
 
 // Finds what keeps a stalled call from ever ending, if anything does.
 class Diagnosis {
  public:
-  explicit Diagnosis(const Waiting& waiting) : waiting_(waiting) {}
+  Diagnosis(const Call& call, const Waiting& waiting) : call_(call), waiting_(waiting) {}
 
   std::optional<Failure> find(Ranks& ranks) {
     if (auto refusal = findRefusal(ranks)) return refusal;
@@ -90,7 +107,7 @@ class Diagnosis {
     }
     if (auto lost = findLostConnection(ranks)) return lost;
     if (auto refusal = listenToAll(ranks)) return refusal;
-    if (Clock::now() >= deadline()) return deadlineFailure(ranks);
+    if (Clock::now() >= deadline()) return deadlineFailure(ranks, call_, waiting_);
     return std::nullopt;
   }
 
@@ -129,11 +146,12 @@ class Diagnosis {
     lost_since_ = std::min(lost_since_, now);
     if (now - lost_since_ < kObituaryPatience) return std::nullopt;
     const LostConnection& first = lost.front();
-    return Failure{.status = pop::unavailable("no connection to rank " + std::to_string(first.rank) + ": " +
-                                              first.why.message()),
+    return Failure{.status = pop::unavailable("no connection to " + nameOfRank(waiting_.names, first.rank) +
+                                              ": " + first.why.message()),
                    .peer_rank = first.rank};
   }
 
+  const Call& call_;
   const Waiting& waiting_;
   Clock::time_point lost_since_ = Clock::time_point::max();
   Clock::time_point next_look_;  ///< at all connections; none yet since something has moved
@@ -145,10 +163,10 @@ class Diagnosis {
 Failure execute(const Call& call, std::span<RankWork> work, const Waiting& waiting) {
   Ranks ranks;
   ranks.reserve(work.size());
-  for (const RankWork& each : work) ranks.emplace_back(call, each);
+  for (const RankWork& each : work) ranks.emplace_back(call, each, waiting);
 
   Backoff backoff(*waiting.sleeper, waiting.a_core_each);
-  Diagnosis diagnosis(waiting);
+  Diagnosis diagnosis(call, waiting);
   while (!allDone(ranks)) {
     if (pollAll(ranks)) {
       diagnosis.moved();

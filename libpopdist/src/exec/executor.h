@@ -10,9 +10,11 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "common/base/status.h"
 #include "common/sys/awake_clock.h"
+#include "libpopdist/src/exec/call_words.h"
 #include "libpopdist/src/exec/peer_monitor.h"
 #include "libpopdist/src/plan/plan.h"
 #include "libpopdist/src/transport/transport.h"
@@ -21,22 +23,17 @@
 
 namespace popdist::exec {
 
-/// Call::operation holds the operation in its lower bits and the root above.
-inline constexpr std::uint32_t kOperationMask = 0xff;
-inline constexpr int kRootShift = 8;
-
 /// What all ranks must agree on. It travels with each message, so that a mismatch is an error and not
 /// garbage.
 struct Call {
-  const char* name = "";        ///< "allReduceSum", for messages
-  std::uint32_t operation = 0;  ///< any number that tells the operations apart, and the root
-  Type type = Type::kUint8;
-  std::uint64_t count = 0;       ///< elements, as the caller gave them
-  std::uint64_t sequence = 0;    ///< how many calls the group has made before this one
-  Operator op = Operator::kSum;  ///< of operations that reduce; supports(op, type)
-  Operator folds = op;           ///< what this plan's part of it reduces with
-  int members = 1;               ///< what a mean is taken over
-  bool sends_empty = false;      ///< steps of no elements are messages, too: who has none can be told
+  CallKey key;                ///< as the caller gave it; supports(key.op, key.type) of operations that reduce
+  std::uint64_t count = 0;    ///< elements, as the caller gave them
+  std::string_view tensor{};  ///< likewise
+  std::uint64_t sequence = 0;  ///< how many calls the group has made before this one
+  Type type = key.type;        ///< what this plan's part of it moves
+  Operator folds = key.op;     ///< and reduces with
+  int members = 1;             ///< what a mean is taken over
+  bool sends_empty = false;    ///< steps of no elements are messages, too: who has none can be told
 };
 
 /// One local rank's part.
@@ -60,6 +57,13 @@ struct Failure {
 /// may change meanwhile.
 using MovingDeadline = std::function<pop::sys::AwakeClock::time_point()>;
 
+/// In which call a rank has been heard of last.
+struct Heard {
+  std::uint64_t calls = 0;  ///< that had been made then, this one included; 0: nothing has come yet
+  std::uint64_t key = 0;
+  std::uint64_t count = 0;
+};
+
 struct Waiting {
   transport::Sleeper* sleeper = nullptr;
   PeerMonitor* monitor = nullptr;
@@ -68,6 +72,8 @@ struct Waiting {
   std::function<std::optional<Failure>()> given_up{};
   pop::sys::AwakeClock::time_point deadline;  ///< of the thread that calls execute()
   MovingDeadline moving_deadline{};           ///< instead of it, if there
+  RankNames names{};
+  std::span<Heard> heard{};  ///< of each rank, from call to call; may be empty
 };
 
 /// Runs all `work` to its end. After a failure the transport's state is undefined: the group must not be used

@@ -8,7 +8,7 @@
 namespace popdist::exec {
 namespace {
 
-constexpr std::uint32_t kFarewell = UINT32_MAX;  // no operation with its root has this number
+constexpr std::uint64_t kFarewell = 0xff;  // in place of an operation; no one has this number
 constexpr std::size_t kMostTextBytes = transport::kMostFarewellBytes - transport::kHeadBytes;
 
 }  // namespace
@@ -19,9 +19,8 @@ std::vector<std::byte> encodeFarewell(int rank, const Failure& failure) {
   text = (text + failure.status.message()).substr(0, kMostTextBytes);
   const Header header{.count = static_cast<std::uint64_t>(failure.peer_rank < 0 ? rank : failure.peer_rank),
                       .message_bytes = text.size(),
-                      .operation = kFarewell,
-                      .type = static_cast<std::uint32_t>(failure.status.code()),
-                      .op = static_cast<std::uint32_t>(failure.peer_instance + 1)};
+                      .key = kFarewell | static_cast<std::uint64_t>(failure.status.code()) << 8 |
+                             static_cast<std::uint64_t>(failure.peer_instance + 1) << 32};
   std::vector<std::byte> message(transport::kHeadBytes + text.size());
   std::memcpy(message.data(), &header, sizeof(header));
   std::memcpy(message.data() + transport::kHeadBytes, text.data(), text.size());
@@ -29,13 +28,15 @@ std::vector<std::byte> encodeFarewell(int rank, const Failure& failure) {
 }
 
 bool isFarewell(const Header& header) {
-  return header.operation == kFarewell && header.message_bytes <= kMostTextBytes;
+  return (header.key & 0xff) == kFarewell && header.message_bytes <= kMostTextBytes;
 }
 
 Failure failureOf(const Header& header, std::string text) {
-  const bool known = header.type > 0 && header.type <= static_cast<std::uint32_t>(pop::Code::kDataLoss);
-  return {.status = {known ? static_cast<pop::Code>(header.type) : pop::Code::kUnknown, std::move(text)},
-          .peer_instance = header.op <= INT32_MAX ? static_cast<int>(header.op) - 1 : -1,
+  const std::uint64_t code = header.key >> 8 & 0xff;
+  const std::uint64_t after_instance = header.key >> 32;
+  const bool known = code > 0 && code <= static_cast<std::uint64_t>(pop::Code::kDataLoss);
+  return {.status = {known ? static_cast<pop::Code>(code) : pop::Code::kUnknown, std::move(text)},
+          .peer_instance = after_instance <= INT32_MAX ? static_cast<int>(after_instance) - 1 : -1,
           .peer_rank = static_cast<int>(std::min<std::uint64_t>(header.count, INT32_MAX)),
           .heard = true};
 }

@@ -2,8 +2,11 @@
 // What stands in the head of every message: the call that it belongs to.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "libpopdist/src/transport/transport.h"
 
@@ -13,12 +16,18 @@ struct Header {
   std::uint64_t sequence = 0;
   std::uint64_t count = 0;
   std::uint64_t message_bytes = 0;
-  std::uint32_t operation = 0;
-  std::uint32_t type = 0;
-  std::uint32_t op = 0;
-  std::uint32_t unused[3] = {};
+  std::uint64_t key = 0;          ///< CallKey::packed
+  std::array<char, 16> tensor{};  ///< its name, cut; need not be the same
 
-  friend bool operator==(const Header&, const Header&) = default;
+  std::string_view tensorName() const {
+    return {tensor.data(),
+            static_cast<std::size_t>(std::find(tensor.begin(), tensor.end(), '\0') - tensor.begin())};
+  }
+  bool matches(const Header& other) const { return isOfCall(other) && message_bytes == other.message_bytes; }
+  /// Of the same call, if not of the same step of it.
+  bool isOfCall(const Header& other) const {
+    return sequence == other.sequence && count == other.count && key == other.key;
+  }
 };
 static_assert(sizeof(Header) + transport::kSealBytes == transport::kHeadBytes);
 

@@ -18,40 +18,32 @@ using plan::StepKind;
 // What arrives with a header: a transport that has to fetch it need not do so twice for short messages.
 constexpr std::size_t kReadAheadBytes = 8 << 10;
 
-constexpr const char* kNotGenuine = "a message on its connection was forged or damaged";
+constexpr const char* kNotGenuine = " does not match: a message on its connection was forged or damaged";
 
 Header headerOf(const Call& call, std::size_t message_bytes) {
-  return {.sequence = call.sequence,
-          .count = call.count,
-          .message_bytes = message_bytes,
-          .operation = call.operation,
-          .type = static_cast<std::uint32_t>(call.type),
-          .op = static_cast<std::uint32_t>(call.op)};
+  Header header{.sequence = call.sequence,
+                .count = call.count,
+                .message_bytes = message_bytes,
+                .key = call.key.packed()};
+  call.tensor.copy(header.tensor.data(), header.tensor.size());
+  return header;
 }
 
-std::string elements(std::uint64_t count, std::uint32_t type) {
-  return std::to_string(count) + " x " + nameOf(static_cast<Type>(type));
+std::string callOf(const Header& header) {
+  return describeCall(header.key, header.count, header.tensorName());
 }
 
-std::string describeMismatch(const Header& mine, const Header& theirs, const char* name) {
-  if (mine.sequence != theirs.sequence) {
-    return "the ranks have not made the same calls: this is call " + std::to_string(mine.sequence) +
-           " here and call " + std::to_string(theirs.sequence) + " there";
-  }
-  if ((mine.operation & kOperationMask) == (theirs.operation & kOperationMask) &&
-      mine.operation != theirs.operation) {
-    return "the roots differ: rank " + std::to_string(mine.operation >> kRootShift) + " here, rank " +
-           std::to_string(theirs.operation >> kRootShift) + " there";
-  }
-  if (mine.operation != theirs.operation) {
-    return std::string("one rank calls ") + name + ", the other another operation";
-  }
-  if (mine.op != theirs.op) {
-    return std::string("one rank takes the ") + nameOf(static_cast<Operator>(mine.op)) + ", the other the " +
-           nameOf(static_cast<Operator>(theirs.op));
-  }
-  return "one rank passes " + elements(mine.count, mine.type) + ", the other " +
-         elements(theirs.count, theirs.type);
+// Calls are counted from 1 on.
+std::string numberedCallOf(const Header& header) {
+  return callOf(header) + " as call " + std::to_string(header.sequence + 1);
+}
+
+std::string mismatchOf(const std::string& rank, const Header& theirs, const Header& mine) {
+  if (theirs.sequence != mine.sequence)
+    return describeMismatch(rank, numberedCallOf(theirs), numberedCallOf(mine));
+  if (!theirs.isOfCall(mine)) return describeMismatch(rank, callOf(theirs), callOf(mine));
+  return rank + " does not match: in " + callOf(mine) + " it sends " + std::to_string(theirs.message_bytes) +
+         " bytes, this rank expects " + std::to_string(mine.message_bytes);
 }
 
 // What the next message from a peer begins with, if that has come.
@@ -73,9 +65,10 @@ bool isReceive(StepKind kind) {
 
 }  // namespace
 
-RankProgress::RankProgress(const Call& call, const RankWork& work)
+RankProgress::RankProgress(const Call& call, const RankWork& work, const Waiting& waiting)
     : call_(call),
       work_(work),
+      waiting_(waiting),
       element_bytes_(sizeOf(call.type)),
       scratch_(std::make_unique_for_overwrite<std::byte[]>(work.plan->scratch_count * element_bytes_)) {
   startRound();
@@ -176,15 +169,16 @@ bool RankProgress::receiveHeader(Active& active, transport::Connection& connecti
   const Header mine = headerOf(call_, total);
   const int peer = active.step->peer;
   if (!connection.isGenuine(begun->head)) {
-    refuse(peer, kNotGenuine);
+    refuse(peer, nameOf(peer) + kNotGenuine);
     return false;
   }
   const bool over = isFarewell(theirs);
-  if (!over && !(theirs == mine)) {
-    refuse(peer, describeMismatch(mine, theirs, call_.name));
+  if (!over && !theirs.matches(mine)) {
+    refuse(peer, mismatchOf(nameOf(peer), theirs, mine));
     return false;
   }
   if (over) return beginFarewell(connection, peer, theirs);
+  hear(peer);
   connection.consume(transport::kHeadBytes);
   active.header_moved = transport::kHeadBytes;
   return true;
@@ -232,20 +226,27 @@ void RankProgress::listenToAll() {
     const Header& theirs = begun->header;
     const Header mine = headerOf(call_, theirs.message_bytes);
     const bool over = isFarewell(theirs);
-    if (!over && (theirs.sequence != mine.sequence || theirs == mine)) continue;
+    if (!over && (theirs.sequence != mine.sequence || theirs.isOfCall(mine))) continue;
     if (!connection.isGenuine(begun->head))
-      refuse(peer, kNotGenuine);
+      refuse(peer, nameOf(peer) + kNotGenuine);
     else if (over)
       beginFarewell(connection, peer, theirs);
     else
-      refuse(peer, describeMismatch(mine, theirs, call_.name));
+      refuse(peer, mismatchOf(nameOf(peer), theirs, mine));
   }
 }
 
 void RankProgress::refuse(int peer, const std::string& why) {
-  refusal_ =
-      Failure{.status = pop::failedPrecondition("rank " + std::to_string(peer) + " does not match: " + why),
-              .peer_rank = peer};
+  refusal_ = Failure{.status = pop::failedPrecondition(why), .peer_rank = peer};
+}
+
+std::string RankProgress::nameOf(int rank) const {
+  return nameOfRank(waiting_.names, rank);
+}
+
+void RankProgress::hear(int peer) {
+  if (waiting_.heard.empty()) return;
+  waiting_.heard[static_cast<std::size_t>(peer)] = {call_.sequence + 1, call_.key.packed(), call_.count};
 }
 
 // Whole elements of what lies ready.

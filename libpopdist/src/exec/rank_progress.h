@@ -20,7 +20,7 @@ struct LostConnection {
 
 class RankProgress {
  public:
-  RankProgress(const Call& call, const RankWork& work);
+  RankProgress(const Call& call, const RankWork& work, const Waiting& waiting);
 
   /// Moves what can be moved; true if anything did.
   bool poll();
@@ -70,6 +70,8 @@ class RankProgress {
   bool receiveFarewell(transport::Connection& connection);
   bool receivesFrom(int peer) const;
   void refuse(int peer, const std::string& why);
+  std::string nameOf(int rank) const;
+  void hear(int peer);
   std::size_t receiveElements(const Active& active, transport::Connection& connection);
   std::size_t receiveAndReduce(const Active& active, transport::Connection& connection);
   void reduce(const plan::Step& step, std::size_t done_bytes, std::span<const std::byte> incoming);
@@ -79,6 +81,7 @@ class RankProgress {
 
   const Call& call_;
   const RankWork work_;
+  const Waiting& waiting_;
   const std::size_t element_bytes_;
   std::unique_ptr<std::byte[]> scratch_;
   std::size_t next_step_ = 0;

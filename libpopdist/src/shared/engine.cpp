@@ -24,19 +24,19 @@ constexpr std::size_t kLeastPieceBytes = 16 << 10;
 
 }  // namespace
 
-Engine::Engine(Place place, exec::PeerMonitor& monitor, bool a_core_each, Describe describe)
-    : place_(place),
-      board_(place.board),
-      describe_(std::move(describe)),
-      waiter_({.board = place.board,
-               .rank = place.rank,
-               .first_rank = place.first_rank,
+Engine::Engine(Place place, exec::PeerMonitor& monitor, bool a_core_each)
+    : place_(std::move(place)),
+      board_(place_.board),
+      waiter_({.board = place_.board,
+               .rank = place_.rank,
+               .first_rank = place_.first_rank,
                .monitor = &monitor,
                .a_core_each = a_core_each,
                .describe = [this](int rank) { return whereIs(rank); },
-               .absent = [this] { return absentRanks(); }}) {
-  from_.reserve(static_cast<std::size_t>(place.ranks));
-  to_.reserve(static_cast<std::size_t>(place.ranks) + 1);
+               .absent = [this] { return absentRanks(); },
+               .names = place_.names}) {
+  from_.reserve(static_cast<std::size_t>(place_.ranks));
+  to_.reserve(static_cast<std::size_t>(place_.ranks) + 1);
 }
 
 // ---- steps

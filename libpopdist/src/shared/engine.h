@@ -49,13 +49,10 @@ class Engine {
     int rank = 0;
     int ranks = 1;
     int first_rank = 0;  ///< what others call rank 0 here: failures speak of those numbers
+    exec::RankNames names{};
   };
 
-  /// `describe(what, count, tensor)`: a call in words.
-  using Describe =
-      std::function<std::string(std::uint64_t what, std::uint64_t count, std::string_view tensor)>;
-
-  Engine(Place place, exec::PeerMonitor& monitor, bool a_core_each, Describe describe);
+  Engine(Place place, exec::PeerMonitor& monitor, bool a_core_each);
 
   /// A call of at most kInlineBytes: everybody's bytes are there for everybody when it returns true.
   bool exchange(const Call& call, const void* data, std::size_t bytes);
@@ -137,11 +134,11 @@ class Engine {
   std::byte* outputOf(int rank) const;
   bool anyoneAhead() const;
   std::string whereIs(int rank) const;
+  std::string describe(const Note& note) const;
   std::vector<int> absentRanks() const;  ///< that have not come to this call
 
   const Place place_;
   const Board board_;
-  const Describe describe_;
   Waiter waiter_;
   std::uint64_t call_number_ = 0;
   std::uint64_t chunks_ = 0;  ///< of all calls so far

@@ -68,11 +68,10 @@ bool Engine::matches(const Note& theirs, const Call& call, int rank) {
   if (theirs.what == call.what && theirs.count == call.count) [[likely]]
     return true;
   const int known_as = place_.first_rank + rank;
-  mismatch_ = {
-      .status = pop::failedPrecondition("rank " + std::to_string(known_as) + " does not match: it calls " +
-                                        describe_(theirs.what, theirs.count, theirs.tensor.data()) +
-                                        ", this rank " + describe_(call.what, call.count, call.tensor)),
-      .peer_rank = known_as};
+  mismatch_ = {.status = pop::failedPrecondition(
+                   exec::describeMismatch(exec::nameOfRank(place_.names, known_as), describe(theirs),
+                                          exec::describeCall(call.what, call.count, call.tensor))),
+               .peer_rank = known_as};
   return false;
 }
 
@@ -106,11 +105,18 @@ std::string Engine::whereIs(int rank) const {
   const Note& last =
       board_.note(rank, 0).call >= board_.note(rank, 1).call ? board_.note(rank, 0) : board_.note(rank, 1);
   const std::uint64_t number = last.call.load(std::memory_order_acquire);
-  if (number == 0) return "it has made no call yet, this rank is in call " + std::to_string(call_number_);
-  return (number < call_number_
-              ? "it has not come to call " + std::to_string(call_number_) + "; its last was call "
-              : "it is in call ") +
-         std::to_string(number) + ", " + describe_(last.what, last.count, last.tensor.data());
+  if (number == 0) {
+    return "it has made no call yet, this rank is in call " + std::to_string(call_number_) + ", " +
+           describe(board_.note(place_.rank, parity()));
+  }
+  return (number < call_number_ ? "it has not come to call " + std::to_string(call_number_) + ", " +
+                                      describe(board_.note(place_.rank, parity())) + "; its last was call "
+                                : "it is in call ") +
+         std::to_string(number) + ", " + describe(last);
+}
+
+std::string Engine::describe(const Note& note) const {
+  return exec::describeCall(note.what, note.count, note.tensor.data());
 }
 
 std::uint64_t Engine::offsetOf(const void* buffer) const {

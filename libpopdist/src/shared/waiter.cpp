@@ -100,11 +100,10 @@ bool Waiter::hopeless(int whose) {
   }
   if (othersHaveGivenUp()) return true;
   if (Clock::now() < (moving_deadline_ ? moving_deadline_() : *deadline_)) return false;
-  failure_ = {
-      .status = {pop::Code::kDeadlineExceeded, "the deadline has passed, waiting for rank " +
-                                                   std::to_string(setting_.first_rank + whose) +
-                                                   " (Context::setTimeout): " + setting_.describe(whose)},
-      .peer_rank = setting_.first_rank + whose};
+  failure_ = {.status = {pop::Code::kDeadlineExceeded,
+                         exec::describeDeadline(exec::nameOfRank(setting_.names, setting_.first_rank + whose),
+                                                setting_.describe(whose))},
+              .peer_rank = setting_.first_rank + whose};
   return true;
 }
 

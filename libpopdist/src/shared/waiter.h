@@ -32,6 +32,7 @@ class Waiter {
     std::function<std::string(int rank)> describe;
     std::function<std::vector<int>()>
         absent;  ///< ranks that have not come to the call: nobody can do without them
+    exec::RankNames names{};
   };
 
   explicit Waiter(Setting setting)

@@ -65,6 +65,13 @@ std::string Connections::address(int rank) const {
   return (shm_ ? shm_->address(indexInMemory(rank)) : "") + kBetweenParts + (tcp_ ? tcp_->address() : "");
 }
 
+// What follows it is a port.
+std::string Connections::hostIn(const std::string& address) {
+  const std::string over_network =
+      address.substr(std::min(address.find(kBetweenParts), address.size() - 1) + 1);
+  return over_network.substr(0, over_network.find(' '));
+}
+
 pop::Status Connections::connect(std::span<const std::string> addresses) {
   POP_CHECK(addresses.size() == through_memory_.size());
   std::vector<std::string> memory_parts;

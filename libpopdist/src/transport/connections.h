@@ -31,6 +31,9 @@ class Connections {
   /// What the others need to reach local rank `rank`; short text.
   std::string address(int rank) const;
 
+  /// The host of an address(), numeric; "" if it is not reached over a network.
+  static std::string hostIn(const std::string& address);
+
   /// `addresses[r]` is the address of rank r, for all ranks of the group. Once, before any endpoint is used.
   pop::Status connect(std::span<const std::string> addresses);
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "common/sys/host_name.h"
 #include "tests/unit/async/members.h"
 
 namespace popdist {
@@ -148,7 +149,8 @@ TEST(AsyncErrors, ANameThatSomeDoNotIssueEndsWithTheirRanks) {
     EXPECT_EQ(error.code(), ErrorCode::kDeadlineExceeded) << error.what();
     EXPECT_EQ(error.peer(), 1);
     EXPECT_THAT(error.what(),
-                AllOf(HasSubstr("'rare' was not issued by rank 1, which waits for 'common', and rank 2"),
+                AllOf(HasSubstr("'rare' was not issued by rank 1 (instance 1 on " + pop::sys::hostName() +
+                                "), which waits for 'common', and rank 2 (instance 2"),
                       HasSubstr(has_it ? "allReduce 'rare': " : "allReduce 'common': rank 0 has given up")));
     const popdist_error after = errorOf([&] { members.barrier("after"); });
     EXPECT_EQ(after.code(), ErrorCode::kDeadlineExceeded);

@@ -37,14 +37,10 @@ class Rank {
     const Elements<T> input_before = input;
     Elements<T> separate_output = samples.inPlace() ? Elements<T>(0) : samples.untouchedOutput();
     Elements<T>& output = samples.inPlace() ? input : separate_output;
-    const Failure failure = call(world_,
-                                 {.name = nameOf(operation),
-                                  .operation = operation,
-                                  .type = typeOf<T>(),
-                                  .count = count,
-                                  .root = root,
-                                  .sequence = sequence_++},
-                                 {{rank_, input.data(), output.data()}});
+    const Failure failure = call(
+        world_,
+        {.operation = operation, .type = typeOf<T>(), .count = count, .root = root, .sequence = sequence_++},
+        {{rank_, input.data(), output.data()}});
     ASSERT_TRUE(failure.status.ok()) << failure.status.message();
     const Elements<T> expected = samples.expected();
     EXPECT_TRUE(output == expected) << describe<T>(operation, count) << ", element "

@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 constexpr std::size_t kMostElements = 4096;
 
 const Request kSum{
-    .name = "allReduceSum", .operation = Operation::kAllReduce, .type = Type::kFloat, .count = 1000};
+    .operation = Operation::kAllReduce, .type = Type::kFloat, .count = 1000, .tensor = "weights"};
 
 // Each of two ranks makes its own call.
 std::array<Failure, 2> callBoth(const Request& first, const Request& second) {
@@ -48,33 +48,48 @@ void expectBothRefuse(const std::array<Failure, 2>& failures, const Matcher& mes
 TEST(Mismatch, OfCountsNamesBoth) {
   Request other = kSum;
   other.count = 1001;
-  expectBothRefuse(callBoth(kSum, other), AllOf(HasSubstr("1000 x float"), HasSubstr("1001 x float")));
+  expectBothRefuse(callBoth(kSum, other),
+                   AllOf(HasSubstr("sum of 1000 float"), HasSubstr("sum of 1001 float")));
 }
 
 // The blocks that are sent have the same size: only what the callers said differs.
 TEST(Mismatch, OfCountsIsFoundWhenMessagesHaveTheSameLength) {
   Request one = kSum;
-  one.operation = Operation::kBarrier;
+  one.operation = Operation::kAllToAll;
   one.count = 3;
   Request other = one;
   other.count = 4;
-  expectBothRefuse(callBoth(one, other), AllOf(HasSubstr("3 x float"), HasSubstr("4 x float")));
+  expectBothRefuse(callBoth(one, other),
+                   AllOf(HasSubstr("allToAll (3 float"), HasSubstr("allToAll (4 float")));
 }
 
 TEST(Mismatch, OfTypesNamesBoth) {
   Request other = kSum;
   other.type = Type::kInt32;
-  expectBothRefuse(callBoth(kSum, other), AllOf(HasSubstr("1000 x float"), HasSubstr("1000 x int32")));
+  expectBothRefuse(callBoth(kSum, other), AllOf(HasSubstr("1000 float"), HasSubstr("1000 int32")));
 }
 
-TEST(Mismatch, OfOperationsIsNamed) {
+TEST(Mismatch, OfOperationsNamesBothAndTheirTensors) {
   Request other = kSum;
-  other.name = "allToAll";
   other.operation = Operation::kAllToAll;
-  const std::array<Failure, 2> failures = callBoth(kSum, other);
-  expectBothRefuse(failures, HasSubstr("another operation"));
-  EXPECT_THAT(failures[0].status.message(), HasSubstr("allReduceSum"));
-  EXPECT_THAT(failures[1].status.message(), HasSubstr("allToAll"));
+  other.tensor = "bias";
+  expectBothRefuse(callBoth(kSum, other), AllOf(HasSubstr("allReduce (sum of 1000 float 'weights')"),
+                                                HasSubstr("allToAll (1000 float 'bias')")));
+}
+
+// A tensor is named for people: ranks may call the same one by other names.
+TEST(Mismatch, IsNotWhereTensorsHaveOtherNames) {
+  Request other = kSum;
+  other.tensor = "weights of layer 3, as rank 1 calls them";
+  for (const Failure& failure : callBoth(kSum, other))
+    EXPECT_TRUE(failure.status.ok()) << failure.status.message();
+}
+
+TEST(Mismatch, NamesNoMoreOfATensorThanTravels) {
+  Request other = kSum;
+  other.count = 999;
+  other.tensor = "weights of layer 3";
+  EXPECT_THAT(callBoth(kSum, other)[0].status.message(), HasSubstr("999 float 'weights of layer')"));
 }
 
 // Rank 3 gets its data from rank 2, whether that is the root or has it from rank 0.
@@ -89,7 +104,8 @@ TEST(Mismatch, OfRootsNamesBoth) {
     const Failure failure = call(world, broadcast, {{rank, nullptr, &value}});
     if (rank != 3) return;
     EXPECT_EQ(failure.status.code(), pop::Code::kFailedPrecondition);
-    EXPECT_THAT(failure.status.message(), HasSubstr("the roots differ: rank 2 here, rank 0 there"));
+    EXPECT_THAT(failure.status.message(), AllOf(HasSubstr("it calls broadcast (1 float, root 0)"),
+                                                HasSubstr("this rank broadcast (1 float, root 2)")));
     EXPECT_EQ(failure.peer_rank, 2);
   });
 }
@@ -101,9 +117,11 @@ TEST(Mismatch, OfTheNumberOfCallsNamesBoth) {
   other.sequence = 9;
   const std::array<Failure, 2> failures = callBoth(one, other);
   EXPECT_EQ(failures[0].status.code(), pop::Code::kFailedPrecondition);
-  EXPECT_THAT(failures[0].status.message(), HasSubstr("call 7 here and call 9 there"));
+  EXPECT_THAT(failures[0].status.message(),
+              AllOf(HasSubstr("as call 10, this rank"), HasSubstr("as call 8")));
   EXPECT_EQ(failures[1].status.code(), pop::Code::kFailedPrecondition);
-  EXPECT_THAT(failures[1].status.message(), HasSubstr("call 9 here and call 7 there"));
+  EXPECT_THAT(failures[1].status.message(),
+              AllOf(HasSubstr("as call 8, this rank"), HasSubstr("as call 10")));
 }
 
 TEST(Mismatch, DoesNotTouchTheOutput) {

@@ -85,8 +85,9 @@ class Transfer {
         channel_(ring_bytes),
         sending_(planFor(sizes, plan::StepKind::kSend)),
         receiving_(planFor(sizes, plan::StepKind::kRecv)),
-        sender_(kCall, {.plan = &sending_, .output = sent_.data(), .endpoint = &sender_end_}),
-        receiver_(kCall, {.plan = &receiving_, .output = received_.data(), .endpoint = &receiver_end_}) {}
+        sender_(kCall, {.plan = &sending_, .output = sent_.data(), .endpoint = &sender_end_}, waiting_),
+        receiver_(kCall, {.plan = &receiving_, .output = received_.data(), .endpoint = &receiver_end_},
+                  waiting_) {}
 
   bool send() { return sender_.poll(); }
   void sendAllThatFits() {
@@ -104,7 +105,8 @@ class Transfer {
   bool correct() const { return done() && !receiver_.refusal() && sent_ == received_; }
 
  private:
-  static constexpr Call kCall{.name = "test", .type = Type::kUint8, .count = 1};
+  static constexpr Call kCall{.count = 1};
+  const Waiting waiting_;
 
   std::vector<std::uint8_t> sent_;
   std::vector<std::uint8_t> received_;

@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "common/sys/host_name.h"
 #include "popdist/error.hpp"
 #include "tests/testing/thread_group.h"
 
@@ -89,7 +90,11 @@ TEST(PeerLoss, TellsWhereItHappened) {
     ASSERT_TRUE(error.has_value());
     EXPECT_EQ(error->rank(), context.instanceIndex());
     EXPECT_EQ(error->operation(), "allReduce");
-    EXPECT_EQ(std::string(error->what()), std::string("allReduce: ") + kKilled);
+    const std::string own = std::to_string(context.instanceIndex());
+    EXPECT_EQ(std::string(error->what()), "allReduce (sum of 1000 float) on rank " + own + " (instance " +
+                                              own + " on " + pop::sys::hostName() +
+                                              "): rank 2 (instance 2 on " + pop::sys::hostName() +
+                                              ") is lost: " + kKilled);
   });
 }
 

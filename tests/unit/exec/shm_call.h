@@ -28,11 +28,11 @@ struct Part {
 };
 
 struct Request {
-  const char* name = "test";
   plan::Operation operation = plan::Operation::kBarrier;
   Type type = Type::kUint8;
   std::size_t count = 1;
   int root = 0;
+  const char* tensor = "";
   std::uint64_t sequence = 0;
   std::chrono::milliseconds timeout{20'000};
   bool a_core_each = false;
@@ -53,11 +53,9 @@ Failure call(World& world, const Request& request, const std::vector<Part>& part
         {parts[i].rank, &plans[i], parts[i].input, parts[i].output, &world.endpoint(parts[i].rank)});
   }
   Immortals immortals;
-  return execute({.name = request.name,
-                  .operation = static_cast<std::uint32_t>(request.operation) |
-                               static_cast<std::uint32_t>(request.root) << kRootShift,
-                  .type = request.type,
+  return execute({.key = {.operation = request.operation, .type = request.type, .root = request.root},
                   .count = request.count,
+                  .tensor = request.tensor,
                   .sequence = request.sequence},
                  work,
                  {.sleeper = &world.sleeperOf(parts.front().rank),

@@ -54,11 +54,11 @@ void MemorySum::run(const DeviceTensors& tensors) {
 }
 
 void MemorySum::refuse(const pop::Status& why) const {
-  group_->fail(nameOf(kOperation), why, -1);
+  group_->fail({nameOf(kOperation), nameOf(kOperation)}, why, -1);
 }
 
 void MemorySum::giveUp(const pop::Status& why) {
-  group_->give(nameOf(kOperation), {why});
+  group_->give(context::wordsOf(call_), {why});
 }
 
 // ---- three ways
@@ -140,7 +140,7 @@ void MemorySum::meet() {
 
 // Nobody has given up: others' memory is still theirs to have read or written.
 void MemorySum::confirm() {
-  group_->confirmShared(nameOf(kOperation));
+  group_->confirmShared(call_);
 }
 
 void MemorySum::gather(const void* input, void* output, std::size_t count, Type type) {

@@ -17,20 +17,18 @@ void MessageSum::run(const DeviceTensors& tensors) {
   std::vector<context::Group::Part> parts;
   for (std::size_t local = 0; local < plans.size(); ++local)
     parts.push_back({&plans[local], tensors.local[local], tensors.local[local]});
-  group_->run({.name = nameOf(kOperation),
-               .operation = static_cast<std::uint32_t>(kOperation),
-               .type = tensors.type,
+  group_->run({.key = {.operation = kOperation, .type = tensors.type},
                .count = tensors.count,
                .sends_empty = tensors.count == 0},
               parts, group_->timeout());
 }
 
 void MessageSum::refuse(const pop::Status& why) const {
-  group_->fail(nameOf(kOperation), why, -1);
+  group_->fail({nameOf(kOperation), nameOf(kOperation)}, why, -1);
 }
 
 void MessageSum::giveUp(const pop::Status& why) {
-  group_->give(nameOf(kOperation), {why});
+  group_->give({nameOf(kOperation), nameOf(kOperation)}, {why});
 }
 
 // Training repeats the same few sizes.
