@@ -77,13 +77,15 @@ TEST_F(AgentCopy, ThatIsNotTheAgentAnyMoreIsMadeAgain) {
   Bootstrap first(hosts, {"h0"}, {}, agent);
   first.waitForAll();
   ASSERT_TRUE(first.reached.contains(0)) << first.problems();
+  // Until the exec of the copy is over, nobody can write to it.
+  EXPECT_EQ(echo(first.reached.at(0).stream.get(), "hello"), "hello");
   const std::string copy = hosts.home(0) + "/.cache/poprun/" + filesIn(0, "/.cache/poprun").at(0);
   const std::string right = fileText(copy);
   ASSERT_TRUE(right == fileText(agent.local_file));
   std::string changed = right;
   changed.back() = '#';  // as long as the right one, and runs as well
   for (const std::string& wrong : {std::string(), right.substr(0, right.size() - 1), changed}) {
-    std::ofstream(copy) << wrong;
+    ASSERT_TRUE(std::ofstream(copy) << wrong);
     Bootstrap again(hosts, {"h0"}, {}, agent);
     again.waitForAll();
     ASSERT_TRUE(again.reached.contains(0)) << again.problems();
