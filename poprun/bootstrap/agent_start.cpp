@@ -56,7 +56,7 @@ constexpr std::string_view kFound =
     "e=\"$(mkdir -p \"$d\" 2>&1)\" || fail \"$e\"; "
     "t=\"$(mktemp \"$d/.popdist-agent.XXXXXX\" 2>&1)\" || { e=\"$t\"; t=; fail \"$e\"; }; "
     "say copy; e=\"$(head -c \"$n\" 2>&1 >\"$t\")\" || fail \"writing $t: $e\"; "
-    "right \"$t\" || fail \"$t is not what was sent\"; "
+    "right \"$t\" || fail \"$t is not what was sent, or sha256sum is missing there\"; "
     "e=\"$(chmod 700 \"$t\" 2>&1 && mv -f \"$t\" \"$a\" 2>&1)\" || fail \"$e\"; t=; "
     "[ -x \"$a\" ] || fail \"$a may not be executed: is it on a file system mounted noexec?\"; tidy; run "
     "\"$a\"";
