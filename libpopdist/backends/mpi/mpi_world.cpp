@@ -3,7 +3,11 @@
 
 #include <array>
 #include <charconv>
+#include <cstddef>
 #include <cstdlib>
+#include <vector>
+
+#include "libpopdist/backends/messages/fabric.h"
 
 namespace popdist::backends {
 namespace {
@@ -36,6 +40,26 @@ class PmiEnvironment {
   PmiEnvironment(const PmiEnvironment&) = delete;
   PmiEnvironment& operator=(const PmiEnvironment&) = delete;
 };
+
+// Of every rank with every other, both ways, by messages as long as frames. MPI would connect two of them by
+// pieces in the first call that needs it, and where one dies in the middle of that, UCX aborts the other.
+// Two ranks' messages keep their order, so these come before all frames.
+pop::Status connectAll(MPI_Comm communicator) {
+  int rank = 0;
+  int ranks = 0;
+  MPI_Comm_rank(communicator, &rank);
+  MPI_Comm_size(communicator, &ranks);
+  const std::vector<std::byte> sent(kMostPayloadBytes);
+  std::vector<std::byte> received(sent.size());
+  const auto bytes = static_cast<int>(sent.size());
+  for (int distance = 1; distance < ranks; ++distance) {
+    const int failed =
+        MPI_Sendrecv(sent.data(), bytes, MPI_BYTE, (rank + distance) % ranks, 0, received.data(), bytes,
+                     MPI_BYTE, (rank + ranks - distance) % ranks, 0, communicator, MPI_STATUS_IGNORE);
+    if (failed != MPI_SUCCESS) return pop::unavailable("MPI_Sendrecv: " + mpiError(failed));
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -90,6 +114,7 @@ pop::Status MpiWorld::start(const PopdistGroupInfo& info, const std::vector<std:
   if (const int failed = MPI_Comm_dup(MPI_COMM_WORLD, &communicator_); failed != MPI_SUCCESS)
     return pop::unavailable("MPI_Comm_dup: " + mpiError(failed));
   MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN);
+  if (pop::Status status = connectAll(communicator_); !status.ok()) return status;
   started_ = true;
   return {};
 }
