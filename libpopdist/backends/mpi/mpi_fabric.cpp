@@ -58,25 +58,26 @@ pop::Status MpiFabric::connect(const std::vector<std::string>& addresses, Deadli
   return {};
 }
 
-// What is still being sent to a member that does not take it any more stays where it is for the process's
-// life.
+// What MPI does not let go of stays where it is for the process's life: what is still being sent to a member
+// that does not take it any more, and what has begun to come from one that has died, for which MPI_Wait would
+// wait.
 MpiFabric::~MpiFabric() {
-  const auto cancel = [](Transfer& transfer) {
-    if (transfer.request == MPI_REQUEST_NULL) return;
-    MPI_Cancel(&transfer.request);
-    MPI_Wait(&transfer.request, MPI_STATUS_IGNORE);
-  };
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (finalized != 0) return;
-  if (note_) cancel(*note_);
+  const auto letGo = [](std::unique_ptr<Transfer>& transfer) {
+    int complete = 0;
+    MPI_Test(&transfer->request, &complete, MPI_STATUS_IGNORE);
+    if (complete == 0) static_cast<void>(transfer.release());
+  };
+  const auto cancel = [&](std::unique_ptr<Transfer>& transfer) {
+    if (transfer->request != MPI_REQUEST_NULL) MPI_Cancel(&transfer->request);
+    letGo(transfer);
+  };
+  if (note_) cancel(note_);
   for (Peer& each : peers_) {
-    for (auto& transfer : each.receives) cancel(*transfer);
-    for (auto& transfer : each.sends) {
-      int complete = 0;
-      MPI_Test(&transfer->request, &complete, MPI_STATUS_IGNORE);
-      if (complete == 0) static_cast<void>(transfer.release());
-    }
+    for (auto& transfer : each.receives) cancel(transfer);
+    for (auto& transfer : each.sends) letGo(transfer);
   }
 }
 
