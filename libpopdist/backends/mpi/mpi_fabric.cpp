@@ -21,10 +21,10 @@ constexpr std::chrono::microseconds kSleep{50};
 constexpr milliseconds kNotePatience{300};
 
 // Behind a frame's bytes. Where a sender dies, MPI may call a receive complete whose end has never come: what
-// is there then is an older frame's, and has its number.
+// is there then is an older frame's, and has its number, or memory that no frame has been in.
 struct Trailer {
   FrameHead head;
-  std::uint64_t number = 0;  ///< frames to this member before this one
+  std::uint64_t number = 0;  ///< of frames to this member, from 1
 };
 
 MPI_Comm communicator() {
@@ -109,7 +109,7 @@ void MpiFabric::send(int to, int tag, std::unique_ptr<Transfer> transfer) {
 bool MpiFabric::trySend(int to, const Frame& frame) {
   if (!sendsAreComplete(to) && peer(to).sends.size() >= kMostSends) return false;
   auto transfer = std::make_unique<Transfer>();
-  const Trailer trailer{frame.head, peer(to).frames_sent++};
+  const Trailer trailer{frame.head, ++peer(to).frames_sent};
   transfer->bytes.resize(frame.payload.size() + sizeof(trailer));
   std::copy(frame.payload.begin(), frame.payload.end(), transfer->bytes.begin());
   std::memcpy(transfer->bytes.data() + frame.payload.size(), &trailer, sizeof(trailer));
@@ -135,7 +135,7 @@ std::optional<Frame> MpiFabric::front(int from) {
   const std::size_t bytes =
       std::max(static_cast<std::size_t>(oldest.count), sizeof(trailer)) - sizeof(trailer);
   std::memcpy(&trailer, oldest.bytes.data() + bytes, sizeof(trailer));
-  if (trailer.number != peer(from).frames_taken) {
+  if (trailer.number != peer(from).frames_taken + 1) {
     peer(from).broken = "MPI has received a frame without its end";
     return std::nullopt;
   }
