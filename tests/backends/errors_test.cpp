@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What backends say when calls do not match, when somebody does not come, and when somebody dies.
+// What backends say when calls do not match, and when somebody does not come. More of it: tests/contract.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,7 +9,6 @@
 namespace pop::testing {
 namespace {
 
-using std::chrono::steady_clock;
 using ::testing::HasSubstr;
 
 class BackendError : public ::testing::TestWithParam<std::string> {
@@ -40,47 +39,12 @@ TEST_P(BackendError, NamesBothCallsThatDoNotMatch) {
   }
 }
 
-TEST_P(BackendError, NamesCountsThatContradict) {
-  const auto errors = errorsOf("contradiction");
-  EXPECT_EQ(errors.size(), 3U);
-  for (const auto& [instance, error] : errors) EXPECT_EQ(error.code, kFailedPreconditionCode) << error.what;
-}
-
-TEST_P(BackendError, NamesPartnersThatContradict) {
-  const auto errors = errorsOf("strangers");
-  EXPECT_EQ(errors.size(), 3U);
-  for (const auto& [instance, error] : errors) {
-    EXPECT_EQ(error.code, kFailedPreconditionCode) << error.what;
-    EXPECT_THAT(error.what, HasSubstr("rank 0 sends 100000 elements to rank 1, which expects 100000 elements "
-                                      "from rank 2"));
-  }
-}
-
 TEST_P(BackendError, NamesWhoHasNotComeBeforeTheDeadline) {
   const auto errors = errorsOf("absent");
   EXPECT_EQ(errors.size(), 2U);
   for (const auto& [instance, error] : errors) EXPECT_EQ(error.code, kDeadlineExceededCode) << error.what;
   ASSERT_TRUE(errors.contains(1));
   EXPECT_EQ(errors.at(1).peer, 0);
-}
-
-TEST_P(BackendError, NamesWhoHasDied) {
-  for (const char* count : {"1", "1000000"}) {
-    PoprunProcess poprun(setupOf({"sum-forever", count}));
-    const std::vector<pid_t> pids = poprun.waitReady(3);
-    ASSERT_EQ(pids.size(), 3U);
-    const auto killed = steady_clock::now();
-    ::kill(pids[1], SIGKILL);
-    EXPECT_EQ(poprun.wait(kSpinningPatience), 137) << poprun.err();
-    const auto errors = reportedErrors(poprun.out());
-    EXPECT_EQ(errors.size(), 2U) << poprun.out() << poprun.err();
-    for (const auto& [instance, error] : errors) {
-      EXPECT_EQ(error.code, kUnavailableCode) << error.what;
-      EXPECT_EQ(error.peer, 1) << error.what;
-      EXPECT_THAT(error.what, HasSubstr("was killed by SIGKILL"));
-      EXPECT_LT(error.at - killed, timeToHearOfADeath());
-    }
-  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, BackendError, ::testing::ValuesIn(backendsOfBuild()),

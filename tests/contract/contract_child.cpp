@@ -1,30 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collectives in real processes, for tests to start with poprun; the first argument says what it does.
-//   sequence CALLS              random cases, checked; exit code 1 when a result is wrong
+//   whole ORDER                 the whole contract, checked; exit code 1 when a result is wrong. ORDER:
+//   "ranks"
+//                               where the way reduces in order of rank, else "any"
+//   sequence ORDER              random cases of it alone
+//   mismatches COMPARED         calls that do not fit together, checked. COMPARED: the number of a Compared
 //   reduce FORBIDDEN SECRET     all-reduces of private memory, checked; says "took" and the way of each.
 //                               SECRET: whose memory no system call reads; -1: nobody's
 //   pull FORBIDDEN              an exchange that is large enough to be pulled, checked; says "taken
 //                               ALGORITHM". Instance FORBIDDEN may not read the memory of others, -1: all may
 //   move-secret                 broadcasts and the like of memory that no system call reads, checked
 //   unreadable                  instance 0 sends to 1 what cannot be read; both say what they are told
-//   die OPERATION INDEX MICROSECONDS SEED
-//                               all repeat the operation, of varying sizes and kinds of memory; INDEX says
+//   die WHAT INDEX MICROSECONDS SEED
+//                               all repeat WHAT (the number of an operation, "named" or "fused") with varying
+//                               sizes and kinds of memory; INDEX says
 //                               "ready INDEX PID", and is killed by a timer so much later. A popdist_error is
 //                               reported as in tests/testing/popdist_child.cpp
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <string>
 #include <vector>
 
 #include "libpopdist/src/context/context_impl.h"
 #include "popdist/popdist.hpp"
+#include "tests/contract/contract_child_parts.h"
 #include "tests/contract/run_case.h"
 #include "tests/testing/forbidden_call.h"
 
@@ -32,27 +35,6 @@ namespace {
 
 using namespace popdist::contract;
 using popdist::Context;
-
-std::int64_t now() {
-  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-int runSequence(Context& context, std::uint64_t calls) try {
-  context.setTimeout(std::chrono::seconds(10));  // who waits for whom is said long before the test gives up
-  const int ranks = context.world().size();
-  for (std::uint64_t call = 0; call < calls; ++call) {
-    const Case tested = randomCase(call, ranks, 600'000 / static_cast<std::size_t>(ranks));
-    const std::string wrong =
-        runCase(context, context.world(), tested, static_cast<Memory>(call % 3), call % 2 == 0);
-    if (wrong.empty()) continue;
-    std::fprintf(stderr, "%s\n", wrong.c_str());
-    return 1;
-  }
-  return 0;
-} catch (const popdist::popdist_error& error) {
-  std::fprintf(stderr, "%s\n", error.what());
-  return 1;
-}
 
 int pull(Context& context, int forbidden) {
   if (context.instanceIndex() == forbidden && !pop::testing::forbidSystemCall(SYS_process_vm_readv)) return 2;
@@ -135,12 +117,6 @@ int moveSecret(Context& context) {
   return 0;
 }
 
-void report(const popdist::popdist_error& error) {
-  std::printf("error %d peer %d at %lld: %s\n", static_cast<int>(error.code()), error.peer(),
-              static_cast<long long>(now()), error.what());
-  std::fflush(stdout);
-}
-
 int sendUnreadable(Context& context) try {
   constexpr std::size_t kBytes = std::size_t{1} << 20;
   const void* const sent = ::mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -155,52 +131,6 @@ int sendUnreadable(Context& context) try {
   return 0;
 }
 
-// SIGKILL from the kernel, in the middle of whatever this process does then.
-void dieIn(std::int64_t microseconds) {
-  sigevent event{};
-  event.sigev_notify = SIGEV_SIGNAL;
-  event.sigev_signo = SIGKILL;
-  timer_t timer{};
-  itimerspec when{};
-  when.it_value.tv_sec = microseconds / 1'000'000;
-  when.it_value.tv_nsec = microseconds % 1'000'000 * 1000 + 1;
-  if (::timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 || ::timer_settime(timer, 0, &when, nullptr) != 0)
-    ::_exit(99);
-}
-
-[[noreturn]] void repeat(Context& context, Operation operation, std::uint64_t seed) {
-  for (std::uint64_t call = seed;; ++call) {
-    Case tested = randomCase(call, context.world().size(), 300'000);
-    tested.operation = operation;
-    tested.type = popdist::Type::kFloat;
-    tested.op = popdist::Operator::kSum;
-    tested.ragged = tested.ragged && canBeRagged(operation);
-    tested.exact = true;  // messages add in another order
-    const std::string wrong = runCase(context, context.world(), tested, static_cast<Memory>(call % 3), false);
-    if (wrong.empty()) continue;
-    std::fprintf(stderr, "%s\n", wrong.c_str());
-    ::_exit(98);
-  }
-}
-
-int die(Context& context, const std::vector<std::string>& arguments) {
-  ::signal(SIGTERM, SIG_IGN);
-  try {
-    context.world().synchronize();
-    if (context.instanceIndex() == std::stoi(arguments.at(1))) {
-      std::printf("ready %d %d\n", context.instanceIndex(), ::getpid());
-      const std::int64_t microseconds = std::stoll(arguments.at(2));
-      std::printf("dies at %lld\n", static_cast<long long>(now() + microseconds * 1000));
-      std::fflush(stdout);
-      dieIn(microseconds);
-    }
-    repeat(context, static_cast<Operation>(std::stoi(arguments.at(0))), std::stoull(arguments.at(3)));
-  } catch (const popdist::popdist_error& error) {
-    report(error);
-    return static_cast<int>(error.code());
-  }
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -212,5 +142,8 @@ int main(int argc, char** argv) {
     return reduceOften(context, std::stoi(arguments.at(0)), std::stoi(arguments.at(1)));
   if (argv[1] == std::string("move-secret")) return moveSecret(context);
   if (argv[1] == std::string("unreadable")) return sendUnreadable(context);
-  return runSequence(context, std::stoull(arguments.at(0)));
+  if (argv[1] == std::string("mismatches"))
+    return refuseMismatches(context, static_cast<Compared>(std::stoi(arguments.at(0))));
+  if (argv[1] == std::string("sequence")) return holdSequence(context, arguments.at(0) == "any");
+  return holdWholly(context, arguments.at(0) == "any");
 }

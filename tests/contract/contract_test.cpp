@@ -5,15 +5,14 @@
 
 #include <algorithm>
 #include <set>
-#include <span>
 #include <string>
 #include <thread>
 #include <tuple>
 #include <vector>
 
 #include "common/base/random.h"
-#include "libpopdist/src/plan/shared_select.h"
-#include "tests/contract/run_case.h"
+#include "tests/contract/by_name.h"
+#include "tests/contract/grids.h"
 #include "tests/contract/ways.h"
 #include "tests/testing/thread_group.h"
 
@@ -22,133 +21,60 @@ namespace {
 
 using testing::ThreadGroup;
 
-constexpr Operation kOperations[] = {Operation::kAllReduce, Operation::kReduceScatter, Operation::kAllGather,
-                                     Operation::kBroadcast, Operation::kAllToAll,      Operation::kBarrier,
-                                     Operation::kReduce,    Operation::kGather,        Operation::kScatter,
-                                     Operation::kSendRecv};
-
 class Contract : public ::testing::TestWithParam<std::tuple<Way, int>> {
  protected:
   const Way& way() const { return std::get<0>(GetParam()); }
   int ranks() const { return std::get<1>(GetParam()); }
 
-  /// Runs the cases that the way supports on all ranks, one after the other; a few in each group, so that
-  /// each group is done long before its deadline on a busy machine.
-  void run(std::vector<Case> cases, Memory memory, bool unaligned, std::size_t at_once = 40) const {
-    std::erase_if(cases, [&](const Case& tested) { return !way().supports(tested); });
-    for (Case& tested : cases) tested.exact = !way().in_rank_order;
+  /// A few cases in each group, so that each group is done long before its deadline on a busy machine.
+  void run(const Grid& grid) const {
     const WayTaken taken(way());
-    for (std::size_t begin = 0; begin < cases.size(); begin += at_once) {
-      const std::span<const Case> some =
-          std::span(cases).subspan(begin, std::min(at_once, cases.size() - begin));
+    for (std::size_t begin = 0; begin < grid.cases.size(); begin += grid.at_once) {
+      const auto first = grid.cases.begin() + static_cast<std::ptrdiff_t>(begin);
+      Grid some = grid;
+      some.cases.assign(
+          first, first + static_cast<std::ptrdiff_t>(std::min(grid.at_once, grid.cases.size() - begin)));
       ThreadGroup group(shapeOf(way(), ranks()));
       group.run([&](Context& context) {
-        for (const Case& tested : some)
-          ASSERT_EQ(runCase(context, context.world(), tested, memory, unaligned), "")
-              << popdist::contract::nameOf(memory);
+        std::size_t calls = 0;
+        ASSERT_EQ(runGrid(context, membersOf(context.world()), some, !way().in_rank_order, calls), "");
       });
     }
   }
 };
 
-std::vector<Operator> operatorsOf(Operation operation, Type type) {
-  std::vector<Operator> operators;
-  for (int op = 0; op < 11; ++op) {
-    if (supports(static_cast<Operator>(op), type)) operators.push_back(static_cast<Operator>(op));
-  }
-  if (!reduces(operation)) operators.resize(1);
-  return operators;
-}
-
 TEST_P(Contract, HoldsForEveryTypeAndOperator) {
-  std::vector<Case> cases;
-  for (const Operation operation : kOperations) {
-    for (int type = 0; type < 13; ++type) {
-      for (const Operator op : operatorsOf(operation, static_cast<Type>(type))) {
-        for (const std::size_t count : {3U, 1000U})
-          cases.push_back({.operation = operation,
-                           .type = static_cast<Type>(type),
-                           .op = op,
-                           .count = count,
-                           .root = ranks() - 1,
-                           .seed = cases.size()});
-      }
-    }
-  }
-  run(cases, Memory::kPrivate, false);
+  run(everyTypeAndOperator(ranks()));
 }
 
 TEST_P(Contract, HoldsForEveryCount) {
-  std::vector<Case> cases;
-  for (const Operation operation : kOperations) {
-    for (const std::size_t count : {0U, 1U, 3U, 10U, 11U, 16U, 1000U, 70'001U})
-      cases.push_back({.operation = operation, .count = count, .root = ranks() / 2, .seed = count});
-  }
-  run(cases, Memory::kPrivate, false);
-  run(cases, Memory::kShared, false);
+  run(everyCount(ranks()));
 }
 
-// More than a stage holds.
 TEST_P(Contract, HoldsForCountsBeyondAllStages) {
-  const plan::StageShape stage = plan::stageLayoutFor(ranks()).slots;
-  const std::size_t beyond = stage.slots * stage.slot_bytes / sizeof(double) + 75'003;
-  std::vector<Case> cases;
-  for (const Operation operation : kOperations) {
-    const bool one_block = operation == Operation::kAllReduce || operation == Operation::kReduce ||
-                           operation == Operation::kBroadcast || operation == Operation::kSendRecv;
-    const std::size_t count = beyond / static_cast<std::size_t>(one_block ? 1 : ranks());
-    cases.push_back({.operation = operation, .type = Type::kDouble, .count = count, .root = 0, .seed = 3});
-  }
-  for (const Memory memory : {Memory::kPrivate, Memory::kShared}) run(cases, memory, false, 1);
+  run(countsBeyondAllStages(ranks()));
 }
 
 TEST_P(Contract, HoldsForEveryRoot) {
-  std::vector<Case> cases;
-  for (const Operation operation : kOperations) {
-    if (!hasRoot(operation)) continue;
-    for (int root = 0; root < ranks(); ++root) {
-      for (const std::size_t count : {2U, 5000U})
-        cases.push_back({.operation = operation, .count = count, .root = root, .seed = count});
-    }
-  }
-  run(cases, Memory::kPrivate, false);
+  run(everyRoot(ranks()));
 }
 
 TEST_P(Contract, HoldsInPlaceAndUnalignedInAnyMemory) {
-  std::vector<Case> cases;
-  for (const Operation operation : kOperations) {
-    for (const Type type : {Type::kInt8, Type::kHalf, Type::kDouble}) {
-      for (const std::size_t count : {5U, 777U, 20'003U}) {
-        if (count > 1000 && type != Type::kDouble) continue;
-        for (const bool in_place : {false, true}) {
-          if (in_place && !canBeInPlace(operation)) continue;
-          cases.push_back({.operation = operation,
-                           .type = type,
-                           .count = count,
-                           .root = 0,
-                           .in_place = in_place,
-                           .seed = cases.size()});
-        }
-      }
-    }
-  }
-  for (const Memory memory : {Memory::kPrivate, Memory::kShared, Memory::kMixed}) run(cases, memory, true);
+  run(inPlaceAndUnaligned());
 }
 
 TEST_P(Contract, HoldsForCountsThatDifferBetweenRanks) {
-  std::vector<Case> cases;
-  for (const Operation operation : {Operation::kAllGather, Operation::kAllToAll, Operation::kSendRecv}) {
-    for (const std::size_t count : {0U, 1U, 7U, 3000U, 100'000U}) {
-      for (const bool in_place : {false, true})
-        cases.push_back({.operation = operation,
-                         .type = Type::kInt32,
-                         .count = count,
-                         .in_place = in_place && canBeInPlace(operation),
-                         .ragged = true,
-                         .seed = cases.size()});
-    }
-  }
-  for (const Memory memory : {Memory::kPrivate, Memory::kShared, Memory::kMixed}) run(cases, memory, false);
+  run(countsThatDiffer());
+}
+
+TEST_P(Contract, HoldsForCallsByNameAndFusedOnes) {
+  const WayTaken taken(way());
+  ThreadGroup group(shapeOf(way(), ranks()));
+  group.run([&](Context& context) {
+    AsyncCommunicator members(context.createCommunicator(everybody(context)));
+    ASSERT_EQ(runByName(context, members, 500, 60, !way().in_rank_order), "");
+    ASSERT_EQ(runFused(context, members, 500, !way().in_rank_order), "");
+  });
 }
 
 // Calls back to back, some ranks ahead of others.
@@ -161,7 +87,6 @@ TEST_P(Contract, HoldsForAnySequenceOfCalls) {
     for (std::uint64_t call = 0; call < kCalls; ++call) {
       Case tested = randomCase(1000 + call, ranks(), 600'000 / static_cast<std::size_t>(ranks()));
       tested.exact = !way().in_rank_order;
-      if (!way().supports(tested)) continue;
       for (std::uint64_t turns = delays.below(8); turns > 0; --turns) std::this_thread::yield();
       ASSERT_EQ(runCase(context, context.world(), tested, static_cast<Memory>(call % 3), call % 2 == 0), "");
     }
@@ -185,7 +110,6 @@ TEST_P(Contract, HoldsOnCommunicatorsOfSomeInstances) {
       for (Communicator* const communicator : {&mine, &context.world()}) {
         Case tested = randomCase(call, communicator->size(), 30'000);
         tested.exact = !way().in_rank_order;
-        if (!way().supports(tested)) continue;
         ASSERT_EQ(runCase(context, *communicator, tested, Memory::kMixed, false), "");
       }
     }

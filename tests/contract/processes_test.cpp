@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -21,13 +22,45 @@ namespace {
 
 using ::testing::HasSubstr;
 
+constexpr pop::testing::Milliseconds kLimit{240'000};  // MPI's ranks spin while they wait
+
+pop::testing::Outcome runWhole(const char* what, const Way& way, int ranks) {
+  return pop::testing::run({.options = {"--num-instances", std::to_string(ranks), "--tag-output", "no",
+                                        CONTRACT_CHILD_PATH, what, way.in_rank_order ? "ranks" : "any"},
+                            .environment = way.environment},
+                           kLimit);
+}
+
 class ContractOfProcesses : public ::testing::TestWithParam<std::tuple<Way, int>> {};
 
-TEST_P(ContractOfProcesses, HoldsForAnySequenceOfCalls) {
+TEST_P(ContractOfProcesses, HoldsWholly) {
   const auto& [way, ranks] = GetParam();
-  const pop::testing::Outcome outcome = pop::testing::run(
-      {.options = {"--num-instances", std::to_string(ranks), CONTRACT_CHILD_PATH, "sequence", "100"},
-       .environment = way.environment});
+  const pop::testing::Outcome outcome = runWhole("whole", way, ranks);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_THAT(outcome.out, ::testing::EndsWith("calls of " + std::to_string(ranks) + " ranks\n"));
+  std::printf("%s", outcome.out.c_str());
+}
+
+// With few ranks, and with more than there are cores.
+TEST(ContractOfAnyNumberOfProcesses, HoldsForAnySequenceOfCalls) {
+  for (const Way& way : waysOfProcesses()) {
+    for (const int ranks : {2, way.most_ranks}) {
+      const pop::testing::Outcome outcome = runWhole("sequence", way, ranks);
+      EXPECT_EQ(outcome.exit_code, 0) << way.name << ", " << ranks << " ranks: " << outcome.err;
+    }
+  }
+}
+
+class MismatchOfProcesses : public ::testing::TestWithParam<Way> {};
+
+TEST_P(MismatchOfProcesses, IsToldToAllUntilTheCommunicatorIsRebuilt) {
+  const Way& way = GetParam();
+  const pop::testing::Outcome outcome =
+      pop::testing::run({.options = {"--num-instances", "3", CONTRACT_CHILD_PATH, "mismatches",
+                                     std::to_string(static_cast<int>(way.compared))},
+                         .environment = way.environment},
+                        kLimit);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(outcome.err, "");
 }
@@ -114,20 +147,24 @@ TEST(Pulling, WhatIsSentAndCannotBeReadIsAnErrorOnAll) {
   }
 }
 
-std::vector<Way> waysOfAllCases() {
-  std::vector<Way> ways = allWays();
-  std::erase_if(ways, [](const Way& way) { return !way.in_rank_order; });
-  return ways;
+// Threads go through native ways with more and fewer ranks.
+std::vector<std::tuple<Way, int>> waysAndRanks() {
+  std::vector<std::tuple<Way, int>> all;
+  for (const Way& way : waysOfProcesses()) {
+    const bool by_threads = !way.environment.contains("POPDIST_BACKEND");
+    for (const int ranks : by_threads ? std::vector<int>{3} : std::vector<int>{1, 2, 3, 4})
+      all.emplace_back(way, ranks);
+  }
+  return all;
 }
 
 std::string nameOfTest(const ::testing::TestParamInfo<ContractOfProcesses::ParamType>& tested) {
   return std::get<0>(tested.param).name + std::to_string(std::get<1>(tested.param));
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, ContractOfProcesses,
-                         ::testing::Combine(::testing::ValuesIn(waysOfAllCases()),
-                                            ::testing::Values(1, 2, 3, 4, 8)),
-                         nameOfTest);
+INSTANTIATE_TEST_SUITE_P(Ways, ContractOfProcesses, ::testing::ValuesIn(waysAndRanks()), nameOfTest);
+INSTANTIATE_TEST_SUITE_P(Ways, MismatchOfProcesses, ::testing::ValuesIn(waysOfProcesses()),
+                         [](const auto& tested) { return tested.param.name; });
 
 }  // namespace
 }  // namespace popdist::contract

@@ -53,48 +53,6 @@ class Area {
   std::byte* base_ = nullptr;
 };
 
-// Who sends how much to whom, for the ragged calls.
-std::vector<std::size_t> countsTo(const Case& tested, int rank, int ranks) {
-  std::vector<std::size_t> counts;
-  for (int to = 0; to < ranks; ++to) counts.push_back(raggedCount(tested, rank, to));
-  return counts;
-}
-std::vector<std::size_t> countsFrom(const Case& tested, int rank, int ranks) {
-  std::vector<std::size_t> counts;
-  for (int from = 0; from < ranks; ++from) counts.push_back(raggedCount(tested, from, rank));
-  return counts;
-}
-
-void call(Communicator& c, const Case& t, const void* in, void* out) {
-  const std::vector<std::size_t> from = countsFrom(t, c.rank(), c.size());
-  switch (t.operation) {
-    case Operation::kAllReduce:
-      return c.allReduce(in, out, t.count, t.type, t.op);
-    case Operation::kReduceScatter:
-      return c.reduceScatter(in, out, t.count, t.type, t.op);
-    case Operation::kReduce:
-      return c.reduce(in, out, t.count, t.type, t.op, t.root);
-    case Operation::kAllGather:
-      if (t.ragged) return c.allGather(in, out, from, t.type);
-      return c.allGather(in, out, t.count, t.type);
-    case Operation::kBroadcast:
-      return c.broadcast(out, t.count, t.type, t.root);
-    case Operation::kGather:
-      return c.gather(in, out, t.count, t.type, t.root);
-    case Operation::kScatter:
-      return c.scatter(in, out, t.count, t.type, t.root);
-    case Operation::kAllToAll:
-      if (t.ragged) return c.allToAll(in, countsTo(t, c.rank(), c.size()), out, from, t.type);
-      return c.allToAll(in, out, t.count, t.type);
-    case Operation::kBarrier:
-      return c.barrier();
-    case Operation::kSendRecv: {
-      const plan::Partners p = partnersOf(t, c.rank(), c.size());
-      return c.sendRecv(in, p.send_count, p.to, out, p.recv_count, p.from, t.type);
-    }
-  }
-}
-
 // Where the own part begins in memory that is input and output at once.
 std::size_t ownBlockBytes(const Case& tested, int rank) {
   std::size_t begin = 0;
@@ -107,35 +65,36 @@ std::string wrong(const Case& tested, int rank, const char* what) {
   return "rank " + std::to_string(rank) + ": " + what + ": " + nameOf(tested);
 }
 
-std::string runInPlace(Communicator& c, const Case& tested, const Area& area) {
-  const Bytes input = inputOf(tested, c.rank(), c.size());
-  const std::size_t own = ownBlockBytes(tested, c.rank());
+std::string runInPlace(const Members& members, const Case& tested, const Area& area) {
+  const auto& [rank, ranks, call] = members;
+  const Bytes input = inputOf(tested, rank, ranks);
+  const std::size_t own = ownBlockBytes(tested, rank);
   const bool gathers = tested.operation == Operation::kAllGather;
   const bool scatters = tested.operation == Operation::kReduceScatter;
   area.set(input, gathers ? own : 0);
-  call(c, tested, gathers ? nullptr : area.data(), area.data() + (scatters ? own : 0));
-  Bytes expected = expectedOf(tested, c.rank(), c.size());
+  call(tested, gathers ? nullptr : area.data(), area.data() + (scatters ? own : 0));
+  Bytes expected = expectedOf(tested, rank, ranks);
   if (scatters) {
     Bytes all = input;
     std::copy(expected.begin(), expected.end(), all.begin() + static_cast<std::ptrdiff_t>(own));
     expected = std::move(all);
   }
   if (expected.empty()) expected = input;  // a reduction for another root
-  if (!area.holds(expected)) return wrong(tested, c.rank(), "wrong result");
-  return area.guardsHold() ? "" : wrong(tested, c.rank(), "bytes beside the buffer have changed");
+  if (!area.holds(expected)) return wrong(tested, rank, "wrong result");
+  return area.guardsHold() ? "" : wrong(tested, rank, "bytes beside the buffer have changed");
 }
 
-std::string runApart(Communicator& c, const Case& tested, const Area& in, const Area& out) {
-  const Bytes input = inputOf(tested, c.rank(), c.size());
+std::string runApart(const Members& members, const Case& tested, const Area& in, const Area& out) {
+  const auto& [rank, ranks, call] = members;
+  const Bytes input = inputOf(tested, rank, ranks);
   const bool broadcasts = tested.operation == Operation::kBroadcast;
   (broadcasts ? out : in).set(input);
-  call(c, tested, in.data(), out.data());
-  const Bytes expected = expectedOf(tested, c.rank(), c.size());
-  if (!out.holds(expected)) return wrong(tested, c.rank(), "wrong result");
-  if (expected.empty() && !out.isUntouched()) return wrong(tested, c.rank(), "an unused output has changed");
-  if (!broadcasts && !in.holds(input)) return wrong(tested, c.rank(), "the input has changed");
-  return in.guardsHold() && out.guardsHold() ? ""
-                                             : wrong(tested, c.rank(), "bytes beside a buffer have changed");
+  call(tested, in.data(), out.data());
+  const Bytes expected = expectedOf(tested, rank, ranks);
+  if (!out.holds(expected)) return wrong(tested, rank, "wrong result");
+  if (expected.empty() && !out.isUntouched()) return wrong(tested, rank, "an unused output has changed");
+  if (!broadcasts && !in.holds(input)) return wrong(tested, rank, "the input has changed");
+  return in.guardsHold() && out.guardsHold() ? "" : wrong(tested, rank, "bytes beside a buffer have changed");
 }
 
 }  // namespace
@@ -145,23 +104,22 @@ const char* nameOf(Memory memory) {
   return kNames[static_cast<std::size_t>(memory)];
 }
 
-std::string runCase(Context& context, Communicator& communicator, const Case& tested, Memory memory,
+std::string runCase(Context& context, const Members& members, const Case& tested, Memory memory,
                     bool unaligned) {
-  pop::SplitMix64 random(tested.seed * 64 + static_cast<std::uint64_t>(communicator.rank()));
+  pop::SplitMix64 random(tested.seed * 64 + static_cast<std::uint64_t>(members.rank));
   const auto shared = [&] {
     return memory == Memory::kShared || (memory == Memory::kMixed && random.below(2) == 0);
   };
   const std::size_t in_offset = unaligned ? 1 + random.below(63) : 0;
   const std::size_t out_offset = unaligned ? 1 + random.below(63) : 0;
   const std::size_t element = sizeOf(tested.type);
-  const std::size_t in_bytes = element * inputCount(tested, communicator.rank(), communicator.size());
-  const std::size_t out_bytes = element * outputCount(tested, communicator.rank(), communicator.size());
+  const std::size_t in_bytes = element * inputCount(tested, members.rank, members.ranks);
+  const std::size_t out_bytes = element * outputCount(tested, members.rank, members.ranks);
   if (tested.in_place && canBeInPlace(tested.operation))
-    return runInPlace(communicator, tested,
-                      Area(context, std::max(in_bytes, out_bytes), shared(), out_offset));
+    return runInPlace(members, tested, Area(context, std::max(in_bytes, out_bytes), shared(), out_offset));
   const Area in(context, in_bytes, shared(), in_offset);
   const Area out(context, out_bytes, shared(), out_offset);
-  return runApart(communicator, tested, in, out);
+  return runApart(members, tested, in, out);
 }
 
 Case randomCase(std::uint64_t seed, int ranks, std::size_t most_bytes) {

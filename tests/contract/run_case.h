@@ -4,9 +4,9 @@
 
 #include <string>
 
-#include "popdist/communicator.hpp"
 #include "popdist/context.hpp"
 #include "tests/contract/case.h"
+#include "tests/contract/members.h"
 
 namespace popdist::contract {
 
@@ -17,8 +17,12 @@ const char* nameOf(Memory memory);
 
 /// Makes the call and returns what is wrong with its result, its input or the bytes around them; empty:
 /// nothing. Buffers begin at odd addresses where `unaligned`. Passes on what the call throws.
-std::string runCase(Context& context, Communicator& communicator, const Case& tested, Memory memory,
+std::string runCase(Context& context, const Members& members, const Case& tested, Memory memory,
                     bool unaligned);
+inline std::string runCase(Context& context, Communicator& communicator, const Case& tested, Memory memory,
+                           bool unaligned) {
+  return runCase(context, membersOf(communicator), tested, memory, unaligned);
+}
 
 /// A case of any kind for `ranks` ranks, with blocks of at most `most_bytes`.
 Case randomCase(std::uint64_t seed, int ranks, std::size_t most_bytes);

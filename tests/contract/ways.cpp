@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "libpopdist/src/context/environment.h"
+#include "tests/backends/backends_of_build.h"
 
 namespace popdist::contract {
 namespace {
@@ -19,10 +20,35 @@ const std::vector<Way>& allWays() {
       {.name = "staged", .environment = {{kShared, "staged"}}},
       {.name = "direct", .environment = {{kShared, "direct"}}},
       {.name = "pull", .environment = {{kShared, "pull"}}},
-      {.name = "messages", .environment = {{kShared, "messages"}}, .in_rank_order = false},
-      {.name = "tcp", .environment = {{"POPDIST_TRANSPORT", "tcp"}}, .in_rank_order = false},
-      {.name = "hosts", .environment = {}, .instances_per_host = 2, .in_rank_order = false},
+      {.name = "messages",
+       .environment = {{kShared, "messages"}},
+       .in_rank_order = false,
+       .compared = Compared::kHeads},
+      {.name = "tcp",
+       .environment = {{"POPDIST_TRANSPORT", "tcp"}},
+       .in_rank_order = false,
+       .compared = Compared::kHeads},
+      {.name = "hosts",
+       .environment = {},
+       .instances_per_host = 2,
+       .in_rank_order = false,
+       .compared = Compared::kHeads},
   };
+  return ways;
+}
+
+std::vector<Way> waysOfProcesses() {
+  std::vector<Way> ways = allWays();
+  std::erase_if(ways, [](const Way& way) { return way.instances_per_host > 0; });
+  for (const std::string& backend : pop::testing::backendsOfBuild()) {
+    Way way{.name = backend,
+            .environment = {{"POPDIST_BACKEND", backend}},
+            .in_rank_order = false,
+            .compared = Compared::kFrames,
+            .most_ranks = 4};
+    pop::testing::prepareFor(backend, way.environment);
+    ways.push_back(way);
+  }
   return ways;
 }
 

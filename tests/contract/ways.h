@@ -2,13 +2,12 @@
 // The ways in which a collective can be carried out. A new one is a line in allWays().
 #pragma once
 
-#include <functional>
 #include <map>
 #include <ostream>
 #include <string>
 #include <vector>
 
-#include "tests/contract/case.h"
+#include "tests/contract/mismatches.h"
 #include "tests/testing/thread_group.h"
 
 namespace popdist::contract {
@@ -19,11 +18,17 @@ struct Way {
   int instances_per_host = 0;                      ///< 0: all are on one host
   /// Reduces in order of rank, whatever the order of arrival.
   bool in_rank_order = true;
-  /// Whether it has what the case asks for.
-  std::function<bool(const Case&)> supports = [](const Case&) { return true; };
+  Compared compared = Compared::kNotes;
+  /// Ranks that a machine of two cores can have; a way whose ranks never stop asking makes seconds minutes.
+  int most_ranks = 8;
 };
 
+/// Between threads.
 const std::vector<Way>& allWays();
+
+/// Between processes of this host: the same but for the hosts, which are pretended there, and every backend
+/// of this build.
+std::vector<Way> waysOfProcesses();
 
 inline void PrintTo(const Way& way, std::ostream* out) {
   *out << way.name;

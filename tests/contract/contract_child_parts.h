@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the contract's program does in its processes; contract_child.cpp says how it is asked. Each returns
+// the exit code, and says on stderr what is wrong.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "popdist/context.hpp"
+#include "popdist/error.hpp"
+#include "tests/contract/mismatches.h"
+
+namespace popdist::contract {
+
+int holdWholly(Context& context, bool exact);
+int holdSequence(Context& context, bool exact);
+int refuseMismatches(Context& context, Compared compared);
+int die(Context& context, const std::vector<std::string>& arguments);
+
+/// "error CODE peer PEER at NANOSECONDS: what", as tests/testing/popdist_child.cpp does it.
+void report(const popdist_error& error);
+
+}  // namespace popdist::contract

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cases that every way has to get right, by what varies in them.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "tests/contract/run_case.h"
+
+namespace popdist::contract {
+
+struct Grid {
+  std::vector<Case> cases;
+  std::vector<Memory> memories{Memory::kPrivate};  ///< all cases in each
+  bool unaligned = false;
+  std::size_t at_once = 40;  ///< cases after which to begin afresh, where calls have one deadline together
+};
+
+Grid everyTypeAndOperator(int ranks);
+Grid everyCount(int ranks);
+Grid countsBeyondAllStages(int ranks);
+Grid everyRoot(int ranks);
+Grid inPlaceAndUnaligned();
+Grid countsThatDiffer();
+Grid blocksOfSeveralSegments();  ///< of a backend's partial results: 4 MiB each
+
+std::vector<Grid> allGrids(int ranks);
+
+/// One rank's part of each call. What is wrong first; empty: nothing. `calls` counts them.
+std::string runGrid(Context& context, const Members& members, const Grid& grid, bool exact,
+                    std::size_t& calls);
+
+/// The members' calls back to back, of cases from `seed` on.
+std::string runSequence(Context& context, const Members& members, std::uint64_t seed, std::size_t calls,
+                        bool exact);
+
+}  // namespace popdist::contract

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/contract/mismatches.h"
+
+#include <numeric>
+#include <regex>
+
+#include "tests/contract/members.h"
+
+namespace popdist::contract {
+namespace {
+
+bool says(const Reported& report, const char* words) {
+  return std::regex_search(report.what, std::regex(words));
+}
+
+bool namesBoth(const Reported& report, const Mismatch& mismatch, Compared compared) {
+  const bool vague = compared == Compared::kHeads &&
+                     says(report, "the other another operation|the ranks have not made the same calls");
+  return vague || (says(report, mismatch.odd_words) && says(report, mismatch.other_words));
+}
+
+bool isMismatch(const Reported& report) {
+  return report.code == static_cast<int>(ErrorCode::kFailedPrecondition);
+}
+
+// Which of the calls fails first, if any.
+Reported firstErrorOf(Context& context, Communicator& members, const Call& call, Compared compared) {
+  const Reported first = reportOf([&] { call(context, members); });
+  return first.code != 0 || compared == Compared::kNotes ? first : reportOf([&] { members.synchronize(); });
+}
+
+// As many counts as there are ranks, the last of them as given.
+Call gatherWith(std::size_t last) {
+  return [=](Context& context, Communicator& members) {
+    std::vector<std::size_t> counts(static_cast<std::size_t>(members.size()), 2);
+    counts.back() = last;
+    gatherOf(counts)(context, members);
+  };
+}
+
+// Five from everybody to everybody; from rank 0, `expected`.
+Call exchangeWith(std::size_t expected) {
+  return [=](Context& context, Communicator& members) {
+    const std::vector<std::size_t> sent(static_cast<std::size_t>(members.size()), 5);
+    std::vector<std::size_t> received = sent;
+    received.front() = expected;
+    exchangeOf(sent, received)(context, members);
+  };
+}
+
+bool works(Context& context) {
+  const auto members = context.createCommunicator(everybody(context));
+  std::vector<int> ones(10, 1);
+  members->allReduce(std::span(ones));
+  return std::accumulate(ones.begin(), ones.end(), 0) == 10 * members->size();
+}
+
+}  // namespace
+
+const std::vector<Mismatch>& mismatches() {
+  static const std::vector<Mismatch> all{
+      {"count", sumOf(3), sumOf(4), "3 (x )?int32", "4 (x )?int32"},
+      {"count of more", sumOf(3), sumOf(40'000), "3 (x )?int32", "40000 (x )?int32"},
+      {"large count", sumOf(1'000'000), sumOf(1'000'001), "1000000 (x )?int32", "1000001 (x )?int32"},
+      {"type", sumOf(3, Operator::kSum, Type::kInt64), sumOf(3), "3 (x )?int64", "3 (x )?int32"},
+      {"operator", sumOf(3000, Operator::kMax), sumOf(3000), "\\bmax\\b", "\\bsum\\b"},
+      {"operation", broadcastOf(3, 0), sumOf(3), "broadcast \\(3 float, root 0\\)",
+       "allReduce \\(sum of 3 int32\\)"},
+      {"root", broadcastOf(50'000, 1), broadcastOf(50'000, 0), "(root|rank) 1", "(root|rank) 0"},
+      {"order", inTurn(sumOf(3), broadcastOf(5, 0)), inTurn(broadcastOf(5, 0), sumOf(3)),
+       "allReduce \\(sum of 3", "broadcast \\(5 float"},
+      {"memory and count", sumOf(70'000), sharedSumOf(70'001), "70000 (x )?int32", "70001 (x )?float"},
+      {"count in shared memory", sharedSumOf(70'000), sharedSumOf(70'001), "70000 (x )?float",
+       "70001 (x )?float"},
+      {"counts of each", gatherWith(3), gatherWith(4), "float|12", "float|16"},
+      {"a barrier", [](Context&, Communicator& members) { members.barrier(); }, sumOf(100'000), "synchronize",
+       "sum of 100000"},
+      {"counts that contradict", exchangeWith(7), exchangeWith(5), "expects (7|28)\\b",
+       "sends (5 elements|20 bytes)"},
+      {"partners that contradict", transferOf(1, kNobody, 1, 2), transferOf(1, 1, 1, kNobody),
+       "rank 1, which expects", "rank 0 sends"},
+  };
+  return all;
+}
+
+std::string runMismatch(Context& context, const Mismatch& mismatch, Compared compared) {
+  const auto members = context.createCommunicator(everybody(context));
+  const Call& own = members->rank() == 1 ? mismatch.odd : mismatch.other;
+  const Reported first = firstErrorOf(context, *members, own, compared);
+  const Reported later = reportOf([&] { members->synchronize(); });
+  const Reported latest = reportOf([&] { sumOf(3)(context, *members); });
+  context.fence();  // nobody leaves before all have been told
+  const std::string who = std::string(mismatch.what) + ", rank " + std::to_string(members->rank()) + ": ";
+  if (!isMismatch(first) || !namesBoth(first, mismatch, compared))
+    return who + "told \"" + first.what + "\"\n";
+  for (const Reported& report : {later, latest}) {
+    if (!isMismatch(report) || !says(report, "an earlier call on this communicator failed"))
+      return who + "told later \"" + report.what + "\"\n";
+  }
+  return works(context) ? "" : who + "a new communicator does not work\n";
+}
+
+}  // namespace popdist::contract

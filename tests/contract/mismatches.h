@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls of ranks that do not fit together, and what each rank must be told, whatever carries them out.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tests/contract/wrong_calls.h"
+
+namespace popdist::contract {
+
+/// By what ranks see that their calls differ.
+enum class Compared : std::uint8_t {
+  kNotes,   ///< each reads all others' before anything moves: all are told in the call itself
+  kFrames,  ///< what comes says which call it is of: a rank that has only sent is told in its next call
+  kHeads,   ///< likewise, but they do not describe the whole of another operation or another call
+};
+
+struct Mismatch {
+  const char* what;
+  Call odd;               ///< of rank 1
+  Call other;             ///< of all others
+  const char* odd_words;  ///< regular expression of what names the odd call
+  const char* other_words;
+};
+
+const std::vector<Mismatch>& mismatches();
+
+/// This rank's part of it, on a communicator of its own: the error must name both calls, every later call
+/// must fail and say why, and a new communicator be as good as ever. What is wrong; empty: nothing.
+std::string runMismatch(Context& context, const Mismatch& mismatch, Compared compared);
+
+}  // namespace popdist::contract
