@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <set>
@@ -29,19 +30,19 @@ using ::testing::HasSubstr;
 struct Round {
   int ranks;
   int victim;
-  Operation operation;
+  std::string what;            // as contract_child is told
   std::uint64_t microseconds;  // after the first call
   std::uint64_t seed;
 };
 
-Round roundOf(std::uint64_t seed, Operation operation) {
+Round roundOf(std::uint64_t seed, const std::string& what, int most_ranks) {
   pop::SplitMix64 random(seed);
   constexpr int kRanks[] = {2, 3, 4, 8};
-  const int ranks = kRanks[random.below(4)];
+  const int ranks = std::min(kRanks[random.below(4)], most_ranks);
   const auto victim = static_cast<int>(random.below(static_cast<std::uint64_t>(ranks)));
   // Often within the first calls, sometimes after many.
   const std::uint64_t longest = random.below(2) == 0 ? 500 : 20'000;
-  return {ranks, victim, operation, random.below(longest), seed};
+  return {ranks, victim, what, random.below(longest), seed};
 }
 
 std::int64_t momentOfDeath(const std::string& out) {
@@ -52,11 +53,11 @@ std::int64_t momentOfDeath(const std::string& out) {
 // The longest time until a survivor knew.
 std::chrono::milliseconds killOnce(const Round& round, const Way& way) {
   const std::string victim = std::to_string(round.victim);
-  PoprunProcess poprun({.options = {"--num-instances", std::to_string(round.ranks), "--tag-output", "yes",
-                                    "--kill-grace", pop::testing::kGraceToReport, CONTRACT_CHILD_PATH, "die",
-                                    std::to_string(static_cast<int>(round.operation)), victim,
-                                    std::to_string(round.microseconds), std::to_string(round.seed)},
-                        .environment = way.environment});
+  PoprunProcess poprun(
+      {.options = {"--num-instances", std::to_string(round.ranks), "--tag-output", "yes", "--kill-grace",
+                   pop::testing::kGraceToReport, CONTRACT_CHILD_PATH, "die", round.what, victim,
+                   std::to_string(round.microseconds), std::to_string(round.seed)},
+       .environment = way.environment});
   EXPECT_EQ(poprun.wait(), 137) << poprun.err();
   const steady_clock::time_point died{std::chrono::nanoseconds(momentOfDeath(poprun.out()))};
   const auto errors = pop::testing::reportedErrors(poprun.out());
@@ -78,42 +79,63 @@ std::uint64_t roundsOfEach() {
   return rounds == nullptr ? 2 : (std::strtoull(rounds, nullptr, 10) + 9) / 10;
 }
 
-class KilledRank : public ::testing::TestWithParam<std::tuple<Way, Operation>> {};
+// What ranks are killed in: an operation's number, or calls that go on beside each other.
+std::string nameOfWhat(const std::string& what) {
+  return std::isdigit(what.front()) != 0 ? plan::nameOf(static_cast<Operation>(std::stoi(what))) : what;
+}
+
+std::uint64_t firstSeedOf(const std::string& what) {
+  return std::isdigit(what.front()) != 0 ? std::stoull(what) : what == "named" ? 10 : 11;
+}
+
+class KilledRank : public ::testing::TestWithParam<std::tuple<Way, std::string>> {};
 
 TEST_P(KilledRank, IsNamedByAllOthers) {
-  const auto& [way, operation] = GetParam();
-  std::chrono::milliseconds longest{0};
+  const auto& [way, what] = GetParam();
+  std::vector<std::chrono::milliseconds> times;
   const std::uint64_t rounds = roundsOfEach();
   for (std::uint64_t seed = 0; seed < rounds; ++seed) {
-    const Round round = roundOf(seed * 10 + static_cast<std::uint64_t>(operation), operation);
+    const Round round = roundOf(seed * 12 + firstSeedOf(what), what, way.most_ranks);
     SCOPED_TRACE("round " + std::to_string(seed) + ": rank " + std::to_string(round.victim) + " of " +
                  std::to_string(round.ranks) + " after " + std::to_string(round.microseconds) + " us");
-    longest = std::max(longest, killOnce(round, way));
+    times.push_back(killOnce(round, way));
   }
-  std::printf("%s: %d rounds, longest time from kill to error: %d ms\n", plan::nameOf(operation),
-              static_cast<int>(rounds), static_cast<int>(longest.count()));
+  std::sort(times.begin(), times.end());
+  std::printf("%s by %s: %zu rounds, until the last survivor had its error: median %d ms, longest %d ms\n",
+              nameOfWhat(what).c_str(), way.name.c_str(), times.size(),
+              static_cast<int>(times[times.size() / 2].count()), static_cast<int>(times.back().count()));
 }
 
 std::string nameOfTest(const ::testing::TestParamInfo<KilledRank::ParamType>& tested) {
-  const auto& [way, operation] = tested.param;
-  return std::string(plan::nameOf(operation)) + "By" + way.name;
+  const auto& [way, what] = tested.param;
+  return nameOfWhat(what) + "By" + way.name;
 }
 
 std::vector<Way> waysNamed(const std::set<std::string>& names) {
-  std::vector<Way> ways = allWays();
+  std::vector<Way> ways = waysOfProcesses();
   std::erase_if(ways, [&](const Way& way) { return !names.contains(way.name); });
   return ways;
 }
 
-// Each way hears of an end by means of its own: a board, a reading that fails, a ring, a connection.
-INSTANTIATE_TEST_SUITE_P(
-    During, KilledRank,
-    ::testing::Combine(::testing::ValuesIn(waysNamed({"table", "staged", "pull", "messages", "tcp"})),
-                       ::testing::Values(Operation::kAllReduce, Operation::kReduceScatter,
-                                         Operation::kAllGather, Operation::kBroadcast, Operation::kAllToAll,
-                                         Operation::kBarrier, Operation::kReduce, Operation::kGather,
-                                         Operation::kScatter, Operation::kSendRecv)),
-    nameOfTest);
+std::vector<std::string> everyOperation() {
+  std::vector<std::string> numbers;
+  for (int operation = 0; operation < 10; ++operation) numbers.push_back(std::to_string(operation));
+  return numbers;
+}
+
+// Each way hears of an end by means of its own: a board, a reading that fails, a ring, a connection, a
+// stream, a request.
+INSTANTIATE_TEST_SUITE_P(During, KilledRank,
+                         ::testing::Combine(::testing::ValuesIn(waysNamed({"table", "staged", "pull",
+                                                                           "messages", "tcp", "grpc",
+                                                                           "mpi"})),
+                                            ::testing::ValuesIn(everyOperation())),
+                         nameOfTest);
+// One thread makes their calls, on a communicator as any other.
+INSTANTIATE_TEST_SUITE_P(DuringCallsBesideEachOther, KilledRank,
+                         ::testing::Combine(::testing::ValuesIn(waysNamed({"table", "tcp", "grpc", "mpi"})),
+                                            ::testing::Values("named", "fused")),
+                         nameOfTest);
 
 }  // namespace
 }  // namespace popdist::contract
