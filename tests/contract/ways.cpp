@@ -32,7 +32,7 @@ const std::vector<Way>& allWays() {
        .environment = {},
        .instances_per_host = 2,
        .in_rank_order = false,
-       .compared = Compared::kHeads},
+       .compared = Compared::kHosts},
   };
   return ways;
 }
