@@ -78,7 +78,7 @@ int holdSequence(Context& context, bool exact) {
 int refuseMismatches(Context& context, Compared compared) {
   context.setTimeout(kLongTimeout);
   std::string wrong;
-  for (const Mismatch& mismatch : mismatchesFor(compared)) wrong += runMismatch(context, mismatch, compared);
+  for (const Mismatch& mismatch : mismatches()) wrong += runMismatch(context, mismatch, compared);
   return exitCodeOf(wrong);
 }
 

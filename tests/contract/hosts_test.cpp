@@ -42,7 +42,8 @@ std::vector<Way> waysOverHosts() {
   std::vector<Way> ways = waysOfProcesses();
   std::erase_if(ways, [](const Way& way) { return !way.environment.contains("POPDIST_BACKEND"); });
   for (Way& way : ways) way.environment.erase("UCX_NET_DEVICES");
-  ways.push_back({.name = "native", .environment = {}, .in_rank_order = false, .compared = Compared::kHosts});
+  ways.push_back(
+      {.name = "native", .environment = {}, .in_rank_order = false, .compared = Compared::kFrames});
   return ways;
 }
 

@@ -45,7 +45,7 @@ TEST_P(MismatchedCalls, AreNamedOnEveryRankUntilTheCommunicatorIsRebuilt) {
   shape.timeout = kLongTimeout;
   ThreadGroup group(shape);
   group.run([&](Context& context) {
-    for (const Mismatch& mismatch : mismatchesFor(GetParam().compared))
+    for (const Mismatch& mismatch : mismatches())
       EXPECT_EQ(runMismatch(context, mismatch, GetParam().compared), "");
   });
 }

@@ -14,9 +14,6 @@ namespace popdist::contract {
 enum class Compared : std::uint8_t {
   kNotes,   ///< each reads all others' before anything moves: all are told in the call itself
   kFrames,  ///< what comes says which call it is of: a rank that has only sent is told in its next call
-  kHeads,   ///< likewise, but they do not describe the whole of another operation or another call
-  kHosts,   ///< likewise; whose root is another one takes another way through the hosts, and waits for its
-            ///< deadline
 };
 
 struct Mismatch {
@@ -27,8 +24,7 @@ struct Mismatch {
   const char* other_words;
 };
 
-/// Those of which all ranks are told in time.
-std::vector<Mismatch> mismatchesFor(Compared compared);
+const std::vector<Mismatch>& mismatches();
 
 /// This rank's part of it, on a communicator of its own: the error must name both calls, every later call
 /// must fail and say why, and a new communicator be as good as ever. What is wrong; empty: nothing.

@@ -23,16 +23,16 @@ const std::vector<Way>& allWays() {
       {.name = "messages",
        .environment = {{kShared, "messages"}},
        .in_rank_order = false,
-       .compared = Compared::kHeads},
+       .compared = Compared::kFrames},
       {.name = "tcp",
        .environment = {{"POPDIST_TRANSPORT", "tcp"}},
        .in_rank_order = false,
-       .compared = Compared::kHeads},
+       .compared = Compared::kFrames},
       {.name = "hosts",
        .environment = {},
        .instances_per_host = 2,
        .in_rank_order = false,
-       .compared = Compared::kHosts},
+       .compared = Compared::kFrames},
   };
   return ways;
 }

@@ -3,7 +3,8 @@
 //
 // Common to all calls below
 //   Who calls     every member of the communicator, with the same operation, count, type, operator and root,
-//                 in the same order. A member that calls something else is an error on all of them.
+//                 in the same order. A member that calls something else is an error on all of them; over
+//                 messages a member whose part was done by then is told in its next call.
 //   Returns       when this member's result is there and its buffers may be used again.
 //   In place      where it says so, `in` and `out` may be the same; they must not overlap otherwise.
 //   Order         elements are reduced in order of rank where all members share a host, 16-bit types as float
