@@ -5,7 +5,7 @@
 //                               where the way reduces in order of rank, else "any"
 //   sequence ORDER              random cases of it alone
 //   mismatches COMPARED         calls that do not fit together, checked. COMPARED: the number of a Compared
-//   huge MEMORY                 counts beyond 2^31 in "private" or "shared" memory, checked
+//   huge MEMORY COUNT           so many bytes in "private" or "shared" memory, checked
 //   reduce FORBIDDEN SECRET     all-reduces of private memory, checked; says "took" and the way of each.
 //                               SECRET: whose memory no system call reads; -1: nobody's
 //   pull FORBIDDEN              an exchange that is large enough to be pulled, checked; says "taken
@@ -146,6 +146,7 @@ int main(int argc, char** argv) {
   if (argv[1] == std::string("mismatches"))
     return refuseMismatches(context, static_cast<Compared>(std::stoi(arguments.at(0))));
   if (argv[1] == std::string("sequence")) return holdSequence(context, arguments.at(0) == "any");
-  if (argv[1] == std::string("huge")) return holdHugeCounts(context, arguments.at(0) == "shared");
+  if (argv[1] == std::string("huge"))
+    return holdHugeCounts(context, arguments.at(0) == "shared", std::stoull(arguments.at(1)));
   return holdWholly(context, arguments.at(0) == "any");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts that 32 bits do not hold, as much memory as they take: 2 GiB and 4 GiB for each rank.
+// Counts of any size, of elements that take as much memory for each rank once, and twice.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -14,7 +14,6 @@
 namespace popdist::contract {
 namespace {
 
-constexpr std::size_t kHugeCount = (std::size_t{1} << 31) + 3;
 constexpr std::size_t kFew = 5;  // of all ranks but the first, where counts differ
 
 // Of every place another one, also where two places are apart by a power of two.
@@ -53,43 +52,43 @@ bool holds(const char* what, const std::uint8_t* data, std::size_t count, const 
   return true;
 }
 
-bool reducesAndBroadcasts(Context& context, bool shared) {
+bool reducesAndBroadcasts(Context& context, bool shared, std::size_t count) {
   Communicator& world = context.world();
-  HugeBytes data(context, kHugeCount, shared);
+  HugeBytes data(context, count, shared);
   data.fill(world.rank());
-  world.allReduce(data.data(), data.data(), kHugeCount, Type::kUint8, Operator::kMax);
+  world.allReduce(data.data(), data.data(), count, Type::kUint8, Operator::kMax);
   const auto greatest = [&](std::size_t i) {
     std::uint8_t result = 0;
     for (int rank = 0; rank < world.size(); ++rank) result = std::max(result, sampleOf(rank, i));
     return result;
   };
-  if (!holds("allReduce", data.data(), kHugeCount, greatest)) return false;
+  if (!holds("allReduce", data.data(), count, greatest)) return false;
   data.fill(world.rank());
-  world.broadcast(data.data(), kHugeCount, Type::kUint8, 1);
-  return holds("broadcast", data.data(), kHugeCount, [](std::size_t i) { return sampleOf(1, i); });
+  world.broadcast(data.data(), count, Type::kUint8, 1);
+  return holds("broadcast", data.data(), count, [](std::size_t i) { return sampleOf(1, i); });
 }
 
-bool gathersRagged(Context& context, bool shared) {
+bool gathersRagged(Context& context, bool shared, std::size_t count) {
   Communicator& world = context.world();
   std::vector<std::size_t> counts(static_cast<std::size_t>(world.size()), kFew);
-  counts.front() = kHugeCount;
+  counts.front() = count;
   const bool first = world.rank() == 0;
   HugeBytes in(context, counts[static_cast<std::size_t>(world.rank())], shared);
   in.fill(world.rank());
-  HugeBytes out(context, kHugeCount + (counts.size() - 1) * kFew, shared);
+  HugeBytes out(context, count + (counts.size() - 1) * kFew, shared);
   world.allGather(in.data(), out.data(), counts, Type::kUint8);
   for (int rank = 1; rank < world.size(); ++rank) {
-    const std::uint8_t* const block = out.data() + kHugeCount + static_cast<std::size_t>(rank - 1) * kFew;
+    const std::uint8_t* const block = out.data() + count + static_cast<std::size_t>(rank - 1) * kFew;
     if (!holds("allGather", block, kFew, [&](std::size_t i) { return sampleOf(rank, i); })) return false;
   }
-  return holds(first ? "allGather of its own" : "allGather", out.data(), kHugeCount,
+  return holds(first ? "allGather of its own" : "allGather", out.data(), count,
                [](std::size_t i) { return sampleOf(0, i); });
 }
 
 }  // namespace
 
-int holdHugeCounts(Context& context, bool shared) {
-  return reducesAndBroadcasts(context, shared) && gathersRagged(context, shared) ? 0 : 1;
+int holdHugeCounts(Context& context, bool shared, std::size_t count) {
+  return reducesAndBroadcasts(context, shared, count) && gathersRagged(context, shared, count) ? 0 : 1;
 }
 
 }  // namespace popdist::contract

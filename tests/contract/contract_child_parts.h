@@ -15,7 +15,7 @@ namespace popdist::contract {
 int holdWholly(Context& context, bool exact);
 int holdSequence(Context& context, bool exact);
 int refuseMismatches(Context& context, Compared compared);
-int holdHugeCounts(Context& context, bool shared);
+int holdHugeCounts(Context& context, bool shared, std::size_t count);
 int die(Context& context, const std::vector<std::string>& arguments);
 
 /// "error CODE peer PEER at NANOSECONDS: what", as tests/testing/popdist_child.cpp does it.
