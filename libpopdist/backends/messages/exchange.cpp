@@ -13,14 +13,6 @@ namespace {
 // A connection that breaks is mostly a process that has died: the launcher will say better how.
 constexpr std::chrono::milliseconds kPatienceForObituary{2000};
 
-// Of a call as another member has sent it: not to be trusted with the names' tables.
-std::string describeTheirs(const FrameHead& head) {
-  const context::CallKey key = context::CallKey::unpacked(head.key);
-  const bool known =
-      key.operation <= plan::Operation::kSendRecv && sizeOf(key.type) > 0 && key.op <= Operator::kBitXor;
-  return known ? context::describeCall(head.key, head.count, "") : "what is no collective";
-}
-
 std::string rankText(int rank) {
   return "rank " + std::to_string(rank);
 }
@@ -72,11 +64,11 @@ Failure Exchange::take(const Incoming& incoming, const Frame& frame, std::size_t
   const FrameHead& theirs = frame.head;
   if (theirs.sequence != head_.sequence || theirs.key != head_.key || theirs.count != head_.count) {
     return {
-        .status = pop::failedPrecondition(rankText(incoming.from) + " calls " + describeTheirs(theirs) +
-                                          " as call " + std::to_string(theirs.sequence) +
-                                          " of this communicator, while rank " + std::to_string(info_.rank) +
-                                          " calls " + context::describeCall(head_.key, head_.count, tensor_) +
-                                          " as call " + std::to_string(head_.sequence)),
+        .status = pop::failedPrecondition(
+            rankText(incoming.from) + " calls " + context::describeCall(theirs.key, theirs.count, "") +
+            " as call " + std::to_string(theirs.sequence) + " of this communicator, while rank " +
+            std::to_string(info_.rank) + " calls " + context::describeCall(head_.key, head_.count, tensor_) +
+            " as call " + std::to_string(head_.sequence)),
         .peer_rank = incoming.from};
   }
   const std::size_t due = std::min(kMostPayloadBytes, incoming.bytes - received);

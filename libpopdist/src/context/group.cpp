@@ -36,8 +36,8 @@ Group::~Group() = default;
 
 bool Group::runOverHosts(CollectiveCall& call) {
   if (!over_hosts_) return false;
-  if (forced_by_messages_ && call.operation == plan::Operation::kAllReduce)
-    return false;  // which it is about
+  // What is forced is about all-reduces only.
+  if (forced_by_messages_ && call.operation == plan::Operation::kAllReduce) return false;
   const plan::HierarchyWay way = over_hosts_->wayOf(call);
   if (broken_ || fork_ != forksOfThisProcess()) refuse(wordsOf(call));
   if (way == plan::HierarchyWay::kFlat) {

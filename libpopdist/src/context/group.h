@@ -179,8 +179,8 @@ class Group {
   const std::vector<int> instance_of_rank_;
   const std::vector<int> local_ranks_;
   const bool a_core_each_;  ///< this host's instances do not outnumber its usable cores
-  std::vector<std::string>
-      host_of_rank_;                ///< numeric address, of ranks that are reached over a network; else ""
+  /// Numeric address, of ranks that are reached over a network; else "".
+  std::vector<std::string> host_of_rank_;
   std::vector<exec::Heard> heard_;  ///< of each rank, by messages
   std::unique_ptr<transport::Connections> connections_;
   std::unique_ptr<exec::PeerMonitor> monitor_;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What runs for a job on its hosts is killed, stopped or cut off, in the middle of the job.
+#include <functional>
+
 #include "tests/fault/hosts/faults_fixture.h"
 
 namespace pop::testing {
@@ -11,6 +13,16 @@ class HostLost : public HostFaults {
  protected:
   static std::string lost(const std::string& host, const std::string& why) {
     return "poprun: host " + host + " was lost: " + why + "; the other 2 instances were stopped\n";
+  }
+
+  void expectLostWhenClosedBy(const std::function<void()>& close) {
+    PoprunProcess poprun(waitingJob());
+    ASSERT_EQ(poprun.waitReady(3).size(), 3U);
+    const auto cause = Clock::now();
+    close();
+    EXPECT_EQ(endAfter(cause, poprun), 125);
+    EXPECT_EQ(said(poprun), lost("h1", "the connection was closed"));
+    EXPECT_EQ(leftOnHosts(restOfLimit(cause)), "");
   }
 };
 
@@ -60,26 +72,14 @@ TEST_F(HostLost, WhenItsSshSessionStandsStill) {
 }
 
 TEST_F(HostLost, WhenItsSshConnectionIsReset) {
-  PoprunProcess poprun(waitingJob());
-  ASSERT_EQ(poprun.waitReady(3).size(), 3U);
-  const auto cause = Clock::now();
-  hosts.resetConnections(1);
-  EXPECT_EQ(endAfter(cause, poprun), 125);
-  EXPECT_EQ(said(poprun), lost("h1", "the connection was closed"));
-  EXPECT_EQ(leftOnHosts(restOfLimit(cause)), "");
+  expectLostWhenClosedBy([&] { hosts.resetConnections(1); });
   EXPECT_TRUE(waitUntil([&] { return named(1, "sshd").empty(); }, kPatience)) << "the session has ended, too";
   const Outcome next = run(job({"-n", "3", "true"}));
   EXPECT_EQ(next.exit_code, 0) << "its server has stayed: " << next.err;
 }
 
 TEST_F(HostLost, WhenItsSshSessionIsKilled) {
-  PoprunProcess poprun(waitingJob());
-  ASSERT_EQ(poprun.waitReady(3).size(), 3U);
-  const auto cause = Clock::now();
-  hosts.killSessions(1);
-  EXPECT_EQ(endAfter(cause, poprun), 125);
-  EXPECT_EQ(said(poprun), lost("h1", "the connection was closed"));
-  EXPECT_EQ(leftOnHosts(restOfLimit(cause)), "");
+  expectLostWhenClosedBy([&] { hosts.killSessions(1); });
 }
 
 TEST_F(HostLost, WhenItsLinkIsCut) {
