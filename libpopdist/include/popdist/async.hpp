@@ -60,6 +60,7 @@ class Pending {
 
 class AsyncCommunicator {
  public:
+  class Impl;  // what the library knows of it
   /// Takes over a communicator of its own: AsyncCommunicator(context.createCommunicator({0, 1, 2})). Every
   /// member makes one of it; calls wait for those who have not yet. Throws kInvalidArgument for nullptr,
   /// kResourceExhausted when there can be no thread.
@@ -100,8 +101,9 @@ class AsyncCommunicator {
                    std::size_t recv_count, int from, Type type, Timeout timeout = {});
   Pending barrier(const std::string& name, Timeout timeout = {});
 
+  Impl& impl() { return *impl_; }
+
  private:
-  class Impl;
   std::unique_ptr<Impl> impl_;
 };
 

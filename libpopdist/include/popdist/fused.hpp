@@ -36,13 +36,16 @@ struct FusionOptions {
 ///
 /// Tensors go into buckets in the order of `tensors`, each type into its own: register them in the order in
 /// which they become ready (gradients: last layer first). A bucket's tensors are copied into a Buffer and
-/// back, unless they follow each other in memory without gaps: then they are reduced where they are, fastest
-/// in a Buffer of the program's. Memory: a Buffer of the size of all tensors that are copied. Results: those
-/// of AsyncCommunicator::allReduce of each bucket: bit-identical on all members and from run to run.
+/// back, unless they are reduced where they are: where all follow each other in memory without gaps, and
+/// where all lie in shared memory (Buffer, SharedAllocator) and all members are on one host. In shared memory
+/// that is fastest by far. Memory: a Buffer of the size of all tensors that are copied. Results: those of
+/// AsyncCommunicator::allReduce of each bucket, bit-identical on all members and from run to run.
 class FusedAllReduce {
  public:
   /// All members make one of the same `name`, unique on `communicator`, with tensors of the same counts and
-  /// types in the same order, and the same options. Of one instance alone. The context, the communicator and
+  /// types in the same order, and the same options. Where buckets have other counts or types, wait() throws
+  /// kFailedPrecondition; that a bucket of as many elements has other tensors is only seen where they are
+  /// reduced where they are. Of one instance alone. The context, the communicator and
   /// the tensors must outlive it and stay where they are. Throws kInvalidArgument (no such type or operator,
   /// a null pointer), kResourceExhausted.
   FusedAllReduce(Context& context, AsyncCommunicator& communicator, std::string name,

@@ -3,7 +3,7 @@
 
 #include <system_error>
 
-#include "libpopdist/src/async/progress.h"
+#include "libpopdist/src/async/async_impl.h"
 #include "libpopdist/src/context/calls.h"
 
 namespace popdist {
@@ -57,17 +57,6 @@ bool Pending::done() const {
 }
 
 // ---- AsyncCommunicator
-
-class AsyncCommunicator::Impl {
- public:
-  explicit Impl(std::unique_ptr<Communicator> communicator) : progress(std::move(communicator)) {}
-
-  Pending issue(const std::string& name, const context::CollectiveCall& call, Timeout timeout) {
-    return Pending(progress.submit(name, call, timeout));
-  }
-
-  async::Progress progress;
-};
 
 AsyncCommunicator::AsyncCommunicator(std::unique_ptr<Communicator> communicator) {
   if (communicator == nullptr) {

@@ -34,6 +34,8 @@ class Progress {
                std::optional<std::chrono::milliseconds> timeout);
 
   const Communicator& communicator() const { return *communicator_; }
+  /// Whether all members share a host's memory. The same for all of them.
+  bool isShared() const { return communicator_->impl().group().isShared(); }
 
  private:
   using Clock = pop::sys::AwakeClock;

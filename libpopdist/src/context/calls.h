@@ -14,6 +14,13 @@ inline CollectiveCall allReduce(const void* in, void* out, std::size_t count, Ty
       .operation = Operation::kAllReduce, .input = in, .output = out, .count = count, .type = type, .op = op};
 }
 
+/// In place. The pieces outlive the call.
+inline CollectiveCall allReduce(const shared::Pieces& pieces, std::size_t count, Type type, Operator op) {
+  CollectiveCall call = allReduce(pieces.front(), pieces.front(), count, type, op);
+  call.pieces = &pieces;
+  return call;
+}
+
 inline CollectiveCall reduceScatter(const void* in, void* out, std::size_t count, Type type, Operator op) {
   return {.operation = Operation::kReduceScatter,
           .input = in,

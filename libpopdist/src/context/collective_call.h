@@ -12,6 +12,7 @@
 #include "libpopdist/src/exec/call_words.h"
 #include "libpopdist/src/plan/operation.h"
 #include "libpopdist/src/plan/send_recv.h"
+#include "libpopdist/src/shared/pieces.h"
 #include "popdist/operators.hpp"
 #include "popdist/types.hpp"
 
@@ -32,6 +33,8 @@ struct CollectiveCall {
   std::span<const std::size_t> counts{};       ///< ragged all-gather: of each rank; all-to-all: to each rank
   std::span<const std::size_t> recv_counts{};  ///< ragged all-to-all: from each rank
   plan::Partners partners{};                   ///< kSendRecv; its counts, not `count`
+  const shared::Pieces* pieces = nullptr;      ///< all-reduce on one host: where the vector lies, in place;
+                                               ///< input and output are where it begins
   std::string_view tensor{};
   std::chrono::milliseconds timeout{0};
 };

@@ -52,7 +52,7 @@ bool SharedCalls::run(const CollectiveCall& call, const CollectiveCall& whole) t
   shared.timeout = call.timeout;
   const std::size_t bytes = call.count * sizeOf(call.type);
   if (bytes <= shared::kInlineBytes && fitsNotes(call.operation) && !call.ragged) {
-    return runInline(call, shared);
+    return call.pieces == nullptr ? runInline(call, shared) : runInlineInPieces(call, shared);
   }
   if (call.operation == Operation::kAllToAll && call.ragged && !tellCounts(call)) return false;
   return runPlanned(call, shared);
@@ -99,8 +99,19 @@ bool SharedCalls::runInline(const CollectiveCall& call, const shared::Call& shar
   }
 }
 
+bool SharedCalls::runInlineInPieces(const CollectiveCall& call, const shared::Call& shared) {
+  std::array<std::byte, shared::kInlineBytes> all;
+  CollectiveCall whole = call;
+  whole.input = whole.output = all.data();
+  call.pieces->copyTo(all.data());
+  if (!runInline(whole, shared)) return false;
+  call.pieces->copyFrom(all.data());
+  return true;
+}
+
 bool SharedCalls::runPlanned(const CollectiveCall& call, const shared::Call& shared) {
-  const shared::Buffers buffers{call.input, call.output, offerOf(call)};
+  const shared::Buffers buffers{
+      .input = call.input, .output = call.output, .offer = offerOf(call), .pieces = call.pieces};
   const std::optional<Choice> choice = choose(call, shared, buffers);
   if (!choice) return false;
   taken_ = plan::nameOf(choice->algorithm);
@@ -182,6 +193,8 @@ std::optional<SharedCalls::Choice> SharedCalls::choose(const CollectiveCall& cal
   if (kind) hear(*kind);
   if (engine_.anyOffers(shared::Offer::kUnreadable)) return Choice{SharedAlgorithm::kStaged};
   if (engine_.anyOffers(shared::Offer::kNo)) {
+    // Who pulls knows nothing of pieces.
+    if (*pulls && engine_.anyOffers(shared::Offer::kPieces)) return Choice{SharedAlgorithm::kStaged};
     if (kind) {
       engine_.prepareStages();
       return Choice{.algorithm = trials_.next(*kind), .trial = kind};
@@ -189,7 +202,7 @@ std::optional<SharedCalls::Choice> SharedCalls::choose(const CollectiveCall& cal
     if (*pulls) return Choice{SharedAlgorithm::kPull};
     return Choice{otherwise, plan::EagerOrder::kMeetFirst};
   }
-  if (!engine_.stillTogether()) return std::nullopt;
+  if (!engine_.readPieces() || !engine_.stillTogether()) return std::nullopt;
   return Choice{.algorithm = SharedAlgorithm::kDirect, .gives = everyReceiverCanBeGiven(call)};
 }
 
@@ -255,6 +268,7 @@ shared::Offer SharedCalls::offerOf(const CollectiveCall& call) const {
   const bool written_by_others =
       call.operation == Operation::kAllReduce || (call.operation == Operation::kReduce && is_root);
   if (!sends(call, rank_)) return shared::Offer::kNoMatter;
+  if (call.pieces != nullptr) return shared::Offer::kPieces;
   const bool mapped = engine_.isMapped(call.input) && (!written_by_others || engine_.isMapped(call.output));
   return mapped ? shared::Offer::kYes : shared::Offer::kNo;
 }

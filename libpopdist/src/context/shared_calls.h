@@ -54,6 +54,7 @@ class SharedCalls {
 
   bool runSendRecv(const CollectiveCall& call);
   bool runInline(const CollectiveCall& call, const shared::Call& shared);
+  bool runInlineInPieces(const CollectiveCall& call, const shared::Call& shared);
   bool runPlanned(const CollectiveCall& call, const shared::Call& shared);
   bool tellCounts(const CollectiveCall& call);
   /// A way, and when an eager one exports.

@@ -44,6 +44,11 @@ void SharedHeap::free(void* memory) {
   used_.erase(found);
 }
 
+bool SharedHeap::contains(const void* memory) const {
+  const auto* const address = static_cast<const std::byte*>(memory);
+  return address >= segment_.base && address < segment_.base + segment_.bytes;
+}
+
 // First fit.
 pop::Result<std::size_t> SharedHeap::take(std::size_t bytes) {
   const auto fits = [bytes](const auto& block) { return block.second >= bytes; };

@@ -21,6 +21,9 @@ class SharedHeap {
   pop::Result<void*> allocate(std::size_t bytes);
   void free(void* memory);
 
+  /// Whether it is memory that this host's instances share.
+  bool contains(const void* memory) const;
+
   static constexpr std::size_t kAlignmentBytes = 64;
 
  private:

@@ -28,9 +28,14 @@ inline std::uint64_t offsetIn(const std::byte* segment, std::size_t bytes, const
 inline constexpr std::size_t kInlineBytes = 40;
 inline constexpr std::size_t kTensorBytes = 24;
 
-/// Whether a rank's buffers allow that all work in them. kUnreadable: nor can the system read them for
-/// others.
-enum class Offer : std::uint64_t { kNo, kYes, kNoMatter, kUnreadable };
+/// Whether a rank's buffers allow that all work in them.
+enum class Offer : std::uint64_t {
+  kNo,
+  kYes,
+  kNoMatter,
+  kUnreadable,  ///< no, nor can the system read them for others
+  kPieces,      ///< yes, but they are in pieces: where the input should be there is their table
+};
 
 /// What a rank says of the call that it is in. There are two, used in turn: nobody is more than one call
 /// ahead. The first line is all that a small call needs.

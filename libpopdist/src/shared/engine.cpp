@@ -81,15 +81,28 @@ std::byte* Engine::stageOf(int rank, const SharedStep& step) const {
   return board_.stage(rank) + (eager_ ? eager_at_ : slot) + step.stage;
 }
 
+// An own buffer, wherever it lies.
+template <typename Byte, typename Visit>
+void Engine::inOwnMemory(Byte* buffer, std::size_t offset, std::size_t bytes, const Visit& visit) const {
+  if (buffers_.pieces != nullptr) return buffers_.pieces->within(offset, bytes, visit);
+  visit(buffer + offset, std::size_t{0}, bytes);
+}
+
 bool Engine::step(const SharedStep& step) {
   const auto* const input = static_cast<const std::byte*>(buffers_.input);
   auto* const output = static_cast<std::byte*>(buffers_.output);
   switch (step.kind) {
     case SharedStepKind::kExport:
-      reduce::copyCached(stageOf(place_.rank, step), input + step.input, step.bytes);
+      inOwnMemory(
+          input, step.input, step.bytes,
+          [to = stageOf(place_.rank, step)](const std::byte* from, std::size_t done, std::size_t bytes) {
+            reduce::copyCached(to + done, from, bytes);
+          });
       return true;
     case SharedStepKind::kImport:
-      copy(output + step.output, stageOf(step.rank, step), step.bytes);
+      inOwnMemory(output, step.output, step.bytes,
+                  [this, from = stageOf(step.rank, step)](
+                      std::byte* to, std::size_t done, std::size_t bytes) { copy(to, from + done, bytes); });
       return true;
     case SharedStepKind::kFetch:
       return fetch(step);
@@ -157,7 +170,7 @@ bool Engine::await(Counter counter, std::int64_t value) {
 
 bool Engine::settle() {
   ++settles_;
-  if (!anyOffers(Offer::kYes)) return true;
+  if (!anyOffers(Offer::kYes) && !anyOffers(Offer::kPieces)) return true;
   post(Counter::kSettled, settles_);
   return await(Counter::kSettled, static_cast<std::int64_t>(settles_));
 }
@@ -214,23 +227,50 @@ bool Engine::foldPulled(const SharedStep& step) {
 }
 
 void Engine::fold(const SharedStep& step) {
+  const auto* const input = static_cast<const std::byte*>(buffers_.input);
+  auto* const output = static_cast<std::byte*>(buffers_.output);
+  if (step.kind == SharedStepKind::kFoldFrom && !listed_.empty()) return foldListed(step);
+  if (buffers_.pieces == nullptr) return foldRun(step, input + step.input, output + step.output);
+  buffers_.pieces->within(step.input, step.bytes, [&](std::byte* data, std::size_t done, std::size_t bytes) {
+    SharedStep run = step;
+    run.stage += done;
+    run.bytes = bytes;
+    foldRun(run, data, data);
+  });
+}
+
+void Engine::foldRun(const SharedStep& step, const std::byte* input, std::byte* output) {
   const bool direct = step.kind == SharedStepKind::kFoldFrom;
   from_.clear();
   to_.clear();
   for (int rank = 0; rank < place_.ranks; ++rank) {
     if (rank == place_.rank)
-      from_.push_back(static_cast<const std::byte*>(buffers_.input) + step.input);
+      from_.push_back(input);
     else
       from_.push_back(direct ? inputOf(rank) + step.input : stageOf(rank, step));
     if ((step.targets & plan::kAllOutputs) != 0) to_.push_back(outputOf(rank) + step.output);
   }
-  if ((step.targets & plan::kOwnOutput) != 0)
-    to_.push_back(static_cast<std::byte*>(buffers_.output) + step.output);
+  if ((step.targets & plan::kOwnOutput) != 0) to_.push_back(output);
   if ((step.targets & plan::kOwnStage) != 0) to_.push_back(stageOf(place_.rank, step));
   if ((step.targets & plan::kRankOutput) != 0) to_.push_back(outputOf(step.rank) + step.output);
   reduce::FoldSpec spec = spec_;
   spec.streaming = streaming_ && direct && to_.front() != from_.front();
   reduce::fold(spec, to_, from_, step.bytes / sizeOf(spec.type));
+}
+
+// An all-reduce, of which some ranks' vectors lie in pieces and the others' in one.
+void Engine::foldListed(const SharedStep& step) {
+  listed_.within(step.input, step.bytes,
+                 [&](std::size_t piece, std::size_t inside, std::size_t done, std::size_t bytes) {
+                   from_.clear();
+                   to_.clear();
+                   for (int rank = 0; rank < place_.ranks; ++rank) {
+                     std::byte* const data = listed_.data(rank, piece);
+                     from_.push_back(data != nullptr ? data + inside : inputOf(rank) + step.input + done);
+                     to_.push_back(data != nullptr ? data + inside : outputOf(rank) + step.output + done);
+                   }
+                   reduce::fold(spec_, to_, from_, bytes / sizeOf(spec_.type));
+                 });
 }
 
 void Engine::copy(void* to, const void* from, std::size_t bytes) const {

@@ -20,6 +20,7 @@
 #include "libpopdist/src/reduce/fold.h"
 #include "libpopdist/src/shared/board.h"
 #include "libpopdist/src/shared/peer_memory.h"
+#include "libpopdist/src/shared/pieces.h"
 #include "libpopdist/src/shared/waiter.h"
 
 namespace popdist::shared {
@@ -37,6 +38,7 @@ struct Buffers {
   void* output = nullptr;
   Offer offer = Offer::kNo;           ///< whether others may work in them
   std::span<const std::byte> note{};  ///< for everybody to read: at most kInlineBytes
+  const Pieces* pieces = nullptr;     ///< kPieces: instead of input and output
 };
 
 class Engine {
@@ -65,6 +67,9 @@ class Engine {
 
   /// Whether any rank has made this offer. After meet().
   bool anyOffers(Offer offer) const;
+  /// Finds out where the ranks' pieces are, if any rank offers them. After meet(), before a plan that works
+  /// in all ranks' buffers.
+  bool readPieces();
   /// Whether a rank's input is where everybody can reach it. After the meeting.
   bool isInputMapped(int rank) const { return board_.note(rank, parity()).input != kPrivate; }
   /// Whether the others can write to this rank's output. Likewise.
@@ -129,6 +134,10 @@ class Engine {
   void takeRoom(const Work& work);
   std::byte* stageOf(int rank, const plan::SharedStep& step) const;
   void fold(const plan::SharedStep& step);
+  void foldRun(const plan::SharedStep& step, const std::byte* input, std::byte* output);
+  void foldListed(const plan::SharedStep& step);
+  template <typename Byte, typename Visit>
+  void inOwnMemory(Byte* buffer, std::size_t offset, std::size_t bytes, const Visit& visit) const;
   void copy(void* to, const void* from, std::size_t bytes) const;
   const std::byte* inputOf(int rank) const;
   std::byte* outputOf(int rank) const;
@@ -157,6 +166,7 @@ class Engine {
   std::vector<ProcessMark> peers_;  ///< by rank, where all can be read
   bool stages_prepared_ = false;
   std::vector<std::byte> pulled_;  ///< of others' inputs
+  ListedPieces listed_;            ///< in this call
   exec::Failure mismatch_;
 };
 

@@ -18,6 +18,7 @@ void Engine::end() {
   begun_ = false;
   met_ = false;
   room_taken_ = false;
+  listed_.clear();
 }
 
 Note& Engine::ownNote(const Call& call) {
@@ -43,8 +44,9 @@ bool Engine::exchange(const Call& call, const void* data, std::size_t bytes) {
 bool Engine::meet(const Call& call, const Buffers& buffers) {
   begin(call);
   Note& note = ownNote(call);
-  note.input = offsetOf(buffers.input);
-  note.output = offsetOf(buffers.output);
+  const bool listed = buffers.pieces != nullptr;
+  note.input = offsetOf(listed ? buffers.pieces->table() : buffers.input);
+  note.output = listed ? note.input : offsetOf(buffers.output);
   note.input_address = reinterpret_cast<std::uintptr_t>(buffers.input);
   note.output_address = reinterpret_cast<std::uintptr_t>(buffers.output);
   note.offer = buffers.offer;
@@ -73,6 +75,23 @@ bool Engine::matches(const Note& theirs, const Call& call, int rank) {
                                           exec::describeCall(call.what, call.count, call.tensor))),
                .peer_rank = known_as};
   return false;
+}
+
+bool Engine::readPieces() {
+  for (int rank = 0; rank < place_.ranks; ++rank) {
+    const Note& note = board_.note(rank, parity());
+    if (note.offer != Offer::kPieces) continue;
+    const std::string odd =
+        listed_.read(rank, place_.segment + note.input, place_.segment_bytes - note.input);
+    if (odd.empty()) continue;
+    // A table means something while its rank is in the call.
+    if (stillTogether())
+      mismatch_ = {.status = pop::failedPrecondition(
+                       exec::nameOfRank(place_.names, place_.first_rank + rank) + ": " + odd),
+                   .peer_rank = place_.first_rank + rank};
+    return false;
+  }
+  return true;
 }
 
 bool Engine::awaitNext(const std::function<bool()>& there, std::chrono::milliseconds limit) {

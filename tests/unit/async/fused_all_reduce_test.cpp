@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "common/base/random.h"
-#include "popdist/buffer.hpp"
 #include "tests/unit/async/members.h"
 
 namespace popdist {
@@ -116,30 +115,6 @@ TEST(FusedAllReduce, ReducesByOtherOperatorsAndTypes) {
     EXPECT_THAT(wide, Each(0.5));
     for (const bfloat16 value : narrow) EXPECT_EQ(static_cast<float>(value), 0.5F);
     for (const bfloat16 value : more) EXPECT_EQ(static_cast<float>(value), 1.0F);
-  });
-}
-
-TEST(FusedAllReduce, CopiesNothingThatLiesInOnePieceThoughOthersDo) {
-  ThreadGroup group(3);
-  group.run([](Context& context) {
-    AsyncCommunicator members = everybody(context);
-    const Buffer shared(context, 40 * sizeof(float));
-    std::vector<float> own(41);
-    // Instance 0 in shared memory, 1 in its own, 2 with a gap.
-    const int rank = context.instanceIndex();
-    float* const begin = rank == 0 ? shared.as<float>() : own.data();
-    float* const second = begin + (rank == 2 ? 21 : 20);
-    FusedAllReduce fused(context, members, "gradients",
-                         {{"a", begin, 20, Type::kFloat}, {"b", second, 20, Type::kFloat}});
-    EXPECT_EQ(fused.buckets(), 1U);
-    EXPECT_EQ(fused.copiedBytes(), rank == 2 ? 160U : 0U);
-    for (int step = 1; step < 4; ++step) {
-      std::fill(begin, begin + 20, static_cast<float>(step));
-      std::fill(second, second + 20, static_cast<float>(10 * step));
-      fused.reduce();
-      EXPECT_THAT(std::vector<float>(begin, begin + 20), Each(static_cast<float>(3 * step)));
-      EXPECT_THAT(std::vector<float>(second, second + 20), Each(static_cast<float>(30 * step)));
-    }
   });
 }
 

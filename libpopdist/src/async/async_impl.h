@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inside of AsyncCommunicator, for the rest of the library.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "libpopdist/src/async/progress.h"
+#include "popdist/async.hpp"
+
+namespace popdist {
+
+class AsyncCommunicator::Impl {
+ public:
+  explicit Impl(std::unique_ptr<Communicator> communicator) : progress(std::move(communicator)) {}
+
+  Pending issue(const std::string& name, const context::CollectiveCall& call, Timeout timeout) {
+    return Pending(progress.submit(name, call, timeout));
+  }
+
+  async::Progress progress;
+};
+
+}  // namespace popdist
