@@ -47,7 +47,7 @@ class FusedAllReduce {
   /// kFailedPrecondition; that a bucket of as many elements has other tensors is only seen where they are
   /// reduced where they are. Of one instance alone. The context, the communicator and
   /// the tensors must outlive it and stay where they are. Throws kInvalidArgument (no such type or operator,
-  /// a null pointer), kResourceExhausted.
+  /// a null pointer, two tensors that share memory), kResourceExhausted.
   FusedAllReduce(Context& context, AsyncCommunicator& communicator, std::string name,
                  std::vector<FusedTensor> tensors, const FusionOptions& options = {});
 

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <utility>
 
 #include "libpopdist/src/async/async_impl.h"
@@ -56,6 +57,7 @@ class FusedAllReduce::Impl {
         options_(options),
         slots_(tensors_.size()) {
     for (const FusedTensor& tensor : tensors_) check(tensor);
+    checkApart();
     for (async::BucketPlan& plan : async::planBuckets(tensors_, options_.bucket_bytes))
       add(context, std::move(plan));
   }
@@ -73,6 +75,7 @@ class FusedAllReduce::Impl {
 
  private:
   void check(const FusedTensor& tensor) const;
+  void checkApart() const;
   void add(Context& context, async::BucketPlan plan);
   void place(Context& context, Bucket& bucket);
   bool listPieces(Context& context, Bucket& bucket) const;
@@ -99,6 +102,27 @@ void FusedAllReduce::Impl::check(const FusedTensor& tensor) const {
   if (!supports(options_.op, tensor.type))
     refuse(std::string("there is no ") + nameOf(options_.op) + " of " + nameOf(tensor.type));
   if (tensor.data == nullptr && tensor.count > 0) refuse("its data is a null pointer");
+}
+
+// In place, what two tensors share would be reduced twice.
+void FusedAllReduce::Impl::checkApart() const {
+  std::vector<std::size_t> by_address;
+  for (std::size_t tensor = 0; tensor < tensors_.size(); ++tensor) {
+    if (bytesOf(tensor) > 0) by_address.push_back(tensor);
+  }
+  const auto begin = [this](std::size_t tensor) {
+    return static_cast<const std::byte*>(tensors_[tensor].data);
+  };
+  std::sort(by_address.begin(), by_address.end(),
+            [&](std::size_t one, std::size_t other) { return std::less<>{}(begin(one), begin(other)); });
+  for (std::size_t i = 1; i < by_address.size(); ++i) {
+    const std::size_t before = by_address[i - 1];
+    const std::size_t tensor = by_address[i];
+    if (begin(before) + bytesOf(before) <= begin(tensor)) continue;
+    fail(ErrorCode::kInvalidArgument, name_,
+         "tensors '" + tensors_[before].name + "' and '" + tensors_[tensor].name +
+             "' share memory; one that has several names is registered once");
+  }
 }
 
 void FusedAllReduce::Impl::add(Context& context, async::BucketPlan plan) {

@@ -40,17 +40,19 @@ void Pieces::list(void* table) {
   table_ = table;
 }
 
-std::string ListedPieces::read(int rank, std::byte* table, std::size_t room_bytes) {
+std::string ListedPieces::read(int rank, std::byte* table, std::size_t room_bytes, std::size_t bytes) {
   const auto* const words = reinterpret_cast<const std::uint64_t*>(table);
   const std::size_t pieces = words[0];
   const bool first = empty();
-  const std::size_t most = (room_bytes / sizeof(*words) - 1) / 2;
+  const std::size_t most = std::min((room_bytes / sizeof(*words) - 1) / 2, bytes);
   if (pieces == 0 || pieces > most || (!first && pieces != ends_.size()))
     return "it has packed " + std::to_string(pieces) + " tensors that are not empty, others " +
            std::to_string(ends_.size());
   const std::span<const std::uint64_t> ends(words + 1, pieces);
   const std::span<const std::uint64_t> distances(words + 1 + pieces, pieces);
   if (first) ends_.assign(ends.begin(), ends.end());
+  if (ends.back() != bytes || !std::is_sorted(ends.begin(), ends.end()))
+    return "the tensors that it has packed do not make up " + std::to_string(bytes) + " bytes";
   const auto [odd, expected] = std::mismatch(ends.begin(), ends.end(), ends_.begin());
   if (odd != ends.end())
     return "of the tensors that it has packed, number " + std::to_string(odd - ends.begin()) +

@@ -69,9 +69,9 @@ class ListedPieces {
   }
   bool empty() const { return ends_.empty(); }
 
-  /// A rank's table, in the segment, where no more than `room_bytes` follow. What contradicts those that were
-  /// read before, or else "". Cost: about a nanosecond for a piece.
-  std::string read(int rank, std::byte* table, std::size_t room_bytes);
+  /// A rank's table, in the segment, where no more than `room_bytes` follow, of a vector of `bytes`. What
+  /// contradicts that, or those that were read before, or else "". Cost: about a nanosecond for a piece.
+  std::string read(int rank, std::byte* table, std::size_t room_bytes, std::size_t bytes);
 
   /// As forEachRun().
   template <typename Visit>

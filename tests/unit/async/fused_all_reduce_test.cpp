@@ -151,6 +151,16 @@ TEST(FusedAllReduce, MistakesAreRefused) {
     EXPECT_THAT(make({"t", &value, 1, Type::kFloat}, Operator::kBitOr).what(),
                 AllOf(HasSubstr("'name'"), HasSubstr("tensor 't'"), HasSubstr("bit or of float")));
 
+    std::vector<float> pair(2);
+    const auto share = [&](std::size_t first_count) {
+      FusedAllReduce(context, members, "tied",
+                     {{"second", pair.data() + 1, 1, Type::kFloat},
+                      {"none", pair.data(), 0, Type::kFloat},
+                      {"first", pair.data(), first_count, Type::kFloat}});
+    };
+    EXPECT_THAT(errorOf([&] { share(2); }).what(), HasSubstr("tensors 'first' and 'second' share memory"));
+    share(1);
+
     float other = 1;
     FusedAllReduce fused(context, members, "step",
                          {{"one", &value, 1, Type::kFloat}, {"two", &other, 1, Type::kFloat}});

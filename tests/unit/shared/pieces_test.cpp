@@ -46,8 +46,8 @@ struct Memory {
     return pieces;
   }
   std::string read(ListedPieces& listed, int rank, std::array<std::uint64_t, 16>& whose,
-                   std::size_t room = sizeof(table)) {
-    return listed.read(rank, reinterpret_cast<std::byte*>(whose.data()), room);
+                   std::size_t room = sizeof(table), std::size_t bytes = 3) {
+    return listed.read(rank, reinterpret_cast<std::byte*>(whose.data()), room, bytes);
   }
 };
 
@@ -94,6 +94,18 @@ TEST(ListedPieces, MustAgree) {
   memory.listed({{0, 1}, {5, 2}}, memory.other_table.data());
   EXPECT_THAT(memory.read(listed, 1, memory.other_table),
               AllOf(HasSubstr("number 0"), HasSubstr("after 1 bytes"), HasSubstr("after 2")));
+}
+
+TEST(ListedPieces, MakeUpTheVector) {
+  Memory memory;
+  memory.listed({{10, 2}, {3, 1}}, memory.table.data());
+  for (const std::size_t bytes : {2U, 4U}) {
+    ListedPieces listed;
+    EXPECT_THAT(memory.read(listed, 0, memory.table, sizeof(memory.table), bytes), HasSubstr("make up"));
+  }
+  memory.table[1] = 5;  // where the first one ends, behind the second one
+  ListedPieces listed;
+  EXPECT_THAT(memory.read(listed, 0, memory.table), HasSubstr("make up"));
 }
 
 TEST(ListedPieces, AreNotReadPastTheirSegment) {
