@@ -135,7 +135,8 @@ TEST(Pulling, MovesWhatCannotBeReadInAnotherWay) {
 TEST(Pulling, WhatIsSentAndCannotBeReadIsAnErrorOnAll) {
   if (!letsReadOthers()) GTEST_SKIP() << "this system lets no process read another one's memory";
   const pop::testing::Outcome outcome = pop::testing::run(
-      {.options = {"--num-instances", "2", "--tag-output", "yes", CONTRACT_CHILD_PATH, "unreadable"}});
+      {.options = {"--num-instances", "2", "--tag-output", "yes", CONTRACT_CHILD_PATH, "unreadable"},
+       .environment = {{"POPDIST_SHARED_ALGORITHM", "pull"}}});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   const auto errors = pop::testing::reportedErrors(outcome.out);
   ASSERT_EQ(errors.size(), 2U) << outcome.out;

@@ -13,7 +13,7 @@
 //                 are bit-identical on all members and from run to run with the same layout.
 //   Memory        any, at any address; but a sendRecv of 64 KiB and more from what the system cannot read for
 //                 another process, as a device's memory, can fail (docs/adr/0022). On one host buffers of
-//                 buffer.hpp are several times as fast. Calls take at most 8 MiB of the host's shared memory
+//                 buffer.hpp are several times as fast. Calls take at most 3 MiB of the host's shared memory
 //                 for each member; over hosts also up to 5 MiB of a member's own for partial results.
 //                 Messages take at most 2 MiB, and 512 KiB for each member that sends to this one. However
 //                 long the vectors are.

@@ -178,8 +178,7 @@ std::optional<SharedCalls::Choice> SharedCalls::choose(const CollectiveCall& cal
                       (*forced_ != SharedAlgorithm::kEager || bytes <= layout_.eager_bytes);
   const Algorithm algorithm = forced ? *forced_ : plan::selectShared(call.operation, bytes, ranks_);
   const bool eager = algorithm == SharedAlgorithm::kEager;
-  const bool stays =
-      forced ? algorithm != SharedAlgorithm::kDirect : eager && bytes < plan::leastDirectBytes(ranks_);
+  const bool stays = forced ? algorithm != SharedAlgorithm::kDirect : bytes < plan::leastDirectBytes(ranks_);
   if (stays && !*pulls) return Choice{algorithm};
   const Algorithm otherwise = eager ? SharedAlgorithm::kEager : SharedAlgorithm::kStaged;
   if (buffers.offer == shared::Offer::kNo && !*pulls)
@@ -202,7 +201,7 @@ std::optional<SharedCalls::Choice> SharedCalls::choose(const CollectiveCall& cal
     if (*pulls) return Choice{SharedAlgorithm::kPull};
     return Choice{otherwise, plan::EagerOrder::kMeetFirst};
   }
-  if (!engine_.readPieces() || !engine_.stillTogether()) return std::nullopt;
+  if (!engine_.readPieces(shared) || !engine_.stillTogether()) return std::nullopt;
   return Choice{.algorithm = SharedAlgorithm::kDirect, .gives = everyReceiverCanBeGiven(call)};
 }
 

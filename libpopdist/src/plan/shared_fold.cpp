@@ -102,9 +102,8 @@ class StagedFold {
   }
 
   std::uint8_t targets() const {
-    if (scatters()) return kOwnOutput;
-    if (request_.goal == FoldGoal::kAllReduce) return kOwnOutput | kOwnStage;
-    return imports() ? kOwnOutput : kOwnStage;
+    if (scatters()) return kOwnOutput | kWrittenBack;
+    return imports() ? kOwnOutput | kOthersStages : kOthersStages;
   }
 
   void importChunk(std::uint64_t chunk) {
@@ -114,7 +113,7 @@ class StagedFold {
         const Piece piece = pieceOf(rank, chunk);
         if (rank != request_.rank)
           add({.kind = SharedStepKind::kImport,
-               .rank = rank,
+               .rank = request_.rank,
                .output = piece.vector,
                .stage = piece.stage,
                .bytes = piece.bytes,

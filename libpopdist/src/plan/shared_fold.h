@@ -29,9 +29,9 @@ struct FoldRequest {
 SharedPlan eagerFold(const FoldRequest& request, EagerOrder order);
 
 /// Through the stages, a chunk of the vector at a time: what others own of a chunk is exported, the own block
-/// reduced and left in the stage, the others' blocks imported. Three chunks are under way at a time, one in
-/// each of these, so `shape` needs at least 3 slots. Each rank reads and writes its buffers alone: they may
-/// be anywhere. Copies 2 (n-1)/n of the vector besides the reduction.
+/// reduced and left in all others' stages, the others' blocks imported from the own one. Three chunks are
+/// under way at a time, one in each of these, so `shape` needs at least 3 slots. Each rank reads and writes
+/// its buffers alone: they may be anywhere. Copies 2 (n-1)/n of the vector besides the reduction.
 SharedPlan stagedFold(const FoldRequest& request, const StageShape& shape);
 
 /// Straight from all inputs: each must be readable by everybody, and writable those outputs that others own

@@ -2,9 +2,12 @@
 // A collective between ranks that share memory, as data: the steps of one rank. Like plan.h for messages, a
 // pure function makes it and shared/engine.h carries it out.
 //
-// Each rank has a *stage*, memory that the others can read: slots, used in turn from call to call. Where the
-// user's own buffers can be read by all (a popdist::Buffer), plans do without it. Ranks tell each other how
-// far they are by counters that only grow; no step writes what somebody may still read.
+// Each rank has a *stage*, memory that the others can read and write: slots, used in turn from call to call.
+// Where the user's own buffers can be read by all (a popdist::Buffer), plans do without it. Ranks tell each
+// other how far they are by counters that only grow; no step writes what somebody may still read.
+//
+// Processors write slowly to a line that another core has only read. So a line of a slot is written by its
+// rank, then read *and written* by another one, and so forth (ADR 0028).
 #pragma once
 
 #include <cstddef>
@@ -23,7 +26,7 @@ enum class Counter : std::uint8_t {
 
 enum class SharedStepKind : std::uint8_t {
   kExport,    ///< own stage = own input
-  kImport,    ///< own output = `rank`'s stage
+  kImport,    ///< own output = `rank`'s stage, where it may be written back as it was
   kFetch,     ///< own output = `rank`'s input; `rank` may be this one
   kGive,      ///< `rank`'s output = own input
   kTake,      ///< own output = `rank`'s output
@@ -41,9 +44,11 @@ enum class SharedStepKind : std::uint8_t {
 enum FoldTarget : std::uint8_t {
   kNowhere = 0,
   kOwnOutput = 1,
-  kOwnStage = 2,
-  kAllOutputs = 4,  ///< of every rank
-  kRankOutput = 8,  ///< of `rank`
+  kOthersStages = 2,  ///< of every other rank, in place of its input
+  kAllOutputs = 4,    ///< of every rank
+  kRankOutput = 8,    ///< of `rank`
+  kWrittenBack =
+      16,  ///< as kOthersStages, but nobody reads it there: only where it pays (shared/write_back.h)
 };
 
 /// Offsets and sizes are bytes; of inputs and outputs from the beginning of the user's buffer.

@@ -17,17 +17,17 @@ struct EagerLimit {
   int ranks;  ///< up to so many
   std::size_t fold_bytes;
   std::size_t move_bytes;
-  std::size_t direct_bytes;  ///< from so many on, direct is faster still
+  std::size_t transfer_bytes;  ///< of sendRecv, which meets before it knows what others do
+  std::size_t direct_bytes;    ///< from so many on, direct is faster still
 };
 constexpr std::array kEagerLimits{
-    EagerLimit{2, 128 << 10, 64 << 10, 4 << 10},
-    EagerLimit{4, 16 << 10, 64 << 10, 8 << 10},
-    EagerLimit{8, 16 << 10, 64 << 10, 8 << 10},
-    EagerLimit{1 << 30, 8 << 10, 16 << 10, 8 << 10},
+    EagerLimit{2, 512, 2 << 10, 64 << 10, 1 << 10},
+    EagerLimit{8, 8 << 10, 16 << 10, 64 << 10, 8 << 10},
+    EagerLimit{1 << 30, 8 << 10, 16 << 10, 16 << 10, 8 << 10},
 };
 
-// From so many bytes of a rank on, sendRecv is faster by one copy of the system's than by two of our own.
-// Likewise.
+// From so many bytes of a rank on, sendRecv is faster by one copy of the system's than by two of our own,
+// where readers do not write back. Likewise.
 struct TransferLimit {
   int ranks;  ///< up to so many
   std::size_t bytes;
@@ -66,6 +66,7 @@ std::optional<SharedAlgorithm> sharedAlgorithmNamed(const char* name) {
 
 std::size_t mostEagerBytes(Operation operation, int ranks) {
   const EagerLimit& limit = limitFor(ranks);
+  if (operation == Operation::kSendRecv) return limit.transfer_bytes;
   return reduces(operation) ? limit.fold_bytes : limit.move_bytes;
 }
 
@@ -87,22 +88,14 @@ bool dependsOnMachine(Operation operation, std::size_t bytes, int ranks) {
          selectShared(operation, bytes, ranks) == SharedAlgorithm::kStaged;
 }
 
-// To write to memory that is still in another core's cache costs several times as much as to write to memory
-// that has left it. So a rank does not use the same few lines again and again, but goes round in more than a
-// core's own caches hold, though in no more than leaves room for the buffers themselves in the last cache, of
-// which a machine that is shared has only a part.
-//
-// Each chunk makes ranks wait for each other. Two do best with few large ones; four and more all touch a
-// chunk at the same time, and it should fit a core's own cache (figures: docs/benchmarks.md, "Private memory:
-// pulled and staged").
+// Each chunk makes ranks wait for each other, and is written and read while it is in a core's own caches,
+// where it may stay from call to call: its lines go to and fro, each time to be written. Four slots are
+// enough for nobody to wait for one. Few ranks do best with large ones; four and more all touch a chunk at
+// the same time (figures: docs/benchmarks.md, "Private memory: pulled and staged").
 StageLayout stageLayoutFor(int ranks) {
-  constexpr std::size_t kTogetherBytes = 8 << 20;
-  const std::size_t half_bytes = std::clamp<std::size_t>(
-      std::bit_floor(kTogetherBytes / static_cast<std::size_t>(ranks)), 1 << 20, 4 << 20);
-  const std::size_t slot_bytes = ranks <= 2 ? 1 << 20 : ranks <= 8 ? 256 << 10 : 128 << 10;
-  return {.slots = {slot_bytes, half_bytes / slot_bytes},
-          .ring_bytes = half_bytes,
-          .eager_bytes = half_bytes / 4};
+  constexpr std::size_t kRingBytes = 1 << 20;
+  const std::size_t slot_bytes = ranks <= 4 ? 512 << 10 : ranks <= 8 ? 256 << 10 : 128 << 10;
+  return {.slots = {slot_bytes, 4}, .ring_bytes = kRingBytes, .eager_bytes = kRingBytes / 4};
 }
 
 StageShape chunksOf(Operation operation, const StageShape& slots) {

@@ -33,7 +33,7 @@ struct StageLayout {
 };
 StageLayout stageLayoutFor(int ranks);
 
-/// From so many bytes on, direct is faster than eager where it can be done.
+/// From so many bytes on, direct is faster where it can be done.
 std::size_t leastDirectBytes(int ranks);
 
 /// Up to so many bytes of a rank, eager is faster than staged.

@@ -19,6 +19,12 @@ void copyCached(void* to, const void* from, std::size_t bytes) {
   copy(to, from, bytes, false);
 }
 
+void copyWritingBack(void* to, void* from, std::size_t bytes) {
+  void* const destinations[] = {to, from};
+  const void* const sources[] = {from};
+  fold({.op = Operator::kBitOr, .type = Type::kUint8}, destinations, sources, bytes);
+}
+
 void copyStreaming(void* to, const void* from, std::size_t bytes) {
   copy(to, from, bytes, true);
 }

@@ -12,6 +12,9 @@ namespace popdist::reduce {
 /// caches.
 void copyCached(void* to, const void* from, std::size_t bytes);
 
+/// As copyCached(), and writes to `from` what is there, for the sake of whose lines they are then (ADR 0028).
+void copyWritingBack(void* to, void* from, std::size_t bytes);
+
 /// The same past the caches: half as much again as copyCached() where the ranges exceed the last cache;
 /// elsewhere half as fast, and the reader has to fetch the data from memory. Who sees a later store of this
 /// thread sees the data, too.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the ranks of a communicator have in common in their host's segment: a note and counters of each, a
-// bell, and the stages. All-zero is ready for use. Written by its rank alone, read by all.
+// bell, and the stages. All-zero is ready for use. Written by its rank alone, but for stages, and read by
+// all.
 #pragma once
 
 #include <array>

@@ -101,8 +101,9 @@ bool Engine::step(const SharedStep& step) {
       return true;
     case SharedStepKind::kImport:
       inOwnMemory(output, step.output, step.bytes,
-                  [this, from = stageOf(step.rank, step)](
-                      std::byte* to, std::size_t done, std::size_t bytes) { copy(to, from + done, bytes); });
+                  [&, from = stageOf(step.rank, step)](std::byte* to, std::size_t done, std::size_t bytes) {
+                    takeFromStage(step.rank, to, from + done, bytes);
+                  });
       return true;
     case SharedStepKind::kFetch:
       return fetch(step);
@@ -130,6 +131,15 @@ bool Engine::step(const SharedStep& step) {
       return true;
   }
   return true;
+}
+
+// Who has the own stage's lines has written them already: the others, with results. Also beyond the last
+// cache writing back is worth more than streaming.
+void Engine::takeFromStage(int rank, std::byte* to, std::byte* stage, std::size_t bytes) const {
+  if (writes_back_ && rank != place_.rank)
+    reduce::copyWritingBack(to, stage, bytes);
+  else
+    copy(to, stage, bytes);
 }
 
 bool Engine::fetch(const SharedStep& step) {
@@ -251,7 +261,11 @@ void Engine::foldRun(const SharedStep& step, const std::byte* input, std::byte* 
     if ((step.targets & plan::kAllOutputs) != 0) to_.push_back(outputOf(rank) + step.output);
   }
   if ((step.targets & plan::kOwnOutput) != 0) to_.push_back(output);
-  if ((step.targets & plan::kOwnStage) != 0) to_.push_back(stageOf(place_.rank, step));
+  const bool to_stages =
+      (step.targets & plan::kOthersStages) != 0 || ((step.targets & plan::kWrittenBack) != 0 && writes_back_);
+  for (int rank = 0; rank < place_.ranks && to_stages; ++rank) {
+    if (rank != place_.rank) to_.push_back(stageOf(rank, step));
+  }
   if ((step.targets & plan::kRankOutput) != 0) to_.push_back(outputOf(step.rank) + step.output);
   reduce::FoldSpec spec = spec_;
   spec.streaming = streaming_ && direct && to_.front() != from_.front();

@@ -22,6 +22,7 @@
 #include "libpopdist/src/shared/peer_memory.h"
 #include "libpopdist/src/shared/pieces.h"
 #include "libpopdist/src/shared/waiter.h"
+#include "libpopdist/src/shared/write_back.h"
 
 namespace popdist::shared {
 
@@ -69,7 +70,7 @@ class Engine {
   bool anyOffers(Offer offer) const;
   /// Finds out where the ranks' pieces are, if any rank offers them. After meet(), before a plan that works
   /// in all ranks' buffers.
-  bool readPieces();
+  bool readPieces(const Call& call);
   /// Whether a rank's input is where everybody can reach it. After the meeting.
   bool isInputMapped(int rank) const { return board_.note(rank, parity()).input != kPrivate; }
   /// Whether the others can write to this rank's output. Likewise.
@@ -95,7 +96,7 @@ class Engine {
     const plan::SharedPlan& plan;
     reduce::FoldSpec fold;        ///< for the steps that reduce
     std::size_t eager_bytes = 0;  ///< of an eager plan: the most that any rank puts into its stage
-    bool streaming = false;       ///< copies go past the caches
+    bool streaming = false;       ///< copies go past the caches, but for those that write back
     bool more = false;            ///< the call is not over with it: another run() follows
   };
   bool run(const Call& call, const Buffers& buffers, const Work& work);
@@ -126,6 +127,7 @@ class Engine {
   void post(plan::Counter counter, std::uint64_t value);
   bool await(plan::Counter counter, std::int64_t value);
   bool settle();
+  void takeFromStage(int rank, std::byte* to, std::byte* stage, std::size_t bytes) const;
   bool fetch(const plan::SharedStep& step);
   bool take(const plan::SharedStep& step);
   bool pull(int rank, std::uint64_t address, std::byte* to, std::size_t bytes);
@@ -149,6 +151,7 @@ class Engine {
   const Place place_;
   const Board board_;
   Waiter waiter_;
+  const bool writes_back_ = kMayWriteBack && writingBackPays();
   std::uint64_t call_number_ = 0;
   std::uint64_t chunks_ = 0;  ///< of all calls so far
   bool begun_ = false;        ///< a call is under way

@@ -77,21 +77,25 @@ bool Engine::matches(const Note& theirs, const Call& call, int rank) {
   return false;
 }
 
-bool Engine::readPieces() {
+// A table means something while its rank is in the call: before the tables it is cheaper to look than to read
+// anything, and after them they are believed only if nobody has begun to give up.
+bool Engine::readPieces(const Call& call) {
+  if (!anyOffers(Offer::kPieces)) return true;
+  if (!stillTogether()) return false;
+  const std::size_t bytes = call.count * sizeOf(exec::CallKey::unpacked(call.what).type);
   for (int rank = 0; rank < place_.ranks; ++rank) {
     const Note& note = board_.note(rank, parity());
     if (note.offer != Offer::kPieces) continue;
     const std::string odd =
-        listed_.read(rank, place_.segment + note.input, place_.segment_bytes - note.input);
+        listed_.read(rank, place_.segment + note.input, place_.segment_bytes - note.input, bytes);
     if (odd.empty()) continue;
-    // A table means something while its rank is in the call.
-    if (stillTogether())
+    if (confirm())
       mismatch_ = {.status = pop::failedPrecondition(
                        exec::nameOfRank(place_.names, place_.first_rank + rank) + ": " + odd),
                    .peer_rank = place_.first_rank + rank};
     return false;
   }
-  return true;
+  return confirm();
 }
 
 bool Engine::awaitNext(const std::function<bool()>& there, std::chrono::milliseconds limit) {

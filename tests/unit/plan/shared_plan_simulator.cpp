@@ -184,7 +184,10 @@ void SharedPlanSimulator::fold(int rank, const SharedStep& step) {
     for (Rank& other : ranks_) write(rank, other.output, step.output, result);
   }
   if ((step.targets & kOwnOutput) != 0) write(rank, self.output, step.output, result);
-  if ((step.targets & kOwnStage) != 0) write(rank, self.stage, stageOffset(rank, step), result);
+  for (std::size_t other = 0; other < ranks_count_ && (step.targets & (kOthersStages | kWrittenBack)) != 0;
+       ++other) {
+    if (other != at(rank)) write(rank, ranks_[other].stage, stageOffset(rank, step), result);
+  }
   if ((step.targets & kRankOutput) != 0) write(rank, ranks_[at(step.rank)].output, step.output, result);
 }
 

@@ -67,7 +67,7 @@ TEST(SharedPlanSimulator, FindsAMissingWait) {
   EXPECT_THAT(errorWithout(SharedStepKind::kAwait, Counter::kFolded, FoldGoal::kAllReduce),
               HasSubstr("may be writing"));
   EXPECT_THAT(errorWithout(SharedStepKind::kAwait, Counter::kDone, FoldGoal::kReduceScatter),
-              HasSubstr("may still read"));
+              HasSubstr("may be writing"));
 }
 
 TEST(SharedPlanSimulator, FindsAMissingPost) {

@@ -227,7 +227,7 @@ TEST(Pod, OfALoneProgramIsNotForAForkedChild) {
 // One instance can have no stage; the others hear why.
 TEST(Pod, WithoutRoomForItsStageSaysSoOnEveryInstance) {
   constexpr std::size_t kCount = 100'000;
-  ThreadGroup group(GroupShape{.replicas_of_instance = {16, 1}, .segment_bytes = 48 << 20});
+  ThreadGroup group(GroupShape{.replicas_of_instance = {16, 1}, .segment_bytes = 32 << 20});
   group.run([](Context& context) {
     Pod pod(context);
     std::vector<std::vector<float>> memory(static_cast<std::size_t>(pod.numLocalReplicas()),

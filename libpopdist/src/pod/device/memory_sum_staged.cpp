@@ -67,20 +67,21 @@ void MemorySum::exportChunk(const DeviceTensors& tensors, std::uint64_t chunk) {
   }
 }
 
-// The sums go to the own tensors, and for the others to the first replica's place in the stage.
+// The sums go to the own tensors, and into the others' stages over what was read there (ADR 0028).
 void MemorySum::sumChunk(const DeviceTensors& tensors, std::uint64_t chunk) {
   const plan::Range elements = chunkOf(tensors, chunk);
   const plan::Range part = shareOf(instance_, elements);
   const std::size_t offset = bytesIn(elements, part);
   from_.clear();
+  to_.clear();
   for (std::size_t replica = 0; replica < local_of_replica_.size(); ++replica) {
     const int local = local_of_replica_[replica];
-    from_.push_back(instanceOf(replica) == instance_
-                        ? at(tensors.local[static_cast<std::size_t>(local)], part.begin)
-                        : stageOf(instanceOf(replica), chunk, local) + offset);
+    std::byte* const memory = instanceOf(replica) == instance_
+                                  ? at(tensors.local[static_cast<std::size_t>(local)], part.begin)
+                                  : stageOf(instanceOf(replica), chunk, local) + offset;
+    from_.push_back(memory);
+    to_.push_back(memory);
   }
-  to_.assign({stageOf(instance_, chunk, 0) + offset});
-  for (void* const tensor : tensors.local) to_.push_back(at(tensor, part.begin));
   fold(part);
 }
 
@@ -89,7 +90,7 @@ void MemorySum::importChunk(const DeviceTensors& tensors, std::uint64_t chunk) {
   for (int instance = 0; instance < group_->size(); ++instance) {
     if (instance == instance_) continue;
     const plan::Range part = shareOf(instance, elements);
-    const std::byte* const sums = stageOf(instance, chunk, 0) + bytesIn(elements, part);
+    const std::byte* const sums = stageOf(instance_, chunk, 0) + bytesIn(elements, part);
     for (void* const tensor : tensors.local)
       reduce::copyCached(at(tensor, part.begin), sums, part.count * sizeOf(call_.type));
   }
