@@ -110,6 +110,7 @@ bool SharedCalls::runInlineInPieces(const CollectiveCall& call, const shared::Ca
 }
 
 bool SharedCalls::runPlanned(const CollectiveCall& call, const shared::Call& shared) {
+  if (findsOut(call)) trials_.called(kindOf(call));
   const shared::Buffers buffers{
       .input = call.input, .output = call.output, .offer = offerOf(call), .pieces = call.pieces};
   const std::optional<Choice> choice = choose(call, shared, buffers);
@@ -235,10 +236,14 @@ Trials::Kind SharedCalls::kindOf(const CollectiveCall& call) const {
   return {call.operation, static_cast<int>(std::bit_width(largestBytes(call))), call.ragged};
 }
 
+// Whether no table knows its way.
+bool SharedCalls::findsOut(const CollectiveCall& call) const {
+  return !forced_ && plan::dependsOnMachine(call.operation, largestBytes(call), ranks_);
+}
+
 // Of a call whose way is still to be found out.
 std::optional<Trials::Kind> SharedCalls::contestOf(const CollectiveCall& call) const {
-  const bool open = !forced_ && plan::dependsOnMachine(call.operation, largestBytes(call), ranks_) &&
-                    !trials_.answer(kindOf(call));
+  const bool open = findsOut(call) && !trials_.answer(kindOf(call));
   return open ? std::optional(kindOf(call)) : std::nullopt;
 }
 

@@ -72,6 +72,7 @@ class SharedCalls {
   bool canBeRead(const CollectiveCall& call) const;
   std::size_t inputBytes(const CollectiveCall& call) const;
   Trials::Kind kindOf(const CollectiveCall& call) const;
+  bool findsOut(const CollectiveCall& call) const;
   std::optional<Trials::Kind> contestOf(const CollectiveCall& call) const;
   void hear(const Trials::Kind& kind);
   bool everyReceiverCanBeGiven(const CollectiveCall& call) const;

@@ -26,6 +26,12 @@ bool Trials::isOver(const Contest& contest) {
   return staged > 0 && pulled > kClear * staged;
 }
 
+void Trials::called(const Kind& kind) {
+  Contest& contest = contests_[kind];
+  if (!isOver(contest) || ++contest.calls <= contest.stands) return;
+  contest = Contest{.stands = std::min(4 * contest.stands, kStandsAtMost)};
+}
+
 std::optional<Trials::Way> Trials::answer(const Kind& kind) const {
   const auto found = contests_.find(kind);
   if (found == contests_.end() || !isOver(found->second)) return std::nullopt;

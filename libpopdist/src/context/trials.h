@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which of two ways through a host's memory is the faster on this machine, where no table can know: calls
 // that are made anyway take turns until it shows. All ranks tell each other what their parts took, so all
-// come to the same answer at the same call. Which way is taken changes no result.
+// come to the same answer at the same call. Which way is taken changes no result. Ranks may have shared a
+// core in their first milliseconds, and machines change: so they are asked again, less and less often.
 #pragma once
 
 #include <array>
@@ -30,6 +31,13 @@ class Trials {
   static constexpr std::array kWays{Way::kStaged, Way::kPull};
   static constexpr int kOfEach = 5;  ///< at most; the first is not counted: what it needs is not there yet
 
+  /// An answer stands for so many calls of its kind, the next one for four times as many, up to the most.
+  static constexpr int kFirstStands = 64;
+  static constexpr int kStandsAtMost = 16'384;
+
+  /// For each call of a kind, before all else.
+  void called(const Kind& kind);
+
   /// nullopt: not found out yet.
   std::optional<Way> answer(const Kind& kind) const;
 
@@ -49,6 +57,8 @@ class Trials {
     std::uint64_t own_ns = 0;  ///< of the last one; 0: told
     std::size_t bytes = 0;     ///< likewise
     std::size_t last = 0;      ///< which way that was
+    int stands = kFirstStands;
+    int calls = 0;  ///< since the answer
   };
   static bool isOver(const Contest& contest);
 

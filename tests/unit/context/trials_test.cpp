@@ -117,6 +117,38 @@ TEST(Trials, DoNotTakeTheFirstWordForItThatStagesAreSlow) {
   EXPECT_EQ(ranks.front().answer(kKind), Way::kStaged);
 }
 
+// How often it was tried in so many calls, of which those with an answer just go its way.
+int trialsIn(Trials& trials, int calls, Way faster) {
+  int tried = 0;
+  for (int call = 0; call < calls; ++call) {
+    trials.called(kKind);
+    if (trials.answer(kKind)) continue;
+    trials.hear(kKind, trials.ownWord(kKind));
+    if (trials.answer(kKind)) continue;
+    trials.took(kKind, trials.next(kKind), kBytes, nanoseconds(trials.next(kKind) == faster ? 80 : 100));
+    ++tried;
+  }
+  return tried;
+}
+
+TEST(Trials, AreMadeAgainSinceMachinesChange) {
+  Trials trials;
+  EXPECT_EQ(trialsIn(trials, 2 * Trials::kOfEach + 1, Way::kPull), 2 * Trials::kOfEach);
+  EXPECT_EQ(trials.answer(kKind), Way::kPull);
+  EXPECT_EQ(trialsIn(trials, Trials::kFirstStands, Way::kStaged), 0);
+  EXPECT_EQ(trials.answer(kKind), Way::kPull);
+  EXPECT_EQ(trialsIn(trials, 2 * Trials::kOfEach + 1, Way::kStaged), 2 * Trials::kOfEach);
+  EXPECT_EQ(trials.answer(kKind), Way::kStaged);
+  EXPECT_EQ(trialsIn(trials, 4 * Trials::kFirstStands, Way::kPull), 0);
+  EXPECT_EQ(trialsIn(trials, 2 * Trials::kOfEach + 1, Way::kPull), 2 * Trials::kOfEach);
+  EXPECT_EQ(trials.answer(kKind), Way::kPull);
+}
+
+TEST(Trials, AreMadeAgainLessAndLess) {
+  Trials trials;
+  EXPECT_LT(trialsIn(trials, 100'000, Way::kPull), 100'000 / 500);
+}
+
 TEST(Trials, OfOneKindSayNothingOfAnother) {
   std::vector<Trials> ranks(2);
   play(ranks, kKind, kCalls, [](std::size_t, Way, int) { return 100; });
