@@ -35,11 +35,11 @@ struct FusionOptions {
 /// One step: ready(i) for each tensor as it is computed, then wait(); and again. All in place.
 ///
 /// Tensors go into buckets in the order of `tensors`, each type into its own: register them in the order in
-/// which they become ready (gradients: last layer first). A bucket's tensors are copied into a Buffer and
-/// back, unless they are reduced where they are: where all follow each other in memory without gaps, and
-/// where all lie in shared memory (Buffer, SharedAllocator) and all members are on one host. In shared memory
-/// that is fastest by far. Memory: a Buffer of the size of all tensors that are copied. Results: those of
-/// AsyncCommunicator::allReduce of each bucket, bit-identical on all members and from run to run.
+/// which they become ready (gradients: last layer first). Where all members are on one host, tensors are
+/// reduced where they are, fastest in shared memory (Buffer, SharedAllocator). Over a network a bucket's tensors
+/// are copied into a Buffer and back, unless they follow each other in memory without gaps. Memory: a Buffer
+/// of the size of all tensors that are copied. Results: those of AsyncCommunicator::allReduce of each bucket,
+/// bit-identical on all members and from run to run.
 class FusedAllReduce {
  public:
   /// All members make one of the same `name`, unique on `communicator`, with tensors of the same counts and

@@ -32,7 +32,7 @@ struct Bucket {
   std::byte* data = nullptr;     ///< in one piece
   std::optional<Buffer> buffer;  ///< which that is, where tensors are copied
   shared::Pieces pieces;         ///< instead: each tensor where it is
-  std::optional<Buffer> table;   ///< of those, for the other members
+  std::optional<Buffer> table;   ///< of those, where the other members can reach them
   std::atomic<std::size_t> missing{0};
   std::optional<Pending> pending;
   std::exception_ptr failure;  ///< of issuing it
@@ -78,7 +78,7 @@ class FusedAllReduce::Impl {
   void checkApart() const;
   void add(Context& context, async::BucketPlan plan);
   void place(Context& context, Bucket& bucket);
-  bool listPieces(Context& context, Bucket& bucket) const;
+  void takePieces(Context& context, Bucket& bucket) const;
   void begin(Bucket& bucket);
   void unpack(const Bucket& bucket) const;
   std::exception_ptr settle(Bucket& bucket);
@@ -139,29 +139,26 @@ void FusedAllReduce::Impl::add(Context& context, async::BucketPlan plan) {
   }
 }
 
-// Members that share memory find each other's tensors where those are shared, too. Messages go from one piece
-// and into one, and to collect private memory in a Buffer is faster than to go through stages.
+// Members that share memory take the tensors from where they are, and each other's where those are shared,
+// too. Messages go from one piece and into one.
 void FusedAllReduce::Impl::place(Context& context, Bucket& bucket) {
   bucket.data = static_cast<std::byte*>(async::onePiece(bucket.plan, tensors_));
-  if (bucket.data != nullptr) return;
-  if (communicator_.impl().progress.isShared() && listPieces(context, bucket)) return;
+  if (bucket.data != nullptr || bucket.plan.count == 0) return;
+  if (communicator_.impl().progress.isShared()) return takePieces(context, bucket);
   bucket.buffer.emplace(context, bucket.plan.count * sizeOf(bucket.plan.type));
   bucket.data = bucket.buffer->as<std::byte>();
 }
 
-// False: not all of them are in shared memory, or there is none.
-bool FusedAllReduce::Impl::listPieces(Context& context, Bucket& bucket) const {
-  shared::Pieces pieces;
+void FusedAllReduce::Impl::takePieces(Context& context, Bucket& bucket) const {
+  bool all_shared = true;
   for (const std::size_t tensor : bucket.plan.tensors) {
     if (bytesOf(tensor) == 0) continue;
-    if (!context.impl().heap.contains(tensors_[tensor].data)) return false;
-    pieces.add(tensors_[tensor].data, bytesOf(tensor));
+    bucket.pieces.add(tensors_[tensor].data, bytesOf(tensor));
+    all_shared = all_shared && context.impl().heap.contains(tensors_[tensor].data);
   }
-  if (pieces.empty()) return false;
-  bucket.table.emplace(context, pieces.tableBytes());
-  pieces.list(bucket.table->data());
-  bucket.pieces = std::move(pieces);
-  return true;
+  if (!all_shared) return;
+  bucket.table.emplace(context, bucket.pieces.tableBytes());
+  bucket.pieces.list(bucket.table->data());
 }
 
 void FusedAllReduce::Impl::ready(std::size_t tensor) {

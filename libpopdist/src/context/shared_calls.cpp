@@ -216,8 +216,10 @@ std::optional<bool> SharedCalls::canPull(const CollectiveCall& call, const share
   return reading_.allowed();
 }
 
-// What others take may lie in memory that the system cannot read for them: that of devices, for one.
+// What others take may lie in memory that the system cannot read for them: that of devices, for one. Or in
+// pieces, of which it knows nothing.
 bool SharedCalls::canBeRead(const CollectiveCall& call) const {
+  if (call.pieces != nullptr) return false;
   const std::size_t bytes = inputBytes(call);
   return shared::canRead(call.input, bytes) &&
          (call.operation != Operation::kAllReduce || shared::canRead(call.output, bytes));
@@ -272,7 +274,8 @@ shared::Offer SharedCalls::offerOf(const CollectiveCall& call) const {
   const bool written_by_others =
       call.operation == Operation::kAllReduce || (call.operation == Operation::kReduce && is_root);
   if (!sends(call, rank_)) return shared::Offer::kNoMatter;
-  if (call.pieces != nullptr) return shared::Offer::kPieces;
+  if (call.pieces != nullptr)
+    return call.pieces->table() != nullptr ? shared::Offer::kPieces : shared::Offer::kNo;
   const bool mapped = engine_.isMapped(call.input) && (!written_by_others || engine_.isMapped(call.output));
   return mapped ? shared::Offer::kYes : shared::Offer::kNo;
 }

@@ -39,7 +39,7 @@ struct Buffers {
   void* output = nullptr;
   Offer offer = Offer::kNo;           ///< whether others may work in them
   std::span<const std::byte> note{};  ///< for everybody to read: at most kInlineBytes
-  const Pieces* pieces = nullptr;     ///< kPieces: instead of input and output
+  const Pieces* pieces = nullptr;     ///< instead of input and output; kPieces: listed
 };
 
 class Engine {

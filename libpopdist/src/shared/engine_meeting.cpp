@@ -44,9 +44,9 @@ bool Engine::exchange(const Call& call, const void* data, std::size_t bytes) {
 bool Engine::meet(const Call& call, const Buffers& buffers) {
   begin(call);
   Note& note = ownNote(call);
-  const bool listed = buffers.pieces != nullptr;
-  note.input = offsetOf(listed ? buffers.pieces->table() : buffers.input);
-  note.output = listed ? note.input : offsetOf(buffers.output);
+  const bool in_pieces = buffers.pieces != nullptr;
+  note.input = offsetOf(in_pieces ? buffers.pieces->table() : buffers.input);
+  note.output = in_pieces ? note.input : offsetOf(buffers.output);
   note.input_address = reinterpret_cast<std::uintptr_t>(buffers.input);
   note.output_address = reinterpret_cast<std::uintptr_t>(buffers.output);
   note.offer = buffers.offer;
@@ -83,7 +83,8 @@ bool Engine::readPieces(const Call& call) {
   if (!anyOffers(Offer::kPieces)) return true;
   if (!stillTogether()) return false;
   const std::size_t bytes = call.count * sizeOf(exec::CallKey::unpacked(call.what).type);
-  for (int rank = 0; rank < place_.ranks; ++rank) {
+  for (int distance = 0; distance < place_.ranks; ++distance) {  // the own ones first: others are to blame
+    const int rank = (place_.rank + distance) % place_.ranks;
     const Note& note = board_.note(rank, parity());
     if (note.offer != Offer::kPieces) continue;
     const std::string odd =

@@ -26,7 +26,7 @@ void forEachRun(std::span<const std::size_t> ends, std::size_t offset, std::size
   }
 }
 
-/// One rank's vector, which is input and output. All in the host's segment.
+/// One rank's vector, which is input and output.
 class Pieces {
  public:
   /// Behind the others; at least a byte.
@@ -47,11 +47,12 @@ class Pieces {
   void copyTo(std::byte* whole) const;
   void copyFrom(const std::byte* whole) const;
 
-  /// Lists them in a table for the other ranks of this host, once all are there and before the first call.
-  /// The table, of tableBytes(), and all pieces lie in the host's segment; it stays as it is until no call
-  /// uses it any more.
+  /// Where all pieces lie in the host's segment: lists them in a table for the other ranks, once all are
+  /// there and before the first call. The table, of tableBytes(), lies there, too, and stays as it is until
+  /// no call uses it any more.
   void list(void* table);
   std::size_t tableBytes() const { return sizeof(std::uint64_t) * (1 + 2 * ends_.size()); }
+  /// nullptr: not listed.
   const void* table() const { return table_; }
 
  private:
