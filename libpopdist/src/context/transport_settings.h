@@ -15,7 +15,7 @@ struct TransportSettings {
       false;  ///< POPDIST_TRANSPORT=tcp: also between instances of one host, for tests and measurements
   int tcp_streams = 1;  ///< POPDIST_TCP_STREAMS: between two ranks on different hosts
   /// Of one that gives up, for connections with those who may wait for it. Not in the environment.
-  std::chrono::milliseconds call_patience{300};
+  std::chrono::milliseconds call_patience{1000};
 
   /// For a fence's tag: what is not as it is unasked, as ", POPDIST_TRANSPORT=tcp".
   std::string inTag() const;
