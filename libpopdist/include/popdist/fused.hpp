@@ -36,10 +36,10 @@ struct FusionOptions {
 ///
 /// Tensors go into buckets in the order of `tensors`, each type into its own: register them in the order in
 /// which they become ready (gradients: last layer first). Where all members are on one host, tensors are
-/// reduced where they are, fastest in shared memory (Buffer, SharedAllocator). Over a network a bucket's tensors
-/// are copied into a Buffer and back, unless they follow each other in memory without gaps. Memory: a Buffer
-/// of the size of all tensors that are copied. Results: those of AsyncCommunicator::allReduce of each bucket,
-/// bit-identical on all members and from run to run.
+/// reduced where they are, fastest in shared memory (Buffer, SharedAllocator). Over a network a bucket's
+/// tensors are copied into a Buffer and back, unless they follow each other in memory without gaps. Memory: a
+/// Buffer of the size of all tensors that are copied. Results: those of AsyncCommunicator::allReduce of each
+/// bucket, bit-identical on all members and from run to run.
 class FusedAllReduce {
  public:
   /// All members make one of the same `name`, unique on `communicator`, with tensors of the same counts and
