@@ -8,6 +8,7 @@
 
 #include "common/base/check.h"
 #include "libpopdist/src/context/context_impl.h"
+#include "libpopdist/src/shared/board.h"
 #include "popdist/buffer.hpp"
 #include "popdist/error.hpp"
 
@@ -45,8 +46,7 @@ void SharedHeap::free(void* memory) {
 }
 
 bool SharedHeap::contains(const void* memory) const {
-  const auto* const address = static_cast<const std::byte*>(memory);
-  return address >= segment_.base && address < segment_.base + segment_.bytes;
+  return shared::offsetIn(segment_.base, segment_.bytes, memory) != shared::kPrivate;
 }
 
 // First fit.

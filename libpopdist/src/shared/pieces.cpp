@@ -7,9 +7,6 @@
 
 namespace popdist::shared {
 
-// A table: how many pieces, where each ends in the vector, and how far behind the table each begins, modulo
-// 2^64: the same wherever a process has mapped the segment.
-
 void Pieces::add(void* data, std::size_t bytes) {
   POP_CHECK(bytes > 0 && table_ == nullptr);
   data_.push_back(static_cast<std::byte*>(data));
@@ -28,6 +25,8 @@ void Pieces::copyFrom(const std::byte* whole) const {
   });
 }
 
+// A table: how many pieces, where each ends in the vector, and how far behind the table each begins, modulo
+// 2^64: the same wherever a process has mapped the segment.
 void Pieces::list(void* table) {
   auto* const words = static_cast<std::uint64_t*>(table);
   const std::size_t pieces = ends_.size();
