@@ -21,13 +21,11 @@ inline std::vector<std::string> backendsOfBuild() {
   return names;
 }
 
-/// What a program on `backend` needs besides, on one host: the leak checker of a sanitized one breaks off
-/// when it looks through the memory of MPICH's transport, which takes every network interface that there is,
-/// also those that tests beside it make for hosts of theirs and remove.
+/// What a program on `backend` needs besides, on one host: MPICH's transport takes every network interface
+/// that there is, also those that tests beside it make for hosts of theirs and remove.
 template <typename Environment>
 void prepareFor(const std::string& backend, Environment& environment) {
   if (backend != "mpi") return;
-  environment["ASAN_OPTIONS"] = "detect_leaks=0";
   environment["UCX_NET_DEVICES"] = "lo";
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <thread>
 
 #include "libpopdist/backends/messages/failure_note.h"
@@ -58,9 +59,15 @@ pop::Status MpiFabric::connect(const std::vector<std::string>& addresses, Deadli
   return {};
 }
 
-// What MPI does not let go of stays where it is for the process's life: what is still being sent to a member
-// that does not take it any more, and what has begun to come from one that has died, for which MPI_Wait would
-// wait.
+// What MPI does not let go of: what is still being sent to a member that does not take it any more, and what
+// has begun to come from one that has died, for which MPI_Wait would wait.
+void MpiFabric::keepForEver(std::unique_ptr<Transfer> transfer) {
+  static std::mutex mutex;
+  static auto& kept = *new Transfers;  // not destroyed at exit, when MPI may still read it
+  const std::lock_guard lock(mutex);
+  kept.push_back(std::move(transfer));
+}
+
 MpiFabric::~MpiFabric() {
   int finalized = 0;
   MPI_Finalized(&finalized);
@@ -68,7 +75,7 @@ MpiFabric::~MpiFabric() {
   const auto letGo = [](std::unique_ptr<Transfer>& transfer) {
     int complete = 0;
     MPI_Test(&transfer->request, &complete, MPI_STATUS_IGNORE);
-    if (complete == 0) static_cast<void>(transfer.release());
+    if (complete == 0) keepForEver(std::move(transfer));
   };
   const auto cancel = [&](std::unique_ptr<Transfer>& transfer) {
     if (transfer->request != MPI_REQUEST_NULL) MPI_Cancel(&transfer->request);

@@ -50,6 +50,7 @@ class MpiFabric final : public Fabric {
   int worldRank(int rank) const { return MpiWorld::ofProcess().rankOf(info_.instances[rank]); }
   int tag() const { return static_cast<int>(info_.number * 2); }
   int noteTag() const { return tag() + 1; }
+  static void keepForEver(std::unique_ptr<Transfer> transfer);
   bool isComplete(Transfer& transfer, int rank);
   bool sendsAreComplete(int rank);
   void post(int from, std::unique_ptr<Transfer> transfer);
