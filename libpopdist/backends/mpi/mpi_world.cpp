@@ -5,8 +5,13 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdlib>
+#include <cstring>
+#include <future>
+#include <thread>
+#include <utility>
 #include <vector>
 
+#include "common/sys/awake_clock.h"
 #include "libpopdist/backends/messages/fabric.h"
 
 namespace popdist::backends {
@@ -16,6 +21,9 @@ constexpr const char* kOwnWorld =
     "world ";                         ///< and the rank in MPI_COMM_WORLD, where the program has started MPI
 constexpr const char* kPmi = "pmi ";  ///< and where the process manager is; from rank 0
 constexpr const char* kNothing = "-";
+constexpr std::chrono::milliseconds kBetweenLooks{100};
+
+using Clock = pop::sys::AwakeClock;
 
 bool startedByProgram() {
   int started = 0;
@@ -61,6 +69,35 @@ pop::Status connectAll(MPI_Comm communicator) {
   return {};
 }
 
+// `pmi`: a connection to the process manager, MPI's from here on.
+pop::Status startLibrary(int pmi, int rank, int ranks) {
+  const PmiEnvironment environment(pmi, rank, ranks);
+  int threads = 0;
+  const int failed = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &threads);
+  if (failed != MPI_SUCCESS) return pop::unavailable("MPI_Init_thread: " + mpiError(failed));
+  if (threads < MPI_THREAD_MULTIPLE)
+    return {pop::Code::kUnimplemented, "this MPI cannot be used by several threads (MPI_THREAD_MULTIPLE)"};
+  return {};
+}
+
+// Of what another thread does.
+pop::Status awaitStart(std::future<pop::Status>& started, const PopdistGroupInfo& info,
+                       Clock::time_point deadline) {
+  std::vector<std::int32_t> others;
+  for (std::int32_t rank = 0; rank < info.ranks; ++rank) {
+    if (rank != info.rank) others.push_back(rank);
+  }
+  while (started.wait_for(kBetweenLooks) != std::future_status::ready) {
+    std::array<char, 512> text{};
+    if (info.ended(info.library, others.data(), static_cast<std::int32_t>(others.size()), text.data(),
+                   text.size()) >= 0)
+      return pop::unavailable(text.data());
+    if (Clock::now() >= deadline)
+      return {pop::Code::kDeadlineExceeded, "not all ranks have started MPI before the deadline"};
+  }
+  return started.get();
+}
+
 }  // namespace
 
 std::string mpiError(int code) {
@@ -89,46 +126,56 @@ pop::Result<std::string> MpiWorld::offer(const PopdistGroupInfo& info) {
 }
 
 pop::Status MpiWorld::start(const PopdistGroupInfo& info, const std::vector<std::string>& offers) {
+  if (failure_.ok()) failure_ = tryStart(info, offers);
+  started_ = failure_.ok();
+  return failure_;
+}
+
+// MPI's own start knows no deadline: it goes on in a thread of its own when nobody waits for it any more.
+pop::Status MpiWorld::tryStart(const PopdistGroupInfo& info, const std::vector<std::string>& offers) {
+  const Clock::time_point deadline = Clock::now() + std::chrono::milliseconds(info.timeout_ms);
+  if (pop::Status status = rankInstances(info, offers); !status.ok()) return status;
+  if (offers.front().starts_with(kOwnWorld)) return join(info.ranks);
+  const std::string address = offers.front().substr(std::strlen(kPmi));
+  auto connection = connectToPmi(address, info.rank, std::chrono::milliseconds(info.timeout_ms));
+  if (!connection.ok()) return connection.status();
+  std::packaged_task<pop::Status()> starting(
+      [this, pmi = connection->release(), rank = info.rank, ranks = info.ranks] {
+        const pop::Status status = startLibrary(pmi, rank, ranks);
+        return status.ok() ? join(ranks) : status;
+      });
+  std::future<pop::Status> started = starting.get_future();
+  std::thread(std::move(starting)).detach();
+  return awaitStart(started, info, deadline);
+}
+
+pop::Status MpiWorld::rankInstances(const PopdistGroupInfo& info, const std::vector<std::string>& offers) {
   const std::string own_world = kOwnWorld;
   const bool by_program = offers.front().starts_with(own_world);
+  rank_of_instance_.resize(offers.size());
   for (std::size_t rank = 0; rank < offers.size(); ++rank) {
     const std::string& offer = offers[rank];
     if (offer.starts_with(own_world) != by_program)
       return pop::failedPrecondition("some instances have called MPI_Init before, others have not");
     int world_rank = static_cast<int>(rank);
     if (by_program) std::from_chars(offer.data() + own_world.size(), offer.data() + offer.size(), world_rank);
-    rank_of_instance_.resize(offers.size());
     rank_of_instance_[static_cast<std::size_t>(info.instances[rank])] = world_rank;
   }
-  if (!by_program) {
-    const std::string address = offers.front().substr(std::string(kPmi).size());
-    if (pop::Status status = startLibrary(info, address); !status.ok()) return status;
-  }
-  int ranks = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (ranks != info.ranks) {
-    return pop::failedPrecondition("MPI has " + std::to_string(ranks) + " processes, this job has " +
-                                   std::to_string(info.ranks) + " instances: let this backend start MPI");
+  return {};
+}
+
+pop::Status MpiWorld::join(int ranks) {
+  int processes = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &processes);
+  if (processes != ranks) {
+    return pop::failedPrecondition("MPI has " + std::to_string(processes) + " processes, this job has " +
+                                   std::to_string(ranks) + " instances: let this backend start MPI");
   }
   // Apart from what the program sends in its own.
   if (const int failed = MPI_Comm_dup(MPI_COMM_WORLD, &communicator_); failed != MPI_SUCCESS)
     return pop::unavailable("MPI_Comm_dup: " + mpiError(failed));
   MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN);
-  if (pop::Status status = connectAll(communicator_); !status.ok()) return status;
-  started_ = true;
-  return {};
-}
-
-pop::Status MpiWorld::startLibrary(const PopdistGroupInfo& info, const std::string& pmi_address) {
-  auto connection = connectToPmi(pmi_address, info.rank, std::chrono::milliseconds(info.timeout_ms));
-  if (!connection.ok()) return connection.status();
-  const PmiEnvironment environment(connection->release(), info.rank, info.ranks);  // MPI's from here on
-  int threads = 0;
-  const int failed = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &threads);
-  if (failed != MPI_SUCCESS) return pop::unavailable("MPI_Init_thread: " + mpiError(failed));
-  if (threads < MPI_THREAD_MULTIPLE)
-    return {pop::Code::kUnimplemented, "this MPI cannot be used by several threads (MPI_THREAD_MULTIPLE)"};
-  return {};
+  return connectAll(communicator_);
 }
 
 }  // namespace popdist::backends

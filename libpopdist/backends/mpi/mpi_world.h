@@ -5,7 +5,6 @@
 
 #include <mpi.h>
 
-#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,7 +21,9 @@ class MpiWorld {
 
   /// What this member of the first group tells the others.
   pop::Result<std::string> offer(const PopdistGroupInfo& info);
-  /// With what they have told. Returns when all have started MPI; MPI's own start knows no deadline.
+  /// With what they have told. Returns when all have started MPI, when one of them has ended, or when
+  /// `info.timeout_ms` has passed: MPI then stays half started, and later calls fail as this one. Where the
+  /// program has started MPI, it joins with the others in this thread, which knows no deadline.
   pop::Status start(const PopdistGroupInfo& info, const std::vector<std::string>& offers);
 
   bool isStarted() const { return started_; }
@@ -30,9 +31,12 @@ class MpiWorld {
   int rankOf(std::int32_t instance) const { return rank_of_instance_.at(static_cast<std::size_t>(instance)); }
 
  private:
-  pop::Status startLibrary(const PopdistGroupInfo& info, const std::string& pmi_address);
+  pop::Status tryStart(const PopdistGroupInfo& info, const std::vector<std::string>& offers);
+  pop::Status rankInstances(const PopdistGroupInfo& info, const std::vector<std::string>& offers);
+  pop::Status join(int ranks);
 
   std::unique_ptr<PmiServer> server_;
+  pop::Status failure_;  ///< of a start
   bool started_ = false;
   MPI_Comm communicator_ = MPI_COMM_NULL;
   std::vector<int> rank_of_instance_;
