@@ -71,8 +71,13 @@ bool Job::leaveOutHosts() {
     fail({.exit_code = contract::kExitLauncherFailed, .hosts_lost = true});
     return false;
   }
-  log_.append(-1, "goes on without the hosts that were lost: " + describeHosts(hostFailures(), false));
+  log_.append(-1, "goes on without " + describeHosts(hostFailures(), false));
   placed_.emplace(std::move(*rest));
+  for (Host& host : hosts_) {
+    if (host.failure.ok()) continue;
+    host.events->leaveOut();
+    left_out_.push_back(std::move(host.events));
+  }
   std::erase_if(hosts_, [](const Host& host) { return !host.failure.ok(); });
   for (std::size_t host = 0; host < hosts_.size(); ++host)
     hosts_[host].events->moveTo(static_cast<int>(host));

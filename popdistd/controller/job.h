@@ -125,8 +125,9 @@ class Job {
   std::optional<PlacedJob> placed_;  ///< on the hosts of this attempt; never empty
   JobState state_ = JobState::kPending;
   std::vector<Instance> instances_;
-  std::array<int, kInstanceStates> in_state_{};  ///< how many instances are in each state
-  std::vector<Host> hosts_;                      ///< of this attempt
+  std::array<int, kInstanceStates> in_state_{};        ///< how many instances are in each state
+  std::vector<Host> hosts_;                            ///< of this attempt
+  std::vector<std::unique_ptr<HostEvents>> left_out_;  ///< their agents still report to them
   int hosts_described_ = 0;
   std::vector<model::Bindings> bindings_;  ///< by host; empty until all are described
   std::optional<FenceJoin> fence_;         ///< of this attempt

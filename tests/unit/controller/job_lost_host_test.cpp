@@ -182,6 +182,30 @@ TEST(JobLostHost, ThatIsNotReachedIsLeftOutToo) {
   EXPECT_EQ(job.agent(1).slice.instances.size(), 3U);
 }
 
+// It has run the first attempt, is alive, and cannot take part in the second one.
+TEST(JobLostHost, ThatIsLeftOutIsHeardNoMore) {
+  JobFixture job(elastic(2, 2));
+  job.startAll();
+  endAll(job, {0, 1, 2, 3, 4, 5}, {.code = 1});
+  job.agent(1).failDescribe(unavailable("no address of this host is in --host-subnet"));
+  job.loop().advance(milliseconds(0));
+  ASSERT_EQ(job.failedAttempts().size(), 2U);
+  job.loop().advance(milliseconds(0));
+  ASSERT_EQ(job.agent(2).runs, 2);
+  job.agent(1).events->onAborted(2, 9, "a process that the first attempt has left behind");
+  job.agent(1).events->onFenceReached({});
+  job.agent(1).events->onLost(unavailable("connection reset"));
+  EXPECT_EQ(job.agent(0).stops, 1) << "in the first attempt";
+  for (const int instance : {0, 1, 2, 3, 4, 5}) {
+    AgentEvents& events = *job.agent(instance < 3 ? 0 : 2).events;
+    events.onStarted(instance, 800);
+    events.onEnded(instance, {});
+    events.onClosed(instance);
+  }
+  ASSERT_TRUE(job.done());
+  EXPECT_EQ(job.outcome().exit_code, 0);
+}
+
 TEST(JobLostHost, WhileItWaitsToBeStartedAgainIsLeftOutToo) {
   model::JobSpec spec = elastic(2, 2);
   spec.restart_delay = milliseconds(1000);
