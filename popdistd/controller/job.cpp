@@ -193,8 +193,9 @@ void Job::handle(JobEvent event) {
 }
 
 void Job::stop(int user_signal) {
-  // Output that nobody reads any more is a reason to stop, not one to hurry, nor what decides a job that has
-  // failed.
+  // Output that cannot be written is a reason to stop, and not to start again, but none to hurry, nor what
+  // decides a job that has failed.
+  if (user_signal == SIGPIPE) output_is_lost_ = true;
   if (user_signal == SIGPIPE && exit_policy_.decided()) return;
   exit_policy_.noteUserSignal(user_signal);
   handle(JobEvent::kStop);
@@ -225,6 +226,10 @@ void Job::endAttempt() {
   obituaries_.forget();
   bool again = !time_is_over_ && restart_policy_.wants(outcome());
   if (!again && !time_is_over_ && why_not_again_.empty()) why_not_again_ = restart_policy_.whyNot(outcome());
+  if (again && output_is_lost_) {
+    why_not_again_ = "its output cannot be written";
+    again = false;
+  }
   if (again && !hostFailures().empty()) {
     const Result<model::JobSpec> rest = placed_->without(goneHosts());
     if (!rest.ok()) why_not_again_ = rest.status().message();

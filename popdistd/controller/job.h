@@ -57,7 +57,8 @@ class Job {
 
   void start();
 
-  /// The user's signal (SIGINT, SIGTERM, …): the first stops the job with grace, the next kills it.
+  /// The user's signal (SIGINT, SIGTERM, …): the first stops the job with grace, the next kills it. SIGPIPE:
+  /// its output cannot be written.
   void stop(int user_signal);
 
   /// Passes `signal` on to all instances.
@@ -142,6 +143,7 @@ class Job {
   std::optional<TimerId> timeout_;
   std::optional<TimerId> restart_delay_;
   bool time_is_over_ = false;
+  bool output_is_lost_ = false;  ///< it cannot be written, and so would be that of the next attempt
   int hosts_traced_ = 0;
   std::vector<StackTrace> stack_traces_;
 };

@@ -104,6 +104,17 @@ TEST(JobRestart, IsNotForWhatTheUserEnds) {
   EXPECT_EQ(job.outcome().exit_code, 130);
 }
 
+TEST(JobRestart, IsNotForAJobWhoseOutputCannotBeWritten) {
+  JobFixture job(restartable(5));
+  job.startAll();
+  job.endAndClose(1, {.code = 3});
+  job.job().stop(SIGPIPE);  // what the others wrote before they were stopped
+  job.endAndClose(0, {.signal = SIGTERM});
+  ASSERT_TRUE(job.done());
+  EXPECT_EQ(job.outcome().exit_code, 3);
+  EXPECT_EQ(job.outcome().why_not_again, "its output cannot be written");
+}
+
 TEST(JobRestart, TheUserEndsTheWaitForIt) {
   JobFixture job(restartable(1, milliseconds(500)));
   job.startAll();
