@@ -65,8 +65,7 @@ class Session {
  public:
   Session(const model::JobSpec& spec, const SessionSettings& settings, const ControllerMaker& make)
       : spec_(spec),
-        mux_(loop_, settings.output,
-             [this](const WriteFailure& failure) { loop_.post([this, failure] { cannotWrite(failure); }); }),
+        mux_(loop_, settings.output, [this](const WriteFailure& failure) { cannotWrite(failure); }),
         controller_(make(loop_, mux_)) {}
 
   int run(const SessionSettings& settings) {
@@ -95,7 +94,8 @@ class Session {
     mux_.flush();
     if (!write_error_.ok()) return launcherFailed(write_error_);
     if (!ended.ok()) log::warning(ended.message());
-    return outcome_->exit_code;
+    const bool lost_the_rest = reader_is_gone_ && outcome_->exit_code == 0;
+    return lost_the_rest ? contract::kExitSignalBase + SIGPIPE : outcome_->exit_code;
   }
 
  private:
@@ -138,13 +138,17 @@ class Session {
     return facts;
   }
 
-  // A reader that has gone away is the user's wish, any other failure is ours to report.
+  // A reader that has gone away is the user's wish, any other failure is ours to report. The job may be over,
+  // and its loop: then there is nothing to stop.
   void cannotWrite(const WriteFailure& failure) {
-    if (failure.error != EPIPE) {
-      write_error_ = errnoStatus("the job was stopped, as its output cannot be written to " + failure.where,
-                                 failure.error);
+    reader_is_gone_ = failure.error == EPIPE;
+    if (!reader_is_gone_) {
+      write_error_ =
+          errnoStatus(std::string(outcome_ ? "the end of the job's" : "the job was stopped, as its") +
+                          " output cannot be written to " + failure.where,
+                      failure.error);
     }
-    controller_->stop(SIGPIPE);
+    loop_.post([this] { controller_->stop(SIGPIPE); });
   }
 
   void restarting(const JobOutcome& failed, int restart) { mux_.say(restartNotice(failed, spec_, restart)); }
@@ -198,6 +202,7 @@ class Session {
   const std::unique_ptr<Controller> controller_;
   std::optional<JobOutcome> outcome_;
   Status write_error_;
+  bool reader_is_gone_ = false;
   const Clock::time_point started_at_ = Clock::now();
   int user_signals_ = 0;
   Clock::time_point last_signal_{};

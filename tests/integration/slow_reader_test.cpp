@@ -48,6 +48,16 @@ TEST(ReaderThatGoesAway, EndsTheJobAsSigpipeWould) {
   EXPECT_EQ(poprun.leftNow(), "");
 }
 
+TEST(ReaderThatGoesAway, WhenTheJobIsOverHasNotReadAll) {
+  PoprunProcess poprun({.child = {"binary", "500000"}});
+  poprun.pauseReading();
+  ASSERT_TRUE(poprun.waitFor([&] { return poprun.outputFull(); }));
+  ASSERT_TRUE(poprun.waitFor([&] { return childNamed(poprun.pid(), "pop-keeper") < 0; }));
+  ASSERT_FALSE(poprun.ended()) << "it waits for its reader";
+  poprun.closeOutput();
+  EXPECT_EQ(poprun.wait(), 128 + SIGPIPE);
+}
+
 TEST(ReaderThatGoesAway, EndsTheJobOnlyWhenSomethingIsWritten) {
   PoprunProcess poprun({.child = {"wait", "5"}});
   const std::vector<pid_t> instances = poprun.waitReady(1);
