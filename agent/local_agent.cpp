@@ -12,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "agent/keeper/descendants.h"
 #include "agent/topo/topology_probe.h"
 
 namespace pop::agent {
@@ -20,6 +21,13 @@ namespace {
 // Nobody outside this host needs to reach its instances yet; an address, since "localhost" may mean ::1 to
 // some.
 constexpr const char* kLoopbackAddress = "127.0.0.1";
+
+// A keeper that is asked to end what a run has left behind says so by then, or stands still.
+constexpr std::chrono::milliseconds kCleanPatience = keeper::kPatience + std::chrono::milliseconds(2000);
+
+Status keeperIsGone() {
+  return failedPrecondition("its keeper process was killed: it can start nothing more");
+}
 
 struct ChildStdio {
   sys::Fd in;
@@ -62,7 +70,9 @@ LocalAgent::LocalAgent(os::EpollLoop& loop, keeper::Keeper keeper, OutputSink& s
       keeper_link_(loop, keeper_.link.get(), keeperEvents()),
       tracer_(loop, keeper_link_) {}
 
-LocalAgent::~LocalAgent() = default;
+LocalAgent::~LocalAgent() {
+  if (clean_limit_) loop_.cancel(*clean_limit_);
+}
 
 KeeperLink::Events LocalAgent::keeperEvents() {
   return {.spawned = [this](int instance, pid_t pid) { onSpawned(instance, pid); },
@@ -72,11 +82,16 @@ KeeperLink::Events LocalAgent::keeperEvents() {
                 core_.onSpawnFailed(instance, exit_code, why);
               },
           .reaped = [this](int instance, const contract::ExitStatus& status) { onReaped(instance, status); },
-          .leftovers_ended = [this] { onClean(); },
+          .leftovers_ended =
+              [this](bool all) {
+                onClean(all ? Status()
+                            : failedPrecondition("a process that the run before has left behind "
+                                                 "resists SIGKILL (is it waiting for a disk?)"));
+              },
           .lost =
               [this] {
                 core_.onKeeperLost();
-                if (when_clean_) onClean();
+                if (when_clean_) onClean(keeperIsGone());
               }};
 }
 
@@ -92,10 +107,11 @@ void LocalAgent::onReaped(int instance, const contract::ExitStatus& status) {
   core_.onReaped(instance, status);
 }
 
-// Nobody can write to the pipes of the run before any more.
-void LocalAgent::onClean() {
+// Nobody can write to the pipes of the run before any more, unless it resists SIGKILL.
+void LocalAgent::onClean(const Status& clean) {
+  if (clean_limit_) loop_.cancel(*std::exchange(clean_limit_, std::nullopt));
   pump_.finishAll();
-  std::exchange(when_clean_, nullptr)();
+  std::exchange(when_clean_, nullptr)(clean);
 }
 
 void LocalAgent::removeAtEnd(const std::string& path) {
@@ -115,7 +131,8 @@ Status LocalAgent::shutDown() {
 
 void LocalAgent::describe(int port_count, model::TopologyDetail detail,
                           std::function<void(Result<HostFacts>)> reply) {
-  const auto answer = [this, port_count, detail, reply = std::move(reply)] {
+  const auto answer = [this, port_count, detail, reply = std::move(reply)](const Status& clean) {
+    if (!clean.ok()) return reply(clean);
     Result<PortReservation> ports = PortReservation::reserve(port_count);
     if (!ports.ok()) return reply(ports.status());
     Result<model::HostTopology> topology = probeTopology(detail);
@@ -126,9 +143,14 @@ void LocalAgent::describe(int port_count, model::TopologyDetail detail,
     ports_ = std::move(*ports);
     reply(HostFacts{std::move(*address), ports_.ports(), std::move(*topology)});
   };
-  if (!has_run_ || keeper_link_.lost()) return answer();
+  if (keeper_link_.lost()) return answer(keeperIsGone());
+  if (!has_run_) return answer({});
   when_clean_ = answer;
   keeper_link_.endLeftovers();
+  clean_limit_ = loop_.postAfter(kCleanPatience, [this] {
+    clean_limit_.reset();
+    abandon();
+  });
 }
 
 // The keeper's end is reported as its loss, and what it has left is ended in shutDown().

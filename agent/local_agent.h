@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "agent/core/agent_core.h"
@@ -57,7 +58,7 @@ class LocalAgent final : public Agent, private Processes {
   KeeperLink::Events keeperEvents();
   void onSpawned(int instance, pid_t pid);
   void onReaped(int instance, const contract::ExitStatus& status);
-  void onClean();
+  void onClean(const Status& clean);
   void spawn(const SpawnRequest& request) override;
   void signal(int instance, int signal) override { keeper_link_.signal(instance, signal); }
   void abandon() override;
@@ -74,7 +75,9 @@ class LocalAgent final : public Agent, private Processes {
   StackTracer tracer_;
   std::map<int, pid_t> running_;
   bool has_run_ = false;
-  std::function<void()> when_clean_;  ///< what waits for the leftovers of the run before to be ended
+  /// What waits for the leftovers of the run before to be ended, or for why they are not.
+  std::function<void(const Status& clean)> when_clean_;
+  std::optional<TimerId> clean_limit_;
   PortReservation ports_;
   std::string job_directory_;
 };

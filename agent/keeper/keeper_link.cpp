@@ -117,7 +117,7 @@ void KeeperLink::handle(const Frame& frame) {
       events_.reaped(instance, contract::exitStatusFromWait(intField(frame, 1)));
       break;
     case Message::kLeftoversEnded:
-      events_.leftovers_ended();
+      events_.leftovers_ended(intField(frame, 0) != 0);
       break;
     default:
       POP_CHECK(false);

@@ -207,8 +207,8 @@ void KeeperProcess::signalInstance(int instance, int signal) {
 // The agent asks when no instance is left: what is still below us was left behind by one.
 void KeeperProcess::endLeftovers() {
   POP_CHECK(pid_of_.empty() && starting_.empty());
-  endAllDescendants(kPatience, {});
-  send({static_cast<std::uint8_t>(Message::kLeftoversEnded), {"0"}});
+  const bool all = endAllDescendants(kPatience, {});
+  send({static_cast<std::uint8_t>(Message::kLeftoversEnded), {all ? "1" : "0"}});
 }
 
 void KeeperProcess::reportStarted() {

@@ -21,7 +21,7 @@ enum class Message : std::uint8_t {
   kSpawned = 5,         ///< ← instance, pid
   kSpawnFailed = 6,     ///< ← instance, exit code (126 or 127), reason
   kReaped = 7,          ///< ← instance, status word of waitpid
-  kLeftoversEnded = 8,  ///< ← 0
+  kLeftoversEnded = 8,  ///< ← 1: all of them; 0: some resist SIGKILL
   kEnvironment =
       9,  ///< → "NAME=value"…, over the keeper's own, for all processes that are asked for after it
 };

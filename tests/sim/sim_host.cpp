@@ -64,6 +64,7 @@ void SimHost::killAll() {
 
 void SimHost::describe(int port_count, model::TopologyDetail, std::function<void(Result<HostFacts>)> reply) {
   process_.postAfter(milliseconds(upTo(kSoonMs)), [this, port_count, reply = std::move(reply)] {
+    if (keeper_gone_) return reply(failedPrecondition("its keeper process was killed"));
     HostFacts facts{.address = "10.0.0." + std::to_string(index_), .topology = testing::grid(1, 4)};
     for (int port = 0; port < port_count; ++port) facts.ports.push_back(10000 + port);
     reply(std::move(facts));

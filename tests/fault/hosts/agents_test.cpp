@@ -7,6 +7,7 @@
 namespace pop::testing {
 namespace {
 
+using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 
 class HostLost : public HostFaults {
@@ -128,6 +129,35 @@ TEST_F(HostLost, AndTheJobGoesOnWithoutIt) {
             "poprun: host h1 was lost: nothing was heard for 2 s (--host-silence); the other 4 "
             "instances were stopped; the job starts again (restart 1 of 1)\n");
   expectCleanBehindCutLink({1}, cause);
+}
+
+class BetweenTwoAttempts : public HostFaults {
+ protected:
+  // The first attempt fails, and has been told; whoever has read it has a second for what is to happen.
+  void waitForSecondAttempt() {
+    ASSERT_TRUE(poprun_.waitFor([&] { return poprun_.err().find("(restart 1 of 2)") != std::string::npos; }));
+  }
+
+  PoprunProcess poprun_{job({"-n", "6", "--max-restarts", "2", "--restart-delay", "1", "--min-hosts", "2",
+                             "sh", "-c", "[ $POPDIST_RESTART_COUNT != 0 ] || exit 3"})};
+};
+
+TEST_F(BetweenTwoAttempts, AHostWhoseKeeperIsKilledIsLeftOut) {
+  waitForSecondAttempt();
+  send(SIGKILL, named(1, "pop-keeper"));
+  EXPECT_EQ(poprun_.wait(), 0);
+  EXPECT_THAT(said(poprun_),
+              HasSubstr("poprun: the job cannot be placed on host h1: its keeper process was killed: it can "
+                        "start nothing more; the job starts again in 1 s (restart 2 of 2)\n"));
+  EXPECT_EQ(leftOnHosts(), "");
+}
+
+TEST_F(BetweenTwoAttempts, AHostWhoseKeeperStandsStillIsLeftOut) {
+  waitForSecondAttempt();
+  send(SIGSTOP, named(1, "pop-keeper"));
+  EXPECT_EQ(poprun_.wait(), 0);
+  EXPECT_THAT(said(poprun_), HasSubstr("h1: its keeper process was killed"));
+  EXPECT_EQ(leftOnHosts(), "");
 }
 
 }  // namespace
