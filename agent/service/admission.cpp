@@ -57,7 +57,8 @@ Result<AdmittedJob> Admission::admit(const JobRequest& request) {
   if (request.instances < 1 || request.instances > kMostInstances) return badCount(request.instances);
   if (jobs_.contains(request.job_id))
     return Status(Code::kAlreadyExists,
-                  "a job with the id " + inQuotes(request.job_id) + " runs on this host");
+                  "a job with the id " + inQuotes(request.job_id) +
+                      " runs on this host (are two of the names in --host this host's?)");
   POP_RETURN_IF_ERROR(checkJobs(request.name));
   POP_RETURN_IF_ERROR(checkInstances(request.name, request.instances));
   POP_ASSIGN_OR_RETURN(std::string token, make_token_());

@@ -7,6 +7,7 @@
 
 #include "common/base/check.h"
 #include "common/base/text.h"
+#include "popdistd/controller/host_addresses.h"
 #include "popdistd/controller/job_host_events.h"
 
 namespace pop {
@@ -106,11 +107,13 @@ void Job::allDescribed() {
 }
 
 void Job::correctAddresses() {
-  if (!watch_.addresses) return;
   std::vector<std::string> addresses;
   for (const Host& host : hosts_) addresses.push_back(host.facts.address);
-  watch_.addresses(placed_->spec(), addresses);
+  if (watch_.addresses) watch_.addresses(placed_->spec(), addresses);
   for (std::size_t host = 0; host < hosts_.size(); ++host) hosts_[host].facts.address = addresses[host];
+  if (placement_told_) return;
+  for (std::string& warning : sharedAddressWarnings(placed_->spec().hosts, addresses))
+    log_.append(-1, std::move(warning), EventKind::kWarning);
 }
 
 void Job::bindAll() {

@@ -10,7 +10,10 @@
 namespace pop {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 model::JobSpec fourInstancesOnTwoHosts() {
   model::JobSpec spec = JobFixture::specFor(2, 4);
@@ -82,6 +85,15 @@ TEST(JobStart, TakesAddressesFromWhoKnowsBetter) {
   EXPECT_EQ(job.agent(0).slice.host_address, "10.9.9.9");
   EXPECT_EQ(job.agent(1).slice.host_address, "10.0.0.2");
   EXPECT_EQ(job.agent(1).slice.rendezvous.master_address, "10.9.9.9");
+}
+
+TEST(JobStart, WarnsOfTwoNamesOfOneHost) {
+  JobFixture job(3, 3);
+  job.knows_better = [](std::vector<std::string>& addresses) { addresses[2] = addresses[0]; };
+  job.job().start();
+  EXPECT_THAT(job.log(), Contains(AllOf(HasSubstr("hosts node1, node3 have one address, 10.0.0.1"),
+                                        HasSubstr("name it once"), HasSubstr("--host-subnet"))));
+  EXPECT_EQ(job.agent(2).runs, 1);
 }
 
 TEST(JobStart, TellsEveryHostTheSameAddressesAndPorts) {

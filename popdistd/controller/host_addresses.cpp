@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "popdistd/controller/host_addresses.h"
+
+#include <map>
+
+#include "common/base/text.h"
+
+namespace pop {
+
+std::vector<std::string> sharedAddressWarnings(const std::vector<model::Host>& hosts,
+                                               const std::vector<std::string>& addresses) {
+  std::map<std::string, std::vector<std::string>> names_at;
+  for (std::size_t host = 0; host < hosts.size(); ++host)
+    names_at[addresses[host]].push_back(hosts[host].name);
+  std::vector<std::string> warnings;
+  for (const auto& [address, names] : names_at) {
+    if (names.size() < 2) continue;
+    warnings.push_back("hosts " + join(names, ", ") + " have one address, " + address +
+                       ": if these are names of one host, name it once, for each binds its instances to the "
+                       "same cores; if all have a network that looks the same everywhere (a bridge of "
+                       "containers), name the one between them by --host-subnet");
+  }
+  return warnings;
+}
+
+}  // namespace pop

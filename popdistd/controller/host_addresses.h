@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hosts of a job that have one address: mostly two names of one host.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/model/job_spec.h"
+
+namespace pop {
+
+/// A warning for each address that several hosts have; `addresses[h]` is that of `hosts[h]`.
+std::vector<std::string> sharedAddressWarnings(const std::vector<model::Host>& hosts,
+                                               const std::vector<std::string>& addresses);
+
+}  // namespace pop
