@@ -22,7 +22,9 @@ using model::CpuSet;
 using model::HostTopology;
 using model::TopologyDetail;
 
-constexpr std::chrono::milliseconds kPatience{10000};
+// The agent stands still meanwhile. Before poprun gives it up for that (--host-silence, --connect-timeout),
+// it says better what is wrong.
+constexpr std::chrono::milliseconds kPatience{4000};
 
 // ---- what the kernel says, without hwloc
 

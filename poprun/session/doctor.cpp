@@ -86,6 +86,7 @@ class Doctor {
   void fail(Patient& host, Status why);
   void settle(Patient& host);
   void over(Patient& host);
+  Status late(const Patient& host) const;
   Status early(const Patient& host, const Status& why) const;
   void sayWhoIsWaitedFor();
 
@@ -188,12 +189,23 @@ void Doctor::link(Patient& host, const rpc::CallMaker& call) {
   host.patience = loop_.postAfter(options_.hosts.connect_timeout, [this, &host] {
     host.patience.reset();
     host.settled = true;
-    host.findings.reached = noWelcome(options_.hosts.connect_timeout);
+    host.findings.reached = late(host);
     over(host);
   });
   rpc::v1::Command command;
   *command.mutable_hello() = host.hello;
   host.call->send(std::move(command));
+}
+
+// An agent looks at its host before it answers, and so waits for a file system that does not.
+Status Doctor::late(const Patient& host) const {
+  const std::chrono::milliseconds limit = options_.hosts.connect_timeout;
+  if (host.echoes > 0)
+    return {Code::kDeadlineExceeded, "its agent has answered, but not " + std::to_string(kEchoes) +
+                                         " more times within " + std::to_string(limit.count()) +
+                                         " ms (--connect-timeout): the way there is slow, or the host is"};
+  return {Code::kDeadlineExceeded, noWelcome(limit).message() + "; does the working directory, " +
+                                       host.hello.examination().working_directory() + ", answer there?"};
 }
 
 // Why a call has ended before it was done.

@@ -116,9 +116,11 @@ TEST_F(DoctorOnHosts, GivesUpAnAgentThatSaysNothing) {
       {.options = {"doctor", "--ssh-config", hosts.sshConfig(), "--host", names(), "--connect-timeout", "4"},
        .directory = POP_BIN_DIR});
   EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.out, AllOf(StartsWith("h0: fine: "),
-                                 HasSubstr("\nh1: cannot be used: its agent has not answered within "
-                                           "4000 ms (--connect-timeout)\nh2: fine: ")));
+  EXPECT_THAT(outcome.out,
+              AllOf(StartsWith("h0: fine: "),
+                    HasSubstr("\nh1: cannot be used: its agent has not answered within "
+                              "4000 ms (--connect-timeout); does the working directory, " POP_BIN_DIR
+                              ", answer there?\nh2: fine: ")));
   EXPECT_EQ(leftOnHosts(), "");
 }
 

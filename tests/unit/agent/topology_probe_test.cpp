@@ -5,7 +5,13 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "common/base/heartbeat.h"
+#include "tests/testing/temp_dir.h"
 
 namespace pop::agent {
 namespace {
@@ -66,6 +72,19 @@ TEST(ThisHostsProbe, AsksNobodyForCpusAlone) {
 TEST(ThisHostsProbe, DoesNotBelieveAProgramThatSaysSomethingElse) {
   const Result<HostTopology> topology = probeTopology(TopologyDetail::kCores, "/bin/echo");
   EXPECT_THAT(topology.status().message(), HasSubstr("'cores' is no line of a topology"));
+}
+
+// An agent stands still meanwhile, and is given up for that: its own words must come first.
+TEST(ThisHostsProbe, GivesUpASlowProgramBeforeItsAgentIsGivenUp) {
+  const testing::TempDir directory;
+  const std::string program = directory.path() + "/slow";
+  std::ofstream(program) << "#!/bin/sh\nexec sleep 1000\n";
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  const auto begin = std::chrono::steady_clock::now();
+  const Result<HostTopology> topology = probeTopology(TopologyDetail::kCores, program);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, LinkTimes{}.silence);
+  EXPECT_EQ(topology.code(), Code::kFailedPrecondition);
+  EXPECT_THAT(topology.status().message(), HasSubstr("slow has not answered within 4000 ms"));
 }
 
 }  // namespace
