@@ -5,25 +5,31 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdio>
+#include <cstdlib>
 
 namespace popdist::backends {
 namespace {
 
 using ::testing::HasSubstr;
 
+constexpr std::array<std::int32_t, 2> kInstances{0, 1};
+
+PopdistGroupInfo firstOf(int ranks) {
+  return {.number = 0,
+          .rank = 0,
+          .ranks = ranks,
+          .instances = kInstances.data(),
+          .host_address = "127.0.0.1",
+          .timeout_ms = 500,
+          .library = nullptr,
+          .ended = [](void*, const std::int32_t*, std::int32_t, char*, std::size_t) { return -1; },
+          .time_is_up = [](void*) { return 0; }};
+}
+
 // MPI's own start waits for ever for a rank that never says a word to the process manager.
 TEST(MpiWorld, DoesNotStartWithoutAllRanks) {
-  const std::array<std::int32_t, 2> instances{0, 1};
-  const PopdistGroupInfo info{
-      .number = 0,
-      .rank = 0,
-      .ranks = 2,
-      .instances = instances.data(),
-      .host_address = "127.0.0.1",
-      .timeout_ms = 500,
-      .library = nullptr,
-      .ended = [](void*, const std::int32_t*, std::int32_t, char*, std::size_t) { return -1; },
-      .time_is_up = [](void*) { return 0; }};
+  const PopdistGroupInfo info = firstOf(2);
   MpiWorld& world = MpiWorld::ofProcess();
   const pop::Result<std::string> offer = world.offer(info);
   ASSERT_TRUE(offer.ok()) << offer.status().message();
@@ -33,6 +39,28 @@ TEST(MpiWorld, DoesNotStartWithoutAllRanks) {
     EXPECT_THAT(status.message(), HasSubstr("not all ranks have started MPI"));
     EXPECT_FALSE(world.isStarted());
   }
+}
+
+// A process starts MPI once: each of these in one of its own.
+[[noreturn]] void startAfterTheProgram(int threads) {
+  int provided = 0;
+  MPI_Init_thread(nullptr, nullptr, threads, &provided);
+  const PopdistGroupInfo info = firstOf(1);
+  MpiWorld& world = MpiWorld::ofProcess();
+  const pop::Status status = world.start(info, {world.offer(info).value()});
+  std::fprintf(stderr, "%s\n", status.message().c_str());
+  std::_Exit(status.ok() ? 0 : 1);
+}
+
+TEST(MpiWorldDeathTest, JoinsWhereTheProgramHasStartedMpi) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(startAfterTheProgram(MPI_THREAD_MULTIPLE), ::testing::ExitedWithCode(0), "");
+}
+
+TEST(MpiWorldDeathTest, RefusesAnMpiThatThreadsCannotShare) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(startAfterTheProgram(MPI_THREAD_SINGLE), ::testing::ExitedWithCode(1),
+              "MPI_Init_thread with that, or leave MPI to this backend");
 }
 
 }  // namespace

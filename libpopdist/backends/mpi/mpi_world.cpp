@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <future>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -80,6 +81,16 @@ pop::Status startLibrary(int pmi, int rank, int ranks) {
   return {};
 }
 
+// Of a program's own MPI.
+pop::Status checkThreads() {
+  int threads = 0;
+  MPI_Query_thread(&threads);
+  if (threads >= MPI_THREAD_MULTIPLE) return {};
+  return pop::failedPrecondition(
+      "the program has started MPI for fewer threads than MPI_THREAD_MULTIPLE: it must call MPI_Init_thread "
+      "with that, or leave MPI to this backend");
+}
+
 // Of what another thread does.
 pop::Status awaitStart(std::future<pop::Status>& started, const PopdistGroupInfo& info,
                        Clock::time_point deadline) {
@@ -131,19 +142,21 @@ pop::Status MpiWorld::start(const PopdistGroupInfo& info, const std::vector<std:
   return failure_;
 }
 
-// MPI's own start knows no deadline: it goes on in a thread of its own when nobody waits for it any more.
+// MPI knows no deadline: it goes on in a thread of its own when nobody waits for it any more.
 pop::Status MpiWorld::tryStart(const PopdistGroupInfo& info, const std::vector<std::string>& offers) {
   const Clock::time_point deadline = Clock::now() + std::chrono::milliseconds(info.timeout_ms);
   if (pop::Status status = rankInstances(info, offers); !status.ok()) return status;
-  if (offers.front().starts_with(kOwnWorld)) return join(info.ranks);
-  const std::string address = offers.front().substr(std::strlen(kPmi));
-  auto connection = connectToPmi(address, info.rank, std::chrono::milliseconds(info.timeout_ms));
-  if (!connection.ok()) return connection.status();
-  std::packaged_task<pop::Status()> starting(
-      [this, pmi = connection->release(), rank = info.rank, ranks = info.ranks] {
-        const pop::Status status = startLibrary(pmi, rank, ranks);
-        return status.ok() ? join(ranks) : status;
-      });
+  std::optional<int> pmi;
+  if (!offers.front().starts_with(kOwnWorld)) {
+    const std::string address = offers.front().substr(std::strlen(kPmi));
+    auto connection = connectToPmi(address, info.rank, std::chrono::milliseconds(info.timeout_ms));
+    if (!connection.ok()) return connection.status();
+    pmi = connection->release();
+  }
+  std::packaged_task<pop::Status()> starting([this, pmi, rank = info.rank, ranks = info.ranks] {
+    const pop::Status status = pmi ? startLibrary(*pmi, rank, ranks) : checkThreads();
+    return status.ok() ? join(ranks) : status;
+  });
   std::future<pop::Status> started = starting.get_future();
   std::thread(std::move(starting)).detach();
   return awaitStart(started, info, deadline);

@@ -22,8 +22,7 @@ class MpiWorld {
   /// What this member of the first group tells the others.
   pop::Result<std::string> offer(const PopdistGroupInfo& info);
   /// With what they have told. Returns when all have started MPI, when one of them has ended, or when
-  /// `info.timeout_ms` has passed: MPI then stays half started, and later calls fail as this one. Where the
-  /// program has started MPI, it joins with the others in this thread, which knows no deadline.
+  /// `info.timeout_ms` has passed: MPI then stays half started, and later calls fail as this one.
   pop::Status start(const PopdistGroupInfo& info, const std::vector<std::string>& offers);
 
   bool isStarted() const { return started_; }
