@@ -21,11 +21,26 @@ namespace {
 
 constexpr int kMaxIncludes = 16;
 
-// What libssh 0.10 ignores, does only in part, or does by running a shell in our process.
-constexpr std::array<std::string_view, 12> kForTheProgram{
-    "proxyjump",       "proxycommand",      "proxyusefdpass",      "hostkeyalias",
-    "certificatefile", "pkcs11provider",    "securitykeyprovider", "canonicalizehostname",
-    "addressfamily",   "knownhostscommand", "bindinterface",       "localcommand"};
+constexpr const char* kSystemConfig = "/etc/ssh/ssh_config";
+
+// What libssh 0.10 does not do, or only in part.
+constexpr std::array<std::string_view, 14> kForTheProgram{
+    "proxyjump",      "proxycommand",        "proxyusefdpass",       "hostkeyalias",   "certificatefile",
+    "pkcs11provider", "securitykeyprovider", "canonicalizehostname", "addressfamily",  "knownhostscommand",
+    "bindinterface",  "localcommand",        "bindaddress",          "revokedhostkeys"};
+
+constexpr std::array<std::string_view, 6> kAlgorithms{
+    "ciphers", "macs", "kexalgorithms", "hostkeyalgorithms", "pubkeyacceptedalgorithms", "compression"};
+
+template <std::size_t N>
+bool contains(const std::array<std::string_view, N>& keywords, std::string_view keyword) {
+  return std::find(keywords.begin(), keywords.end(), keyword) != keywords.end();
+}
+
+// Has something in it that ssh would replace, and we do not know by what.
+bool isComposed(std::string_view value) {
+  return value.find('%') != std::string_view::npos || value.find("${") != std::string_view::npos;
+}
 
 std::string lower(std::string_view text) {
   std::string result(text);
@@ -73,13 +88,18 @@ class Scanner {
   Scanner(std::string_view host, std::string_view user, const std::string& home, const SshConfigReader& read)
       : host_(host), user_(user), home_(home), read_(read) {}
 
-  void scanFile(const std::string& path, int depth) {
-    if (depth > kMaxIncludes) return;
-    for (const std::string& text : read_(path)) scanText(text, depth);
+  void scan(const std::string& file) {
+    include_directory_ = file == kSystemConfig ? "/etc/ssh" : home_ + "/.ssh";
+    scanFile(file, 0);
   }
   SshHostConfig result() { return std::move(result_); }
 
  private:
+  void scanFile(const std::string& path, int depth) {
+    if (depth > kMaxIncludes) return;
+    for (const std::string& text : read_(path)) scanText(text, depth);
+  }
+
   void scanText(const std::string& text, int depth) {
     const bool applied = applies_;
     std::istringstream lines(text);
@@ -107,6 +127,12 @@ class Scanner {
     }
   }
 
+  // `Host` is about the name as the user wrote it, `Match host` about what HostName has made of it so far.
+  std::string nameFor(const std::string& criterion) const {
+    const bool is_replaced = criterion == "host" && !result_.host_name.empty();
+    return is_replaced ? result_.host_name : host_;
+  }
+
   // Criteria that only the ssh program can judge leave the host to it.
   bool matches(const std::vector<std::string>& words) {
     bool all = true;
@@ -114,9 +140,10 @@ class Scanner {
       const std::string criterion = lower(words[i]);
       if (criterion == "all") continue;
       const bool is_user = criterion == "user";
-      if ((criterion == "host" || criterion == "originalhost" || (is_user && !user_.empty())) &&
+      const std::string& user = user_.empty() ? result_.user : user_;
+      if ((criterion == "host" || criterion == "originalhost" || (is_user && !user.empty())) &&
           i + 1 < words.size()) {
-        all = all && matchesSshPatterns(is_user ? user_ : host_, words[++i]);
+        all = all && matchesSshPatterns(is_user ? user : nameFor(criterion), words[++i]);
       } else if (all) {
         need("Match " + words[i]);
         return false;
@@ -127,12 +154,17 @@ class Scanner {
     return all;
   }
 
-  void take(const std::string& keyword, const std::vector<std::string>& words) {
+  void take(std::string keyword, const std::vector<std::string>& words) {
+    if (keyword == "identityfile") return takeIdentity(words[1]);
+    if (keyword == "pubkeyacceptedkeytypes") keyword = "pubkeyacceptedalgorithms";  // as it was called before
+    if (!seen_.insert(keyword).second) return;                                      // the first value counts
     const std::string value = lower(words[1]);
-    if (keyword == "identityfile") {
-      if (value != "none") result_.identity_files.push_back(expanded(words[1]));
-    } else if (!seen_.insert(keyword).second) {
-      return;  // the first value counts
+    if (keyword == "hostname") {
+      takeHostName(words[1]);
+    } else if (keyword == "user") {
+      result_.user = words[1];
+    } else if (keyword == "port") {
+      takePort(words[1]);
     } else if (keyword == "identitiesonly") {
       result_.identities_only = value == "yes";
     } else if (keyword == "identityagent") {
@@ -141,18 +173,54 @@ class Scanner {
       if (value == "accept-new") result_.host_keys = HostKeyPolicy::kAcceptNew;
       if (value == "no" || value == "off") result_.host_keys = HostKeyPolicy::kOff;
     } else if (keyword == "userknownhostsfile") {
-      if (words.size() > 2) need(words[0] + " with several files");
-    } else if (std::count(kForTheProgram.begin(), kForTheProgram.end(), keyword) != 0) {
+      takeKnownHosts(words, result_.known_hosts_file);
+    } else if (keyword == "globalknownhostsfile") {
+      takeKnownHosts(words, result_.global_known_hosts_file);
+    } else if (contains(kAlgorithms, keyword)) {
+      result_.algorithms.emplace_back(keyword, words[1]);
+    } else if (contains(kForTheProgram, keyword)) {
       const bool harmless = value == "none" || value == "no" || value == "any";
       if (!harmless) need(words[0]);
       if (keyword == "proxyjump" || keyword == "proxycommand") seen_.insert({"proxyjump", "proxycommand"});
     }
   }
 
+  void takeHostName(const std::string& value) {
+    std::string name;
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      if (value[i] != '%') {
+        name += value[i];
+      } else if (++i < value.size() && (value[i] == 'h' || value[i] == '%')) {
+        name += value[i] == 'h' ? host_ : "%";
+      } else {
+        return need("HostName " + value);
+      }
+    }
+    result_.host_name = name;
+  }
+
+  void takePort(const std::string& value) {
+    const Result<std::int64_t> port = parseInteger(value);
+    if (!port.ok() || port.value() < 1 || port.value() > 65535) return need("Port " + value);
+    result_.port = static_cast<int>(port.value());
+  }
+
+  void takeIdentity(const std::string& value) {
+    if (lower(value) == "none") return;
+    const std::string path = expanded(value);
+    if (isComposed(path)) return need("IdentityFile " + value);
+    result_.identity_files.push_back(path);
+  }
+
+  void takeKnownHosts(const std::vector<std::string>& words, std::string& file) {
+    if (words.size() > 2) return need(words[0] + " with several files");
+    file = lower(words[1]) == "none" ? "/dev/null" : expanded(words[1]);
+    if (isComposed(file)) need(words[0] + ' ' + words[1]);
+  }
+
   void takeAgent(const std::string& value) {
     const std::string path = expanded(value);
-    const bool is_composed = path.find('%') != std::string::npos || path.find("${") != std::string::npos;
-    if (is_composed) return need("IdentityAgent " + value);
+    if (isComposed(path)) return need("IdentityAgent " + value);
     if (value != "SSH_AUTH_SOCK") result_.identity_agent = path;
   }
 
@@ -168,13 +236,14 @@ class Scanner {
 
   std::string includePath(std::string_view path) const {
     if (path.starts_with("/") || path.starts_with("~")) return expanded(path);
-    return home_ + "/.ssh/" + std::string(path);
+    return include_directory_ + '/' + std::string(path);
   }
 
   std::string host_;
   std::string user_;
   std::string home_;
   const SshConfigReader& read_;
+  std::string include_directory_;  ///< for relative ones
   bool applies_ = true;
   std::set<std::string> seen_;
   SshHostConfig result_;
@@ -213,7 +282,7 @@ SshHostConfig readSshConfig(std::string_view host, std::string_view user,
                             const std::vector<std::string>& files, const std::string& home,
                             const SshConfigReader& read) {
   Scanner scanner(host, user, home, read);
-  for (const std::string& file : files) scanner.scanFile(file, 0);
+  for (const std::string& file : files) scanner.scan(file);
   return scanner.result();
 }
 
@@ -230,9 +299,9 @@ std::string sshHome() {
 
 SshHostConfig sshConfigOf(std::string_view host, std::string_view user, const std::string& config_file) {
   const std::string home = sshHome();
-  const std::vector<std::string> files =
-      config_file.empty() ? std::vector<std::string>{home + "/.ssh/config", "/etc/ssh/ssh_config"}
-                          : std::vector<std::string>{config_file};
+  const std::vector<std::string> files = config_file.empty()
+                                             ? std::vector<std::string>{home + "/.ssh/config", kSystemConfig}
+                                             : std::vector<std::string>{config_file};
   SshHostConfig config = readSshConfig(host, user, files, home, textsOf);
   // ssh shows a certificate that lies beside a key without being told; libssh does not.
   for (const std::string& file :

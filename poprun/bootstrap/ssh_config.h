@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ~/.ssh/config says of a host, as far as we must know it ourselves: libssh reads the same files, but it
-// cannot do everything that they may ask for. Such hosts are reached by the ssh program.
+// What ~/.ssh/config says of a host. libssh has a reader of its own, which is not used: it takes relative
+// includes from the current directory, compares Host with names that HostName has replaced, and lets
+// StrictHostKeyChecking decide what is known. It cannot do everything that the files may ask for, either:
+// such hosts are reached by the ssh program.
 #pragma once
 
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "poprun/bootstrap/ssh_options.h"
@@ -14,7 +17,13 @@
 namespace pop {
 
 struct SshHostConfig {
-  std::vector<std::string> identity_files;  ///< in their order, '~' and %d resolved
+  std::string host_name;                ///< where to dial; empty: as the user wrote it
+  std::string user;                     ///< empty: not said
+  int port = 0;                         ///< 0: not said
+  std::string known_hosts_file;         ///< of the user; empty: not said
+  std::string global_known_hosts_file;  ///< of the system; empty: not said
+  std::vector<std::pair<std::string, std::string>> algorithms;  ///< keyword in lower case, value; for libssh
+  std::vector<std::string> identity_files;                      ///< in their order, '~' and %d resolved
   bool identities_only = false;
   std::string identity_agent = "$SSH_AUTH_SOCK";  ///< a path, or the variable that holds it, or "none"
   std::optional<HostKeyPolicy> host_keys;

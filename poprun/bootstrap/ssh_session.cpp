@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <mutex>
 #include <utility>
@@ -17,6 +18,26 @@
 
 namespace pop {
 namespace {
+
+constexpr int kSshPort = 22;
+constexpr const char* kSystemKnownHosts = "/etc/ssh/ssh_known_hosts";
+
+// Of both directions, where libssh tells them apart.
+constexpr std::array<std::pair<std::string_view, ssh_options_e>, 8> kAlgorithmOptions{{
+    {"ciphers", SSH_OPTIONS_CIPHERS_C_S},
+    {"ciphers", SSH_OPTIONS_CIPHERS_S_C},
+    {"macs", SSH_OPTIONS_HMAC_C_S},
+    {"macs", SSH_OPTIONS_HMAC_S_C},
+    {"kexalgorithms", SSH_OPTIONS_KEY_EXCHANGE},
+    {"hostkeyalgorithms", SSH_OPTIONS_HOSTKEYS},
+    {"pubkeyacceptedalgorithms", SSH_OPTIONS_PUBLICKEY_ACCEPTED_TYPES},
+    {"compression", SSH_OPTIONS_COMPRESSION},
+}};
+
+std::string firstOf(std::string first, std::string second, std::string third = {}) {
+  if (!first.empty()) return first;
+  return second.empty() ? third : second;
+}
 
 // One packet's worth; more would only be buffered in libssh.
 constexpr std::size_t kWriteBytes = 32 << 10;
@@ -52,31 +73,44 @@ SshSession::~SshSession() {
   if (event_) ssh_event_remove_session(event_.get(), session_.get());
 }
 
+// Nothing is left for libssh to find out, or to decide, by itself.
 Status SshSession::configure() {
   ssh_session session = session_.get();
   const int off = 0;
-  if (ssh_options_set(session, SSH_OPTIONS_HOST, target_.host.c_str()) != SSH_OK)
-    return invalidArgument(inQuotes(target_.host) + " is no host for libssh");
-  bool ok = ssh_options_set(session, SSH_OPTIONS_PROCESS_CONFIG, &off) == SSH_OK;
-  const char* file = options_.config_file.empty() ? nullptr : options_.config_file.c_str();
-  // libssh takes a missing file for an empty one.
-  if (file != nullptr && ::access(file, R_OK) != 0)
+  const int on = 1;
+  if (!options_.config_file.empty() && ::access(options_.config_file.c_str(), R_OK) != 0)
     return errnoStatus("reading " + options_.config_file, errno);
-  if (ok && ssh_options_parse_config(session, file) != SSH_OK && file != nullptr) {
-    return invalidArgument("reading " + options_.config_file + ": " + errorText());
-  }
-  const std::string& user = target_.user.empty() ? options_.user : target_.user;
-  const int port_wanted = target_.port != 0 ? target_.port : options_.port;
+  const std::string& host = config_.host_name.empty() ? target_.host : config_.host_name;
+  if (ssh_options_set(session, SSH_OPTIONS_HOST, host.c_str()) != SSH_OK)
+    return invalidArgument(inQuotes(host) + " is no host for libssh");
+  bool ok = ssh_options_set(session, SSH_OPTIONS_PROCESS_CONFIG, &off) == SSH_OK &&
+            ssh_options_set(session, SSH_OPTIONS_STRICTHOSTKEYCHECK, &on) == SSH_OK;
+  const std::string user = firstOf(target_.user, options_.user, config_.user);
   if (ok && !user.empty()) ok = ssh_options_set(session, SSH_OPTIONS_USER, user.c_str()) == SSH_OK;
-  if (ok && port_wanted != 0) {
-    const auto value = static_cast<unsigned>(port_wanted);
-    ok = ssh_options_set(session, SSH_OPTIONS_PORT, &value) == SSH_OK;
-  }
-  if (ok && !options_.known_hosts_file.empty()) {
-    ok = ssh_options_set(session, SSH_OPTIONS_KNOWNHOSTS, options_.known_hosts_file.c_str()) == SSH_OK;
-  }
+  const auto port = static_cast<unsigned>(target_.port != 0    ? target_.port
+                                          : options_.port != 0 ? options_.port
+                                          : config_.port != 0  ? config_.port
+                                                               : kSshPort);
+  ok = ok && ssh_options_set(session, SSH_OPTIONS_PORT, &port) == SSH_OK;
+  known_hosts_ = {
+      firstOf(options_.known_hosts_file, config_.known_hosts_file, sshHome() + "/.ssh/known_hosts"),
+      firstOf(config_.global_known_hosts_file, kSystemKnownHosts)};
+  // It offers algorithms in the order of the keys that it finds there.
+  ok = ok && ssh_options_set(session, SSH_OPTIONS_KNOWNHOSTS, known_hosts_[0].c_str()) == SSH_OK &&
+       ssh_options_set(session, SSH_OPTIONS_GLOBAL_KNOWNHOSTS, known_hosts_[1].c_str()) == SSH_OK;
+  if (!ok) return invalidArgument("preparing the SSH session: " + errorText());
   if (!options_.identity_files.empty()) config_.identity_files = options_.identity_files;
-  return ok ? Status() : invalidArgument("preparing the SSH session: " + errorText());
+  for (const auto& [keyword, value] : config_.algorithms) POP_RETURN_IF_ERROR(setAlgorithms(keyword, value));
+  return {};
+}
+
+Status SshSession::setAlgorithms(const std::string& keyword, const std::string& value) {
+  for (const auto& [name, option] : kAlgorithmOptions) {
+    if (name == keyword && ssh_options_set(session_.get(), option, value.c_str()) != SSH_OK)
+      return failedPrecondition("libssh has nothing of what the SSH configuration asks for, " + keyword +
+                                ' ' + value + "; reach the host by --rsh ssh");
+  }
+  return {};
 }
 
 std::string SshSession::host() const {
@@ -107,7 +141,7 @@ Status SshSession::open(sys::Fd socket, Wait& wait, const PhaseReport& phase) {
   phase("checking the host key");
   const HostKeyPolicy policy =
       options_.host_keys.value_or(config_.host_keys.value_or(HostKeyPolicy::kStrict));
-  POP_RETURN_IF_ERROR(checkHostKey(session, host(), port(), policy));
+  POP_RETURN_IF_ERROR(checkHostKey(session, host(), port(), policy, known_hosts_));
   phase("authenticating");
   std::string user = option(session, SSH_OPTIONS_USER);
   const std::string who = (user.empty() ? "" : user + '@') + target_.host;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/base/status.h"
 #include "poprun/bootstrap/dial.h"
@@ -27,7 +28,7 @@ class SshSession {
   SshSession(const SshSession&) = delete;
   SshSession& operator=(const SshSession&) = delete;
 
-  /// Reads the configuration. Then host() and port() are where to dial.
+  /// Gives libssh what options and configuration say. Then host() and port() are where to dial.
   Status configure();
   std::string host() const;
   int port() const;
@@ -60,11 +61,13 @@ class SshSession {
     void operator()(ssh_event_struct* event) const;
   };
 
+  Status setAlgorithms(const std::string& keyword, const std::string& value);
   std::string errorText() const;
 
   SshTarget target_;
   const SshOptions& options_;
   SshHostConfig config_;
+  std::vector<std::string> known_hosts_;  ///< the user's file, and the system's
   sys::Fd socket_;
   std::unique_ptr<ssh_session_struct, FreeSession> session_;
   std::unique_ptr<ssh_event_struct, FreeEvent> event_;

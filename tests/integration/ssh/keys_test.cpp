@@ -89,6 +89,59 @@ TEST(HostKey, AcceptNewAddsUnknownOnesButRefusesChangedOnes) {
   EXPECT_TRUE(strict.reached.contains(0)) << strict.problems();
 }
 
+class KnownHosts : public ::testing::Test {
+ protected:
+  KnownHosts() { writeEchoAgent(hosts_.bin(0) + "/popdist-agent"); }
+
+  std::string keyOf(int host) const { return fileText(hosts_.home(host) + "/../host_key.pub"); }
+  // What becomes of h0 where the user's known hosts have these lines: "" if it is reached.
+  std::string outcomeOf(const std::string& lines, HostKeyPolicy policy = HostKeyPolicy::kStrict,
+                        const std::string& config = "") {
+    std::ofstream(known_) << lines;
+    const std::string config_file = directory_.path() + "/config";
+    std::ofstream(config_file) << fileText(hosts_.sshConfig()) << config;
+    SshOptions options{.config_file = config_file, .known_hosts_file = known_};
+    if (policy != HostKeyPolicy::kStrict) options.host_keys = policy;
+    Bootstrap bootstrap(hosts_, {"h0"}, options);
+    bootstrap.waitForAll();
+    return bootstrap.reached.contains(0) ? "" : bootstrap.whyFailed(0);
+  }
+
+  TestHosts hosts_{2};
+  const TempDir directory_;
+  const std::string known_ = directory_.path() + "/known";
+};
+
+TEST_F(KnownHosts, ARevokedKeyIsRefusedWhateverElseIsSaidOfIt) {
+  const std::string good = hosts_.address(0) + ' ' + keyOf(0);
+  EXPECT_EQ(outcomeOf(good), "");
+  for (const HostKeyPolicy policy : {HostKeyPolicy::kStrict, HostKeyPolicy::kAcceptNew, HostKeyPolicy::kOff})
+    EXPECT_THAT(outcomeOf(good + "@revoked * " + keyOf(0), policy),
+                HasSubstr("its host key is revoked in " + known_));
+  EXPECT_EQ(outcomeOf(good + "@revoked * " + keyOf(1)), "") << "another one";
+  EXPECT_EQ(outcomeOf(good + "@revoked h9 " + keyOf(0)), "") << "another host's";
+}
+
+// ssh compares Host with the name that the user wrote, and that is h0.
+TEST_F(KnownHosts, AreAskedThoughABlockForTheAddressSaysNo) {
+  EXPECT_THAT(outcomeOf(hosts_.address(0) + ' ' + keyOf(1), HostKeyPolicy::kStrict,
+                        "\nHost " + hosts_.address(0) + "\n  StrictHostKeyChecking no\n"),
+              HasSubstr("not the one in " + known_));
+}
+
+TEST_F(KnownHosts, ADamagedLineHidesNoOther) {
+  const std::string damaged = hosts_.address(0) + " ssh-ed25519 AAAAC3Nz\n";
+  EXPECT_EQ(outcomeOf(damaged + hosts_.address(0) + ' ' + keyOf(0)), "");
+  EXPECT_THAT(outcomeOf(damaged + hosts_.address(0) + ' ' + keyOf(1), HostKeyPolicy::kAcceptNew),
+              HasSubstr("not the one in " + known_));
+}
+
+TEST_F(KnownHosts, ThatCannotBeReadAreNamed) {
+  Bootstrap bootstrap(hosts_, {"h0"}, {.known_hosts_file = directory_.path()});
+  bootstrap.waitForAll();
+  EXPECT_THAT(bootstrap.whyFailed(0), HasSubstr("reading " + directory_.path() + ": Is a directory"));
+}
+
 TEST(UserKey, WithoutAnAcceptedOneTheErrorSaysWhatWasTried) {
   TestHosts hosts(1);
   const TempDir directory;

@@ -10,6 +10,7 @@
 #include <cstdio>
 
 #include "tests/integration/ssh/bootstrap_fixture.h"
+#include "tests/testing/file_text.h"
 
 namespace pop::testing {
 namespace {
@@ -19,6 +20,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::StartsWith;
 
 std::string appended(const TestHosts& hosts, const std::string& path, const std::string& text) {
   std::ifstream old(hosts.sshConfig());
@@ -127,6 +129,25 @@ TEST(ReachHosts, AliasPortAndUserComeFromTheConfiguration) {
   bootstrap.waitForAll();
   EXPECT_THAT(bootstrap.failed, IsEmpty()) << bootstrap.problems();
   EXPECT_EQ(bootstrap.reached.at(3).peer_address, hosts.address6(0));
+}
+
+// "Host *" behind it, as ssh_config(5) has it: its values count for all names, replaced or not.
+TEST(ReachHosts, AGeneralBlockBehindASpecialOneCounts) {
+  TestHosts hosts({.count = 1, .sshd_options = {"Port 2200"}});
+  EXPECT_TRUE(
+      waitUntil([&] { return hosts.sshdLog(0).find("listening on :: port 2200") != std::string::npos; },
+                Milliseconds(10000)));
+  writeEchoAgent(hosts.bin(0) + "/popdist-agent");
+  const TempDir directory;
+  SshOptions options{.known_hosts_file = directory.path() + "/known"};
+  options.host_keys = HostKeyPolicy::kAcceptNew;
+  options.config_file = appended(hosts, directory.path() + "/config",
+                                 "Host short\n  HostName " + hosts.address(0) +
+                                     "\nHost sho*\n  Port 2200\nMatch originalhost short\n  User root\n");
+  Bootstrap bootstrap(hosts, {"short"}, options);
+  bootstrap.waitForAll();
+  EXPECT_THAT(bootstrap.failed, IsEmpty()) << bootstrap.problems();
+  EXPECT_THAT(fileText(options.known_hosts_file), StartsWith('[' + hosts.address(0) + "]:2200 "));
 }
 
 TEST(ReachHosts, AConfigurationThatIsNotThereIsSaid) {

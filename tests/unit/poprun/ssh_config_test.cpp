@@ -11,6 +11,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Pair;
 
 SshHostConfig read(const std::string& host, const std::map<std::string, std::string>& files,
                    const std::string& user = "") {
@@ -48,6 +49,36 @@ TEST(SshConfig, TheFirstValueCounts) {
   EXPECT_EQ(read("a", "Host a\n ProxyJump none\nHost *\n ProxyJump gate\n").needs_program, "");
 }
 
+// Host is about the name as the user wrote it, Match host about what HostName has made of it.
+TEST(SshConfig, WhereToDialComesFromAllBlocksOfTheHost) {
+  const std::string text =
+      "Host node1\n HostName 10.0.0.1\nHost node*\n User hpc\n Port 2222\n"
+      "Host 10.*\n User nobody\n ProxyJump gate\n";
+  const SshHostConfig config = read("node1", text);
+  EXPECT_EQ(config.host_name, "10.0.0.1");
+  EXPECT_EQ(config.user, "hpc");
+  EXPECT_EQ(config.port, 2222);
+  EXPECT_EQ(config.needs_program, "");
+  EXPECT_EQ(read("node2", text).host_name, "");
+  const std::string match = "Host h7\n HostName 10.0.0.7\nMatch host 10.0.0.*\n ProxyJump gate\n";
+  EXPECT_EQ(read("h7", match).needs_program, "ProxyJump");
+  EXPECT_EQ(read("h7", "HostName 10.0.0.7\nMatch originalhost h7\n Port 5\n").port, 5);
+  EXPECT_EQ(read("h7", "User me\nMatch user me\n Port 5\n").port, 5);
+  EXPECT_EQ(read("h7", "HostName %h.example\n").host_name, "h7.example");
+  EXPECT_EQ(read("h7", "HostName %k.example\n").needs_program, "HostName %k.example");
+  EXPECT_EQ(read("h7", "Port http\n").needs_program, "Port http");
+}
+
+TEST(SshConfig, KnownHostsAndAlgorithmsAreHandedOn) {
+  const SshHostConfig config =
+      read("a",
+           "UserKnownHostsFile ~/known\nGlobalKnownHostsFile none\nCiphers +a,b\nCiphers c\n"
+           "PubkeyAcceptedKeyTypes d\nPubkeyAcceptedAlgorithms e\n");
+  EXPECT_EQ(config.known_hosts_file, "/home/me/known");
+  EXPECT_EQ(config.global_known_hosts_file, "/dev/null");
+  EXPECT_THAT(config.algorithms, ElementsAre(Pair("ciphers", "+a,b"), Pair("pubkeyacceptedalgorithms", "d")));
+}
+
 TEST(SshConfig, TheAgentIsNamedByPathOrVariableOrIsNone) {
   EXPECT_EQ(read("a", "").identity_agent, "$SSH_AUTH_SOCK");
   EXPECT_EQ(read("a", "IdentityAgent SSH_AUTH_SOCK").identity_agent, "$SSH_AUTH_SOCK");
@@ -64,6 +95,10 @@ TEST(SshConfig, WhatLibsshCannotDoIsForTheSshProgram) {
   EXPECT_EQ(read("a", "proxycommand nc %h %p").needs_program, "proxycommand");
   EXPECT_EQ(read("a", "ProxyCommand none\nAddressFamily any").needs_program, "");
   EXPECT_EQ(read("a", "CertificateFile ~/.ssh/cert").needs_program, "CertificateFile");
+  EXPECT_EQ(read("a", "RevokedHostKeys /revoked").needs_program, "RevokedHostKeys");
+  EXPECT_EQ(read("a", "BindAddress 10.0.0.9").needs_program, "BindAddress");
+  EXPECT_EQ(read("a", "IdentityFile ~/.ssh/%h/key").needs_program, "IdentityFile ~/.ssh/%h/key");
+  EXPECT_EQ(read("a", "UserKnownHostsFile /a/%h").needs_program, "UserKnownHostsFile /a/%h");
   EXPECT_EQ(read("a", "UserKnownHostsFile /a /b").needs_program, "UserKnownHostsFile with several files");
 }
 
@@ -85,6 +120,16 @@ TEST(SshConfig, IncludedFilesAreReadInTheirPlace) {
   EXPECT_THAT(read("a", files).identity_files, ElementsAre("/sub", "/after"));
   EXPECT_TRUE(read("a", files).identities_only);
   EXPECT_THAT(read("b", files).identity_files, IsEmpty());
+}
+
+TEST(SshConfig, RelativeIncludesAreThoseOfTheFilesOwnDirectory) {
+  const std::map<std::string, std::string> files{{"/etc/ssh/ssh_config", "Include d/x\n"},
+                                                 {"/etc/ssh/d/x", "Port 7\n"},
+                                                 {"/home/me/.ssh/d/x", "Port 8\n"}};
+  const auto reader = [&files](const std::string& path) {
+    return files.contains(path) ? std::vector<std::string>{files.at(path)} : std::vector<std::string>{};
+  };
+  EXPECT_EQ(readSshConfig("a", "", {"/etc/ssh/ssh_config"}, "/home/me", reader).port, 7);
 }
 
 TEST(SshConfig, CommentsQuotesAndNonsenseDoNoHarm) {
