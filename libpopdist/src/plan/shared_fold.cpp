@@ -6,11 +6,7 @@
 #include "libpopdist/src/plan/plan.h"
 
 namespace popdist::plan {
-namespace {
-
-constexpr std::size_t kLineBytes = 64;
-
-}  // namespace
+namespace {}  // namespace
 
 Range lineBlock(std::size_t bytes, int blocks, int index) {
   const std::size_t lines = (bytes + kLineBytes - 1) / kLineBytes;

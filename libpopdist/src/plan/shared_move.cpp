@@ -7,8 +7,6 @@
 namespace popdist::plan {
 namespace {
 
-constexpr std::size_t kLineBytes = 64;
-
 SharedStep fetch(const Flow& flow) {
   return {.kind = SharedStepKind::kFetch,
           .rank = flow.from,

@@ -16,6 +16,9 @@
 
 namespace popdist::plan {
 
+/// Of the caches: ranks that write side by side do not write to the same one.
+inline constexpr std::size_t kLineBytes = 64;
+
 /// What a rank says of itself, in chunks. Of a plan without chunks: 1 when it is done.
 enum class Counter : std::uint8_t {
   kExported,  ///< its part of the chunk is in its stage

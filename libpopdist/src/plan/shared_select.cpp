@@ -91,10 +91,13 @@ bool dependsOnMachine(Operation operation, std::size_t bytes, int ranks) {
 // Each chunk makes ranks wait for each other, and is written and read while it is in a core's own caches,
 // where it may stay from call to call: its lines go to and fro, each time to be written. Four slots are
 // enough for nobody to wait for one. Few ranks do best with large ones; four and more all touch a chunk at
-// the same time (figures: docs/benchmarks.md, "Private memory: pulled and staged").
+// the same time (figures: docs/benchmarks.md, "Private memory: pulled and staged"). A chunk, of one way too,
+// has a line for each rank, however many there are.
 StageLayout stageLayoutFor(int ranks) {
   constexpr std::size_t kRingBytes = 1 << 20;
-  const std::size_t slot_bytes = ranks <= 4 ? 512 << 10 : ranks <= 8 ? 256 << 10 : 128 << 10;
+  const std::size_t few = ranks <= 4 ? 512 << 10 : ranks <= 8 ? 256 << 10 : 128 << 10;
+  const std::size_t slot_bytes =
+      std::max(few, 2 * std::bit_ceil(kLineBytes * static_cast<std::size_t>(ranks)));
   return {.slots = {slot_bytes, 4}, .ring_bytes = kRingBytes, .eager_bytes = kRingBytes / 4};
 }
 
@@ -105,7 +108,7 @@ StageShape chunksOf(Operation operation, const StageShape& slots) {
     case Operation::kGather:
     case Operation::kScatter:
     case Operation::kSendRecv:
-      return {std::min(slots.slot_bytes, kMostOneWay), slots.slots};
+      return {std::min(slots.slot_bytes, std::max(kMostOneWay, slots.slot_bytes / 2)), slots.slots};
     default:
       return slots;
   }

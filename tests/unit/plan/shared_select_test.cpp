@@ -50,5 +50,14 @@ TEST(MovesOfOneDirection, GoInChunksThatFitASlot) {
   }
 }
 
+// As many as a job may have, all on one host.
+TEST(Chunks, HaveALineForEachRank) {
+  for (const int ranks : {2, 1024, 1025, 2048, 2049, 4097, 65536}) {
+    const StageShape slots = stageLayoutFor(ranks).slots;
+    for (const Operation operation : {Operation::kAllReduce, Operation::kScatter})
+      EXPECT_GE(chunksOf(operation, slots).slot_bytes / static_cast<std::size_t>(ranks), kLineBytes) << ranks;
+  }
+}
+
 }  // namespace
 }  // namespace popdist::plan
