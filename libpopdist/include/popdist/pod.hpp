@@ -53,6 +53,7 @@ class Pod {
 
   /// Advances the clock by the time that every replica takes for `flops_per_replica` floating-point
   /// operations, at the model's achieved rate. Local: replicas are alike, so every instance says the same.
+  /// kInvalidArgument, and the clock as it was: no number from 0 on, or more than 53 days of simulated time.
   void advanceCompute(double flops_per_replica);
 
   SimulatedTime time() const;            ///< since the Pod was attached

@@ -104,8 +104,8 @@ TEST(PodTime, OfComputationFollowsFromTheModelsRate) {
 
 TEST(PodTime, DoesNotRunBackwardsOrOver) {
   timeOf({.replicas_of_instance = {1}}, [](Pod& pod) {
-    for (const double wrong :
-         {-1.0, 1e22, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+    for (const double wrong : {-1.0, 1e21, 1e22, std::numeric_limits<double>::infinity(),
+                               std::numeric_limits<double>::quiet_NaN()}) {
       try {
         pod.advanceCompute(wrong);
         ADD_FAILURE() << wrong << " operations were accepted";
@@ -114,6 +114,13 @@ TEST(PodTime, DoesNotRunBackwardsOrOver) {
       }
     }
     EXPECT_EQ(pod.time().count(), 0);
+    constexpr double kStep = 1e19;  // 6 days of one IPU
+    const auto step = [&pod] { pod.advanceCompute(kStep); };
+    for (int i = 0; i < 8; ++i) step();
+    const SimulatedTime before = pod.time();
+    EXPECT_GT(before, std::chrono::days(48));
+    EXPECT_THROW(step(), popdist_error);
+    EXPECT_EQ(pod.time(), before);
   });
 }
 

@@ -125,11 +125,11 @@ CollectiveTime simulate(const ReplicaLayout& layout, std::span<const plan::Plan>
   return time;
 }
 
-Picoseconds computeTime(const PodSpec& spec, double flops, int ipus_per_replica) {
+std::optional<Picoseconds> computeTime(const PodSpec& spec, double flops, int ipus_per_replica) {
   POP_CHECK(flops >= 0 && ipus_per_replica >= 1);
   const double seconds = flops / (spec.ipu_peak_flops_per_s * spec.achieved_fraction * ipus_per_replica);
   const double picoseconds = std::ceil(seconds * 1e12);
-  POP_CHECK(picoseconds < 0x1p63);
+  if (picoseconds >= 0x1p63) return {};
   return Picoseconds(static_cast<std::int64_t>(picoseconds));
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "libpopdist/src/plan/plan.h"
@@ -34,7 +35,7 @@ CollectiveTime simulate(const ReplicaLayout& layout, std::span<const plan::Plan>
                         std::size_t element_bytes);
 
 /// Time for `flops` floating-point operations spread evenly over the IPUs of a replica, at the assumed
-/// fraction of the peak.
-Picoseconds computeTime(const PodSpec& spec, double flops, int ipus_per_replica);
+/// fraction of the peak. Nothing: more than picoseconds can be counted.
+std::optional<Picoseconds> computeTime(const PodSpec& spec, double flops, int ipus_per_replica);
 
 }  // namespace popdist::pod
