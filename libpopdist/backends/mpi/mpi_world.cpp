@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <future>
-#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -70,9 +69,11 @@ pop::Status connectAll(MPI_Comm communicator) {
   return {};
 }
 
-// `pmi`: a connection to the process manager, MPI's from here on.
-pop::Status startLibrary(int pmi, int rank, int ranks) {
-  const PmiEnvironment environment(pmi, rank, ranks);
+// `pmi`: where the process manager is.
+pop::Status startLibrary(const std::string& pmi, int rank, int ranks) {
+  auto connection = connectToPmi(pmi, rank);
+  if (!connection.ok()) return connection.status();
+  const PmiEnvironment environment(connection->release(), rank, ranks);  // MPI's from here on
   int threads = 0;
   const int failed = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &threads);
   if (failed != MPI_SUCCESS) return pop::unavailable("MPI_Init_thread: " + mpiError(failed));
@@ -146,15 +147,11 @@ pop::Status MpiWorld::start(const PopdistGroupInfo& info, const std::vector<std:
 pop::Status MpiWorld::tryStart(const PopdistGroupInfo& info, const std::vector<std::string>& offers) {
   const Clock::time_point deadline = Clock::now() + std::chrono::milliseconds(info.timeout_ms);
   if (pop::Status status = rankInstances(info, offers); !status.ok()) return status;
-  std::optional<int> pmi;
-  if (!offers.front().starts_with(kOwnWorld)) {
-    const std::string address = offers.front().substr(std::strlen(kPmi));
-    auto connection = connectToPmi(address, info.rank, std::chrono::milliseconds(info.timeout_ms));
-    if (!connection.ok()) return connection.status();
-    pmi = connection->release();
-  }
-  std::packaged_task<pop::Status()> starting([this, pmi, rank = info.rank, ranks = info.ranks] {
-    const pop::Status status = pmi ? startLibrary(*pmi, rank, ranks) : checkThreads();
+  const std::string& first = offers.front();
+  std::packaged_task<pop::Status()> starting([this, first, rank = info.rank, ranks = info.ranks] {
+    const bool by_program = first.starts_with(kOwnWorld);
+    const pop::Status status =
+        by_program ? checkThreads() : startLibrary(first.substr(std::strlen(kPmi)), rank, ranks);
     return status.ok() ? join(ranks) : status;
   });
   std::future<pop::Status> started = starting.get_future();

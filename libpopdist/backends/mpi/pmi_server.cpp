@@ -149,8 +149,7 @@ bool PmiServer::talk(int rank) {
   return client.unfinished.size() < kMostLineBytes;
 }
 
-pop::Result<pop::sys::Fd> connectToPmi(const std::string& address, int rank,
-                                       std::chrono::milliseconds timeout) {
+pop::Result<pop::sys::Fd> connectToPmi(const std::string& address, int rank) {
   std::istringstream words(address);
   std::string secret;
   std::string port;
@@ -160,7 +159,6 @@ pop::Result<pop::sys::Fd> connectToPmi(const std::string& address, int rank,
   if (!resolved.ok()) return resolved.status();
   auto socket = socketFor(resolved.value());
   if (!socket.ok()) return socket.status();
-  setTimeout(*socket, SO_SNDTIMEO, timeout);  // connect keeps to it, too
   if (::connect(socket->get(), plain(resolved.value()), resolved.value().bytes) != 0)
     return pop::errnoStatus("connecting to the rank that starts MPI at " + host + ' ' + port, errno);
   if (pop::Status sent = pop::sys::writeAll(socket->get(), greetingOf(secret, rank)); !sent.ok()) return sent;

@@ -3,7 +3,6 @@
 // Each connects to it and hands the connection to its MPI library, which speaks PMI-1 on it.
 #pragma once
 
-#include <chrono>
 #include <memory>
 #include <string>
 
@@ -41,8 +40,8 @@ class PmiServer {
   std::vector<Client> clients_;
 };
 
-/// A connection to the server at `address`, which knows it as that of `rank`. It survives no exec.
-pop::Result<pop::sys::Fd> connectToPmi(const std::string& address, int rank,
-                                       std::chrono::milliseconds timeout);
+/// A connection to the server at `address`, which knows it as that of `rank`. It survives no exec. Waits as
+/// long as the system does, which is minutes where packets are dropped.
+pop::Result<pop::sys::Fd> connectToPmi(const std::string& address, int rank);
 
 }  // namespace popdist::backends
