@@ -8,6 +8,8 @@
 namespace pop::cli {
 namespace {
 
+constexpr std::chrono::hours kADay{24};
+
 Result<std::int64_t> millisecondsOf(std::string_view unit) {
   if (unit == "ms") return 1;
   if (unit.empty() || unit == "s") return 1000;
@@ -64,8 +66,7 @@ Codec connectTimeout() {
   return {[](Settings settings, const std::string& value) -> Status {
             POP_ASSIGN_OR_RETURN(const auto time, parseDuration(value));
             if (time.count() == 0) return invalidArgument(inQuotes(value) + ": no host answers at once");
-            if (time > std::chrono::hours(24))
-              return invalidArgument(inQuotes(value) + " is more than a day");
+            if (time > kADay) return invalidArgument(inQuotes(value) + " is more than a day");
             return kField.read(settings, value);
           },
           kField.write};
@@ -75,9 +76,11 @@ Codec hostSilence() {
   static constexpr auto kField = duration<&Options::hosts, &HostsOptions::silence>();
   return {[](Settings settings, const std::string& value) -> Status {
             POP_ASSIGN_OR_RETURN(const auto time, parseDuration(value));
-            if (time >= std::chrono::seconds(2)) return kField.read(settings, value);
-            return invalidArgument(inQuotes(value) +
-                                   ": must be at least 2 s, as hosts give a sign of life every second");
+            if (time < std::chrono::seconds(2))
+              return invalidArgument(inQuotes(value) +
+                                     ": must be at least 2 s, as hosts give a sign of life every second");
+            if (time > kADay) return invalidArgument(inQuotes(value) + " is more than a day");
+            return kField.read(settings, value);
           },
           kField.write};
 }

@@ -108,6 +108,7 @@ TEST(ParseOptionsMistakes, ValuesWithAGrammarAreChecked) {
   EXPECT_EQ(mistakeIn("--timeout=0.4ms"), "--timeout: '0.4ms' is less than a millisecond");
   EXPECT_EQ(mistakeIn("--connect-timeout=0"), "--connect-timeout: '0': no host answers at once");
   EXPECT_EQ(mistakeIn("--connect-timeout=30d"), "--connect-timeout: '30d' is more than a day");
+  EXPECT_EQ(mistakeIn("--host-silence=50d"), "--host-silence: '50d' is more than a day");
   EXPECT_EQ(mistakeIn("--host-silence=1.999"),
             "--host-silence: '1.999': must be at least 2 s, as hosts give a sign of life every second");
   EXPECT_EQ(mistakeIn("--kill-grace=999999999999d"), "--kill-grace: '999999999999d' is too large");
