@@ -48,7 +48,7 @@ class IdxDataset final : public Dataset {
   /// kNotFound or kPermissionDenied (cannot be opened), kDataLoss (truncated, or corrupt gzip),
   /// kInvalidArgument (not IDX, not unsigned bytes, an empty or overflowing shape, bytes after the end,
   /// counts that differ), kResourceExhausted (does not fit in memory; a header's promise alone never
-  /// allocates).
+  /// allocates). What follows the gzip data in a file and is none is passed over, as gzip does.
   IdxDataset(const std::filesystem::path& images, const std::filesystem::path& labels);
 
   std::size_t size() const override { return labels_.size(); }
