@@ -110,8 +110,8 @@ void JobAgent::over(const Status& why) {
 
 void JobAgent::shutDown() {
   const Status ended = agent_ ? agent_->shutDown() : keeper::endKeeper(std::move(*keeper_));
-  if (!ended.ok()) std::fprintf(stderr, "popdist-agent: %s\n", ended.message().c_str());
-  call_.finish(outcome_.code() == Code::kUnavailable ? ended : outcome_);
+  if (outcome_.code() == Code::kUnavailable) return call_.finish(ended);
+  call_.finish(ended.ok() ? outcome_ : Status(outcome_.code(), outcome_.message() + "; " + ended.message()));
 }
 
 int runStdioAgent(Patience patience) {

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -18,6 +19,13 @@
 
 namespace pop::keeper {
 namespace {
+
+using std::chrono::milliseconds;
+
+// It gives up after kPatience, and has directories to remove.
+constexpr milliseconds kKeeperPatience = kPatience + milliseconds(1000);
+constexpr milliseconds kAfterSigkill{500};
+static_assert(kKeeperPatience + 2 * kAfterSigkill == kMostEndTime);
 
 // The launcher's standard streams must not be held open by us: whoever reads them waits for their end.
 // Descriptors 0-2 stay taken, so that no other can land there.
@@ -60,18 +68,23 @@ Result<Keeper> forkKeeper(int life_line) {
 }
 
 Status endKeeper(Keeper keeper) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point deadline = Clock::now() + kKeeperPatience;
   keeper.link.reset();
   ::kill(keeper.pid, SIGCONT);  // stopped, it would not notice
-  if (!sys::endsWithin(keeper.pid, kPatience + std::chrono::seconds(1))) {
+  if (!sys::endsWithin(keeper.pid, kKeeperPatience)) {
     ::kill(keeper.pid, SIGKILL);
-    if (!sys::endsWithin(keeper.pid, kPatience)) return resisting();
+    if (!sys::endsWithin(keeper.pid, kAfterSigkill)) return resisting();
   }
   int wait_status = -1;
   while (::waitpid(keeper.pid, &wait_status, 0) < 0 && errno == EINTR) {
   }
-  if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0) return {};
+  // What it could not end in its time, we could not either.
+  if (WIFEXITED(wait_status)) return WEXITSTATUS(wait_status) == 0 ? Status() : resisting();
   // A keeper that was killed has left its children to us.
-  return endAllDescendants(kPatience, keeper.older_siblings) ? Status() : resisting();
+  const auto left = std::chrono::duration_cast<milliseconds>(deadline - Clock::now());
+  const bool ended = endAllDescendants(std::clamp(left, kAfterSigkill, kPatience), keeper.older_siblings);
+  return ended ? Status() : resisting();
 }
 
 }  // namespace pop::keeper

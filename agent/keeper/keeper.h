@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <set>
 
 #include "common/base/status.h"
@@ -25,8 +26,11 @@ struct Keeper {
 /// it is stopped or stuck, the keeper ends it and everything else.
 Result<Keeper> forkKeeper(int life_line = -1);
 
-/// Closes the link and waits until the keeper is gone and nothing is left below this process.
-/// kDeadlineExceeded when something resists SIGKILL for several seconds.
+/// Who waits for somebody that ends a keeper has more patience.
+inline constexpr std::chrono::milliseconds kMostEndTime{7000};
+
+/// Closes the link and waits until the keeper is gone and nothing is left below this process, for
+/// kMostEndTime at most. kDeadlineExceeded when something resists SIGKILL.
 Status endKeeper(Keeper keeper);
 
 }  // namespace pop::keeper

@@ -20,8 +20,9 @@
 namespace pop::agent {
 namespace {
 
-// An agent kills at once what it runs. One that takes longer is killed itself: its keeper goes on with that.
-constexpr std::chrono::seconds kEndPatience{3};
+// An agent kills at once what it runs, and says within 7 s (keeper::kMostEndTime) if it could not. One that
+// takes longer is killed itself: its keeper goes on with that.
+constexpr std::chrono::seconds kEndPatience{8};
 
 // Of an agent's first report, which is built here, and can cost many times its size.
 constexpr std::size_t kMostWelcomeBytes = 64 << 10;
@@ -40,6 +41,11 @@ rpc::v1::JobCount encode(const JobLimits& count) {
   encoded.set_jobs(count.jobs);
   encoded.set_instances(count.instances);
   return encoded;
+}
+
+Status notEnded() {
+  return {Code::kDeadlineExceeded, "the popdist-agent there has not ended all processes of the job within " +
+                                       std::to_string(kEndPatience.count()) + " s; it was killed"};
 }
 
 }  // namespace
@@ -205,17 +211,22 @@ void Service::sayHowItEnded(Job& job) {
   end(job, unavailable(text));
 }
 
-// The agent ends all that it has started, and then its call. One that does not is killed.
+// The agent ends all that it has started, and then its call. One that does not is killed: by its keeper,
+// which sees the stream closed, if it does nothing at all.
 void Service::letEnd(Job& job, const Status& why) {
   if (!job.agent) return end(job, why);
   job.agent->end({});
+  job.agent->hangUp();
   if (!job.end_timer && !job.ended)
-    job.end_timer = loop_.postAfter(kEndPatience, [this, &job, why] { end(job, why); });
+    job.end_timer = loop_.postAfter(kEndPatience, [this, &job] { end(job, notEnded()); });
 }
 
 void Service::end(Job& job, const Status& why) {
   if (std::exchange(job.ended, true)) return;
   if (job.end_timer) loop_.cancel(*std::exchange(job.end_timer, std::nullopt));
+  // The launcher may be gone, and would not tell anybody.
+  if (why.code() == Code::kDeadlineExceeded)
+    log::warning("job " + printable(job.id) + " of " + inQuotes(job.name) + ": " + why.message());
   job.call->finish(why);
   if (!job.id.empty()) admission_.release(job.id);
   unwatch(job);

@@ -166,6 +166,12 @@ void MessageStream::end(const Status& how) {
   write();
 }
 
+void MessageStream::hangUp() {
+  POP_CHECK(ended_ && !out_.valid());
+  ::shutdown(in_.get(), SHUT_WR);
+  write();
+}
+
 void MessageStream::sendFrame(const contract::Frame& frame) {
   const Result<std::string> bytes = contract::encode(frame);
   POP_CHECK(bytes.ok());

@@ -67,6 +67,10 @@ class MessageStream {
   /// The last that is sent. Messages of the other side still come.
   void end(const Status& how);
 
+  /// After end(), for one socket that serves both directions: whoever only watches the other side of it finds
+  /// it closed. What is not written yet is lost.
+  void hangUp();
+
   /// All that was sent is written, or nobody takes it.
   bool flushed() const { return plain_.empty() && unsent_.empty(); }
   /// Waits until it is, for at most `patience`. The loop need not run.

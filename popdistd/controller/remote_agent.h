@@ -43,6 +43,9 @@ class RemoteAgent final : public Agent {
   void receive(NumberedReport report);
   void linkLost(
       Status why);  ///< By itself; also when it never came up. What follows from it comes from the loop.
+  /// The agent was told to end: it says nothing until it has, and who waits for that has a patience of his
+  /// own.
+  void expectEnd() { heartbeat_.stop(); }
   bool isUp() const { return link_ != nullptr; }
   bool lost() const { return !lost_.ok(); }
 

@@ -28,7 +28,7 @@ class LocalBootstrapper final : public Bootstrapper {
   void start(BootstrapEvents events) override;
 
  private:
-  /// An agent waits up to 6 s for its keeper, which ends the job's processes.
+  /// So long an agent takes at most to end the job's processes.
   static constexpr std::chrono::milliseconds kEndPatience{7000};
 
   struct AgentProcess {

@@ -36,8 +36,8 @@ namespace {
 // The first may find the way cold.
 constexpr int kEchoes = 5;
 
-// An agent's keeper gives up after 5 s what resists SIGKILL.
-constexpr std::chrono::milliseconds kEndPatience{7000};
+// More than an agent takes that cannot end everything, and than the agent service gives it.
+constexpr std::chrono::milliseconds kEndPatience{9000};
 
 std::chrono::milliseconds wallClock() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(

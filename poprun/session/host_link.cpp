@@ -69,6 +69,7 @@ void HostLink::send(NumberedCommand command) {
 // An agent that has not answered yet has nothing to end.
 void HostLink::finish() {
   if (!welcomed_) return close();
+  agent_.expectEnd();
   call_->close();
 }
 
@@ -110,9 +111,8 @@ void HostLink::ended(const Status& why) {
   }
   // The other end of our socket is here, and what carries it knows more.
   const bool broken = why.code() == Code::kUnavailable && !why_broken_.empty();
-  agent_.linkLost(broken     ? unavailable(why_broken_)
-                  : why.ok() ? unavailable("the popdist-agent there has ended")
-                             : why);
+  how_ended_ = broken ? unavailable(why_broken_) : why;
+  agent_.linkLost(how_ended_.ok() ? unavailable("the popdist-agent there has ended") : how_ended_);
   if (why.code() != Code::kUnavailable || token_.empty() || !end_job_) return over_();
   rpc::v1::EndJobRequest request;
   request.set_job_id(job_id_);

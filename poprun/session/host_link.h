@@ -40,6 +40,9 @@ class HostLink final : public AgentLink {
   /// The stream is lost, and the agent service is being told that the job is over.
   bool isEndingJob() const { return ending_job_; }
 
+  /// As the other side has put it, once it is over; OK as well where we have closed the link.
+  const Status& howItEnded() const { return how_ended_; }
+
   /// The other side has `patience` to answer.
   void hello(rpc::v1::Hello hello, std::chrono::milliseconds patience);
   void finish();  ///< nothing more will be sent: the agent ends when it is done
@@ -59,6 +62,7 @@ class HostLink final : public AgentLink {
   RemoteAgent& agent_;
   const std::function<void()> over_;
   std::string why_broken_;
+  Status how_ended_;
   std::function<Status(const Status& why)> explain_;
   EndJob end_job_;
   std::string job_id_;

@@ -22,8 +22,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// An agent's keeper gives up after 5 s what resists SIGKILL.
-constexpr std::chrono::milliseconds kEndPatience = 7s;
+// More than an agent takes that cannot end everything, and than the agent service gives it.
+constexpr std::chrono::milliseconds kEndPatience = 9s;
 
 // Whoever types Ctrl-Z wants the prompt, whatever the hosts do.
 constexpr std::chrono::milliseconds kStopPatience = 1s;
@@ -142,6 +142,7 @@ void HostsController::link(Host& host, const rpc::CallMaker& call, rpc::v1::Hell
 void HostsController::over(Host& host) {
   if (host.link && host.link->isEndingJob()) return;
   host.over = true;
+  if (host.link && host.asked_to_end) host.end = host.link->howItEnded();
   host.agent.linkLost(unavailable("its link was closed"));  // it may have come up meanwhile
   host.link.reset();
   tellWhenOver();
@@ -241,22 +242,31 @@ Status HostsController::shutDown() {
   shutting_down_ = true;
   stopped_ = nullptr;
   for (const std::unique_ptr<Host>& host : hosts_) {
+    host->asked_to_end = host->link && !host->agent.lost();
     if (host->link) host->link->finish();
   }
   const TimerId limit = loop_.postAfter(kEndPatience, [this] { loop_.stop(); });
   tellWhenOver();
   loop_.run();
   loop_.cancel(limit);
-  std::vector<std::string> silent;
-  for (const std::unique_ptr<Host>& host : hosts_) {
-    if (host->link && !host->over && !host->agent.lost()) silent.push_back(host->name);
-  }
   parts_.clear();
-  if (silent.empty()) return {};
-  return {Code::kDeadlineExceeded,
-          "the agents of " + join(silent, ", ") +
-              " have not said that they have ended all processes of the job; they do "
-              "so once they notice that nobody listens any more"};
+  return howAllEnded();
+}
+
+// Of hosts that were lost before, the job has told.
+Status HostsController::howAllEnded() const {
+  std::vector<std::string> silent, words;
+  for (const std::unique_ptr<Host>& host : hosts_) {
+    if (!host->asked_to_end) continue;
+    if (!host->over) silent.push_back(host->name);
+    if (!host->end.ok()) words.push_back("host " + host->name + ": " + printable(host->end.message()));
+  }
+  if (!silent.empty()) {
+    words.push_back("the agents of " + join(silent, ", ") +
+                    " have not said that they have ended all processes of the job; they do so once they "
+                    "notice that nobody listens any more");
+  }
+  return words.empty() ? Status() : Status(Code::kDeadlineExceeded, join(words, "; "));
 }
 
 void HostsController::tellWhenOver() {

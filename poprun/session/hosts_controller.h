@@ -83,6 +83,8 @@ class HostsController final : public Controller {
     Status failed;
     bool settled = false;  ///< reached, or failed
     bool over = false;     ///< nothing more comes from it
+    bool asked_to_end = false;
+    Status end;  ///< of one that was asked to, as it has put it
   };
 
   BootstrapEvents eventsFor(const std::vector<int>& hosts);
@@ -98,6 +100,7 @@ class HostsController final : public Controller {
   void relayStdin();
   void sayWhoIsWaitedFor();
   void tellWhenOver();
+  Status howAllEnded() const;
 
   os::EpollLoop& loop_;
   const HostsSettings settings_;

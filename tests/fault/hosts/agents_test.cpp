@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "tests/fault/hosts/faults_fixture.h"
+#include "tests/testing/tracer.h"
 
 namespace pop::testing {
 namespace {
@@ -58,6 +59,21 @@ TEST_F(HostLost, WhenItsAgentStandsStill) {
   EXPECT_EQ(endAfter(cause, poprun), 125);
   EXPECT_EQ(said(poprun), lost("h1", "nothing was heard for 2 s (--host-silence)"));
   EXPECT_EQ(leftOnHosts(restOfLimit(cause)), "");
+}
+
+// Its agent says nothing while it tries to end it, which takes longer than the silence of one that is lost.
+TEST_F(HostFaults, AProcessThatResistsSigkillIsToldOf) {
+  PoprunProcess poprun(job({"-n", "3", "--host-silence", kShortSilence, "sh", "-c", "sleep 1000 & wait"}));
+  ASSERT_TRUE(poprun.waitFor([&] { return named(1, "sleep").size() == 1; })) << poprun.err();
+  Tracer tracer(named(1, "sleep").front());
+  ASSERT_TRUE(tracer.holds());
+  const auto cause = Clock::now();
+  poprun.signal(SIGTERM);
+  EXPECT_EQ(endAfter(cause, poprun), 143);
+  EXPECT_THAT(said(poprun), ::testing::HasSubstr("host h1: some process of the job resists SIGKILL (is it "
+                                                 "waiting for a device or a file server?)\n"));
+  tracer.letGo();
+  EXPECT_EQ(leftOnHosts(), "");
 }
 
 TEST_F(HostLost, WhenItsSshSessionStandsStill) {

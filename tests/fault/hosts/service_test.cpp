@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What befalls a job that runs by way of the agent service.
 #include "tests/integration/service/service_fixture.h"
+#include "tests/testing/tracer.h"
 
 namespace pop::testing {
 namespace {
@@ -17,6 +18,10 @@ class ServiceFaults : public ServiceTest {
   PoprunSetup waitingJob(std::vector<std::string> options = {}) const {
     options.insert(options.begin(), {"-n", std::to_string(hosts.count())});
     return jobOf("alice", std::move(options), {"wait"});
+  }
+  /// One instance on each host, each with a process that it has started.
+  PoprunSetup lingeringJob() const {
+    return jobOf("alice", {"-n", std::to_string(hosts.count()), "sh", "-c", "sleep 1000 & wait"});
   }
   std::string lost(int host, const std::string& why) const {
     return "poprun: host " + hosts.address(host) + " was lost: " + why +
@@ -70,8 +75,45 @@ TEST_F(ServiceFaults, TheAgentBehindTheServiceStandsStill) {
   send(SIGSTOP, jobAgents(1));
   EXPECT_EQ(endAfter(cause, poprun), 125);
   EXPECT_EQ(said(poprun), lost(1, "nothing was heard for 2 s (--host-silence)"));
-  EXPECT_EQ(leftOfJobs(restOfLimit(cause)), "");
+  // The patience of the service, which is longer, is not for an agent that does nothing.
+  EXPECT_EQ(leftOfJobs(restOfLimit(cause) - Milliseconds(3000)), "");
   expectNextJobRuns();
+}
+
+TEST_F(ServiceFaults, AProcessThatResistsSigkillIsToldOf) {
+  PoprunProcess poprun(lingeringJob());
+  ASSERT_TRUE(poprun.waitFor([&] { return named(1, "sleep").size() == 1; })) << poprun.err();
+  Tracer tracer(named(1, "sleep").front());
+  ASSERT_TRUE(tracer.holds());
+  const auto cause = Clock::now();
+  poprun.signal(SIGTERM);
+  EXPECT_EQ(endAfter(cause, poprun), 143);
+  EXPECT_THAT(said(poprun), HasSubstr("host " + hosts.address(1) +
+                                      ": some process of the job resists SIGKILL (is it waiting for a device "
+                                      "or a file server?)\n"));
+  EXPECT_TRUE(waitForLog(1, "resists SIGKILL"));
+  tracer.letGo();
+  EXPECT_EQ(leftOfJobs(), "");
+}
+
+TEST_F(ServiceFaults, AnAgentThatDoesNotEndItsJobIsToldOf) {
+  PoprunProcess poprun(lingeringJob());
+  ASSERT_TRUE(poprun.waitFor([&] { return named(1, "sleep").size() == 1; })) << poprun.err();
+  const pid_t resisting = named(1, "sleep").front();
+  Tracer tracer(resisting);
+  ASSERT_TRUE(tracer.holds());
+  poprun.signal(SIGTERM);
+  ASSERT_TRUE(poprun.waitFor([&] { return statOf(resisting).value_or(ProcessStat{}).state == 'Z'; }));
+  send(SIGSTOP, named(1, "pop-keeper"));
+  send(SIGSTOP, jobAgents(1));
+  EXPECT_EQ(poprun.wait(), 143);
+  EXPECT_THAT(said(poprun),
+              HasSubstr("host " + hosts.address(1) +
+                        ": the popdist-agent there has not ended all processes of the job within 8 s; it was "
+                        "killed\n"));
+  EXPECT_TRUE(waitForLog(1, "has not ended all processes of the job"));
+  tracer.letGo();
+  EXPECT_EQ(leftOfJobs(), "");
 }
 
 TEST_F(ServiceFaults, TheServiceIsKilled) {

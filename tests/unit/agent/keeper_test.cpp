@@ -20,6 +20,7 @@
 #include "common/base/check.h"
 #include "common/contract/frame.h"
 #include "common/sys/unix_socket.h"
+#include "tests/testing/tracer.h"
 
 namespace pop::keeper {
 namespace {
@@ -41,7 +42,17 @@ bool ends(pid_t pid) {
 
 class KeeperTest : public ::testing::Test {
  protected:
-  ~KeeperTest() override { EXPECT_TRUE(endKeeper(std::move(keeper_)).ok()); }
+  ~KeeperTest() override {
+    if (keeper_.pid > 0) {
+      EXPECT_TRUE(end().ok());
+    }
+  }
+
+  Status end() {
+    Keeper keeper = std::move(keeper_);
+    keeper_.pid = -1;
+    return endKeeper(std::move(keeper));
+  }
 
   Frame nextReport() {
     while (true) {
@@ -99,6 +110,21 @@ TEST_F(KeeperTest, ReportsThoseWhoWereKilledBeforeThoseThatExitedAtTheSameTime) 
     EXPECT_EQ(nextEnd(), std::pair(killed, SIGKILL));
     EXPECT_EQ(nextEnd(), std::pair(1 - killed, 3 << 8));
   }
+}
+
+// Who waits for an agent that ends its keeper counts on that time.
+TEST_F(KeeperTest, IsGivenItsTimeForWhatResistsSigkillAndNoMore) {
+  sys::Pipe input = sys::makePipe().value();
+  const pid_t resisting = start(0, "read line", input.read_end.get());
+  testing::Tracer tracer(resisting);
+  if (!tracer.holds()) GTEST_SKIP() << "nobody may be traced here";
+  const auto begin = std::chrono::steady_clock::now();
+  const Status ended = end();
+  EXPECT_LE(std::chrono::steady_clock::now() - begin, kMostEndTime);
+  EXPECT_EQ(ended.code(), Code::kDeadlineExceeded);
+  EXPECT_THAT(ended.message(), ::testing::HasSubstr("resists SIGKILL"));
+  tracer.letGo();
+  EXPECT_EQ(::waitpid(resisting, nullptr, 0), resisting) << "it has come to us";
 }
 
 }  // namespace
