@@ -173,7 +173,7 @@ void LocalAgent::spawn(const SpawnRequest& request) {
   Result<ChildStdio> stdio = makeStdio(stdin_feed_, request.instance);
   if (!stdio.ok() || keeper_link_.lost()) {
     const std::string why =
-        stdio.ok() ? "the keeper process was killed" : stdio.status().message() + " (see `ulimit -n`)";
+        stdio.ok() ? "the keeper process has ended" : stdio.status().message() + " (see `ulimit -n`)";
     loop_.post([this, instance = request.instance, why] {
       core_.onSpawnFailed(instance, contract::kExitLauncherFailed, why);
     });

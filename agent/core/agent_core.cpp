@@ -17,7 +17,7 @@ constexpr int kMostStarting = 64;
 
 // So long after SIGKILL there is no hope for what still runs: it waits for a device, or the keeper is
 // stopped.
-constexpr std::chrono::milliseconds kKillPatience{5000};
+constexpr std::chrono::seconds kKillPatience{5};
 
 }  // namespace
 
@@ -97,13 +97,16 @@ void AgentCore::descend(int signal) {
   if (signal != SIGKILL) return;
   killed_ = loop_.postAfter(kKillPatience, [this] {
     killed_.reset();
-    if (anyAlive()) processes_.abandon();
+    if (!anyAlive()) return;
+    abandoned_ = true;
+    processes_.abandon();
   });
 }
 
 void AgentCore::forgetKill() {
   if (killed_) loop_.cancel(*killed_);
   killed_.reset();
+  abandoned_ = false;
 }
 
 bool AgentCore::anyAlive() const {
@@ -145,7 +148,9 @@ void AgentCore::onDrained(int instance) {
 void AgentCore::onKeeperLost() {
   // The instances got their parent-death signal; nobody will say so any more.
   stopping_ = true;
-  const std::string why = "the keeper process, which holds all instances, was killed";
+  const std::string why = abandoned_ ? "it had not ended " + std::to_string(kKillPatience.count()) +
+                                           " s after SIGKILL (is it waiting for a device or a file server?)"
+                                     : "the keeper process, which holds all instances, was killed";
   const std::map<int, LocalState> before = instances_;
   for (const auto& [instance, state] : before) {
     if (state == LocalState::kPending || state == LocalState::kSpawning)

@@ -64,6 +64,7 @@ class AgentCore {
   AgentEvents* events_ = nullptr;
   std::optional<KillLadder> ladder_;
   std::optional<TimerId> killed_;  ///< runs from SIGKILL on
+  bool abandoned_ = false;         ///< what still ran then: we have ended the keeper ourselves
   Status obstacle_;                ///< why nothing can be started on this host, when it is an error
   std::map<int, LocalState> instances_;
   std::size_t next_ = 0;  ///< of slice_.instances, to be started

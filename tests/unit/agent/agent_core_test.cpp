@@ -195,6 +195,19 @@ TEST_F(AgentCoreTest, ALostKeeperLosesEveryInstance) {
   EXPECT_EQ(events.lines.back(), "closed 4");
 }
 
+TEST_F(AgentCoreTest, SaysOfWhomItHasGivenUpThatSigkillHasNotHelped) {
+  runAndStart();
+  core.kill();
+  core.onReaped(4, {.signal = SIGKILL});
+  loop.advance(milliseconds(60000));
+  events.lines.clear();
+  core.onKeeperLost();
+  EXPECT_THAT(
+      events.lines,
+      ElementsAre("ended 5: code 125, was lost: it had not ended 5 s after SIGKILL (is it waiting for "
+                  "a device or a file server?)"));
+}
+
 TEST_F(AgentCoreTest, ALostKeeperChangesNothingForThoseThatHaveEnded) {
   runAndStart();
   core.onReaped(4, {.code = 0});
