@@ -24,6 +24,16 @@ void setOption(int socket, int level, int option, int value) {
   ::setsockopt(socket, level, option, &value, sizeof(value));
 }
 
+// A machine that has lost its power says nothing, and nothing may ever be sent to it: the kernel asks after a
+// minute, and takes silence for the end half a minute later. No TCP_USER_TIMEOUT: it would end a connection
+// whose other side lives and does not read.
+void setKeepalive(int socket) {
+  setOption(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
+  setOption(socket, IPPROTO_TCP, TCP_KEEPIDLE, 60);
+  setOption(socket, IPPROTO_TCP, TCP_KEEPINTVL, 10);
+  setOption(socket, IPPROTO_TCP, TCP_KEEPCNT, 3);
+}
+
 int errorOf(int socket) {
   int error = 0;
   socklen_t bytes = sizeof(error);
@@ -149,6 +159,7 @@ Visitor acceptVisitor(int listener) {
     return visitor;
   }
   setOption(visitor.socket.get(), IPPROTO_TCP, TCP_NODELAY, 1);
+  setKeepalive(visitor.socket.get());
   visitor.address = numeric(peer);
   return visitor;
 }

@@ -62,7 +62,8 @@ struct Listener {
 };
 Result<Listener> listenAt(const std::string& address, int port);
 
-/// A connection that waits at a listener.
+/// A connection that waits at a listener. One whose other side's machine is gone without a word breaks within
+/// two minutes.
 struct Visitor {
   sys::Fd socket;  ///< invalid: there is none
   std::string address;

@@ -4,7 +4,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 
 #include <cerrno>
 #include <latch>
@@ -46,6 +49,25 @@ TEST_F(TcpTest, ReachesAListenerByAddressAndByName) {
     EXPECT_EQ(visitor.address, "127.0.0.1");
   }
   EXPECT_FALSE(acceptVisitor(listener.socket.get()).socket.valid());
+}
+
+int optionOf(const sys::Fd& socket, int level, int option) {
+  int value = -1;
+  socklen_t bytes = sizeof(value);
+  EXPECT_EQ(::getsockopt(socket.get(), level, option, &value, &bytes), 0);
+  return value;
+}
+
+TEST_F(TcpTest, FindsWithinTwoMinutesThatAVisitorsMachineIsGone) {
+  const Listener listener = listenAt("127.0.0.1", 0).value();
+  const Dialled dialled = dial("127.0.0.1", listener.port);
+  const Visitor visitor = acceptVisitor(listener.socket.get());
+  ASSERT_TRUE(visitor.socket.valid());
+  EXPECT_EQ(optionOf(visitor.socket, SOL_SOCKET, SO_KEEPALIVE), 1);
+  const int seconds = optionOf(visitor.socket, IPPROTO_TCP, TCP_KEEPIDLE) +
+                      optionOf(visitor.socket, IPPROTO_TCP, TCP_KEEPINTVL) *
+                          optionOf(visitor.socket, IPPROTO_TCP, TCP_KEEPCNT);
+  EXPECT_LE(seconds, 120);
 }
 
 TEST_F(TcpTest, TellsAnIpv4AddressAsSuchToAListenerOfBoth) {
