@@ -131,9 +131,11 @@ ParsedUsers parseUsers(std::string_view text, const std::string& file, const Use
 }
 
 ParsedUsers loadUsers(const std::string& path, const UserLookup& lookup) {
+  const Result<sys::Fd> file = sys::openFile(path);
+  if (!file.ok()) return {{}, {file.status().message()}};
   // Who can write it can run jobs as anybody in it.
-  if (const Status safe = sys::checkWriters(path); !safe.ok()) return {{}, {safe.message()}};
-  const Result<std::string> text = sys::readFile(path);
+  if (const Status safe = sys::checkWriters(file.value(), path); !safe.ok()) return {{}, {safe.message()}};
+  const Result<std::string> text = sys::readAll(file.value(), path);
   if (!text.ok()) return {{}, {text.status().message()}};
   return parseUsers(text.value(), path, lookup);
 }

@@ -44,7 +44,7 @@ struct ParsedUsers {
 /// `file` names the text in messages.
 ParsedUsers parseUsers(std::string_view text, const std::string& file, const UserLookup& lookup);
 
-/// Reads the file at `path`, which nobody but its owner, ourselves or root, may write.
+/// Reads the file at `path`, which nobody but its owner, ourselves or root, may write or replace.
 ParsedUsers loadUsers(const std::string& path, const UserLookup& lookup);
 
 }  // namespace pop::agent

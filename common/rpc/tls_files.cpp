@@ -45,11 +45,13 @@ class Checker {
   Checker(TlsRole role, std::time_t now) : role_(role), now_(now) {}
 
   TlsFiles check(const TlsPaths& paths) {
-    files_.authority_pem = read(paths.authority, "the authority's certificate (ca.pem)");
-    if (role_ == TlsRole::kServer) checkAuthorityWriters(paths.authority);
-    files_.certificate_pem = read(paths.certificate, "the certificate");
-    checkKeyMode(paths.key);
-    files_.key_pem = read(paths.key, "the key");
+    const sys::Fd authority_file = open(paths.authority, "the authority's certificate (ca.pem)");
+    if (role_ == TlsRole::kServer) checkAuthorityWriters(authority_file, paths.authority);
+    files_.authority_pem = read(authority_file, paths.authority);
+    files_.certificate_pem = read(open(paths.certificate, "the certificate"), paths.certificate);
+    const sys::Fd key_file = open(paths.key, "the key");
+    checkKeyMode(key_file, paths.key);
+    files_.key_pem = read(key_file, paths.key);
     const auto objects = std::make_shared<TlsObjects>();
     objects->authorities = certificatesAt(files_.authority_pem, paths.authority);
     objects->chain = certificatesAt(files_.certificate_pem, paths.certificate);
@@ -69,26 +71,36 @@ class Checker {
   const std::vector<std::string>& mistakes() const { return mistakes_; }
 
  private:
-  std::string read(const std::string& path, const std::string& what) {
+  // Not valid: it is among the mistakes.
+  sys::Fd open(const std::string& path, const std::string& what) {
     if (path.empty()) {
       mistakes_.push_back("no path is given for " + what);
       return {};
     }
-    Result<std::string> text = sys::readFile(path);
+    Result<sys::Fd> file = sys::openFile(path);
+    if (file.ok()) return std::move(*file);
+    mistakes_.push_back(file.status().message());
+    return {};
+  }
+
+  std::string read(const sys::Fd& file, const std::string& path) {
+    if (!file.valid()) return {};
+    Result<std::string> text = sys::readAll(file, path);
     if (text.ok()) return std::move(*text);
     mistakes_.push_back(text.status().message());
     return {};
   }
 
   // Who can replace it says who everybody is.
-  void checkAuthorityWriters(const std::string& path) {
-    const Status safe = sys::checkWriters(path);
-    if (safe.code() == Code::kFailedPrecondition) mistakes_.push_back(safe.message());  // else read() says it
+  void checkAuthorityWriters(const sys::Fd& file, const std::string& path) {
+    if (!file.valid()) return;
+    const Status safe = sys::checkWriters(file, path);
+    if (!safe.ok()) mistakes_.push_back(safe.message());
   }
 
-  void checkKeyMode(const std::string& path) {
+  void checkKeyMode(const sys::Fd& file, const std::string& path) {
     struct stat status {};
-    if (path.empty() || ::stat(path.c_str(), &status) != 0) return;  // read() says it
+    if (!file.valid() || ::fstat(file.get(), &status) != 0) return;
     std::array<char, 8> mode{};
     std::snprintf(mode.data(), mode.size(), "%04o", status.st_mode & 07777U);
     if ((status.st_mode & kOthersBits) != 0) {

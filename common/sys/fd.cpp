@@ -38,9 +38,13 @@ Status writeAll(int fd, std::string_view bytes) {
   return {};
 }
 
-Result<std::string> readFile(const std::string& path) {
-  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+Result<Fd> openFile(const std::string& path) {
+  Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.valid()) return errnoStatus("opening " + path, errno);
+  return file;
+}
+
+Result<std::string> readAll(const Fd& file, const std::string& path) {
   std::string content;
   std::array<char, 4096> chunk{};
   while (true) {
@@ -50,6 +54,11 @@ Result<std::string> readFile(const std::string& path) {
     if (got == 0) return content;
     content.append(chunk.data(), static_cast<std::size_t>(got));
   }
+}
+
+Result<std::string> readFile(const std::string& path) {
+  POP_ASSIGN_OR_RETURN(const Fd file, openFile(path));
+  return readAll(file, path);
 }
 
 }  // namespace pop::sys

@@ -46,7 +46,13 @@ Status setNonBlocking(int fd);
 /// Repeats interrupted and partial writes until all of `bytes` is written. For blocking descriptors.
 Status writeAll(int fd, std::string_view bytes);
 
-/// A small file's whole content; kNotFound and the like name the path.
+/// For reading; kNotFound and the like name the path.
+Result<Fd> openFile(const std::string& path);
+
+/// What is left to be read of a small file; `path` is for errors.
+Result<std::string> readAll(const Fd& file, const std::string& path);
+
+/// Both: a small file's whole content.
 Result<std::string> readFile(const std::string& path);
 
 }  // namespace pop::sys

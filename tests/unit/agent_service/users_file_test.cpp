@@ -96,6 +96,19 @@ TEST(UsersFile, ThatOthersCanWriteIsRefused) {
   EXPECT_THAT(loadUsers(path + "x", lookUp).mistakes, ElementsAre(HasSubstr("No such file")));
 }
 
+TEST(UsersFile, ThatOthersCanReplaceIsRefused) {
+  const testing::TempDir directory;
+  const std::string path = directory.path() + "/users";
+  std::ofstream(path) << "alice = alice\n";
+  ASSERT_EQ(::chmod(directory.path().c_str(), 0777), 0);
+  EXPECT_THAT(loadUsers(path, lookUp).mistakes,
+              ElementsAre(path + " can be replaced by others, who can write in its directory: chmod go-w " +
+                          directory.path()));
+  ASSERT_EQ(::chmod(directory.path().c_str(), 01777), 0);
+  EXPECT_THAT(loadUsers(path, lookUp).mistakes, IsEmpty())
+      << "as in /tmp, owners alone remove what is theirs";
+}
+
 TEST(UsersFile, OfSomebodyElseIsRefused) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
   const testing::TempDir directory;

@@ -12,9 +12,11 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 
 #include "common/rpc/certificates.h"
 #include "common/rpc/user_tls.h"
+#include "common/sys/fd.h"
 #include "tests/testing/temp_dir.h"
 
 namespace pop::rpc {
@@ -98,6 +100,28 @@ TEST_F(TlsFilesTest, OfAHostWhoseAuthorityOthersCanReplaceAreRefused) {
   ASSERT_EQ(::chmod(path("ca.pem").c_str(), 0664), 0);
   EXPECT_EQ(mistakesOf(load()), path("ca.pem") + " can be written by others: chmod go-w it");
   EXPECT_TRUE(load("user", TlsRole::kClient).ok()) << "a user's own affair";
+  ASSERT_EQ(::chmod(path("ca.pem").c_str(), 0644), 0);
+  ASSERT_EQ(::chmod(path("").c_str(), 0775), 0);
+  EXPECT_THAT(mistakesOf(load()), HasSubstr(path("ca.pem") + " can be replaced by others"));
+}
+
+// What is read and what is looked at are one file, whatever happens to its name meanwhile.
+TEST_F(TlsFilesTest, OfAHostAreLookedAtAsTheyAreRead) {
+  for (const char* file : {"ca.pem", "host-key.pem"}) {
+    const std::string safe = path(std::string(file) + ".safe");
+    std::filesystem::rename(path(file), safe);
+    const std::string text = sys::readFile(safe).value();
+    ASSERT_EQ(::mkfifo(path(file).c_str(), 0600), 0);
+    ASSERT_EQ(::chmod(path(file).c_str(), 0666), 0);
+    std::thread writer([&] {
+      std::ofstream theirs(path(file));  // once it is open on the other side
+      theirs << text << std::flush;
+      std::filesystem::rename(safe, path(file));
+    });
+    EXPECT_THAT(mistakesOf(load()), HasSubstr(path(file))) << "it was open to others";
+    writer.join();
+    EXPECT_EQ(mistakesOf(load()), "nothing is wrong") << "what has taken its place";
+  }
 }
 
 TEST_F(TlsFilesTest, OfAHostWhoseAuthorityBelongsToSomebodyElseAreRefused) {
