@@ -8,10 +8,40 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <mutex>
 
+#include "common/sys/process_end.h"
 #include "common/sys/start_program.h"
 
 namespace pop::sys {
+namespace {
+
+// Whoever gives a helper a patience has little more.
+constexpr std::chrono::milliseconds kAfterSigkill{500};
+
+// Programs that were killed and had not ended when we looked.
+class Stragglers {
+ public:
+  void add(pid_t pid) {
+    const std::scoped_lock lock(mutex_);
+    pids_.push_back(pid);
+  }
+  void reap() {
+    const std::scoped_lock lock(mutex_);
+    std::erase_if(pids_, [](pid_t pid) { return ::waitpid(pid, nullptr, WNOHANG) != 0; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<pid_t> pids_;
+};
+
+Stragglers& stragglers() {
+  static Stragglers all;
+  return all;
+}
+
+}  // namespace
 
 Result<ChildProgram> ChildProgram::start(const std::vector<std::string>& command) {
   POP_ASSIGN_OR_RETURN(Pipe out, makePipe());
@@ -24,16 +54,18 @@ Result<ChildProgram> ChildProgram::start(const std::vector<std::string>& command
 }
 
 ChildProgram::~ChildProgram() {
+  stragglers().reap();
   if (pid_ < 0) return;
   kill();
-  wait();
+  if (!wait(kAfterSigkill)) stragglers().add(pid_);
 }
 
 void ChildProgram::kill() const {
   if (pid_ > 0) ::kill(-pid_, SIGKILL);
 }
 
-int ChildProgram::wait() {
+std::optional<int> ChildProgram::wait(std::chrono::milliseconds patience) {
+  if (!endsWithin(pid_, patience)) return std::nullopt;
   int status = 0;
   while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }

@@ -5,6 +5,8 @@
 
 #include <sys/types.h>
 
+#include <chrono>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,7 +16,8 @@
 
 namespace pop::sys {
 
-/// Kills its process group and reaps it when it goes, unless wait() has seen its end.
+/// Kills its process group and reaps it when it goes, unless wait() has seen its end. One that waits for a
+/// device or a file server, and so does not go soon, is not waited for: a later program's end reaps it, too.
 class ChildProgram {
  public:
   static Result<ChildProgram> start(const std::vector<std::string>& command);
@@ -32,8 +35,8 @@ class ChildProgram {
   /// The whole group.
   void kill() const;
 
-  /// Its status word, once it has ended. Once.
-  int wait();
+  /// Its status word, once it has ended; nothing: it has not within `patience`. Until it has.
+  std::optional<int> wait(std::chrono::milliseconds patience);
 
  private:
   ChildProgram(pid_t pid, Fd out, Fd err) : pid_(pid), out_(std::move(out)), err_(std::move(err)) {}

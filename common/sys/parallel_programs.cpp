@@ -8,15 +8,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <list>
+#include <optional>
 #include <utility>
 
 #include "common/sys/child_program.h"
 
 namespace pop::sys {
 namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
 
 // Signals that end us wait while this lives; afterwards they do what they do.
 class HeldSignals {
@@ -44,10 +50,11 @@ class Runner {
  public:
   using Commands = std::vector<std::vector<std::string>>;
 
-  Runner(const Commands& commands, int at_once, const ProgramEvents& events)
+  Runner(const Commands& commands, int at_once, const ProgramEvents& events, milliseconds patience)
       : commands_(commands),
         at_once_(at_once < 1 ? 1 : static_cast<std::size_t>(at_once)),
         events_(events),
+        patience_(patience),
         ends_(commands.size()) {}
 
   std::vector<ProgramEnd> run() {
@@ -68,6 +75,7 @@ class Runner {
   struct Running {
     std::size_t index;
     ChildProgram program;
+    Clock::time_point begun = Clock::now();
   };
 
   void start(std::size_t index) {
@@ -88,7 +96,7 @@ class Runner {
       waiting.push_back({each.program.out().get(), POLLIN, 0});
       waiting.push_back({each.program.err().get(), POLLIN, 0});
     }
-    if (::poll(waiting.data(), waiting.size(), -1) < 0) return false;
+    if (::poll(waiting.data(), waiting.size(), timeout()) < 0) return false;
     std::size_t next = 1;
     for (Running& each : running_) {
       if (waiting[next++].revents != 0) hear(each);
@@ -103,23 +111,34 @@ class Runner {
     if (!text.empty() && events_.printed) events_.printed(running.index, text);
   }
 
+  milliseconds left(const Running& running) const {
+    return patience_ - std::chrono::duration_cast<milliseconds>(Clock::now() - running.begun);
+  }
+
+  // For poll: until the first has had its time.
+  int timeout() const {
+    milliseconds first = patience_;
+    for (const Running& each : running_) first = std::min(first, left(each));
+    return static_cast<int>(std::clamp<milliseconds::rep>(first.count(), 0, INT_MAX));
+  }
+
   void collect() {
     for (auto next = running_.begin(); next != running_.end();) {
       const auto each = next++;
-      if (each->program.out().valid() || each->program.err().valid()) continue;
-      finish(*each);
+      const bool speaks = each->program.out().valid() || each->program.err().valid();
+      if (speaks && left(*each) > milliseconds(0)) continue;
+      finish(*each, speaks);
       running_.erase(each);
     }
   }
 
-  void finish(Running& running) {
+  void finish(Running& running, bool too_late) {
     ProgramEnd& end = ends_[running.index];
-    const int status = running.program.wait();
-    if (WIFEXITED(status)) end.exit_code = WEXITSTATUS(status);
-    if (status != 0) {
-      end.status =
-          failedPrecondition(commands_[running.index].front() + ' ' + howItEnded(status, end.errors));
-    }
+    const std::string& name = commands_[running.index].front();
+    const std::optional<int> status = too_late ? std::nullopt : running.program.wait(left(running));
+    if (status && WIFEXITED(*status)) end.exit_code = WEXITSTATUS(*status);
+    if (!status) end.status = {Code::kDeadlineExceeded, name + " had not ended in time"};
+    if (status && *status != 0) end.status = failedPrecondition(name + ' ' + howItEnded(*status, end.errors));
     if (events_.ended) events_.ended(running.index, end);
   }
 
@@ -134,6 +153,7 @@ class Runner {
   const std::vector<std::vector<std::string>>& commands_;
   std::size_t at_once_;
   const ProgramEvents& events_;
+  const milliseconds patience_;
   std::vector<ProgramEnd> ends_;
   std::list<Running> running_;
   std::size_t next_ = 0;
@@ -142,8 +162,8 @@ class Runner {
 }  // namespace
 
 std::vector<ProgramEnd> runInParallel(const std::vector<std::vector<std::string>>& commands, int at_once,
-                                      const ProgramEvents& events) {
-  return Runner(commands, at_once, events).run();
+                                      const ProgramEvents& events, std::chrono::milliseconds patience) {
+  return Runner(commands, at_once, events, patience).run();
 }
 
 Result<int> runInForeground(const std::vector<std::string>& command) {

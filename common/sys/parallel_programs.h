@@ -2,6 +2,7 @@
 // Many helper programs at once, so many at a time, heard while they run.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -12,7 +13,9 @@
 namespace pop::sys {
 
 struct ProgramEnd {
-  Status status;       ///< kNotFound and the like: it could not be started; kCancelled: a signal came first
+  /// kNotFound and the like: it could not be started; kDeadlineExceeded: it was killed in the end;
+  /// kCancelled: a signal came first.
+  Status status;
   int exit_code = -1;  ///< when it ended by itself
   std::string errors;  ///< what it wrote to stderr
 };
@@ -24,10 +27,15 @@ struct ProgramEvents {
   std::function<void(std::size_t index, const ProgramEnd& end)> ended;
 };
 
-/// Runs all of `commands` to their ends and returns how each ended. SIGINT, SIGTERM and SIGHUP kill what runs
-/// and start nothing more; they are delivered after that, to do what they would have done.
+/// What a program may take that is not to be hurried: a year.
+inline constexpr std::chrono::milliseconds kForEver = std::chrono::hours(365 * 24);
+
+/// Runs all of `commands` to their ends, or kills them when their patience is over, and returns how each
+/// ended. SIGINT, SIGTERM and SIGHUP kill what runs and start nothing more; they are delivered after that, to
+/// do what they would have done.
 std::vector<ProgramEnd> runInParallel(const std::vector<std::vector<std::string>>& commands, int at_once,
-                                      const ProgramEvents& events);
+                                      const ProgramEvents& events,
+                                      std::chrono::milliseconds patience = kForEver);
 
 /// Runs one program at our terminal, with our standard streams, until it ends: its exit code, 128 + its
 /// signal.

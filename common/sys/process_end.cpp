@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <climits>
 
 #include "common/sys/fd.h"
 
@@ -33,7 +34,8 @@ bool endsWithin(pid_t pid, std::chrono::milliseconds patience) {
     if (left.count() <= 0) return false;
     if (!process.valid()) left = std::min(left, kBetweenLooks);
     pollfd ended{process.get(), POLLIN, 0};
-    ::poll(&ended, process.valid() ? 1 : 0, static_cast<int>(left.count()));
+    const auto timeout = std::min<milliseconds::rep>(left.count(), INT_MAX);
+    ::poll(&ended, process.valid() ? 1 : 0, static_cast<int>(timeout));
   }
   return true;
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <optional>
 
 #include "common/sys/child_program.h"
 
@@ -15,10 +16,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+std::chrono::milliseconds leftUntil(Clock::time_point deadline) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
+}
+
 // Both streams up to their ends; false: not within the deadline.
 bool readBoth(Fd& out, std::string& out_text, Fd& err, std::string& err_text, Clock::time_point deadline) {
   while (out.valid() || err.valid()) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    const auto left = leftUntil(deadline).count();
     if (left <= 0) return false;
     std::array<pollfd, 2> waiting{pollfd{out.get(), POLLIN, 0}, pollfd{err.get(), POLLIN, 0}};
     if (::poll(waiting.data(), waiting.size(), static_cast<int>(std::min<long>(left, INT_MAX))) < 0) continue;
@@ -44,13 +49,12 @@ Result<std::string> outputOf(const std::vector<std::string>& command, std::chron
   POP_ASSIGN_OR_RETURN(ChildProgram program, ChildProgram::start(command));
   std::string out_text, err_text;
   const bool in_time = readBoth(program.out(), out_text, program.err(), err_text, deadline);
-  if (!in_time) program.kill();
-  const int wait_status = program.wait();
-  if (!in_time)
+  const std::optional<int> wait_status = in_time ? program.wait(leftUntil(deadline)) : std::nullopt;
+  if (!wait_status)
     return Status(Code::kDeadlineExceeded,
                   command.front() + " has not answered within " + std::to_string(patience.count()) + " ms");
-  if (wait_status == 0) return out_text;
-  return Status(Code::kFailedPrecondition, command.front() + ' ' + howItEnded(wait_status, err_text));
+  if (*wait_status == 0) return out_text;
+  return Status(Code::kFailedPrecondition, command.front() + ' ' + howItEnded(*wait_status, err_text));
 }
 
 }  // namespace pop::sys

@@ -73,6 +73,20 @@ TEST(RunInParallel, ASignalEndsAllAndIsDeliveredAfterwards) {
   for (const ProgramEnd& end : ends) EXPECT_EQ(end.status.code(), Code::kCancelled);
 }
 
+TEST(RunInParallel, WhoHasNotEndedInTimeIsKilledAndTheOthersGoOn) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto ends = runInParallel(
+      {shell("echo late >&2; sleep 600 & wait"), shell("exec >&- 2>&-; sleep 600"), shell("echo well")}, 1,
+      {}, std::chrono::milliseconds(200));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  for (const std::size_t late : {0U, 1U}) {
+    EXPECT_EQ(ends[late].status.code(), Code::kDeadlineExceeded);
+    EXPECT_EQ(ends[late].exit_code, -1);
+  }
+  EXPECT_EQ(ends[0].errors, "late\n");
+  EXPECT_TRUE(ends[2].status.ok()) << ends[2].status.message();
+}
+
 TEST(RunInParallel, ProgramsHaveASessionOfTheirOwnWithoutATerminal) {
   const auto ends = runInParallel({shell("set -- $(cut -d' ' -f1,6 /proc/$$/stat); test $1 = $2")}, 1, {});
   EXPECT_TRUE(ends[0].status.ok()) << ends[0].status.message();

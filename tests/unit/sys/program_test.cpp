@@ -3,11 +3,17 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <csignal>
+#include <fstream>
+#include <future>
 #include <string>
+
+#include "tests/testing/temp_dir.h"
+#include "tests/testing/tracer.h"
 
 namespace pop::sys {
 namespace {
@@ -49,6 +55,26 @@ TEST(OutputOfAProgram, ThatDoesNotEndIsEndedWithAllItStarted) {
   EXPECT_EQ(late.code(), Code::kDeadlineExceeded);
   EXPECT_THAT(late.message(), HasSubstr("/bin/sh has not answered within 50 ms"));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
+}
+
+// What its tracer keeps is not to be reaped, as what waits for a file server is not.
+TEST(OutputOfAProgram, ThatDoesNotGoIsNotWaitedForAndReapedLater) {
+  const testing::TempDir directory;
+  const std::string fifo = directory.path() + "/pid";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  auto late =
+      std::async(std::launch::async, [&] { return shell("echo $$ >" + fifo + "; exec sleep 600", 2s); });
+  pid_t pid = -1;
+  std::ifstream(fifo) >> pid;
+  testing::Tracer tracer(pid);
+  const bool holds = tracer.holds();
+  const bool in_time = late.wait_for(10s) == std::future_status::ready;
+  tracer.letGo();
+  EXPECT_EQ(late.get().code(), Code::kDeadlineExceeded);
+  if (!holds) GTEST_SKIP() << "nobody may be traced here";
+  EXPECT_TRUE(in_time);
+  EXPECT_TRUE(shell("true").ok());
+  EXPECT_EQ(::kill(pid, 0), -1) << "the next program's end has reaped it";
 }
 
 TEST(OutputOfAProgram, IsMadeWithDefaultSignalsWithoutInputAndInAGroupOfItsOwn) {
