@@ -5,6 +5,7 @@
 
 #include "common/base/text.h"
 #include "common/sys/parallel_programs.h"
+#include "poprun/bootstrap/ssh_options.h"
 #include "poprun/bootstrap/synchronise.h"
 
 namespace pop {
@@ -24,6 +25,14 @@ std::string lastLine(const std::string& errors) {
   return last;
 }
 
+std::string whyRefused(const KeySettings& settings, const sys::ProgramEnd& end) {
+  if (end.exit_code >= 0) return lastLine(end.errors);
+  if (end.status.code() != Code::kDeadlineExceeded) return end.status.message();
+  return settings.rsh.front() + " has not run `true` there within " +
+         std::to_string(settings.patience.count() / 1000) + " s (" + kConnectTimeoutOption +
+         " and the time to start an agent): does the login shell there wait for something?";
+}
+
 // Those that cannot be logged in to without a question.
 std::vector<Refusal> hostsThatRefuse(const KeySettings& settings) {
   std::vector<std::vector<std::string>> commands;
@@ -31,12 +40,12 @@ std::vector<Refusal> hostsThatRefuse(const KeySettings& settings) {
     commands.push_back(withoutQuestions(settings.rsh));
     commands.back().insert(commands.back().end(), {host, "true"});
   }
-  const std::vector<sys::ProgramEnd> ends = sys::runInParallel(commands, settings.at_once, {});
+  const std::vector<sys::ProgramEnd> ends =
+      sys::runInParallel(commands, settings.at_once, {}, settings.patience);
   std::vector<Refusal> refusals;
   for (std::size_t i = 0; i < ends.size(); ++i) {
     if (ends[i].status.ok()) continue;
-    const bool started = ends[i].exit_code >= 0;
-    refusals.push_back({settings.hosts[i], started ? lastLine(ends[i].errors) : ends[i].status.message()});
+    refusals.push_back({settings.hosts[i], whyRefused(settings, ends[i])});
   }
   return refusals;
 }

@@ -2,6 +2,7 @@
 // --distribute-ssh-key: makes other hosts accept the user's ssh key, so that logins need no password.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,8 @@ struct KeySettings {
   std::string home;           ///< the user's, with .ssh in it
   bool has_terminal = false;  ///< there is somebody to type a password
   int at_once = 16;           ///< hosts asked at a time
+  std::chrono::milliseconds patience{
+      40000};  ///< for each: to connect, and to run a command that does nothing
 };
 
 /// What went wrong, each naming its host; empty: all hosts can be logged in to. Hosts that accept a key

@@ -5,6 +5,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <set>
@@ -42,11 +43,13 @@ CopyLines linesFor(const std::vector<std::string>& hosts) {
 
 std::vector<std::string> distribute(const std::vector<std::string>& hosts, const SshOptions& ssh) {
   const char* home = std::getenv("HOME");
-  return distributeKey({.hosts = hosts,
-                        .rsh = remoteShell(ssh),
-                        .copier = keyCopier(ssh),
-                        .home = home == nullptr ? "" : home,
-                        .has_terminal = ::isatty(STDIN_FILENO) == 1});
+  return distributeKey(
+      {.hosts = hosts,
+       .rsh = remoteShell(ssh),
+       .copier = keyCopier(ssh),
+       .home = home == nullptr ? "" : home,
+       .has_terminal = ::isatty(STDIN_FILENO) == 1,
+       .patience = std::chrono::milliseconds(ssh.connect_timeout_ms + ssh.start_timeout_ms)});
 }
 
 std::vector<std::string> copy(const std::vector<std::string>& paths, const std::vector<std::string>& hosts,

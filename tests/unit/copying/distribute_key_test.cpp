@@ -18,10 +18,12 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Hosts whose names begin with "new" do not know the key, "lost" ones cannot be reached.
+// Hosts whose names begin with "new" do not know the key, "lost" ones cannot be reached, "hung" ones run
+// nothing.
 constexpr const char* kHosts = R"(
 case $host in
   new*) [ -e "$far/key" ] || { echo "Welcome" >&2; echo "$host: Permission denied (publickey)." >&2; exit 255; } ;;
+  hung*) exec sleep 600 ;;
   lost*) echo "ssh: connect to host $host port 22: No route to host" >&2; exit 255 ;;
 esac
 exec $command)";
@@ -69,6 +71,14 @@ TEST_F(DistributeKey, DoesNotAskForAPasswordOfAHostThatCannotBeReached) {
               ElementsAre(HasSubstr("lost1: ssh: connect to host lost1 port 22: "
                                     "No route to host")));
   EXPECT_THAT(shell_.read(shell_.directory() + "/calls"), HasSubstr("new1"));
+}
+
+TEST_F(DistributeKey, NamesAHostWhoseLoginShellHangs) {
+  settings_.patience = std::chrono::milliseconds(1000);
+  EXPECT_THAT(distributeTo({"hung1", "h2"}),
+              ElementsAre("hung1: " + shell_.path() +
+                          " has not run `true` there within 1 s (--connect-timeout and the time to start an "
+                          "agent): does the login shell there wait for something?"));
 }
 
 TEST_F(DistributeKey, WithoutAKeySaysHowToMakeOne) {
