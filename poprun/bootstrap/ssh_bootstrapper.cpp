@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -24,6 +25,12 @@ namespace {
 // Waiting for a host costs a thread and nothing else; more hosts than this take turns.
 constexpr std::size_t kMaxThreads = 256;
 constexpr std::chrono::milliseconds kEndPatience{1000};
+
+Status noThread(const std::system_error& error) {
+  return {Code::kResourceExhausted,
+          "poprun here cannot start a thread to reach it: " + error.code().message() +
+              " (see `ulimit -u`, and pids.max of poprun's cgroup)"};
+}
 
 // Carries events to the loop's thread until the bootstrapper is gone.
 class Reporter {
@@ -93,13 +100,25 @@ class SshBootstrapper::Run {
   void start(BootstrapEvents events) {
     POP_CHECK(!reporter_);
     reporter_ = std::make_unique<Reporter>(loop_, std::move(events));
-    pump_ = std::make_unique<BytePump>();
-    const sys::BlockedSignals blocked;  // in the threads: signals are the loop's business
-    const std::size_t count = std::min(hosts_.size(), kMaxThreads);
-    for (std::size_t i = 0; i < count; ++i) threads_.emplace_back([this] { reachSome(); });
+    const Status started = startThreads();
+    if (started.ok()) return;
+    for (int host = 0; host < static_cast<int>(hosts_.size()); ++host) reporter_->failed(host, started);
   }
 
  private:
+  // Where the system does not give all of them, hosts take turns with those that there are.
+  Status startThreads() {
+    const sys::BlockedSignals blocked;  // in the threads: signals are the loop's business
+    const std::size_t count = std::min(hosts_.size(), kMaxThreads);
+    try {
+      pump_ = std::make_unique<BytePump>();
+      while (threads_.size() < count) threads_.emplace_back([this] { reachSome(); });
+    } catch (const std::system_error& error) {
+      if (threads_.empty()) return noThread(error);
+    }
+    return {};
+  }
+
   void reachSome() {
     for (;;) {
       const int host = next_++;
