@@ -25,8 +25,10 @@ constexpr const char* kLoopbackAddress = "127.0.0.1";
 // A keeper that is asked to end what a run has left behind says so by then, or stands still.
 constexpr std::chrono::milliseconds kCleanPatience = keeper::kPatience + std::chrono::milliseconds(2000);
 
-Status keeperIsGone() {
-  return failedPrecondition("its keeper process was killed: it can start nothing more");
+Status keeperIsGone(bool abandoned) {
+  const std::string why =
+      abandoned ? "stood still, or waited for what resists SIGKILL, and was given up" : "was killed";
+  return failedPrecondition("its keeper process " + why + ": it can start nothing more");
 }
 
 struct ChildStdio {
@@ -91,7 +93,7 @@ KeeperLink::Events LocalAgent::keeperEvents() {
           .lost =
               [this] {
                 core_.onKeeperLost();
-                if (when_clean_) onClean(keeperIsGone());
+                if (when_clean_) onClean(keeperIsGone(abandoned_));
               }};
 }
 
@@ -143,7 +145,7 @@ void LocalAgent::describe(int port_count, model::TopologyDetail detail,
     ports_ = std::move(*ports);
     reply(HostFacts{std::move(*address), ports_.ports(), std::move(*topology)});
   };
-  if (keeper_link_.lost()) return answer(keeperIsGone());
+  if (keeper_link_.lost()) return answer(keeperIsGone(abandoned_));
   if (!has_run_) return answer({});
   when_clean_ = answer;
   keeper_link_.endLeftovers();
@@ -155,6 +157,7 @@ void LocalAgent::describe(int port_count, model::TopologyDetail detail,
 
 // The keeper's end is reported as its loss, and what it has left is ended in shutDown().
 void LocalAgent::abandon() {
+  abandoned_ = true;
   ::kill(keeper_.pid, SIGKILL);
 }
 

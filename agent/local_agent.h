@@ -75,6 +75,7 @@ class LocalAgent final : public Agent, private Processes {
   StackTracer tracer_;
   std::map<int, pid_t> running_;
   bool has_run_ = false;
+  bool abandoned_ = false;  ///< the keeper: it was we who killed it
   /// What waits for the leftovers of the run before to be ended, or for why they are not.
   std::function<void(const Status& clean)> when_clean_;
   std::optional<TimerId> clean_limit_;
