@@ -3,6 +3,7 @@
 // Errors are reported as tests/testing/popdist_child.cpp does it.
 //   mismatch              rank 0 sums something else than the others, and all try again
 //   absent                rank 0 does not come to a sum whose deadline is near
+//   left                  rank 1 exits with 0 before a sum; the others stay when they have been told
 //   register NAME [late]  registers a backend, sums on it; late: when connected already
 //   forked                a forked child destroys a communicator, and the parents go on with it
 //   mixed                 instance 0 registers grpc, the others nothing
@@ -73,6 +74,19 @@ int absent(const Arguments&) {
   });
 }
 
+int left(const Arguments&) {
+  Communicator& world = Context::fromEnvironment().world();
+  world.barrier();
+  if (world.rank() == 1) return 0;
+  std::vector<float> data(1000);
+  try {
+    world.allReduce(std::span(data));
+  } catch (const popdist::popdist_error& error) {
+    reported(error);
+  }
+  for (;;) ::pause();
+}
+
 int registerNamed(const Arguments& arguments) {
   if (arguments.size() > 1) Context::fromEnvironment();
   popdist::registerBackend(arguments.at(0));
@@ -108,11 +122,9 @@ int mixed(const Arguments&) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::map<std::string, int (*)(const Arguments&)> commands{{"mismatch", mismatch},
-                                                                  {"absent", absent},
-                                                                  {"register", registerNamed},
-                                                                  {"forked", forked},
-                                                                  {"mixed", mixed}};
+  const std::map<std::string, int (*)(const Arguments&)> commands{
+      {"mismatch", mismatch},      {"absent", absent}, {"left", left},
+      {"register", registerNamed}, {"forked", forked}, {"mixed", mixed}};
   const auto command = argc > 1 ? commands.find(argv[1]) : commands.end();
   if (command == commands.end()) return 99;
   try {

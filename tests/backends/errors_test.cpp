@@ -13,8 +13,8 @@ using ::testing::HasSubstr;
 
 class BackendError : public ::testing::TestWithParam<std::string> {
  protected:
-  static PoprunSetup setupOf(const std::vector<std::string>& command) {
-    PoprunSetup setup = childSetup(3, command);
+  static PoprunSetup setupOf(const std::vector<std::string>& command, int instances = 3) {
+    PoprunSetup setup = childSetup(instances, command);
     setup.environment["POPDIST_BACKEND"] = GetParam();
     prepareFor(GetParam(), setup.environment);
     return setup;
@@ -45,6 +45,20 @@ TEST_P(BackendError, NamesWhoHasNotComeBeforeTheDeadline) {
   for (const auto& [instance, error] : errors) EXPECT_EQ(error.code, kDeadlineExceededCode) << error.what;
   ASSERT_TRUE(errors.contains(1));
   EXPECT_EQ(errors.at(1).peer, 0);
+}
+
+// Who waits for the one that has left hears of it by itself; the others wait for those, who do not end.
+TEST_P(BackendError, NamesToAllWhoHasLeftWell) {
+  PoprunProcess poprun(setupOf({"left"}, 4));
+  EXPECT_TRUE(poprun.waitFor([&] { return reportedErrors(poprun.out()).size() == 3; })) << poprun.out();
+  const auto errors = reportedErrors(poprun.out());
+  poprun.signal(SIGTERM);
+  poprun.wait();
+  for (const auto& [instance, error] : errors) {
+    EXPECT_EQ(error.code, kUnavailableCode) << error.what;
+    EXPECT_EQ(error.peer, 1) << error.what;
+    EXPECT_THAT(error.what, HasSubstr("exited with code 0 without taking part"));
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, BackendError, ::testing::ValuesIn(backendsOfBuild()),

@@ -113,12 +113,20 @@ Failure Exchange::late(std::span<const std::int32_t> awaited) const {
   return {.status = {pop::Code::kDeadlineExceeded, who + " is held up by others beyond the deadline"}};
 }
 
+// One that has failed is missed by everybody, one that has left well only by those who wait for it: of that
+// the others must be told.
 Failure Exchange::lost(std::span<const std::int32_t> awaited) const {
+  const Failure failure = missed(awaited);
+  if (failure.ok()) return {};
+  return {.status = failure.status, .peer_rank = failure.peer_rank, .known_to_all = !missed({}).ok()};
+}
+
+Failure Exchange::missed(std::span<const std::int32_t> awaited) const {
   std::array<char, 512> text{};
   const std::int32_t rank = info_.ended(info_.library, awaited.data(),
                                         static_cast<std::int32_t>(awaited.size()), text.data(), text.size());
   if (rank < 0) return {};
-  return {.status = pop::unavailable(text.data()), .peer_rank = rank, .known_to_all = true};
+  return {.status = pop::unavailable(text.data()), .peer_rank = rank};
 }
 
 Failure Exchange::broken(std::span<const std::int32_t> awaited) {

@@ -41,6 +41,7 @@ class Exchange {
   Failure take(const Incoming& incoming, const Frame& frame, std::size_t& received);
   Failure idle(std::span<const std::int32_t> awaited);
   Failure lost(std::span<const std::int32_t> awaited) const;
+  Failure missed(std::span<const std::int32_t> awaited) const;
   Failure late(std::span<const std::int32_t> awaited) const;
   Failure broken(std::span<const std::int32_t> awaited);
 

@@ -54,7 +54,8 @@ struct PopdistGroupInfo {
   void* library;                  ///< first argument of what follows
   /// Asks whether the wait for `awaited` is in vain: a member has failed, or one of `awaited` has ended. Then
   /// its rank, and who it was and how it ended in `text`; else -1. Cheap, any thread; a member that waits
-  /// asks every 100 ms at least, for the end of a member must be known to all within a second.
+  /// asks every 100 ms at least, for the end of a member must be known to all within a second. Who has heard
+  /// of one that has left well tells the others, since those who wait for somebody else do not hear of it.
   std::int32_t (*ended)(void* library, const std::int32_t* awaited, std::int32_t count, char* text,
                         std::size_t text_bytes);
   /// Asks, in the thread that is in `run` and as often as `ended`, whether its time is up before that of the
