@@ -106,8 +106,7 @@ void Group::give(const CallWords& call, const exec::Failure& failure) {
   broken_ = "in " + call.text + ", " + failure.status.message();
   if (shared_) shared_->giveUp(failure);
   if (over_hosts_) over_hosts_->giveUp(failure);
-  // An instance's end is known to all.
-  const bool all_know = failure.peer_instance >= 0;
+  const bool all_know = failure.peer_instance >= 0 && monitor_->anyFailed();
   if (connections_) connections_->abandon(exec::encodeFarewell(local_ranks_.front(), failure), !all_know);
   fail(call, failure.status, instanceToBlame(failure));
 }

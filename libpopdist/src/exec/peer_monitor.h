@@ -29,6 +29,9 @@ class PeerMonitor {
   /// failed, or one of `awaited` that has left, even if cleanly. Of a rank whose messages may still be under
   /// way one does not ask.
   virtual std::optional<PeerLoss> loss(std::span<const int> awaited) = 0;
+
+  /// Whether a member has failed: of that all others hear by themselves, whomever they wait for.
+  bool anyFailed() { return loss({}).has_value(); }
 };
 
 }  // namespace popdist::exec

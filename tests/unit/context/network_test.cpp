@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <latch>
 #include <optional>
 #include <ostream>
 #include <span>
@@ -211,6 +212,28 @@ TEST(PeerLossOverNetwork, NamesARankWhoseConnectionIsClosed) {
     EXPECT_THAT(error->what(), HasSubstr("no connection to rank 1"));
     EXPECT_LT(Clock::now() - begin, std::chrono::seconds(10)) << "far below the timeout";
   });
+}
+
+// Who waits for it hears of it by itself; the others wait for those, with whom they have no connection yet.
+TEST(PeerLossOverNetwork, NamesAMemberThatLeftBeforeTheFirstCallToAllOthers) {
+  constexpr int kRanks = 8;
+  for (const int leaver : {0, 1, 4}) {
+    ThreadGroup group(shapeOf({kRanks, true, 0}));
+    std::latch told(kRanks - 1);
+    group.run([&](Context& context) {
+      Communicator& world = context.world();
+      if (world.rank() == leaver) return group.end(leaver, true, "the leaver exited with code 0");
+      const auto begin = Clock::now();
+      std::vector<float> data(1000);
+      const auto error = errorOf([&] { world.broadcast(std::span(data), leaver); });
+      told.arrive_and_wait();
+      ASSERT_TRUE(error.has_value());
+      EXPECT_EQ(error->code(), ErrorCode::kUnavailable) << error->what();
+      EXPECT_EQ(error->peer(), leaver) << error->what();
+      EXPECT_THAT(error->what(), HasSubstr("the leaver exited with code 0 without taking part"));
+      EXPECT_LT(Clock::now() - begin, kSoon) << "rank " << world.rank();
+    });
+  }
 }
 
 TEST(PeerLossOverNetwork, IsNoneWhenAMemberLeavesAfterItsPart) {
