@@ -29,16 +29,21 @@ void fill(PopdistStatus& status, const Failure& failure) {
   status.message[bytes] = '\0';
 }
 
+template <typename Action>
+Failure caught(const Action& action) {
+  try {
+    return action();
+  } catch (const std::bad_alloc&) {
+    return {.status = {pop::Code::kResourceExhausted, "out of memory"}};
+  } catch (const std::exception& error) {
+    return {.status = pop::internalError(error.what())};
+  }
+}
+
 // Nothing may throw through the C interface.
 template <typename Action>
-void guarded(PopdistStatus* status, Action action) {
-  try {
-    fill(*status, action());
-  } catch (const std::bad_alloc&) {
-    fill(*status, {.status = {pop::Code::kResourceExhausted, "out of memory"}});
-  } catch (const std::exception& error) {
-    fill(*status, {.status = pop::internalError(error.what())});
-  }
+void guarded(PopdistStatus* status, const Action& action) {
+  fill(*status, caught(action));
 }
 
 context::CollectiveCall callOf(const PopdistCall& call, int ranks) {
@@ -63,7 +68,7 @@ context::CollectiveCall callOf(const PopdistCall& call, int ranks) {
           .timeout = milliseconds(call.timeout_ms)};
 }
 
-Failure runCall(Group& group, const context::CollectiveCall& call) {
+Failure carryOut(Group& group, const context::CollectiveCall& call) {
   const context::CallKey key{.operation = call.operation,
                              .type = call.type,
                              .op = call.op,
@@ -73,7 +78,12 @@ Failure runCall(Group& group, const context::CollectiveCall& call) {
   const std::string tensor(call.tensor);
   Exchange exchange(*group.fabric, group.info, head, tensor.c_str(), Fabric::Clock::now() + call.timeout);
   Failure failure = Collectives(exchange, group.scratch, call, group.info.rank, group.info.ranks).run();
-  if (failure.ok()) failure = exchange.flush();
+  return failure.ok() ? exchange.flush() : failure;
+}
+
+// However a call fails, the others wait for this member.
+Failure runCall(Group& group, const context::CollectiveCall& call) {
+  Failure failure = caught([&] { return carryOut(group, call); });
   if (!failure.ok() && !failure.known_to_all) group.fabric->giveUp(failure);
   return failure;
 }
