@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank that stands still while it copies from another's buffer, until that one has given up and uses the
-// buffer for something else: what it has copied then is wrong, and must not pass for a result.
+// A rank that stands still while it works in another's buffer, until that one has given up and uses the
+// buffer for something else: what it has copied then is wrong, and must not pass for a result; and little
+// more may be written there.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -24,44 +26,61 @@ using testing::ThreadGroup;
 
 constexpr std::size_t kBytes = std::size_t{1} << 20;
 
-// Memory whose first writer stands still until it is opened. One at a time.
-class ClosedMemory {
+// Pages whose first user stands still until they are opened. One at a time.
+class ClosedPages {
  public:
-  ClosedMemory() : memory_(::mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
-    closed_ = memory_;
+  ClosedPages(void* begin, std::size_t bytes) {
+    ::mprotect(begin, bytes, PROT_NONE);
+    bytes_ = bytes;
+    closed_ = begin;
     is_open_ = false;
     struct sigaction action {};
     action.sa_handler = &waitUntilOpen;
     ::sigaction(SIGSEGV, &action, &before_);
   }
-  ~ClosedMemory() {
-    ::sigaction(SIGSEGV, &before_, nullptr);
-    ::munmap(memory_, kBytes);
-  }
-  ClosedMemory(const ClosedMemory&) = delete;
-  ClosedMemory& operator=(const ClosedMemory&) = delete;
+  ~ClosedPages() { ::sigaction(SIGSEGV, &before_, nullptr); }
+  ClosedPages(const ClosedPages&) = delete;
+  ClosedPages& operator=(const ClosedPages&) = delete;
 
-  void* data() const { return memory_; }
   static void open() { is_open_ = true; }
 
  private:
   static void waitUntilOpen(int /*signal*/) {
     while (!is_open_) ::sched_yield();
-    ::mprotect(closed_, kBytes, PROT_READ | PROT_WRITE);
+    ::mprotect(closed_, bytes_, PROT_READ | PROT_WRITE);
   }
 
   static inline std::atomic<void*> closed_;
+  static inline std::atomic<std::size_t> bytes_;
   static inline std::atomic<bool> is_open_;
-  void* const memory_;
   struct sigaction before_ {};
 };
 
+// Private memory, closed.
+class ClosedMemory {
+ public:
+  ClosedMemory()
+      : memory_(::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)),
+        closed_(memory_, kBytes) {}
+  ~ClosedMemory() { ::munmap(memory_, kBytes); }
+  ClosedMemory(const ClosedMemory&) = delete;
+  ClosedMemory& operator=(const ClosedMemory&) = delete;
+
+  void* data() const { return memory_; }
+
+ private:
+  void* const memory_;
+  const ClosedPages closed_;
+};
+
+const Way& wayNamed(const std::string& name) {
+  return *std::find_if(allWays().begin(), allWays().end(),
+                       [&](const Way& each) { return each.name == name; });
+}
+
 class LateReader : public ::testing::TestWithParam<std::string> {
  protected:
-  static const Way& way() {
-    return *std::find_if(allWays().begin(), allWays().end(),
-                         [](const Way& each) { return each.name == GetParam(); });
-  }
+  static const Way& way() { return wayNamed(GetParam()); }
 };
 
 TEST_P(LateReader, DoesNotTakeWhatOthersHaveGivenUp) {
@@ -79,7 +98,7 @@ TEST_P(LateReader, DoesNotTakeWhatOthersHaveGivenUp) {
           [&] { world.broadcast(sent.data(), kBytes, Type::kUint8, 0, {.timeout = Milliseconds(50)}); });
       EXPECT_EQ(report.code, static_cast<int>(ErrorCode::kDeadlineExceeded)) << report.what;
       std::fill(sent.begin(), sent.end(), std::byte{7});
-      ClosedMemory::open();
+      ClosedPages::open();
       context.fence();
       return;
     }
@@ -91,6 +110,55 @@ TEST_P(LateReader, DoesNotTakeWhatOthersHaveGivenUp) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, LateReader, ::testing::Values("direct", "pull"),
+                         [](const auto& tested) { return tested.param; });
+
+// Of two ranks each writes half of a vector to both, or the root half of it to the other.
+class LateWriter : public ::testing::TestWithParam<std::string> {
+ protected:
+  static constexpr std::size_t kVectorBytes = 8 * kBytes;
+
+  static void carryOut(Communicator& world, void* data, Milliseconds timeout) {
+    const CallOptions options{.timeout = timeout};
+    if (GetParam() == "broadcast") return world.broadcast(data, kVectorBytes, Type::kUint8, 1, options);
+    world.allReduce(data, data, kVectorBytes, Type::kUint8, Operator::kSum, options);
+  }
+  static void* firstPageOfLaterHalf(const Buffer& vector) {
+    constexpr std::size_t kPage = 4096;
+    void* data = vector.as<std::byte>() + kVectorBytes / 2;
+    std::size_t bytes = kVectorBytes / 2;
+    return std::align(kPage, kPage, data, bytes);
+  }
+};
+
+TEST_P(LateWriter, WritesLittleMoreWhereOthersHaveGivenUp) {
+  const WayTaken taken(wayNamed("direct"));
+  ThreadGroup group(shapeOf(wayNamed("direct"), 2));
+  group.run([&](Context& context) {
+    Communicator& world = context.world();
+    const Buffer vector(context, kVectorBytes);
+    const std::span all(vector.as<std::byte>(), kVectorBytes);
+    std::fill(all.begin(), all.end(), std::byte{1});
+    std::optional<ClosedPages> closed;
+    if (world.rank() == 1) closed.emplace(firstPageOfLaterHalf(vector), 4096);
+    context.fence();
+    if (world.rank() == 0) {
+      const Reported report = reportOf([&] { carryOut(world, vector.data(), Milliseconds(50)); });
+      EXPECT_EQ(report.code, static_cast<int>(ErrorCode::kDeadlineExceeded)) << report.what;
+      std::fill(all.begin(), all.end(), std::byte{7});
+      ClosedPages::open();
+    } else {
+      const Reported report = reportOf([&] { carryOut(world, vector.data(), kLongTimeout); });
+      EXPECT_THAT(report.what, HasSubstr("rank 0 has given up"));
+    }
+    context.fence();
+    if (world.rank() == 0) {
+      EXPECT_GE(std::count(all.begin(), all.end(), std::byte{7}),
+                static_cast<std::ptrdiff_t>(kVectorBytes - kBytes));
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Calls, LateWriter, ::testing::Values("allReduce", "broadcast"),
                          [](const auto& tested) { return tested.param; });
 
 }  // namespace

@@ -20,8 +20,9 @@
 //   Errors        popdist_error, whose text names the call with its tensor, this member's rank, instance and
 //                 host, and those of the member to blame. kUnavailable: a member has ended (peer() is its
 //                 instance index); kDeadlineExceeded: CallOptions::timeout; kFailedPrecondition: a member
-//                 does not match. The others learn of it within a second. Buffers then hold anything, and
-//                 every further call on this communicator fails with kFailedPrecondition: make a new one.
+//                 does not match. The others learn of it within a second. Buffers then hold anything; into
+//                 those of buffer.hpp each other member may write up to 1 MiB more before it learns of it.
+//                 Every further call on this communicator fails with kFailedPrecondition: make a new one.
 //                 kInvalidArgument: bad arguments of this member alone; nothing has happened.
 //   Threads       one call at a time on a communicator.
 // Counts are elements, of any number from 0; n is size().

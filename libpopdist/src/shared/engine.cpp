@@ -22,6 +22,9 @@ namespace {
 constexpr std::size_t kPulledBytes = 512 << 10;
 constexpr std::size_t kLeastPieceBytes = 16 << 10;
 
+// What is written into another's memory before the next look whether that is still meant for it.
+constexpr std::size_t kBetweenLooksBytes = 1 << 20;
+
 }  // namespace
 
 Engine::Engine(Place place, exec::PeerMonitor& monitor, bool a_core_each)
@@ -108,13 +111,14 @@ bool Engine::step(const SharedStep& step) {
     case SharedStepKind::kFetch:
       return fetch(step);
     case SharedStepKind::kGive:
-      copy(outputOf(step.rank) + step.output, input + step.input, step.bytes);
-      return true;
+      return inOthersMemory(step, [&](const SharedStep& part) {
+        copy(outputOf(part.rank) + part.output, input + part.input, part.bytes);
+      });
     case SharedStepKind::kTake:
       return take(step);
     case SharedStepKind::kFoldFrom:
       if (!allInputsMapped()) return foldPulled(step);
-      [[fallthrough]];
+      return inOthersMemory(step, [&](const SharedStep& part) { fold(part); });
     case SharedStepKind::kFold:
       fold(step);
       return true;
@@ -140,6 +144,20 @@ void Engine::takeFromStage(int rank, std::byte* to, std::byte* stage, std::size_
     reduce::copyWritingBack(to, stage, bytes);
   else
     copy(to, stage, bytes);
+}
+
+// Who has given up meanwhile has its buffers back, and other uses for them.
+template <typename Write>
+bool Engine::inOthersMemory(const SharedStep& step, const Write& write) {
+  for (std::size_t done = 0; done < step.bytes; done += kBetweenLooksBytes) {
+    if (!confirm()) return false;
+    SharedStep part = step;
+    part.input += done;
+    part.output += done;
+    part.bytes = std::min(kBetweenLooksBytes, step.bytes - done);
+    write(part);
+  }
+  return true;
 }
 
 bool Engine::fetch(const SharedStep& step) {

@@ -75,10 +75,10 @@ class Engine {
   bool isInputMapped(int rank) const { return board_.note(rank, parity()).input != kPrivate; }
   /// Whether the others can write to this rank's output. Likewise.
   bool canBeGiven(int rank) const { return board_.note(rank, parity()).output != kPrivate; }
-  /// False when a rank has given up by now. After meet(), before a plan that writes into others' memory: who
-  /// has missed a deadline must not write into what has other uses since.
+  /// False when a rank has given up by now, and has said why.
   bool stillTogether();
-  /// The same, and that nobody is about to: after others' memory was read.
+  /// The same, and that nobody is about to: before others' memory is written to, which may have other uses
+  /// since, and after it was read.
   bool confirm() { return waiter_.nobodyHasGivenUp(); }
   /// Why one has, at any time.
   std::optional<exec::Failure> heard() {
@@ -128,6 +128,8 @@ class Engine {
   bool await(plan::Counter counter, std::int64_t value);
   bool settle();
   void takeFromStage(int rank, std::byte* to, std::byte* stage, std::size_t bytes) const;
+  template <typename Write>
+  bool inOthersMemory(const plan::SharedStep& step, const Write& write);
   bool fetch(const plan::SharedStep& step);
   bool take(const plan::SharedStep& step);
   bool pull(int rank, std::uint64_t address, std::byte* to, std::size_t bytes);
