@@ -99,7 +99,12 @@ Result<uid_t> peerUser(int socket) {
   return credentials.uid;
 }
 
-Status sendAll(int socket, std::string_view bytes, std::span<const int> fds) {
+namespace {
+
+// `await_room`: called where a socket that does not wait takes nothing more.
+template <typename AwaitRoom>
+Status send(int socket, std::string_view bytes, std::span<const int> fds, int flags,
+            const AwaitRoom& await_room) {
   POP_CHECK(fds.size() <= kMaxFds && !bytes.empty());
   alignas(cmsghdr) std::array<char, CMSG_SPACE(kMaxFds * sizeof(int))> control{};
   while (!bytes.empty()) {
@@ -116,11 +121,10 @@ Status sendAll(int socket, std::string_view bytes, std::span<const int> fds) {
       header->cmsg_len = CMSG_LEN(fds.size_bytes());
       std::memcpy(CMSG_DATA(header), fds.data(), fds.size_bytes());
     }
-    const ssize_t sent = ::sendmsg(socket, &message, MSG_NOSIGNAL);
+    const ssize_t sent = ::sendmsg(socket, &message, MSG_NOSIGNAL | flags);
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && errno == EAGAIN) {
-      pollfd writable{socket, POLLOUT, 0};
-      ::poll(&writable, 1, -1);
+      POP_RETURN_IF_ERROR(await_room());
       continue;
     }
     if (sent < 0) return errnoStatus("sending on a Unix socket", errno);
@@ -128,6 +132,29 @@ Status sendAll(int socket, std::string_view bytes, std::span<const int> fds) {
     fds = {};
   }
   return {};
+}
+
+// Nobody hears that the process has stood still.
+constexpr std::chrono::milliseconds kLongestSleep{100};
+
+}  // namespace
+
+Status sendAll(int socket, std::string_view bytes, std::span<const int> fds) {
+  return send(socket, bytes, fds, 0, [socket]() -> Status {
+    pollfd writable{socket, POLLOUT, 0};
+    ::poll(&writable, 1, -1);
+    return {};
+  });
+}
+
+Status sendAllUntil(int socket, std::string_view bytes, AwakeClock::time_point deadline) {
+  return send(socket, bytes, {}, MSG_DONTWAIT, [socket, deadline]() -> Status {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - AwakeClock::now());
+    if (left.count() <= 0) return {Code::kDeadlineExceeded, "the other end of a Unix socket takes nothing"};
+    pollfd writable{socket, POLLOUT, 0};
+    ::poll(&writable, 1, static_cast<int>(std::min(left, kLongestSleep).count()));
+    return {};
+  });
 }
 
 Result<Received> receiveSome(int socket) {

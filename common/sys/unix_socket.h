@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/base/status.h"
+#include "common/sys/awake_clock.h"
 #include "common/sys/fd.h"
 
 namespace pop::sys {
@@ -35,6 +36,8 @@ Result<uid_t> peerUser(int socket);
 
 /// Sends all of `bytes`, with `fds` attached to the first of them. Blocks as the socket does.
 Status sendAll(int socket, std::string_view bytes, std::span<const int> fds = {});
+/// The same until a deadline at most, on any socket. kDeadlineExceeded: some of them may have been sent.
+Status sendAllUntil(int socket, std::string_view bytes, AwakeClock::time_point deadline);
 
 /// What one receive gave; it never waits. `would_block`: nothing there yet; else `bytes` empty: the other
 /// side is gone.

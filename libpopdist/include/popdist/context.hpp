@@ -50,6 +50,7 @@ class Context {
 
   /// Offers a value to all instances under `key`, from the next fence on. Keys starting with "popdist/" are
   /// taken. At most 64 MiB together. Returns at once. A later put of the same key, by anyone, replaces it.
+  /// Throws kDeadlineExceeded when this host's agent takes nothing more.
   void put(const std::string& key, const std::string& value);
 
   /// The value that was put under `key` before the last fence, or nothing. One round trip to this host's

@@ -28,6 +28,15 @@ Status agentGone() {
   return pop::unavailable("the connection to poprun's agent is gone: has poprun ended, or was it killed?");
 }
 
+// Another thread may be in the middle of a frame, for as long as its own deadline lets it.
+bool lockBefore(pop::sys::AwakeClock::time_point deadline, std::unique_lock<std::mutex>& lock) {
+  while (!lock.try_lock()) {
+    if (pop::sys::AwakeClock::now() >= deadline) return false;
+    ::poll(nullptr, 0, 1);
+  }
+  return true;
+}
+
 LinkError errorFrom(const Frame& frame) {
   if (frame.fields.size() != 3) return {{Code::kDataLoss, "malformed error from the agent"}};
   const pop::Result<std::int64_t> code = pop::parseInteger(frame.fields[0]);
@@ -63,8 +72,10 @@ pop::Result<std::unique_ptr<AgentLink>> AgentLink::connect(const pop::contract::
 
 LinkError AgentLink::hello(const pop::contract::InstanceEnv& env, std::chrono::milliseconds timeout) {
   const std::lock_guard lock(call_mutex_);
-  if (LinkError error = send(InstanceMessage::kHello, {std::to_string(pop::contract::kInstanceProtocol),
-                                                       std::to_string(env.instance_index), env.job_id});
+  if (LinkError error = send(
+          InstanceMessage::kHello,
+          {std::to_string(pop::contract::kInstanceProtocol), std::to_string(env.instance_index), env.job_id},
+          Clock::now() + timeout);
       !error.ok()) {
     return error;
   }
@@ -101,9 +112,10 @@ LinkError AgentLink::usable() const {
   return {};
 }
 
-LinkError AgentLink::put(const std::string& key, const std::string& value) {
+LinkError AgentLink::put(const std::string& key, const std::string& value,
+                         std::chrono::milliseconds timeout) {
   if (LinkError error = usable(); !error.ok()) return error;
-  LinkError error = send(InstanceMessage::kPut, {key, value});
+  LinkError error = send(InstanceMessage::kPut, {key, value}, Clock::now() + timeout);
   has_put_ = true;  // afterwards: the message of the fence that this decides on follows the put
   return error;
 }
@@ -112,9 +124,10 @@ LinkError AgentLink::get(const std::string& key, std::chrono::milliseconds timeo
                          std::optional<std::string>& value) {
   const std::lock_guard lock(call_mutex_);
   if (LinkError error = usable(); !error.ok()) return error;
-  if (LinkError error = send(InstanceMessage::kGet, {key}); !error.ok()) return error;
+  const Clock::time_point deadline = Clock::now() + timeout + answer_slack_;
+  if (LinkError error = send(InstanceMessage::kGet, {key}, deadline); !error.ok()) return error;
   Frame reply;
-  if (LinkError error = receive(Clock::now() + timeout + answer_slack_, reply); !error.ok()) return error;
+  if (LinkError error = receive(deadline, reply); !error.ok()) return error;
   if (static_cast<InstanceMessage>(reply.type) != InstanceMessage::kValue || reply.fields.size() != 2) {
     return unexpected(reply);
   }
@@ -134,16 +147,20 @@ LinkError AgentLink::fence(const std::string& tag, std::chrono::milliseconds tim
     return fenceByMessage(tag, timeout);
   }
   if (fence_.enter(tag)) {
-    if (LinkError error = send(InstanceMessage::kLook, {}); !error.ok()) return error;
+    if (LinkError error = send(InstanceMessage::kLook, {}, Clock::now() + timeout + answer_slack_);
+        !error.ok())
+      return error;
   }
   return awaitAnswer(timeout);
 }
 
 LinkError AgentLink::fenceByMessage(const std::string& tag, std::chrono::milliseconds timeout) {
-  if (LinkError error = send(InstanceMessage::kFence, {std::to_string(timeout.count()), tag}); !error.ok())
+  const Clock::time_point deadline = Clock::now() + timeout + answer_slack_;
+  if (LinkError error = send(InstanceMessage::kFence, {std::to_string(timeout.count()), tag}, deadline);
+      !error.ok())
     return error;
   Frame reply;
-  if (LinkError error = receive(Clock::now() + timeout + answer_slack_, reply); !error.ok()) return error;
+  if (LinkError error = receive(deadline, reply); !error.ok()) return error;
   if (static_cast<InstanceMessage>(reply.type) != InstanceMessage::kFenceReleased) return unexpected(reply);
   return {};
 }
@@ -165,7 +182,9 @@ LinkError AgentLink::awaitAnswer(std::chrono::milliseconds timeout) {
     }
     if (now >= end) {
       late = true;
-      if (LinkError error = send(InstanceMessage::kFenceLate, {std::to_string(fence_.entry())}); !error.ok())
+      if (LinkError error =
+              send(InstanceMessage::kFenceLate, {std::to_string(fence_.entry())}, now + answer_slack_);
+          !error.ok())
         return error;
       now = Clock::now();
       end = now + answer_slack_;  // not of the fence's end: this process may have stood still since
@@ -181,9 +200,10 @@ bool AgentLink::hasReceived() const {
   return ::poll(&readable, 1, 0) > 0;
 }
 
-// Not behind a call that waits: a watchdog's abort is for just that case.
+// Not behind a call that waits, nor for long behind one that sends: a watchdog's abort is for just that case.
 void AgentLink::abort(int exit_code, const std::string& message) {
-  if (!send(InstanceMessage::kAbort, {std::to_string(exit_code), message}).ok()) return;
+  if (!send(InstanceMessage::kAbort, {std::to_string(exit_code), message}, Clock::now() + answer_slack_).ok())
+    return;
   // Once this process has exited, the exit may be noticed before the message: let the message be taken first.
   // Another thread that waits for an answer takes this one, which no longer matters.
   const std::unique_lock lock(call_mutex_, std::try_to_lock);
@@ -191,13 +211,20 @@ void AgentLink::abort(int exit_code, const std::string& message) {
   if (lock.owns_lock() && !receive(Clock::now() + answer_slack_, ignored).ok()) return;
 }
 
-LinkError AgentLink::send(InstanceMessage type, std::vector<std::string> fields) {
+LinkError AgentLink::send(InstanceMessage type, std::vector<std::string> fields, Clock::time_point deadline) {
   const pop::Result<std::string> bytes =
       pop::contract::encode({static_cast<std::uint8_t>(type), std::move(fields)});
   if (!bytes.ok()) return {bytes.status()};
-  const std::lock_guard lock(send_mutex_);
-  if (!pop::sys::sendAll(socket_.get(), bytes.value()).ok()) return {agentGone()};
-  return {};
+  std::unique_lock lock(send_mutex_, std::defer_lock);
+  if (lockBefore(deadline, lock) && !cut_off_) {
+    const Status sent = pop::sys::sendAllUntil(socket_.get(), bytes.value(), deadline);
+    if (sent.ok()) return {};
+    if (sent.code() != Code::kDeadlineExceeded) return {agentGone()};
+    cut_off_ = true;
+  }
+  out_of_step_ = true;
+  return {{Code::kDeadlineExceeded,
+           "poprun's agent takes nothing before the deadline (Context::setTimeout); is it stopped?"}};
 }
 
 LinkError AgentLink::receive(Clock::time_point deadline, Frame& reply) {

@@ -30,7 +30,7 @@ class AgentLink final : public Link {
       const pop::contract::InstanceEnv& env, std::chrono::milliseconds timeout,
       std::chrono::milliseconds answer_slack = kAnswerSlack);
 
-  LinkError put(const std::string& key, const std::string& value) override;
+  LinkError put(const std::string& key, const std::string& value, std::chrono::milliseconds timeout) override;
   LinkError get(const std::string& key, std::chrono::milliseconds timeout,
                 std::optional<std::string>& value) override;
   LinkError fence(const std::string& tag, std::chrono::milliseconds timeout) override;
@@ -45,7 +45,8 @@ class AgentLink final : public Link {
       : answer_slack_(answer_slack), socket_(std::move(socket)) {}
   LinkError usable() const;
   LinkError hello(const pop::contract::InstanceEnv& env, std::chrono::milliseconds timeout);
-  LinkError send(pop::contract::InstanceMessage type, std::vector<std::string> fields);
+  LinkError send(pop::contract::InstanceMessage type, std::vector<std::string> fields,
+                 Clock::time_point deadline);
   LinkError receive(Clock::time_point deadline, pop::contract::Frame& reply);
   LinkError fenceByMessage(const std::string& tag, std::chrono::milliseconds timeout);
   LinkError awaitAnswer(std::chrono::milliseconds timeout);
@@ -55,7 +56,8 @@ class AgentLink final : public Link {
   std::mutex call_mutex_;  ///< held from a request to its answer
   std::mutex send_mutex_;  ///< held while a frame is written
   const unsigned fork_ = pop::sys::forksOfThisProcess();
-  bool out_of_step_ = false;  ///< an answer is still to come that nobody waits for any more
+  std::atomic<bool> out_of_step_ = false;  ///< a call has been given up: its answer may still come
+  bool cut_off_ = false;                   ///< in the middle of a frame: nothing can be sent behind it
   pop::sys::Fd socket_;
   pop::contract::FrameReader reader_;
   std::vector<pop::sys::Fd> received_fds_;

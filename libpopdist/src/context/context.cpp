@@ -131,7 +131,7 @@ std::chrono::milliseconds Context::timeout() const {
 void Context::put(const std::string& key, const std::string& value) {
   impl_->refuseFork("Context::put");
   if (key.empty()) throw popdist_error(ErrorCode::kInvalidArgument, "Context::put: the key is empty");
-  throwIfFailed(impl_->surroundings.link->put(key, value), "Context::put");
+  throwIfFailed(impl_->surroundings.link->put(key, value, timeout()), "Context::put");
 }
 
 std::optional<std::string> Context::get(const std::string& key) {

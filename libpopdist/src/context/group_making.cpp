@@ -127,9 +127,9 @@ std::unique_ptr<Group> Group::create(Surroundings& surroundings, std::vector<int
     if (created.ok()) connections = std::move(*created);
     failure = created.status();
   }
-  if (!shares) offerAddresses(link, prefix, local_ranks, connections.get(), failure);
+  if (!shares) offerAddresses(surroundings, prefix, local_ranks, connections.get(), failure);
   if (native && !local_ranks.empty() && local_ranks.front() == here.first_rank)
-    offerBoard(link, prefix, here.first_rank, here.members);
+    offerBoard(surroundings, prefix, here.first_rank, here.members);
   const std::string settings = forced.inTag() + surroundings.transport.inTag();
   throwIfFailed(link.fence(rendezvousTag(number, instance_of_rank) + settings, surroundings.timeout()),
                 kCreate);
@@ -217,7 +217,8 @@ std::unique_ptr<Group> Group::createOnBackend(Surroundings& surroundings, std::v
     const pop::Result<std::string> address = group->joinBackend(number);
     if (!address.ok()) failure = address.status();
     throwIfFailed(
-        link.put(key, address.ok() ? kSomeAddress + address.value() : kNoAddress + failure.message()),
+        link.put(key, address.ok() ? kSomeAddress + address.value() : kNoAddress + failure.message(),
+                 surroundings.timeout()),
         kCreate);
   }
   throwIfFailed(link.fence(tag, surroundings.timeout()), kCreate);

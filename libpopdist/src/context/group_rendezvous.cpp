@@ -43,11 +43,13 @@ std::string rendezvousTag(int number, const std::vector<int>& instance_of_rank) 
          " ranks (" + std::to_string(digestOf(instance_of_rank)) + ')';
 }
 
-void offerAddresses(Link& link, const std::string& prefix, const std::vector<int>& local_ranks,
-                    const transport::Connections* mine, const pop::Status& failure) {
+void offerAddresses(Surroundings& surroundings, const std::string& prefix,
+                    const std::vector<int>& local_ranks, const transport::Connections* mine,
+                    const pop::Status& failure) {
   for (const int rank : local_ranks) {
     const std::string address = failure.ok() ? mine->address(rank) : kNoAddress + failure.message();
-    throwIfFailed(link.put(prefix + std::to_string(rank), address), kCreate);
+    throwIfFailed(surroundings.link->put(prefix + std::to_string(rank), address, surroundings.timeout()),
+                  kCreate);
   }
 }
 
@@ -68,11 +70,12 @@ std::vector<std::string> collectAddresses(Surroundings& surroundings, const std:
   return addresses;
 }
 
-void offerBoard(Link& link, const std::string& prefix, int first_rank, int members) {
+void offerBoard(Surroundings& surroundings, const std::string& prefix, int first_rank, int members) {
   const std::size_t bytes = shared::Board::bytesFor(members, plan::stageLayoutFor(members).bytes());
-  const std::size_t offset = pop::contract::takePiece(link.segment().header(), bytes);
+  const std::size_t offset = pop::contract::takePiece(surroundings.link->segment().header(), bytes);
   throwIfFailed(
-      link.put(boardKey(prefix, first_rank), std::to_string(members) + ' ' + std::to_string(offset)),
+      surroundings.link->put(boardKey(prefix, first_rank),
+                             std::to_string(members) + ' ' + std::to_string(offset), surroundings.timeout()),
       kCreate);
 }
 

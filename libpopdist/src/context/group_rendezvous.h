@@ -24,8 +24,9 @@ std::string rendezvousTag(int number, const std::vector<int>& instance_of_rank);
 
 /// Where the local ranks can be reached. Also when there is no transport (`failure` says why): the others
 /// must not wait for us. Throws popdist_error.
-void offerAddresses(Link& link, const std::string& prefix, const std::vector<int>& local_ranks,
-                    const transport::Connections* mine, const pop::Status& failure);
+void offerAddresses(Surroundings& surroundings, const std::string& prefix,
+                    const std::vector<int>& local_ranks, const transport::Connections* mine,
+                    const pop::Status& failure);
 /// Of all ranks, in order. Throws popdist_error, also with another's reason for having none.
 std::vector<std::string> collectAddresses(Surroundings& surroundings, const std::string& prefix, int ranks);
 
@@ -37,7 +38,7 @@ struct HostBoard {
 
 /// By a host's first rank, for all `members` there: takes the board's piece of the segment. Throws
 /// popdist_error.
-void offerBoard(Link& link, const std::string& prefix, int first_rank, int members);
+void offerBoard(Surroundings& surroundings, const std::string& prefix, int first_rank, int members);
 /// Of each host, in order of their ranks. Throws popdist_error kResourceExhausted when a segment was full.
 std::vector<HostBoard> collectBoards(Surroundings& surroundings, const std::string& prefix, int ranks);
 

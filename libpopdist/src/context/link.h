@@ -30,7 +30,8 @@ class Link {
  public:
   virtual ~Link() = default;
 
-  virtual LinkError put(const std::string& key, const std::string& value) = 0;
+  virtual LinkError put(const std::string& key, const std::string& value,
+                        std::chrono::milliseconds timeout) = 0;
   virtual LinkError get(const std::string& key, std::chrono::milliseconds timeout,
                         std::optional<std::string>& value) = 0;
   /// `tag` says what the fence is for; all instances must be in the same call.

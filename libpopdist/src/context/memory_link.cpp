@@ -27,7 +27,7 @@ void MemoryHub::end(int instance, bool clean, const std::string& text) {
   changed_.notify_all();
 }
 
-LinkError MemoryLink::put(const std::string& key, const std::string& value) {
+LinkError MemoryLink::put(const std::string& key, const std::string& value, std::chrono::milliseconds) {
   const std::lock_guard lock(hub_->mutex_);
   hub_->staged_.insert_or_assign(key, value);
   return {};

@@ -43,7 +43,7 @@ class MemoryLink final : public Link {
  public:
   explicit MemoryLink(std::shared_ptr<MemoryHub> hub) : hub_(std::move(hub)) {}
 
-  LinkError put(const std::string& key, const std::string& value) override;
+  LinkError put(const std::string& key, const std::string& value, std::chrono::milliseconds timeout) override;
   LinkError get(const std::string& key, std::chrono::milliseconds timeout,
                 std::optional<std::string>& value) override;
   LinkError fence(const std::string& tag, std::chrono::milliseconds timeout) override;

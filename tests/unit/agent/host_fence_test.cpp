@@ -120,7 +120,7 @@ TEST_F(HostFenceTest, MakesVisibleWhatWasPutBeforeItAndNothingSooner) {
     for (int round = 0; round < 200; ++round) {
       const std::size_t bytes = round % 50 == 0 ? 1 << 20 : random() % 300;
       if (puts(round, self)) {
-        ASSERT_TRUE(link.put(key(round, self), std::string(bytes, 'v')).ok());
+        ASSERT_TRUE(link.put(key(round, self), std::string(bytes, 'v'), kLong).ok());
       }
       for (int each = 0; each < kInstances; ++each) {
         std::optional<std::string> value;
@@ -338,7 +338,7 @@ TEST_F(HostFenceTest, OpensForOneThatIsAloneOnItsHost) {
   instances_here = 1;
   run({2}, [](AgentLink& link, int) {
     for (int round = 0; round < 3; ++round) EXPECT_TRUE(link.fence("fence", kLong).ok());
-    EXPECT_TRUE(link.put("key", "value").ok());
+    EXPECT_TRUE(link.put("key", "value", kLong).ok());
     EXPECT_TRUE(link.fence("fence", kLong).ok());
   });
   EXPECT_EQ(fences.size(), 4U);
