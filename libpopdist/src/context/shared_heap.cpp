@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 
 #include "common/base/check.h"
 #include "libpopdist/src/context/context_impl.h"
@@ -24,6 +25,43 @@ std::size_t roundedUp(std::size_t bytes) {
   return std::max(kUnit, (bytes + kUnit - 1) / kUnit * kUnit);
 }
 
+using Blocks = SharedHeap::Blocks;
+
+// First fit.
+std::optional<std::size_t> takeFrom(Blocks& blocks, std::size_t bytes) {
+  const auto found = std::find_if(blocks.begin(), blocks.end(),
+                                  [bytes](const auto& block) { return block.second >= bytes; });
+  if (found == blocks.end()) return std::nullopt;
+  const auto [offset, size] = *found;
+  blocks.erase(found);
+  if (size > bytes) blocks.emplace(offset + bytes, size - bytes);
+  return offset;
+}
+
+void addTo(Blocks& blocks, std::size_t offset, std::size_t bytes) {
+  auto next = blocks.lower_bound(offset);
+  if (next != blocks.end() && offset + bytes == next->first) {
+    bytes += next->second;
+    next = blocks.erase(next);
+  }
+  if (next != blocks.begin()) {
+    const auto before = std::prev(next);
+    if (before->first + before->second == offset) {
+      before->second += bytes;
+      return;
+    }
+  }
+  blocks.emplace(offset, bytes);
+}
+
+// Of a file in memory the system says "bad address" where it can make no more pages.
+pop::Status noMemory(std::size_t bytes, int error_number) {
+  const std::string what = "making " + std::to_string(bytes) + " bytes of shared memory";
+  if (error_number != EFAULT) return pop::errnoStatus(what, error_number);
+  return {pop::Code::kResourceExhausted,
+          what + ": the memory of this host, or what its cgroup allows the job, is full"};
+}
+
 }  // namespace
 
 pop::Result<void*> SharedHeap::allocate(std::size_t bytes) {
@@ -41,7 +79,7 @@ void SharedHeap::free(void* memory) {
   const std::lock_guard lock(mutex_);
   const auto found = used_.find(static_cast<std::size_t>(static_cast<std::byte*>(memory) - segment_.base));
   POP_CHECK(found != used_.end());
-  giveBack(found->first, found->second);
+  addTo(free_, found->first, found->second);
   used_.erase(found);
 }
 
@@ -49,50 +87,34 @@ bool SharedHeap::contains(const void* memory) const {
   return shared::offsetIn(segment_.base, segment_.bytes, memory) != shared::kPrivate;
 }
 
-// First fit.
 pop::Result<std::size_t> SharedHeap::take(std::size_t bytes) {
-  const auto fits = [bytes](const auto& block) { return block.second >= bytes; };
-  auto found = std::find_if(free_.begin(), free_.end(), fits);
-  if (found == free_.end()) {
+  std::optional<std::size_t> offset = takeFrom(free_, bytes);
+  if (!offset) {
     POP_RETURN_IF_ERROR(grow(bytes));
-    found = std::find_if(free_.begin(), free_.end(), fits);
+    offset = takeFrom(free_, bytes);
   }
-  const auto [offset, size] = *found;
-  free_.erase(found);
-  if (size > bytes) free_.emplace(offset + bytes, size - bytes);
-  used_.emplace(offset, bytes);
-  return std::size_t{offset};
+  used_.emplace(*offset, bytes);
+  return *offset;
 }
 
 // The pages are made here, all at once: one at a time, in the middle of a collective, is ten times as slow as
 // copying.
 pop::Status SharedHeap::grow(std::size_t bytes) {
   const std::size_t piece = pop::contract::alignPiece(std::max(bytes, kLeastPieceBytes));
-  const std::size_t offset = pop::contract::takePiece(segment_.header(), piece);
+  const std::optional<std::size_t> known = takeFrom(empty_, piece);
+  const std::size_t offset = known ? *known : pop::contract::takePiece(segment_.header(), piece);
   if (offset == 0) {
     return {pop::Code::kResourceExhausted,
             "this host's shared-memory segment has no " + std::to_string(piece) + " bytes left"};
   }
-  if (::madvise(segment_.base + offset, piece, MADV_POPULATE_WRITE) != 0 && errno != EINVAL)
-    return pop::errnoStatus("making " + std::to_string(piece) + " bytes of shared memory", errno);
-  giveBack(offset, piece);
+  if (::madvise(segment_.base + offset, piece, MADV_POPULATE_WRITE) != 0 && errno != EINVAL) {
+    pop::Status failure = noMemory(piece, errno);
+    ::madvise(segment_.base + offset, piece, MADV_REMOVE);
+    addTo(empty_, offset, piece);
+    return failure;
+  }
+  addTo(free_, offset, piece);
   return {};
-}
-
-void SharedHeap::giveBack(std::size_t offset, std::size_t bytes) {
-  auto next = free_.lower_bound(offset);
-  if (next != free_.end() && offset + bytes == next->first) {
-    bytes += next->second;
-    next = free_.erase(next);
-  }
-  if (next != free_.begin()) {
-    const auto before = std::prev(next);
-    if (before->first + before->second == offset) {
-      before->second += bytes;
-      return;
-    }
-  }
-  free_.emplace(offset, bytes);
 }
 
 }  // namespace context

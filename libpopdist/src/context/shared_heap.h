@@ -25,18 +25,17 @@ class SharedHeap {
   bool contains(const void* memory) const;
 
   static constexpr std::size_t kAlignmentBytes = 64;
-
- private:
   using Blocks = std::map<std::size_t, std::size_t>;  ///< offset → bytes
 
+ private:
   pop::Result<std::size_t> take(std::size_t bytes);
   pop::Status grow(std::size_t bytes);
-  void giveBack(std::size_t offset, std::size_t bytes);
 
   const transport::SegmentView segment_;
   const unsigned fork_ = pop::sys::forksOfThisProcess();
   std::mutex mutex_;
-  Blocks free_;  ///< no two touch
+  Blocks free_;   ///< no two touch
+  Blocks empty_;  ///< likewise, without pages: the host had no memory for them
   Blocks used_;
 };
 
