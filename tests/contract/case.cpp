@@ -144,7 +144,7 @@ bool canBeRagged(Operation operation) {
 }
 
 bool canBeInPlace(Operation operation) {
-  return reduces(operation) || operation == Operation::kAllGather;
+  return reduces(operation) || operation == Operation::kAllGather || operation == Operation::kGather;
 }
 
 std::size_t raggedCount(const Case& tested, int from, int to) {

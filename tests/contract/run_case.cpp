@@ -69,7 +69,7 @@ std::string runInPlace(const Members& members, const Case& tested, const Area& a
   const auto& [rank, ranks, call] = members;
   const Bytes input = inputOf(tested, rank, ranks);
   const std::size_t own = ownBlockBytes(tested, rank);
-  const bool gathers = tested.operation == Operation::kAllGather;
+  const bool gathers = tested.operation == Operation::kAllGather || tested.operation == Operation::kGather;
   const bool scatters = tested.operation == Operation::kReduceScatter;
   area.set(input, gathers ? own : 0);
   call(tested, gathers ? nullptr : area.data(), area.data() + (scatters ? own : 0));
@@ -115,7 +115,8 @@ std::string runCase(Context& context, const Members& members, const Case& tested
   const std::size_t element = sizeOf(tested.type);
   const std::size_t in_bytes = element * inputCount(tested, members.rank, members.ranks);
   const std::size_t out_bytes = element * outputCount(tested, members.rank, members.ranks);
-  if (tested.in_place && canBeInPlace(tested.operation))
+  const bool has_place = tested.operation != Operation::kGather || members.rank == tested.root;
+  if (tested.in_place && canBeInPlace(tested.operation) && has_place)
     return runInPlace(members, tested, Area(context, std::max(in_bytes, out_bytes), shared(), out_offset));
   const Area in(context, in_bytes, shared(), in_offset);
   const Area out(context, out_bytes, shared(), out_offset);

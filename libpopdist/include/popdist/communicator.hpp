@@ -86,7 +86,7 @@ class Communicator {
   /// data = root's data, on all members; `count` elements.
   void broadcast(void* data, std::size_t count, Type type, int root, const CallOptions& options = {});
 
-  /// As allGather, for member `root` alone; the others' `out` is not used.
+  /// As allGather, for member `root` alone, whose `in` may be nullptr; the others' `out` is not used.
   void gather(const void* in, void* out, std::size_t count, Type type, int root,
               const CallOptions& options = {});
 

@@ -113,7 +113,7 @@ Pending AsyncCommunicator::broadcast(const std::string& name, void* data, std::s
 
 Pending AsyncCommunicator::gather(const std::string& name, const void* in, void* out, std::size_t count,
                                   Type type, int root, Timeout timeout) {
-  return impl_->issue(name, calls::gather(in, out, count, type, root), timeout);
+  return impl_->issue(name, calls::gather(rank(), in, out, count, type, root), timeout);
 }
 
 Pending AsyncCommunicator::scatter(const std::string& name, const void* in, void* out, std::size_t count,

@@ -40,12 +40,16 @@ inline CollectiveCall reduce(const void* in, void* out, std::size_t count, Type 
           .root = root};
 }
 
+/// Where the elements of `rank` are in what is gathered.
+inline const void* blockOf(int rank, const void* gathered, std::size_t count, Type type) {
+  const std::size_t before_bytes = static_cast<std::size_t>(rank) * count * sizeOf(type);
+  return gathered == nullptr ? nullptr : static_cast<const std::byte*>(gathered) + before_bytes;
+}
+
 /// Without `in`, the block of this `rank` is in `out` already.
 inline CollectiveCall allGather(int rank, const void* in, void* out, std::size_t count, Type type) {
-  const std::size_t before_bytes = static_cast<std::size_t>(rank) * count * sizeOf(type);
-  const void* const own_block = out == nullptr ? nullptr : static_cast<std::byte*>(out) + before_bytes;
   return {.operation = Operation::kAllGather,
-          .input = in == nullptr ? own_block : in,
+          .input = in == nullptr ? blockOf(rank, out, count, type) : in,
           .output = out,
           .count = count,
           .type = type};
@@ -70,9 +74,11 @@ inline CollectiveCall broadcast(void* data, std::size_t count, Type type, int ro
           .root = root};
 }
 
-inline CollectiveCall gather(const void* in, void* out, std::size_t count, Type type, int root) {
+/// Without `in`, the root's block is in its `out` already.
+inline CollectiveCall gather(int rank, const void* in, void* out, std::size_t count, Type type, int root) {
+  const bool in_place = in == nullptr && rank == root;
   return {.operation = Operation::kGather,
-          .input = in,
+          .input = in_place ? blockOf(rank, out, count, type) : in,
           .output = out,
           .count = count,
           .type = type,

@@ -95,7 +95,7 @@ void Communicator::broadcast(void* data, std::size_t count, Type type, int root,
 
 void Communicator::gather(const void* in, void* out, std::size_t count, Type type, int root,
                           const CallOptions& options) {
-  impl_->run(calls::gather(in, out, count, type, root), options);
+  impl_->run(calls::gather(rank(), in, out, count, type, root), options);
 }
 
 void Communicator::scatter(const void* in, void* out, std::size_t count, Type type, int root,
