@@ -63,8 +63,8 @@ class AsyncCommunicator {
   class Impl;  // what the library knows of it
   /// Takes over a communicator of its own: AsyncCommunicator(context.createCommunicator({0, 1, 2})). Every
   /// member makes one of it; calls wait for those who have not yet. Throws kInvalidArgument for nullptr,
-  /// kResourceExhausted when there can be no thread.
-  explicit AsyncCommunicator(std::unique_ptr<Communicator> communicator);
+  /// kResourceExhausted when there can be no thread: then it takes nothing over.
+  explicit AsyncCommunicator(std::unique_ptr<Communicator>&& communicator);
 
   /// Calls that are not done by now fail, here and on the other members, unless all have issued them. Waits
   /// for the members to hear of it.

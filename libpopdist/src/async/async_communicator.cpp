@@ -58,7 +58,7 @@ bool Pending::done() const {
 
 // ---- AsyncCommunicator
 
-AsyncCommunicator::AsyncCommunicator(std::unique_ptr<Communicator> communicator) {
+AsyncCommunicator::AsyncCommunicator(std::unique_ptr<Communicator>&& communicator) {
   if (communicator == nullptr) {
     throw popdist_error(ErrorCode::kInvalidArgument,
                         "AsyncCommunicator: this instance is not a member of the communicator");

@@ -13,7 +13,7 @@ namespace popdist {
 
 class AsyncCommunicator::Impl {
  public:
-  explicit Impl(std::unique_ptr<Communicator> communicator) : progress(std::move(communicator)) {}
+  explicit Impl(std::unique_ptr<Communicator>&& communicator) : progress(std::move(communicator)) {}
 
   Pending issue(const std::string& name, const context::CollectiveCall& call, Timeout timeout) {
     return Pending(progress.submit(name, call, timeout));

@@ -29,11 +29,17 @@ std::string causeOf(const popdist_error& error) {
 
 }  // namespace
 
-Progress::Progress(std::unique_ptr<Communicator> communicator)
+Progress::Progress(std::unique_ptr<Communicator>&& communicator)
     : communicator_(std::move(communicator)),
       agreement_(communicator_->size()),
-      sizes_(static_cast<std::size_t>(communicator_->size())),
-      thread_([this] { loop(); }) {}
+      sizes_(static_cast<std::size_t>(communicator_->size())) {
+  try {
+    thread_ = std::thread([this] { loop(); });
+  } catch (...) {
+    communicator = std::move(communicator_);
+    throw;
+  }
+}
 
 Progress::~Progress() {
   if (fork_ != context::forksOfThisProcess()) {

@@ -24,7 +24,8 @@ namespace popdist::async {
 
 class Progress {
  public:
-  explicit Progress(std::unique_ptr<Communicator> communicator);
+  /// Throws std::system_error where there can be no thread; the communicator stays the caller's then.
+  explicit Progress(std::unique_ptr<Communicator>&& communicator);
   ~Progress();
 
   using State = std::shared_ptr<Pending::State>;
@@ -55,7 +56,7 @@ class Progress {
   void end(const popdist_error& cause);
   context::Group& group() { return communicator_->impl().group(); }
 
-  const std::unique_ptr<Communicator> communicator_;
+  std::unique_ptr<Communicator> communicator_;
   const unsigned fork_ = context::forksOfThisProcess();
   std::atomic<bool> changed_{false};  ///< there is something new for the thread
 
@@ -73,7 +74,7 @@ class Progress {
   std::chrono::milliseconds between_rounds_{1};  ///< when nobody has anything to say
   std::vector<std::uint64_t> sizes_;
   std::string bodies_;
-  std::thread thread_;  ///< last: it uses all the others
+  std::thread thread_;  ///< uses all the others
 };
 
 }  // namespace popdist::async

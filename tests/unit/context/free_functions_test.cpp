@@ -3,11 +3,13 @@
 // works.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
 
 #include <string>
 #include <vector>
 
 #include "popdist/popdist.hpp"
+#include "tests/testing/forbidden_call.h"
 #include "tests/unit/context/fresh_process.h"
 
 namespace popdist {
@@ -120,6 +122,30 @@ TEST(WithoutPoprun, TheBackendIsInitialisedOnceAndFinalised) {
                              return states + initialisedOrNot();
                            }),
             "no yes no yes ");
+}
+
+// Not that the instance is none of the members, as if it had been registered so.
+TEST(WithoutPoprun, WhyThereAreNoTagsIsSaidEachTime) {
+  const std::string refused =
+      "barrier of the tag: error 8: AsyncCommunicator: it can have no thread: Operation not permitted\n";
+  EXPECT_EQ(inFreshProcess({},
+                           [] {
+                             if (!pop::testing::forbidSystemCall(SYS_clone3) ||
+                                 !pop::testing::forbidSystemCall(SYS_clone))
+                               return std::string("no filter can be set");
+                             std::string said;
+                             for (int attempt = 0; attempt < 2; ++attempt) {
+                               try {
+                                 collectives::barrier("tag");
+                               } catch (const popdist_error& error) {
+                                 said += "barrier of the tag: error " +
+                                         std::to_string(static_cast<int>(error.code())) + ": " +
+                                         error.what() + '\n';
+                               }
+                             }
+                             return said;
+                           }),
+            refused + refused);
 }
 
 TEST(WithoutPoprun, ANameThatIsNoCommunicatorsIsATag) {
