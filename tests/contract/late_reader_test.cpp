@@ -4,17 +4,15 @@
 // more may be written there.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sched.h>
-#include <signal.h>
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <atomic>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 
+#include "tests/contract/closed_pages.h"
 #include "tests/contract/ways.h"
 #include "tests/contract/wrong_calls.h"
 
@@ -25,36 +23,6 @@ using ::testing::HasSubstr;
 using testing::ThreadGroup;
 
 constexpr std::size_t kBytes = std::size_t{1} << 20;
-
-// Pages whose first user stands still until they are opened. One at a time.
-class ClosedPages {
- public:
-  ClosedPages(void* begin, std::size_t bytes) {
-    ::mprotect(begin, bytes, PROT_NONE);
-    bytes_ = bytes;
-    closed_ = begin;
-    is_open_ = false;
-    struct sigaction action {};
-    action.sa_handler = &waitUntilOpen;
-    ::sigaction(SIGSEGV, &action, &before_);
-  }
-  ~ClosedPages() { ::sigaction(SIGSEGV, &before_, nullptr); }
-  ClosedPages(const ClosedPages&) = delete;
-  ClosedPages& operator=(const ClosedPages&) = delete;
-
-  static void open() { is_open_ = true; }
-
- private:
-  static void waitUntilOpen(int /*signal*/) {
-    while (!is_open_) ::sched_yield();
-    ::mprotect(closed_, bytes_, PROT_READ | PROT_WRITE);
-  }
-
-  static inline std::atomic<void*> closed_;
-  static inline std::atomic<std::size_t> bytes_;
-  static inline std::atomic<bool> is_open_;
-  struct sigaction before_ {};
-};
 
 // Private memory, closed.
 class ClosedMemory {
@@ -72,11 +40,6 @@ class ClosedMemory {
   void* const memory_;
   const ClosedPages closed_;
 };
-
-const Way& wayNamed(const std::string& name) {
-  return *std::find_if(allWays().begin(), allWays().end(),
-                       [&](const Way& each) { return each.name == name; });
-}
 
 class LateReader : public ::testing::TestWithParam<std::string> {
  protected:
@@ -123,10 +86,7 @@ class LateWriter : public ::testing::TestWithParam<std::string> {
     world.allReduce(data, data, kVectorBytes, Type::kUint8, Operator::kSum, options);
   }
   static void* firstPageOfLaterHalf(const Buffer& vector) {
-    constexpr std::size_t kPage = 4096;
-    void* data = vector.as<std::byte>() + kVectorBytes / 2;
-    std::size_t bytes = kVectorBytes / 2;
-    return std::align(kPage, kPage, data, bytes);
+    return ClosedPages::firstIn(vector.as<std::byte>() + kVectorBytes / 2);
   }
 };
 
@@ -139,7 +99,7 @@ TEST_P(LateWriter, WritesLittleMoreWhereOthersHaveGivenUp) {
     const std::span all(vector.as<std::byte>(), kVectorBytes);
     std::fill(all.begin(), all.end(), std::byte{1});
     std::optional<ClosedPages> closed;
-    if (world.rank() == 1) closed.emplace(firstPageOfLaterHalf(vector), 4096);
+    if (world.rank() == 1) closed.emplace(firstPageOfLaterHalf(vector), ClosedPages::kPageBytes);
     context.fence();
     if (world.rank() == 0) {
       const Reported report = reportOf([&] { carryOut(world, vector.data(), Milliseconds(50)); });

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/contract/ways.h"
 
+#include <algorithm>
+
 #include <cstdlib>
 
 #include "libpopdist/src/context/environment.h"
@@ -35,6 +37,10 @@ const std::vector<Way>& allWays() {
        .compared = Compared::kFrames},
   };
   return ways;
+}
+
+const Way& wayNamed(const std::string& name) {
+  return *std::find_if(allWays().begin(), allWays().end(), [&](const Way& way) { return way.name == name; });
 }
 
 std::vector<Way> waysOfProcesses() {

@@ -26,6 +26,9 @@ struct Way {
 /// Between threads.
 const std::vector<Way>& allWays();
 
+/// One of them.
+const Way& wayNamed(const std::string& name);
+
 /// Between processes of this host: the same but for the hosts, which are pretended there, and every backend
 /// of this build.
 std::vector<Way> waysOfProcesses();

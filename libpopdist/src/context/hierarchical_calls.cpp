@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "libpopdist/src/context/message_calls.h"
+#include "libpopdist/src/context/time_left.h"
 #include "libpopdist/src/plan/ring_all_gather.h"
 #include "libpopdist/src/plan/ring_reduce_scatter.h"
 #include "libpopdist/src/shared/board.h"
@@ -259,8 +260,7 @@ std::size_t HierarchicalCalls::pieceOf(const CollectiveCall& call) const {
 }
 
 std::chrono::milliseconds HierarchicalCalls::timeLeft() const {
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline_ - Clock::now());
-  return std::max(left, std::chrono::milliseconds(1));
+  return context::timeLeft(deadline_);
 }
 
 bool HierarchicalCalls::inside(CollectiveCall call) {

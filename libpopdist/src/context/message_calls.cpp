@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "libpopdist/src/context/message_partners.h"
+#include "libpopdist/src/context/time_left.h"
 #include "libpopdist/src/plan/message_moves.h"
 #include "libpopdist/src/plan/select.h"
 #include "libpopdist/src/reduce/fold.h"
@@ -32,8 +33,7 @@ exec::Call messageCallOf(const CollectiveCall& call, int members) {
 }
 
 void MessageCalls::run(CollectiveCall call) {
-  if (call.operation == Operation::kAllToAll && call.ragged) compareCounts(call);
-  if (call.operation == Operation::kSendRecv) comparePartners(group_, call);
+  compareWishes(call);
   const std::uint8_t token = 0;
   std::uint8_t ignored = 0;
   if (call.operation == Operation::kBarrier) {
@@ -83,6 +83,18 @@ void MessageCalls::send(const CollectiveCall& call, const CollectiveCall& whole)
   exec::Call message = messageCallOf(whole, group_.size());
   message.type = call.type;
   group_.run(message, {&part, 1}, call.timeout);
+}
+
+// What only some members know of each other's wishes is told to all first, within the time of the call.
+void MessageCalls::compareWishes(CollectiveCall& call) {
+  const bool ragged = call.operation == Operation::kAllToAll && call.ragged;
+  if (!ragged && call.operation != Operation::kSendRecv) return;
+  const auto deadline = pop::sys::AwakeClock::now() + call.timeout;
+  if (ragged)
+    compareCounts(call);
+  else
+    comparePartners(group_, call);
+  call.timeout = timeLeft(deadline);
 }
 
 // Members tell each other how much they send: lengths that contradict each other would be garbage further on.

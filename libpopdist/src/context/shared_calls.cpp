@@ -28,10 +28,7 @@ bool fitsNotes(Operation operation) {
 }
 
 shared::Call sharedCallOf(const CollectiveCall& call) {
-  return {.what = keyOf(call).packed(),
-          .count = agreedCount(call),
-          .tensor = call.tensor,
-          .timeout = call.timeout};
+  return {.what = keyOf(call).packed(), .count = agreedCount(call), .tensor = call.tensor};
 }
 
 }  // namespace
@@ -47,9 +44,9 @@ SharedCalls::SharedCalls(shared::Engine::Place place, exec::PeerMonitor& monitor
       send_recv_(engine_, reading_, {rank_, ranks_, layout_}, forced) {}
 
 bool SharedCalls::run(const CollectiveCall& call, const CollectiveCall& whole) try {
+  engine_.start(call.timeout);
   if (call.operation == Operation::kSendRecv) return runSendRecv(call);
-  shared::Call shared = sharedCallOf(whole);
-  shared.timeout = call.timeout;
+  const shared::Call shared = sharedCallOf(whole);
   const std::size_t bytes = call.count * sizeOf(call.type);
   if (bytes <= shared::kInlineBytes && fitsNotes(call.operation) && !call.ragged) {
     return call.pieces == nullptr ? runInline(call, shared) : runInlineInPieces(call, shared);
@@ -150,8 +147,7 @@ bool SharedCalls::tellCounts(const CollectiveCall& call) {
                               .output = matrix_.data(),
                               .count = ranks,
                               .type = Type::kUint64,
-                              .tensor = call.tensor,
-                              .timeout = call.timeout};
+                              .tensor = call.tensor};
   shared::Call shared = sharedCallOf(counts);
   shared.what = CallKey{call.operation, call.type, call.op, true, 0}.packed();
   if (!runPlanned(counts, shared)) return false;

@@ -50,7 +50,7 @@ bool Engine::run(const Call& call, const Buffers& buffers, const Work& work) {
   spec_ = work.fold;
   streaming_ = work.streaming;
   takeRoom(work);
-  begin(call);
+  begin();
   const bool all_well = std::all_of(plan.steps.begin(), plan.steps.end(), [&](const SharedStep& each) {
     return each.kind == SharedStepKind::kMeet ? met_ || meet(call, buffers) : step(each);
   });

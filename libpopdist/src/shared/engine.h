@@ -31,7 +31,6 @@ struct Call {
   std::uint64_t what = 0;  ///< CallKey::packed
   std::uint64_t count = 0;
   std::string_view tensor;
-  std::chrono::milliseconds timeout{0};
 };
 
 struct Buffers {
@@ -56,6 +55,9 @@ class Engine {
   };
 
   Engine(Place place, exec::PeerMonitor& monitor, bool a_core_each);
+
+  /// A call of the user's begins: what it takes, which may be several calls here, waits for so long together.
+  void start(std::chrono::milliseconds timeout) { waiter_.start(timeout); }
 
   /// A call of at most kInlineBytes: everybody's bytes are there for everybody when it returns true.
   bool exchange(const Call& call, const void* data, std::size_t bytes);
@@ -118,7 +120,7 @@ class Engine {
  private:
   std::uint64_t parity() const { return call_number_ & 1; }
   std::uint64_t offsetOf(const void* buffer) const;
-  void begin(const Call& call);
+  void begin();
   void end();
   Note& ownNote(const Call& call);
   bool awaitAll(const Call& call);

@@ -8,10 +8,8 @@
 
 namespace popdist::shared {
 
-void Engine::begin(const Call& call) {
-  if (std::exchange(begun_, true)) return;
-  ++call_number_;
-  waiter_.start(call.timeout);
+void Engine::begin() {
+  if (!std::exchange(begun_, true)) ++call_number_;
 }
 
 void Engine::end() {
@@ -34,7 +32,7 @@ Note& Engine::ownNote(const Call& call) {
 }
 
 bool Engine::exchange(const Call& call, const void* data, std::size_t bytes) {
-  begin(call);
+  begin();
   Note& note = ownNote(call);
   if (bytes > 0) std::memcpy(note.data.data(), data, bytes);
   end();
@@ -42,7 +40,7 @@ bool Engine::exchange(const Call& call, const void* data, std::size_t bytes) {
 }
 
 bool Engine::meet(const Call& call, const Buffers& buffers) {
-  begin(call);
+  begin();
   Note& note = ownNote(call);
   const bool in_pieces = buffers.pieces != nullptr;
   note.input = offsetOf(in_pieces ? buffers.pieces->table() : buffers.input);

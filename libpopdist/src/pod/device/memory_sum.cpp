@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "libpopdist/src/context/time_left.h"
 #include "libpopdist/src/plan/shared_fold.h"
 #include "libpopdist/src/shared/board.h"
 
@@ -144,13 +145,12 @@ void MemorySum::confirm() {
 }
 
 void MemorySum::gather(const void* input, void* output, std::size_t count, Type type) {
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline_ - Clock::now());
   const context::CollectiveCall part{.operation = plan::Operation::kAllGather,
                                      .input = input,
                                      .output = output,
                                      .count = count,
                                      .type = type,
-                                     .timeout = std::max(left, std::chrono::milliseconds(1))};
+                                     .timeout = context::timeLeft(deadline_)};
   group_->runShared(part, call_);
 }
 
