@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "bench/collectives_speed/limits/limits.h"
+#include "common/sys/relax.h"
 
 namespace pop::bench::collectives {
 namespace {
@@ -38,7 +39,7 @@ double oneWayMicroseconds(std::uint32_t round_trips, bool same_core, const Wait&
 
 double flagHandoverUs() {
   constexpr std::uint32_t kRoundTrips = 20'000;
-  return oneWayMicroseconds(kRoundTrips, false, [] { __builtin_ia32_pause(); });
+  return oneWayMicroseconds(kRoundTrips, false, [] { pop::sys::relax(); });
 }
 
 std::vector<Series> handoverTimes(int batches) {

@@ -5,6 +5,7 @@
 
 #include <sched.h>
 
+#include "common/sys/relax.h"
 #include "libpopdist/src/transport/transport.h"
 
 namespace popdist::exec {
@@ -25,7 +26,7 @@ class Backoff {
   void wait() {
     ++turns_;
     if (turns_ <= spins_) {
-      __builtin_ia32_pause();
+      pop::sys::relax();
     } else if (turns_ <= spins_ + kYields) {
       sched_yield();
     } else if (!about_to_sleep_) {

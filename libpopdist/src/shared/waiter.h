@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "common/sys/awake_clock.h"
+#include "common/sys/relax.h"
 #include "libpopdist/src/exec/executor.h"
 #include "libpopdist/src/exec/peer_monitor.h"
 #include "libpopdist/src/shared/board.h"
@@ -56,7 +57,7 @@ class Waiter {
         if (spins_ < most_spins_) spins_ = std::min(2 * spins_, most_spins_);
         return true;
       }
-      __builtin_ia32_pause();
+      pop::sys::relax();
     }
     // Perhaps the other waits for this core: the next time it gets it sooner.
     spins_ = std::min(spins_, kLeastSpins);
