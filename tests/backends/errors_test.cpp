@@ -35,6 +35,7 @@ TEST_P(BackendError, NamesBothCallsThatDoNotMatch) {
     EXPECT_THAT(error.what, HasSubstr("sum of 10 float"));
     EXPECT_THAT(error.what, HasSubstr("sum of 20 float"));
     EXPECT_THAT(error.what, HasSubstr("'weights'"));
+    EXPECT_THAT(error.what, HasSubstr("instance " + std::to_string(error.peer) + " on "));
     EXPECT_THAT(error.what, HasSubstr("of this communicator"));  // words that the native backend does not use
   }
 }

@@ -43,6 +43,13 @@ class ErrorWords : public ::testing::TestWithParam<Way> {
            (near ? pop::sys::hostName() : "127.0.0.1") + ")";
   }
 
+  /// Unless it is this one, which is named as the one that is told.
+  static void expectBlamedIsNamed(const Reported& report, int own) {
+    if (report.peer < 0 || report.peer == own) return;
+    EXPECT_THAT(report.what, ContainsRegex("instance " + std::to_string(report.peer) + " on [^ ]+"))
+        << "rank " << own << ", peer " << report.peer;
+  }
+
   static Reported sumOf(Communicator& world, std::size_t count, const char* tensor,
                         Milliseconds timeout = kLongTimeout) {
     std::vector<float> data(count);
@@ -118,8 +125,35 @@ TEST_P(ErrorWords, OfAMismatchNameBothCalls) {
     EXPECT_THAT(report.what, AllOf(HasSubstr(" on " + named(world.rank(), world.rank()) + ": "),
                                    HasSubstr("broadcast (1000 float 'weights', root 1)"),
                                    HasSubstr("allReduce (sum of 1000 float 'bias')")));
+    expectBlamedIsNamed(report, world.rank());
     context.fence();
   });
+}
+
+// What only two of them know of each other.
+TEST_P(ErrorWords, OfCountsThatContradictNameWhoIsToBlame) {
+  const Call exchange = [](Context& context, Communicator& world) {
+    const bool odd = world.rank() == kOdd;
+    exchangeOf({1, 1, 1, 1}, odd ? std::vector<std::size_t>{1, 2, 1, 1}
+                                 : std::vector<std::size_t>{1, 1, 1, 1})(context, world);
+    world.barrier();
+  };
+  const Call transfer = [](Context& context, Communicator& world) {
+    const bool odd = world.rank() == kOdd;
+    transferOf(1, odd ? 0 : kNobody, 1, kNobody)(context, world);
+  };
+  for (const Call& call : {exchange, transfer}) {
+    ThreadGroup group(shape());
+    group.run([&](Context& context) {
+      Communicator& world = context.world();
+      exchangeOf({1, 1, 1, 1}, {1, 1, 1, 1})(context, world);  // all are connected from here on
+      const Reported report = reportOf([&] { call(context, world); });
+      EXPECT_EQ(report.code, static_cast<int>(ErrorCode::kFailedPrecondition)) << report.what;
+      EXPECT_GE(report.peer, 0) << report.what;
+      expectBlamedIsNamed(report, world.rank());
+      context.fence();
+    });
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, ErrorWords, ::testing::ValuesIn(allWays()),

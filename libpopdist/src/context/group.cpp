@@ -102,13 +102,26 @@ void Group::refuse(const CallWords& call) const {
   fail(call, pop::failedPrecondition("this process was forked from the one that has the communicator"), -1);
 }
 
-void Group::give(const CallWords& call, const exec::Failure& failure) {
+void Group::give(const CallWords& call, exec::Failure failure) {
+  const int blamed = rankToBlame(failure);
+  failure.status = naming(blamed, failure.status);
   broken_ = "in " + call.text + ", " + failure.status.message();
   if (shared_) shared_->giveUp(failure);
   if (over_hosts_) over_hosts_->giveUp(failure);
   const bool all_know = failure.peer_instance >= 0 && monitor_->anyFailed();
   if (connections_) connections_->abandon(exec::encodeFarewell(local_ranks_.front(), failure), !all_know);
-  fail(call, failure.status, instanceToBlame(failure));
+  fail(call, failure.status, blamed < 0 ? -1 : instanceOf(blamed));
+}
+
+// Not all who find out what is wrong know where a rank is.
+pop::Status Group::naming(int blamed, const pop::Status& status) const {
+  if (blamed < 0 || blamed == local_ranks_.front()) return status;
+  const std::string instance = "instance " + std::to_string(instanceOf(blamed));
+  const std::string& text = status.message();
+  for (const char* const after : {" ", ")"}) {
+    if (text.find(instance + after) != std::string::npos) return status;
+  }
+  return {status.code(), text + " (rank " + std::to_string(blamed) + " is " + placeOf(blamed) + ')'};
 }
 
 // Obituaries speak of instances.
@@ -120,15 +133,17 @@ std::string Group::nameOfInstance(int instance) const {
 
 std::string Group::nameOfRank(int rank) const {
   if (rank < 0 || rank >= size()) return "rank " + std::to_string(rank);
+  return "rank " + std::to_string(rank) + " (" + placeOf(rank) + ')';
+}
+
+// With the host as far as it is known.
+std::string Group::placeOf(int rank) const {
+  const int instance = instanceOf(rank);
+  const std::string name = "instance " + std::to_string(instance);
+  if (surroundings_.isLocal(instance)) return name + " on " + pop::sys::hostName();
   const auto index = static_cast<std::size_t>(rank);
-  const int instance = instance_of_rank_[index];
-  std::string name = "rank " + std::to_string(rank) + " (instance " + std::to_string(instance);
   const bool is_far = index < host_of_rank_.size() && !host_of_rank_[index].empty();
-  if (surroundings_.isLocal(instance))
-    name += " on " + pop::sys::hostName();
-  else if (is_far)
-    name += " on " + host_of_rank_[index];
-  return name + ')';
+  return is_far ? name + " on " + host_of_rank_[index] : name;
 }
 
 // Who waits for other hosts still hears what its own host's members say on their board.
@@ -138,12 +153,11 @@ std::function<std::optional<exec::Failure>()> Group::heardOnHost() {
 }
 
 // What another rank has said may be anything.
-int Group::instanceToBlame(const exec::Failure& failure) const {
-  const bool is_member = std::find(instance_of_rank_.begin(), instance_of_rank_.end(),
-                                   failure.peer_instance) != instance_of_rank_.end();
-  if (is_member) return failure.peer_instance;
+int Group::rankToBlame(const exec::Failure& failure) const {
+  const auto member = std::find(instance_of_rank_.begin(), instance_of_rank_.end(), failure.peer_instance);
+  if (member != instance_of_rank_.end()) return static_cast<int>(member - instance_of_rank_.begin());
   const bool is_rank = failure.peer_rank >= 0 && failure.peer_rank < size();
-  return is_rank ? instance_of_rank_[static_cast<std::size_t>(failure.peer_rank)] : -1;
+  return is_rank ? failure.peer_rank : -1;
 }
 
 exec::Failure Group::execute(const exec::Call& call, std::span<const Part> parts,

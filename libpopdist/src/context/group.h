@@ -141,7 +141,7 @@ class Group {
   void run(exec::Call call, std::span<const Part> parts, std::chrono::milliseconds timeout);
 
   /// As fail(), and the group is unusable from now on.
-  [[noreturn]] void give(const CallWords& call, const exec::Failure& failure);
+  [[noreturn]] void give(const CallWords& call, exec::Failure failure);
 
   /// From now on calls wait until then, and not for their own timeouts; empty: for those again.
   void setDeadline(const exec::MovingDeadline& deadline);
@@ -165,7 +165,9 @@ class Group {
   exec::Failure execute(const exec::Call& call, std::span<const Part> parts,
                         std::chrono::milliseconds timeout);
   std::function<std::optional<exec::Failure>()> heardOnHost();
-  int instanceToBlame(const exec::Failure& failure) const;
+  int rankToBlame(const exec::Failure& failure) const;
+  pop::Status naming(int blamed, const pop::Status& status) const;
+  std::string placeOf(int rank) const;
   void joinBoards(const std::vector<HostBoard>& boards, std::optional<plan::SharedAlgorithm> forced);
   static std::unique_ptr<Group> createOnBackend(Surroundings& surroundings,
                                                 std::vector<int> instance_of_rank);
