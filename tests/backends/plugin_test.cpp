@@ -48,7 +48,9 @@ TEST(MessagesPlugin, TellsTheOthersOfACallThatHasNoMemory) {
   backend.run(group, &call, &status);
   EXPECT_EQ(status.code, static_cast<std::int32_t>(pop::Code::kResourceExhausted));
   ASSERT_EQ(failures.size(), 1U);
-  EXPECT_EQ(failures.front().status, pop::Status(pop::Code::kResourceExhausted, "out of memory"));
+  EXPECT_EQ(failures.front().status,
+            pop::Status(pop::Code::kResourceExhausted, "rank 0 has given up: out of memory"));
+  EXPECT_EQ(failures.front().peer_rank, 0);
   backend.destroy(group);
 }
 

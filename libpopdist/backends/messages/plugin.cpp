@@ -81,10 +81,18 @@ Failure carryOut(Group& group, const context::CollectiveCall& call) {
   return failure.ok() ? exchange.flush() : failure;
 }
 
+// Where nobody is to blame the others hear who has failed; but of who has run out of time they may know more.
+Failure asTold(const Failure& failure, int rank) {
+  if (failure.peer_rank >= 0 || failure.status.code() == pop::Code::kDeadlineExceeded) return failure;
+  return {.status = {failure.status.code(),
+                     "rank " + std::to_string(rank) + " has given up: " + failure.status.message()},
+          .peer_rank = rank};
+}
+
 // However a call fails, the others wait for this member.
 Failure runCall(Group& group, const context::CollectiveCall& call) {
   Failure failure = caught([&] { return carryOut(group, call); });
-  if (!failure.ok() && !failure.known_to_all) group.fabric->giveUp(failure);
+  if (!failure.ok() && !failure.known_to_all) group.fabric->giveUp(asTold(failure, group.info.rank));
   return failure;
 }
 
