@@ -26,24 +26,24 @@ void Agreement::add(int rank, const Announcement& call) {
   slot = call;
 }
 
-std::vector<Agreed> Agreement::takeAgreed() {
+std::vector<Agreed> Agreement::takeAgreed(const exec::RankNames& names) {
   std::vector<Agreed> agreed;
   for (const std::string& name : std::exchange(complete_, {})) {
     const auto found = open_.find(name);
-    agreed.push_back(judge(name, found->second));
+    agreed.push_back(judge(name, found->second, names));
     open_.erase(found);
   }
   return agreed;
 }
 
-Agreed Agreement::judge(const std::string& name, const Entry& entry) const {
+Agreed Agreement::judge(const std::string& name, const Entry& entry, const exec::RankNames& names) const {
   const Announcement& first = *entry.by_rank.front();
   for (std::size_t rank = 1; rank < ranks_; ++rank) {
     const Announcement& theirs = *entry.by_rank[rank];
     if (theirs == first) continue;
     return {.name = name,
-            .mismatch = "rank " + std::to_string(rank) + " does not match: it calls " + describe(theirs) +
-                        ", rank 0 " + describe(first),
+            .mismatch = exec::nameOfRank(names, static_cast<int>(rank)) + " does not match: it calls " +
+                        describe(theirs) + ", " + exec::nameOfRank(names, 0) + ' ' + describe(first),
             .odd_rank = static_cast<int>(rank)};
   }
   return {.name = name};

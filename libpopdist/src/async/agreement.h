@@ -28,7 +28,7 @@ class Agreement {
   void add(int rank, const Announcement& call);
 
   /// Those that have become complete since the last time, in that order. They are forgotten here.
-  std::vector<Agreed> takeAgreed();
+  std::vector<Agreed> takeAgreed(const exec::RankNames& names = {});
 
   /// Whether the member has announced something that others have not.
   bool awaitsOthers(int rank) const;
@@ -49,7 +49,7 @@ class Agreement {
   };
 
   std::optional<std::string> oldestOf(int rank) const;
-  Agreed judge(const std::string& name, const Entry& entry) const;
+  Agreed judge(const std::string& name, const Entry& entry, const exec::RankNames& names) const;
 
   const std::size_t ranks_;
   std::uint64_t names_seen_ = 0;

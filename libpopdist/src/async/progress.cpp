@@ -136,7 +136,8 @@ void Progress::round() {
       agreement_.add(static_cast<int>(rank), call);
   }
   group().setDeadline({});
-  for (const Agreed& agreed : agreement_.takeAgreed()) carryOut(agreed);
+  const auto names = [this](int rank) { return group().nameOfRank(rank); };
+  for (const Agreed& agreed : agreement_.takeAgreed(names)) carryOut(agreed);
   for (std::size_t rank = 0; rank < messages.size(); ++rank) {
     if (messages[rank].farewell) return end(static_cast<int>(rank), *messages[rank].farewell);
   }
@@ -175,7 +176,7 @@ Message Progress::ownMessage() {
   const std::lock_guard lock(mutex_);
   Message message{std::exchange(unannounced_, {}), std::exchange(farewell_, std::nullopt)};
   if (leaving_ && !message.farewell) {
-    message.farewell = {.status = pop::failedPrecondition("rank " + std::to_string(communicator_->rank()) +
+    message.farewell = {.status = pop::failedPrecondition(group().nameOfRank(communicator_->rank()) +
                                                           " has destroyed its AsyncCommunicator"),
                         .peer_rank = communicator_->rank()};
   }
@@ -207,15 +208,23 @@ void Progress::carryOut(const Agreed& agreed) {
     const std::lock_guard lock(mutex_);
     state = pending_.at(agreed.name);
   }
-  const popdist_error::Where where{.rank = communicator_->rank(),
-                                   .peer = agreed.odd_rank < 0 ? -1 : group().instanceOf(agreed.odd_rank),
-                                   .operation = nameOf(state->call.operation)};
   if (!agreed.mismatch.empty()) {
-    return finish(state, popdist_error(ErrorCode::kFailedPrecondition,
-                                       state->describe() + ": " + agreed.mismatch, where));
+    // The odd one blames the one that it differs from.
+    const int own = communicator_->rank();
+    const int blamed = agreed.odd_rank == own ? 0 : agreed.odd_rank;
+    return finish(
+        state,
+        popdist_error(
+            ErrorCode::kFailedPrecondition, describe(state) + ": " + agreed.mismatch,
+            {.rank = own, .peer = group().instanceOf(blamed), .operation = nameOf(state->call.operation)}));
   }
   communicator_->impl().run(state->call, {.tensor = state->name, .timeout = state->timeout});
   finish(state, std::nullopt);
+}
+
+// With the rank that is told.
+std::string Progress::describe(const State& state) {
+  return state->describe() + " on " + group().nameOfRank(communicator_->rank());
 }
 
 // Its name is free before anybody learns that it is done.
@@ -252,7 +261,7 @@ void Progress::end(int rank, const Farewell& farewell) {
   const bool leaves = farewell.peer_rank == rank;
   const std::string& text = farewell.status.message();
   end(popdist_error(static_cast<ErrorCode>(farewell.status.code()),
-                    own || leaves ? text : "rank " + std::to_string(rank) + " has given up: " + text,
+                    own || leaves ? text : group().nameOfRank(rank) + " has given up: " + text,
                     {.rank = communicator_->rank(),
                      .peer = farewell.peer_rank < 0 ? -1 : group().instanceOf(farewell.peer_rank),
                      .operation = ""}));
@@ -268,7 +277,7 @@ void Progress::end(const popdist_error& cause) {
   }
   for (const auto& [name, state] : left) {
     state->finish(popdist_error(
-        cause.code(), state->describe() + ": " + why,
+        cause.code(), describe(state) + ": " + why,
         {.rank = communicator_->rank(), .peer = cause.peer(), .operation = nameOf(state->call.operation)}));
   }
 }
