@@ -37,7 +37,7 @@ std::string whyRefused(const KeySettings& settings, const sys::ProgramEnd& end) 
 std::vector<Refusal> hostsThatRefuse(const KeySettings& settings) {
   std::vector<std::vector<std::string>> commands;
   for (const std::string& host : settings.hosts) {
-    commands.push_back(withoutQuestions(settings.rsh));
+    commands.push_back(withoutQuestions(settings.rsh, settings.connect_timeout));
     commands.back().insert(commands.back().end(), {host, "true"});
   }
   const std::vector<sys::ProgramEnd> ends =
@@ -57,6 +57,11 @@ bool wantsPassword(const Refusal& refusal) {
 }
 
 std::string tried(const KeySettings& settings, const std::string& key, const Refusal& refusal) {
+  if (settings.copier.empty())
+    return refusal.host + ": " + refusal.why +
+           "; ssh-copy-id would not go the way of --rsh: put that into ~/.ssh/config (ProxyJump, Port), or "
+           "add " +
+           key + " to ~/.ssh/authorized_keys there";
   std::vector<std::string> command(settings.copier);
   command.insert(command.end(), {"-i", key, refusal.host});
   if (!settings.has_terminal)

@@ -11,19 +11,20 @@
 namespace pop {
 
 struct KeySettings {
-  std::vector<std::string> hosts;       ///< as ssh is told
-  std::vector<std::string> rsh{"ssh"};  ///< the remote shell and its options
-  std::vector<std::string> copier{"ssh-copy-id"};
-  std::string home;           ///< the user's, with .ssh in it
-  bool has_terminal = false;  ///< there is somebody to type a password
-  int at_once = 16;           ///< hosts asked at a time
+  std::vector<std::string> hosts;                  ///< as ssh is told
+  std::vector<std::string> rsh{"ssh"};             ///< the remote shell and its options
+  std::vector<std::string> copier{"ssh-copy-id"};  ///< empty: it would not go the way of `rsh`
+  std::string home;                                ///< the user's, with .ssh in it
+  bool has_terminal = false;                       ///< there is somebody to type a password
+  int at_once = 16;                                ///< hosts asked at a time
+  std::chrono::seconds connect_timeout{10};
   std::chrono::milliseconds patience{
       40000};  ///< for each: to connect, and to run a command that does nothing
 };
 
 /// What went wrong, each naming its host; empty: all hosts can be logged in to. Hosts that accept a key
 /// already are left alone; for the others ssh-copy-id runs at the terminal, one after the other, and asks for
-/// the password.
+/// the password; where it cannot, the reason says what to do.
 std::vector<std::string> distributeKey(const KeySettings& settings);
 
 /// The user's public key: the first of id_ed25519, id_ecdsa, id_rsa. kNotFound says how to make one.

@@ -59,11 +59,14 @@ bool saysRsyncIsMissing(const std::string& errors) {
 
 }  // namespace
 
-std::vector<std::string> withoutQuestions(std::vector<std::string> rsh) {
+std::vector<std::string> withoutQuestions(std::vector<std::string> rsh,
+                                          std::chrono::seconds connect_timeout) {
   const std::string& program = rsh.front();
   if (program.substr(program.rfind('/') + 1) != "ssh") return rsh;
-  for (const char* option :
-       {"BatchMode=yes", "ConnectTimeout=10", "ServerAliveInterval=5", "ServerAliveCountMax=3"}) {
+  const std::string timeout = "ConnectTimeout=" + std::to_string(connect_timeout.count());
+  for (const std::string& option :
+       {std::string("BatchMode=yes"), timeout, std::string("ServerAliveInterval=5"),
+        std::string("ServerAliveCountMax=3")}) {
     rsh.insert(rsh.end(), {"-o", option});
   }
   return rsh;
@@ -80,7 +83,7 @@ std::vector<std::string> copyCommand(const CopySettings& settings, const std::st
                                    "--outbuf=N",
                                    "--timeout=60",
                                    "-e",
-                                   asOneWord(withoutQuestions(settings.rsh)),
+                                   asOneWord(withoutQuestions(settings.rsh, settings.connect_timeout)),
                                    "--"};
   for (const std::string& path : settings.paths) {
     command.push_back(isDirectory(path) ? path + '/'

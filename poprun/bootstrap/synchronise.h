@@ -2,6 +2,7 @@
 // --synchronise: copies files to the same place on other hosts, by rsync over ssh, to many hosts at a time.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -16,7 +17,8 @@ struct CopySettings {
   std::vector<std::string> hosts;  ///< as parseHostList() lets them pass, none an option: "h0", "fd00::1"
   std::vector<std::string> paths;  ///< absolute
   std::vector<std::string> rsh{"ssh"};  ///< the remote shell and its options
-  int at_once = 16;                     ///< hosts
+  std::chrono::seconds connect_timeout{10};
+  int at_once = 16;  ///< hosts
   std::function<void(int host, model::CopyState state, int percent)> progress = [](int, model::CopyState,
                                                                                    int) {};
 };
@@ -35,6 +37,6 @@ std::string copyFailure(const std::string& host, const sys::ProgramEnd& end);
 int percentIn(std::string_view progress);
 
 /// `rsh` with what keeps ssh from asking questions and from waiting for ever; other shells stay as they are.
-std::vector<std::string> withoutQuestions(std::vector<std::string> rsh);
+std::vector<std::string> withoutQuestions(std::vector<std::string> rsh, std::chrono::seconds connect_timeout);
 
 }  // namespace pop

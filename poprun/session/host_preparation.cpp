@@ -28,9 +28,14 @@ std::vector<std::string> remoteShell(const SshOptions& ssh) {
 }
 
 std::vector<std::string> keyCopier(const SshOptions& ssh) {
+  if (!ssh.rsh.empty()) return {};
   std::vector<std::string> command{"ssh-copy-id"};
   if (!ssh.config_file.empty()) command.insert(command.end(), {"-F", ssh.config_file});
   return command;
+}
+
+std::chrono::seconds connectTimeout(const SshOptions& ssh) {
+  return std::chrono::ceil<std::chrono::seconds>(std::chrono::milliseconds(ssh.connect_timeout_ms));
 }
 
 CopyLines linesFor(const std::vector<std::string>& hosts) {
@@ -49,6 +54,7 @@ std::vector<std::string> distribute(const std::vector<std::string>& hosts, const
        .copier = keyCopier(ssh),
        .home = home == nullptr ? "" : home,
        .has_terminal = ::isatty(STDIN_FILENO) == 1,
+       .connect_timeout = connectTimeout(ssh),
        .patience = std::chrono::milliseconds(ssh.connect_timeout_ms + ssh.start_timeout_ms)});
 }
 
@@ -58,6 +64,7 @@ std::vector<std::string> copy(const std::vector<std::string>& paths, const std::
   const CopySettings settings{.hosts = hosts,
                               .paths = paths,
                               .rsh = remoteShell(ssh),
+                              .connect_timeout = connectTimeout(ssh),
                               .progress = [&lines](int host, model::CopyState state, int percent) {
                                 lines.change(host, state, percent, CopyLines::Clock::now());
                               }};

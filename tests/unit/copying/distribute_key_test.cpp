@@ -66,6 +66,13 @@ TEST_F(DistributeKey, WithoutATerminalSaysWhatToRun) {
   EXPECT_EQ(shell_.read(shell_.directory() + "/calls"), "");
 }
 
+TEST_F(DistributeKey, SaysWhatToDoWhereSshCopyIdWouldGoAnotherWay) {
+  settings_.copier.clear();
+  EXPECT_THAT(distributeTo({"new1", "h0"}), ElementsAre(AllOf(HasSubstr("new1: new1: Permission denied"),
+                                                              HasSubstr("would not go the way of --rsh"),
+                                                              HasSubstr("authorized_keys there"))));
+}
+
 TEST_F(DistributeKey, DoesNotAskForAPasswordOfAHostThatCannotBeReached) {
   EXPECT_THAT(distributeTo({"lost1", "new1"}),
               ElementsAre(HasSubstr("lost1: ssh: connect to host lost1 port 22: "

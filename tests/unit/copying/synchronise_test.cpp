@@ -124,9 +124,9 @@ TEST_F(Synchronise, NamesHostsAsRsyncDoes) {
 }
 
 TEST(WithoutQuestions, KeepsSshFromAskingAndFromWaitingForEver) {
-  EXPECT_THAT(withoutQuestions({"/usr/bin/ssh", "-p", "22"}),
-              ::testing::IsSupersetOf({"-p", "22", "BatchMode=yes", "ConnectTimeout=10"}));
-  EXPECT_THAT(withoutQuestions({"my-shell"}), ElementsAre("my-shell"));
+  EXPECT_THAT(withoutQuestions({"/usr/bin/ssh", "-p", "22"}, std::chrono::seconds(60)),
+              ::testing::IsSupersetOf({"-p", "22", "BatchMode=yes", "ConnectTimeout=60"}));
+  EXPECT_THAT(withoutQuestions({"my-shell"}, std::chrono::seconds(60)), ElementsAre("my-shell"));
 }
 
 TEST(CopyFailure, IsTheSameWhicheverEndOfTheConnectionRsyncSawFirst) {
