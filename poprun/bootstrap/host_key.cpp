@@ -42,10 +42,6 @@ std::string scanCommand(const std::string& host, int port) {
   return "ssh-keyscan -H " + (port == 22 ? "" : "-p " + std::to_string(port) + ' ') + host;
 }
 
-std::string knownName(const std::string& host, int port) {
-  return port == 22 ? host : '[' + host + "]:" + std::to_string(port);
-}
-
 std::string inShell(const std::string& name) {
   return name.front() == '[' ? '\'' + name + '\'' : name;
 }

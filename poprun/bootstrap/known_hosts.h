@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What known-hosts files say of a server's key. libssh reads the same lines, but skips those with a marker
-// ("@revoked"), gives up at one that it cannot read, and lets its own configuration decide what is known.
+// What known-hosts files say of a host and its key. libssh reads the same lines, but skips those with a
+// marker
+// ("@revoked") and with tabs, takes "*,!h7" for h7, gives up at a line that it cannot read, and lets its own
+// configuration decide what is known.
 #pragma once
 
 #include <string>
@@ -24,9 +26,15 @@ struct KnownKey {
   std::string file;  ///< that says so; of an unknown one the first
 };
 
-/// `name`: the host's, "[host]:port" for another port than 22. A file that does not exist says nothing; of
-/// one that cannot be read, the error.
+/// How files name a host: in lower case, with another port than 22 as "[host]:port".
+std::string knownName(const std::string& host, int port);
+
+/// `name`: as knownName() has it. A file that does not exist says nothing; of one that cannot be read, the
+/// error.
 Result<KnownKey> findKnownKey(ssh_key_struct* key, const std::string& name,
                               const std::vector<std::string>& files);
+
+/// The types of the keys that the files know of the host, in their order, as "ssh-ed25519"; each once.
+std::vector<std::string> knownKeyTypes(const std::string& name, const std::vector<std::string>& files);
 
 }  // namespace pop

@@ -24,10 +24,10 @@ constexpr int kMaxIncludes = 16;
 constexpr const char* kSystemConfig = "/etc/ssh/ssh_config";
 
 // What libssh 0.10 does not do, or only in part.
-constexpr std::array<std::string_view, 14> kForTheProgram{
-    "proxyjump",      "proxycommand",        "proxyusefdpass",       "hostkeyalias",   "certificatefile",
-    "pkcs11provider", "securitykeyprovider", "canonicalizehostname", "addressfamily",  "knownhostscommand",
-    "bindinterface",  "localcommand",        "bindaddress",          "revokedhostkeys"};
+constexpr std::array<std::string_view, 15> kForTheProgram{
+    "proxyjump",      "proxycommand",        "proxyusefdpass",       "hostkeyalias",    "certificatefile",
+    "pkcs11provider", "securitykeyprovider", "canonicalizehostname", "addressfamily",   "knownhostscommand",
+    "bindinterface",  "localcommand",        "bindaddress",          "revokedhostkeys", "rekeylimit"};
 
 constexpr std::array<std::string_view, 6> kAlgorithms{
     "ciphers", "macs", "kexalgorithms", "hostkeyalgorithms", "pubkeyacceptedalgorithms", "compression"};
@@ -179,7 +179,7 @@ class Scanner {
     } else if (contains(kAlgorithms, keyword)) {
       result_.algorithms.emplace_back(keyword, words[1]);
     } else if (contains(kForTheProgram, keyword)) {
-      const bool harmless = value == "none" || value == "no" || value == "any";
+      const bool harmless = value == "none" || value == "no" || value == "any" || value == "default";
       if (!harmless) need(words[0]);
       if (keyword == "proxyjump" || keyword == "proxycommand") seen_.insert({"proxyjump", "proxycommand"});
     }

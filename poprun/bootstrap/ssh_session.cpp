@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <mutex>
 #include <utility>
 
 #include "common/base/check.h"
 #include "common/base/text.h"
 #include "poprun/bootstrap/host_key.h"
+#include "poprun/bootstrap/known_hosts.h"
 #include "poprun/bootstrap/libssh_drive.h"
 #include "poprun/bootstrap/ssh_auth.h"
 
@@ -33,6 +35,10 @@ constexpr std::array<std::pair<std::string_view, ssh_options_e>, 8> kAlgorithmOp
     {"pubkeyacceptedalgorithms", SSH_OPTIONS_PUBLICKEY_ACCEPTED_TYPES},
     {"compression", SSH_OPTIONS_COMPRESSION},
 }};
+
+// What libssh 0.10 takes from a server, the best first.
+constexpr std::array kUsualKeyTypes{"ssh-ed25519", "ecdsa-sha2-nistp521", "ecdsa-sha2-nistp384",
+                                    "ecdsa-sha2-nistp256", "ssh-rsa"};
 
 std::string firstOf(std::string first, std::string second, std::string third = {}) {
   if (!first.empty()) return first;
@@ -95,13 +101,27 @@ Status SshSession::configure() {
   known_hosts_ = {
       firstOf(options_.known_hosts_file, config_.known_hosts_file, sshHome() + "/.ssh/known_hosts"),
       firstOf(config_.global_known_hosts_file, kSystemKnownHosts)};
-  // It offers algorithms in the order of the keys that it finds there.
   ok = ok && ssh_options_set(session, SSH_OPTIONS_KNOWNHOSTS, known_hosts_[0].c_str()) == SSH_OK &&
        ssh_options_set(session, SSH_OPTIONS_GLOBAL_KNOWNHOSTS, known_hosts_[1].c_str()) == SSH_OK;
   if (!ok) return invalidArgument("preparing the SSH session: " + errorText());
   if (!options_.identity_files.empty()) config_.identity_files = options_.identity_files;
+  preferKnownKeys();
   for (const auto& [keyword, value] : config_.algorithms) POP_RETURN_IF_ERROR(setAlgorithms(keyword, value));
   return {};
+}
+
+// Else the server would show a key of another type than the one that is known of it.
+void SshSession::preferKnownKeys() {
+  std::vector<std::string> wanted = knownKeyTypes(knownName(host(), port()), known_hosts_);
+  if (wanted.empty()) return;
+  for (const char* usual : kUsualKeyTypes) {
+    if (std::find(wanted.begin(), wanted.end(), usual) == wanted.end()) wanted.emplace_back(usual);
+  }
+  std::string algorithms = join(wanted, ",");
+  if (const std::size_t rsa = algorithms.find("ssh-rsa"); rsa != std::string::npos)
+    algorithms.replace(rsa, std::strlen("ssh-rsa"), "rsa-sha2-512,rsa-sha2-256");  // of the same key
+  // Of nothing that it knows: it stays with its own order.
+  static_cast<void>(ssh_options_set(session_.get(), SSH_OPTIONS_HOSTKEYS, algorithms.c_str()));
 }
 
 Status SshSession::setAlgorithms(const std::string& keyword, const std::string& value) {

@@ -61,6 +61,7 @@ class SshSession {
     void operator()(ssh_event_struct* event) const;
   };
 
+  void preferKnownKeys();
   Status setAlgorithms(const std::string& keyword, const std::string& value);
   std::string errorText() const;
 

@@ -8,12 +8,15 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <fstream>
 #include <optional>
 #include <sstream>
 
 #include "common/sys/fd.h"
+#include "poprun/bootstrap/known_hosts.h"
 #include "tests/integration/ssh/bootstrap_fixture.h"
 #include "tests/testing/file_text.h"
 
@@ -134,6 +137,44 @@ TEST_F(KnownHosts, ADamagedLineHidesNoOther) {
   EXPECT_EQ(outcomeOf(damaged + hosts_.address(0) + ' ' + keyOf(0)), "");
   EXPECT_THAT(outcomeOf(damaged + hosts_.address(0) + ' ' + keyOf(1), HostKeyPolicy::kAcceptNew),
               HasSubstr("not the one in " + known_));
+}
+
+TEST_F(KnownHosts, NameHostsAsSshReadsThem) {
+  std::string tabbed = hosts_.address(0) + ' ' + keyOf(0);
+  std::replace(tabbed.begin(), tabbed.end(), ' ', '\t');
+  EXPECT_EQ(outcomeOf(tabbed), "");
+  EXPECT_THAT(outcomeOf(tabbed + "@revoked\t*\t" + keyOf(0)), HasSubstr("is revoked"));
+  EXPECT_THAT(outcomeOf("*,!" + hosts_.address(0) + ' ' + keyOf(0)), HasSubstr("its host key is not in "));
+}
+
+// The server has keys of two types, and would show the other one.
+TEST(KnownKeyTypes, AreAskedForFirstThoughALineIsDamaged) {
+  TestHosts hosts({.count = 1, .sshd_options = {"HostKey /run/host/rsa_key"}});
+  writeEchoAgent(hosts.bin(0) + "/popdist-agent");
+  const std::string key = hosts.home(0) + "/../rsa_key";
+  ASSERT_EQ(::system(("ssh-keygen -q -t rsa -b 2048 -N '' -f " + key).c_str()), 0);
+  const TempDir directory;
+  const std::string known = directory.path() + "/known";
+  std::ofstream(known) << hosts.address(0) << " ssh-dss AAAAB3Nz\n"
+                       << hosts.address(0) << ' ' << fileText(key + ".pub");
+  Bootstrap bootstrap(hosts, {"h0"}, {.known_hosts_file = known});
+  bootstrap.waitForAll();
+  EXPECT_TRUE(bootstrap.reached.contains(0)) << bootstrap.problems();
+}
+
+// ssh and ssh-keyscan write names in lower case.
+TEST(KnownNames, AreInLowerCase) {
+  EXPECT_EQ(knownName("Node1.Example", 22), "node1.example");
+  EXPECT_EQ(knownName("FD00::A", 2200), "[fd00::a]:2200");
+}
+
+TEST_F(KnownHosts, KnowAHostWhoeverWritesItInCapitals) {
+  std::string address = hosts_.address6(0);
+  for (char& each : address) each = static_cast<char>(std::toupper(static_cast<unsigned char>(each)));
+  std::ofstream(known_) << hosts_.address6(0) << ' ' << keyOf(0);
+  Bootstrap bootstrap(hosts_, {'[' + address + ']'}, {.known_hosts_file = known_});
+  bootstrap.waitForAll();
+  EXPECT_TRUE(bootstrap.reached.contains(0)) << bootstrap.problems();
 }
 
 TEST_F(KnownHosts, ThatCannotBeReadAreNamed) {
