@@ -30,6 +30,9 @@ constexpr std::size_t kMostWelcomeBytes = 64 << 10;
 // What the log says of an id that may be refused for its length.
 constexpr std::size_t kMostIdBytes = 128;
 
+// Of what an agent says in words: its user's, whoever that is.
+constexpr std::size_t kMostWordsBytes = 1000;
+
 // Of one message, and of what waits for an agent that does not read: its user's programs share this process.
 constexpr std::size_t kMostBytes = 64 << 20;
 
@@ -181,13 +184,13 @@ Status Service::start(Job& job, rpc::v1::Command hello) {
 }
 
 void Service::readErrors(Job& job) {
-  constexpr std::size_t kMostBytes = 1000;
   std::array<char, 4096> chunk{};
   const ssize_t got = ::read(job.process.errors().get(), chunk.data(), chunk.size());
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
   if (got <= 0) return loop_.unwatch(job.process.errors().get());
   job.last_words.append(chunk.data(), static_cast<std::size_t>(got));
-  if (job.last_words.size() > kMostBytes) job.last_words.erase(0, job.last_words.size() - kMostBytes);
+  if (job.last_words.size() > kMostWordsBytes)
+    job.last_words.erase(0, job.last_words.size() - kMostWordsBytes);
 }
 
 // A stream that breaks says nothing; how the process ended does, and so may its last words. That may take it
@@ -226,7 +229,8 @@ void Service::end(Job& job, const Status& why) {
   if (job.end_timer) loop_.cancel(*std::exchange(job.end_timer, std::nullopt));
   // The launcher may be gone, and would not tell anybody.
   if (why.code() == Code::kDeadlineExceeded)
-    log::warning("job " + printable(job.id) + " of " + inQuotes(job.name) + ": " + why.message());
+    log::warning("job " + printable(job.id) + " of " + inQuotes(job.name) + ": " +
+                 printable(std::string_view(why.message()).substr(0, kMostWordsBytes)));  // an agent's, maybe
   job.call->finish(why);
   if (!job.id.empty()) admission_.release(job.id);
   unwatch(job);
