@@ -28,7 +28,10 @@ std::vector<std::string> remoteShell(const SshOptions& ssh) {
 }
 
 std::vector<std::string> keyCopier(const SshOptions& ssh) {
-  if (!ssh.rsh.empty()) return {};
+  // It is told nothing of options of a remote shell, nor of one that is not ssh.
+  const bool by_plain_ssh =
+      ssh.rsh.size() == 1 && (ssh.rsh.front() == "ssh" || ssh.rsh.front().ends_with("/ssh"));
+  if (!ssh.rsh.empty() && !by_plain_ssh) return {};
   std::vector<std::string> command{"ssh-copy-id"};
   if (!ssh.config_file.empty()) command.insert(command.end(), {"-F", ssh.config_file});
   return command;
