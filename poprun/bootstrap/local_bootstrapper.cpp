@@ -19,10 +19,28 @@ namespace {
 
 using namespace std::chrono_literals;
 
+bool isStopped(pid_t child) {
+  siginfo_t info{};
+  return ::waitid(P_PID, static_cast<id_t>(child), &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid == child;
+}
+
+// Stopped, it would not notice that its stream is closed. Sent to one that runs, SIGCONT would take away the
+// stop by which a leak checker, or a debugger, attaches.
+bool endsAwake(pid_t agent, std::chrono::milliseconds patience) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds kBetweenLooks = 50ms;
+  const Clock::time_point deadline = Clock::now() + patience;
+  while (Clock::now() < deadline) {
+    if (isStopped(agent)) ::kill(agent, SIGCONT);
+    if (sys::endsWithin(agent, kBetweenLooks)) return true;
+  }
+  return false;
+}
+
 void reap(pid_t agent, std::chrono::milliseconds patience) {
   constexpr std::chrono::milliseconds kAfterSigkill = 2s;
-  ::kill(agent, SIGCONT);  // stopped, it would not notice that its stream is closed
-  if (!sys::endsWithin(agent, patience)) {
+  if (!endsAwake(agent, patience)) {
     ::kill(agent, SIGKILL);                              // its keeper sees to what it has left
     if (!sys::endsWithin(agent, kAfterSigkill)) return;  // it waits for a device or a file server
   }

@@ -29,7 +29,7 @@ class LocalBootstrapper final : public Bootstrapper {
 
  private:
   /// So long an agent takes at most to end the job's processes.
-  static constexpr std::chrono::milliseconds kEndPatience{7000};
+  static constexpr std::chrono::milliseconds kEndPatience{9000};
 
   struct AgentProcess {
     pid_t pid = -1;
