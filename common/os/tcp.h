@@ -63,7 +63,7 @@ struct Listener {
 Result<Listener> listenAt(const std::string& address, int port);
 
 /// A connection that waits at a listener. One whose other side's machine is gone without a word breaks within
-/// two minutes.
+/// two minutes, or, where something was on its way to it, when the system gives that up (tcp_retries2).
 struct Visitor {
   sys::Fd socket;  ///< invalid: there is none
   std::string address;

@@ -14,7 +14,8 @@ namespace pop::sys {
 Status checkWriters(const std::string& path);
 
 /// The same of a file that is open, so that what is read is what was looked at; and nobody else may put
-/// another one at `path`, its name.
+/// another one at `path`, its name, in the directory of that. Directories above, and those that a link leads
+/// through, are not looked at.
 Status checkWriters(const Fd& file, const std::string& path);
 
 }  // namespace pop::sys

@@ -6,7 +6,6 @@
 #include "libpopdist/src/plan/plan.h"
 
 namespace popdist::plan {
-namespace {}  // namespace
 
 Range lineBlock(std::size_t bytes, int blocks, int index) {
   const std::size_t lines = (bytes + kLineBytes - 1) / kLineBytes;
