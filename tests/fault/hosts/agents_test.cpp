@@ -149,12 +149,12 @@ TEST_F(HostLost, AndTheJobGoesOnWithoutIt) {
 
 class BetweenTwoAttempts : public HostFaults {
  protected:
-  // The first attempt fails, and has been told; whoever has read it has a second for what is to happen.
+  // The first attempt fails, and has been told; whoever has read it has three seconds for what is to happen.
   void waitForSecondAttempt() {
     ASSERT_TRUE(poprun_.waitFor([&] { return poprun_.err().find("(restart 1 of 2)") != std::string::npos; }));
   }
 
-  PoprunProcess poprun_{job({"-n", "6", "--max-restarts", "2", "--restart-delay", "1", "--min-hosts", "2",
+  PoprunProcess poprun_{job({"-n", "6", "--max-restarts", "2", "--restart-delay", "3", "--min-hosts", "2",
                              "sh", "-c", "[ $POPDIST_RESTART_COUNT != 0 ] || exit 3"})};
 };
 
@@ -164,7 +164,7 @@ TEST_F(BetweenTwoAttempts, AHostWhoseKeeperIsKilledIsLeftOut) {
   EXPECT_EQ(poprun_.wait(), 0);
   EXPECT_THAT(said(poprun_),
               HasSubstr("poprun: the job cannot be placed on host h1: its keeper process was killed: it can "
-                        "start nothing more; the job starts again in 1 s (restart 2 of 2)\n"));
+                        "start nothing more; the job starts again in 3 s (restart 2 of 2)\n"));
   EXPECT_EQ(leftOnHosts(), "");
 }
 
