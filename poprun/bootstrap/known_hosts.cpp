@@ -4,7 +4,6 @@
 #include <libssh/libssh.h>
 
 #include <algorithm>
-#include <cctype>
 #include <functional>
 #include <memory>
 #include <sstream>
@@ -12,7 +11,7 @@
 
 #include "common/base/text.h"
 #include "common/sys/fd.h"
-#include "poprun/bootstrap/ssh_config.h"
+#include "poprun/bootstrap/ssh_patterns.h"
 
 namespace pop {
 namespace {
@@ -25,12 +24,6 @@ struct FreeEntry {
 };
 using Entry = std::unique_ptr<ssh_knownhosts_entry, FreeEntry>;
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& each : result) each = static_cast<char>(std::tolower(static_cast<unsigned char>(each)));
-  return result;
-}
-
 // `name`: nullptr for a line about whatever host. Nothing: it is about another one, or damaged.
 Entry parsed(const std::string& line, const char* name) {
   ssh_knownhosts_entry* found = nullptr;
@@ -41,7 +34,7 @@ Entry parsed(const std::string& line, const char* name) {
 // `line`: without marker, and without tabs.
 Entry entryOf(const std::string& line, const std::string& name) {
   if (line.starts_with(kHashed)) return parsed(line, name.c_str());
-  const bool is_about_it = matchesSshPatterns(name, lower(line.substr(0, line.find(' '))));
+  const bool is_about_it = matchesSshPatterns(name, lowerCase(line.substr(0, line.find(' '))));
   return is_about_it ? parsed(line, nullptr) : Entry();
 }
 
@@ -78,7 +71,7 @@ KnownAs judge(const std::string& text, const std::string& name, ssh_key_struct* 
 }  // namespace
 
 std::string knownName(const std::string& host, int port) {
-  const std::string name = lower(host);
+  const std::string name = lowerCase(host);
   return port == 22 ? name : '[' + name + "]:" + std::to_string(port);
 }
 

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstdlib>
 #include <set>
 #include <sstream>
@@ -15,6 +14,7 @@
 
 #include "common/base/text.h"
 #include "common/sys/fd.h"
+#include "poprun/bootstrap/ssh_patterns.h"
 
 namespace pop {
 namespace {
@@ -40,24 +40,6 @@ bool contains(const std::array<std::string_view, N>& keywords, std::string_view 
 // Has something in it that ssh would replace, and we do not know by what.
 bool isComposed(std::string_view value) {
   return value.find('%') != std::string_view::npos || value.find("${") != std::string_view::npos;
-}
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& each : result) each = static_cast<char>(std::tolower(static_cast<unsigned char>(each)));
-  return result;
-}
-
-bool matchesPattern(std::string_view name, std::string_view pattern) {
-  if (pattern.empty()) return name.empty();
-  if (pattern.front() == '*') {
-    for (std::size_t skip = 0; skip <= name.size(); ++skip) {
-      if (matchesPattern(name.substr(skip), pattern.substr(1))) return true;
-    }
-    return false;
-  }
-  return !name.empty() && (pattern.front() == '?' || pattern.front() == name.front()) &&
-         matchesPattern(name.substr(1), pattern.substr(1));
 }
 
 // Words of a line: blanks or one '=' after the keyword; double quotes keep blanks.
@@ -113,7 +95,7 @@ class Scanner {
   }
 
   void scanLine(const std::vector<std::string>& words, int depth) {
-    const std::string keyword = lower(words[0]);
+    const std::string keyword = lowerCase(words[0]);
     if (keyword == "host") {
       std::string patterns;
       for (std::size_t i = 1; i < words.size(); ++i) patterns += words[i] + ' ';
@@ -137,7 +119,7 @@ class Scanner {
   bool matches(const std::vector<std::string>& words) {
     bool all = true;
     for (std::size_t i = 1; i < words.size(); ++i) {
-      const std::string criterion = lower(words[i]);
+      const std::string criterion = lowerCase(words[i]);
       if (criterion == "all") continue;
       const bool is_user = criterion == "user";
       const std::string& user = user_.empty() ? result_.user : user_;
@@ -158,7 +140,7 @@ class Scanner {
     if (keyword == "identityfile") return takeIdentity(words[1]);
     if (keyword == "pubkeyacceptedkeytypes") keyword = "pubkeyacceptedalgorithms";  // as it was called before
     if (!seen_.insert(keyword).second) return;                                      // the first value counts
-    const std::string value = lower(words[1]);
+    const std::string value = lowerCase(words[1]);
     if (keyword == "hostname") {
       takeHostName(words[1]);
     } else if (keyword == "user") {
@@ -206,7 +188,7 @@ class Scanner {
   }
 
   void takeIdentity(const std::string& value) {
-    if (lower(value) == "none") return;
+    if (lowerCase(value) == "none") return;
     const std::string path = expanded(value);
     if (isComposed(path)) return need("IdentityFile " + value);
     result_.identity_files.push_back(path);
@@ -214,7 +196,7 @@ class Scanner {
 
   void takeKnownHosts(const std::vector<std::string>& words, std::string& file) {
     if (words.size() > 2) return need(words[0] + " with several files");
-    file = lower(words[1]) == "none" ? "/dev/null" : expanded(words[1]);
+    file = lowerCase(words[1]) == "none" ? "/dev/null" : expanded(words[1]);
     if (isComposed(file)) need(words[0] + ' ' + words[1]);
   }
 
@@ -263,20 +245,6 @@ std::vector<std::string> textsOf(const std::string& pattern) {
 }
 
 }  // namespace
-
-bool matchesSshPatterns(std::string_view name, std::string_view patterns) {
-  std::string list(patterns);
-  std::replace(list.begin(), list.end(), ',', ' ');
-  std::istringstream words(list);
-  bool matched = false;
-  for (std::string word; words >> word;) {
-    const bool negated = word.starts_with('!');
-    if (!matchesPattern(name, negated ? std::string_view(word).substr(1) : word)) continue;
-    if (negated) return false;
-    matched = true;
-  }
-  return matched;
-}
 
 SshHostConfig readSshConfig(std::string_view host, std::string_view user,
                             const std::vector<std::string>& files, const std::string& home,

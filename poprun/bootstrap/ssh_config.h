@@ -47,7 +47,4 @@ std::string sshHome();
 /// The keys that are tried when none is named.
 std::vector<std::string> usualIdentityFiles();
 
-/// ssh's patterns: '*', '?', '!' before one that must not match; blank or comma between them.
-bool matchesSshPatterns(std::string_view name, std::string_view patterns);
-
 }  // namespace pop

@@ -111,17 +111,28 @@ TEST(ReachHosts, AServerThatNeverGreetsIsNamedAfterTheTimeout) {
   EXPECT_THAT(bootstrap.whyFailed(0), HasSubstr("greeting of its SSH server: no answer within 500 ms"));
 }
 
-TEST(ReachHosts, AliasPortAndUserComeFromTheConfiguration) {
-  TestHosts hosts({.count = 1, .sshd_options = {"Port 2200"}});
-  EXPECT_TRUE(
-      waitUntil([&] { return hosts.sshdLog(0).find("listening on :: port 2200") != std::string::npos; },
-                Milliseconds(10000)));
-  writeEchoAgent(hosts.bin(0) + "/popdist-agent");
+// A host whose sshd listens on another port as well, and nobody knows its key.
+struct OtherPort {
+  OtherPort() {
+    EXPECT_TRUE(
+        waitUntil([&] { return hosts.sshdLog(0).find("listening on :: port 2200") != std::string::npos; },
+                  Milliseconds(10000)));
+    writeEchoAgent(hosts.bin(0) + "/popdist-agent");
+    options.known_hosts_file = directory.path() + "/known";
+    options.host_keys = HostKeyPolicy::kAcceptNew;
+  }
+
+  TestHosts hosts{{.count = 1, .sshd_options = {"Port 2200"}}};
   const TempDir directory;
-  SshOptions options{.known_hosts_file = directory.path() + "/known"};
-  options.host_keys = HostKeyPolicy::kAcceptNew;
+  SshOptions options;
+};
+
+TEST(ReachHosts, AliasPortAndUserComeFromTheConfiguration) {
+  OtherPort there;
+  const TestHosts& hosts = there.hosts;
+  SshOptions& options = there.options;
   options.config_file =
-      appended(hosts, directory.path() + "/config",
+      appended(hosts, there.directory.path() + "/config",
                "Host short\n  HostName " + hosts.address(0) + "\n  Port 2200\n  User root\n");
   Bootstrap bootstrap(
       hosts, {"short", hosts.address(0) + ":2200", "root@h0:2200", '[' + hosts.address6(0) + "]:2200"},
@@ -133,15 +144,10 @@ TEST(ReachHosts, AliasPortAndUserComeFromTheConfiguration) {
 
 // "Host *" behind it, as ssh_config(5) has it: its values count for all names, replaced or not.
 TEST(ReachHosts, AGeneralBlockBehindASpecialOneCounts) {
-  TestHosts hosts({.count = 1, .sshd_options = {"Port 2200"}});
-  EXPECT_TRUE(
-      waitUntil([&] { return hosts.sshdLog(0).find("listening on :: port 2200") != std::string::npos; },
-                Milliseconds(10000)));
-  writeEchoAgent(hosts.bin(0) + "/popdist-agent");
-  const TempDir directory;
-  SshOptions options{.known_hosts_file = directory.path() + "/known"};
-  options.host_keys = HostKeyPolicy::kAcceptNew;
-  options.config_file = appended(hosts, directory.path() + "/config",
+  OtherPort there;
+  const TestHosts& hosts = there.hosts;
+  SshOptions& options = there.options;
+  options.config_file = appended(hosts, there.directory.path() + "/config",
                                  "Host short\n  HostName " + hosts.address(0) +
                                      "\nHost sho*\n  Port 2200\nMatch originalhost short\n  User root\n");
   Bootstrap bootstrap(hosts, {"short"}, options);

@@ -6,6 +6,8 @@
 
 #include <map>
 
+#include "poprun/bootstrap/ssh_patterns.h"
+
 namespace pop {
 namespace {
 

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "poprun/bootstrap/ssh_patterns.h"
+
+#include <algorithm>
+#include <cctype>
+#include <sstream>
+
+namespace pop {
+namespace {
+
+bool matchesPattern(std::string_view name, std::string_view pattern) {
+  if (pattern.empty()) return name.empty();
+  if (pattern.front() == '*') {
+    for (std::size_t skip = 0; skip <= name.size(); ++skip) {
+      if (matchesPattern(name.substr(skip), pattern.substr(1))) return true;
+    }
+    return false;
+  }
+  return !name.empty() && (pattern.front() == '?' || pattern.front() == name.front()) &&
+         matchesPattern(name.substr(1), pattern.substr(1));
+}
+
+}  // namespace
+
+std::string lowerCase(std::string_view text) {
+  std::string result(text);
+  for (char& each : result) each = static_cast<char>(std::tolower(static_cast<unsigned char>(each)));
+  return result;
+}
+
+bool matchesSshPatterns(std::string_view name, std::string_view patterns) {
+  std::string list(patterns);
+  std::replace(list.begin(), list.end(), ',', ' ');
+  std::istringstream words(list);
+  bool matched = false;
+  for (std::string word; words >> word;) {
+    const bool negated = word.starts_with('!');
+    if (!matchesPattern(name, negated ? std::string_view(word).substr(1) : word)) continue;
+    if (negated) return false;
+    matched = true;
+  }
+  return matched;
+}
+
+}  // namespace pop
