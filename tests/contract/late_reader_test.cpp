@@ -11,7 +11,9 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "popdist/pod.hpp"
 #include "tests/contract/closed_pages.h"
 #include "tests/contract/ways.h"
 #include "tests/contract/wrong_calls.h"
@@ -80,10 +82,12 @@ class LateWriter : public ::testing::TestWithParam<std::string> {
  protected:
   static constexpr std::size_t kVectorBytes = 8 * kBytes;
 
-  static void carryOut(Communicator& world, void* data, Milliseconds timeout) {
-    const CallOptions options{.timeout = timeout};
-    if (GetParam() == "broadcast") return world.broadcast(data, kVectorBytes, Type::kUint8, 1, options);
-    world.allReduce(data, data, kVectorBytes, Type::kUint8, Operator::kSum, options);
+  static void carryOut(Context& context, Pod& pod, void* data, Milliseconds timeout) {
+    context.setTimeout(timeout);
+    Communicator& world = context.world();
+    if (GetParam() == "broadcast") return world.broadcast(data, kVectorBytes, Type::kUint8, 1);
+    if (GetParam() == "pod") return pod.allReduceSum({&data, 1}, kVectorBytes, Type::kUint8);
+    world.allReduce(data, data, kVectorBytes, Type::kUint8, Operator::kSum);
   }
   static void* firstPageOfLaterHalf(const Buffer& vector) {
     return ClosedPages::firstIn(vector.as<std::byte>() + kVectorBytes / 2);
@@ -94,32 +98,68 @@ TEST_P(LateWriter, WritesLittleMoreWhereOthersHaveGivenUp) {
   const WayTaken taken(wayNamed("direct"));
   ThreadGroup group(shapeOf(wayNamed("direct"), 2));
   group.run([&](Context& context) {
-    Communicator& world = context.world();
+    Pod pod(context);
     const Buffer vector(context, kVectorBytes);
     const std::span all(vector.as<std::byte>(), kVectorBytes);
     std::fill(all.begin(), all.end(), std::byte{1});
     std::optional<ClosedPages> closed;
-    if (world.rank() == 1) closed.emplace(firstPageOfLaterHalf(vector), ClosedPages::kPageBytes);
+    if (context.instanceIndex() == 1) closed.emplace(firstPageOfLaterHalf(vector), ClosedPages::kPageBytes);
     context.fence();
-    if (world.rank() == 0) {
-      const Reported report = reportOf([&] { carryOut(world, vector.data(), Milliseconds(50)); });
+    if (context.instanceIndex() == 0) {
+      const Reported report = reportOf([&] { carryOut(context, pod, vector.data(), Milliseconds(50)); });
       EXPECT_EQ(report.code, static_cast<int>(ErrorCode::kDeadlineExceeded)) << report.what;
       std::fill(all.begin(), all.end(), std::byte{7});
       ClosedPages::open();
     } else {
-      const Reported report = reportOf([&] { carryOut(world, vector.data(), kLongTimeout); });
+      const Reported report = reportOf([&] { carryOut(context, pod, vector.data(), kLongTimeout); });
       EXPECT_THAT(report.what, HasSubstr("rank 0 has given up"));
     }
+    context.setTimeout(kLongTimeout);
     context.fence();
-    if (world.rank() == 0) {
+    if (context.instanceIndex() == 0) {
       EXPECT_GE(std::count(all.begin(), all.end(), std::byte{7}),
                 static_cast<std::ptrdiff_t>(kVectorBytes - kBytes));
     }
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Calls, LateWriter, ::testing::Values("allReduce", "broadcast"),
+INSTANTIATE_TEST_SUITE_P(Calls, LateWriter, ::testing::Values("allReduce", "broadcast", "pod"),
                          [](const auto& tested) { return tested.param; });
+
+// A Pod's stage, while another instance writes sums there, is not given to the next who asks for memory.
+TEST(LateWriterToAPod, WritesToNobodyElsesMemory) {
+  ThreadGroup group(shapeOf(wayNamed("staged"), 2));
+  group.run([&](Context& context) {
+    std::optional<Pod> pod(context);
+    std::vector<std::byte> tensor(kBytes, std::byte{1});
+    void* const data = tensor.data();
+    std::optional<ClosedPages> closed;
+    // Of the first chunk's later half, which the later instance sums for both.
+    constexpr std::size_t kChunkBytes = 256 << 10;
+    if (context.instanceIndex() == 1)
+      closed.emplace(ClosedPages::firstIn(tensor.data() + kChunkBytes / 2), ClosedPages::kPageBytes);
+    context.fence();
+    std::optional<Buffer> next;
+    if (context.instanceIndex() == 0) {
+      context.setTimeout(Milliseconds(50));
+      const Reported report = reportOf([&] { pod->allReduceSum({&data, 1}, kBytes, Type::kUint8); });
+      EXPECT_EQ(report.code, static_cast<int>(ErrorCode::kDeadlineExceeded)) << report.what;
+      pod.reset();
+      next.emplace(context, 3 * kChunkBytes);
+      std::fill_n(next->as<std::byte>(), next->bytes(), std::byte{7});
+      ClosedPages::open();
+    } else {
+      const Reported report = reportOf([&] { pod->allReduceSum({&data, 1}, kBytes, Type::kUint8); });
+      EXPECT_THAT(report.what, HasSubstr("rank 0 has given up"));
+    }
+    context.setTimeout(kLongTimeout);
+    context.fence();
+    if (next) {
+      EXPECT_EQ(std::count(next->as<std::byte>(), next->as<std::byte>() + next->bytes(), std::byte{7}),
+                static_cast<std::ptrdiff_t>(next->bytes()));
+    }
+  });
+}
 
 }  // namespace
 }  // namespace popdist::contract

@@ -39,7 +39,7 @@ bool Group::runOverHosts(CollectiveCall& call) {
   // What is forced is about all-reduces only.
   if (forced_by_messages_ && call.operation == plan::Operation::kAllReduce) return false;
   const plan::HierarchyWay way = over_hosts_->wayOf(call);
-  if (broken_ || fork_ != forksOfThisProcess()) refuse(wordsOf(call));
+  checkUsable(call);
   if (way == plan::HierarchyWay::kFlat) {
     if (!over_hosts_->meet(call)) give(wordsOf(call), over_hosts_->takeFailure());
     call.timeout = over_hosts_->timeLeft();
@@ -52,12 +52,12 @@ bool Group::runOverHosts(CollectiveCall& call) {
 }
 
 void Group::runOnBackend(const CollectiveCall& call) {
-  if (broken_ || fork_ != forksOfThisProcess()) refuse(wordsOf(call));
+  checkUsable(call);
   if (const exec::Failure failure = backend_->run(call); !failure.status.ok()) give(wordsOf(call), failure);
 }
 
 void Group::run(exec::Call call, std::span<const Part> parts, std::chrono::milliseconds timeout) {
-  if (broken_ || fork_ != forksOfThisProcess()) refuse(wordsOf(call));
+  if (!isUsable()) refuse(wordsOf(call));
   call.sequence = calls_++;
   call.members = size();
   exec::Failure failure;

@@ -109,11 +109,17 @@ class Group {
   void runShared(const CollectiveCall& call) { runShared(call, call); }
   /// The same as a part of `whole`, which is what all ranks must have called.
   void runShared(const CollectiveCall& call, const CollectiveCall& whole) {
-    if (broken_ || fork_ != forksOfThisProcess()) [[unlikely]]
-      refuse(wordsOf(whole));
+    checkUsable(whole);
     if (!shared_->run(call, whole)) [[unlikely]]
       give(wordsOf(whole), shared_->takeFailure());
   }
+  /// Throws as calls do that come after one that failed, or in a forked child. For what comes before the
+  /// group learns of a call.
+  void checkUsable(const CollectiveCall& call) const {
+    if (!isUsable()) [[unlikely]]
+      refuse(wordsOf(call));
+  }
+  bool isUsable() const { return !broken_ && fork_ == forksOfThisProcess(); }
   /// Throws as runShared() when a rank has given up by now: before others' memory is written to, and after it
   /// was read, since whoever gives up has it back.
   void confirmShared(const CollectiveCall& call) {

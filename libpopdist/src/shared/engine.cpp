@@ -22,9 +22,6 @@ namespace {
 constexpr std::size_t kPulledBytes = 512 << 10;
 constexpr std::size_t kLeastPieceBytes = 16 << 10;
 
-// What is written into another's memory before the next look whether that is still meant for it.
-constexpr std::size_t kBetweenLooksBytes = 1 << 20;
-
 }  // namespace
 
 Engine::Engine(Place place, exec::PeerMonitor& monitor, bool a_core_each)

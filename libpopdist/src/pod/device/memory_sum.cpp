@@ -8,6 +8,7 @@
 #include "libpopdist/src/context/time_left.h"
 #include "libpopdist/src/plan/shared_fold.h"
 #include "libpopdist/src/shared/board.h"
+#include "libpopdist/src/shared/engine.h"
 
 namespace popdist::pod {
 namespace {
@@ -33,13 +34,15 @@ MemorySum::MemorySum(std::unique_ptr<context::Group> group, const ReplicaLayout&
   chunk_bytes_ = chunkBytes();
 }
 
+// After a call that failed, another instance may still be writing to the stage: it is used for nothing else.
 MemorySum::~MemorySum() {
-  place_.heap->free(stage_);
+  if (group_->isUsable()) place_.heap->free(stage_);
 }
 
 void MemorySum::run(const DeviceTensors& tensors) {
   deadline_ = Clock::now() + group_->timeout();
   call_ = {.operation = kOperation, .count = tensors.count, .type = tensors.type, .op = Operator::kSum};
+  group_->checkUsable(call_);
   const std::size_t bytes = tensors.count * sizeOf(tensors.type);
   if (bytes <= kMostGatheredBytes / most_local_) return sumGathered(tensors);
   // Who has private tensors knows the way before the others do.
@@ -85,20 +88,28 @@ void MemorySum::sumGathered(const DeviceTensors& tensors) {
 
 // One pass over all tensors, and a meeting before and after it.
 void MemorySum::sumWhereTheyAre(const DeviceTensors& tensors) {
-  const plan::Range part = shareOf(instance_, {0, tensors.count});
-  from_.clear();
+  const plan::Range share = shareOf(instance_, {0, tensors.count});
+  const std::size_t most = shared::kBetweenLooksBytes / sizeOf(tensors.type);
+  for (std::size_t done = 0; done < share.count; done += most) {
+    const plan::Range part{share.begin + done, std::min(most, share.count - done)};
+    findAll(tensors, part.begin);
+    confirm();
+    fold(part);
+  }
+  confirm();
+  meet();
+}
+
+// Of all replicas' tensors, where `element` is.
+void MemorySum::findAll(const DeviceTensors& tensors, std::size_t element) {
   to_.clear();
   for (std::size_t replica = 0; replica < local_of_replica_.size(); ++replica) {
     const auto local = static_cast<std::size_t>(local_of_replica_[replica]);
     const std::size_t place = static_cast<std::size_t>(instanceOf(replica)) * (1 + most_local_) + 1 + local;
     void* const tensor = instanceOf(replica) == instance_ ? tensors.local[local] : mapped(places_[place]);
-    to_.push_back(at(tensor, part.begin));
+    to_.push_back(at(tensor, element));
   }
   from_.assign(to_.begin(), to_.end());
-  confirm();
-  fold(part);
-  confirm();
-  meet();
 }
 
 // ---- what they need

@@ -38,6 +38,7 @@ class MemorySum : public DeviceSum {
 
   void sumGathered(const DeviceTensors& tensors);
   void sumWhereTheyAre(const DeviceTensors& tensors);
+  void findAll(const DeviceTensors& tensors, std::size_t element);
   void beginStaged(const DeviceTensors& tensors);
   void sumStaged(const DeviceTensors& tensors);
   void exportChunk(const DeviceTensors& tensors, std::uint64_t chunk);
