@@ -21,10 +21,11 @@ using ::testing::HasSubstr;
 using testing::ThreadGroup;
 
 // What calls[rank] throws on each rank. Long before the deadline.
-std::vector<Reported> reportsOf(const std::vector<Call>& calls) {
+std::vector<Reported> reportsOf(const std::vector<Call>& calls, int instances_per_host = 0) {
   std::vector<Reported> reports(calls.size());
-  ThreadGroup group(
-      GroupShape{.replicas_of_instance = std::vector<int>(calls.size(), 1), .timeout = kLongTimeout});
+  ThreadGroup group(GroupShape{.replicas_of_instance = std::vector<int>(calls.size(), 1),
+                               .timeout = kLongTimeout,
+                               .instances_per_host = instances_per_host});
   const auto begin = Clock::now();
   group.run([&](Context& context) {
     const auto rank = static_cast<std::size_t>(context.world().rank());
@@ -53,6 +54,14 @@ TEST_P(MismatchedCalls, AreNamedOnEveryRankUntilTheCommunicatorIsRebuilt) {
 
 INSTANTIATE_TEST_SUITE_P(Ways, MismatchedCalls, ::testing::ValuesIn(allWays()),
                          [](const auto& tested) { return tested.param.name; });
+
+// One waits in its host's memory for a neighbour, who waits for another host's, who waits for the first one.
+TEST(MismatchedCallsOverHosts, AreNamedWhereAnAlgorithmIsForced) {
+  const WayTaken taken({.name = "", .environment = {{"POPDIST_MESSAGE_ALGORITHM", "ring"}}});
+  const Call barrier = [](Context&, Communicator& world) { world.barrier(); };
+  for (const Reported& report : reportsOf({sumOf(9), barrier, sumOf(9), sumOf(9)}, 2))
+    EXPECT_THAT(report.what, AllOf(HasSubstr("does not match"), HasSubstr("sum of 9 int32")));
+}
 
 TEST(MismatchedTensors, AreNamed) {
   const Call weights = sumOf(3, Operator::kSum, Type::kInt32, "weights");

@@ -37,8 +37,8 @@ Group::~Group() = default;
 bool Group::runOverHosts(CollectiveCall& call) {
   if (!over_hosts_) return false;
   // What is forced is about all-reduces only.
-  if (forced_by_messages_ && call.operation == plan::Operation::kAllReduce) return false;
-  const plan::HierarchyWay way = over_hosts_->wayOf(call);
+  const bool forced = forced_by_messages_ && call.operation == plan::Operation::kAllReduce;
+  const plan::HierarchyWay way = forced ? plan::HierarchyWay::kFlat : over_hosts_->wayOf(call);
   checkUsable(call);
   if (way == plan::HierarchyWay::kFlat) {
     if (!over_hosts_->meet(call)) give(wordsOf(call), over_hosts_->takeFailure());
