@@ -3,7 +3,6 @@
 #include "libpopdist/src/context/group.h"
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 #include "common/sys/awake_clock.h"
@@ -60,12 +59,7 @@ void Group::run(exec::Call call, std::span<const Part> parts, std::chrono::milli
   if (!isUsable()) refuse(wordsOf(call));
   call.sequence = calls_++;
   call.members = size();
-  exec::Failure failure;
-  try {
-    failure = execute(call, parts, timeout);
-  } catch (const std::bad_alloc&) {
-    failure = {{pop::Code::kResourceExhausted, "out of memory"}};
-  }
+  const exec::Failure failure = execute(call, parts, timeout);
   if (!failure.status.ok()) give(wordsOf(call), failure);
 }
 

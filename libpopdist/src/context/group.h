@@ -143,7 +143,7 @@ class Group {
   void setAlgorithmTaken(const char* name) { taken_ = name; }
 
   /// Runs one collective by messages. `call.sequence` is filled in here. Throws popdist_error; the group is
-  /// then unusable.
+  /// then unusable. Or std::bad_alloc: give() is to follow.
   void run(exec::Call call, std::span<const Part> parts, std::chrono::milliseconds timeout);
 
   /// As fail(), and the group is unusable from now on.

@@ -2,6 +2,7 @@
 #include "libpopdist/src/context/message_calls.h"
 
 #include <cstring>
+#include <new>
 #include <vector>
 
 #include "libpopdist/src/context/message_partners.h"
@@ -32,7 +33,16 @@ exec::Call messageCallOf(const CollectiveCall& call, int members) {
           .sends_empty = sendsEmpty(call)};
 }
 
-void MessageCalls::run(CollectiveCall call) {
+// Whoever runs out of memory before it has sent anything is waited for, too.
+void MessageCalls::run(const CollectiveCall& call) {
+  try {
+    carryOut(call);
+  } catch (const std::bad_alloc&) {
+    group_.give(wordsOf(call), {.status = {pop::Code::kResourceExhausted, "out of memory"}});
+  }
+}
+
+void MessageCalls::carryOut(CollectiveCall call) {
   compareWishes(call);
   const std::uint8_t token = 0;
   std::uint8_t ignored = 0;

@@ -19,9 +19,10 @@ class MessageCalls {
   explicit MessageCalls(Group& group) : group_(group), rank_(group.localRanks().front()) {}
 
   /// Throws popdist_error; the group is then unusable.
-  void run(CollectiveCall call);
+  void run(const CollectiveCall& call);
 
  private:
+  void carryOut(CollectiveCall call);
   plan::Plan planFor(const CollectiveCall& call) const;
   plan::Flows flowsOf(const CollectiveCall& call) const;
   /// `call` as a part of `whole`, which is what all ranks must have called.
