@@ -137,7 +137,9 @@ void Progress::round() {
   }
   group().setDeadline({});
   const auto names = [this](int rank) { return group().nameOfRank(rank); };
+  const Clock::time_point begun = Clock::now();
   for (const Agreed& agreed : agreement_.takeAgreed(names)) carryOut(agreed);
+  postponeDeadlines(Clock::now() - begun);
   for (std::size_t rank = 0; rank < messages.size(); ++rank) {
     if (messages[rank].farewell) return end(static_cast<int>(rank), *messages[rank].farewell);
   }
@@ -220,6 +222,15 @@ void Progress::carryOut(const Agreed& agreed) {
   }
   communicator_->impl().run(state->call, {.tensor = state->name, .timeout = state->timeout});
   finish(state, std::nullopt);
+}
+
+// The others could not be heard meanwhile.
+void Progress::postponeDeadlines(Clock::duration time) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [name, state] : pending_) {
+    if (state->deadline) *state->deadline += time;
+  }
+  if (leave_by_) *leave_by_ += time;
 }
 
 // With the rank that is told.

@@ -50,6 +50,7 @@ class Progress {
   Clock::time_point roundDeadline();
   std::optional<Clock::time_point> earliestDeadline();
   void carryOut(const Agreed& agreed);
+  void postponeDeadlines(Clock::duration time);
   std::string describe(const State& state);
   void finish(const State& state, std::optional<popdist_error> error);
   std::optional<Farewell> lateCall();

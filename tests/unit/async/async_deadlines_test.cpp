@@ -6,7 +6,10 @@
 #include <chrono>
 #include <ctime>
 #include <latch>
+#include <optional>
+#include <vector>
 
+#include "tests/contract/closed_pages.h"
 #include "tests/unit/async/members.h"
 
 namespace popdist {
@@ -77,6 +80,33 @@ TEST_P(AsyncDeadlines, EndTheWaitOfADestructorForOneThatNeverComes) {
     context.setTimeout(kSoon);
     AsyncCommunicator(std::move(communicator));
     over.count_down();
+  });
+}
+
+// What another member issues meanwhile is heard of behind it: nobody is late before that.
+TEST_P(AsyncDeadlines, StandStillWhileAnotherCallIsCarriedOut) {
+  ThreadGroup group(two());
+  group.run([](Context& context) {
+    AsyncCommunicator members(context.createCommunicator({0, 1}));
+    const auto of_first = context.createCommunicator({0, 1});
+    const auto of_second = context.createCommunicator({0, 1});
+    const bool is_first = context.instanceIndex() == 0;
+    std::optional<Pending> hasty;
+    if (is_first) hasty = members.barrier("hasty", kSoon);
+    members.barrier("behind which all know of it").wait();
+    std::vector<float> values(16'384);
+    // In the half that the second member reduces: not sent by the system before.
+    float* const half = values.data() + values.size() / 2;
+    std::optional<contract::ClosedPages> closed;
+    if (!is_first) closed.emplace(contract::ClosedPages::firstIn(half), contract::ClosedPages::kPageBytes);
+    const Pending slow =
+        members.allReduce("slow", values.data(), values.data(), values.size(), Type::kFloat, Operator::kSum);
+    waitInVain(is_first ? *of_first : *of_second, 2 * kSoon);
+    if (!is_first) hasty = members.barrier("hasty", kSoon);
+    contract::ClosedPages::open();
+    slow.wait();
+    hasty->wait();
+    members.barrier("afterwards").wait();
   });
 }
 
