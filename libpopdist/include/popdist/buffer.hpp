@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
 
 #include "popdist/context.hpp"
 
@@ -41,6 +42,13 @@ class Buffer {
   }
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
+
+  /// Leaves the memory taken: whoever calls it gives what it returns to freeShared(), or nobody does. The
+  /// buffer has none any more.
+  void* release() noexcept {
+    bytes_ = 0;
+    return std::exchange(data_, nullptr);
+  }
 
   void* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }

@@ -36,6 +36,7 @@ struct Bucket {
   std::atomic<std::size_t> missing{0};
   std::optional<Pending> pending;
   std::exception_ptr failure;  ///< of issuing it
+  bool has_failed = false;     ///< once
 };
 
 // Where a tensor is in its bucket.
@@ -63,7 +64,10 @@ class FusedAllReduce::Impl {
   }
 
   ~Impl() {
-    for (Bucket& bucket : buckets_) settle(bucket);
+    for (Bucket& bucket : buckets_) {
+      settle(bucket);
+      if (bucket.has_failed) abandonMemory(bucket);
+    }
   }
 
   void ready(std::size_t tensor);
@@ -82,12 +86,14 @@ class FusedAllReduce::Impl {
   void begin(Bucket& bucket);
   void unpack(const Bucket& bucket) const;
   std::exception_ptr settle(Bucket& bucket);
+  static void abandonMemory(Bucket& bucket);
   std::size_t bytesOf(std::size_t tensor) const {
     return tensors_[tensor].count * sizeOf(tensors_[tensor].type);
   }
 
   AsyncCommunicator& communicator_;
   const std::string name_;
+  const unsigned fork_ = context::forksOfThisProcess();
   const std::vector<FusedTensor> tensors_;
   const FusionOptions options_;
   std::vector<Slot> slots_;
@@ -166,6 +172,9 @@ void FusedAllReduce::Impl::ready(std::size_t tensor) {
     fail(ErrorCode::kInvalidArgument, name_,
          "there is no tensor " + std::to_string(tensor) + "; it has " + std::to_string(tensors_.size()));
   }
+  // Its memory is the parent's, too.
+  if (fork_ != context::forksOfThisProcess())
+    fail(ErrorCode::kFailedPrecondition, name_, "this process was forked from the one that has made it");
   Slot& slot = slots_[tensor];
   if (slot.ready.exchange(true))
     fail(ErrorCode::kFailedPrecondition, name_, "tensor '" + tensors_[tensor].name + "' is ready already");
@@ -223,7 +232,14 @@ std::exception_ptr FusedAllReduce::Impl::settle(Bucket& bucket) {
     failure = std::current_exception();
   }
   bucket.missing = bucket.plan.tensors.size();
+  bucket.has_failed = bucket.has_failed || failure;
   return failure;
+}
+
+// A member that comes late to a call that others have given up may still work there: it gets no other use.
+void FusedAllReduce::Impl::abandonMemory(Bucket& bucket) {
+  if (bucket.buffer) bucket.buffer->release();
+  if (bucket.table) bucket.table->release();
 }
 
 std::size_t FusedAllReduce::Impl::copiedBytes() const {

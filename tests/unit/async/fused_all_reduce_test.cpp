@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "popdist/buffer.hpp"
 #include "popdist/fused.hpp"
 
 #include <gmock/gmock.h>
@@ -20,6 +21,7 @@ using ::testing::AllOf;
 using ::testing::Each;
 using testing::errorOf;
 using testing::everybody;
+using testing::GroupShape;
 using ::testing::HasSubstr;
 using testing::MembersShape;
 using testing::ThreadGroup;
@@ -206,6 +208,28 @@ TEST(FusedAllReduce, WaitsInItsEndForWhatGoesOn) {
       fused.ready(1);
     }
     members.barrier("after").wait();
+  });
+}
+
+// Where another member may come late and write.
+TEST(FusedAllReduce, HasNoOtherUseForTheMemoryOfABucketThatFailed) {
+  ThreadGroup group(GroupShape{.replicas_of_instance = {1, 1}, .transport = {.tcp_only = true}});
+  group.run([](Context& context) {
+    std::optional<AsyncCommunicator> members = everybody(context);
+    if (context.instanceIndex() == 1) return;
+    std::vector<float> memory(1000);
+    const std::vector<FusedTensor> apart{{"1", memory.data(), 100, Type::kFloat},
+                                         {"0", memory.data() + 500, 100, Type::kFloat}};
+    const auto next_place = [&] { return Buffer(context, 200 * sizeof(float)).data(); };
+    const void* const place = next_place();
+    { const FusedAllReduce unused(context, *members, "unused", apart); }
+    EXPECT_EQ(next_place(), place);
+    {
+      FusedAllReduce fused(context, *members, "gradients", apart);
+      EXPECT_EQ(fused.copiedBytes(), 200 * sizeof(float));
+      EXPECT_EQ(errorOf([&] { fused.reduce(); }).code(), ErrorCode::kFailedPrecondition);
+    }
+    EXPECT_NE(next_place(), place);
   });
 }
 
