@@ -138,6 +138,22 @@ void checkFreeFunctions() {
   popdist::finalizeBackend();
 }
 
+// Of one instance alone: the others have nothing to end with it.
+void checkRefusedTag() {
+  popdist::initializeBackend();
+  if (popdist::getInstanceIndex() == 0) {
+    try {
+      popdist::collectives::allReduceSum(nullptr, 4, Type::kFloat, "a tag");
+      expectValue("errors of a call without memory", 0, 0, 1);
+    } catch (const popdist::popdist_error& error) {
+      expectValue("its code", 0, static_cast<int>(error.code()),
+                  static_cast<int>(popdist::ErrorCode::kInvalidArgument));
+    }
+  }
+  popdist::finalizeBackend();
+  context().world().synchronize();
+}
+
 int collectives(const Arguments&) {
   Communicator& world = context().world();
   expectValue("rank", 0, world.rank(), popdist::getInstanceIndex());
@@ -148,6 +164,7 @@ int collectives(const Arguments&) {
     world.synchronize();
   }
   checkFreeFunctions();
+  checkRefusedTag();
   return wrong_values == 0 ? 0 : 1;
 }
 

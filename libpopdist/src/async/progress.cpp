@@ -29,6 +29,15 @@ std::string causeOf(const popdist_error& error) {
 
 }  // namespace
 
+void checkIssue(Communicator& communicator, const std::string& name, const context::CollectiveCall& call) {
+  if (name.empty() || name.size() > kMaxNameBytes) {
+    communicator.impl().refuse(
+        nameOf(call.operation),
+        "its name has " + std::to_string(name.size()) + " bytes, of 1 to " + std::to_string(kMaxNameBytes));
+  }
+  communicator.impl().check(call);
+}
+
 Progress::Progress(std::unique_ptr<Communicator>&& communicator)
     : communicator_(std::move(communicator)),
       agreement_(communicator_->size()),
@@ -67,10 +76,7 @@ Progress::State Progress::submit(const std::string& name, context::CollectiveCal
   };
   if (fork_ != context::forksOfThisProcess())
     fail(ErrorCode::kFailedPrecondition, "this process was forked from the one that has the communicator");
-  if (name.empty() || name.size() > kMaxNameBytes)
-    impl.refuse(operation, "its name has " + std::to_string(name.size()) + " bytes, of 1 to " +
-                               std::to_string(kMaxNameBytes));
-  impl.check(call);
+  checkIssue(*communicator_, name, call);
   if (timeout && timeout->count() < 1) impl.refuse(operation, "the timeout must be at least a millisecond");
 
   const auto state = std::make_shared<Pending::State>(

@@ -22,6 +22,9 @@
 
 namespace popdist::async {
 
+/// Throws popdist_error kInvalidArgument unless a member may issue it under that name.
+void checkIssue(Communicator& communicator, const std::string& name, const context::CollectiveCall& call);
+
 class Progress {
  public:
   /// Throws std::system_error where there can be no thread; the communicator stays the caller's then.

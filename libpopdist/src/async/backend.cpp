@@ -3,12 +3,16 @@
 // that are matched by tags.
 #include "popdist/backend.hpp"
 
+#include <concepts>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 
+#include "libpopdist/src/async/async_impl.h"
 #include "libpopdist/src/context/backends.h"
+#include "libpopdist/src/context/calls.h"
 #include "libpopdist/src/context/context_impl.h"
 #include "popdist/async.hpp"
 #include "popdist/collectives.hpp"
@@ -16,17 +20,25 @@
 #include "popdist/error.hpp"
 
 namespace popdist {
+
+namespace calls = context::calls;
+
 namespace {
+
+// What is known by name.
+struct Communicators {
+  bool initialized = false;
+  /// nullptr: registered, without this instance.
+  std::map<std::string, std::unique_ptr<Communicator>> named;
+  /// Of the members of the default one, for calls with tags: the first of them makes `tagged` of it.
+  std::unique_ptr<Communicator> for_tags;
+  std::unique_ptr<AsyncCommunicator> tagged;
+};
 
 // PopDist's API is global, so this is the library's one global besides the context itself.
 struct Registry {
   std::mutex mutex;
-  bool initialized = false;
-  /// nullptr: registered, without this instance.
-  std::map<std::string, std::unique_ptr<Communicator>> communicators;
-  /// Of the members of the default one, for calls with tags: the first of them makes `tagged` of it.
-  std::unique_ptr<Communicator> for_tags;
-  std::unique_ptr<AsyncCommunicator> tagged;
+  Communicators known;
 };
 
 Registry& registry() {
@@ -43,34 +55,44 @@ Registry& registry() {
 /// nullptr: `id` is a tag.
 Communicator* communicatorOf(const std::string& id, const char* operation) {
   initializeBackend();
-  Registry& known = registry();
-  const std::lock_guard lock(known.mutex);
-  const auto found = known.communicators.find(id);
-  if (found == known.communicators.end())
+  auto& [mutex, known] = registry();
+  const std::lock_guard lock(mutex);
+  const auto found = known.named.find(id);
+  if (found == known.named.end())
     return id == defaultCommunicatorId() ? &Context::fromEnvironment().world() : nullptr;
   if (found->second == nullptr) refuseOutsider(operation, id);
   return found->second.get();
 }
 
-AsyncCommunicator& taggedCalls(const char* operation) {
-  Registry& known = registry();
-  const std::lock_guard lock(known.mutex);
+/// Where calls with tags go. One that is refused leaves no AsyncCommunicator, whose end waits for the
+/// others'.
+template <typename Make>
+AsyncCommunicator& communicatorOfTags(const std::string& tag, const char* operation, const Make& make) {
+  auto& [mutex, known] = registry();
+  const std::lock_guard lock(mutex);
   if (!known.tagged) {
-    if (!known.communicators.contains(defaultCommunicatorId()))
+    if (!known.named.contains(defaultCommunicatorId()))
       Context::fromEnvironment().world();  // throws where there is none
     if (!known.for_tags) refuseOutsider(operation, defaultCommunicatorId());
+    async::checkIssue(*known.for_tags, tag, make(known.for_tags->rank()));
     known.tagged = std::make_unique<AsyncCommunicator>(std::move(known.for_tags));
   }
   return *known.tagged;
 }
 
-/// `issue(where, name...)` calls on a communicator, which takes no name, or issues the same call under the
-/// tag.
-template <typename Issue>
-void call(const std::string& id, const char* operation, const Issue& issue) {
-  if (Communicator* const communicator = communicatorOf(id, operation)) return issue(*communicator);
-  const Pending pending = issue(taggedCalls(operation), id);
-  pending.wait();
+/// Runs a call on a communicator, or issues it under a tag. `make(rank)` is what the member of that rank
+/// calls.
+template <std::invocable<int> Make>
+void call(const std::string& id, const char* operation, const Make& make) {
+  if (Communicator* const communicator = communicatorOf(id, operation))
+    return communicator->impl().run(make(communicator->rank()), {});
+  AsyncCommunicator& tagged = communicatorOfTags(id, operation, make);
+  tagged.impl().issue(id, make(tagged.rank()), std::nullopt).wait();
+}
+
+/// What every member calls alike.
+void call(const std::string& id, const char* operation, const context::CollectiveCall& same) {
+  call(id, operation, [&same](int /*rank*/) { return same; });
 }
 
 int rankOf(unsigned root) {
@@ -88,8 +110,8 @@ void registerDefaultBackend() {
 }
 
 void initializeBackend() {
-  Registry& known = registry();
-  const std::lock_guard lock(known.mutex);
+  auto& [mutex, known] = registry();
+  const std::lock_guard lock(mutex);
   if (known.initialized) return;
   Context& context = Context::fromEnvironment();
   std::set<unsigned> all;
@@ -106,17 +128,15 @@ void init() {
 void finalizeBackend() {
   if (!isBackendInitialized()) return;
   Context::fromEnvironment().world().synchronize();
-  Registry& known = registry();
-  const std::lock_guard lock(known.mutex);
-  known.tagged.reset();
-  known.for_tags.reset();
-  known.communicators.clear();
-  known.initialized = false;
+  Communicators ended;  // destroyed after the lock is: the end of calls with tags waits for the others'
+  auto& [mutex, known] = registry();
+  const std::lock_guard lock(mutex);
+  std::swap(known, ended);
 }
 
 bool isBackendInitialized() {
-  Registry& known = registry();
-  const std::lock_guard lock(known.mutex);
+  auto& [mutex, known] = registry();
+  const std::lock_guard lock(mutex);
   return known.initialized;
 }
 
@@ -131,100 +151,78 @@ void registerCommunicator(const std::set<std::uint32_t>& participants, const std
   auto communicator = context.createCommunicator(members);
   const bool is_default = communicator_id == defaultCommunicatorId();
   auto for_tags = is_default ? context.createCommunicator(members) : nullptr;
-  Registry& known = registry();
-  const std::lock_guard lock(known.mutex);
-  known.communicators[communicator_id] = std::move(communicator);
+  std::unique_ptr<AsyncCommunicator> ended;  // destroyed after the lock is, as above
+  auto& [mutex, known] = registry();
+  const std::lock_guard lock(mutex);
+  known.named[communicator_id] = std::move(communicator);
   if (!is_default) return;
-  known.tagged.reset();
+  ended = std::move(known.tagged);
   known.for_tags = std::move(for_tags);
 }
 
 namespace collectives {
 
 void allReduceSum(void* data, std::size_t count, Type type, const std::string& id) {
-  call(id, "allReduceSum", [&](auto& to_call, const auto&... name) {
-    return to_call.allReduce(name..., data, data, count, type);
-  });
+  call(id, "allReduceSum", calls::allReduce(data, data, count, type, Operator::kSum));
 }
 
 void allReduce(const void* in, void* out, std::size_t count, Type type, Operator op, const std::string& id) {
-  call(id, "allReduce", [&](auto& to_call, const auto&... name) {
-    return to_call.allReduce(name..., in, out, count, type, op);
-  });
+  call(id, "allReduce", calls::allReduce(in, out, count, type, op));
 }
 
 void reduceScatter(const void* in, void* out, std::size_t count, Type type, const std::string& id) {
-  call(id, "reduceScatter", [&](auto& to_call, const auto&... name) {
-    return to_call.reduceScatter(name..., in, out, count, type);
-  });
+  call(id, "reduceScatter", calls::reduceScatter(in, out, count, type, Operator::kSum));
 }
 
 void reduceScatter(const void* in, void* out, std::size_t count, Type type, Operator op,
                    const std::string& id) {
-  call(id, "reduceScatter", [&](auto& to_call, const auto&... name) {
-    return to_call.reduceScatter(name..., in, out, count, type, op);
-  });
+  call(id, "reduceScatter", calls::reduceScatter(in, out, count, type, op));
 }
 
 void reduce(const void* in, void* out, std::size_t count, Type type, Operator op, unsigned root_rank,
             const std::string& id) {
-  call(id, "reduce", [&](auto& to_call, const auto&... name) {
-    return to_call.reduce(name..., in, out, count, type, op, rankOf(root_rank));
-  });
+  call(id, "reduce", calls::reduce(in, out, count, type, op, rankOf(root_rank)));
 }
 
 void allGather(const void* in, void* out, std::size_t count, Type type, const std::string& id) {
-  call(id, "allGather",
-       [&](auto& to_call, const auto&... name) { return to_call.allGather(name..., in, out, count, type); });
+  call(id, "allGather", [&](int rank) { return calls::allGather(rank, in, out, count, type); });
 }
 
 void allGather(const void* in, void* out, std::span<const std::size_t> counts, Type type,
                const std::string& id) {
-  call(id, "allGather",
-       [&](auto& to_call, const auto&... name) { return to_call.allGather(name..., in, out, counts, type); });
+  call(id, "allGather", calls::allGather(in, out, counts, type));
 }
 
 void broadcast(void* data, std::size_t count, Type type, unsigned root_rank, const std::string& id) {
-  call(id, "broadcast", [&](auto& to_call, const auto&... name) {
-    return to_call.broadcast(name..., data, count, type, rankOf(root_rank));
-  });
+  call(id, "broadcast", calls::broadcast(data, count, type, rankOf(root_rank)));
 }
 
 void gather(const void* in, void* out, std::size_t count, Type type, unsigned root_rank,
             const std::string& id) {
-  call(id, "gather", [&](auto& to_call, const auto&... name) {
-    return to_call.gather(name..., in, out, count, type, rankOf(root_rank));
-  });
+  call(id, "gather", [&](int rank) { return calls::gather(rank, in, out, count, type, rankOf(root_rank)); });
 }
 
 void scatter(const void* in, void* out, std::size_t count, Type type, unsigned root_rank,
              const std::string& id) {
-  call(id, "scatter", [&](auto& to_call, const auto&... name) {
-    return to_call.scatter(name..., in, out, count, type, rankOf(root_rank));
-  });
+  call(id, "scatter", calls::scatter(in, out, count, type, rankOf(root_rank)));
 }
 
 void allToAll(const void* in, void* out, std::size_t count, Type type, const std::string& id) {
-  call(id, "allToAll",
-       [&](auto& to_call, const auto&... name) { return to_call.allToAll(name..., in, out, count, type); });
+  call(id, "allToAll", calls::allToAll(in, out, count, type));
 }
 
 void allToAll(const void* in, std::span<const std::size_t> send_counts, void* out,
               std::span<const std::size_t> recv_counts, Type type, const std::string& id) {
-  call(id, "allToAll", [&](auto& to_call, const auto&... name) {
-    return to_call.allToAll(name..., in, send_counts, out, recv_counts, type);
-  });
+  call(id, "allToAll", calls::allToAll(in, send_counts, out, recv_counts, type));
 }
 
 void sendRecv(const void* in, std::size_t send_count, int to, void* out, std::size_t recv_count, int from,
               Type type, const std::string& id) {
-  call(id, "sendRecv", [&](auto& to_call, const auto&... name) {
-    return to_call.sendRecv(name..., in, send_count, to, out, recv_count, from, type);
-  });
+  call(id, "sendRecv", calls::sendRecv(in, send_count, to, out, recv_count, from, type));
 }
 
 void barrier(const std::string& id) {
-  call(id, "barrier", [&](auto& to_call, const auto&... name) { return to_call.barrier(name...); });
+  call(id, "barrier", calls::barrier());
 }
 
 }  // namespace collectives
