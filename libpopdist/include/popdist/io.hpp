@@ -122,7 +122,8 @@ class Infeed {
   Infeed(std::shared_ptr<const Dataset> dataset, const InfeedOptions& options);
 
   /// At any moment, also in the middle of an epoch. Waits for a Dataset::read() in progress, for one sample
-  /// at most. In a forked child, which has no such thread, it only forgets the infeed.
+  /// at most, or, where an epoch has just been started, until the order of its samples is drawn. In a forked
+  /// child, which has no such thread, it only forgets the infeed.
   ~Infeed();
 
   /// A moved-from infeed may only be destroyed or assigned to. Batches from next() stay valid.

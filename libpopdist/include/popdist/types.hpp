@@ -64,7 +64,7 @@ constexpr Type typeOf() {
   else if constexpr (std::is_same_v<T, double>)
     return Type::kDouble;
   else {
-    static_assert(std::is_integral_v<T>, "popdist: this element type has no popdist::Type");
+    static_assert(std::is_integral_v<T> && sizeof(T) <= 8, "popdist: this element type has no popdist::Type");
     if constexpr (sizeof(T) == 1)
       return std::is_signed_v<T> ? Type::kInt8 : Type::kUint8;
     else if constexpr (sizeof(T) == 2)
