@@ -13,6 +13,9 @@ namespace {
 using model::CopyState;
 
 constexpr int kNoSuchCommand = 127;
+// rsync's own: nothing has moved for so long, its beginning included.
+constexpr int kTimedOut = 30;
+constexpr int kMostStillSeconds = 60;
 constexpr std::size_t kMostLines = 3;
 
 bool isDirectory(const std::string& path) {
@@ -81,7 +84,7 @@ std::vector<std::string> copyCommand(const CopySettings& settings, const std::st
                                    "--info=progress2",
                                    "--no-inc-recursive",
                                    "--outbuf=N",
-                                   "--timeout=60",
+                                   "--timeout=" + std::to_string(kMostStillSeconds),
                                    "-e",
                                    asOneWord(withoutQuestions(settings.rsh, settings.connect_timeout)),
                                    "--"};
@@ -101,6 +104,9 @@ std::string copyFailure(const std::string& host, const sys::ProgramEnd& end) {
     return host +
            ": rsync is not installed there: install it (apt install rsync), or copy the files yourself and "
            "leave out --synchronise";
+  if (end.exit_code == kTimedOut)
+    return host + ": nothing has moved for " + std::to_string(kMostStillSeconds) +
+           " s: the login shell there, rsync, or the network stands still";
   const std::vector<std::string> reasons = reasonsIn(end.errors);
   if (reasons.empty())
     return host + ": the connection broke (rsync's exit code " + std::to_string(end.exit_code) + ')';

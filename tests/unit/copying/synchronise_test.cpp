@@ -142,6 +142,11 @@ TEST(CopyFailure, IsTheSameWhicheverEndOfTheConnectionRsyncSawFirst) {
   EXPECT_EQ(copyFailure("h0", by_code),
             "h0: the remote shell failed: ssh: connect to host h0 port 22: No route to host");
   EXPECT_EQ(copyFailure("h0", by_pipe), copyFailure("h0", by_code));
+  const sys::ProgramEnd still{failedPrecondition("x"), 30,
+                              "[sender] io timeout after 60 seconds -- exiting\n"
+                              "rsync error: timeout in data send/receive (code 30) at io.c(248)\n"};
+  EXPECT_EQ(copyFailure("h0", still),
+            "h0: nothing has moved for 60 s: the login shell there, rsync, or the network stands still");
   const sys::ProgramEnd silent{failedPrecondition("x"), 12, "rsync error: error in protocol (code 12)\n"};
   EXPECT_EQ(copyFailure("h0", silent), "h0: the connection broke (rsync's exit code 12)");
 }
