@@ -3,6 +3,7 @@
 
 #include <glob.h>
 #include <pwd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -231,18 +232,37 @@ class Scanner {
   SshHostConfig result_;
 };
 
-std::vector<std::string> textsOf(const std::string& pattern) {
-  std::vector<std::string> texts;
-  glob_t found{};
-  if (::glob(pattern.c_str(), 0, nullptr, &found) == 0) {
-    for (std::size_t i = 0; i < found.gl_pathc; ++i) {
-      if (Result<std::string> text = sys::readFile(found.gl_pathv[i]); text.ok())
-        texts.push_back(text.value());
-    }
-  }
-  ::globfree(&found);
-  return texts;
+// ssh reads no such file of a user's.
+bool othersMayWrite(const std::string& file) {
+  struct stat status {};
+  return ::stat(file.c_str(), &status) == 0 &&
+         ((status.st_uid != 0 && status.st_uid != ::getuid()) || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0);
 }
+
+// Reads files, and keeps the name of one that ssh would not read. What the user has named himself is read.
+class Reader {
+ public:
+  explicit Reader(std::string named) : named_(std::move(named)) {}
+
+  std::vector<std::string> textsOf(const std::string& pattern) {
+    std::vector<std::string> texts;
+    glob_t found{};
+    if (::glob(pattern.c_str(), 0, nullptr, &found) == 0) {
+      for (std::size_t i = 0; i < found.gl_pathc; ++i) {
+        const std::string file = found.gl_pathv[i];
+        if (file != named_ && othersMayWrite(file)) refused_ = file;
+        if (Result<std::string> text = sys::readFile(file); text.ok()) texts.push_back(text.value());
+      }
+    }
+    ::globfree(&found);
+    return texts;
+  }
+  const std::string& refused() const { return refused_; }
+
+ private:
+  const std::string named_;
+  std::string refused_;
+};
 
 }  // namespace
 
@@ -270,7 +290,10 @@ SshHostConfig sshConfigOf(std::string_view host, std::string_view user, const st
   const std::vector<std::string> files = config_file.empty()
                                              ? std::vector<std::string>{home + "/.ssh/config", kSystemConfig}
                                              : std::vector<std::string>{config_file};
-  SshHostConfig config = readSshConfig(host, user, files, home, textsOf);
+  Reader reader(config_file);
+  SshHostConfig config = readSshConfig(host, user, files, home,
+                                       [&](const std::string& pattern) { return reader.textsOf(pattern); });
+  if (!reader.refused().empty()) config.needs_program = reader.refused() + ", which others may write to";
   // ssh shows a certificate that lies beside a key without being told; libssh does not.
   for (const std::string& file :
        config.identity_files.empty() ? usualIdentityFiles() : config.identity_files) {

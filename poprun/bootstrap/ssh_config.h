@@ -38,7 +38,8 @@ SshHostConfig readSshConfig(std::string_view host, std::string_view user,
                             const std::vector<std::string>& files, const std::string& home,
                             const SshConfigReader& read);
 
-/// The same from the files that ssh would read, or from `config_file`.
+/// The same from the files that ssh would read, or from `config_file`. Where others than the user may write
+/// to one, the ssh program is needed: it says why it does not read it.
 SshHostConfig sshConfigOf(std::string_view host, std::string_view user, const std::string& config_file);
 
 /// The home of this user as ssh sees it: the password file's, not $HOME.

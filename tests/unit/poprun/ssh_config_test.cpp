@@ -4,9 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+
+#include <fstream>
 #include <map>
 
 #include "poprun/bootstrap/ssh_patterns.h"
+#include "tests/testing/temp_dir.h"
 
 namespace pop {
 namespace {
@@ -132,6 +136,22 @@ TEST(SshConfig, RelativeIncludesAreThoseOfTheFilesOwnDirectory) {
     return files.contains(path) ? std::vector<std::string>{files.at(path)} : std::vector<std::string>{};
   };
   EXPECT_EQ(readSshConfig("a", "", {"/etc/ssh/ssh_config"}, "/home/me", reader).port, 7);
+}
+
+TEST(SshConfig, FilesThatOthersMayWriteToAreForTheSshProgram) {
+  const testing::TempDir directory;
+  const std::string named = directory.path() + "/config", included = directory.path() + "/more";
+  std::ofstream(named) << "Include " << included << '\n';
+  std::ofstream(included) << "Port 7\n";
+  const auto mode_of_included = [&](mode_t mode) {
+    ::chmod(included.c_str(), mode);
+    return sshConfigOf("a", "", named);
+  };
+  ::chmod(named.c_str(), 0666);
+  EXPECT_EQ(mode_of_included(0644).needs_program, "");
+  EXPECT_EQ(mode_of_included(0600).port, 7);
+  EXPECT_EQ(mode_of_included(0664).needs_program, included + ", which others may write to");
+  EXPECT_EQ(mode_of_included(0646).needs_program, included + ", which others may write to");
 }
 
 TEST(SshConfig, CommentsQuotesAndNonsenseDoNoHarm) {
