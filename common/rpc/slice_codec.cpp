@@ -142,6 +142,18 @@ Result<model::StdinPolicy> decodeStdin(const v1::Slice& from) {
   return model::StdinPolicy{.who = static_cast<Who>(from.stdin_who()), .instance = from.stdin_instance()};
 }
 
+// Of those that are `left`, which these are no longer: each CPU is in one node, and in one core.
+Result<model::CpuSet> takeCpus(const std::string& text, model::CpuSet& left) {
+  POP_ASSIGN_OR_RETURN(model::CpuSet cpus, decodeCpus(text));
+  const model::CpuSet wrong = cpus - left;
+  if (!wrong.empty()) {
+    return malformed("CPU " + std::to_string(wrong.cpus().front()) +
+                     " of a topology is not allowed, or in several places");
+  }
+  if (!cpus.empty()) left = left - cpus;
+  return cpus;
+}
+
 }  // namespace
 
 v1::Slice encode(const JobSlice& slice) {
@@ -215,19 +227,21 @@ v1::Topology encode(const model::HostTopology& topology) {
 Result<model::HostTopology> decode(const v1::Topology& from) {
   model::HostTopology topology;
   POP_ASSIGN_OR_RETURN(topology.allowed, decodeCpus(from.allowed()));
+  if (topology.allowed.empty() || from.nodes().empty())
+    return malformed("a topology without CPUs or memory nodes");
+  model::CpuSet without_node = topology.allowed;
   for (const v1::MemoryNode& node : from.nodes()) {
-    POP_ASSIGN_OR_RETURN(model::CpuSet cpus, decodeCpus(node.cpus()));
+    POP_ASSIGN_OR_RETURN(model::CpuSet cpus, takeCpus(node.cpus(), without_node));
     topology.nodes.push_back(
         {.index = node.index(), .cpus = std::move(cpus), .memory_bytes = node.memory_bytes()});
   }
+  model::CpuSet without_core = topology.allowed;
   for (const v1::Core& core : from.cores()) {
-    POP_ASSIGN_OR_RETURN(model::CpuSet cpus, decodeCpus(core.cpus()));
+    POP_ASSIGN_OR_RETURN(model::CpuSet cpus, takeCpus(core.cpus(), without_core));
     if (cpus.empty()) return malformed("a core without CPUs");
     topology.cores.push_back(
         {.cpus = std::move(cpus), .package = core.package(), .efficiency = core.efficiency()});
   }
-  if (topology.allowed.empty() || topology.nodes.empty())
-    return malformed("a topology without CPUs or memory nodes");
   topology.quota_cpus = from.quota_cpus();
   topology.memory_binding_allowed = from.memory_binding_allowed();
   return topology;

@@ -99,5 +99,23 @@ TEST(Codec, RefusesFactsThatCannotBe) {
   EXPECT_THAT(decode(report, decoded).message(), HasSubstr("99"));
 }
 
+// Who counts the CPUs of a host has room for those that are allowed.
+TEST(Codec, RefusesATopologyWithCpusThatAreNotAllowedOrInSeveralPlaces) {
+  const v1::Topology good = encode(testing::sampleFacts().topology);  // 0-3 are allowed
+  const auto refused = [](const v1::Topology& topology) { return decode(topology).status().message(); };
+  v1::Topology topology = good;
+  topology.mutable_nodes(0)->set_cpus("0-60000");
+  EXPECT_THAT(refused(topology), HasSubstr("CPU 4 of a topology is not allowed"));
+  topology = good;
+  topology.mutable_cores(0)->set_cpus("4");
+  EXPECT_THAT(refused(topology), HasSubstr("CPU 4 "));
+  topology = good;
+  topology.mutable_nodes(1)->set_cpus("3");
+  EXPECT_THAT(refused(topology), HasSubstr("CPU 3 "));
+  topology = good;
+  *topology.add_cores() = topology.cores(0);
+  EXPECT_THAT(refused(topology), HasSubstr("CPU 0 "));
+}
+
 }  // namespace
 }  // namespace pop::rpc
