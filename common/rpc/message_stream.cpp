@@ -79,8 +79,11 @@ Status MessageStream::arrive(std::string_view bytes) {
     return {};
   }
   std::string plain;
+  const std::size_t before = unsent_.size();
   Status status = cipher_->receive(bytes, plain, unsent_);
+  const bool has_answered = unsent_.size() > before;
   write();
+  if (status.ok() && has_answered && unsent_.size() > most_unsent_) status = tooMuchUnsent();
   take(plain);
   return status;
 }
@@ -141,11 +144,16 @@ bool MessageStream::isFull() {
   if (!full_) return false;
   loop_.post([self = self_] {
     if (*self == nullptr || !(*self)->reading_) return;
-    (*self)->finish(
-        {Code::kResourceExhausted, "more than " + std::to_string((*self)->most_unsent_ >> 20) +
-                                       " MiB wait to be sent, which the other side does not read"});
+    (*self)->finish((*self)->tooMuchUnsent());
   });
   return true;
+}
+
+Status MessageStream::tooMuchUnsent() const {
+  const std::size_t kib = most_unsent_ >> 10;
+  return {Code::kResourceExhausted,
+          "more than " + (kib < 1024 ? std::to_string(kib) + " KiB" : std::to_string(kib >> 10) + " MiB") +
+              " wait to be sent, which the other side does not read"};
 }
 
 // What starts or ends many instances says a lot at once.

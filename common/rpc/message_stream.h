@@ -55,7 +55,8 @@ class MessageStream {
   void setMostBytes(std::size_t bytes);
 
   /// While more than this waits for the other side to read, what is sent more is lost, and the stream ends
-  /// with kResourceExhausted; end() still says so. Without this there is no limit.
+  /// with kResourceExhausted; end() still says so. What the cipher answers counts as well. Without this there
+  /// is no limit.
   void setMostUnsent(std::size_t bytes) { most_unsent_ = bytes; }
 
   /// The stream was closed under us, without a last word of the other side.
@@ -85,6 +86,7 @@ class MessageStream {
   void sendFrame(const contract::Frame& frame);
   void encrypt();
   bool isFull();
+  Status tooMuchUnsent() const;
   void writeByTurns();
   void write();
   int outFd() const { return out_.valid() ? out_.get() : in_.get(); }

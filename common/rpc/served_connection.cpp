@@ -19,6 +19,7 @@ ServedConnection::ServedConnection(os::EpollLoop& loop, sys::Fd socket, std::str
                .ended = [this](const Status& how) { ended(how); }},
               std::move(cipher)) {
   stream_.setMostBytes(limits_.most_bytes);
+  stream_.setMostUnsent(limits_.most_bytes);
   wait(limits_.patience, {Code::kDeadlineExceeded, "it has not said in time what it wants"});
 }
 

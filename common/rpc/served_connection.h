@@ -24,9 +24,9 @@ namespace pop::rpc {
 class ServedConnection final : public ServedCall {
  public:
   struct Limits {
-    std::size_t most_bytes = 64 << 10;  ///< of a message, until it is trusted
-    std::size_t most_trusted_bytes = 64
-                                     << 20;  ///< then; and as much may wait for a client that does not read
+    /// Of a message, until it is trusted; and as much may wait for a client that does not read.
+    std::size_t most_bytes = 64 << 10;
+    std::size_t most_trusted_bytes = 64 << 20;    ///< then
     std::chrono::milliseconds patience{10'000};   ///< from its beginning until it is trusted
     std::chrono::milliseconds last_words{5'000};  ///< from its end until the client has closed it
   };

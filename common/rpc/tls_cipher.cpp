@@ -17,9 +17,26 @@ namespace {
 // The most that a record of TLS carries.
 constexpr std::size_t kRecordBytes = 16 << 10;
 
+// Of a connection, from the other side. Keys wear out with a quarter of a TiB. An update costs us hundreds of
+// times what it costs to read as many bytes of data.
+constexpr int kMostKeyUpdates = 32;
+
+// OpenSSL answers each at once, however many there are, and reads on. Of a connection that is shut down it
+// reads no more.
+void countKeyUpdates(int is_ours, int, int content_type, const void* bytes, std::size_t size, SSL* connection,
+                     void* session) {
+  if (is_ours != 0 || content_type != SSL3_RT_HANDSHAKE || size == 0) return;
+  if (*static_cast<const unsigned char*>(bytes) != SSL3_MT_KEY_UPDATE) return;
+  if (++static_cast<TlsCipher::Session*>(session)->key_updates > kMostKeyUpdates)
+    SSL_set_shutdown(connection, SSL_RECEIVED_SHUTDOWN);
+}
+
 }  // namespace
 
-TlsCipher::TlsCipher(std::unique_ptr<Session> session) : session_(std::move(session)) {}
+TlsCipher::TlsCipher(std::unique_ptr<Session> session) : session_(std::move(session)) {
+  SSL_set_msg_callback(session_->connection.get(), countKeyUpdates);
+  SSL_set_msg_callback_arg(session_->connection.get(), session_.get());
+}
 
 // How a connection ends is said inside of it. For OpenSSL a session whose connection ends without its own
 // farewell is one that must not be resumed.
@@ -99,6 +116,8 @@ void TlsCipher::takeOutgoing(std::string& wire) {
 // OK: nothing has failed, more bytes are needed.
 Status TlsCipher::failure(int outcome) const {
   const int error = SSL_get_error(session_->connection.get(), outcome);
+  if (session_->key_updates > kMostKeyUpdates)
+    return {Code::kResourceExhausted, "it asks for new keys over and over"};
   if (error == SSL_ERROR_WANT_READ) return {};
   if (error == SSL_ERROR_ZERO_RETURN) return unavailable("the connection was closed");
   const TlsFailure failure{.is_server = session_->is_server,

@@ -29,6 +29,7 @@ struct TlsCipher::Session {
   BIO* arrived = nullptr;   ///< the connection's
   BIO* outgoing = nullptr;  ///< the connection's
   bool is_server = false;
+  int key_updates = 0;                 ///< of the other side
   std::string service;                 ///< of a client: "host:port"
   std::shared_ptr<SessionCache> kept;  ///< of a client; none: no session is resumed
 };

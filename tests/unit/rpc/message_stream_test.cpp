@@ -187,6 +187,31 @@ TEST_F(StreamTest, WritesToNobodyWithoutAFuss) {
   from->flush(std::chrono::seconds(5));
 }
 
+// As TLS may have to, by its own rules and without a message.
+class AnsweringCipher final : public StreamCipher {
+ public:
+  Status receive(std::string_view arrived, std::string&, std::string& wire) override {
+    wire += arrived;
+    return {};
+  }
+  void send(std::string_view, std::string&) override {}
+};
+
+TEST_F(StreamTest, EndsWithWhoProvokesAnswersAndReadsNone) {
+  MessageStream to(loop_, std::move(down_.read_end), std::move(up_.write_end), events(),
+                   std::make_unique<AnsweringCipher>());
+  to.setMostUnsent(300'000);
+  const std::string noise(4096, 'x');
+  std::size_t sent = 0;
+  runUntil(loop_, [&] {
+    if (!ended_ && ::write(down_.write_end.get(), noise.data(), noise.size()) > 0) sent += noise.size();
+    return ended_.has_value() || sent > 10'000'000;
+  });
+  ASSERT_TRUE(ended_.has_value()) << "it keeps " << sent << " bytes";
+  EXPECT_EQ(ended_->code(), Code::kResourceExhausted);
+  EXPECT_THAT(ended_->message(), HasSubstr("more than 292 KiB wait to be sent"));
+}
+
 // Whatever comes: messages that parse or not, one end, no crash.
 TEST_F(StreamTest, SurvivesRandomBytes) {
   std::mt19937 random(7);

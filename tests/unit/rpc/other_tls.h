@@ -6,6 +6,7 @@
 #include <openssl/ssl.h>
 
 #include <ctime>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -53,6 +54,30 @@ class RawTls {
   rpc::openssl::Connection connection_;
   BIO* arrived_;   ///< the connection's
   BIO* outgoing_;  ///< the connection's
+};
+
+/// Speaks TLS 1.3, and asks for new keys as often as it is told to.
+class RestlessClient {
+ public:
+  RestlessClient(const rpc::TlsObjects& own, TlsSide& server)
+      : context_(contextWith(TLS_client_method(), own)) {
+    const std::string protocol = offeredProtocol();
+    SSL_CTX_set_alpn_protos(context_.get(), reinterpret_cast<const unsigned char*>(protocol.data()),
+                            static_cast<unsigned int>(protocol.size()));
+    client_.emplace(context_.get());
+    for (int flight = 0; flight < 3; ++flight)
+      server.take(client_->answerTo(std::exchange(server.outgoing, {})));
+    EXPECT_TRUE(server.cipher->established()) << server.status.message();
+  }
+
+  std::string keyUpdate() const {
+    EXPECT_EQ(SSL_key_update(client_->connection(), SSL_KEY_UPDATE_REQUESTED), 1);
+    return client_->answerTo({});
+  }
+
+ private:
+  rpc::openssl::Context context_;
+  std::optional<RawTls> client_;
 };
 
 /// Speaks TLS 1.2.

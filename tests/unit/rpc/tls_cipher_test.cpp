@@ -10,6 +10,7 @@
 #include "common/rpc/tls_errors.h"
 #include "tests/testing/test_pairs.h"
 #include "tests/testing/tls_conversation.h"
+#include "tests/unit/rpc/other_tls.h"
 
 namespace pop::rpc {
 namespace {
@@ -104,6 +105,22 @@ TEST(TlsCipher, TellsBytesThatAreNoTls) {
   Side server{pairs.server()->accepted(), {}, {}, {}};
   server.take("GET / HTTP/1.1\r\n\r\n");
   EXPECT_FALSE(server.status.ok());
+}
+
+// New keys cost a few bytes to ask for, and as many of an answer, and much more to make.
+TEST(TlsCipher, EndsWithWhoAsksForNewKeysOverAndOver) {
+  const TestPairs pairs;
+  Side server{pairs.server()->accepted(), {}, {}, {}};
+  const TlsFiles files = pairs.filesOf(makeUserCertificate(pairs.authority, "alice", 10).value());
+  const testing::RestlessClient client(*files.objects, server);
+  for (int i = 0; i < 30; ++i) server.take(client.keyUpdate());
+  EXPECT_TRUE(server.status.ok()) << "some are no harm: " << server.status.message();
+  std::string flood;
+  for (int i = 0; i < 10'000; ++i) flood += client.keyUpdate();
+  server.outgoing.clear();
+  server.take(flood);
+  EXPECT_EQ(server.status, Status(Code::kResourceExhausted, "it asks for new keys over and over"));
+  EXPECT_LT(server.outgoing.size(), 1000U) << "the first of them are answered, and no more";
 }
 
 }  // namespace
