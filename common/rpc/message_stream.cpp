@@ -79,9 +79,10 @@ Status MessageStream::arrive(std::string_view bytes) {
     return {};
   }
   std::string plain;
-  const std::size_t before = unsent_.size();
-  Status status = cipher_->receive(bytes, plain, unsent_);
-  const bool has_answered = unsent_.size() > before;
+  std::string answer;
+  Status status = cipher_->receive(bytes, plain, answer);
+  const bool has_answered = !answer.empty();
+  unsent_.append(std::move(answer));
   write();
   if (status.ok() && has_answered && unsent_.size() > most_unsent_) status = tooMuchUnsent();
   take(plain);
@@ -128,7 +129,7 @@ void MessageStream::send(const google::protobuf::MessageLite& message) {
 }
 
 void MessageStream::send(std::string_view message) {
-  if (ended_ || isFull()) return;
+  if (ended_ || isFull(message.size())) return;
   for (std::size_t at = 0; at == 0 || at < message.size(); at += kPartBytes) {
     const bool last = message.size() - at <= kPartBytes;
     sendFrame({last ? kLastPart : kPart, {std::string(message.substr(at, kPartBytes))}});
@@ -137,16 +138,21 @@ void MessageStream::send(std::string_view message) {
 }
 
 // The end comes from the loop: who sends is in the middle of something.
-bool MessageStream::isFull() {
-  if (full_ || plain_.size() + unsent_.size() <= most_unsent_) return full_;
+bool MessageStream::isFull(std::size_t more) {
+  if (full_ || hasRoom(more)) return full_;
   write();
-  full_ = unsent_.size() > most_unsent_;
+  full_ = !hasRoom(more);
   if (!full_) return false;
   loop_.post([self = self_] {
     if (*self == nullptr || !(*self)->reading_) return;
     (*self)->finish((*self)->tooMuchUnsent());
   });
   return true;
+}
+
+// One message always has, however long it is.
+bool MessageStream::hasRoom(std::size_t more) const {
+  return flushed() || plain_.size() + unsent_.size() + more <= most_unsent_;
 }
 
 Status MessageStream::tooMuchUnsent() const {
@@ -181,33 +187,35 @@ void MessageStream::hangUp() {
 }
 
 void MessageStream::sendFrame(const contract::Frame& frame) {
-  const Result<std::string> bytes = contract::encode(frame);
+  Result<std::string> bytes = contract::encode(frame);
   POP_CHECK(bytes.ok());
-  if (!broken_) (cipher_ ? plain_ : unsent_) += bytes.value();
+  if (broken_) return;
+  if (!cipher_) return unsent_.append(std::move(*bytes));
+  plain_ += *bytes;
+  if (plain_.size() >= kPartBytes) encrypt();
 }
 
 void MessageStream::encrypt() {
   if (plain_.empty()) return;
-  cipher_->send(plain_, unsent_);
-  plain_.clear();
+  std::string wire;
+  cipher_->send(std::exchange(plain_, {}), wire);
+  unsent_.append(std::move(wire));
 }
 
 void MessageStream::write() {
   encrypt();
-  std::size_t gone = 0;
-  while (gone < unsent_.size() && !broken_) {
-    const char* const rest = unsent_.data() + gone;
-    const std::size_t bytes = unsent_.size() - gone;
-    const ssize_t sent =
-        to_socket_ ? ::send(outFd(), rest, bytes, MSG_NOSIGNAL) : ::write(outFd(), rest, bytes);
+  while (!unsent_.empty() && !broken_) {
+    const std::string_view next = unsent_.front();
+    const ssize_t sent = to_socket_ ? ::send(outFd(), next.data(), next.size(), MSG_NOSIGNAL)
+                                    : ::write(outFd(), next.data(), next.size());
     if (sent >= 0)
-      gone += static_cast<std::size_t>(sent);
+      unsent_.take(static_cast<std::size_t>(sent));
     else if (errno == EAGAIN)
       break;
     else
       broken_ = errno != EINTR;  // that the other side is gone is read, too
   }
-  unsent_.erase(0, broken_ ? std::string::npos : gone);
+  if (broken_) unsent_.clear();
   if (unsent_.empty() == !watching_writable_) return;
   watching_writable_ = !watching_writable_;
   if (watching_writable_)

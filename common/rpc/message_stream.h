@@ -14,6 +14,7 @@
 #include "common/base/status.h"
 #include "common/contract/frame.h"
 #include "common/os/epoll_loop.h"
+#include "common/rpc/byte_queue.h"
 #include "common/rpc/stream_cipher.h"
 #include "common/sys/fd.h"
 
@@ -54,9 +55,9 @@ class MessageStream {
   /// A longer message of the other side ends the stream. Without this there is no limit.
   void setMostBytes(std::size_t bytes);
 
-  /// While more than this waits for the other side to read, what is sent more is lost, and the stream ends
-  /// with kResourceExhausted; end() still says so. What the cipher answers counts as well. Without this there
-  /// is no limit.
+  /// A message with which more than this would wait for the other side to read, beside what waits already, is
+  /// lost, as all that is sent more, and the stream ends with kResourceExhausted; end() still says so. What
+  /// the cipher answers counts as well. Without this there is no limit.
   void setMostUnsent(std::size_t bytes) { most_unsent_ = bytes; }
 
   /// The stream was closed under us, without a last word of the other side.
@@ -85,7 +86,8 @@ class MessageStream {
   void finish(Status how);
   void sendFrame(const contract::Frame& frame);
   void encrypt();
-  bool isFull();
+  bool isFull(std::size_t more);
+  bool hasRoom(std::size_t more) const;
   Status tooMuchUnsent() const;
   void writeByTurns();
   void write();
@@ -101,9 +103,9 @@ class MessageStream {
   std::size_t most_bytes_ = std::numeric_limits<std::size_t>::max();
   std::string message_;  ///< the parts that have come
   std::size_t most_unsent_ = std::numeric_limits<std::size_t>::max();
-  std::string plain_;   ///< for the cipher, all at once
-  std::string unsent_;  ///< as it is written
-  bool full_ = false;   ///< with more than that
+  std::string plain_;  ///< for the cipher, all at once
+  ByteQueue unsent_;   ///< as it is written
+  bool full_ = false;  ///< there was no room for a message
   bool watching_writable_ = false;
   bool gathers_ = false;
   bool turn_ = false;  ///< something was sent in this turn of the loop; the rest waits for its end

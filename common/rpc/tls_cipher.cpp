@@ -60,8 +60,8 @@ Status TlsCipher::shakeHands(std::string& wire) {
   Status status = outcome == 1 ? checkProtocol() : failure(outcome);
   established_ = outcome == 1 && status.ok();
   if (!status.ok() && session_->kept) session_->kept->forget(session_->service);
-  if (established_) encrypt(std::exchange(waiting_, {}));
   takeOutgoing(wire);
+  if (established_) encrypt(std::exchange(waiting_, {}), wire);
   return status;
 }
 
@@ -92,15 +92,15 @@ void TlsCipher::send(std::string_view plain, std::string& wire) {
     if (begins) static_cast<void>(shakeHands(wire));  // what fails is in what arrives
     return;
   }
-  encrypt(plain);
-  takeOutgoing(wire);
+  encrypt(plain, wire);
 }
 
-// Into memory, which takes everything.
-void TlsCipher::encrypt(std::string_view plain) {
+// Into memory, which takes everything, and stays as large as it ever was: each record is taken from there.
+void TlsCipher::encrypt(std::string_view plain, std::string& wire) {
   while (!plain.empty()) {
     const std::string_view part = plain.substr(0, kRecordBytes);
     if (SSL_write(session_->connection.get(), part.data(), static_cast<int>(part.size())) <= 0) return;
+    takeOutgoing(wire);
     plain.remove_prefix(part.size());
   }
 }

@@ -44,7 +44,7 @@ class TlsCipher final : public StreamCipher {
   Status shakeHands(std::string& wire);
   Status checkProtocol() const;
   Status decrypt(std::string& plain);
-  void encrypt(std::string_view plain);
+  void encrypt(std::string_view plain, std::string& wire);
   void takeOutgoing(std::string& wire);
   Status failure(int outcome) const;
 

@@ -4,11 +4,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <array>
 #include <csignal>
+#include <ctime>
 #include <optional>
 #include <random>
 #include <string>
@@ -185,6 +187,52 @@ TEST_F(StreamTest, WritesToNobodyWithoutAFuss) {
   from->send(input("a"));
   from->send(input("b"));
   from->flush(std::chrono::seconds(5));
+}
+
+TEST_F(StreamTest, TakesNoMessageThatIsTooLongForWhatWaitsAlready) {
+  MessageStream from(loop_, std::move(up_.read_end), std::move(down_.write_end), events());
+  from.setMostUnsent(1 << 20);
+  from.send(input(std::string(2'000'000, 'a')));  // nothing waits
+  const auto to = reader();
+  runUntil(loop_, [&] { return !inputs_.empty(); });
+  ASSERT_TRUE(from.flushed());
+  from.send(input(std::string(500'000, 'b')));
+  from.send(input(std::string(900'000, 'c')));
+  from.send(input("d"));
+  runUntil(loop_, [&] { return inputs_.size() == 2 && ended_.has_value(); });
+  EXPECT_EQ(ended_->code(), Code::kResourceExhausted);
+  EXPECT_THAT(ended_->message(), HasSubstr("more than 1 MiB wait to be sent"));
+  testing::runIdle(loop_);
+  EXPECT_EQ(inputs_.size(), 2U) << "and nothing with a part left out";
+}
+
+TEST_F(StreamTest, KeepsNoMemoryOfWhatIsWritten) {
+  const auto in_use = [] {
+    const auto all = ::mallinfo2();
+    return all.uordblks + all.hblkhd;
+  };
+  const auto from = writer();
+  const auto to = reader();
+  const std::size_t before = in_use();
+  from->send(input(std::string(32 << 20, 'x')));
+  runUntil(loop_, [this] { return !inputs_.empty(); });
+  inputs_.clear();
+  EXPECT_LT(in_use(), before + (4 << 20));
+}
+
+// Each time that a pipe takes a little, what waits is left where it is.
+TEST_F(StreamTest, TakesTimeAsAMessageIsLong) {
+  const auto from = writer();
+  const auto to = reader();
+  const auto timeOf = [&](std::size_t bytes) {
+    const std::clock_t start = std::clock();
+    from->send(input(std::string(bytes, 'x')));
+    runUntil(loop_, [this] { return !inputs_.empty(); });
+    inputs_.clear();
+    return std::clock() - start;
+  };
+  const std::clock_t once = timeOf(4 << 20);
+  EXPECT_LT(timeOf(64 << 20), 64 * once) << "it is 16 times as long";
 }
 
 // As TLS may have to, by its own rules and without a message.

@@ -7,6 +7,8 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 
+#include <ctime>
+
 #include "common/rpc/tls_errors.h"
 #include "tests/testing/test_pairs.h"
 #include "tests/testing/tls_conversation.h"
@@ -105,6 +107,18 @@ TEST(TlsCipher, TellsBytesThatAreNoTls) {
   Side server{pairs.server()->accepted(), {}, {}, {}};
   server.take("GET / HTTP/1.1\r\n\r\n");
   EXPECT_FALSE(server.status.ok());
+}
+
+TEST(TlsCipher, SendsShortMessagesInNoTimeAfterALongOne) {
+  const TestPairs pairs;
+  TlsConversation both = between(*pairs.client(), *pairs.server());
+  const auto timeOf = [&](const std::string& message, int times) {
+    const std::clock_t start = std::clock();
+    for (int i = 0; i < times; ++i) both.client.cipher->send(message, both.client.outgoing);
+    return std::clock() - start;
+  };
+  const std::clock_t once = timeOf(std::string(32 << 20, 'x'), 1);
+  EXPECT_LT(timeOf("short", 1000), once);
 }
 
 // New keys cost a few bytes to ask for, and as many of an answer, and much more to make.

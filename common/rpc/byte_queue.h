@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bytes that wait to be written. They are kept in pieces, each of which goes when it is written: nothing is
+// moved when a little of much is taken, and no memory stays.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace pop::rpc {
+
+class ByteQueue {
+ public:
+  bool empty() const { return size_ == 0; }
+  std::size_t size() const { return size_; }
+
+  void append(std::string bytes) {
+    if (bytes.empty()) return;
+    size_ += bytes.size();
+    if (!pieces_.empty() && pieces_.back().size() + bytes.size() <= kPieceBytes)
+      pieces_.back() += bytes;
+    else
+      pieces_.push_back(std::move(bytes));
+  }
+
+  /// The first of them: not when it is empty.
+  std::string_view front() const { return std::string_view(pieces_.front()).substr(taken_); }
+
+  /// So many of front().
+  void take(std::size_t bytes) {
+    size_ -= bytes;
+    taken_ += bytes;
+    if (taken_ < pieces_.front().size()) return;
+    pieces_.pop_front();
+    taken_ = 0;
+  }
+
+  void clear() { *this = {}; }
+
+ private:
+  static constexpr std::size_t kPieceBytes = 64 << 10;  ///< of short ones that go together
+
+  std::deque<std::string> pieces_;
+  std::size_t taken_ = 0;  ///< of the first
+  std::size_t size_ = 0;
+};
+
+}  // namespace pop::rpc
