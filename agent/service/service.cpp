@@ -33,9 +33,6 @@ constexpr std::size_t kMostIdBytes = 128;
 // Of what an agent says in words: its user's, whoever that is.
 constexpr std::size_t kMostWordsBytes = 1000;
 
-// Of one message, and of what waits for an agent that does not read: its user's programs share this process.
-constexpr std::size_t kMostBytes = 64 << 20;
-
 // From an agent's streams being closed until it has ended: the kernel does one after the other.
 constexpr std::chrono::milliseconds kCorpsePatience{100};
 
@@ -148,7 +145,7 @@ void Service::welcome(Job& job, const std::string& report) {
   if (!decoded.ParseFromString(report))
     return agentEnded(job, {Code::kDataLoss, "what the agent sends is no report"});
   job.welcomed = true;
-  job.agent->setMostBytes(kMostBytes);
+  job.agent->setMostBytes(rpc::kMostMessageBytes);
   if (decoded.has_welcome()) decoded.mutable_welcome()->set_token(job.token);
   job.call->send(std::move(decoded));
 }
@@ -175,7 +172,7 @@ Status Service::start(Job& job, rpc::v1::Command hello) {
       rpc::MessageStream::Events{.message = [this, &job](const std::string& each) { report(job, each); },
                                  .ended = [this, &job](const Status& why) { agentEnded(job, why); }});
   job.agent->setMostBytes(kMostWelcomeBytes);
-  job.agent->setMostUnsent(kMostBytes);
+  job.agent->setMostUnsent(rpc::kMostMessageBytes);
   job.agent->gather();
   job.agent->send(hello);
   job.call->relayCommands([this, &job](std::string_view bytes) { forward(job, bytes); });

@@ -37,11 +37,15 @@ CpuSet::CpuSet(std::vector<int> cpus) : cpus_(std::move(cpus)) {
 
 Result<CpuSet> CpuSet::parse(std::string_view text) {
   std::vector<int> cpus;
-  for (const std::string& part : split(text, ',')) {
-    POP_ASSIGN_OR_RETURN(const Range range, parseRange(part));
+  while (true) {
+    const std::size_t comma = text.find(',');
+    POP_ASSIGN_OR_RETURN(const Range range, parseRange(text.substr(0, comma)));
+    if (static_cast<std::int64_t>(cpus.size()) + range.last - range.first >= kMostCpus)
+      return invalidArgument("a list names more than " + std::to_string(kMostCpus) + " CPUs");
     for (int cpu = range.first; cpu <= range.last; ++cpu) cpus.push_back(cpu);
+    if (comma == std::string_view::npos) return CpuSet(std::move(cpus));
+    text.remove_prefix(comma + 1);
   }
-  return CpuSet(std::move(cpus));
 }
 
 bool CpuSet::contains(int cpu) const {

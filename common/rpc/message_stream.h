@@ -24,6 +24,10 @@ class MessageLite;
 
 namespace pop::rpc {
 
+/// Of a message from who is not trusted with more of our memory: a launcher's agents, which others may have
+/// made say anything, and a service's clients.
+inline constexpr std::size_t kMostMessageBytes = 64 << 20;
+
 /// The thread of the loop alone.
 class MessageStream {
  public:

@@ -26,9 +26,9 @@ class ServedConnection final : public ServedCall {
   struct Limits {
     /// Of a message, until it is trusted; and as much may wait for a client that does not read.
     std::size_t most_bytes = 64 << 10;
-    std::size_t most_trusted_bytes = 64 << 20;    ///< then
-    std::chrono::milliseconds patience{10'000};   ///< from its beginning until it is trusted
-    std::chrono::milliseconds last_words{5'000};  ///< from its end until the client has closed it
+    std::size_t most_trusted_bytes = kMostMessageBytes;  ///< then
+    std::chrono::milliseconds patience{10'000};          ///< from its beginning until it is trusted
+    std::chrono::milliseconds last_words{5'000};         ///< from its end until the client has closed it
   };
   struct Events {
     /// Once, unless it is over before: whoever is at the other end has shown who he is, and wants this.

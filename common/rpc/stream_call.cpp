@@ -16,7 +16,9 @@ StreamAgentCall::StreamAgentCall(os::EpollLoop& loop, sys::Fd stream, Events eve
     : events_(std::move(events)),
       stream_(loop, std::move(stream), {},
               {.message = [this](const std::string& message) { receive(message); },
-               .ended = [this](const Status& how) { end(how); }}) {}
+               .ended = [this](const Status& how) { end(how); }}) {
+  stream_.setMostBytes(kMostMessageBytes);
+}
 
 void StreamAgentCall::receive(const std::string& message) {
   if (over_) return;

@@ -153,6 +153,7 @@ void RemoteAgent::stopConfirmed() {
 void RemoteAgent::describe(int port_count, model::TopologyDetail detail,
                            std::function<void(Result<HostFacts>)> reply) {
   describe_reply_ = std::move(reply);
+  ports_asked_ = port_count;
   if (lost()) return tellLossSoon();
   send(DescribeCommand{port_count, detail});
 }
@@ -194,9 +195,23 @@ bool RemoteAgent::advance(int instance, InstanceEvent event, const char* report)
   return false;
 }
 
+Status RemoteAgent::checkPorts(const std::vector<int>& ports) const {
+  if (std::cmp_not_equal(ports.size(), ports_asked_)) {
+    return internalError("its agent reports " + counted(static_cast<std::int64_t>(ports.size()), "port") +
+                         ", and was asked for " + std::to_string(ports_asked_));
+  }
+  const auto wrong =
+      std::find_if(ports.begin(), ports.end(), [](int port) { return port < 1 || port > 65535; });
+  if (wrong == ports.end()) return {};
+  return internalError("its agent reports port " + std::to_string(*wrong) + ", which cannot be");
+}
+
 void RemoteAgent::handle(DescribedReport& report) {
+  if (!describe_reply_) return;
+  if (report.status.ok()) {
+    if (Status ports = checkPorts(report.facts.ports); !ports.ok()) return breakLink(std::move(ports));
+  }
   const auto reply = std::exchange(describe_reply_, nullptr);
-  if (!reply) return;
   if (!report.status.ok()) return reply(std::move(report.status));
   reply(std::move(report.facts));
 }

@@ -95,6 +95,7 @@ class RemoteAgent final : public Agent {
   void handle(HeartbeatReport&) {}
 
   void stopConfirmed();
+  Status checkPorts(const std::vector<int>& ports) const;
   bool runs(int instance, const char* report);
   bool advance(int instance, InstanceEvent event, const char* report);
   void acknowledgeOutput();
@@ -112,6 +113,7 @@ class RemoteAgent final : public Agent {
   Heartbeat heartbeat_;
 
   std::function<void(Result<HostFacts>)> describe_reply_;
+  int ports_asked_ = 0;
   std::function<void(std::vector<StackTrace>)> trace_reply_;
   AgentEvents* events_ = nullptr;
   int first_instance_ = 0;                ///< of those that this host runs

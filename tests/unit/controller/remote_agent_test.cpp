@@ -93,7 +93,7 @@ TEST_F(RemoteAgentTest, AsksBeforeTheLinkIsUp) {
   loop.advance(milliseconds(60'000));
   EXPECT_FALSE(agent.lost());
   agent.linkUp(link);
-  report(DescribedReport{});
+  report(DescribedReport{{}, {.address = {}, .ports = {10000, 10001}, .topology = {}}});
   EXPECT_EQ(answers, 1);
   ASSERT_EQ(link.all<StopCommand>().size(), 1U);
   EXPECT_EQ(link.sent[1].number, 2U);
@@ -255,6 +255,26 @@ TEST_F(RemoteAgentTest, AnAgentThatReportsNonsenseIsLostAndNotBelieved) {
     EXPECT_THAT(heard.lines, ElementsAre(lost));
   }
   EXPECT_THAT(output.lines, IsEmpty());
+}
+
+TEST_F(RemoteAgentTest, AnAgentThatReportsOtherPortsThanItWasAskedForIsLost) {
+  const std::pair<std::vector<int>, std::string> nonsense[] = {
+      {{10000}, "its agent reports 1 port, and was asked for 2"},
+      {{10000, 10001, 10002}, "its agent reports 3 ports, and was asked for 2"},
+      {{10000, 0}, "its agent reports port 0, which cannot be"},
+      {{65536, 10000}, "its agent reports port 65536, which cannot be"},
+  };
+  for (const auto& [ports, lost] : nonsense) {
+    std::string described;
+    RecordedLink way;
+    RemoteAgent other(loop, output);
+    other.linkUp(way);
+    other.describe(2, {}, [&](const Result<HostFacts>& facts) { described = facts.status().message(); });
+    other.receive({1, DescribedReport{{}, {.address = {}, .ports = ports, .topology = {}}}});
+    settle();
+    EXPECT_EQ(described, lost);
+    EXPECT_EQ(way.closed, 1);
+  }
 }
 
 TEST_F(RemoteAgentTest, AcknowledgesOutputInPartsOfItsWindow) {

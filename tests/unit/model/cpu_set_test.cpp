@@ -17,6 +17,15 @@ TEST(CpuSet, RefusesWhatIsNoList) {
     EXPECT_EQ(CpuSet::parse(text).code(), Code::kInvalidArgument) << text;
 }
 
+// A short text must not be many numbers.
+TEST(CpuSet, RefusesAListThatNamesTheSameCpusOverAndOver) {
+  std::string text = "0-65535";
+  EXPECT_EQ(CpuSet::parse(text).value().size(), 65536);
+  text += ",0-65535";
+  EXPECT_EQ(CpuSet::parse(text).code(), Code::kInvalidArgument);
+  EXPECT_EQ(CpuSet::parse("3,3").value(), CpuSet({3}));
+}
+
 TEST(CpuSet, HasTheOperationsOfSets) {
   const CpuSet a({0, 1, 2});
   const CpuSet b({2, 3});

@@ -193,5 +193,15 @@ TEST_P(CallTest, TakesAMessageLargerThanUsual) {
   EXPECT_THAT(commands_, ElementsAre(1));
 }
 
+TEST_P(CallTest, EndsAtAReportThatIsTooLong) {
+  runUntil(loop_, [this] { return run_ != nullptr; });
+  v1::Report report;
+  report.mutable_output()->set_text(std::string(65 << 20, 'x'));
+  run_->send(std::move(report));
+  runUntil(loop_, [this] { return ended_.has_value() || !reports_.empty(); });
+  EXPECT_THAT(reports_, ElementsAre());
+  EXPECT_EQ(ended_, Status(Code::kResourceExhausted, "a message is too long"));
+}
+
 }  // namespace
 }  // namespace pop::rpc
