@@ -27,6 +27,10 @@ using Bio = std::unique_ptr<BIO, Freer<BIO_free_all>>;
 using Key = std::unique_ptr<EVP_PKEY, Freer<EVP_PKEY_free>>;
 using Certificate = std::unique_ptr<X509, Freer<X509_free>>;
 using Extension = std::unique_ptr<X509_EXTENSION, Freer<X509_EXTENSION_free>>;
+struct ChainFreer {
+  void operator()(STACK_OF(X509) * chain) const { sk_X509_free(chain); }
+};
+using Chain = std::unique_ptr<STACK_OF(X509), ChainFreer>;  ///< of certificates that others own
 using Store = std::unique_ptr<X509_STORE, Freer<X509_STORE_free>>;
 using StoreContext = std::unique_ptr<X509_STORE_CTX, Freer<X509_STORE_CTX_free>>;
 

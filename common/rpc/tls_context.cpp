@@ -42,13 +42,6 @@ int chooseProtocol(SSL*, const unsigned char** chosen, unsigned char* chosen_byt
   return SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
-bool trust(SSL_CTX* context, const std::vector<Certificate>& authorities) {
-  X509_STORE* const store = SSL_CTX_get_cert_store(context);
-  return !authorities.empty() && std::all_of(authorities.begin(), authorities.end(), [&](const auto& each) {
-    return X509_STORE_add_cert(store, each.get()) == 1;
-  });
-}
-
 bool present(SSL_CTX* context, const TlsObjects& own) {
   if (own.chain.empty() || !own.key || SSL_CTX_use_certificate(context, own.chain.front().get()) != 1 ||
       SSL_CTX_use_PrivateKey(context, own.key.get()) != 1)
@@ -119,7 +112,8 @@ Result<std::shared_ptr<const TlsContext>> TlsContext::make(const TlsFiles& files
                                                            TlsResumption resumption) {
   Context context(SSL_CTX_new(role == TlsRole::kServer ? TLS_server_method() : TLS_client_method()));
   if (!context || !setUp(context.get(), role)) return failed("setting up TLS");
-  if (!trust(context.get(), files.objects->authorities)) return failed("reading the authority's certificate");
+  if (!trust(SSL_CTX_get_cert_store(context.get()), files.objects->authorities))
+    return failed("reading the authority's certificate");
   if (!present(context.get(), *files.objects)) return failed("reading our certificate and its key");
   const auto impl = std::make_shared<Impl>(std::move(context), std::move(resumption));
   if (role == TlsRole::kServer)

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <utility>
@@ -57,14 +58,13 @@ class Checker {
     objects->chain = certificatesAt(files_.certificate_pem, paths.certificate);
     objects->key = keyIn(files_.key_pem, paths.key);
     files_.objects = objects;
-    X509* const authority = firstOf(objects->authorities);
-    X509* const own = firstOf(objects->chain);
-    if (own != nullptr && objects->key && X509_check_private_key(own, objects->key.get()) != 1) {
+    if (objects->chain.empty()) return std::move(files_);
+    X509* const own = objects->chain.front().get();
+    if (objects->key && X509_check_private_key(own, objects->key.get()) != 1) {
       ERR_clear_error();
       mistakes_.push_back(paths.key + " is not the key of " + paths.certificate);
     }
-    const bool dates_hold = checkDates(authority, paths.authority) & checkDates(own, paths.certificate);
-    if (authority != nullptr && own != nullptr && dates_hold) checkSignature(authority, own, paths);
+    if (checkDates(own, paths.certificate) && !objects->authorities.empty()) checkChain(*objects, paths);
     return std::move(files_);
   }
 
@@ -113,10 +113,6 @@ class Checker {
     }
   }
 
-  static X509* firstOf(const std::vector<Certificate>& certificates) {
-    return certificates.empty() ? nullptr : certificates.front().get();
-  }
-
   std::vector<Certificate> certificatesAt(const std::string& pem, const std::string& path) {
     if (pem.empty()) {
       if (couldRead(path)) mistakes_.push_back(path + " is empty");
@@ -145,7 +141,6 @@ class Checker {
   bool couldRead(const std::string& path) const { return !path.empty() && ::access(path.c_str(), R_OK) == 0; }
 
   bool checkDates(const X509* certificate, const std::string& path) {
-    if (certificate == nullptr) return false;
     const ASN1_TIME* begin = X509_get0_notBefore(certificate);
     const ASN1_TIME* end = X509_get0_notAfter(certificate);
     std::time_t soon = now_ + kSoonSeconds;
@@ -163,11 +158,18 @@ class Checker {
     return true;
   }
 
-  void checkSignature(X509* authority, X509* own, const TlsPaths& paths) {
+  // As TLS does on the other side: by way of the certificates that follow ours, to any of the authorities.
+  void checkChain(const TlsObjects& objects, const TlsPaths& paths) {
+    X509* const own = objects.chain.front().get();
     const Store store(X509_STORE_new());
     const StoreContext context(X509_STORE_CTX_new());
-    if (!store || !context || X509_STORE_add_cert(store.get(), authority) != 1 ||
-        X509_STORE_CTX_init(context.get(), store.get(), own, nullptr) != 1) {
+    const Chain others(sk_X509_new_null());
+    const bool is_set_up =
+        store && context && others && trust(store.get(), objects.authorities) &&
+        std::all_of(objects.chain.begin() + 1, objects.chain.end(),
+                    [&](const auto& each) { return sk_X509_push(others.get(), each.get()) > 0; }) &&
+        X509_STORE_CTX_init(context.get(), store.get(), own, others.get()) == 1;
+    if (!is_set_up) {
       mistakes_.push_back(paths.certificate + " cannot be checked: " + lastError());
       return;
     }
@@ -175,12 +177,31 @@ class Checker {
     if (role_ == TlsRole::kServer) X509_STORE_CTX_set_purpose(context.get(), X509_PURPOSE_SSL_SERVER);
     if (role_ == TlsRole::kClient) X509_STORE_CTX_set_purpose(context.get(), X509_PURPOSE_SSL_CLIENT);
     const bool good = X509_verify_cert(context.get()) == 1;
-    const int error = X509_STORE_CTX_get_error(context.get());
     ERR_clear_error();
-    if (good && role_ == TlsRole::kAuthority && X509_check_ca(own) != 1) {
+    if (!good) return explainRefusal(context.get(), objects, paths);
+    const STACK_OF(X509)* const chain = X509_STORE_CTX_get0_chain(context.get());
+    for (int i = 1; i < sk_X509_num(chain); ++i) {
+      const X509* const each = sk_X509_value(chain, i);
+      checkDates(each, fileOf(each, objects, paths));  // those that expire soon
+    }
+    if (role_ == TlsRole::kAuthority && X509_check_ca(own) != 1) {
       mistakes_.push_back(paths.certificate + " is no certificate of an authority: it cannot sign others");
     }
-    if (!good) mistakes_.push_back(whyRefused(paths, error));
+  }
+
+  static std::string fileOf(const X509* certificate, const TlsObjects& objects, const TlsPaths& paths) {
+    const bool is_authority =
+        std::any_of(objects.authorities.begin(), objects.authorities.end(),
+                    [certificate](const auto& each) { return X509_cmp(each.get(), certificate) == 0; });
+    return is_authority ? paths.authority : paths.certificate;
+  }
+
+  void explainRefusal(X509_STORE_CTX* context, const TlsObjects& objects, const TlsPaths& paths) {
+    const int error = X509_STORE_CTX_get_error(context);
+    const X509* const refused = X509_STORE_CTX_get_current_cert(context);
+    const bool by_date = error == X509_V_ERR_CERT_HAS_EXPIRED || error == X509_V_ERR_CERT_NOT_YET_VALID;
+    if (by_date && !checkDates(refused, fileOf(refused, objects, paths))) return;
+    mistakes_.push_back(whyRefused(paths, error));
   }
 
   std::string whyRefused(const TlsPaths& paths, int error) const {

@@ -38,8 +38,8 @@ TlsFiles tlsFilesOf(std::string authority_pem, std::string certificate_pem, std:
 
 /// The files' contents, or everything that is wrong with them, each naming its file: missing, a key that
 /// others can read (as ssh, we refuse it), a server's authority that others can replace, not in PEM form, out
-/// of its dates by this host's clock `now`, a key of another certificate, one that this authority has not
-/// signed, or not for this role.
+/// of its dates by this host's clock `now`, a key of another certificate, one that no authority has signed,
+/// by way of those that follow it in its file, or not for this role.
 Result<TlsFiles> loadTls(const TlsPaths& paths, TlsRole role, std::time_t now);
 
 }  // namespace pop::rpc

@@ -2,6 +2,8 @@
 // What TLS files hold, as OpenSSL's objects. Included by this folder only.
 #pragma once
 
+#include <algorithm>
+#include <string>
 #include <vector>
 
 #include "common/rpc/openssl_handles.h"
@@ -22,6 +24,13 @@ inline std::vector<openssl::Certificate> certificatesIn(const std::string& pem) 
   while (openssl::Certificate certificate = openssl::nextCertificate(bio))
     all.push_back(std::move(certificate));
   return all;
+}
+
+/// Makes `store` believe each of `authorities`; false: it does not, or there are none.
+inline bool trust(X509_STORE* store, const std::vector<openssl::Certificate>& authorities) {
+  return !authorities.empty() &&
+         std::all_of(authorities.begin(), authorities.end(),
+                     [store](const auto& each) { return X509_STORE_add_cert(store, each.get()) == 1; });
 }
 
 }  // namespace pop::rpc

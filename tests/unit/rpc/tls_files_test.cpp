@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
@@ -17,6 +18,7 @@
 #include "common/rpc/certificates.h"
 #include "common/rpc/user_tls.h"
 #include "common/sys/fd.h"
+#include "common/sys/program.h"
 #include "tests/testing/temp_dir.h"
 
 namespace pop::rpc {
@@ -160,6 +162,50 @@ TEST_F(TlsFilesTest, ThatExpireSoonAreWarnedOf) {
 TEST_F(TlsFilesTest, OfAnotherAuthorityAreRefused) {
   write("ca.pem", makeAuthority(10).value().certificate_pem);
   EXPECT_THAT(mistakesOf(load()), HasSubstr("host.pem is not signed by " + path("ca.pem")));
+}
+
+// As while one takes the place of the other.
+TEST_F(TlsFilesTest, OfAnyAuthorityAreGood) {
+  const std::string ours = sys::readFile(path("ca.pem")).value();
+  const std::string short_lived = makeAuthority(10).value().certificate_pem;
+  for (const std::string& both : {short_lived + ours, ours + short_lived}) {
+    write("ca.pem", both, 0644);
+    EXPECT_EQ(mistakesOf(load()), "nothing is wrong");
+    EXPECT_EQ(mistakesOf(load("host", TlsRole::kServer, 50)), "nothing is wrong") << "one has expired";
+  }
+}
+
+TEST_F(TlsFilesTest, OfAnAuthorityThatHasExpiredAreRefused) {
+  const KeyPair short_lived = makeAuthority(10).value();
+  writePair("host", makeHostCertificate(short_lived, {"h0"}, 100).value());
+  write("ca.pem", sys::readFile(path("ca.pem")).value() + short_lived.certificate_pem, 0644);
+  EXPECT_EQ(mistakesOf(load()), "nothing is wrong");
+  EXPECT_THAT(mistakesOf(load("host", TlsRole::kServer, 50)), HasSubstr(path("ca.pem") + " expired on "));
+}
+
+// An authority of an authority's: hosts and users have its certificate in the file of their own.
+TEST_F(TlsFilesTest, OfAnAuthorityThatAnotherHasSignedAreGood) {
+  const std::string make =
+      "cd " + path("") +
+      " && printf 'basicConstraints=critical,CA:TRUE\nkeyUsage=keyCertSign\nsubjectKeyIdentifier=hash\n' "
+      ">ca.ext"
+      " && new='openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes'"
+      " && $new -x509 -days 1000 -subj /CN=root -keyout root-key.pem -out ca.pem"
+      " && $new -subj /CN=between -keyout between-key.pem -out between.csr"
+      " && openssl x509 -req -in between.csr -CA ca.pem -CAkey root-key.pem -days 50 -extfile ca.ext"
+      " -out between.pem";
+  ASSERT_TRUE(sys::outputOf({"sh", "-c", make}, std::chrono::seconds(20)).ok());
+  const KeyPair between{sys::readFile(path("between.pem")).value(),
+                        sys::readFile(path("between-key.pem")).value()};
+  KeyPair host = makeHostCertificate(between, {"h0"}, 100).value();
+  writePair("host", host);
+  EXPECT_THAT(mistakesOf(load()), HasSubstr("host.pem is not signed by " + path("ca.pem")));
+  host.certificate_pem += between.certificate_pem;
+  writePair("host", host);
+  EXPECT_EQ(mistakesOf(load()), "nothing is wrong");
+  EXPECT_THAT(load("host", TlsRole::kServer, 40).value().warnings,
+              ::testing::ElementsAre(HasSubstr("host.pem expires soon, on ")));
+  EXPECT_THAT(mistakesOf(load("host", TlsRole::kServer, 60)), HasSubstr("host.pem expired on "));
 }
 
 TEST_F(TlsFilesTest, ThatHoldSomethingElseAreNamed) {
