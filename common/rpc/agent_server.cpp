@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -74,10 +75,19 @@ void AgentServer::open(os::Visitor visitor) {
 }
 
 void AgentServer::keepStrangersFew() {
-  const auto is_stranger = [](const auto& each) { return !each->isTrusted(); };
-  const auto strangers = std::count_if(connections_.begin(), connections_.end(), is_stranger);
-  if (static_cast<std::size_t>(strangers) <= limits_.most_strangers) return;
-  const auto oldest = std::find_if(connections_.begin(), connections_.end(), is_stranger);
+  std::size_t strangers = 0;
+  std::map<std::string, int> strangers_at;
+  for (const std::shared_ptr<ServedConnection>& each : connections_) {
+    if (each->isTrusted()) continue;
+    ++strangers;
+    ++strangers_at[each->peerAddress()];
+  }
+  if (strangers <= limits_.most_strangers) return;
+  const auto crowd = std::max_element(strangers_at.begin(), strangers_at.end(),
+                                      [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto oldest = std::find_if(connections_.begin(), connections_.end(), [&crowd](const auto& each) {
+    return !each->isTrusted() && each->peerAddress() == crowd->first;
+  });
   (*oldest)->drop({Code::kResourceExhausted, "too many connections at once have not said who they are"});
 }
 

@@ -16,7 +16,8 @@
 namespace pop::rpc {
 
 struct ServerLimits {
-  /// Connections whose users are not trusted yet. Of more, the oldest goes: a handshake takes milliseconds.
+  /// Connections whose users are not trusted yet. Of more, the oldest of the address that has most of them
+  /// goes: a handshake takes milliseconds.
   std::size_t most_strangers = 256;
   ServedConnection::Limits connection;
 };

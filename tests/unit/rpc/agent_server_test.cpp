@@ -2,6 +2,7 @@
 // What the agent service's port does with those who come to it: questions, strangers, noise, floods.
 #include "common/rpc/agent_server.h"
 
+#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -91,6 +92,18 @@ class AgentServerTest : public ::testing::Test {
                          [&](os::Dialled outcome) { made = std::move(outcome); });
     runUntil(loop_, [&] { return made.has_value(); });
     return std::move(*made);
+  }
+
+  // The same by another address of this host's.
+  sys::Fd dialFrom(const std::string& address) const {
+    sys::Fd made(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in at{.sin_family = AF_INET, .sin_port = 0, .sin_addr = {}, .sin_zero = {}};
+    EXPECT_EQ(::inet_pton(AF_INET, address.c_str(), &at.sin_addr), 1);
+    EXPECT_EQ(::bind(made.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at), 0);
+    EXPECT_EQ(::inet_pton(AF_INET, "127.0.0.1", &at.sin_addr), 1);
+    at.sin_port = htons(static_cast<std::uint16_t>(address_.port));
+    EXPECT_EQ(::connect(made.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at), 0);
+    return made;
   }
 
   // Until the server has closed it.
@@ -214,6 +227,17 @@ TEST_F(AgentServerTest, LetsTheOldestGoWhenStrangersAreMany) {
   runUntil(loop_, [&] { return isClosed(strangers[5].socket.get()); });
   EXPECT_TRUE(ask(health(), address_).ok()) << "among them, one who is quick is served";
   EXPECT_FALSE(isClosed(strangers[9].socket.get()));
+}
+
+TEST_F(AgentServerTest, LetsThoseGoWhoseAddressHasMostOfTheStrangers) {
+  serve(true, {.most_strangers = 4});
+  const sys::Fd patient = dialFrom("127.0.0.2");
+  std::vector<os::Dialled> many;
+  for (int i = 0; i < 10; ++i) many.push_back(dial());
+  runUntil(loop_, [&] { return isClosed(many[6].socket.get()); });
+  EXPECT_FALSE(isClosed(patient.get())) << "the oldest of all";
+  EXPECT_FALSE(isClosed(many[7].socket.get()));
+  EXPECT_THAT(notes_, AllOf(SizeIs(7), Each(HasSubstr("a connection from 127.0.0.1: too many"))));
 }
 
 // Those who have asked for a job as well: what serves it lets go of them.
