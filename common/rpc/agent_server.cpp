@@ -97,11 +97,11 @@ void AgentServer::serve(const std::shared_ptr<ServedConnection>& connection,
     case v1::ServiceRequest::kRun:
       return handlers_.run(connection);
     case v1::ServiceRequest::kEndJob:
-      return connection->finish(handlers_.end_job(connection->peerName(), request.end_job()));
+      return finish(*connection, handlers_.end_job(connection->peerName(), request.end_job()));
     case v1::ServiceRequest::kDescribe: {
       const Result<v1::HostDescription> description = handlers_.describe(connection->peerName());
       if (description.ok()) connection->answer(description.value());
-      return connection->finish(description.ok() ? Status() : description.status());
+      return finish(*connection, description.status());
     }
     case v1::ServiceRequest::kCheckHealth:
       return connection->finish(stopping_ ? unavailable("the agent service is being stopped") : Status());
@@ -111,11 +111,20 @@ void AgentServer::serve(const std::shared_ptr<ServedConnection>& connection,
   connection->finish({Code::kUnimplemented, "this popdist-agent does not know what is asked of it"});
 }
 
+// Who is refused a job is in the log of what serves jobs.
+void AgentServer::finish(ServedConnection& connection, const Status& answer) {
+  if (answer.code() == Code::kPermissionDenied) note(connection, answer);
+  connection.finish(answer);
+}
+
+void AgentServer::note(const ServedConnection& connection, const Status& why) {
+  handlers_.note("a connection from " + connection.peerAddress() + ": " + forLog(why));
+}
+
 // From the loop: the connection is in the middle of saying so.
 void AgentServer::over(Connections::iterator connection, const Status& why) {
   const bool is_lost_job = (*connection)->isTrusted() && why.code() == Code::kUnavailable;
-  if (!why.ok() && !is_lost_job)
-    handlers_.note("a connection from " + (*connection)->peerAddress() + ": " + forLog(why));
+  if (!why.ok() && !is_lost_job) note(**connection, why);
   gone_->splice(gone_->end(), connections_, connection);
   loop_.post([gone = gone_] { gone->clear(); });
 }

@@ -56,6 +56,8 @@ class AgentServer {
   void pause(int error_number);
   void open(os::Visitor visitor);
   void serve(const std::shared_ptr<ServedConnection>& connection, const v1::ServiceRequest& request);
+  void finish(ServedConnection& connection, const Status& answer);
+  void note(const ServedConnection& connection, const Status& why);
   void over(Connections::iterator connection, const Status& why);
   void keepStrangersFew();
 

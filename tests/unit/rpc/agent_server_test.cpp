@@ -138,10 +138,20 @@ TEST_F(AgentServerTest, AnswersQuestions) {
   EXPECT_EQ(description.user(), "alice");
   request.mutable_end_job()->set_token("right");
   EXPECT_TRUE(ask(request, address_).ok());
-  request.mutable_end_job()->set_token("wrong");
-  EXPECT_EQ(ask(request, address_), Status(Code::kPermissionDenied, "alice has a wrong token"));
   EXPECT_EQ(ask({}, address_).code(), Code::kUnimplemented);
   EXPECT_THAT(notes_, ElementsAre());
+}
+
+TEST_F(AgentServerTest, SaysWhoWasRefusedAnAnswerAndWhy) {
+  serve();
+  v1::ServiceRequest request;
+  request.mutable_end_job()->set_token("wrong");
+  EXPECT_EQ(ask(request, address_), Status(Code::kPermissionDenied, "alice has a wrong token"));
+  address_.tls = pairs_.client("eve");
+  request.mutable_describe();
+  EXPECT_EQ(ask(request, address_), Status(Code::kPermissionDenied, "not eve"));
+  EXPECT_THAT(notes_, ElementsAre("a connection from 127.0.0.1: alice has a wrong token",
+                                  "a connection from 127.0.0.1: not eve"));
 }
 
 TEST_F(AgentServerTest, SaysWhetherItServes) {
@@ -149,14 +159,6 @@ TEST_F(AgentServerTest, SaysWhetherItServes) {
   EXPECT_TRUE(ask(health(), address_).ok());
   server.sayStopping();
   EXPECT_EQ(ask(health(), address_).code(), Code::kUnavailable);
-}
-
-TEST_F(AgentServerTest, RefusesAnswersToWhomTheyAreNotFor) {
-  serve();
-  address_.tls = pairs_.client("eve");
-  v1::ServiceRequest request;
-  request.mutable_describe();
-  EXPECT_EQ(ask(request, address_), Status(Code::kPermissionDenied, "not eve"));
 }
 
 TEST_F(AgentServerTest, SaysWhoWasTurnedAwayAndWhy) {
