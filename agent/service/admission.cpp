@@ -106,15 +106,14 @@ Status Admission::mayContinue(std::string_view name, const std::string& job_id,
   return denied("no job " + inQuotes(job_id) + " of " + inQuotes(name) + " runs here that this token opens");
 }
 
-Status Admission::resize(const std::string& job_id, int instances) {
+Status Admission::admitRun(const std::string& job_id, int instances) {
   const auto found = jobs_.find(job_id);
   if (found == jobs_.end()) return Status(Code::kNotFound, "no job " + inQuotes(job_id) + " runs here");
   if (instances > kMostInstances) return badCount(instances);
   Job& job = found->second;
-  if (instances > job.instances) {
-    POP_RETURN_IF_ERROR(checkUser(job.name));
-    POP_RETURN_IF_ERROR(checkInstances(job.name, instances - job.instances));
-  }
+  if (instances <= job.instances) return {};
+  POP_RETURN_IF_ERROR(checkUser(job.name));
+  POP_RETURN_IF_ERROR(checkInstances(job.name, instances - job.instances));
   job.instances = instances;
   return {};
 }

@@ -50,9 +50,10 @@ class Admission {
   /// another's, so that nobody learns of jobs by asking.
   Status mayContinue(std::string_view name, const std::string& job_id, std::string_view token) const;
 
-  /// The job, which runs, is to have so many instances from now on: kResourceExhausted and
-  /// kInvalidArgument as for admit().
-  Status resize(const std::string& job_id, int instances);
+  /// The job's launcher asks its agent to start so many: kResourceExhausted and kInvalidArgument as for
+  /// admit(). The job counts as the most that it has asked for: whether an agent does what it is asked, and
+  /// what of an earlier run still lives, is not known here.
+  Status admitRun(const std::string& job_id, int instances);
 
   /// The job is over. Ignored when it is not there.
   void release(const std::string& job_id);
@@ -73,7 +74,7 @@ class Admission {
   struct Job {
     std::string name;
     std::string token;
-    int instances = 0;
+    int instances = 0;  ///< the most that it has asked for
   };
 
   Status checkJobs(const std::string& name) const;

@@ -132,7 +132,7 @@ void Service::forward(Job& job, std::string_view command) {
 
 Status Service::mayForward(const Job& job, std::string_view command) {
   POP_ASSIGN_OR_RETURN(const rpc::CommandOutline outline, rpc::outlineOf(command));
-  return outline.is_run ? admission_.resize(job.id, outline.instances) : Status();
+  return outline.is_run ? admission_.admitRun(job.id, outline.instances) : Status();
 }
 
 // Of an agent's reports only the first is of interest here; the launcher trusts none of them.

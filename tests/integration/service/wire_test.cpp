@@ -2,6 +2,7 @@
 // The agent service as clients see it that are not poprun: with tokens, wrong numbers, another version.
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <optional>
 
 #include "common/contract/frame.h"
@@ -27,6 +28,8 @@ class ServiceWire : public ServiceTest {
   // One Run call of a user, and what comes of it.
   struct Client {
     std::optional<rpc::v1::Welcome> welcome;
+    int started = 0;  // instances
+    bool stopped = false;
     std::optional<Status> ended;
     std::unique_ptr<rpc::AgentCall> call;
   };
@@ -47,6 +50,8 @@ class ServiceWire : public ServiceTest {
         rpc::AgentCall::Events{.report =
                                    [&made](const rpc::v1::Report& report) {
                                      if (report.has_welcome()) made.welcome = report.welcome();
+                                     if (report.has_started()) ++made.started;
+                                     if (report.has_stopped()) made.stopped = true;
                                    },
                                .ended = [&made](const Status& why) { made.ended = why; }});
     rpc::v1::Command command;
@@ -60,6 +65,15 @@ class ServiceWire : public ServiceTest {
     made.call->send(rpc::encode(NumberedCommand{1, DescribeCommand{}}));
     runUntil(loop_, [&made] { return made.welcome || made.ended; });
     return client;
+  }
+
+  static rpc::v1::Command runOf(std::uint64_t number, int instances) {
+    JobSlice slice{.job_id = "job1", .num_instances = instances};
+    slice.programs.push_back({.command = {"/bin/sleep", "1000"}, .num_instances = instances});
+    for (int instance = 0; instance < instances; ++instance) {
+      slice.instances.emplace_back().env.instance_index = instance;
+    }
+    return rpc::encode(NumberedCommand{number, RunCommand{std::move(slice)}});
   }
 
   Status ask(const std::string& user, const rpc::v1::ServiceRequest& request) {
@@ -181,6 +195,25 @@ TEST_F(ServiceWire, HoldsAJobToTheLimitsWhateverItHasAnnounced) {
   runUntil(loop_, [&] { return job->ended.has_value(); });
   EXPECT_EQ(job->ended->code(), Code::kResourceExhausted);
   EXPECT_THAT(job->ended->message(), HasSubstr("'alice' may have 4 instances at once"));
+  EXPECT_EQ(leftOfJobs(), "");
+}
+
+// Its agent ignores a command whose number it knows.
+TEST_F(ServiceWire, CountsWhatRunsWhateverIsAskedForNext) {
+  writeUsers(0, "alice = nobody instances=4\n");
+  serve(0);
+  const std::unique_ptr<Client> job = start("job1");
+  ASSERT_TRUE(job->welcome);
+  job->call->send(runOf(2, 4));
+  runUntil(loop_, [&] { return job->started == 4 || job->ended; });
+  job->call->send(runOf(0, 1));
+  job->call->send(rpc::encode(NumberedCommand{3, SignalCommand{SIGSTOP}}));  // which is answered
+  runUntil(loop_, [&] { return job->stopped || job->ended; });
+  ASSERT_FALSE(job->ended) << job->ended->message();
+  const std::unique_ptr<Client> more = start("job2");
+  ASSERT_TRUE(more->ended);
+  EXPECT_THAT(more->ended->message(), HasSubstr("has 4 and asks for 1 more"));
+  job->call->close();
   EXPECT_EQ(leftOfJobs(), "");
 }
 

@@ -76,17 +76,23 @@ TEST_F(AdmissionTest, KeepsTheLimitsOfAName) {
 
 TEST_F(AdmissionTest, KeepsTheLimitsOfAJobThatGrows) {
   tokenOf("ci", "job1", 2);
-  EXPECT_TRUE(admission_.resize("job1", 8).ok());
-  EXPECT_THAT(admission_.resize("job1", 9).message(), HasSubstr("may have 8 instances at once"));
+  EXPECT_TRUE(admission_.admitRun("job1", 8).ok());
+  EXPECT_THAT(admission_.admitRun("job1", 9).message(), HasSubstr("may have 8 instances at once"));
   EXPECT_EQ(refusal("ci", "job2", 1).code(), Code::kResourceExhausted);
-  EXPECT_TRUE(admission_.resize("job1", 1).ok());
-  tokenOf("ci", "job2", 7);
-  EXPECT_EQ(admission_.resize("job3", 1).code(), Code::kNotFound);
-  EXPECT_EQ(admission_.resize("job1", 1'000'000).code(), Code::kInvalidArgument)
+  EXPECT_EQ(admission_.admitRun("job3", 1).code(), Code::kNotFound);
+  EXPECT_EQ(admission_.admitRun("job1", 1'000'000).code(), Code::kInvalidArgument)
       << "of whoever has no limits";
   admission_.setUsers({});
-  EXPECT_TRUE(admission_.resize("job1", 1).ok()) << "it goes on as it is";
-  EXPECT_EQ(admission_.resize("job1", 2).code(), Code::kPermissionDenied);
+  EXPECT_TRUE(admission_.admitRun("job1", 1).ok()) << "it goes on as it is";
+  EXPECT_EQ(admission_.admitRun("job1", 9).code(), Code::kPermissionDenied);
+}
+
+// An agent ignores a command whose number it knows: what has been started goes on.
+TEST_F(AdmissionTest, CountsAJobAsTheMostThatItHasAskedFor) {
+  tokenOf("ci", "job1", 8);
+  EXPECT_TRUE(admission_.admitRun("job1", 1).ok());
+  EXPECT_EQ(refusal("ci", "job2", 1).code(), Code::kResourceExhausted);
+  EXPECT_EQ(admission_.usageOf("ci")->own_running, (JobLimits{1, 8}));
 }
 
 TEST_F(AdmissionTest, KeepsTheLimitsOfAllTogether) {
