@@ -111,8 +111,8 @@ Status Admission::admitRun(const std::string& job_id, int instances) {
   if (found == jobs_.end()) return Status(Code::kNotFound, "no job " + inQuotes(job_id) + " runs here");
   if (instances > kMostInstances) return badCount(instances);
   Job& job = found->second;
-  if (instances <= job.instances) return {};
   POP_RETURN_IF_ERROR(checkUser(job.name));
+  if (instances <= job.instances) return {};
   POP_RETURN_IF_ERROR(checkInstances(job.name, instances - job.instances));
   job.instances = instances;
   return {};

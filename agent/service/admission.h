@@ -50,15 +50,16 @@ class Admission {
   /// another's, so that nobody learns of jobs by asking.
   Status mayContinue(std::string_view name, const std::string& job_id, std::string_view token) const;
 
-  /// The job's launcher asks its agent to start so many: kResourceExhausted and kInvalidArgument as for
-  /// admit(). The job counts as the most that it has asked for: whether an agent does what it is asked, and
-  /// what of an earlier run still lives, is not known here.
+  /// The job's launcher asks its agent to start so many: kPermissionDenied, kResourceExhausted and
+  /// kInvalidArgument as for admit(). The job counts as the most that it has asked for: whether an agent does
+  /// what it is asked, and what of an earlier run still lives, is not known here.
   Status admitRun(const std::string& job_id, int instances);
 
   /// The job is over. Ignored when it is not there.
   void release(const std::string& job_id);
 
-  /// From now on; jobs that run go on, but those of users who are no longer named cannot be come back to.
+  /// From now on; jobs that run go on, but those of users who are no longer named start nothing more and
+  /// cannot be come back to.
   void setUsers(UsersFile users) { users_ = std::move(users); }
 
   /// Whether this certificate's name may do anything here.

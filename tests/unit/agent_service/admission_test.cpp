@@ -82,9 +82,6 @@ TEST_F(AdmissionTest, KeepsTheLimitsOfAJobThatGrows) {
   EXPECT_EQ(admission_.admitRun("job3", 1).code(), Code::kNotFound);
   EXPECT_EQ(admission_.admitRun("job1", 1'000'000).code(), Code::kInvalidArgument)
       << "of whoever has no limits";
-  admission_.setUsers({});
-  EXPECT_TRUE(admission_.admitRun("job1", 1).ok()) << "it goes on as it is";
-  EXPECT_EQ(admission_.admitRun("job1", 9).code(), Code::kPermissionDenied);
 }
 
 // An agent ignores a command whose number it knows: what has been started goes on.
@@ -167,6 +164,16 @@ TEST_F(AdmissionTest, WhoIsTakenOutOfTheFileCannotComeBack) {
   EXPECT_FALSE(admission_.mayContinue("alice", "job1", token).ok());
   EXPECT_EQ(refusal("alice", "job2").code(), Code::kPermissionDenied);
   EXPECT_EQ(admission_.usageOf("bob")->running.jobs, 1);
+}
+
+TEST_F(AdmissionTest, WhoIsTakenOutOfTheFileStartsNothingMore) {
+  tokenOf("alice", "job1", 8);
+  tokenOf("ci", "job2", 1);
+  UsersFile without = users();
+  without.users.erase("alice");
+  admission_.setUsers(without);
+  EXPECT_EQ(admission_.admitRun("job1", 1).code(), Code::kPermissionDenied);
+  EXPECT_TRUE(admission_.admitRun("job2", 1).ok());
 }
 
 TEST(JobToken, IsNeverTheSame) {
