@@ -27,7 +27,8 @@ constexpr mode_t kUmask = 022;
 constexpr const char* kPath = "/usr/local/bin:/usr/bin:/bin";
 constexpr const char* kRootPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-// A service may be protected from the OOM killer; its jobs are not.
+// A service may be protected from the OOM killer; its jobs are not. To be done with CAP_SYS_RESOURCE: without
+// it the kernel remembers how low the score was, and lets anybody write that again.
 void resetOomScore() {
   const sys::Fd file(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
   if (file.valid()) static_cast<void>(sys::writeAll(file.get(), "0").ok());

@@ -65,6 +65,29 @@ TEST_F(UnitFile, LeavesThePowerToReadItsFilesAgain) {
   EXPECT_TRUE(waitUntil([&] { return run(jobOf("alice", {"-n", "2", "true"})).exit_code == 0; }, kPatience));
 }
 
+// As OOMScoreAdjust does it.
+const std::string kProtected = "choom -n -500 -- ";
+
+class ProtectedService : public ServiceTest {};
+
+TEST_F(ProtectedService, LetsNoJobTakeTheProtectionBack) {
+  if (std::system((kProtected + "true >/dev/null 2>&1").c_str()) != 0)
+    GTEST_SKIP() << "nothing can be protected from the OOM killer here";
+  serveAll("--spares 0", kProtected + boundedAgent());
+  const std::string score = "/proc/self/oom_score_adj";
+  const Outcome outcome = run(jobOf("alice", {"-n", "2", "--tag-output", "no", "sh", "-c",
+                                              "(echo -1 >" + score + ") 2>/dev/null; cat " + score}));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "0\n0\n");
+  EXPECT_EQ(leftOfJobs(), "");
+}
+
+TEST(UnitFileText, TakesTheProtectionFromJobsForGood) {
+  const std::string text = fileText(kUnitFile);
+  EXPECT_THAT(text, HasSubstr("OOMScoreAdjust=-"));
+  EXPECT_THAT(boundedAgent(), HasSubstr(",+sys_resource")) << "without it a job may write the score again";
+}
+
 TEST(UnitFileText, IsWhatSystemdUnderstands) {
   if (std::system("command -v systemd-analyze >/dev/null") != 0) GTEST_SKIP() << "there is no systemd";
   const TempDir directory;
