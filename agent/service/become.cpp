@@ -3,8 +3,10 @@
 
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/keyctl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -61,6 +63,15 @@ Status dieWithParent(pid_t parent) {
   return {};
 }
 
+// Else all jobs would have the service's: what one keeps there is everybody's. Where the system has no keys,
+// or a container refuses them to all that runs in it, there is nothing to share.
+Status haveOwnKeyring(const UnixUser& user) {
+  if (::syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, nullptr) >= 0) return {};
+  if (errno == ENOSYS || errno == EPERM) return {};
+  return errnoStatus("making a session keyring of " + user.name + " (see the sysctl kernel.keys.maxkeys)",
+                     errno);
+}
+
 void goHome(const UnixUser& user) {
   if (::chdir(user.home.c_str()) == 0) return;
   const std::string why =
@@ -105,6 +116,7 @@ Status become(const UnixUser& user, pid_t parent) {
   ::umask(kUmask);
   POP_RETURN_IF_ERROR(dropTo(user));
   POP_RETURN_IF_ERROR(dieWithParent(parent));
+  POP_RETURN_IF_ERROR(haveOwnKeyring(user));
   if (::close_range(3, ~0U, 0) != 0) return errnoStatus("closing descriptors", errno);
   goHome(user);
   return {};

@@ -7,7 +7,9 @@
 #include <gmock/gmock.h>
 #include <grp.h>
 #include <gtest/gtest.h>
+#include <linux/keyctl.h>
 #include <poll.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,6 +24,7 @@
 
 #include "agent/service/unix_user.h"
 #include "common/base/text.h"
+#include "tests/testing/file_text.h"
 #include "tests/testing/process_tree.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/tracer.h"
@@ -36,6 +39,7 @@ using ::testing::AllOf;
 using testing::corpses;
 using testing::corpsesLoop;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::UnorderedElementsAre;
 
 constexpr const char* kAgent = POP_BIN_DIR "/popdist-agent";
@@ -182,6 +186,23 @@ TEST(JobProcess, IsNotSpecialToTheOomKiller) {
   const std::string score = run({"/bin/cat", "/proc/self/oom_score_adj"}).out;
   std::ofstream("/proc/self/oom_score_adj") << "0";
   EXPECT_EQ(score, "0\n");
+}
+
+// A key that is only for who has our session's keyring.
+bool haveSecretInSession(const char* name) {
+  constexpr std::uint32_t kPossessorOnly = 0x3f000000;
+  if (::syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, nullptr) < 0) return false;
+  const long key = ::syscall(SYS_add_key, "user", name, "secret", 6, KEY_SPEC_SESSION_KEYRING);
+  return key >= 0 && ::syscall(SYS_keyctl, KEYCTL_SETPERM, key, kPossessorOnly) == 0 &&
+         testing::fileText("/proc/keys").find(name) != std::string::npos;
+}
+
+TEST(JobProcess, HasASessionKeyringOfItsOwn) {
+  const char* const name = "popdist-test-secret";
+  if (!haveSecretInSession(name)) GTEST_SKIP() << "the kernel keeps no keys for us here";
+  const std::string keys = run({"/bin/cat", "/proc/keys"}).out;
+  EXPECT_THAT(keys, HasSubstr("_ses"));
+  EXPECT_THAT(keys, Not(HasSubstr(name)));
 }
 
 TEST(JobProcess, IsSpokenToOverItsStream) {
