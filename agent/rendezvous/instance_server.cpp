@@ -10,6 +10,7 @@
 
 #include "common/base/text.h"
 #include "common/log/log.h"
+#include "common/sys/random_name.h"
 #include "common/sys/unix_socket.h"
 
 namespace pop::agent {
@@ -48,8 +49,9 @@ Result<std::string> InstanceServer::open(const JobSlice& slice) {
   num_instances_ = slice.num_instances;
   for (const InstanceOrder& order : slice.instances) local_instances_.insert(order.env.instance_index);
   fence_ = std::make_unique<Fence>(local_instances_.size());
-  // Hosts of a job may share a network namespace.
-  const std::string name = "popdist-" + job_id_ + "-" + std::to_string(::getpid());
+  // Hosts of a job may share a network namespace with each other, and with who would like to keep a job from
+  // starting again.
+  const std::string name = "popdist-" + job_id_ + "-" + sys::randomName();
   POP_ASSIGN_OR_RETURN(listener_, sys::listenAbstract(name));
   listen();
   return name;

@@ -19,11 +19,11 @@
 #include "common/rpc/stream_call.h"
 #include "common/sys/host_name.h"
 #include "common/sys/process_setup.h"
+#include "common/sys/random_name.h"
 #include "popdistd/controller/instance_env.h"
 #include "poprun/plan/doctor_report.h"
 #include "poprun/session/host_findings.h"
 #include "poprun/session/host_link.h"
-#include "poprun/session/job_names.h"
 #include "poprun/session/job_session.h"
 #include "poprun/session/own_address.h"
 #include "poprun/session/service_part.h"
@@ -116,7 +116,7 @@ rpc::v1::Hello Doctor::helloTo(int host) const {
   rpc::v1::Hello hello;
   hello.set_protocol(contract::kAgentProtocol);
   hello.set_version(contract::kVersion);
-  hello.set_job_id(randomName());  // a host that has two names is to say so by its address
+  hello.set_job_id(sys::randomName());  // a host that has two names is to say so by its address
   hello.set_host_name(spec_.hosts[static_cast<std::size_t>(host)].name);
   hello.set_subnet(spec_.host_subnet);
   hello.set_silence_ms(static_cast<std::uint32_t>((options_.hosts.connect_timeout + kEndPatience).count()));

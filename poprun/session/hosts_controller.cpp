@@ -13,6 +13,7 @@
 #include "common/contract/version.h"
 #include "common/model/placement.h"
 #include "common/rpc/stream_call.h"
+#include "common/sys/random_name.h"
 #include "poprun/session/job_names.h"
 #include "poprun/session/own_address.h"
 #include "poprun/session/waiting_line.h"
@@ -74,7 +75,7 @@ Status HostsController::submit(model::JobSpec spec, JobWatch watch) {
   spec.executable_cache_path = std::move(cache.path);
   POP_RETURN_IF_ERROR(nameDirectories(spec));
   spec_ = spec;
-  job_id_ = randomName();
+  job_id_ = sys::randomName();
   watch_ = watch;
   watch.event = [this](const LogEntry& entry) { note(entry); };
   watch.placed = [this](const PlacedJob& placed, const std::vector<model::Bindings>& bindings) {

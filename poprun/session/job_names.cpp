@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "common/sys/random_name.h"
+
 namespace pop {
 namespace {
 
@@ -23,14 +25,6 @@ const char* variable(const char* name) {
 }
 
 }  // namespace
-
-std::string randomName() {
-  unsigned long long bits = 0;
-  POP_CHECK(::getrandom(&bits, sizeof(bits), 0) == sizeof(bits));
-  char text[17];
-  std::snprintf(text, sizeof(text), "%016llx", bits);
-  return text;
-}
 
 std::string randomKey() {
   std::string key(16, '\0');
@@ -49,7 +43,8 @@ Result<CacheDirectory> cacheDirectory(const std::string& chosen) {
   if (const char* const set = variable("POPDIST_EXECUTABLE_CACHE_PATH")) return CacheDirectory{set};
   const char* const temporary = variable("TMPDIR");
   return CacheDirectory{
-      absolute(std::string(temporary != nullptr ? temporary : "/tmp") + "/poprun-" + randomName()), true};
+      absolute(std::string(temporary != nullptr ? temporary : "/tmp") + "/poprun-" + sys::randomName()),
+      true};
 }
 
 }  // namespace pop

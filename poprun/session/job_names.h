@@ -8,10 +8,6 @@
 
 namespace pop {
 
-/// Random. Use each for one purpose: what is seen in the file system must not tell the name of a socket
-/// before that is ours.
-std::string randomName();
-
 /// 16 bytes from the kernel's source of random ones: a job's key.
 std::string randomKey();
 

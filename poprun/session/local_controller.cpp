@@ -4,6 +4,7 @@
 #include <csignal>
 #include <utility>
 
+#include "common/sys/random_name.h"
 #include "poprun/session/job_names.h"
 
 namespace pop {
@@ -12,7 +13,7 @@ Status LocalController::submit(model::JobSpec spec, JobWatch watch) {
   POP_ASSIGN_OR_RETURN(CacheDirectory cache, cacheDirectory(spec.executable_cache_path));
   if (cache.fresh) agent_.removeAtEnd(cache.path);
   spec.executable_cache_path = std::move(cache.path);
-  job_ = std::make_unique<Job>(loop_, JobIdentity{randomName(), randomKey()}, std::move(spec),
+  job_ = std::make_unique<Job>(loop_, JobIdentity{sys::randomName(), randomKey()}, std::move(spec),
                                std::vector<Agent*>{&agent_}, std::move(watch));
   job_->start();
   return {};
