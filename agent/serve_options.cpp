@@ -142,6 +142,8 @@ class Serving {
 };
 
 int serve(const ServeOptions& options) {
+  // First: programs are started to look users up.
+  if (const Status ready = sys::setUpForJobs(); !ready.ok()) return complain(ready.message());
   const bool has_tls = !options.tls_directory.empty();
   if (has_tls && options.users_file.empty())
     return complain("--tls needs --users FILE: who may run jobs, and as whom");
@@ -163,7 +165,6 @@ int serve(const ServeOptions& options) {
     if (!named.ok()) return complain(named.status().message());
     users = std::move(*named);
   }
-  if (const Status ready = sys::setUpForJobs(); !ready.ok()) return complain(ready.message());
   log::setLevel(log::Level::kInfo);
   return Serving(options, std::move(users), self.value()).run(place.value(), std::move(tls));
 }

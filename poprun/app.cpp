@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -39,6 +40,12 @@ void openMissingStdio() {
   for (int fd = 0; fd < 3; ++fd) {
     if (::fcntl(fd, F_GETFD) < 0) ::open("/dev/null", O_RDWR);
   }
+}
+
+// Our caller may ignore SIGCHLD: the kernel would then reap the programs that we start before we have read
+// how they ended.
+void hearOfChildren() {
+  std::signal(SIGCHLD, SIG_DFL);
 }
 
 // Empty when it has been removed: relative paths are found nowhere then.
@@ -179,6 +186,7 @@ int runDoctor(char** argv, const std::vector<std::string>& arguments, const Host
 
 int runArguments(int argc, char** argv, const HostsHalf* hosts) {
   openMissingStdio();
+  hearOfChildren();
   const std::string name = argc > 0 ? argv[0] : "poprun";
   const std::vector<std::string> arguments{argv + std::min(argc, 1), argv + argc};
   const cli::Spelling spelling = cli::spellingOf(name);

@@ -55,6 +55,13 @@ TEST(CallerThatIgnoresSigchld, GetsTheExitCode) {
   EXPECT_EQ(result.exit_code, 4);
 }
 
+// Which helper programs are asked for.
+TEST(CallerThatIgnoresSigchld, GetsAPlan) {
+  const Outcome result =
+      run({.options = {"--dry-run", "--bind-to", "core", "true"}, .ignored_signals = {SIGCHLD}});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+}
+
 INSTANTIATE_TEST_SUITE_P(All, OneSignal,
                          ::testing::Values(UserSignal{SIGINT, 130}, UserSignal{SIGTERM, 143},
                                            UserSignal{SIGHUP, 129}));

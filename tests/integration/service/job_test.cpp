@@ -37,6 +37,12 @@ TEST_F(JobByService, HasTheLimitsOfTheServiceAsItFoundThem) {
   EXPECT_EQ(outcome.out, "321\n321\n");
 }
 
+TEST_F(JobByService, RunsWhereTheCallerOfTheServiceIgnoresSigchld) {
+  serveAll("--spares 0", "env --ignore-signal=CHLD " POP_BIN_DIR "/popdist-agent");
+  const Outcome outcome = run(jobOf("alice", {"-n", "2", "true"}));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+}
+
 // Its libraries take longer to load than all else.
 TEST_F(JobByService, LoadsNoSsh) {
   serveAll();
