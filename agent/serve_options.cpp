@@ -34,6 +34,15 @@ struct ServeOptions {
   int spares = 16;
 };
 
+// A reload may be asked for while the service starts, and looks users up: it waits until signals are watched.
+// Its default action would be our end.
+void setHangups(int how) {
+  sigset_t hangup;
+  sigemptyset(&hangup);
+  sigaddset(&hangup, SIGHUP);
+  ::pthread_sigmask(how, &hangup, nullptr);
+}
+
 int complain(const std::string& mistake) {
   std::fprintf(stderr, "popdist-agent serve: %s\n", mistake.c_str());
   return 1;
@@ -100,6 +109,7 @@ class Serving {
       server_.sayStopping();
       service_.stop([this] { loop_.stop(); });
     });
+    setHangups(SIG_UNBLOCK);
     loop_.run();
     return 0;
   }
@@ -144,6 +154,7 @@ class Serving {
 int serve(const ServeOptions& options) {
   // First: programs are started to look users up.
   if (const Status ready = sys::setUpForJobs(); !ready.ok()) return complain(ready.message());
+  setHangups(SIG_BLOCK);
   const bool has_tls = !options.tls_directory.empty();
   if (has_tls && options.users_file.empty())
     return complain("--tls needs --users FILE: who may run jobs, and as whom");

@@ -18,6 +18,19 @@ class JobByService : public ServiceTest {
  protected:
   // A job that runs until somebody ends it.
   PoprunSetup longJob() const { return jobOf("alice", {"-n", "2"}, {"say-signals"}); }
+
+  // As by a name service that does not answer.
+  void makeLookupsSlow(int host) const {
+    ASSERT_EQ(hosts.run(host, "touch /tmp/slow").exit_code, 0);
+    const std::string getent = hosts.bin(host) + "/getent";
+    std::ofstream(getent) << "#!/bin/sh\necho >>/tmp/asked\nwhile [ -e /tmp/slow ]; do sleep 0.05; done\n"
+                             "exec /usr/bin/getent \"$@\"\n";
+    std::filesystem::permissions(getent, std::filesystem::perms(0755));
+  }
+  void waitForLookup(int host) const {
+    ASSERT_TRUE(waitUntil([&] { return !fileText(hosts.tmp(host) + "/asked").empty(); }, kPatience));
+  }
+  void letLookupsGo(int host) const { ASSERT_EQ(hosts.run(host, "rm /tmp/slow").exit_code, 0); }
 };
 
 TEST_F(JobByService, RunsAsTheUserOfTheCertificate) {
@@ -176,18 +189,24 @@ TEST_F(JobByService, TakesNoProcessThatWasStartedBeforeUsersWereReadAgain) {
   EXPECT_TRUE(waitUntil([&] { return is_one() && ahead.front() != before; }, kPatience));
 }
 
+// systemd takes a service for started once its program runs.
+TEST_F(JobByService, ReadsItsFilesAgainWhenItWasAskedToWhileItStarted) {
+  makeLookupsSlow(0);
+  start(0);
+  waitForLookup(0);
+  signalService(0, "HUP");
+  letLookupsGo(0);
+  EXPECT_TRUE(waitForLog(0, "the users file was read again")) << logOf(0);
+}
+
 // A name service on another host, which takes longer than jobs may be silent.
 TEST_F(JobByService, GoesOnWhileUsersAreLookedUp) {
   serveAll();
   PoprunProcess poprun(longJob());
   ASSERT_EQ(poprun.waitReady(2).size(), 2U) << poprun.err();
-  ASSERT_EQ(hosts.run(0, "touch /tmp/slow").exit_code, 0);
-  const std::string getent = hosts.bin(0) + "/getent";
-  std::ofstream(getent) << "#!/bin/sh\necho >>/tmp/asked\nwhile [ -e /tmp/slow ]; do sleep 0.05; done\n"
-                           "exec /usr/bin/getent \"$@\"\n";
-  std::filesystem::permissions(getent, std::filesystem::perms(0755));
+  makeLookupsSlow(0);
   signalService(0, "HUP");
-  ASSERT_TRUE(waitUntil([&] { return !fileText(hosts.tmp(0) + "/asked").empty(); }, kPatience));
+  waitForLookup(0);
   writeUsers(0, "bob = root\n");
   signalService(0, "HUP");
   const std::string health = "timeout 4 " POP_BIN_DIR "/popdist-agent health --address " + hosts.address(0) +
@@ -196,7 +215,7 @@ TEST_F(JobByService, GoesOnWhileUsersAreLookedUp) {
   poprun.signal(SIGINT);
   EXPECT_EQ(poprun.wait(Milliseconds(5000)), 130) << poprun.err();
   EXPECT_THAT(logOf(0), Not(HasSubstr("users file"))) << "nothing has answered yet";
-  ASSERT_EQ(hosts.run(0, "rm /tmp/slow").exit_code, 0);
+  letLookupsGo(0);
   const std::string line = "the users file was read again";
   ASSERT_TRUE(waitUntil([&] { return logOf(0).find(line) != logOf(0).rfind(line); }, kPatience)) << logOf(0);
   EXPECT_THAT(run(jobOf("alice", {"-n", "2", "true"})).err, HasSubstr("'alice' is not in the users file"));

@@ -77,9 +77,8 @@ class ServiceTest : public HostsTest {
     std::ofstream(hosts.tmp(host) + "/users") << text;
   }
 
-  /// Listening, when this returns. `options` after those that it needs. `program`: takes the agent of jobs
-  /// from its own directory.
-  void serve(int host, const std::string& options = "--spares 0",
+  /// `options` after those that it needs. `program`: takes the agent of jobs from its own directory.
+  void start(int host, const std::string& options = "--spares 0",
              const std::string& program = POP_BIN_DIR "/popdist-agent") {
     const TestHosts::Output started =
         hosts.run(host, program + " serve --listen 0.0.0.0:" + std::to_string(kServicePort) +
@@ -87,6 +86,11 @@ class ServiceTest : public HostsTest {
                             " >/tmp/agent.log 2>&1 </dev/null & echo $!");
     pids_.resize(static_cast<std::size_t>(hosts.count()));
     pids_[static_cast<std::size_t>(host)] = started.text.substr(0, started.text.find('\n'));
+  }
+  /// Listening, when this returns.
+  void serve(int host, const std::string& options = "--spares 0",
+             const std::string& program = POP_BIN_DIR "/popdist-agent") {
+    start(host, options, program);
     ASSERT_TRUE(waitUntil([&] { return logOf(host).find("listening at") != std::string::npos; }, kPatience))
         << logOf(host);
   }
