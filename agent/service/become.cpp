@@ -111,7 +111,8 @@ int execute(const UnixUser& user, const std::vector<std::string>& command) {
 }
 
 Status become(const UnixUser& user, pid_t parent) {
-  ::setsid();  // fails where we lead one already
+  POP_RETURN_IF_ERROR(checkNotRootByAnotherName(user));  // it was looked up anew
+  ::setsid();                                            // fails where we lead one already
   resetOomScore();
   ::umask(kUmask);
   POP_RETURN_IF_ERROR(dropTo(user));

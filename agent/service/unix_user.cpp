@@ -52,6 +52,12 @@ Result<UnixUser> lookUpUser(uid_t uid) {
   return lookUp(std::to_string(uid));
 }
 
+Status checkNotRootByAnotherName(const UnixUser& user) {
+  if (user.uid != 0 || user.name == "root") return {};
+  return failedPrecondition("user " + inQuotes(user.name) +
+                            " is root by another name: write root if you mean it");
+}
+
 Result<std::vector<gid_t>> groupsOf(const UnixUser& user) {
   Result<std::string> answer = sys::outputOf({"id", "-G", "--", user.name}, kPatience);
   if (!answer.ok()) return Status(answer.status()).during("looking up the groups of " + inQuotes(user.name));

@@ -27,6 +27,9 @@ struct UnixUser {
 Result<UnixUser> lookUpUser(const std::string& name);
 Result<UnixUser> lookUpUser(uid_t uid);
 
+/// Jobs run as root only where that name is written.
+Status checkNotRootByAnotherName(const UnixUser& user);
+
 /// All groups of `user`, its own among them.
 Result<std::vector<gid_t>> groupsOf(const UnixUser& user);
 

@@ -87,8 +87,8 @@ class Parser {
       mistake(user.status().message());
       return std::nullopt;
     }
-    if (user->uid == 0 && name != "root") {
-      mistake("user " + inQuotes(name) + " is root by another name: write root if you mean it");
+    if (const Status good = checkNotRootByAnotherName(*user); !good.ok()) {
+      mistake(good.message());
       return std::nullopt;
     }
     return std::move(*user);

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -210,6 +211,24 @@ TEST(JobProcess, IsSpokenToOverItsStream) {
   ASSERT_TRUE(process.ok());
   EXPECT_EQ(answerOf(*process), "hello\n");
   EXPECT_FALSE(process->hasEnded());
+}
+
+// What the directory says of a user may have changed since the users file was read.
+TEST(JobProcess, IsNotOfWhoIsRootByAnotherName) {
+  const testing::TempDir directory;
+  const auto answer = [&](const char* program, const char* line) {
+    const std::string script = directory.path() + '/' + program;
+    std::ofstream(script) << "#!/bin/sh\necho " << line << '\n';
+    std::filesystem::permissions(script, std::filesystem::perms(0755));
+  };
+  answer("getent", "alice:x:0:0::/:/bin/sh");
+  answer("id", "0");
+  const std::string path = std::getenv("PATH");
+  ::setenv("PATH", (directory.path() + ':' + path).c_str(), 1);
+  const Said said = run({"/usr/bin/id", "-u"}, "alice");
+  ::setenv("PATH", path.c_str(), 1);
+  EXPECT_EQ(said.out, "");
+  EXPECT_THAT(said.err, HasSubstr("user 'alice' is root by another name"));
 }
 
 TEST(JobProcess, OfAUserWhoIsNotThereSaysSo) {
