@@ -16,12 +16,15 @@
 
 #include "agent/keeper/descendants.h"
 #include "agent/keeper/keeper_wire.h"
+#include "common/contract/exit_code.h"
 #include "common/sys/unix_socket.h"
 
 namespace pop::keeper {
 namespace {
 
 using contract::Frame;
+
+constexpr std::size_t kStdioFds = 3;
 
 constexpr std::size_t kManyReportsBytes = 512;  // some twenty
 
@@ -135,6 +138,10 @@ bool KeeperProcess::receiveOnce() {
     connected_ = false;
     return false;
   }
+  if (received->lost_fds) {  // a request's: the next one must not be given what is left of them
+    received->fds.clear();
+    received->fds.resize(kStdioFds);
+  }
   for (sys::Fd& fd : received->fds) fds_.push_back(std::move(fd));
   reader_.append(received->bytes);
   while (true) {
@@ -168,9 +175,12 @@ void KeeperProcess::handle(const Frame& frame) {
 }
 
 void KeeperProcess::enqueueSpawn(const Frame& frame) {
-  POP_CHECK(fds_.size() >= 3);
-  std::array<sys::Fd, 3> stdio{takeFd(), takeFd(), takeFd()};
+  POP_CHECK(fds_.size() >= kStdioFds);
+  std::array<sys::Fd, kStdioFds> stdio{takeFd(), takeFd(), takeFd()};
   const int instance = intField(frame, 0);
+  if (!stdio[0].valid())
+    return sendFailed(instance, contract::kExitLauncherFailed,
+                      "no file descriptors are left (see `ulimit -n`)");
   const auto arguments_begin = frame.fields.begin() + 5;
   const auto arguments_end = arguments_begin + intField(frame, 4);
   SpawnOrder order{.argv = {arguments_begin, arguments_end},
@@ -221,11 +231,7 @@ void KeeperProcess::claim(const Spawner::Started& started) {
   const SpawnResult& result = started.result;
   starting_.erase(instance);
   const auto signals = signals_to_send_.extract(instance);
-  if (result.pid < 0) {
-    send({static_cast<std::uint8_t>(Message::kSpawnFailed),
-          {std::to_string(instance), std::to_string(result.exit_code), result.reason}});
-    return;
-  }
+  if (result.pid < 0) return sendFailed(instance, result.exit_code, result.reason);
   send(
       {static_cast<std::uint8_t>(Message::kSpawned), {std::to_string(instance), std::to_string(result.pid)}});
   const auto dead = std::find_if(unclaimed_.begin(), unclaimed_.end(), [&](const Unclaimed& each) {
@@ -265,6 +271,11 @@ void KeeperProcess::reapChildren() {
 
 void KeeperProcess::reportReaped(int instance, int status) {
   send({static_cast<std::uint8_t>(Message::kReaped), {std::to_string(instance), std::to_string(status)}});
+}
+
+void KeeperProcess::sendFailed(int instance, int exit_code, const std::string& reason) {
+  send({static_cast<std::uint8_t>(Message::kSpawnFailed),
+        {std::to_string(instance), std::to_string(exit_code), reason}});
 }
 
 void KeeperProcess::send(const Frame& frame) {

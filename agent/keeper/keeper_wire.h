@@ -19,7 +19,7 @@ enum class Message : std::uint8_t {
   kRemoveAtEnd = 3,     ///< → path of a directory to remove when everything is over
   kEndLeftovers = 4,    ///< → no instance is left: end every process that they have left behind
   kSpawned = 5,         ///< ← instance, pid
-  kSpawnFailed = 6,     ///< ← instance, exit code (126 or 127), reason
+  kSpawnFailed = 6,     ///< ← instance, exit code (125 to 127), reason
   kReaped = 7,          ///< ← instance, status word of waitpid
   kLeftoversEnded = 8,  ///< ← 1: all of them; 0: some resist SIGKILL
   kEnvironment =

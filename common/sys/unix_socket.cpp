@@ -175,6 +175,7 @@ Result<Received> receiveSome(int socket) {
     return errnoStatus("receiving from a Unix socket", errno);
   }
   received.bytes.assign(buffer.data(), static_cast<std::size_t>(got));
+  received.lost_fds = (message.msg_flags & MSG_CTRUNC) != 0;
   for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr; header = CMSG_NXTHDR(&message, header)) {
     if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
     const std::size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);

@@ -40,10 +40,12 @@ Status sendAll(int socket, std::string_view bytes, std::span<const int> fds = {}
 Status sendAllUntil(int socket, std::string_view bytes, AwakeClock::time_point deadline);
 
 /// What one receive gave; it never waits. `would_block`: nothing there yet; else `bytes` empty: the other
-/// side is gone.
+/// side is gone. Descriptors of two sends never come in one; `lost_fds`: of those that came with these bytes
+/// some, or all, found no room here (RLIMIT_NOFILE), and are gone.
 struct Received {
   std::string bytes;
   std::vector<Fd> fds;
+  bool lost_fds = false;
   bool would_block = false;
 };
 Result<Received> receiveSome(int socket);

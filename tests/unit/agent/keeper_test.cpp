@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -63,13 +64,17 @@ class KeeperTest : public ::testing::Test {
     }
   }
 
-  /// The pid of a shell with `script`.
-  pid_t start(int instance, const std::string& script, int input) {
+  void order(int instance, const std::string& script, int input) const {
     const sys::Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
-    const Frame order{static_cast<std::uint8_t>(Message::kSpawn),
+    const Frame spawn{static_cast<std::uint8_t>(Message::kSpawn),
                       {std::to_string(instance), "", "", "", "3", "/bin/sh", "-c", script}};
     const std::array<int, 3> stdio{input, null.get(), null.get()};
-    EXPECT_TRUE(sys::sendAll(keeper_.link.get(), contract::encode(order).value(), stdio).ok());
+    EXPECT_TRUE(sys::sendAll(keeper_.link.get(), contract::encode(spawn).value(), stdio).ok());
+  }
+
+  /// The pid of a shell with `script`.
+  pid_t start(int instance, const std::string& script, int input) {
+    order(instance, script, input);
     const Frame started = nextReport();
     EXPECT_EQ(started.type, static_cast<std::uint8_t>(Message::kSpawned));
     return intField(started, 1);
@@ -86,6 +91,14 @@ class KeeperTest : public ::testing::Test {
     ::kill(keeper_.pid, SIGSTOP);
     siginfo_t stopped{};
     ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(keeper_.pid), &stopped, WSTOPPED), 0);
+  }
+  /// The limit that there was.
+  rlim_t limitDescriptorsOfKeeper(rlim_t most) const {
+    rlimit limit{};
+    EXPECT_EQ(::prlimit(keeper_.pid, RLIMIT_NOFILE, nullptr, &limit), 0);
+    const rlim_t before = std::exchange(limit.rlim_cur, most);
+    EXPECT_EQ(::prlimit(keeper_.pid, RLIMIT_NOFILE, &limit, nullptr), 0);
+    return before;
   }
   void continueKeeper() const { ::kill(keeper_.pid, SIGCONT); }
 
@@ -110,6 +123,24 @@ TEST_F(KeeperTest, ReportsThoseWhoWereKilledBeforeThoseThatExitedAtTheSameTime) 
     EXPECT_EQ(nextEnd(), std::pair(killed, SIGKILL));
     EXPECT_EQ(nextEnd(), std::pair(1 - killed, 3 << 8));
   }
+}
+
+TEST_F(KeeperTest, StartsNothingWithoutItsDescriptorsAndGoesOn) {
+  const sys::Pipe silent = sys::makePipe().value();
+  start(0, "read line", silent.read_end.get());
+  const rlim_t before = limitDescriptorsOfKeeper(4);  // it has those
+  for (const int instance : {1, 2}) order(instance, "exit 0", silent.read_end.get());
+  for (const char* instance : {"1", "2"}) {
+    const Frame failed = nextReport();
+    ASSERT_EQ(failed.type, static_cast<std::uint8_t>(Message::kSpawnFailed));
+    EXPECT_EQ(failed.fields.at(0), instance);
+    EXPECT_THAT(failed.fields.at(2), ::testing::HasSubstr("ulimit -n"));
+  }
+  limitDescriptorsOfKeeper(before);
+  sys::Pipe own = sys::makePipe().value();
+  start(3, "read line; exit 7", own.read_end.get());
+  own.write_end.reset();
+  EXPECT_EQ(nextEnd(), std::pair(3, 7 << 8));
 }
 
 // Who waits for an agent that ends its keeper counts on that time.

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <array>
@@ -133,6 +134,27 @@ TEST(PassedDescriptors, ComeInOrderAndOnlyOnce) {
   }
   const Received rest = std::move(receiveSome(second.get())).value();
   EXPECT_THAT(rest.fds, IsEmpty());
+}
+
+TEST(PassedDescriptors, ThatFindNoRoomAreSaidToBeLost) {
+  const auto [first, second] = socketPair().value();
+  const std::array<int, 3> fds{0, 1, 2};
+  ASSERT_TRUE(sendAll(first.get(), "a", fds).ok());
+  ASSERT_TRUE(sendAll(first.get(), "b", fds).ok());
+  const int next = Fd(::dup(0)).get();
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const rlim_t before = std::exchange(limit.rlim_cur, static_cast<rlim_t>(next) + 2);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+  const Received some = std::move(receiveSome(second.get())).value();
+  limit.rlim_cur = before;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+  EXPECT_EQ(some.bytes, "a");
+  EXPECT_TRUE(some.lost_fds);
+  const Received all = std::move(receiveSome(second.get())).value();
+  EXPECT_EQ(all.bytes, "b");
+  EXPECT_EQ(all.fds.size(), 3U);
+  EXPECT_FALSE(all.lost_fds);
 }
 
 TEST(PassedDescriptors, TravelOnceAlthoughTheBytesTakeLong) {
