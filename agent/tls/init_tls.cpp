@@ -132,22 +132,23 @@ class Maker {
     check("--ca-days", request_.authority_valid_days);
   }
 
-  // Who can replace ca-key.pem is the authority.
   void checkDirectory() {
     if (request_.directory.empty()) {
       result_.mistakes.emplace_back("--dir: say where the certificates go");
-      return;
+    } else if (::access(request_.directory.c_str(), F_OK) == 0 || errno != ENOENT) {
+      add(checkDirectoryThatIsThere());
     }
+  }
+
+  // Who can replace ca-key.pem is the authority.
+  Status checkDirectoryThatIsThere() const {
     struct stat status {};
-    if (::stat(request_.directory.c_str(), &status) != 0) {
-      if (errno != ENOENT) add(errnoStatus("--dir " + request_.directory, errno));
-      return;
-    }
-    if (!S_ISDIR(status.st_mode)) {
-      result_.mistakes.push_back("--dir " + request_.directory + " is no directory");
-    } else if (const Status safe = sys::checkWriters(request_.directory); !safe.ok()) {
-      result_.mistakes.push_back("--dir " + safe.message());
-    }
+    if (::stat(request_.directory.c_str(), &status) != 0)
+      return errnoStatus("--dir " + request_.directory, errno);
+    if (!S_ISDIR(status.st_mode))
+      return failedPrecondition("--dir " + request_.directory + " is no directory");
+    const Status safe = sys::checkWriters(request_.directory);
+    return safe.ok() ? safe : Status(safe.code(), "--dir " + safe.message());
   }
 
   void checkOverwriting() {
@@ -165,8 +166,10 @@ class Maker {
   }
 
   Status makeAll() {
-    if (::mkdir(request_.directory.c_str(), 0700) != 0 && errno != EEXIST)
-      return errnoStatus("making --dir " + request_.directory, errno);
+    if (::mkdir(request_.directory.c_str(), 0700) != 0) {
+      if (errno != EEXIST) return errnoStatus("making --dir " + request_.directory, errno);
+      POP_RETURN_IF_ERROR(checkDirectoryThatIsThere());  // since we last looked, maybe
+    }
     POP_ASSIGN_OR_RETURN(const rpc::KeyPair authority, haveAuthority());
     for (const Wanted& wanted : wanted_) {
       POP_ASSIGN_OR_RETURN(const rpc::KeyPair pair,

@@ -112,6 +112,12 @@ TEST_F(InitTlsTest, RefusesADirectoryWhereOthersCanWrite) {
   EXPECT_THAT(init({"h0"}, {}).mistakes, ElementsAre(HasSubstr("can be written by others")));
 }
 
+// What is not there when it is looked for and is when it is made: a link to nowhere, or somebody was quicker.
+TEST_F(InitTlsTest, LooksAtADirectoryThatItHasNotMade) {
+  std::filesystem::create_symlink("nowhere", directory());
+  EXPECT_THAT(init({"h0"}, {}).mistakes, ElementsAre("--dir " + directory() + ": No such file or directory"));
+}
+
 TEST_F(InitTlsTest, RefusesADirectoryOfSomebodyElse) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give directories away";
   ASSERT_THAT(init({"h0"}, {}).mistakes, IsEmpty());
