@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Slices of jobs, and topologies of hosts.
+#include <set>
 #include <utility>
 
 #include "common/rpc/agent_codec.h"
@@ -190,8 +191,11 @@ Result<JobSlice> decode(const v1::Slice& from) {
     if (program.command().empty()) return malformed("a program without a command");
     slice.programs.push_back(decodeProgram(program));
   }
+  std::set<int> named;
   for (const v1::Order& order : from.instances()) {
     POP_ASSIGN_OR_RETURN(InstanceOrder decoded, decodeOrder(order, from.programs_size()));
+    if (!named.insert(decoded.env.instance_index).second)
+      return malformed("instance " + std::to_string(decoded.env.instance_index) + " twice");
     slice.instances.push_back(std::move(decoded));
   }
   slice.rendezvous = decodeRendezvous(from.rendezvous());

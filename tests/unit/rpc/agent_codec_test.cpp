@@ -74,6 +74,9 @@ TEST(Codec, RefusesASliceThatCannotBe) {
   slice.mutable_instances(0)->set_program(1);
   EXPECT_THAT(refused(slice), HasSubstr("program 1"));
   slice = good;
+  *slice.add_instances() = slice.instances(0);
+  EXPECT_THAT(refused(slice), HasSubstr("twice"));
+  slice = good;
   slice.mutable_programs(0)->clear_command();
   EXPECT_THAT(refused(slice), HasSubstr("without a command"));
   slice = good;
