@@ -22,15 +22,15 @@ void SocketSleeper::waitForRing(std::chrono::milliseconds limit) {
   preparing_ = false;
   if (wake_socket_) awaited_.push_back({wake_socket_->fd(), POLLIN, 0});
   ::poll(awaited_.data(), awaited_.size(), static_cast<int>(limit.count()));
+  if (wake_socket_ && awaited_.back().revents != 0) wake_socket_->drain();
   cancel();
 }
 
 void SocketSleeper::cancel() {
   preparing_ = false;
   if (doorbell_ == nullptr) return;
-  const bool was_rung =
-      doorbell_->asleep.exchange(Doorbell::kAwake, std::memory_order_seq_cst) == Doorbell::kAwake;
-  if (was_rung) wake_socket_->drain();  // what comes later wakes once for nothing
+  // What was rung for may still be on its way: it ends one later sleep.
+  doorbell_->asleep.store(Doorbell::kAwake, std::memory_order_seq_cst);
 }
 
 }  // namespace popdist::transport

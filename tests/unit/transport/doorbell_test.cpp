@@ -11,6 +11,7 @@
 #include <chrono>
 #include <vector>
 
+#include "libpopdist/src/transport/socket_sleeper.h"
 #include "tests/testing/thread_group.h"
 #include "tests/unit/transport/shm_world.h"
 
@@ -71,6 +72,25 @@ TEST(Doorbell, LeavesASleeperToItsLimit) {
   sleeper.waitForRing(std::chrono::milliseconds(5));
   EXPECT_GE(Clock::now() - begin, std::chrono::milliseconds(4));
   EXPECT_EQ(doorbell.asleep.load(), 0U);
+}
+
+// What was rung for may be found before the ring comes.
+TEST(Doorbell, RingsASleeperOnSocketsOnceThoughItComesLate) {
+  Doorbell doorbell;
+  SocketSleeper sleeper;
+  ASSERT_TRUE(sleeper.listenTo(&doorbell).ok());
+  sleeper.prepare();
+  ASSERT_EQ(doorbell.asleep.exchange(Doorbell::kAwake), Doorbell::kOnSocket) << "half of ring()";
+  sleeper.cancel();
+  WakeSocket::wake(doorbell.socket_name.load());
+  const auto slept = [&] {
+    const auto begin = Clock::now();
+    sleeper.prepare();
+    sleeper.waitForRing(std::chrono::milliseconds(20));
+    return Clock::now() - begin;
+  };
+  EXPECT_LT(slept(), kTooLong);
+  EXPECT_GE(slept(), std::chrono::milliseconds(19));
 }
 
 // Sleeps until `moved` says that there is something to do. False: it took far too long.
