@@ -93,8 +93,9 @@ exec::Failure BackendGroup::run(const CollectiveCall& call) {
   return failureOf(status);
 }
 
+// The plugin calls these two: nothing may be thrown through it. It asks again.
 std::int32_t BackendGroup::ended(void* self, const std::int32_t* awaited, std::int32_t count, char* text,
-                                 std::size_t text_bytes) {
+                                 std::size_t text_bytes) try {
   const auto& group = *static_cast<BackendGroup*>(self);
   if (!group.monitor_.anyEnded()) return -1;
   const auto loss = group.monitor_.loss(std::span<const int>(awaited, static_cast<std::size_t>(count)));
@@ -105,11 +106,15 @@ std::int32_t BackendGroup::ended(void* self, const std::int32_t* awaited, std::i
   const auto& instances = group.instance_of_rank_;
   return static_cast<std::int32_t>(std::find(instances.begin(), instances.end(), loss->instance) -
                                    instances.begin());
+} catch (...) {
+  return -1;
 }
 
-std::int32_t BackendGroup::timeIsUp(void* self) {
+std::int32_t BackendGroup::timeIsUp(void* self) try {
   const auto& deadline = static_cast<BackendGroup*>(self)->moving_deadline_;
   return deadline && pop::sys::AwakeClock::now() >= deadline() ? 1 : 0;
+} catch (...) {
+  return 0;
 }
 
 exec::Failure BackendGroup::failureOf(const PopdistStatus& status) const {
