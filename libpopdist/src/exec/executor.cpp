@@ -136,6 +136,7 @@ class Diagnosis {
   std::optional<Failure> findLostConnection(Ranks& ranks) {
     std::vector<LostConnection> lost;
     for (const RankProgress& rank : ranks) rank.appendLost(lost);
+    if (lost.empty()) lost_since_ = Clock::time_point::max();
     // What a lost one sent before still counts.
     if (lost.empty() || pollAll(ranks)) return std::nullopt;
     for (RankProgress& rank : ranks) rank.listenToAll();
@@ -146,9 +147,11 @@ class Diagnosis {
     lost_since_ = std::min(lost_since_, now);
     if (now - lost_since_ < kObituaryPatience) return std::nullopt;
     const LostConnection& first = lost.front();
-    return Failure{.status = pop::unavailable("no connection to " + nameOfRank(waiting_.names, first.rank) +
-                                              ": " + first.why.message()),
-                   .peer_rank = first.rank};
+    const bool is_own_fault = first.why.code() == pop::Code::kResourceExhausted;
+    return Failure{
+        .status = {is_own_fault ? pop::Code::kResourceExhausted : pop::Code::kUnavailable,
+                   "no connection to " + nameOfRank(waiting_.names, first.rank) + ": " + first.why.message()},
+        .peer_rank = is_own_fault ? -1 : first.rank};
   }
 
   const Call& call_;

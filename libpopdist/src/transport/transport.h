@@ -75,7 +75,7 @@ class Connection {
   /// finds that the connection has failed.
   virtual void abandon(std::span<const std::byte> /*farewell*/) {}
 
-  /// Why nothing can be sent or received any more, if that is so.
+  /// Why nothing can be sent or received any more, if that is so; or not now: kResourceExhausted.
   virtual pop::Status failure() const { return {}; }
   /// Whether something of the peer's may still be under way though its process has ended. If so, failure()
   /// tells when nothing more comes.

@@ -3,6 +3,7 @@
 #include "libpopdist/src/transport/tcp/tcp_group.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -97,17 +98,21 @@ class Receiving {
   std::size_t done_ = 0;
 };
 
+bool carryOut(Sending& sending, Receiving& receiving) {
+  bool sent = false;
+  bool received = false;
+  return runUntil([&] {
+    if (!sent) sent = sending.turn();
+    if (!received) received = receiving.turn();
+    return sent && received;
+  });
+}
+
 void expectMessage(TcpWorld& world, int from, int to, std::size_t bytes, bool in_place) {
   const Bytes body = sampleBytes(bytes);
   Sending sending(world.connection(from, to), body);
   Receiving receiving(world.connection(to, from), bytes, in_place);
-  bool sent = false;
-  bool received = false;
-  ASSERT_TRUE(runUntil([&] {
-    if (!sent) sent = sending.turn();
-    if (!received) received = receiving.turn();
-    return sent && received;
-  })) << bytes;
+  ASSERT_TRUE(carryOut(sending, receiving)) << bytes;
   EXPECT_TRUE(receiving.body() == body) << bytes << " bytes from rank " << from << " to " << to;
 }
 
@@ -186,6 +191,11 @@ TEST(TcpGroup, SaysThatNobodyCanBeLetIn) {
       runUntil([&] { return world.connection(1, 0).isUp() || !world.connection(1, 0).failure().ok(); }));
   EXPECT_EQ(world.connection(1, 0).failure().message(),
             "accepting a connection (ulimit -n): Too many open files");
+
+  all.clear();
+  Receiving receiving(world.connection(1, 0), body.size(), false);
+  EXPECT_TRUE(carryOut(sending, receiving)) << "it is over";
+  EXPECT_TRUE(world.connection(1, 0).failure().ok());
 }
 
 // ---- strangers
@@ -218,6 +228,52 @@ TEST(TcpGroup, TurnsStrangersAwayAndGoesOn) {
   for (std::size_t i = 12; i < strangers.size(); ++i) {
     ASSERT_TRUE(runUntil([&] { return isClosed(strangers[i]); })) << "stranger " << i;
   }
+}
+
+// No more descriptors than this for as long as it lives.
+class FewDescriptors {
+ public:
+  explicit FewDescriptors(rlim_t more) {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    rlimit few = before_;
+    few.rlim_cur = static_cast<rlim_t>(pop::sys::Fd(::dup(0)).get()) + more;
+    ::setrlimit(RLIMIT_NOFILE, &few);
+  }
+  ~FewDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+  FewDescriptors(const FewDescriptors&) = delete;
+  FewDescriptors& operator=(const FewDescriptors&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+TEST(TcpGroup, LetsMembersInWhereStrangersTakeAllDescriptors) {
+  TcpWorld world(2);
+  std::vector<pop::sys::Fd> strangers;
+  for (int i = 0; i < 80; ++i) strangers.push_back(knockAt(world.address(1)));
+  const Bytes body(10);
+  Sending sending(world.connection(0, 1), body);
+  ASSERT_FALSE(sending.turn()) << "it has knocked";
+  const FewDescriptors few(40);
+  Receiving receiving(world.connection(1, 0), body.size(), false);
+  EXPECT_TRUE(carryOut(sending, receiving));
+}
+
+// Of whoever comes first many may be members who have said nothing yet.
+TEST(TcpGroup, LetsMembersInBeforeWhomCrowdsOfStrangersCome) {
+  TcpWorld world(2);
+  std::vector<pop::sys::Fd> strangers;
+  const auto crowd = [&] {
+    for (int i = 0; i < 200; ++i) strangers.push_back(knockAt(world.address(1)));
+  };
+  crowd();
+  const Bytes body(10);
+  Sending sending(world.connection(0, 1), body);
+  ASSERT_FALSE(sending.turn()) << "it has knocked";
+  crowd();
+  ASSERT_FALSE(sending.turn()) << "it has introduced itself";
+  Receiving receiving(world.connection(1, 0), body.size(), false);
+  EXPECT_TRUE(carryOut(sending, receiving));
 }
 
 TEST(TcpGroup, TurnsAwayMembersThatItDoesNotExpect) {

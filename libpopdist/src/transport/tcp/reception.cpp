@@ -10,9 +10,12 @@
 namespace popdist::transport {
 namespace {
 
-// Whoever says nothing for so long, or has come before so many others, is sent away.
+// Whoever says nothing for so long is sent away. Who has introduced itself, as a member or with a record of
+// one, has time: a member may be stopped in between.
 constexpr std::chrono::seconds kPatience{10};
-constexpr std::size_t kMostVisitors = 4096;
+constexpr std::size_t kMostVisitors = 256;
+// Of those who come faster than they can be sent away.
+constexpr int kMostCrowds = 8;
 
 }  // namespace
 
@@ -23,7 +26,14 @@ void Reception::close() {
 
 void Reception::receive() {
   if (!listener_.valid()) return;
-  accept();
+  for (int crowd = 0; crowd < kMostCrowds; ++crowd) {
+    const bool all_are_in = accept();
+    advanceAll();
+    if (all_are_in || !makeRoom()) break;
+  }
+}
+
+void Reception::advanceAll() {
   const Clock::time_point now = visitors_.empty() ? Clock::time_point() : Clock::now();
   for (auto visitor = visitors_.begin(); visitor != visitors_.end();) {
     Progress progress = Progress::kMoved;
@@ -47,15 +57,36 @@ bool Reception::expectsProof(const Introduction& stream) const {
   });
 }
 
-void Reception::accept() {
-  while (true) {
+// False: there is no room for all who have come.
+bool Reception::accept() {
+  while (visitors_.size() < kMostVisitors) {
     pop::Result<pop::sys::Fd> socket = acceptNext(listener_.get());
     trouble_ = socket.status();
-    if (!socket.ok() || !socket->valid()) break;
-    if (visitors_.size() == kMostVisitors) visitors_.pop_front();
+    if (!socket.ok()) return false;
+    if (!socket->valid()) {
+      sleeper_.awaiting(listener_.get(), POLLIN);
+      return true;
+    }
     visitors_.push_back({.socket = std::move(*socket), .come = Clock::now()});
   }
-  sleeper_.awaiting(listener_.get(), POLLIN);
+  return false;
+}
+
+// Those go who came first, half of them at once: each may have been read from. False: there is nobody to send
+// away.
+bool Reception::makeRoom() {
+  const Clock::time_point now = Clock::now();
+  const auto may_go = [now](const Visitor& visitor) {
+    return !visitor.introduced || now - visitor.come > kPatience;
+  };
+  auto most = (std::count_if(visitors_.begin(), visitors_.end(), may_go) + 1) / 2;
+  const bool any = most > 0;
+  for (auto visitor = visitors_.begin(); most > 0;) {
+    const bool goes = may_go(*visitor);
+    visitor = goes ? visitors_.erase(visitor) : std::next(visitor);
+    most -= goes ? 1 : 0;
+  }
+  return any;
 }
 
 Reception::Progress Reception::advance(Visitor& visitor) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who knocks at a group's listening socket: members of the job prove it and are let in, strangers are turned
-// away and cost nothing but a socket for a while.
+// away. Until then they cost a socket, a few hundred at most; who says nothing for 10 s is sent away when
+// ranks look again, or others come.
 #pragma once
 
 #include <chrono>
@@ -22,7 +23,7 @@ class Reception {
   /// Gets on with all who have come, without waiting. For ranks that lack a stream.
   void receive();
 
-  /// Why nobody could be let in when it was tried last: this process is short of something.
+  /// Why not all could be let in when it was tried last: this process is short of something. It may pass.
   const pop::Status& trouble() const { return trouble_; }
 
   /// Members of the job are about to come in.
@@ -48,7 +49,9 @@ class Reception {
   };
   enum class Progress { kWaits, kMoved, kOver };
 
-  void accept();
+  bool accept();
+  void advanceAll();
+  bool makeRoom();
   Progress advance(Visitor& visitor);
   Progress readIntroduction(Visitor& visitor);
   Progress readProof(Visitor& visitor);

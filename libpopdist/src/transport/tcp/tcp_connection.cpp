@@ -27,7 +27,6 @@ bool TcpConnection::bringUp(TcpStream& stream) {
   if (!failure_.ok()) return false;
   if (rank_ > peer_) {
     common_.reception->receive();
-    if (!stream.socket.valid()) failure_ = common_.reception->trouble();
     return stream.socket.valid();
   }
   if (!stream.dialler) {
@@ -107,6 +106,12 @@ std::size_t TcpConnection::trySendBoth(std::span<const std::byte> first, std::sp
   sent_ += static_cast<std::size_t>(sent);
   head_waits_ = false;
   return static_cast<std::size_t>(sent);
+}
+
+// What keeps a peer from being let in may pass.
+pop::Status TcpConnection::failure() const {
+  const bool awaits_peer = rank_ > peer_ && !streams_.front().socket.valid();
+  return failure_.ok() && awaits_peer ? common_.reception->trouble() : failure_;
 }
 
 void TcpConnection::abandon(std::span<const std::byte> farewell) {

@@ -42,7 +42,7 @@ class TcpConnection final : public Connection {
   void abandon(std::span<const std::byte> farewell) override;
   /// Gets on with what this side has to do for the connection to come up. False: nothing is left to do.
   bool call() { return rank_ < peer_ && failure_.ok() && !bringUp(streams_.front()); }
-  pop::Status failure() const override { return failure_; }
+  pop::Status failure() const override;
   bool mayStillDeliver() override;
 
   /// Takes over an accepted stream. False: it has that one already.
