@@ -12,6 +12,7 @@
 #include <exception>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "common/base/text.h"
 #include "common/contract/exit_code.h"
@@ -21,7 +22,7 @@
 #include "common/sys/host_name.h"
 #include "common/sys/program.h"
 #include "poprun/cli/config_file.h"
-#include "poprun/cli/file_text.h"
+#include "poprun/cli/option_files.h"
 #include "poprun/cli/options_doc.h"
 #include "poprun/options.h"
 #include "poprun/plan/explain.h"
@@ -58,10 +59,10 @@ log::Level levelOf(int verbosity) {
   return verbosity == 0 ? log::Level::kWarning : verbosity == 1 ? log::Level::kInfo : log::Level::kDebug;
 }
 
-Surroundings surroundings() {
+Surroundings surroundings(cli::OptionFiles& files) {
   return {.host_name = sys::hostName(),
           .variable = [](const char* name) -> const char* { return std::getenv(name); },
-          .file = cli::readFileText,
+          .file = [&files](const std::string& path) { return files.text(path); },
           .is_root = ::geteuid() == 0,
           .directory = workingDirectory(),
           .exists = [](const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }};
@@ -135,11 +136,26 @@ bool canReach(const HostsHalf* hosts, const Options& options) {
   return hosts != nullptr && (!hosts->by_service_only || options.hosts.agent_port != 0);
 }
 
+// How poprun was started: its own name, its arguments, and what of the files that they name has been read.
+struct CommandLine {
+  std::string name;
+  std::vector<std::string> arguments;
+  cli::OptionFiles files;
+};
+
 // Returns only when it could not.
-int handOver(const Options& options, char** argv) {
+int handOver(const Options& options, const CommandLine& line) {
+  Result<std::vector<std::string>> handed = line.files.handOver();
+  if (!handed.ok()) return reportMistakes({handed.status().message()});
+  std::vector<std::string> words = std::move(handed).value();
+  words.insert(words.begin(), line.name);
+  words.insert(words.end(), line.arguments.begin(), line.arguments.end());
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
   const std::string program =
       sys::ownProgram(options.hosts.agent_port != 0 ? "poprun-service" : "poprun-hosts");
-  ::execv(program.c_str(), argv);
+  ::execv(program.c_str(), argv.data());
   return reportMistakes(
       {"jobs on other hosts need " + program + ": " + errnoStatus("starting it", errno).message()});
 }
@@ -171,13 +187,15 @@ BuiltJob jobToExamine(ParsedOptions parsed, const Surroundings& here) {
   return buildFor(parsed, here);
 }
 
-int runDoctor(char** argv, const std::vector<std::string>& arguments, const HostsHalf* hosts) {
-  const ParsedOptions parsed = parseOptions(arguments);
+int runDoctor(CommandLine& line, const HostsHalf* hosts) {
+  const Surroundings here = surroundings(line.files);
+  const ParsedOptions parsed =
+      parseOptions({line.arguments.begin() + 1, line.arguments.end()}, cli::Spelling::kPoprun, here.file);
   if (parsed.options.help) return print(cli::helpText());
   if (parsed.options.version && parsed.mistakes.empty())
     return print(versionText(parsed.options.version_format));
-  const BuiltJob job = jobToExamine(parsed, surroundings());
-  if (job.mistakes.empty() && !canReach(hosts, parsed.options)) return handOver(parsed.options, argv);
+  const BuiltJob job = jobToExamine(parsed, here);
+  if (job.mistakes.empty() && !canReach(hosts, parsed.options)) return handOver(parsed.options, line);
   reportWarnings(job.warnings);
   if (!job.mistakes.empty()) return reportMistakes(job.mistakes);
   log::setLevel(levelOf(parsed.options.verbosity));
@@ -187,21 +205,24 @@ int runDoctor(char** argv, const std::vector<std::string>& arguments, const Host
 int runArguments(int argc, char** argv, const HostsHalf* hosts) {
   openMissingStdio();
   hearOfChildren();
-  const std::string name = argc > 0 ? argv[0] : "poprun";
-  const std::vector<std::string> arguments{argv + std::min(argc, 1), argv + argc};
-  const cli::Spelling spelling = cli::spellingOf(name);
-  if (spelling == cli::Spelling::kPoprun && !arguments.empty() && arguments.front() == "doctor")
-    return runDoctor(argv, {arguments.begin() + 1, arguments.end()}, hosts);
-  const ParsedOptions parsed = parseOptions(arguments, spelling);
+  CommandLine line{argc > 0 ? argv[0] : "poprun", {argv + std::min(argc, 1), argv + argc}, {}};
+  if (hosts != nullptr) {
+    if (const Status taken = line.files.takeOver(line.arguments); !taken.ok())
+      return reportMistakes({taken.message()});
+  }
+  const cli::Spelling spelling = cli::spellingOf(line.name);
+  if (spelling == cli::Spelling::kPoprun && !line.arguments.empty() && line.arguments.front() == "doctor")
+    return runDoctor(line, hosts);
+  const Surroundings here = surroundings(line.files);
+  const ParsedOptions parsed = parseOptions(line.arguments, spelling, here.file);
   const Options& options = parsed.options;
   if (options.help) return print(cli::helpText());
   if (options.version && parsed.mistakes.empty()) return print(versionText(options.version_format));
 
-  const Surroundings here = surroundings();
   const BuiltJob job = buildFor(parsed, here);
   const bool on_hosts = hasOtherHosts(options, job.spec, here.host_name);
   const bool runs = job.mistakes.empty() && options.dry_run == DryRun::kNo && !onlyExports(options);
-  if (runs && on_hosts && !canReach(hosts, options)) return handOver(options, argv);
+  if (runs && on_hosts && !canReach(hosts, options)) return handOver(options, line);
   reportWarnings(job.warnings);
   if (!job.mistakes.empty()) return reportMistakes(job.mistakes);
   if (!options.export_config.empty()) {

@@ -83,12 +83,13 @@ const std::string* importedFile(const cli::Assignments& assignments) {
 
 }  // namespace
 
-ParsedOptions parseOptions(const std::vector<std::string>& arguments, cli::Spelling spelling) {
+ParsedOptions parseOptions(const std::vector<std::string>& arguments, cli::Spelling spelling,
+                           const cli::FileReader& read) {
   cli::SortedWords words = cli::WordReader(spelling).read(arguments);
   cli::Assignments assignments = assignmentsOf(words);
   ParsedOptions parsed{{}, std::move(words.mistakes), std::move(words.warnings)};
   if (const std::string* path = importedFile(assignments)) {
-    cli::ConfigFile file = cli::readConfigFile(*path);
+    cli::ConfigFile file = cli::readConfigFile(*path, read);
     parsed.mistakes.insert(parsed.mistakes.end(), file.mistakes.begin(), file.mistakes.end());
     parsed.warnings.insert(parsed.warnings.end(), file.warnings.begin(), file.warnings.end());
     assignments = cli::override(std::move(file.assignments), std::move(assignments), parsed.mistakes);

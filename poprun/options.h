@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "poprun/cli/compat_table.h"
+#include "poprun/cli/file_text.h"
 #include "poprun/plan/options.h"
 
 namespace pop {
@@ -19,8 +20,9 @@ struct ParsedOptions {
   std::string without_program;  ///< what may have become of the program, where there is none; or empty
 };
 
-/// Reads the file of --import-config, too.
+/// Takes the options of the file of --import-config, too, as `read` gives it.
 ParsedOptions parseOptions(const std::vector<std::string>& arguments,
-                           cli::Spelling spelling = cli::Spelling::kPoprun);
+                           cli::Spelling spelling = cli::Spelling::kPoprun,
+                           const cli::FileReader& read = cli::readFileText);
 
 }  // namespace pop

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "common/base/text.h"
-#include "poprun/cli/file_text.h"
 #include "poprun/cli/shell_words.h"
 #include "poprun/cli/word_reader.h"
 
@@ -188,8 +187,8 @@ ConfigFile parseConfig(std::string_view text, const std::string& name) {
   return Parser(name).parse(text);
 }
 
-ConfigFile readConfigFile(const std::string& path) {
-  Result<std::string> text = readFileText(path);
+ConfigFile readConfigFile(const std::string& path, const FileReader& read) {
+  Result<std::string> text = read(path);
   if (text.ok()) return parseConfig(*text, path);
   ConfigFile file;
   file.mistakes.push_back("--import-config: " + text.status().message());

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "poprun/cli/assignments.h"
+#include "poprun/cli/file_text.h"
 
 namespace pop::cli {
 
@@ -21,7 +22,7 @@ struct ConfigFile {
 ConfigFile parseConfig(std::string_view text, const std::string& name);
 
 /// The file at `path`; that it cannot be read is a mistake.
-ConfigFile readConfigFile(const std::string& path);
+ConfigFile readConfigFile(const std::string& path, const FileReader& read);
 
 /// A file that parseConfig reads back as the same options, but for those that only say what poprun is to do
 /// now. What has its default is a comment.

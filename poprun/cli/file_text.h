@@ -2,6 +2,7 @@
 // Whole files of text that users name.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "common/base/status.h"
@@ -10,6 +11,8 @@ namespace pop::cli {
 
 /// The text of a file. Larger than 16 MiB, a directory, unreadable: an error that names it.
 Result<std::string> readFileText(const std::string& path);
+
+using FileReader = std::function<Result<std::string>(const std::string& path)>;
 
 /// Writes the file, all of it or nothing: it appears under its name when it is complete. kAlreadyExists when
 /// there is one and `overwrite` does not allow to replace it. The new one has the old one's mode and, where

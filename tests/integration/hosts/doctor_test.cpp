@@ -57,6 +57,16 @@ TEST_F(DoctorOnHosts, HasALineForEachHostThatIsFine) {
   EXPECT_EQ(leftOnHosts(), "");
 }
 
+TEST_F(DoctorOnHosts, TakesItsOptionsFromPipes) {
+  OptionPipes pipes;
+  PoprunSetup setup = jobFromPipes(pipes, "wdir = /nowhere\n");
+  setup.options.insert(setup.options.begin(), "doctor");
+  const Outcome outcome = run(setup);
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_THAT(outcome.out, HasSubstr("h2: working directory: /nowhere: No such file or directory"));
+}
+
 TEST_F(DoctorOnHosts, SaysAllProblemsAtOnce) {
   hosts.killSshd(1);
   const TempDir directory;  // in /tmp, of which every host has its own

@@ -2,8 +2,10 @@
 // poprun over some hosts of our own.
 #pragma once
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <chrono>
@@ -12,6 +14,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/testing/poprun_process.h"
@@ -25,6 +28,38 @@ namespace pop::testing {
 inline constexpr Milliseconds kEndLimit{10000 + 1000};
 /// What a test that is not about the time itself calls silent.
 inline constexpr const char* kShortSilence = "2";
+
+/// Texts in pipes: who reads a second time gets nothing, or waits for ever.
+class OptionPipes {
+ public:
+  ~OptionPipes() {
+    if (writer_.joinable()) writer_.join();
+  }
+
+  /// The path of a pipe that gives `text` to the first who opens it.
+  std::string named(const std::string& text) {
+    const std::string path = directory_.path() + "/pipe";
+    POP_CHECK(::mkfifo(path.c_str(), 0600) == 0);
+    writer_ = std::thread([path, text] {
+      const sys::Fd pipe(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+      POP_CHECK(sys::writeAll(pipe.get(), text).ok());
+    });
+    return path;
+  }
+
+  /// A pipe that holds `text`, and its end.
+  int filled(const std::string& text) {
+    sys::Pipe pipe = sys::makePipe().value();
+    POP_CHECK(sys::writeAll(pipe.write_end.get(), text).ok());
+    filled_ = std::move(pipe.read_end);
+    return filled_.get();
+  }
+
+ private:
+  TempDir directory_;
+  sys::Fd filled_;
+  std::thread writer_;
+};
 
 class HostsTest : public ::testing::Test {
  protected:
@@ -46,6 +81,17 @@ class HostsTest : public ::testing::Test {
                       .child = std::move(child),
                       .directory = POP_BIN_DIR};
     setup.options.insert(setup.options.end(), options.begin(), options.end());
+    return setup;
+  }
+
+  /// The same, whose hosts and other options are read from two pipes: a named one, and stdin.
+  PoprunSetup jobFromPipes(OptionPipes& pipes, const std::string& config) const {
+    PoprunSetup setup = job({"--import-config", pipes.named(config), "--hostfile", "/dev/stdin"});
+    const auto host = std::find(setup.options.begin(), setup.options.end(), "--host");
+    setup.options.erase(host, host + 2);
+    std::string lines = names();
+    std::replace(lines.begin(), lines.end(), ',', '\n');
+    setup.descriptors[0] = pipes.filled(lines);
     return setup;
   }
 

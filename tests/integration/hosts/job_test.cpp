@@ -66,6 +66,15 @@ TEST_F(JobOnHosts, EndsWithTheFirstFailure) {
   EXPECT_EQ(leftOnHosts(), "");
 }
 
+TEST_F(JobOnHosts, TakesItsOptionsFromPipes) {
+  OptionPipes pipes;
+  PoprunSetup setup = jobFromPipes(pipes, "num-instances = 3\ntag-output = host\n");
+  setup.options.insert(setup.options.end(), {"uname", "-n"});
+  const Outcome outcome = run(setup);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(linesOf(outcome.out), UnorderedElementsAre("h0:0: h0", "h1:1: h1", "h2:2: h2"));
+}
+
 TEST_F(JobOnHosts, GivesStdinToTheInstanceThatIsNamed) {
   for (const char* instance : {"0", "2"}) {
     PoprunSetup setup = job({"-n", "3", "--stdin", instance, "--tag-output", "instance", "cat"});
