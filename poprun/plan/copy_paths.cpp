@@ -32,9 +32,7 @@ class Collector {
   Collector(const Surroundings& here, std::vector<std::string>& mistakes)
       : here_(here), mistakes_(mistakes) {}
 
-  void addPath(const std::string& path) {
-    add("--synchronise " + path, path.starts_with('/') ? path : here_.directory + '/' + path);
-  }
+  void addPath(const std::string& path) { add("--synchronise " + path, here_.absolute(path)); }
 
   void addPythonVenv() {
     const std::string option = "--synchronise-python-venv";

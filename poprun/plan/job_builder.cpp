@@ -87,9 +87,10 @@ std::vector<model::Variable> variablesOf(const ProgramOptions& program, const Su
 
 void buildPrograms(const Options& options, const Surroundings& here, BuiltJob& built) {
   for (const ProgramOptions& program : options.programs) {
+    const std::string& directory = program.working_directory;
     built.spec.programs.push_back({.command = program.command,
                                    .num_instances = program.num_instances.value_or(1),
-                                   .working_directory = program.working_directory,
+                                   .working_directory = directory.empty() ? "" : here.absolute(directory),
                                    .environment = variablesOf(program, here, built)});
   }
   built.spec.environment = forwardedEnvironment(here.variable);
@@ -160,6 +161,11 @@ bool numbersHold(const model::JobSpec& spec) {
 }
 
 }  // namespace
+
+std::string Surroundings::absolute(const std::string& path) const {
+  if (path.starts_with('/') || directory.empty()) return path;
+  return directory + (directory.ends_with('/') ? "" : "/") + path;
+}
 
 int numInstances(const Options& options) {
   std::int64_t sum = 0;

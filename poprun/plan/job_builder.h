@@ -26,6 +26,9 @@ struct Surroundings {
   bool is_root = false;
   std::string directory;                                ///< where relative paths begin
   std::function<bool(const std::string& path)> exists;  ///< a file or directory of this host
+
+  /// `path` for who starts in another directory, as agents and instances may.
+  std::string absolute(const std::string& path) const;
 };
 
 BuiltJob buildJob(const Options& options, const Surroundings& here);

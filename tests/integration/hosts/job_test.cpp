@@ -9,6 +9,7 @@
 namespace pop::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::Each;
 using ::testing::EndsWith;
@@ -183,6 +184,13 @@ TEST_F(JobOnHosts, TellsTheOthersWhereTheyReachThisHost) {
   const Outcome outcome = run(setup);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(linesOf(outcome.out), AllOf(SizeIs(4), Each(HasSubstr('"' + hosts.ownAddress() + ':'))));
+}
+
+TEST_F(JobOnHosts, TakesARelativeDirectoryFromWhereItIsStarted) {
+  const Outcome outcome = run(job({"-n", "3", "--wdir", "../tests", "--tag-output", "no", "pwd"}));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const std::string expected = std::filesystem::path(POP_BIN_DIR).parent_path() / "tests";
+  EXPECT_THAT(linesOf(outcome.out), AllOf(SizeIs(3), Each(expected)));
 }
 
 TEST_F(JobOnHosts, NamesADirectoryThatIsNotThere) {

@@ -205,6 +205,20 @@ TEST(BuildJob, RefusesRootWhenAskedTo) {
   EXPECT_THAT(mistakes(true), ElementsAre("--allow-run-as-root no: poprun was started by root"));
 }
 
+// Agents on other hosts start elsewhere.
+TEST(BuildJob, TakesRelativeWorkingDirectoriesFromWhereItIsStarted) {
+  Options options = optionsFor(1);
+  options.programs.resize(3, options.programs.front());
+  options.programs[0].working_directory = "run/1";
+  options.programs[1].working_directory = "/data";
+  Surroundings here{.variable = [](const char*) -> const char* { return nullptr; },
+                    .directory = "/home/user"};
+  const BuiltJob job = buildJob(options, here);
+  EXPECT_EQ(job.spec.programs[0].working_directory, "/home/user/run/1");
+  EXPECT_EQ(job.spec.programs[1].working_directory, "/data");
+  EXPECT_EQ(job.spec.programs[2].working_directory, "");
+}
+
 TEST(BuildJob, TellsAllInstancesHowTheirCollectivesGo) {
   Options options = optionsFor(2);
   options.collectives = {"staged", "tcp", "segmented-ring"};
