@@ -65,6 +65,7 @@ class Session {
  public:
   Session(const model::JobSpec& spec, const SessionSettings& settings, const ControllerMaker& make)
       : spec_(spec),
+        report_bindings_(settings.report_bindings),
         mux_(loop_, settings.output, [this](const WriteFailure& failure) { cannotWrite(failure); }),
         controller_(make(loop_, mux_)) {}
 
@@ -76,7 +77,7 @@ class Session {
     if (!settings.before_output.empty()) mux_.print(settings.before_output);
     const Status submitted = controller_->submit(
         spec_, {.event = [this](const LogEntry& entry) { noteEvent(entry); },
-                .placed = settings.report_bindings ? bindingReporter() : nullptr,
+                .placed = [this](const PlacedJob& job, const auto& bindings) { placed(job, bindings); },
                 .restarting = [this](const JobOutcome& failed, int restart) { restarting(failed, restart); },
                 .done =
                     [this](const JobOutcome& outcome) {
@@ -99,10 +100,12 @@ class Session {
   }
 
  private:
-  JobWatch::Placed bindingReporter() {
-    return [this](const PlacedJob& placed, const std::vector<model::Bindings>& bindings) {
-      mux_.say(bindingReport(placed.spec(), placed.placement(), bindings));
-    };
+  void placed(const PlacedJob& job, const std::vector<model::Bindings>& bindings) {
+    std::vector<std::string> hosts;
+    for (const model::InstancePlacement& each : job.placement())
+      hosts.push_back(job.spec().hosts[static_cast<std::size_t>(each.host)].name);
+    mux_.setHosts(hosts);
+    if (report_bindings_) mux_.say(bindingReport(job.spec(), job.placement(), bindings));
   }
 
   // Before anything has started.
@@ -197,6 +200,7 @@ class Session {
   }
 
   const model::JobSpec& spec_;
+  const bool report_bindings_;
   os::EpollLoop loop_;
   OutputMux mux_;
   const std::unique_ptr<Controller> controller_;

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <cstring>
 #include <ctime>
-#include <utility>
 
 namespace pop {
 
@@ -25,7 +24,7 @@ std::string timestampOf(WallClock::time_point time) {
 }
 
 LineTagger::LineTagger(TagSettings settings, Stream stream, bool overprints)
-    : settings_(std::move(settings)),
+    : settings_(settings),
       stream_name_(stream == Stream::kStdout ? "stdout" : "stderr"),
       overprints_(overprints) {}
 
@@ -44,7 +43,7 @@ void LineTagger::append(std::string& out, int instance, std::string_view text, W
       ((prefix_ += '[') += std::to_string(instance)) += "] ";
       break;
     case TagOutput::kHost:
-      prefix_ += settings_.hosts.at(static_cast<std::size_t>(instance));
+      prefix_ += hosts_.at(static_cast<std::size_t>(instance));
       ((prefix_ += ':') += std::to_string(instance)) += ": ";
       break;
     case TagOutput::kMpi:

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "popdistd/controller/ports.h"
@@ -21,7 +22,6 @@ inline constexpr std::string_view kEraseToEnd = "\x1b[K";
 struct TagSettings {
   TagOutput form = TagOutput::kNo;  ///< never kAuto
   bool timestamps = false;
-  std::vector<std::string> hosts;  ///< of each instance; for kHost
 };
 
 /// "2026-11-20T21:46:59.123+01:00", local time.
@@ -32,6 +32,9 @@ class LineTagger {
   /// `overprints`: the output is a terminal, where a carriage return begins the line anew. Elsewhere each
   /// state of such a line becomes a line of its own.
   LineTagger(TagSettings settings, Stream stream, bool overprints);
+
+  /// The host of each instance, for kHost.
+  void setHosts(std::vector<std::string> hosts) { hosts_ = std::move(hosts); }
 
   /// Appends to `out` the lines of `text`, each with its tag. Something that is no line at the end of `text`
   /// gets a newline: another instance may come next.
@@ -47,6 +50,7 @@ class LineTagger {
   void begin(WallClock::time_point now);
 
   const TagSettings settings_;
+  std::vector<std::string> hosts_;
   const std::string_view stream_name_;
   const bool overprints_;
   std::string prefix_;  ///< of the piece at hand

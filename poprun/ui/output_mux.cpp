@@ -61,9 +61,8 @@ std::unique_ptr<OutputMux::Screen> OutputMux::makeErrors() {
 OutputMux::Channel OutputMux::makeChannel(Stream stream) {
   const StreamSettings& settings = stream == Stream::kStdout ? settings_.out : settings_.err;
   Screen& screen = stream == Stream::kStdout ? output_ : errors();
-  Channel channel{
-      settings, screen,
-      LineTagger({settings.tag, settings_.timestamps, settings_.hosts}, stream, screen.is_terminal), nullptr};
+  Channel channel{settings, screen,
+                  LineTagger({settings.tag, settings_.timestamps}, stream, screen.is_terminal), nullptr};
   if (!settings.fold) return channel;
   channel.fold = std::make_unique<Fold>(
       loop_, settings_.num_instances,
@@ -148,6 +147,10 @@ void OutputMux::print(std::string_view text) {
 void OutputMux::say(std::string_view lines) {
   beginLine(errors()) += lines;
   send(errors());
+}
+
+void OutputMux::setHosts(const std::vector<std::string>& hosts) {
+  for (Channel* channel : {&out_, &err_}) channel->tagger.setHosts(hosts);
 }
 
 void OutputMux::beginAttempt() {

@@ -42,6 +42,9 @@ class OutputMux final : public OutputSink {
   /// The launcher's own lines on stderr, never inside a line of an instance.
   void say(std::string_view lines);
 
+  /// The host of each instance, before any writes.
+  void setHosts(const std::vector<std::string>& hosts);
+
   /// All instances are about to start, for the first time or again.
   void beginAttempt();
   void started(int instance);

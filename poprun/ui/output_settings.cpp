@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "poprun/ui/output_settings.h"
 
-#include "common/model/placement.h"
-
 namespace pop {
 namespace {
 
@@ -28,9 +26,6 @@ OutputSettings outputSettings(const Options& options, const model::JobSpec& spec
       .num_instances = spec.num_instances};
   // Not between the bytes of a single instance, nor between lines that tell the same in more detail.
   settings.status_line = settings.out.whole_lines && settings.err.whole_lines && options.verbosity == 0;
-  for (const model::InstancePlacement& placement : model::place(spec)) {
-    settings.hosts.push_back(spec.hosts[static_cast<std::size_t>(placement.host)].name);
-  }
   return settings;
 }
 

@@ -4,7 +4,6 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "common/model/job_spec.h"
 #include "poprun/plan/options.h"
@@ -25,7 +24,6 @@ struct OutputSettings {
   bool status_line = false;  ///< if stderr is a terminal
   std::string directory;     ///< --output-filename; empty: no files
   int num_instances = 1;
-  std::vector<std::string> hosts;  ///< of each instance
 };
 
 OutputSettings outputSettings(const Options& options, const model::JobSpec& spec);

@@ -9,6 +9,7 @@ namespace pop::testing {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
 using ::testing::MatchesRegex;
 
 class HostLost : public HostFaults {
@@ -134,9 +135,10 @@ TEST_F(HostLost, TogetherWithAnother) {
 
 TEST_F(HostLost, AndTheJobGoesOnWithoutIt) {
   const char* script =
-      "echo ready $POPDIST_INSTANCE_INDEX $$; [ $POPDIST_RESTART_COUNT = 1 ] || exec sleep 1000";
+      "[ $POPDIST_RESTART_COUNT = 0 ] || exec uname -n; echo ready $POPDIST_INSTANCE_INDEX $$; exec sleep "
+      "1000";
   PoprunProcess poprun(job({"-n", "6", "--host-silence", kShortSilence, "--max-restarts", "1", "--min-hosts",
-                            "2", "sh", "-c", script}));
+                            "2", "--tag-output", "host", "sh", "-c", script}));
   ASSERT_EQ(poprun.waitReady(6).size(), 6U);
   const auto cause = Clock::now();
   hosts.linkDown(1);
@@ -144,6 +146,8 @@ TEST_F(HostLost, AndTheJobGoesOnWithoutIt) {
   EXPECT_EQ(said(poprun),
             "poprun: host h1 was lost: nothing was heard for 2 s (--host-silence); the other 4 "
             "instances were stopped; the job starts again (restart 1 of 1)\n");
+  EXPECT_THAT(linesOf(poprun.out()),
+              IsSupersetOf({"h0:0: h0", "h0:1: h0", "h0:2: h0", "h2:3: h2", "h2:4: h2", "h2:5: h2"}));
   expectCleanBehindCutLink({1}, cause);
 }
 

@@ -44,7 +44,13 @@ TEST(LineTagger, WritesOpenMpisFormAsItsParsersExpectIt) {
 }
 
 TEST(LineTagger, NamesTheHost) {
-  EXPECT_EQ(tagged({.form = TagOutput::kHost, .hosts = {"a", "a", "b", "b"}}, "x\n"), "b:3: x\n");
+  LineTagger tagger({.form = TagOutput::kHost}, Stream::kStdout, false);
+  std::string out;
+  tagger.setHosts({"a", "a", "b", "b"});
+  tagger.append(out, 3, "x\n", WallClock::now());
+  tagger.setHosts({"a", "a", "c", "c"});
+  tagger.append(out, 3, "x\n", WallClock::now());
+  EXPECT_EQ(out, "b:3: x\nc:3: x\n");
 }
 
 TEST(LineTagger, PutsTheTimeBeforeTheTag) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "poprun/ui/output_settings.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace pop {
@@ -18,7 +17,6 @@ TEST(OutputSettings, TagSeveralInstancesAndLeaveTheBytesOfOneAlone) {
   const OutputSettings several = settingsOf({}, 4);
   EXPECT_EQ(several.out.tag, TagOutput::kInstance);
   EXPECT_TRUE(several.err.whole_lines);
-  EXPECT_THAT(several.hosts, ::testing::ElementsAre("a", "a", "b", "b"));
   const OutputSettings one = outputSettings({}, {.programs = {{}}});
   EXPECT_EQ(one.out.tag, TagOutput::kNo);
   EXPECT_FALSE(one.out.whole_lines);
