@@ -161,7 +161,7 @@ int handOver(const Options& options, const CommandLine& line) {
 }
 
 int runPlanned(const Options& options, const model::JobSpec& spec, const HostsHalf* hosts) {
-  const int verbosity = options.debug ? 2 : options.verbosity;
+  const int verbosity = effectiveVerbosity(options);
   log::setLevel(levelOf(verbosity));
   if (options.debug) logOptions(options);
   SessionSettings settings{.output = outputSettings(options, spec),
@@ -198,7 +198,7 @@ int runDoctor(CommandLine& line, const HostsHalf* hosts) {
   if (job.mistakes.empty() && !canReach(hosts, parsed.options)) return handOver(parsed.options, line);
   reportWarnings(job.warnings);
   if (!job.mistakes.empty()) return reportMistakes(job.mistakes);
-  log::setLevel(levelOf(parsed.options.verbosity));
+  log::setLevel(levelOf(effectiveVerbosity(parsed.options)));
   return hosts->examine(parsed.options, job.spec);
 }
 

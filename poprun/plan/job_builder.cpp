@@ -167,6 +167,10 @@ std::string Surroundings::absolute(const std::string& path) const {
   return directory + (directory.ends_with('/') ? "" : "/") + path;
 }
 
+int effectiveVerbosity(const Options& options) {
+  return options.debug ? 2 : options.verbosity;
+}
+
 int numInstances(const Options& options) {
   std::int64_t sum = 0;
   for (const ProgramOptions& program : options.programs) sum += program.num_instances.value_or(1);

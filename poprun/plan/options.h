@@ -102,6 +102,9 @@ struct Options {
   friend bool operator==(const Options&, const Options&) = default;
 };
 
+/// --debug tells as much as -vv.
+int effectiveVerbosity(const Options& options);
+
 /// Instances of all programs, as far as the options alone say it.
 int numInstances(const Options& options);
 

@@ -45,6 +45,7 @@ TEST(OutputSettings, ShowOneInstanceAsIfItWereAlone) {
 TEST(OutputSettings, ShowNoStatusBesideALogOrBytes) {
   EXPECT_TRUE(settingsOf({}, 2).status_line);
   EXPECT_FALSE(settingsOf({.verbosity = 1}, 2).status_line);
+  EXPECT_FALSE(settingsOf({.debug = true}, 2).status_line);
   EXPECT_FALSE(settingsOf({.only_output_from_instance = 1}, 2).status_line);
 }
 
