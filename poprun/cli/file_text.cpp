@@ -25,18 +25,23 @@ Status failed(const std::string& path, int error) {
   return errnoStatus(path, error);
 }
 
-// Gives the finished file its name. link() fails where there is one already, whoever has just made it.
+Status existsAlready(const std::string& path) {
+  return {Code::kAlreadyExists, path + " exists already"};
+}
+
+// Gives the finished file its name. link() fails where there is one already, whoever has just made it. Where
+// the file system has no hard links, an empty file takes the name first.
 Status publish(const std::string& temporary, const std::string& path, bool overwrite) {
-  if (overwrite) {
-    if (::rename(temporary.c_str(), path.c_str()) == 0) return {};
-    return failed(path, errno);
+  if (!overwrite) {
+    if (::link(temporary.c_str(), path.c_str()) == 0) {
+      ::unlink(temporary.c_str());
+      return {};
+    }
+    if (errno == EEXIST) return existsAlready(path);
+    const sys::Fd name(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (!name.valid()) return errno == EEXIST ? existsAlready(path) : failed(path, errno);
   }
-  if (::link(temporary.c_str(), path.c_str()) == 0) {
-    ::unlink(temporary.c_str());
-    return {};
-  }
-  if (errno == EEXIST) return {Code::kAlreadyExists, path + " exists already"};
-  return failed(path, errno);
+  return ::rename(temporary.c_str(), path.c_str()) == 0 ? Status() : failed(path, errno);
 }
 
 mode_t usualMode() {
@@ -123,7 +128,7 @@ Status writeFileText(const std::string& path, const std::string& text, bool over
     const sys::Fd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
     return file.valid() ? writeTo(file.get(), path, text) : failed(path, errno);
   }
-  if (!overwrite) return {Code::kAlreadyExists, path + " exists already"};
+  if (!overwrite) return existsAlready(path);
   return replace(path, text, found);
 }
 

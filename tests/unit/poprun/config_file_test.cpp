@@ -7,17 +7,20 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "common/sys/fd.h"
 #include "poprun/options.h"
 #include "poprun/plan/job_builder.h"
+#include "tests/testing/forbidden_call.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/unit/poprun/option_samples.h"
 
@@ -175,6 +178,18 @@ TEST_F(ConfigFileTest, IsWrittenWholeAndReplacedOnlyWhenAllowed) {
   EXPECT_EQ(entries, 1) << "no temporary file stays";
   EXPECT_THAT(cli::writeConfigFile(directory_ + "/none/job.cfg", "x", false).message(),
               HasSubstr("--export-config: " + directory_ + "/none/job.cfg: No such file or directory"));
+}
+
+// As vfat and many that keep their files in a network's objects.
+TEST_F(ConfigFileTest, IsWrittenWhereTheFileSystemHasNoHardLinks) {
+  std::thread([this] {
+    ASSERT_TRUE(testing::forbidSystemCall(SYS_link));
+    const Status written = cli::writeConfigFile(path(), "first\n", false);
+    EXPECT_TRUE(written.ok()) << written.message();
+  }).join();
+  EXPECT_EQ(sys::readFile(path()).value(), "first\n");
+  const auto entries = std::distance(std::filesystem::directory_iterator(directory_), {});
+  EXPECT_EQ(entries, 1) << "no temporary file stays";
 }
 
 mode_t modeOf(const std::string& path) {
