@@ -95,7 +95,8 @@ Status JobAgent::prepare(const rpc::v1::Hello& hello) {
       OutputPump::Modes{modeOf(hello.whole_lines_out()), modeOf(hello.whole_lines_err())},
       AgentSurroundings{.stdin_source = input_->source(), .address = [hints] { return hostAddress(hints); }});
   if (!hello.job_directory().empty()) agent_->removeAtEnd(hello.job_directory());
-  return {};
+  if (hello.executable_cache().empty()) return {};
+  return LocalAgent::makeExecutableCache(hello.executable_cache());
 }
 
 void JobAgent::send(NumberedReport report) {

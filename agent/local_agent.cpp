@@ -121,6 +121,12 @@ void LocalAgent::removeAtEnd(const std::string& path) {
   keeper_link_.removeAtEnd(path);
 }
 
+Status LocalAgent::makeExecutableCache(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  return error ? errnoStatus("--executable-cache-path " + path, error.value()) : Status();
+}
+
 Status LocalAgent::shutDown() {
   loop_.unwatch(keeper_.link.get());
   Status ended = keeper::endKeeper(std::move(keeper_));

@@ -39,6 +39,9 @@ class LocalAgent final : public Agent, private Processes {
   /// it. The keeper removes it after everything else.
   void removeAtEnd(const std::string& path);
 
+  /// The directory of --executable-cache-path, where there is none yet.
+  static Status makeExecutableCache(const std::string& path);
+
   /// Ends whatever is left of the job, the keeper last. Call it once, before the agent is destroyed.
   Status shutDown();
 

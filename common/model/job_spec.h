@@ -93,8 +93,9 @@ struct JobSpec {
   BindPolicy binding;
   contract::EnvFamilies env_families = contract::allEnvFamilies();
   TfTasks tf_tasks;
-  std::vector<Variable> environment;  ///< what the user sets or forwards for all instances
-  std::string executable_cache_path;  ///< directory that all instances of a host share; empty: a fresh one
+  std::vector<Variable> environment;   ///< what the user sets or forwards for all instances
+  std::string executable_cache_path;   ///< directory that all instances of a host share; empty: a fresh one
+  bool make_executable_cache = false;  ///< where it is not there; it stays when the job is over
   StdinPolicy stdin_policy;
   std::chrono::milliseconds kill_grace{5000};  ///< between SIGTERM and SIGKILL
   std::chrono::milliseconds timeout{0};        ///< of the whole job; 0: none

@@ -109,7 +109,6 @@ void copySettings(const Options& options, model::JobSpec& spec) {
   spec.binding = options.binding;
   spec.env_families = options.env_families;
   spec.tf_tasks = options.tf_tasks;
-  spec.executable_cache_path = options.executable_cache_path;
   spec.stdin_policy = options.stdin_policy;
   spec.kill_grace = options.kill_grace;
   spec.timeout = options.timeout;
@@ -117,6 +116,17 @@ void copySettings(const Options& options, model::JobSpec& spec) {
   spec.max_restarts = options.max_restarts;
   spec.restart_delay = options.restart_delay;
   spec.min_hosts = options.min_hosts;
+}
+
+// What poprun's own environment names belongs to whoever has set it: it is left as it is.
+void nameExecutableCache(const Options& options, const Surroundings& here, model::JobSpec& spec) {
+  const char* const inherited = here.variable("POPDIST_EXECUTABLE_CACHE_PATH");
+  spec.make_executable_cache = !options.executable_cache_path.empty();
+  if (spec.make_executable_cache) {
+    spec.executable_cache_path = here.absolute(options.executable_cache_path);
+  } else if (inherited != nullptr) {
+    spec.executable_cache_path = inherited;
+  }
 }
 
 // The Pod that the user names: it must hold the replicas.
@@ -181,6 +191,7 @@ int numInstances(const Options& options) {
 BuiltJob buildJob(const Options& options, const Surroundings& here) {
   BuiltJob built{.warnings = findIdleOptions(options)};
   copySettings(options, built.spec);
+  nameExecutableCache(options, here, built.spec);
   buildPrograms(options, here, built);
   buildHosts(options, here, built);
   buildInstances(options, built);

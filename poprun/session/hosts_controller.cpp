@@ -70,9 +70,7 @@ HostsController::~HostsController() {
 }
 
 Status HostsController::submit(model::JobSpec spec, JobWatch watch) {
-  POP_ASSIGN_OR_RETURN(CacheDirectory cache, cacheDirectory(spec.executable_cache_path));
-  if (cache.fresh) job_directory_ = cache.path;
-  spec.executable_cache_path = std::move(cache.path);
+  if (spec.executable_cache_path.empty()) spec.executable_cache_path = job_directory_ = freshDirectory();
   POP_RETURN_IF_ERROR(nameDirectories(spec));
   spec_ = spec;
   job_id_ = sys::randomName();
@@ -165,6 +163,7 @@ rpc::v1::Hello HostsController::helloTo(const Host& host, const ReachedHost& how
   hello.set_whole_lines_out(settings_.whole_lines_out);
   hello.set_whole_lines_err(settings_.whole_lines_err);
   hello.set_job_directory(job_directory_);
+  if (spec_.make_executable_cache) hello.set_executable_cache(spec_.executable_cache_path);
   hello.set_num_instances(host.num_instances);
   return hello;
 }

@@ -10,9 +10,12 @@
 namespace pop {
 
 Status LocalController::submit(model::JobSpec spec, JobWatch watch) {
-  POP_ASSIGN_OR_RETURN(CacheDirectory cache, cacheDirectory(spec.executable_cache_path));
-  if (cache.fresh) agent_.removeAtEnd(cache.path);
-  spec.executable_cache_path = std::move(cache.path);
+  if (spec.make_executable_cache)
+    POP_RETURN_IF_ERROR(agent::LocalAgent::makeExecutableCache(spec.executable_cache_path));
+  if (spec.executable_cache_path.empty()) {
+    spec.executable_cache_path = freshDirectory();
+    agent_.removeAtEnd(spec.executable_cache_path);
+  }
   job_ = std::make_unique<Job>(loop_, JobIdentity{sys::randomName(), randomKey()}, std::move(spec),
                                std::vector<Agent*>{&agent_}, std::move(watch));
   job_->start();

@@ -8,10 +8,12 @@
 #include <fstream>
 
 #include "tests/testing/poprun_process.h"
+#include "tests/testing/temp_dir.h"
 
 namespace pop::testing {
 namespace {
 
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
@@ -47,6 +49,16 @@ TEST(Plan, SaysItOfTheUsersVariablesToo) {
                    {{"HERE", "of the user"}, {"POPLAR_TARGET_OPTIONS", R"({"x":"1"})"}});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(linesOf(outcome.out).size(), 2U);
+}
+
+TEST(Plan, SaysWhichExecutableCacheIsUsed) {
+  const Outcome inherited = run(
+      {.options = {"--dry-run=json", "./train"}, .environment = {{"POPDIST_EXECUTABLE_CACHE_PATH", "/own"}}});
+  EXPECT_THAT(inherited.out, HasSubstr(R"("POPDIST_EXECUTABLE_CACHE_PATH":"/own")"));
+  const TempDir directory;
+  const std::string relative = std::filesystem::relative(directory.path());
+  const Outcome asked = runAsPlanned({"--executable-cache-path", relative});
+  EXPECT_EQ(asked.exit_code, 0) << asked.err;
 }
 
 TEST(Plan, ThatCannotBeStartedIsRefused) {

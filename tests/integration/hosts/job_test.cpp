@@ -193,6 +193,25 @@ TEST_F(JobOnHosts, TakesARelativeDirectoryFromWhereItIsStarted) {
   EXPECT_THAT(linesOf(outcome.out), AllOf(SizeIs(3), Each(expected)));
 }
 
+TEST_F(JobOnHosts, HasItsExecutableCacheMadeOnEachHost) {
+  const TempDir directory;  // in /tmp, of which every host has its own
+  const std::string cache = directory.path() + "/cache";
+  const Outcome outcome = run(job({"-n", "3", "--executable-cache-path", cache, "--tag-output", "no", "sh",
+                                   "-c", "echo $(uname -n); rmdir $POPDIST_EXECUTABLE_CACHE_PATH"}));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(linesOf(outcome.out), UnorderedElementsAre("h0", "h1", "h2"));
+  EXPECT_FALSE(std::filesystem::exists(cache)) << "no instance runs here";
+}
+
+TEST_F(JobOnHosts, NamesTheHostsOnWhichItsExecutableCacheCannotBeMade) {
+  const Outcome outcome = run(job({"-n", "3", "--executable-cache-path", "/dev/null/cache", "true"}));
+  EXPECT_EQ(outcome.exit_code, 125);
+  EXPECT_EQ(
+      said(outcome.err),
+      "poprun: the job cannot be placed on hosts h0, h1 and h2: --executable-cache-path /dev/null/cache: "
+      "Not a directory\n");
+}
+
 TEST_F(JobOnHosts, NamesADirectoryThatIsNotThere) {
   PoprunSetup setup = job({"-n", "3", "--wdir", "/nowhere/at/all", "true"});
   const Outcome outcome = run(setup);

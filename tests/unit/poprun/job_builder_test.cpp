@@ -219,6 +219,19 @@ TEST(BuildJob, TakesRelativeWorkingDirectoriesFromWhereItIsStarted) {
   EXPECT_EQ(job.spec.programs[2].working_directory, "");
 }
 
+TEST(BuildJob, NamesTheExecutableCacheThatInstancesGet) {
+  Options options = optionsFor(1);
+  Surroundings here{
+      .variable =
+          [](const char* name) { return std::string(name).starts_with("POPDIST") ? "/own" : nullptr; },
+      .directory = "/home/user"};
+  const model::JobSpec inherited = buildJob(options, here).spec;
+  EXPECT_EQ(inherited.executable_cache_path, "/own");
+  EXPECT_FALSE(inherited.make_executable_cache) << "it is not ours";
+  options.executable_cache_path = "cache";
+  EXPECT_EQ(buildJob(options, here).spec.executable_cache_path, "/home/user/cache");
+}
+
 TEST(BuildJob, TellsAllInstancesHowTheirCollectivesGo) {
   Options options = optionsFor(2);
   options.collectives = {"staged", "tcp", "segmented-ring"};
@@ -262,6 +275,7 @@ TEST(BuildJob, FillsEveryFieldOfTheJob) {
   EXPECT_EQ(job.spec.env_families, options.env_families);
   EXPECT_EQ(job.spec.tf_tasks, options.tf_tasks);
   EXPECT_EQ(job.spec.executable_cache_path, "cache");
+  EXPECT_TRUE(job.spec.make_executable_cache);
   EXPECT_EQ(job.spec.stdin_policy, options.stdin_policy);
   EXPECT_EQ(job.spec.kill_grace, options.kill_grace);
   EXPECT_EQ(job.spec.timeout, options.timeout);
