@@ -34,6 +34,7 @@ class InputSink {
   /// have been taken.
   virtual void write(std::string bytes) = 0;
   virtual void end() = 0;
+  virtual std::int64_t read() const = 0;  ///< Bytes that instances have read, of all that were written.
   virtual void setOnTaken(std::function<void(std::int64_t bytes)> on_taken) = 0;
 };
 
@@ -60,7 +61,9 @@ class AgentSession final : public OutputSink, private AgentEvents {
 
  private:
   void onStarted(int instance, pid_t pid) override { send(StartedReport{instance, pid}); }
-  void onEnded(int instance, const InstanceEnd& end) override { send(EndedReport{instance, end}); }
+  void onEnded(int instance, const InstanceEnd& end) override {
+    send(EndedReport{instance, end, input_.read()});
+  }
   void onClosed(int instance) override { send(ClosedReport{instance}); }
   void onAborted(int instance, int exit_code, const std::string& message) override {
     send(AbortedReport{instance, exit_code, message});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/io/pipe_input.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,6 +10,7 @@
 namespace pop::agent {
 
 void PipeInput::write(std::string bytes) {
+  written_ += static_cast<std::int64_t>(bytes.size());
   waiting_ += bytes;
   advance();
 }
@@ -16,6 +18,12 @@ void PipeInput::write(std::string bytes) {
 void PipeInput::end() {
   ended_ = true;
   advance();
+}
+
+std::int64_t PipeInput::read() const {
+  int in_pipe = 0;
+  ::ioctl(pipe_.read_end.get(), FIONREAD, &in_pipe);
+  return written_ - static_cast<std::int64_t>(waiting_.size()) - in_pipe;
 }
 
 // As much as the pipe takes. Its read end is ours too, so there is always a reader.

@@ -2,6 +2,7 @@
 // What a controller on another host sends for the instances' stdin, as a pipe that the stdin feed reads.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -23,6 +24,7 @@ class PipeInput final : public InputSink {
 
   void write(std::string bytes) override;
   void end() override;
+  std::int64_t read() const override;
   void setOnTaken(std::function<void(std::int64_t bytes)> on_taken) override {
     on_taken_ = std::move(on_taken);
   }
@@ -33,6 +35,7 @@ class PipeInput final : public InputSink {
 
   os::EpollLoop& loop_;
   sys::Pipe pipe_;
+  std::int64_t written_ = 0;  ///< in all, what is waiting too
   std::string waiting_;
   bool ended_ = false;
   bool watching_ = false;

@@ -81,6 +81,11 @@ void StdinFeed::drop(Receivers::iterator receiver) {
   receivers_.erase(receiver);
 }
 
+std::size_t StdinFeed::held() const {
+  const std::size_t taken = receivers_.empty() ? not_taken_from_ : receivers_.begin()->second.taken;
+  return buffer_.size() - std::min(taken, buffer_.size());
+}
+
 // Brings the buffer to the receivers; when all have all of it, and room for more, awaits the source.
 void StdinFeed::advance() {
   if (!settle() || receivers_.empty()) return;

@@ -29,6 +29,9 @@ class StdinFeed {
   /// What the instance is to be started with as its stdin. Nothing is read before all have theirs.
   Result<sys::Fd> open(int instance);
 
+  /// Bytes that were read and not passed on yet, where one instance gets them.
+  std::size_t held() const;
+
  private:
   struct Receiver {
     sys::Fd pipe;           ///< write end

@@ -64,6 +64,7 @@ struct StartedReport {
 struct EndedReport {
   int instance = 0;
   InstanceEnd end;
+  std::int64_t input_read = 0;  ///< bytes of stdin that instances have read since the first command
 };
 struct ClosedReport {
   int instance = 0;

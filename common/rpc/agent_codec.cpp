@@ -152,6 +152,7 @@ void encodeBody(const EndedReport& ended, v1::Report& into) {
   each->set_signal(ended.end.status.signal);
   each->set_core_dumped(ended.end.status.core_dumped);
   each->set_reason(ended.end.reason);
+  each->set_input_read(ended.input_read);
 }
 void encodeBody(const ClosedReport& closed, v1::Report& into) {
   into.set_closed(closed.instance);
@@ -209,6 +210,7 @@ void decodeStacks(const v1::Stacks& from, StacksReport& into) {
 void decodeEnded(const v1::Ended& from, EndedReport& into) {
   into.instance = from.instance();
   into.end = {{from.code(), from.signal(), from.core_dumped()}, from.reason()};
+  into.input_read = from.input_read();
 }
 
 void decodeOutput(const v1::Output& from, OutputReport& into) {

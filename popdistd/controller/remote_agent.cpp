@@ -223,6 +223,7 @@ void RemoteAgent::handle(StartedReport& report) {
 
 void RemoteAgent::handle(EndedReport& report) {
   if (!advance(report.instance, InstanceEvent::kEnded, "has ended")) return;
+  input_read_ = std::clamp<std::int64_t>(report.input_read, input_read_, input_total_);
   events_->onEnded(report.instance, report.end);
 }
 
@@ -267,6 +268,7 @@ void RemoteAgent::offerInput(std::string bytes) {
   if (lost()) return;
   POP_CHECK(bytes.size() <= inputRoom());
   input_offered_ += static_cast<std::int64_t>(bytes.size());
+  input_total_ += static_cast<std::int64_t>(bytes.size());
   send(InputCommand{std::move(bytes)});
 }
 

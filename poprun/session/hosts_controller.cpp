@@ -240,6 +240,7 @@ void HostsController::tellWhenStopped() {
 Status HostsController::shutDown() {
   if (patience_) loop_.cancel(*std::exchange(patience_, std::nullopt));
   shutting_down_ = true;
+  stdin_.finish();
   stopped_ = nullptr;
   for (const std::unique_ptr<Host>& host : hosts_) {
     host->asked_to_end = host->link && !host->agent.lost();

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "poprun/session/stdin_relay.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <utility>
 
 namespace pop {
@@ -28,6 +30,18 @@ Status StdinRelay::begin(const std::vector<RemoteAgent*>& hosts) {
     advance(receiver);
   }
   return {};
+}
+
+void StdinRelay::finish() {
+  std::int64_t unread = 0;
+  if (receivers_.size() == 1 && !receivers_.front()->host->lost()) {
+    const Receiver& only = *receivers_.front();
+    int in_pipe = 0;
+    if (only.pipe.valid()) ::ioctl(only.pipe.get(), FIONREAD, &in_pipe);
+    unread = static_cast<std::int64_t>(feed_.held()) + in_pipe + only.host->unreadInput();
+  }
+  for (const std::unique_ptr<Receiver>& receiver : receivers_) end(*receiver);
+  if (unread > 0) ::lseek(STDIN_FILENO, -unread, SEEK_CUR);  // pipes and terminals take nothing back
 }
 
 // What there is, as far as the host has room for it.

@@ -24,6 +24,10 @@ class StdinRelay {
   /// gets.
   Status begin(const std::vector<RemoteAgent*>& hosts);
 
+  /// The job is over. Of a file that one host has got, what was not read there is left to whoever reads it
+  /// after us.
+  void finish();
+
  private:
   struct Receiver {
     RemoteAgent* host = nullptr;

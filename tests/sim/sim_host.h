@@ -70,6 +70,7 @@ class SimHost final : public Agent, private Processes, private Rendezvous, priva
   // InputSink
   void write(std::string bytes) override;
   void end() override { read_input += '.'; }
+  std::int64_t read() const override { return 0; }
   void setOnTaken(std::function<void(std::int64_t)> on_taken) override { on_taken_ = std::move(on_taken); }
 
   int upTo(int most) { return static_cast<int>(random_.below(static_cast<std::uint64_t>(most) + 1)); }

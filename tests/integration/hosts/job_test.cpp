@@ -104,6 +104,25 @@ TEST_F(JobOnHosts, GivesStdinToAll) {
   EXPECT_EQ(poprun.out(), "1000000\n1000000\n1000000\n");
 }
 
+// `while read line; do poprun …; done < list` goes on with the next line.
+TEST_F(JobOnHosts, LeavesOfAFileWhatNoInstanceReads) {
+  const TempDir directory;
+  const std::string list = directory.path() + "/list";
+  std::ofstream(list) << "first\nsecond\n" << std::string(1'000'000, 'x');
+  const sys::Fd file = sys::openFile(list).value();
+  const auto leaves = [&](const std::string& script) {
+    PoprunSetup setup = job({"-n", "3", "--stdin", "1", "sh", "-c", "[ $RANK != 1 ] || " + script});
+    setup.descriptors[0] = file.get();
+    const Outcome outcome = run(setup);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return ::lseek(file.get(), 0, SEEK_CUR);
+  };
+  EXPECT_EQ(leaves("true"), 0);
+  EXPECT_EQ(leaves("read line"), 6);
+  EXPECT_EQ(leaves("head -c 500007 >/dev/null"), 500013);
+  EXPECT_EQ(leaves("cat >/dev/null"), 1'000'013);
+}
+
 TEST_F(JobOnHosts, PassesSignalsOn) {
   PoprunProcess poprun(job({"-n", "3"}, {"say-signals"}));
   ASSERT_EQ(poprun.waitReady(3).size(), 3U) << poprun.err();

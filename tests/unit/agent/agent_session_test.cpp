@@ -29,6 +29,7 @@ class RecordedInput final : public InputSink {
  public:
   void write(std::string bytes) override { got += bytes; }
   void end() override { got += "<end>"; }
+  std::int64_t read() const override { return 4; }
   void setOnTaken(std::function<void(std::int64_t)> on_taken) override { taken = std::move(on_taken); }
 
   std::string got;

@@ -310,6 +310,15 @@ TEST_F(RemoteAgentTest, HasRoomForAWindowOfInput) {
   EXPECT_EQ(agent.inputRoom(), static_cast<std::size_t>(kInputWindowBytes)) << "never more";
 }
 
+TEST_F(RemoteAgentTest, KnowsWhatOfTheInputWasNotRead) {
+  runs();
+  agent.offerInput("0123456789");
+  report(EndedReport{4, {}, 3});
+  EXPECT_EQ(agent.unreadInput(), 7);
+  report(EndedReport{5, {}, 1'000'000});
+  EXPECT_EQ(agent.unreadInput(), 0) << "never more than there was";
+}
+
 TEST(RemoteAgent, ThatGoesClosesItsLinkAndLeavesNoTimer) {
   testing::FakeLoop loop;
   testing::FakeOutput output;

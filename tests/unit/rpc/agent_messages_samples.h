@@ -94,7 +94,7 @@ inline std::vector<AgentReport> sampleReports() {
   reports.emplace_back(DescribedReport{{}, sampleFacts()});
   reports.emplace_back(DescribedReport{{Code::kResourceExhausted, "no ports"}, {}});
   reports.emplace_back(StartedReport{4, 712});
-  reports.emplace_back(EndedReport{4, {{3, 11, true}, "lost"}});
+  reports.emplace_back(EndedReport{4, {{3, 11, true}, "lost"}, 70000});
   reports.emplace_back(ClosedReport{0});
   reports.emplace_back(AbortedReport{1, 3, kAnyBytes});
   reports.emplace_back(FenceReachedReport{{{"k", kAnyBytes}}});
