@@ -6,6 +6,8 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
+#include <system_error>
 
 #include "common/sys/fd.h"
 #include "common/sys/memfd.h"
@@ -28,6 +30,8 @@ Result<std::string> OptionFiles::text(const std::string& path) {
 Result<std::vector<std::string>> OptionFiles::handOver() const {
   std::vector<std::string> arguments;
   for (const auto& [path, text] : texts_) {
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(path, ignored)) continue;  // it can be read again
     POP_ASSIGN_OR_RETURN(sys::Fd file, sys::createMemfd("poprun-options", text.size()));
     POP_RETURN_IF_ERROR(sys::writeAll(file.get(), text));
     if (::lseek(file.get(), 0, SEEK_SET) != 0 || ::fcntl(file.get(), F_SETFD, 0) != 0)

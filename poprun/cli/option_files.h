@@ -15,8 +15,8 @@ class OptionFiles {
   /// As readFileText, and the same each time.
   Result<std::string> text(const std::string& path);
 
-  /// What has been read, for the program that this process is about to become: the first of its arguments,
-  /// and descriptors that it inherits.
+  /// What cannot be read again, for the program that this process is about to become: the first of its
+  /// arguments, and descriptors that it inherits.
   Result<std::vector<std::string>> handOver() const;
 
   /// Takes from `arguments` what handOver() has put before them.
