@@ -3,7 +3,6 @@
 
 #include <sys/random.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
