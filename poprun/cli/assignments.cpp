@@ -37,8 +37,27 @@ List overrideList(List below, List above) {
 void read(const List& list, Settings settings, std::vector<std::string>& mistakes) {
   for (const Assignment& each : list) {
     const Status status = each.row->codec.read(settings, each.value);
-    if (!status.ok()) mistakes.push_back(std::string(each.row->name) + ": " + status.message());
+    if (status.ok()) continue;
+    std::string mistake = std::string(each.row->name) + ": " + status.message();
+    // What is said of all programs is read with each.
+    if (std::find(mistakes.begin(), mistakes.end(), mistake) == mistakes.end()) {
+      mistakes.push_back(std::move(mistake));
+    }
   }
+}
+
+// The options of the only program that are not said of all programs.
+std::vector<std::string_view> saidOfOneProgram(const Assignments& assignments) {
+  std::vector<std::string_view> names;
+  auto of_all = assignments.every_program.begin();
+  for (const Assignment& each : assignments.programs.front().options) {
+    if (of_all != assignments.every_program.end() && each.row == of_all->row && each.value == of_all->value) {
+      ++of_all;
+    } else {
+      names.push_back(each.row->name);
+    }
+  }
+  return names;
 }
 
 // Names the pair once, whichever came first.
@@ -82,7 +101,7 @@ void checkPlacement(const List& list, std::vector<std::string>& warnings) {
 Assignments override(Assignments file, Assignments line, std::vector<std::string>& mistakes) {
   Assignments merged;
   merged.job = overrideList(std::move(file.job), std::move(line.job));
-  merged.every_program = overrideList(std::move(file.every_program), std::move(line.every_program));
+  merged.every_program = overrideList(file.every_program, line.every_program);
   const bool names_programs = line.programs.size() > 1 || !line.programs.front().command.empty();
   if (file.programs.size() == 1 && line.programs.size() == 1) {
     Assignments::Program& below = file.programs.front();
@@ -92,13 +111,19 @@ Assignments override(Assignments file, Assignments line, std::vector<std::string
     return merged;
   }
   if (names_programs) {
+    for (Assignments::Program& each : line.programs) {
+      each.options = overrideList(file.every_program, std::move(each.options));
+    }
     merged.programs = std::move(line.programs);
     return merged;
   }
-  for (const Assignment& each : line.programs.front().options) {
+  for (const std::string_view name : saidOfOneProgram(line)) {
     mistakes.push_back(
-        std::string(each.row->name) +
+        std::string(name) +
         ": the file of --import-config has several programs: name the programs, too, or say it there");
+  }
+  for (Assignments::Program& each : file.programs) {
+    each.options = overrideList(std::move(each.options), line.every_program);
   }
   merged.programs = std::move(file.programs);
   return merged;
@@ -111,12 +136,8 @@ void apply(const Assignments& assignments, Options& options, std::vector<std::st
   checkPlacement(assignments.job, warnings);
   read(assignments.job, {options, options.programs.front()}, mistakes);
   for (std::size_t i = 0; i < assignments.programs.size(); ++i) {
-    ProgramOptions& program = options.programs[i];
-    // The mistakes of what is said of all programs are found with the first.
-    std::vector<std::string> repeated;
-    read(assignments.every_program, {options, program}, i == 0 ? mistakes : repeated);
-    read(assignments.programs[i].options, {options, program}, mistakes);
-    program.command = assignments.programs[i].command;
+    read(assignments.programs[i].options, {options, options.programs[i]}, mistakes);
+    options.programs[i].command = assignments.programs[i].command;
   }
 }
 

@@ -21,8 +21,9 @@ struct Assignments {
     std::vector<std::string> command;
   };
   std::vector<Assignment> job;
-  std::vector<Assignment> every_program;  ///< before those of each program
-  std::vector<Program> programs{{}};      ///< at least one
+  std::vector<Program> programs{{}};  ///< at least one
+  /// What is said of all programs; each of `programs` has it at its place, too.
+  std::vector<Assignment> every_program;
 };
 
 /// `line` over `file`: what both set has the value of `line`. A command in `line` replaces the program of

@@ -77,7 +77,9 @@ class Parser {
   Status readLine(std::string_view line) {
     if (line.empty() || line.front() == '#') return {};
     if (line == kSection) {
-      if (in_section_ || !programs().front().command.empty()) programs().emplace_back();
+      if (in_section_ || !programs().front().command.empty()) {
+        programs().push_back({file_.assignments.every_program, {}});
+      }
       in_section_ = true;
       return {};
     }
@@ -122,20 +124,23 @@ class Parser {
     SortedWords words = WordReader(Spelling::kPoprun).readArguments(name, value);
     for (const std::string& each : words.mistakes) mistake(each);
     for (const std::string& each : words.warnings) file_.warnings.push_back(here() + each);
-    take(words.every_program, file_.assignments.every_program);
-    take(words.programs.front().options, file_.assignments.job);
+    take(words.programs.front().options);
     return {};
   }
 
-  void take(FlatWords& words, std::vector<Assignment>& into) {
+  // They stand before the first [program].
+  void take(FlatWords& words) {
     for (std::size_t i = 0; i + 1 < words.size(); i += 2) {
       const OptionRow* row = findOption(words[i]);
       Options options;
       const Status status = row->codec.read({options, options.programs.front()}, words[i + 1]);
-      if (status.ok()) {
-        into.push_back({row, std::move(words[i + 1])});
-      } else {
+      if (!status.ok()) {
         mistake(words[i] + ": " + status.message());
+      } else if (row->traits.per_program) {
+        file_.assignments.every_program.push_back({row, words[i + 1]});
+        programs().front().options.push_back({row, std::move(words[i + 1])});
+      } else {
+        file_.assignments.job.push_back({row, std::move(words[i + 1])});
       }
     }
   }

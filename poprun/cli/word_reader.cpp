@@ -39,7 +39,7 @@ SortedWords WordReader::read(const std::vector<std::string>& words) {
   readProgram();
   while (next_ != end_) {
     ++next_;  // the ':'
-    sorted_.programs.emplace_back();
+    sorted_.programs.push_back({sorted_.every_program, {}});
     readProgram();
   }
   finish();
@@ -239,16 +239,16 @@ void WordReader::emitVariable(const std::string& written_name, std::string value
 void WordReader::emit(const OptionRow& row, const std::string& written_name, std::string value) {
   const std::string name(row.name);
   if (name == "--host" && spelling_ != Spelling::kPoprun) value = withCountedHosts(value);
-  FlatWords* target = &sorted_.programs.back().options;
   if (!row.traits.per_program && sorted_.programs.size() > 1) {
     return mistake(written_name,
                    "may only stand before the first program; of each program, only --num-instances, -x and "
                    "--wdir can be said");
   }
+  const auto append = [&](FlatWords& words) { words.insert(words.end(), {name, value}); };
+  if (!row.traits.per_program || within_.empty()) return append(sorted_.programs.back().options);
   // What is written for mpirun as a whole is for all programs, wherever it stands.
-  if (row.traits.per_program && !within_.empty()) target = &sorted_.every_program;
-  target->push_back(name);
-  target->push_back(std::move(value));
+  append(sorted_.every_program);
+  for (SortedWords::Program& program : sorted_.programs) append(program.options);
 }
 
 void WordReader::mistake(const std::string& name, std::string_view text) {

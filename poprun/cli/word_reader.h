@@ -21,8 +21,8 @@ struct SortedWords {
     FlatWords options;  ///< those before the first program are the job's, too
     std::vector<std::string> command;
   };
-  FlatWords every_program;  ///< before those of each program
   std::vector<Program> programs{{}};
+  FlatWords every_program;  ///< what is said of all programs; each of `programs` has it at its place, too
   std::vector<std::string> mistakes;
   std::vector<std::string> warnings;
   /// An option and its value, which it could do without, when they are the last words: a program may have

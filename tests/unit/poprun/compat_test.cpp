@@ -230,6 +230,27 @@ TEST(MpiArguments, AreForAllPrograms) {
   EXPECT_THAT(options.programs[1].environment, ElementsAre("A", "C"));
 }
 
+TEST(MpiArguments, StandAtTheirPlaceAmongTheOtherOptions) {
+  const ProgramOptions program =
+      poprun({"-x", "A=1", "--wdir", "/usr", "--mpi-local-args", "-x A=2 -wdir /tmp", "-x", "A=3", "x"})
+          .programs.front();
+  EXPECT_THAT(program.environment, ElementsAre("A=1", "A=2", "A=3"));
+  EXPECT_EQ(program.working_directory, "/tmp");
+}
+
+TEST(MpiArguments, OverrideWhatWasSaidOfEarlierPrograms) {
+  const Options options = poprun(
+      {"--wdir", "/usr", "one", ":", "--mpi-local-args=-wdir /tmp", "--wdir", "/etc", "two", ":", "three"});
+  EXPECT_EQ(options.programs[0].working_directory, "/tmp");
+  EXPECT_EQ(options.programs[1].working_directory, "/etc");
+  EXPECT_EQ(options.programs[2].working_directory, "/tmp");
+}
+
+TEST(MpiArguments, MistakesInThemAreNamedOnceForAllPrograms) {
+  EXPECT_THAT(parseOptions({"--mpi-local-args=-x =v", "one", ":", "two"}).mistakes,
+              ElementsAre(HasSubstr("-x: ")));
+}
+
 TEST(MpiArguments, OtherOptionsAreNamed) {
   EXPECT_THAT(
       parseOptions({"--mpi-global-args=--npernode 2 --bogus -np 3 prog", "x"}).mistakes,

@@ -117,6 +117,39 @@ TEST_F(ConfigFileTest, ProgramsOfTheCommandLineReplaceThoseOfTheFile) {
                                     "has several programs")));
 }
 
+TEST_F(ConfigFileTest, MpiArgumentsOfTheCommandLineOverrideIt) {
+  write("x = A=file\nwdir = /usr\nmpi-local-args = -x B=file -wdir /etc\ncommand = old\n");
+  for (const char* program : {"", "new"}) {
+    std::vector<std::string> words{"--mpi-local-args", "-x A=line -wdir /tmp"};
+    if (*program != '\0') words.emplace_back(program);
+    const ProgramOptions merged = imported(words).options.programs.front();
+    EXPECT_THAT(merged.environment, ElementsAre("A=file", "B=file", "A=line"));
+    EXPECT_EQ(merged.working_directory, "/tmp");
+  }
+}
+
+TEST_F(ConfigFileTest, MpiArgumentsOfTheCommandLineAreForAllProgramsOfTheFile) {
+  write("mpi-local-args = -x A=all\n[program]\nx = A=1\nwdir = /usr\ncommand = a\n[program]\ncommand = b\n");
+  const ParsedOptions parsed = imported({"--mpi-local-args", "-x A=line -wdir /tmp"});
+  EXPECT_THAT(parsed.mistakes, ::testing::IsEmpty());
+  const std::vector<ProgramOptions>& programs = parsed.options.programs;
+  ASSERT_EQ(programs.size(), 2U);
+  EXPECT_THAT(programs[0].environment, ElementsAre("A=all", "A=1", "A=line"));
+  EXPECT_EQ(programs[0].working_directory, "/tmp");
+  EXPECT_THAT(programs[1].environment, ElementsAre("A=all", "A=line"));
+  EXPECT_THAT(imported({"--mpi-local-args", "-x A=line", "-x", "B"}).mistakes,
+              ElementsAre(HasSubstr("-x: the file of --import-config has several programs")));
+}
+
+TEST_F(ConfigFileTest, MpiArgumentsOfTheFileAreForAllProgramsOfTheCommandLine) {
+  write("x = A=1\nmpi-local-args = -x A=all -wdir /usr\ncommand = old\n");
+  const std::vector<ProgramOptions> programs = imported({"-x", "A=2", "one", ":", "two"}).options.programs;
+  ASSERT_EQ(programs.size(), 2U);
+  EXPECT_THAT(programs[0].environment, ElementsAre("A=all", "A=2"));
+  EXPECT_THAT(programs[1].environment, ElementsAre("A=all"));
+  EXPECT_EQ(programs[1].working_directory, "/usr");
+}
+
 TEST_F(ConfigFileTest, ThatIsNotThereIsAMistake) {
   EXPECT_THAT(imported({"x"}).mistakes,
               ElementsAre("--import-config: " + path() + ": No such file or directory"));
