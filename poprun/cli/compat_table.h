@@ -18,7 +18,7 @@ enum class CompatAction : std::uint8_t {
   kMeans,      ///< target: options of poprun, "--name=value" separated by blanks
   kVariable,   ///< sets a variable of the program's environment; target: its name
   kMebibytes,  ///< the same, from MiB to bytes
-  kSet,        ///< -genv NAME VALUE
+  kSet,        ///< -genv NAME VALUE, -genv NAME=VALUE
   kForward,    ///< -genvlist NAME,NAME
   kBindTo,
   kMapBy,
@@ -30,7 +30,7 @@ enum class CompatAction : std::uint8_t {
 
 struct CompatRow {
   std::string_view names;  ///< separated by blanks
-  int values = 0;          ///< words that follow
+  int values = 0;          ///< words that follow; of kSet one, if it holds the value, too
   CompatAction action = CompatAction::kNothing;
   std::string_view target = {};
   bool in_arguments = false;  ///< also honoured within --mpi-global-args and --mpi-local-args

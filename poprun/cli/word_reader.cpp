@@ -118,6 +118,7 @@ void WordReader::readCompat(const Option& option, const CompatRow& row) {
     std::optional<std::string> value = takeValue({option.name, values.empty() ? option.value : std::nullopt});
     if (!value) return;
     values.push_back(std::move(*value));
+    if (row.action == CompatAction::kSet && values.front().find('=') != std::string::npos) break;
   }
   if (!within_.empty() && !row.in_arguments) {
     return mistake(option.name, "is not honoured here; give poprun's own option for it (`poprun --help`)");
@@ -172,7 +173,7 @@ void WordReader::apply(const CompatRow& row, const std::string& name,
       return emitVariable(name, target + '=' + std::to_string(mebibytes.value() << 20));
     }
     case CompatAction::kSet:
-      return emitVariable(name, values[0] + '=' + values[1]);
+      return emitVariable(name, join(values, "="));
     case CompatAction::kForward:
       for (std::string& variable : split(values.front(), ',')) emitVariable(name, std::move(variable));
       return;

@@ -96,6 +96,15 @@ TEST(Mpirun, TakesMpichsWays) {
   EXPECT_EQ(options.tag_output, TagOutput::kInstance);
 }
 
+TEST(Mpirun, AVariableOfMpichsMayBeOneWord) {
+  for (const char* option : {"-genv", "-env"}) {
+    const Options options = mpirun({option, "A=1", "-n", "2", option, "B", "C=2", "printenv", "A"});
+    EXPECT_THAT(options.programs.front().environment, ElementsAre("A=1", "B=C=2"));
+    EXPECT_THAT(options.programs.front().num_instances, Optional(2));
+    EXPECT_THAT(options.programs.front().command, ElementsAre("printenv", "A"));
+  }
+}
+
 TEST(Mpirun, BindsAndMaps) {
   using model::BindMode;
   const auto binding = [](const Arguments& words) {
