@@ -39,8 +39,8 @@ constexpr std::array kMpirunRows{
     CompatRow{"--am --tune --prefix --launch-agent --iface --launcher --launcher-exec --rmk --bootstrap "
               "--bootstrap-exec --plm-rsh-agent --mca-base-env-list",
               1, kTransport, "", true},
-    CompatRow{"--enable-recovery --disable-recovery --disable-hostname-propagation --no-local --noprefix", 0,
-              kTransport, "", true},
+    CompatRow{"--enable-recovery --disable-recovery --disable-hostname-propagation --noprefix", 0, kTransport,
+              "", true},
     CompatRow{"-c --n --np", 1, kSameAs, "--num-instances"},
     CompatRow{"--hosts -H --host", 1, kSameAs, "--host"},
     CompatRow{"--machinefile -f --hostfile --default-hostfile", 1, kSameAs, "--hostfile"},
@@ -52,10 +52,12 @@ constexpr std::array kMpirunRows{
     CompatRow{"--genv --env", 2, kSet},
     CompatRow{"--genvlist --envlist", 1, kForward},
     CompatRow{"--max-restarts", 1, kSameAs, "--max-restarts"},
-    CompatRow{
-        "-q --quiet --nolocal --genvall --envall --merge-stderr-to-stdout --continuous --forward-signals "
-        "--do-not-resolve --leave-session-attached --novm --use-hwthread-cpus",
-        0, kNothing},
+    CompatRow{"-q --quiet --genvall --envall --merge-stderr-to-stdout --continuous --do-not-resolve "
+              "--leave-session-attached --novm --use-hwthread-cpus",
+              0, kNothing},
+    CompatRow{"--forward-signals", 1, kNothing},
+    CompatRow{"--nolocal --no-local", 0, kRefused,
+              "name the other hosts with --host or --hostfile, and this one not", true},
     CompatRow{"-N --npernode --ppn --perhost --npersocket --ppr", 1, kRefused, kSlotsInstead},
     CompatRow{"--cpus-per-proc --cpus-per-rank", 1, kRefused, "write --map-by slot:PE=n"},
     CompatRow{"--pernode", 0, kRefused, kSlotsInstead},

@@ -66,6 +66,13 @@ TEST(Mpirun, FlagsTakeNoWord) {
   EXPECT_THAT(options.programs.front().command, ElementsAre("yes", "no")) << "yes is a program";
 }
 
+TEST(Mpirun, TheSignalsToForwardAreAValue) {
+  for (const Arguments& words :
+       {Arguments{"--forward-signals", "SIGUSR1", "prog"}, {"--forward-signals=10", "prog"}}) {
+    EXPECT_THAT(mpirun(words).programs.front().command, ElementsAre("prog"));
+  }
+}
+
 TEST(Mpirun, LongNamesMayHaveOneDash) {
   EXPECT_EQ(mpirun({"-hostfile", "f", "x"}).hostfile, "f");
   EXPECT_EQ(mpirun({"--machinefile", "f", "x"}).hostfile, "f");
@@ -147,6 +154,14 @@ TEST(Mpirun, RefusesWhatHasNoMeaningAndSaysWhatToDo) {
   EXPECT_THAT(
       mistakes({"--npernode", "2", "x"}),
       ElementsAre("--npernode: poprun does not have it: give the hosts slots instead, as in --host a:4,b:4"));
+  for (const char* option : {"--nolocal", "-nolocal"}) {
+    EXPECT_THAT(mistakes({option, "x"}),
+                ElementsAre(std::string(option) + ": poprun does not have it: name the other hosts with "
+                                                  "--host or --hostfile, and this one not"));
+  }
+  EXPECT_THAT(
+      parseOptions({"--mpi-global-args=--nolocal", "x"}).mistakes,
+      ElementsAre(HasSubstr("--mpi-global-args: --nolocal: poprun does not have it: name the other")));
   EXPECT_THAT(mistakes({"--map-by", "ppr:2:node", "x"}),
               ElementsAre(HasSubstr("--map-by: 'ppr:2:node' is not slot")));
   EXPECT_THAT(mistakes({"--bind-to", "board", "x"}),
