@@ -6,20 +6,14 @@
 #include <utility>
 
 namespace pop {
-namespace {
-
-bool contains(const std::vector<int>& instances, int instance) {
-  return std::find(instances.begin(), instances.end(), instance) != instances.end();
-}
-
-}  // namespace
 
 Fold::Fold(Loop& loop, int num_instances, Emit emit, std::function<void()> emitted)
     : loop_(loop),
       num_open_(static_cast<std::size_t>(num_instances)),
       emit_(std::move(emit)),
       emitted_(std::move(emitted)),
-      queues_(num_open_) {}
+      queues_(num_open_),
+      texts_with_(num_open_ + 1) {}
 
 Fold::~Fold() {
   if (timer_) loop_.cancel(*timer_);
@@ -42,9 +36,9 @@ void Fold::write(int instance, std::string_view text) {
 void Fold::say(int instance, std::string_view line) {
   Text& text = textOf(line);
   Queue& queue = queueOf(instance);
-  if (queue.open && !contains(text.holders, instance)) ++text.open_holders;
-  text.holders.push_back(instance);
+  if (text.holders[instance]++ == 0 && queue.open) setOpenHolders(text, text.open_holders + 1);
   due_.push_back({loop_.now() + kLongestHold, instance, queue.emitted + queue.held.size()});
+  if (queue.held.empty()) text.next_of.push_back(instance);
   queue.held.push_back(&text);
   ++held_lines_;
   if (saidByAll(text)) emitFromAll(text);
@@ -53,50 +47,49 @@ void Fold::say(int instance, std::string_view line) {
 
 Fold::Text& Fold::textOf(std::string_view line) {
   if (const auto found = texts_.find(line); found != texts_.end()) return *found->second;
-  auto created = std::make_unique<Text>(Text{std::string(line), {}, 0});
+  auto created = std::make_unique<Text>(Text{.line = std::string(line), .holders = {}, .next_of = {}});
   Text& text = *created;
   texts_[text.line] = std::move(created);
   held_bytes_ += line.size();
+  ++texts_with_[0];
   return text;
+}
+
+void Fold::setOpenHolders(Text& text, std::size_t number) {
+  --texts_with_[text.open_holders];
+  text.open_holders = number;
+  ++texts_with_[number];
 }
 
 // Once, for all who have said it; what they said before it comes first.
 void Fold::emitFromAll(Text& text) {
-  std::vector<int> instances = text.holders;
-  std::sort(instances.begin(), instances.end());
-  instances.erase(std::unique(instances.begin(), instances.end()), instances.end());
-  for (const int instance : instances) {
-    while (queueOf(instance).held.front() != &text) emitFirstOf(instance);
+  for (const auto& [instance, times] : text.holders) {
+    const std::deque<Text*>& held = queueOf(instance).held;
+    while (held.front() != &text) emitNext(*held.front());
   }
-  emitFirst(text, instances);
+  emitNext(text);
 }
 
-// Together with all for whom the same comes next.
-void Fold::emitFirstOf(int instance) {
-  Text& text = *queueOf(instance).held.front();
-  std::vector<int> instances;
-  for (const int holder : text.holders) {
-    if (queueOf(holder).held.front() == &text) instances.push_back(holder);
-  }
+// For all for whom it comes next.
+void Fold::emitNext(Text& text) {
+  std::vector<int> instances = std::exchange(text.next_of, {});
   std::sort(instances.begin(), instances.end());
-  instances.erase(std::unique(instances.begin(), instances.end()), instances.end());
-  emitFirst(text, instances);
-}
-
-// `text` comes next for all of `instances`.
-void Fold::emitFirst(Text& text, const std::vector<int>& instances) {
   emit_(instances, text.line);
   for (const int instance : instances) {
     Queue& queue = queueOf(instance);
     queue.held.pop_front();
     ++queue.emitted;
-    text.holders.erase(std::find(text.holders.begin(), text.holders.end(), instance));
-    if (queue.open && !contains(text.holders, instance)) --text.open_holders;
+    if (!queue.held.empty()) queue.held.front()->next_of.push_back(instance);
+    const auto holder = text.holders.find(instance);
+    if (--holder->second > 0) continue;
+    text.holders.erase(holder);
+    if (queue.open) setOpenHolders(text, text.open_holders - 1);
   }
   held_lines_ -= instances.size();
   while (!due_.empty() && !isHeld(due_.front())) due_.pop_front();
   if (!text.holders.empty()) return;
   held_bytes_ -= text.line.size();
+  --texts_with_[0];
   texts_.erase(texts_.find(text.line));
 }
 
@@ -109,8 +102,10 @@ void Fold::close(int instance) {
   Queue& queue = queueOf(instance);
   if (!std::exchange(queue.open, false)) return;
   --num_open_;
-  for (Text* text : std::set<Text*>(queue.held.begin(), queue.held.end())) --text->open_holders;
-  emitSaidByAll();
+  for (Text* text : std::set<Text*>(queue.held.begin(), queue.held.end())) {
+    setOpenHolders(*text, text->open_holders - 1);
+  }
+  if (texts_with_[num_open_] > 0) emitSaidByAll();
   emitted_();
 }
 
@@ -121,6 +116,7 @@ void Fold::emitSaidByAll() {
     const Queue& queue = queueOf(due.instance);
     Text& text = *queue.held[due.number - queue.emitted];
     if (saidByAll(text)) emitFromAll(text);
+    if (texts_with_[num_open_] == 0) return;
   }
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -51,8 +52,9 @@ class Fold {
   // One text that some instances have said and that is held for them: kept once.
   struct Text {
     std::string line;
-    std::vector<int> holders;      ///< an instance that has said it twice is there twice
-    std::size_t open_holders = 0;  ///< different ones
+    std::map<int, std::size_t> holders;  ///< instance → how often it has said it
+    std::size_t open_holders = 0;
+    std::vector<int> next_of;  ///< the holders for which it comes next, in no order
   };
   // What one instance has said, in order.
   struct Queue {
@@ -69,10 +71,10 @@ class Fold {
 
   void say(int instance, std::string_view line);
   Text& textOf(std::string_view line);
+  void setOpenHolders(Text& text, std::size_t number);
   bool saidByAll(const Text& text) const { return text.open_holders == num_open_; }
   void emitFromAll(Text& text);
-  void emitFirstOf(int instance);
-  void emitFirst(Text& text, const std::vector<int>& instances);
+  void emitNext(Text& text);
   bool isHeld(const Due& due) const { return due.number >= queueOf(due.instance).emitted; }
   void emitOldest();
   void emitSaidByAll();
@@ -88,6 +90,7 @@ class Fold {
   const std::function<void()> emitted_;
   std::vector<Queue> queues_;
   std::unordered_map<std::string_view, std::unique_ptr<Text>> texts_;  ///< each key is its text's line
+  std::vector<std::size_t> texts_with_;  ///< by the number of open holders, how many texts have so many
   std::deque<Due> due_;
   std::size_t held_bytes_ = 0;
   std::size_t held_lines_ = 0;

@@ -83,6 +83,20 @@ TEST_F(FoldTest, WhatOnlyAClosedInstanceHasNotSaidComesOutInOrder) {
   EXPECT_THAT(lines_, ElementsAre("0 only me", "0-1 both", "0-1 both", "2 bye"));
 }
 
+TEST_F(FoldTest, AllThatTheOthersHaveSaidComesOutWhenTheLastOneMissingIsClosed) {
+  makeFold(3);
+  fold_->write(0, "a\nb\na\n0\n");
+  fold_->write(1, "a\nb\na\n1\n");
+  fold_->write(2, "b\n2\n");
+  EXPECT_THAT(lines_, ElementsAre("0-1 a", "0-2 b"));
+  fold_->close(2);
+  EXPECT_THAT(lines_, ElementsAre("0-1 a", "0-2 b", "0-1 a"));
+  fold_->close(0);
+  EXPECT_THAT(lines_, ElementsAre("0-1 a", "0-2 b", "0-1 a", "1 1"));
+  fold_->close(1);
+  EXPECT_THAT(lines_, ElementsAre("0-1 a", "0-2 b", "0-1 a", "1 1", "0 0", "2 2"));
+}
+
 TEST_F(FoldTest, AClosedInstanceIsNamedWithThoseWhoSayTheSameLater) {
   makeFold(2);
   fold_->write(1, "hello\n");
