@@ -6,7 +6,21 @@
 #include <cctype>
 #include <charconv>
 
+#include "common/base/utf8.h"
+
 namespace pop {
+namespace {
+
+// Bytes of the character that `text` begins with; 0 when a terminal would obey it, or might.
+std::size_t harmlessBytes(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text.front());
+  if (first < 0x80) return first >= 0x20 && first != 0x7f ? 1 : 0;
+  const std::size_t bytes = utf8Bytes(text);
+  const bool control = bytes == 2 && first == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0;  // C1
+  return control ? 0 : bytes;
+}
+
+}  // namespace
 
 Result<std::int64_t> parseInteger(std::string_view text) {
   std::int64_t value = 0;
@@ -67,13 +81,15 @@ std::string printable(std::string_view text) {
   static constexpr std::array kHex{'0', '1', '2', '3', '4', '5', '6', '7',
                                    '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'};
   std::string result;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte != 0x7f) {
-      result += c;
+  while (!text.empty()) {
+    const std::size_t bytes = harmlessBytes(text);
+    if (bytes > 0) {
+      result += text.substr(0, bytes);
     } else {
+      const auto byte = static_cast<unsigned char>(text.front());
       result += {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};
     }
+    text.remove_prefix(std::max<std::size_t>(bytes, 1));
   }
   return result;
 }

@@ -27,7 +27,8 @@ std::string_view trimmed(std::string_view text);
 /// "1 instance", "3 instances": for messages that people read.
 std::string counted(std::int64_t count, std::string_view noun);
 
-/// `text` with control characters made visible ("\x1b"), so that it can do nothing to a terminal.
+/// `text` with control characters and what is no UTF-8 made visible ("\x1b"), so that it can do nothing to a
+/// terminal.
 std::string printable(std::string_view text);
 
 /// 'text' in single quotes, with control characters made visible, for use inside a message.

@@ -88,6 +88,16 @@ TEST(Printable, MovesNoCursor) {
   EXPECT_EQ(printable("a\x1b[2J\r\x7f\xc3\xa4"), "a\\x1b[2J\\x0d\\x7f\xc3\xa4");
 }
 
+TEST(Printable, ShowsTheControlCharactersBeyondAscii) {
+  EXPECT_EQ(printable("a\xc2\x9b\x32J\xc2\x80\xc2\x9f\xc2\xa0."),
+            "a\\xc2\\x9b2J\\xc2\\x80\\xc2\\x9f\xc2\xa0.");
+}
+
+TEST(Printable, ShowsBytesThatAreNoUtf8) {
+  EXPECT_EQ(printable("\x9b\x32J \xe4 \xc3"), "\\x9b2J \\xe4 \\xc3");
+  EXPECT_EQ(printable("\xed\xa0\x80 \xf0\x9f\x98\x80"), "\\xed\\xa0\\x80 \xf0\x9f\x98\x80");
+}
+
 TEST(Trimmed, LosesBlanksAtBothEndsAndNothingElse) {
   EXPECT_EQ(trimmed(" \ta b\tc \r"), "a b\tc");
   EXPECT_EQ(trimmed("a"), "a");
