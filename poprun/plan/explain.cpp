@@ -15,14 +15,14 @@ constexpr const char* kIndent = "    ";
 
 // As it is, or in quotes where blanks would leave open where it ends.
 std::string shown(const std::string& text) {
-  const bool plain = std::all_of(text.begin(), text.end(),
-                                 [](char c) { return static_cast<unsigned char>(c) > ' ' && c != 0x7f; });
+  const bool plain = text.find(' ') == std::string::npos && printable(text) == text;
   return plain ? text : inQuotes(text);
 }
 
 std::string shown(const contract::Variable& variable) {
   const bool placeholder = variable.second.starts_with('<');  // its blanks are ours
-  return variable.first + '=' + (placeholder ? printable(variable.second) : shown(variable.second));
+  return printable(variable.first) + '=' +
+         (placeholder ? printable(variable.second) : shown(variable.second));
 }
 
 std::string range(const char* noun, int first, int count) {
@@ -52,8 +52,8 @@ std::string systemText(const model::JobSpec& spec) {
                      (spec.offline_mode ? " (offline: no IPU is attached)" : "") + ", partition of " +
                      counted(model::partitionIpus(spec), "IPU");
   if (!spec.partition.name.empty()) {
-    text += ", " + inQuotes(spec.partition.name) + " of the V-IPU server " + spec.partition.server_host +
-            ':' + std::to_string(spec.partition.server_port);
+    text += ", " + inQuotes(spec.partition.name) + " of the V-IPU server " +
+            printable(spec.partition.server_host) + ':' + std::to_string(spec.partition.server_port);
   }
   return text + '\n';
 }
@@ -91,7 +91,7 @@ std::string instanceText(const model::JobSpec& spec, const PlannedInstance& inst
 std::string linesText(const char* title, const std::vector<std::string>& lines) {
   if (lines.empty()) return {};
   std::string text = std::string(title) + '\n';
-  for (const std::string& line : lines) text += kIndent + line + '\n';
+  for (const std::string& line : lines) text += kIndent + printable(line) + '\n';
   return text;
 }
 

@@ -56,9 +56,10 @@ void stopAsByDefault() {
 }
 
 void logEvent(const LogEntry& entry) {
-  if (entry.kind == EventKind::kWarning) return log::warning(entry.text);
-  if (entry.instance < 0) return log::info(entry.text);
-  log::debug("instance " + std::to_string(entry.instance) + ' ' + entry.text);
+  const std::string text = printable(entry.text);  // another host may have said it
+  if (entry.kind == EventKind::kWarning) return log::warning(text);
+  if (entry.instance < 0) return log::info(text);
+  log::debug("instance " + std::to_string(entry.instance) + ' ' + text);
 }
 
 class Session {

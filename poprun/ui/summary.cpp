@@ -74,9 +74,8 @@ std::string limitText(std::chrono::milliseconds duration) {
 
 // "instance 1 of ./train (pid 712) exited with code 3; the other 3 instances were stopped"
 std::string failureText(const Failure& failure, const model::JobSpec& spec) {
-  const std::string what =
-      failure.hosts_lost ? printable(failure.reason) : who(failure, spec) + ' ' + failure.reason;
-  return what + fateOfOthers(failure, spec);
+  const std::string what = failure.hosts_lost ? "" : who(failure, spec) + ' ';
+  return what + printable(failure.reason) + fateOfOthers(failure, spec);
 }
 
 std::string timeoutText(const JobOutcome& outcome, const model::JobSpec& spec) {
@@ -86,7 +85,7 @@ std::string timeoutText(const JobOutcome& outcome, const model::JobSpec& spec) {
     text += "poprun: instance " + std::to_string(trace.instance) + " (pid " + std::to_string(trace.pid) +
             ") was here:\n";
     for (const std::string& line : split(trace.text, '\n')) {
-      if (!line.empty()) text += "    " + line + '\n';
+      if (!line.empty()) text += "    " + plain(line) + '\n';
     }
   }
   return text;

@@ -72,9 +72,15 @@ TEST(ExplainPlan, ShowsNothingThatMovesACursor) {
   model::JobSpec spec = jobOf(1);
   spec.programs.front().command = {"./tr\x1b[2Jain"};
   spec.programs.front().working_directory = "/a\nb";
-  spec.environment = {{"PLAIN", "\x1b[2J"}, {"LIKE_A_PLACEHOLDER", "<\x1b[2J>"}};
+  spec.programs.front().environment = {{"OF_A_PROGRAM\x1b[2J", "1"}};
+  spec.environment = {
+      {"PLAIN", "\x1b[2J"}, {"LIKE_A_PLACEHOLDER", "<\x1b[2J>"}, {"NAME\x1b[2J", "1"}, {"C1", "\xc2\x9b"}};
+  spec.partition.name = "p\x1b[2J";
+  spec.partition.server_host = "server\x1b[2J";
+  spec.copies.paths = {"/data\x1b[2J"};
   const std::string text = explained(spec);
   EXPECT_THAT(text, ::testing::Not(HasSubstr("\x1b")));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("\xc2\x9b")));
   EXPECT_THAT(text, HasSubstr("(in /a\\x0ab)"));
 }
 

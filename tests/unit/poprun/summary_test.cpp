@@ -122,6 +122,17 @@ TEST(Summary, CannotBeFooledByTheNameOfAProgram) {
             "poprun: instance 0 of ./a\\x0a\\x1b[2J (pid 71) exited with code 1\n");
 }
 
+TEST(Summary, CannotBeFooledByWhatAHostSays) {
+  const Failure crash{.instance = 0, .pid = 71, .reason = "fell\n\x1b[2J", .exit_code = 1, .lost = true};
+  EXPECT_EQ(firstLineOf(failed(crash), jobOf(1)),
+            "poprun: instance 0 of ./train (pid 71) fell\\x0a\\x1b[2J\n");
+  const JobOutcome late{.exit_code = 124,
+                        .timed_out = true,
+                        .stack_traces = {{.instance = 0, .pid = 71, .text = "thread 'a\x1b[2J'\n\tmain\n"}}};
+  EXPECT_THAT(summaryOf(late, jobOf(1), {}),
+              ::testing::EndsWith("was here:\n    thread 'a\\x1b[2J'\n        main\n"));
+}
+
 TEST(Summary, OfTheUsersOwnDoingIsSilentOrShort) {
   EXPECT_EQ(firstLineOf({.exit_code = 130, .user_signal = SIGINT}, jobOf(4)), "");
   EXPECT_EQ(firstLineOf({.exit_code = 141, .user_signal = SIGPIPE}, jobOf(4)), "") << "its reader has gone";
