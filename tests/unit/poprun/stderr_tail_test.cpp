@@ -31,6 +31,22 @@ TEST(StderrTail, IsBoundedAndBeginsWithAWholeLine) {
   EXPECT_EQ(tail.lines(0)[0], std::string(StderrTail::kBytes, 'x'));
 }
 
+TEST(StderrTail, BeginsWithAWholeLineWhenAllCameAtOnce) {
+  std::string text;
+  for (const char letter : {'a', 'b', 'c', 'd'}) text += std::string(700, letter) + '\n';
+  for (const std::size_t newlines : {0U, 1U, 3U}) {
+    StderrTail tail(1);
+    tail.note(0, text + "boom" + std::string(newlines, '\n'));
+    EXPECT_THAT(tail.lines(0), ElementsAre(std::string(700, 'c'), std::string(700, 'd'), "boom")) << newlines;
+  }
+}
+
+TEST(StderrTail, BeginsWithAWholeLineWhenItComesInPieces) {
+  StderrTail tail(1);
+  for (const char letter : {'a', 'b', 'c', 'd', 'e', 'f'}) tail.note(0, std::string(700, letter) + '\n');
+  EXPECT_THAT(tail.lines(0), ElementsAre(std::string(700, 'e'), std::string(700, 'f')));
+}
+
 TEST(StderrTail, JoinsPiecesAndDropsEmptyLinesAtTheEnd) {
   StderrTail tail(1);
   tail.note(0, "Key");
