@@ -77,6 +77,14 @@ std::string counted(std::int64_t count, std::string_view noun) {
   return std::to_string(count) + ' ' + std::string(noun) + (count == 1 ? "" : "s");
 }
 
+std::string secondsText(std::chrono::milliseconds time) {
+  const auto count = time.count();
+  std::string text = std::to_string(count / 1000);
+  if (count % 1000 == 0) return text;
+  const std::string fraction = std::to_string(1000 + count % 1000).substr(1);
+  return text + '.' + fraction.substr(0, fraction.find_last_not_of('0') + 1);
+}
+
 std::string printable(std::string_view text) {
   static constexpr std::array kHex{'0', '1', '2', '3', '4', '5', '6', '7',
                                    '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'};

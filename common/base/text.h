@@ -2,6 +2,7 @@
 // Small text helpers: numbers and lists in and out, always with an error that names what was wrong.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -26,6 +27,9 @@ std::string_view trimmed(std::string_view text);
 
 /// "1 instance", "3 instances": for messages that people read.
 std::string counted(std::int64_t count, std::string_view noun);
+
+/// "90", "1.5": seconds, without their unit.
+std::string secondsText(std::chrono::milliseconds time);
 
 /// `text` with control characters and what is no UTF-8 made visible ("\x1b"), so that it can do nothing to a
 /// terminal.

@@ -3,16 +3,9 @@
 
 #include <cerrno>
 
+#include "common/base/text.h"
+
 namespace pop::rpc {
-namespace {
-
-std::string inSeconds(std::chrono::milliseconds time) {
-  const auto ms = time.count();
-  return ms % 1000 == 0 ? std::to_string(ms / 1000) + " s" : std::to_string(ms) + " ms";
-}
-
-}  // namespace
-
 Status explainDial(const os::Dialled& dialled) {
   if (dialled.lookup.code() == Code::kNotFound)
     return unavailable("its name is not known: check its spelling, or give its address");
@@ -44,7 +37,7 @@ Status explainNoAnswer(const ServicePlace& place, const Status& why) {
   const std::string where =
       "the agent service at " + place.host + ", port " + std::to_string(place.port) + ": ";
   if (why.code() != Code::kDeadlineExceeded) return {why.code(), where + why.message()};
-  return {why.code(), where + "no answer within " + inSeconds(place.patience) +
+  return {why.code(), where + "no answer within " + secondsText(place.patience) + " s" +
                           " (--connect-timeout): is the host up, and does its firewall let this port in?"};
 }
 

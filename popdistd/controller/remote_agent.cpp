@@ -14,19 +14,14 @@ namespace {
 // Acknowledged in parts: the agent never waits for one while the sink takes all.
 constexpr std::int64_t kAcknowledgedBytes = kOutputWindowBytes / 4;
 
-std::string text(std::chrono::milliseconds time) {
-  const auto whole = time.count() % 1000 == 0;
-  return whole ? std::to_string(time.count() / 1000) + " s" : std::to_string(time.count()) + " ms";
-}
-
 Status silent(std::chrono::milliseconds silence) {
-  return unavailable("nothing was heard for " + text(silence) + " (--host-silence)");
+  return unavailable("nothing was heard for " + secondsText(silence) + " s (--host-silence)");
 }
 
 // The same of all hosts, whichever is looked at first.
 Status wereStopped(std::chrono::milliseconds silence) {
-  return unavailable("poprun did not run for over " + text(silence) +
-                     " (was it stopped?), and an agent that hears nothing for so long ends its job "
+  return unavailable("poprun did not run for over " + secondsText(silence) +
+                     " s (was it stopped?), and an agent that hears nothing for so long ends its job "
                      "(--host-silence)");
 }
 

@@ -28,8 +28,8 @@ std::string lastLine(const std::string& errors) {
 std::string whyRefused(const KeySettings& settings, const sys::ProgramEnd& end) {
   if (end.exit_code >= 0) return lastLine(end.errors);
   if (end.status.code() != Code::kDeadlineExceeded) return end.status.message();
-  return settings.rsh.front() + " has not run `true` there within " +
-         std::to_string(settings.patience.count() / 1000) + " s (" + kConnectTimeoutOption +
+  return settings.rsh.front() + " has not run `true` there within " + secondsText(settings.patience) +
+         " s (" + kConnectTimeoutOption +
          " and the time to start an agent): does the login shell there wait for something?";
 }
 

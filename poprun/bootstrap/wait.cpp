@@ -7,20 +7,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <string>
 
 #include "common/base/check.h"
+#include "common/base/text.h"
 
 namespace pop {
-namespace {
-
-std::string inSeconds(std::chrono::milliseconds time) {
-  const auto count = time.count();
-  return count % 1000 == 0 ? std::to_string(count / 1000) + " s" : std::to_string(count) + " ms";
-}
-
-}  // namespace
-
 Cancellation::Cancellation() : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   POP_CHECK(event_.valid());
 }
@@ -43,7 +34,7 @@ Status Wait::forEvents(int fd, short events) const {
     if (fds[1].revents != 0) return {Code::kCancelled, "it was given up"};
     if (fds[0].revents != 0) return {};
     if (left() <= Clock::duration::zero()) {
-      return {Code::kDeadlineExceeded, "no answer within " + inSeconds(limit_)};
+      return {Code::kDeadlineExceeded, "no answer within " + secondsText(limit_) + " s"};
     }
   }
 }

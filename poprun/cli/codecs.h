@@ -17,8 +17,6 @@ namespace pop::cli {
 
 /// "1.5", "90s", "10m", "2h", "250ms": seconds unless it says otherwise.
 Result<std::chrono::milliseconds> parseDuration(std::string_view text);
-/// What parseDuration reads back: seconds.
-std::string durationText(std::chrono::milliseconds duration);
 
 /// A decimal number from `least` to `most`.
 Result<int> parseIntegerIn(std::string_view text, int least, int most);
@@ -115,7 +113,7 @@ constexpr Codec duration() {
             return {};
           },
           [](ConstSettings settings) -> std::vector<std::string> {
-            return {durationText(detail::at<Path...>(settings))};
+            return {secondsText(detail::at<Path...>(settings))};
           }};
 }
 

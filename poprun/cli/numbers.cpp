@@ -43,14 +43,6 @@ Result<std::chrono::milliseconds> parseDuration(std::string_view text) {
   return std::chrono::milliseconds(rounded);
 }
 
-std::string durationText(std::chrono::milliseconds duration) {
-  const auto count = duration.count();
-  std::string text = std::to_string(count / 1000);
-  if (count % 1000 == 0) return text;
-  const std::string fraction = std::to_string(1000 + count % 1000).substr(1);
-  return text + '.' + fraction.substr(0, fraction.find_last_not_of('0') + 1);
-}
-
 Result<int> parseIntegerIn(std::string_view text, int least, int most) {
   POP_ASSIGN_OR_RETURN(const std::int64_t number, parseInteger(text));
   if (number > std::numeric_limits<int>::max() || number < std::numeric_limits<int>::min()) {

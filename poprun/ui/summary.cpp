@@ -65,13 +65,6 @@ std::string details(const Failure& failure, const SummaryFacts& facts) {
   return text;
 }
 
-// As the user wrote it: "0.5 s", "90 s".
-std::string limitText(std::chrono::milliseconds duration) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%g s", static_cast<double>(duration.count()) / 1000);
-  return text.data();
-}
-
 // "instance 1 of ./train (pid 712) exited with code 3; the other 3 instances were stopped"
 std::string failureText(const Failure& failure, const model::JobSpec& spec) {
   const std::string what = failure.hosts_lost ? "" : who(failure, spec) + ' ';
@@ -79,8 +72,8 @@ std::string failureText(const Failure& failure, const model::JobSpec& spec) {
 }
 
 std::string timeoutText(const JobOutcome& outcome, const model::JobSpec& spec) {
-  std::string text = "poprun: the job did not end within " + limitText(spec.timeout) +
-                     " (--timeout); all instances were stopped\n";
+  std::string text = "poprun: the job did not end within " + secondsText(spec.timeout) +
+                     " s (--timeout); all instances were stopped\n";
   for (const StackTrace& trace : outcome.stack_traces) {
     text += "poprun: instance " + std::to_string(trace.instance) + " (pid " + std::to_string(trace.pid) +
             ") was here:\n";
@@ -95,7 +88,7 @@ std::string timeoutText(const JobOutcome& outcome, const model::JobSpec& spec) {
 
 std::string restartNotice(const JobOutcome& failed, const model::JobSpec& spec, int restart) {
   std::string text = "poprun: " + failureText(*failed.failure, spec) + "; the job starts again";
-  if (spec.restart_delay.count() > 0) text += " in " + limitText(spec.restart_delay);
+  if (spec.restart_delay.count() > 0) text += " in " + secondsText(spec.restart_delay) + " s";
   return text + " (restart " + std::to_string(restart) + " of " + std::to_string(spec.max_restarts) + ")\n";
 }
 

@@ -201,7 +201,7 @@ TEST_F(AgentCopy, AnAgentThatNeverAnswersIsNamedAfterItsTimeout) {
   hosts.run(0, "echo 'exec sleep 100' >~root/.bashrc");
   Bootstrap bootstrap(hosts, {"h0"}, {.start_timeout_ms = 500}, agent);
   bootstrap.waitForAll();
-  EXPECT_THAT(bootstrap.whyFailed(0), HasSubstr("while starting the agent: no answer within 500 ms"));
+  EXPECT_THAT(bootstrap.whyFailed(0), HasSubstr("while starting the agent: no answer within 0.5 s"));
 }
 
 }  // namespace

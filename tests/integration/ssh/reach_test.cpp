@@ -108,7 +108,7 @@ TEST(ReachHosts, AServerThatNeverGreetsIsNamedAfterTheTimeout) {
   hosts.run(0, "exec 2>/dev/null; kill -STOP $(pgrep -o sshd)");
   Bootstrap bootstrap(hosts, {"h0"}, {.connect_timeout_ms = 500});
   bootstrap.waitForAll();
-  EXPECT_THAT(bootstrap.whyFailed(0), HasSubstr("greeting of its SSH server: no answer within 500 ms"));
+  EXPECT_THAT(bootstrap.whyFailed(0), HasSubstr("greeting of its SSH server: no answer within 0.5 s"));
 }
 
 // A host whose sshd listens on another port as well, and nobody knows its key.
@@ -193,7 +193,7 @@ TEST(ReachHosts, ByAProgramThatHangsIsGivenUp) {
   Bootstrap bootstrap(hosts, {"h0"}, options);
   bootstrap.waitForAll();
   EXPECT_EQ(bootstrap.whyFailed(0), "while running " + program +
-                                        ": while starting the agent: no answer within 1200 ms "
+                                        ": while starting the agent: no answer within 1.2 s "
                                         "(--connect-timeout, and 1 s for the agent's start)");
 }
 

@@ -84,6 +84,14 @@ TEST(InQuotes, LeavesUtf8Readable) {
   EXPECT_EQ(inQuotes("Käse"), "'Käse'");
 }
 
+TEST(SecondsText, HasNoMoreDigitsThanItTakes) {
+  using std::chrono::milliseconds;
+  EXPECT_EQ(secondsText(milliseconds(0)), "0");
+  EXPECT_EQ(secondsText(milliseconds(300)), "0.3");
+  EXPECT_EQ(secondsText(milliseconds(1'001)), "1.001");
+  EXPECT_EQ(secondsText(std::chrono::hours(14 * 24)), "1209600");
+}
+
 TEST(Printable, MovesNoCursor) {
   EXPECT_EQ(printable("a\x1b[2J\r\x7f\xc3\xa4"), "a\\x1b[2J\\x0d\\x7f\xc3\xa4");
 }

@@ -114,6 +114,20 @@ TEST(Summary, HasNoLinesForAnInstanceThatSaidNothing) {
   EXPECT_THAT(summaryOf(failed(crash), jobOf(1), {}), ::testing::Not(::testing::HasSubstr("stderr")));
 }
 
+TEST(Summary, SaysLongTimesInFull) {
+  model::JobSpec job = jobOf(1);
+  job.timeout = std::chrono::hours(14 * 24);
+  job.restart_delay = std::chrono::milliseconds(1'234'567'001);
+  job.max_restarts = 1;
+  EXPECT_EQ(firstLineOf({.exit_code = 124, .timed_out = true}, job),
+            "poprun: the job did not end within 1209600 s (--timeout); all instances were stopped\n");
+  const Failure crash{.instance = 0, .pid = 71, .reason = "exited with code 1", .exit_code = 1};
+  EXPECT_EQ(
+      restartNotice(failed(crash), job, 1),
+      "poprun: instance 0 of ./train (pid 71) exited with code 1; the job starts again in 1234567.001 s "
+      "(restart 1 of 1)\n");
+}
+
 TEST(Summary, CannotBeFooledByTheNameOfAProgram) {
   model::JobSpec job = jobOf(1);
   job.programs[0].command = {"./a\n\x1b[2J"};
