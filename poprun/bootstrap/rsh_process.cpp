@@ -26,9 +26,8 @@ bool isSsh(const std::string& program) {
 
 // ssh told what libssh is told; nothing may ask a question.
 void addSshWords(const SshOptions& options, std::vector<std::string>& words) {
-  const int seconds = std::max(1, options.connect_timeout_ms / 1000);
-  words.insert(words.end(),
-               {"-T", "-x", "-o", "BatchMode=yes", "-o", "ConnectTimeout=" + std::to_string(seconds)});
+  const std::string timeout = "ConnectTimeout=" + std::to_string(connectTimeout(options).count());
+  words.insert(words.end(), {"-T", "-x", "-o", "BatchMode=yes", "-o", timeout});
   if (!options.config_file.empty()) words.insert(words.end(), {"-F", options.config_file});
   for (const std::string& file : options.identity_files) words.insert(words.end(), {"-i", file});
   if (!options.known_hosts_file.empty()) {

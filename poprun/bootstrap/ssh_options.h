@@ -2,6 +2,7 @@
 // How hosts are reached over SSH, and which agent is to run there. docs/spec/ssh.md.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +30,11 @@ struct SshOptions {
   int start_timeout_ms = 30000;  ///< for each host: until its agent runs; starts anew when bytes move
   int max_parallel = 32;         ///< key exchanges and authentications at a time
 };
+
+/// The connect timeout as ssh's ConnectTimeout takes it: whole seconds, and not less.
+inline std::chrono::seconds connectTimeout(const SshOptions& options) {
+  return std::chrono::ceil<std::chrono::seconds>(std::chrono::milliseconds(options.connect_timeout_ms));
+}
 
 /// The agent that is to run on every host.
 struct AgentProgram {

@@ -37,10 +37,6 @@ std::vector<std::string> keyCopier(const SshOptions& ssh) {
   return command;
 }
 
-std::chrono::seconds connectTimeout(const SshOptions& ssh) {
-  return std::chrono::ceil<std::chrono::seconds>(std::chrono::milliseconds(ssh.connect_timeout_ms));
-}
-
 CopyLines linesFor(const std::vector<std::string>& hosts) {
   winsize size{};
   const bool drawn = ::isatty(STDERR_FILENO) == 1 && !sys::inBackground(STDERR_FILENO) &&

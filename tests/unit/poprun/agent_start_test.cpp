@@ -45,6 +45,15 @@ TEST(RshCommand, TellsSshWhatLibsshIsTold) {
                           "-i", "/key", "-p", "2222", "me@h0", "run"));
 }
 
+TEST(RshCommand, GivesSshWholeSecondsThatAreEnough) {
+  for (const int milliseconds : {1, 1000}) {
+    EXPECT_THAT(rshCommand({.host = "h0"}, {.connect_timeout_ms = milliseconds}, "run"),
+                ::testing::Contains("ConnectTimeout=1"));
+  }
+  EXPECT_THAT(rshCommand({.host = "h0"}, {.connect_timeout_ms = 1001}, "run"),
+              ::testing::Contains("ConnectTimeout=2"));
+}
+
 TEST(RshCommand, LeavesOtherProgramsAlone) {
   EXPECT_THAT(rshCommand({.host = "h0"}, {.rsh = {"/usr/bin/lxc-rsh", "-q"}}, "run"),
               ElementsAre("/usr/bin/lxc-rsh", "-q", "h0", "run"));
