@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 
 #include "common/base/utf8.h"
@@ -34,9 +33,7 @@ Result<std::int64_t> parseInteger(std::string_view text) {
 }
 
 Result<bool> parseBool(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string lower = lowerCase(text);
   for (const char* yes : {"yes", "on", "true", "1"}) {
     if (lower == yes) return true;
   }
@@ -71,6 +68,12 @@ std::string_view trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(kBlanks);
   if (begin == std::string_view::npos) return {};
   return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
+}
+
+std::string lowerCase(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  return lower;
 }
 
 std::string counted(std::int64_t count, std::string_view noun) {

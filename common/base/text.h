@@ -25,6 +25,9 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
 /// `text` without blanks, tabs and carriage returns at its ends. Lines have lost their newline before.
 std::string_view trimmed(std::string_view text);
 
+/// `text` with the capitals of ASCII made small.
+std::string lowerCase(std::string_view text);
+
 /// "1 instance", "3 instances": for messages that people read.
 std::string counted(std::int64_t count, std::string_view noun);
 

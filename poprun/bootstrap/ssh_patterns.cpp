@@ -2,8 +2,8 @@
 #include "poprun/bootstrap/ssh_patterns.h"
 
 #include <algorithm>
-#include <cctype>
 #include <sstream>
+#include <string>
 
 namespace pop {
 namespace {
@@ -21,12 +21,6 @@ bool matchesPattern(std::string_view name, std::string_view pattern) {
 }
 
 }  // namespace
-
-std::string lowerCase(std::string_view text) {
-  std::string result(text);
-  for (char& each : result) each = static_cast<char>(std::tolower(static_cast<unsigned char>(each)));
-  return result;
-}
 
 bool matchesSshPatterns(std::string_view name, std::string_view patterns) {
   std::string list(patterns);

@@ -2,7 +2,6 @@
 // How ssh compares names of hosts: in its configuration and in known hosts alike.
 #pragma once
 
-#include <string>
 #include <string_view>
 
 namespace pop {
@@ -10,8 +9,5 @@ namespace pop {
 /// Whether `name` is one of `patterns`: '*', '?', '!' before one that must not match; blank or comma between
 /// them. Capitals matter.
 bool matchesSshPatterns(std::string_view name, std::string_view patterns);
-
-/// Of ASCII.
-std::string lowerCase(std::string_view text);
 
 }  // namespace pop

@@ -106,6 +106,10 @@ TEST(Printable, ShowsBytesThatAreNoUtf8) {
   EXPECT_EQ(printable("\xed\xa0\x80 \xf0\x9f\x98\x80"), "\\xed\\xa0\\x80 \xf0\x9f\x98\x80");
 }
 
+TEST(LowerCase, LeavesAllButTheCapitalsOfAscii) {
+  EXPECT_EQ(lowerCase("AzZ [`{ \xc3\x84"), "azz [`{ \xc3\x84");
+}
+
 TEST(Trimmed, LosesBlanksAtBothEndsAndNothingElse) {
   EXPECT_EQ(trimmed(" \ta b\tc \r"), "a b\tc");
   EXPECT_EQ(trimmed("a"), "a");

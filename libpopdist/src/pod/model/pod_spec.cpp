@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "libpopdist/src/pod/model/pod_spec.h"
 
-#include <cctype>
-
 #include "common/base/text.h"
 
 namespace popdist::pod {
@@ -24,12 +22,6 @@ PodSpec bow(std::string name, int pods, int machines_per_pod) {
   spec.ipu_peak_flops_per_s =
       87.5e12;  // a quarter of 350 TFLOP/s fp16 at 1.85 GHz (product page); same links as Mk2
   return spec;
-}
-
-std::string lowerCase(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return lower;
 }
 
 std::string presetNames() {
@@ -56,7 +48,7 @@ const std::vector<PodSpec>& podPresets() {
 }
 
 Result<PodSpec> podSpecByName(std::string_view name) {
-  const std::string wanted = lowerCase(name);
+  const std::string wanted = pop::lowerCase(name);
   for (const PodSpec& preset : podPresets()) {
     if (preset.name == wanted) return preset;
   }
