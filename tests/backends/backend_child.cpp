@@ -2,7 +2,7 @@
 // A program that uses backends, for tests to start with poprun; its first argument says what it does.
 // Errors are reported as tests/testing/popdist_child.cpp does it.
 //   mismatch              rank 0 sums something else than the others, and all try again
-//   absent                rank 0 does not come to a sum whose deadline is near
+//   late CALL             rank 0 comes to a call (kCalls) when the others have given it up
 //   left                  rank 1 exits with 0 before a sum; the others stay when they have been told
 //   register NAME [late]  registers a backend, sums on it; late: when connected already
 //   forked                a forked child destroys a communicator, and the parents go on with it
@@ -61,17 +61,41 @@ int mismatch(const Arguments&) {
   });
 }
 
-int absent(const Arguments&) {
+constexpr std::size_t kFew = 1;
+constexpr std::size_t kMany = std::size_t{8} << 20;  // floats: more than ranks take ahead for each other
+
+void sumOf(Communicator& world, std::size_t count, const popdist::CallOptions& options) {
+  std::vector<float> data(count);
+  world.allReduce(data.data(), data.data(), count, popdist::Type::kFloat, Operator::kSum, options);
+}
+
+void longBroadcast(Communicator& world, const popdist::CallOptions& options) {
+  std::vector<float> data(kMany);
+  world.broadcast(data.data(), kMany, popdist::Type::kFloat, 0, options);
+}
+
+void longReduce(Communicator& world, const popdist::CallOptions& options) {
+  std::vector<float> data(kMany);
+  world.reduce(data.data(), data.data(), kMany, popdist::Type::kFloat, Operator::kSum, 0, options);
+}
+
+const std::map<std::string, void (*)(Communicator&, const popdist::CallOptions&)> kCalls{
+    {"sum", [](auto& world, const auto& options) { sumOf(world, kFew, options); }},
+    {"long_sum", [](auto& world, const auto& options) { sumOf(world, kMany, options); }},
+    {"long_broadcast", longBroadcast},
+    {"long_reduce", longReduce}};
+
+int late(const Arguments& arguments) {
   Context& context = Context::fromEnvironment();
-  if (context.world().rank() == 0) {
-    context.fence();
-    return 0;
-  }
-  return expectFailure([](Communicator& world) {
-    float value = 0;
-    world.allReduce(&value, &value, 1, popdist::Type::kFloat, Operator::kSum,
-                    {.timeout = std::chrono::seconds(2)});  // ample for who comes
-  });
+  const bool is_late = context.world().rank() == 0;
+  popdist::CallOptions options;
+  if (is_late)
+    context.fence();  // with the one of the others in expectFailure
+  else
+    options.timeout = std::chrono::seconds(2);  // ample for who comes
+  const int failed = expectFailure([&](Communicator& world) { kCalls.at(arguments.at(0))(world, options); });
+  if (!is_late) context.fence();
+  return failed;
 }
 
 int left(const Arguments&) {
@@ -123,7 +147,7 @@ int mixed(const Arguments&) {
 
 int main(int argc, char** argv) {
   const std::map<std::string, int (*)(const Arguments&)> commands{
-      {"mismatch", mismatch},      {"absent", absent}, {"left", left},
+      {"mismatch", mismatch},      {"late", late},     {"left", left},
       {"register", registerNamed}, {"forked", forked}, {"mixed", mixed}};
   const auto command = argc > 1 ? commands.find(argv[1]) : commands.end();
   if (command == commands.end()) return 99;

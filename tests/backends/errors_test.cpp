@@ -20,15 +20,15 @@ class BackendError : public ::testing::TestWithParam<std::string> {
     return setup;
   }
   /// All instances must end well: they have reported errors as they should.
-  static std::map<int, ReportedError> errorsOf(const std::string& command) {
-    const Outcome outcome = run(setupOf({command}), kSpinningPatience);
+  static std::map<int, ReportedError> errorsOf(const std::vector<std::string>& command, int instances = 3) {
+    const Outcome outcome = run(setupOf(command, instances), kSpinningPatience);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
     return reportedErrors(outcome.out);
   }
 };
 
 TEST_P(BackendError, NamesBothCallsThatDoNotMatch) {
-  const auto errors = errorsOf("mismatch");
+  const auto errors = errorsOf({"mismatch"});
   EXPECT_EQ(errors.size(), 3U);
   for (const auto& [instance, error] : errors) {
     EXPECT_EQ(error.code, kFailedPreconditionCode) << error.what;
@@ -40,12 +40,17 @@ TEST_P(BackendError, NamesBothCallsThatDoNotMatch) {
   }
 }
 
-TEST_P(BackendError, NamesWhoHasNotComeBeforeTheDeadline) {
-  const auto errors = errorsOf("absent");
-  EXPECT_EQ(errors.size(), 2U);
-  for (const auto& [instance, error] : errors) EXPECT_EQ(error.code, kDeadlineExceededCode) << error.what;
-  ASSERT_TRUE(errors.contains(1));
-  EXPECT_EQ(errors.at(1).peer, 0);
+// Not who waits for that one, which others wait for in turn. The one that comes at last hears the same.
+TEST_P(BackendError, NamesToAllWhoHasNotComeBeforeTheDeadline) {
+  for (const std::string call : {"sum", "long_sum", "long_broadcast", "long_reduce"}) {
+    const auto errors = errorsOf({"late", call}, 4);
+    EXPECT_EQ(errors.size(), 4U) << call;
+    for (const auto& [instance, error] : errors) {
+      EXPECT_EQ(error.code, kDeadlineExceededCode) << call << ": " << error.what;
+      EXPECT_EQ(error.peer, 0) << call << " on " << instance << ": " << error.what;
+      EXPECT_THAT(error.what, HasSubstr("rank 0 has not come before the deadline"));
+    }
+  }
 }
 
 // Who waits for the one that has left hears of it by itself; the others wait for those, who do not end.

@@ -26,6 +26,17 @@ TEST(FailureNote, IsCutWhereItIsTooLong) {
   EXPECT_TRUE(read(note));
 }
 
+TEST(WaitNote, SaysWhoWaitsForWhom) {
+  const std::string note = noteOf(Wait{.rank = 2, .awaited = {1, 3}});
+  EXPECT_FALSE(read(note));
+  const auto wait = waitOf(std::as_bytes(std::span(note)));
+  ASSERT_TRUE(wait);
+  EXPECT_EQ(wait->rank, 2);
+  EXPECT_EQ(wait->awaited, (std::vector{1, 3}));
+  const std::string failure = noteOf(Failure{.status = pop::unavailable("gone")});
+  EXPECT_FALSE(waitOf(std::as_bytes(std::span(failure))));
+}
+
 TEST(FailureNote, IsNotMadeOfAnyBytes) {
   EXPECT_FALSE(read(""));
   EXPECT_FALSE(read("short"));

@@ -4,7 +4,7 @@
 
 #include <new>
 
-#include "libpopdist/backends/messages/fabric.h"
+#include "libpopdist/backends/messages/failure_note.h"
 #include "popdist/types.hpp"
 
 extern "C" const PopdistBackend* popdistBackend(std::uint32_t library_version);
@@ -25,8 +25,8 @@ class FullMemoryFabric final : public Fabric {
   bool allSent() override { return true; }
   void wait() override {}
   std::string broken(int) override { return ""; }
-  void giveUp(const Failure& failure) override { told->push_back(failure); }
-  std::optional<Failure> othersGaveUp() override { return std::nullopt; }
+  void tell(std::span<const std::byte> note) override { told->push_back(failureOf(note).value()); }
+  std::optional<std::vector<std::byte>> nextNote() override { return std::nullopt; }
 };
 
 TEST(MessagesPlugin, TellsTheOthersOfACallThatHasNoMemory) {

@@ -40,9 +40,12 @@ class Arrived final : public Fabric {
   bool allSent() override { return true; }
   void wait() override {}
   std::string broken(int) override { return {}; }
-  void giveUp(const Failure&) override {}
-  std::optional<Failure> othersGaveUp() override {
-    return Failure{.status = pop::unavailable("no more frames"), .peer_rank = kPeer};
+  void tell(std::span<const std::byte>) override {}
+  std::optional<std::vector<std::byte>> nextNote() override {
+    const std::string note =
+        noteOf(Failure{.status = pop::unavailable("no more frames"), .peer_rank = kPeer});
+    const auto bytes = std::as_bytes(std::span(note));
+    return std::vector<std::byte>(bytes.begin(), bytes.end());
   }
 
  private:
@@ -112,6 +115,20 @@ std::vector<std::byte> someData(pop::SplitMix64& random) {
   for (std::size_t i = 0; i + sizeof(number) <= data.size(); i += 4096)
     std::memcpy(&data[i], &number, sizeof(number));
   return data;
+}
+
+// Of any bytes: a failure, a wait, or neither.
+TEST(ExchangeFuzz, NotesAreOneThingAtMost) {
+  for (std::uint64_t round = 0; round < kRounds; ++round) {
+    pop::SplitMix64 random(round);
+    std::vector<std::byte> note(random.below(8) == 0 ? random.below(2 * kMostNoteBytes) : random.below(40));
+    for (std::byte& each : note) each = static_cast<std::byte>(random.below(4) == 0 ? random.next() : 0);
+    const std::optional<Failure> failure = failureOf(note);
+    const std::optional<Wait> wait = waitOf(note);
+    ASSERT_FALSE(failure && wait) << round;
+    ASSERT_FALSE(failure && failure->ok()) << round;
+    ASSERT_FALSE(wait && wait->rank < 0) << round;
+  }
 }
 
 TEST(ExchangeFuzz, WhatIsSentArrives) {

@@ -15,7 +15,7 @@ inline constexpr const char* kMethod = "/popdist.Backend/Frames";
 inline constexpr const char* kSecretName = "popdist-secret";
 inline constexpr const char* kRankName = "popdist-rank";
 
-/// Key of a frame that is no part of a call but says that its sender has given up.
+/// Key of a frame that is no part of a call but a note.
 inline constexpr std::uint64_t kNoteKey = ~std::uint64_t{0};
 
 /// What a receiver answers now and then on the stream that frames come on: counts from its beginning.

@@ -9,15 +9,10 @@
 #include <string_view>
 #include <utility>
 
-#include "libpopdist/backends/messages/failure_note.h"
-
 namespace popdist::backends {
 namespace {
 
-using std::chrono::milliseconds;
-
-constexpr milliseconds kLongestWait{50};
-constexpr milliseconds kNotePatience{300};
+constexpr std::chrono::milliseconds kLongestWait{50};
 
 // Anyone on the network may dial; who has been told the secret is a member.
 std::string newSecret() {
@@ -161,20 +156,20 @@ std::string GrpcFabric::broken(int peer) {
   return inboxes_[static_cast<std::size_t>(peer)].ended ? "its stream has ended" : "";
 }
 
-void GrpcFabric::giveUp(const Failure& failure) {
-  const std::string note = noteOf(failure);
-  const Frame frame{.head = {.key = kNoteKey}, .payload = std::as_bytes(std::span(note))};
+void GrpcFabric::tell(std::span<const std::byte> note) {
+  const Frame frame{.head = {.key = kNoteKey}, .payload = note};
   for (int rank = 0; rank < info_.ranks; ++rank) {
     if (rank != info_.rank) streamTo(rank).send(frame);
   }
-  const Deadline deadline = Clock::now() + kNotePatience;
-  while (!allSent() && Clock::now() < deadline) wait();
 }
 
-std::optional<Failure> GrpcFabric::othersGaveUp() {
+std::optional<std::vector<std::byte>> GrpcFabric::nextNote() {
   const std::lock_guard lock(shared_.mutex);
-  for (const Inbox& inbox : inboxes_) {
-    if (inbox.given_up) return inbox.given_up;
+  for (Inbox& inbox : inboxes_) {
+    if (inbox.notes.empty()) continue;
+    std::vector<std::byte> note = std::move(inbox.notes.front());
+    inbox.notes.pop_front();
+    return note;
   }
   return std::nullopt;
 }

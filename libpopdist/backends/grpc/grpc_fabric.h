@@ -28,8 +28,8 @@ class GrpcFabric final : public Fabric, private grpc::CallbackGenericService {
   bool allSent() override;
   void wait() override;
   std::string broken(int peer) override;
-  void giveUp(const Failure& failure) override;
-  std::optional<Failure> othersGaveUp() override;
+  void tell(std::span<const std::byte> note) override;
+  std::optional<std::vector<std::byte>> nextNote() override;
 
  private:
   explicit GrpcFabric(const PopdistGroupInfo& info);

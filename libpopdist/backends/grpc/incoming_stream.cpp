@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "libpopdist/backends/grpc/incoming_stream.h"
 
-#include "libpopdist/backends/messages/failure_note.h"
-
 namespace popdist::backends {
 
 IncomingStream::IncomingStream(Shared& shared, Inbox& inbox) : shared_(shared), inbox_(inbox) {
@@ -56,8 +54,9 @@ bool IncomingStream::store(const grpc::Slice& slice) {
     inbox_.frames.push_back(slice);
     return true;
   }
-  inbox_.given_up = failureOf(frame.payload);
-  return inbox_.given_up.has_value();
+  if (frame.payload.size() > kMostNoteBytes) return false;
+  inbox_.notes.emplace_back(frame.payload.begin(), frame.payload.end());
+  return true;
 }
 
 // One write at a time, each with the latest counts; the end when nothing is under way.

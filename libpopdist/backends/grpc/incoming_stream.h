@@ -6,6 +6,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include <deque>
+#include <vector>
 
 #include "libpopdist/backends/grpc/outgoing_stream.h"
 
@@ -16,7 +17,7 @@ class IncomingStream;
 /// Under Shared::mutex.
 struct Inbox {
   std::deque<grpc::Slice> frames;
-  std::optional<Failure> given_up;
+  std::deque<std::vector<std::byte>> notes;
   std::uint64_t taken = 0;
   bool ended = false;                ///< the stream was there and has ended
   IncomingStream* stream = nullptr;  ///< that receipts go to; at most one in the inbox's life

@@ -12,6 +12,8 @@ namespace {
 
 // A connection that breaks is mostly a process that has died: the launcher will say better how.
 constexpr std::chrono::milliseconds kPatienceForObituary{2000};
+// Who waits looks for notes every 50 ms at least.
+constexpr std::chrono::milliseconds kPatienceForAnswers{500};
 
 std::string rankText(int rank) {
   return "rank " + std::to_string(rank);
@@ -88,29 +90,57 @@ Failure Exchange::take(const Incoming& incoming, const Frame& frame, std::size_t
 // Nothing moves: is there still hope? If so, sleeps a little.
 Failure Exchange::idle(std::span<const std::int32_t> awaited) {
   if (Failure failure = lost(awaited); !failure.ok()) return failure;
-  if (std::optional<Failure> theirs = fabric_.othersGaveUp()) {
-    // Whoever ran out of time first may not know who is late; this rank may.
-    const bool blames_no_other = theirs->peer_rank < 0 || theirs->peer_rank == info_.rank;
-    const bool ran_out = theirs->status.code() == pop::Code::kDeadlineExceeded;
-    return ran_out && blames_no_other && !awaited.empty() ? late(awaited) : *std::move(theirs);
-  }
+  if (Failure theirs = told(); !theirs.ok()) return theirs;
   if (Failure failure = broken(awaited); !failure.ok()) return failure;
-  if (Fabric::Clock::now() >= deadline_ || info_.time_is_up(info_.library) != 0) return late(awaited);
+  const bool too_long = Fabric::Clock::now() >= deadline_ || info_.time_is_up(info_.library) != 0;
+  if (too_long || !waits_.empty()) return late(awaited);
   fabric_.wait();
   return {};
 }
 
-// Whoever has sent something of this call has come, and waits for others as this rank does.
-Failure Exchange::late(std::span<const std::int32_t> awaited) const {
-  const auto absent = std::find_if(awaited.begin(), awaited.end(),
-                                   [this](std::int32_t rank) { return !come_.contains(rank); });
-  if (absent != awaited.end()) {
-    return {.status = {pop::Code::kDeadlineExceeded, rankText(*absent) + " has not come before the deadline"},
-            .peer_rank = *absent};
+// Why another member has given up; remembers who only waits.
+Failure Exchange::told() {
+  while (const auto note = fabric_.nextNote()) {
+    if (std::optional<Failure> failure = failureOf(*note)) return *std::move(failure);
+    if (std::optional<Wait> wait = waitOf(*note)) waits_.push_back(*std::move(wait));
+  }
+  return {};
+}
+
+// Silence does not tell who has not come from who waits for that one in turn, and the first whose time is up
+// may be far from it. So it asks: all who are in the call answer with their own waits. The first who has
+// heard them tells who is to blame, which is also what the late one will find.
+Failure Exchange::late(std::span<const std::int32_t> awaited) {
+  const Wait own{.rank = info_.rank, .awaited = {awaited.begin(), awaited.end()}};
+  const std::string note = noteOf(own);
+  fabric_.tell(std::as_bytes(std::span(note)));
+  waits_.push_back(own);
+  const Fabric::Deadline answered = Fabric::Clock::now() + kPatienceForAnswers;
+  while (Fabric::Clock::now() < answered) {
+    if (Failure failure = lost(awaited); !failure.ok()) return failure;
+    if (Failure theirs = told(); !theirs.ok()) return theirs;
+    fabric_.wait();
+  }
+  if (const std::optional<std::int32_t> rank = absent()) {
+    return {.status = {pop::Code::kDeadlineExceeded, rankText(*rank) + " has not come before the deadline"},
+            .peer_rank = *rank};
   }
   const std::string who =
       awaited.empty() ? "what has been sent" : rankText(awaited.front()) + ", which has come,";
   return {.status = {pop::Code::kDeadlineExceeded, who + " is held up by others beyond the deadline"}};
+}
+
+// The lowest that is waited for and has neither sent anything nor answered.
+std::optional<std::int32_t> Exchange::absent() const {
+  std::set<std::int32_t> present = come_;
+  std::set<std::int32_t> awaited;
+  for (const Wait& wait : waits_) {
+    present.insert(wait.rank);
+    awaited.insert(wait.awaited.begin(), wait.awaited.end());
+  }
+  const auto found = std::find_if(awaited.begin(), awaited.end(),
+                                  [&](std::int32_t rank) { return !present.contains(rank); });
+  return found == awaited.end() ? std::nullopt : std::optional(*found);
 }
 
 // One that has failed is missed by everybody, one that has left well only by those who wait for it: of that

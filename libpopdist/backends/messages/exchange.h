@@ -6,8 +6,10 @@
 #include <functional>
 #include <set>
 #include <span>
+#include <vector>
 
 #include "libpopdist/backends/messages/fabric.h"
+#include "libpopdist/backends/messages/failure_note.h"
 
 namespace popdist::backends {
 
@@ -42,7 +44,9 @@ class Exchange {
   Failure idle(std::span<const std::int32_t> awaited);
   Failure lost(std::span<const std::int32_t> awaited) const;
   Failure missed(std::span<const std::int32_t> awaited) const;
-  Failure late(std::span<const std::int32_t> awaited) const;
+  Failure told();
+  Failure late(std::span<const std::int32_t> awaited);
+  std::optional<std::int32_t> absent() const;
   Failure broken(std::span<const std::int32_t> awaited);
 
   Fabric& fabric_;
@@ -51,6 +55,7 @@ class Exchange {
   const char* const tensor_;
   const Fabric::Deadline deadline_;
   std::set<std::int32_t> come_;  ///< who has sent something of this call
+  std::vector<Wait> waits_;      ///< that have become too long
   std::optional<Fabric::Deadline> broken_since_;
 };
 

@@ -29,6 +29,8 @@ struct FrameHead {
 
 inline constexpr std::size_t kMostPayloadBytes = std::size_t{256} << 10;
 
+inline constexpr std::size_t kMostNoteBytes = 1024;
+
 struct Frame {
   FrameHead head;
   std::span<const std::byte> payload;
@@ -67,10 +69,10 @@ class Fabric {
 
   /// Why nothing more will come from or go to this member, as far as its connection tells; else "".
   virtual std::string broken(int peer) = 0;
-  /// Tells all others that this member has given up, and waits briefly for it to be on its way.
-  virtual void giveUp(const Failure& failure) = 0;
-  /// Why another one has.
-  virtual std::optional<Failure> othersGaveUp() = 0;
+  /// Tells all others, whether they are in a call or not: at most kMostNoteBytes.
+  virtual void tell(std::span<const std::byte> note) = 0;
+  /// What another one has told; what one has told comes in that order.
+  virtual std::optional<std::vector<std::byte>> nextNote() = 0;
 };
 
 // What each backend defines.

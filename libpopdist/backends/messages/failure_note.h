@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A failure as the bytes that tell the other members of it.
+// What members tell each other when they cannot go on, as bytes.
 #pragma once
 
 #include <optional>
@@ -10,12 +10,21 @@
 
 namespace popdist::backends {
 
-/// At most this long; longer messages are cut.
-inline constexpr std::size_t kMostNoteBytes = 1024;
-
+/// Longer messages are cut.
 std::string noteOf(const Failure& failure);
 
-/// Nothing for bytes that are no note.
+/// Nothing for bytes that are no note of a failure.
 std::optional<Failure> failureOf(std::span<const std::byte> note);
+
+/// One member's wait that has become too long.
+struct Wait {
+  std::int32_t rank = -1;
+  std::vector<std::int32_t> awaited;
+};
+
+std::string noteOf(const Wait& wait);
+
+/// Nothing for bytes that are no note of a wait.
+std::optional<Wait> waitOf(std::span<const std::byte> note);
 
 }  // namespace popdist::backends

@@ -7,11 +7,14 @@
 #include <memory>
 
 #include "libpopdist/backends/messages/collectives.h"
+#include "libpopdist/backends/messages/failure_note.h"
 
 namespace popdist::backends {
 namespace {
 
 using std::chrono::milliseconds;
+
+constexpr milliseconds kNotePatience{300};  ///< for it to be on its way
 
 struct Group {
   const PopdistGroupInfo& info;
@@ -89,10 +92,17 @@ Failure asTold(const Failure& failure, int rank) {
           .peer_rank = rank};
 }
 
+void tellOthers(Fabric& fabric, const Failure& failure) {
+  const std::string note = noteOf(failure);
+  fabric.tell(std::as_bytes(std::span(note)));
+  const Fabric::Deadline deadline = Fabric::Clock::now() + kNotePatience;
+  while (!fabric.allSent() && Fabric::Clock::now() < deadline) fabric.wait();
+}
+
 // However a call fails, the others wait for this member.
 Failure runCall(Group& group, const context::CollectiveCall& call) {
   Failure failure = caught([&] { return carryOut(group, call); });
-  if (!failure.ok() && !failure.known_to_all) group.fabric->giveUp(asTold(failure, group.info.rank));
+  if (!failure.ok() && !failure.known_to_all) tellOthers(*group.fabric, asTold(failure, group.info.rank));
   return failure;
 }
 

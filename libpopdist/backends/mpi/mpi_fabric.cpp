@@ -8,18 +8,13 @@
 #include <mutex>
 #include <thread>
 
-#include "libpopdist/backends/messages/failure_note.h"
-
 namespace popdist::backends {
 namespace {
-
-using std::chrono::milliseconds;
 
 constexpr std::size_t kMostSends = 8;  ///< under way to one member
 constexpr std::size_t kPosted = 4;     ///< receives that wait for one member
 constexpr int kYields = 2000;          ///< before a waiting member sleeps between its looks
 constexpr std::chrono::microseconds kSleep{50};
-constexpr milliseconds kNotePatience{300};
 
 // Behind a frame's bytes. Where a sender dies, MPI may call a receive complete whose end has never come: what
 // is there then is an older frame's, and has its number, or memory that no frame has been in.
@@ -54,9 +49,13 @@ pop::Status MpiFabric::connect(const std::vector<std::string>& addresses, Deadli
   }
   note_ = std::make_unique<Transfer>();
   note_->bytes.resize(kMostNoteBytes);
+  postNote();
+  return {};
+}
+
+void MpiFabric::postNote() {
   MPI_Irecv(note_->bytes.data(), static_cast<int>(note_->bytes.size()), MPI_BYTE, MPI_ANY_SOURCE, noteTag(),
             communicator(), &note_->request);
-  return {};
 }
 
 // What MPI does not let go of: what is still being sent to a member that does not take it any more, and what
@@ -174,28 +173,25 @@ std::string MpiFabric::broken(int rank) {
   return peer(rank).broken;
 }
 
-void MpiFabric::giveUp(const Failure& failure) {
-  const std::string note = noteOf(failure);
-  const auto bytes = std::as_bytes(std::span(note));
+void MpiFabric::tell(std::span<const std::byte> note) {
   for (int rank = 0; rank < info_.ranks; ++rank) {
     if (rank == info_.rank) continue;
     auto transfer = std::make_unique<Transfer>();
-    transfer->bytes.assign(bytes.begin(), bytes.end());
+    transfer->bytes.assign(note.begin(), note.end());
     send(rank, noteTag(), std::move(transfer));
   }
-  const Deadline deadline = Clock::now() + kNotePatience;
-  while (!allSent() && Clock::now() < deadline) wait();
 }
 
-std::optional<Failure> MpiFabric::othersGaveUp() {
-  if (note_->request != MPI_REQUEST_NULL) {
-    int complete = 0;
-    MPI_Status status;
-    MPI_Test(&note_->request, &complete, &status);
-    if (complete == 0) return std::nullopt;
-    MPI_Get_count(&status, MPI_BYTE, &note_->count);
-  }
-  return failureOf(std::span<const std::byte>(note_->bytes).first(static_cast<std::size_t>(note_->count)));
+std::optional<std::vector<std::byte>> MpiFabric::nextNote() {
+  if (note_->request == MPI_REQUEST_NULL) return std::nullopt;
+  int complete = 0;
+  MPI_Status status;
+  MPI_Test(&note_->request, &complete, &status);
+  if (complete == 0) return std::nullopt;
+  MPI_Get_count(&status, MPI_BYTE, &note_->count);
+  std::vector<std::byte> note(note_->bytes.begin(), note_->bytes.begin() + note_->count);
+  postNote();
+  return note;
 }
 
 }  // namespace popdist::backends

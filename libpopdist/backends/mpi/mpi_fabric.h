@@ -27,8 +27,8 @@ class MpiFabric final : public Fabric {
   bool allSent() override;
   void wait() override;
   std::string broken(int peer) override;
-  void giveUp(const Failure& failure) override;
-  std::optional<Failure> othersGaveUp() override;
+  void tell(std::span<const std::byte> note) override;
+  std::optional<std::vector<std::byte>> nextNote() override;
 
  private:
   /// Memory that MPI reads or writes until the request is complete.
@@ -54,6 +54,7 @@ class MpiFabric final : public Fabric {
   bool isComplete(Transfer& transfer, int rank);
   bool sendsAreComplete(int rank);
   void post(int from, std::unique_ptr<Transfer> transfer);
+  void postNote();
   void send(int to, int tag, std::unique_ptr<Transfer> transfer);
 
   const PopdistGroupInfo& info_;
