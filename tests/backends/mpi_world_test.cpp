@@ -27,6 +27,14 @@ PopdistGroupInfo firstOf(int ranks) {
           .time_is_up = [](void*) { return 0; }};
 }
 
+// One that it has made serves until the process ends, and may have been told to others already.
+TEST(MpiWorld, OffersTheSameProcessManagerAgain) {
+  const PopdistGroupInfo info = firstOf(2);
+  const auto first = MpiWorld::ofProcess().offer(info);
+  ASSERT_TRUE(first.ok()) << first.status().message();
+  EXPECT_EQ(MpiWorld::ofProcess().offer(info).value(), first.value());
+}
+
 // MPI's own start waits for ever for a rank that never says a word to the process manager.
 TEST(MpiWorld, DoesNotStartWithoutAllRanks) {
   const PopdistGroupInfo info = firstOf(2);
@@ -50,6 +58,24 @@ TEST(MpiWorld, DoesNotStartWithoutAllRanks) {
   const pop::Status status = world.start(info, {world.offer(info).value()});
   std::fprintf(stderr, "%s\n", status.message().c_str());
   std::_Exit(status.ok() ? 0 : 1);
+}
+
+[[noreturn]] void startWithVariablesOfTheUser() {
+  ::setenv("UCX_NET_DEVICES", "lo", 0);
+  ::setenv("PMI_RANK", "7", 1);
+  ::unsetenv("PMI_SIZE");
+  const PopdistGroupInfo info = firstOf(1);
+  MpiWorld& world = MpiWorld::ofProcess();
+  const pop::Status status = world.start(info, {world.offer(info).value()});
+  const char* const rank = std::getenv("PMI_RANK");
+  std::fprintf(stderr, "%s PMI_RANK=%s %s\n", status.message().c_str(), rank == nullptr ? "" : rank,
+               std::getenv("PMI_SIZE") == nullptr ? "no PMI_SIZE" : "PMI_SIZE");
+  std::_Exit(status.ok() ? 0 : 1);
+}
+
+TEST(MpiWorldDeathTest, LeavesTheEnvironmentAsItWas) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(startWithVariablesOfTheUser(), ::testing::ExitedWithCode(0), "PMI_RANK=7 no PMI_SIZE");
 }
 
 TEST(MpiWorldDeathTest, JoinsWhereTheProgramHasStartedMpi) {

@@ -7,12 +7,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <future>
+#include <optional>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "common/sys/awake_clock.h"
 #include "libpopdist/backends/messages/fabric.h"
+#include "libpopdist/backends/mpi/pmi_server.h"
 
 namespace popdist::backends {
 namespace {
@@ -31,22 +33,35 @@ bool startedByProgram() {
   return started != 0;
 }
 
-// What MPICH reads when it starts, for as long as it does.
+// What MPICH reads when it starts. Changed in the caller's thread, as others may read the environment.
 class PmiEnvironment {
  public:
   PmiEnvironment(int fd, int rank, int ranks) {
     // UCX would abort this process where it reads the memory of one that has died; others must live to say
     // so.
     ::setenv("UCX_TLS", "^cma", 0);
-    ::setenv("PMI_FD", std::to_string(fd).c_str(), 1);
-    ::setenv("PMI_RANK", std::to_string(rank).c_str(), 1);
-    ::setenv("PMI_SIZE", std::to_string(ranks).c_str(), 1);
+    replace("PMI_FD", fd);
+    replace("PMI_RANK", rank);
+    replace("PMI_SIZE", ranks);
   }
-  ~PmiEnvironment() {
-    for (const char* name : {"PMI_FD", "PMI_RANK", "PMI_SIZE"}) ::unsetenv(name);
+
+  void restore() const {
+    for (const auto& [name, value] : before_) {
+      if (value)
+        ::setenv(name, value->c_str(), 1);
+      else
+        ::unsetenv(name);
+    }
   }
-  PmiEnvironment(const PmiEnvironment&) = delete;
-  PmiEnvironment& operator=(const PmiEnvironment&) = delete;
+
+ private:
+  void replace(const char* name, int value) {
+    const char* const before = std::getenv(name);
+    before_.emplace_back(name, before == nullptr ? std::nullopt : std::optional<std::string>(before));
+    ::setenv(name, std::to_string(value).c_str(), 1);
+  }
+
+  std::vector<std::pair<const char*, std::optional<std::string>>> before_;
 };
 
 // Of every rank with every other, both ways, by messages as long as frames. MPI would connect two of them by
@@ -69,11 +84,7 @@ pop::Status connectAll(MPI_Comm communicator) {
   return {};
 }
 
-// `pmi`: where the process manager is.
-pop::Status startLibrary(const std::string& pmi, int rank, int ranks) {
-  auto connection = connectToPmi(pmi, rank);
-  if (!connection.ok()) return connection.status();
-  const PmiEnvironment environment(connection->release(), rank, ranks);  // MPI's from here on
+pop::Status startLibrary() {
   int threads = 0;
   const int failed = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &threads);
   if (failed != MPI_SUCCESS) return pop::unavailable("MPI_Init_thread: " + mpiError(failed));
@@ -92,14 +103,23 @@ pop::Status checkThreads() {
       "with that, or leave MPI to this backend");
 }
 
-// Of what another thread does.
-pop::Status awaitStart(std::future<pop::Status>& started, const PopdistGroupInfo& info,
+// MPI knows no deadline: it goes on in this thread when nobody waits for it any more.
+template <typename Action>
+auto inThread(Action action) {
+  std::packaged_task<std::invoke_result_t<Action>()> task(std::move(action));
+  auto future = task.get_future();
+  std::thread(std::move(task)).detach();
+  return future;
+}
+
+template <typename Value>
+pop::Status awaitReady(const std::future<Value>& future, const PopdistGroupInfo& info,
                        Clock::time_point deadline) {
   std::vector<std::int32_t> others;
   for (std::int32_t rank = 0; rank < info.ranks; ++rank) {
     if (rank != info.rank) others.push_back(rank);
   }
-  while (started.wait_for(kBetweenLooks) != std::future_status::ready) {
+  while (future.wait_for(kBetweenLooks) != std::future_status::ready) {
     std::array<char, 512> text{};
     if (info.ended(info.library, others.data(), static_cast<std::int32_t>(others.size()), text.data(),
                    text.size()) >= 0)
@@ -107,7 +127,7 @@ pop::Status awaitStart(std::future<pop::Status>& started, const PopdistGroupInfo
     if (Clock::now() >= deadline)
       return {pop::Code::kDeadlineExceeded, "not all ranks have started MPI before the deadline"};
   }
-  return started.get();
+  return {};
 }
 
 }  // namespace
@@ -120,7 +140,7 @@ std::string mpiError(int code) {
 }
 
 MpiWorld& MpiWorld::ofProcess() {
-  static MpiWorld& world = *new MpiWorld;  // never destroyed: its server's thread may outlive main
+  static MpiWorld& world = *new MpiWorld;  // never destroyed: the thread that starts MPI may outlive main
   return world;
 }
 
@@ -131,10 +151,12 @@ pop::Result<std::string> MpiWorld::offer(const PopdistGroupInfo& info) {
     return kOwnWorld + std::to_string(rank);
   }
   if (info.rank != 0) return std::string(kNothing);
-  auto server = PmiServer::start(info.host_address, info.ranks);
-  if (!server.ok()) return server.status();
-  server_ = std::move(server).value();
-  return kPmi + server_->address();
+  if (pmi_address_.empty()) {
+    auto address = startPmiServer(info.host_address, info.ranks);
+    if (!address.ok()) return address.status();
+    pmi_address_ = std::move(address).value();
+  }
+  return kPmi + pmi_address_;
 }
 
 pop::Status MpiWorld::start(const PopdistGroupInfo& info, const std::vector<std::string>& offers) {
@@ -143,20 +165,33 @@ pop::Status MpiWorld::start(const PopdistGroupInfo& info, const std::vector<std:
   return failure_;
 }
 
-// MPI knows no deadline: it goes on in a thread of its own when nobody waits for it any more.
 pop::Status MpiWorld::tryStart(const PopdistGroupInfo& info, const std::vector<std::string>& offers) {
   const Clock::time_point deadline = Clock::now() + std::chrono::milliseconds(info.timeout_ms);
   if (pop::Status status = rankInstances(info, offers); !status.ok()) return status;
   const std::string& first = offers.front();
-  std::packaged_task<pop::Status()> starting([this, first, rank = info.rank, ranks = info.ranks] {
-    const bool by_program = first.starts_with(kOwnWorld);
-    const pop::Status status =
-        by_program ? checkThreads() : startLibrary(first.substr(std::strlen(kPmi)), rank, ranks);
+  if (!first.starts_with(kOwnWorld)) return startMpi(info, first.substr(std::strlen(kPmi)), deadline);
+  if (pop::Status status = checkThreads(); !status.ok()) return status;
+  auto joined = inThread([this, ranks = info.ranks] { return join(ranks); });
+  pop::Status status = awaitReady(joined, info, deadline);
+  return status.ok() ? joined.get() : status;
+}
+
+// `pmi`: where the process manager is.
+pop::Status MpiWorld::startMpi(const PopdistGroupInfo& info, const std::string& pmi,
+                               pop::sys::AwakeClock::time_point deadline) {
+  auto connected = inThread([pmi, rank = info.rank] { return connectToPmi(pmi, rank); });
+  if (pop::Status status = awaitReady(connected, info, deadline); !status.ok()) return status;
+  auto connection = connected.get();
+  if (!connection.ok()) return connection.status();
+  const PmiEnvironment environment(connection->release(), info.rank, info.ranks);  // MPI's from here on
+  auto started = inThread([this, ranks = info.ranks] {
+    const pop::Status status = startLibrary();
     return status.ok() ? join(ranks) : status;
   });
-  std::future<pop::Status> started = starting.get_future();
-  std::thread(std::move(starting)).detach();
-  return awaitStart(started, info, deadline);
+  // Where MPI is still starting it may be reading its environment.
+  if (pop::Status status = awaitReady(started, info, deadline); !status.ok()) return status;
+  environment.restore();
+  return started.get();
 }
 
 pop::Status MpiWorld::rankInstances(const PopdistGroupInfo& info, const std::vector<std::string>& offers) {

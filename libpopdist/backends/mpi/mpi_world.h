@@ -5,11 +5,11 @@
 
 #include <mpi.h>
 
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "libpopdist/backends/mpi/pmi_server.h"
+#include "common/base/status.h"
+#include "common/sys/awake_clock.h"
 #include "popdist/backend_plugin.hpp"
 
 namespace popdist::backends {
@@ -31,11 +31,13 @@ class MpiWorld {
 
  private:
   pop::Status tryStart(const PopdistGroupInfo& info, const std::vector<std::string>& offers);
+  pop::Status startMpi(const PopdistGroupInfo& info, const std::string& pmi,
+                       pop::sys::AwakeClock::time_point deadline);
   pop::Status rankInstances(const PopdistGroupInfo& info, const std::vector<std::string>& offers);
   pop::Status join(int ranks);
 
-  std::unique_ptr<PmiServer> server_;
-  pop::Status failure_;  ///< of a start
+  std::string pmi_address_;  ///< of this process's server, if it has started one
+  pop::Status failure_;      ///< of a start
   bool started_ = false;
   MPI_Comm communicator_ = MPI_COMM_NULL;
   std::vector<int> rank_of_instance_;

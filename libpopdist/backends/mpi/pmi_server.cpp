@@ -11,9 +11,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <memory>
 #include <random>
 #include <sstream>
 #include <thread>
+#include <vector>
+
+#include "libpopdist/backends/mpi/pmi_answers.h"
 
 namespace popdist::backends {
 namespace {
@@ -84,23 +88,32 @@ void setTimeout(const pop::sys::Fd& socket, int option, std::chrono::millisecond
   ::setsockopt(socket.get(), SOL_SOCKET, option, &time, sizeof(time));
 }
 
-}  // namespace
+class PmiServer {
+ public:
+  PmiServer(pop::sys::Fd listener, std::string secret, int ranks)
+      : listener_(std::move(listener)),
+        secret_(std::move(secret)),
+        ranks_(ranks),
+        answers_(ranks),
+        clients_(static_cast<std::size_t>(ranks)) {}
 
-pop::Result<std::unique_ptr<PmiServer>> PmiServer::start(const std::string& host, int ranks) {
-  const auto resolved = resolve(host, "0");
-  if (!resolved.ok()) return resolved.status();
-  auto listener = socketFor(resolved.value());
-  if (!listener.ok()) return listener.status();
-  if (::bind(listener->get(), plain(resolved.value()), resolved.value().bytes) != 0 ||
-      ::listen(listener->get(), ranks) != 0)
-    return pop::errnoStatus("listening on " + host, errno);
-  std::unique_ptr<PmiServer> server(new PmiServer(std::move(listener).value(), ranks));
-  server->secret_ = newSecret();
-  server->address_ = server->secret_ + ' ' + portOf(server->listener_) + ' ' + host;
-  server->clients_.resize(static_cast<std::size_t>(ranks));
-  std::thread(&PmiServer::serve, server.get()).detach();
-  return server;
-}
+  void serve();
+
+ private:
+  struct Client {
+    pop::sys::Fd connection;
+    std::string unfinished;
+  };
+
+  void admit(pop::sys::Fd connection);
+  bool talk(int rank);
+
+  const pop::sys::Fd listener_;
+  const std::string secret_;
+  const int ranks_;
+  PmiAnswers answers_;
+  std::vector<Client> clients_;
+};
 
 void PmiServer::serve() {
   std::vector<pollfd> polled;
@@ -147,6 +160,23 @@ bool PmiServer::talk(int rank) {
     }
   }
   return client.unfinished.size() < kMostLineBytes;
+}
+
+}  // namespace
+
+pop::Result<std::string> startPmiServer(const std::string& host, int ranks) {
+  const auto resolved = resolve(host, "0");
+  if (!resolved.ok()) return resolved.status();
+  auto listener = socketFor(resolved.value());
+  if (!listener.ok()) return listener.status();
+  if (::bind(listener->get(), plain(resolved.value()), resolved.value().bytes) != 0 ||
+      ::listen(listener->get(), ranks) != 0)
+    return pop::errnoStatus("listening on " + host, errno);
+  const std::string secret = newSecret();
+  std::string address = secret + ' ' + portOf(listener.value()) + ' ' + host;
+  auto server = std::make_unique<PmiServer>(std::move(listener).value(), secret, ranks);
+  std::thread([server = std::move(server)] { server->serve(); }).detach();
+  return address;
 }
 
 pop::Result<pop::sys::Fd> connectToPmi(const std::string& address, int rank) {
