@@ -11,6 +11,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <deque>
 #include <memory>
 #include <random>
 #include <sstream>
@@ -28,6 +31,11 @@ constexpr std::size_t kMostLineBytes = 4096;
 // How a connection begins: the secret, a blank, the rank in six digits. Whoever sends something else is no
 // rank.
 constexpr std::size_t kGreetingBytes = kSecretBytes + 7;
+
+constexpr std::size_t kMostStrangers = 64;  ///< besides the ranks
+constexpr std::chrono::seconds kGreetingPatience{10};
+
+using Clock = std::chrono::steady_clock;
 
 std::string greetingOf(const std::string& secret, int rank) {
   const std::string digits = std::to_string(rank);
@@ -83,11 +91,6 @@ std::string portOf(const pop::sys::Fd& socket) {
   return port.data();
 }
 
-void setTimeout(const pop::sys::Fd& socket, int option, std::chrono::milliseconds timeout) {
-  const timeval time{.tv_sec = timeout.count() / 1000, .tv_usec = timeout.count() % 1000 * 1000};
-  ::setsockopt(socket.get(), SOL_SOCKET, option, &time, sizeof(time));
-}
-
 class PmiServer {
  public:
   PmiServer(pop::sys::Fd listener, std::string secret, int ranks)
@@ -105,7 +108,16 @@ class PmiServer {
     std::string unfinished;
   };
 
-  void admit(pop::sys::Fd connection);
+  struct Visitor {
+    pop::sys::Fd connection;
+    std::string greeting;  ///< as far as it has come
+    Clock::time_point until;
+  };
+
+  int patience() const;
+  void acceptVisitor();
+  void hearVisitors();
+  bool isSilent(Visitor& visitor);
   bool talk(int rank);
 
   const pop::sys::Fd listener_;
@@ -113,6 +125,7 @@ class PmiServer {
   const int ranks_;
   PmiAnswers answers_;
   std::vector<Client> clients_;
+  std::deque<Visitor> visitors_;  ///< the oldest first
 };
 
 void PmiServer::serve() {
@@ -120,27 +133,54 @@ void PmiServer::serve() {
   while (true) {
     polled.assign(1, {listener_.get(), POLLIN, 0});
     for (const Client& client : clients_) polled.push_back({client.connection.get(), POLLIN, 0});
-    if (::poll(polled.data(), polled.size(), -1) < 0 && errno != EINTR) return;
+    for (const Visitor& visitor : visitors_) polled.push_back({visitor.connection.get(), POLLIN, 0});
+    if (::poll(polled.data(), polled.size(), patience()) < 0 && errno != EINTR) return;
     for (int rank = 0; rank < ranks_; ++rank) {
       const auto index = static_cast<std::size_t>(rank);
       if (polled[index + 1].revents != 0 && !talk(rank)) clients_[index].connection.reset();
     }
-    if (polled.front().revents == 0) continue;
-    pop::sys::Fd connection(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    if (connection.valid()) admit(std::move(connection));
+    hearVisitors();
+    if (polled.front().revents != 0) acceptVisitor();
   }
 }
 
-void PmiServer::admit(pop::sys::Fd connection) {
-  setTimeout(connection, SO_RCVTIMEO, std::chrono::seconds(1));
-  std::string greeting(kGreetingBytes, '\0');
-  const ssize_t bytes = ::recv(connection.get(), greeting.data(), greeting.size(), MSG_WAITALL);
-  if (bytes != static_cast<ssize_t>(kGreetingBytes)) return;
+// For poll(): until the oldest visitor has had its time.
+int PmiServer::patience() const {
+  if (visitors_.empty()) return -1;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(visitors_.front().until - Clock::now());
+  return static_cast<int>(std::max<std::int64_t>(left.count(), 0));
+}
+
+// Anyone may connect: who is no rank takes no rank's turn, and of too many the oldest goes.
+void PmiServer::acceptVisitor() {
+  pop::sys::Fd connection(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  if (!connection.valid()) return;
+  if (visitors_.size() >= kMostStrangers + clients_.size()) visitors_.pop_front();
+  visitors_.push_back({std::move(connection), "", Clock::now() + kGreetingPatience});
+}
+
+void PmiServer::hearVisitors() {
+  std::deque<Visitor> silent;
+  for (Visitor& visitor : visitors_) {
+    if (isSilent(visitor) && Clock::now() < visitor.until) silent.push_back(std::move(visitor));
+  }
+  visitors_ = std::move(silent);
+}
+
+// True: more of its greeting is to come. Else it has become a client, or is nobody.
+bool PmiServer::isSilent(Visitor& visitor) {
+  std::array<char, kGreetingBytes> bytes{};
+  const ssize_t got =
+      ::recv(visitor.connection.get(), bytes.data(), kGreetingBytes - visitor.greeting.size(), MSG_DONTWAIT);
+  if (got <= 0) return got < 0 && (errno == EAGAIN || errno == EINTR);
+  visitor.greeting.append(bytes.data(), static_cast<std::size_t>(got));
+  if (visitor.greeting.size() < kGreetingBytes) return true;
   for (int rank = 0; rank < ranks_; ++rank) {
     Client& client = clients_[static_cast<std::size_t>(rank)];
-    if (greeting == greetingOf(secret_, rank) && !client.connection.valid())
-      client.connection = std::move(connection);
+    if (visitor.greeting == greetingOf(secret_, rank) && !client.connection.valid())
+      client.connection = std::move(visitor.connection);
   }
+  return false;
 }
 
 // Answers what has come from `rank`. False: it is gone.
@@ -170,8 +210,9 @@ pop::Result<std::string> startPmiServer(const std::string& host, int ranks) {
   auto listener = socketFor(resolved.value());
   if (!listener.ok()) return listener.status();
   if (::bind(listener->get(), plain(resolved.value()), resolved.value().bytes) != 0 ||
-      ::listen(listener->get(), ranks) != 0)
+      ::listen(listener->get(), SOMAXCONN) != 0)
     return pop::errnoStatus("listening on " + host, errno);
+  if (pop::Status status = pop::sys::setNonBlocking(listener->get()); !status.ok()) return status;
   const std::string secret = newSecret();
   std::string address = secret + ' ' + portOf(listener.value()) + ' ' + host;
   auto server = std::make_unique<PmiServer>(std::move(listener).value(), secret, ranks);

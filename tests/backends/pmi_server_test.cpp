@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/backends/mpi/pmi_server.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace popdist::backends {
+namespace {
+
+// On 127.0.0.1, by the port in the server's address.
+pop::sys::Fd visitorOf(const std::string& server) {
+  std::istringstream words(server);
+  std::string secret;
+  std::uint16_t port = 0;
+  words >> secret >> port;
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  pop::sys::Fd visitor(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  EXPECT_EQ(::connect(visitor.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  return visitor;
+}
+
+std::string answerTo(const std::string& line, const pop::sys::Fd& connection) {
+  EXPECT_TRUE(pop::sys::writeAll(connection.get(), line + '\n').ok());
+  std::array<char, 256> bytes{};
+  const ssize_t got = ::recv(connection.get(), bytes.data(), bytes.size(), 0);
+  return {bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
+}
+
+bool isOpen(const pop::sys::Fd& visitor) {
+  char byte = 0;
+  return ::recv(visitor.get(), &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN;
+}
+
+// It would give strangers up one after the other if it waited for what they say.
+TEST(PmiServer, AnswersARankWhileStrangersSayNothing) {
+  const auto server = startPmiServer("127.0.0.1", 1);
+  ASSERT_TRUE(server.ok()) << server.status().message();
+  std::vector<pop::sys::Fd> strangers;
+  for (int i = 0; i < 20; ++i) strangers.push_back(visitorOf(server.value()));
+  const auto rank = connectToPmi(server.value(), 0);
+  ASSERT_TRUE(rank.ok()) << rank.status().message();
+  EXPECT_EQ(answerTo("cmd=get_appnum", rank.value()), "cmd=appnum appnum=0\n");
+  for (const pop::sys::Fd& stranger : strangers) EXPECT_TRUE(isOpen(stranger));
+}
+
+TEST(PmiServer, LetsTheOldestGoWhenStrangersAreMany) {
+  const auto server = startPmiServer("127.0.0.1", 1);
+  ASSERT_TRUE(server.ok()) << server.status().message();
+  std::vector<pop::sys::Fd> strangers;
+  for (int i = 0; i < 100; ++i) strangers.push_back(visitorOf(server.value()));
+  char byte = 0;
+  EXPECT_EQ(::recv(strangers.front().get(), &byte, 1, 0), 0);
+  const auto rank = connectToPmi(server.value(), 0);
+  ASSERT_TRUE(rank.ok()) << rank.status().message();
+  EXPECT_EQ(answerTo("cmd=get_appnum", rank.value()), "cmd=appnum appnum=0\n");
+  EXPECT_TRUE(isOpen(strangers.back()));
+}
+
+}  // namespace
+}  // namespace popdist::backends
