@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/backends/backends_of_build.h"
 #include "tests/integration_popdist/reported_error.h"
 
@@ -36,6 +38,17 @@ class RegisteredBackend : public ::testing::TestWithParam<std::string> {};
 TEST_P(RegisteredBackend, IsStrongerThanTheEnvironment) {
   PoprunSetup setup = childSetup(2, {"register", GetParam()});
   setup.environment["POPDIST_BACKEND"] = "native";
+  prepareFor(GetParam(), setup.environment);
+  const Outcome outcome = run(setup, kSpinningPatience);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+}
+
+// The C library allocates by the program's malloc whoever calls it, so that its free must be the program's,
+// too.
+TEST_P(RegisteredBackend, RunsInAProgramThatBringsItsOwnMalloc) {
+  PoprunSetup setup = childSetup(2, {"register", GetParam()});
+  std::replace(setup.options.begin(), setup.options.end(), std::string(POPDIST_CHILD_PATH),
+               std::string(CHILD_WITH_OWN_MALLOC_PATH));
   prepareFor(GetParam(), setup.environment);
   const Outcome outcome = run(setup, kSpinningPatience);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;

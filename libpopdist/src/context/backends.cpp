@@ -67,16 +67,23 @@ pop::Status unknown(const std::string& name, const std::vector<std::string>& dir
               "; POPDIST_BACKEND_PATH names more directories), or give the path of one"};
 }
 
+bool programHasMallocOfItsOwn() {
+  void* const libc = ::dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+  if (libc == nullptr) return false;
+  const bool own = ::dlsym(RTLD_DEFAULT, "malloc") != ::dlsym(libc, "malloc");
+  ::dlclose(libc);
+  return own;
+}
+
 // A backend brings libraries that the program may have in another version or, as MPI, from another maker: the
-// program does not see them, and they see each other first. (Sanitizers refuse to load anything that way.)
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int kLoadMode = RTLD_NOW | RTLD_LOCAL;
-#else
-constexpr int kLoadMode = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND;
-#endif
+// program does not see them, and they see each other first. But then they see the C library's free first,
+// too, and give it what strdup has allocated by the program's malloc (jemalloc, tcmalloc, a sanitizer's).
+int loadMode() {
+  return RTLD_NOW | RTLD_LOCAL | (programHasMallocOfItsOwn() ? 0 : RTLD_DEEPBIND);
+}
 
 pop::Result<BackendChoice> load(const std::string& name, const std::string& path) {
-  void* const handle = ::dlopen(path.c_str(), kLoadMode);
+  void* const handle = ::dlopen(path.c_str(), loadMode());
   if (handle == nullptr)
     return pop::failedPrecondition("the backend '" + name + "' cannot be loaded: " + ::dlerror());
   const auto entry = reinterpret_cast<PopdistBackendFunction>(::dlsym(handle, "popdistBackend"));
