@@ -57,6 +57,11 @@ TEST_P(RegisteredBackend, RunsInAProgramThatBringsItsOwnMalloc) {
 INSTANTIATE_TEST_SUITE_P(Names, RegisteredBackend, ::testing::ValuesIn(backendsOfBuild()),
                          [](const auto& tested) { return tested.param; });
 
+TEST(RegisteredGrpc, LeavesTheProgramItsLogOfGrpc) {
+  const Outcome outcome = run({.options = {"--num-instances", "2", GRPC_USER_PATH}}, kSpinningPatience);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+}
+
 ReportedError errorOf(const std::vector<std::string>& command, int instances = 1) {
   const Outcome outcome = run(childSetup(instances, command));
   EXPECT_NE(outcome.exit_code, 0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "libpopdist/backends/grpc/grpc_fabric.h"
 
+#include <dlfcn.h>
 #include <grpc/support/log.h>
 
 #include <algorithm>
@@ -39,6 +40,11 @@ class RefusedStream final : public grpc::ServerGenericBidiReactor {
   void OnDone() override { delete this; }
 };
 
+// A library of the same name is loaded once: the program's log is this one's, then.
+bool programHasGrpc() {
+  return ::dlsym(::dlopen(nullptr, RTLD_LAZY), "gpr_set_log_function") != nullptr;
+}
+
 std::string metadataOf(const grpc::GenericCallbackServerContext& context, const char* name) {
   const auto found = context.client_metadata().find(name);
   return found == context.client_metadata().end() ? ""
@@ -50,7 +56,8 @@ std::string metadataOf(const grpc::GenericCallbackServerContext& context, const 
 const char* const kBackendName = "grpc";
 
 pop::Result<std::unique_ptr<Fabric>> makeFabric(const PopdistGroupInfo& info) {
-  if (std::getenv("GRPC_VERBOSITY") == nullptr) gpr_set_log_function([](gpr_log_func_args*) {});
+  if (std::getenv("GRPC_VERBOSITY") == nullptr && !programHasGrpc())
+    gpr_set_log_function([](gpr_log_func_args*) {});
   return GrpcFabric::create(info);
 }
 
