@@ -55,6 +55,13 @@ TEST(PmiServer, AnswersARankWhileStrangersSayNothing) {
   for (const pop::sys::Fd& stranger : strangers) EXPECT_TRUE(isOpen(stranger));
 }
 
+TEST(PmiServer, TurnsAwayWhoDoesNotShowItsSecret) {
+  const auto server = startPmiServer("127.0.0.1", 1);
+  ASSERT_TRUE(server.ok()) << server.status().message();
+  const std::string greeting = std::string(32, '0') + " 000000";
+  EXPECT_EQ(answerTo(greeting + "cmd=get_appnum", visitorOf(server.value())), "");
+}
+
 TEST(PmiServer, LetsTheOldestGoWhenStrangersAreMany) {
   const auto server = startPmiServer("127.0.0.1", 1);
   ASSERT_TRUE(server.ok()) << server.status().message();
