@@ -5,6 +5,7 @@
 //            unless it is one operation
 //   measure  batches of n operations back to back, a barrier before each and none inside; roots rotate.
 //            Time of a batch: the longest of any rank, from its leaving the barrier, over n.
+//   check    as before: a library may have gone another way the first time than since
 // What operations are timed on is infinity, which stays what it is under any number of sums.
 #pragma once
 
