@@ -8,11 +8,14 @@
 // batches of a call's time, which is the slowest instance's, in microseconds, and "ratio", the median's to
 // that of Communicator::allReduce of as many bytes of an instance in the same kind of memory, in turns with
 // it. An instance of L replicas has L tensors to reduce and one there: L is what costs no more. float32.
+// Before and after the batches sums of ones are looked at. What is timed is infinity, which sums leave as it
+// is: zeros would be cheaper to store than data.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -44,15 +47,31 @@ double median(std::vector<double> values) {
   return values[kBatches / 2];
 }
 
+// One step on ones, which makes `sum` of the first `summed` elements.
+void check(const std::function<void()>& step, float* memory, std::size_t count, std::size_t summed, int sum) {
+  std::fill_n(memory, count, 1.0F);
+  step();
+  if (std::all_of(memory, memory + summed, [&](float value) { return value == static_cast<float>(sum); }))
+    return;
+  std::fputs("wrong result of an all-reduce\n", stderr);
+  std::exit(1);
+}
+
 void measure(popdist::Pod& pod, float* memory, const char* name, std::size_t count) {
   Context& context = Context::fromEnvironment();
   std::vector<float*> tensors;
   for (int replica = 0; replica < pod.numLocalReplicas(); ++replica)
     tensors.push_back(memory + static_cast<std::size_t>(replica) * count);
-  std::fill_n(memory, tensors.size() * count, 0.0F);
+  const std::size_t all = tensors.size() * count;
   const std::function<void()> steps[] = {
       [&] { pod.allReduceSum(tensors, count); },
       [&] { context.world().allReduce(memory, memory, count, popdist::Type::kFloat); }};
+  const auto checkBoth = [&] {
+    check(steps[0], memory, all, all, pod.numReplicas());
+    check(steps[1], memory, all, count, context.numInstances());
+  };
+  checkBoth();
+  std::fill_n(memory, all, std::numeric_limits<float>::infinity());
   int repeats[] = {1, 1};
   std::vector<double> batches[2];
   for (int way = 0; way < 2; ++way) {
@@ -62,6 +81,7 @@ void measure(popdist::Pod& pod, float* memory, const char* name, std::size_t cou
   for (int batch = 0; batch < kBatches; ++batch) {
     for (int way = 0; way < 2; ++way) batches[way].push_back(stepUs(steps[way], repeats[way]));
   }
+  checkBoth();
   if (context.instanceIndex() != 0) return;
   const double us = median(batches[0]);
   std::printf(

@@ -10,14 +10,18 @@
 //   async   the same by AsyncCommunicator, awaited at once
 //   single  one collective for each tensor
 //   fused   FusedAllReduce::reduce(): all ready, wait
-// Ways take turns in each batch, so that what else the machine does hits all of them. float32, sum.
+// Ways take turns in each batch, so that what else the machine does hits all of them. float32, sum. Before
+// and after the batches each way's sum of ones is looked at. What is timed is infinity, which sums leave as
+// it is: zeros would be cheaper to store than data.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,11 +41,20 @@ using Clock = std::chrono::steady_clock;
 constexpr int kBatches = 31;
 constexpr double kBatchUs = 5000;
 
+constexpr std::size_t kGap = 16;  // elements
+
+struct Tensors {
+  std::size_t number = 0;
+  std::size_t count = 0;  ///< elements of each
+};
+
 struct Way {
   std::string name;
   const char* memory = "";
+  std::span<float> data{};
+  std::size_t gap = 0;  ///< elements between its tensors
   std::size_t bucket_bytes = 0;
-  std::function<void()> step;
+  std::function<void()> step{};
   std::size_t compared_with = 0;  ///< index of "one"
   int steps = 1;                  ///< in a batch
   std::vector<double> batch_us{};
@@ -71,7 +84,22 @@ std::vector<FusedTensor> tensorsIn(float* memory, std::size_t tensors, std::size
   return all;
 }
 
+void check(const Way& way, const Tensors& tensors) {
+  std::fill(way.data.begin(), way.data.end(), 1.0F);
+  way.step();
+  const auto sum = static_cast<float>(popdist::getNumInstances());
+  for (std::size_t tensor = 0; tensor < tensors.number; ++tensor) {
+    const auto values = way.data.subspan(tensor * (tensors.count + way.gap), tensors.count);
+    if (std::all_of(values.begin(), values.end(), [&](float value) { return value == sum; })) continue;
+    std::fprintf(stderr, "wrong result of %s in %s memory, tensor %zu\n", way.name.c_str(), way.memory,
+                 tensor);
+    std::exit(1);
+  }
+}
+
 void measure(std::vector<Way>& ways) {
+  for (const Way& way : ways)
+    std::fill(way.data.begin(), way.data.end(), std::numeric_limits<float>::infinity());
   for (Way& way : ways) {
     stepUs(way);
     way.steps = std::max(1, static_cast<int>(kBatchUs / stepUs(way)));
@@ -93,15 +121,51 @@ void report(const std::vector<Way>& ways, std::size_t tensors, std::size_t bytes
   }
 }
 
+// All of one kind of memory, "one" first.
+void addWays(const Tensors& tensors, std::span<float> data, const char* memory_name,
+             const std::vector<std::size_t>& buckets, AsyncCommunicator& members, std::vector<Way>& ways) {
+  Context& context = Context::fromEnvironment();
+  popdist::Communicator& world = context.world();
+  float* const memory = data.data();
+  const std::size_t one = ways.size();
+  const auto add = [&](Way way) {
+    way.memory = memory_name;
+    way.data = data;
+    way.compared_with = one;
+    ways.push_back(std::move(way));
+  };
+  const std::size_t all = tensors.number * tensors.count;
+  add({.name = "one", .step = [=, &world] { world.allReduce(memory, memory, all, Type::kFloat); }});
+  add({.name = "async",
+       .step = [=, &members] { members.allReduce("one", memory, memory, all, Type::kFloat).wait(); }});
+  add({.name = "single", .gap = kGap, .step = [=, &world] {
+         for (std::size_t i = 0; i < tensors.number; ++i) {
+           float* const tensor = memory + i * (tensors.count + kGap);
+           world.allReduce(tensor, tensor, tensors.count, Type::kFloat);
+         }
+       }});
+  for (const std::size_t bucket_bytes : buckets) {
+    for (const std::size_t gap : {kGap, std::size_t{0}}) {
+      const auto fused =
+          std::make_shared<FusedAllReduce>(context, members, "fused " + std::to_string(ways.size()),
+                                           tensorsIn(memory, tensors.number, tensors.count, gap),
+                                           popdist::FusionOptions{.bucket_bytes = bucket_bytes});
+      add({.name = gap > 0 ? "fused" : "fused in one piece",
+           .gap = gap,
+           .bucket_bytes = bucket_bytes,
+           .step = [fused] { fused->reduce(); }});
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const auto argument = [&](int i, std::size_t otherwise) {
     return argc > i ? std::strtoull(argv[i], nullptr, 10) : otherwise;
   };
-  const std::size_t tensors = argument(1, 1000);
   const std::size_t bytes = argument(2, 4096);
-  const std::size_t count = bytes / sizeof(float);
+  const Tensors tensors{.number = argument(1, 1000), .count = bytes / sizeof(float)};
   std::vector<std::size_t> buckets;
   for (int i = 3; i < argc; ++i) buckets.push_back(argument(i, 0));
   if (buckets.empty()) buckets.push_back(popdist::FusionOptions{}.bucket_bytes);
@@ -110,54 +174,17 @@ int main(int argc, char** argv) {
   std::set<unsigned> all;
   for (unsigned i = 0; i < static_cast<unsigned>(context.numInstances()); ++i) all.insert(i);
   AsyncCommunicator members(context.createCommunicator(all));
-  popdist::Communicator& world = context.world();
-  constexpr std::size_t kGap = 16;  // elements
-  std::vector<float> own(tensors * (count + kGap));
+  std::vector<float> own(tensors.number * (tensors.count + kGap));
   const Buffer shared(context, own.size() * sizeof(float));
-  float* const memories[] = {own.data(), shared.as<float>()};
-
   std::vector<Way> ways;
-  std::vector<std::unique_ptr<FusedAllReduce>> fused;
-  for (int kind = 0; kind < 2; ++kind) {
-    float* const memory = memories[kind];
-    const char* const name = kind == 0 ? "private" : "shared";
-    std::fill(memory, memory + own.size(), 0.0F);
-    const std::size_t one = ways.size();
-    ways.push_back({.name = "one",
-                    .memory = name,
-                    .step = [&world, memory, tensors,
-                             count] { world.allReduce(memory, memory, tensors * count, Type::kFloat); },
-                    .compared_with = one});
-    ways.push_back(
-        {.name = "async",
-         .memory = name,
-         .step = [&members, memory, tensors,
-                  count] { members.allReduce("one", memory, memory, tensors * count, Type::kFloat).wait(); },
-         .compared_with = one});
-    ways.push_back({.name = "single",
-                    .memory = name,
-                    .step =
-                        [&world, memory, tensors, count] {
-                          for (std::size_t i = 0; i < tensors; ++i) {
-                            float* const tensor = memory + i * (count + kGap);
-                            world.allReduce(tensor, tensor, count, Type::kFloat);
-                          }
-                        },
-                    .compared_with = one});
-    for (const std::size_t bucket_bytes : buckets) {
-      for (const std::size_t gap : {kGap, std::size_t{0}}) {
-        fused.push_back(std::make_unique<FusedAllReduce>(
-            context, members, "fused " + std::to_string(fused.size()), tensorsIn(memory, tensors, count, gap),
-            popdist::FusionOptions{.bucket_bytes = bucket_bytes}));
-        ways.push_back({.name = gap > 0 ? "fused" : "fused in one piece",
-                        .memory = name,
-                        .bucket_bytes = bucket_bytes,
-                        .step = [it = fused.back().get()] { it->reduce(); },
-                        .compared_with = one});
-      }
-    }
-  }
+  addWays(tensors, own, "private", buckets, members, ways);
+  addWays(tensors, {shared.as<float>(), own.size()}, "shared", buckets, members, ways);
+  const auto checkAll = [&] {
+    for (const Way& way : ways) check(way, tensors);
+  };
+  checkAll();
   measure(ways);
-  if (context.instanceIndex() == 0) report(ways, tensors, bytes);
+  checkAll();
+  if (context.instanceIndex() == 0) report(ways, tensors.number, bytes);
   return 0;
 }

@@ -3,10 +3,13 @@
 //   POPDIST_TRANSPORT=tcp poprun -n 2 tcp_all_reduce [BYTES ...]
 // Instance 0 prints one JSON line for each size: median and least microseconds of an operation over `batches`
 // batches; a batch's time is the longest of all instances'. Bus bandwidth: bytes * 2(n-1)/n / median.
+// Before and after them a sum of ones is looked at. What is timed is infinity, which sums leave as it is:
+// zeros would be cheaper to store than data.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -30,14 +33,26 @@ double secondsFor(popdist::Communicator& world, std::vector<float>& data, int tu
   return *std::max_element(all.begin(), all.end());
 }
 
+void check(popdist::Communicator& world, std::vector<float>& data) {
+  std::fill(data.begin(), data.end(), 1.0F);
+  world.allReduceSum(std::span(data));
+  const auto ranks = static_cast<float>(world.size());
+  if (std::all_of(data.begin(), data.end(), [&](float value) { return value == ranks; })) return;
+  std::fputs("wrong result of all-reduce\n", stderr);
+  std::exit(1);
+}
+
 void measure(popdist::Communicator& world, std::size_t bytes) {
   std::vector<float> data(std::max<std::size_t>(bytes / sizeof(float), 1));
+  check(world, data);
+  std::fill(data.begin(), data.end(), std::numeric_limits<float>::infinity());
   secondsFor(world, data, 2);
   const double once = secondsFor(world, data, 5) / 5;
   const int turns = std::clamp(static_cast<int>(kBatchSeconds / once), 1, 10'000);
   std::vector<double> micros;
   for (int batch = 0; batch < kBatches; ++batch)
     micros.push_back(secondsFor(world, data, turns) / turns * 1e6);
+  check(world, data);
   std::sort(micros.begin(), micros.end());
   if (world.rank() != 0) return;
   const double median = micros[micros.size() / 2];
