@@ -26,6 +26,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kTermPatience{1000};
 constexpr std::chrono::milliseconds kKillPatience{5000};
+// For what a command has printed, once it has ended: what it has left behind may print on.
+constexpr std::chrono::milliseconds kRestPatience{1000};
 
 double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
@@ -69,9 +71,9 @@ class RunningCommand {
       const int ready =
           ::poll(fds.data(), fds.size(), static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
       if (ready < 0 && errno != EINTR) return false;
-      if (ready == 0) return false;
-      if (fds[1].revents != 0) readOutput();
+      if (fds[1].revents != 0) readOutput(deadline);
       if (fds[0].revents != 0) return true;
+      if (Clock::now() >= deadline) return false;
     }
   }
 
@@ -79,7 +81,7 @@ class RunningCommand {
 
   /// After its end: takes the rest of the output and the status.
   void reap(RunResult& run) {
-    readOutput();
+    readOutput(Clock::now() + kRestPatience);
     int status = 0;
     rusage used{};
     while (::wait4(pid_, &status, 0, &used) < 0 && errno == EINTR) {
@@ -92,8 +94,8 @@ class RunningCommand {
   }
 
  private:
-  // Until the pipe is empty or at its end; a closed pipe is no longer polled.
-  void readOutput() {
+  // Until the pipe is empty or at its end, or the deadline; a closed pipe is no longer polled.
+  void readOutput(Clock::time_point deadline) {
     static std::array<char, 1 << 16> buffer;
     ssize_t size = 0;
     while (output_.valid() && (size = ::read(output_.get(), buffer.data(), buffer.size())) != 0) {
@@ -103,6 +105,7 @@ class RunningCommand {
       kept_.append(buffer.data(),
                    std::min(static_cast<std::size_t>(size), command_.kept_output_bytes - kept_.size()));
       if (command_.watch) command_.watch(kept_, pid_);
+      if (Clock::now() >= deadline) return;
     }
     output_.reset();
   }

@@ -8,8 +8,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
+#include <string>
 
 #include "agent/keeper/descendants.h"
 #include "bench/launch_hosts/beside_hosts.h"
@@ -31,6 +34,22 @@ class BenchCommand : public ::testing::Test {
     EXPECT_TRUE(run.ok()) << run.status().message();
     return run.ok() ? run.value() : RunResult{};
   }
+
+  // What prints all the time has filled the pipe again whenever it is looked at.
+  static RunResult watchSlowly(const std::string& script, std::chrono::milliseconds time_limit,
+                               const std::function<void(pid_t)>& watch) {
+    const auto look = [&](const std::string&, pid_t pid) {
+      constexpr std::chrono::milliseconds kLongerThanFillingAPipe{5};
+      const auto end = std::chrono::steady_clock::now() + kLongerThanFillingAPipe;
+      while (std::chrono::steady_clock::now() < end) continue;
+      watch(pid);
+    };
+    Result<RunResult> run =
+        pop::bench::run({.argv = {"/bin/sh", "-c", script}, .time_limit = time_limit, .watch = look});
+    EXPECT_TRUE(run.ok()) << run.status().message();
+    return run.ok() ? run.value() : RunResult{};
+  }
+  static void onlyLook(pid_t) {}
 
   static constexpr std::chrono::milliseconds kAmple{30'000};
   static constexpr std::chrono::milliseconds kShort{100};
@@ -73,6 +92,19 @@ TEST_F(BenchCommand, WhatIgnoresSigtermIsKilled) {
   const RunResult run = shell("trap '' TERM; echo deaf; while :; do sleep 1000; done", kAmpleToSay);
   EXPECT_EQ(run.end, End::kTimedOut);
   EXPECT_EQ(run.output, "deaf\n");
+}
+
+TEST_F(BenchCommand, WhatPrintsWithoutEndIsEnded) {
+  EXPECT_EQ(watchSlowly("exec yes", kShort, onlyLook).end, End::kTimedOut);
+}
+
+TEST_F(BenchCommand, WhatPrintsWithoutEndAndIgnoresSigtermIsKilled) {
+  EXPECT_EQ(watchSlowly("trap '' TERM; exec yes", kShort, onlyLook).end, End::kTimedOut);
+}
+
+TEST_F(BenchCommand, WhatIsLeftAndPrintsWithoutEndDoesNotKeepItsRunFromEnding) {
+  const auto kill = [](pid_t pid) { ::kill(pid, SIGKILL); };
+  EXPECT_EQ(watchSlowly("setsid yes & wait", kAmple, kill).end, End::kSignalled);
 }
 
 TEST_F(BenchCommand, AProcessInAnotherSessionDoesNotOutliveItsRun) {
