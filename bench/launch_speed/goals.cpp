@@ -67,8 +67,12 @@ std::vector<Goal> judge(const Figures& figures) {
   }
   for (const RateFigure& rate : figures.rates) {
     if (rate.contestant != kPoprun) continue;
-    goals.push_back(
-        {"poprun: jobs of 2 processes, one after another", rate.jobs_per_s, kJobsPerSecond, true, "jobs/s"});
+    goals.push_back({.text = "poprun: jobs of 2 processes, one after another",
+                     .value = rate.jobs_per_s,
+                     .limit = kJobsPerSecond,
+                     .at_least = true,
+                     .unit = "jobs/s",
+                     .is_noisy = rate.mostly_not_quiet});
   }
   for (const MemoryFigure& memory : figures.memory) {
     for (const MemoryLimit& limit : kMemoryLimits) {

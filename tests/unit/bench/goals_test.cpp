@@ -68,6 +68,13 @@ TEST(Goals, RateIsReachedFromBelow) {
   EXPECT_TRUE(judge({.rates = {{"hydra", 10}}}).empty());
 }
 
+TEST(Goals, ARateOfABusyMachineIsMarked) {
+  EXPECT_FALSE(judge({.rates = {{.contestant = "poprun", .jobs_per_s = 300}}}).front().is_noisy);
+  EXPECT_TRUE(judge({.rates = {{.contestant = "poprun", .jobs_per_s = 300, .mostly_not_quiet = true}}})
+                  .front()
+                  .is_noisy);
+}
+
 TEST(Goals, MemoryIsInMillionsOfBytes) {
   const auto goals = judge({.memory = {{"poprun", 2, 7812, 7813}}});  // 7812.5 KiB are 8 MB
   ASSERT_EQ(goals.size(), 2U);
