@@ -7,6 +7,7 @@
 
 #include "bench/collectives_speed/near_cores.h"
 #include "bench/collectives_speed/series.h"
+#include "bench/collectives_speed/turns.h"
 #include "bench/harness/command.h"
 #include "bench/harness/machine.h"
 #include "bench/harness/quiet_gate.h"
@@ -51,26 +52,6 @@ Outcome runAndRead(std::vector<std::string> words, std::chrono::milliseconds tim
   return outcome;
 }
 
-// What the turns of one contestant gave. Those on cores that were far from each other count only where there
-// are no others.
-struct Turns {
-  const Contestant* contestant = nullptr;
-  TimeFigure figure;
-  std::vector<double> near, far;  ///< microseconds
-  int near_turns = 0, far_turns = 0, not_quiet = 0;
-
-  int bad() const { return figure.hung + figure.failed; }
-
-  TimeFigure result() const {
-    TimeFigure result = figure;
-    const bool has_near = near_turns > 0;
-    result.us = summarize(has_near ? near : far);
-    result.runs = has_near ? near_turns : far_turns;
-    result.not_quiet = has_near ? not_quiet : far_turns;
-    return result;
-  }
-};
-
 /// All turns in one cell.
 class CellMeasurement {
  public:
@@ -105,30 +86,32 @@ class CellMeasurement {
   // Beyond those that were asked for, for whom met cores that were far from each other.
   static constexpr int kMoreRounds = 2;
 
-  void takeTurn(Turns& turns) const {
+  void takeTurn(Turns& turns) {
     const bool near_before = near_.wait();
+    heedStandard();
     const QuietGate::Passed passed = gate_.wait();
     const CpuTimes before = readCpuTimes();
     const Outcome outcome = runAndRead(turns.contestant->commandLine(cell_, options_.batchesOfRun(), cores_),
                                        options_.time_limit);
     const CpuTimes during = readCpuTimes().since(before);
-    const bool near = near_before && near_.areNear();
+    const bool near = near_before && near_.areNear() && near_.standard() == standard_;
+    heedStandard();
     record(lineOf(*turns.contestant, outcome)
                .add("quiet", passed.quiet)
                .add("idle_before", passed.idle_fraction)
                .add("near", near)
                .add("busy_ticks", during.busy)
                .add("steal_ticks", during.steal));
-    if (outcome.failure.empty()) return count(outcome.series.front().values, near, passed.quiet, turns);
+    if (outcome.failure.empty()) return turns.count(outcome.series.front().values, near, passed.quiet);
     ++(outcome.hung ? turns.figure.hung : turns.figure.failed);
     if (turns.figure.failure.empty()) turns.figure.failure = outcome.failure;
   }
 
-  static void count(const std::vector<double>& values, bool near, bool is_quiet, Turns& turns) {
-    std::vector<double>& sample = near ? turns.near : turns.far;
-    sample.insert(sample.end(), values.begin(), values.end());
-    ++(near ? turns.near_turns : turns.far_turns);
-    if (near && !is_quiet) ++turns.not_quiet;
+  // No cell has figures of both states side by side without a mark.
+  void heedStandard() {
+    if (standard_ == near_.standard()) return;
+    standard_ = near_.standard();
+    for (Turns& each : turns_) each.nearWasFar();
   }
 
   // The raw measurements that bound this cell; their names begin with what they are for.
@@ -204,6 +187,7 @@ class CellMeasurement {
   const int cores_;
   const QuietGate gate_;
   NearCores& near_;
+  int standard_ = near_.standard();  // that the near turns were held against
   bool has_tcp_ = false;
   std::vector<Turns> turns_;  // of each contestant
   std::map<std::string, std::vector<double>> limits_;

@@ -26,6 +26,7 @@ NearCores::NearCores(std::chrono::milliseconds patience, MeasureHandoverUs hando
 bool NearCores::areNear() {
   if (patience_.count() <= 0) return true;
   const double now_us = std::min(handover_us_(), handover_us_());  // an interruption makes it longer
+  if (now_us * kFar < nearest_us_) ++standard_;
   nearest_us_ = nearest_us_ == 0 ? now_us : std::min(nearest_us_, now_us);
   return now_us <= kFar * nearest_us_;
 }
@@ -38,7 +39,10 @@ bool NearCores::wait() {
       return true;
     }
     if (std::chrono::steady_clock::now() >= deadline) {
-      if (++in_vain_ == kMostInVain) nearest_us_ = 0;  // what they were will not come back
+      if (++in_vain_ == kMostInVain) {
+        nearest_us_ = 0;
+        ++standard_;
+      }
       return false;
     }
     std::this_thread::sleep_for(kBetween);

@@ -20,14 +20,20 @@ class NearCores {
   /// Whether they are, now: about as near as this process has ever seen them. Takes some milliseconds, on an
   /// idle machine.
   bool areNear();
-  /// Until they are; false: not in time.
+  /// Until they are; false: not in time. After three in vain, one after the other, what they are then will
+  /// count as near: what they were will not come back.
   bool wait();
+
+  /// Counts how often it has changed what counts as near: what was near before does not compare with what is
+  /// near since.
+  int standard() const { return standard_; }
 
  private:
   std::chrono::milliseconds patience_;
   MeasureHandoverUs handover_us_;
   double nearest_us_ = 0;
   int in_vain_ = 0;  ///< waits, one after the other
+  int standard_ = 0;
 };
 
 }  // namespace pop::bench::collectives

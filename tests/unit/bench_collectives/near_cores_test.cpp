@@ -67,6 +67,30 @@ TEST_F(NearCoresTest, AfterThreeWaitsInVainWhatIsCountsAsNear) {
   EXPECT_TRUE(cores.wait());
 }
 
+TEST_F(NearCoresTest, WhatCountsAsNearChangesAfterThreeWaitsInVain) {
+  NearCores cores(kOneLook, handover());
+  ASSERT_TRUE(cores.areNear());
+  us_ = kFarUs;
+  const int before = cores.standard();
+  for (int i = 0; i < 2; ++i) cores.wait();
+  EXPECT_EQ(cores.standard(), before);
+  cores.wait();
+  EXPECT_NE(cores.standard(), before);
+}
+
+TEST_F(NearCoresTest, WhatCountsAsNearChangesWhenMuchNearerOnesAreSeen) {
+  us_ = kFarUs;
+  NearCores cores(kLong, handover());
+  ASSERT_TRUE(cores.areNear());
+  const int before = cores.standard();
+  us_ = kFarUs / 2;
+  EXPECT_TRUE(cores.areNear());
+  EXPECT_EQ(cores.standard(), before);
+  us_ = kNearUs;
+  EXPECT_TRUE(cores.areNear());
+  EXPECT_NE(cores.standard(), before);
+}
+
 TEST_F(NearCoresTest, WaitsInVainCountOnlyOneAfterTheOther) {
   NearCores cores(kOneLook, handover());
   ASSERT_TRUE(cores.areNear());
