@@ -151,7 +151,9 @@ std::vector<Contestant> contestantsOver(const HostRig& rig) {
   all.push_back(glooOver(rig));
   for (Contestant peer : {openMpi(kOpenMpiHosts, Family::kOpenMpiHosts, "vader,tcp,self", openMpiOn(rig)),
                           openMpi(kOpenMpiHostsTcp, Family::kOpenMpiTcp, "tcp,self", openMpiOn(rig))}) {
-    peer.if_a_core_each = peer.if_crowded;
+    // Its daemon has the host's one core, and the ranks have its. Told to bind, it would count the cores of
+    // the whole machine, and give the first one to the first rank of every host.
+    peer.if_a_core_each = {"--bind-to", "none"};
     all.push_back(std::move(peer));
   }
   return all;

@@ -204,7 +204,7 @@ std::string whyUnusable(const Contestant& contestant) {
 
 Figures measureAll(const std::vector<Contestant>& contestants, const LimitsProgram& limits_program,
                    const Options& options) {
-  const int cores = describeMachine().cores;
+  const int cores = options.coresOfRanks(describeMachine().cores);
   Figures figures;
   NearCores near(options.quiet_patience.count() > 0 ? kNearPatience : std::chrono::milliseconds(0));
   for (const Cell& cell : cellsOf(options)) {

@@ -2,6 +2,7 @@
 // The options of bench_collectives.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <string>
@@ -27,6 +28,8 @@ struct Options {
   std::chrono::milliseconds time_limit{60'000};  // of one run
   bool help = false;
 
+  /// Of a machine with `cores`, those that the ranks can have: each host is given one, in turn.
+  int coresOfRanks(int cores) const { return hosts > 1 ? std::min(hosts, cores) : cores; }
   int batchesOfRun() const { return (repeats + rounds - 1) / rounds; }
 };
 

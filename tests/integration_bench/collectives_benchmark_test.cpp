@@ -6,11 +6,15 @@
 
 #include <string>
 
+#include "bench/collectives_speed/contestants.h"
+#include "bench/collectives_speed/options.h"
 #include "bench/harness/command.h"
+#include "bench/launch_hosts/rig.h"
 
 namespace pop::bench {
 namespace {
 
+using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -49,6 +53,18 @@ TEST(CollectivesBenchmark, ARunThatTakesTooLongIsCountedAsHung) {
   ASSERT_TRUE(run.ok()) << run.status().message();
   EXPECT_TRUE(run.value().succeeded()) << inWords(run.value());
   EXPECT_THAT(run.value().output, HasSubstr(R"("hung": 1)"));
+}
+
+TEST(CollectivesBenchmark, OverHostsOpenMpiIsToldToYieldOnlyWhereRanksShareAHostsCore) {
+  const HostRig rig(2, POP_BIN_DIR, {});
+  for (const std::string name : {"openmpi-hosts", "openmpi-hosts-tcp"}) {
+    const collectives::Contestant peer = collectives::chooseContestants({name}, POP_BIN_DIR, &rig).at(0);
+    collectives::Cell cell{collectives::Operation::kAllReduce, popdist::Type::kFloat, 2, 8};
+    const int cores = collectives::Options{.hosts = rig.size()}.coresOfRanks(2);
+    EXPECT_THAT(peer.commandLine(cell, 1, cores), Not(Contains("mpi_yield_when_idle"))) << name;
+    cell.ranks = 4;
+    EXPECT_THAT(peer.commandLine(cell, 1, cores), Contains("mpi_yield_when_idle")) << name;
+  }
 }
 
 TEST(CollectivesBenchmark, AMistakenOptionIsNamedAndNothingRuns) {

@@ -40,6 +40,12 @@ TEST(CollectivesOptions, BatchesAreSpreadOverRounds) {
   EXPECT_GE(options.value().batchesOfRun() * options.value().rounds, 11);
 }
 
+TEST(CollectivesOptions, EachHostHasOneCoreAsFarAsThereAreCores) {
+  EXPECT_EQ(Options{.hosts = 1}.coresOfRanks(4), 4);
+  EXPECT_EQ(Options{.hosts = 2}.coresOfRanks(4), 2);
+  EXPECT_EQ(Options{.hosts = 8}.coresOfRanks(4), 4);
+}
+
 TEST(CollectivesOptions, MistakesAreNamed) {
   EXPECT_THAT(parse({"--op", "all-reduce,scan"}).status().message(), HasSubstr("scan"));
   EXPECT_THAT(parse({"--only", "nobody"}).status().message(), HasSubstr("nobody"));
