@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "bench/collectives_speed/bounds.h"
 #include "bench/collectives_speed/cell.h"
 #include "bench/collectives_speed/contestants.h"
+#include "bench/collectives_speed/yardsticks.h"
 #include "bench/harness/statistics.h"
 
 namespace pop::bench::collectives {

@@ -131,20 +131,20 @@ inline constexpr RatioGoal kRatioGoals[] = {
     {kAllReduce, kTcp, Rival::kGloo, 8, k64K, kNoEnd, 2.2},
 };
 
-/// Bound / our time of an all-reduce, at least; from 64 KiB on.
-struct BoundGoal {
+/// Yardstick / our time of an all-reduce, at least; from 64 KiB on.
+struct YardstickGoal {
   const char* ours;
   int from_ranks, to_ranks;
   double at_least;
 };
-inline constexpr BoundGoal kBoundGoals[] = {
+inline constexpr YardstickGoal kYardstickGoals[] = {
     {kPrivate, 2, 3, 0.75},
     {kPrivate, 4, std::numeric_limits<int>::max(), 0.80},
     {kShared, 2, std::numeric_limits<int>::max(), 0.85},
     {kTcp, 2, 2, 0.85},
 };
 
-inline constexpr double kOfSmallBound = 1.2;        // our time of 8 B / the bound, at most
+inline constexpr double kOfSmallYardstick = 1.2;    // our time of 8 B / the yardstick, at most
 inline constexpr double kShortFloatsOfFloat = 1.1;  // time per byte, above 1 MiB, at most
 inline constexpr double kBroadcastGbS = 18;         // shared buffers, 2 ranks, the largest size, at least
 inline constexpr double kBroadcastSumGbS = 30;      // 4 ranks and more, all receivers together, at least

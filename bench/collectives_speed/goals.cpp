@@ -50,30 +50,31 @@ void judgeRatios(const Figures& figures, const TimeFigure& ours, std::vector<Goa
   }
 }
 
-std::optional<double> boundOf(const CellLimits& limits, const std::string& ours) {
+std::optional<double> yardstickOf(const CellLimits& limits, const std::string& ours) {
   if (ours == kPrivate) return limits.privateMemoryUs();
   return ours == kShared ? limits.sharedMemoryUs() : limits.tcpUs();
 }
 
-void judgeBounds(const CellLimits& limits, const TimeFigure& ours, std::vector<Goal>& goals) {
-  if (ours.cell.type != popdist::Type::kFloat) return;
-  for (const BoundGoal& wanted : kBoundGoals) {
+void judgeYardsticks(const CellLimits& limits, const TimeFigure& ours, std::vector<Goal>& goals) {
+  if (ours.cell.type != popdist::Type::kFloat || ours.cell.operation != kAllReduce) return;
+  for (const YardstickGoal& wanted : kYardstickGoals) {
     const bool is_in = ours.cell.ranks >= wanted.from_ranks && ours.cell.ranks <= wanted.to_ranks;
-    const std::optional<double> bound = boundOf(limits, wanted.ours);
-    if (wanted.ours != ours.contestant || !is_in || !bound || ours.cell.operation != kAllReduce) continue;
-    goals.push_back({.text = inWords(ours.cell) + ": bound / " + ours.contestant,
-                     .value = *bound / ours.us.median,
+    const std::optional<double> yardstick = yardstickOf(limits, wanted.ours);
+    if (wanted.ours != ours.contestant || !is_in || !yardstick) continue;
+    goals.push_back({.text = inWords(ours.cell) + ": yardstick / " + ours.contestant,
+                     .value = *yardstick / ours.us.median,
                      .limit = wanted.at_least,
                      .at_least = true,
-                     .is_noisy = ours.mostlyNotQuiet()});
+                     .is_noisy = ours.mostlyNotQuiet(),
+                     .beyond_yardstick = ours.us.median < *yardstick});
   }
   const bool in_memory = ours.contestant == kPrivate || ours.contestant == kShared;
-  if (const std::optional<double> bound = limits.smallUs();
-      bound && in_memory && ours.cell.operation == kAllReduce) {
-    goals.push_back({.text = inWords(ours.cell) + ": " + ours.contestant + " / bound",
-                     .value = ours.us.median / *bound,
-                     .limit = kOfSmallBound,
-                     .is_noisy = ours.mostlyNotQuiet()});
+  if (const std::optional<double> yardstick = limits.smallUs(); yardstick && in_memory) {
+    goals.push_back({.text = inWords(ours.cell) + ": " + ours.contestant + " / yardstick",
+                     .value = ours.us.median / *yardstick,
+                     .limit = kOfSmallYardstick,
+                     .is_noisy = ours.mostlyNotQuiet(),
+                     .beyond_yardstick = ours.us.median < *yardstick});
   }
 }
 
@@ -109,6 +110,7 @@ void judgeBroadcast(const CellLimits* limits, const TimeFigure& ours, std::vecto
              limits != nullptr && limits->tcp_stream) {  // each host is to receive it once
     goal.text += " / raw stream";
     goal.value = gb_s / *limits->tcp_stream;
+    goal.beyond_yardstick = goal.value > 1;
     goal.limit = kTcpBroadcastOfStream;
   } else {
     return;
@@ -124,7 +126,7 @@ std::vector<Goal> judge(const Figures& figures) {
     if (ours.family != Family::kOurs || !ours.measured()) continue;
     const CellLimits* limits = figures.limitsOf(ours.cell);
     judgeRatios(figures, ours, goals);
-    if (limits != nullptr) judgeBounds(*limits, ours, goals);
+    if (limits != nullptr) judgeYardsticks(*limits, ours, goals);
     judgeShortFloats(figures, ours, goals);
     judgeBroadcast(limits, ours, goals);
   }

@@ -16,8 +16,8 @@
 namespace pop::bench::collectives {
 namespace {
 
-constexpr std::size_t kBoundsFrom = 64 * kKiB;  // below, it is handing over that takes the time
-constexpr std::size_t kSmallest = 64;           // one cache line
+constexpr std::size_t kYardsticksFrom = 64 * kKiB;  // below, it is handing over that takes the time
+constexpr std::size_t kSmallest = 64;               // one cache line
 constexpr std::chrono::milliseconds kNearPatience{3000};
 
 // The last line: that is where most programs say what went wrong.
@@ -114,19 +114,19 @@ class CellMeasurement {
     for (Turns& each : turns_) each.nearWasFar();
   }
 
-  // The raw measurements that bound this cell; their names begin with what they are for.
+  // The raw measurements of this cell's yardsticks; their names begin with what they are for.
   void takeLimits(const LimitsProgram& limits_program) {
     if (cell_.type != popdist::Type::kFloat) return;
     const std::string& program = limits_program.path;
     const bool is_all_reduce = cell_.operation == Operation::kAllReduce;
     const std::string batches = std::to_string(options_.batchesOfRun());
     showProgress(inWords(cell_) + ", limits");
-    if (is_all_reduce && cell_.bytes >= kBoundsFrom) {
+    if (is_all_reduce && cell_.bytes >= kYardsticksFrom) {
       const Caches caches = cachesOfThisMachine();
       takeLimit("B_u ", {program, "copy", batches, std::to_string(copyBytes(cell_, caches, cores_))});
       takeLimit("B_3 ", {program, "copy", batches, std::to_string(copyBytesInSharedCache(caches))});
     }
-    if (has_tcp_ && cell_.bytes >= kBoundsFrom &&
+    if (has_tcp_ && cell_.bytes >= kYardsticksFrom &&
         (is_all_reduce || cell_.operation == Operation::kBroadcast)) {
       std::vector<std::string> words{program, "tcp", batches};
       words.insert(words.end(), limits_program.tcp_path.begin(), limits_program.tcp_path.end());

@@ -25,7 +25,8 @@ JsonLine toJson(const Goal& goal) {
       .add(goal.at_least ? "at_least" : "at_most", goal.limit)
       .add("unit", goal.unit)
       .add("noisy", goal.is_noisy)
-      .add("reached", goal.reached());
+      .add("reached", goal.reached())
+      .add("beyond_yardstick", goal.beyond_yardstick);
 }
 
 std::string goalTable(const std::vector<Goal>& goals) {
@@ -34,7 +35,8 @@ std::string goalTable(const std::vector<Goal>& goals) {
   for (const Goal& goal : goals) {
     table.addRow({goal.text + (goal.unit.empty() ? "" : ", " + goal.unit), limitText(goal),
                   fixed(goal.value, 2),
-                  std::string(goal.is_noisy ? "~" : "") + (goal.reached() ? "yes" : "NO")});
+                  std::string(goal.is_noisy ? "~" : "") + (goal.reached() ? "yes" : "NO") +
+                      (goal.beyond_yardstick ? ", beyond the yardstick" : "")});
   }
   return "Goals\n\n" + table.text() + '\n';
 }

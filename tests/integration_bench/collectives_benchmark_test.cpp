@@ -39,7 +39,7 @@ TEST(CollectivesBenchmark, QuickRunMeasuresEveryOperationAndJudgesIt) {
   EXPECT_THAT(output, HasSubstr(R"("element": "bfloat16", "ranks": 2, "bytes": 1048576,)"));
   EXPECT_THAT(output, HasSubstr(R"({"type": "limits", "operation": "all-reduce", "element": "float",)"));
   EXPECT_THAT(output,
-              HasSubstr(R"({"type": "goal", "goal": "all-reduce, 2 ranks, 64 KiB: bound / private")"));
+              HasSubstr(R"({"type": "goal", "goal": "all-reduce, 2 ranks, 64 KiB: yardstick / private")"));
   EXPECT_THAT(output, HasSubstr("What the machine could do beside it"));
   EXPECT_THAT(output, Not(HasSubstr("Runs without a figure")));
 }

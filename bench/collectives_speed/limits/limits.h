@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the machine itself can do: the raw measurements from which the bounds of collectives are computed.
+// What the machine itself can do: the raw measurements from which the yardsticks of collectives are computed.
 // Each function takes `batches` measurements, of all usable cores where it does not say otherwise.
 #pragma once
 
@@ -25,7 +25,8 @@ struct TcpPath {
 };
 
 /// GB/s of one connection between two cores: "stream …", and "duplex …", the rate of each direction when both
-/// are used. One series of each for each size of sends and way of waiting.
+/// are used. One series of each for each size of sends, way of waiting, and size of send buffer (the
+/// kernel's, libpopdist's).
 std::vector<Series> tcpRates(int batches, const TcpPath& path = {});
 
 /// Microseconds until one thread sees what another has stored: "flag" between two cores that spin, "yield" on

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <barrier>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -19,6 +20,7 @@
 
 #include "bench/collectives_speed/limits/limits.h"
 #include "common/sys/fd.h"
+#include "libpopdist/src/transport/tcp/socket_address.h"
 
 namespace pop::bench::collectives {
 namespace {
@@ -46,7 +48,7 @@ sys::Fd socketIn(const std::string& network) {
   return made;
 }
 
-std::array<sys::Fd, 2> connectionOver(const TcpPath& path) {
+std::array<sys::Fd, 2> connectionOver(const TcpPath& path, bool with_our_buffer) {
   const sys::Fd listener = socketIn(path.to_network);
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -61,7 +63,11 @@ std::array<sys::Fd, 2> connectionOver(const TcpPath& path) {
   ends[1] = sys::Fd(::accept(listener.get(), nullptr, nullptr));
   require(ends[1].valid(), "accepting a connection");
   const int on = 1;
-  for (const sys::Fd& end : ends) ::setsockopt(end.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  constexpr int kBytes = popdist::transport::kSendBufferBytes;
+  for (const sys::Fd& end : ends) {
+    ::setsockopt(end.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    if (with_our_buffer) ::setsockopt(end.get(), SOL_SOCKET, SO_SNDBUF, &kBytes, sizeof(kBytes));
+  }
   return ends;
 }
 
@@ -94,37 +100,59 @@ void exchange(int socket, std::vector<char>& buffer, std::size_t send_size, std:
   }
 }
 
-// GB/s of one direction.
+// GB/s of one direction: bytes / the longer time of both ends, whose threads and buffers are there before.
 double rate(const std::array<sys::Fd, 2>& ends, std::size_t send_size, bool duplex, bool polls) {
   using Clock = std::chrono::steady_clock;
-  const auto begin = Clock::now();
+  std::barrier<> together(2);
+  std::array<double, 2> seconds{};
   onCores(2, false, [&](std::size_t end) {
     std::vector<char> buffer(2 * send_size, 1);
+    together.arrive_and_wait();
+    const auto begin = Clock::now();
     exchange(ends[end].get(), buffer, send_size, end == 0 || duplex ? kBytesOfBatch : 0,
              end == 1 || duplex ? kBytesOfBatch : 0, polls);
+    seconds[end] = std::chrono::duration<double>(Clock::now() - begin).count();
   });
-  return kBytesOfBatch / std::chrono::duration<double>(Clock::now() - begin).count() / 1e9;
+  return kBytesOfBatch / std::max(seconds[0], seconds[1]) / 1e9;
+}
+
+struct Way {
+  std::size_t send_size;
+  bool polls;
+  bool with_our_buffer;
+
+  std::string name() const {
+    return " of " + std::to_string(send_size) + " bytes" + (polls ? ", polling" : "") +
+           (with_our_buffer ? ", our send buffer" : "");
+  }
+};
+
+std::vector<Way> allWays() {
+  std::vector<Way> ways;
+  for (const std::size_t send_size : kSendSizes) {
+    for (const bool polls : {false, true}) {
+      for (const bool with_our_buffer : {false, true}) ways.push_back({send_size, polls, with_our_buffer});
+    }
+  }
+  return ways;
 }
 
 }  // namespace
 
 std::vector<Series> tcpRates(int batches, const TcpPath& path) {
   std::vector<Series> rates;
-  for (const std::size_t send_size : kSendSizes) {
-    for (const bool polls : {false, true}) {
-      const std::array<sys::Fd, 2> ends = connectionOver(path);
-      const std::string way = " of " + std::to_string(send_size) + " bytes" + (polls ? ", polling" : "");
-      Series stream{"stream" + way, {}}, duplex{"duplex" + way, {}};
-      for (int batch = -1; batch < batches; ++batch) {  // the first one warms up
-        const double one_way = rate(ends, send_size, false, polls);
-        const double both_ways = rate(ends, send_size, true, polls);
-        if (batch < 0) continue;
-        stream.values.push_back(one_way);
-        duplex.values.push_back(both_ways);
-      }
-      rates.push_back(std::move(stream));
-      rates.push_back(std::move(duplex));
+  for (const Way& way : allWays()) {
+    const std::array<sys::Fd, 2> ends = connectionOver(path, way.with_our_buffer);
+    Series stream{"stream" + way.name(), {}}, duplex{"duplex" + way.name(), {}};
+    for (int batch = -1; batch < batches; ++batch) {  // the first one warms up
+      const double one_way = rate(ends, way.send_size, false, way.polls);
+      const double both_ways = rate(ends, way.send_size, true, way.polls);
+      if (batch < 0) continue;
+      stream.values.push_back(one_way);
+      duplex.values.push_back(both_ways);
     }
+    rates.push_back(std::move(stream));
+    rates.push_back(std::move(duplex));
   }
   return rates;
 }

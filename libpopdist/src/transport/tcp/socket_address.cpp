@@ -27,10 +27,6 @@ const sockaddr_in6& v6(const sockaddr_storage& storage) {
   return reinterpret_cast<const sockaddr_in6&>(storage);
 }
 
-// Enough for 3 GB/s and a round trip of 100 us; several streams carry more. As much as the kernel would take
-// by itself (4 MiB) has left the caches by the time it is received: 16 MiB took half as long again.
-constexpr int kSendBufferBytes = 256 << 10;
-
 // Messages are sent whole and awaited at once: nothing is gained by holding bytes back.
 void tune(int socket) {
   const int on = 1;

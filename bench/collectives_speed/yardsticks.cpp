@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/collectives_speed/bounds.h"
+#include "bench/collectives_speed/yardsticks.h"
 
 #include <unistd.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The least time that an all-reduce can take on this machine, computed from what the machine was measured to
-// do beside it. Pure. P ranks, S bytes.
+// What an all-reduce would take if it did no more than some simple work, and that as fast as this machine was
+// measured to do it beside: yardsticks, and no bounds. A sum that finds its data in a core's own caches moves
+// fewer bytes than they say, and takes less. Pure. P ranks, S bytes.
 #pragma once
 
 #include <cstddef>

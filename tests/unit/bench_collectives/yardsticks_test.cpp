@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/collectives_speed/bounds.h"
+#include "bench/collectives_speed/yardsticks.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ Cell cellOf(int ranks, std::size_t bytes) {
   return {Operation::kAllReduce, popdist::Type::kFloat, ranks, bytes};
 }
 
-TEST(Bounds, CopiesAreMeasuredWhereTheDataLives) {
+TEST(Yardsticks, CopiesAreMeasuredWhereTheDataLives) {
   EXPECT_EQ(copyBytes(cellOf(2, kMebi), kCaches, 2), kMebi / 4);         // 2 MiB: the cores' own caches
   EXPECT_EQ(copyBytes(cellOf(4, kMebi), kCaches, 2), 4 * kMebi);         // 4 MiB: the shared one
   EXPECT_EQ(copyBytes(cellOf(2, 16 * kMebi), kCaches, 2), 4 * kMebi);    // 32 MiB: just
@@ -21,7 +21,7 @@ TEST(Bounds, CopiesAreMeasuredWhereTheDataLives) {
 }
 
 // The published examples: 2 ranks, 1 MiB, 240 and 110 GB/s.
-TEST(Bounds, TimesFollowTheFormulas) {
+TEST(Yardsticks, TimesFollowTheFormulas) {
   CellLimits limits{
       .cell = cellOf(2, kMebi), .cores = 2, .copy_where_data_is = 240, .copy_in_shared_cache = 110};
   EXPECT_NEAR(limits.sharedMemoryUs().value(), 8.7, 0.05);
@@ -31,14 +31,14 @@ TEST(Bounds, TimesFollowTheFormulas) {
   EXPECT_NEAR(limits.tcpUs().value(), 38'300, 100);
 }
 
-TEST(Bounds, CrowdedRanksTakeTurns) {
+TEST(Yardsticks, CrowdedRanksTakeTurns) {
   CellLimits limits{.cell = cellOf(2, 8), .cores = 2, .flag = 0.06, .yield = 1.2};
   EXPECT_DOUBLE_EQ(limits.smallUs().value(), 0.06);
   limits.cell = cellOf(8, 8);
   EXPECT_DOUBLE_EQ(limits.smallUs().value(), 4.8);
 }
 
-TEST(Bounds, WhatIsNotMeasuredBoundsNothing) {
+TEST(Yardsticks, WhatIsNotMeasuredIsNoYardstick) {
   const CellLimits limits{.cell = cellOf(2, 8), .cores = 2};
   EXPECT_FALSE(limits.sharedMemoryUs() || limits.privateMemoryUs() || limits.tcpUs() || limits.smallUs());
 }
