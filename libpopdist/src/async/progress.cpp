@@ -142,14 +142,20 @@ void Progress::round() {
       agreement_.add(static_cast<int>(rank), call);
   }
   group().setDeadline({});
-  const auto names = [this](int rank) { return group().nameOfRank(rank); };
-  const Clock::time_point begun = Clock::now();
-  for (const Agreed& agreed : agreement_.takeAgreed(names)) carryOut(agreed);
-  postponeDeadlines(Clock::now() - begun);
+  std::optional<Farewell> late = lateCall();  // now that all have been heard
+  carryOutAgreed();
   for (std::size_t rank = 0; rank < messages.size(); ++rank) {
     if (messages[rank].farewell) return end(static_cast<int>(rank), *messages[rank].farewell);
   }
-  farewell_ = lateCall();
+  farewell_ = std::move(late);
+}
+
+void Progress::carryOutAgreed() {
+  const auto names = [this](int rank) { return group().nameOfRank(rank); };
+  const std::vector<Agreed> all = agreement_.takeAgreed(names);
+  if (all.empty()) return;
+  busy_ = Busy{.since = Clock::now(), .until = Clock::now()};
+  for (const Agreed& agreed : all) carryOut(agreed);
 }
 
 // What all ranks have to say. Mostly nothing or little, so sizes go first, which fit into a note.
@@ -162,6 +168,7 @@ std::vector<Message> Progress::exchange() {
   const std::uint64_t own_bytes = own.size();
   communicator_->allGather(&own_bytes, sizes_.data(), 1, Type::kUint64,
                            {.timeout = context::kLongestTimeout});
+  endBusy();
   const std::size_t largest = *std::max_element(sizes_.begin(), sizes_.end());
   std::vector<Message> messages(sizes_.size());
   had_news_ = largest > 0;
@@ -195,7 +202,8 @@ Message Progress::ownMessage() {
 // member that has not made its own communicator yet.
 Progress::Clock::time_point Progress::roundDeadline() {
   const auto deadline = earliestDeadline();
-  return deadline ? *deadline + kRoundSlack : Clock::time_point::max();
+  if (!deadline) return Clock::time_point::max();
+  return (busy_ ? std::max(*deadline, busy_->until) : *deadline) + kRoundSlack;
 }
 
 std::optional<Progress::Clock::time_point> Progress::earliestDeadline() {
@@ -226,12 +234,16 @@ void Progress::carryOut(const Agreed& agreed) {
             ErrorCode::kFailedPrecondition, describe(state) + ": " + agreed.mismatch,
             {.rank = own, .peer = group().instanceOf(blamed), .operation = nameOf(state->call.operation)}));
   }
+  busy_->until = Clock::now() + state->timeout;
   communicator_->impl().run(state->call, {.tensor = state->name, .timeout = state->timeout});
   finish(state, std::nullopt);
 }
 
-// The others could not be heard meanwhile.
-void Progress::postponeDeadlines(Clock::duration time) {
+// The others could not be heard while this or another member was at work: of those who wait none is late.
+void Progress::endBusy() {
+  if (!busy_) return;
+  const Clock::duration time = Clock::now() - busy_->since;
+  busy_.reset();
   const std::lock_guard lock(mutex_);
   for (const auto& [name, state] : pending_) {
     if (state->deadline) *state->deadline += time;

@@ -53,7 +53,8 @@ class Progress {
   Clock::time_point roundDeadline();
   std::optional<Clock::time_point> earliestDeadline();
   void carryOut(const Agreed& agreed);
-  void postponeDeadlines(Clock::duration time);
+  void carryOutAgreed();
+  void endBusy();
   std::string describe(const State& state);
   void finish(const State& state, std::optional<popdist_error> error);
   std::optional<Farewell> lateCall();
@@ -74,7 +75,13 @@ class Progress {
 
   // The thread's own.
   Agreement agreement_;
-  std::optional<Farewell> farewell_;             ///< to be told in the next round
+  std::optional<Farewell> farewell_;  ///< to be told in the next round
+  // From the first call that a round carries out until all members have come to the next one.
+  struct Busy {
+    Clock::time_point since;
+    Clock::time_point until;  ///< the last one's deadline
+  };
+  std::optional<Busy> busy_;
   bool had_news_ = false;                        ///< in the last round
   std::chrono::milliseconds between_rounds_{1};  ///< when nobody has anything to say
   std::vector<std::uint64_t> sizes_;

@@ -22,6 +22,7 @@ using ::testing::HasSubstr;
 using testing::ThreadGroup;
 
 constexpr milliseconds kSoon{300};
+constexpr milliseconds kSoonEnough{1000};  // for a round or two before, on a busy machine
 
 // In a call of one's own, while the thread of an AsyncCommunicator is in its round.
 void waitInVain(Communicator& nobody_comes, milliseconds timeout) {
@@ -92,7 +93,7 @@ TEST_P(AsyncDeadlines, StandStillWhileAnotherCallIsCarriedOut) {
     const auto of_second = context.createCommunicator({0, 1});
     const bool is_first = context.instanceIndex() == 0;
     std::optional<Pending> hasty;
-    if (is_first) hasty = members.barrier("hasty", kSoon);
+    if (is_first) hasty = members.barrier("hasty", kSoonEnough);
     members.barrier("behind which all know of it").wait();
     std::vector<float> values(16'384);
     // In the half that the second member reduces: not sent by the system before.
@@ -101,8 +102,34 @@ TEST_P(AsyncDeadlines, StandStillWhileAnotherCallIsCarriedOut) {
     if (!is_first) closed.emplace(contract::ClosedPages::firstIn(half), contract::ClosedPages::kPageBytes);
     const Pending slow =
         members.allReduce("slow", values.data(), values.data(), values.size(), Type::kFloat, Operator::kSum);
-    waitInVain(is_first ? *of_first : *of_second, 2 * kSoon);
-    if (!is_first) hasty = members.barrier("hasty", kSoon);
+    waitInVain(is_first ? *of_first : *of_second, 2 * kSoonEnough);
+    if (!is_first) hasty = members.barrier("hasty", kSoonEnough);
+    contract::ClosedPages::open();
+    slow.wait();
+    hasty->wait();
+    members.barrier("afterwards").wait();
+  });
+}
+
+// The root of a broadcast is done long before.
+TEST(AsyncDeadlinesInMemory, StandStillWhileAnotherMemberIsAtWork) {
+  ThreadGroup group(GroupShape{.replicas_of_instance = {1, 1}});
+  group.run([](Context& context) {
+    AsyncCommunicator members(context.createCommunicator({0, 1}));
+    const auto of_first = context.createCommunicator({0, 1});
+    const auto of_second = context.createCommunicator({0, 1});
+    const bool is_first = context.instanceIndex() == 0;
+    std::optional<Pending> hasty;
+    if (is_first) hasty = members.barrier("hasty", kSoonEnough);
+    members.barrier("behind which all know of it").wait();
+    std::vector<float> values(4096);
+    std::optional<contract::ClosedPages> closed;
+    if (!is_first)
+      closed.emplace(contract::ClosedPages::firstIn(values.data()), contract::ClosedPages::kPageBytes);
+    const Pending slow = members.broadcast("slow", values.data(), values.size(), Type::kFloat, 0);
+    waitInVain(is_first ? *of_first : *of_second, 3 * kSoonEnough);
+    EXPECT_EQ(slow.done(), is_first);
+    if (!is_first) hasty = members.barrier("hasty", kSoonEnough);
     contract::ClosedPages::open();
     slow.wait();
     hasty->wait();
