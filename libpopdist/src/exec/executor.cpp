@@ -113,6 +113,7 @@ class Diagnosis {
 
   void moved() {
     still_since_ = Clock::time_point::max();
+    lost_since_ = Clock::time_point::max();
     next_look_ = {};
   }
 

@@ -13,9 +13,9 @@ namespace {
 // Whoever says nothing for so long is sent away. Who has introduced itself, as a member or with a record of
 // one, has time: a member may be stopped in between.
 constexpr std::chrono::seconds kPatience{10};
+// Where there is no room, that is for those who come first: a member says who it is as soon as it has a core.
+constexpr std::chrono::seconds kLeastPatience{1};
 constexpr std::size_t kMostVisitors = 256;
-// Of those who come faster than they can be sent away.
-constexpr int kMostCrowds = 8;
 
 }  // namespace
 
@@ -26,11 +26,9 @@ void Reception::close() {
 
 void Reception::receive() {
   if (!listener_.valid()) return;
-  for (int crowd = 0; crowd < kMostCrowds; ++crowd) {
-    const bool all_are_in = accept();
-    advanceAll();
-    if (all_are_in || !makeRoom()) break;
-  }
+  if (is_crowded_) makeRoom();
+  is_crowded_ = !accept();
+  advanceAll();
 }
 
 void Reception::advanceAll() {
@@ -72,21 +70,11 @@ bool Reception::accept() {
   return false;
 }
 
-// Those go who came first, half of them at once: each may have been read from. False: there is nobody to send
-// away.
-bool Reception::makeRoom() {
+void Reception::makeRoom() {
   const Clock::time_point now = Clock::now();
-  const auto may_go = [now](const Visitor& visitor) {
-    return !visitor.introduced || now - visitor.come > kPatience;
-  };
-  auto most = (std::count_if(visitors_.begin(), visitors_.end(), may_go) + 1) / 2;
-  const bool any = most > 0;
-  for (auto visitor = visitors_.begin(); most > 0;) {
-    const bool goes = may_go(*visitor);
-    visitor = goes ? visitors_.erase(visitor) : std::next(visitor);
-    most -= goes ? 1 : 0;
-  }
-  return any;
+  std::erase_if(visitors_, [now](const Visitor& visitor) {
+    return now - visitor.come > (visitor.introduced ? kPatience : kLeastPatience);
+  });
 }
 
 Reception::Progress Reception::advance(Visitor& visitor) {

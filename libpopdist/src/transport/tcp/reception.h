@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who knocks at a group's listening socket: members of the job prove it and are let in, strangers are turned
-// away. Until then they cost a socket, a few hundred at most; who says nothing for 10 s is sent away when
-// ranks look again, or others come.
+// away. Until then they cost a socket, a few hundred at most; who says nothing for 10 s, or for a second
+// where there is no room for others, is sent away when ranks look again.
 #pragma once
 
 #include <chrono>
@@ -51,7 +51,7 @@ class Reception {
 
   bool accept();
   void advanceAll();
-  bool makeRoom();
+  void makeRoom();
   Progress advance(Visitor& visitor);
   Progress readIntroduction(Visitor& visitor);
   Progress readProof(Visitor& visitor);
@@ -62,6 +62,7 @@ class Reception {
   SocketSleeper& sleeper_;
   const Admit admit_;
   std::list<Visitor> visitors_;
+  bool is_crowded_ = false;  ///< not all could be let in
   pop::Status trouble_;
 };
 
