@@ -26,10 +26,10 @@
 
 namespace popdist::shared {
 
-/// A call, as all ranks must make it.
 /// Written at most into another's memory before the next look whether that is still meant for it.
 inline constexpr std::size_t kBetweenLooksBytes = 1 << 20;
 
+/// A call, as all ranks must make it.
 struct Call {
   std::uint64_t what = 0;  ///< CallKey::packed
   std::uint64_t count = 0;
