@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "libpopdist/src/context/collective_call.h"
@@ -91,6 +92,7 @@ Failure Exchange::take(const Incoming& incoming, const Frame& frame, std::size_t
 Failure Exchange::idle(std::span<const std::int32_t> awaited) {
   if (Failure failure = lost(awaited); !failure.ok()) return failure;
   if (Failure theirs = told(); !theirs.ok()) return theirs;
+  if (!std::exchange(has_waited_, true)) came_late_ = !waits_.empty();
   if (Failure failure = broken(awaited); !failure.ok()) return failure;
   const bool too_long = Fabric::Clock::now() >= deadline_ || info_.time_is_up(info_.library) != 0;
   if (too_long || !waits_.empty()) return late(awaited);
@@ -108,13 +110,16 @@ Failure Exchange::told() {
 }
 
 // Silence does not tell who has not come from who waits for that one in turn, and the first whose time is up
-// may be far from it. So it asks: all who are in the call answer with their own waits. The first who has
-// heard them tells who is to blame, which is also what the late one will find.
+// may be far from it. So it asks: all who are in the call answer with their own waits, but not who comes
+// after the question. The first who has heard them tells who is to blame, which is also what the late one
+// will find.
 Failure Exchange::late(std::span<const std::int32_t> awaited) {
-  const Wait own{.rank = info_.rank, .awaited = {awaited.begin(), awaited.end()}};
-  const std::string note = noteOf(own);
-  fabric_.tell(std::as_bytes(std::span(note)));
-  waits_.push_back(own);
+  if (!came_late_) {
+    const Wait own{.rank = info_.rank, .awaited = {awaited.begin(), awaited.end()}};
+    const std::string note = noteOf(own);
+    fabric_.tell(std::as_bytes(std::span(note)));
+    waits_.push_back(own);
+  }
   const Fabric::Deadline answered = Fabric::Clock::now() + kPatienceForAnswers;
   while (Fabric::Clock::now() < answered) {
     if (Failure failure = lost(awaited); !failure.ok()) return failure;

@@ -56,6 +56,8 @@ class Exchange {
   const Fabric::Deadline deadline_;
   std::set<std::int32_t> come_;  ///< who has sent something of this call
   std::vector<Wait> waits_;      ///< that have become too long
+  bool has_waited_ = false;      ///< this rank, in this call
+  bool came_late_ = false;       ///< when others' waits had become too long
   std::optional<Fabric::Deadline> broken_since_;
 };
 
