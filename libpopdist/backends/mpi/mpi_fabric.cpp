@@ -54,6 +54,7 @@ pop::Status MpiFabric::connect(const std::vector<std::string>& addresses, Deadli
 }
 
 void MpiFabric::postNote() {
+  note_->request = MPI_REQUEST_NULL;
   MPI_Irecv(note_->bytes.data(), static_cast<int>(note_->bytes.size()), MPI_BYTE, MPI_ANY_SOURCE, noteTag(),
             communicator(), &note_->request);
 }
@@ -186,9 +187,9 @@ std::optional<std::vector<std::byte>> MpiFabric::nextNote() {
   if (note_->request == MPI_REQUEST_NULL) return std::nullopt;
   int complete = 0;
   MPI_Status status;
-  MPI_Test(&note_->request, &complete, &status);
-  if (complete == 0) return std::nullopt;
-  MPI_Get_count(&status, MPI_BYTE, &note_->count);
+  // None comes any more where that fails: mostly as a process has died, of which the launcher tells.
+  if (MPI_Test(&note_->request, &complete, &status) != MPI_SUCCESS || complete == 0) return std::nullopt;
+  if (MPI_Get_count(&status, MPI_BYTE, &note_->count) != MPI_SUCCESS || note_->count < 0) return std::nullopt;
   std::vector<std::byte> note(note_->bytes.begin(), note_->bytes.begin() + note_->count);
   postNote();
   return note;

@@ -70,7 +70,9 @@ pop::Status unknown(const std::string& name, const std::vector<std::string>& dir
 bool programHasMallocOfItsOwn() {
   void* const libc = ::dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
   if (libc == nullptr) return false;
-  const bool own = ::dlsym(RTLD_DEFAULT, "malloc") != ::dlsym(libc, "malloc");
+  // Both: of a function whose address a program takes, that may be one of its own.
+  const auto is_own = [libc](const char* name) { return ::dlsym(RTLD_DEFAULT, name) != ::dlsym(libc, name); };
+  const bool own = is_own("malloc") && is_own("free");
   ::dlclose(libc);
   return own;
 }
