@@ -85,8 +85,8 @@ void AgentServer::keepStrangersFew() {
   if (strangers <= limits_.most_strangers) return;
   const auto crowd = std::max_element(strangers_at.begin(), strangers_at.end(),
                                       [](const auto& a, const auto& b) { return a.second < b.second; });
-  const auto oldest = std::find_if(connections_.begin(), connections_.end(), [&crowd](const auto& each) {
-    return !each->isTrusted() && each->peerAddress() == crowd->first;
+  const auto oldest = std::find_if(connections_.begin(), connections_.end(), [&](const auto& each) {
+    return !each->isTrusted() && strangers_at[each->peerAddress()] == crowd->second;
   });
   (*oldest)->drop({Code::kResourceExhausted, "too many connections at once have not said who they are"});
 }

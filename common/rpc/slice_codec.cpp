@@ -143,15 +143,23 @@ Result<model::StdinPolicy> decodeStdin(const v1::Slice& from) {
   return model::StdinPolicy{.who = static_cast<Who>(from.stdin_who()), .instance = from.stdin_instance()};
 }
 
-// Of those that are `left`, which these are no longer: each CPU is in one node, and in one core.
-Result<model::CpuSet> takeCpus(const std::string& text, model::CpuSet& left) {
+// By number: those that may still be named. Each allowed CPU is in one node, and in one core.
+using LeftCpus = std::vector<bool>;
+
+LeftCpus allOf(const model::CpuSet& allowed) {
+  LeftCpus left(static_cast<std::size_t>(allowed.cpus().back()) + 1);
+  for (const int cpu : allowed.cpus()) left[static_cast<std::size_t>(cpu)] = true;
+  return left;
+}
+
+Result<model::CpuSet> takeCpus(const std::string& text, LeftCpus& left) {
   POP_ASSIGN_OR_RETURN(model::CpuSet cpus, decodeCpus(text));
-  const model::CpuSet wrong = cpus - left;
-  if (!wrong.empty()) {
-    return malformed("CPU " + std::to_string(wrong.cpus().front()) +
-                     " of a topology is not allowed, or in several places");
+  for (const int cpu : cpus.cpus()) {
+    const auto number = static_cast<std::size_t>(cpu);
+    if (number >= left.size() || !left[number])
+      return malformed("CPU " + std::to_string(cpu) + " of a topology is not allowed, or in several places");
+    left[number] = false;
   }
-  if (!cpus.empty()) left = left - cpus;
   return cpus;
 }
 
@@ -233,13 +241,13 @@ Result<model::HostTopology> decode(const v1::Topology& from) {
   POP_ASSIGN_OR_RETURN(topology.allowed, decodeCpus(from.allowed()));
   if (topology.allowed.empty() || from.nodes().empty())
     return malformed("a topology without CPUs or memory nodes");
-  model::CpuSet without_node = topology.allowed;
+  LeftCpus without_node = allOf(topology.allowed);
   for (const v1::MemoryNode& node : from.nodes()) {
     POP_ASSIGN_OR_RETURN(model::CpuSet cpus, takeCpus(node.cpus(), without_node));
     topology.nodes.push_back(
         {.index = node.index(), .cpus = std::move(cpus), .memory_bytes = node.memory_bytes()});
   }
-  model::CpuSet without_core = topology.allowed;
+  LeftCpus without_core = allOf(topology.allowed);
   for (const v1::Core& core : from.cores()) {
     POP_ASSIGN_OR_RETURN(model::CpuSet cpus, takeCpus(core.cpus(), without_core));
     if (cpus.empty()) return malformed("a core without CPUs");

@@ -242,6 +242,15 @@ TEST_F(AgentServerTest, LetsThoseGoWhoseAddressHasMostOfTheStrangers) {
   EXPECT_THAT(notes_, AllOf(SizeIs(7), Each(HasSubstr("a connection from 127.0.0.1: too many"))));
 }
 
+TEST_F(AgentServerTest, LetsTheOldestGoWhereNoAddressHasMore) {
+  serve(true, {.most_strangers = 3});
+  std::vector<sys::Fd> each;
+  for (const char* const address : {"127.0.0.9", "127.0.0.8", "127.0.0.7", "127.0.0.2"})
+    each.push_back(dialFrom(address));
+  runUntil(loop_, [&] { return isClosed(each.front().get()); });
+  EXPECT_FALSE(isClosed(each.back().get()));
+}
+
 // Those who have asked for a job as well: what serves it lets go of them.
 TEST_F(AgentServerTest, LetsTheOldestGoThatHaveAskedForAJobAndSaidNoMore) {
   serve(true, {.most_strangers = 4});

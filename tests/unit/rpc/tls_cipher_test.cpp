@@ -118,6 +118,7 @@ TEST(TlsCipher, SendsShortMessagesInNoTimeAfterALongOne) {
     return std::clock() - start;
   };
   const std::clock_t once = timeOf(std::string(32 << 20, 'x'), 1);
+  both.client.outgoing.clear();
   EXPECT_LT(timeOf("short", 1000), once);
 }
 
