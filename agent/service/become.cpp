@@ -63,7 +63,8 @@ Status dieWithParent(pid_t parent) {
   return {};
 }
 
-// Else all jobs would have the service's: what one keeps there is everybody's. Where the system has no keys,
+// Else all jobs of a service for many users would have the service's: what one keeps there is everybody's.
+// A service of one user runs his jobs with his keys. Where the system has no keys,
 // or a container refuses them to all that runs in it, there is nothing to share.
 Status haveOwnKeyring(const UnixUser& user) {
   if (::syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, nullptr) >= 0) return {};
@@ -111,13 +112,14 @@ int execute(const UnixUser& user, const std::vector<std::string>& command) {
 }
 
 Status become(const UnixUser& user, pid_t parent) {
+  const bool for_many_users = ::geteuid() == 0;
   POP_RETURN_IF_ERROR(checkNotRootByAnotherName(user));  // it was looked up anew
   ::setsid();                                            // fails where we lead one already
   resetOomScore();
   ::umask(kUmask);
   POP_RETURN_IF_ERROR(dropTo(user));
   POP_RETURN_IF_ERROR(dieWithParent(parent));
-  POP_RETURN_IF_ERROR(haveOwnKeyring(user));
+  if (for_many_users) POP_RETURN_IF_ERROR(haveOwnKeyring(user));
   if (::close_range(3, ~0U, 0) != 0) return errnoStatus("closing descriptors", errno);
   goHome(user);
   return {};
