@@ -17,6 +17,7 @@ StdinRelay::~StdinRelay() {
 }
 
 Status StdinRelay::begin(const std::vector<RemoteAgent*>& hosts) {
+  is_second_attempt_ = !receivers_.empty();
   for (const std::unique_ptr<Receiver>& receiver : receivers_) end(*receiver);
   receivers_.clear();
   feed_.begin({.who = model::StdinPolicy::Who::kAll}, static_cast<int>(hosts.size()));
@@ -41,7 +42,9 @@ void StdinRelay::finish() {
     unread = static_cast<std::int64_t>(feed_.held()) + in_pipe + only.host->unreadInput();
   }
   for (const std::unique_ptr<Receiver>& receiver : receivers_) end(*receiver);
-  if (unread > 0) ::lseek(STDIN_FILENO, -unread, SEEK_CUR);  // pipes and terminals take nothing back
+  // What an attempt has left of its own when the next one began is known no more.
+  if (unread > 0 && !is_second_attempt_)
+    ::lseek(STDIN_FILENO, -unread, SEEK_CUR);  // pipes and terminals take nothing back
 }
 
 // What there is, as far as the host has room for it.

@@ -41,6 +41,7 @@ class StdinRelay {
   os::EpollLoop& loop_;
   agent::StdinFeed feed_;
   std::vector<std::unique_ptr<Receiver>> receivers_;
+  bool is_second_attempt_ = false;  ///< or a later one
 };
 
 }  // namespace pop
