@@ -38,10 +38,14 @@ Status publish(const std::string& temporary, const std::string& path, bool overw
       return {};
     }
     if (errno == EEXIST) return existsAlready(path);
+    if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS) return failed(path, errno);
     const sys::Fd name(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     if (!name.valid()) return errno == EEXIST ? existsAlready(path) : failed(path, errno);
   }
-  return ::rename(temporary.c_str(), path.c_str()) == 0 ? Status() : failed(path, errno);
+  if (::rename(temporary.c_str(), path.c_str()) == 0) return {};
+  const int error = errno;
+  if (!overwrite) ::unlink(path.c_str());  // the empty one
+  return failed(path, error);
 }
 
 mode_t usualMode() {
