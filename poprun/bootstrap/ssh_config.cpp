@@ -239,7 +239,8 @@ bool othersMayWrite(const std::string& file) {
          ((status.st_uid != 0 && status.st_uid != ::getuid()) || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0);
 }
 
-// Reads files, and keeps the name of one that ssh would not read. What the user has named himself is read.
+// Reads files, and keeps the name of one that ssh would not read. It reads what the user has named himself,
+// and the system's, whosever that is.
 class Reader {
  public:
   explicit Reader(std::string named) : named_(std::move(named)) {}
@@ -250,7 +251,7 @@ class Reader {
     if (::glob(pattern.c_str(), 0, nullptr, &found) == 0) {
       for (std::size_t i = 0; i < found.gl_pathc; ++i) {
         const std::string file = found.gl_pathv[i];
-        if (file != named_ && othersMayWrite(file)) refused_ = file;
+        if (file != named_ && file != kSystemConfig && othersMayWrite(file)) refused_ = file;
         if (Result<std::string> text = sys::readFile(file); text.ok()) texts.push_back(text.value());
       }
     }
