@@ -33,18 +33,20 @@ inline constexpr const char* kShortSilence = "2";
 class OptionPipes {
  public:
   ~OptionPipes() {
-    if (writer_.joinable()) writer_.join();
+    if (!writer_.joinable()) return;
+    const sys::Fd reader(::open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));  // where nobody has come
+    writer_.join();
   }
 
   /// The path of a pipe that gives `text` to the first who opens it.
   std::string named(const std::string& text) {
-    const std::string path = directory_.path() + "/pipe";
-    POP_CHECK(::mkfifo(path.c_str(), 0600) == 0);
-    writer_ = std::thread([path, text] {
-      const sys::Fd pipe(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    path_ = directory_.path() + "/pipe";
+    POP_CHECK(::mkfifo(path_.c_str(), 0600) == 0);
+    writer_ = std::thread([this, text] {
+      const sys::Fd pipe(::open(path_.c_str(), O_WRONLY | O_CLOEXEC));
       POP_CHECK(sys::writeAll(pipe.get(), text).ok());
     });
-    return path;
+    return path_;
   }
 
   /// A pipe that holds `text`, and its end.
@@ -57,6 +59,7 @@ class OptionPipes {
 
  private:
   TempDir directory_;
+  std::string path_;
   sys::Fd filled_;
   std::thread writer_;
 };
