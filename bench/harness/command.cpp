@@ -71,7 +71,7 @@ class RunningCommand {
       const int ready =
           ::poll(fds.data(), fds.size(), static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
       if (ready < 0 && errno != EINTR) return false;
-      if (fds[1].revents != 0) readOutput(deadline);
+      if (fds[1].revents != 0) readOutput();
       if (fds[0].revents != 0) return true;
       if (Clock::now() >= deadline) return false;
     }
@@ -81,7 +81,8 @@ class RunningCommand {
 
   /// After its end: takes the rest of the output and the status.
   void reap(RunResult& run) {
-    readOutput(Clock::now() + kRestPatience);
+    const Clock::time_point deadline = Clock::now() + kRestPatience;
+    while (readOutput() && Clock::now() < deadline) continue;
     int status = 0;
     rusage used{};
     while (::wait4(pid_, &status, 0, &used) < 0 && errno == EINTR) {
@@ -94,20 +95,22 @@ class RunningCommand {
   }
 
  private:
-  // Until the pipe is empty or at its end, or the deadline; a closed pipe is no longer polled.
-  void readOutput(Clock::time_point deadline) {
+  // Some of what there is, since more may come for ever; false: there is nothing. A closed pipe is no longer
+  // polled.
+  bool readOutput() {
     static std::array<char, 1 << 16> buffer;
-    ssize_t size = 0;
-    while (output_.valid() && (size = ::read(output_.get(), buffer.data(), buffer.size())) != 0) {
-      if (size < 0 && errno == EINTR) continue;
-      if (size < 0) return;
-      bytes_ += size;
-      kept_.append(buffer.data(),
-                   std::min(static_cast<std::size_t>(size), command_.kept_output_bytes - kept_.size()));
-      if (command_.watch) command_.watch(kept_, pid_);
-      if (Clock::now() >= deadline) return;
+    if (!output_.valid()) return false;
+    const ssize_t size = ::read(output_.get(), buffer.data(), buffer.size());
+    if (size < 0) return errno == EINTR;
+    if (size == 0) {
+      output_.reset();
+      return false;
     }
-    output_.reset();
+    bytes_ += size;
+    kept_.append(buffer.data(),
+                 std::min(static_cast<std::size_t>(size), command_.kept_output_bytes - kept_.size()));
+    if (command_.watch) command_.watch(kept_, pid_);
+    return true;
   }
 
   pid_t pid_;
