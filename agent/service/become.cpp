@@ -64,8 +64,8 @@ Status dieWithParent(pid_t parent) {
 }
 
 // Else all jobs of a service for many users would have the service's: what one keeps there is everybody's.
-// A service of one user runs his jobs with his keys. Where the system has no keys,
-// or a container refuses them to all that runs in it, there is nothing to share.
+// A service of one user runs his jobs with his keys. Where the system has no keys, or a container refuses
+// them to all that runs in it, there is nothing to share.
 Status haveOwnKeyring(const UnixUser& user) {
   if (::syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, nullptr) >= 0) return {};
   if (errno == ENOSYS || errno == EPERM) return {};

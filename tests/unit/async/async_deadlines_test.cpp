@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <ctime>
+#include <functional>
 #include <latch>
 #include <optional>
 #include <vector>
@@ -84,30 +85,46 @@ TEST_P(AsyncDeadlines, EndTheWaitOfADestructorForOneThatNeverComes) {
   });
 }
 
+using Values = std::vector<float>;
+
+// Of two members the first has issued a call that may wait for `kSoonEnough`; the second issues it while it
+// stands still in another one, longer than that, where it comes to `closed` of its values. None is late.
+void issueWhileTheSecondStandsStill(Context& context, std::size_t count, std::size_t closed,
+                                    const std::function<Pending(AsyncCommunicator&, Values&)>& issueSlow) {
+  AsyncCommunicator members(context.createCommunicator({0, 1}));
+  const auto of_first = context.createCommunicator({0, 1});
+  const auto of_second = context.createCommunicator({0, 1});
+  const bool is_first = context.instanceIndex() == 0;
+  std::optional<Pending> hasty;
+  if (is_first) hasty = members.barrier("hasty", kSoonEnough);
+  members.barrier("behind which all know of it").wait();
+  Values values(count);
+  std::optional<contract::ClosedPages> pages;
+  if (!is_first)
+    pages.emplace(contract::ClosedPages::firstIn(values.data() + closed), contract::ClosedPages::kPageBytes);
+  const Pending slow = issueSlow(members, values);
+  waitInVain(is_first ? *of_first : *of_second, 3 * kSoonEnough);
+  if (!is_first) {
+    EXPECT_FALSE(slow.done());
+    hasty = members.barrier("hasty", kSoonEnough);
+  }
+  contract::ClosedPages::open();
+  slow.wait();
+  hasty->wait();
+  members.barrier("afterwards").wait();
+}
+
 // What another member issues meanwhile is heard of behind it: nobody is late before that.
 TEST_P(AsyncDeadlines, StandStillWhileAnotherCallIsCarriedOut) {
   ThreadGroup group(two());
   group.run([](Context& context) {
-    AsyncCommunicator members(context.createCommunicator({0, 1}));
-    const auto of_first = context.createCommunicator({0, 1});
-    const auto of_second = context.createCommunicator({0, 1});
-    const bool is_first = context.instanceIndex() == 0;
-    std::optional<Pending> hasty;
-    if (is_first) hasty = members.barrier("hasty", kSoonEnough);
-    members.barrier("behind which all know of it").wait();
-    std::vector<float> values(16'384);
+    constexpr std::size_t kCount = 16'384;
     // In the half that the second member reduces: not sent by the system before.
-    float* const half = values.data() + values.size() / 2;
-    std::optional<contract::ClosedPages> closed;
-    if (!is_first) closed.emplace(contract::ClosedPages::firstIn(half), contract::ClosedPages::kPageBytes);
-    const Pending slow =
-        members.allReduce("slow", values.data(), values.data(), values.size(), Type::kFloat, Operator::kSum);
-    waitInVain(is_first ? *of_first : *of_second, 2 * kSoonEnough);
-    if (!is_first) hasty = members.barrier("hasty", kSoonEnough);
-    contract::ClosedPages::open();
-    slow.wait();
-    hasty->wait();
-    members.barrier("afterwards").wait();
+    issueWhileTheSecondStandsStill(context, kCount, kCount / 2,
+                                   [](AsyncCommunicator& members, Values& values) {
+                                     return members.allReduce("slow", values.data(), values.data(),
+                                                              values.size(), Type::kFloat, Operator::kSum);
+                                   });
   });
 }
 
@@ -115,25 +132,9 @@ TEST_P(AsyncDeadlines, StandStillWhileAnotherCallIsCarriedOut) {
 TEST(AsyncDeadlinesInMemory, StandStillWhileAnotherMemberIsAtWork) {
   ThreadGroup group(GroupShape{.replicas_of_instance = {1, 1}});
   group.run([](Context& context) {
-    AsyncCommunicator members(context.createCommunicator({0, 1}));
-    const auto of_first = context.createCommunicator({0, 1});
-    const auto of_second = context.createCommunicator({0, 1});
-    const bool is_first = context.instanceIndex() == 0;
-    std::optional<Pending> hasty;
-    if (is_first) hasty = members.barrier("hasty", kSoonEnough);
-    members.barrier("behind which all know of it").wait();
-    std::vector<float> values(4096);
-    std::optional<contract::ClosedPages> closed;
-    if (!is_first)
-      closed.emplace(contract::ClosedPages::firstIn(values.data()), contract::ClosedPages::kPageBytes);
-    const Pending slow = members.broadcast("slow", values.data(), values.size(), Type::kFloat, 0);
-    waitInVain(is_first ? *of_first : *of_second, 3 * kSoonEnough);
-    EXPECT_EQ(slow.done(), is_first);
-    if (!is_first) hasty = members.barrier("hasty", kSoonEnough);
-    contract::ClosedPages::open();
-    slow.wait();
-    hasty->wait();
-    members.barrier("afterwards").wait();
+    issueWhileTheSecondStandsStill(context, 4096, 0, [](AsyncCommunicator& members, Values& values) {
+      return members.broadcast("slow", values.data(), values.size(), Type::kFloat, 0);
+    });
   });
 }
 

@@ -110,10 +110,8 @@ std::size_t TcpConnection::trySendBoth(std::span<const std::byte> first, std::sp
 
 // What keeps a peer from being let in may pass.
 pop::Status TcpConnection::failure() const {
-  const auto is_up = [this](std::size_t at) {
-    return streams_[at / kChunkBytes % streams_.size()].socket.valid();
-  };
-  const bool awaits_peer = rank_ > peer_ && !(is_up(sent_) && is_up(received_));
+  const bool is_up = streamAt(sent_).socket.valid() && streamAt(received_).socket.valid();
+  const bool awaits_peer = rank_ > peer_ && !is_up;
   return failure_.ok() && awaits_peer ? common_.reception->trouble() : failure_;
 }
 

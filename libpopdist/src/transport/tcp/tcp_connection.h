@@ -49,7 +49,9 @@ class TcpConnection final : public Connection {
   bool adopt(std::uint32_t stream, AcceptedStream accepted);
 
  private:
-  TcpStream& streamAt(std::size_t position) { return streams_[position / kChunkBytes % streams_.size()]; }
+  std::size_t indexAt(std::size_t position) const { return position / kChunkBytes % streams_.size(); }
+  TcpStream& streamAt(std::size_t position) { return streams_[indexAt(position)]; }
+  const TcpStream& streamAt(std::size_t position) const { return streams_[indexAt(position)]; }
   std::uint32_t indexOf(const TcpStream& stream) const {
     return static_cast<std::uint32_t>(&stream - streams_.data());
   }
