@@ -57,6 +57,7 @@ static_assert(sizeof(Note) == kApartBytes && offsetof(Note, input) == 64);
 struct alignas(kApartBytes) Progress {
   std::array<std::atomic<std::uint64_t>, 4> counters{};  ///< by plan::Counter
   std::atomic<std::uint32_t> waits_on{0};  ///< the core on which it waits, from 1 on; 0: it does not
+  std::atomic<std::uint32_t> runs_on{0};   ///< where ranks share cores: on which it waited last, likewise
 };
 
 /// Wakes those who sleep. Costs a look when nobody does.
@@ -97,6 +98,7 @@ class Board {
     return progress(rank).counters[static_cast<std::size_t>(counter)];
   }
   std::atomic<std::uint32_t>& waitsOn(int rank) const { return progress(rank).waits_on; }
+  std::atomic<std::uint32_t>& runsOn(int rank) const { return progress(rank).runs_on; }
   std::byte* stage(int rank) const {
     const std::size_t head = kNotesAt + ranks_ * (2 * sizeof(Note) + sizeof(Progress));
     const std::size_t begin = (head + kPageBytes - 1) / kPageBytes * kPageBytes;

@@ -186,7 +186,11 @@ void Engine::post(Counter counter, std::uint64_t value) {
 }
 
 bool Engine::await(Counter counter, std::int64_t value) {
-  for (int rank = 0; rank < place_.ranks && value > 0; ++rank) {
+  if (value <= 0) return true;
+  waiter_.giveWay(
+      place_.ranks,
+      static_cast<std::uint64_t>(value), [&](int rank) -> auto& { return board_.counter(rank, counter); });
+  for (int rank = 0; rank < place_.ranks; ++rank) {
     if (rank == place_.rank) continue;
     if (!waiter_.until(board_.counter(rank, counter), static_cast<std::uint64_t>(value), rank)) return false;
   }

@@ -56,6 +56,8 @@ bool Engine::meet(const Call& call, const Buffers& buffers) {
 bool Engine::awaitAll(const Call& call) {
   board_.note(place_.rank, parity()).call.store(call_number_, std::memory_order_release);
   waiter_.tell();
+  waiter_.giveWay(
+      place_.ranks, call_number_, [this](int rank) -> auto& { return board_.note(rank, parity()).call; });
   for (int rank = 0; rank < place_.ranks; ++rank) {
     if (rank == place_.rank) continue;
     const Note& theirs = board_.note(rank, parity());

@@ -23,7 +23,9 @@ namespace {
 class SayingWhere {
  public:
   explicit SayingWhere(std::atomic<std::uint32_t>& waits_on) : waits_on_(waits_on) {}
-  ~SayingWhere() { waits_on_.store(0, std::memory_order_relaxed); }
+  ~SayingWhere() {
+    if (waits_on_.load(std::memory_order_relaxed) != 0) waits_on_.store(0, std::memory_order_relaxed);
+  }
   SayingWhere(const SayingWhere&) = delete;
   SayingWhere& operator=(const SayingWhere&) = delete;
 
@@ -32,6 +34,14 @@ class SayingWhere {
 };
 
 }  // namespace
+
+// From 1 on; 0: not known. The line is read by all, so it is written as rarely as can be.
+std::uint32_t Waiter::sayWhere() {
+  const auto here = static_cast<std::uint32_t>(pop::sys::currentCore() + 1);
+  std::atomic<std::uint32_t>& said = setting_.board.runsOn(setting_.rank);
+  if (said.load(std::memory_order_relaxed) != here) said.store(here, std::memory_order_relaxed);
+  return here;
+}
 
 // The system may leave two ranks on one core for long while others idle: each waits then for the other to
 // have its turn. If each can have a core, the higher one goes.

@@ -3,6 +3,8 @@
 // ear for those who have died or given up.
 #pragma once
 
+#include <sched.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -38,7 +40,7 @@ class Waiter {
 
   explicit Waiter(Setting setting)
       : setting_(std::move(setting)),
-        most_spins_(setting_.a_core_each ? kMostSpins : 0),
+        most_spins_(setting_.a_core_each ? kMostSpins : kSpinsBesideOthers),
         spins_(most_spins_) {}
 
   /// A call begins; it may wait for so long.
@@ -62,6 +64,23 @@ class Waiter {
     // Perhaps the other waits for this core: the next time it gets it sooner.
     spins_ = std::min(spins_, kLeastSpins);
     return patiently(word, value, whose);
+  }
+
+  /// Before waiting for the words of all others, `word_of(rank)`: where ranks share cores, those of this
+  /// one's that are behind have their turns. Who is missing then is on another core, and comes soon.
+  template <typename WordOf>
+  void giveWay(int ranks, std::uint64_t value, const WordOf& word_of) {
+    if (setting_.a_core_each) return;
+    const std::uint32_t here = sayWhere();
+    if (here == 0) return;
+    const auto is_behind_here = [&](int rank) {
+      return rank != setting_.rank && setting_.board.runsOn(rank).load(std::memory_order_relaxed) == here &&
+             word_of(rank).load(std::memory_order_relaxed) < value;
+    };
+    int turns = ranks - 1;
+    for (int rank = 0; rank < ranks; ++rank) {
+      for (; turns > 0 && is_behind_here(rank); --turns) ::sched_yield();
+    }
   }
 
   /// Between calls: returns when `there()` is true, which is asked again whenever somebody tells something,
@@ -91,11 +110,13 @@ class Waiter {
 
   static constexpr int kMostSpins = 2000;  // about 20 us
   static constexpr int kLeastSpins = 64;
+  static constexpr int kSpinsBesideOthers = 100;  // no longer than a change of rank takes
   static constexpr int kYields = 200;
   static constexpr std::chrono::milliseconds kBetweenMoves{10};  // one costs some 50 us, and may not help
   // Nobody rings for a peer's death or a deadline.
   static constexpr std::chrono::milliseconds kLongestSleep{20};
 
+  std::uint32_t sayWhere();
   bool patiently(const std::atomic<std::uint64_t>& word, std::uint64_t value, int whose);
   void yieldTo(int whose);
   template <typename There>

@@ -2,6 +2,7 @@
 #include "libpopdist/src/shared/waiter.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <array>
 #include <atomic>
@@ -82,6 +83,59 @@ TEST_F(WaitingRank, StaysWhereRanksOutnumberCores) {
   waits.start(milliseconds(20));
   EXPECT_FALSE(waits.until(word(), 1, 0));
   EXPECT_EQ(board_.waitsOn(1).load(), 0U) << "nor is it said where";
+}
+
+// How often rank 1 looks at rank 0's word while it gives way.
+class GivingWay : public WaitingRank {
+ protected:
+  int looks(bool a_core_each) {
+    int looks = 0;
+    Waiter waits = waiter(a_core_each);
+    waits.giveWay(
+        2, 1, [&](int) -> auto& {
+          ++looks;
+          return word();
+        });
+    return looks;
+  }
+  // Stays on one core, else what it says of it may be old.
+  void SetUp() override {
+    ASSERT_EQ(::sched_getaffinity(0, sizeof(allowed_), &allowed_), 0);
+    core_ = pop::sys::currentCore();
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<std::size_t>(core_), &one);
+    ASSERT_EQ(::sched_setaffinity(0, sizeof(one), &one), 0);
+  }
+  void TearDown() override { ::sched_setaffinity(0, sizeof(allowed_), &allowed_); }
+  std::uint32_t core() const { return static_cast<std::uint32_t>(core_ + 1); }
+
+ private:
+  cpu_set_t allowed_{};
+  int core_ = 0;
+};
+
+TEST_F(GivingWay, ConcernsThoseOfTheOwnCoreAlone) {
+  board_.runsOn(0).store(core());
+  EXPECT_EQ(looks(false), 1);
+  EXPECT_EQ(board_.runsOn(1).load(), core()) << "others are to know where it is";
+  board_.runsOn(0).store(core() + 1);
+  EXPECT_EQ(looks(false), 0) << "the other comes without it";
+}
+
+TEST_F(GivingWay, IsForRanksThatOutnumberCores) {
+  board_.runsOn(0).store(core());
+  EXPECT_EQ(looks(true), 0);
+  EXPECT_EQ(board_.runsOn(1).load(), 0U);
+}
+
+TEST_F(GivingWay, EndsThoughTheOtherNeverComes) {
+  board_.runsOn(0).store(core());
+  Waiter waits = waiter(false);
+  waits.giveWay(
+      2, 1, [&](int) -> auto& { return word(); });
+  waits.start(milliseconds(20));
+  EXPECT_FALSE(waits.until(word(), 1, 0));
 }
 
 }  // namespace
