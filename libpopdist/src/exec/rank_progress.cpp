@@ -249,9 +249,21 @@ void RankProgress::hear(int peer) {
   waiting_.heard[static_cast<std::size_t>(peer)] = {call_.sequence + 1, call_.key.packed(), call_.count};
 }
 
+// Of a range that is sent in the same round, as much as has been sent. Two that exchange ranges so cannot
+// stop each other: who has sent more may take all that the other has sent.
+std::size_t RankProgress::mayBeWritten(const Active& active) const {
+  std::size_t bytes = active.step->count * element_bytes_;
+  for (const Active& each : active_) {
+    if (each.step->kind == StepKind::kSend && each.step->from == active.step->to)
+      bytes = std::min(bytes, each.bytes_moved);
+  }
+  return bytes;
+}
+
 // Whole elements of what lies ready.
 std::size_t RankProgress::receiveAndReduce(const Active& active, transport::Connection& connection) {
-  const std::size_t left = active.step->count * element_bytes_ - active.bytes_moved;
+  const std::size_t left = mayBeWritten(active) - active.bytes_moved;
+  if (left == 0) return 0;
   connection.fetch(left);
   const std::span<const std::byte> ready = connection.peek();
   const std::size_t part = std::min(ready.size(), left) / element_bytes_ * element_bytes_;

@@ -73,6 +73,7 @@ class RankProgress {
   std::string nameOf(int rank) const;
   void hear(int peer);
   std::size_t receiveElements(const Active& active, transport::Connection& connection);
+  std::size_t mayBeWritten(const Active& active) const;
   std::size_t receiveAndReduce(const Active& active, transport::Connection& connection);
   void reduce(const plan::Step& step, std::size_t done_bytes, std::span<const std::byte> incoming);
   bool finished(const Active& active) const;

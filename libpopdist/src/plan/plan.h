@@ -20,7 +20,8 @@ enum class StepKind : std::uint8_t {
   kSend,        ///< `from` goes to `peer`
   kRecv,        ///< `to` = what `peer` sent
   kRecvReduce,  ///< `to` = `from` and what `peer` sent, reduced element by element; `from` and `to` may be
-                ///< the same range
+                ///< the same range, and that which a kSend of the round takes to the same peer: then an
+                ///< element is overwritten once it has been sent
   kCopy,        ///< `to` = `from`, on this rank
 };
 

@@ -12,7 +12,7 @@ namespace popdist::plan {
 
 /// kOutput (`count` elements) becomes the sum of all ranks' kOutput, bit-identical on every rank: the two of
 /// an exchange add the same two values. log2(n) rounds of one message of `count` elements; where n is no
-/// power of two, two more. Needs `count` elements of scratch.
+/// power of two, two more. Needs no scratch.
 Plan planRecursiveDoublingAllReduce(int rank, int ranks, std::size_t count);
 
 }  // namespace popdist::plan

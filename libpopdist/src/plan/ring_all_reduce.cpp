@@ -27,11 +27,13 @@ Plan planSegmentedRingAllReduce(int rank, int ranks, std::size_t count, std::siz
   const std::size_t most = std::max<std::size_t>(block_count, 1) * order.size();
   Plan plan;
   std::size_t begin = 0;
-  do {
-    const std::vector<Range> blocks = splitEvenly({begin, std::min(most, count - begin)}, ranks);
+  do {  // a rest is not worth rounds of its own
+    const std::size_t left = count - begin;
+    const std::size_t segment = left <= most + most / 8 ? left : most;
+    const std::vector<Range> blocks = splitEvenly({begin, segment}, ranks);
     appendRingReduceScatter(plan, order, rank, blocks);
     appendRingAllGather(plan, order, rank, blocks);
-    begin += most;
+    begin += segment;
   } while (begin < count);
   return plan;
 }

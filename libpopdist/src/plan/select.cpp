@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 
 #include "common/base/check.h"
 #include "libpopdist/src/plan/dissemination_barrier.h"
@@ -21,6 +22,7 @@ namespace popdist::plan {
 namespace {
 
 constexpr std::size_t kAnySize = SIZE_MAX;
+constexpr int kAnyRanks = INT_MAX;
 constexpr std::size_t kKiB = 1024;
 // Half of an L2 cache; and with its head it fills eight packets of a loopback interface, 65483 bytes each.
 constexpr std::size_t kSegmentBlockBytes = 512 * kKiB - 512;
@@ -32,31 +34,31 @@ static_assert(4 * kSegmentBlockBytes <= kMostScratchBytes);
 struct Row {
   Operation operation;
   bool over_network_only;
+  int most_ranks;
   std::size_t most_bytes;  ///< of the vector, or of a block
   Algorithm algorithm;
 };
 constexpr std::array kRows{
-    Row{Operation::kAllReduce, true, 48 * kKiB, Algorithm::kRecursiveDoubling},
-    Row{Operation::kAllReduce, true, 512 * kKiB, Algorithm::kHalvingDoubling},
-    Row{Operation::kAllReduce, true, kAnySize, Algorithm::kSegmentedRing},
-    Row{Operation::kAllReduce, false, kAnySize, Algorithm::kRing},
-    Row{Operation::kReduceScatter, false, kAnySize, Algorithm::kRing},
-    Row{Operation::kAllGather, false, kAnySize, Algorithm::kRing},
-    Row{Operation::kBroadcast, false, kAnySize, Algorithm::kTree},
-    Row{Operation::kAllToAll, false, kAnySize, Algorithm::kPairwise},
-    Row{Operation::kBarrier, false, kAnySize, Algorithm::kDissemination},
-    Row{Operation::kReduce, false, kAnySize, Algorithm::kTree},
-    Row{Operation::kGather, false, kAnySize, Algorithm::kDirect},
-    Row{Operation::kScatter, false, kAnySize, Algorithm::kDirect},
-    Row{Operation::kSendRecv, false, kAnySize, Algorithm::kDirect},
+    Row{Operation::kAllReduce, true, 3, 512 * kKiB, Algorithm::kRecursiveDoubling},
+    Row{Operation::kAllReduce, true, kAnyRanks, 64 * kKiB, Algorithm::kRecursiveDoubling},
+    Row{Operation::kAllReduce, true, kAnyRanks, 512 * kKiB, Algorithm::kHalvingDoubling},
+    Row{Operation::kAllReduce, true, kAnyRanks, kAnySize, Algorithm::kSegmentedRing},
+    Row{Operation::kAllReduce, false, kAnyRanks, kAnySize, Algorithm::kRing},
+    Row{Operation::kReduceScatter, false, kAnyRanks, kAnySize, Algorithm::kRing},
+    Row{Operation::kAllGather, false, kAnyRanks, kAnySize, Algorithm::kRing},
+    Row{Operation::kBroadcast, false, kAnyRanks, kAnySize, Algorithm::kTree},
+    Row{Operation::kAllToAll, false, kAnyRanks, kAnySize, Algorithm::kPairwise},
+    Row{Operation::kBarrier, false, kAnyRanks, kAnySize, Algorithm::kDissemination},
+    Row{Operation::kReduce, false, kAnyRanks, kAnySize, Algorithm::kTree},
+    Row{Operation::kGather, false, kAnyRanks, kAnySize, Algorithm::kDirect},
+    Row{Operation::kScatter, false, kAnyRanks, kAnySize, Algorithm::kDirect},
+    Row{Operation::kSendRecv, false, kAnyRanks, kAnySize, Algorithm::kDirect},
 };
 
 Plan planAllReduce(Algorithm algorithm, const Request& request) {
   switch (algorithm) {
     case Algorithm::kRecursiveDoubling:
-      return inSegments(request.count, segmentCount(request.element_bytes), [&](Range segment) {
-        return planRecursiveDoublingAllReduce(request.rank, request.ranks, segment.count);
-      });
+      return planRecursiveDoublingAllReduce(request.rank, request.ranks, request.count);
     case Algorithm::kHalvingDoubling:
       return planHalvingDoublingAllReduce(request.rank, request.ranks, request.count);
     case Algorithm::kSegmentedRing:
@@ -90,7 +92,8 @@ const char* nameOf(Algorithm algorithm) {
 std::vector<Algorithm> algorithmsOf(Operation operation) {
   std::vector<Algorithm> algorithms;
   for (const Row& row : kRows) {
-    if (row.operation == operation) algorithms.push_back(row.algorithm);
+    const bool known = std::find(algorithms.begin(), algorithms.end(), row.algorithm) != algorithms.end();
+    if (row.operation == operation && !known) algorithms.push_back(row.algorithm);
   }
   return algorithms;
 }
@@ -104,8 +107,8 @@ Algorithm algorithmFor(const Request& request) {
   const std::size_t bytes =
       request.count > kAnySize / request.element_bytes ? kAnySize : request.count * request.element_bytes;
   const auto row = std::find_if(kRows.begin(), kRows.end(), [&](const Row& each) {
-    return each.operation == request.operation && bytes <= each.most_bytes &&
-           (request.over_network || !each.over_network_only);
+    return each.operation == request.operation && request.ranks <= each.most_ranks &&
+           bytes <= each.most_bytes && (request.over_network || !each.over_network_only);
   });
   POP_CHECK(row != kRows.end());
   return row->algorithm;

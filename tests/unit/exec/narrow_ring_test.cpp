@@ -11,45 +11,12 @@
 
 #include "common/base/random.h"
 #include "libpopdist/src/exec/rank_progress.h"
-#include "libpopdist/src/transport/shm/ring.h"
+#include "tests/unit/exec/narrow_channel.h"
 
 namespace popdist::exec {
 namespace {
 
 using Sizes = std::vector<std::size_t>;
-
-// One direction between the two ranks.
-struct Channel {
-  explicit Channel(std::size_t capacity)
-      : memory(capacity),
-        producer(&header, memory.data(), capacity),
-        consumer(&header, memory.data(), capacity) {}
-
-  transport::RingHeader header;
-  std::vector<std::byte> memory;
-  transport::RingProducer producer;
-  transport::RingConsumer consumer;
-};
-
-// An end of the channel. Between consuming and aligning, the other side may take a turn.
-class End final : public transport::Endpoint, public transport::Connection {
- public:
-  explicit End(Channel& channel) : channel_(channel) {}
-  std::function<void()> after_consume;
-
-  Connection& peer(int) override { return *this; }
-  std::size_t trySend(std::span<const std::byte> bytes) override { return channel_.producer.tryWrite(bytes); }
-  void finishSend() override { channel_.producer.align(); }
-  std::span<const std::byte> peek() override { return channel_.consumer.peek(); }
-  void consume(std::size_t bytes) override {
-    channel_.consumer.consume(bytes);
-    if (after_consume) after_consume();
-  }
-  void finishReceive() override { channel_.consumer.align(); }
-
- private:
-  Channel& channel_;
-};
 
 // Messages of the given sizes, one a round, from rank 0 to rank 1.
 plan::Plan planFor(const Sizes& sizes, plan::StepKind kind) {
@@ -111,8 +78,9 @@ class Transfer {
   std::vector<std::uint8_t> sent_;
   std::vector<std::uint8_t> received_;
   Channel channel_;
-  End sender_end_{channel_};
-  End receiver_end_{channel_};
+  Channel unused_{transport::kHeadBytes};
+  End sender_end_{channel_, unused_};
+  End receiver_end_{unused_, channel_};
   const plan::Plan sending_;
   const plan::Plan receiving_;
   RankProgress sender_;

@@ -53,6 +53,14 @@ TEST(SegmentedRingAllReduce, EveryRankEndsWithTheSum) {
   }
 }
 
+// Two more rounds for a few elements cost more than those do.
+TEST(SegmentedRingAllReduce, TakesAShortRestWithTheLastSegment) {
+  EXPECT_EQ(roundsOf(planSegmentedRingAllReduce(0, 2, 16, 8)), 2U);
+  EXPECT_EQ(roundsOf(planSegmentedRingAllReduce(0, 2, 18, 8)), 2U);
+  EXPECT_EQ(roundsOf(planSegmentedRingAllReduce(0, 2, 19, 8)), 4U);
+  EXPECT_EQ(roundsOf(planSegmentedRingAllReduce(0, 2, 34, 8)), 4U);
+}
+
 TEST(RecursiveDoublingAllReduce, TakesLogarithmicallyManyRounds) {
   for (const int ranks : {1, 2, 4, 8, 64}) {
     const int rounds = std::countr_zero(static_cast<unsigned>(ranks));

@@ -6,7 +6,6 @@
 
 #include <functional>
 
-#include "libpopdist/src/plan/recursive_doubling_all_reduce.h"
 #include "libpopdist/src/plan/tree_reduce.h"
 #include "tests/testing/plan_simulator.h"
 #include "tests/unit/plan/samples.h"
@@ -36,22 +35,6 @@ TEST(Segments, OfATreeLeaveTheRootWithTheSum) {
         group.push_back({treeReduce(rank, ranks, root, count), samplesOf(rank, count), garbage(count)});
       ASSERT_EQ(simulate(group, kGarbage), "") << groupName(ranks, count);
       ASSERT_EQ(group[static_cast<std::size_t>(root)].output, sums(ranks, count)) << groupName(ranks, count);
-    }
-  }
-}
-
-TEST(Segments, OfARecursiveDoublingLeaveEveryRankWithTheSum) {
-  for (const int ranks : groupSizes()) {
-    for (const std::size_t count : {0U, 4U, 5U, 30U}) {
-      std::vector<SimulatedRank<Element>> group;
-      for (int rank = 0; rank < ranks; ++rank) {
-        const auto plan_of = [&](Range segment) {
-          return planRecursiveDoublingAllReduce(rank, ranks, segment.count);
-        };
-        group.push_back({inSegments(count, kMost, plan_of), {}, samplesOf(rank, count)});
-      }
-      ASSERT_EQ(simulate(group, kGarbage), "") << groupName(ranks, count);
-      for (const auto& self : group) ASSERT_EQ(self.output, sums(ranks, count)) << groupName(ranks, count);
     }
   }
 }

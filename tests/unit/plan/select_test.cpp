@@ -64,9 +64,9 @@ TEST(PlanCollective, BarrierHearsFromTheOthersAndLeavesOutputsAlone) {
   EXPECT_GT(elementsSent(planCollective({.operation = Operation::kBarrier, .ranks = kRanks})), 0U);
 }
 
-Algorithm allReduceOf(std::size_t bytes, bool over_network) {
+Algorithm allReduceOf(std::size_t bytes, bool over_network, int ranks = 4) {
   return algorithmFor({.operation = Operation::kAllReduce,
-                       .ranks = 4,
+                       .ranks = ranks,
                        .count = bytes / 4,
                        .element_bytes = 4,
                        .over_network = over_network});
@@ -77,6 +77,12 @@ TEST(Algorithm, OfAnAllReduceDependsOnItsBytesWhereTheNetworkCarriesIt) {
   EXPECT_EQ(allReduceOf(256 << 10, true), Algorithm::kHalvingDoubling);
   EXPECT_EQ(allReduceOf(64 << 20, true), Algorithm::kSegmentedRing);
   EXPECT_EQ(allReduceOf(8, false), Algorithm::kRing);
+}
+
+// Who has one partner sends no less in two rounds than in one.
+TEST(Algorithm, OfAnAllReduceOfAPairIsOneExchangeForLonger) {
+  EXPECT_EQ(allReduceOf(256 << 10, true, 2), Algorithm::kRecursiveDoubling);
+  EXPECT_EQ(allReduceOf(64 << 20, true, 2), Algorithm::kSegmentedRing);
 }
 
 TEST(Algorithm, OfAnAllReduceOfMoreThanThereAreBytes) {
