@@ -68,6 +68,7 @@ pop::Result<std::unique_ptr<transport::Connections>> openConnections(const Surro
     setup.tcp.own_address = network.address;
     setup.tcp.group = static_cast<std::uint32_t>(number);
     setup.tcp.streams = surroundings.transport.tcp_streams;
+    setup.tcp.congestion_control = surroundings.transport.tcp_congestion_control;
   }
   return transport::Connections::create(setup);
 }

@@ -8,6 +8,7 @@ namespace {
 
 constexpr const char* kTransport = "POPDIST_TRANSPORT";
 constexpr const char* kStreams = "POPDIST_TCP_STREAMS";
+constexpr const char* kCongestion = "POPDIST_TCP_CONGESTION";
 constexpr std::int64_t kMostStreams = 64;
 
 }  // namespace
@@ -38,6 +39,7 @@ pop::Result<TransportSettings> transportSettings(const pop::contract::Lookup& lo
     }
     settings.tcp_streams = static_cast<int>(streams.value());
   }
+  if (const char* const text = lookup(kCongestion); text != nullptr) settings.tcp_congestion_control = text;
   return settings;
 }
 

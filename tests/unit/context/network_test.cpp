@@ -375,9 +375,11 @@ TEST(DeadlineOverNetwork, NamesWhoHasNotCome) {
 TEST(TransportSettings, NameWhatTheyMayBe) {
   const auto settingsOf = [](const char* transport, const char* streams) {
     return context::transportSettings([=](const char* name) {
+      if (std::string_view(name) == "POPDIST_TCP_CONGESTION") return "reno";
       return std::string_view(name) == "POPDIST_TRANSPORT" ? transport : streams;
     });
   };
+  EXPECT_EQ(settingsOf(nullptr, nullptr).value().tcp_congestion_control, "reno");
   EXPECT_TRUE(settingsOf("tcp", nullptr).value().tcp_only);
   EXPECT_FALSE(settingsOf("auto", "").value().tcp_only);
   EXPECT_EQ(settingsOf(nullptr, "8").value().tcp_streams, 8);

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstring>
 
 #include "common/base/text.h"
 
@@ -27,11 +28,36 @@ const sockaddr_in6& v6(const sockaddr_storage& storage) {
   return reinterpret_cast<const sockaddr_in6&>(storage);
 }
 
+bool setCongestionControl(int socket, const std::string& name) {
+  return ::setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, name.data(),
+                      static_cast<socklen_t>(name.size())) == 0;
+}
+
+std::string congestionControlOf(int socket) {
+  std::array<char, 16> name{};  // TCP_CA_NAME_MAX
+  socklen_t length = name.size();
+  const bool known = ::getsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, name.data(), &length) == 0;
+  return known ? std::string(name.data(), ::strnlen(name.data(), length)) : "";
+}
+
+// BBR paces packets by timers, to find out what a long way carries. Any program may take reno.
+pop::Status chooseCongestionControl(int socket, const std::string& wanted) {
+  if (wanted.empty()) {
+    if (congestionControlOf(socket).starts_with("bbr") && !setCongestionControl(socket, "cubic"))
+      setCongestionControl(socket, "reno");
+    return {};
+  }
+  if (setCongestionControl(socket, wanted)) return {};
+  return pop::failedPrecondition("this host does not offer POPDIST_TCP_CONGESTION=" + pop::inQuotes(wanted) +
+                                 ": it is not in /proc/sys/net/ipv4/tcp_allowed_congestion_control");
+}
+
 // Messages are sent whole and awaited at once: nothing is gained by holding bytes back.
-void tune(int socket) {
+pop::Status tune(int socket, const std::string& congestion_control) {
   const int on = 1;
   ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
   ::setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &kSendBufferBytes, sizeof(kSendBufferBytes));
+  return chooseCongestionControl(socket, congestion_control);
 }
 
 }  // namespace
@@ -82,8 +108,10 @@ SocketAddress SocketAddress::seenFrom(const SocketAddress& own) const {
   return seen;
 }
 
-pop::Result<pop::sys::Fd> listenOn(SocketAddress& address) {
+// What is accepted has the listening socket's options.
+pop::Result<pop::sys::Fd> listenOn(SocketAddress& address, const std::string& congestion_control) {
   pop::sys::Fd socket(::socket(address.get()->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (socket.valid()) POP_RETURN_IF_ERROR(tune(socket.get(), congestion_control));
   address.length_ = sizeof(address.storage_);
   const bool listens =
       socket.valid() &&
@@ -95,12 +123,13 @@ pop::Result<pop::sys::Fd> listenOn(SocketAddress& address) {
   return socket;
 }
 
-pop::Result<pop::sys::Fd> beginConnecting(const SocketAddress& own, const SocketAddress& peer) {
+pop::Result<pop::sys::Fd> beginConnecting(const SocketAddress& own, const SocketAddress& peer,
+                                          const std::string& congestion_control) {
   pop::sys::Fd socket(::socket(peer.get()->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket.valid()) return pop::errnoStatus("making a socket", errno);
   const int on = 1;
   ::setsockopt(socket.get(), IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on));
-  tune(socket.get());
+  POP_RETURN_IF_ERROR(tune(socket.get(), congestion_control));
   const SocketAddress to = peer.seenFrom(own);
   if (own.get()->sa_family == to.get()->sa_family && ::bind(socket.get(), own.get(), own.length()) != 0)
     return pop::errnoStatus("using " + own.text(), errno);
@@ -111,11 +140,8 @@ pop::Result<pop::sys::Fd> beginConnecting(const SocketAddress& own, const Socket
 
 pop::Result<pop::sys::Fd> acceptNext(int listener) {
   pop::sys::Fd socket(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (socket.valid()) {
-    tune(socket.get());
-  } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-    return pop::errnoStatus("accepting a connection (ulimit -n)", errno);
-  }
+  const bool short_of_it = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+  if (!socket.valid() && short_of_it) return pop::errnoStatus("accepting a connection (ulimit -n)", errno);
   return socket;
 }
 

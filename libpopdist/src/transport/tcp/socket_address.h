@@ -11,10 +11,10 @@
 
 namespace popdist::transport {
 
-/// Of each of the sockets that are made here. Enough for 3 GB/s and a round trip of 100 us; several streams
-/// carry more. As much as the kernel would take by itself (4 MiB) has left the caches by the time it is
-/// received: 16 MiB took half as long again.
-inline constexpr int kSendBufferBytes = 256 << 10;
+/// Of each of the sockets that are made here: room for what is sent in one call, as the kernel counts.
+/// Several streams carry more. As much as it would take by itself (4 MiB) has left the caches by the time it
+/// is received.
+inline constexpr int kSendBufferBytes = 512 << 10;
 
 class SocketAddress {
  public:
@@ -32,18 +32,21 @@ class SocketAddress {
   socklen_t length() const { return length_; }
 
  private:
-  friend pop::Result<pop::sys::Fd> listenOn(SocketAddress& address);
+  friend pop::Result<pop::sys::Fd> listenOn(SocketAddress& address, const std::string& congestion_control);
 
   sockaddr_storage storage_{};
   socklen_t length_ = 0;
 };
 
 /// A non-blocking listening socket at `address`; a port of 0 is replaced by one that the kernel chooses.
-pop::Result<pop::sys::Fd> listenOn(SocketAddress& address);
+/// `congestion_control`, also of what is accepted there: its name in the kernel; empty: the system's choice,
+/// unless that is BBR (docs/adr/0030).
+pop::Result<pop::sys::Fd> listenOn(SocketAddress& address, const std::string& congestion_control = {});
 
 /// A non-blocking socket that is being connected from `own` (any port) to `peer`: writable once it is, or has
-/// failed.
-pop::Result<pop::sys::Fd> beginConnecting(const SocketAddress& own, const SocketAddress& peer);
+/// failed. `congestion_control` as above.
+pop::Result<pop::sys::Fd> beginConnecting(const SocketAddress& own, const SocketAddress& peer,
+                                          const std::string& congestion_control = {});
 
 /// The next connection that waits at `listener`; an invalid Fd: there is none. Not ok: this process or the
 /// system is short of what one needs.

@@ -30,12 +30,13 @@ bool TcpConnection::bringUp(TcpStream& stream) {
     return stream.socket.valid();
   }
   if (!stream.dialler) {
-    stream.dialler =
-        std::make_unique<Dialler>(common_.job, Introduction{.group = common_.group,
+    stream.dialler = std::make_unique<Dialler>(common_.job,
+                                               Introduction{.group = common_.group,
                                                             .from = static_cast<std::uint32_t>(rank_),
                                                             .to = static_cast<std::uint32_t>(peer_),
                                                             .stream = indexOf(stream),
-                                                            .nonce = randomNonce()});
+                                                            .nonce = randomNonce()},
+                                               common_.congestion_control);
   }
   auto dialled = stream.dialler->advance(common_.own, address_, *common_.sleeper);
   if (!dialled.ok()) failure_ = dialled.status();

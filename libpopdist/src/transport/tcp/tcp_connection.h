@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "libpopdist/src/transport/tcp/reception.h"
@@ -21,6 +22,7 @@ class TcpConnection final : public Connection {
     Key job{};
     std::uint32_t group = 0;
     int streams = 1;
+    std::string congestion_control;
     SocketAddress own;  ///< from which we dial, with any port
     Reception* reception = nullptr;
     SocketSleeper* sleeper = nullptr;

@@ -24,6 +24,7 @@ TcpGroup::TcpGroup(const TcpSetup& setup, SocketAddress listening, pop::sys::Fd 
       common_{.job = setup.job,
               .group = setup.group,
               .streams = setup.streams,
+              .congestion_control = setup.congestion_control,
               .own = SocketAddress::parse(setup.own_address, 0).value(),
               .reception = &reception_,
               .sleeper = &sleeper},
@@ -34,7 +35,7 @@ TcpGroup::TcpGroup(const TcpSetup& setup, SocketAddress listening, pop::sys::Fd 
 
 pop::Result<std::unique_ptr<TcpGroup>> TcpGroup::create(const TcpSetup& setup, SocketSleeper& sleeper) {
   POP_ASSIGN_OR_RETURN(SocketAddress listening, SocketAddress::parse(setup.own_address, 0));
-  POP_ASSIGN_OR_RETURN(pop::sys::Fd listener, listenOn(listening));
+  POP_ASSIGN_OR_RETURN(pop::sys::Fd listener, listenOn(listening, setup.congestion_control));
   return std::unique_ptr<TcpGroup>(new TcpGroup(setup, listening, std::move(listener), sleeper));
 }
 

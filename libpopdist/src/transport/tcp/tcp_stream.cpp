@@ -21,7 +21,7 @@ pop::Result<std::optional<AcceptedStream>> Dialler::advance(const SocketAddress&
                                                             SocketSleeper& sleeper) {
   using Outcome = std::optional<AcceptedStream>;
   if (!socket_.valid()) {
-    POP_ASSIGN_OR_RETURN(socket_, beginConnecting(own, peer));
+    POP_ASSIGN_OR_RETURN(socket_, beginConnecting(own, peer, congestion_control_));
   }
   if (!introduced_) {
     // Sent before the connection is up, it fails with EAGAIN; afterwards there is room for so little.
