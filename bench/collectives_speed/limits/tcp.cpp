@@ -48,8 +48,18 @@ sys::Fd socketIn(const std::string& network) {
   return made;
 }
 
-std::array<sys::Fd, 2> connectionOver(const TcpPath& path, bool with_our_buffer) {
-  const sys::Fd listener = socketIn(path.to_network);
+// As libpopdist's sockets, or as the system makes them.
+sys::Fd socketOf(const std::string& network, bool like_ours) {
+  sys::Fd made = socketIn(network);
+  const int on = 1;
+  ::setsockopt(made.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  if (like_ours) require(popdist::transport::tune(made.get()).ok(), "setting options");
+  return made;
+}
+
+// What is accepted has the listening socket's options.
+std::array<sys::Fd, 2> connectionOver(const TcpPath& path, bool like_ours) {
+  const sys::Fd listener = socketOf(path.to_network, like_ours);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   require(::inet_pton(AF_INET, path.to_address.c_str(), &address.sin_addr) == 1, "reading the address");
@@ -58,16 +68,10 @@ std::array<sys::Fd, 2> connectionOver(const TcpPath& path, bool with_our_buffer)
   require(::bind(listener.get(), any, size) == 0 && ::listen(listener.get(), 1) == 0 &&
               ::getsockname(listener.get(), any, &size) == 0,
           "listening");
-  std::array<sys::Fd, 2> ends{socketIn(path.from_network), sys::Fd()};
+  std::array<sys::Fd, 2> ends{socketOf(path.from_network, like_ours), sys::Fd()};
   require(::connect(ends[0].get(), any, size) == 0, "connecting");
   ends[1] = sys::Fd(::accept(listener.get(), nullptr, nullptr));
   require(ends[1].valid(), "accepting a connection");
-  const int on = 1;
-  constexpr int kBytes = popdist::transport::kSendBufferBytes;
-  for (const sys::Fd& end : ends) {
-    ::setsockopt(end.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    if (with_our_buffer) ::setsockopt(end.get(), SOL_SOCKET, SO_SNDBUF, &kBytes, sizeof(kBytes));
-  }
   return ends;
 }
 

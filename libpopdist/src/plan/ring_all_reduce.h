@@ -19,8 +19,8 @@ Plan planRingAllReduce(int rank, int ranks, std::size_t count);
 Plan planRingAllReduce(std::span<const int> order, int position, std::size_t count);
 
 /// The same in natural order, for one segment of the vector after the other, each of `block_count` elements
-/// for every rank: what has just been reduced is still in the caches when it is passed on. Costs 2(n - 1)
-/// rounds for each segment.
+/// for every rank, the last one of up to an eighth more: what has just been reduced is still in the caches
+/// when it is passed on. Costs 2(n - 1) rounds for each segment.
 Plan planSegmentedRingAllReduce(int rank, int ranks, std::size_t count, std::size_t block_count);
 
 }  // namespace popdist::plan

@@ -43,6 +43,14 @@ std::uint32_t Waiter::sayWhere() {
   return here;
 }
 
+// False: what is waited for never comes, as until() will say.
+bool Waiter::giveTurn(int whose) {
+  if (!deadline_) deadline_ = Clock::now() + timeout_;
+  if (hopeless(whose)) return false;
+  ::sched_yield();
+  return true;
+}
+
 // The system may leave two ranks on one core for long while others idle: each waits then for the other to
 // have its turn. If each can have a core, the higher one goes.
 void Waiter::yieldTo(int whose) {

@@ -3,8 +3,6 @@
 // ear for those who have died or given up.
 #pragma once
 
-#include <sched.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -79,7 +77,9 @@ class Waiter {
     };
     int turns = ranks - 1;
     for (int rank = 0; rank < ranks; ++rank) {
-      for (; turns > 0 && is_behind_here(rank); --turns) ::sched_yield();
+      for (; turns > 0 && is_behind_here(rank); --turns) {
+        if (!giveTurn(rank)) return;
+      }
     }
   }
 
@@ -117,6 +117,7 @@ class Waiter {
   static constexpr std::chrono::milliseconds kLongestSleep{20};
 
   std::uint32_t sayWhere();
+  bool giveTurn(int whose);
   bool patiently(const std::atomic<std::uint64_t>& word, std::uint64_t value, int whose);
   void yieldTo(int whose);
   template <typename There>

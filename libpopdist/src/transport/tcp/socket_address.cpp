@@ -52,6 +52,8 @@ pop::Status chooseCongestionControl(int socket, const std::string& wanted) {
                                  ": it is not in /proc/sys/net/ipv4/tcp_allowed_congestion_control");
 }
 
+}  // namespace
+
 // Messages are sent whole and awaited at once: nothing is gained by holding bytes back.
 pop::Status tune(int socket, const std::string& congestion_control) {
   const int on = 1;
@@ -59,8 +61,6 @@ pop::Status tune(int socket, const std::string& congestion_control) {
   ::setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &kSendBufferBytes, sizeof(kSendBufferBytes));
   return chooseCongestionControl(socket, congestion_control);
 }
-
-}  // namespace
 
 pop::Result<SocketAddress> SocketAddress::parse(const std::string& address, int port) {
   SocketAddress result;
@@ -108,7 +108,6 @@ SocketAddress SocketAddress::seenFrom(const SocketAddress& own) const {
   return seen;
 }
 
-// What is accepted has the listening socket's options.
 pop::Result<pop::sys::Fd> listenOn(SocketAddress& address, const std::string& congestion_control) {
   pop::sys::Fd socket(::socket(address.get()->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (socket.valid()) POP_RETURN_IF_ERROR(tune(socket.get(), congestion_control));

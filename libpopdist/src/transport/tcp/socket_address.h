@@ -11,9 +11,9 @@
 
 namespace popdist::transport {
 
-/// Of each of the sockets that are made here: room for what is sent in one call, as the kernel counts.
-/// Several streams carry more. As much as it would take by itself (4 MiB) has left the caches by the time it
-/// is received.
+/// Of each of the sockets that are made here, as far as net.core.wmem_max lets: room for what is sent in one
+/// call. Several streams carry more. As much as the kernel would take by itself (4 MiB) has left the caches
+/// by the time it is received.
 inline constexpr int kSendBufferBytes = 512 << 10;
 
 class SocketAddress {
@@ -37,6 +37,10 @@ class SocketAddress {
   sockaddr_storage storage_{};
   socklen_t length_ = 0;
 };
+
+/// What every socket here is told before it connects or listens; what is accepted has it from there.
+/// kFailedPrecondition: the kernel does not offer this congestion control.
+pop::Status tune(int socket, const std::string& congestion_control = {});
 
 /// A non-blocking listening socket at `address`; a port of 0 is replaced by one that the kernel chooses.
 /// `congestion_control`, also of what is accepted there: its name in the kernel; empty: the system's choice,
