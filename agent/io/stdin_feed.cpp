@@ -81,11 +81,6 @@ void StdinFeed::drop(Receivers::iterator receiver) {
   receivers_.erase(receiver);
 }
 
-std::size_t StdinFeed::held() const {
-  const std::size_t taken = receivers_.empty() ? not_taken_from_ : receivers_.begin()->second.taken;
-  return buffer_.size() - std::min(taken, buffer_.size());
-}
-
 // Brings the buffer to the receivers; when all have all of it, and room for more, awaits the source.
 void StdinFeed::advance() {
   if (!settle() || receivers_.empty()) return;
@@ -182,6 +177,7 @@ void StdinFeed::readSource() {
   const ssize_t got = ::read(source, buffer_.data(), buffer_.size());
   const int error = got < 0 ? errno : 0;
   buffer_.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  bytes_read_ += static_cast<std::int64_t>(buffer_.size());
   const bool in_background = error == EIO && !mayRead();
   const bool failed = error != 0 && error != EAGAIN && error != EINTR && !in_background;
   if (failed) log::warning(errnoStatus("reading stdin for the instances", error).message() + "; theirs ends");

@@ -4,6 +4,7 @@
 // the slowest takes it, never more than one buffer ahead.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -29,8 +30,8 @@ class StdinFeed {
   /// What the instance is to be started with as its stdin. Nothing is read before all have theirs.
   Result<sys::Fd> open(int instance);
 
-  /// Bytes that were read and not passed on yet, where one instance gets them.
-  std::size_t held() const;
+  /// Of the source, by now.
+  std::int64_t bytesRead() const { return bytes_read_; }
 
  private:
   struct Receiver {
@@ -68,6 +69,7 @@ class StdinFeed {
   std::size_t not_taken_from_ = 0;  ///< where a receiver begins in buffer_
   bool watching_ = false;
   bool at_end_ = false;
+  std::int64_t bytes_read_ = 0;
   std::optional<TimerId> timer_;
 };
 

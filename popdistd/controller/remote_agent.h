@@ -71,8 +71,9 @@ class RemoteAgent final : public Agent {
   /// So many bytes may be offered now. A lost agent takes, and drops, everything.
   std::size_t inputRoom() const;
   void offerInput(std::string bytes);  ///< At most inputRoom() bytes; none: the end.
-  /// Bytes that were offered, and that no instance had read when the last one ended.
-  std::int64_t unreadInput() const { return input_total_ - input_read_; }
+  /// Bytes that instances have read, of all that was offered, as far as the agent has said: when one ended.
+  std::int64_t inputRead() const { return input_read_; }
+  /// Called when there is more room, and when the agent is lost.
   void setOnInputReady(std::function<void()> on_ready) { on_input_ready_ = std::move(on_ready); }
 
  private:
@@ -129,7 +130,7 @@ class RemoteAgent final : public Agent {
   bool sink_full_ = false;
   std::int64_t input_offered_ = 0;  ///< and not taken yet
   std::int64_t input_total_ = 0;    ///< ever offered
-  std::int64_t input_read_ = 0;     ///< of it, as far as the agent has said
+  std::int64_t input_read_ = 0;
   std::function<void()> on_input_ready_;
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "poprun/session/stdin_relay.h"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,21 +33,18 @@ Status StdinRelay::begin(const std::vector<RemoteAgent*>& hosts) {
 }
 
 void StdinRelay::finish() {
-  std::int64_t unread = 0;
-  if (receivers_.size() == 1 && !receivers_.front()->host->lost()) {
-    const Receiver& only = *receivers_.front();
-    int in_pipe = 0;
-    if (only.pipe.valid()) ::ioctl(only.pipe.get(), FIONREAD, &in_pipe);
-    unread = static_cast<std::int64_t>(feed_.held()) + in_pipe + only.host->unreadInput();
+  // What an attempt has left of its own when the next one began is known no more. Of a host that was lost,
+  // what it has not said to be read: rather twice than never.
+  if (receivers_.size() == 1 && !is_second_attempt_) {
+    const std::int64_t unread = feed_.bytesRead() - receivers_.front()->host->inputRead();
+    if (unread > 0) ::lseek(STDIN_FILENO, -unread, SEEK_CUR);  // pipes and terminals take nothing back
   }
   for (const std::unique_ptr<Receiver>& receiver : receivers_) end(*receiver);
-  // What an attempt has left of its own when the next one began is known no more.
-  if (unread > 0 && !is_second_attempt_)
-    ::lseek(STDIN_FILENO, -unread, SEEK_CUR);  // pipes and terminals take nothing back
 }
 
-// What there is, as far as the host has room for it.
+// What there is, as far as the host has room for it. For one that is lost, nothing is read.
 void StdinRelay::advance(Receiver& receiver) {
+  if (receiver.host->lost()) return end(receiver);
   std::array<char, 16 << 10> buffer;
   while (receiver.pipe.valid()) {
     const std::size_t room = std::min(receiver.host->inputRoom(), buffer.size());

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What runs for a job on its hosts is killed, stopped or cut off, in the middle of the job.
+#include <unistd.h>
+
 #include <functional>
+#include <optional>
 
 #include "tests/fault/hosts/faults_fixture.h"
 #include "tests/testing/tracer.h"
@@ -149,6 +152,46 @@ TEST_F(HostLost, AndTheJobGoesOnWithoutIt) {
   EXPECT_THAT(linesOf(poprun.out()),
               IsSupersetOf({"h0:0: h0", "h0:1: h0", "h0:2: h0", "h2:3: h2", "h2:4: h2", "h2:5: h2"}));
   expectCleanBehindCutLink({1}, cause);
+}
+
+class StdinOfALostHost : public HostFaults {
+ protected:
+  // Instance 0 has read some of it, and its host is lost.
+  void loseReader(const std::vector<std::string>& options) {
+    PoprunSetup setup = job({"-n", "6", "--tag-output", "no"});
+    setup.options.insert(setup.options.end(), options.begin(), options.end());
+    setup.options.insert(setup.options.end(),
+                         {"sh", "-c",
+                          "[ $RANK = 0 ] || { [ $POPDIST_RESTART_COUNT = 0 ] && exec sleep 1000; exit 0; }; "
+                          "[ $POPDIST_RESTART_COUNT = 0 ] || exec cat; "
+                          "head -c 100000 >/dev/null; echo ready 0 $$; exec sleep 1000"});
+    std::ofstream(directory_.path() + "/input") << text_;
+    file_ = sys::openFile(directory_.path() + "/input").value();
+    setup.descriptors[0] = file_.get();
+    poprun_.emplace(setup);
+    ASSERT_EQ(poprun_->waitReady(1).size(), 1U);
+    send(SIGKILL, agents(0));
+  }
+
+  const std::string text_ = numberedLines(4 << 20);
+  TempDir directory_;
+  sys::Fd file_;
+  std::optional<PoprunProcess> poprun_;
+};
+
+TEST_F(StdinOfALostHost, GoesOnOnAnotherWhereItWas) {
+  loseReader({"--max-restarts", "1", "--min-hosts", "2"});
+  EXPECT_EQ(poprun_->wait(), 0);
+  const std::string out = poprun_->out().substr(poprun_->out().find('\n') + 1);
+  EXPECT_GT(out.size(), text_.size() - (1 << 20));
+  EXPECT_TRUE(text_.ends_with(out)) << out.size() << " bytes";
+  EXPECT_EQ(leftOnHosts(), "");
+}
+
+TEST_F(StdinOfALostHost, IsLeftToOthers) {
+  loseReader({});
+  EXPECT_EQ(poprun_->wait(), 125);
+  EXPECT_EQ(::lseek(file_.get(), 0, SEEK_CUR), 0) << "nobody knows what was read there";
 }
 
 class BetweenTwoAttempts : public HostFaults {

@@ -29,6 +29,13 @@ inline constexpr Milliseconds kEndLimit{10000 + 1000};
 /// What a test that is not about the time itself calls silent.
 inline constexpr const char* kShortSilence = "2";
 
+/// A text of which a piece that is left out, or comes twice, is noticed; each line has ten bytes.
+inline std::string numberedLines(std::size_t bytes) {
+  std::string text;
+  for (int line = 100'000'000; text.size() < bytes; ++line) text += std::to_string(line) + '\n';
+  return text;
+}
+
 /// Texts in pipes: who reads a second time gets nothing, or waits for ever.
 class OptionPipes {
  public:
