@@ -81,6 +81,11 @@ void StdinFeed::drop(Receivers::iterator receiver) {
   receivers_.erase(receiver);
 }
 
+void StdinFeed::close(int instance) {
+  const auto found = receivers_.find(instance);
+  if (found != receivers_.end()) drop(found);
+}
+
 // Brings the buffer to the receivers; when all have all of it, and room for more, awaits the source.
 void StdinFeed::advance() {
   if (!settle() || receivers_.empty()) return;

@@ -27,8 +27,14 @@ class StdinFeed {
   /// A run of `num_instances` begins. What the run before has not taken is the first that this one gets.
   void begin(const model::StdinPolicy& policy, int num_instances);
 
+  /// So many more get it, beside those who do. Nothing is read before they have theirs, too.
+  void expect(int more) { expected_ += more; }
+
   /// What the instance is to be started with as its stdin. Nothing is read before all have theirs.
   Result<sys::Fd> open(int instance);
+
+  /// The instance gets no more. What the last one has not taken is the first that the next one gets.
+  void close(int instance);
 
   /// Of the source, by now.
   std::int64_t bytesRead() const { return bytes_read_; }

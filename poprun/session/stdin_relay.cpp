@@ -7,9 +7,14 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <iterator>
 #include <utility>
 
 namespace pop {
+
+StdinRelay::StdinRelay(os::EpollLoop& loop) : loop_(loop), feed_(loop, STDIN_FILENO) {
+  feed_.begin({.who = model::StdinPolicy::Who::kAll}, 0);
+}
 
 StdinRelay::~StdinRelay() {
   for (const std::unique_ptr<Receiver>& receiver : receivers_) end(*receiver);
@@ -17,19 +22,41 @@ StdinRelay::~StdinRelay() {
 
 Status StdinRelay::begin(const std::vector<RemoteAgent*>& hosts) {
   is_second_attempt_ = !receivers_.empty();
-  for (const std::unique_ptr<Receiver>& receiver : receivers_) end(*receiver);
-  receivers_.clear();
-  feed_.begin({.who = model::StdinPolicy::Who::kAll}, static_cast<int>(hosts.size()));
-  for (std::size_t index = 0; index < hosts.size(); ++index) {
-    POP_ASSIGN_OR_RETURN(sys::Fd pipe, feed_.open(static_cast<int>(index)));
-    POP_RETURN_IF_ERROR(sys::setNonBlocking(pipe.get()));
+  keepOnly(hosts);
+  return add(hosts);
+}
+
+// What an agent has got and no instance has read, the next attempt there reads first: what is on the way to
+// it must follow.
+void StdinRelay::keepOnly(const std::vector<RemoteAgent*>& hosts) {
+  std::erase_if(receivers_, [&](const std::unique_ptr<Receiver>& each) {
+    const bool goes_on = std::find(hosts.begin(), hosts.end(), each->host) != hosts.end();
+    if (goes_on && !each->host->lost()) return false;
+    end(*each);
+    return true;
+  });
+}
+
+Status StdinRelay::add(const std::vector<RemoteAgent*>& hosts) {
+  std::vector<RemoteAgent*> added;
+  std::copy_if(hosts.begin(), hosts.end(), std::back_inserter(added),
+               [this](const RemoteAgent* host) { return !receives(host); });
+  feed_.expect(static_cast<int>(added.size()));
+  for (RemoteAgent* host : added) {
     Receiver& receiver = *receivers_.emplace_back(std::make_unique<Receiver>());
-    receiver.host = hosts[index];
-    receiver.pipe = std::move(pipe);
-    receiver.host->setOnInputReady([this, &receiver] { advance(receiver); });
+    receiver.host = host;
+    receiver.number = ++last_number_;
+    POP_ASSIGN_OR_RETURN(receiver.pipe, feed_.open(receiver.number));
+    POP_RETURN_IF_ERROR(sys::setNonBlocking(receiver.pipe.get()));
+    host->setOnInputReady([this, &receiver] { advance(receiver); });
     advance(receiver);
   }
   return {};
+}
+
+bool StdinRelay::receives(const RemoteAgent* host) const {
+  return std::any_of(receivers_.begin(), receivers_.end(),
+                     [host](const std::unique_ptr<Receiver>& each) { return each->host == host; });
 }
 
 void StdinRelay::finish() {
@@ -71,6 +98,7 @@ void StdinRelay::end(Receiver& receiver) {
   receiver.host->setOnInputReady(nullptr);
   if (std::exchange(receiver.watching, false)) loop_.unwatch(receiver.pipe.get());
   receiver.pipe.reset();
+  feed_.close(receiver.number);
 }
 
 }  // namespace pop

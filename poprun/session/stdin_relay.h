@@ -15,13 +15,13 @@ namespace pop {
 
 class StdinRelay {
  public:
-  explicit StdinRelay(os::EpollLoop& loop) : loop_(loop), feed_(loop, STDIN_FILENO) {}
+  explicit StdinRelay(os::EpollLoop& loop);
   ~StdinRelay();
   StdinRelay(const StdinRelay&) = delete;
   StdinRelay& operator=(const StdinRelay&) = delete;
 
-  /// A run begins in which `hosts` get stdin. What the run before has not taken is the first that this one
-  /// gets.
+  /// A run begins in which `hosts` get stdin: one that did so in the run before what comes next there,
+  /// another one what comes next in the input.
   Status begin(const std::vector<RemoteAgent*>& hosts);
 
   /// The job is over. Of a file that one host has got, what was not read there is left to whoever reads it
@@ -31,16 +31,21 @@ class StdinRelay {
  private:
   struct Receiver {
     RemoteAgent* host = nullptr;
-    sys::Fd pipe;
+    int number = 0;  ///< for the feed
+    sys::Fd pipe;    ///< none: it gets no more
     bool watching = false;
   };
 
+  void keepOnly(const std::vector<RemoteAgent*>& hosts);
+  Status add(const std::vector<RemoteAgent*>& hosts);
+  bool receives(const RemoteAgent* host) const;
   void advance(Receiver& receiver);
   void end(Receiver& receiver);
 
   os::EpollLoop& loop_;
   agent::StdinFeed feed_;
   std::vector<std::unique_ptr<Receiver>> receivers_;
+  int last_number_ = 0;
   bool is_second_attempt_ = false;  ///< or a later one
 };
 

@@ -123,6 +123,20 @@ TEST_F(JobOnHosts, LeavesOfAFileWhatNoInstanceReads) {
   EXPECT_EQ(leaves("cat >/dev/null"), 1'000'013);
 }
 
+TEST_F(JobOnHosts, LeavesNothingOutOfStdinWhenItStartsAgain) {
+  const std::string text = numberedLines(1'000'000);
+  const TempDir directory;
+  std::ofstream(directory.path() + "/input") << text;
+  const sys::Fd file = sys::openFile(directory.path() + "/input").value();
+  PoprunSetup setup = job({"-n", "3", "--stdin", "1", "--tag-output", "no", "--max-restarts", "1", "sh", "-c",
+                           "[ $RANK = 1 ] || exit 0; [ $POPDIST_RESTART_COUNT = 0 ] || exec cat; "
+                           "head -c 100000 >/dev/null; exit 3"});
+  setup.descriptors[0] = file.get();
+  const Outcome outcome = run(setup);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_TRUE(outcome.out == text.substr(100000)) << outcome.out.size() << " bytes";
+}
+
 TEST_F(JobOnHosts, PassesSignalsOn) {
   PoprunProcess poprun(job({"-n", "3"}, {"say-signals"}));
   ASSERT_EQ(poprun.waitReady(3).size(), 3U) << poprun.err();

@@ -135,6 +135,30 @@ TEST_F(StdinRelayTest, GoesOnForAllWithoutAHostThatIsLost) {
   EXPECT_TRUE(h1.got == text()) << h1.got.size() << " bytes";
 }
 
+// The agent has what the first attempt there did not read, and gives it to the second.
+TEST_F(StdinRelayTest, LeavesNothingOutBetweenTwoAttemptsOnAHost) {
+  ASSERT_TRUE(relay.begin({&h0.agent}).ok());
+  fill();
+  ASSERT_TRUE(relay.begin({&h0.agent}).ok());
+  readToTheEnd(h0);
+  EXPECT_TRUE(h0.got == text()) << h0.got.size() << " bytes";
+}
+
+TEST_F(StdinRelayTest, LeavesNothingOutForAllThoughTheyReadAtTheirOwnPace) {
+  ASSERT_TRUE(relay.begin({&h0.agent, &h1.agent}).ok());
+  fill();
+  h1.take();
+  fill();
+  ASSERT_TRUE(relay.begin({&h0.agent, &h1.agent}).ok());
+  testing::runUntil(loop, [&] {
+    h0.take();
+    h1.take();
+    return h0.ended && h1.ended;
+  });
+  EXPECT_TRUE(h0.got == text()) << h0.got.size() << " bytes";
+  EXPECT_TRUE(h1.got == text()) << h1.got.size() << " bytes";
+}
+
 // `while read line; do poprun …; done < list` goes on with the next line.
 TEST_F(StdinRelayTest, LeavesToOthersWhatAHostThatIsLostMayNotHaveRead) {
   ASSERT_TRUE(relay.begin({&h0.agent}).ok());
