@@ -206,7 +206,7 @@ void HostsController::relayStdin() {
     if (stdin_hosts_.contains(host->name)) agents.push_back(&host->agent);
   }
   if (const Status begun = stdin_.begin(agents); !begun.ok())
-    settings_.say("poprun: stdin: " + begun.message());
+    settings_.say("poprun: stdin: " + begun.message() + "; that of the instances ends (see `ulimit -n`)");
 }
 
 void HostsController::stop(int user_signal) {

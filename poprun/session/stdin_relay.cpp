@@ -23,7 +23,9 @@ StdinRelay::~StdinRelay() {
 Status StdinRelay::begin(const std::vector<RemoteAgent*>& hosts) {
   is_second_attempt_ = !receivers_.empty();
   keepOnly(hosts);
-  return add(hosts);
+  if (failure_.ok()) failure_ = add(hosts);
+  if (!failure_.ok()) giveUp(hosts);
+  return failure_;
 }
 
 // What an agent has got and no instance has read, the next attempt there reads first: what is on the way to
@@ -57,6 +59,13 @@ Status StdinRelay::add(const std::vector<RemoteAgent*>& hosts) {
 bool StdinRelay::receives(const RemoteAgent* host) const {
   return std::any_of(receivers_.begin(), receivers_.end(),
                      [host](const std::unique_ptr<Receiver>& each) { return each->host == host; });
+}
+
+// An agent that has been told the end takes nothing after it.
+void StdinRelay::giveUp(const std::vector<RemoteAgent*>& hosts) {
+  for (const std::unique_ptr<Receiver>& receiver : receivers_) end(*receiver);
+  receivers_.clear();
+  for (RemoteAgent* host : hosts) host->offerInput({});
 }
 
 void StdinRelay::finish() {

@@ -21,7 +21,7 @@ class StdinRelay {
   StdinRelay& operator=(const StdinRelay&) = delete;
 
   /// A run begins in which `hosts` get stdin: one that did so in the run before what comes next there,
-  /// another one what comes next in the input.
+  /// another one what comes next in the input. After an error no host gets any more.
   Status begin(const std::vector<RemoteAgent*>& hosts);
 
   /// The job is over. Of a file that one host has got, what was not read there is left to whoever reads it
@@ -39,6 +39,7 @@ class StdinRelay {
   void keepOnly(const std::vector<RemoteAgent*>& hosts);
   Status add(const std::vector<RemoteAgent*>& hosts);
   bool receives(const RemoteAgent* host) const;
+  void giveUp(const std::vector<RemoteAgent*>& hosts);
   void advance(Receiver& receiver);
   void end(Receiver& receiver);
 
@@ -47,6 +48,7 @@ class StdinRelay {
   std::vector<std::unique_ptr<Receiver>> receivers_;
   int last_number_ = 0;
   bool is_second_attempt_ = false;  ///< or a later one
+  Status failure_;
 };
 
 }  // namespace pop

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -166,6 +167,19 @@ TEST_F(StdinRelayTest, LeavesToOthersWhatAHostThatIsLostMayNotHaveRead) {
   lose(h0);
   relay.finish();
   EXPECT_EQ(StdinFile::position(), 0U);
+}
+
+TEST_F(StdinRelayTest, ThatCannotBeginEndsForAll) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const int next = sys::Fd(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)).get();
+  const rlimit one_pipe{.rlim_cur = static_cast<rlim_t>(next) + 2, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &one_pipe), 0);
+  const Status begun = relay.begin({&h0.agent, &h1.agent});
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(begun.message(), "creating a pipe: Too many open files");
+  EXPECT_TRUE(h0.ended);
+  EXPECT_TRUE(h1.ended);
 }
 
 }  // namespace
