@@ -73,7 +73,6 @@ class Session {
   int run(const SessionSettings& settings) {
     if (const Status opened = mux_.openFiles(); !opened.ok()) return refuse(opened);
     log::setSink([this](std::string_view line) { mux_.say(line); });
-    const std::vector<int> signals = unignored(kEndingSignals);
     loop_.watchSignals(unignored(kWatchedSignals), [this](const os::Signal& signal) { onSignal(signal); });
     if (!settings.before_output.empty()) mux_.print(settings.before_output);
     const Status submitted = controller_->submit(
@@ -89,10 +88,11 @@ class Session {
     const Status ended = controller_->shutDown();
     log::setSink(nullptr);
     if (!submitted.ok()) return launcherFailed(submitted);
-    // Nothing is left to stop: a signal may end us at once should nobody read what flush writes, and else is
-    // late.
+    // Nothing is left to stop but ourselves: a signal may end us at once should nobody read what flush
+    // writes, and else is late.
     mux_.finish(summaryOf(*outcome_, spec_, summaryFacts()));
-    setDisposition(signals, mux_.waiting() ? SIG_DFL : SIG_IGN);
+    setDisposition(unignored(kEndingSignals), mux_.waiting() ? SIG_DFL : SIG_IGN);
+    setDisposition(unignored({SIGTSTP}), SIG_DFL);
     mux_.flush();
     if (!write_error_.ok()) return launcherFailed(write_error_);
     if (!ended.ok()) log::warning(ended.message());

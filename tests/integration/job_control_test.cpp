@@ -7,6 +7,7 @@
 
 #include "tests/testing/poprun_process.h"
 #include "tests/testing/terminal.h"
+#include "tests/testing/test_child.h"
 
 namespace pop::testing {
 namespace {
@@ -73,6 +74,22 @@ TEST(CtrlZ, StopsTheClockOfTheTimeLimit) {
   poprun.signal(SIGCONT);
   ::kill(instances[0], SIGUSR1);
   EXPECT_EQ(poprun.wait(), 9);
+}
+
+TEST(CtrlZ, StopsAPoprunThatWaitsForItsReader) {
+  constexpr std::size_t kBytes = 500000;
+  PoprunProcess poprun({.child = {"binary", std::to_string(kBytes)}});
+  poprun.pauseReading();
+  ASSERT_TRUE(poprun.waitFor([&] { return poprun.outputFull(); }));
+  ASSERT_TRUE(poprun.waitFor([&] { return childNamed(poprun.pid(), "pop-keeper") < 0; }));
+  EXPECT_TRUE(poprun.waitFor([&] {
+    poprun.signal(SIGTSTP);  // the first may come before the job is over
+    return inState(poprun.pid(), 'T');
+  }));
+  poprun.signal(SIGCONT);
+  poprun.resumeReading();
+  EXPECT_EQ(poprun.wait(), 0);
+  EXPECT_TRUE(poprun.out() == binaryText(kBytes)) << poprun.out().size() << " bytes";
 }
 
 // As `ssh -t host poprun …` does.
