@@ -129,18 +129,16 @@ void RemoteAgent::tellLoss() {
   if (const auto reply = std::exchange(trace_reply_, nullptr)) reply({});
   if (AgentEvents* const events = std::exchange(events_, nullptr)) events->onLost(lost_);
   if (on_input_ready_) on_input_ready_();
-  stopConfirmed();
+  if (std::exchange(unconfirmed_stops_, 0) > 0 && on_stop_) on_stop_();
 }
 
 void RemoteAgent::signal(int signal) {
   send(SignalCommand{signal});
-  stop_asked_ = signal == SIGSTOP && link_ != nullptr;
-  if (signal == SIGSTOP) told_of_stop_ = true;
+  if (signal == SIGSTOP) {
+    ++unconfirmed_stops_;
+    told_of_stop_ = true;
+  }
   if (signal == SIGCONT && std::exchange(told_of_stop_, false)) heartbeat_.excuseQuiet();
-}
-
-void RemoteAgent::stopConfirmed() {
-  if (std::exchange(stop_asked_, false) && on_stop_) on_stop_();
 }
 
 // ---- commands with an answer
@@ -238,6 +236,10 @@ void RemoteAgent::handle(FenceReachedReport& report) {
 
 void RemoteAgent::handle(StacksReport& report) {
   if (const auto reply = std::exchange(trace_reply_, nullptr)) reply(std::move(report.traces));
+}
+
+void RemoteAgent::handle(StoppedReport&) {
+  if (unconfirmed_stops_ > 0 && --unconfirmed_stops_ == 0 && on_stop_) on_stop_();
 }
 
 void RemoteAgent::handle(OutputReport& report) {

@@ -63,7 +63,7 @@ class RemoteAgent final : public Agent {
 
   // ---- SIGSTOP: only what the agent has confirmed is sure to have reached it before we stop ourselves
 
-  bool confirmsStop() const { return !stop_asked_; }  ///< Or none was asked for, or it cannot any more.
+  bool confirmsStop() const { return unconfirmed_stops_ == 0 || link_ == nullptr; }  ///< Or it cannot.
   void setOnStopConfirmed(std::function<void()> on_confirmed) { on_stop_ = std::move(on_confirmed); }
 
   // ---- what the instances read on stdin
@@ -94,10 +94,9 @@ class RemoteAgent final : public Agent {
   void handle(StacksReport& report);
   void handle(OutputReport& report);
   void handle(InputTakenReport& report);
-  void handle(StoppedReport&) { stopConfirmed(); }
+  void handle(StoppedReport&);
   void handle(HeartbeatReport&) {}
 
-  void stopConfirmed();
   Status checkPorts(const std::vector<int>& ports) const;
   bool runs(int instance, const char* report);
   bool advance(int instance, InstanceEvent event, const char* report);
@@ -122,7 +121,7 @@ class RemoteAgent final : public Agent {
   int first_instance_ = 0;                ///< of those that this host runs
   std::vector<InstanceState> instances_;  ///< in order from the first
 
-  bool stop_asked_ = false;    ///< and not confirmed yet
+  int unconfirmed_stops_ = 0;
   bool told_of_stop_ = false;  ///< and not of its end
   std::function<void()> on_stop_;
 

@@ -25,7 +25,8 @@ class Controller {
   virtual void signal(int signal) = 0;
 
   /// The user's Ctrl-Z: stops all instances, and calls `stopped` when this process can be stopped as well:
-  /// from then on nobody takes its silence for its end. SIGCONT to the instances ends that.
+  /// from then on nobody takes its silence for its end. SIGCONT to the instances ends that; before the call
+  /// of `stopped`, there is none.
   virtual void suspend(std::function<void()> stopped) = 0;
 
   /// Ends what is left of the job on every host that can be reached, whatever happened before. The loop has

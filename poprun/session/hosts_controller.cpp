@@ -214,6 +214,7 @@ void HostsController::stop(int user_signal) {
 }
 
 void HostsController::signal(int signal) {
+  if (signal == SIGCONT) forgetStop();
   if (job_) job_->signal(signal);
 }
 
@@ -225,6 +226,11 @@ void HostsController::suspend(std::function<void()> stopped) {
     if (const auto tell = std::exchange(stopped_, nullptr)) tell();
   });
   tellWhenStopped();
+}
+
+void HostsController::forgetStop() {
+  if (stop_patience_) loop_.cancel(*std::exchange(stop_patience_, std::nullopt));
+  stopped_ = nullptr;
 }
 
 void HostsController::tellWhenStopped() {

@@ -94,6 +94,7 @@ class HostsController final : public Controller {
   void over(Host& host);
   void ended(Host& host, int exit_code);
   void settle(Host& host);
+  void forgetStop();
   void tellWhenStopped();
   rpc::v1::Hello helloTo(const Host& host, const ReachedHost& reached) const;
   void note(const LogEntry& entry);

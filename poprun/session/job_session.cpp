@@ -162,8 +162,7 @@ class Session {
       case SIGTSTP:
         return suspend();
       case SIGCONT:
-        if (signal.at - continued_at_ < kSameCause) return;  // passed on already
-        return controller_->signal(signal.number);
+        return goOn(signal);
       case SIGUSR1:
       case SIGUSR2:
         return controller_->signal(signal.number);
@@ -178,7 +177,19 @@ class Session {
   // could continue.
   void suspend() {
     if (std::exchange(suspending_, true)) return;
-    controller_->suspend([this] { stopHere(); });
+    // What else has come by now is looked at before: a SIGCONT would not come again.
+    controller_->suspend([this] {
+      loop_.post([this] {
+        if (suspending_) stopHere();
+      });
+    });
+  }
+
+  // One that comes before we are stopped takes the stop back.
+  void goOn(const os::Signal& signal) {
+    const bool takes_back = std::exchange(suspending_, false);
+    if (!takes_back && signal.at - continued_at_ < kSameCause) return;  // passed on already
+    controller_->signal(signal.number);
   }
 
   void stopHere() {

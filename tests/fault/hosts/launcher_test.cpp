@@ -95,6 +95,28 @@ TEST_F(HostsLauncher, StoppedByCtrlZStopsTheInstancesAndGoesOnWithThem) {
   EXPECT_EQ(leftOnHosts(), "");
 }
 
+// While an agent is waited for that says nothing.
+TEST_F(HostsLauncher, IsNotStoppedByACtrlZThatIsTakenBack) {
+  PoprunProcess poprun(waitingJob());
+  ASSERT_EQ(poprun.waitReady(3).size(), 3U);
+  const std::vector<pid_t> instance = named(2, "pop_test_child");
+  ASSERT_EQ(instance.size(), 1U);
+  const auto state = [](pid_t pid) { return statOf(pid).value_or(ProcessStat{}).state; };
+  const std::vector<pid_t> silent = agents(1);
+  send(SIGSTOP, silent);
+  poprun.signal(SIGTSTP);
+  EXPECT_TRUE(waitUntil([&] { return state(instance[0]) == 'T'; }, kPatience));
+  poprun.signal(SIGCONT);
+  EXPECT_TRUE(waitUntil([&] { return state(instance[0]) == 'S'; }, kPatience));
+  EXPECT_FALSE(waitUntil([&] { return state(poprun.pid()) == 'T'; }, Milliseconds(1500)))
+      << "longer than an agent is waited for";
+  send(SIGCONT, silent);
+  poprun.signal(SIGINT);
+  EXPECT_EQ(poprun.wait(), 130);
+  EXPECT_EQ(said(poprun), "");
+  EXPECT_EQ(leftOnHosts(), "");
+}
+
 TEST_F(HostsLauncher, InterruptedTwiceKillsAtOnce) {
   PoprunProcess poprun(job({"-n", "3", "--kill-grace", "60"}, {"ignore-term"}));
   ASSERT_EQ(poprun.waitReady(3).size(), 3U);

@@ -197,6 +197,27 @@ TEST_F(RemoteAgentTest, AStopIsConfirmedByItsReportOrItsLoss) {
   EXPECT_EQ(confirmed, 2);
 }
 
+TEST_F(RemoteAgentTest, OtherSignalsDoNotHideThatAStopIsConfirmed) {
+  runs();
+  int confirmed = 0;
+  agent.setOnStopConfirmed([&confirmed] { ++confirmed; });
+  agent.signal(SIGSTOP);
+  agent.signal(SIGUSR1);
+  EXPECT_FALSE(agent.confirmsStop());
+  report(StoppedReport{});
+  EXPECT_TRUE(agent.confirmsStop());
+  EXPECT_EQ(confirmed, 1);
+}
+
+TEST_F(RemoteAgentTest, WhatConfirmsAStopThatWasTakenBackDoesNotConfirmTheNext) {
+  runs();
+  for (const int signal : {SIGSTOP, SIGCONT, SIGSTOP}) agent.signal(signal);
+  report(StoppedReport{});
+  EXPECT_FALSE(agent.confirmsStop());
+  report(StoppedReport{});
+  EXPECT_TRUE(agent.confirmsStop());
+}
+
 TEST_F(RemoteAgentTest, ALostAgentAnswersEverythingAndDoesNothing) {
   runs();
   agent.linkLost(unavailable("connection reset"));
