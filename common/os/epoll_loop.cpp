@@ -194,6 +194,7 @@ struct EpollLoop::Impl {
   std::map<TimerKey, Task> queue;
   std::unordered_map<std::uint64_t, Clock::time_point> due_times;
   std::uint64_t last_timer = 0;
+  Clock::duration extended{0};  ///< all timers, by now
   std::unordered_map<int, Watch> watches;
   std::vector<epoll_event> round;  ///< being reported
   int num_always_ready = 0;
@@ -250,6 +251,11 @@ void EpollLoop::extendTimers(Clock::duration duration) {
     extended.emplace(Impl::TimerKey{key.first + duration, key.second}, std::move(task));
   }
   impl_->queue = std::move(extended);
+  impl_->extended += duration;
+}
+
+Clock::time_point EpollLoop::timerTime() const {
+  return Clock::now() - impl_->extended;
 }
 
 void EpollLoop::watchReadable(int fd, std::function<void()> ready) {

@@ -45,6 +45,8 @@ class EpollLoop final : public Loop {
   /// All timers that run fire `duration` later than they would have: for time in which nothing could happen,
   /// because this process was stopped.
   void extendTimers(Clock::duration duration);
+  /// A clock that stands still for such time, as timers do.
+  Clock::time_point timerTime() const;
 
   /// Calls `received` for each of `signals` that arrives at this process. Once in a process at a time.
   void watchSignals(const std::vector<int>& signals, std::function<void(const Signal&)> received);

@@ -56,7 +56,7 @@ int portOf(int socket) {
 TcpDial::TcpDial(EpollLoop& loop, const std::string& host, int port, std::chrono::milliseconds patience,
                  std::function<void(Dialled)> done, Resolver resolver)
     : loop_(loop),
-      deadline_(Clock::now() + patience),
+      deadline_(loop.timerTime() + patience),
       done_(std::move(done)),
       lookup_(host, port, std::move(resolver)) {
   if (lookup_.event() < 0) {
@@ -100,7 +100,7 @@ void TcpDial::tryNext() {
   if (::connect(socket_.get(), address.get(), address.bytes) != 0 && errno != EINPROGRESS)
     return giveUp(errno);
   loop_.watchWritable(socket_.get(), [this] { settle(); });
-  const auto left = std::max(Clock::duration::zero(), deadline_ - Clock::now());
+  const auto left = std::max(Clock::duration::zero(), deadline_ - loop_.timerTime());
   const auto share = left / static_cast<int>(addresses_.size() - next_ + 1);
   timer_ =
       loop_.postAfter(std::chrono::ceil<std::chrono::milliseconds>(share), [this] { giveUp(ETIMEDOUT); });

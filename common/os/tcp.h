@@ -44,7 +44,7 @@ class TcpDial {
   void dropTimer();
 
   EpollLoop& loop_;
-  const Clock::time_point deadline_;
+  const Clock::time_point deadline_;  ///< by the loop's timerTime()
   const std::function<void(Dialled)> done_;
   NameLookup lookup_;
   std::vector<Address> addresses_;

@@ -141,6 +141,11 @@ void RemoteAgent::signal(int signal) {
   if (signal == SIGCONT && std::exchange(told_of_stop_, false)) heartbeat_.excuseQuiet();
 }
 
+// An agent that is being reached hears of it once it answers.
+bool RemoteAgent::confirmsStop() const {
+  return unconfirmed_stops_ == 0 || (link_ == nullptr && open_ == nullptr);
+}
+
 // ---- commands with an answer
 
 void RemoteAgent::describe(int port_count, model::TopologyDetail detail,

@@ -63,7 +63,7 @@ class RemoteAgent final : public Agent {
 
   // ---- SIGSTOP: only what the agent has confirmed is sure to have reached it before we stop ourselves
 
-  bool confirmsStop() const { return unconfirmed_stops_ == 0 || link_ == nullptr; }  ///< Or it cannot.
+  bool confirmsStop() const;  ///< Each; or none was asked for, or there is no link to it.
   void setOnStopConfirmed(std::function<void()> on_confirmed) { on_stop_ = std::move(on_confirmed); }
 
   // ---- what the instances read on stdin

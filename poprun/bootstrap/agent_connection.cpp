@@ -43,8 +43,8 @@ Result<std::unique_ptr<AgentConnection>> AgentConnection::open(const std::string
 
 Status AgentConnection::watch(const Wait& wait) {
   try {
-    watcher_ = std::thread([this, &wait] {
-      outcome_ = wait.forEvents(finished_.get(), POLLIN);
+    watcher_ = std::thread([this, &wait, left = wait.left()] {
+      outcome_ = Wait(wait, left).forEvents(finished_.get(), POLLIN);
       if (!outcome_.ok()) ::shutdown(socket_.get(), SHUT_RDWR);
     });
   } catch (const std::system_error& error) {

@@ -111,7 +111,7 @@ Result<Connection> dialSsh(const std::string& host, int port, const Wait& wait, 
     POP_ASSIGN_OR_RETURN(const bool greeted, greets(made.socket.get(), wait));
     if (greeted) return made;
     POP_RETURN_IF_ERROR(wait.pause(backoff(attempt)));
-    if (wait.left() <= Clock::duration::zero()) {
+    if (wait.left() <= Wait::Clock::duration::zero()) {
       return unavailable("connecting to " + made.peer_address + " port " + std::to_string(port) +
                          ": its SSH server closed " + counted(attempt + 1, "connection") +
                          " before its greeting; raise MaxStartups in its sshd_config, or look into its log");

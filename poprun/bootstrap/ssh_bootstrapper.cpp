@@ -170,9 +170,9 @@ class SshBootstrapper::Run {
     POP_ASSIGN_OR_RETURN(Connection connection, dialSsh(session.host(), session.port(), wait, phase));
     reached.peer_address = connection.peer_address;
     reached.local_address = connection.local_address;
-    const Clock::time_point queued = Clock::now();
+    const Wait::Clock::time_point queued = Wait::Clock::now();
     if (!slots_.acquire()) return {Code::kCancelled, "it was given up"};
-    wait.extend(Clock::now() - queued);
+    wait.extend(Wait::Clock::now() - queued);
     Status status = session.open(std::move(connection.socket), wait, phase);
     // Within the turn, so that phases never show more hosts in it than are.
     if (status.ok()) phase("starting the agent");

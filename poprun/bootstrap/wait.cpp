@@ -12,6 +12,13 @@
 #include "common/base/text.h"
 
 namespace pop {
+namespace {
+
+// What AwakeClock asks of those who wait.
+constexpr std::chrono::milliseconds kBetweenLooks{500};
+
+}  // namespace
+
 Cancellation::Cancellation() : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   POP_CHECK(event_.valid());
 }
@@ -27,9 +34,10 @@ bool Cancellation::cancelled() const {
 
 Status Wait::forEvents(int fd, short events) const {
   for (;;) {
-    const auto left_ms = std::chrono::ceil<std::chrono::milliseconds>(left()).count();
+    const auto look_ms =
+        std::min(std::chrono::ceil<std::chrono::milliseconds>(left()), kBetweenLooks).count();
     std::array<pollfd, 2> fds{pollfd{fd, events, 0}, pollfd{cancellation_.fd(), POLLIN, 0}};
-    const int count = ::poll(fds.data(), fds.size(), static_cast<int>(std::max<long>(left_ms, 0)));
+    const int count = ::poll(fds.data(), fds.size(), static_cast<int>(std::max<long>(look_ms, 0)));
     if (count < 0 && errno != EINTR) return errnoStatus("poll", errno);
     if (fds[1].revents != 0) return {Code::kCancelled, "it was given up"};
     if (fds[0].revents != 0) return {};

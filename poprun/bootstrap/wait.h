@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting for a descriptor with an end: a deadline of the host's own, and a cancellation for all.
+// Waiting for a descriptor with an end: a deadline of the host's own, which stands still while we do
+// (Ctrl-Z), and a cancellation for all.
 #pragma once
 
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
 
-#include "common/base/loop.h"
 #include "common/base/status.h"
+#include "common/sys/awake_clock.h"
 #include "common/sys/fd.h"
 
 namespace pop {
@@ -24,11 +25,16 @@ class Cancellation {
   sys::Fd event_;
 };
 
-/// The clock of one host in one stage.
+/// The clock of one host in one stage. For the thread that makes it.
 class Wait {
  public:
+  using Clock = sys::AwakeClock;
+
   Wait(const Cancellation& cancellation, std::chrono::milliseconds limit)
       : cancellation_(cancellation), limit_(limit), deadline_(Clock::now() + limit) {}
+  /// What is left of another thread's, whose clock means nothing to this one.
+  Wait(const Wait& other, Clock::duration left)
+      : cancellation_(other.cancellation_), limit_(other.limit_), deadline_(Clock::now() + left) {}
 
   /// Until `fd` has one of `events` (poll's). kDeadlineExceeded, kCancelled.
   Status forEvents(int fd, short events) const;

@@ -218,6 +218,19 @@ TEST_F(RemoteAgentTest, WhatConfirmsAStopThatWasTakenBackDoesNotConfirmTheNext) 
   EXPECT_TRUE(agent.confirmsStop());
 }
 
+// It serves from its hello on, and would take silence for the end.
+TEST_F(RemoteAgentTest, AStopIsConfirmedByAnAgentThatHasNotAnsweredYet) {
+  agent.signal(SIGSTOP);
+  EXPECT_TRUE(agent.confirmsStop()) << "nobody is there";
+  agent.linkOpen(link);
+  EXPECT_FALSE(agent.confirmsStop());
+  agent.linkUp(link);
+  EXPECT_EQ(link.all<SignalCommand>().size(), 1U);
+  EXPECT_FALSE(agent.confirmsStop());
+  report(StoppedReport{});
+  EXPECT_TRUE(agent.confirmsStop());
+}
+
 TEST_F(RemoteAgentTest, ALostAgentAnswersEverythingAndDoesNothing) {
   runs();
   agent.linkLost(unavailable("connection reset"));

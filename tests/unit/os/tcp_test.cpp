@@ -109,6 +109,23 @@ TEST_F(TcpTest, SaysSoWhereNoNameCanBeLookedUp) {
   EXPECT_THAT(lookup.addresses().status().message(), HasSubstr("Too many open files"));
 }
 
+// As after Ctrl-Z.
+TEST_F(TcpTest, HasMoreTimeWhereAllTimersAreExtended) {
+  const Listener listener = listenAt("127.0.0.1", 0).value();
+  const auto told = std::make_shared<std::latch>(1);
+  const Resolver late = [told](const char*, const char* port, const addrinfo* hints, addrinfo** found) {
+    told->wait();
+    return ::getaddrinfo("127.0.0.1", port, hints, found);
+  };
+  std::optional<Dialled> made;
+  const TcpDial dialling(
+      loop_, "late.invalid", listener.port, 0s, [&](Dialled outcome) { made = std::move(outcome); }, late);
+  loop_.extendTimers(20s);
+  told->count_down();
+  runUntil(loop_, [&] { return made.has_value(); });
+  EXPECT_TRUE(made->socket.valid()) << made->error_number;
+}
+
 TEST_F(TcpTest, ThatIsGivenUpSaysNothing) {
   const Listener listener = listenAt("127.0.0.1", 0).value();
   for (const char* host : {"127.0.0.1", "localhost", "nosuch.invalid"}) {
