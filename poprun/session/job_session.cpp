@@ -94,10 +94,8 @@ class Session {
     setDisposition(unignored(kEndingSignals), mux_.waiting() ? SIG_DFL : SIG_IGN);
     setDisposition(unignored({SIGTSTP}), SIG_DFL);
     mux_.flush();
-    if (!write_error_.ok()) return launcherFailed(write_error_);
     if (!ended.ok()) log::warning(ended.message());
-    const bool lost_the_rest = reader_is_gone_ && outcome_->exit_code == 0;
-    return lost_the_rest ? contract::kExitSignalBase + SIGPIPE : outcome_->exit_code;
+    return write_failure_ ? exitCodeAfter(*write_failure_) : outcome_->exit_code;
   }
 
  private:
@@ -142,17 +140,25 @@ class Session {
     return facts;
   }
 
-  // A reader that has gone away is the user's wish, any other failure is ours to report. The job may be over,
-  // and its loop: then there is nothing to stop.
+  // The job may be over, and its loop: then there is nothing to stop.
   void cannotWrite(const WriteFailure& failure) {
-    reader_is_gone_ = failure.error == EPIPE;
-    if (!reader_is_gone_) {
-      write_error_ =
-          errnoStatus(std::string(outcome_ ? "the end of the job's" : "the job was stopped, as its") +
-                          " output cannot be written to " + failure.where,
-                      failure.error);
-    }
+    write_failure_ = failure;
     loop_.post([this] { controller_->stop(SIGPIPE); });
+  }
+
+  // A reader that has gone away is the user's wish, any other failure is ours to report. What had ended the
+  // job before decides all the same.
+  int exitCodeAfter(const WriteFailure& failure) const {
+    const bool stopped_the_job = outcome_->user_signal == SIGPIPE;
+    const bool decides = stopped_the_job || outcome_->exit_code == 0;
+    if (failure.error == EPIPE) return decides ? contract::kExitSignalBase + SIGPIPE : outcome_->exit_code;
+    const Status why =
+        errnoStatus(std::string(stopped_the_job ? "the job was stopped, as its" : "the end of the job's") +
+                        " output cannot be written to " + failure.where,
+                    failure.error);
+    if (decides) return launcherFailed(why);
+    log::warning(why.message());
+    return outcome_->exit_code;
   }
 
   void restarting(const JobOutcome& failed, int restart) { mux_.say(restartNotice(failed, spec_, restart)); }
@@ -217,8 +223,7 @@ class Session {
   OutputMux mux_;
   const std::unique_ptr<Controller> controller_;
   std::optional<JobOutcome> outcome_;
-  Status write_error_;
-  bool reader_is_gone_ = false;
+  std::optional<WriteFailure> write_failure_;
   const Clock::time_point started_at_ = Clock::now();
   int user_signals_ = 0;
   Clock::time_point last_signal_{};

@@ -3,7 +3,9 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include <csignal>
 #include <filesystem>
 
 #include "tests/testing/poprun_process.h"
@@ -65,6 +67,34 @@ TEST_F(OutputFilename, OnAFullDiskStopsTheJob) {
   EXPECT_EQ(result.exit_code, 125);
   EXPECT_THAT(result.err, HasSubstr("poprun: the job was stopped, as its output cannot be written to " +
                                     directory_ + "/1/rank.1/stdout: No space left on device\n"));
+}
+
+// An instance writes its last words while it is being stopped.
+TEST_F(OutputFilename, OnADiskThatIsFullOnceTheJobHasFailedLeavesTheExitCodeToTheFailure) {
+  std::filesystem::create_directories(directory_ + "/1/rank.1");
+  std::filesystem::create_symlink("/dev/full", directory_ + "/1/rank.1/stdout");
+  const std::string ready = directory_ + "/ready";
+  ASSERT_EQ(::mkfifo(ready.c_str(), 0600), 0);
+  const std::string script = "[ $RANK = 0 ] && { read line <" + ready +
+                             "; exit 3; }; trap 'echo late; exit 0' TERM; " + "echo >" + ready +
+                             "; sleep 1000 & wait";
+  const Outcome result =
+      run({.options = {"--num-instances", "2", "--output-filename", directory_, "sh", "-c", script}});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.err, HasSubstr("] the end of the job's output cannot be written to " + directory_ +
+                                    "/1/rank.1/stdout: No space left on device\n"));
+  EXPECT_THAT(result.err, HasSubstr("exited with code 3"));
+}
+
+TEST_F(OutputFilename, OnADiskThatIsFullOnceTheUserHasEndedTheJobDoesNotHideThat) {
+  std::filesystem::create_directories(directory_ + "/1/rank.0");
+  std::filesystem::create_symlink("/dev/full", directory_ + "/1/rank.0/stdout");
+  PoprunProcess poprun({.options = {"--output-filename", directory_, "sh", "-c",
+                                    "trap 'echo late; exit 0' TERM; echo ready >&2; sleep 1000 & wait"}});
+  ASSERT_TRUE(poprun.waitFor([&] { return poprun.err().find("ready") != std::string::npos; }));
+  poprun.signal(SIGINT);
+  EXPECT_EQ(poprun.wait(), 130);
+  EXPECT_THAT(poprun.err(), HasSubstr("the end of the job's output cannot be written to "));
 }
 
 TEST_F(OutputFilename, BeyondTheLimitOfAFilesSizeStopsTheJob) {
