@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <utility>
 
 #include "common/sys/reopen.h"
@@ -110,6 +111,16 @@ void StreamWriter::flush() {
     pollfd writable{descriptor(), POLLOUT, 0};
     if (::poll(&writable, 1, -1) < 0 && errno != EINTR) return;
     push();
+  }
+}
+
+// The original may block, but a pipe that is ready has room for as much as PIPE_BUF.
+void StreamWriter::lastWords(std::string_view text) const {
+  pollfd writable{descriptor(), POLLOUT, 0};
+  while (!text.empty() && ::poll(&writable, 1, 0) > 0) {
+    const ssize_t written = writeSome(text.substr(0, PIPE_BUF));
+    if (written <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(written));
   }
 }
 

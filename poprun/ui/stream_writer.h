@@ -38,8 +38,8 @@ class StreamWriter {
   /// Blocks until everything is out, or the other side is gone.
   void flush();
 
-  /// One attempt after a failure or abandon(); does not wait for a reader.
-  void lastWords(std::string_view text) const { static_cast<void>(writeSome(text)); }
+  /// What fits at once, after a failure or abandon(); does not wait for a reader.
+  void lastWords(std::string_view text) const;
 
  private:
   int descriptor() const { return own_.valid() ? own_.get() : original_; }

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <string>
 #include <thread>
@@ -139,6 +140,21 @@ TEST_F(StreamWriterTest, ReportsAReaderThatGoesWhileTextWaits) {
   EXPECT_EQ(errors, std::vector<int>{EPIPE});
   EXPECT_EQ(writer.waitingBytes(), 0U);
   EXPECT_EQ(drained, 0);
+}
+
+// A pipe that may not be opened anew: another user's, as after su.
+TEST_F(StreamWriterTest, LastWordsDoNotWaitForAReaderWhereThePipeBlocks) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+  ASSERT_EQ(::seteuid(65534), 0);
+  StreamWriter writer = makeWriter(pipe.write_end.get());
+  ASSERT_EQ(::seteuid(0), 0);
+  const auto room = static_cast<std::size_t>(::fcntl(pipe.write_end.get(), F_GETPIPE_SZ));
+  ASSERT_TRUE(sys::writeAll(pipe.write_end.get(), longText().substr(0, room - PIPE_BUF)).ok());
+  writer.lastWords(longText());
+  writer.lastWords("more");
+  std::size_t got = 0;
+  for (std::string some; !(some = readSome(pipe.read_end)).empty();) got += some.size();
+  EXPECT_EQ(got, room);
 }
 
 TEST_F(StreamWriterTest, FlushBlocksUntilAllIsOut) {
