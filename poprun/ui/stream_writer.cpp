@@ -131,9 +131,10 @@ void StreamWriter::abandon() {
   written_ = 0;
 }
 
+// Where the reader of a socket has gone before it has read all, that is a reset.
 void StreamWriter::fail(int error) {
   abandon();
-  events_.failed(error);
+  events_.failed(is_socket_ && error == ECONNRESET ? EPIPE : error);
 }
 
 }  // namespace pop

@@ -15,7 +15,7 @@ class StreamWriter {
  public:
   struct Events {
     std::function<void()> drained;          ///< nothing is waiting any more
-    std::function<void(int error)> failed;  ///< once; everything from then on is dropped
+    std::function<void(int error)> failed;  ///< once, EPIPE: nobody reads; everything from then on is dropped
   };
 
   /// `fd` stays the caller's.

@@ -4,7 +4,9 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
@@ -16,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/os/tcp.h"
 #include "common/sys/unix_socket.h"
 #include "tests/testing/run_until.h"
 
@@ -140,6 +143,24 @@ TEST_F(StreamWriterTest, ReportsAReaderThatGoesWhileTextWaits) {
   EXPECT_EQ(errors, std::vector<int>{EPIPE});
   EXPECT_EQ(writer.waitingBytes(), 0U);
   EXPECT_EQ(drained, 0);
+}
+
+// That is a reset of the connection.
+TEST_F(StreamWriterTest, ReportsAReaderOverTcpThatGoesWithoutReadingAll) {
+  const os::Listener listener = os::listenAt("127.0.0.1", 0).value();
+  const sys::Fd ours(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in there{.sin_family = AF_INET,
+                    .sin_port = htons(static_cast<in_port_t>(listener.port)),
+                    .sin_addr = {htonl(INADDR_LOOPBACK)},
+                    .sin_zero = {}};
+  ASSERT_EQ(::connect(ours.get(), reinterpret_cast<sockaddr*>(&there), sizeof(there)), 0);
+  StreamWriter writer = makeWriter(ours.get());
+  {
+    const os::Visitor theirs = os::acceptVisitor(listener.socket.get());
+    writer.write("nobody reads this");
+  }
+  writer.write("nor this");
+  EXPECT_EQ(errors, std::vector<int>{EPIPE});
 }
 
 // A pipe that may not be opened anew: another user's, as after su.
