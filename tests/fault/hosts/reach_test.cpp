@@ -92,6 +92,24 @@ TEST_F(UnreachedHosts, SeveralAreAllNamedAtOnce) {
   EXPECT_EQ(leftOnHosts(), "");
 }
 
+// The server takes connections and does not speak; the agents of the others serve already.
+TEST_F(UnreachedHosts, AreReachedAfterCtrlZThoughItTookLongerThanTheirTime) {
+  ASSERT_EQ(hosts.run(1, "pkill -STOP -x sshd").exit_code, 0);
+  PoprunProcess poprun(waitingJob({"--connect-timeout", "4", "--host-silence", kShortSilence}));
+  ASSERT_TRUE(poprun.waitFor([&] { return poprun.err().find("(h1: connecting)") != std::string::npos; }));
+  const auto isStopped = [&] { return statOf(poprun.pid()).value_or(ProcessStat{}).state == 'T'; };
+  poprun.signal(SIGTSTP);
+  ASSERT_TRUE(waitUntil(isStopped, kPatience));
+  EXPECT_FALSE(waitUntil([&] { return !isStopped(); }, Milliseconds(4500))) << "longer than they have";
+  poprun.signal(SIGCONT);
+  ASSERT_EQ(hosts.run(1, "pkill -CONT -x sshd").exit_code, 0);
+  EXPECT_EQ(poprun.waitReady(3).size(), 3U) << poprun.err();
+  poprun.signal(SIGINT);
+  EXPECT_EQ(poprun.wait(), 130);
+  EXPECT_EQ(said(poprun), "");
+  EXPECT_EQ(leftOnHosts(), "");
+}
+
 TEST_F(UnreachedHosts, CtrlCWhileConnectingEndsAtOnce) {
   PoprunProcess poprun(with(hosts.silentAddress(), {"-n", "4", "--connect-timeout", "60"}));
   ASSERT_TRUE(waitUntil([&] { return !agents(0).empty(); }, kPatience));
