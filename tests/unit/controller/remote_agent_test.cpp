@@ -6,9 +6,7 @@
 
 #include <csignal>
 
-#include "tests/testing/fake_host_ports.h"
-#include "tests/testing/fake_loop.h"
-#include "tests/testing/fake_output.h"
+#include "tests/unit/controller/remote_agent_fixture.h"
 
 namespace pop {
 namespace {
@@ -16,51 +14,6 @@ namespace {
 using std::chrono::milliseconds;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-class RecordedLink final : public AgentLink {
- public:
-  void send(NumberedCommand command) override { sent.push_back(std::move(command)); }
-  void close() override { ++closed; }
-
-  template <typename Command>
-  std::vector<Command> all() const {
-    std::vector<Command> found;
-    for (const NumberedCommand& each : sent) {
-      if (const auto* command = std::get_if<Command>(&each.command)) found.push_back(*command);
-    }
-    return found;
-  }
-
-  std::vector<NumberedCommand> sent;
-  int closed = 0;
-};
-
-// Instances 4 and 5 of a job.
-JobSlice slice() {
-  JobSlice slice{.job_id = "4f2a", .num_instances = 6};
-  for (const int instance : {4, 5}) {
-    slice.instances.emplace_back();
-    slice.instances.back().env.instance_index = instance;
-  }
-  return slice;
-}
-
-class RemoteAgentTest : public ::testing::Test {
- protected:
-  void report(AgentReport report) { agent.receive({++reported, std::move(report)}); }
-  void runs() {
-    agent.linkUp(link);
-    agent.run(slice(), events);
-  }
-  void settle() { loop.advance(milliseconds(0)); }
-
-  testing::FakeLoop loop;
-  testing::FakeOutput output;
-  RecordedLink link;
-  testing::RecordedEvents events;
-  std::uint64_t reported = 0;
-  RemoteAgent agent{loop, output};
-};
 
 TEST_F(RemoteAgentTest, NumbersItsCommandsFromOne) {
   runs();
@@ -263,52 +216,6 @@ TEST_F(RemoteAgentTest, MayBeLostBeforeItWasEverReached) {
   EXPECT_EQ(described, "ssh: connection refused");
   agent.linkUp(link);
   EXPECT_EQ(link.closed, 1) << "too late";
-}
-
-TEST_F(RemoteAgentTest, AnAgentThatReportsNonsenseIsLostAndNotBelieved) {
-  const std::pair<AgentReport, std::string> nonsense[] = {
-      {StartedReport{3, 1},
-       "lost: its agent reports that instance 3 has started, which it was not asked to start"},
-      {EndedReport{6, {}},
-       "lost: its agent reports that instance 6 has ended, which it was not asked to start"},
-      {ClosedReport{4}, "lost: its agent reports out of order that instance 4 is closed"},
-      {OutputReport{-1, Stream::kStdout, "x"},
-       "lost: its agent reports that instance -1 writes, which it was not asked to start"},
-      {AbortedReport{1 << 30, 1, ""},
-       "lost: its agent reports that instance 1073741824 asks to end the job, which it was not asked to "
-       "start"},
-  };
-  for (const auto& [report, lost] : nonsense) {
-    testing::RecordedEvents heard;
-    RecordedLink way;
-    RemoteAgent other(loop, output);
-    other.linkUp(way);
-    other.run(slice(), heard);
-    other.receive({1, report});
-    settle();
-    EXPECT_THAT(heard.lines, ElementsAre(lost));
-  }
-  EXPECT_THAT(output.lines, IsEmpty());
-}
-
-TEST_F(RemoteAgentTest, AnAgentThatReportsOtherPortsThanItWasAskedForIsLost) {
-  const std::pair<std::vector<int>, std::string> nonsense[] = {
-      {{10000}, "its agent reports 1 port, and was asked for 2"},
-      {{10000, 10001, 10002}, "its agent reports 3 ports, and was asked for 2"},
-      {{10000, 0}, "its agent reports port 0, which cannot be"},
-      {{65536, 10000}, "its agent reports port 65536, which cannot be"},
-  };
-  for (const auto& [ports, lost] : nonsense) {
-    std::string described;
-    RecordedLink way;
-    RemoteAgent other(loop, output);
-    other.linkUp(way);
-    other.describe(2, {}, [&](const Result<HostFacts>& facts) { described = facts.status().message(); });
-    other.receive({1, DescribedReport{{}, {.address = {}, .ports = ports, .topology = {}}}});
-    settle();
-    EXPECT_EQ(described, lost);
-    EXPECT_EQ(way.closed, 1);
-  }
 }
 
 TEST_F(RemoteAgentTest, AcknowledgesOutputInPartsOfItsWindow) {

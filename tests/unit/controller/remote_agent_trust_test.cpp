@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a remote agent is believed, and how much of it is kept.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "tests/unit/controller/remote_agent_fixture.h"
+
+namespace pop {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST_F(RemoteAgentTest, AnAgentThatReportsNonsenseIsLostAndNotBelieved) {
+  const std::pair<AgentReport, std::string> nonsense[] = {
+      {StartedReport{3, 1},
+       "lost: its agent reports that instance 3 has started, which it was not asked to start"},
+      {EndedReport{6, {}},
+       "lost: its agent reports that instance 6 has ended, which it was not asked to start"},
+      {ClosedReport{4}, "lost: its agent reports out of order that instance 4 is closed"},
+      {OutputReport{-1, Stream::kStdout, "x"},
+       "lost: its agent reports that instance -1 writes, which it was not asked to start"},
+      {AbortedReport{1 << 30, 1, ""},
+       "lost: its agent reports that instance 1073741824 asks to end the job, which it was not asked to "
+       "start"},
+  };
+  for (const auto& [report, lost] : nonsense) {
+    testing::RecordedEvents heard;
+    RecordedLink way;
+    RemoteAgent other(loop, output);
+    other.linkUp(way);
+    other.run(slice(), heard);
+    other.receive({1, report});
+    settle();
+    EXPECT_THAT(heard.lines, ElementsAre(lost));
+  }
+  EXPECT_THAT(output.lines, IsEmpty());
+}
+
+TEST_F(RemoteAgentTest, AnAgentThatReportsOtherPortsThanItWasAskedForIsLost) {
+  const std::pair<std::vector<int>, std::string> nonsense[] = {
+      {{10000}, "its agent reports 1 port, and was asked for 2"},
+      {{10000, 10001, 10002}, "its agent reports 3 ports, and was asked for 2"},
+      {{10000, 0}, "its agent reports port 0, which cannot be"},
+      {{65536, 10000}, "its agent reports port 65536, which cannot be"},
+  };
+  for (const auto& [ports, lost] : nonsense) {
+    std::string described;
+    RecordedLink way;
+    RemoteAgent other(loop, output);
+    other.linkUp(way);
+    other.describe(2, {}, [&](const Result<HostFacts>& facts) { described = facts.status().message(); });
+    other.receive({1, DescribedReport{{}, {.address = {}, .ports = ports, .topology = {}}}});
+    settle();
+    EXPECT_EQ(described, lost);
+    EXPECT_EQ(way.closed, 1);
+  }
+}
+
+}  // namespace
+}  // namespace pop
