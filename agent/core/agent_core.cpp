@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/base/check.h"
+#include "common/model/end_times.h"
 
 namespace pop::agent {
 
@@ -14,10 +15,6 @@ namespace {
 // Starting thousands is done a few at a time: between them, signals and the output of those that run have
 // their turn. Enough to keep the keeper busy.
 constexpr int kMostStarting = 64;
-
-// So long after SIGKILL there is no hope for what still runs: it waits for a device, or the keeper is
-// stopped.
-constexpr std::chrono::seconds kKillPatience{5};
 
 }  // namespace
 

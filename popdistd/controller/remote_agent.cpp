@@ -7,6 +7,7 @@
 
 #include "common/base/check.h"
 #include "common/base/text.h"
+#include "common/model/end_times.h"
 
 namespace pop {
 namespace {
@@ -42,6 +43,7 @@ RemoteAgent::RemoteAgent(Loop& loop, OutputSink& sink, LinkTimes times)
 RemoteAgent::~RemoteAgent() {
   sink_.setOnReady(nullptr);
   if (loss_timer_) loop_.cancel(*loss_timer_);
+  forgetKill();
   if (link_ != nullptr) link_->close();
 }
 
@@ -109,6 +111,7 @@ void RemoteAgent::lose(Status why) {
   link_ = nullptr;
   open_ = nullptr;
   heartbeat_.stop();
+  forgetKill();
   waiting_.clear();
   output_taken_ = 0;
   input_offered_ = 0;
@@ -146,6 +149,33 @@ bool RemoteAgent::confirmsStop() const {
   return unconfirmed_stops_ == 0 || (link_ == nullptr && open_ == nullptr);
 }
 
+// ---- killing: whoever wants the end does not wait for an agent that lives, and reports none
+
+void RemoteAgent::kill() {
+  send(KillCommand{});
+  if (!lost() && !kill_patience_) awaitEnds();
+}
+
+void RemoteAgent::awaitEnds() {
+  was_held_back_ = sink_full_;
+  kill_patience_ = loop_.postAfter(kKillReportPatience, [this] {
+    kill_patience_.reset();
+    if (allClosed()) return;
+    if (was_held_back_) return awaitEnds();  // its output could not come: that is not its fault
+    breakLink(unavailable("its agent has not reported within " + secondsText(kKillReportPatience) +
+                          " s that the instances there, which it was told to kill, have ended"));
+  });
+}
+
+void RemoteAgent::forgetKill() {
+  if (kill_patience_) loop_.cancel(*std::exchange(kill_patience_, std::nullopt));
+}
+
+bool RemoteAgent::allClosed() const {
+  return std::all_of(instances_.begin(), instances_.end(),
+                     [](InstanceState each) { return each == InstanceState::kClosed; });
+}
+
 // ---- commands with an answer
 
 void RemoteAgent::describe(int port_count, model::TopologyDetail detail,
@@ -161,6 +191,7 @@ void RemoteAgent::run(JobSlice slice, AgentEvents& events) {
   if (lost()) return tellLossSoon();
   first_instance_ = slice.instances.empty() ? 0 : slice.instances.front().env.instance_index;
   instances_.assign(slice.instances.size(), InstanceState::kStarting);
+  forgetKill();
   send(RunCommand{std::move(slice)});
 }
 
@@ -250,7 +281,7 @@ void RemoteAgent::handle(StoppedReport&) {
 void RemoteAgent::handle(OutputReport& report) {
   if (!runs(report.instance, "writes")) return;
   output_taken_ += static_cast<std::int64_t>(report.text.size());
-  if (!sink_.write(report.instance, report.stream, report.text)) sink_full_ = true;
+  if (!sink_.write(report.instance, report.stream, report.text)) sink_full_ = was_held_back_ = true;
   if (output_taken_ >= kAcknowledgedBytes) acknowledgeOutput();
 }
 

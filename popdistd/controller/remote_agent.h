@@ -47,6 +47,8 @@ class RemoteAgent final : public Agent {
   /// own.
   void expectEnd() { heartbeat_.stop(); }
   bool isUp() const { return link_ != nullptr; }
+  /// It is not up yet, or has not said what its host is like.
+  bool isAwaited() const { return !lost() && (!isUp() || describe_reply_); }
   bool lost() const { return !lost_.ok(); }
 
   // ---- the agent port
@@ -57,7 +59,7 @@ class RemoteAgent final : public Agent {
   void signal(int signal) override;
   void traceStacks(std::function<void(std::vector<StackTrace>)> reply) override;
   void stop() override { send(StopCommand{}); }
-  void kill() override { send(KillCommand{}); }
+  void kill() override;
   void releaseFence(const SharedPutValues& values) override { send(ReleaseFenceCommand{values}); }
   void announce(const SharedObituaries& obituaries) override { send(AnnounceCommand{obituaries}); }
 
@@ -97,6 +99,9 @@ class RemoteAgent final : public Agent {
   void handle(StoppedReport&);
   void handle(HeartbeatReport&) {}
 
+  void awaitEnds();
+  void forgetKill();
+  bool allClosed() const;
   Status checkPorts(const std::vector<int>& ports) const;
   bool runs(int instance, const char* report);
   bool advance(int instance, InstanceEvent event, const char* report);
@@ -120,6 +125,7 @@ class RemoteAgent final : public Agent {
   AgentEvents* events_ = nullptr;
   int first_instance_ = 0;                ///< of those that this host runs
   std::vector<InstanceState> instances_;  ///< in order from the first
+  std::optional<TimerId> kill_patience_;  ///< runs from the order to kill them on
 
   int unconfirmed_stops_ = 0;
   bool told_of_stop_ = false;  ///< and not of its end
@@ -127,6 +133,7 @@ class RemoteAgent final : public Agent {
 
   std::int64_t output_taken_ = 0;  ///< and not acknowledged yet
   bool sink_full_ = false;
+  bool was_held_back_ = false;      ///< by a full sink, since kill_patience_ has begun
   std::int64_t input_offered_ = 0;  ///< and not taken yet
   std::int64_t input_total_ = 0;    ///< ever offered
   std::int64_t input_read_ = 0;

@@ -186,8 +186,7 @@ void HostsController::sayWhoIsWaitedFor() {
   patience_.reset();
   std::vector<std::string> waiting;
   for (const std::unique_ptr<Host>& host : hosts_) {
-    if (!host->over && !host->agent.isUp() && !host->agent.lost())
-      waiting.push_back(host->name + ": " + host->phase);
+    if (!host->over && host->agent.isAwaited()) waiting.push_back(host->name + ": " + host->phase);
   }
   if (waiting.empty()) return;
   settings_.say(waitingLine(std::move(waiting), hosts_.size()));

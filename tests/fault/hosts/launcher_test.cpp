@@ -126,6 +126,16 @@ TEST_F(HostsLauncher, InterruptedTwiceKillsAtOnce) {
   EXPECT_EQ(leftOnHosts(), "");
 }
 
+TEST_F(HostsLauncher, InterruptedTwiceEndsThoughAHostSaysNothing) {
+  PoprunProcess poprun(waitingJob({"--host-silence", "3600"}));
+  ASSERT_EQ(poprun.waitReady(3).size(), 3U);
+  send(SIGSTOP, agents(1));
+  const auto cause = Clock::now();
+  EXPECT_EQ(poprun.interruptUntilEnd(), 130);
+  EXPECT_LE(since(cause), kEndLimit);
+  EXPECT_EQ(leftOnHosts(), "");
+}
+
 TEST_F(HostsLauncher, TimeLimitEndsTheJobEverywhere) {
   PoprunProcess poprun(waitingJob({"--timeout", "1"}));
   const auto cause = Clock::now();

@@ -113,6 +113,78 @@ TEST_F(RemoteAgentTest, SilenceOfFiveSecondsIsItsLoss) {
   EXPECT_EQ(link.all<HeartbeatCommand>().size(), 8U);
 }
 
+class KilledAgent : public RemoteAgentTest {
+ protected:
+  KilledAgent() {
+    runs();
+    agent.kill();
+  }
+  void live(milliseconds duration) {
+    for (milliseconds lived{0}; lived < duration; lived += milliseconds(1000)) {
+      loop.advance(milliseconds(1000));
+      report(HeartbeatReport{});
+    }
+  }
+
+  static constexpr const char* kLoss =
+      "lost: its agent has not reported within 7 s that the instances there, which it was told to kill, have "
+      "ended";
+};
+
+TEST_F(KilledAgent, IsLostWhenItLivesAndReportsNoEnds) {
+  live(milliseconds(6000));
+  EXPECT_THAT(events.lines, IsEmpty());
+  agent.kill();
+  live(milliseconds(1000));
+  EXPECT_THAT(events.lines, ElementsAre(kLoss)) << "to be told again gives it no more time";
+  EXPECT_EQ(link.closed, 1);
+}
+
+TEST_F(KilledAgent, IsNotLostWhenAllHaveEnded) {
+  for (const int instance : {4, 5}) {
+    report(StartedReport{instance, 700});
+    report(EndedReport{instance, {{.signal = SIGKILL}, ""}});
+    report(ClosedReport{instance});
+  }
+  live(milliseconds(60'000));
+  EXPECT_FALSE(agent.lost());
+}
+
+TEST_F(KilledAgent, IsNotLostForOutputThatWeHaveHeldBack) {
+  output.full = true;
+  report(OutputReport{4, Stream::kStdout, "x"});
+  live(milliseconds(60'000));
+  EXPECT_FALSE(agent.lost());
+  output.drain();
+  live(milliseconds(14'000));
+  EXPECT_TRUE(agent.lost()) << "nothing holds it back any more";
+}
+
+TEST_F(KilledAgent, MayRunAgainWhenAllHaveEnded) {
+  for (const int instance : {4, 5}) {
+    report(EndedReport{instance, {{.signal = SIGKILL}, ""}});
+    report(ClosedReport{instance});
+  }
+  agent.run(slice(), events);
+  live(milliseconds(60'000));
+  EXPECT_FALSE(agent.lost());
+}
+
+TEST_F(RemoteAgentTest, IsAwaitedUntilItHasSaidWhatItsHostIsLike) {
+  agent.describe(0, {}, [](const Result<HostFacts>&) {});
+  EXPECT_TRUE(agent.isAwaited());
+  agent.linkUp(link);
+  EXPECT_TRUE(agent.isAwaited());
+  report(DescribedReport{});
+  EXPECT_FALSE(agent.isAwaited());
+}
+
+TEST_F(RemoteAgentTest, IsAwaitedNoMoreWhenItIsLost) {
+  agent.describe(0, {}, [](const Result<HostFacts>&) {});
+  agent.linkLost(unavailable("connection refused"));
+  EXPECT_FALSE(agent.isAwaited());
+}
+
 TEST_F(RemoteAgentTest, ALossAfterALongStopOfOurOwnIsSaidToBeOurs) {
   runs();
   loop.stopFor(milliseconds(7500));

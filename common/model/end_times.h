@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long the end of what resists SIGKILL is waited for, from the agent up to poprun: whoever waits for
+// somebody else has more patience than that one.
+#pragma once
+
+#include <chrono>
+
+namespace pop {
+
+/// So long after SIGKILL there is no hope for what still runs: it waits for a device, or the keeper is
+/// stopped. An agent gives it up, and reports that.
+inline constexpr std::chrono::seconds kKillPatience{5};
+
+/// So long after it was told to kill all instances, an agent has reported their ends, wherever it is.
+inline constexpr std::chrono::seconds kKillReportPatience = kKillPatience + std::chrono::seconds(2);
+
+}  // namespace pop
