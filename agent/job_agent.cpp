@@ -132,7 +132,10 @@ int runStdioAgent(Patience patience) {
   os::EpollLoop loop;
   rpc::StreamRunCall call(loop, std::move(stdio->in), std::move(stdio->out));
   JobAgent job(loop, call, std::move(*keeper));
+  // Whoever signals all processes of a job, as systemd and batch systems do, has told poprun as well: that
+  // ends the job, with its grace, and with it our stream.
   loop.watchSignals({SIGTERM, SIGINT, SIGHUP}, [&job](const os::Signal& signal) {
+    if (job.accepted()) return;
     job.giveUp({Code::kAborted, "popdist-agent received signal " + std::to_string(signal.number)});
   });
   if (patience == Patience::kShort) {

@@ -35,5 +35,22 @@ TEST_F(OwnHost, IsLostWhenItsAgentStandsStillAndPoprunEnds) {
   EXPECT_EQ(leftOnHosts(), "");
 }
 
+// As systemd and batch systems end a job: by a signal to each of its processes.
+TEST_F(OwnHost, HasItsGraceThoughItsAgentIsSignalledToo) {
+  PoprunSetup setup = waitingJobHereToo({"--tag-output", "no"});
+  setup.child = {"say-signals"};
+  PoprunProcess poprun(setup);
+  ASSERT_EQ(poprun.waitReady(4).size(), 4U) << poprun.err();
+  const pid_t agent = childNamed(poprun.pid(), "popdist-agent");
+  ASSERT_GT(agent, 0);
+  for (const int signal : {SIGHUP, SIGINT, SIGTERM}) send(signal, {agent});
+  poprun.signal(SIGTERM);
+  EXPECT_EQ(poprun.wait(), 143);
+  EXPECT_EQ(said(poprun), "poprun: ended by SIGTERM; all instances were stopped\n");
+  const std::vector<std::string> lines = linesOf(poprun.out());
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), "SIGTERM"), 4);
+  EXPECT_EQ(leftOnHosts(), "");
+}
+
 }  // namespace
 }  // namespace pop::testing
