@@ -29,7 +29,8 @@ inline constexpr const char* kCopyingPhase = "copying the agent";
 struct BootstrapEvents {
   std::function<void(int host, ReachedHost reached)> reached;
   std::function<void(int host, Status why)> failed;
-  /// The agent of a host that was reached, or the connection to it, before its stream is closed.
+  /// The agent of a host that was reached, or the connection to it, before its stream is closed; it may be
+  /// heard of sooner than that the host was reached.
   std::function<void(int host, int exit_code)> ended;
   std::function<void(int host, const std::string& phase)> phase;  ///< "ssh key exchange": for those who wait
   std::function<void(int host, const std::string& line)> said;    ///< the agent's stderr

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "poprun/bootstrap/local_bootstrapper.h"
 
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,6 +39,13 @@ bool endsAwake(pid_t agent, std::chrono::milliseconds patience) {
   return false;
 }
 
+// It stays a zombie: its number is its own until we end.
+int exitCodeOf(pid_t ended) {
+  siginfo_t info{};
+  ::waitid(P_PID, static_cast<id_t>(ended), &info, WEXITED | WNOHANG | WNOWAIT);
+  return info.si_code == CLD_EXITED ? info.si_status : kKilledBySignal;
+}
+
 void reap(pid_t agent, std::chrono::milliseconds patience) {
   constexpr std::chrono::milliseconds kAfterSigkill = 2s;
   if (!endsAwake(agent, patience)) {
@@ -52,7 +60,9 @@ void reap(pid_t agent, std::chrono::milliseconds patience) {
 
 LocalBootstrapper::~LocalBootstrapper() {
   for (AgentProcess& agent : agents_) {
-    if (agent.errors.valid()) loop_.unwatch(agent.errors.get());
+    for (const sys::Fd* watched : {&agent.pidfd, &agent.errors}) {
+      if (watched->valid()) loop_.unwatch(watched->get());
+    }
     if (agent.pid > 0) reap(agent.pid, end_patience_);
   }
 }
@@ -76,7 +86,25 @@ void LocalBootstrapper::startAgent(int host) {
   agent.pid = pid.value();
   agent.errors = std::move(errors->read_end);
   loop_.watchReadable(agent.errors.get(), [this, host] { readErrors(host); });
+  watchEnd(host, std::move(ends->second));
   events_.reached(host, {std::move(ends->first), {}, {}});
+}
+
+// Where that cannot be done (a filter of system calls), the end of the stream has to do.
+void LocalBootstrapper::watchEnd(int host, sys::Fd far_end) {
+  AgentProcess& agent = agents_[static_cast<std::size_t>(host)];
+  agent.pidfd = sys::Fd(static_cast<int>(::syscall(SYS_pidfd_open, agent.pid, 0)));
+  if (!agent.pidfd.valid()) return;
+  agent.far_end = std::move(far_end);
+  loop_.watchReadable(agent.pidfd.get(), [this, host] { ended(host); });
+}
+
+void LocalBootstrapper::ended(int host) {
+  AgentProcess& agent = agents_[static_cast<std::size_t>(host)];
+  loop_.unwatch(agent.pidfd.get());
+  agent.pidfd.reset();
+  events_.ended(host, exitCodeOf(agent.pid));
+  agent.far_end.reset();
 }
 
 void LocalBootstrapper::readErrors(int host) {

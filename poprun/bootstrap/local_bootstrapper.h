@@ -33,11 +33,15 @@ class LocalBootstrapper final : public Bootstrapper {
 
   struct AgentProcess {
     pid_t pid = -1;
+    sys::Fd pidfd;    ///< readable when it has ended
+    sys::Fd far_end;  ///< of its stream, which so is not closed before we know how it has ended
     sys::Fd errors;
     std::string unfinished;  ///< line
   };
 
   void startAgent(int host);
+  void watchEnd(int host, sys::Fd far_end);
+  void ended(int host);
   void readErrors(int host);
 
   os::EpollLoop& loop_;

@@ -105,13 +105,13 @@ void HostLink::failToComeUp(const Status& why) {
 // An agent ends its job when it finds the stream lost. One that is behind a service may not find it for some
 // seconds, but can be told.
 void HostLink::ended(const Status& why) {
-  if (!why.ok() && !welcomed_) {
-    failToComeUp(whyRefused(why));
-    return over_();
-  }
   // The other end of our socket is here, and what carries it knows more.
   const bool broken = why.code() == Code::kUnavailable && !why_broken_.empty();
   how_ended_ = broken ? unavailable(why_broken_) : why;
+  if (!why.ok() && !welcomed_) {
+    failToComeUp(whyRefused(how_ended_));
+    return over_();
+  }
   agent_.linkLost(how_ended_.ok() ? unavailable("the popdist-agent there has ended") : how_ended_);
   if (why.code() != Code::kUnavailable || token_.empty() || !end_job_) return over_();
   rpc::v1::EndJobRequest request;

@@ -46,7 +46,7 @@ class HostLink final : public AgentLink {
   /// The other side has `patience` to answer.
   void hello(rpc::v1::Hello hello, std::chrono::milliseconds patience);
   void finish();  ///< nothing more will be sent: the agent ends when it is done
-  /// What the end of the stream means, for people; before it.
+  /// What the end of the stream means, for people; before it. Empty: nothing is known of it.
   void brokenBy(std::string why) { why_broken_ = std::move(why); }
 
   void send(NumberedCommand command) override;

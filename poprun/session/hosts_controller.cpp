@@ -134,6 +134,7 @@ void HostsController::link(Host& host, const rpc::CallMaker& call, rpc::v1::Hell
                                          [this, &host] { loop_.post([this, &host] { over(host); }); });
   if (service_.explain)
     host.link->explainBy([this, &host](const Status& why) { return service_.explain(host.name, why); });
+  host.link->brokenBy(host.why_broken);
   host.link->hello(std::move(hello), settings_.connect_timeout);
   settle(host);
 }
@@ -147,9 +148,10 @@ void HostsController::over(Host& host) {
   tellWhenOver();
 }
 
+// An agent that fails as soon as it runs has ended before we hear that it was reached.
 void HostsController::ended(Host& host, int exit_code) {
-  if (!host.link) return;
-  host.link->brokenBy(whyStreamEnded(exit_code));
+  host.why_broken = whyStreamEnded(exit_code);
+  if (host.link) host.link->brokenBy(host.why_broken);
 }
 
 rpc::v1::Hello HostsController::helloTo(const Host& host, const ReachedHost& how) const {

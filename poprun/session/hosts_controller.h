@@ -81,8 +81,9 @@ class HostsController final : public Controller {
     std::unique_ptr<HostLink> link;
     RemoteAgent agent;  ///< closes the link when it goes, so before it
     Status failed;
-    bool settled = false;  ///< reached, or failed
-    bool over = false;     ///< nothing more comes from it
+    bool settled = false;    ///< reached, or failed
+    bool over = false;       ///< nothing more comes from it
+    std::string why_broken;  ///< its stream; empty: it is not
     bool asked_to_end = false;
     Status end;  ///< of one that was asked to, as it has put it
   };

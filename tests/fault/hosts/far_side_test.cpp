@@ -105,6 +105,16 @@ TEST_F(FarSide, AgentThatDoesNotUnderstandTheHelloMayBeOfAnotherVersion) {
   EXPECT_EQ(leftOnHosts(), "");
 }
 
+TEST_F(FarSide, AgentThatFailsBeforeItAnswersIsSaidToHaveEnded) {
+  install(1, "[ \"$1\" = --version ] || exit 125\nexec " POP_BIN_DIR "/popdist-agent --version");
+  PoprunProcess poprun(jobWithFoundAgent({"-n", "3", "true"}));
+  EXPECT_EQ(endAfter(Clock::now(), poprun), 125);
+  EXPECT_EQ(
+      said(poprun),
+      "poprun: the job cannot be placed on host h1: the popdist-agent there ended with exit code 125\n");
+  EXPECT_EQ(leftOnHosts(), "");
+}
+
 TEST_F(FarSide, ClocksHoursApartChangeNothing) {
   for (int host = 0; host < 3; ++host) {
     const std::string shift = host == 0 ? "+0h" : host == 1 ? "+5h" : "-7h";

@@ -35,6 +35,19 @@ TEST_F(OwnHost, IsLostWhenItsAgentStandsStillAndPoprunEnds) {
   EXPECT_EQ(leftOnHosts(), "");
 }
 
+TEST_F(OwnHost, IsLostWhenItsAgentIsKilled) {
+  PoprunProcess poprun(waitingJobHereToo());
+  ASSERT_EQ(poprun.waitReady(4).size(), 4U) << poprun.err();
+  const auto cause = Clock::now();
+  send(SIGKILL, {childNamed(poprun.pid(), "popdist-agent")});
+  EXPECT_EQ(endAfter(cause, poprun), 125);
+  EXPECT_EQ(said(poprun),
+            "poprun: host localhost was lost: the popdist-agent there was killed; the other 3 instances were "
+            "stopped\n");
+  EXPECT_TRUE(poprun.goneWithin(kPatience)) << "also the agent's keeper, which has been handed to us";
+  EXPECT_EQ(leftOnHosts(), "");
+}
+
 // As systemd and batch systems end a job: by a signal to each of its processes.
 TEST_F(OwnHost, HasItsGraceThoughItsAgentIsSignalledToo) {
   PoprunSetup setup = waitingJobHereToo({"--tag-output", "no"});
