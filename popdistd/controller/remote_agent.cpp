@@ -19,6 +19,11 @@ Status silent(std::chrono::milliseconds silence) {
   return unavailable("nothing was heard for " + secondsText(silence) + " s (--host-silence)");
 }
 
+// As waitpid says it: a greater code would be another one in ours, and perhaps 0.
+bool isPossible(const contract::ExitStatus& status) {
+  return status.code >= 0 && status.code <= 255 && status.signal >= 0 && status.signal < NSIG;
+}
+
 // The same of all hosts, whichever is looked at first.
 Status wereStopped(std::chrono::milliseconds silence) {
   return unavailable("poprun did not run for over " + secondsText(silence) +
@@ -224,6 +229,11 @@ bool RemoteAgent::advance(int instance, InstanceEvent event, const char* report)
   return false;
 }
 
+void RemoteAgent::disbelieve(int instance, const std::string& report) {
+  breakLink(internalError("its agent reports that instance " + std::to_string(instance) + ' ' + report +
+                          ", which cannot be"));
+}
+
 Status RemoteAgent::checkPorts(const std::vector<int>& ports) const {
   if (std::cmp_not_equal(ports.size(), ports_asked_)) {
     return internalError("its agent reports " + counted(static_cast<std::int64_t>(ports.size()), "port") +
@@ -251,6 +261,8 @@ void RemoteAgent::handle(StartedReport& report) {
 }
 
 void RemoteAgent::handle(EndedReport& report) {
+  const contract::ExitStatus& status = report.end.status;
+  if (!isPossible(status)) return disbelieve(report.instance, contract::describe(status));
   if (!advance(report.instance, InstanceEvent::kEnded, "has ended")) return;
   input_read_ = std::clamp<std::int64_t>(report.input_read, input_read_, input_total_);
   events_->onEnded(report.instance, report.end);
@@ -263,6 +275,8 @@ void RemoteAgent::handle(ClosedReport& report) {
 
 void RemoteAgent::handle(AbortedReport& report) {
   if (!runs(report.instance, "asks to end the job")) return;
+  if (report.exit_code < 1 || report.exit_code > 255)
+    return disbelieve(report.instance, "asks to end the job with code " + std::to_string(report.exit_code));
   events_->onAborted(report.instance, report.exit_code, report.message);
 }
 

@@ -104,6 +104,7 @@ class RemoteAgent final : public Agent {
   bool allClosed() const;
   Status checkPorts(const std::vector<int>& ports) const;
   bool runs(int instance, const char* report);
+  void disbelieve(int instance, const std::string& report);
   bool advance(int instance, InstanceEvent event, const char* report);
   void acknowledgeOutput();
 

@@ -25,6 +25,18 @@ TEST_F(RemoteAgentTest, AnAgentThatReportsNonsenseIsLostAndNotBelieved) {
       {AbortedReport{1 << 30, 1, ""},
        "lost: its agent reports that instance 1073741824 asks to end the job, which it was not asked to "
        "start"},
+      {EndedReport{4, {{.code = 256}, ""}},
+       "lost: its agent reports that instance 4 exited with code 256, which cannot be"},
+      {EndedReport{4, {{.code = -1}, ""}},
+       "lost: its agent reports that instance 4 exited with code -1, which cannot be"},
+      {EndedReport{5, {{.signal = NSIG}, ""}},
+       "lost: its agent reports that instance 5 was killed by signal 65, which cannot be"},
+      {EndedReport{5, {{.signal = -1}, ""}},
+       "lost: its agent reports that instance 5 was killed by signal -1, which cannot be"},
+      {AbortedReport{4, 0, ""},
+       "lost: its agent reports that instance 4 asks to end the job with code 0, which cannot be"},
+      {AbortedReport{4, 256, ""},
+       "lost: its agent reports that instance 4 asks to end the job with code 256, which cannot be"},
   };
   for (const auto& [report, lost] : nonsense) {
     testing::RecordedEvents heard;
