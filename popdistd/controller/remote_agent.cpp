@@ -15,6 +15,16 @@ namespace {
 // Acknowledged in parts: the agent never waits for one while the sink takes all.
 constexpr std::int64_t kAcknowledgedBytes = kOutputWindowBytes / 4;
 
+// What a host's instances may put for one fence: as much as one message has room for.
+constexpr std::size_t kMostFenceBytes = 64 << 20;
+
+// As they are kept: short ones cost more than what they say.
+std::size_t bytesOf(const PutValues& values) {
+  std::size_t bytes = 0;
+  for (const auto& [key, value] : values) bytes += sizeof(PutValues::value_type) + key.size() + value.size();
+  return bytes;
+}
+
 Status silent(std::chrono::milliseconds silence) {
   return unavailable("nothing was heard for " + secondsText(silence) + " s (--host-silence)");
 }
@@ -196,7 +206,9 @@ void RemoteAgent::run(JobSlice slice, AgentEvents& events) {
   if (lost()) return tellLossSoon();
   first_instance_ = slice.instances.empty() ? 0 : slice.instances.front().env.instance_index;
   instances_.assign(slice.instances.size(), InstanceState::kStarting);
+  have_aborted_.assign(slice.instances.size(), false);
   forgetKill();
+  fence_bytes_ = 0;
   send(RunCommand{std::move(slice)});
 }
 
@@ -277,11 +289,23 @@ void RemoteAgent::handle(AbortedReport& report) {
   if (!runs(report.instance, "asks to end the job")) return;
   if (report.exit_code < 1 || report.exit_code > 255)
     return disbelieve(report.instance, "asks to end the job with code " + std::to_string(report.exit_code));
+  const auto asks = have_aborted_.begin() + (report.instance - first_instance_);
+  if (*asks) return;  // once is enough, and what is told of it is kept
+  *asks = true;
   events_->onAborted(report.instance, report.exit_code, report.message);
 }
 
 void RemoteAgent::handle(FenceReachedReport& report) {
-  if (events_ != nullptr) events_->onFenceReached(std::move(report.values));
+  if (events_ == nullptr) return;
+  fence_bytes_ += bytesOf(report.values);
+  if (fence_bytes_ > kMostFenceBytes)
+    return breakLink(internalError("its agent reports more than 64 MiB of values for one fence"));
+  events_->onFenceReached(std::move(report.values));
+}
+
+void RemoteAgent::releaseFence(const SharedPutValues& values) {
+  fence_bytes_ = 0;
+  send(ReleaseFenceCommand{values});
 }
 
 void RemoteAgent::handle(StacksReport& report) {
@@ -295,8 +319,16 @@ void RemoteAgent::handle(StoppedReport&) {
 void RemoteAgent::handle(OutputReport& report) {
   if (!runs(report.instance, "writes")) return;
   output_taken_ += static_cast<std::int64_t>(report.text.size());
+  if (output_taken_ > mostOutput())
+    return breakLink(internalError("its agent sends more output than it has been allowed to"));
   if (!sink_.write(report.instance, report.stream, report.text)) sink_full_ = was_held_back_ = true;
   if (output_taken_ >= kAcknowledgedBytes) acknowledgeOutput();
+}
+
+// Beyond its window an agent sends what instances leave behind: lines without an end, and what their pipes
+// hold.
+std::int64_t RemoteAgent::mostOutput() const {
+  return kOutputWindowBytes * static_cast<std::int64_t>(1 + instances_.size());
 }
 
 // A sink that is full holds the agent back, and that one its instances.

@@ -60,7 +60,7 @@ class RemoteAgent final : public Agent {
   void traceStacks(std::function<void(std::vector<StackTrace>)> reply) override;
   void stop() override { send(StopCommand{}); }
   void kill() override;
-  void releaseFence(const SharedPutValues& values) override { send(ReleaseFenceCommand{values}); }
+  void releaseFence(const SharedPutValues& values) override;
   void announce(const SharedObituaries& obituaries) override { send(AnnounceCommand{obituaries}); }
 
   // ---- SIGSTOP: only what the agent has confirmed is sure to have reached it before we stop ourselves
@@ -107,6 +107,7 @@ class RemoteAgent final : public Agent {
   void disbelieve(int instance, const std::string& report);
   bool advance(int instance, InstanceEvent event, const char* report);
   void acknowledgeOutput();
+  std::int64_t mostOutput() const;
 
   Loop& loop_;
   OutputSink& sink_;
@@ -126,11 +127,14 @@ class RemoteAgent final : public Agent {
   AgentEvents* events_ = nullptr;
   int first_instance_ = 0;                ///< of those that this host runs
   std::vector<InstanceState> instances_;  ///< in order from the first
+  std::vector<bool> have_aborted_;        ///< of these
   std::optional<TimerId> kill_patience_;  ///< runs from the order to kill them on
 
   int unconfirmed_stops_ = 0;
   bool told_of_stop_ = false;  ///< and not of its end
   std::function<void()> on_stop_;
+
+  std::size_t fence_bytes_ = 0;  ///< of what has been put since a fence was released
 
   std::int64_t output_taken_ = 0;  ///< and not acknowledged yet
   bool sink_full_ = false;

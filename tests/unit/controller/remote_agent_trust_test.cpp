@@ -71,5 +71,44 @@ TEST_F(RemoteAgentTest, AnAgentThatReportsOtherPortsThanItWasAskedForIsLost) {
   }
 }
 
+TEST_F(RemoteAgentTest, AnAgentThatSendsOutputWithoutEndToAFullSinkIsLost) {
+  runs();
+  output.full = true;
+  const std::string piece(static_cast<std::size_t>(kOutputWindowBytes), 'x');
+  for (int each = 0; each < 3; ++each) report(OutputReport{4, Stream::kStdout, piece});
+  EXPECT_FALSE(agent.lost()) << "two instances may have left something in their pipes";
+  for (int each = 0; each < 100; ++each) report(OutputReport{4, Stream::kStdout, piece});
+  settle();
+  EXPECT_THAT(events.lines, ElementsAre("lost: its agent sends more output than it has been allowed to"));
+  EXPECT_EQ(output.bytes, 3 * piece.size());
+}
+
+TEST_F(RemoteAgentTest, AnAgentThatPutsWithoutEndIntoOneFenceIsLost) {
+  runs();
+  std::size_t put = 0;
+  for (int key = 0; key < 100; ++key) {
+    report(FenceReachedReport{{{std::to_string(key), std::string(1 << 20, 'x')}}});
+    put = events.fences.size();
+  }
+  settle();
+  EXPECT_THAT(events.lines, ElementsAre("lost: its agent reports more than 64 MiB of values for one fence"));
+  EXPECT_EQ(put, 63U);
+}
+
+TEST_F(RemoteAgentTest, HearsOnceOfEachInstanceThatItAsksForTheEnd) {
+  runs();
+  for (const int instance : {4, 5, 4, 4}) report(AbortedReport{instance, 3, "no data"});
+  EXPECT_THAT(events.lines, ElementsAre("aborted 4: 3, no data", "aborted 5: 3, no data"));
+}
+
+TEST_F(RemoteAgentTest, EachFenceHasRoomOfItsOwn) {
+  runs();
+  for (int key = 0; key < 100; ++key) {
+    report(FenceReachedReport{{{std::to_string(key), std::string(1 << 20, 'x')}}});
+    agent.releaseFence(std::make_shared<const PutValues>());
+  }
+  EXPECT_FALSE(agent.lost());
+}
+
 }  // namespace
 }  // namespace pop
