@@ -68,6 +68,13 @@ void AgentCore::kill() {
   cancelPending();
 }
 
+// Ctrl-Z stops the instances, and with them the grace in which they are to end.
+void AgentCore::signal(int signal) {
+  if (ladder_ && signal == SIGSTOP) ladder_->pause();
+  if (ladder_ && signal == SIGCONT) ladder_->resume();
+  signalAll(signal);
+}
+
 // What has not been started need not be. From the loop: the controller is inside its call of stop() or
 // kill().
 void AgentCore::cancelPending() {

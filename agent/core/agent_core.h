@@ -28,7 +28,7 @@ class AgentCore {
   void run(JobSlice slice, AgentEvents& events);
   void stop();
   void kill();
-  void signal(int signal) { signalAll(signal); }
+  void signal(int signal);
   void releaseFence(const PutValues& values) { rendezvous_.releaseFence(values); }
   void announce(const Obituary& obituary) { rendezvous_.announce(obituary); }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // How instances are asked to go: SIGTERM, a grace period, SIGKILL. Going down a rung twice changes nothing.
+// The grace is time in which they can do something.
 #pragma once
 
 #include <chrono>
 #include <csignal>
 #include <functional>
 #include <optional>
+#include <utility>
 
 #include "common/base/loop.h"
 
@@ -25,7 +27,17 @@ class KillLadder {
     rung_ = Rung::kTerminated;
     signal_all_(SIGTERM);
     signal_all_(SIGCONT);  // a stopped process handles SIGTERM only once it goes on
-    timer_ = loop_.postAfter(grace_, [this] { kill(); });
+    arm(grace_);
+  }
+
+  /// The instances are stopped, or go on.
+  void pause() {
+    if (!timer_) return;
+    left_ = std::chrono::ceil<std::chrono::milliseconds>(due_ - loop_.now());
+    loop_.cancel(*std::exchange(timer_, std::nullopt));
+  }
+  void resume() {
+    if (left_) arm(*std::exchange(left_, std::nullopt));
   }
 
   void kill() {
@@ -38,9 +50,15 @@ class KillLadder {
  private:
   enum class Rung { kNone, kTerminated, kKilled };
 
+  void arm(std::chrono::milliseconds grace) {
+    due_ = loop_.now() + grace;
+    timer_ = loop_.postAfter(grace, [this] { kill(); });
+  }
+
   void disarm() {
     if (timer_) loop_.cancel(*timer_);
     timer_.reset();
+    left_.reset();
   }
 
   Loop& loop_;
@@ -48,6 +66,8 @@ class KillLadder {
   const std::function<void(int)> signal_all_;
   Rung rung_ = Rung::kNone;
   std::optional<TimerId> timer_;
+  Clock::time_point due_;                          ///< of the timer
+  std::optional<std::chrono::milliseconds> left_;  ///< of the grace, while it is paused
 };
 
 }  // namespace pop::agent

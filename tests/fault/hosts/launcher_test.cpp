@@ -117,6 +117,24 @@ TEST_F(HostsLauncher, IsNotStoppedByACtrlZThatIsTakenBack) {
   EXPECT_EQ(leftOnHosts(), "");
 }
 
+TEST_F(HostsLauncher, StoppedByCtrlZStopsTheGraceOfTheInstances) {
+  PoprunProcess poprun(job({"-n", "3", "--kill-grace", "2", "-v"}, {"ignore-term"}));
+  ASSERT_EQ(poprun.waitReady(3).size(), 3U);
+  const std::vector<pid_t> instance = named(2, "pop_test_child");
+  ASSERT_EQ(instance.size(), 1U);
+  const auto state = [](pid_t pid) { return statOf(pid).value_or(ProcessStat{}).state; };
+  poprun.signal(SIGINT);
+  ASSERT_TRUE(poprun.waitFor([&] { return poprun.err().find("job is stopping") != std::string::npos; }));
+  poprun.signal(SIGTSTP);
+  ASSERT_TRUE(waitUntil([&] { return state(poprun.pid()) == 'T' && state(instance[0]) == 'T'; }, kPatience));
+  EXPECT_FALSE(waitUntil([&] { return state(instance[0]) != 'T'; }, Milliseconds(3500)))
+      << "longer than the grace";
+  const auto cause = Clock::now();
+  poprun.signal(SIGCONT);
+  EXPECT_EQ(endAfter(cause, poprun), 130);
+  EXPECT_EQ(leftOnHosts(), "");
+}
+
 TEST_F(HostsLauncher, InterruptedTwiceKillsAtOnce) {
   PoprunProcess poprun(job({"-n", "3", "--kill-grace", "60"}, {"ignore-term"}));
   ASSERT_EQ(poprun.waitReady(3).size(), 3U);

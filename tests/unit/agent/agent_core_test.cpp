@@ -132,6 +132,22 @@ TEST_F(AgentCoreTest, StopTerminatesNowAndKillsAfterTheGrace) {
   EXPECT_THAT(processes.signals, ElementsAre(Pair(4, SIGKILL), Pair(5, SIGKILL)));
 }
 
+TEST_F(AgentCoreTest, TheGraceStandsStillWithTheInstances) {
+  runAndStart();
+  core.stop();
+  loop.advance(milliseconds(4000));
+  core.signal(SIGSTOP);
+  processes.signals.clear();
+  loop.advance(milliseconds(60'000));
+  EXPECT_THAT(processes.signals, IsEmpty());
+  core.signal(SIGCONT);
+  processes.signals.clear();
+  loop.advance(milliseconds(999));
+  EXPECT_THAT(processes.signals, IsEmpty());
+  loop.advance(milliseconds(1));
+  EXPECT_THAT(processes.signals, ElementsAre(Pair(4, SIGKILL), Pair(5, SIGKILL)));
+}
+
 TEST_F(AgentCoreTest, SignalsOnlyThoseThatHaveNotEnded) {
   runAndStart();
   core.stop();

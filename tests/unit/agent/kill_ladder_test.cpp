@@ -56,6 +56,37 @@ TEST_F(KillLadderTest, KillSkipsTheGrace) {
   EXPECT_EQ(sent.size(), 3U) << "once is enough";
 }
 
+TEST_F(KillLadderTest, GivesWhatIsLeftOfTheGraceAfterAPause) {
+  ladder.terminate();
+  loop.advance(milliseconds(3000));
+  ladder.pause();
+  ladder.pause();
+  loop.advance(std::chrono::hours(24));
+  EXPECT_THAT(sent, ElementsAre(SIGTERM, SIGCONT));
+  ladder.resume();
+  ladder.resume();
+  loop.advance(milliseconds(1999));
+  EXPECT_THAT(sent, ElementsAre(SIGTERM, SIGCONT));
+  loop.advance(milliseconds(1));
+  EXPECT_THAT(sent, ElementsAre(SIGTERM, SIGCONT, SIGKILL));
+}
+
+TEST_F(KillLadderTest, KillsInAPauseAsWell) {
+  ladder.terminate();
+  ladder.pause();
+  ladder.kill();
+  EXPECT_THAT(sent, ElementsAre(SIGTERM, SIGCONT, SIGKILL));
+  ladder.resume();
+  EXPECT_EQ(loop.armedTimers(), 0U);
+}
+
+TEST_F(KillLadderTest, HasNothingToPauseBeforeItBegins) {
+  ladder.pause();
+  ladder.resume();
+  EXPECT_EQ(loop.armedTimers(), 0U);
+  EXPECT_THAT(sent, IsEmpty());
+}
+
 TEST_F(KillLadderTest, NothingFollowsAKill) {
   ladder.kill();
   ladder.terminate();
