@@ -228,7 +228,9 @@ void Doctor::welcome(Patient& host, const rpc::v1::Welcome& welcome) {
     return fail(host, failedPrecondition("popdist-agent there is " + welcome.version() + ", poprun is " +
                                          contract::kVersion + ": it cannot examine its host"));
   }
-  host.clock_there = std::chrono::milliseconds(welcome.condition().wall_clock_ms());
+  const Result<std::chrono::milliseconds> clock = clockOf(welcome.condition());
+  if (!clock.ok()) return fail(host, clock.status());
+  host.clock_there = clock.value();
   takeFindings(welcome, host.findings);
   sendEcho(host);
 }

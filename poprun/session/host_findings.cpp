@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "poprun/session/host_findings.h"
 
+#include <string>
+
 namespace pop {
 namespace {
 
@@ -25,6 +27,14 @@ void takeFindings(const popdist::v1::Welcome& welcome, HostFindings& into) {
   into.free_shared_memory_bytes = condition.free_shared_memory_bytes();
   into.shared_memory_problem = condition.shared_memory_problem();
   into.open_files = condition.open_files();
+}
+
+Result<std::chrono::milliseconds> clockOf(const popdist::v1::Condition& condition) {
+  constexpr std::chrono::milliseconds kYear = std::chrono::hours(24) * 366;
+  const std::chrono::milliseconds clock(condition.wall_clock_ms());
+  if (clock.count() >= 0 && clock < 8000 * kYear) return clock;
+  return internalError("its agent reports that the clock there is at " + std::to_string(clock.count()) +
+                       " ms since 1970, which cannot be");
 }
 
 void takeService(const popdist::v1::HostDescription& description, HostFindings& into) {
