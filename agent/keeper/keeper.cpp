@@ -13,6 +13,7 @@
 
 #include "agent/keeper/descendants.h"
 #include "agent/keeper/keeper_process.h"
+#include "common/model/end_times.h"
 #include "common/sys/blocked_signals.h"
 #include "common/sys/process_end.h"
 #include "common/sys/unix_socket.h"

@@ -5,7 +5,6 @@
 
 #include <sys/types.h>
 
-#include <chrono>
 #include <set>
 
 #include "common/base/status.h"
@@ -25,9 +24,6 @@ struct Keeper {
 /// other end is with whoever wants the job. When that has hung up and the caller does nothing about it, since
 /// it is stopped or stuck, the keeper ends it and everything else.
 Result<Keeper> forkKeeper(int life_line = -1);
-
-/// Who waits for somebody that ends a keeper has more patience.
-inline constexpr std::chrono::milliseconds kMostEndTime{7000};
 
 /// Closes the link and waits until the keeper is gone and nothing is left below this process, for
 /// kMostEndTime at most. kDeadlineExceeded when something resists SIGKILL.

@@ -14,15 +14,12 @@
 #include "common/base/text.h"
 #include "common/contract/version.h"
 #include "common/log/log.h"
+#include "common/model/end_times.h"
 #include "common/rpc/command_outline.h"
 #include "common/rpc/message_stream.h"
 
 namespace pop::agent {
 namespace {
-
-// An agent kills at once what it runs, and says within 7 s (keeper::kMostEndTime) if it could not. One that
-// takes longer is killed itself: its keeper goes on with that.
-constexpr std::chrono::seconds kEndPatience{8};
 
 // Of an agent's first report, which is built here, and can cost many times its size.
 constexpr std::size_t kMostWelcomeBytes = 64 << 10;
@@ -43,9 +40,10 @@ rpc::v1::JobCount encode(const JobLimits& count) {
   return encoded;
 }
 
+// It is killed: its keeper goes on with what it has left.
 Status notEnded() {
   return {Code::kDeadlineExceeded, "the popdist-agent there has not ended all processes of the job within " +
-                                       std::to_string(kEndPatience.count()) + " s; it was killed"};
+                                       secondsText(kServiceEndPatience) + " s; it was killed"};
 }
 
 }  // namespace
@@ -218,7 +216,7 @@ void Service::letEnd(Job& job, const Status& why) {
   job.agent->end({});
   job.agent->hangUp();
   if (!job.end_timer && !job.ended)
-    job.end_timer = loop_.postAfter(kEndPatience, [this, &job] { end(job, notEnded()); });
+    job.end_timer = loop_.postAfter(kServiceEndPatience, [this, &job] { end(job, notEnded()); });
 }
 
 void Service::end(Job& job, const Status& why) {

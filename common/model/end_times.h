@@ -14,4 +14,13 @@ inline constexpr std::chrono::seconds kKillPatience{5};
 /// So long after it was told to kill all instances, an agent has reported their ends, wherever it is.
 inline constexpr std::chrono::seconds kKillReportPatience = kKillPatience + std::chrono::seconds(2);
 
+/// An agent has ended all of a job within this, or says that it could not: keeper::endKeeper.
+inline constexpr std::chrono::milliseconds kMostEndTime{7000};
+
+/// So long the agent service waits for that, and then kills the agent.
+inline constexpr std::chrono::milliseconds kServiceEndPatience = kMostEndTime + std::chrono::seconds(1);
+
+/// So long poprun waits for the end of an agent, or what the agent service says of it.
+inline constexpr std::chrono::milliseconds kAgentEndPatience = kServiceEndPatience + std::chrono::seconds(1);
+
 }  // namespace pop

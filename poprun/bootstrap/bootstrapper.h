@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 
+#include "common/base/loop.h"
 #include "common/base/status.h"
 #include "common/sys/fd.h"
 
@@ -42,6 +43,9 @@ class Bootstrapper {
 
   /// Begins with all hosts; returns at once. Once.
   virtual void start(BootstrapEvents events) = 0;
+
+  /// Nobody is waited for any longer than that when this goes. For one that waits at all.
+  virtual void endBy(Clock::time_point) {}
 };
 
 }  // namespace pop

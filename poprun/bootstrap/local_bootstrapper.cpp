@@ -11,6 +11,7 @@
 #include <csignal>
 #include <utility>
 
+#include "common/model/end_times.h"
 #include "common/sys/process_end.h"
 #include "common/sys/start_program.h"
 #include "common/sys/unix_socket.h"
@@ -28,14 +29,12 @@ bool isStopped(pid_t child) {
 
 // Stopped, it would not notice that its stream is closed. Sent to one that runs, SIGCONT would take away the
 // stop by which a leak checker, or a debugger, attaches.
-bool endsAwake(pid_t agent, std::chrono::milliseconds patience) {
-  using Clock = std::chrono::steady_clock;
+bool endsAwake(pid_t agent, Clock::time_point deadline) {
   constexpr std::chrono::milliseconds kBetweenLooks = 50ms;
-  const Clock::time_point deadline = Clock::now() + patience;
-  while (Clock::now() < deadline) {
+  do {
     if (isStopped(agent)) ::kill(agent, SIGCONT);
     if (sys::endsWithin(agent, kBetweenLooks)) return true;
-  }
+  } while (Clock::now() < deadline);
   return false;
 }
 
@@ -46,9 +45,9 @@ int exitCodeOf(pid_t ended) {
   return info.si_code == CLD_EXITED ? info.si_status : kKilledBySignal;
 }
 
-void reap(pid_t agent, std::chrono::milliseconds patience) {
+void reap(pid_t agent, Clock::time_point deadline) {
   constexpr std::chrono::milliseconds kAfterSigkill = 2s;
-  if (!endsAwake(agent, patience)) {
+  if (!endsAwake(agent, deadline)) {
     ::kill(agent, SIGKILL);                              // its keeper sees to what it has left
     if (!sys::endsWithin(agent, kAfterSigkill)) return;  // it waits for a device or a file server
   }
@@ -59,11 +58,12 @@ void reap(pid_t agent, std::chrono::milliseconds patience) {
 }  // namespace
 
 LocalBootstrapper::~LocalBootstrapper() {
+  const Clock::time_point deadline = end_by_.value_or(Clock::now() + kAgentEndPatience);
   for (AgentProcess& agent : agents_) {
     for (const sys::Fd* watched : {&agent.pidfd, &agent.errors}) {
       if (watched->valid()) loop_.unwatch(watched->get());
     }
-    if (agent.pid > 0) reap(agent.pid, end_patience_);
+    if (agent.pid > 0) reap(agent.pid, deadline);
   }
 }
 

@@ -4,7 +4,7 @@
 
 #include <sys/types.h>
 
-#include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,21 +16,16 @@ namespace pop {
 class LocalBootstrapper final : public Bootstrapper {
  public:
   /// `command`: the agent and its arguments; once for each of `count` hosts.
-  LocalBootstrapper(os::EpollLoop& loop, std::vector<std::string> command, int count,
-                    std::chrono::milliseconds end_patience = kEndPatience)
-      : loop_(loop),
-        command_(std::move(command)),
-        agents_(static_cast<std::size_t>(count)),
-        end_patience_(end_patience) {}
-  /// Waits for the agents, which end with their streams, and kills those that have not within the patience.
+  LocalBootstrapper(os::EpollLoop& loop, std::vector<std::string> command, int count)
+      : loop_(loop), command_(std::move(command)), agents_(static_cast<std::size_t>(count)) {}
+  /// Waits for the agents, which end with their streams, for kAgentEndPatience or as endBy() says, and kills
+  /// those that have not ended by then.
   ~LocalBootstrapper() override;
 
   void start(BootstrapEvents events) override;
+  void endBy(Clock::time_point deadline) override { end_by_ = deadline; }
 
  private:
-  /// So long an agent takes at most to end the job's processes.
-  static constexpr std::chrono::milliseconds kEndPatience{9000};
-
   struct AgentProcess {
     pid_t pid = -1;
     sys::Fd pidfd;    ///< readable when it has ended
@@ -47,7 +42,7 @@ class LocalBootstrapper final : public Bootstrapper {
   os::EpollLoop& loop_;
   const std::vector<std::string> command_;
   std::vector<AgentProcess> agents_;
-  const std::chrono::milliseconds end_patience_;
+  std::optional<Clock::time_point> end_by_;
   BootstrapEvents events_;
 };
 

@@ -13,6 +13,7 @@
 
 #include "common/base/text.h"
 #include "common/contract/version.h"
+#include "common/model/end_times.h"
 #include "common/model/host_list.h"
 #include "common/model/placement.h"
 #include "common/rpc/agent_codec.h"
@@ -35,9 +36,6 @@ namespace {
 
 // The first may find the way cold.
 constexpr int kEchoes = 5;
-
-// More than an agent takes that cannot end everything, and than the agent service gives it.
-constexpr std::chrono::milliseconds kEndPatience{9000};
 
 std::chrono::milliseconds wallClock() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -119,7 +117,8 @@ rpc::v1::Hello Doctor::helloTo(int host) const {
   hello.set_job_id(sys::randomName());  // a host that has two names is to say so by its address
   hello.set_host_name(spec_.hosts[static_cast<std::size_t>(host)].name);
   hello.set_subnet(spec_.host_subnet);
-  hello.set_silence_ms(static_cast<std::uint32_t>((options_.hosts.connect_timeout + kEndPatience).count()));
+  hello.set_silence_ms(
+      static_cast<std::uint32_t>((options_.hosts.connect_timeout + kAgentEndPatience).count()));
   hello.set_num_instances(static_cast<std::uint32_t>(envs_.instancesOn(host)));
   rpc::v1::Examination* const examination = hello.mutable_examination();
   examination->set_working_directory(directory.empty() ? currentDirectory() : directory);
@@ -267,10 +266,10 @@ void Doctor::settle(Patient& host) {
   host.phase = "waiting for its agent's end";
   host.call->close();
   if (host.patience) loop_.cancel(*host.patience);
-  host.patience = loop_.postAfter(kEndPatience, [this, &host] {
+  host.patience = loop_.postAfter(kAgentEndPatience, [this, &host] {
     host.patience.reset();
     host.findings.end_problem = "popdist-agent there was told to end " +
-                                std::to_string(kEndPatience.count()) +
+                                std::to_string(kAgentEndPatience.count()) +
                                 " ms ago and has not (`pgrep popdist-agent` there finds it)";
     over(host);
   });

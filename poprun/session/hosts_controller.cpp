@@ -11,6 +11,7 @@
 
 #include "common/base/text.h"
 #include "common/contract/version.h"
+#include "common/model/end_times.h"
 #include "common/model/placement.h"
 #include "common/rpc/stream_call.h"
 #include "common/sys/random_name.h"
@@ -22,9 +23,6 @@ namespace pop {
 namespace {
 
 using namespace std::chrono_literals;
-
-// More than an agent takes that cannot end everything, and than the agent service gives it.
-constexpr std::chrono::milliseconds kEndPatience = 9s;
 
 // Whoever types Ctrl-Z wants the prompt, whatever the hosts do.
 constexpr std::chrono::milliseconds kStopPatience = 1s;
@@ -253,7 +251,8 @@ Status HostsController::shutDown() {
     host->asked_to_end = host->link && !host->agent.lost();
     if (host->link) host->link->finish();
   }
-  const TimerId limit = loop_.postAfter(kEndPatience, [this] { loop_.stop(); });
+  for (const BootstrapPart& part : parts_) part.bootstrapper->endBy(loop_.now() + kAgentEndPatience);
+  const TimerId limit = loop_.postAfter(kAgentEndPatience, [this] { loop_.stop(); });
   tellWhenOver();
   loop_.run();
   loop_.cancel(limit);

@@ -20,6 +20,7 @@
 #include "agent/keeper/keeper_wire.h"
 #include "common/base/check.h"
 #include "common/contract/frame.h"
+#include "common/model/end_times.h"
 #include "common/sys/unix_socket.h"
 #include "tests/testing/tracer.h"
 

@@ -23,7 +23,8 @@ using testing::ownChildren;
 
 struct Started {
   explicit Started(const std::vector<std::string>& command, std::chrono::milliseconds patience) {
-    agents = std::make_unique<LocalBootstrapper>(loop, command, 1, patience);
+    agents = std::make_unique<LocalBootstrapper>(loop, command, 1);
+    agents->endBy(Clock::now() + patience);
     agents->start({.reached =
                        [this](int, ReachedHost how) {
                          stream = std::move(how.stream);
