@@ -10,8 +10,6 @@
 #include <numeric>
 #include <utility>
 
-#include "libpopdist/src/plan/shared_fold.h"
-
 namespace popdist::context {
 
 using plan::Operation;
@@ -21,6 +19,7 @@ namespace {
 
 constexpr std::size_t kKeptPlans = 64;
 constexpr std::size_t kKeptSteps = 256;  // longer plans are made anew: it costs little beside what they move
+static_assert(kKeptSteps < plan::StagedPlan::kPartSteps, "a part of a longer plan is not kept");
 
 bool fitsNotes(Operation operation) {
   return operation == Operation::kAllReduce || operation == Operation::kAllGather ||
@@ -116,8 +115,8 @@ bool SharedCalls::runPlanned(const CollectiveCall& call, const shared::Call& sha
   const reduce::FoldSpec fold{.op = call.op, .type = call.type, .divisor = static_cast<double>(ranks_)};
   const bool streaming = choice->algorithm != SharedAlgorithm::kEager &&
                          plan::pastCaches(call.operation, largestBytes(call), ranks_);
-  const auto run = [&](const plan::SharedPlan& plan) {
-    return engine_.run(shared, buffers, {plan, fold, largestBytes(call), streaming});
+  const auto run = [&](const plan::SharedPlan& plan, bool more) {
+    return engine_.run(shared, buffers, {plan, fold, largestBytes(call), streaming, more});
   };
   if (!choice->trial) return runPlan(call, *choice, run);
   const auto begin = std::chrono::steady_clock::now();
@@ -131,11 +130,24 @@ bool SharedCalls::runPlanned(const CollectiveCall& call, const shared::Call& sha
 template <typename Run>
 bool SharedCalls::runPlan(const CollectiveCall& call, const Choice& choice, const Run& run) {
   const Key key(sharedCallOf(call).what, call.count, choice.algorithm, choice.order, choice.gives);
-  if (const auto kept = plans_.find(key); kept != plans_.end() && !call.ragged) return run(kept->second);
-  plan::SharedPlan plan = planFor(call, choice);
-  if (call.ragged || plan.steps.size() > kKeptSteps) return run(plan);
-  if (plans_.size() >= kKeptPlans) plans_.clear();
-  return run(plans_.insert_or_assign(key, std::move(plan)).first->second);
+  if (const auto kept = plans_.find(key); kept != plans_.end() && !call.ragged)
+    return run(kept->second, false);
+  plan::SharedPlan plan;
+  std::unique_ptr<plan::StagedPlan> staged;
+  if (choice.algorithm == SharedAlgorithm::kStaged) {
+    staged = stagedPlanFor(call);
+    staged->next(plan);
+  } else {
+    plan = planFor(call, choice);
+  }
+  if (!call.ragged && plan.steps.size() <= kKeptSteps) {
+    if (plans_.size() >= kKeptPlans) plans_.clear();
+    return run(plans_.insert_or_assign(key, std::move(plan)).first->second, false);
+  }
+  for (; staged && !staged->isOver(); staged->next(plan)) {
+    if (!run(plan, true)) return false;
+  }
+  return run(plan, false);
 }
 
 // A ragged all-to-all begins with everybody's counts for everybody.
@@ -307,27 +319,32 @@ std::size_t SharedCalls::largestBytes(const CollectiveCall& call) const {
 // ---- plans
 
 plan::SharedPlan SharedCalls::planFor(const CollectiveCall& call, const Choice& choice) const {
-  const plan::StageShape shape = plan::chunksOf(call.operation, layout_.slots);
-  if (plan::reduces(call.operation)) {
-    const bool scatters = call.operation == Operation::kReduceScatter;
-    const plan::FoldRequest request{.goal = scatters ? plan::FoldGoal::kReduceScatter
-                                            : call.operation == Operation::kReduce
-                                                ? plan::FoldGoal::kReduce
-                                                : plan::FoldGoal::kAllReduce,
-                                    .rank = rank_,
-                                    .ranks = ranks_,
-                                    .count = call.count * static_cast<std::size_t>(scatters ? ranks_ : 1),
-                                    .element_bytes = sizeOf(call.type),
-                                    .root = call.root};
-    if (choice.algorithm == SharedAlgorithm::kEager) return plan::eagerFold(request, choice.order);
-    if (choice.algorithm == SharedAlgorithm::kPull) return plan::pulledFold(request);
-    return choice.algorithm == SharedAlgorithm::kStaged ? plan::stagedFold(request, shape)
-                                                        : plan::directFold(request);
+  if (!plan::reduces(call.operation)) {
+    const plan::Flows flows = flowsOf(call);
+    return choice.algorithm == SharedAlgorithm::kEager ? plan::eagerMove(flows, rank_, choice.order)
+                                                       : plan::directMove(flows, rank_, choice.gives);
   }
-  const plan::Flows flows = flowsOf(call);
-  if (choice.algorithm == SharedAlgorithm::kEager) return plan::eagerMove(flows, rank_, choice.order);
-  return choice.algorithm == SharedAlgorithm::kStaged ? plan::stagedMove(flows, rank_, shape)
-                                                      : plan::directMove(flows, rank_, choice.gives);
+  const plan::FoldRequest request = foldOf(call);
+  if (choice.algorithm == SharedAlgorithm::kEager) return plan::eagerFold(request, choice.order);
+  return choice.algorithm == SharedAlgorithm::kPull ? plan::pulledFold(request) : plan::directFold(request);
+}
+
+std::unique_ptr<plan::StagedPlan> SharedCalls::stagedPlanFor(const CollectiveCall& call) const {
+  const plan::StageShape shape = plan::chunksOf(call.operation, layout_.slots);
+  return plan::reduces(call.operation) ? plan::stagedFold(foldOf(call), shape)
+                                       : plan::stagedMove(flowsOf(call), rank_, shape);
+}
+
+plan::FoldRequest SharedCalls::foldOf(const CollectiveCall& call) const {
+  const bool scatters = call.operation == Operation::kReduceScatter;
+  return {.goal = scatters                               ? plan::FoldGoal::kReduceScatter
+                  : call.operation == Operation::kReduce ? plan::FoldGoal::kReduce
+                                                         : plan::FoldGoal::kAllReduce,
+          .rank = rank_,
+          .ranks = ranks_,
+          .count = call.count * static_cast<std::size_t>(scatters ? ranks_ : 1),
+          .element_bytes = sizeOf(call.type),
+          .root = call.root};
 }
 
 plan::Flows SharedCalls::flowsOf(const CollectiveCall& call) const {

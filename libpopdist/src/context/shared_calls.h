@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <tuple>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "libpopdist/src/context/collective_call.h"
 #include "libpopdist/src/context/shared_send_recv.h"
 #include "libpopdist/src/context/trials.h"
+#include "libpopdist/src/plan/shared_fold.h"
 #include "libpopdist/src/plan/shared_move.h"
 #include "libpopdist/src/plan/shared_select.h"
 #include "libpopdist/src/shared/engine.h"
@@ -79,7 +81,9 @@ class SharedCalls {
   shared::Offer offerOf(const CollectiveCall& call) const;
   bool sends(const CollectiveCall& call, int rank) const;
   std::size_t largestBytes(const CollectiveCall& call) const;
-  plan::SharedPlan planFor(const CollectiveCall& call, const Choice& choice) const;
+  plan::SharedPlan planFor(const CollectiveCall& call, const Choice& choice) const;  ///< not a staged one
+  std::unique_ptr<plan::StagedPlan> stagedPlanFor(const CollectiveCall& call) const;
+  plan::FoldRequest foldOf(const CollectiveCall& call) const;
   plan::Flows flowsOf(const CollectiveCall& call) const;
 
   const int rank_;

@@ -81,13 +81,20 @@ bool SharedSendRecv::agree(exec::Failure& contradiction) const {
 }
 
 bool SharedSendRecv::moveLarge(const shared::Call& call, const shared::Buffers& buffers, const Flows& flows) {
-  const bool staged = taken_ == Algorithm::kStaged;
-  if (!staged && !engine_.stillTogether()) return false;
-  const plan::SharedPlan plan =
-      staged ? plan::stagedMove(flows, place_.rank, plan::chunksOf(Operation::kSendRecv, place_.layout.slots))
-             : plan::directMove(flows, place_.rank, false);
   const bool streaming = plan::pastCaches(Operation::kSendRecv, largestOf(flows), place_.ranks);
-  return engine_.run(call, buffers, {.plan = plan, .fold = {}, .streaming = streaming});
+  const auto run = [&](const plan::SharedPlan& plan, bool more) {
+    return engine_.run(call, buffers, {.plan = plan, .fold = {}, .streaming = streaming, .more = more});
+  };
+  if (taken_ != Algorithm::kStaged)
+    return engine_.stillTogether() && run(plan::directMove(flows, place_.rank, false), false);
+  const auto staged =
+      plan::stagedMove(flows, place_.rank, plan::chunksOf(Operation::kSendRecv, place_.layout.slots));
+  bool well = true;
+  for (plan::SharedPlan part; well && !staged->isOver();) {
+    staged->next(part);
+    well = run(part, !staged->isOver());
+  }
+  return well;
 }
 
 bool SharedSendRecv::isWorthPulling(const Flows& flows) const {

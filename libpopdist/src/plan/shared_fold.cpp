@@ -16,32 +16,41 @@ Range lineBlock(std::size_t bytes, int blocks, int index) {
 
 namespace {
 
-// The chunks of a staged fold, as one rank sees them.
-class StagedFold {
- public:
-  StagedFold(const FoldRequest& request, const StageShape& shape) : request_(request), shape_(shape) {
-    const std::size_t vector_bytes = request.count * request.element_bytes;
-    const auto ranks = static_cast<std::size_t>(request.ranks);
-    block_bytes_ = vector_bytes / ranks;
-    // Of a reduce-scatter each rank's block is given; a chunk holds a piece of each of them.
-    piece_bytes_ = shape.slot_bytes / ranks / kLineBytes * kLineBytes;
-    const std::size_t chunk = scatters() ? piece_bytes_ : shape.slot_bytes;
-    const std::size_t whole = scatters() ? block_bytes_ : vector_bytes;
-    plan_.chunks = (whole + chunk - 1) / chunk;
-    whole_bytes_ = whole;
-  }
+// How a staged fold is cut. Of a reduce-scatter each rank's block is given; a chunk holds a piece of each of
+// them.
+struct FoldCut {
+  std::size_t block_bytes = 0;
+  std::size_t piece_bytes = 0;
+  std::size_t whole_bytes = 0;  ///< that is cut into chunks
+  std::uint64_t chunks = 0;
+};
 
-  SharedPlan take() {
-    if (plan_.chunks == 0) plan_.steps.push_back({.kind = SharedStepKind::kMeet});
-    for (std::uint64_t turn = 0; turn < plan_.chunks + 2; ++turn) {
-      if (turn < plan_.chunks) exportChunk(turn);
-      if (turn >= 1 && turn - 1 < plan_.chunks) foldChunk(turn - 1);
-      if (turn >= 2) importChunk(turn - 2);
-    }
-    return std::move(plan_);
-  }
+FoldCut cutOf(const FoldRequest& request, const StageShape& shape) {
+  const std::size_t vector_bytes = request.count * request.element_bytes;
+  const auto ranks = static_cast<std::size_t>(request.ranks);
+  FoldCut cut{.block_bytes = vector_bytes / ranks,
+              .piece_bytes = shape.slot_bytes / ranks / kLineBytes * kLineBytes};
+  const bool scatters = request.goal == FoldGoal::kReduceScatter;
+  const std::size_t chunk_bytes = scatters ? cut.piece_bytes : shape.slot_bytes;
+  cut.whole_bytes = scatters ? cut.block_bytes : vector_bytes;
+  cut.chunks = (cut.whole_bytes + chunk_bytes - 1) / chunk_bytes;
+  return cut;
+}
+
+// The chunks of a staged fold, as one rank sees them.
+class StagedFold final : public StagedPlan {
+ public:
+  StagedFold(const FoldRequest& request, const StageShape& shape, const FoldCut& cut)
+      : StagedPlan(cut.chunks, 2), request_(request), shape_(shape), cut_(cut) {}
 
  private:
+  void addTurn(std::uint64_t turn) override {
+    if (isUnderWay(turn, 0)) exportChunk(turn);
+    if (turn == 1) meet();  // what needs nobody else comes before
+    if (isUnderWay(turn, 1)) foldChunk(turn - 1);
+    if (isUnderWay(turn, 2)) importChunk(turn - 2);
+  }
+
   bool scatters() const { return request_.goal == FoldGoal::kReduceScatter; }
   bool imports() const {
     return request_.goal == FoldGoal::kAllReduce ||
@@ -56,18 +65,19 @@ class StagedFold {
   };
   Piece pieceOf(int rank, std::uint64_t chunk) const {
     if (scatters()) {
-      const std::size_t begin = chunk * piece_bytes_;
+      const std::size_t begin = chunk * cut_.piece_bytes;
       const auto index = static_cast<std::size_t>(rank);
-      return {index * block_bytes_ + begin, index * piece_bytes_,
-              std::min(piece_bytes_, whole_bytes_ - begin)};
+      return {index * cut_.block_bytes + begin, index * cut_.piece_bytes,
+              std::min(cut_.piece_bytes, cut_.whole_bytes - begin)};
     }
     const std::size_t begin = chunk * shape_.slot_bytes;
-    const Range block = lineBlock(std::min(shape_.slot_bytes, whole_bytes_ - begin), request_.ranks, rank);
+    const Range block =
+        lineBlock(std::min(shape_.slot_bytes, cut_.whole_bytes - begin), request_.ranks, rank);
     return {begin + block.begin, block.begin, block.count};
   }
 
   void exportChunk(std::uint64_t chunk) {
-    awaitSlot(chunk);
+    awaitSlot(chunk, shape_);
     for (int rank = 0; rank < request_.ranks; ++rank) {
       const Piece piece = pieceOf(rank, chunk);
       if (rank != request_.rank)
@@ -81,11 +91,9 @@ class StagedFold {
   }
 
   void foldChunk(std::uint64_t chunk) {
-    // What needs nobody else comes before the meeting.
-    if (chunk == 0) plan_.steps.push_back({.kind = SharedStepKind::kMeet});
     await(Counter::kExported, chunk + 1);
     const Piece piece = pieceOf(request_.rank, chunk);
-    const std::size_t output = scatters() ? chunk * piece_bytes_ : piece.vector;
+    const std::size_t output = scatters() ? chunk * cut_.piece_bytes : piece.vector;
     add({.kind = SharedStepKind::kFold,
          .targets = targets(),
          .input = piece.vector,
@@ -118,37 +126,15 @@ class StagedFold {
     post(Counter::kDone, chunk + 1);
   }
 
-  void add(const SharedStep& step) {
-    if (step.bytes > 0) plan_.steps.push_back(step);
-  }
-  void post(Counter counter, std::uint64_t value) {
-    plan_.steps.push_back(
-        {.kind = SharedStepKind::kPost, .counter = counter, .value = static_cast<std::int64_t>(value)});
-  }
-  void await(Counter counter, std::uint64_t value) {
-    plan_.steps.push_back(
-        {.kind = SharedStepKind::kAwait, .counter = counter, .value = static_cast<std::int64_t>(value)});
-  }
-  // Until nobody looks any more at what the slot held before.
-  void awaitSlot(std::uint64_t chunk) {
-    plan_.steps.push_back(
-        {.kind = SharedStepKind::kAwait,
-         .counter = Counter::kDone,
-         .value = static_cast<std::int64_t>(chunk + 1) - static_cast<std::int64_t>(shape_.slots)});
-  }
-
-  const FoldRequest& request_;
-  const StageShape& shape_;
-  std::size_t block_bytes_ = 0;
-  std::size_t piece_bytes_ = 0;
-  std::size_t whole_bytes_ = 0;
-  SharedPlan plan_;
+  const FoldRequest request_;
+  const StageShape shape_;
+  const FoldCut cut_;
 };
 
 }  // namespace
 
-SharedPlan stagedFold(const FoldRequest& request, const StageShape& shape) {
-  return StagedFold(request, shape).take();
+std::unique_ptr<StagedPlan> stagedFold(const FoldRequest& request, const StageShape& shape) {
+  return std::make_unique<StagedFold>(request, shape, cutOf(request, shape));
 }
 
 SharedPlan directFold(const FoldRequest& request) {

@@ -4,9 +4,11 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 
 #include "libpopdist/src/plan/plan.h"
 #include "libpopdist/src/plan/shared_plan.h"
+#include "libpopdist/src/plan/staged_plan.h"
 
 namespace popdist::plan {
 
@@ -32,7 +34,7 @@ SharedPlan eagerFold(const FoldRequest& request, EagerOrder order);
 /// reduced and left in all others' stages, the others' blocks imported from the own one. Three chunks are
 /// under way at a time, one in each of these, so `shape` needs at least 3 slots. Each rank reads and writes
 /// its buffers alone: they may be anywhere. Copies 2 (n-1)/n of the vector besides the reduction.
-SharedPlan stagedFold(const FoldRequest& request, const StageShape& shape);
+std::unique_ptr<StagedPlan> stagedFold(const FoldRequest& request, const StageShape& shape);
 
 /// Straight from all inputs: each must be readable by everybody, and writable those outputs that others own
 /// parts of (kAllReduce: all, kReduce: the root's). One pass over the data, and one wait at its end.

@@ -56,25 +56,33 @@ std::size_t givenBytes(const Flows& flows, const Flow& flow) {
   return share / kLineBytes * kLineBytes;
 }
 
-class StagedMove {
- public:
-  StagedMove(const Flows& flows, int rank, const StageShape& shape)
-      : flows_(flows), rank_(rank), shape_(shape), lanes_(lanesOf(flows)) {
-    lane_bytes_ = shape.slot_bytes / lanes_.most / kLineBytes * kLineBytes;
-    plan_.chunks = (lanes_.longest_bytes + lane_bytes_ - 1) / lane_bytes_;
-  }
+std::size_t laneBytes(const Lanes& lanes, const StageShape& shape) {
+  return shape.slot_bytes / lanes.most / kLineBytes * kLineBytes;
+}
 
-  SharedPlan take() {
-    keepOwn();
-    if (plan_.chunks == 0) plan_.steps.push_back({.kind = SharedStepKind::kMeet});
-    for (std::uint64_t turn = 0; turn < plan_.chunks + 1; ++turn) {
-      if (turn < plan_.chunks) exportChunk(turn);
-      if (turn >= 1) importChunk(turn - 1);
-    }
-    return std::move(plan_);
-  }
+std::uint64_t chunksThrough(const Lanes& lanes, const StageShape& shape) {
+  const std::size_t lane_bytes = laneBytes(lanes, shape);
+  return (lanes.longest_bytes + lane_bytes - 1) / lane_bytes;
+}
+
+class StagedMove final : public StagedPlan {
+ public:
+  StagedMove(Flows flows, int rank, const StageShape& shape, Lanes lanes)
+      : StagedPlan(chunksThrough(lanes, shape), 1),
+        flows_(std::move(flows)),
+        rank_(rank),
+        shape_(shape),
+        lanes_(std::move(lanes)),
+        lane_bytes_(laneBytes(lanes_, shape)) {}
 
  private:
+  void addTurn(std::uint64_t turn) override {
+    if (turn == 0) keepOwn();
+    if (isUnderWay(turn, 0)) exportChunk(turn);
+    if (turn == 1) meet();  // what needs nobody else comes before
+    if (isUnderWay(turn, 1)) importChunk(turn - 1);
+  }
+
   void keepOwn() {
     for (const Flow& flow : flows_) {
       if (flow.from == rank_ && flow.to == rank_) add(fetch(flow));
@@ -88,8 +96,7 @@ class StagedMove {
   std::size_t stageOf(std::size_t flow) const { return lanes_.of_flow[flow] * lane_bytes_; }
 
   void exportChunk(std::uint64_t chunk) {
-    // Until nobody looks any more at what the slot held before.
-    await(Counter::kDone, static_cast<std::int64_t>(chunk + 1) - static_cast<std::int64_t>(shape_.slots));
+    awaitSlot(chunk, shape_);
     std::size_t next_lane = 0;
     for (std::size_t i = 0; i < flows_.size(); ++i) {
       const Flow& flow = flows_[i];
@@ -102,13 +109,11 @@ class StagedMove {
            .bytes = bytesOf(flow, chunk),
            .chunk = chunk});
     }
-    post(Counter::kExported, chunk);
+    post(Counter::kExported, chunk + 1);
   }
 
   void importChunk(std::uint64_t chunk) {
-    // What needs nobody else comes before the meeting.
-    if (chunk == 0) plan_.steps.push_back({.kind = SharedStepKind::kMeet});
-    await(Counter::kExported, static_cast<std::int64_t>(chunk + 1));
+    await(Counter::kExported, chunk + 1);
     // Each begins with the one behind it: not everybody with the same.
     for (const bool behind : {true, false}) {
       for (std::size_t i = 0; i < flows_.size(); ++i) {
@@ -122,32 +127,20 @@ class StagedMove {
              .chunk = chunk});
       }
     }
-    post(Counter::kDone, chunk);
+    post(Counter::kDone, chunk + 1);
   }
 
-  void add(const SharedStep& step) {
-    if (step.bytes > 0) plan_.steps.push_back(step);
-  }
-  void post(Counter counter, std::uint64_t chunk) {
-    plan_.steps.push_back(
-        {.kind = SharedStepKind::kPost, .counter = counter, .value = static_cast<std::int64_t>(chunk + 1)});
-  }
-  void await(Counter counter, std::int64_t value) {
-    plan_.steps.push_back({.kind = SharedStepKind::kAwait, .counter = counter, .value = value});
-  }
-
-  const Flows& flows_;
+  const Flows flows_;
   const int rank_;
-  const StageShape& shape_;
+  const StageShape shape_;
   const Lanes lanes_;
-  std::size_t lane_bytes_ = 0;
-  SharedPlan plan_;
+  const std::size_t lane_bytes_;
 };
 
 }  // namespace
 
-SharedPlan stagedMove(const Flows& flows, int rank, const StageShape& shape) {
-  return StagedMove(flows, rank, shape).take();
+std::unique_ptr<StagedPlan> stagedMove(const Flows& flows, int rank, const StageShape& shape) {
+  return std::make_unique<StagedMove>(flows, rank, shape, lanesOf(flows));
 }
 
 SharedPlan eagerMove(const Flows& flows, int rank, EagerOrder order) {

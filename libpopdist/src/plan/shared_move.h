@@ -3,8 +3,11 @@
 // scatter, all-to-all. All are the same thing: blocks that flow from one rank's input to others' outputs.
 #pragma once
 
+#include <memory>
+
 #include "libpopdist/src/plan/flows.h"
 #include "libpopdist/src/plan/shared_plan.h"
+#include "libpopdist/src/plan/staged_plan.h"
 
 namespace popdist::plan {
 
@@ -14,7 +17,7 @@ SharedPlan eagerMove(const Flows& flows, int rank, EagerOrder order);
 
 /// Through the stages, a chunk at a time: at least 2 slots. A block that goes to several is exported
 /// once.
-SharedPlan stagedMove(const Flows& flows, int rank, const StageShape& shape);
+std::unique_ptr<StagedPlan> stagedMove(const Flows& flows, int rank, const StageShape& shape);
 
 /// Every rank fetches straight from the inputs, which must be readable by everybody, and waits at the end
 /// until everybody has. `gives`: outputs can be written by everybody, too; then ranks that receive nothing do

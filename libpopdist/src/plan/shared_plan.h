@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A collective between ranks that share memory, as data: the steps of one rank. Like plan.h for messages, a
-// pure function makes it and shared/engine.h carries it out.
+// pure function makes it and shared/engine.h carries it out; one through the stages is made in parts
+// (staged_plan.h).
 //
 // Each rank has a *stage*, memory that the others can read and write: slots, used in turn from call to call.
 // Where the user's own buffers can be read by all (a popdist::Buffer), plans do without it. Ranks tell each

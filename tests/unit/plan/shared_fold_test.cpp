@@ -65,7 +65,8 @@ INSTANTIATE_TEST_SUITE_P(All, SharedFold,
 TEST(StagedFold, CopiesWhatOthersOwnAndNothingElse) {
   const StageShape shape{1024, 4};
   for (int rank = 0; rank < 4; ++rank) {
-    const SharedPlan plan = stagedFold({.rank = rank, .ranks = 4, .count = 8192, .element_bytes = 4}, shape);
+    const SharedPlan plan =
+        whole(stagedFold({.rank = rank, .ranks = 4, .count = 8192, .element_bytes = 4}, shape));
     std::size_t exported = 0;
     std::size_t imported = 0;
     for (const SharedStep& step : plan.steps) {
@@ -80,7 +81,8 @@ TEST(StagedFold, CopiesWhatOthersOwnAndNothingElse) {
 TEST(StagedFold, CutsElementsNowhere) {
   const StageShape shape{1000 / 64 * 64, 4};
   for (const int ranks : {2, 3, 7}) {
-    const SharedPlan plan = stagedFold({.rank = 1, .ranks = ranks, .count = 999, .element_bytes = 8}, shape);
+    const SharedPlan plan =
+        whole(stagedFold({.rank = 1, .ranks = ranks, .count = 999, .element_bytes = 8}, shape));
     for (const SharedStep& step : plan.steps) {
       EXPECT_EQ(step.bytes % 8, 0U);
       EXPECT_EQ(step.input % 8, 0U);

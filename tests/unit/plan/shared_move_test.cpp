@@ -50,7 +50,7 @@ INSTANTIATE_TEST_SUITE_P(All, SharedMove,
 
 TEST(StagedMove, ExportsABlockThatGoesToSeveralOnce) {
   const StageShape shape{1024, 4};
-  const SharedPlan plan = stagedMove(allGatherFlows(std::vector<std::size_t>(5, 10'000)), 2, shape);
+  const SharedPlan plan = whole(stagedMove(allGatherFlows(std::vector<std::size_t>(5, 10'000)), 2, shape));
   std::size_t exported = 0;
   for (const SharedStep& step : plan.steps) exported += step.kind == SharedStepKind::kExport ? step.bytes : 0;
   EXPECT_EQ(exported, 10'000U);

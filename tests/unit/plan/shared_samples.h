@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -45,10 +46,21 @@ inline std::string nameOf(SharedWay way) {
   return kNames[static_cast<int>(way)];
 }
 
+/// All parts as the one plan that they are.
+inline SharedPlan whole(const std::unique_ptr<StagedPlan>& staged) {
+  SharedPlan plan;
+  for (SharedPlan part; !staged->isOver();) {
+    staged->next(part);
+    plan.steps.insert(plan.steps.end(), part.steps.begin(), part.steps.end());
+    plan.chunks += part.chunks;
+  }
+  return plan;
+}
+
 inline SharedPlan foldPlan(SharedWay way, const FoldRequest& request, const StageShape& shape) {
   if (way == SharedWay::kEager) return eagerFold(request, EagerOrder::kOnly);
   if (way == SharedWay::kPulled && request.goal != FoldGoal::kReduce) return pulledFold(request);
-  return way == SharedWay::kStaged ? stagedFold(request, shape) : directFold(request);
+  return way == SharedWay::kStaged ? whole(stagedFold(request, shape)) : directFold(request);
 }
 
 /// `count` elements in all; of kReduceScatter for each rank.
@@ -85,7 +97,7 @@ inline SharedSample foldSample(SharedWay way, FoldRequest request, const StageLa
 
 inline SharedPlan movePlan(SharedWay way, const Flows& flows, int rank, const StageShape& shape) {
   if (way == SharedWay::kEager) return eagerMove(flows, rank, EagerOrder::kOnly);
-  return way == SharedWay::kStaged ? stagedMove(flows, rank, shape)
+  return way == SharedWay::kStaged ? whole(stagedMove(flows, rank, shape))
                                    : directMove(flows, rank, way == SharedWay::kGiving);
 }
 
