@@ -2,7 +2,6 @@
 #include "libpopdist/src/plan/shared_move.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace popdist::plan {
 namespace {
@@ -15,27 +14,45 @@ SharedStep fetch(const Flow& flow) {
           .bytes = flow.size};
 }
 
-// A block leaves its sender through a lane of the sender's slot: blocks that are the same share one.
+bool leaves(const Flow& flow) {
+  return flow.from != flow.to && flow.size > 0;
+}
+
+// A block leaves its sender through a lane of the sender's slot. Flows of the same block follow each other,
+// and share one.
 struct Lanes {
-  std::vector<std::size_t> of_flow;
-  std::size_t most = 1;           ///< of any sender
-  std::size_t longest_bytes = 0;  ///< of all flows that leave a rank
+  std::vector<std::size_t> of_flow;  ///< of those that leave a rank
+  std::size_t bytes = 0;             ///< of each lane
+  std::uint64_t chunks = 0;          ///< of the longest flow
 };
 
-Lanes lanesOf(const Flows& flows) {
+Lanes lanesOf(const Flows& flows, const StageShape& shape) {
+  struct Sender {
+    const Flow* last = nullptr;
+    std::size_t lanes = 0;
+  };
+  std::vector<Sender> senders;
   Lanes lanes;
-  std::vector<std::vector<std::pair<std::size_t, std::size_t>>> known;  // of each sender: input, bytes
+  lanes.of_flow.reserve(flows.size());
+  std::size_t most_lanes = 1;
+  std::size_t longest_bytes = 0;
   for (const Flow& flow : flows) {
     const auto from = static_cast<std::size_t>(flow.from);
-    known.resize(std::max(known.size(), from + 1));
-    const std::pair block(flow.input, flow.size);
-    const bool leaves = flow.from != flow.to && flow.size > 0;
-    auto found = std::find(known[from].begin(), known[from].end(), block);
-    if (leaves && found == known[from].end()) found = known[from].insert(found, block);
-    lanes.of_flow.push_back(static_cast<std::size_t>(found - known[from].begin()));
-    if (leaves) lanes.longest_bytes = std::max(lanes.longest_bytes, flow.size);
-    lanes.most = std::max(lanes.most, known[from].size());
+    senders.resize(std::max(senders.size(), from + 1));
+    auto& [last, count] = senders[from];
+    std::size_t lane = 0;
+    if (leaves(flow)) {
+      const bool known = last != nullptr && last->input == flow.input && last->size == flow.size;
+      count += known ? 0 : 1;
+      last = &flow;
+      lane = count - 1;
+      longest_bytes = std::max(longest_bytes, flow.size);
+    }
+    lanes.of_flow.push_back(lane);
+    most_lanes = std::max(most_lanes, count);
   }
+  lanes.bytes = shape.slot_bytes / most_lanes / kLineBytes * kLineBytes;
+  lanes.chunks = (longest_bytes + lanes.bytes - 1) / lanes.bytes;
   return lanes;
 }
 
@@ -56,26 +73,31 @@ std::size_t givenBytes(const Flows& flows, const Flow& flow) {
   return share / kLineBytes * kLineBytes;
 }
 
-std::size_t laneBytes(const Lanes& lanes, const StageShape& shape) {
-  return shape.slot_bytes / lanes.most / kLineBytes * kLineBytes;
-}
-
-std::uint64_t chunksThrough(const Lanes& lanes, const StageShape& shape) {
-  const std::size_t lane_bytes = laneBytes(lanes, shape);
-  return (lanes.longest_bytes + lane_bytes - 1) / lane_bytes;
-}
-
+// Each chunk takes a step for every flow of the rank's own, which are few of all.
 class StagedMove final : public StagedPlan {
  public:
-  StagedMove(Flows flows, int rank, const StageShape& shape, Lanes lanes)
-      : StagedPlan(chunksThrough(lanes, shape), 1),
-        flows_(std::move(flows)),
-        rank_(rank),
-        shape_(shape),
-        lanes_(std::move(lanes)),
-        lane_bytes_(laneBytes(lanes_, shape)) {}
+  StagedMove(const Flows& flows, int rank, const StageShape& shape, const Lanes& lanes)
+      : StagedPlan(lanes.chunks, 1), shape_(shape), lane_bytes_(lanes.bytes) {
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+      const Flow& flow = flows[i];
+      const std::size_t stage = lanes.of_flow[i] * lane_bytes_;
+      if (flow.from == rank && flow.to == rank) kept_.push_back(flow);
+      if (!leaves(flow)) continue;
+      if (flow.from == rank && (leaving_.empty() || leaving_.back().stage != stage))
+        leaving_.push_back({flow, stage});
+      if (flow.to == rank) arriving_.push_back({flow, stage});
+    }
+    // Each begins with the one behind it: not everybody with the same.
+    std::stable_partition(arriving_.begin(), arriving_.end(),
+                          [rank](const Laned& each) { return each.flow.from > rank; });
+  }
 
  private:
+  struct Laned {
+    Flow flow;
+    std::size_t stage = 0;  ///< where its lane begins
+  };
+
   void addTurn(std::uint64_t turn) override {
     if (turn == 0) keepOwn();
     if (isUnderWay(turn, 0)) exportChunk(turn);
@@ -84,63 +106,48 @@ class StagedMove final : public StagedPlan {
   }
 
   void keepOwn() {
-    for (const Flow& flow : flows_) {
-      if (flow.from == rank_ && flow.to == rank_) add(fetch(flow));
-    }
+    for (const Flow& flow : kept_) add(fetch(flow));
   }
 
   std::size_t bytesOf(const Flow& flow, std::uint64_t chunk) const {
     const std::size_t begin = chunk * lane_bytes_;
-    return flow.from == flow.to || begin >= flow.size ? 0 : std::min(lane_bytes_, flow.size - begin);
+    return begin >= flow.size ? 0 : std::min(lane_bytes_, flow.size - begin);
   }
-  std::size_t stageOf(std::size_t flow) const { return lanes_.of_flow[flow] * lane_bytes_; }
 
   void exportChunk(std::uint64_t chunk) {
     awaitSlot(chunk, shape_);
-    std::size_t next_lane = 0;
-    for (std::size_t i = 0; i < flows_.size(); ++i) {
-      const Flow& flow = flows_[i];
-      if (flow.from != rank_ || flow.to == rank_ || flow.size == 0 || lanes_.of_flow[i] != next_lane)
-        continue;
-      ++next_lane;
+    for (const auto& [flow, stage] : leaving_)
       add({.kind = SharedStepKind::kExport,
            .input = flow.input + chunk * lane_bytes_,
-           .stage = stageOf(i),
+           .stage = stage,
            .bytes = bytesOf(flow, chunk),
            .chunk = chunk});
-    }
     post(Counter::kExported, chunk + 1);
   }
 
   void importChunk(std::uint64_t chunk) {
     await(Counter::kExported, chunk + 1);
-    // Each begins with the one behind it: not everybody with the same.
-    for (const bool behind : {true, false}) {
-      for (std::size_t i = 0; i < flows_.size(); ++i) {
-        const Flow& flow = flows_[i];
-        if (flow.to != rank_ || (flow.from > rank_) != behind) continue;
-        add({.kind = SharedStepKind::kImport,
-             .rank = flow.from,
-             .output = flow.output + chunk * lane_bytes_,
-             .stage = stageOf(i),
-             .bytes = bytesOf(flow, chunk),
-             .chunk = chunk});
-      }
-    }
+    for (const auto& [flow, stage] : arriving_)
+      add({.kind = SharedStepKind::kImport,
+           .rank = flow.from,
+           .output = flow.output + chunk * lane_bytes_,
+           .stage = stage,
+           .bytes = bytesOf(flow, chunk),
+           .chunk = chunk});
     post(Counter::kDone, chunk + 1);
   }
 
-  const Flows flows_;
-  const int rank_;
   const StageShape shape_;
-  const Lanes lanes_;
   const std::size_t lane_bytes_;
+  std::vector<Flow> kept_;      ///< from the rank to itself
+  std::vector<Laned> leaving_;  ///< one of each lane
+  std::vector<Laned> arriving_;
 };
 
 }  // namespace
 
 std::unique_ptr<StagedPlan> stagedMove(const Flows& flows, int rank, const StageShape& shape) {
-  return std::make_unique<StagedMove>(flows, rank, shape, lanesOf(flows));
+  return std::make_unique<StagedMove>(flows, rank, shape, lanesOf(flows, shape));
 }
 
 SharedPlan eagerMove(const Flows& flows, int rank, EagerOrder order) {
