@@ -33,8 +33,10 @@ exec::Call messageCallOf(const CollectiveCall& call, int members) {
           .sends_empty = sendsEmpty(call)};
 }
 
-// Whoever runs out of memory before it has sent anything is waited for, too.
+// Whoever runs out of memory before it has sent anything is waited for, too. In a forked child the caller's
+// buffers may be its parent's: nothing is done there, and even what would need nobody else is refused.
 void MessageCalls::run(const CollectiveCall& call) {
+  group_.checkUsable(call);
   try {
     carryOut(call);
   } catch (const std::bad_alloc&) {
