@@ -6,6 +6,7 @@
 //   left                  rank 1 exits with 0 before a sum; the others stay when they have been told
 //   register NAME [late]  registers a backend, sums on it; late: when connected already
 //   forked                a forked child destroys a communicator, and the parents go on with it
+//   unmade                the communicator of all instances cannot be made
 //   mixed                 instance 0 registers grpc, the others nothing
 #include <sys/wait.h>
 #include <unistd.h>
@@ -137,6 +138,16 @@ int forked(const Arguments&) {
   return status == 0 ? 0 : 1;
 }
 
+int unmade(const Arguments&) {
+  try {
+    Context::fromEnvironment();
+  } catch (const popdist::popdist_error& error) {
+    reported(error);
+    return 0;
+  }
+  return 1;
+}
+
 int mixed(const Arguments&) {
   if (popdist::getInstanceIndex() == 0) popdist::registerBackend("grpc");
   popdist::initializeBackend();
@@ -147,8 +158,8 @@ int mixed(const Arguments&) {
 
 int main(int argc, char** argv) {
   const std::map<std::string, int (*)(const Arguments&)> commands{
-      {"mismatch", mismatch},      {"late", late},     {"left", left},
-      {"register", registerNamed}, {"forked", forked}, {"mixed", mixed}};
+      {"mismatch", mismatch}, {"late", late},     {"left", left},  {"register", registerNamed},
+      {"forked", forked},     {"unmade", unmade}, {"mixed", mixed}};
   const auto command = argc > 1 ? commands.find(argv[1]) : commands.end();
   if (command == commands.end()) return 99;
   try {

@@ -96,6 +96,20 @@ TEST(RegisterBackend, MayComeTooLate) {
   EXPECT_THAT(error.what, HasSubstr("too late"));
 }
 
+// Whatever it is that one of them lacks.
+TEST(Instances, AllHearWhyOneCannotBeReached) {
+  PoprunSetup setup = childSetup(3, {"unmade"});
+  setup.environment["POPDIST_BACKEND"] = REFUSING_BACKEND_PATH;
+  const Outcome outcome = run(setup);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  const auto errors = reportedErrors(outcome.out);
+  EXPECT_EQ(errors.size(), 3U) << outcome.out;
+  for (const auto& [instance, error] : errors) {
+    EXPECT_EQ(error.code, 7) << error.what;
+    EXPECT_THAT(error.what, HasSubstr(instance == 1 ? ": no door is open" : ": rank 1: no door is open"));
+  }
+}
+
 TEST(Instances, MustHaveTheSameBackend) {
   const ReportedError error = errorOf({"mixed"}, 2);
   EXPECT_EQ(error.code, kFailedPreconditionCode);

@@ -217,10 +217,9 @@ std::unique_ptr<Group> Group::createOnBackend(Surroundings& surroundings, std::v
     group.reset(new Group(surroundings, std::move(instance_of_rank), std::move(local_ranks)));
     const pop::Result<std::string> address = group->joinBackend(number);
     if (!address.ok()) failure = address.status();
-    throwIfFailed(
-        link.put(key, address.ok() ? kSomeAddress + address.value() : kNoAddress + failure.message(),
-                 surroundings.timeout()),
-        kCreate);
+    throwIfFailed(link.put(key, address.ok() ? kSomeAddress + address.value() : insteadOfAddress(failure),
+                           surroundings.timeout()),
+                  kCreate);
   }
   throwIfFailed(link.fence(tag, surroundings.timeout()), kCreate);
   throwIfFailed({failure}, kCreate);

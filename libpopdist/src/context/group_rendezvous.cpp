@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "libpopdist/src/context/group_rendezvous.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -12,6 +13,8 @@
 
 namespace popdist::context {
 namespace {
+
+constexpr char kNoAddress = '!';  // what is offered instead of an address begins so
 
 std::string boardKey(const std::string& prefix, int first_rank) {
   return prefix + "board/" + std::to_string(first_rank);
@@ -32,6 +35,15 @@ pop::Result<HostBoard> parseBoard(const std::string& text) {
   return HostBoard{static_cast<int>(members), static_cast<std::size_t>(offset)};
 }
 
+// Another member's, as insteadOfAddress() has put it: "!<code> <why>".
+pop::Status failureIn(const std::string& offered, int rank) {
+  const std::size_t space = std::min(offered.find(' '), offered.size());
+  pop::Result<std::int64_t> code = pop::parseInteger(offered.substr(1, space - 1));
+  const bool known = code.ok() && *code > 0 && *code <= static_cast<std::int64_t>(pop::Code::kDataLoss);
+  return {known ? static_cast<pop::Code>(*code) : pop::Code::kUnknown,
+          "rank " + std::to_string(rank) + ": " + offered.substr(std::min(space + 1, offered.size()))};
+}
+
 }  // namespace
 
 std::string rendezvousPrefix(int number) {
@@ -43,11 +55,15 @@ std::string rendezvousTag(int number, const std::vector<int>& instance_of_rank) 
          " ranks (" + std::to_string(digestOf(instance_of_rank)) + ')';
 }
 
+std::string insteadOfAddress(const pop::Status& failure) {
+  return kNoAddress + std::to_string(static_cast<int>(failure.code())) + ' ' + failure.message();
+}
+
 void offerAddresses(Surroundings& surroundings, const std::string& prefix,
                     const std::vector<int>& local_ranks, const transport::Connections* mine,
                     const pop::Status& failure) {
   for (const int rank : local_ranks) {
-    const std::string address = failure.ok() ? mine->address(rank) : kNoAddress + failure.message();
+    const std::string address = failure.ok() ? mine->address(rank) : insteadOfAddress(failure);
     throwIfFailed(surroundings.link->put(prefix + std::to_string(rank), address, surroundings.timeout()),
                   kCreate);
   }
@@ -60,11 +76,7 @@ std::vector<std::string> collectAddresses(Surroundings& surroundings, const std:
     throwIfFailed(surroundings.link->get(prefix + std::to_string(rank), surroundings.timeout(), address),
                   kCreate);
     if (!address) throwIfFailed({pop::internalError("nobody is rank " + std::to_string(rank))}, kCreate);
-    if (address->front() == kNoAddress) {
-      throwIfFailed(
-          {{pop::Code::kResourceExhausted, "rank " + std::to_string(rank) + ": " + address->substr(1)}},
-          kCreate);
-    }
+    if (address->front() == kNoAddress) throwIfFailed({failureIn(*address, rank)}, kCreate);
     addresses.push_back(std::move(*address));
   }
   return addresses;

@@ -13,8 +13,7 @@
 namespace popdist::context {
 
 inline constexpr const char* kCreate = "creating a communicator";
-inline constexpr char kNoAddress = '!';    ///< an address that begins so says why there is none
-inline constexpr char kSomeAddress = ':';  ///< and one that may begin with anything begins so
+inline constexpr char kSomeAddress = ':';  ///< an address that might begin with anything begins so
 
 /// Of the keys of group `number`.
 std::string rendezvousPrefix(int number);
@@ -22,12 +21,15 @@ std::string rendezvousPrefix(int number);
 /// The fence's: the same for two instances only if they ask for the same group.
 std::string rendezvousTag(int number, const std::vector<int>& instance_of_rank);
 
+/// What who has no address offers: why, for the others.
+std::string insteadOfAddress(const pop::Status& failure);
+
 /// Where the local ranks can be reached. Also when there is no transport (`failure` says why): the others
 /// must not wait for us. Throws popdist_error.
 void offerAddresses(Surroundings& surroundings, const std::string& prefix,
                     const std::vector<int>& local_ranks, const transport::Connections* mine,
                     const pop::Status& failure);
-/// Of all ranks, in order. Throws popdist_error, also with another's reason for having none.
+/// Of all ranks, in order. Throws popdist_error, also with another's reason for having none, and its code.
 std::vector<std::string> collectAddresses(Surroundings& surroundings, const std::string& prefix, int ranks);
 
 /// The board of the ranks that share a host.
