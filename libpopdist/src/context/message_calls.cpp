@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "libpopdist/src/context/message_calls.h"
 
-#include <cstring>
 #include <new>
 #include <vector>
 
@@ -9,6 +8,7 @@
 #include "libpopdist/src/context/time_left.h"
 #include "libpopdist/src/plan/message_moves.h"
 #include "libpopdist/src/plan/select.h"
+#include "libpopdist/src/reduce/copy.h"
 #include "libpopdist/src/reduce/fold.h"
 
 namespace popdist::context {
@@ -60,7 +60,7 @@ void MessageCalls::carryOut(CollectiveCall call) {
   }
   // The plans of all-reduces work in place.
   if (call.operation == Operation::kAllReduce && call.input != call.output && call.count > 0)
-    std::memcpy(call.output, call.input, call.count * sizeOf(call.type));
+    reduce::copyCached(call.output, call.input, call.count * sizeOf(call.type));
   send(call, call);
 }
 

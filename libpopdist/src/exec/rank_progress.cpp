@@ -8,6 +8,7 @@
 
 #include "common/base/check.h"
 #include "libpopdist/src/exec/farewell.h"
+#include "libpopdist/src/reduce/copy.h"
 #include "libpopdist/src/reduce/fold.h"
 
 namespace popdist::exec {
@@ -74,19 +75,18 @@ RankProgress::RankProgress(const Call& call, const RankWork& work, const Waiting
   startRound();
 }
 
-// Local copies are done on the spot. A message of no elements is sent only where the call says so: then it is
-// what shows others that this rank has none.
+// Local copies are done on the spot; a block that is in place stays where it is. A message of no elements is
+// sent only where the call says so: then it is what shows others that this rank has none.
 void RankProgress::startRound() {
   while (active_.empty() && next_step_ < steps().size()) {
     const std::uint32_t round = steps()[next_step_].round;
     for (; next_step_ < steps().size() && steps()[next_step_].round == round; ++next_step_) {
       const plan::Step& step = steps()[next_step_];
       if (step.count == 0 && (step.kind == StepKind::kCopy || !call_.sends_empty)) continue;
-      if (step.kind == StepKind::kCopy) {
-        std::memmove(target(step.to), source(step.from), step.count * element_bytes_);
-      } else {
+      if (step.kind != StepKind::kCopy)
         active_.push_back({.step = &step});
-      }
+      else if (source(step.from) != target(step.to))
+        reduce::copyCached(target(step.to), source(step.from), step.count * element_bytes_);
     }
   }
 }
