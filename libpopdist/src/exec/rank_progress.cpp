@@ -84,23 +84,28 @@ void RankProgress::startRound() {
       const plan::Step& step = steps()[next_step_];
       if (step.count == 0 && (step.kind == StepKind::kCopy || !call_.sends_empty)) continue;
       if (step.kind != StepKind::kCopy)
-        active_.push_back({.step = &step});
+        active_.push_back({.step = &step, .after = lastOnChannelOf(step)});
       else if (source(step.from) != target(step.to))
         reduce::copyCached(target(step.to), source(step.from), step.count * element_bytes_);
     }
   }
 }
 
+// Messages between two ranks keep their order: a step waits for the one before it that shares its channel.
+std::size_t RankProgress::lastOnChannelOf(const plan::Step& step) const {
+  std::size_t index = active_.size();
+  while (index-- > 0) {
+    const plan::Step& earlier = *active_[index].step;
+    if (earlier.peer == step.peer && isReceive(earlier.kind) == isReceive(step.kind)) return index;
+  }
+  return Active::kNone;
+}
+
 bool RankProgress::poll() {
   bool moved = false;
-  for (std::size_t i = 0; i < active_.size(); ++i) {
-    // Messages between two ranks keep their order: a step waits for an earlier one that shares its channel.
-    const bool blocked = std::any_of(
-        active_.begin(), active_.begin() + static_cast<std::ptrdiff_t>(i), [&](const Active& earlier) {
-          return earlier.step->peer == active_[i].step->peer &&
-                 isReceive(earlier.step->kind) == isReceive(active_[i].step->kind) && !finished(earlier);
-        });
-    if (!blocked && !finished(active_[i])) moved |= advance(active_[i]);
+  for (Active& each : active_) {
+    const bool blocked = each.after != Active::kNone && !finished(active_[each.after]);
+    if (!blocked && !finished(each)) moved |= advance(each);
   }
   if (!moved) return false;
   if (std::all_of(active_.begin(), active_.end(), [this](const Active& each) { return finished(each); })) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -46,8 +47,11 @@ class RankProgress {
  private:
   // A step under way. A message is a header of one aligned block, then the elements.
   struct Active {
+    static constexpr std::size_t kNone = SIZE_MAX;
+
     const plan::Step* step = nullptr;
-    bool sealed = false;  ///< kSend: `head` is what is sent
+    std::size_t after = kNone;  ///< index of the step that it waits for
+    bool sealed = false;        ///< kSend: `head` is what is sent
     std::size_t header_moved = 0;
     std::size_t bytes_moved = 0;
     alignas(transport::kHeadBytes) std::array<std::byte, transport::kHeadBytes> head{};
@@ -62,6 +66,7 @@ class RankProgress {
 
   const std::vector<plan::Step>& steps() const { return work_.plan->steps; }
   void startRound();
+  std::size_t lastOnChannelOf(const plan::Step& step) const;
   bool advance(Active& active);
   bool send(Active& active);
   bool receive(Active& active);
