@@ -144,10 +144,4 @@ pop::Result<pop::sys::Fd> acceptNext(int listener) {
   return socket;
 }
 
-int connectError(int socket) {
-  int error = 0;
-  socklen_t length = sizeof(error);
-  return ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &length) == 0 ? error : errno;
-}
-
 }  // namespace popdist::transport

@@ -56,7 +56,4 @@ pop::Result<pop::sys::Fd> beginConnecting(const SocketAddress& own, const Socket
 /// system is short of what one needs.
 pop::Result<pop::sys::Fd> acceptNext(int listener);
 
-/// What beginConnecting() has come to: 0 for a connection, else an errno.
-int connectError(int socket);
-
 }  // namespace popdist::transport
