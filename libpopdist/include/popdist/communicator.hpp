@@ -8,15 +8,18 @@
 //   Returns       when this member's result is there and its buffers may be used again.
 //   In place      where it says so, `in` and `out` may be the same; they must not overlap otherwise.
 //   Order         elements are reduced in order of rank where all members share a host, 16-bit types as float
-//                 and rounded once; over hosts in an order that follows from the count, the number of members
-//                 and how they lie on hosts, 16-bit types rounded whenever a partial result travels: results
-//                 are bit-identical on all members and from run to run with the same layout.
+//                 and rounded once; by messages (over hosts, or where POPDIST_TRANSPORT=tcp or
+//                 POPDIST_SHARED_ALGORITHM=messages has them) in an order that follows from the count, the
+//                 number of members and how they lie on hosts, 16-bit types rounded whenever a partial result
+//                 travels: results are bit-identical on all members and from run to run with the same layout.
 //   Memory        any, at any address; but a sendRecv of 64 KiB and more from what the system cannot read for
 //                 another process, as a device's memory, can fail (docs/adr/0022). On one host buffers of
-//                 buffer.hpp are several times as fast. Calls take at most 3 MiB of the host's shared memory
-//                 for each member; over hosts also up to 5 MiB of a member's own for partial results.
-//                 Messages take at most 2 MiB, and 512 KiB for each member that sends to this one. However
-//                 long the vectors are.
+//                 buffer.hpp are several times as fast. For each member calls take at most 3 MiB of the
+//                 host's shared memory, and 512 KiB of its own where the system reads others' memory for it
+//                 (with more than 32 members on a host 16 KiB for each of them). Those by messages take up to
+//                 4 MiB of shared memory more, 2 MiB of a member's own, over hosts 5 MiB more for partial
+//                 results, and 256 KiB for each TCP stream from each member that sends to this one, for as
+//                 long as the communicator lives. However long the vectors are.
 //   Errors        popdist_error, whose text names the call with its tensor, this member's rank, instance and
 //                 host, and those of the member to blame. kUnavailable: a member has ended (peer() is its
 //                 instance index); kDeadlineExceeded: CallOptions::timeout; kFailedPrecondition: a member

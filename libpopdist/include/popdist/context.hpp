@@ -72,10 +72,11 @@ class Context {
 
   /// A communicator of the instances `participants`, ranks in order of their indices. Collective: every
   /// instance calls with the same set, in the same order; those outside of it get nothing. Cost: a fence,
-  /// and shared memory that is given back only when the job ends: 2 to 3 MiB of address space for each
-  /// member, of which what is used costs memory. Throws as fence(), and kFailedPrecondition when instances
-  /// ask for different ones, kResourceExhausted when the segment is full: after some 10,000 communicators of
-  /// 2 members of a host, or 600 of 64. Shared memory for buffers has no room then, either.
+  /// and shared memory that is given back only when the job ends: 1.5 to 3 MiB of address space for each
+  /// member, over hosts up to 4 MiB more, of which what is used costs memory. Throws as fence(), and
+  /// kFailedPrecondition when instances ask for different ones, kResourceExhausted when the segment is full:
+  /// after some 10,000 communicators of 2 members of a host, or 600 of 64. Shared memory for buffers has no
+  /// room then, either.
   std::unique_ptr<Communicator> createCommunicator(const std::set<unsigned>& participants);
 
   Impl& impl() { return *impl_; }
