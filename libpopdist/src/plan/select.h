@@ -33,10 +33,10 @@ struct Request {
   Operation operation = Operation::kBarrier;
   int rank = 0;
   int ranks = 1;
-  /// Elements: of the vector (kAllReduce, kBroadcast); of one rank's block (kReduceScatter, kAllGather,
-  /// kAllToAll, where the vector has `ranks` blocks); ignored by kBarrier.
+  /// Elements: of the vector (kAllReduce, kReduce, kBroadcast); of one rank's block (all others, where the
+  /// vector has `ranks` blocks); ignored by kBarrier.
   std::size_t count = 0;
-  int root = 0;  ///< kBroadcast only
+  int root = 0;  ///< kBroadcast, kReduce, kGather, kScatter
   std::size_t element_bytes = 1;
   bool over_network = false;  ///< some of the ranks are on another host than others
   /// Instead of what the table says, if it is one of algorithmsOf(operation).

@@ -16,9 +16,9 @@
 
 namespace popdist::transport {
 
-/// Messages start at multiples of this in a channel, and a part of one that is offered (trySend, peek) is cut
-/// only at multiples of kPartAlignmentBytes: no element, and no header of one aligned block, ever lies across
-/// a cut.
+/// Through memory, messages start at multiples of this in a channel and are cut (trySend, peek) only at
+/// multiples of kPartAlignmentBytes: no element, and no head, ever lies across a cut. What has come over TCP
+/// may end anywhere; then peek() has all of an element or a head when more has been fetched.
 inline constexpr std::size_t kMessageAlignmentBytes = 64;
 inline constexpr std::size_t kPartAlignmentBytes = kMessageAlignmentBytes;
 
