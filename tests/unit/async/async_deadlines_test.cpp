@@ -107,8 +107,8 @@ void issueWhileTheSecondStandsStill(Context& context, std::size_t count, std::si
   if (!is_first) {
     EXPECT_FALSE(slow.done());
     hasty = members.barrier("hasty", kSoonEnough);
+    contract::ClosedPages::open();
   }
-  contract::ClosedPages::open();
   slow.wait();
   hasty->wait();
   members.barrier("afterwards").wait();
