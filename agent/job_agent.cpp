@@ -93,7 +93,9 @@ Status JobAgent::prepare(const rpc::v1::Hello& hello) {
   agent_ = std::make_unique<LocalAgent>(
       loop_, std::move(*std::exchange(keeper_, std::nullopt)), *session_,
       OutputPump::Modes{modeOf(hello.whole_lines_out()), modeOf(hello.whole_lines_err())},
-      AgentSurroundings{.stdin_source = input_->source(), .address = [hints] { return hostAddress(hints); }});
+      AgentSurroundings{.stdin_source = input_->source(),
+                        .stdin_unread = [this] { session_->inputUnread(); },
+                        .address = [hints] { return hostAddress(hints); }});
   if (!hello.job_directory().empty()) agent_->removeAtEnd(hello.job_directory());
   if (hello.executable_cache().empty()) return {};
   return LocalAgent::makeExecutableCache(hello.executable_cache());

@@ -68,7 +68,7 @@ LocalAgent::LocalAgent(os::EpollLoop& loop, keeper::Keeper keeper, OutputSink& s
                            core_.onAborted(instance, exit_code, message);
                          }}),
       pump_(loop, sink, modes, [this](int instance) { core_.onDrained(instance); }),
-      stdin_feed_(loop, surroundings_.stdin_source),
+      stdin_feed_(loop, surroundings_.stdin_source, surroundings_.stdin_unread),
       keeper_link_(loop, keeper_.link.get(), keeperEvents()),
       tracer_(loop, keeper_link_) {}
 
@@ -106,6 +106,7 @@ void LocalAgent::onSpawned(int instance, pid_t pid) {
 void LocalAgent::onReaped(int instance, const contract::ExitStatus& status) {
   if (StackTracer::owns(instance)) return tracer_.onEnded(instance);
   running_.erase(instance);
+  if (!status.success()) stdin_feed_.keep();
   core_.onReaped(instance, status);
 }
 
@@ -176,6 +177,16 @@ void LocalAgent::run(JobSlice slice, AgentEvents& events) {
   has_run_ = true;
   stdin_feed_.begin(slice.stdin_policy, static_cast<int>(slice.instances.size()));
   core_.run(std::move(slice), events);
+}
+
+void LocalAgent::stop() {
+  stdin_feed_.keep();
+  core_.stop();
+}
+
+void LocalAgent::kill() {
+  stdin_feed_.keep();
+  core_.kill();
 }
 
 void LocalAgent::spawn(const SpawnRequest& request) {

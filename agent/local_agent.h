@@ -25,6 +25,7 @@ namespace pop::agent {
 /// What depends on who started this process, and from where.
 struct AgentSurroundings {
   int stdin_source = STDIN_FILENO;
+  std::function<void()> stdin_unread = nullptr;            ///< as the stdin feed's
   std::function<Result<std::string>()> address = nullptr;  ///< of this host; null: the job has no other one
 };
 
@@ -48,8 +49,8 @@ class LocalAgent final : public Agent, private Processes {
   void describe(int port_count, model::TopologyDetail detail,
                 std::function<void(Result<HostFacts>)> reply) override;
   void run(JobSlice slice, AgentEvents& events) override;
-  void stop() override { core_.stop(); }
-  void kill() override { core_.kill(); }
+  void stop() override;
+  void kill() override;
   void signal(int signal) override { core_.signal(signal); }
   void traceStacks(std::function<void(std::vector<StackTrace>)> reply) override;
   void releaseFence(const SharedPutValues& values) override { core_.releaseFence(*values); }

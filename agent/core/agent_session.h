@@ -34,7 +34,7 @@ class InputSink {
   /// have been taken.
   virtual void write(std::string bytes) = 0;
   virtual void end() = 0;
-  virtual std::int64_t read() const = 0;  ///< Bytes that instances have read, of all that were written.
+  virtual std::int64_t read() const = 0;  ///< Bytes that instances have read, or that were dropped.
   virtual void setOnTaken(std::function<void(std::int64_t bytes)> on_taken) = 0;
 };
 
@@ -54,6 +54,9 @@ class AgentSession final : public OutputSink, private AgentEvents {
 
   void receive(NumberedCommand command);
   void linkLost(Status why);
+
+  /// No instance reads stdin any more, though the run goes on.
+  void inputUnread() { send(InputUnreadReport{}); }
 
   // Output of the instances. False when as much as the controller wants to have unread is on its way.
   bool write(int instance, Stream stream, std::string_view text) override;

@@ -23,6 +23,9 @@ constexpr std::size_t kBufferBytes = 64 << 10;
 // How often a launcher in the background looks whether it has come to the front.
 constexpr std::chrono::milliseconds kLookAgain{250};
 
+// An instance that fails closes its stdin a moment before its end is known.
+constexpr std::chrono::milliseconds kFailurePatience{100};
+
 short stateOf(int fd, short events) {
   pollfd state{fd, events, 0};
   return ::poll(&state, 1, 0) > 0 ? state.revents : short{0};
@@ -30,16 +33,20 @@ short stateOf(int fd, short events) {
 
 }  // namespace
 
-StdinFeed::StdinFeed(os::EpollLoop& loop, int source)
-    : loop_(loop), source_(source), is_terminal_(::isatty(source) == 1) {}
+StdinFeed::StdinFeed(os::EpollLoop& loop, int source, std::function<void()> on_unread)
+    : loop_(loop), source_(source), on_unread_(std::move(on_unread)), is_terminal_(::isatty(source) == 1) {}
 
 StdinFeed::~StdinFeed() {
   stopAwaitingSource();
+  forgetUnread();
   for (const auto& [instance, receiver] : receivers_) loop_.unwatch(receiver.pipe.get());
 }
 
 void StdinFeed::begin(const model::StdinPolicy& policy, int num_instances) {
   stopAwaitingSource();
+  forgetUnread();
+  keeps_ = false;
+  drops_ = false;
   while (!receivers_.empty()) drop(receivers_.begin());
   policy_ = policy;
   expected_ = policy.who == model::StdinPolicy::Who::kAll ? num_instances : 1;
@@ -86,9 +93,30 @@ void StdinFeed::close(int instance) {
   if (found != receivers_.end()) drop(found);
 }
 
+void StdinFeed::keep() {
+  keeps_ = true;
+  forgetUnread();
+}
+
+void StdinFeed::forgetUnread() {
+  if (unread_timer_) loop_.cancel(*unread_timer_);
+  unread_timer_.reset();
+}
+
+// Nobody is left. Unless that is a failure, nobody comes before the next run.
+void StdinFeed::awaitFailure() {
+  if (!on_unread_ || keeps_ || drops_ || at_end_ || unread_timer_) return;
+  unread_timer_ = loop_.postAfter(kFailurePatience, [this] {
+    unread_timer_.reset();
+    drops_ = true;
+    on_unread_();
+    advance();
+  });
+}
+
 // Brings the buffer to the receivers; when all have all of it, and room for more, awaits the source.
 void StdinFeed::advance() {
-  if (!settle() || receivers_.empty()) return;
+  if (!settle() || !isWanted()) return;
   buffer_.clear();
   not_taken_from_ = 0;
   if (at_end_) return finish();
@@ -110,6 +138,7 @@ bool StdinFeed::settle() {
       settled = false;
     }
   }
+  if (receivers_.empty()) awaitFailure();
   return settled;
 }
 
@@ -173,7 +202,7 @@ void StdinFeed::stopAwaitingSource() {
 void StdinFeed::readSource() {
   stopAwaitingSource();
   // Somebody may have gone meanwhile: for nobody, nothing is read.
-  if (!settle() || receivers_.empty()) return;
+  if (!settle() || !isWanted()) return;
   const int source = own_.valid() ? own_.get() : source_;
   if (!mayRead() || (!always_ready_ && (stateOf(source, POLLIN) & (POLLIN | POLLHUP | POLLERR)) == 0)) {
     return awaitSource();

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -18,8 +19,9 @@ namespace pop::agent {
 
 class StdinFeed {
  public:
-  /// `source` stays the caller's.
-  StdinFeed(os::EpollLoop& loop, int source);
+  /// `source` stays the caller's. `on_unread`: all have closed theirs, or ended, though the run goes on; what
+  /// comes before the next one is then read and dropped. Without it, it is left to others.
+  StdinFeed(os::EpollLoop& loop, int source, std::function<void()> on_unread = nullptr);
   ~StdinFeed();
   StdinFeed(const StdinFeed&) = delete;
   StdinFeed& operator=(const StdinFeed&) = delete;
@@ -35,6 +37,9 @@ class StdinFeed {
 
   /// The instance gets no more. What the last one has not taken is the first that the next one gets.
   void close(int instance);
+
+  /// The run fails, or is being stopped: what is not dropped by now is for the next one.
+  void keep();
 
   /// Of the source, by now.
   std::int64_t bytesRead() const { return bytes_read_; }
@@ -53,6 +58,9 @@ class StdinFeed {
 
   void advance();
   bool settle();
+  bool isWanted() const { return !receivers_.empty() || drops_; }
+  void awaitFailure();
+  void forgetUnread();
   bool offer(Receiver& receiver);
   void watchReceiver(int instance, Receiver& receiver);
   void awaitSource();
@@ -64,6 +72,7 @@ class StdinFeed {
 
   os::EpollLoop& loop_;
   const int source_;
+  const std::function<void()> on_unread_;
   const bool is_terminal_;
   sys::Fd own_;                ///< our own open file of the source, where it can be opened anew
   sys::Fd readiness_;          ///< of the source: the loop makes what it watches non-blocking
@@ -77,6 +86,10 @@ class StdinFeed {
   bool at_end_ = false;
   std::int64_t bytes_read_ = 0;
   std::optional<TimerId> timer_;
+  std::optional<TimerId> unread_timer_;
+  // What nobody reads in this run:
+  bool keeps_ = false;  ///< it is for the next one
+  bool drops_ = false;
 };
 
 }  // namespace pop::agent

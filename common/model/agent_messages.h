@@ -89,13 +89,16 @@ struct OutputReport {
 struct InputTakenReport {
   std::int64_t bytes = 0;
 };
+/// No instance of this host reads stdin any more, though the run goes on: what comes before the next one is
+/// dropped.
+struct InputUnreadReport {};
 /// SIGSTOP was passed on: from now to SIGCONT the controller may be silent.
 struct StoppedReport {};
 struct HeartbeatReport {};
 
-using AgentReport =
-    std::variant<DescribedReport, StartedReport, EndedReport, ClosedReport, AbortedReport, FenceReachedReport,
-                 StacksReport, OutputReport, InputTakenReport, StoppedReport, HeartbeatReport>;
+using AgentReport = std::variant<DescribedReport, StartedReport, EndedReport, ClosedReport, AbortedReport,
+                                 FenceReachedReport, StacksReport, OutputReport, InputTakenReport,
+                                 InputUnreadReport, StoppedReport, HeartbeatReport>;
 
 // ---- on the link, each direction counts its own messages: 1, 2, 3, …
 

@@ -182,6 +182,9 @@ void encodeBody(const OutputReport& output, v1::Report& into) {
 void encodeBody(const InputTakenReport& taken, v1::Report& into) {
   into.set_input_taken(taken.bytes);
 }
+void encodeBody(const InputUnreadReport&, v1::Report& into) {
+  into.mutable_input_unread();
+}
 void encodeBody(const StoppedReport&, v1::Report& into) {
   into.mutable_stopped();
 }
@@ -246,6 +249,9 @@ Status decodeBody(const v1::Report& from, AgentReport& into) {
       return {};
     case v1::Report::kInputTaken:
       into = InputTakenReport{from.input_taken()};
+      return {};
+    case v1::Report::kInputUnread:
+      into.emplace<InputUnreadReport>();
       return {};
     case v1::Report::kStopped:
       into.emplace<StoppedReport>();

@@ -356,4 +356,8 @@ void RemoteAgent::handle(InputTakenReport& report) {
   if (on_input_ready_) on_input_ready_();
 }
 
+void RemoteAgent::handle(InputUnreadReport&) {
+  if (on_input_unread_) on_input_unread_();
+}
+
 }  // namespace pop

@@ -77,6 +77,8 @@ class RemoteAgent final : public Agent {
   std::int64_t inputRead() const { return input_read_; }
   /// Called when there is more room, and when the agent is lost.
   void setOnInputReady(std::function<void()> on_ready) { on_input_ready_ = std::move(on_ready); }
+  /// Called when no instance there reads any more before the next run.
+  void setOnInputUnread(std::function<void()> on_unread) { on_input_unread_ = std::move(on_unread); }
 
  private:
   void send(AgentCommand command);
@@ -96,6 +98,7 @@ class RemoteAgent final : public Agent {
   void handle(StacksReport& report);
   void handle(OutputReport& report);
   void handle(InputTakenReport& report);
+  void handle(InputUnreadReport&);
   void handle(StoppedReport&);
   void handle(HeartbeatReport&) {}
 
@@ -143,6 +146,7 @@ class RemoteAgent final : public Agent {
   std::int64_t input_total_ = 0;    ///< ever offered
   std::int64_t input_read_ = 0;
   std::function<void()> on_input_ready_;
+  std::function<void()> on_input_unread_;
 };
 
 }  // namespace pop

@@ -33,7 +33,7 @@ Status StdinRelay::begin(const std::vector<RemoteAgent*>& hosts) {
 void StdinRelay::keepOnly(const std::vector<RemoteAgent*>& hosts) {
   std::erase_if(receivers_, [&](const std::unique_ptr<Receiver>& each) {
     const bool goes_on = std::find(hosts.begin(), hosts.end(), each->host) != hosts.end();
-    if (goes_on && !each->host->lost()) return false;
+    if (goes_on && !each->unread && !each->host->lost()) return false;
     end(*each);
     return true;
   });
@@ -51,6 +51,7 @@ Status StdinRelay::add(const std::vector<RemoteAgent*>& hosts) {
     POP_ASSIGN_OR_RETURN(receiver.pipe, feed_.open(receiver.number));
     POP_RETURN_IF_ERROR(sys::setNonBlocking(receiver.pipe.get()));
     host->setOnInputReady([this, &receiver] { advance(receiver); });
+    host->setOnInputUnread([this, &receiver] { leaveOut(receiver); });
     advance(receiver);
   }
   return {};
@@ -103,11 +104,23 @@ void StdinRelay::advance(Receiver& receiver) {
   }
 }
 
+// The feed finds its pipe closed, and goes on for the others.
+void StdinRelay::leaveOut(Receiver& receiver) {
+  if (!receiver.pipe.valid()) return;
+  receiver.unread = true;
+  close(receiver);
+}
+
 void StdinRelay::end(Receiver& receiver) {
   receiver.host->setOnInputReady(nullptr);
+  receiver.host->setOnInputUnread(nullptr);
+  close(receiver);
+  feed_.close(receiver.number);
+}
+
+void StdinRelay::close(Receiver& receiver) {
   if (std::exchange(receiver.watching, false)) loop_.unwatch(receiver.pipe.get());
   receiver.pipe.reset();
-  feed_.close(receiver.number);
 }
 
 }  // namespace pop

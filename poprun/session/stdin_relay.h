@@ -21,7 +21,8 @@ class StdinRelay {
   StdinRelay& operator=(const StdinRelay&) = delete;
 
   /// A run begins in which `hosts` get stdin: one that did so in the run before what comes next there,
-  /// another one what comes next in the input. After an error no host gets any more.
+  /// another one, or one where nobody read any more, what comes next in the input. After an error no host
+  /// gets any more.
   Status begin(const std::vector<RemoteAgent*>& hosts);
 
   /// The job is over. Of a file that one host has got, what was not read there is left to whoever reads it
@@ -34,6 +35,7 @@ class StdinRelay {
     int number = 0;  ///< for the feed
     sys::Fd pipe;    ///< none: it gets no more
     bool watching = false;
+    bool unread = false;  ///< nobody there reads what would come before the next run
   };
 
   void keepOnly(const std::vector<RemoteAgent*>& hosts);
@@ -41,6 +43,8 @@ class StdinRelay {
   bool receives(const RemoteAgent* host) const;
   void giveUp(const std::vector<RemoteAgent*>& hosts);
   void advance(Receiver& receiver);
+  void leaveOut(Receiver& receiver);
+  void close(Receiver& receiver);
   void end(Receiver& receiver);
 
   os::EpollLoop& loop_;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A job over several hosts is like one on a single host.
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <csignal>
 
@@ -104,6 +107,27 @@ TEST_F(JobOnHosts, GivesStdinToAll) {
   EXPECT_EQ(poprun.out(), "1000000\n1000000\n1000000\n");
 }
 
+// As on one host. Much more than can be on its way to a host that does not read.
+TEST_F(JobOnHosts, GivesStdinToAllThatReadIt) {
+  const TempDir directory;
+  const std::string list = directory.path() + "/list";
+  std::ofstream(list) << std::string(1'000'000, 'x');
+  const std::string its_turn = hosts.tmp(0) + "/turn";
+  ASSERT_EQ(::mkfifo(its_turn.c_str(), 0600), 0);
+  const sys::Fd turn(::open(its_turn.c_str(), O_RDWR | O_CLOEXEC));
+  for (const char* instance0 : {"exec <&- && read line </tmp/turn && exit 0", "exit 0"}) {
+    const sys::Fd file = sys::openFile(list).value();
+    PoprunSetup setup = job({"-n", "3", "--stdin", "all", "--tag-output", "no", "sh", "-c",
+                             "[ $RANK != 0 ] || { " + std::string(instance0) + "; }; cat | wc -c"});
+    setup.descriptors[0] = file.get();
+    PoprunProcess poprun(setup);
+    ASSERT_TRUE(poprun.waitFor([&] { return poprun.out() == "1000000\n1000000\n"; }))
+        << instance0 << ": " << poprun.out() << poprun.err();
+    ASSERT_TRUE(sys::writeAll(turn.get(), "\n").ok());
+    EXPECT_EQ(poprun.wait(), 0) << poprun.err();
+  }
+}
+
 // `while read line; do poprun …; done < list` goes on with the next line.
 TEST_F(JobOnHosts, LeavesOfAFileWhatNoInstanceReads) {
   const TempDir directory;
@@ -135,6 +159,24 @@ TEST_F(JobOnHosts, LeavesNothingOutOfStdinWhenItStartsAgain) {
   const Outcome outcome = run(setup);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_TRUE(outcome.out == text.substr(100000)) << outcome.out.size() << " bytes";
+}
+
+// But for what the instance that failed had in its pipe.
+TEST_F(JobOnHosts, LeavesNothingElseOutOfStdinForAllWhenItStartsAgain) {
+  const std::string text = numberedLines(1'000'000);
+  const TempDir directory;
+  std::ofstream(directory.path() + "/input") << text;
+  const sys::Fd file = sys::openFile(directory.path() + "/input").value();
+  PoprunSetup setup =
+      job({"-n", "3", "--stdin", "all", "--tag-output", "no", "--max-restarts", "1", "--restart-delay", "0.5",
+           "sh", "-c",
+           "[ $RANK = 1 ] || exec cat >/dev/null; [ $POPDIST_RESTART_COUNT = 0 ] || exec cat; "
+           "head -c 100000 >/dev/null; exit 3"});
+  setup.descriptors[0] = file.get();
+  const Outcome outcome = run(setup);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_TRUE(text.ends_with(outcome.out)) << outcome.out.size() << " bytes";
+  EXPECT_GE(outcome.out.size(), text.size() - 100000 - (64 << 10));
 }
 
 TEST_F(JobOnHosts, PassesSignalsOn) {

@@ -174,6 +174,8 @@ TEST_F(AgentSessionTest, CarriesInput) {
   EXPECT_EQ(input.got, "some bytes<end>");
   input.taken(10);
   EXPECT_EQ(last<InputTakenReport>().bytes, 10);
+  session.inputUnread();
+  EXPECT_TRUE(std::holds_alternative<InputUnreadReport>(link.sent.back().report));
 }
 
 }  // namespace

@@ -73,6 +73,9 @@ class Host final : public AgentLink {
     if (bytes > 0) agent.receive({++reported_, InputTakenReport{static_cast<std::int64_t>(bytes)}});
   }
 
+  /// Its instances have all closed their stdin.
+  void leaveUnread() { agent.receive({++reported_, InputUnreadReport{}}); }
+
   std::string got;
   bool ended = false;
   testing::FakeOutput output;
@@ -157,6 +160,53 @@ TEST_F(StdinRelayTest, LeavesNothingOutForAllThoughTheyReadAtTheirOwnPace) {
     return h0.ended && h1.ended;
   });
   EXPECT_TRUE(h0.got == text()) << h0.got.size() << " bytes";
+  EXPECT_TRUE(h1.got == text()) << h1.got.size() << " bytes";
+}
+
+TEST_F(StdinRelayTest, GoesOnForAllWithoutAHostWhereNobodyReads) {
+  ASSERT_TRUE(relay.begin({&h0.agent, &h1.agent}).ok());
+  testing::runUntil(loop, [&] {
+    h1.take();
+    return h0.agent.inputRoom() == 0;
+  });
+  fill();
+  h1.take();
+  fill();
+  h1.take();  // it waits for the other
+  h0.leaveUnread();
+  readToTheEnd(h1);
+  EXPECT_TRUE(h1.got == text()) << h1.got.size() << " bytes";
+  EXPECT_FALSE(h0.ended);
+}
+
+TEST_F(StdinRelayTest, ReadsNoMoreWhenNobodyReadsOnAnyHost) {
+  ASSERT_TRUE(relay.begin({&h0.agent, &h1.agent}).ok());
+  fill();
+  h0.leaveUnread();
+  h1.leaveUnread();
+  const std::size_t position = StdinFile::position();
+  h0.take();
+  h1.take();
+  fill();
+  EXPECT_EQ(StdinFile::position(), position);
+}
+
+TEST_F(StdinRelayTest, TakesAHostInAgainInTheNextAttemptWhereTheInputIs) {
+  ASSERT_TRUE(relay.begin({&h0.agent, &h1.agent}).ok());
+  fill();
+  h0.leaveUnread();
+  h0.take();
+  fill();
+  const std::size_t before = h0.got.size();
+  ASSERT_TRUE(relay.begin({&h0.agent, &h1.agent}).ok());
+  testing::runUntil(loop, [&] {
+    h0.take();
+    h1.take();
+    return h0.ended && h1.ended;
+  });
+  const std::string again = h0.got.substr(before);
+  EXPECT_FALSE(again.empty());
+  EXPECT_TRUE(text().ends_with(again)) << again.size() << " bytes";
   EXPECT_TRUE(h1.got == text()) << h1.got.size() << " bytes";
 }
 

@@ -101,6 +101,7 @@ inline std::vector<AgentReport> sampleReports() {
   reports.emplace_back(StacksReport{{{1, 712, "frames"}, {2, 713, ""}}});
   reports.emplace_back(OutputReport{6, Stream::kStderr, kAnyBytes});
   reports.emplace_back(InputTakenReport{65536});
+  reports.emplace_back(InputUnreadReport{});
   reports.emplace_back(StoppedReport{});
   reports.emplace_back(HeartbeatReport{});
   return reports;
