@@ -43,12 +43,10 @@ std::uint32_t Waiter::sayWhere() {
   return here;
 }
 
-// False: what is waited for never comes, as until() will say.
-bool Waiter::giveTurn(int whose) {
+// False: until() will say why not.
+bool Waiter::mayComeYet(int whose) {
   if (!deadline_) deadline_ = Clock::now() + timeout_;
-  if (hopeless(whose)) return false;
-  ::sched_yield();
-  return true;
+  return !hopeless(whose);
 }
 
 // The system may leave two ranks on one core for long while others idle: each waits then for the other to

@@ -3,6 +3,8 @@
 // ear for those who have died or given up.
 #pragma once
 
+#include <sched.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -75,10 +77,11 @@ class Waiter {
       return rank != setting_.rank && setting_.board.runsOn(rank).load(std::memory_order_relaxed) == here &&
              word_of(rank).load(std::memory_order_relaxed) < value;
     };
-    int turns = ranks - 1;
+    int turns = 0;
     for (int rank = 0; rank < ranks; ++rank) {
-      for (; turns > 0 && is_behind_here(rank); --turns) {
-        if (!giveTurn(rank)) return;
+      for (; turns < ranks - 1 && is_behind_here(rank); ++turns) {
+        if (turns >= kTurnsUnseen && !mayComeYet(rank)) return;
+        ::sched_yield();
       }
     }
   }
@@ -111,13 +114,14 @@ class Waiter {
   static constexpr int kMostSpins = 2000;  // about 20 us
   static constexpr int kLeastSpins = 64;
   static constexpr int kSpinsBesideOthers = 100;  // no longer than a change of rank takes
+  static constexpr int kTurnsUnseen = 3;          // a look at the clock costs a tenth of one
   static constexpr int kYields = 200;
   static constexpr std::chrono::milliseconds kBetweenMoves{10};  // one costs some 50 us, and may not help
   // Nobody rings for a peer's death or a deadline.
   static constexpr std::chrono::milliseconds kLongestSleep{20};
 
   std::uint32_t sayWhere();
-  bool giveTurn(int whose);
+  bool mayComeYet(int whose);
   bool patiently(const std::atomic<std::uint64_t>& word, std::uint64_t value, int whose);
   void yieldTo(int whose);
   template <typename There>
