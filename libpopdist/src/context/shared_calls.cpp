@@ -276,14 +276,16 @@ bool SharedCalls::everyReceiverCanBeGiven(const CollectiveCall& call) const {
   return true;
 }
 
-// Direct needs the inputs of all who give others something, and the outputs that others write to.
+// Direct needs the inputs of all who give others something, and the outputs that others write to. The root of
+// a gather gives them nothing. But one that waits to hear what they offer does not copy its own block
+// meanwhile: all in private memory, it does not wait.
 shared::Offer SharedCalls::offerOf(const CollectiveCall& call) const {
   const bool is_root = rank_ == call.root;
   const bool written_by_others =
       call.operation == Operation::kAllReduce || (call.operation == Operation::kReduce && is_root);
-  const bool gives_others_nothing =
-      (call.operation == Operation::kGather && is_root) || (call.ragged && inputBytes(call) == 0);
-  if (!sends(call, rank_) || gives_others_nothing) return shared::Offer::kNoMatter;
+  const bool only_gathers = call.operation == Operation::kGather && is_root && engine_.isMapped(call.output);
+  const bool has_nothing = call.ragged && inputBytes(call) == 0;
+  if (!sends(call, rank_) || only_gathers || has_nothing) return shared::Offer::kNoMatter;
   if (call.pieces != nullptr)
     return call.pieces->table() != nullptr ? shared::Offer::kPieces : shared::Offer::kNo;
   const bool mapped = engine_.isMapped(call.input) && (!written_by_others || engine_.isMapped(call.output));
