@@ -85,6 +85,7 @@ class Session {
                       loop_.post([this] { loop_.stop(); });
                     }});
     if (submitted.ok()) loop_.run();
+    suspending_ = false;  // who was to confirm it is told to end
     const Status ended = controller_->shutDown();
     log::setSink(nullptr);
     if (!submitted.ok()) return launcherFailed(submitted);
@@ -183,10 +184,12 @@ class Session {
   // could continue.
   void suspend() {
     if (std::exchange(suspending_, true)) return;
-    // What else has come by now is looked at before: a SIGCONT would not come again.
+    // What else has come by now is looked at before, in a round of its own: a SIGCONT would not come again.
     controller_->suspend([this] {
       loop_.post([this] {
-        if (suspending_) stopHere();
+        loop_.post([this] {
+          if (suspending_) stopHere();
+        });
       });
     });
   }
