@@ -39,9 +39,10 @@ struct Row {
   Algorithm algorithm;
 };
 constexpr std::array kRows{
-    Row{Operation::kAllReduce, true, 3, 512 * kKiB, Algorithm::kRecursiveDoubling},
+    Row{Operation::kAllReduce, true, 3, 1024 * kKiB, Algorithm::kRecursiveDoubling},
+    Row{Operation::kAllReduce, true, 3, 4096 * kKiB, Algorithm::kHalvingDoubling},
     Row{Operation::kAllReduce, true, kAnyRanks, 64 * kKiB, Algorithm::kRecursiveDoubling},
-    Row{Operation::kAllReduce, true, kAnyRanks, 512 * kKiB, Algorithm::kHalvingDoubling},
+    Row{Operation::kAllReduce, true, kAnyRanks, 1024 * kKiB, Algorithm::kHalvingDoubling},
     Row{Operation::kAllReduce, true, kAnyRanks, kAnySize, Algorithm::kSegmentedRing},
     Row{Operation::kAllReduce, false, kAnyRanks, kAnySize, Algorithm::kRing},
     Row{Operation::kReduceScatter, false, kAnyRanks, kAnySize, Algorithm::kRing},
