@@ -19,7 +19,8 @@
 //                 (with more than 32 members on a host 16 KiB for each of them). Those by messages take up to
 //                 4 MiB of shared memory more, 2 MiB of a member's own, over hosts 5 MiB more for partial
 //                 results, and 256 KiB for each TCP stream from each member that sends to this one, for as
-//                 long as the communicator lives. However long the vectors are.
+//                 long as the communicator lives. However long the vectors are, but for the steps by
+//                 messages: up to a twentieth of a percent of the vector.
 //   Errors        popdist_error, whose text names the call with its tensor, this member's rank, instance and
 //                 host, and those of the member to blame. kUnavailable: a member has ended (peer() is its
 //                 instance index); kDeadlineExceeded: CallOptions::timeout; kFailedPrecondition: a member

@@ -113,16 +113,16 @@ bool SharedCalls::runPlanned(const CollectiveCall& call, const shared::Call& sha
   if (!choice) return false;
   taken_ = plan::nameOf(choice->algorithm);
   const reduce::FoldSpec fold{.op = call.op, .type = call.type, .divisor = static_cast<double>(ranks_)};
-  const bool streaming = choice->algorithm != SharedAlgorithm::kEager &&
-                         plan::pastCaches(call.operation, largestBytes(call), ranks_);
+  const std::size_t largest = largestBytes(call);
+  const bool streaming =
+      choice->algorithm != SharedAlgorithm::kEager && plan::pastCaches(call.operation, largest, ranks_);
   const auto run = [&](const plan::SharedPlan& plan, bool more) {
-    return engine_.run(shared, buffers, {plan, fold, largestBytes(call), streaming, more});
+    return engine_.run(shared, buffers, {plan, fold, largest, streaming, more});
   };
   if (!choice->trial) return runPlan(call, *choice, run);
   const auto begin = std::chrono::steady_clock::now();
   if (!runPlan(call, *choice, run)) return false;
-  trials_.took(*choice->trial, choice->algorithm, largestBytes(call),
-               std::chrono::steady_clock::now() - begin);
+  trials_.took(*choice->trial, choice->algorithm, largest, std::chrono::steady_clock::now() - begin);
   return true;
 }
 
@@ -196,6 +196,8 @@ std::optional<SharedCalls::Choice> SharedCalls::choose(const CollectiveCall& cal
   const std::uint64_t word = kind ? trials_.ownWord(*kind) : 0;
   shared::Buffers told = buffers;
   if (kind) told.note = std::as_bytes(std::span(&word, 1));
+  const bool only_gathers = call.operation == Operation::kGather && rank_ == call.root;
+  if (*pulls && told.offer == shared::Offer::kNo && only_gathers) told.offer = shared::Offer::kNoMatter;
   if (*pulls && told.offer == shared::Offer::kNo && !canBeRead(call)) told.offer = shared::Offer::kUnreadable;
   if (!engine_.meet(shared, told)) return std::nullopt;
   if (kind) hear(*kind);

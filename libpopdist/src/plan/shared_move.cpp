@@ -59,7 +59,7 @@ Lanes lanesOf(const Flows& flows, const StageShape& shape) {
 // Of a flow whose sender receives nothing itself: what it carries to the receiver. Both then have as much to
 // do: the receiver a part of all that reaches it, the sender one of all that leaves it. The rest is fetched.
 std::size_t givenBytes(const Flows& flows, const Flow& flow) {
-  if (flow.from == flow.to) return 0;
+  if (flow.from == flow.to || flow.size == 0) return 0;
   std::size_t leaving = 0;
   std::size_t arriving = 0;
   for (const Flow& other : flows) {
