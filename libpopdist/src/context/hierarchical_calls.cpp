@@ -99,23 +99,31 @@ bool HierarchicalCalls::allReduceByLeaders(const CollectiveCall& call) {
       {.operation = Operation::kBroadcast, .input = call.output, .output = call.output, .count = call.count});
 }
 
-// Each member reduces one block of all members, then with its lane, and in the end all blocks go to all. The
-// few elements that are left over go by the leaders.
+// Each member reduces one block of all members, then with its lane, and in the end all blocks go to all: of
+// one piece after another, which is in the caches all that time. The few elements that are left over go by
+// the leaders.
 bool HierarchicalCalls::allReduceInLanes(const CollectiveCall& call) {
   const auto lanes = static_cast<std::size_t>(layout_.members());
-  const std::size_t block = call.count / lanes;
   const std::size_t element = sizeOf(call.type);
-  std::byte* const own = at(call.output, static_cast<std::size_t>(layout_.local()) * block * element);
-  const bool well =
-      inside({.operation = Operation::kReduceScatter,
-              .input = call.input,
-              .output = own,
-              .count = block,
-              .op = firstOf(call.op)}) &&
-      across(layout_.lane(layout_.local()), {.operation = Operation::kAllReduce, .count = block}, own, own) &&
-      inside({.operation = Operation::kAllGather, .input = own, .output = call.output, .count = block});
-  const std::size_t done = lanes * block;
-  if (!well || done == call.count) return well;
+  const std::size_t most = plan::kLanesPieceBytes / element / lanes;
+  const std::size_t of_lane = call.count / lanes;
+  std::size_t done = 0;
+  for (std::size_t block = 0; done < lanes * of_lane; done += lanes * block) {
+    block = std::min(most, of_lane - done / lanes);
+    std::byte* const piece = at(call.output, done * element);
+    std::byte* const own = at(piece, static_cast<std::size_t>(layout_.local()) * block * element);
+    const bool well =
+        inside({.operation = Operation::kReduceScatter,
+                .input = at(call.input, done * element),
+                .output = own,
+                .count = block,
+                .op = firstOf(call.op)}) &&
+        across(layout_.lane(layout_.local()), {.operation = Operation::kAllReduce, .count = block}, own,
+               own) &&
+        inside({.operation = Operation::kAllGather, .input = own, .output = piece, .count = block});
+    if (!well) return false;
+  }
+  if (done == call.count) return true;
   CollectiveCall rest = call;
   rest.input = at(call.input, done * element);
   rest.output = at(call.output, done * element);

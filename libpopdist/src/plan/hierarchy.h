@@ -56,6 +56,9 @@ HierarchyWay hierarchyFor(Operation operation, std::size_t bytes, const HostLayo
 /// most so many: while one is under way the others of the host work on the piece before.
 inline constexpr std::size_t kPassedOnBytes = std::size_t{1} << 20;
 
+/// An all-reduce in lanes goes in pieces of so much of all of a host's lanes.
+inline constexpr std::size_t kLanesPieceBytes = std::size_t{2} << 20;
+
 /// `plan`, made for positions, with the ranks that are there.
 Plan onRanks(Plan plan, std::span<const int> rank_of_position);
 
