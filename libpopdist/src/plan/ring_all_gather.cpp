@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The own block is sent straight from the input, so copying it to the output overlaps with the first round.
+// The own block is sent straight from the input, so copying it to the output needs no round of its own.
 #include "libpopdist/src/plan/ring_all_gather.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ Plan planRingAllGather(std::span<const int> order, int position, std::span<const
   const Range& own = blocks[static_cast<std::size_t>(position)];
   Plan plan;
   appendRingAllGather(plan, order, position, blocks, {Buffer::kInput, 0});
-  // Last in its round: the round's send and receive are under way while it runs.
+  // Of the first round: a step must not come before those of a lower one.
   const auto second_round =
       std::find_if(plan.steps.begin(), plan.steps.end(), [](const Step& step) { return step.round > 0; });
   plan.steps.insert(second_round, copyStep(0, {Buffer::kInput, 0}, {Buffer::kOutput, own.begin}, own.count));

@@ -43,7 +43,7 @@ std::uint32_t Waiter::sayWhere() {
   return here;
 }
 
-// False: until() will say why not.
+// False: failure() says why not.
 bool Waiter::mayComeYet(int whose) {
   if (!deadline_) deadline_ = Clock::now() + timeout_;
   return !hopeless(whose);
@@ -70,11 +70,10 @@ void Waiter::yieldTo(int whose) {
 }
 
 bool Waiter::patiently(const std::atomic<std::uint64_t>& word, std::uint64_t value, int whose) {
-  if (!deadline_) deadline_ = Clock::now() + timeout_;
   const SayingWhere until_it_is_over(setting_.board.waitsOn(setting_.rank));
   for (int turn = 0;; ++turn) {
     if (word.load(std::memory_order_acquire) >= value) return true;
-    if (hopeless(whose)) {
+    if (!mayComeYet(whose)) {
       // What the other has done before its end counts.
       return word.load(std::memory_order_acquire) >= value;
     }

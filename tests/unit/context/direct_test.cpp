@@ -51,6 +51,17 @@ TEST_F(DirectCall, IsAGatherWhoseRootHasAnInputOfItsOwn) {
                {kCount, kCount, kCount}, kOdd);
 }
 
+// Where all meet before the call anyway, as for what the system could read.
+TEST_F(DirectCall, IsALongGatherWhoseRootHasNothingInSharedMemory) {
+  expectDirect(
+      [](Communicator& world, const float* in, float* out) {
+        std::vector<float> own(world.rank() == kOdd ? kRanks * kCount : 0);
+        world.gather(in, own.data(), kCount, Type::kFloat, kOdd);
+        std::copy(own.begin(), own.end(), out);
+      },
+      {kCount, kCount, kCount}, kOdd);
+}
+
 TEST_F(DirectCall, IsAnAllGatherToWhichOneGivesNothing) {
   const std::vector<std::size_t> counts{kCount, 0, kCount};
   expectDirect([&](Communicator& world, const float* in,
