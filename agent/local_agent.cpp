@@ -107,6 +107,7 @@ void LocalAgent::onReaped(int instance, const contract::ExitStatus& status) {
   if (StackTracer::owns(instance)) return tracer_.onEnded(instance);
   running_.erase(instance);
   if (!status.success()) stdin_feed_.keep();
+  stdin_feed_.close(instance);  // a child that it has left may hold its stdin, and read nothing
   core_.onReaped(instance, status);
 }
 

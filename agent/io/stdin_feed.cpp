@@ -90,7 +90,9 @@ void StdinFeed::drop(Receivers::iterator receiver) {
 
 void StdinFeed::close(int instance) {
   const auto found = receivers_.find(instance);
-  if (found != receivers_.end()) drop(found);
+  if (found == receivers_.end()) return;
+  drop(found);
+  loop_.post([this] { advance(); });  // others may have waited for it alone
 }
 
 void StdinFeed::keep() {
