@@ -140,9 +140,10 @@ TEST(StdinForAll, GoesOnWithoutAnInstanceThatReadsNothing) {
 TEST(StdinForAll, GoesOnWithoutAnInstanceThatEndsAndLeavesItsStdinToAChild) {
   const std::string text = binaryText(1 << 20);
   const InputPipe input(text);
-  const Outcome result = run({.options = {"--num-instances", "2", "--stdin=all", "--only-output-from-instance=1",
-                                          "sh", "-c", "[ $POPDIST_INSTANCE_INDEX = 0 ] || exec cat; exec 3<&0; sleep 600 &"},
-                              .descriptors = {{0, input.fd()}}});
+  const Outcome result =
+      run({.options = {"--num-instances", "2", "--stdin=all", "--only-output-from-instance=1", "sh", "-c",
+                       "[ $POPDIST_INSTANCE_INDEX = 0 ] || exec cat; exec 3<&0; sleep 600 &"},
+           .descriptors = {{0, input.fd()}}});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_TRUE(result.out == text) << result.out.size() << " bytes";
 }
