@@ -39,7 +39,7 @@ void AgentCore::run(JobSlice slice, AgentEvents& events) {
 }
 
 void AgentCore::startNext() {
-  while (!stopping_ && next_ < slice_.instances.size() && starting_ < kMostStarting)
+  while (!stopping_ && !held_ && next_ < slice_.instances.size() && starting_ < kMostStarting)
     start(slice_.instances[next_++]);
 }
 
@@ -68,11 +68,23 @@ void AgentCore::kill() {
   cancelPending();
 }
 
-// Ctrl-Z stops the instances, and with them the grace in which they are to end.
+// Ctrl-Z stops the instances, and with them the grace in which they are to end. Those that have not been
+// started stay so, also where the job's slice comes only then.
 void AgentCore::signal(int signal) {
-  if (ladder_ && signal == SIGSTOP) ladder_->pause();
-  if (ladder_ && signal == SIGCONT) ladder_->resume();
+  if (signal == SIGSTOP) hold();
   signalAll(signal);
+  if (signal == SIGCONT) goOn();
+}
+
+void AgentCore::hold() {
+  held_ = true;
+  if (ladder_) ladder_->pause();
+}
+
+void AgentCore::goOn() {
+  held_ = false;
+  if (ladder_) ladder_->resume();
+  startNext();
 }
 
 // What has not been started need not be. From the loop: the controller is inside its call of stop() or

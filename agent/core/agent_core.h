@@ -48,6 +48,8 @@ class AgentCore {
  private:
   void startNext();
   void start(const InstanceOrder& order);
+  void hold();
+  void goOn();
   void cancelPending();
   bool advance(int instance, LocalEvent event);
   void end(int instance, const InstanceEnd& end);
@@ -70,6 +72,7 @@ class AgentCore {
   std::size_t next_ = 0;  ///< of slice_.instances, to be started
   int starting_ = 0;      ///< asked for, not answered
   bool stopping_ = false;
+  bool held_ = false;  ///< by SIGSTOP: nothing is started until SIGCONT
 };
 
 }  // namespace pop::agent

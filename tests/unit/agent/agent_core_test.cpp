@@ -303,6 +303,43 @@ TEST_F(LargeJobTest, WhatHasNotBeenStartedWhenTheJobStopsNeverIs) {
             1000 - asked - 1);
 }
 
+TEST_F(LargeJobTest, StartsNothingMoreBetweenSigstopAndSigcont) {
+  core.run(largeSlice(), events);
+  const std::size_t asked = processes.spawned.size();
+  core.signal(SIGSTOP);
+  core.onSpawned(0, 10000);
+  core.onSpawnFailed(1, 127, "\"./train\": No such file or directory");
+  EXPECT_EQ(processes.spawned.size(), asked);
+  core.signal(SIGCONT);
+  EXPECT_EQ(processes.spawned.size(), asked + 2);
+}
+
+TEST_F(AgentCoreTest, ASliceThatComesAfterSigstopWaitsForSigcont) {
+  core.signal(SIGSTOP);
+  run();
+  EXPECT_THAT(processes.spawned, IsEmpty());
+  core.signal(SIGCONT);
+  EXPECT_EQ(processes.spawned.size(), 2U);
+  EXPECT_THAT(processes.signals, IsEmpty()) << "they have not been stopped";
+}
+
+TEST_F(LargeJobTest, WhatIsStoppedBySigstopCanBeEnded) {
+  core.run(largeSlice(), events);
+  const int asked = static_cast<int>(processes.spawned.size());
+  core.signal(SIGSTOP);
+  core.stop();
+  loop.runPosted();
+  for (int instance = 0; instance < asked; ++instance) {
+    core.onSpawned(instance, 10000 + instance);
+    core.onReaped(instance, {.signal = SIGTERM});
+    core.onDrained(instance);
+  }
+  EXPECT_EQ(processes.spawned.size(), static_cast<std::size_t>(asked));
+  EXPECT_EQ(std::count_if(events.lines.begin(), events.lines.end(),
+                          [](const std::string& line) { return line.starts_with("closed"); }),
+            1000);
+}
+
 TEST_F(LargeJobTest, IsLostAsAWholeWithItsKeeper) {
   core.run(largeSlice(), events);
   core.onSpawned(0, 10000);
