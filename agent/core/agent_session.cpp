@@ -76,6 +76,7 @@ void AgentSession::handle(DescribeCommand& command) {
 }
 
 void AgentSession::handle(RunCommand& command) {
+  fences_released_ = 0;
   agent_->run(std::move(command.slice), *this);
 }
 
@@ -92,6 +93,11 @@ void AgentSession::handle(SignalCommand& command) {
 
 void AgentSession::handle(TraceStacksCommand&) {
   agent_->traceStacks([this](std::vector<StackTrace> traces) { send(StacksReport{std::move(traces)}); });
+}
+
+void AgentSession::handle(ReleaseFenceCommand& command) {
+  ++fences_released_;
+  agent_->releaseFence(command.values);
 }
 
 void AgentSession::handle(InputCommand& command) {

@@ -71,7 +71,9 @@ class AgentSession final : public OutputSink, private AgentEvents {
   void onAborted(int instance, int exit_code, const std::string& message) override {
     send(AbortedReport{instance, exit_code, message});
   }
-  void onFenceReached(PutValues values) override { send(FenceReachedReport{std::move(values)}); }
+  void onFenceReached(PutValues values) override {
+    send(FenceReachedReport{std::move(values), fences_released_});
+  }
   void onLost(const Status& why) override { end(why); }
 
   // One for each command.
@@ -81,7 +83,7 @@ class AgentSession final : public OutputSink, private AgentEvents {
   void handle(TraceStacksCommand&);
   void handle(StopCommand&) { agent_->stop(); }
   void handle(KillCommand&) { agent_->kill(); }
-  void handle(ReleaseFenceCommand& command) { agent_->releaseFence(command.values); }
+  void handle(ReleaseFenceCommand& command);
   void handle(AnnounceCommand& command) { agent_->announce(command.obituaries); }
   void handle(InputCommand& command);
   void handle(OutputTakenCommand& command);
@@ -100,6 +102,7 @@ class AgentSession final : public OutputSink, private AgentEvents {
   std::uint64_t last_sent_ = 0;
   MessageOrder order_;
   Heartbeat heartbeat_;
+  std::int64_t fences_released_ = 0;  ///< in this run
   std::int64_t output_on_its_way_ = 0;
   std::function<void()> on_ready_;
 };

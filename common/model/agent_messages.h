@@ -76,6 +76,7 @@ struct AbortedReport {
 };
 struct FenceReachedReport {
   PutValues values;
+  std::int64_t released = 0;  ///< fences of this run that the agent knows to be open
 };
 struct StacksReport {
   std::vector<StackTrace> traces;

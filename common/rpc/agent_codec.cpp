@@ -163,7 +163,8 @@ void encodeBody(const AbortedReport& aborted, v1::Report& into) {
   into.mutable_aborted()->set_message(aborted.message);
 }
 void encodeBody(const FenceReachedReport& reached, v1::Report& into) {
-  encodeValues(reached.values, into.mutable_fence_reached());
+  encodeValues(reached.values, into.mutable_fence_reached()->mutable_values());
+  into.mutable_fence_reached()->set_released(reached.released);
 }
 void encodeBody(const StacksReport& stacks, v1::Report& into) {
   into.mutable_stacks();
@@ -239,7 +240,7 @@ Status decodeBody(const v1::Report& from, AgentReport& into) {
       into = AbortedReport{from.aborted().instance(), from.aborted().exit_code(), from.aborted().message()};
       return {};
     case v1::Report::kFenceReached:
-      into.emplace<FenceReachedReport>().values = decodeValues(from.fence_reached());
+      into = FenceReachedReport{decodeValues(from.fence_reached().values()), from.fence_reached().released()};
       return {};
     case v1::Report::kStacks:
       decodeStacks(from.stacks(), into.emplace<StacksReport>());

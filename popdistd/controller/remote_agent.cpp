@@ -208,7 +208,9 @@ void RemoteAgent::run(JobSlice slice, AgentEvents& events) {
   instances_.assign(slice.instances.size(), InstanceState::kStarting);
   have_aborted_.assign(slice.instances.size(), false);
   forgetKill();
+  fences_released_ = 0;
   fence_bytes_ = 0;
+  crossed_.clear();
   send(RunCommand{std::move(slice)});
 }
 
@@ -300,10 +302,19 @@ void RemoteAgent::handle(FenceReachedReport& report) {
   fence_bytes_ += bytesOf(report.values);
   if (fence_bytes_ > kMostFenceBytes)
     return breakLink(internalError("its agent reports more than 64 MiB of values for one fence"));
-  events_->onFenceReached(std::move(report.values));
+  if (report.released < 0 || report.released > fences_released_)
+    return breakLink(internalError("its agent reports a fence behind one that has not been released"));
+  report.values.merge(crossed_);
+  crossed_.clear();
+  // Instances that had given up waiting are there again, in a fence whose release is on its way to them.
+  if (report.released < fences_released_)
+    crossed_ = std::move(report.values);
+  else
+    events_->onFenceReached(std::move(report.values));
 }
 
 void RemoteAgent::releaseFence(const SharedPutValues& values) {
+  ++fences_released_;
   fence_bytes_ = 0;
   send(ReleaseFenceCommand{values});
 }

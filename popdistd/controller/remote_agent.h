@@ -137,7 +137,9 @@ class RemoteAgent final : public Agent {
   bool told_of_stop_ = false;  ///< and not of its end
   std::function<void()> on_stop_;
 
-  std::size_t fence_bytes_ = 0;  ///< of what has been put since a fence was released
+  std::int64_t fences_released_ = 0;  ///< in this run
+  std::size_t fence_bytes_ = 0;       ///< of what has been put since a fence was released
+  PutValues crossed_;                 ///< put for a fence that has been released meanwhile: for the next one
 
   std::int64_t output_taken_ = 0;  ///< and not acknowledged yet
   bool sink_full_ = false;

@@ -94,6 +94,19 @@ TEST_F(AgentSessionTest, NumbersItsReportsFromOne) {
   EXPECT_EQ(std::get<StartedReport>(link.sent[0].report).pid, 700);
 }
 
+TEST_F(AgentSessionTest, SaysOfAFenceHowManyOfTheRunHaveBeenReleased) {
+  const auto reached = [this] {
+    agent.events->onFenceReached({});
+    return last<FenceReachedReport>().released;
+  };
+  command(RunCommand{});
+  EXPECT_EQ(reached(), 0);
+  command(ReleaseFenceCommand{std::make_shared<const PutValues>()});
+  EXPECT_EQ(reached(), 1);
+  command(RunCommand{});
+  EXPECT_EQ(reached(), 0);
+}
+
 TEST_F(AgentSessionTest, DropsWhatComesTwice) {
   session.receive({1, StopCommand{}});
   session.receive({1, StopCommand{}});

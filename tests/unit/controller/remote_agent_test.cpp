@@ -82,6 +82,27 @@ TEST_F(RemoteAgentTest, PassesReportsOn) {
   EXPECT_EQ(events.fences.size(), 1U);
 }
 
+// Its instances gave up waiting and came back while the fence was opened for them.
+TEST_F(RemoteAgentTest, AFenceReachedAgainWhileItsReleaseIsOnItsWayIsNotTheNextOne) {
+  runs();
+  report(FenceReachedReport{{{"a", "1"}}});
+  agent.releaseFence(std::make_shared<const PutValues>());
+  report(FenceReachedReport{{{"b", "1"}, {"c", "1"}}});
+  EXPECT_EQ(events.fences.size(), 1U);
+  report(FenceReachedReport{{{"c", "2"}}, 1});
+  ASSERT_EQ(events.fences.size(), 2U);
+  EXPECT_EQ(events.fences[1], (PutValues{{"b", "1"}, {"c", "2"}})) << "what was put is not lost";
+}
+
+TEST_F(RemoteAgentTest, BeginsEachRunWithItsFirstFence) {
+  runs();
+  report(FenceReachedReport{});
+  agent.releaseFence(std::make_shared<const PutValues>());
+  agent.run(slice(), events);
+  report(FenceReachedReport{});
+  EXPECT_EQ(events.fences.size(), 2U);
+}
+
 TEST_F(RemoteAgentTest, DropsWhatComesTwice) {
   runs();
   agent.receive({1, StartedReport{4, 700}});

@@ -95,6 +95,14 @@ TEST_F(RemoteAgentTest, AnAgentThatPutsWithoutEndIntoOneFenceIsLost) {
   EXPECT_EQ(put, 63U);
 }
 
+TEST_F(RemoteAgentTest, AnAgentThatIsAheadOfItsFencesIsLost) {
+  runs();
+  report(FenceReachedReport{{}, 1});
+  settle();
+  EXPECT_THAT(events.lines,
+              ElementsAre("lost: its agent reports a fence behind one that has not been released"));
+}
+
 TEST_F(RemoteAgentTest, HearsOnceOfEachInstanceThatItAsksForTheEnd) {
   runs();
   for (const int instance : {4, 5, 4, 4}) report(AbortedReport{instance, 3, "no data"});
@@ -104,7 +112,7 @@ TEST_F(RemoteAgentTest, HearsOnceOfEachInstanceThatItAsksForTheEnd) {
 TEST_F(RemoteAgentTest, EachFenceHasRoomOfItsOwn) {
   runs();
   for (int key = 0; key < 100; ++key) {
-    report(FenceReachedReport{{{std::to_string(key), std::string(1 << 20, 'x')}}});
+    report(FenceReachedReport{{{std::to_string(key), std::string(1 << 20, 'x')}}, key});
     agent.releaseFence(std::make_shared<const PutValues>());
   }
   EXPECT_FALSE(agent.lost());

@@ -97,7 +97,7 @@ inline std::vector<AgentReport> sampleReports() {
   reports.emplace_back(EndedReport{4, {{3, 11, true}, "lost"}, 70000});
   reports.emplace_back(ClosedReport{0});
   reports.emplace_back(AbortedReport{1, 3, kAnyBytes});
-  reports.emplace_back(FenceReachedReport{{{"k", kAnyBytes}}});
+  reports.emplace_back(FenceReachedReport{{{"k", kAnyBytes}}, 3});
   reports.emplace_back(StacksReport{{{1, 712, "frames"}, {2, 713, ""}}});
   reports.emplace_back(OutputReport{6, Stream::kStderr, kAnyBytes});
   reports.emplace_back(InputTakenReport{65536});
