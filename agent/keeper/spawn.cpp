@@ -32,15 +32,22 @@ struct Program {
   int error = 0;
 };
 
-Program findProgram(const std::string& name, std::string_view search_path) {
+// The same file before the program's directory has been entered.
+std::string seenFromHere(const std::string& path, const std::string& working_directory) {
+  return path.front() == '/' || working_directory.empty() ? path : working_directory + '/' + path;
+}
+
+Program findProgram(const SpawnOrder& order, std::string_view search_path) {
+  const std::string& name = order.argv.front();
   if (isPath(name)) return {name, 0};
   if (search_path.empty()) search_path = "/usr/local/bin:/usr/bin:/bin";
   Program best{name, ENOENT};
   for (const std::string& directory : split(search_path, ':')) {
     const std::string candidate = (directory.empty() ? "." : directory) + '/' + name;
+    const std::string here = seenFromHere(candidate, order.directory);
     struct stat info {};
-    if (::stat(candidate.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
-    if (::access(candidate.c_str(), X_OK) == 0) return {candidate, 0};
+    if (::stat(here.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
+    if (::access(here.c_str(), X_OK) == 0) return {candidate, 0};
     best = {candidate, EACCES};
   }
   return best;
@@ -57,8 +64,7 @@ SpawnResult bindFailure(const std::string& what, int error) {
 
 // Whether a file is there, seen from the directory in which the program would have run.
 bool found(const SpawnOrder& order, const std::string& path) {
-  const bool relative = isPath(path) && path.front() != '/' && !order.directory.empty();
-  return isPath(path) && ::access((relative ? order.directory + '/' + path : path).c_str(), F_OK) == 0;
+  return isPath(path) && ::access(seenFromHere(path, order.directory).c_str(), F_OK) == 0;
 }
 
 // `path`: what was executed, or the name alone where nothing was found to execute.
@@ -80,6 +86,8 @@ SpawnResult failure(const SpawnOrder& order, const std::string& path, int error,
     if (found(order, "./" + program)) reason += "; the one in the working directory is ./" + program;
     reason += ')';
   }
+  if (error == E2BIG)
+    reason += " (arguments and environment together; a quarter of `ulimit -s` is the most, 128 KiB for one)";
   if (error == ENOEXEC) reason += " (is it a script without a #! line, or a program for another machine?)";
   return {-1, error == ENOENT ? contract::kExitNotFound : contract::kExitCannotExecute, reason};
 }
@@ -154,7 +162,7 @@ int executeChild(const ChildSetup& setup, volatile Step& step) {
 SpawnResult spawn(const SpawnOrder& order) {
   const std::vector<char*> environment =
       order.base ? order.base->with(order.environment) : Environment().with(order.environment);
-  const Program program = findProgram(order.argv.front(), valueIn(environment, "PATH"));
+  const Program program = findProgram(order, valueIn(environment, "PATH"));
   if (program.error != 0) return failure(order, program.path, program.error, Step::kPreparing);
   std::vector<char*> argv;
   for (const std::string& argument : order.argv) argv.push_back(const_cast<char*>(argument.c_str()));

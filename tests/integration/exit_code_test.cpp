@@ -101,6 +101,13 @@ TEST(ExitCode, Is127ForAProgramOfTheWorkingDirectoryThatPathDoesNotName) {
   }
 }
 
+TEST(ExitCode, IsThatOfAProgramInARelativeDirectoryOfPathSeenFromItsWorkingDirectory) {
+  const Unexecutable file("poprun-here", "#!/bin/sh\nexit 7\n", 0755);
+  const Outcome result = run({.options = {"--wdir", ::testing::TempDir(), "poprun-here"},
+                              .environment = {{"PATH", ".:/usr/bin:/bin"}}});
+  EXPECT_EQ(result.exit_code, 7) << result.err;
+}
+
 TEST(ExitCode, Is126ForAScriptWhoseInterpreterIsMissing) {
   const Unexecutable file("poprun-script", "#!/no/such/shell\n", 0755);
   for (const Outcome& result :
