@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <utility>
 
 #include "common/base/text.h"
 #include "common/log/log.h"
@@ -74,7 +75,8 @@ void InstanceServer::accept() {
   if (!accepted->valid()) return;
   const Result<uid_t> user = sys::peerUser(accepted->get());
   if (!user.ok() || (user.value() != ::geteuid() && user.value() != 0)) {
-    log::warning("refused a connection by another user to this job's socket");
+    if (!std::exchange(has_refused_, true))
+      log::warning("refused a connection by another user to this job's socket; further ones are not told of");
     return;
   }
   const int fd = accepted->get();

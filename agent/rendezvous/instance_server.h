@@ -89,7 +89,8 @@ class InstanceServer final : public Rendezvous {
   std::set<int> local_instances_;
   std::unique_ptr<Fence> fence_;
   sys::Fd listener_;
-  bool listening_ = false;  ///< not while there are no descriptors left to accept with
+  bool listening_ = false;    ///< not while there are no descriptors left to accept with
+  bool has_refused_ = false;  ///< a stranger
   std::map<int, Connection> connections_;
   HostSegment segment_;
   bool waiters_answered_ = false;  ///< in slots, and not woken yet

@@ -29,6 +29,7 @@ constexpr std::size_t kMostIdBytes = 128;
 
 // Of what an agent says in words: its user's, whoever that is.
 constexpr std::size_t kMostWordsBytes = 1000;
+constexpr int kMostLastChunks = 16;  // a pipe holds no more
 
 // From an agent's streams being closed until it has ended: the kernel does one after the other.
 constexpr std::chrono::milliseconds kCorpsePatience{100};
@@ -178,14 +179,19 @@ Status Service::start(Job& job, rpc::v1::Command hello) {
   return {};
 }
 
-void Service::readErrors(Job& job) {
+// True: there may be more.
+bool Service::readErrors(Job& job) {
   std::array<char, 4096> chunk{};
   const ssize_t got = ::read(job.process.errors().get(), chunk.data(), chunk.size());
-  if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
-  if (got <= 0) return loop_.unwatch(job.process.errors().get());
+  if (got < 0 && (errno == EINTR || errno == EAGAIN)) return false;
+  if (got <= 0) {
+    loop_.unwatch(job.process.errors().get());
+    return false;
+  }
   job.last_words.append(chunk.data(), static_cast<std::size_t>(got));
   if (job.last_words.size() > kMostWordsBytes)
     job.last_words.erase(0, job.last_words.size() - kMostWordsBytes);
+  return true;
 }
 
 // A stream that breaks says nothing; how the process ended does, and so may its last words. That may take it
@@ -202,7 +208,7 @@ void Service::agentEnded(Job& job, const Status& why) {
 
 void Service::sayHowItEnded(Job& job) {
   std::string text = "the popdist-agent there " + job.process.end();
-  readErrors(job);
+  for (int chunks = kMostLastChunks; chunks > 0 && readErrors(job); --chunks) continue;
   while (job.last_words.ends_with('\n')) job.last_words.pop_back();
   const std::string words = join(split(job.last_words, '\n'), "; ");
   if (!words.empty()) text += " (it said: " + printable(words) + ')';

@@ -57,7 +57,7 @@ class Service {
   void welcome(Job& job, const std::string& report);
   void begin(Job& job, rpc::v1::Command hello);
   Status start(Job& job, rpc::v1::Command hello);
-  void readErrors(Job& job);
+  bool readErrors(Job& job);
   void agentEnded(Job& job, const Status& why);
   void sayHowItEnded(Job& job);
   void letEnd(Job& job, const Status& why);

@@ -51,11 +51,15 @@ Result<int> AgentServer::listenAt(const std::string& address, int port,
 void AgentServer::welcome() {
   os::Visitor visitor = os::acceptVisitor(listener_.socket.get());
   if (visitor.error_number != 0) return pause(visitor.error_number);
-  if (visitor.socket.valid()) open(std::move(visitor));
+  if (!visitor.socket.valid()) return;
+  short_of_means_ = false;
+  open(std::move(visitor));
 }
 
 void AgentServer::pause(int error_number) {
-  handlers_.note("no connection can be taken: " + std::string(std::strerror(error_number)));
+  if (!std::exchange(short_of_means_, true))
+    handlers_.note("no connection can be taken for now: " + std::string(std::strerror(error_number)) +
+                   " (see `ulimit -n`, or LimitNOFILE= of its unit)");
   loop_.unwatch(listener_.socket.get());
   pause_ = loop_.postAfter(kPause, [this] {
     pause_.reset();

@@ -67,6 +67,7 @@ class AgentServer {
   std::shared_ptr<const TlsContext> tls_;
   os::Listener listener_;
   std::optional<TimerId> pause_;
+  bool short_of_means_ = false;                                                ///< and has said so
   Connections connections_;                                                    ///< the oldest first
   const std::shared_ptr<Connections> gone_ = std::make_shared<Connections>();  ///< soon to be destroyed
   bool stopping_ = false;

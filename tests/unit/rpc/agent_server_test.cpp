@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -208,6 +209,21 @@ TEST_F(AgentServerTest, DoesNotWaitForEverForStrangers) {
   const os::Dialled silent = dial();
   runUntil(loop_, [&] { return isClosed(silent.socket.get()); });
   EXPECT_THAT(notes_, ElementsAre(HasSubstr("it has not said in time what it wants")));
+}
+
+TEST_F(AgentServerTest, SaysOnceThatItHasNoDescriptorsLeftAndGoesOn) {
+  serve(false);
+  const sys::Fd waiting = dialFrom("127.0.0.1");
+  rlimit usual{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &usual), 0);
+  const rlimit none_left{.rlim_cur = 3, .rlim_max = usual.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none_left), 0);
+  bool long_after = false;
+  loop_.postAfter(350ms, [&] { long_after = true; });  // it has looked again three times
+  runUntil(loop_, [&] { return long_after; });
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &usual), 0);
+  EXPECT_THAT(notes_, ElementsAre(AllOf(HasSubstr("Too many open files"), HasSubstr("ulimit -n"))));
+  EXPECT_TRUE(ask(health(), address_).ok());
 }
 
 // Nor for who has a certificate and then says nothing of a job.
