@@ -30,11 +30,22 @@ Status FileSet::add(const std::string& name, const std::string& content, bool se
   return {};
 }
 
+// A network file system may know no renaming that replaces nothing; a second name does the same.
+bool FileSet::publish(const Pending& pending) {
+  const char* const from = pending.temporary.c_str();
+  const char* const to = pending.path.c_str();
+  if (pending.replace) return ::rename(from, to) == 0;
+  if (::renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return true;
+  if (errno != EINVAL && errno != ENOSYS) return false;
+  if (::link(from, to) != 0) return false;
+  ::unlink(from);
+  return true;
+}
+
 Status FileSet::commit() {
   std::vector<std::string> made;
   for (const Pending& each : pending_) {
-    const unsigned flags = each.replace ? 0 : RENAME_NOREPLACE;
-    if (::renameat2(AT_FDCWD, each.temporary.c_str(), AT_FDCWD, each.path.c_str(), flags) == 0) {
+    if (publish(each)) {
       if (!each.replace) made.push_back(each.path);
       continue;
     }

@@ -31,6 +31,8 @@ class FileSet {
     bool replace = false;
   };
 
+  static bool publish(const Pending& pending);
+
   std::string directory_;
   std::vector<Pending> pending_;
 };
