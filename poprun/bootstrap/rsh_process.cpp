@@ -2,6 +2,7 @@
 #include "poprun/bootstrap/rsh_process.h"
 
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +20,8 @@ namespace pop {
 namespace {
 
 constexpr std::chrono::milliseconds kGrace{500};
+constexpr std::chrono::milliseconds kAfterSigkill{500};
+constexpr int kMostReads = 16;
 
 bool isSsh(const std::string& program) {
   return program.substr(program.rfind('/') + 1) == "ssh";
@@ -70,41 +73,51 @@ Result<RshProcess::Started> RshProcess::start(const std::vector<std::string>& co
 }
 
 RshProcess::RshProcess(pid_t pid, sys::Fd errors, CommandEvents events)
-    : pid_(pid), errors_(std::move(errors)), events_(std::move(events)), lines_(events_.said) {}
+    : pid_(pid),
+      end_(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))),
+      errors_(std::move(errors)),
+      events_(std::move(events)),
+      lines_(events_.said) {}
 
 RshProcess::~RshProcess() {
   lines_.end();
   events_.ended(reap());
 }
 
-// Gives it a moment to end by itself, then less and less choice; its helpers, which are of its group, end
-// with it. Its exit code, or -1 when a signal ended it.
+// Gives it less and less choice, where it has not ended; its helpers, which are of its group, end with it.
+// Its exit code, or -1 when a signal ended it.
 int RshProcess::reap() {
-  for (const int signal : {0, SIGTERM}) {
-    if (signal != 0) ::kill(-pid_, signal);
-    const bool at_once = signal == 0 && errors_.valid();
-    if (sys::endsWithin(pid_, at_once ? std::chrono::milliseconds(0) : kGrace)) break;
-  }
+  const bool may_be_ending = !end_.valid() && !errors_.valid();
+  if (!sys::endsWithin(pid_, may_be_ending ? kGrace : std::chrono::milliseconds(0))) ::kill(-pid_, SIGTERM);
+  sys::endsWithin(pid_, kGrace);
   ::kill(-pid_, SIGKILL);
+  sys::endsWithin(pid_, kAfterSigkill);  // unless it waits for a device or a file server
   int status = 0;
-  if (::waitpid(pid_, &status, 0) != pid_ || !WIFEXITED(status)) return -1;
+  if (::waitpid(pid_, &status, WNOHANG) != pid_ || !WIFEXITED(status)) return -1;
   return WEXITSTATUS(status);
 }
 
 void RshProcess::prepare(std::vector<pollfd>& fds) {
   fds.push_back({errors_.get(), POLLIN, 0});
+  fds.push_back({end_.get(), POLLIN, 0});
 }
 
-bool RshProcess::step(const pollfd*) {
+bool RshProcess::step(const pollfd* fds) {
+  const bool has_ended = fds[1].revents != 0;  // before the look at what it has said
+  readErrors();
+  return !has_ended && (errors_.valid() || end_.valid());
+}
+
+// As much as a pipe holds at a time: others want to be served, too.
+void RshProcess::readErrors() {
   std::array<char, 4096> buffer;
-  for (;;) {
+  for (int helping = 0; helping < kMostReads && errors_.valid(); ++helping) {
     const ssize_t got = ::read(errors_.get(), buffer.data(), buffer.size());
-    if (got < 0) return errno == EAGAIN || errno == EINTR;
-    if (got == 0) break;
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return;
+    if (got == 0) errors_.reset();
     lines_.take({buffer.data(), static_cast<std::size_t>(got)});
   }
-  errors_.reset();  // it is ending: what follows is its exit code
-  return false;
 }
 
 }  // namespace pop

@@ -22,7 +22,8 @@ namespace pop {
 std::vector<std::string> rshCommand(const SshTarget& target, const SshOptions& options,
                                     const std::string& command);
 
-/// The running program: its stderr is read; it is ended and reaped at the latest when this is destroyed.
+/// The running program: its stderr is read while it is open; it is ended and reaped at the latest when this
+/// is destroyed.
 class RshProcess final : public Pumped {
  public:
   struct Started {
@@ -38,10 +39,12 @@ class RshProcess final : public Pumped {
   bool step(const pollfd* fds) override;
 
  private:
+  void readErrors();
   int reap();
 
   pid_t pid_;
-  sys::Fd errors_;
+  sys::Fd end_;     ///< readable from its end on; none where the system gives none: then stderr's end counts
+  sys::Fd errors_;  ///< none once it is closed
   CommandEvents events_;
   LineSplitter lines_;
 };

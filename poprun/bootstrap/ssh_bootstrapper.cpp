@@ -26,6 +26,9 @@ namespace {
 constexpr std::size_t kMaxThreads = 256;
 constexpr std::chrono::milliseconds kEndPatience{1000};
 
+// What a host says that is not an instance's: whoever reads our stderr may be slow, and it waits in memory.
+constexpr std::size_t kMostSaidBytes = 4 << 20;
+
 Status noThread(const std::system_error& error) {
   return {Code::kResourceExhausted,
           "poprun here cannot start a thread to reach it: " + error.code().message() +
@@ -209,9 +212,12 @@ class SshBootstrapper::Run {
 
   CommandEvents eventsOf(int host, const std::shared_ptr<CommandLog>& log) {
     return {.said =
-                [this, host, log](const std::string& line) {
+                [this, host, log, left = kMostSaidBytes](const std::string& line) mutable {
                   log->said(line);
-                  reporter_->said(host, line);
+                  if (left == 0) return;
+                  const std::size_t bytes = std::min(left, line.size());
+                  left -= bytes;
+                  reporter_->said(host, left > 0 ? line : "(it says too much; the rest is not shown)");
                 },
             .ended =
                 [this, host, log](int exit_code) {
