@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <utility>
@@ -40,6 +39,7 @@ StreamWriter::StreamWriter(os::EpollLoop& loop, int fd, Events events)
       readiness_(own_.valid() ? sys::Fd() : sys::readinessOf(fd, EPOLLOUT)),
       is_socket_(S_ISSOCK(sys::modeOf(fd))),
       is_file_(S_ISREG(sys::modeOf(fd))),
+      may_block_(!own_.valid() && !is_socket_ && !is_file_),
       events_(std::move(events)) {}
 
 StreamWriter::~StreamWriter() {
@@ -65,7 +65,16 @@ void StreamWriter::send() {
   if (waitingBytes() > 0 && !watching_) push();
 }
 
+// Never blocks: a pipe that is ready has room for as much as PIPE_BUF.
 ssize_t StreamWriter::writeSome(std::string_view text) const {
+  if (may_block_) {
+    pollfd writable{original_, POLLOUT, 0};
+    if (::poll(&writable, 1, 0) == 0) {
+      errno = EAGAIN;
+      return -1;
+    }
+    text = text.substr(0, PIPE_BUF);
+  }
   while (true) {
     const ssize_t written = is_socket_
                                 ? ::send(original_, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL)
@@ -79,8 +88,9 @@ void StreamWriter::push() {
   do {
     const ssize_t written = writeSome(std::string_view(waiting_).substr(written_));
     if (written < 0 && errno != EAGAIN) return fail(errno);
-    written_ += static_cast<std::size_t>(std::max<ssize_t>(written, 0));
-  } while (is_file_ && waitingBytes() > 0);
+    if (written < 0) break;
+    written_ += static_cast<std::size_t>(written);
+  } while ((is_file_ || may_block_) && waitingBytes() > 0);
   if (waitingBytes() > 0) return watch();
   waiting_.clear();
   written_ = 0;
@@ -114,11 +124,9 @@ void StreamWriter::flush() {
   }
 }
 
-// The original may block, but a pipe that is ready has room for as much as PIPE_BUF.
 void StreamWriter::lastWords(std::string_view text) const {
-  pollfd writable{descriptor(), POLLOUT, 0};
-  while (!text.empty() && ::poll(&writable, 1, 0) > 0) {
-    const ssize_t written = writeSome(text.substr(0, PIPE_BUF));
+  while (!text.empty()) {
+    const ssize_t written = writeSome(text);
     if (written <= 0) return;
     text.remove_prefix(static_cast<std::size_t>(written));
   }

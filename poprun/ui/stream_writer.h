@@ -56,6 +56,7 @@ class StreamWriter {
       readiness_;  ///< of the original, where there is no own: it stays as it is for all who share it
   const bool is_socket_;
   const bool is_file_;
+  const bool may_block_;  ///< the original, which is all there is: written to only as far as it has room
   const Events events_;
   std::string waiting_;
   std::size_t written_ = 0;  ///< of waiting_

@@ -164,11 +164,32 @@ TEST_F(StreamWriterTest, ReportsAReaderOverTcpThatGoesWithoutReadingAll) {
 }
 
 // A pipe that may not be opened anew: another user's, as after su.
-TEST_F(StreamWriterTest, LastWordsDoNotWaitForAReaderWhereThePipeBlocks) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can be another user";
-  ASSERT_EQ(::seteuid(65534), 0);
-  StreamWriter writer = makeWriter(pipe.write_end.get());
-  ASSERT_EQ(::seteuid(0), 0);
+class StreamWriterToAnothersPipe : public StreamWriterTest {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+  }
+  StreamWriter makeForeignWriter() {
+    const AsAnotherUser now;
+    return makeWriter(pipe.write_end.get());
+  }
+
+ private:
+  struct AsAnotherUser {
+    AsAnotherUser() { EXPECT_EQ(::seteuid(65534), 0); }
+    ~AsAnotherUser() { EXPECT_EQ(::seteuid(0), 0); }
+    AsAnotherUser(const AsAnotherUser&) = delete;
+    AsAnotherUser& operator=(const AsAnotherUser&) = delete;
+  };
+};
+
+TEST_F(StreamWriterToAnothersPipe, KeepsTheRestForASlowReader) {
+  StreamWriter writer = makeForeignWriter();
+  expectAllArrives(writer, pipe.read_end);
+}
+
+TEST_F(StreamWriterToAnothersPipe, LastWordsDoNotWaitForAReader) {
+  StreamWriter writer = makeForeignWriter();
   const auto room = static_cast<std::size_t>(::fcntl(pipe.write_end.get(), F_GETPIPE_SZ));
   ASSERT_TRUE(sys::writeAll(pipe.write_end.get(), longText().substr(0, room - PIPE_BUF)).ok());
   writer.lastWords(longText());
