@@ -18,6 +18,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::ContainsRegex;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using testing::ThreadGroup;
 
@@ -127,6 +128,21 @@ TEST_P(ErrorWords, OfAMismatchNameBothCalls) {
                                    HasSubstr("allReduce (sum of 1000 float 'bias')")));
     expectBlamedIsNamed(report, world.rank());
     context.fence();
+  });
+}
+
+TEST_P(ErrorWords, OfWrongArgumentsNameTheTensorAndWhoIsTold) {
+  ThreadGroup group(shape());
+  group.run([&](Context& context) {
+    Communicator& world = context.world();
+    const std::string own = named(world.rank(), world.rank());
+    const Reported report = reportOf(
+        [&] { world.allReduce(nullptr, nullptr, 1000, Type::kFloat, Operator::kSum, {.tensor = "grad"}); });
+    EXPECT_EQ(report.what, "allReduce 'grad' on " + own + ": a buffer is a null pointer");
+    EXPECT_EQ(report.peer, -1);
+    const Reported no_time = reportOf([&] { world.barrier({.tensor = "step", .timeout = Milliseconds(0)}); });
+    EXPECT_THAT(no_time.what, EndsWith("'step' on " + own + ": the timeout must be at least a millisecond"));
+    world.barrier();
   });
 }
 

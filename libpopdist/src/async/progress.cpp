@@ -27,15 +27,19 @@ std::string causeOf(const popdist_error& error) {
   return call == nullptr ? error.what() : call->cause();
 }
 
+context::CollectiveCall named(context::CollectiveCall call, const std::string& name) {
+  call.tensor = name;
+  return call;
+}
+
 }  // namespace
 
 void checkIssue(Communicator& communicator, const std::string& name, const context::CollectiveCall& call) {
   if (name.empty() || name.size() > kMaxNameBytes) {
-    communicator.impl().refuse(
-        nameOf(call.operation),
-        "its name has " + std::to_string(name.size()) + " bytes, of 1 to " + std::to_string(kMaxNameBytes));
+    communicator.impl().refuse(call, "its name has " + std::to_string(name.size()) + " bytes, of 1 to " +
+                                         std::to_string(kMaxNameBytes));
   }
-  communicator.impl().check(call);
+  communicator.impl().check(named(call, name));
 }
 
 Progress::Progress(std::unique_ptr<Communicator>&& communicator)
@@ -71,13 +75,15 @@ Progress::State Progress::submit(const std::string& name, context::CollectiveCal
   const char* const operation = nameOf(call.operation);
   Communicator::Impl& impl = communicator_->impl();
   const auto fail = [&](ErrorCode code, const std::string& why, int peer = -1) {
-    throw popdist_error(code, std::string(operation) + " '" + name + "': " + why,
-                        {.rank = impl.rank(), .peer = peer, .operation = operation});
+    throw popdist_error(
+        code, std::string(operation) + " '" + name + "' on " + group().nameOfRank(impl.rank()) + ": " + why,
+        {.rank = impl.rank(), .peer = peer, .operation = operation});
   };
   if (fork_ != context::forksOfThisProcess())
     fail(ErrorCode::kFailedPrecondition, "this process was forked from the one that has the communicator");
   checkIssue(*communicator_, name, call);
-  if (timeout && timeout->count() < 1) impl.refuse(operation, "the timeout must be at least a millisecond");
+  if (timeout && timeout->count() < 1)
+    impl.refuse(named(call, name), "the timeout must be at least a millisecond");
 
   const auto state = std::make_shared<Pending::State>(
       name, call, std::min(timeout.value_or(group().timeout()), context::kLongestTimeout));

@@ -17,9 +17,9 @@ namespace calls = context::calls;
 // ---- Communicator::Impl
 
 void Communicator::Impl::run(CollectiveCall call, const CallOptions& options) {
+  call.tensor = options.tensor;
   if (!isPlain(call)) check(call);
   if (call.ragged) placeInput(call);
-  call.tensor = options.tensor;
   call.timeout = options.timeout ? checkedTimeout(call, *options.timeout) : group_->timeout();
   if (group_->isShared()) return group_->runShared(call);
   if (group_->isOnBackend()) return group_->runOnBackend(call);
@@ -45,9 +45,11 @@ void Communicator::Impl::placeInput(CollectiveCall& call) const {
   call.input = static_cast<std::byte*>(call.output) + before * sizeOf(call.type);
 }
 
-void Communicator::Impl::refuse(const char* name, const std::string& why) const {
-  throw popdist_error(ErrorCode::kInvalidArgument, std::string(name) + ": " + why,
-                      {.rank = rank(), .peer = -1, .operation = name});
+// With nothing of the call that may be nonsense.
+void Communicator::Impl::refuse(const CollectiveCall& call, const std::string& why) const {
+  const std::string name = nameOf(call.operation);
+  const std::string tensor = call.tensor.empty() ? "" : " '" + std::string(call.tensor) + '\'';
+  group_->fail({name, name + tensor}, pop::invalidArgument(why), -1);
 }
 
 // ---- Communicator

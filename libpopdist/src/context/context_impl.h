@@ -25,7 +25,7 @@ class Communicator::Impl {
   /// What a caller can be told at once. Throws popdist_error kInvalidArgument.
   void check(const context::CollectiveCall& call) const;
   context::Group& group() { return *group_; }
-  [[noreturn]] void refuse(const char* name, const std::string& why) const;
+  [[noreturn]] void refuse(const context::CollectiveCall& call, const std::string& why) const;
 
  private:
   bool isPlain(const context::CollectiveCall& call) const;
@@ -33,7 +33,7 @@ class Communicator::Impl {
   void checkRaggedBuffers(const context::CollectiveCall& call) const;
   void checkPartners(const context::CollectiveCall& call) const;
   void placeInput(context::CollectiveCall& call) const;
-  void checkCounts(const char* name, std::span<const std::size_t> counts, Type type) const;
+  void checkCounts(const context::CollectiveCall& call, std::span<const std::size_t> counts) const;
   std::chrono::milliseconds checkedTimeout(const context::CollectiveCall& call,
                                            std::chrono::milliseconds timeout) const;
 

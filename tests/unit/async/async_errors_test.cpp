@@ -44,7 +44,8 @@ TEST(AsyncErrors, WrongArgumentsAreRefusedAtOnceAndHarmNobody) {
       EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument) << error.what();
       EXPECT_THAT(error.what(), HasSubstr(why));
     };
-    refused([&] { members.allReduce("a", nullptr, &value, 1, Type::kFloat); }, "null pointer");
+    const std::string wrong = "allReduce 'a' on " + named(members.rank()) + ": a buffer is a null pointer";
+    refused([&] { members.allReduce("a", nullptr, &value, 1, Type::kFloat); }, wrong.c_str());
     refused([&] { members.broadcast("a", &value, 1, Type::kFloat, 2); }, "root 2");
     refused([&] { members.allReduce("", &value, &value, 1, Type::kFloat); }, "0 bytes");
     refused([&] { members.barrier(std::string(kMaxNameBytes + 1, 'x')); }, "4097 bytes");
@@ -75,7 +76,7 @@ TEST(AsyncErrors, ANameIsOneCallsUntilItIsDone) {
     if (members.rank() == 0) {
       const popdist_error error = errorOf([&] { sum(members, "grad", other); });
       EXPECT_EQ(error.code(), ErrorCode::kAlreadyExists);
-      EXPECT_THAT(error.what(), AllOf(HasSubstr("'grad'"), HasSubstr("not done yet")));
+      EXPECT_THAT(error.what(), AllOf(HasSubstr("'grad' on " + named(0)), HasSubstr("not done yet")));
       tried.count_down();
     }
     first.wait();
