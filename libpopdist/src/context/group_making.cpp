@@ -138,7 +138,7 @@ std::unique_ptr<Group> Group::create(Surroundings& surroundings, std::vector<int
   if (local_ranks.empty()) return nullptr;
   std::vector<std::string> addresses;
   if (connections) {
-    addresses = collectAddresses(surroundings, prefix, ranks);
+    addresses = collectAddresses(surroundings, prefix, instance_of_rank);
     throwIfFailed({connections->connect(addresses)}, kCreate);
   }
 
@@ -217,15 +217,19 @@ std::unique_ptr<Group> Group::createOnBackend(Surroundings& surroundings, std::v
     group.reset(new Group(surroundings, std::move(instance_of_rank), std::move(local_ranks)));
     const pop::Result<std::string> address = group->joinBackend(number);
     if (!address.ok()) failure = address.status();
-    throwIfFailed(link.put(key, address.ok() ? kSomeAddress + address.value() : insteadOfAddress(failure),
-                           surroundings.timeout()),
-                  kCreate);
+    const std::string offered =
+        address.ok() ? kSomeAddress + ownAddress(link) + ' ' + address.value() : insteadOfAddress(failure);
+    throwIfFailed(link.put(key, offered, surroundings.timeout()), kCreate);
   }
   throwIfFailed(link.fence(tag, surroundings.timeout()), kCreate);
   throwIfFailed({failure}, kCreate);
   if (!group) return nullptr;
-  std::vector<std::string> addresses = collectAddresses(surroundings, prefix, group->size());
-  for (std::string& address : addresses) address.erase(0, 1);
+  std::vector<std::string> addresses = collectAddresses(surroundings, prefix, group->instance_of_rank_);
+  for (std::string& address : addresses) {
+    const std::size_t space = std::min(address.find(' '), address.size() - 1);
+    group->host_of_rank_.push_back(address.substr(1, space - 1));
+    address.erase(0, space + 1);
+  }
   if (const exec::Failure failed = group->backend_->connect(addresses); !failed.status.ok())
     group->give({kCreate, kCreate}, failed);
   return group;

@@ -36,12 +36,14 @@ pop::Result<HostBoard> parseBoard(const std::string& text) {
 }
 
 // Another member's, as insteadOfAddress() has put it: "!<code> <why>".
-pop::Status failureIn(const std::string& offered, int rank) {
+LinkError failureIn(const std::string& offered, int rank, int instance) {
   const std::size_t space = std::min(offered.find(' '), offered.size());
   pop::Result<std::int64_t> code = pop::parseInteger(offered.substr(1, space - 1));
   const bool known = code.ok() && *code > 0 && *code <= static_cast<std::int64_t>(pop::Code::kDataLoss);
-  return {known ? static_cast<pop::Code>(*code) : pop::Code::kUnknown,
-          "rank " + std::to_string(rank) + ": " + offered.substr(std::min(space + 1, offered.size()))};
+  const std::string who = "rank " + std::to_string(rank) + " (instance " + std::to_string(instance) + ')';
+  return {{known ? static_cast<pop::Code>(*code) : pop::Code::kUnknown,
+           who + ": " + offered.substr(std::min(space + 1, offered.size()))},
+          instance};
 }
 
 }  // namespace
@@ -69,14 +71,16 @@ void offerAddresses(Surroundings& surroundings, const std::string& prefix,
   }
 }
 
-std::vector<std::string> collectAddresses(Surroundings& surroundings, const std::string& prefix, int ranks) {
+std::vector<std::string> collectAddresses(Surroundings& surroundings, const std::string& prefix,
+                                          const std::vector<int>& instance_of_rank) {
   std::vector<std::string> addresses;
-  for (int rank = 0; rank < ranks; ++rank) {
+  for (int rank = 0; std::cmp_less(rank, instance_of_rank.size()); ++rank) {
     std::optional<std::string> address;
     throwIfFailed(surroundings.link->get(prefix + std::to_string(rank), surroundings.timeout(), address),
                   kCreate);
     if (!address) throwIfFailed({pop::internalError("nobody is rank " + std::to_string(rank))}, kCreate);
-    if (address->front() == kNoAddress) throwIfFailed({failureIn(*address, rank)}, kCreate);
+    if (address->front() == kNoAddress)
+      throwIfFailed(failureIn(*address, rank, instance_of_rank[static_cast<std::size_t>(rank)]), kCreate);
     addresses.push_back(std::move(*address));
   }
   return addresses;

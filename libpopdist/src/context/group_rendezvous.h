@@ -13,7 +13,8 @@
 namespace popdist::context {
 
 inline constexpr const char* kCreate = "creating a communicator";
-inline constexpr char kSomeAddress = ':';  ///< an address that might begin with anything begins so
+/// What begins with this is a host's address, a space, and where the rank's end on a plugin is: any bytes.
+inline constexpr char kSomeAddress = ':';
 
 /// Of the keys of group `number`.
 std::string rendezvousPrefix(int number);
@@ -29,8 +30,10 @@ std::string insteadOfAddress(const pop::Status& failure);
 void offerAddresses(Surroundings& surroundings, const std::string& prefix,
                     const std::vector<int>& local_ranks, const transport::Connections* mine,
                     const pop::Status& failure);
-/// Of all ranks, in order. Throws popdist_error, also with another's reason for having none, and its code.
-std::vector<std::string> collectAddresses(Surroundings& surroundings, const std::string& prefix, int ranks);
+/// Of all ranks, in order. Throws popdist_error, also with another's reason for having none, its code and who
+/// it is.
+std::vector<std::string> collectAddresses(Surroundings& surroundings, const std::string& prefix,
+                                          const std::vector<int>& instance_of_rank);
 
 /// The board of the ranks that share a host.
 struct HostBoard {
