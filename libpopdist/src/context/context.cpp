@@ -4,7 +4,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <future>
+#include <memory>
 #include <numeric>
+#include <system_error>
+#include <thread>
 
 #include "common/contract/segment.h"
 #include "libpopdist/src/context/agent_link.h"
@@ -19,6 +23,23 @@ namespace {
 using context::throwIfFailed;
 
 constexpr std::chrono::milliseconds kConnectTimeout{30'000};
+
+// A thread that reads or writes a stream keeps it locked, perhaps for ever.
+constexpr std::chrono::milliseconds kFlushPatience{500};
+
+// What the program has written, as far as that takes no longer.
+void flushWithin(std::chrono::milliseconds patience) {
+  const auto flushed = std::make_shared<std::promise<void>>();
+  try {
+    std::thread([flushed] {
+      for (std::FILE* const each : {stdout, stderr, static_cast<std::FILE*>(nullptr)}) std::fflush(each);
+      flushed->set_value();
+    }).detach();
+  } catch (const std::system_error&) {
+    return;  // it is about to end without
+  }
+  flushed->get_future().wait_for(patience);
+}
 
 std::unique_ptr<context::Link> makeLink(const pop::contract::InstanceEnv& env) {
   if (!env.agent_socket.empty()) {
@@ -152,7 +173,7 @@ void Context::abort(int exit_code, const std::string& message) {
                         "Context::abort: exit code " + std::to_string(exit_code) + " is not from 1 to 255");
   }
   impl_->refuseFork("Context::abort");
-  std::fflush(nullptr);  // first: the agent may stop us as soon as it knows
+  flushWithin(kFlushPatience);  // first: the agent may stop us as soon as it knows
   impl_->surroundings.link->abort(exit_code, message);
   std::_Exit(exit_code);
 }

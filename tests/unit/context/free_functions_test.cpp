@@ -4,8 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
+#include <cstdio>
+#include <future>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "popdist/popdist.hpp"
@@ -222,6 +226,21 @@ TEST(WithoutPoprun, ARootThatIsNotThereIsRefused) {
 TEST(WithoutPoprun, AbortEndsTheProcessWithItsCode) {
   const std::string answer =
       inFreshProcess({}, []() -> std::string { Context::fromEnvironment().abort(42, "enough"); });
+  EXPECT_EQ(answer, " (process ended with status " + std::to_string(42 << 8) + ')');
+}
+
+// As it is for as long as it reads.
+TEST(WithoutPoprun, AbortEndsTheProcessWhileAnotherThreadHasAStreamsLock) {
+  const std::string answer = inFreshProcess({}, []() -> std::string {
+    std::promise<void> locked;
+    std::thread([&locked] {
+      ::flockfile(stdin);
+      locked.set_value();
+      for (;;) ::pause();
+    }).detach();
+    locked.get_future().wait();
+    Context::fromEnvironment().abort(42, "enough");
+  });
   EXPECT_EQ(answer, " (process ended with status " + std::to_string(42 << 8) + ')');
 }
 
