@@ -51,8 +51,8 @@ class Pod::Impl {
 
   void allReduce(std::span<void* const> tensors, std::size_t count, Type type) try {
     check(tensors, count, type);
-    const SimulatedTime simulated = simulatedFor(count, sizeOf(type));
     sum_->run({tensors, count, type});
+    const SimulatedTime simulated = simulatedFor(count, sizeOf(type));
     time += simulated;
     collective_time += simulated;
   } catch (const std::bad_alloc&) {
