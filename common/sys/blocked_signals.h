@@ -6,13 +6,15 @@
 
 namespace pop::sys {
 
-/// Blocks all signals in this thread while it lives. Threads and processes started meanwhile keep them
-/// blocked until they change that themselves.
+/// Blocks signals in this thread while it lives: all but those that its own instructions raise, for which the
+/// program may have handlers. Threads and processes started meanwhile keep them blocked until they change
+/// that themselves.
 class BlockedSignals {
  public:
   BlockedSignals() {
     sigset_t all;
     sigfillset(&all);
+    for (const int raised : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS}) sigdelset(&all, raised);
     ::pthread_sigmask(SIG_SETMASK, &all, &before_);
   }
   ~BlockedSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }

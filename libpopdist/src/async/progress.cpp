@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "common/sys/blocked_signals.h"
+
 namespace popdist::async {
 namespace {
 
@@ -46,6 +48,7 @@ Progress::Progress(std::unique_ptr<Communicator>&& communicator)
     : communicator_(std::move(communicator)),
       agreement_(communicator_->size()),
       sizes_(static_cast<std::size_t>(communicator_->size())) {
+  const pop::sys::BlockedSignals blocked;  // in the thread: signals are the program's business
   try {
     thread_ = std::thread([this] { loop(); });
   } catch (...) {

@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "common/sys/blocked_signals.h"
 #include "common/sys/forks.h"
 #include "libpopdist/src/io/batch_queue.h"
 #include "libpopdist/src/io/batch_reader.h"
@@ -80,6 +81,7 @@ class Prefetch {
 
  private:
   void startThread() {
+    const pop::sys::BlockedSignals blocked;  // in the thread: signals are the program's business
     try {
       thread_ = std::thread([this] { run(); });
     } catch (const std::system_error& error) {

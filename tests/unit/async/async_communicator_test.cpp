@@ -5,10 +5,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <latch>
 #include <memory>
 #include <numeric>
+#include <set>
 #include <span>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -22,6 +27,21 @@ using testing::everybody;
 using testing::MembersShape;
 using testing::runMembers;
 using testing::ThreadGroup;
+
+std::set<std::string> threads() {
+  std::set<std::string> found;
+  for (const auto& each : std::filesystem::directory_iterator("/proc/self/task")) found.insert(each.path());
+  return found;
+}
+
+std::uint64_t blockedSignals(const std::string& thread) {
+  std::ifstream status(thread + "/status");
+  std::string word;
+  while (status >> word && word != "SigBlk:") continue;
+  std::uint64_t mask = 0;
+  status >> std::hex >> mask;
+  return mask;
+}
 
 class AsyncCollectives : public ::testing::TestWithParam<MembersShape> {
  public:
@@ -168,6 +188,21 @@ TEST_P(AsyncCollectives, MayBeIssuedBySeveralThreads) {
           sumInOwnOrder(members, prefix, 12, 10 * step + 7 * static_cast<unsigned>(members.rank()) + thread);
       });
     }
+  });
+}
+
+// A program that blocks SIGTERM in its own threads awaits it by sigwait().
+TEST(AsyncCommunicator, ItsThreadTakesNoSignals) {
+  ThreadGroup group(1);
+  group.run([](Context& context) {
+    const std::set<std::string> before = threads();
+    const AsyncCommunicator members = everybody(context);
+    std::set<std::string> more = threads();
+    for (const std::string& thread : before) more.erase(thread);
+    ASSERT_EQ(more.size(), 1U);
+    const std::uint64_t blocked = blockedSignals(*more.begin());
+    EXPECT_NE(blocked & (1U << (SIGTERM - 1)), 0U);
+    EXPECT_EQ(blocked & (1U << (SIGSEGV - 1)), 0U) << "a program may give memory when it is touched";
   });
 }
 
