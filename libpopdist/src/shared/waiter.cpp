@@ -3,6 +3,8 @@
 
 #include <sched.h>
 
+#include <array>
+
 #include "common/sys/cores.h"
 #include "common/sys/futex.h"
 
@@ -63,10 +65,35 @@ void Waiter::yieldTo(int whose) {
   if (here == 0 || setting_.rank < whose ||
       setting_.board.waitsOn(whose).load(std::memory_order_relaxed) != here)
     return;
+  if (!movedJustNow()) pop::sys::changeCore();
+}
+
+// False: it has not, and is about to.
+bool Waiter::movedJustNow() {
   const auto now = std::chrono::steady_clock::now();
-  if (moved_ && now - *moved_ < kBetweenMoves) return;
+  if (moved_ && now - *moved_ < kBetweenMoves) return true;
   moved_ = now;
-  pop::sys::changeCore();
+  return false;
+}
+
+// The system may also leave all ranks on one core, for as long as they take turns there. Of a core that has
+// two more than another one, the highest goes there.
+void Waiter::spread(int ranks, std::uint32_t here) {
+  until_spread_ = kBetweenSpreads;
+  std::array<int, CPU_SETSIZE + 1> running{};  // by core, as sayWhere()
+  for (int rank = 0; rank < ranks; ++rank) {
+    const std::uint32_t core = setting_.board.runsOn(rank).load(std::memory_order_relaxed);
+    if (core < running.size()) ++running[core];
+    if (core == here && rank > setting_.rank) return;
+  }
+  if (running[here] < 2) return;
+  const auto load = [&](int core) { return running[static_cast<std::size_t>(core) + 1]; };
+  const std::vector<int> cores = pop::sys::usableCores();
+  const auto least = std::min_element(cores.begin(), cores.end(),
+                                      [&](int one, int other) { return load(one) < load(other); });
+  if (least == cores.end() || running[here] - load(*least) < 2 || movedJustNow()) return;
+  pop::sys::moveToCore(*least);
+  sayWhere();
 }
 
 bool Waiter::patiently(const std::atomic<std::uint64_t>& word, std::uint64_t value, int whose) {

@@ -73,6 +73,7 @@ class Waiter {
     if (setting_.a_core_each) return;
     const std::uint32_t here = sayWhere();
     if (here == 0) return;
+    if (--until_spread_ == 0) spread(ranks, here);
     const auto is_behind_here = [&](int rank) {
       return rank != setting_.rank && setting_.board.runsOn(rank).load(std::memory_order_relaxed) == here &&
              word_of(rank).load(std::memory_order_relaxed) < value;
@@ -116,11 +117,14 @@ class Waiter {
   static constexpr int kSpinsBesideOthers = 100;  // no longer than a change of rank takes
   static constexpr int kTurnsUnseen = 3;          // a look at the clock costs a tenth of one
   static constexpr int kYields = 200;
+  static constexpr int kBetweenSpreads = 16;  // waits: to see who runs where costs as much as some of them
   static constexpr std::chrono::milliseconds kBetweenMoves{10};  // one costs some 50 us, and may not help
   // Nobody rings for a peer's death or a deadline.
   static constexpr std::chrono::milliseconds kLongestSleep{20};
 
   std::uint32_t sayWhere();
+  void spread(int ranks, std::uint32_t here);
+  bool movedJustNow();
   bool mayComeYet(int whose);
   bool patiently(const std::atomic<std::uint64_t>& word, std::uint64_t value, int whose);
   void yieldTo(int whose);
@@ -134,6 +138,7 @@ class Waiter {
   const int most_spins_;
   int spins_;                                                   ///< fewer while they do not help
   std::optional<std::chrono::steady_clock::time_point> moved_;  ///< when it changed its core last
+  int until_spread_ = kBetweenSpreads;                          ///< waits
   std::chrono::milliseconds timeout_{0};
   std::optional<Clock::time_point> deadline_;  ///< once somebody has been waited for in earnest
   exec::MovingDeadline moving_deadline_;

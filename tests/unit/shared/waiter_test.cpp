@@ -85,6 +85,19 @@ TEST_F(WaitingRank, StaysWhereRanksOutnumberCores) {
   EXPECT_EQ(board_.waitsOn(1).load(), 0U) << "nor is it said where";
 }
 
+TEST_F(WaitingRank, LeavesACoreThatHasTwoRanksMoreThanAnother) {
+  Waiter waits = waiter(false);
+  bool moved = false;
+  for (int call = 0; call < 1000 && !moved; ++call) {
+    const auto here = static_cast<std::uint32_t>(pop::sys::currentCore() + 1);
+    board_.runsOn(0).store(here);
+    waits.giveWay(
+        2, 1, [&](int) -> auto& { return word(); });
+    moved = board_.runsOn(1).load() != here;
+  }
+  EXPECT_TRUE(moved);
+}
+
 // How often rank 1 looks at rank 0's word while it gives way.
 class GivingWay : public WaitingRank {
  protected:

@@ -23,6 +23,17 @@ TEST(Cores, AreTheSameToUseAfterAChange) {
   EXPECT_TRUE(CPU_EQUAL(&before, &after));
 }
 
+TEST(Cores, EachThatMayBeUsedCanBeMovedTo) {
+  const cpu_set_t before = allowedCores();
+  for (const int core : usableCores()) {
+    EXPECT_TRUE(CPU_ISSET(static_cast<std::size_t>(core), &before));
+    moveToCore(core);
+    const cpu_set_t after = allowedCores();
+    EXPECT_TRUE(CPU_EQUAL(&before, &after));
+  }
+  EXPECT_EQ(static_cast<int>(usableCores().size()), CPU_COUNT(&before));
+}
+
 TEST(Cores, AThreadThatMayUseOneStaysThere) {
   std::thread([] {
     cpu_set_t one;
