@@ -128,7 +128,7 @@ class CellMeasurement {
     }
     if (has_tcp_ && cell_.bytes >= kYardsticksFrom &&
         (is_all_reduce || cell_.operation == Operation::kBroadcast)) {
-      std::vector<std::string> words{program, "tcp", batches};
+      std::vector<std::string> words{program, "tcp", batches, std::to_string(cell_.bytes)};
       words.insert(words.end(), limits_program.tcp_path.begin(), limits_program.tcp_path.end());
       takeLimit("", words);
     }
@@ -156,6 +156,17 @@ class CellMeasurement {
     return found;
   }
 
+  // The same of times.
+  std::optional<double> quickest(const std::string& prefix) const {
+    std::optional<double> found;
+    for (const auto& [name, values] : limits_) {
+      if (!name.starts_with(prefix) || values.empty()) continue;
+      const double median = summarize(values).median;
+      found = std::min(found.value_or(median), median);
+    }
+    return found;
+  }
+
   CellLimits limits() const {
     return {.cell = cell_,
             .cores = cores_,
@@ -163,6 +174,7 @@ class CellMeasurement {
             .copy_in_shared_cache = best("B_3 "),
             .tcp_stream = best("stream"),
             .tcp_duplex = best("duplex"),
+            .tcp_swap = quickest("swap"),
             .flag = best("flag"),
             .yield = best("yield")};
   }

@@ -114,12 +114,12 @@ std::string ratioTable(const Figures& figures, const Group& group, const std::st
 std::string limitTable(const Figures& figures) {
   const auto text = [](const std::optional<double>& value) { return value ? ratioText(*value) : "-"; };
   Table table({"limits", "B_u, GB/s", "B_3, GB/s", "stream, GB/s", "duplex, GB/s", "flag, µs", "yield, µs",
-               "T_heap, µs", "T_priv, µs", "T_tcp, µs", "T_small, µs"});
+               "T_heap, µs", "T_priv, µs", "T_tcp, µs", "T_swap, µs", "T_small, µs"});
   for (const CellLimits& limits : figures.limits) {
     table.addRow({inWords(limits.cell), text(limits.copy_where_data_is), text(limits.copy_in_shared_cache),
                   text(limits.tcp_stream), text(limits.tcp_duplex), text(limits.flag), text(limits.yield),
                   text(limits.sharedMemoryUs()), text(limits.privateMemoryUs()), text(limits.tcpUs()),
-                  text(limits.smallUs())});
+                  text(limits.swapUs()), text(limits.smallUs())});
   }
   return figures.limits.empty() ? "" : "What the machine could do beside it\n\n" + table.text() + '\n';
 }
@@ -165,6 +165,7 @@ JsonLine toJson(const CellLimits& limits) {
   addIf("t_heap_us", limits.sharedMemoryUs());
   addIf("t_priv_us", limits.privateMemoryUs());
   addIf("t_tcp_us", limits.tcpUs());
+  addIf("t_swap_us", limits.swapUs());
   addIf("t_small_us", limits.smallUs());
   return line;
 }

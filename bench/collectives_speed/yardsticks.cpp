@@ -53,6 +53,10 @@ std::optional<double> CellLimits::tcpUs() const {
   return foreignBytes(cell) / (2 * *tcp_duplex) * kMicrosecondsPerGigabyte;
 }
 
+std::optional<double> CellLimits::swapUs() const {
+  return cell.ranks == 2 ? tcp_swap : std::nullopt;
+}
+
 std::optional<double> CellLimits::smallUs() const {
   if (cell.ranks <= cores) return flag;
   if (!yield) return std::nullopt;

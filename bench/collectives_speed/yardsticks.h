@@ -33,6 +33,7 @@ struct CellLimits {
   std::optional<double> copy_in_shared_cache;  // B_3
   std::optional<double> tcp_stream;            // one direction
   std::optional<double> tcp_duplex;            // each direction of two
+  std::optional<double> tcp_swap;              // of S bytes, both ways
   std::optional<double> flag;                  // from core to core
   std::optional<double> yield;                 // from thread to thread on one core
 
@@ -43,6 +44,9 @@ struct CellLimits {
   std::optional<double> privateMemoryUs() const;
   /// 2 (P - 1) * S / (2 * duplex): all traffic of all ranks crosses the same loopback interface.
   std::optional<double> tcpUs() const;
+  /// Two ranks: both have sent S bytes and received as many. Of all yardsticks the nearest to a bound: who
+  /// waits for all of the other's bytes cannot do with less.
+  std::optional<double> swapUs() const;
   /// Small messages: one flag while every rank has a core; else every rank of a core must be scheduled once.
   std::optional<double> smallUs() const;
 };

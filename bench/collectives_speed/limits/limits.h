@@ -24,10 +24,10 @@ struct TcpPath {
   std::string to_address = "127.0.0.1";
 };
 
-/// GB/s of one connection between two cores: "stream …", and "duplex …", the rate of each direction when both
-/// are used. One series of each for each size of sends, way of waiting, and size of send buffer (the
-/// kernel's, libpopdist's).
-std::vector<Series> tcpRates(int batches, const TcpPath& path = {});
+/// Of one connection between two cores: "stream …" in GB/s, "duplex …", the rate of each direction when both
+/// are used, and "swap …", the microseconds in which both ends have sent `bytes` and received as many. One
+/// series of each for each size of sends, way of waiting, and sockets (the system's, like libpopdist's).
+std::vector<Series> tcpFigures(std::size_t bytes, int batches, const TcpPath& path = {});
 
 /// Microseconds until one thread sees what another has stored: "flag" between two cores that spin, "yield" on
 /// one core, by sched_yield.

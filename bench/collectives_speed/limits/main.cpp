@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Raw measurements, one series a line.
-// usage: bench_collectives_limits copy BATCHES BYTES | tcp BATCHES [FROM TO ADDRESS] | handover BATCHES
+// usage: bench_collectives_limits copy BATCHES BYTES | tcp BATCHES BYTES [FROM TO ADDRESS] | handover BATCHES
 // FROM and TO are namespaces of the network, ADDRESS is in that of TO.
 #include <cstdio>
 #include <cstdlib>
@@ -14,13 +14,14 @@ int main(int argc, char** argv) {
   const std::string_view what = argc > 2 ? argv[1] : "";
   const int batches = argc > 2 ? std::atoi(argv[2]) : 0;
   std::vector<collectives::Series> all;
-  if (what == "copy" && argc == 4) all = collectives::copyRates(std::strtoull(argv[3], nullptr, 10), batches);
-  if (what == "tcp" && argc == 3) all = collectives::tcpRates(batches);
-  if (what == "tcp" && argc == 6) all = collectives::tcpRates(batches, {argv[3], argv[4], argv[5]});
+  const std::size_t bytes = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 0;
+  if (what == "copy" && argc == 4) all = collectives::copyRates(bytes, batches);
+  if (what == "tcp" && argc == 4) all = collectives::tcpFigures(bytes, batches);
+  if (what == "tcp" && argc == 7) all = collectives::tcpFigures(bytes, batches, {argv[4], argv[5], argv[6]});
   if (what == "handover") all = collectives::handoverTimes(batches);
   if (all.empty()) {
     std::fputs(
-        "usage: bench_collectives_limits copy BATCHES BYTES | tcp BATCHES [FROM TO ADDRESS] | "
+        "usage: bench_collectives_limits copy BATCHES BYTES | tcp BATCHES BYTES [FROM TO ADDRESS] | "
         "handover BATCHES\n",
         stderr);
     return 2;

@@ -120,6 +120,24 @@ double rate(const std::array<sys::Fd, 2>& ends, std::size_t send_size, bool dupl
   return kBytesOfBatch / std::max(seconds[0], seconds[1]) / 1e9;
 }
 
+// Microseconds in which both ends have sent `bytes` and have received as many, again and again: the longer
+// time of both.
+double swapUs(const std::array<sys::Fd, 2>& ends, std::size_t bytes, std::size_t send_size, bool polls) {
+  using Clock = std::chrono::steady_clock;
+  const std::size_t swaps = std::max<std::size_t>(kBytesOfBatch / bytes, 2);
+  std::barrier<> together(2);
+  std::array<double, 2> us{};
+  onCores(2, false, [&](std::size_t end) {
+    std::vector<char> buffer(2 * send_size, 1);
+    together.arrive_and_wait();
+    const auto begin = Clock::now();
+    for (std::size_t swap = 0; swap < swaps; ++swap)
+      exchange(ends[end].get(), buffer, send_size, bytes, bytes, polls);
+    us[end] = std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
+  });
+  return std::max(us[0], us[1]) / static_cast<double>(swaps);
+}
+
 struct Way {
   std::size_t send_size;
   bool polls;
@@ -143,22 +161,24 @@ std::vector<Way> allWays() {
 
 }  // namespace
 
-std::vector<Series> tcpRates(int batches, const TcpPath& path) {
-  std::vector<Series> rates;
+std::vector<Series> tcpFigures(std::size_t bytes, int batches, const TcpPath& path) {
+  std::vector<Series> figures;
   for (const Way& way : allWays()) {
     const std::array<sys::Fd, 2> ends = connectionOver(path, way.with_our_buffer);
-    Series stream{"stream" + way.name(), {}}, duplex{"duplex" + way.name(), {}};
+    Series stream{"stream" + way.name(), {}}, duplex{"duplex" + way.name(), {}},
+        swap{"swap" + way.name(), {}};
     for (int batch = -1; batch < batches; ++batch) {  // the first one warms up
       const double one_way = rate(ends, way.send_size, false, way.polls);
       const double both_ways = rate(ends, way.send_size, true, way.polls);
+      const double swap_us = swapUs(ends, bytes, way.send_size, way.polls);
       if (batch < 0) continue;
+      swap.values.push_back(swap_us);
       stream.values.push_back(one_way);
       duplex.values.push_back(both_ways);
     }
-    rates.push_back(std::move(stream));
-    rates.push_back(std::move(duplex));
+    for (Series* const each : {&stream, &duplex, &swap}) figures.push_back(std::move(*each));
   }
-  return rates;
+  return figures;
 }
 
 }  // namespace pop::bench::collectives
