@@ -13,7 +13,6 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <popdist/buffer.hpp>
 #include <popdist/popdist.hpp>
 #include <stdexcept>
 #include <string>

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// All of popdist, and PopDist's questions about the environment as free functions. These read the environment
-// only: they need no agent and no other instance, and cost nothing. Without poprun: one instance with one
-// replica on one IPU. All throw popdist_error kInvalidArgument when the environment contradicts itself.
+// All of popdist but backend_plugin.hpp, which is for plugins, and PopDist's questions about the environment
+// as free functions. These read the environment only: they need no agent and no other instance, and cost
+// nothing. Without poprun: one instance with one replica on one IPU. All throw popdist_error kInvalidArgument
+// when the environment contradicts itself.
 #pragma once
 
 #include "popdist/async.hpp"
 #include "popdist/backend.hpp"
+#include "popdist/buffer.hpp"
 #include "popdist/collectives.hpp"
 #include "popdist/context.hpp"
 #include "popdist/error.hpp"
