@@ -21,6 +21,19 @@
 //                 results, and 256 KiB for each TCP stream from each member that sends to this one, for as
 //                 long as the communicator lives. However long the vectors are, but for the steps by
 //                 messages: up to a twentieth of a percent of the vector.
+//   Cost          On one host each call waits once for all members. 40 bytes of an allReduce, allGather or
+//                 broadcast travel with that; some KiB more are copied in and out, and reduced by each
+//                 member for itself. Longer ones, in buffers of buffer.hpp: one pass over the data, of which
+//                 each member has a part, and one wait more. In other memory up to 2(n-1)/n of the vector
+//                 are copied besides (where nothing is reduced, each block twice), with a wait for each
+//                 chunk of up to 512 KiB; or the system reads others' memory, with one or two waits more in
+//                 all. Which is the faster, the first calls of a size find out (docs/adr/0024).
+//                 By messages a member sends, of a short allReduce, the vector in each of log2(n) rounds, of
+//                 a long one 2(n-1)/n of it in 2(n-1) rounds; of a reduceScatter, allGather or allToAll n-1
+//                 blocks, one a round. A broadcast, reduce or barrier takes log2(n) rounds; other blocks go
+//                 straight to who needs them. Where hosts have several members, n is the number of hosts,
+//                 and what a call costs within a host comes on top; but allToAll, gather, scatter, sendRecv,
+//                 ragged calls and long reduceScatters go by messages between all members (docs/adr/0021).
 //   Errors        popdist_error, whose text names the call with its tensor, this member's rank, instance and
 //                 host, and those of the member to blame. kUnavailable: a member has ended (peer() is its
 //                 instance index); kDeadlineExceeded: CallOptions::timeout; kFailedPrecondition: a member
