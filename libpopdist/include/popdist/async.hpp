@@ -75,7 +75,7 @@ class AsyncCommunicator {
   int rank() const;
   int size() const;
 
-  using Timeout = std::optional<std::chrono::milliseconds>;  ///< instead of Context::timeout()
+  using Timeout = std::optional<std::chrono::milliseconds>;  ///< as CallOptions::timeout
 
   Pending allReduce(const std::string& name, const void* in, void* out, std::size_t count, Type type,
                     Operator op = Operator::kSum, Timeout timeout = {});

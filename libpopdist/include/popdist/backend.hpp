@@ -30,13 +30,16 @@ void initializeBackend();
 void init();
 
 /// Waits for all instances, then forgets the registered communicators. Every instance calls it; calls before
-/// initializeBackend or after the first do nothing. Optional: a process may just end.
+/// initializeBackend or after the first do nothing. Optional: a process may just end. Throws as
+/// Communicator::barrier.
 void finalizeBackend();
 
+/// Whether initializeBackend has returned, and finalizeBackend has not. Throws nothing.
 bool isBackendInitialized();
 
 /// Returns when every member of the default communicator has called it: every instance, unless
-/// registerCommunicator has made it others. Initialises the backend if need be.
+/// registerCommunicator has made it others. Throws as initializeBackend, which it calls, and as
+/// Communicator::barrier; kFailedPrecondition where this instance is not a member.
 void synchronize();
 
 /// Names the communicator of all instances. Registering it anew narrows or widens what the default means.
@@ -46,7 +49,8 @@ constexpr const char* defaultCommunicatorId() {
 
 /// Makes the instances `participants` the communicator `communicator_id` for popdist::collectives; an id that
 /// exists is replaced: no call on it may be under way, nor one with a tag where it is the default. Collective
-/// over all instances, also those outside of it, with the same arguments.
+/// over all instances, also those outside of it, with the same arguments. Throws as initializeBackend, which
+/// it calls, and as Context::createCommunicator: what was registered before stays.
 void registerCommunicator(const std::set<std::uint32_t>& participants,
                           const std::string& communicator_id = defaultCommunicatorId());
 

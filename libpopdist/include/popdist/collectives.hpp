@@ -2,7 +2,7 @@
 // PopDist's collectives as free functions: Communicator's (communicator.hpp, where shapes, errors and costs
 // are described). The last argument is
 //   - the id of a registered communicator (registerCommunicator), by default that of all instances: members
-//     call in the same order, one call at a time;
+//     call in the same order, one call at a time; others get kFailedPrecondition;
 //   - any other text: a tag. The call goes to the members of the default communicator that use the same tag,
 //     in any order beside other tags, also from several threads; it returns when it is done (async.hpp, where
 //     names and errors are described). The first such call of an instance starts a thread, which

@@ -37,9 +37,10 @@
 //   Errors        popdist_error, whose text names the call with its tensor, this member's rank, instance and
 //                 host, and those of the member to blame. kUnavailable: a member has ended (peer() is its
 //                 instance index); kDeadlineExceeded: CallOptions::timeout; kFailedPrecondition: a member
-//                 does not match. The others learn of it within a second. Buffers then hold anything; into
-//                 those of buffer.hpp each other member may write up to 1 MiB more before it learns of it.
-//                 Every further call on this communicator fails with kFailedPrecondition: make a new one.
+//                 does not match; kResourceExhausted: a member is out of memory. The others learn of it
+//                 within a second. Buffers then hold anything; into those of buffer.hpp each other member
+//                 may write up to 1 MiB more before it learns of it. Every further call on this communicator
+//                 fails with kFailedPrecondition: make a new one.
 //                 kInvalidArgument: bad arguments of this member alone; nothing has happened.
 //   Threads       one call at a time on a communicator.
 // Counts are elements, of any number from 0; n is size().
@@ -65,13 +66,15 @@ inline constexpr int kNobody = -1;
 /// What a call may be told besides its arguments. Members need not agree on it.
 struct CallOptions {
   std::string_view tensor{};                           ///< its name, for messages
-  std::optional<std::chrono::milliseconds> timeout{};  ///< instead of Context::timeout()
+  std::optional<std::chrono::milliseconds> timeout{};  ///< instead of Context::timeout(), with its limits
 };
 
 class Communicator {
  public:
   class Impl;  // what the library knows of it
   explicit Communicator(std::unique_ptr<Impl> impl);
+  /// Of this member alone, between its calls; waits for nobody. Members that call again wait for this one in
+  /// vain. Gives all back but its part of the host's shared memory (Context::createCommunicator).
   ~Communicator();
   Communicator(Communicator&&) noexcept;
   Communicator& operator=(Communicator&&) noexcept;

@@ -22,9 +22,10 @@ class Context {
   /// instance with one replica. Under poprun the first call connects to this host's agent and, since it sets
   /// up the communicator of all instances, must be made by every instance. Throws popdist_error:
   /// kInvalidArgument for an environment that contradicts itself, kUnavailable when poprun is gone or another
-  /// instance has ended, kAlreadyExists when another process of this instance has a context already,
-  /// kFailedPrecondition when several instances were not started by poprun or by one of another version,
-  /// kResourceExhausted when memory cannot be mapped. It lives until the process ends.
+  /// instance has ended, kDeadlineExceeded when one does not come within 5 minutes, kAlreadyExists when
+  /// another process of this instance has a context already, kFailedPrecondition when several instances were
+  /// not started by poprun or by one of another version, kResourceExhausted when memory cannot be mapped; and
+  /// as registerBackend, for POPDIST_BACKEND. It lives until the process ends.
   static Context& fromEnvironment();
 
   class Impl;  // what the library knows of it
@@ -45,21 +46,25 @@ class Context {
 
   /// How long any call of this context and of its communicators waits for others. Default: 5 minutes. Time in
   /// which this process is stopped, as by Ctrl-Z in poprun, is not counted where it is more than a second.
+  /// Throws kInvalidArgument for less than a millisecond; more than 24 days are 24 days.
   void setTimeout(std::chrono::milliseconds timeout);
   std::chrono::milliseconds timeout() const;
 
   /// Offers a value to all instances under `key`, from the next fence on. Keys starting with "popdist/" are
   /// taken. At most 64 MiB together. Returns at once. A later put of the same key, by anyone, replaces it.
-  /// Throws kDeadlineExceeded when this host's agent takes nothing more.
+  /// Throws kInvalidArgument for an empty key, kResourceExhausted for more than 64 MiB at once, kUnavailable
+  /// when poprun is gone, kDeadlineExceeded when this host's agent takes nothing more: put, get and fence
+  /// then fail with kFailedPrecondition.
   void put(const std::string& key, const std::string& value);
 
   /// The value that was put under `key` before the last fence, or nothing. One round trip to this host's
-  /// agent.
+  /// agent. Throws as put: kUnavailable, and kDeadlineExceeded when the agent does not answer.
   std::optional<std::string> get(const std::string& key);
 
   /// Returns when every instance has entered: what anyone has put before is then visible to all.
-  /// Throws kUnavailable (an instance has ended; peer() says which) or kDeadlineExceeded (peer() has not
-  /// come).
+  /// Throws kUnavailable (an instance has ended, peer() says which; or poprun is gone), kDeadlineExceeded
+  /// (peer() has not come) or kFailedPrecondition (another is in createCommunicator, or in Pod's
+  /// constructor).
   void fence();
 
   /// Ends the whole job: poprun reports `message` and exits with `exit_code` (1 to 255), all other instances
@@ -74,9 +79,9 @@ class Context {
   /// instance calls with the same set, in the same order; those outside of it get nothing. Cost: a fence,
   /// and shared memory that is given back only when the job ends: 1.5 to 3 MiB of address space for each
   /// member, over hosts up to 4 MiB more, of which what is used costs memory. Throws as fence(), and
-  /// kFailedPrecondition when instances ask for different ones, kResourceExhausted when the segment is full:
-  /// after some 10,000 communicators of 2 members of a host, or 600 of 64. Shared memory for buffers has no
-  /// room then, either.
+  /// kInvalidArgument for nobody, or who is no instance; kFailedPrecondition when instances ask for different
+  /// ones; kResourceExhausted when the segment is full: after some 10,000 communicators of 2 members of a
+  /// host, or 600 of 64. Shared memory for buffers has no room then, either.
   std::unique_ptr<Communicator> createCommunicator(const std::set<unsigned>& participants);
 
   Impl& impl() { return *impl_; }

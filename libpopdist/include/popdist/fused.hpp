@@ -29,7 +29,7 @@ struct FusionOptions {
   /// A bucket takes tensors up to so many bytes together; a larger tensor has one of its own.
   std::size_t bucket_bytes = std::size_t{4} << 20;
   Operator op = Operator::kSum;
-  std::optional<std::chrono::milliseconds> timeout{};  ///< instead of Context::timeout()
+  std::optional<std::chrono::milliseconds> timeout{};  ///< as CallOptions::timeout
 };
 
 /// One step: ready(i) for each tensor as it is computed, then wait(); and again. All in place.

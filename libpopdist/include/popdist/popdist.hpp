@@ -36,7 +36,7 @@ bool checkNumIpusPerReplica(int num_ipus);
 
 /// The Poplar device id for this instance: the smallest aligned group of IPUs that holds its replicas, in the
 /// numbering of the job's partition (single IPUs first, then pairs, quads, …). `ipus_per_replica` 0: the
-/// environment's.
+/// environment's. kInvalidArgument when replicas have more IPUs together than any partition.
 int getDeviceId(int ipus_per_replica = 0);
 
 }  // namespace popdist
