@@ -6,21 +6,19 @@
 //   Who calls     every member issues a call of the same name, with the same operation, count, type, operator
 //                 and root; in any order and at any time.
 //   When          a call is carried out when all members have issued it: one after the other, in an order
-//   that
-//                 all members agree on. The members tell each other what was issued as soon as they can; that
-//                 takes two small all-gathers for any number of calls.
+//                 that all members agree on. The members tell each other what was issued as soon as they
+//                 can; that takes two small all-gathers for any number of calls.
 //   Buffers       belong to the call until it is done, also when its Pending is dropped. Counts are copied.
 //   Names         of up to kMaxNameBytes, unique among the calls of this instance that are not done: else
 //                 popdist_error kAlreadyExists. A name that is done may be used again.
 //   Errors        of issuing: kInvalidArgument, for bad arguments. Of Pending::wait: kFailedPrecondition
-//   where
-//                 members mean different things by a name, which harms no other call; but counts of an
-//                 all-to-all, and partners of a sendRecv, are each member's own: those that contradict each
-//                 other, and all else, end the
-//                 communicator, and with it every call that is not done, on every member: kDeadlineExceeded
-//                 (a member did not issue the call in time: its name, who lacks it and what they wait for are
-//                 in the text), kUnavailable (an instance has ended), kFailedPrecondition (a member has
-//                 destroyed its AsyncCommunicator). Issuing then fails as they did: make a new one.
+//                 where members mean different things by a name, which harms no other call; but counts of
+//                 an all-to-all, and partners of a sendRecv, are each member's own: those that contradict
+//                 each other, and all else, end the communicator, and with it every call that is not done,
+//                 on every member: kDeadlineExceeded (a member did not issue the call in time: its name,
+//                 who lacks it and what they wait for are in the text), kUnavailable (an instance has
+//                 ended), kFailedPrecondition (a member has destroyed its AsyncCommunicator). Issuing then
+//                 fails as they did: make a new one.
 //   Timeouts      run from when a call is issued, or the one under way is over; not while the process is
 //                 stopped. That one has passed may be told a second later. Without a call none runs.
 //   Threads       any, at any time. The work is done by one thread of the AsyncCommunicator's own, which

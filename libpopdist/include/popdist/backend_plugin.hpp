@@ -87,8 +87,7 @@ struct PopdistBackend {
   std::uint32_t version;  ///< kPopdistBackendVersion
   const char* name;       ///< "grpc"
   /// Makes this member's end and writes it to `group`. Its address for the others, of any bytes, goes to
-  /// `address`
-  /// (`address_bytes` says how much room there is, and is set to its length).
+  /// `address` (`address_bytes` says how much room there is, and is set to its length).
   void (*offer)(const PopdistGroupInfo* info, void** group, char* address, std::size_t* address_bytes,
                 PopdistStatus* status);
   /// `addresses[r]` has `address_bytes[r]` bytes: what rank r has offered.

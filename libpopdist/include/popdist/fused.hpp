@@ -45,9 +45,9 @@ class FusedAllReduce {
   /// All members make one of the same `name`, unique on `communicator`, with tensors of the same counts and
   /// types in the same order, and the same options. Where buckets have other counts or types, wait() throws
   /// kFailedPrecondition; that a bucket of as many elements has other tensors is only seen where they are
-  /// reduced where they are. Of one instance alone. The context, the communicator and
-  /// the tensors must outlive it and stay where they are. Throws kInvalidArgument (no such type or operator,
-  /// a null pointer, two tensors that share memory), kResourceExhausted.
+  /// reduced where they are. Of one instance alone. The context, the communicator and the tensors must
+  /// outlive it and stay where they are. Throws kInvalidArgument (no such type or operator, a null pointer,
+  /// two tensors that share memory), kResourceExhausted.
   FusedAllReduce(Context& context, AsyncCommunicator& communicator, std::string name,
                  std::vector<FusedTensor> tensors, const FusionOptions& options = {});
 

@@ -82,9 +82,8 @@ enum class Sharding : std::uint8_t {
   /// step are dropped (other ones each epoch). Every replica has the same number of steps.
   kTraining,
   /// Every sample exactly once, in the dataset's order: replica r gets a contiguous block; blocks differ by
-  /// at
-  /// most one sample, the longer ones first. A replica's last batch may be shorter, and numbers of steps may
-  /// differ.
+  /// at most one sample, the longer ones first. A replica's last batch may be shorter, and numbers of steps
+  /// may differ.
   kEvaluation,
 };
 
@@ -101,8 +100,8 @@ struct InfeedOptions {
 struct Batch {
   std::uint64_t epoch = 0;
   std::size_t step = 0;  ///< 0 ... stepsPerEpoch() - 1
-  std::vector<float>
-      features;  ///< size() x featureCount() elements, row-major: sample i starts at i * featureCount()
+  /// size() x featureCount() elements, row-major: sample i starts at i * featureCount().
+  std::vector<float> features;
   std::vector<std::int32_t> labels;  ///< size() elements
 
   /// Samples: batch_size, or fewer in the last batch of an evaluation.
