@@ -136,21 +136,24 @@ class Communicator {
   void barrier(const CallOptions& options = {});
 
   /// PopDist's names for two of the above.
-  void allReduceSum(void* data, std::size_t count, Type type) { allReduce(data, data, count, type); }
-  void synchronize() { barrier(); }
+  void allReduceSum(void* data, std::size_t count, Type type, const CallOptions& options = {}) {
+    allReduce(data, data, count, type, Operator::kSum, options);
+  }
+  void synchronize(const CallOptions& options = {}) { barrier(options); }
 
-  // The same for typed memory.
+  // The same for typed memory, where one span says all. Other calls have two buffers, or count blocks: they
+  // are untyped on purpose.
   template <typename T>
   void allReduce(std::span<T> data, Operator op = Operator::kSum, const CallOptions& options = {}) {
     allReduce(data.data(), data.data(), data.size(), typeOf<T>(), op, options);
   }
   template <typename T>
-  void allReduceSum(std::span<T> data) {
-    allReduce(data);
+  void allReduceSum(std::span<T> data, const CallOptions& options = {}) {
+    allReduce(data, Operator::kSum, options);
   }
   template <typename T>
-  void broadcast(std::span<T> data, int root) {
-    broadcast(data.data(), data.size(), typeOf<T>(), root);
+  void broadcast(std::span<T> data, int root, const CallOptions& options = {}) {
+    broadcast(data.data(), data.size(), typeOf<T>(), root, options);
   }
 
   Impl& impl() { return *impl_; }

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -129,6 +130,48 @@ TEST(Communicator, SumsTypedSpans) {
     EXPECT_THAT(data, Each(6));
     world.broadcast(std::span(data).first(5), 2);
   });
+}
+
+struct ToldCall {
+  const char* words;  ///< of its error
+  std::function<void(Communicator&, const CallOptions&)> call;
+};
+
+float kNumbers[100] = {};
+
+const ToldCall kToldCalls[] = {
+    {"allReduce (sum of 100 float 'weights')",
+     [](Communicator& c, const CallOptions& options) {
+       c.allReduceSum(std::span<float>(kNumbers), options);
+     }},
+    {"allReduce (sum of 100 float 'weights')",
+     [](Communicator& c, const CallOptions& options) {
+       c.allReduceSum(kNumbers, 100, Type::kFloat, options);
+     }},
+    {"broadcast (100 float 'weights', root 1)",
+     [](Communicator& c, const CallOptions& options) {
+       c.broadcast(std::span<float>(kNumbers), 1, options);
+     }},
+    {"the deadline has passed",  // it has no tensor
+     [](Communicator& c, const CallOptions& options) { c.synchronize(options); }},
+};
+
+TEST(Communicator, TakesOptionsWithTypedSpansAndByPopDistsNames) {
+  for (const ToldCall& told : kToldCalls) {
+    ThreadGroup group(2);
+    group.run([&](Context& context) {
+      if (context.instanceIndex() == 0) {
+        try {
+          told.call(context.world(), {.tensor = "weights", .timeout = std::chrono::milliseconds(10)});
+          ADD_FAILURE() << told.words << " did not wait for the other member";
+        } catch (const popdist_error& error) {
+          EXPECT_EQ(error.code(), ErrorCode::kDeadlineExceeded);
+          EXPECT_THAT(error.what(), HasSubstr(told.words));
+        }
+      }
+      context.fence();
+    });
+  }
 }
 
 TEST(Communicator, SumsFloatsBitIdenticallyOnAllMembersAndInEveryRun) {
