@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a communicator's ranks lie on hosts, and in which way its collectives use that: first inside each host,
 // then between the hosts, then inside again, so that each byte crosses the network once per direction. The
-// only place that decides; all ranks must come to the same answer.
+// only place that decides which collectives take these levels; all ranks must come to the same answer.
 #pragma once
 
 #include <cstddef>

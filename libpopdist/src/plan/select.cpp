@@ -30,6 +30,64 @@ constexpr std::size_t kSegmentBlockBytes = 512 * kKiB - 512;
 // A ring's partial sums have two slots in each of two segments.
 static_assert(4 * kSegmentBlockBytes <= kMostScratchBytes);
 
+Plan recursiveDoublingAllReduce(const Request& request) {
+  return planRecursiveDoublingAllReduce(request.rank, request.ranks, request.count);
+}
+
+Plan halvingDoublingAllReduce(const Request& request) {
+  return planHalvingDoublingAllReduce(request.rank, request.ranks, request.count);
+}
+
+Plan segmentedRingAllReduce(const Request& request) {
+  return planSegmentedRingAllReduce(request.rank, request.ranks, request.count,
+                                    segmentCount(request.element_bytes));
+}
+
+Plan ringAllReduce(const Request& request) {
+  return planRingAllReduce(request.rank, request.ranks, request.count);
+}
+
+Plan ringReduceScatter(const Request& request) {
+  return planRingReduceScatter(request.rank, request.ranks, request.count,
+                               segmentCount(request.element_bytes));
+}
+
+Plan ringAllGather(const Request& request) {
+  return planRingAllGather(request.rank, request.ranks, request.count);
+}
+
+Plan treeBroadcast(const Request& request) {
+  return planTreeBroadcast(request.rank, request.ranks, request.root, request.count);
+}
+
+// Two ranks need nothing kept: one sends all, the other one reduces it as it comes.
+Plan treeReduce(const Request& request) {
+  const std::size_t segment = segmentCount(request.element_bytes);
+  return inSegments(
+      request.count, request.ranks > 2 ? segment : std::max(request.count, segment),
+      [&](Range part) { return planTreeReduce(request.rank, request.ranks, request.root, part.count); });
+}
+
+Plan pairwiseAllToAll(const Request& request) {
+  return planPairwiseAllToAll(request.rank, request.ranks, request.count);
+}
+
+Plan disseminationBarrier(const Request& request) {
+  return planDisseminationBarrier(request.rank, request.ranks);
+}
+
+std::vector<std::size_t> equalCounts(const Request& request) {
+  return std::vector<std::size_t>(static_cast<std::size_t>(request.ranks), request.count);
+}
+
+Plan directGather(const Request& request) {
+  return planMoves(gatherFlows(equalCounts(request), request.root), request.rank);
+}
+
+Plan directScatter(const Request& request) {
+  return planMoves(scatterFlows(equalCounts(request), request.root), request.rank);
+}
+
 // The first row that fits is taken. The limits are measured: bench/tcp_all_reduce.
 struct Row {
   Operation operation;
@@ -37,45 +95,41 @@ struct Row {
   int most_ranks;
   std::size_t most_bytes;  ///< of the vector, or of a block
   Algorithm algorithm;
+  Plan (*plan)(const Request& request);
 };
 constexpr std::array kRows{
-    Row{Operation::kAllReduce, true, 3, 1024 * kKiB, Algorithm::kRecursiveDoubling},
-    Row{Operation::kAllReduce, true, 3, 4096 * kKiB, Algorithm::kHalvingDoubling},
-    Row{Operation::kAllReduce, true, kAnyRanks, 64 * kKiB, Algorithm::kRecursiveDoubling},
-    Row{Operation::kAllReduce, true, kAnyRanks, 1024 * kKiB, Algorithm::kHalvingDoubling},
-    Row{Operation::kAllReduce, true, kAnyRanks, kAnySize, Algorithm::kSegmentedRing},
-    Row{Operation::kAllReduce, false, kAnyRanks, kAnySize, Algorithm::kRing},
-    Row{Operation::kReduceScatter, false, kAnyRanks, kAnySize, Algorithm::kRing},
-    Row{Operation::kAllGather, false, kAnyRanks, kAnySize, Algorithm::kRing},
-    Row{Operation::kBroadcast, false, kAnyRanks, kAnySize, Algorithm::kTree},
-    Row{Operation::kAllToAll, false, kAnyRanks, kAnySize, Algorithm::kPairwise},
-    Row{Operation::kBarrier, false, kAnyRanks, kAnySize, Algorithm::kDissemination},
-    Row{Operation::kReduce, false, kAnyRanks, kAnySize, Algorithm::kTree},
-    Row{Operation::kGather, false, kAnyRanks, kAnySize, Algorithm::kDirect},
-    Row{Operation::kScatter, false, kAnyRanks, kAnySize, Algorithm::kDirect},
-    Row{Operation::kSendRecv, false, kAnyRanks, kAnySize, Algorithm::kDirect},
+    Row{Operation::kAllReduce, true, 3, 1024 * kKiB, Algorithm::kRecursiveDoubling,
+        recursiveDoublingAllReduce},
+    Row{Operation::kAllReduce, true, 3, 4096 * kKiB, Algorithm::kHalvingDoubling, halvingDoublingAllReduce},
+    Row{Operation::kAllReduce, true, kAnyRanks, 64 * kKiB, Algorithm::kRecursiveDoubling,
+        recursiveDoublingAllReduce},
+    Row{Operation::kAllReduce, true, kAnyRanks, 1024 * kKiB, Algorithm::kHalvingDoubling,
+        halvingDoublingAllReduce},
+    Row{Operation::kAllReduce, true, kAnyRanks, kAnySize, Algorithm::kSegmentedRing, segmentedRingAllReduce},
+    Row{Operation::kAllReduce, false, kAnyRanks, kAnySize, Algorithm::kRing, ringAllReduce},
+    Row{Operation::kReduceScatter, false, kAnyRanks, kAnySize, Algorithm::kRing, ringReduceScatter},
+    Row{Operation::kAllGather, false, kAnyRanks, kAnySize, Algorithm::kRing, ringAllGather},
+    Row{Operation::kBroadcast, false, kAnyRanks, kAnySize, Algorithm::kTree, treeBroadcast},
+    Row{Operation::kAllToAll, false, kAnyRanks, kAnySize, Algorithm::kPairwise, pairwiseAllToAll},
+    Row{Operation::kBarrier, false, kAnyRanks, kAnySize, Algorithm::kDissemination, disseminationBarrier},
+    Row{Operation::kReduce, false, kAnyRanks, kAnySize, Algorithm::kTree, treeReduce},
+    Row{Operation::kGather, false, kAnyRanks, kAnySize, Algorithm::kDirect, directGather},
+    Row{Operation::kScatter, false, kAnyRanks, kAnySize, Algorithm::kDirect, directScatter},
 };
 
-Plan planAllReduce(Algorithm algorithm, const Request& request) {
-  switch (algorithm) {
-    case Algorithm::kRecursiveDoubling:
-      return planRecursiveDoublingAllReduce(request.rank, request.ranks, request.count);
-    case Algorithm::kHalvingDoubling:
-      return planHalvingDoublingAllReduce(request.rank, request.ranks, request.count);
-    case Algorithm::kSegmentedRing:
-      return planSegmentedRingAllReduce(request.rank, request.ranks, request.count,
-                                        segmentCount(request.element_bytes));
-    default:
-      return planRingAllReduce(request.rank, request.ranks, request.count);
-  }
-}
-
-// Two ranks need nothing kept: one sends all, the other one reduces it as it comes.
-Plan planReduce(const Request& request) {
-  const std::size_t segment = segmentCount(request.element_bytes);
-  return inSegments(
-      request.count, request.ranks > 2 ? segment : std::max(request.count, segment),
-      [&](Range part) { return planTreeReduce(request.rank, request.ranks, request.root, part.count); });
+const Row& rowFor(const Request& request) {
+  const auto forced = std::find_if(kRows.begin(), kRows.end(), [&](const Row& each) {
+    return each.operation == request.operation && each.algorithm == request.forced;
+  });
+  if (forced != kRows.end()) return *forced;
+  const std::size_t bytes =
+      request.count > kAnySize / request.element_bytes ? kAnySize : request.count * request.element_bytes;
+  const auto row = std::find_if(kRows.begin(), kRows.end(), [&](const Row& each) {
+    return each.operation == request.operation && request.ranks <= each.most_ranks &&
+           bytes <= each.most_bytes && (request.over_network || !each.over_network_only);
+  });
+  POP_CHECK(row != kRows.end());
+  return *row;
 }
 
 }  // namespace
@@ -100,49 +154,11 @@ std::vector<Algorithm> algorithmsOf(Operation operation) {
 }
 
 Algorithm algorithmFor(const Request& request) {
-  if (request.forced) {
-    const std::vector<Algorithm> possible = algorithmsOf(request.operation);
-    if (std::find(possible.begin(), possible.end(), *request.forced) != possible.end())
-      return *request.forced;
-  }
-  const std::size_t bytes =
-      request.count > kAnySize / request.element_bytes ? kAnySize : request.count * request.element_bytes;
-  const auto row = std::find_if(kRows.begin(), kRows.end(), [&](const Row& each) {
-    return each.operation == request.operation && request.ranks <= each.most_ranks &&
-           bytes <= each.most_bytes && (request.over_network || !each.over_network_only);
-  });
-  POP_CHECK(row != kRows.end());
-  return row->algorithm;
+  return rowFor(request).algorithm;
 }
 
 Plan planCollective(const Request& request) {
-  switch (request.operation) {
-    case Operation::kAllReduce:
-      return planAllReduce(algorithmFor(request), request);
-    case Operation::kReduceScatter:
-      return planRingReduceScatter(request.rank, request.ranks, request.count,
-                                   segmentCount(request.element_bytes));
-    case Operation::kAllGather:
-      return planRingAllGather(request.rank, request.ranks, request.count);
-    case Operation::kBroadcast:
-      return planTreeBroadcast(request.rank, request.ranks, request.root, request.count);
-    case Operation::kAllToAll:
-      return planPairwiseAllToAll(request.rank, request.ranks, request.count);
-    case Operation::kBarrier:
-      return planDisseminationBarrier(request.rank, request.ranks);
-    case Operation::kReduce:
-      return planReduce(request);
-    case Operation::kGather:
-    case Operation::kScatter: {
-      const std::vector<std::size_t> counts(static_cast<std::size_t>(request.ranks), request.count);
-      return planMoves(request.operation == Operation::kGather ? gatherFlows(counts, request.root)
-                                                               : scatterFlows(counts, request.root),
-                       request.rank);
-    }
-    case Operation::kSendRecv:  // who sends what to whom is not in the request
-      break;
-  }
-  return {};
+  return rowFor(request).plan(request);
 }
 
 }  // namespace popdist::plan

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which algorithm carries out an operation: the only place that decides. All ranks of a collective must come
-// to the same answer, so it may depend on nothing but what they all know: the request without `rank`.
+// Which algorithm carries out an operation by messages: one table, the only place that decides that. All
+// ranks of a collective must come to the same answer, so it may depend on nothing but what they all know: the
+// request without `rank`.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +31,7 @@ inline constexpr std::size_t kMostScratchBytes = std::size_t{2} << 20;
 std::size_t segmentCount(std::size_t element_bytes);
 
 struct Request {
-  Operation operation = Operation::kBarrier;
+  Operation operation = Operation::kBarrier;  ///< not kSendRecv, of which no request says who sends to whom
   int rank = 0;
   int ranks = 1;
   /// Elements: of the vector (kAllReduce, kReduce, kBroadcast); of one rank's block (all others, where the
@@ -46,7 +47,7 @@ struct Request {
 /// "ring", "recursive-doubling".
 const char* nameOf(Algorithm algorithm);
 
-/// All that can carry out an operation.
+/// All that can carry out an operation; of kSendRecv none.
 std::vector<Algorithm> algorithmsOf(Operation operation);
 
 /// What is chosen for a request.

@@ -98,8 +98,8 @@ TEST(Algorithm, IsTheForcedOneIfItCanCarryOutTheOperation) {
   EXPECT_EQ(forced(Operation::kBroadcast), Algorithm::kTree);
 }
 
-TEST(AlgorithmsOf, AreOneAtLeastForEveryOperation) {
-  for (int operation = 0; operation <= static_cast<int>(Operation::kSendRecv); ++operation)
+TEST(AlgorithmsOf, AreOneAtLeastForEveryOperationButSendRecv) {
+  for (int operation = 0; operation < static_cast<int>(Operation::kSendRecv); ++operation)
     EXPECT_FALSE(algorithmsOf(static_cast<Operation>(operation)).empty()) << operation;
   EXPECT_EQ(algorithmsOf(Operation::kAllReduce).size(), 4U);
 }
