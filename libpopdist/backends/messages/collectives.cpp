@@ -47,7 +47,7 @@ Failure Collectives::run() {
     case Operation::kReduce:
       return reduce();
     case Operation::kAllGather: {
-      const Parts blocks = call_.counts.data() == nullptr ? equalBlocks() : partsOf(call_.counts);
+      const Parts blocks = call_.ragged ? partsOf(call_.counts) : equalBlocks();
       const Part own = blocks[static_cast<std::size_t>(rank_)];
       copyToOutput({0, own.count}, own);
       return allGather(blocks);
@@ -209,9 +209,8 @@ Failure Collectives::scatter() {
 }
 
 Failure Collectives::allToAll() {
-  const bool ragged = call_.counts.data() != nullptr;
-  const Parts sent = ragged ? partsOf(call_.counts) : equalBlocks();
-  const Parts received = ragged ? partsOf(call_.recv_counts) : equalBlocks();
+  const Parts sent = call_.ragged ? partsOf(call_.counts) : equalBlocks();
+  const Parts received = call_.ragged ? partsOf(call_.recv_counts) : equalBlocks();
   const auto own = static_cast<std::size_t>(rank_);
   if (sent[own].count != received[own].count) {
     return {.status = pop::failedPrecondition(

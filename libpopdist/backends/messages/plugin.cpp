@@ -61,6 +61,7 @@ context::CollectiveCall callOf(const PopdistCall& call, int ranks) {
           .type = static_cast<Type>(call.type),
           .op = static_cast<Operator>(call.op),
           .root = call.root,
+          .ragged = call.counts != nullptr,
           .counts = counts(call.counts),
           .recv_counts = counts(call.recv_counts),
           .partners = {.to = call.to,
@@ -72,12 +73,7 @@ context::CollectiveCall callOf(const PopdistCall& call, int ranks) {
 }
 
 Failure carryOut(Group& group, const context::CollectiveCall& call) {
-  const context::CallKey key{.operation = call.operation,
-                             .type = call.type,
-                             .op = call.op,
-                             .ragged = call.counts.data() != nullptr,
-                             .root = call.root};
-  const FrameHead head{.sequence = group.calls++, .key = key.packed(), .count = call.count};
+  const FrameHead head{.sequence = group.calls++, .key = keyOf(call).packed(), .count = call.count};
   const std::string tensor(call.tensor);
   Exchange exchange(*group.fabric, group.info, head, tensor.c_str(), Fabric::Clock::now() + call.timeout);
   Failure failure = Collectives(exchange, group.scratch, call, group.info.rank, group.info.ranks).run();

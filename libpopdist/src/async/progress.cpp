@@ -97,8 +97,7 @@ Progress::State Progress::submit(const std::string& name, context::CollectiveCal
            ended_->peer());
     if (!pending_.emplace(name, state).second)
       fail(ErrorCode::kAlreadyExists, "a call of that name is not done yet");
-    const context::CallKey key{call.operation, call.type, call.op, call.ragged, call.root};
-    unannounced_.push_back({name, key.packed(), context::agreedCount(call)});
+    unannounced_.push_back({name, keyOf(call).packed(), agreedCount(call)});
   }
   changed_ = true;
   group().wake();

@@ -79,7 +79,7 @@ exec::Failure BackendGroup::run(const CollectiveCall& call) {
                           .root = call.root,
                           .input = call.input,
                           .output = call.output,
-                          .count = call.counts.data() == nullptr ? call.count : 0,
+                          .count = call.ragged ? 0 : call.count,
                           .counts = call.counts.data(),
                           .recv_counts = call.recv_counts.data(),
                           .tensor = tensor.c_str(),

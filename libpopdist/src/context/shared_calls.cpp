@@ -161,7 +161,7 @@ bool SharedCalls::tellCounts(const CollectiveCall& call) {
                               .type = Type::kUint64,
                               .tensor = call.tensor};
   shared::Call shared = sharedCallOf(counts);
-  shared.what = CallKey{call.operation, call.type, call.op, true, 0}.packed();
+  shared.what = keyOf(call).packed();
   if (!runPlanned(counts, shared)) return false;
   for (std::size_t from = 0; from < ranks; ++from) {
     const std::uint64_t sent = matrix_[from * ranks + static_cast<std::size_t>(rank_)];
