@@ -17,10 +17,6 @@ using plan::SharedAlgorithm;
 
 namespace {
 
-constexpr std::size_t kKeptPlans = 64;
-constexpr std::size_t kKeptSteps = 256;  // longer plans are made anew: it costs little beside what they move
-static_assert(kKeptSteps < plan::StagedPlan::kPartSteps, "a part of a longer plan is not kept");
-
 bool fitsNotes(Operation operation) {
   return operation == Operation::kAllReduce || operation == Operation::kAllGather ||
          operation == Operation::kBroadcast || operation == Operation::kBarrier;
@@ -40,7 +36,8 @@ SharedCalls::SharedCalls(shared::Engine::Place place, exec::PeerMonitor& monitor
       forced_(forced),
       engine_(std::move(place), monitor, a_core_each),
       reading_(engine_, ranks_),
-      send_recv_(engine_, reading_, {rank_, ranks_, layout_}, forced) {}
+      send_recv_(engine_, reading_, {rank_, ranks_, layout_}, forced),
+      plans_(rank_, ranks_, layout_.slots, matrix_) {}
 
 bool SharedCalls::run(const CollectiveCall& call, const CollectiveCall& whole) try {
   engine_.start(call.timeout);
@@ -111,43 +108,20 @@ bool SharedCalls::runPlanned(const CollectiveCall& call, const shared::Call& sha
       .input = call.input, .output = call.output, .offer = offerOf(call), .pieces = call.pieces};
   const std::optional<Choice> choice = choose(call, shared, buffers);
   if (!choice) return false;
-  taken_ = plan::nameOf(choice->algorithm);
+  const Algorithm algorithm = choice->plan.algorithm;
+  taken_ = plan::nameOf(algorithm);
   const reduce::FoldSpec fold{.op = call.op, .type = call.type, .divisor = static_cast<double>(ranks_)};
   const std::size_t largest = largestBytes(call);
   const bool streaming =
-      choice->algorithm != SharedAlgorithm::kEager && plan::pastCaches(call.operation, largest, ranks_);
+      algorithm != SharedAlgorithm::kEager && plan::pastCaches(call.operation, largest, ranks_);
   const auto run = [&](const plan::SharedPlan& plan, bool more) {
     return engine_.run(shared, buffers, {plan, fold, largest, streaming, more});
   };
-  if (!choice->trial) return runPlan(call, *choice, run);
+  if (!choice->trial) return plans_.carryOut(call, choice->plan, run);
   const auto begin = std::chrono::steady_clock::now();
-  if (!runPlan(call, *choice, run)) return false;
-  trials_.took(*choice->trial, choice->algorithm, largest, std::chrono::steady_clock::now() - begin);
+  if (!plans_.carryOut(call, choice->plan, run)) return false;
+  trials_.took(*choice->trial, algorithm, largest, std::chrono::steady_clock::now() - begin);
   return true;
-}
-
-// Those of small calls that come again are kept.
-template <typename Run>
-bool SharedCalls::runPlan(const CollectiveCall& call, const Choice& choice, const Run& run) {
-  const Key key(sharedCallOf(call).what, call.count, choice.algorithm, choice.order, choice.gives);
-  if (const auto kept = plans_.find(key); kept != plans_.end() && !call.ragged)
-    return run(kept->second, false);
-  plan::SharedPlan plan;
-  std::unique_ptr<plan::StagedPlan> staged;
-  if (choice.algorithm == SharedAlgorithm::kStaged) {
-    staged = stagedPlanFor(call);
-    staged->next(plan);
-  } else {
-    plan = planFor(call, choice);
-  }
-  if (!call.ragged && plan.steps.size() <= kKeptSteps) {
-    if (plans_.size() >= kKeptPlans) plans_.clear();
-    return run(plans_.insert_or_assign(key, std::move(plan)).first->second, false);
-  }
-  for (; staged && !staged->isOver(); staged->next(plan)) {
-    if (!run(plan, true)) return false;
-  }
-  return run(plan, false);
 }
 
 // A ragged all-to-all begins with everybody's counts for everybody.
@@ -188,10 +162,10 @@ std::optional<SharedCalls::Choice> SharedCalls::choose(const CollectiveCall& cal
   const Algorithm algorithm = forced ? *forced_ : plan::selectShared(call.operation, bytes, ranks_);
   const bool eager = algorithm == SharedAlgorithm::kEager;
   const bool stays = forced ? algorithm != SharedAlgorithm::kDirect : bytes < plan::leastDirectBytes(ranks_);
-  if (stays && !*pulls) return Choice{algorithm};
+  if (stays && !*pulls) return Choice{{algorithm}};
   const Algorithm otherwise = eager ? SharedAlgorithm::kEager : SharedAlgorithm::kStaged;
   if (buffers.offer == shared::Offer::kNo && !*pulls)
-    return Choice{otherwise, plan::EagerOrder::kExportFirst};
+    return Choice{{otherwise, plan::EagerOrder::kExportFirst}};
   const std::optional<Trials::Kind> kind = *pulls ? contestOf(call) : std::nullopt;
   const std::uint64_t word = kind ? trials_.ownWord(*kind) : 0;
   shared::Buffers told = buffers;
@@ -201,19 +175,19 @@ std::optional<SharedCalls::Choice> SharedCalls::choose(const CollectiveCall& cal
   if (*pulls && told.offer == shared::Offer::kNo && !canBeRead(call)) told.offer = shared::Offer::kUnreadable;
   if (!engine_.meet(shared, told)) return std::nullopt;
   if (kind) hear(*kind);
-  if (engine_.anyOffers(shared::Offer::kUnreadable)) return Choice{SharedAlgorithm::kStaged};
+  if (engine_.anyOffers(shared::Offer::kUnreadable)) return Choice{{SharedAlgorithm::kStaged}};
   if (engine_.anyOffers(shared::Offer::kNo)) {
     // Who pulls knows nothing of pieces.
-    if (*pulls && engine_.anyOffers(shared::Offer::kPieces)) return Choice{SharedAlgorithm::kStaged};
+    if (*pulls && engine_.anyOffers(shared::Offer::kPieces)) return Choice{{SharedAlgorithm::kStaged}};
     if (kind) {
       engine_.prepareStages();
-      return Choice{.algorithm = trials_.next(*kind), .trial = kind};
+      return Choice{{trials_.next(*kind)}, kind};
     }
-    if (*pulls) return Choice{SharedAlgorithm::kPull};
-    return Choice{otherwise, plan::EagerOrder::kMeetFirst};
+    if (*pulls) return Choice{{SharedAlgorithm::kPull}};
+    return Choice{{otherwise, plan::EagerOrder::kMeetFirst}};
   }
   if (!engine_.readPieces(shared) || !engine_.confirm()) return std::nullopt;
-  return Choice{.algorithm = SharedAlgorithm::kDirect, .gives = everyReceiverCanBeGiven(call)};
+  return Choice{{.algorithm = SharedAlgorithm::kDirect, .gives = everyReceiverCanBeGiven(call)}};
 }
 
 // Worth it, or to be found out, and allowed. nullopt: the engine has failed.
@@ -319,63 +293,6 @@ std::size_t SharedCalls::largestBytes(const CollectiveCall& call) const {
       return call.count * element;
     default:
       return call.count * element;
-  }
-}
-
-// ---- plans
-
-plan::SharedPlan SharedCalls::planFor(const CollectiveCall& call, const Choice& choice) const {
-  if (!plan::reduces(call.operation)) {
-    const plan::Flows flows = flowsOf(call);
-    return choice.algorithm == SharedAlgorithm::kEager ? plan::eagerMove(flows, rank_, choice.order)
-                                                       : plan::directMove(flows, rank_, choice.gives);
-  }
-  const plan::FoldRequest request = foldOf(call);
-  if (choice.algorithm == SharedAlgorithm::kEager) return plan::eagerFold(request, choice.order);
-  return choice.algorithm == SharedAlgorithm::kPull ? plan::pulledFold(request) : plan::directFold(request);
-}
-
-std::unique_ptr<plan::StagedPlan> SharedCalls::stagedPlanFor(const CollectiveCall& call) const {
-  const plan::StageShape shape = plan::chunksOf(call.operation, layout_.slots);
-  return plan::reduces(call.operation) ? plan::stagedFold(foldOf(call), shape)
-                                       : plan::stagedMove(flowsOf(call), rank_, shape);
-}
-
-plan::FoldRequest SharedCalls::foldOf(const CollectiveCall& call) const {
-  const bool scatters = call.operation == Operation::kReduceScatter;
-  return {.goal = scatters                               ? plan::FoldGoal::kReduceScatter
-                  : call.operation == Operation::kReduce ? plan::FoldGoal::kReduce
-                                                         : plan::FoldGoal::kAllReduce,
-          .rank = rank_,
-          .ranks = ranks_,
-          .count = call.count * static_cast<std::size_t>(scatters ? ranks_ : 1),
-          .element_bytes = sizeOf(call.type),
-          .root = call.root};
-}
-
-plan::Flows SharedCalls::flowsOf(const CollectiveCall& call) const {
-  const auto ranks = static_cast<std::size_t>(ranks_);
-  const std::size_t element = sizeOf(call.type);
-  std::vector<std::size_t> bytes(ranks, call.count * element);
-  if (call.ragged && call.operation == Operation::kAllGather)
-    std::transform(call.counts.begin(), call.counts.end(), bytes.begin(),
-                   [element](std::size_t count) { return count * element; });
-  switch (call.operation) {
-    case Operation::kBroadcast:
-      return plan::broadcastFlows(ranks_, call.count * element, call.root);
-    case Operation::kAllGather:
-      return plan::allGatherFlows(bytes);
-    case Operation::kGather:
-      return plan::gatherFlows(bytes, call.root);
-    case Operation::kScatter:
-      return plan::scatterFlows(bytes, call.root);
-    default: {
-      std::vector<std::size_t> all(ranks * ranks, call.count * element);
-      if (call.ragged)
-        std::transform(matrix_.begin(), matrix_.end(), all.begin(),
-                       [element](std::uint64_t count) { return count * element; });
-      return plan::allToAllFlows(ranks_, all);
-    }
   }
 }
 

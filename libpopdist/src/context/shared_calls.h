@@ -2,17 +2,13 @@
 // Carries out the collectives of a communicator whose ranks are all on this host.
 #pragma once
 
-#include <map>
-#include <memory>
 #include <optional>
-#include <tuple>
 #include <vector>
 
 #include "libpopdist/src/context/collective_call.h"
+#include "libpopdist/src/context/shared_plans.h"
 #include "libpopdist/src/context/shared_send_recv.h"
 #include "libpopdist/src/context/trials.h"
-#include "libpopdist/src/plan/shared_fold.h"
-#include "libpopdist/src/plan/shared_move.h"
 #include "libpopdist/src/plan/shared_select.h"
 #include "libpopdist/src/shared/engine.h"
 #include "libpopdist/src/shared/reading_probe.h"
@@ -52,22 +48,16 @@ class SharedCalls {
 
  private:
   using Algorithm = plan::SharedAlgorithm;
-  using Key = std::tuple<std::uint64_t, std::size_t, Algorithm, plan::EagerOrder, bool>;
 
   bool runSendRecv(const CollectiveCall& call);
   bool runInline(const CollectiveCall& call, const shared::Call& shared);
   bool runInlineInPieces(const CollectiveCall& call, const shared::Call& shared);
   bool runPlanned(const CollectiveCall& call, const shared::Call& shared);
   bool tellCounts(const CollectiveCall& call);
-  /// A way, and when an eager one exports.
   struct Choice {
-    Algorithm algorithm = Algorithm::kStaged;
-    plan::EagerOrder order = plan::EagerOrder::kOnly;
-    bool gives = false;  ///< a direct one: as directMove
+    PlanChoice plan;
     std::optional<Trials::Kind> trial{};
   };
-  template <typename Run>
-  bool runPlan(const CollectiveCall& call, const Choice& choice, const Run& run);
   std::optional<Choice> choose(const CollectiveCall& call, const shared::Call& shared,
                                const shared::Buffers& buffers);
   std::optional<bool> canPull(const CollectiveCall& call, const shared::Call& shared);
@@ -81,10 +71,6 @@ class SharedCalls {
   shared::Offer offerOf(const CollectiveCall& call) const;
   bool sends(const CollectiveCall& call, int rank) const;
   std::size_t largestBytes(const CollectiveCall& call) const;
-  plan::SharedPlan planFor(const CollectiveCall& call, const Choice& choice) const;  ///< not a staged one
-  std::unique_ptr<plan::StagedPlan> stagedPlanFor(const CollectiveCall& call) const;
-  plan::FoldRequest foldOf(const CollectiveCall& call) const;
-  plan::Flows flowsOf(const CollectiveCall& call) const;
 
   const int rank_;
   const int ranks_;
@@ -94,8 +80,8 @@ class SharedCalls {
   shared::ReadingProbe reading_;
   Trials trials_;
   SharedSendRecv send_recv_;
-  std::map<Key, plan::SharedPlan> plans_;  ///< of calls that come again and again
-  std::vector<std::uint64_t> matrix_;      ///< of a ragged all-to-all: elements from each rank to each
+  std::vector<std::uint64_t> matrix_;  ///< of a ragged all-to-all: elements from each rank to each
+  SharedPlans plans_;
   exec::Failure own_failure_;
   const char* taken_ = "";
 };
