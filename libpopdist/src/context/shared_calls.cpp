@@ -104,9 +104,11 @@ bool SharedCalls::runInlineInPieces(const CollectiveCall& call, const shared::Ca
 
 bool SharedCalls::runPlanned(const CollectiveCall& call, const shared::Call& shared) {
   if (findsOut(call)) trials_.called(kindOf(call));
+  const std::optional<bool> pulls = canPull(call, shared);
+  if (!pulls) return false;
   const shared::Buffers buffers{
-      .input = call.input, .output = call.output, .offer = offerOf(call), .pieces = call.pieces};
-  const std::optional<Choice> choice = choose(call, shared, buffers);
+      .input = call.input, .output = call.output, .offer = offerOf(call, *pulls), .pieces = call.pieces};
+  const std::optional<Choice> choice = choose(call, shared, buffers, *pulls);
   if (!choice) return false;
   const Algorithm algorithm = choice->plan.algorithm;
   taken_ = plan::nameOf(algorithm);
@@ -153,37 +155,32 @@ bool SharedCalls::tellCounts(const CollectiveCall& call) {
 // The same on all ranks, though each sees only its own buffers before the meeting: who cannot offer them
 // exports first, and whoever has hoped in vain exports then. Where they can be pulled, all meet first.
 std::optional<SharedCalls::Choice> SharedCalls::choose(const CollectiveCall& call, const shared::Call& shared,
-                                                       const shared::Buffers& buffers) {
+                                                       const shared::Buffers& buffers, bool pulls) {
   const std::size_t bytes = largestBytes(call);
-  const std::optional<bool> pulls = canPull(call, shared);
-  if (!pulls) return std::nullopt;
   const bool forced = forced_ && *forced_ != SharedAlgorithm::kPull &&
                       (*forced_ != SharedAlgorithm::kEager || bytes <= layout_.eager_bytes);
   const Algorithm algorithm = forced ? *forced_ : plan::selectShared(call.operation, bytes, ranks_);
   const bool eager = algorithm == SharedAlgorithm::kEager;
   const bool stays = forced ? algorithm != SharedAlgorithm::kDirect : bytes < plan::leastDirectBytes(ranks_);
-  if (stays && !*pulls) return Choice{{algorithm}};
+  if (stays && !pulls) return Choice{{algorithm}};
   const Algorithm otherwise = eager ? SharedAlgorithm::kEager : SharedAlgorithm::kStaged;
-  if (buffers.offer == shared::Offer::kNo && !*pulls)
+  if (buffers.offer == shared::Offer::kNo && !pulls)
     return Choice{{otherwise, plan::EagerOrder::kExportFirst}};
-  const std::optional<Trials::Kind> kind = *pulls ? contestOf(call) : std::nullopt;
+  const std::optional<Trials::Kind> kind = pulls ? contestOf(call) : std::nullopt;
   const std::uint64_t word = kind ? trials_.ownWord(*kind) : 0;
   shared::Buffers told = buffers;
   if (kind) told.note = std::as_bytes(std::span(&word, 1));
-  const bool only_gathers = call.operation == Operation::kGather && rank_ == call.root;
-  if (*pulls && told.offer == shared::Offer::kNo && only_gathers) told.offer = shared::Offer::kNoMatter;
-  if (*pulls && told.offer == shared::Offer::kNo && !canBeRead(call)) told.offer = shared::Offer::kUnreadable;
   if (!engine_.meet(shared, told)) return std::nullopt;
   if (kind) hear(*kind);
   if (engine_.anyOffers(shared::Offer::kUnreadable)) return Choice{{SharedAlgorithm::kStaged}};
   if (engine_.anyOffers(shared::Offer::kNo)) {
     // Who pulls knows nothing of pieces.
-    if (*pulls && engine_.anyOffers(shared::Offer::kPieces)) return Choice{{SharedAlgorithm::kStaged}};
+    if (pulls && engine_.anyOffers(shared::Offer::kPieces)) return Choice{{SharedAlgorithm::kStaged}};
     if (kind) {
       engine_.prepareStages();
       return Choice{{trials_.next(*kind)}, kind};
     }
-    if (*pulls) return Choice{{SharedAlgorithm::kPull}};
+    if (pulls) return Choice{{SharedAlgorithm::kPull}};
     return Choice{{otherwise, plan::EagerOrder::kMeetFirst}};
   }
   if (!engine_.readPieces(shared) || !engine_.confirm()) return std::nullopt;
@@ -254,18 +251,20 @@ bool SharedCalls::everyReceiverCanBeGiven(const CollectiveCall& call) const {
 
 // Direct needs the inputs of all who give others something, and the outputs that others write to. The root of
 // a gather gives them nothing. But one that waits to hear what they offer does not copy its own block
-// meanwhile: all in private memory, it does not wait.
-shared::Offer SharedCalls::offerOf(const CollectiveCall& call) const {
+// meanwhile: all in private memory, it does not wait, unless all do, to pull.
+shared::Offer SharedCalls::offerOf(const CollectiveCall& call, bool pulls) const {
   const bool is_root = rank_ == call.root;
   const bool written_by_others =
       call.operation == Operation::kAllReduce || (call.operation == Operation::kReduce && is_root);
-  const bool only_gathers = call.operation == Operation::kGather && is_root && engine_.isMapped(call.output);
+  const bool only_gathers =
+      call.operation == Operation::kGather && is_root && (pulls || engine_.isMapped(call.output));
   const bool has_nothing = call.ragged && inputBytes(call) == 0;
   if (!sends(call, rank_) || only_gathers || has_nothing) return shared::Offer::kNoMatter;
-  if (call.pieces != nullptr)
-    return call.pieces->table() != nullptr ? shared::Offer::kPieces : shared::Offer::kNo;
-  const bool mapped = engine_.isMapped(call.input) && (!written_by_others || engine_.isMapped(call.output));
-  return mapped ? shared::Offer::kYes : shared::Offer::kNo;
+  if (call.pieces != nullptr && call.pieces->table() != nullptr) return shared::Offer::kPieces;
+  const bool mapped = call.pieces == nullptr && engine_.isMapped(call.input) &&
+                      (!written_by_others || engine_.isMapped(call.output));
+  if (mapped) return shared::Offer::kYes;
+  return pulls && !canBeRead(call) ? shared::Offer::kUnreadable : shared::Offer::kNo;
 }
 
 bool SharedCalls::sends(const CollectiveCall& call, int rank) const {

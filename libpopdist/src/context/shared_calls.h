@@ -59,7 +59,7 @@ class SharedCalls {
     std::optional<Trials::Kind> trial{};
   };
   std::optional<Choice> choose(const CollectiveCall& call, const shared::Call& shared,
-                               const shared::Buffers& buffers);
+                               const shared::Buffers& buffers, bool pulls);
   std::optional<bool> canPull(const CollectiveCall& call, const shared::Call& shared);
   bool canBeRead(const CollectiveCall& call) const;
   std::size_t inputBytes(const CollectiveCall& call) const;
@@ -68,7 +68,7 @@ class SharedCalls {
   std::optional<Trials::Kind> contestOf(const CollectiveCall& call) const;
   void hear(const Trials::Kind& kind);
   bool everyReceiverCanBeGiven(const CollectiveCall& call) const;
-  shared::Offer offerOf(const CollectiveCall& call) const;
+  shared::Offer offerOf(const CollectiveCall& call, bool pulls) const;
   bool sends(const CollectiveCall& call, int rank) const;
   std::size_t largestBytes(const CollectiveCall& call) const;
 
