@@ -22,8 +22,8 @@ std::set<unsigned> everybody(const Context& context) {
 }  // namespace
 
 Contestants::Contestants(Context& context) {
-  const std::string& backend = context.impl().surroundings.backend.name;
-  if (context.impl().surroundings.backend.plugin != nullptr) {
+  const std::string& backend = context.impl().state.backend.name;
+  if (context.impl().state.backend.plugin != nullptr) {
     throw popdist_error(ErrorCode::kFailedPrecondition,
                         "communicators run on the backend '" + backend +
                             "' (POPDIST_BACKEND), which has no table of algorithms");
@@ -42,9 +42,9 @@ Contestants::Contestants(Context& context) {
 }
 
 void Contestants::add(Context& context, const ForcedWay& way) {
-  context.impl().surroundings.forced = way;
+  context.impl().state.forced = way;
   all_.push_back(context.createCommunicator(everybody(context)));
-  context.impl().surroundings.forced.reset();
+  context.impl().state.forced.reset();
 }
 
 bool Contestants::shareMemory() const {

@@ -46,6 +46,11 @@ std::uint64_t agreedCount(const CollectiveCall& call);
 /// The rest of it.
 CallKey keyOf(const CollectiveCall& call);
 
+/// More elements than this cannot be addressed.
+inline std::size_t mostElements(Type type) {
+  return static_cast<std::size_t>(PTRDIFF_MAX) / sizeOf(type);
+}
+
 /// That rank `from` sends `sent` elements to this one, which expects `expected`.
 std::string countsContradict(int from, std::uint64_t sent, std::uint64_t expected);
 

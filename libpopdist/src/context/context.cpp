@@ -64,10 +64,9 @@ context::BackendChoice loadChosenBackend() {
   return std::move(*backend);
 }
 
-std::unique_ptr<Communicator> makeCommunicator(context::Surroundings& surroundings,
-                                               std::vector<int> instances) {
-  const bool native = surroundings.backend.plugin == nullptr;
-  auto group = context::Group::create(surroundings, std::move(instances),
+std::unique_ptr<Communicator> makeCommunicator(context::ContextState& state, std::vector<int> instances) {
+  const bool native = state.backend.plugin == nullptr;
+  auto group = context::Group::create(state, std::move(instances),
                                       native ? context::Way::kNative : context::Way::kBackend);
   if (!group) return nullptr;
   return std::make_unique<Communicator>(std::make_unique<Communicator::Impl>(std::move(group)));
@@ -78,15 +77,15 @@ std::unique_ptr<Communicator> makeCommunicator(context::Surroundings& surroundin
 Context::Impl::Impl(const pop::contract::InstanceEnv& instance_env, std::unique_ptr<context::Link> link,
                     const context::TransportSettings& transport, const context::BackendChoice& backend)
     : env(instance_env), heap(link->segment()) {
-  surroundings.link = std::move(link);
-  surroundings.backend = backend;
-  surroundings.instance_index = env.instance_index;
-  surroundings.num_local_instances = env.num_local_instances;
-  surroundings.first_local_instance = env.instance_index - env.local_instance_index;
-  surroundings.transport = transport;
+  state.link = std::move(link);
+  state.backend = backend;
+  state.instance_index = env.instance_index;
+  state.num_local_instances = env.num_local_instances;
+  state.first_local_instance = env.instance_index - env.local_instance_index;
+  state.transport = transport;
   std::vector<int> everybody(static_cast<std::size_t>(env.num_instances));
   std::iota(everybody.begin(), everybody.end(), 0);
-  world = makeCommunicator(surroundings, std::move(everybody));
+  world = makeCommunicator(state, std::move(everybody));
 }
 
 void Context::Impl::refuseFork(const char* operation) const {
@@ -142,29 +141,29 @@ void Context::setTimeout(std::chrono::milliseconds timeout) {
     throw popdist_error(ErrorCode::kInvalidArgument,
                         "Context::setTimeout: the timeout must be at least a millisecond");
   }
-  impl_->surroundings.timeout_ms = std::min(timeout, context::kLongestTimeout).count();
+  impl_->state.timeout_ms = std::min(timeout, context::kLongestTimeout).count();
 }
 
 std::chrono::milliseconds Context::timeout() const {
-  return impl_->surroundings.timeout();
+  return impl_->state.timeout();
 }
 
 void Context::put(const std::string& key, const std::string& value) {
   impl_->refuseFork("Context::put");
   if (key.empty()) throw popdist_error(ErrorCode::kInvalidArgument, "Context::put: the key is empty");
-  throwIfFailed(impl_->surroundings.link->put(key, value, timeout()), "Context::put");
+  throwIfFailed(impl_->state.link->put(key, value, timeout()), "Context::put");
 }
 
 std::optional<std::string> Context::get(const std::string& key) {
   impl_->refuseFork("Context::get");
   std::optional<std::string> value;
-  throwIfFailed(impl_->surroundings.link->get(key, timeout(), value), "Context::get");
+  throwIfFailed(impl_->state.link->get(key, timeout(), value), "Context::get");
   return value;
 }
 
 void Context::fence() {
   impl_->refuseFork("Context::fence");
-  throwIfFailed(impl_->surroundings.link->fence("fence", timeout()), "Context::fence");
+  throwIfFailed(impl_->state.link->fence("fence", timeout()), "Context::fence");
 }
 
 void Context::abort(int exit_code, const std::string& message) {
@@ -174,7 +173,7 @@ void Context::abort(int exit_code, const std::string& message) {
   }
   impl_->refuseFork("Context::abort");
   flushWithin(kFlushPatience);  // first: the agent may stop us as soon as it knows
-  impl_->surroundings.link->abort(exit_code, message);
+  impl_->state.link->abort(exit_code, message);
   std::_Exit(exit_code);
 }
 
@@ -189,7 +188,7 @@ std::unique_ptr<Communicator> Context::createCommunicator(const std::set<unsigne
                         "Context::createCommunicator: participants must be some of the instances 0 to " +
                             std::to_string(numInstances() - 1));
   }
-  return makeCommunicator(impl_->surroundings, {participants.begin(), participants.end()});
+  return makeCommunicator(impl_->state, {participants.begin(), participants.end()});
 }
 
 }  // namespace popdist

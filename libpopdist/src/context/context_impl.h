@@ -50,7 +50,7 @@ class Context::Impl {
   void refuseFork(const char* operation) const;
 
   const pop::contract::InstanceEnv env;
-  context::Surroundings surroundings;
+  context::ContextState state;
   context::SharedHeap heap;
   std::unique_ptr<Communicator> world;
 

@@ -12,20 +12,9 @@
 
 namespace popdist::context {
 
-void throwIfFailed(const LinkError& error, const char* operation) {
-  if (error.ok()) return;
-  throw popdist_error(static_cast<ErrorCode>(error.status.code()),
-                      std::string(operation) + ": " + error.status.message(),
-                      {.rank = -1, .peer = error.instance, .operation = operation});
-}
-
-CallWords wordsOf(const CollectiveCall& call) {
-  return {nameOf(call.operation), describeCall(keyOf(call).packed(), agreedCount(call), call.tensor)};
-}
-
 namespace {
 
-CallWords wordsOf(const exec::Call& call) {
+CallDescription descriptionOf(const exec::Call& call) {
   return {nameOf(call.key.operation), exec::describeCall(call.key.packed(), call.count, call.tensor)};
 }
 
@@ -40,27 +29,28 @@ bool Group::runOverHosts(CollectiveCall& call) {
   const plan::HierarchyWay way = forced ? plan::HierarchyWay::kFlat : over_hosts_->wayOf(call);
   checkUsable(call);
   if (way == plan::HierarchyWay::kFlat) {
-    if (!over_hosts_->meet(call)) give(wordsOf(call), over_hosts_->takeFailure());
+    if (!over_hosts_->meet(call)) give(descriptionOf(call), over_hosts_->takeFailure());
     call.timeout = over_hosts_->timeLeft();
     return false;
   }
   taken_ = plan::nameOf(way);
   ++calls_;
-  if (!over_hosts_->run(call)) give(wordsOf(call), over_hosts_->takeFailure());
+  if (!over_hosts_->run(call)) give(descriptionOf(call), over_hosts_->takeFailure());
   return true;
 }
 
 void Group::runOnBackend(const CollectiveCall& call) {
   checkUsable(call);
-  if (const exec::Failure failure = backend_->run(call); !failure.status.ok()) give(wordsOf(call), failure);
+  if (const exec::Failure failure = backend_->run(call); !failure.status.ok())
+    give(descriptionOf(call), failure);
 }
 
 void Group::run(exec::Call call, std::span<const Part> parts, std::chrono::milliseconds timeout) {
-  if (!isUsable()) refuse(wordsOf(call));
+  if (!isUsable()) refuse(descriptionOf(call));
   call.sequence = calls_++;
   call.members = size();
   const exec::Failure failure = execute(call, parts, timeout);
-  if (!failure.status.ok()) give(wordsOf(call), failure);
+  if (!failure.status.ok()) give(descriptionOf(call), failure);
 }
 
 void Group::setDeadline(const exec::MovingDeadline& deadline) {
@@ -90,13 +80,13 @@ void Group::wake() {
   pop::sys::futexWakeAll(told_);
 }
 
-void Group::refuse(const CallWords& call) const {
+void Group::refuse(const CallDescription& call) const {
   if (broken_)
     fail(call, pop::failedPrecondition("an earlier call on this communicator failed: " + *broken_), -1);
   fail(call, pop::failedPrecondition("this process was forked from the one that has the communicator"), -1);
 }
 
-void Group::give(const CallWords& call, exec::Failure failure) {
+void Group::give(const CallDescription& call, exec::Failure failure) {
   const int blamed = rankToBlame(failure);
   failure.status = naming(blamed, failure.status);
   broken_ = "in " + call.text + ", " + failure.status.message();
@@ -134,7 +124,7 @@ std::string Group::nameOfRank(int rank) const {
 std::string Group::placeOf(int rank) const {
   const int instance = instanceOf(rank);
   const std::string name = "instance " + std::to_string(instance);
-  if (surroundings_.isLocal(instance)) return name + " on " + pop::sys::hostName();
+  if (context_.isLocal(instance)) return name + " on " + pop::sys::hostName();
   const auto index = static_cast<std::size_t>(rank);
   const bool is_far = index < host_of_rank_.size() && !host_of_rank_[index].empty();
   return is_far ? name + " on " + host_of_rank_[index] : name;
@@ -172,7 +162,7 @@ exec::Failure Group::execute(const exec::Call& call, std::span<const Part> parts
   return exec::execute(call, work, waiting);
 }
 
-void Group::fail(const CallWords& call, const pop::Status& status, int peer) const {
+void Group::fail(const CallDescription& call, const pop::Status& status, int peer) const {
   const int rank = local_ranks_.front();
   throw CallError(static_cast<ErrorCode>(status.code()), call.text + " on " + nameOfRank(rank),
                   status.message(), {.rank = rank, .peer = peer, .operation = call.operation});

@@ -11,44 +11,18 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "common/sys/forks.h"
 #include "libpopdist/src/context/backend_group.h"
-#include "libpopdist/src/context/backends.h"
-#include "libpopdist/src/context/forced_way.h"
+#include "libpopdist/src/context/call_error.h"
+#include "libpopdist/src/context/context_state.h"
 #include "libpopdist/src/context/hierarchical_calls.h"
-#include "libpopdist/src/context/link.h"
 #include "libpopdist/src/context/shared_calls.h"
-#include "libpopdist/src/context/transport_settings.h"
 #include "libpopdist/src/exec/executor.h"
 #include "libpopdist/src/transport/connections.h"
-#include "popdist/error.hpp"
 
 namespace popdist::context {
-
-/// What the wire carries, and what can be added to any time; 24 days are as good as for ever.
-inline constexpr std::chrono::milliseconds kLongestTimeout{INT32_MAX};
-
-/// Shared by everything that belongs to one context.
-struct Surroundings {
-  std::unique_ptr<Link> link;
-  int instance_index = 0;
-  int first_local_instance = 0;  ///< of this host, whose instances follow each other
-  int num_local_instances = 1;
-
-  bool isLocal(int instance) const {
-    return instance >= first_local_instance && instance < first_local_instance + num_local_instances;
-  }
-  std::atomic<std::chrono::milliseconds::rep> timeout_ms{300 * 1000};
-  TransportSettings transport;
-  BackendChoice backend{};            ///< that communicators run on; Pods have none of it
-  std::optional<ForcedWay> forced{};  ///< of communicators; not there: what the environment says
-  int groups_created = 0;             ///< names the next group; every instance creates them in the same order
-
-  std::chrono::milliseconds timeout() const { return std::chrono::milliseconds(timeout_ms.load()); }
-};
 
 using pop::sys::forksOfThisProcess;
 
@@ -59,38 +33,17 @@ enum class Way : std::uint8_t { kNative, kMessages, kBackend };
 
 struct HostBoard;
 
-/// A call of a group, for errors.
-struct CallWords {
-  std::string operation;  ///< popdist_error::operation()
-  std::string text;       ///< with what it moves, and its tensor
-};
-CallWords wordsOf(const CollectiveCall& call);
-
-/// What calls of a group throw. Callers outside see a popdist_error.
-class CallError : public popdist_error {
- public:
-  CallError(ErrorCode code, const std::string& call, const std::string& cause, Where where)
-      : popdist_error(code, call + ": " + cause, std::move(where)), cause_(cause) {}
-
-  /// what() without the call: for who makes it as a part of another one.
-  const std::string& cause() const { return cause_; }
-
- private:
-  std::string cause_;
-};
-
 class Group {
  public:
   ~Group();
 
   /// Collective over all instances of the job; `instance_of_rank[r]` is the instance that holds rank r. An
   /// instance that holds none gets nullptr. Throws popdist_error.
-  static std::unique_ptr<Group> create(Surroundings& surroundings, std::vector<int> instance_of_rank,
-                                       Way way);
+  static std::unique_ptr<Group> create(ContextState& context, std::vector<int> instance_of_rank, Way way);
 
   /// Whether a group of so many instances, all of the job's, would share one host's memory: what isShared()
   /// says of it. Throws popdist_error.
-  static bool wouldBeShared(const Surroundings& surroundings, int instances);
+  static bool wouldBeShared(const ContextState& context, int instances);
 
   int size() const { return static_cast<int>(instance_of_rank_.size()); }
   const std::vector<int>& localRanks() const { return local_ranks_; }
@@ -111,21 +64,21 @@ class Group {
   void runShared(const CollectiveCall& call, const CollectiveCall& whole) {
     // Not checkUsable(): what is in the way of the shortest calls makes them a third longer.
     if (!isUsable()) [[unlikely]]
-      refuse(wordsOf(whole));
+      refuse(descriptionOf(whole));
     if (!shared_->run(call, whole)) [[unlikely]]
-      give(wordsOf(whole), shared_->takeFailure());
+      give(descriptionOf(whole), shared_->takeFailure());
   }
   /// Throws as calls do that come after one that failed, or in a forked child. For what comes before the
   /// group learns of a call.
   void checkUsable(const CollectiveCall& call) const {
     if (!isUsable()) [[unlikely]]
-      refuse(wordsOf(call));
+      refuse(descriptionOf(call));
   }
   bool isUsable() const { return !broken_ && fork_ == forksOfThisProcess(); }
   /// Throws as runShared() when a rank has given up by now: before others' memory is written to, and after it
   /// was read, since whoever gives up has it back.
   void confirmShared(const CollectiveCall& call) {
-    if (!shared_->confirm()) give(wordsOf(call), shared_->takeFailure());
+    if (!shared_->confirm()) give(descriptionOf(call), shared_->takeFailure());
   }
   /// The same on a backend's plugin.
   void runOnBackend(const CollectiveCall& call);
@@ -135,7 +88,7 @@ class Group {
   bool runOverHosts(CollectiveCall& call);
   bool isOnBackend() const { return backend_ != nullptr; }
 
-  std::chrono::milliseconds timeout() const { return surroundings_.timeout(); }
+  std::chrono::milliseconds timeout() const { return context_.timeout(); }
   bool isShared() const { return shared_ != nullptr; }
 
   /// What calls by messages are to be carried out with, where it can be done.
@@ -149,7 +102,7 @@ class Group {
   void run(exec::Call call, std::span<const Part> parts, std::chrono::milliseconds timeout);
 
   /// As fail(), and the group is unusable from now on.
-  [[noreturn]] void give(const CallWords& call, exec::Failure failure);
+  [[noreturn]] void give(const CallDescription& call, exec::Failure failure);
 
   /// From now on calls wait until then, and not for their own timeouts; empty: for those again.
   void setDeadline(const exec::MovingDeadline& deadline);
@@ -167,7 +120,7 @@ class Group {
   std::string nameOfRank(int rank) const;
 
   /// Throws CallError: what() says of which call, rank, instance and host it is.
-  [[noreturn]] void fail(const CallWords& call, const pop::Status& status, int peer) const;
+  [[noreturn]] void fail(const CallDescription& call, const pop::Status& status, int peer) const;
 
  private:
   exec::Failure execute(const exec::Call& call, std::span<const Part> parts,
@@ -177,15 +130,14 @@ class Group {
   pop::Status naming(int blamed, const pop::Status& status) const;
   std::string placeOf(int rank) const;
   void joinBoards(const std::vector<HostBoard>& boards, std::optional<plan::SharedAlgorithm> forced);
-  static std::unique_ptr<Group> createOnBackend(Surroundings& surroundings,
-                                                std::vector<int> instance_of_rank);
+  static std::unique_ptr<Group> createOnBackend(ContextState& context, std::vector<int> instance_of_rank);
   /// Makes this member's end on the plugin, and says where it is.
   pop::Result<std::string> joinBackend(int number);
-  [[noreturn]] void refuse(const CallWords& call) const;
+  [[noreturn]] void refuse(const CallDescription& call) const;
   std::string nameOfInstance(int instance) const;
-  Group(Surroundings& surroundings, std::vector<int> instance_of_rank, std::vector<int> local_ranks);
+  Group(ContextState& context, std::vector<int> instance_of_rank, std::vector<int> local_ranks);
 
-  Surroundings& surroundings_;
+  ContextState& context_;
   const std::vector<int> instance_of_rank_;
   const std::vector<int> local_ranks_;
   const bool a_core_each_;  ///< this host's instances do not outnumber its usable cores
@@ -207,13 +159,5 @@ class Group {
   const char* taken_ = "";
   std::optional<std::string> broken_;  ///< why no further call is possible
 };
-
-/// More elements than this cannot be addressed.
-inline std::size_t mostElements(Type type) {
-  return static_cast<std::size_t>(PTRDIFF_MAX) / sizeOf(type);
-}
-
-/// Throws unless `error` is ok.
-void throwIfFailed(const LinkError& error, const char* operation);
 
 }  // namespace popdist::context

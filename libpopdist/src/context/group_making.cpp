@@ -50,39 +50,38 @@ pop::Result<transport::Key> keyOf(const HostNetwork& network) {
   return key;
 }
 
-pop::Result<std::unique_ptr<transport::Connections>> openConnections(const Surroundings& surroundings,
-                                                                     int number,
+pop::Result<std::unique_ptr<transport::Connections>> openConnections(const ContextState& context, int number,
                                                                      const std::vector<int>& instance_of_rank,
                                                                      const std::vector<int>& local_ranks) {
-  transport::ConnectionsSetup setup{.segment = surroundings.link->segment(),
+  transport::ConnectionsSetup setup{.segment = context.link->segment(),
                                     .local_ranks = local_ranks,
-                                    .call_patience = surroundings.transport.call_patience};
+                                    .call_patience = context.transport.call_patience};
   bool over_network = false;
   for (const int instance : instance_of_rank) {
-    setup.through_memory.push_back(surroundings.isLocal(instance) && !surroundings.transport.tcp_only);
+    setup.through_memory.push_back(context.isLocal(instance) && !context.transport.tcp_only);
     over_network |= !setup.through_memory.back();
   }
   if (over_network) {
-    const HostNetwork network = surroundings.link->network();
+    const HostNetwork network = context.link->network();
     POP_ASSIGN_OR_RETURN(setup.tcp.job, keyOf(network));
     setup.tcp.own_address = network.address;
     setup.tcp.group = static_cast<std::uint32_t>(number);
-    setup.tcp.streams = surroundings.transport.tcp_streams;
-    setup.tcp.congestion_control = surroundings.transport.tcp_congestion_control;
+    setup.tcp.streams = context.transport.tcp_streams;
+    setup.tcp.congestion_control = context.transport.tcp_congestion_control;
   }
   return transport::Connections::create(setup);
 }
 
 // Of communicators that are made now. Throws popdist_error.
-ForcedWay forcedWay(const Surroundings& surroundings) {
-  if (surroundings.forced) return *surroundings.forced;
+ForcedWay forcedWay(const ContextState& context) {
+  if (context.forced) return *context.forced;
   pop::Result<ForcedWay> forced = forcedByEnvironment();
   throwIfFailed({forced.status()}, kCreate);
   return *forced;
 }
 
-bool mayShare(const Surroundings& surroundings, const ForcedWay& forced) {
-  return !forced.messages && !surroundings.transport.tcp_only;
+bool mayShare(const ContextState& context, const ForcedWay& forced) {
+  return !forced.messages && !context.transport.tcp_only;
 }
 
 // The ranks on this host: they follow each other.
@@ -91,8 +90,8 @@ struct Neighbours {
   int members = 0;
 };
 
-Neighbours neighboursIn(const Surroundings& surroundings, const std::vector<int>& instance_of_rank) {
-  const auto is_local = [&](int instance) { return surroundings.isLocal(instance); };
+Neighbours neighboursIn(const ContextState& context, const std::vector<int>& instance_of_rank) {
+  const auto is_local = [&](int instance) { return context.isLocal(instance); };
   const auto first = std::find_if(instance_of_rank.begin(), instance_of_rank.end(), is_local);
   return {static_cast<int>(first - instance_of_rank.begin()),
           static_cast<int>(std::count_if(first, instance_of_rank.end(), is_local))};
@@ -100,60 +99,59 @@ Neighbours neighboursIn(const Surroundings& surroundings, const std::vector<int>
 
 }  // namespace
 
-Group::Group(Surroundings& surroundings, std::vector<int> instance_of_rank, std::vector<int> local_ranks)
-    : surroundings_(surroundings),
+Group::Group(ContextState& context, std::vector<int> instance_of_rank, std::vector<int> local_ranks)
+    : context_(context),
       instance_of_rank_(std::move(instance_of_rank)),
       local_ranks_(std::move(local_ranks)),
-      a_core_each_(canHaveACoreEach(surroundings.num_local_instances)),
-      monitor_(std::make_unique<ObituaryMonitor>(surroundings.link->segment().header(), instance_of_rank_,
+      a_core_each_(canHaveACoreEach(context.num_local_instances)),
+      monitor_(std::make_unique<ObituaryMonitor>(context.link->segment().header(), instance_of_rank_,
                                                  [this](int instance) { return nameOfInstance(instance); })) {
 }
 
-std::unique_ptr<Group> Group::create(Surroundings& surroundings, std::vector<int> instance_of_rank, Way way) {
-  if (way == Way::kBackend) return createOnBackend(surroundings, std::move(instance_of_rank));
-  const ForcedWay forced = forcedWay(surroundings);
-  Link& link = *surroundings.link;
-  const int number = surroundings.groups_created++;
+std::unique_ptr<Group> Group::create(ContextState& context, std::vector<int> instance_of_rank, Way way) {
+  if (way == Way::kBackend) return createOnBackend(context, std::move(instance_of_rank));
+  const ForcedWay forced = forcedWay(context);
+  Link& link = *context.link;
+  const int number = context.groups_created++;
   const std::string prefix = rendezvousPrefix(number);
   const int ranks = static_cast<int>(instance_of_rank.size());
-  std::vector<int> local_ranks = ranksOf(surroundings.instance_index, instance_of_rank);
+  std::vector<int> local_ranks = ranksOf(context.instance_index, instance_of_rank);
 
-  const bool native = way == Way::kNative && mayShare(surroundings, forced);
-  const Neighbours here = neighboursIn(surroundings, instance_of_rank);
+  const bool native = way == Way::kNative && mayShare(context, forced);
+  const Neighbours here = neighboursIn(context, instance_of_rank);
   const bool shares = native && here.members == ranks;
   std::unique_ptr<transport::Connections> connections;
   pop::Status failure;
   if (!local_ranks.empty() && !shares) {
-    auto created = openConnections(surroundings, number, instance_of_rank, local_ranks);
+    auto created = openConnections(context, number, instance_of_rank, local_ranks);
     if (created.ok()) connections = std::move(*created);
     failure = created.status();
   }
-  if (!shares) offerAddresses(surroundings, prefix, local_ranks, connections.get(), failure);
+  if (!shares) offerAddresses(context, prefix, local_ranks, connections.get(), failure);
   if (native && !local_ranks.empty() && local_ranks.front() == here.first_rank)
-    offerBoard(surroundings, prefix, here.first_rank, here.members);
-  const std::string settings = forced.inTag() + surroundings.transport.inTag();
-  throwIfFailed(link.fence(rendezvousTag(number, instance_of_rank) + settings, surroundings.timeout()),
-                kCreate);
+    offerBoard(context, prefix, here.first_rank, here.members);
+  const std::string settings = forced.inTag() + context.transport.inTag();
+  throwIfFailed(link.fence(rendezvousTag(number, instance_of_rank) + settings, context.timeout()), kCreate);
   throwIfFailed({failure}, kCreate);
   if (local_ranks.empty()) return nullptr;
   std::vector<std::string> addresses;
   if (connections) {
-    addresses = collectAddresses(surroundings, prefix, instance_of_rank);
+    addresses = collectAddresses(context, prefix, instance_of_rank);
     throwIfFailed({connections->connect(addresses)}, kCreate);
   }
 
-  std::unique_ptr<Group> group(new Group(surroundings, std::move(instance_of_rank), std::move(local_ranks)));
+  std::unique_ptr<Group> group(new Group(context, std::move(instance_of_rank), std::move(local_ranks)));
   group->connections_ = std::move(connections);
   group->heard_.resize(addresses.size());
   for (const std::string& address : addresses)
     group->host_of_rank_.push_back(transport::Connections::hostIn(address));
   group->forced_by_messages_ = forced.by_messages;
-  if (native) group->joinBoards(collectBoards(surroundings, prefix, ranks), forced.in_memory);
+  if (native) group->joinBoards(collectBoards(context, prefix, ranks), forced.in_memory);
   return group;
 }
 
-bool Group::wouldBeShared(const Surroundings& surroundings, int instances) {
-  return surroundings.num_local_instances == instances && mayShare(surroundings, forcedWay(surroundings));
+bool Group::wouldBeShared(const ContextState& context, int instances) {
+  return context.num_local_instances == instances && mayShare(context, forcedWay(context));
 }
 
 void Group::joinBoards(const std::vector<HostBoard>& boards, std::optional<plan::SharedAlgorithm> forced) {
@@ -162,7 +160,7 @@ void Group::joinBoards(const std::vector<HostBoard>& boards, std::optional<plan:
   for (const HostBoard& board : boards) members.push_back(board.members);
   const plan::HostLayout layout(std::move(members), rank);
   if (layout.hosts() > 1 && layout.hosts() == size()) return;  // nobody shares anything
-  const transport::SegmentView segment = surroundings_.link->segment();
+  const transport::SegmentView segment = context_.link->segment();
   const std::size_t offset = boards[static_cast<std::size_t>(layout.host())].offset;
   const plan::StageLayout stage = plan::stageLayoutFor(layout.members());
   const std::size_t board_bytes = shared::Board::bytesFor(layout.members(), stage.bytes());
@@ -202,29 +200,28 @@ void Group::joinBoards(const std::vector<HostBoard>& boards, std::optional<plan:
 
 // As above, in an order that lets a plugin do without fences of its own: what all have offered is there after
 // one.
-std::unique_ptr<Group> Group::createOnBackend(Surroundings& surroundings, std::vector<int> instance_of_rank) {
-  Link& link = *surroundings.link;
-  const int number = surroundings.groups_created++;
+std::unique_ptr<Group> Group::createOnBackend(ContextState& context, std::vector<int> instance_of_rank) {
+  Link& link = *context.link;
+  const int number = context.groups_created++;
   const std::string prefix = rendezvousPrefix(number);
-  const std::string tag =
-      rendezvousTag(number, instance_of_rank) + " on backend " + surroundings.backend.name;
-  std::vector<int> local_ranks = ranksOf(surroundings.instance_index, instance_of_rank);
+  const std::string tag = rendezvousTag(number, instance_of_rank) + " on backend " + context.backend.name;
+  std::vector<int> local_ranks = ranksOf(context.instance_index, instance_of_rank);
 
   std::unique_ptr<Group> group;
   pop::Status failure;
   if (!local_ranks.empty()) {
     const std::string key = prefix + std::to_string(local_ranks.front());
-    group.reset(new Group(surroundings, std::move(instance_of_rank), std::move(local_ranks)));
+    group.reset(new Group(context, std::move(instance_of_rank), std::move(local_ranks)));
     const pop::Result<std::string> address = group->joinBackend(number);
     if (!address.ok()) failure = address.status();
     const std::string offered =
         address.ok() ? kSomeAddress + ownAddress(link) + ' ' + address.value() : insteadOfAddress(failure);
-    throwIfFailed(link.put(key, offered, surroundings.timeout()), kCreate);
+    throwIfFailed(link.put(key, offered, context.timeout()), kCreate);
   }
-  throwIfFailed(link.fence(tag, surroundings.timeout()), kCreate);
+  throwIfFailed(link.fence(tag, context.timeout()), kCreate);
   throwIfFailed({failure}, kCreate);
   if (!group) return nullptr;
-  std::vector<std::string> addresses = collectAddresses(surroundings, prefix, group->instance_of_rank_);
+  std::vector<std::string> addresses = collectAddresses(context, prefix, group->instance_of_rank_);
   for (std::string& address : addresses) {
     const std::size_t space = std::min(address.find(' '), address.size() - 1);
     group->host_of_rank_.push_back(address.substr(1, space - 1));
@@ -237,12 +234,12 @@ std::unique_ptr<Group> Group::createOnBackend(Surroundings& surroundings, std::v
 
 pop::Result<std::string> Group::joinBackend(int number) {
   backend_ =
-      std::make_unique<BackendGroup>(*surroundings_.backend.plugin,
+      std::make_unique<BackendGroup>(*context_.backend.plugin,
                                      BackendGroup::Member{.group_number = static_cast<std::uint64_t>(number),
                                                           .rank = local_ranks_.front(),
                                                           .instance_of_rank = instance_of_rank_,
-                                                          .host_address = ownAddress(*surroundings_.link),
-                                                          .timeout = surroundings_.timeout()},
+                                                          .host_address = ownAddress(*context_.link),
+                                                          .timeout = context_.timeout()},
                                      *monitor_);
   return backend_->offer();
 }

@@ -61,23 +61,20 @@ std::string insteadOfAddress(const pop::Status& failure) {
   return kNoAddress + std::to_string(static_cast<int>(failure.code())) + ' ' + failure.message();
 }
 
-void offerAddresses(Surroundings& surroundings, const std::string& prefix,
-                    const std::vector<int>& local_ranks, const transport::Connections* mine,
-                    const pop::Status& failure) {
+void offerAddresses(ContextState& context, const std::string& prefix, const std::vector<int>& local_ranks,
+                    const transport::Connections* mine, const pop::Status& failure) {
   for (const int rank : local_ranks) {
     const std::string address = failure.ok() ? mine->address(rank) : insteadOfAddress(failure);
-    throwIfFailed(surroundings.link->put(prefix + std::to_string(rank), address, surroundings.timeout()),
-                  kCreate);
+    throwIfFailed(context.link->put(prefix + std::to_string(rank), address, context.timeout()), kCreate);
   }
 }
 
-std::vector<std::string> collectAddresses(Surroundings& surroundings, const std::string& prefix,
+std::vector<std::string> collectAddresses(ContextState& context, const std::string& prefix,
                                           const std::vector<int>& instance_of_rank) {
   std::vector<std::string> addresses;
   for (int rank = 0; std::cmp_less(rank, instance_of_rank.size()); ++rank) {
     std::optional<std::string> address;
-    throwIfFailed(surroundings.link->get(prefix + std::to_string(rank), surroundings.timeout(), address),
-                  kCreate);
+    throwIfFailed(context.link->get(prefix + std::to_string(rank), context.timeout(), address), kCreate);
     if (!address) throwIfFailed({pop::internalError("nobody is rank " + std::to_string(rank))}, kCreate);
     if (address->front() == kNoAddress)
       throwIfFailed(failureIn(*address, rank, instance_of_rank[static_cast<std::size_t>(rank)]), kCreate);
@@ -86,20 +83,19 @@ std::vector<std::string> collectAddresses(Surroundings& surroundings, const std:
   return addresses;
 }
 
-void offerBoard(Surroundings& surroundings, const std::string& prefix, int first_rank, int members) {
+void offerBoard(ContextState& context, const std::string& prefix, int first_rank, int members) {
   const std::size_t bytes = shared::Board::bytesFor(members, plan::stageLayoutFor(members).bytes());
-  const std::size_t offset = pop::contract::takePiece(surroundings.link->segment().header(), bytes);
-  throwIfFailed(
-      surroundings.link->put(boardKey(prefix, first_rank),
-                             std::to_string(members) + ' ' + std::to_string(offset), surroundings.timeout()),
-      kCreate);
+  const std::size_t offset = pop::contract::takePiece(context.link->segment().header(), bytes);
+  throwIfFailed(context.link->put(boardKey(prefix, first_rank),
+                                  std::to_string(members) + ' ' + std::to_string(offset), context.timeout()),
+                kCreate);
 }
 
-std::vector<HostBoard> collectBoards(Surroundings& surroundings, const std::string& prefix, int ranks) {
+std::vector<HostBoard> collectBoards(ContextState& context, const std::string& prefix, int ranks) {
   std::vector<HostBoard> boards;
   for (int rank = 0; rank < ranks; rank += boards.back().members) {
     std::optional<std::string> text;
-    throwIfFailed(surroundings.link->get(boardKey(prefix, rank), surroundings.timeout(), text), kCreate);
+    throwIfFailed(context.link->get(boardKey(prefix, rank), context.timeout(), text), kCreate);
     pop::Result<HostBoard> board = parseBoard(text.value_or(""));
     throwIfFailed({board.status()}, kCreate);
     if (board->members > ranks - rank)

@@ -27,12 +27,12 @@ std::string insteadOfAddress(const pop::Status& failure);
 
 /// Where the local ranks can be reached. Also when there is no transport (`failure` says why): the others
 /// must not wait for us. Throws popdist_error.
-void offerAddresses(Surroundings& surroundings, const std::string& prefix,
+void offerAddresses(ContextState& context, const std::string& prefix,
                     const std::vector<int>& local_ranks, const transport::Connections* mine,
                     const pop::Status& failure);
 /// Of all ranks, in order. Throws popdist_error, also with another's reason for having none, its code and who
 /// it is.
-std::vector<std::string> collectAddresses(Surroundings& surroundings, const std::string& prefix,
+std::vector<std::string> collectAddresses(ContextState& context, const std::string& prefix,
                                           const std::vector<int>& instance_of_rank);
 
 /// The board of the ranks that share a host.
@@ -43,8 +43,8 @@ struct HostBoard {
 
 /// By a host's first rank, for all `members` there: takes the board's piece of the segment. Throws
 /// popdist_error.
-void offerBoard(Surroundings& surroundings, const std::string& prefix, int first_rank, int members);
+void offerBoard(ContextState& context, const std::string& prefix, int first_rank, int members);
 /// Of each host, in order of their ranks. Throws popdist_error kResourceExhausted when a segment was full.
-std::vector<HostBoard> collectBoards(Surroundings& surroundings, const std::string& prefix, int ranks);
+std::vector<HostBoard> collectBoards(ContextState& context, const std::string& prefix, int ranks);
 
 }  // namespace popdist::context

@@ -40,7 +40,7 @@ void MessageCalls::run(const CollectiveCall& call) {
   try {
     carryOut(call);
   } catch (const std::bad_alloc&) {
-    group_.give(wordsOf(call), {.status = {pop::Code::kResourceExhausted, "out of memory"}});
+    group_.give(descriptionOf(call), {.status = {pop::Code::kResourceExhausted, "out of memory"}});
   }
 }
 
@@ -125,7 +125,7 @@ void MessageCalls::compareCounts(const CollectiveCall& call) {
     if (sent[from] == call.recv_counts[from]) continue;
     const int other = static_cast<int>(from);
     group_.give(
-        wordsOf(call),
+        descriptionOf(call),
         {.status = pop::failedPrecondition(countsContradict(other, sent[from], call.recv_counts[from])),
          .peer_rank = other});
   }

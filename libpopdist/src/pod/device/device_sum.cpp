@@ -17,17 +17,17 @@ using context::Group;
 using context::Way;
 
 std::unique_ptr<DeviceSum> makeDeviceSum(Context& context, const ReplicaLayout& layout) {
-  context::Surroundings& surroundings = context.impl().surroundings;
+  context::ContextState& state = context.impl().state;
   std::vector<int> instance_of_replica = instanceOfReplica(context);
   const int instances = context.numInstances();
   if (instances == 1) return std::make_unique<LocalSum>(layout);
-  if (!Group::wouldBeShared(surroundings, instances)) {
-    return std::make_unique<MessageSum>(
-        Group::create(surroundings, std::move(instance_of_replica), Way::kMessages), layout);
+  if (!Group::wouldBeShared(state, instances)) {
+    return std::make_unique<MessageSum>(Group::create(state, std::move(instance_of_replica), Way::kMessages),
+                                        layout);
   }
   return std::make_unique<MemorySum>(
-      Group::create(surroundings, plan::naturalOrder(instances), Way::kNative), layout,
-      MemorySum::Place{&context.impl().heap, surroundings.link->segment(), std::move(instance_of_replica)});
+      Group::create(state, plan::naturalOrder(instances), Way::kNative), layout,
+      MemorySum::Place{&context.impl().heap, state.link->segment(), std::move(instance_of_replica)});
 }
 
 }  // namespace popdist::pod

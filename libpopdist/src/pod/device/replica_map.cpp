@@ -17,7 +17,7 @@ std::vector<int> instanceOfReplica(Context& context) {
   context.put(
       prefix + std::to_string(context.instanceIndex()),
       std::to_string(context.replicaIndexOffset()) + ' ' + std::to_string(context.numLocalReplicas()));
-  throwIfFailed(context.impl().surroundings.link->fence("Pod", context.timeout()), kAttach);
+  throwIfFailed(context.impl().state.link->fence("Pod", context.timeout()), kAttach);
   std::vector<int> result(static_cast<std::size_t>(context.numTotalReplicas()), -1);
   for (int instance = 0; instance < context.numInstances(); ++instance) {
     const std::string text = context.get(prefix + std::to_string(instance)).value_or("");

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What everything that belongs to one context has in common.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "libpopdist/src/context/backends.h"
+#include "libpopdist/src/context/forced_way.h"
+#include "libpopdist/src/context/link.h"
+#include "libpopdist/src/context/transport_settings.h"
+
+namespace popdist::context {
+
+/// What the wire carries, and what can be added to any time; 24 days are as good as for ever.
+inline constexpr std::chrono::milliseconds kLongestTimeout{INT32_MAX};
+
+struct ContextState {
+  std::unique_ptr<Link> link;
+  int instance_index = 0;
+  int first_local_instance = 0;  ///< of this host, whose instances follow each other
+  int num_local_instances = 1;
+
+  bool isLocal(int instance) const {
+    return instance >= first_local_instance && instance < first_local_instance + num_local_instances;
+  }
+  std::atomic<std::chrono::milliseconds::rep> timeout_ms{300 * 1000};
+  TransportSettings transport;
+  BackendChoice backend{};            ///< that communicators run on; Pods have none of it
+  std::optional<ForcedWay> forced{};  ///< of communicators; not there: what the environment says
+  int groups_created = 0;             ///< names the next group; every instance creates them in the same order
+
+  std::chrono::milliseconds timeout() const { return std::chrono::milliseconds(timeout_ms.load()); }
+};
+
+}  // namespace popdist::context
