@@ -46,10 +46,11 @@ bool Engine::run(const Call& call, const Buffers& buffers, const Work& work) {
   buffers_ = buffers;
   spec_ = work.fold;
   streaming_ = work.streaming;
-  takeRoom(work);
+  eager_ = plan.eager;
+  if (eager_) takeRoom(work.eager_bytes);
   begin();
   const bool all_well = std::all_of(plan.steps.begin(), plan.steps.end(), [&](const SharedStep& each) {
-    return each.kind == SharedStepKind::kMeet ? met_ || meet(call, buffers) : step(each);
+    return each.kind == SharedStepKind::kMeet ? call_.met || meet(call, buffers) : step(each);
   });
   chunks_ += plan.chunks;
   if (!work.more) end();
@@ -58,13 +59,12 @@ bool Engine::run(const Call& call, const Buffers& buffers, const Work& work) {
 
 // Who is in this call has left the one before the last. Its room and that of the last one are apart, wherever
 // they lie: neither is more than a quarter of the ring.
-void Engine::takeRoom(const Work& work) {
-  eager_ = work.plan.eager;
-  if (!eager_ || std::exchange(room_taken_, true)) return;
+void Engine::takeRoom(std::size_t bytes) {
+  if (call_.room) return;
   const plan::StageLayout& layout = place_.layout;
-  if (ring_at_ + work.eager_bytes > layout.ring_bytes) ring_at_ = 0;
-  eager_at_ = layout.slots.slots * layout.slots.slot_bytes + ring_at_;
-  ring_at_ += (work.eager_bytes + kApartBytes - 1) / kApartBytes * kApartBytes;
+  if (ring_at_ + bytes > layout.ring_bytes) ring_at_ = 0;
+  call_.room = layout.slots.slots * layout.slots.slot_bytes + ring_at_;
+  ring_at_ += (bytes + kApartBytes - 1) / kApartBytes * kApartBytes;
 }
 
 void Engine::prepareStages() {
@@ -78,7 +78,7 @@ void Engine::prepareStages() {
 std::byte* Engine::stageOf(int rank, const SharedStep& step) const {
   const plan::StageShape& slots = place_.layout.slots;
   const std::size_t slot = (chunks_ + step.chunk) % slots.slots * slots.slot_bytes;
-  return board_.stage(rank) + (eager_ ? eager_at_ : slot) + step.stage;
+  return board_.stage(rank) + (eager_ ? *call_.room : slot) + step.stage;
 }
 
 // An own buffer, wherever it lies.

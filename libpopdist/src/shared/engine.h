@@ -140,7 +140,7 @@ class Engine {
   bool pull(int rank, std::uint64_t address, std::byte* to, std::size_t bytes);
   bool allInputsMapped() const;
   bool foldPulled(const plan::SharedStep& step);
-  void takeRoom(const Work& work);
+  void takeRoom(std::size_t bytes);
   std::byte* stageOf(int rank, const plan::SharedStep& step) const;
   void fold(const plan::SharedStep& step);
   void foldRun(const plan::SharedStep& step, const std::byte* input, std::byte* output);
@@ -159,25 +159,35 @@ class Engine {
   const Board board_;
   Waiter waiter_;
   const bool writes_back_ = kMayWriteBack && writingBackPays();
+  std::vector<ProcessMark> peers_;  ///< by rank, where all can be read
+  bool stages_prepared_ = false;
+  exec::Failure mismatch_;
+
+  // Of all calls so far:
   std::uint64_t call_number_ = 0;
-  std::uint64_t chunks_ = 0;  ///< of all calls so far
-  bool begun_ = false;        ///< a call is under way
-  bool met_ = false;          ///< in that call
+  std::uint64_t chunks_ = 0;
   std::uint64_t settles_ = 0;
   std::size_t ring_at_ = 0;  ///< where the next eager call has its room
+
+  // Of the call that is under way, until end():
+  struct UnderWay {
+    bool begun = false;
+    bool met = false;
+    std::optional<std::size_t> room{};  ///< of what is eager, from the beginning of a stage
+  };
+  UnderWay call_;
+  ListedPieces listed_;
+
+  // Of the plan that run() carries out:
   Buffers buffers_;
   reduce::FoldSpec spec_;
   bool streaming_ = false;
   bool eager_ = false;
-  std::size_t eager_at_ = 0;  ///< this call's room, from the beginning of a stage
-  bool room_taken_ = false;   ///< by this call
+
+  // Memory that steps use:
   std::vector<const void*> from_;
   std::vector<void*> to_;
-  std::vector<ProcessMark> peers_;  ///< by rank, where all can be read
-  bool stages_prepared_ = false;
   std::vector<std::byte> pulled_;  ///< of others' inputs
-  ListedPieces listed_;            ///< in this call
-  exec::Failure mismatch_;
 };
 
 }  // namespace popdist::shared

@@ -9,13 +9,11 @@
 namespace popdist::shared {
 
 void Engine::begin() {
-  if (!std::exchange(begun_, true)) ++call_number_;
+  if (!std::exchange(call_.begun, true)) ++call_number_;
 }
 
 void Engine::end() {
-  begun_ = false;
-  met_ = false;
-  room_taken_ = false;
+  call_ = {};
   listed_.clear();
 }
 
@@ -49,7 +47,7 @@ bool Engine::meet(const Call& call, const Buffers& buffers) {
   note.output_address = reinterpret_cast<std::uintptr_t>(buffers.output);
   note.offer = buffers.offer;
   if (!buffers.note.empty()) std::memcpy(note.data.data(), buffers.note.data(), buffers.note.size());
-  met_ = true;
+  call_.met = true;
   return awaitAll(call);
 }
 
