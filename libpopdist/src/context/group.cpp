@@ -29,20 +29,20 @@ bool Group::runOverHosts(CollectiveCall& call) {
   const plan::HierarchyWay way = forced ? plan::HierarchyWay::kFlat : over_hosts_->wayOf(call);
   checkUsable(call);
   if (way == plan::HierarchyWay::kFlat) {
-    if (!over_hosts_->meet(call)) give(descriptionOf(call), over_hosts_->takeFailure());
+    if (!over_hosts_->meet(call)) failCollective(descriptionOf(call), over_hosts_->takeFailure());
     call.timeout = over_hosts_->timeLeft();
     return false;
   }
   taken_ = plan::nameOf(way);
   ++calls_;
-  if (!over_hosts_->run(call)) give(descriptionOf(call), over_hosts_->takeFailure());
+  if (!over_hosts_->run(call)) failCollective(descriptionOf(call), over_hosts_->takeFailure());
   return true;
 }
 
 void Group::runOnBackend(const CollectiveCall& call) {
   checkUsable(call);
   if (const exec::Failure failure = backend_->run(call); !failure.status.ok())
-    give(descriptionOf(call), failure);
+    failCollective(descriptionOf(call), failure);
 }
 
 void Group::run(exec::Call call, std::span<const Part> parts, std::chrono::milliseconds timeout) {
@@ -50,7 +50,7 @@ void Group::run(exec::Call call, std::span<const Part> parts, std::chrono::milli
   call.sequence = calls_++;
   call.members = size();
   const exec::Failure failure = execute(call, parts, timeout);
-  if (!failure.status.ok()) give(descriptionOf(call), failure);
+  if (!failure.status.ok()) failCollective(descriptionOf(call), failure);
 }
 
 void Group::setDeadline(const exec::MovingDeadline& deadline) {
@@ -86,7 +86,7 @@ void Group::refuse(const CallDescription& call) const {
   fail(call, pop::failedPrecondition("this process was forked from the one that has the communicator"), -1);
 }
 
-void Group::give(const CallDescription& call, exec::Failure failure) {
+void Group::failCollective(const CallDescription& call, exec::Failure failure) {
   const int blamed = rankToBlame(failure);
   failure.status = naming(blamed, failure.status);
   broken_ = "in " + call.text + ", " + failure.status.message();

@@ -66,7 +66,7 @@ class Group {
     if (!isUsable()) [[unlikely]]
       refuse(descriptionOf(whole));
     if (!shared_->run(call, whole)) [[unlikely]]
-      give(descriptionOf(whole), shared_->takeFailure());
+      failCollective(descriptionOf(whole), shared_->takeFailure());
   }
   /// Throws as calls do that come after one that failed, or in a forked child. For what comes before the
   /// group learns of a call.
@@ -78,7 +78,7 @@ class Group {
   /// Throws as runShared() when a rank has given up by now: before others' memory is written to, and after it
   /// was read, since whoever gives up has it back.
   void confirmShared(const CollectiveCall& call) {
-    if (!shared_->confirm()) give(descriptionOf(call), shared_->takeFailure());
+    if (!shared_->confirm()) failCollective(descriptionOf(call), shared_->takeFailure());
   }
   /// The same on a backend's plugin.
   void runOnBackend(const CollectiveCall& call);
@@ -98,11 +98,11 @@ class Group {
   void setAlgorithmTaken(const char* name) { taken_ = name; }
 
   /// Runs one collective by messages. `call.sequence` is filled in here. Throws popdist_error; the group is
-  /// then unusable. Or std::bad_alloc: give() is to follow.
+  /// then unusable. Or std::bad_alloc: failCollective() is to follow.
   void run(exec::Call call, std::span<const Part> parts, std::chrono::milliseconds timeout);
 
   /// As fail(), and the group is unusable from now on.
-  [[noreturn]] void give(const CallDescription& call, exec::Failure failure);
+  [[noreturn]] void failCollective(const CallDescription& call, exec::Failure failure);
 
   /// From now on calls wait until then, and not for their own timeouts; empty: for those again.
   void setDeadline(const exec::MovingDeadline& deadline);

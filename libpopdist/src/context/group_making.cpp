@@ -228,7 +228,7 @@ std::unique_ptr<Group> Group::createOnBackend(ContextState& context, std::vector
     address.erase(0, space + 1);
   }
   if (const exec::Failure failed = group->backend_->connect(addresses); !failed.status.ok())
-    group->give({kCreate, kCreate}, failed);
+    group->failCollective({kCreate, kCreate}, failed);
   return group;
 }
 

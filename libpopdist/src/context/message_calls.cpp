@@ -40,7 +40,7 @@ void MessageCalls::run(const CollectiveCall& call) {
   try {
     carryOut(call);
   } catch (const std::bad_alloc&) {
-    group_.give(descriptionOf(call), {.status = {pop::Code::kResourceExhausted, "out of memory"}});
+    group_.failCollective(descriptionOf(call), {.status = {pop::Code::kResourceExhausted, "out of memory"}});
   }
 }
 
@@ -124,7 +124,7 @@ void MessageCalls::compareCounts(const CollectiveCall& call) {
   for (std::size_t from = 0; from < ranks; ++from) {
     if (sent[from] == call.recv_counts[from]) continue;
     const int other = static_cast<int>(from);
-    group_.give(
+    group_.failCollective(
         descriptionOf(call),
         {.status = pop::failedPrecondition(countsContradict(other, sent[from], call.recv_counts[from])),
          .peer_rank = other});

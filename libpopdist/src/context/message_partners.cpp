@@ -42,13 +42,14 @@ void comparePartners(Group& group, const CollectiveCall& call) {
     if (theirs.what != own.what) {
       const std::string mismatch = exec::describeMismatch(
           group.nameOfRank(rank), describeCall(theirs.what, 0, ""), describeCall(own.what, 0, call.tensor));
-      group.give(descriptionOf(call), {.status = pop::failedPrecondition(mismatch), .peer_rank = rank});
+      group.failCollective(descriptionOf(call),
+                           {.status = pop::failedPrecondition(mismatch), .peer_rank = rank});
     }
     partners.push_back(theirs.partners);
   }
   if (const auto found = plan::findContradiction(partners)) {
-    group.give(descriptionOf(call), {.status = pop::failedPrecondition(found->text),
-                                     .peer_rank = found->seenBy(group.localRanks().front())});
+    group.failCollective(descriptionOf(call), {.status = pop::failedPrecondition(found->text),
+                                               .peer_rank = found->seenBy(group.localRanks().front())});
   }
 }
 

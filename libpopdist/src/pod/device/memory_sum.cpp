@@ -62,7 +62,7 @@ void MemorySum::refuse(const pop::Status& why) const {
 }
 
 void MemorySum::giveUp(const pop::Status& why) {
-  group_->give(context::descriptionOf(call_), {why});
+  group_->failCollective(context::descriptionOf(call_), {why});
 }
 
 // ---- three ways

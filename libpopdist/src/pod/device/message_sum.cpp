@@ -28,7 +28,7 @@ void MessageSum::refuse(const pop::Status& why) const {
 }
 
 void MessageSum::giveUp(const pop::Status& why) {
-  group_->give({nameOf(kOperation), nameOf(kOperation)}, {why});
+  group_->failCollective({nameOf(kOperation), nameOf(kOperation)}, {why});
 }
 
 // Training repeats the same few sizes.
