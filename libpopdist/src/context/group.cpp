@@ -133,7 +133,7 @@ std::string Group::placeOf(int rank) const {
 // Who waits for other hosts still hears what its own host's members say on their board.
 std::function<std::optional<exec::Failure>()> Group::heardOnHost() {
   if (!over_hosts_) return {};
-  return [this] { return over_hosts_->heard(); };
+  return [this] { return over_hosts_->whyPeerHasGivenUp(); };
 }
 
 // What another rank has said may be anything.

@@ -78,7 +78,7 @@ class Group {
   /// Throws as runShared() when a rank has given up by now: before others' memory is written to, and after it
   /// was read, since whoever gives up has it back.
   void confirmShared(const CollectiveCall& call) {
-    if (!shared_->confirm()) failCollective(descriptionOf(call), shared_->takeFailure());
+    if (shared_->peerIsGivingUp()) failCollective(descriptionOf(call), shared_->takeFailure());
   }
   /// The same on a backend's plugin.
   void runOnBackend(const CollectiveCall& call);

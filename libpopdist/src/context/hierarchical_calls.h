@@ -44,7 +44,7 @@ class HierarchicalCalls {
   /// For a reason from elsewhere: tells this host's members.
   void giveUp(const exec::Failure& failure) { inside_->giveUp(failure); }
   /// Why another member of this host has given up, if one has.
-  std::optional<exec::Failure> heard() { return inside_->heard(); }
+  std::optional<exec::Failure> whyPeerHasGivenUp() { return inside_->whyPeerHasGivenUp(); }
 
  private:
   using Clock = pop::sys::AwakeClock;

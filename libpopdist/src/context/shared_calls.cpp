@@ -183,7 +183,7 @@ std::optional<SharedCalls::Choice> SharedCalls::choose(const CollectiveCall& cal
     if (pulls) return Choice{{SharedAlgorithm::kPull}};
     return Choice{{otherwise, plan::EagerOrder::kMeetFirst}};
   }
-  if (!engine_.readPieces(shared) || !engine_.confirm()) return std::nullopt;
+  if (!engine_.readPieces(shared) || engine_.peerIsGivingUp()) return std::nullopt;
   return Choice{{.algorithm = SharedAlgorithm::kDirect, .gives = everyReceiverCanBeGiven(call)}};
 }
 

@@ -29,9 +29,9 @@ class SharedCalls {
     return own_failure_.status.ok() ? engine_.takeFailure() : engine_.giveUp(own_failure_);
   }
   /// Why another has given up, if one has. Also between calls.
-  std::optional<exec::Failure> heard() { return engine_.heard(); }
-  /// Nobody has given up by now. False as run().
-  bool confirm() { return engine_.confirm(); }
+  std::optional<exec::Failure> whyPeerHasGivenUp() { return engine_.whyPeerHasGivenUp(); }
+  /// Another has given up, or is about to: takeFailure() says why.
+  bool peerIsGivingUp() { return engine_.peerIsGivingUp(); }
   /// For a reason from elsewhere: tells the others.
   void giveUp(const exec::Failure& failure) { engine_.giveUp(failure); }
 

@@ -86,7 +86,7 @@ bool SharedSendRecv::moveLarge(const shared::Call& call, const shared::Buffers& 
     return engine_.run(call, buffers, {.plan = plan, .fold = {}, .streaming = streaming, .more = more});
   };
   if (taken_ != Algorithm::kStaged)
-    return engine_.stillTogether() && run(plan::directMove(flows, place_.rank, false), false);
+    return !engine_.peerHasGivenUp() && run(plan::directMove(flows, place_.rank, false), false);
   const auto staged =
       plan::stagedMove(flows, place_.rank, plan::chunksOf(Operation::kSendRecv, place_.layout.slots));
   bool well = true;

@@ -127,7 +127,7 @@ bool Engine::step(const SharedStep& step) {
     case SharedStepKind::kSettle:
       return settle();
     case SharedStepKind::kConfirm:
-      return waiter_.nobodyHasGivenUp();
+      return !peerIsGivingUp();
     case SharedStepKind::kMeet:
       return true;
   }
@@ -147,7 +147,7 @@ void Engine::takeFromStage(int rank, std::byte* to, std::byte* stage, std::size_
 template <typename Write>
 bool Engine::inOthersMemory(const SharedStep& step, const Write& write) {
   for (std::size_t done = 0; done < step.bytes; done += kBetweenLooksBytes) {
-    if (!confirm()) return false;
+    if (peerIsGivingUp()) return false;
     SharedStep part = step;
     part.input += done;
     part.output += done;

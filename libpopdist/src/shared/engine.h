@@ -80,14 +80,14 @@ class Engine {
   bool isInputMapped(int rank) const { return board_.note(rank, parity()).input != kPrivate; }
   /// Whether the others can write to this rank's output. Likewise.
   bool canBeGiven(int rank) const { return board_.note(rank, parity()).output != kPrivate; }
-  /// False when a rank has given up by now, and has said why.
-  bool stillTogether();
-  /// The same, and that nobody is about to: before others' memory is written to, which may have other uses
-  /// since, and after it was read.
-  bool confirm() { return waiter_.nobodyHasGivenUp(); }
-  /// Why one has, at any time.
-  std::optional<exec::Failure> heard() {
-    return stillTogether() ? std::nullopt : std::optional(waiter_.failure());
+  /// A rank has given up by now, and has said why. At any time.
+  bool peerHasGivenUp() { return waiter_.peerHasGivenUp(); }
+  /// The same, or one is about to: before others' memory is written to, which may have other uses since, and
+  /// after it was read.
+  bool peerIsGivingUp() { return waiter_.peerIsGivingUp(); }
+  /// Why, if one has.
+  std::optional<exec::Failure> whyPeerHasGivenUp() {
+    return peerHasGivenUp() ? std::optional(waiter_.failure()) : std::nullopt;
   }
   /// Has the memory of all ranks' stages there, so that no call has to wait for it. Once: then it costs
   /// nothing.

@@ -79,7 +79,7 @@ bool Engine::matches(const Note& theirs, const Call& call, int rank) {
 // anything, and after them they are believed only if nobody has begun to give up.
 bool Engine::readPieces(const Call& call) {
   if (!anyOffers(Offer::kPieces)) return true;
-  if (!stillTogether()) return false;
+  if (peerHasGivenUp()) return false;
   const std::size_t bytes = call.count * sizeOf(exec::CallKey::unpacked(call.what).type);
   for (int distance = 0; distance < place_.ranks; ++distance) {  // the own ones first: others are to blame
     const int rank = (place_.rank + distance) % place_.ranks;
@@ -88,13 +88,13 @@ bool Engine::readPieces(const Call& call) {
     const std::string odd =
         listed_.read(rank, place_.segment + note.input, place_.segment_bytes - note.input, bytes);
     if (odd.empty()) continue;
-    if (confirm())
+    if (!peerIsGivingUp())
       mismatch_ = {.status = pop::failedPrecondition(
                        exec::nameOfRank(place_.names, place_.first_rank + rank) + ": " + odd),
                    .peer_rank = place_.first_rank + rank};
     return false;
   }
-  return confirm();
+  return !peerIsGivingUp();
 }
 
 bool Engine::awaitNext(const std::function<bool()>& there, std::chrono::milliseconds limit) {
@@ -108,10 +108,6 @@ bool Engine::anyoneAhead() const {
     if (rank != place_.rank && board_.note(rank, parity() ^ 1).call.load() > call_number_) return true;
   }
   return false;
-}
-
-bool Engine::stillTogether() {
-  return !waiter_.othersHaveGivenUp();
 }
 
 std::vector<int> Engine::absentRanks() const {

@@ -140,7 +140,7 @@ bool Waiter::hopeless(int whose) {
       return true;
     }
   }
-  if (othersHaveGivenUp()) return true;
+  if (peerHasGivenUp()) return true;
   if (Clock::now() < (moving_deadline_ ? moving_deadline_() : *deadline_)) return false;
   failure_ = {.status = {pop::Code::kDeadlineExceeded,
                          exec::describeDeadline(exec::nameOfRank(setting_.names, setting_.first_rank + whose),
@@ -149,20 +149,20 @@ bool Waiter::hopeless(int whose) {
   return true;
 }
 
-bool Waiter::othersHaveGivenUp() {
+bool Waiter::peerHasGivenUp() {
   if (setting_.board.surrender().raised.load(std::memory_order_acquire) != 2) return false;
   failure_ = surrendered();
   return true;
 }
 
 // Who gives up says so before its caller has its buffers back.
-bool Waiter::nobodyHasGivenUp() {
+bool Waiter::peerIsGivingUp() {
   std::atomic<std::uint32_t>& raised = setting_.board.surrender().raised;
   std::atomic_thread_fence(std::memory_order_acquire);  // what was read in others' memory before this look
   if (raised.load(std::memory_order_acquire) == 0) [[likely]]
-    return true;
+    return false;
   lose(setting_.rank, pop::unavailable("another rank has given up, and not said why"));
-  return false;
+  return true;
 }
 
 void Waiter::lose(int whose, const pop::Status& why) {

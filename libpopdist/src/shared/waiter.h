@@ -99,10 +99,10 @@ class Waiter {
   }
 
   /// True: failure() says who, and why.
-  bool othersHaveGivenUp();
-  /// The same the other way round, and of those who are about to say so, too: what they had before is what
-  /// was seen of it until now.
-  bool nobodyHasGivenUp();
+  bool peerHasGivenUp();
+  /// The same, also of those who are about to say so. False: what they had before is what was seen of it
+  /// until now.
+  bool peerIsGivingUp();
 
   /// A rank cannot be reached: failure() says why, which is its end if that is heard of soon, else `why`.
   void lose(int whose, const pop::Status& why);
