@@ -67,7 +67,7 @@ context::BackendChoice loadChosenBackend() {
 std::unique_ptr<Communicator> makeCommunicator(context::ContextState& state, std::vector<int> instances) {
   const bool native = state.backend.plugin == nullptr;
   auto group = context::Group::create(state, std::move(instances),
-                                      native ? context::Way::kNative : context::Way::kBackend);
+                                      native ? context::GroupKind::kNative : context::GroupKind::kBackend);
   if (!group) return nullptr;
   return std::make_unique<Communicator>(std::make_unique<Communicator::Impl>(std::move(group)));
 }

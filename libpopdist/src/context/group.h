@@ -29,7 +29,7 @@ using pop::sys::forksOfThisProcess;
 /// How a group's ranks exchange data: one rank an instance, through the memory that those of a host share and
 /// by messages between hosts; by messages alone, of any number of ranks in each; or as a plugin does it, one
 /// rank an instance.
-enum class Way : std::uint8_t { kNative, kMessages, kBackend };
+enum class GroupKind : std::uint8_t { kNative, kMessages, kBackend };
 
 struct HostBoard;
 
@@ -39,7 +39,8 @@ class Group {
 
   /// Collective over all instances of the job; `instance_of_rank[r]` is the instance that holds rank r. An
   /// instance that holds none gets nullptr. Throws popdist_error.
-  static std::unique_ptr<Group> create(ContextState& context, std::vector<int> instance_of_rank, Way way);
+  static std::unique_ptr<Group> create(ContextState& context, std::vector<int> instance_of_rank,
+                                       GroupKind kind);
 
   /// Whether a group of so many instances, all of the job's, would share one host's memory: what isShared()
   /// says of it. Throws popdist_error.

@@ -108,8 +108,9 @@ Group::Group(ContextState& context, std::vector<int> instance_of_rank, std::vect
                                                  [this](int instance) { return nameOfInstance(instance); })) {
 }
 
-std::unique_ptr<Group> Group::create(ContextState& context, std::vector<int> instance_of_rank, Way way) {
-  if (way == Way::kBackend) return createOnBackend(context, std::move(instance_of_rank));
+std::unique_ptr<Group> Group::create(ContextState& context, std::vector<int> instance_of_rank,
+                                     GroupKind kind) {
+  if (kind == GroupKind::kBackend) return createOnBackend(context, std::move(instance_of_rank));
   const ForcedWay forced = forcedWay(context);
   Link& link = *context.link;
   const int number = context.groups_created++;
@@ -117,7 +118,7 @@ std::unique_ptr<Group> Group::create(ContextState& context, std::vector<int> ins
   const int ranks = static_cast<int>(instance_of_rank.size());
   std::vector<int> local_ranks = ranksOf(context.instance_index, instance_of_rank);
 
-  const bool native = way == Way::kNative && mayShare(context, forced);
+  const bool native = kind == GroupKind::kNative && mayShare(context, forced);
   const Neighbours here = neighboursIn(context, instance_of_rank);
   const bool shares = native && here.members == ranks;
   std::unique_ptr<transport::Connections> connections;

@@ -14,7 +14,7 @@
 namespace popdist::pod {
 
 using context::Group;
-using context::Way;
+using context::GroupKind;
 
 std::unique_ptr<DeviceSum> makeDeviceSum(Context& context, const ReplicaLayout& layout) {
   context::ContextState& state = context.impl().state;
@@ -22,11 +22,11 @@ std::unique_ptr<DeviceSum> makeDeviceSum(Context& context, const ReplicaLayout& 
   const int instances = context.numInstances();
   if (instances == 1) return std::make_unique<LocalSum>(layout);
   if (!Group::wouldBeShared(state, instances)) {
-    return std::make_unique<MessageSum>(Group::create(state, std::move(instance_of_replica), Way::kMessages),
-                                        layout);
+    return std::make_unique<MessageSum>(
+        Group::create(state, std::move(instance_of_replica), GroupKind::kMessages), layout);
   }
   return std::make_unique<MemorySum>(
-      Group::create(state, plan::naturalOrder(instances), Way::kNative), layout,
+      Group::create(state, plan::naturalOrder(instances), GroupKind::kNative), layout,
       MemorySum::Place{&context.impl().heap, state.link->segment(), std::move(instance_of_replica)});
 }
 
