@@ -9,7 +9,7 @@
 namespace popdist::algorithms {
 namespace {
 
-using context::ForcedWay;
+using context::ForcedAlgorithms;
 using plan::SharedAlgorithm;
 
 std::set<unsigned> everybody(const Context& context) {
@@ -41,8 +41,8 @@ Contestants::Contestants(Context& context) {
     add(context, {.messages = true, .by_messages = each});
 }
 
-void Contestants::add(Context& context, const ForcedWay& way) {
-  context.impl().state.forced = way;
+void Contestants::add(Context& context, const ForcedAlgorithms& forced) {
+  context.impl().state.forced = forced;
   all_.push_back(context.createCommunicator(everybody(context)));
   context.impl().state.forced.reset();
 }

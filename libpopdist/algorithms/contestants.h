@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "libpopdist/src/context/forced_way.h"
+#include "libpopdist/src/context/forced_algorithms.h"
 #include "popdist/context.hpp"
 
 namespace popdist::algorithms {
@@ -27,7 +27,7 @@ class Contestants {
   std::string taken(Communicator& contestant) const;
 
  private:
-  void add(Context& context, const context::ForcedWay& way);
+  void add(Context& context, const context::ForcedAlgorithms& forced);
 
   std::vector<std::unique_ptr<Communicator>> all_;
 };

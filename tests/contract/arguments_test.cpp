@@ -88,7 +88,7 @@ TEST(WrongArguments, OfThisRankAloneLeaveTheCommunicatorUsable) {
   });
 }
 
-TEST(ForcedWay, ThatDoesNotExistIsRefused) {
+TEST(ForcedAlgorithm, ThatDoesNotExistIsRefused) {
   ::setenv("POPDIST_SHARED_ALGORITHM", "fastest", 1);
   ThreadGroup group(1);
   const Reported report = reportOf([&] { group.run([](Context&) {}); });

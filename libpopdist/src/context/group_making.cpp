@@ -73,14 +73,14 @@ pop::Result<std::unique_ptr<transport::Connections>> openConnections(const Conte
 }
 
 // Of communicators that are made now. Throws popdist_error.
-ForcedWay forcedWay(const ContextState& context) {
+ForcedAlgorithms forcedAlgorithms(const ContextState& context) {
   if (context.forced) return *context.forced;
-  pop::Result<ForcedWay> forced = forcedByEnvironment();
+  pop::Result<ForcedAlgorithms> forced = forcedByEnvironment();
   throwIfFailed({forced.status()}, kCreate);
   return *forced;
 }
 
-bool mayShare(const ContextState& context, const ForcedWay& forced) {
+bool mayShare(const ContextState& context, const ForcedAlgorithms& forced) {
   return !forced.messages && !context.transport.tcp_only;
 }
 
@@ -111,7 +111,7 @@ Group::Group(ContextState& context, std::vector<int> instance_of_rank, std::vect
 std::unique_ptr<Group> Group::create(ContextState& context, std::vector<int> instance_of_rank,
                                      GroupKind kind) {
   if (kind == GroupKind::kBackend) return createOnBackend(context, std::move(instance_of_rank));
-  const ForcedWay forced = forcedWay(context);
+  const ForcedAlgorithms forced = forcedAlgorithms(context);
   Link& link = *context.link;
   const int number = context.groups_created++;
   const std::string prefix = rendezvousPrefix(number);
@@ -152,7 +152,7 @@ std::unique_ptr<Group> Group::create(ContextState& context, std::vector<int> ins
 }
 
 bool Group::wouldBeShared(const ContextState& context, int instances) {
-  return context.num_local_instances == instances && mayShare(context, forcedWay(context));
+  return context.num_local_instances == instances && mayShare(context, forcedAlgorithms(context));
 }
 
 void Group::joinBoards(const std::vector<HostBoard>& boards, std::optional<plan::SharedAlgorithm> forced) {

@@ -107,7 +107,7 @@ class FusedPlacement : public ::testing::TestWithParam<std::tuple<int, Case>> {
     ThreadGroup group({.replicas_of_instance = std::vector<int>(static_cast<std::size_t>(ranks), 1),
                        .transport = {.tcp_only = placed.tcp_only}});
     group.run([&](Context& context) {
-      context.impl().state.forced = context::ForcedWay{.in_memory = placed.forced};
+      context.impl().state.forced = context::ForcedAlgorithms{.in_memory = placed.forced};
       AsyncCommunicator members = everybody(context);
       const auto rank = static_cast<std::size_t>(context.instanceIndex());
       Tensors<T> tensors(context, placed.places[rank % placed.places.size()], counts);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives that go another way than the tables say: for tests, for measurements, and for whoever knows
-// better. All members must be told the same, which is compared when a communicator is made.
+// Algorithms that collectives go by instead of what the tables say: for tests, for measurements, and for
+// whoever knows better. All members must be told the same, which is compared when a communicator is made.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace popdist::context {
 
-struct ForcedWay {
+struct ForcedAlgorithms {
   bool messages = false;                             ///< as if no memory were shared
   std::optional<plan::SharedAlgorithm> in_memory{};  ///< where it can be done
   std::optional<plan::Algorithm> by_messages{};      ///< likewise; hosts are then no levels of their own
@@ -22,6 +22,6 @@ struct ForcedWay {
 };
 
 /// What POPDIST_SHARED_ALGORITHM and POPDIST_MESSAGE_ALGORITHM say. kInvalidArgument names what they may be.
-pop::Result<ForcedWay> forcedByEnvironment();
+pop::Result<ForcedAlgorithms> forcedByEnvironment();
 
 }  // namespace popdist::context

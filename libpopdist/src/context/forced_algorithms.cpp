@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "libpopdist/src/context/forced_way.h"
+#include "libpopdist/src/context/forced_algorithms.h"
 
 #include <cstdlib>
 #include <string_view>
@@ -24,30 +24,30 @@ pop::Status unknown(const char* variable, const char* value, const std::string& 
   return pop::invalidArgument(std::string(variable) + '=' + pop::inQuotes(value) + " is none of " + choices);
 }
 
-pop::Status readShared(ForcedWay& way) {
+pop::Status readShared(ForcedAlgorithms& forced) {
   const char* const name = valueOf(kShared);
   if (name == nullptr) return {};
-  way.messages = name == std::string_view(kMessages);
-  if (way.messages) return {};
-  way.in_memory = plan::sharedAlgorithmNamed(name);
-  return way.in_memory ? pop::Status() : unknown(kShared, name, "eager, staged, direct, pull, messages");
+  forced.messages = name == std::string_view(kMessages);
+  if (forced.messages) return {};
+  forced.in_memory = plan::sharedAlgorithmNamed(name);
+  return forced.in_memory ? pop::Status() : unknown(kShared, name, "eager, staged, direct, pull, messages");
 }
 
 // Of the operations only all-reduce has several.
-pop::Status readByMessages(ForcedWay& way) {
+pop::Status readByMessages(ForcedAlgorithms& forced) {
   const char* const name = valueOf(kByMessages);
   if (name == nullptr) return {};
   std::vector<std::string> choices;
   for (const plan::Algorithm algorithm : plan::algorithmsOf(plan::Operation::kAllReduce)) {
     choices.emplace_back(plan::nameOf(algorithm));
-    if (choices.back() == name) way.by_messages = algorithm;
+    if (choices.back() == name) forced.by_messages = algorithm;
   }
-  return way.by_messages ? pop::Status() : unknown(kByMessages, name, pop::join(choices, ", "));
+  return forced.by_messages ? pop::Status() : unknown(kByMessages, name, pop::join(choices, ", "));
 }
 
 }  // namespace
 
-std::string ForcedWay::inTag() const {
+std::string ForcedAlgorithms::inTag() const {
   std::string tag;
   const auto add = [&tag](const char* variable, const char* value) {
     tag += std::string(", ") + variable + '=' + value;
@@ -58,11 +58,11 @@ std::string ForcedWay::inTag() const {
   return tag;
 }
 
-pop::Result<ForcedWay> forcedByEnvironment() {
-  ForcedWay way;
-  POP_RETURN_IF_ERROR(readShared(way));
-  POP_RETURN_IF_ERROR(readByMessages(way));
-  return way;
+pop::Result<ForcedAlgorithms> forcedByEnvironment() {
+  ForcedAlgorithms forced;
+  POP_RETURN_IF_ERROR(readShared(forced));
+  POP_RETURN_IF_ERROR(readByMessages(forced));
+  return forced;
 }
 
 }  // namespace popdist::context

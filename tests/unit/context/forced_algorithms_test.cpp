@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What POPDIST_SHARED_ALGORITHM and POPDIST_MESSAGE_ALGORITHM do.
-#include "libpopdist/src/context/forced_way.h"
+#include "libpopdist/src/context/forced_algorithms.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,14 +17,14 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class ForcedWays : public ::testing::Test {
+class AlgorithmsThatAreForced : public ::testing::Test {
  protected:
   void TearDown() override {
     for (const char* const name : {"POPDIST_SHARED_ALGORITHM", "POPDIST_MESSAGE_ALGORITHM"}) ::unsetenv(name);
   }
 };
 
-TEST_F(ForcedWays, ThatDoNotExistAreRefusedWithThoseThatDo) {
+TEST_F(AlgorithmsThatAreForced, ThatDoNotExistAreRefusedWithThoseThatDo) {
   ::setenv("POPDIST_SHARED_ALGORITHM", "fastest", 1);
   EXPECT_EQ(forcedByEnvironment().status().message(),
             "POPDIST_SHARED_ALGORITHM='fastest' is none of eager, staged, direct, pull, messages");
@@ -35,7 +35,7 @@ TEST_F(ForcedWays, ThatDoNotExistAreRefusedWithThoseThatDo) {
             "segmented-ring, ring");
 }
 
-TEST_F(ForcedWays, AreInTheTagByWhichMembersAgree) {
+TEST_F(AlgorithmsThatAreForced, AreInTheTagByWhichMembersAgree) {
   EXPECT_EQ(forcedByEnvironment().value().inTag(), "");
   ::setenv("POPDIST_SHARED_ALGORITHM", "messages", 1);
   ::setenv("POPDIST_MESSAGE_ALGORITHM", "ring", 1);
@@ -44,7 +44,7 @@ TEST_F(ForcedWays, AreInTheTagByWhichMembersAgree) {
 }
 
 // Of 2 floats recursive doubling is the table's choice over a network, and levels are it over hosts.
-TEST_F(ForcedWays, OfMessagesAreTakenWithinAHostAndOverHosts) {
+TEST_F(AlgorithmsThatAreForced, OfMessagesAreTakenWithinAHostAndOverHosts) {
   for (const int instances_per_host : {0, 2}) {
     for (const char* const name : {"recursive-doubling", "halving-doubling", "segmented-ring", "ring"}) {
       ::setenv("POPDIST_MESSAGE_ALGORITHM", name, 1);
