@@ -4,6 +4,9 @@
 #include <algorithm>
 
 namespace popdist::context {
+
+using plan::SharedAlgorithm;
+
 namespace {
 
 // What is gained by pulling must be more than what measurements differ by.
@@ -32,11 +35,11 @@ void Trials::called(const Kind& kind) {
   contest = Contest{.stands = std::min(4 * contest.stands, kStandsAtMost)};
 }
 
-std::optional<Trials::Way> Trials::answer(const Kind& kind) const {
+std::optional<SharedAlgorithm> Trials::answer(const Kind& kind) const {
   const auto found = contests_.find(kind);
   if (found == contests_.end() || !isOver(found->second)) return std::nullopt;
   const auto& [staged, pulled] = found->second.best_ns_per_byte;
-  return staged > kLeastGain * pulled ? Way::kPull : Way::kStaged;
+  return staged > kLeastGain * pulled ? SharedAlgorithm::kPull : SharedAlgorithm::kStaged;
 }
 
 std::uint64_t Trials::ownWord(const Kind& kind) const {
@@ -44,7 +47,7 @@ std::uint64_t Trials::ownWord(const Kind& kind) const {
   return found == contests_.end() ? 0 : found->second.own_ns;
 }
 
-// The slowest rank's time is the call's; the best of the calls says most of the way.
+// The slowest rank's time is the call's; the best of the calls says most of the algorithm.
 void Trials::hear(const Kind& kind, std::uint64_t largest_word) {
   Contest& contest = contests_[kind];
   if (largest_word == 0) return;
@@ -55,17 +58,19 @@ void Trials::hear(const Kind& kind, std::uint64_t largest_word) {
   best = best == 0 ? ns_per_byte : std::min(best, ns_per_byte);
 }
 
-Trials::Way Trials::next(const Kind& kind) const {
-  if (const std::optional<Way> known = answer(kind)) return *known;
+SharedAlgorithm Trials::next(const Kind& kind) const {
+  if (const std::optional<SharedAlgorithm> known = answer(kind)) return *known;
   const auto found = contests_.find(kind);
-  if (found == contests_.end()) return kWays.front();
+  if (found == contests_.end()) return kAlgorithms.front();
   const auto& [staged, pulled] = found->second.trials;
-  return kWays[turn(staged + pulled)];
+  return kAlgorithms[turn(staged + pulled)];
 }
 
-void Trials::took(const Kind& kind, Way way, std::size_t bytes, std::chrono::nanoseconds time) {
+void Trials::took(const Kind& kind, SharedAlgorithm algorithm, std::size_t bytes,
+                  std::chrono::nanoseconds time) {
   Contest& contest = contests_[kind];
-  contest.last = static_cast<std::size_t>(std::find(kWays.begin(), kWays.end(), way) - kWays.begin());
+  contest.last = static_cast<std::size_t>(std::find(kAlgorithms.begin(), kAlgorithms.end(), algorithm) -
+                                          kAlgorithms.begin());
   contest.bytes = bytes;
   contest.own_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(time.count(), 1));
 }

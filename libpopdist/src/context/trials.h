@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of two ways through a host's memory is the faster on this machine, where no table can know: calls
+// Which of two algorithms is the faster in this machine's memory, where no table can know: calls
 // that are made anyway take turns until it shows. All ranks tell each other what their parts took, so all
-// come to the same answer at the same call. Which way is taken changes no result. Ranks may have shared a
+// come to the same answer at the same call. Which is taken changes no result. Ranks may have shared a
 // core in their first milliseconds, and machines change: so they are asked again, less and less often.
 #pragma once
 
@@ -18,8 +18,6 @@ namespace popdist::context {
 
 class Trials {
  public:
-  using Way = plan::SharedAlgorithm;
-
   /// Calls that share an answer.
   struct Kind {
     plan::Operation operation = plan::Operation::kAllReduce;
@@ -28,7 +26,7 @@ class Trials {
     friend auto operator<=>(const Kind&, const Kind&) = default;
   };
 
-  static constexpr std::array kWays{Way::kStaged, Way::kPull};
+  static constexpr std::array kAlgorithms{plan::SharedAlgorithm::kStaged, plan::SharedAlgorithm::kPull};
   static constexpr int kOfEach = 5;  ///< at most; the first is not counted: what it needs is not there yet
 
   /// An answer stands for so many calls of its kind, the next one for four times as many, up to the most.
@@ -39,24 +37,25 @@ class Trials {
   void called(const Kind& kind);
 
   /// nullopt: not found out yet.
-  std::optional<Way> answer(const Kind& kind) const;
+  std::optional<plan::SharedAlgorithm> answer(const Kind& kind) const;
 
   /// What this rank tells the others in the next call of the kind: how long its last trial took, in
   /// nanoseconds; 0: there is nothing to tell.
   std::uint64_t ownWord(const Kind& kind) const;
   /// The largest of all ranks' words, in each call of the kind that all have met in.
   void hear(const Kind& kind, std::uint64_t largest_word);
-  /// For that call. Afterwards took(), if it went that way.
-  Way next(const Kind& kind) const;
-  void took(const Kind& kind, Way way, std::size_t bytes, std::chrono::nanoseconds time);
+  /// For that call. Afterwards took(), if it went so.
+  plan::SharedAlgorithm next(const Kind& kind) const;
+  void took(const Kind& kind, plan::SharedAlgorithm algorithm, std::size_t bytes,
+            std::chrono::nanoseconds time);
 
  private:
   struct Contest {
-    std::array<double, kWays.size()> best_ns_per_byte{};  ///< 0: none counted yet
-    std::array<int, kWays.size()> trials{};
+    std::array<double, kAlgorithms.size()> best_ns_per_byte{};  ///< 0: none counted yet
+    std::array<int, kAlgorithms.size()> trials{};
     std::uint64_t own_ns = 0;  ///< of the last one; 0: told
     std::size_t bytes = 0;     ///< likewise
-    std::size_t last = 0;      ///< which way that was
+    std::size_t last = 0;      ///< which algorithm that was
     int stands = kFirstStands;
     int calls = 0;  ///< since the answer
   };
