@@ -10,7 +10,7 @@ namespace popdist::async {
 namespace {
 
 std::string describe(const Announcement& call) {
-  return context::describeCall(call.what, call.count, call.name);
+  return context::describeCall(call.key, call.count, call.name);
 }
 
 }  // namespace

@@ -30,10 +30,10 @@ pop::Result<Farewell> farewellFrom(const std::string* fields) {
 }
 
 pop::Result<Announcement> announcementFrom(const std::string* fields) {
-  POP_ASSIGN_OR_RETURN(const std::int64_t what, pop::parseInteger(fields[1]));
+  POP_ASSIGN_OR_RETURN(const std::int64_t key, pop::parseInteger(fields[1]));
   POP_ASSIGN_OR_RETURN(const std::int64_t count, pop::parseInteger(fields[2]));
-  if (what < 0) return malformed();
-  return Announcement{fields[0], static_cast<std::uint64_t>(what), static_cast<std::uint64_t>(count)};
+  if (key < 0) return malformed();
+  return Announcement{fields[0], static_cast<std::uint64_t>(key), static_cast<std::uint64_t>(count)};
 }
 
 }  // namespace
@@ -49,7 +49,7 @@ pop::Result<std::string> encode(const Message& message) {
   }
   for (const Announcement& call : message.announcements) {
     frame.fields.push_back(call.name);
-    frame.fields.push_back(std::to_string(call.what));
+    frame.fields.push_back(std::to_string(call.key));
     frame.fields.push_back(std::to_string(static_cast<std::int64_t>(call.count)));
   }
   return pop::contract::encode(frame);

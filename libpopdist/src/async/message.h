@@ -15,7 +15,7 @@ namespace popdist::async {
 /// A call that a member has issued.
 struct Announcement {
   std::string name;
-  std::uint64_t what = 0;   ///< CallKey::packed
+  std::uint64_t key = 0;    ///< CallKey::packed
   std::uint64_t count = 0;  ///< context::agreedCount
 
   friend bool operator==(const Announcement&, const Announcement&) = default;

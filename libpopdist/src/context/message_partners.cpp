@@ -13,7 +13,7 @@ namespace {
 
 // What a rank asks for, as it travels.
 struct Asked {
-  std::uint64_t what = 0;  ///< CallKey::packed
+  std::uint64_t key = 0;  ///< CallKey::packed
   plan::Partners partners;
 };
 using Words = std::array<std::uint64_t, sizeof(Asked) / sizeof(std::uint64_t)>;
@@ -39,9 +39,9 @@ void comparePartners(Group& group, const CollectiveCall& call) {
   for (const Words& words : wordsOfAll(group, call, own)) {
     const auto theirs = std::bit_cast<Asked>(words);
     const int rank = static_cast<int>(partners.size());
-    if (theirs.what != own.what) {
+    if (theirs.key != own.key) {
       const std::string mismatch = exec::describeMismatch(
-          group.nameOfRank(rank), describeCall(theirs.what, 0, ""), describeCall(own.what, 0, call.tensor));
+          group.nameOfRank(rank), describeCall(theirs.key, 0, ""), describeCall(own.key, 0, call.tensor));
       group.failCollective(descriptionOf(call),
                            {.status = pop::failedPrecondition(mismatch), .peer_rank = rank});
     }

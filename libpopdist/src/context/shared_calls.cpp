@@ -23,7 +23,7 @@ bool fitsNotes(Operation operation) {
 }
 
 shared::Call sharedCallOf(const CollectiveCall& call) {
-  return {.what = keyOf(call).packed(), .count = agreedCount(call), .tensor = call.tensor};
+  return {.key = keyOf(call).packed(), .count = agreedCount(call), .tensor = call.tensor};
 }
 
 }  // namespace
@@ -137,7 +137,7 @@ bool SharedCalls::tellCounts(const CollectiveCall& call) {
                               .type = Type::kUint64,
                               .tensor = call.tensor};
   shared::Call shared = sharedCallOf(counts);
-  shared.what = keyOf(call).packed();
+  shared.key = keyOf(call).packed();
   if (!runPlanned(counts, shared)) return false;
   for (std::size_t from = 0; from < ranks; ++from) {
     const std::uint64_t sent = matrix_[from * ranks + static_cast<std::size_t>(rank_)];

@@ -42,7 +42,7 @@ enum class Offer : std::uint64_t {
 /// ahead. The first line is all that a small call needs.
 struct alignas(kApartBytes) Note {
   std::atomic<std::uint64_t> call{0};  ///< its number from 1 on; written last
-  std::uint64_t what = 0;              ///< operation, type, operator, root: equal on all ranks
+  std::uint64_t key = 0;               ///< CallKey::packed: equal on all ranks
   std::uint64_t count = 0;             ///< elements: likewise
   std::array<std::byte, kInlineBytes> data{};
   std::uint64_t input = kPrivate;  ///< offset in the segment

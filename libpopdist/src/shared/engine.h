@@ -31,7 +31,7 @@ inline constexpr std::size_t kBetweenLooksBytes = 1 << 20;
 
 /// A call, as all ranks must make it.
 struct Call {
-  std::uint64_t what = 0;  ///< CallKey::packed
+  std::uint64_t key = 0;  ///< CallKey::packed
   std::uint64_t count = 0;
   std::string_view tensor;
 };

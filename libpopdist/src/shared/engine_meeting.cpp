@@ -19,7 +19,7 @@ void Engine::end() {
 
 Note& Engine::ownNote(const Call& call) {
   Note& note = board_.note(place_.rank, parity());
-  note.what = call.what;
+  note.key = call.key;
   note.count = call.count;
   // Most calls have no name; the line where it lies is left alone then.
   if (!call.tensor.empty() || note.tensor.front() != '\0') {
@@ -65,12 +65,12 @@ bool Engine::awaitAll(const Call& call) {
 }
 
 bool Engine::matches(const Note& theirs, const Call& call, int rank) {
-  if (theirs.what == call.what && theirs.count == call.count) [[likely]]
+  if (theirs.key == call.key && theirs.count == call.count) [[likely]]
     return true;
   const int known_as = place_.first_rank + rank;
   mismatch_ = {.status = pop::failedPrecondition(
                    exec::describeMismatch(exec::nameOfRank(place_.names, known_as), describe(theirs),
-                                          exec::describeCall(call.what, call.count, call.tensor))),
+                                          exec::describeCall(call.key, call.count, call.tensor))),
                .peer_rank = known_as};
   return false;
 }
@@ -80,7 +80,7 @@ bool Engine::matches(const Note& theirs, const Call& call, int rank) {
 bool Engine::readPieces(const Call& call) {
   if (!anyOffers(Offer::kPieces)) return true;
   if (peerHasGivenUp()) return false;
-  const std::size_t bytes = call.count * sizeOf(exec::CallKey::unpacked(call.what).type);
+  const std::size_t bytes = call.count * sizeOf(exec::CallKey::unpacked(call.key).type);
   for (int distance = 0; distance < place_.ranks; ++distance) {  // the own ones first: others are to blame
     const int rank = (place_.rank + distance) % place_.ranks;
     const Note& note = board_.note(rank, parity());
@@ -134,7 +134,7 @@ std::string Engine::whereIs(int rank) const {
 }
 
 std::string Engine::describe(const Note& note) const {
-  return exec::describeCall(note.what, note.count, note.tensor.data());
+  return exec::describeCall(note.key, note.count, note.tensor.data());
 }
 
 std::uint64_t Engine::offsetOf(const void* buffer) const {
