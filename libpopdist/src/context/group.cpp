@@ -153,7 +153,7 @@ exec::Failure Group::execute(const exec::Call& call, std::span<const Part> parts
   }
   const exec::Waiting waiting{.sleeper = &connections_->sleeper(),
                               .monitor = monitor_.get(),
-                              .a_core_each = a_core_each_,
+                              .oversubscribed = oversubscribed_,
                               .given_up = heardOnHost(),
                               .deadline = pop::sys::AwakeClock::now() + timeout,
                               .moving_deadline = moving_deadline_,

@@ -141,7 +141,7 @@ class Group {
   ContextState& context_;
   const std::vector<int> instance_of_rank_;
   const std::vector<int> local_ranks_;
-  const bool a_core_each_;  ///< this host's instances do not outnumber its usable cores
+  const bool oversubscribed_;  ///< this host's instances outnumber its usable cores
   /// Numeric address, of ranks that are reached over a network; else "".
   std::vector<std::string> host_of_rank_;
   std::vector<exec::Heard> heard_;  ///< of each rank, by messages

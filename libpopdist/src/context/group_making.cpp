@@ -19,10 +19,10 @@ int numCores(pid_t process) {
   return ::sched_getaffinity(process, sizeof(cpus), &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
 }
 
-// Whether each of this host's instances can have a core. One that is bound sees only its own cores: who
-// started it, poprun, has all that the job may use.
-bool canHaveACoreEach(int local_instances) {
-  return local_instances <= std::max(numCores(0), numCores(::getppid()));
+// Whether this host's instances outnumber their cores. One that is bound sees only its own: who started it,
+// poprun, has all that the job may use.
+bool isOversubscribed(int local_instances) {
+  return local_instances > std::max(numCores(0), numCores(::getppid()));
 }
 
 std::vector<int> ranksOf(int instance, const std::vector<int>& instance_of_rank) {
@@ -103,7 +103,7 @@ Group::Group(ContextState& context, std::vector<int> instance_of_rank, std::vect
     : context_(context),
       instance_of_rank_(std::move(instance_of_rank)),
       local_ranks_(std::move(local_ranks)),
-      a_core_each_(canHaveACoreEach(context.num_local_instances)),
+      oversubscribed_(isOversubscribed(context.num_local_instances)),
       monitor_(std::make_unique<ObituaryMonitor>(context.link->segment().header(), instance_of_rank_,
                                                  [this](int instance) { return nameOfInstance(instance); })) {
 }
@@ -184,7 +184,7 @@ void Group::joinBoards(const std::vector<HostBoard>& boards, std::optional<plan:
                             .ranks = layout.members(),
                             .first_rank = first_rank,
                             .names = [this](int member) { return nameOfRank(member); }},
-      *neighbour_monitor_, a_core_each_, forced);
+      *neighbour_monitor_, oversubscribed_, forced);
   if (layout.hosts() == 1) {
     shared_ = std::move(calls);
     return;

@@ -28,13 +28,13 @@ shared::Call sharedCallOf(const CollectiveCall& call) {
 
 }  // namespace
 
-SharedCalls::SharedCalls(shared::Engine::Place place, exec::PeerMonitor& monitor, bool a_core_each,
+SharedCalls::SharedCalls(shared::Engine::Place place, exec::PeerMonitor& monitor, bool oversubscribed,
                          std::optional<Algorithm> forced)
     : rank_(place.rank),
       ranks_(place.ranks),
       layout_(place.layout),
       forced_(forced),
-      engine_(std::move(place), monitor, a_core_each),
+      engine_(std::move(place), monitor, oversubscribed),
       reading_(engine_, ranks_),
       send_recv_(engine_, reading_, {rank_, ranks_, layout_}, forced),
       plans_(rank_, ranks_, layout_.slots, matrix_) {}

@@ -18,7 +18,7 @@ namespace popdist::context {
 class SharedCalls {
  public:
   /// `forced`: instead of what the table says or calls find out, where it can be done.
-  SharedCalls(shared::Engine::Place place, exec::PeerMonitor& monitor, bool a_core_each,
+  SharedCalls(shared::Engine::Place place, exec::PeerMonitor& monitor, bool oversubscribed,
               std::optional<plan::SharedAlgorithm> forced);
 
   /// False: takeFailure() says why, and the communicator is of no use any more.

@@ -12,8 +12,8 @@ namespace popdist::exec {
 
 class Backoff {
  public:
-  Backoff(transport::Sleeper& sleeper, bool a_core_each)
-      : sleeper_(sleeper), spins_(a_core_each ? sleeper.spins() : 0) {}
+  Backoff(transport::Sleeper& sleeper, bool oversubscribed)
+      : sleeper_(sleeper), spins_(oversubscribed ? 0 : sleeper.spins()) {}
 
   /// Something moved: start over.
   void reset() {

@@ -169,7 +169,7 @@ Failure execute(const Call& call, std::span<RankWork> work, const Waiting& waiti
   ranks.reserve(work.size());
   for (const RankWork& each : work) ranks.emplace_back(call, each, waiting);
 
-  Backoff backoff(*waiting.sleeper, waiting.a_core_each);
+  Backoff backoff(*waiting.sleeper, waiting.oversubscribed);
   Diagnosis diagnosis(call, waiting);
   while (!allDone(ranks)) {
     if (pollAll(ranks)) {

@@ -67,7 +67,7 @@ struct Heard {
 struct Waiting {
   transport::Sleeper* sleeper = nullptr;
   PeerMonitor* monitor = nullptr;
-  bool a_core_each = false;  ///< the ranks of this host do not outnumber its cores
+  bool oversubscribed = true;  ///< the ranks of this host outnumber its cores
   /// Why to give up, as is known elsewhere; asked now and then. May be empty.
   std::function<std::optional<Failure>()> given_up{};
   pop::sys::AwakeClock::time_point deadline;  ///< of the thread that calls execute()

@@ -24,14 +24,14 @@ constexpr std::size_t kLeastPieceBytes = 16 << 10;
 
 }  // namespace
 
-Engine::Engine(Place place, exec::PeerMonitor& monitor, bool a_core_each)
+Engine::Engine(Place place, exec::PeerMonitor& monitor, bool oversubscribed)
     : place_(std::move(place)),
       board_(place_.board),
       waiter_({.board = place_.board,
                .rank = place_.rank,
                .first_rank = place_.first_rank,
                .monitor = &monitor,
-               .a_core_each = a_core_each,
+               .oversubscribed = oversubscribed,
                .describe = [this](int rank) { return whereIs(rank); },
                .absent = [this] { return absentRanks(); },
                .names = place_.names}) {

@@ -57,7 +57,7 @@ class Engine {
     exec::RankNames names{};
   };
 
-  Engine(Place place, exec::PeerMonitor& monitor, bool a_core_each);
+  Engine(Place place, exec::PeerMonitor& monitor, bool oversubscribed);
 
   /// A call of the user's begins: what it takes, which may be several calls here, waits for so long together.
   void start(std::chrono::milliseconds timeout) { waiter_.start(timeout); }

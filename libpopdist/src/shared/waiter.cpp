@@ -54,7 +54,7 @@ bool Waiter::mayComeYet(int whose) {
 // The system may leave two ranks on one core for long while others idle: each waits then for the other to
 // have its turn. If each can have a core, the higher one goes.
 void Waiter::yieldTo(int whose) {
-  if (!setting_.a_core_each) {
+  if (setting_.oversubscribed) {
     ::sched_yield();
     return;
   }

@@ -31,7 +31,7 @@ class Waiter {
     int rank = 0;
     int first_rank = 0;  ///< what others call rank 0 here: failures speak of those numbers
     exec::PeerMonitor* monitor = nullptr;
-    bool a_core_each = false;  ///< the ranks of this host do not outnumber its cores
+    bool oversubscribed = true;  ///< the ranks of this host outnumber its cores
     std::function<std::string(int rank)> describe;
     std::function<std::vector<int>()>
         absent;  ///< ranks that have not come to the call: nobody can do without them
@@ -40,7 +40,7 @@ class Waiter {
 
   explicit Waiter(Setting setting)
       : setting_(std::move(setting)),
-        most_spins_(setting_.a_core_each ? kMostSpins : kSpinsBesideOthers),
+        most_spins_(setting_.oversubscribed ? kSpinsBesideOthers : kMostSpins),
         spins_(most_spins_) {}
 
   /// A call begins; it may wait for so long.
@@ -70,7 +70,7 @@ class Waiter {
   /// one's that are behind have their turns. Who is missing then is on another core, and comes soon.
   template <typename WordOf>
   void giveWay(int ranks, std::uint64_t value, const WordOf& word_of) {
-    if (setting_.a_core_each) return;
+    if (!setting_.oversubscribed) return;
     const std::uint32_t here = sayWhere();
     if (here == 0) return;
     if (--until_spread_ == 0) spread(ranks, here);

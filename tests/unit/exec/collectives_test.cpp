@@ -154,7 +154,7 @@ TEST(CollectivesWithACoreEach, GiveTheSameResults) {
                                    {.operation = Operation::kAllReduce,
                                     .type = Type::kFloat,
                                     .sequence = sequence,
-                                    .a_core_each = true},
+                                    .oversubscribed = false},
                                    {{rank, &value, &value}});
       ASSERT_TRUE(failure.status.ok());
       ASSERT_EQ(value, 3.0F);

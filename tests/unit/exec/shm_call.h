@@ -35,7 +35,7 @@ struct Request {
   const char* tensor = "";
   std::uint64_t sequence = 0;
   std::chrono::milliseconds timeout{20'000};
-  bool a_core_each = false;
+  bool oversubscribed = true;
   PeerMonitor* monitor = nullptr;  ///< nullptr: nobody ever ends
 };
 
@@ -60,7 +60,7 @@ Failure call(World& world, const Request& request, const std::vector<Part>& part
                  work,
                  {.sleeper = &world.sleeperOf(parts.front().rank),
                   .monitor = request.monitor != nullptr ? request.monitor : &immortals,
-                  .a_core_each = request.a_core_each,
+                  .oversubscribed = request.oversubscribed,
                   .deadline = pop::sys::AwakeClock::now() + request.timeout});
 }
 

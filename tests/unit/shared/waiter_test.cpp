@@ -29,11 +29,11 @@ class WaitingRank : public ::testing::Test {
  protected:
   static constexpr milliseconds kPatience{20'000};
 
-  Waiter waiter(bool a_core_each) {
+  Waiter waiter(bool oversubscribed) {
     return Waiter({.board = board_,
                    .rank = 1,
                    .monitor = &monitor_,
-                   .a_core_each = a_core_each,
+                   .oversubscribed = oversubscribed,
                    .describe = [](int) { return std::string("absent"); },
                    .absent = [] { return std::vector<int>(); }});
   }
@@ -67,7 +67,7 @@ TEST_F(WaitingRank, LeavesTheCoreOnWhichTheOtherSaysThatItWaits) {
     whereItWaits(stop, first);
     word().store(1);
   });
-  Waiter waits = waiter(true);
+  Waiter waits = waiter(false);
   for (int turn = 0; word().load() == 0; ++turn) {
     waits.start(milliseconds(20));
     static_cast<void>(waits.until(word(), 1, 0));
@@ -79,7 +79,7 @@ TEST_F(WaitingRank, LeavesTheCoreOnWhichTheOtherSaysThatItWaits) {
 
 TEST_F(WaitingRank, StaysWhereRanksOutnumberCores) {
   board_.waitsOn(0).store(static_cast<std::uint32_t>(pop::sys::currentCore() + 1));
-  Waiter waits = waiter(false);
+  Waiter waits = waiter(true);
   waits.start(milliseconds(20));
   EXPECT_FALSE(waits.until(word(), 1, 0));
   EXPECT_EQ(board_.waitsOn(1).load(), 0U) << "nor is it said where";
@@ -101,9 +101,9 @@ TEST_F(WaitingRank, LeavesACoreThatHasTwoRanksMoreThanAnother) {
 // How often rank 1 looks at rank 0's word while it gives way.
 class GivingWay : public WaitingRank {
  protected:
-  int looks(bool a_core_each) {
+  int looks(bool oversubscribed) {
     int looks = 0;
-    Waiter waits = waiter(a_core_each);
+    Waiter waits = waiter(oversubscribed);
     waits.giveWay(
         2, 1, [&](int) -> auto& {
           ++looks;
@@ -130,21 +130,21 @@ class GivingWay : public WaitingRank {
 
 TEST_F(GivingWay, ConcernsThoseOfTheOwnCoreAlone) {
   board_.runsOn(0).store(core());
-  EXPECT_EQ(looks(false), 1);
+  EXPECT_EQ(looks(true), 1);
   EXPECT_EQ(board_.runsOn(1).load(), core()) << "others are to know where it is";
   board_.runsOn(0).store(core() + 1);
-  EXPECT_EQ(looks(false), 0) << "the other comes without it";
+  EXPECT_EQ(looks(true), 0) << "the other comes without it";
 }
 
 TEST_F(GivingWay, IsForRanksThatOutnumberCores) {
   board_.runsOn(0).store(core());
-  EXPECT_EQ(looks(true), 0);
+  EXPECT_EQ(looks(false), 0);
   EXPECT_EQ(board_.runsOn(1).load(), 0U);
 }
 
 TEST_F(GivingWay, EndsThoughTheOtherNeverComes) {
   board_.runsOn(0).store(core());
-  Waiter waits = waiter(false);
+  Waiter waits = waiter(true);
   waits.giveWay(
       2, 1, [&](int) -> auto& { return word(); });
   waits.start(milliseconds(20));
