@@ -4,26 +4,26 @@
 
 #include <cstdint>
 
-#include "libpopdist/src/plan/core_ranks.h"
+#include "libpopdist/src/plan/power_of_two_ranks.h"
 
 namespace popdist::plan {
 
 Plan planRecursiveDoublingAllReduce(int rank, int ranks, std::size_t count) {
-  const CoreRanks core(rank, ranks);
-  if (core.isExtra()) return core.planOfExtra(count);
+  const PowerOfTwoRanks power(rank, ranks);
+  if (power.isExtra()) return power.planOfExtra(count);
   constexpr Slice kOutput{Buffer::kOutput, 0};
   Plan plan;
   std::uint32_t round = 0;
-  if (core.hasExtra())
-    plan.steps.push_back(recvReduceStep(round++, core.neighbour(), kOutput, kOutput, count, {}));
-  for (int mask = 1; mask < core.size(); mask *= 2, ++round) {
-    const int partner = core.index() ^ mask;
-    const int peer = core.rankOf(partner);
+  if (power.hasExtra())
+    plan.steps.push_back(recvReduceStep(round++, power.neighbour(), kOutput, kOutput, count, {}));
+  for (int mask = 1; mask < power.size(); mask *= 2, ++round) {
+    const int partner = power.index() ^ mask;
+    const int peer = power.rankOf(partner);
     plan.steps.push_back(sendStep(round, peer, kOutput, count));
     plan.steps.push_back(
-        recvReduceStep(round, peer, kOutput, kOutput, count, core.operandsOf(partner, mask)));
+        recvReduceStep(round, peer, kOutput, kOutput, count, power.operandsOf(partner, mask)));
   }
-  if (core.hasExtra()) plan.steps.push_back(sendStep(round, core.neighbour(), kOutput, count));
+  if (power.hasExtra()) plan.steps.push_back(sendStep(round, power.neighbour(), kOutput, count));
   return plan;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// For algorithms that pair ranks by the bits of their numbers: the largest power of two of the ranks, the
-// core. Each rank beyond it hands its elements to a neighbour of the core first, and is handed the result.
+// For algorithms that pair ranks by the bits of their numbers: as many of the ranks as the largest power of
+// two has. Each rank beyond it, an extra one, hands its elements to a neighbour of those first, and is handed
+// the result.
 #pragma once
 
 #include <bit>
@@ -10,9 +11,9 @@
 
 namespace popdist::plan {
 
-class CoreRanks {
+class PowerOfTwoRanks {
  public:
-  CoreRanks(int rank, int ranks)
+  PowerOfTwoRanks(int rank, int ranks)
       : rank_(rank),
         size_(static_cast<int>(std::bit_floor(static_cast<unsigned>(ranks)))),
         extras_(ranks - size_) {
@@ -20,18 +21,18 @@ class CoreRanks {
   }
 
   int size() const { return size_; }
-  /// Of the first 2 · extras ranks, the odd ones are of the core and each has the even one before it to look
-  /// after.
+  /// Of the first 2 · extras ranks, the even ones are extra and each of the odd ones has the one before it to
+  /// look after.
   bool isExtra() const { return rank_ < 2 * extras_ && rank_ % 2 == 0; }
   bool hasExtra() const { return rank_ < 2 * extras_ && rank_ % 2 == 1; }
   int neighbour() const { return rank_ ^ 1; }
 
-  /// This rank's number in the core.
+  /// This rank's number among those that are not extra.
   int index() const { return rank_ < 2 * extras_ ? rank_ / 2 : rank_ - extras_; }
   int rankOf(int index) const { return index < extras_ ? 2 * index + 1 : index + extras_; }
 
-  /// What an exchange with core rank `partner`, `mask` away, reduces: before the first of them only who had
-  /// an extra holds more than its own elements.
+  /// What an exchange with number `partner`, `mask` away, reduces: before the first of them only who had an
+  /// extra holds more than its own elements.
   Operands operandsOf(int partner, int mask) const {
     const bool first = mask == 1;
     return {.own_is_partial = !first || index() < extras_,
