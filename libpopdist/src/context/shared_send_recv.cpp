@@ -99,7 +99,7 @@ bool SharedSendRecv::moveLarge(const shared::Call& call, const shared::Buffers& 
 
 bool SharedSendRecv::isWorthPulling(const Flows& flows) const {
   if (forced_) return *forced_ == Algorithm::kPull;
-  return !shared::writingBackPays() && plan::isWorthPulling(largestOf(flows), place_.ranks);
+  return !shared::writingBackPays() && plan::isSendRecvWorthPulling(largestOf(flows), place_.ranks);
 }
 
 // Of what one rank sends. Whoever receives it, or waits for it, comes to the same answer. A large transfer

@@ -78,7 +78,7 @@ std::size_t leastDirectBytes(int ranks) {
   return limitFor(ranks).direct_bytes;
 }
 
-bool isWorthPulling(std::size_t bytes, int ranks) {
+bool isSendRecvWorthPulling(std::size_t bytes, int ranks) {
   return bytes >= limitIn(kTransferLimits, ranks).bytes;
 }
 

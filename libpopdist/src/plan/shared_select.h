@@ -52,7 +52,7 @@ constexpr bool canBePulled(Operation operation) {
 }
 
 /// Whether pull is faster than staged for a sendRecv of `bytes`, where it can be done.
-bool isWorthPulling(std::size_t bytes, int ranks);
+bool isSendRecvWorthPulling(std::size_t bytes, int ranks);
 
 /// Whether it depends on the machine if pull or staged is the faster: of other operations that are not eager.
 /// Staged moves twice as often what a core has written, which costs another one little or a multiple; pull

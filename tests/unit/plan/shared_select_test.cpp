@@ -31,8 +31,8 @@ TEST(Pulling, IsFoundOutForWhatIsNotEager) {
 
 TEST(Pulling, IsForLargeTransfers) {
   for (const int ranks : {2, 3, 4, 8, 100}) {
-    EXPECT_TRUE(isWorthPulling(kMany, ranks));
-    EXPECT_FALSE(isWorthPulling(16 << 10, ranks));
+    EXPECT_TRUE(isSendRecvWorthPulling(kMany, ranks));
+    EXPECT_FALSE(isSendRecvWorthPulling(16 << 10, ranks));
   }
 }
 
