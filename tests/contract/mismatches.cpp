@@ -82,7 +82,7 @@ const std::vector<Mismatch>& mismatches() {
       {"count in shared memory", sharedSumOf(70'000), sharedSumOf(70'001), "70000 (x )?float",
        "70001 (x )?float"},
       {"counts of each", gatherWith(3), gatherWith(4), "float|12", "float|16"},
-      {"a barrier", [](Context&, Communicator& members) { members.barrier(); }, sumOf(100'000), "synchronize",
+      {"a barrier", [](Context&, Communicator& members) { members.barrier(); }, sumOf(100'000), "barrier",
        "sum of 100000"},
       {"counts that contradict", exchangeWith(7), exchangeWith(5), "expects (7|28)\\b",
        "sends (5 elements|20 bytes)"},

@@ -67,7 +67,7 @@ TEST(PopdistAlgorithms, ShowsARowForEachOperationSizeAndKindOfMemory) {
     EXPECT_GT(std::atof(row[4].c_str()), 0) << outcome.out;
   }
   for (const std::string& name : namesOfOperations())
-    EXPECT_EQ(rows[name], name == "synchronize" ? 1 : 4) << name << '\n' << outcome.out;
+    EXPECT_EQ(rows[name], name == "barrier" ? 1 : 4) << name << '\n' << outcome.out;
 }
 
 TEST(PopdistAlgorithms, ShowsTheAlternatives) {

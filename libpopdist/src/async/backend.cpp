@@ -127,7 +127,7 @@ void init() {
 
 void finalizeBackend() {
   if (!isBackendInitialized()) return;
-  Context::fromEnvironment().world().synchronize();
+  Context::fromEnvironment().world().barrier();
   Communicators ended;  // destroyed after the lock is: the end of calls with tags waits for the others'
   auto& [mutex, known] = registry();
   const std::lock_guard lock(mutex);
@@ -141,7 +141,7 @@ bool isBackendInitialized() {
 }
 
 void synchronize() {
-  communicatorOf(defaultCommunicatorId(), "synchronize")->synchronize();
+  communicatorOf(defaultCommunicatorId(), "synchronize")->barrier();
 }
 
 void registerCommunicator(const std::set<std::uint32_t>& participants, const std::string& communicator_id) {

@@ -27,7 +27,7 @@ inline constexpr Operation kDeviceAllReduce{10};
 /// As the API calls it: "allReduce".
 inline const char* nameOf(Operation operation) {
   constexpr const char* kNames[] = {"allReduce", "reduceScatter", "allGather",        "broadcast",
-                                    "allToAll",  "synchronize",   "reduce",           "gather",
+                                    "allToAll",  "barrier",       "reduce",           "gather",
                                     "scatter",   "sendRecv",      "Pod::allReduceSum"};
   const auto index = static_cast<std::size_t>(operation);
   return index < std::size(kNames) ? kNames[index] : "an unknown operation";  // a peer's word

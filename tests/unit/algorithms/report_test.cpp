@@ -34,7 +34,7 @@ TEST(Row, MarksAChoiceThatTakesOverATenthMore) {
 
 TEST(Row, OfABarrierHasNoBytes) {
   EXPECT_EQ(inWords({.task = {Operation::kBarrier, 0, Memory::kNone}, .timings = {{"notes", 1}}}),
-            "  synchronize           -  -        notes                   1.00*\n");
+            "  barrier               -  -        notes                   1.00*\n");
 }
 
 TEST(Verdict, CountsRows) {

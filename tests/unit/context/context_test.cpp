@@ -97,7 +97,7 @@ TEST(Context, AppliesATimeoutToCommunicatorsThatExist) {
     } catch (const popdist_error& error) {
       EXPECT_EQ(error.code(), ErrorCode::kDeadlineExceeded);
       EXPECT_EQ(error.peer(), 1);
-      EXPECT_EQ(error.operation(), "synchronize");
+      EXPECT_EQ(error.operation(), "barrier");
     }
   });
 }
