@@ -7,6 +7,7 @@
 
 #include "common/sys/relax.h"
 #include "libpopdist/src/transport/transport.h"
+#include "libpopdist/src/transport/waiting_limits.h"
 
 namespace popdist::exec {
 
@@ -27,13 +28,13 @@ class Backoff {
     ++turns_;
     if (turns_ <= spins_) {
       pop::sys::relax();
-    } else if (turns_ <= spins_ + kYields) {
+    } else if (turns_ <= spins_ + transport::kYields) {
       sched_yield();
     } else if (!about_to_sleep_) {
       sleeper_.prepare();
       about_to_sleep_ = true;
     } else {
-      sleeper_.waitForRing(kLongestSleep);
+      sleeper_.waitForRing(transport::kLongestSleep);
       about_to_sleep_ = false;
     }
   }
@@ -42,10 +43,6 @@ class Backoff {
   bool patient() const { return turns_ > spins_; }
 
  private:
-  static constexpr int kYields = 200;
-  // Nobody rings for a peer's death or a deadline.
-  static constexpr std::chrono::milliseconds kLongestSleep{20};
-
   transport::Sleeper& sleeper_;
   const int spins_;
   int turns_ = 0;

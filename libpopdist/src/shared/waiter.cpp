@@ -104,17 +104,17 @@ bool Waiter::patiently(const std::atomic<std::uint64_t>& word, std::uint64_t val
       // What the other has done before its end counts.
       return word.load(std::memory_order_acquire) >= value;
     }
-    if (turn < kYields)
+    if (turn < transport::kYields)
       yieldTo(whose);
     else
-      sleepUnless([&] { return word.load(std::memory_order_seq_cst) >= value; }, kLongestSleep);
+      sleepUnless([&] { return word.load(std::memory_order_seq_cst) >= value; }, transport::kLongestSleep);
   }
 }
 
 void Waiter::idle(const std::function<bool()>& there, std::chrono::milliseconds limit) {
   const auto end = std::chrono::steady_clock::now() + limit;
   for (int turn = 0; !there(); ++turn) {
-    if (turn < kYields) {
+    if (turn < transport::kYields) {
       ::sched_yield();
       continue;
     }
@@ -174,7 +174,7 @@ void Waiter::lose(int whose, const pop::Status& why) {
       failure_ = {.status = why, .peer_rank = setting_.first_rank + whose};
       return;
     }
-    sleepUnless([] { return false; }, kLongestSleep);
+    sleepUnless([] { return false; }, transport::kLongestSleep);
   }
 }
 

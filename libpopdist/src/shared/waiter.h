@@ -20,6 +20,7 @@
 #include "libpopdist/src/exec/executor.h"
 #include "libpopdist/src/exec/peer_monitor.h"
 #include "libpopdist/src/shared/board.h"
+#include "libpopdist/src/transport/waiting_limits.h"
 
 namespace popdist::shared {
 
@@ -40,7 +41,7 @@ class Waiter {
 
   explicit Waiter(Setting setting)
       : setting_(std::move(setting)),
-        most_spins_(setting_.oversubscribed ? kSpinsBesideOthers : kMostSpins),
+        most_spins_(setting_.oversubscribed ? kSpinsBesideOthers : transport::kMostSpins),
         spins_(most_spins_) {}
 
   /// A call begins; it may wait for so long.
@@ -112,15 +113,11 @@ class Waiter {
  private:
   using Clock = pop::sys::AwakeClock;
 
-  static constexpr int kMostSpins = 2000;  // about 20 us
   static constexpr int kLeastSpins = 64;
   static constexpr int kSpinsBesideOthers = 100;  // no longer than a change of rank takes
   static constexpr int kTurnsUnseen = 3;          // a look at the clock costs a tenth of one
-  static constexpr int kYields = 200;
   static constexpr int kBetweenSpreads = 16;  // waits: to see who runs where costs as much as some of them
   static constexpr std::chrono::milliseconds kBetweenMoves{10};  // one costs some 50 us, and may not help
-  // Nobody rings for a peer's death or a deadline.
-  static constexpr std::chrono::milliseconds kLongestSleep{20};
 
   std::uint32_t sayWhere();
   void spread(int ranks, std::uint32_t here);

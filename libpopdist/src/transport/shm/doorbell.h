@@ -8,6 +8,7 @@
 
 #include "common/sys/futex.h"
 #include "libpopdist/src/transport/transport.h"
+#include "libpopdist/src/transport/waiting_limits.h"
 #include "libpopdist/src/transport/wake_socket.h"
 
 namespace popdist::transport {
@@ -39,7 +40,7 @@ class DoorbellSleeper final : public Sleeper {
  public:
   explicit DoorbellSleeper(Doorbell* doorbell) : doorbell_(doorbell) {}
 
-  int spins() const override { return 2000; }
+  int spins() const override { return kMostSpins; }
 
   void prepare() override {
     // In this order: a ring takes the announcement away, and must not be among those that were seen.

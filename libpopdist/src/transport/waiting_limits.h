@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long a rank spins and yields before it sleeps, whatever it waits on: docs/adr/0006 has the
+// measurements.
+#pragma once
+
+#include <chrono>
+
+namespace popdist::transport {
+
+inline constexpr int kMostSpins = 2000;  ///< about 20 us
+inline constexpr int kYields = 200;
+/// Nobody rings for a peer's death or a deadline.
+inline constexpr std::chrono::milliseconds kLongestSleep{20};
+
+}  // namespace popdist::transport
