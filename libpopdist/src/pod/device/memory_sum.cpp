@@ -105,8 +105,8 @@ void MemorySum::findAll(const DeviceTensors& tensors, std::size_t element) {
   to_.clear();
   for (std::size_t replica = 0; replica < local_of_replica_.size(); ++replica) {
     const auto local = static_cast<std::size_t>(local_of_replica_[replica]);
-    const std::size_t place = static_cast<std::size_t>(instanceOf(replica)) * (1 + most_local_) + 1 + local;
-    void* const tensor = instanceOf(replica) == instance_ ? tensors.local[local] : mapped(places_[place]);
+    const int instance = instanceOf(replica);
+    void* const tensor = instance == instance_ ? tensors.local[local] : mapped(placesOf(instance)[1 + local]);
     to_.push_back(at(tensor, element));
   }
   from_.assign(to_.begin(), to_.end());
@@ -120,13 +120,16 @@ void MemorySum::fold(plan::Range part) {
 
 // Everybody says where its stage and its tensors are.
 void MemorySum::tellPlaces(const DeviceTensors& tensors) {
-  const std::size_t each = 1 + most_local_;
-  own_places_.assign(each, 0);
+  own_places_.assign(placesOfEach(), 0);
   own_places_.front() = offsetOf(stage_);
   std::transform(tensors.local.begin(), tensors.local.end(), own_places_.begin() + 1,
                  [this](const void* tensor) { return offsetOf(tensor); });
-  places_.resize(each * static_cast<std::size_t>(group_->size()));
-  gather(own_places_.data(), places_.data(), each, Type::kUint64);
+  places_.resize(placesOfEach() * static_cast<std::size_t>(group_->size()));
+  gather(own_places_.data(), places_.data(), placesOfEach(), Type::kUint64);
+}
+
+std::span<const std::uint64_t> MemorySum::placesOf(int instance) const {
+  return std::span(places_).subspan(static_cast<std::size_t>(instance) * placesOfEach(), placesOfEach());
 }
 
 bool MemorySum::areMapped(const DeviceTensors& tensors) const {
@@ -135,9 +138,8 @@ bool MemorySum::areMapped(const DeviceTensors& tensors) const {
 }
 
 bool MemorySum::areMapped(int instance) const {
-  const auto tensors = places_.begin() + instance * static_cast<std::ptrdiff_t>(1 + most_local_) + 1;
-  return std::find(tensors, tensors + static_cast<std::ptrdiff_t>(most_local_), kPrivate) ==
-         tensors + static_cast<std::ptrdiff_t>(most_local_);
+  const std::span<const std::uint64_t> tensors = placesOf(instance).subspan(1);
+  return std::find(tensors.begin(), tensors.end(), kPrivate) == tensors.end();
 }
 
 int MemorySum::mappedInstances() const {

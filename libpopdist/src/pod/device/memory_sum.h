@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "libpopdist/src/context/group.h"
@@ -48,6 +49,8 @@ class MemorySum : public DeviceSum {
 
   void fold(plan::Range part);
   void tellPlaces(const DeviceTensors& tensors);
+  std::size_t placesOfEach() const { return 1 + most_local_; }
+  std::span<const std::uint64_t> placesOf(int instance) const;
   bool areMapped(const DeviceTensors& tensors) const;
   bool areMapped(int instance) const;
   int mappedInstances() const;

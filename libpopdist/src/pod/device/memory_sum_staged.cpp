@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "libpopdist/src/plan/shared_plan.h"
 #include "libpopdist/src/pod/device/memory_sum.h"
 #include "libpopdist/src/reduce/copy.h"
 
@@ -15,15 +16,13 @@ constexpr std::size_t kSlots = 3;
 constexpr std::size_t kMostChunkBytes = 256 << 10;
 constexpr std::size_t kMostStageBytes = 16 << 20;
 
-// Of a stage, where chunks begin.
-constexpr std::size_t kLineBytes = 64;
-
 }  // namespace
 
-// Of a replica, in a stage.
+// Of a replica, in a stage, where chunks begin at lines.
 std::size_t MemorySum::chunkBytes() const {
   const std::size_t all_slots = kMostStageBytes / kSlots / most_local_;
-  return std::max(kLineBytes, std::min(kMostChunkBytes, all_slots) / kLineBytes * kLineBytes);
+  return std::max(plan::kLineBytes,
+                  std::min(kMostChunkBytes, all_slots) / plan::kLineBytes * plan::kLineBytes);
 }
 
 void MemorySum::takeStage() {
@@ -103,7 +102,7 @@ plan::Range MemorySum::chunkOf(const DeviceTensors& tensors, std::uint64_t chunk
 }
 
 std::byte* MemorySum::stageOf(int instance, std::uint64_t chunk, int local) const {
-  return slotOf(mapped(places_[static_cast<std::size_t>(instance) * (1 + most_local_)]), chunk, local);
+  return slotOf(mapped(placesOf(instance).front()), chunk, local);
 }
 
 std::byte* MemorySum::slotOf(void* stage, std::uint64_t chunk, int local) const {
