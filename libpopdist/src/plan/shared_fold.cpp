@@ -16,6 +16,14 @@ Range lineBlock(std::size_t bytes, int blocks, int index) {
 
 namespace {
 
+// What `rank` reduces of the vector, in bytes. Of a reduce-scatter that is its own block.
+Range blockOf(const FoldRequest& request, int rank) {
+  const std::size_t bytes = request.count * request.element_bytes;
+  if (request.goal != FoldGoal::kReduceScatter) return lineBlock(bytes, request.ranks, rank);
+  const std::size_t block = bytes / static_cast<std::size_t>(request.ranks);
+  return {block * static_cast<std::size_t>(rank), block};
+}
+
 // How a staged fold is cut. Of a reduce-scatter each rank's block is given; a chunk holds a piece of each of
 // them.
 struct FoldCut {
@@ -138,18 +146,14 @@ std::unique_ptr<StagedPlan> stagedFold(const FoldRequest& request, const StageSh
 }
 
 SharedPlan directFold(const FoldRequest& request) {
-  const std::size_t bytes = request.count * request.element_bytes;
-  Range block = lineBlock(bytes, request.ranks, request.rank);
-  SharedStep fold{.kind = SharedStepKind::kFoldFrom, .targets = kAllOutputs};
+  const Range own = blockOf(request, request.rank);
+  SharedStep fold{.kind = SharedStepKind::kFoldFrom,
+                  .targets = kAllOutputs,
+                  .input = own.begin,
+                  .output = own.begin,
+                  .bytes = own.count};
   if (request.goal == FoldGoal::kReduce) fold.targets = kRankOutput, fold.rank = request.root;
-  if (request.goal == FoldGoal::kReduceScatter) {
-    const std::size_t own = bytes / static_cast<std::size_t>(request.ranks);
-    block = {own * static_cast<std::size_t>(request.rank), own};
-    fold.targets = kOwnOutput;
-  }
-  fold.input = block.begin;
-  fold.output = request.goal == FoldGoal::kReduceScatter ? 0 : block.begin;
-  fold.bytes = block.count;
+  if (request.goal == FoldGoal::kReduceScatter) fold.targets = kOwnOutput, fold.output = 0;
   SharedPlan plan{.steps = {{.kind = SharedStepKind::kMeet}}};
   if (fold.bytes > 0) plan.steps.push_back(fold);
   partTogether(plan);
@@ -158,14 +162,8 @@ SharedPlan directFold(const FoldRequest& request) {
 
 SharedPlan pulledFold(const FoldRequest& request) {
   const bool scatters = request.goal == FoldGoal::kReduceScatter;
-  const std::size_t bytes = request.count * request.element_bytes;
-  const auto block_of = [&](int rank) {
-    if (!scatters) return lineBlock(bytes, request.ranks, rank);
-    const std::size_t own = bytes / static_cast<std::size_t>(request.ranks);
-    return Range{own * static_cast<std::size_t>(rank), own};
-  };
   SharedPlan plan{.steps = {{.kind = SharedStepKind::kMeet}}};
-  if (const Range own = block_of(request.rank); own.count > 0)
+  if (const Range own = blockOf(request, request.rank); own.count > 0)
     plan.steps.push_back({.kind = SharedStepKind::kFoldFrom,
                           .targets = kOwnOutput,
                           .input = own.begin,
@@ -176,7 +174,7 @@ SharedPlan pulledFold(const FoldRequest& request) {
     plan.steps.push_back({.kind = SharedStepKind::kAwait, .counter = Counter::kFolded, .value = 1});
     for (int distance = 1; distance < request.ranks; ++distance) {
       const int rank = (request.rank + distance) % request.ranks;
-      const Range theirs = block_of(rank);
+      const Range theirs = blockOf(request, rank);
       if (theirs.count > 0)
         plan.steps.push_back({.kind = SharedStepKind::kTake,
                               .rank = rank,
@@ -196,8 +194,9 @@ SharedPlan eagerFold(const FoldRequest& request, EagerOrder order) {
   SharedStep fold{.kind = SharedStepKind::kFold, .targets = kOwnOutput, .bytes = bytes};
   if (request.goal == FoldGoal::kReduce && request.rank != request.root) fold.bytes = 0;
   if (request.goal == FoldGoal::kReduceScatter) {
-    fold.bytes = bytes / static_cast<std::size_t>(request.ranks);
-    fold.input = fold.stage = fold.bytes * static_cast<std::size_t>(request.rank);
+    const Range own = blockOf(request, request.rank);
+    fold.input = fold.stage = own.begin;
+    fold.bytes = own.count;
   }
   if (fold.bytes > 0) plan.steps.push_back(fold);
   return plan;
