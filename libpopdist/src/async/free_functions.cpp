@@ -147,10 +147,9 @@ void synchronize() {
 void registerCommunicator(const std::set<std::uint32_t>& participants, const std::string& communicator_id) {
   initializeBackend();
   Context& context = Context::fromEnvironment();
-  const std::set<unsigned> members(participants.begin(), participants.end());
-  auto communicator = context.createCommunicator(members);
+  auto communicator = context.createCommunicator(participants);
   const bool is_default = communicator_id == defaultCommunicatorId();
-  auto for_tags = is_default ? context.createCommunicator(members) : nullptr;
+  auto for_tags = is_default ? context.createCommunicator(participants) : nullptr;
   std::unique_ptr<AsyncCommunicator> ended;  // destroyed after the lock is, as above
   auto& [mutex, known] = registry();
   const std::lock_guard lock(mutex);
