@@ -20,7 +20,7 @@ TcpConnection::TcpConnection(const Common& common, int rank, int peer, const Soc
       rank_(rank),
       peer_(peer),
       address_(address),
-      streams_(static_cast<std::size_t>(common.streams)) {}
+      streams_(static_cast<std::size_t>(common.setup.streams)) {}
 
 bool TcpConnection::bringUp(TcpStream& stream) {
   if (stream.socket.valid()) return true;
@@ -30,15 +30,15 @@ bool TcpConnection::bringUp(TcpStream& stream) {
     return stream.socket.valid();
   }
   if (!stream.dialler) {
-    stream.dialler = std::make_unique<Dialler>(common_.job,
-                                               Introduction{.group = common_.group,
-                                                            .from = static_cast<std::uint32_t>(rank_),
-                                                            .to = static_cast<std::uint32_t>(peer_),
-                                                            .stream = indexOf(stream),
-                                                            .nonce = randomNonce()},
-                                               common_.congestion_control);
+    stream.dialler =
+        std::make_unique<Dialler>(common_.setup.job, Introduction{.group = common_.setup.group,
+                                                                  .from = static_cast<std::uint32_t>(rank_),
+                                                                  .to = static_cast<std::uint32_t>(peer_),
+                                                                  .stream = indexOf(stream),
+                                                                  .nonce = randomNonce()});
   }
-  auto dialled = stream.dialler->advance(common_.own, address_, *common_.sleeper);
+  auto dialled =
+      stream.dialler->advance(common_.own, address_, *common_.sleeper, common_.setup.congestion_control);
   if (!dialled.ok()) failure_ = dialled.status();
   if (!dialled.ok() || !dialled->has_value()) return false;
   stream.socket = std::move((*dialled)->socket);
@@ -132,7 +132,7 @@ void TcpConnection::abandon(std::span<const std::byte> farewell) {
 bool TcpConnection::mayStillDeliver() {
   if (!failure_.ok()) return false;
   const TcpStream& stream = streamAt(received_);
-  return stream.socket.valid() || common_.reception->expectsProof({.group = common_.group,
+  return stream.socket.valid() || common_.reception->expectsProof({.group = common_.setup.group,
                                                                    .from = static_cast<std::uint32_t>(peer_),
                                                                    .to = static_cast<std::uint32_t>(rank_),
                                                                    .stream = indexOf(stream)});

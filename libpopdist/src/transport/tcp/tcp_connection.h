@@ -15,14 +15,19 @@
 
 namespace popdist::transport {
 
+struct TcpSetup {
+  std::string own_address;         ///< numeric, of this host, at which the others reach it
+  Key job{};                       ///< that members prove to each other
+  std::uint32_t group = 0;         ///< among the job's groups
+  int streams = 1;                 ///< between two ranks
+  std::string congestion_control;  ///< as listenOn() has it
+};
+
 class TcpConnection final : public Connection {
  public:
   /// What the connections of a group have in common. Outlives them.
   struct Common {
-    Key job{};
-    std::uint32_t group = 0;
-    int streams = 1;
-    std::string congestion_control;
+    TcpSetup setup;
     SocketAddress own;  ///< from which we dial, with any port
     Reception* reception = nullptr;
     SocketSleeper* sleeper = nullptr;

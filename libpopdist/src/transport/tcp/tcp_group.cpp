@@ -21,10 +21,7 @@ pop::Result<SocketAddress> parseAddress(const std::string& text) {
 TcpGroup::TcpGroup(const TcpSetup& setup, SocketAddress listening, pop::sys::Fd listener,
                    SocketSleeper& sleeper)
     : listening_(listening),
-      common_{.job = setup.job,
-              .group = setup.group,
-              .streams = setup.streams,
-              .congestion_control = setup.congestion_control,
+      common_{.setup = setup,
               .own = SocketAddress::parse(setup.own_address, 0).value(),
               .reception = &reception_,
               .sleeper = &sleeper},
@@ -72,7 +69,7 @@ void TcpGroup::callAll(std::chrono::milliseconds patience, const std::function<v
 bool TcpGroup::admit(const Introduction& introduction, AcceptedStream stream) {
   const std::pair key(static_cast<int>(introduction.to), static_cast<int>(introduction.from));
   const auto found = connections_.find(key);
-  const bool wanted = introduction.group == common_.group && found != connections_.end() &&
+  const bool wanted = introduction.group == common_.setup.group && found != connections_.end() &&
                       introduction.from < introduction.to;
   return wanted && found->second.adopt(introduction.stream, std::move(stream));
 }

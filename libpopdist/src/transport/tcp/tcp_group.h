@@ -15,14 +15,6 @@
 
 namespace popdist::transport {
 
-struct TcpSetup {
-  std::string own_address;         ///< numeric, of this host, at which the others reach it
-  Key job{};                       ///< that members prove to each other
-  std::uint32_t group = 0;         ///< among the job's groups
-  int streams = 1;                 ///< between two ranks
-  std::string congestion_control;  ///< as listenOn() has it
-};
-
 class TcpGroup {
  public:
   /// Starts to listen. `sleeper` outlives the group.

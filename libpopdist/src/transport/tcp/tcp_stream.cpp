@@ -17,11 +17,11 @@ constexpr std::size_t kMostCapacity = 256 << 10;  // what is reduced from it sha
 }  // namespace
 
 pop::Result<std::optional<AcceptedStream>> Dialler::advance(const SocketAddress& own,
-                                                            const SocketAddress& peer,
-                                                            SocketSleeper& sleeper) {
+                                                            const SocketAddress& peer, SocketSleeper& sleeper,
+                                                            const std::string& congestion_control) {
   using Outcome = std::optional<AcceptedStream>;
   if (!socket_.valid()) {
-    POP_ASSIGN_OR_RETURN(socket_, beginConnecting(own, peer, congestion_control_));
+    POP_ASSIGN_OR_RETURN(socket_, beginConnecting(own, peer, congestion_control));
   }
   if (!introduced_) {
     // Sent before the connection is up, it fails with EAGAIN; afterwards there is room for so little.

@@ -27,19 +27,18 @@ struct AcceptedStream {
 /// Dials, and goes through the handshake.
 class Dialler {
  public:
-  Dialler(const Key& job, const Introduction& introduction, const std::string& congestion_control = {})
-      : job_(job),
-        introduction_(encodeIntroduction(job, introduction)),
-        congestion_control_(congestion_control) {}
+  Dialler(const Key& job, const Introduction& introduction)
+      : job_(job), introduction_(encodeIntroduction(job, introduction)) {}
 
   /// Gets on as far as it goes without waiting. The stream once it is up; nothing yet; or why it cannot be.
+  /// `congestion_control` as beginConnecting() has it.
   pop::Result<std::optional<AcceptedStream>> advance(const SocketAddress& own, const SocketAddress& peer,
-                                                     SocketSleeper& sleeper);
+                                                     SocketSleeper& sleeper,
+                                                     const std::string& congestion_control = {});
 
  private:
   const Key job_;
   const IntroductionBytes introduction_;
-  const std::string congestion_control_;
   pop::sys::Fd socket_;
   bool introduced_ = false;
   ReplyBytes reply_{};
