@@ -3,12 +3,13 @@
 // are described). The last argument is
 //   - the id of a registered communicator (registerCommunicator), by default that of all instances: members
 //     call in the same order, one call at a time; others get kFailedPrecondition;
-//   - any other text: a tag. The call goes to the members of the default communicator that use the same tag,
-//     in any order beside other tags, also from several threads; it returns when it is done (async.hpp, where
-//     names and errors are described). The first such call of an instance starts a thread, which
-//     finalizeBackend ends. An instance's tags are free again when their call has returned. An id that was
-//     not registered is a tag, too: waiting for others that do not use it ends with kDeadlineExceeded, which
-//     names it.
+//   - any other text: a tag. All members of the default communicator make the call with the same tag, in any
+//     order beside other tags, also from several threads; it returns when it is done (async.hpp, where names
+//     and errors are described). The first such call of an instance starts a thread, which finalizeBackend
+//     ends. An instance's tags are free again when their call has returned. An id that was not registered is
+//     a tag, too: waiting for others that do not use it ends with kDeadlineExceeded, which names it. That is
+//     the end of all calls with tags, on all members, until all instances call registerCommunicator for the
+//     default one, or finalizeBackend.
 // Ranks and n are those of that communicator. Everything is looked up in, and if need be made with,
 // Context::fromEnvironment(), whose timeout calls have.
 // From: PopDist, header popdist/collectives.hpp. Its allReduceSum, allGather and broadcast have these
