@@ -8,6 +8,7 @@
 #include <array>
 #include <climits>
 #include <optional>
+#include <string_view>
 
 #include "common/sys/child_program.h"
 
@@ -38,10 +39,19 @@ bool readBoth(Fd& out, std::string& out_text, Fd& err, std::string& err_text, Cl
 std::string ownProgram(const std::string& name) {
   std::array<char, PATH_MAX> self{};
   const ssize_t length = ::readlink("/proc/self/exe", self.data(), self.size());
-  const std::string path(self.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
-  const std::string directory = path.substr(0, path.rfind('/'));
-  const std::string installed = directory.substr(0, directory.rfind('/')) + "/libexec/poprun/" + name;
-  return ::access(installed.c_str(), X_OK) == 0 ? installed : directory + '/' + name;
+  return programOf({self.data(), length > 0 ? static_cast<std::size_t>(length) : 0}, name);
+}
+
+std::string programOf(const std::string& self, const std::string& name) {
+  constexpr std::string_view kLibexec = "/libexec/poprun";
+  const std::string directory = self.substr(0, self.rfind('/'));
+  const std::string beside = directory + '/' + name;
+  const bool in_libexec = directory.ends_with(kLibexec);
+  const std::string prefix =
+      directory.substr(0, in_libexec ? directory.size() - kLibexec.size() : directory.rfind('/'));
+  const std::string elsewhere = prefix + (in_libexec ? "/bin" : std::string(kLibexec)) + '/' + name;
+  if (in_libexec && ::access(beside.c_str(), X_OK) == 0) return beside;
+  return ::access(elsewhere.c_str(), X_OK) == 0 ? elsewhere : beside;
 }
 
 Result<std::string> outputOf(const std::vector<std::string>& command, std::chrono::milliseconds patience) {
