@@ -9,8 +9,8 @@
 
 namespace popdist {
 
-/// In a host's memory the members' elements are taken in the order of their ranks; by messages (over hosts, for
-/// one) in an order that depends on the number of members and how they lie on hosts.
+/// In a host's memory the members' elements are taken in the order of their ranks; by messages (over hosts,
+/// for one) in an order that depends on the number of members and how they lie on hosts.
 enum class Operator : std::uint8_t {
   kSum,
   kMean,  // the sum divided by the number of members
@@ -42,8 +42,8 @@ const char* nameOf(Operator op);
 /// half and bfloat16 are reduced as float and rounded to nearest, ties to even: once in a host's memory, by
 /// messages each time a partial result travels. A mean is divided at the end: partial sums of halves that
 /// exceed 65504 are infinite though their mean is not; bfloat16 and float have no such bound, and halves can
-/// be divided before. A NaN among the elements makes the result NaN, for min and max too: one quiet NaN of positive sign, whatever the NaNs
-/// were. -0 is less than +0.
+/// be divided before. A NaN among the elements makes the result NaN, for min and max too: one quiet NaN of
+/// positive sign, whatever the NaNs were. -0 is less than +0.
 bool supports(Operator op, Type type);
 
 }  // namespace popdist

@@ -27,9 +27,8 @@ std::string insteadOfAddress(const pop::Status& failure);
 
 /// Where the local ranks can be reached. Also when there is no transport (`failure` says why): the others
 /// must not wait for us. Throws popdist_error.
-void offerAddresses(ContextState& context, const std::string& prefix,
-                    const std::vector<int>& local_ranks, const transport::Connections* mine,
-                    const pop::Status& failure);
+void offerAddresses(ContextState& context, const std::string& prefix, const std::vector<int>& local_ranks,
+                    const transport::Connections* mine, const pop::Status& failure);
 /// Of all ranks, in order. Throws popdist_error, also with another's reason for having none, its code and who
 /// it is.
 std::vector<std::string> collectAddresses(ContextState& context, const std::string& prefix,
