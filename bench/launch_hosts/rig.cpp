@@ -44,7 +44,8 @@ HostRig::~HostRig() {
   fs::remove_all(directory_, ignored);
 }
 
-// Copied, as an installation does: straight from the linker they would start later (docs/benchmarks/launch.md).
+// Copied, as an installation does: straight from the linker they would start later
+// (docs/benchmarks/launch.md).
 void HostRig::giveCores() const {
   for (int host = 0; host < size(); ++host) {
     const std::string core =
