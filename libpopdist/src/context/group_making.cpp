@@ -183,6 +183,7 @@ void Group::joinBoards(const std::vector<HostBoard>& boards, std::optional<plan:
                             .rank = layout.local(),
                             .ranks = layout.members(),
                             .first_rank = first_rank,
+                            .has_all_of_host = layout.members() == context_.num_local_instances,
                             .names = [this](int member) { return nameOfRank(member); }},
       *neighbour_monitor_, oversubscribed_, forced);
   if (layout.hosts() == 1) {

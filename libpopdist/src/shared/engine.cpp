@@ -32,6 +32,7 @@ Engine::Engine(Place place, exec::PeerMonitor& monitor, bool oversubscribed)
                .first_rank = place_.first_rank,
                .monitor = &monitor,
                .oversubscribed = oversubscribed,
+               .has_all_of_host = place_.has_all_of_host,
                .describe = [this](int rank) { return whereIs(rank); },
                .absent = [this] { return absentRanks(); },
                .names = place_.names}) {

@@ -53,7 +53,8 @@ class Engine {
     plan::StageLayout layout;
     int rank = 0;
     int ranks = 1;
-    int first_rank = 0;  ///< what others call rank 0 here: failures speak of those numbers
+    int first_rank = 0;           ///< what others call rank 0 here: failures speak of those numbers
+    bool has_all_of_host = true;  ///< these ranks are all instances of this host
     exec::RankNames names{};
   };
 

@@ -77,7 +77,7 @@ bool Waiter::movedJustNow() {
 }
 
 // The system may also leave all ranks on one core, for as long as they take turns there. Of a core that has
-// two more than another one, the highest goes there.
+// more than its part, and two more than another one, the highest goes there.
 void Waiter::spread(int ranks, std::uint32_t here) {
   until_spread_ = kBetweenSpreads;
   std::array<int, CPU_SETSIZE + 1> running{};  // by core, as sayWhere()
@@ -86,7 +86,8 @@ void Waiter::spread(int ranks, std::uint32_t here) {
     if (core < running.size()) ++running[core];
     if (core == here && rank > setting_.rank) return;
   }
-  if (running[here] < 2) return;
+  const bool is_fair = here >= running.size() || (running[here] - 1) * num_cores_ < ranks;
+  if (is_fair) return;
   const auto load = [&](int core) { return running[static_cast<std::size_t>(core) + 1]; };
   const std::vector<int> cores = pop::sys::usableCores();
   const auto least = std::min_element(cores.begin(), cores.end(),

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "common/sys/awake_clock.h"
+#include "common/sys/cores.h"
 #include "common/sys/relax.h"
 #include "libpopdist/src/exec/executor.h"
 #include "libpopdist/src/exec/peer_monitor.h"
@@ -32,7 +33,8 @@ class Waiter {
     int rank = 0;
     int first_rank = 0;  ///< what others call rank 0 here: failures speak of those numbers
     exec::PeerMonitor* monitor = nullptr;
-    bool oversubscribed = true;  ///< the ranks of this host outnumber its cores
+    bool oversubscribed = true;   ///< this host's instances outnumber its cores
+    bool has_all_of_host = true;  ///< the board's ranks are all instances of this host
     std::function<std::string(int rank)> describe;
     std::function<std::vector<int>()>
         absent;  ///< ranks that have not come to the call: nobody can do without them
@@ -42,6 +44,7 @@ class Waiter {
   explicit Waiter(Setting setting)
       : setting_(std::move(setting)),
         most_spins_(setting_.oversubscribed ? kSpinsBesideOthers : transport::kMostSpins),
+        num_cores_(static_cast<int>(pop::sys::usableCores().size())),
         spins_(most_spins_) {}
 
   /// A call begins; it may wait for so long.
@@ -74,7 +77,7 @@ class Waiter {
     if (!setting_.oversubscribed) return;
     const std::uint32_t here = sayWhere();
     if (here == 0) return;
-    if (--until_spread_ == 0) spread(ranks, here);
+    if (setting_.has_all_of_host && --until_spread_ == 0) spread(ranks, here);
     const auto is_behind_here = [&](int rank) {
       return rank != setting_.rank && setting_.board.runsOn(rank).load(std::memory_order_relaxed) == here &&
              word_of(rank).load(std::memory_order_relaxed) < value;
@@ -133,6 +136,7 @@ class Waiter {
 
   Setting setting_;
   const int most_spins_;
+  const int num_cores_;                                         ///< that this rank may use
   int spins_;                                                   ///< fewer while they do not help
   std::optional<std::chrono::steady_clock::time_point> moved_;  ///< when it changed its core last
   int until_spread_ = kBetweenSpreads;                          ///< waits

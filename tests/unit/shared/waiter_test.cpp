@@ -86,16 +86,20 @@ TEST_F(WaitingRank, StaysWhereRanksOutnumberCores) {
 }
 
 TEST_F(WaitingRank, LeavesACoreThatHasTwoRanksMoreThanAnother) {
-  Waiter waits = waiter(false);
-  bool moved = false;
-  for (int call = 0; call < 1000 && !moved; ++call) {
+  if (pop::sys::usableCores().size() < 2) GTEST_SKIP() << "there is one core";
+  Waiter waits = waiter(true);
+  // The system may move it, too, but not again and again.
+  constexpr int kMoves = 5;
+  int moves = 0;
+  for (int call = 0; call < 100'000 && moves < kMoves; ++call) {
     const auto here = static_cast<std::uint32_t>(pop::sys::currentCore() + 1);
     board_.runsOn(0).store(here);
     waits.giveWay(
         2, 1, [&](int) -> auto& { return word(); });
-    moved = board_.runsOn(1).load() != here;
+    const std::uint32_t now = board_.runsOn(1).load();
+    if (now != 0 && now != here) ++moves;
   }
-  EXPECT_TRUE(moved);
+  EXPECT_EQ(moves, kMoves);
 }
 
 // How often rank 1 looks at rank 0's word while it gives way.
