@@ -2,15 +2,17 @@
 #include "popdist/context.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <future>
+#include <exception>
 #include <memory>
 #include <numeric>
-#include <system_error>
+#include <semaphore>
 #include <thread>
 
 #include "common/contract/segment.h"
+#include "common/sys/blocked_signals.h"
 #include "libpopdist/src/context/agent_link.h"
 #include "libpopdist/src/context/context_impl.h"
 #include "libpopdist/src/context/environment.h"
@@ -27,18 +29,26 @@ constexpr std::chrono::milliseconds kConnectTimeout{30'000};
 // A thread that reads or writes a stream keeps it locked, perhaps for ever.
 constexpr std::chrono::milliseconds kFlushPatience{500};
 
-// What the program has written, as far as that takes no longer.
-void flushWithin(std::chrono::milliseconds patience) {
-  const auto flushed = std::make_shared<std::promise<void>>();
-  try {
-    std::thread([flushed] {
-      for (std::FILE* const each : {stdout, stderr, static_cast<std::FILE*>(nullptr)}) std::fflush(each);
-      flushed->set_value();
+// What the program has written, as far as that takes no longer. Each has a thread, for it may be the one that
+// is stuck.
+void flushWithin(std::chrono::milliseconds patience) try {
+  const std::array<std::FILE*, 3> streams{stdout, stderr, nullptr};  // nullptr: all
+  const auto flushed = std::make_shared<std::counting_semaphore<3>>(0);
+  const pop::sys::BlockedSignals blocked;
+  for (std::FILE* const each : streams) {
+    std::thread([each, flushed] {
+      std::fflush(each);
+      flushed->release();
     }).detach();
-  } catch (const std::system_error&) {
-    return;  // it is about to end without
   }
-  flushed->get_future().wait_for(patience);
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  for (std::size_t left = streams.size(); left > 0 && flushed->try_acquire_until(deadline); --left) continue;
+} catch (const std::exception&) {  // no thread, or no memory for one
+  for (std::FILE* const each : {stdout, stderr}) {
+    if (::ftrylockfile(each) != 0) continue;
+    std::fflush(each);
+    ::funlockfile(each);
+  }
 }
 
 std::unique_ptr<context::Link> makeLink(const pop::contract::InstanceEnv& env) {

@@ -13,7 +13,9 @@
 #include <vector>
 
 #include "popdist/popdist.hpp"
+#include "tests/testing/file_text.h"
 #include "tests/testing/forbidden_call.h"
+#include "tests/testing/temp_dir.h"
 #include "tests/unit/context/fresh_process.h"
 
 namespace popdist {
@@ -231,7 +233,9 @@ TEST(WithoutPoprun, AbortEndsTheProcessWithItsCode) {
 
 // As it is for as long as it reads.
 TEST(WithoutPoprun, AbortEndsTheProcessWhileAnotherThreadHasAStreamsLock) {
-  const std::string answer = inFreshProcess({}, []() -> std::string {
+  const pop::testing::TempDir directory;
+  const std::string log = directory.path() + "/log";
+  const std::string answer = inFreshProcess({}, [&log]() -> std::string {
     std::promise<void> locked;
     std::thread([&locked] {
       ::flockfile(stdin);
@@ -239,9 +243,11 @@ TEST(WithoutPoprun, AbortEndsTheProcessWhileAnotherThreadHasAStreamsLock) {
       for (;;) ::pause();
     }).detach();
     locked.get_future().wait();
+    std::fputs("in a buffer", std::fopen(log.c_str(), "w"));
     Context::fromEnvironment().abort(42, "enough");
   });
   EXPECT_EQ(answer, " (process ended with status " + std::to_string(42 << 8) + ')');
+  EXPECT_EQ(pop::testing::fileText(log), "in a buffer");
 }
 
 }  // namespace
