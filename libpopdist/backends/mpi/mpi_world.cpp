@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/sys/blocked_signals.h"
 #include "libpopdist/backends/messages/fabric.h"
 #include "libpopdist/backends/mpi/pmi_server.h"
 
@@ -108,6 +109,7 @@ template <typename Action>
 auto inThread(Action action) {
   std::packaged_task<std::invoke_result_t<Action>()> task(std::move(action));
   auto future = task.get_future();
+  const pop::sys::BlockedSignals blocked;  // in the thread, and those that MPI starts: they are the program's
   std::thread(std::move(task)).detach();
   return future;
 }

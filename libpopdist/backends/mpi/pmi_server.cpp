@@ -20,6 +20,7 @@
 #include <thread>
 #include <vector>
 
+#include "common/sys/blocked_signals.h"
 #include "libpopdist/backends/mpi/pmi_answers.h"
 
 namespace popdist::backends {
@@ -216,6 +217,7 @@ pop::Result<std::string> startPmiServer(const std::string& host, int ranks) {
   const std::string secret = newSecret();
   std::string address = secret + ' ' + portOf(listener.value()) + ' ' + host;
   auto server = std::make_unique<PmiServer>(std::move(listener).value(), secret, ranks);
+  const pop::sys::BlockedSignals blocked;  // in the thread: signals are the program's business
   std::thread([server = std::move(server)] { server->serve(); }).detach();
   return address;
 }

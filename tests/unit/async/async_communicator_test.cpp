@@ -196,7 +196,8 @@ TEST(AsyncCommunicator, ItsThreadTakesNoSignals) {
   ThreadGroup group(1);
   group.run([](Context& context) {
     const std::set<std::string> before = threads();
-    const AsyncCommunicator members = everybody(context);
+    AsyncCommunicator members = everybody(context);
+    members.barrier("its thread has begun").wait();  // until then it takes none at all
     std::set<std::string> more = threads();
     for (const std::string& thread : before) more.erase(thread);
     ASSERT_EQ(more.size(), 1U);
