@@ -33,7 +33,8 @@
 //                 blocks, one a round. A broadcast, reduce or barrier takes log2(n) rounds; other blocks go
 //                 straight to who needs them. Where hosts have several members, n is the number of hosts,
 //                 and what a call costs within a host comes on top; but allToAll, gather, scatter, sendRecv,
-//                 ragged calls and long reduceScatters go by messages between all members (docs/adr/0021).
+//                 ragged calls, long reduceScatters, and all where hosts have different numbers of
+//                 members, go by messages between all members (docs/adr/0021).
 //   Errors        popdist_error, whose text names the call with its tensor, this member's rank, instance and
 //                 host, and those of the member to blame. kUnavailable: a member has ended (peer() is its
 //                 instance index); kDeadlineExceeded: CallOptions::timeout; kFailedPrecondition: a member

@@ -142,7 +142,7 @@ class Group {
   const std::vector<int> instance_of_rank_;
   const std::vector<int> local_ranks_;
   const bool oversubscribed_;  ///< this host's instances outnumber its usable cores
-  /// Numeric address, of ranks that are reached over a network; else "".
+  /// Numeric address, of ranks that are reached over a network or on a backend; else "".
   std::vector<std::string> host_of_rank_;
   std::vector<exec::Heard> heard_;  ///< of each rank, by messages
   std::unique_ptr<transport::Connections> connections_;
