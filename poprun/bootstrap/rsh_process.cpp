@@ -102,10 +102,11 @@ void RshProcess::prepare(std::vector<pollfd>& fds) {
   fds.push_back({end_.get(), POLLIN, 0});
 }
 
+// It is over when it has ended and its stderr is closed: what it has started may have something to say still.
 bool RshProcess::step(const pollfd* fds) {
-  const bool has_ended = fds[1].revents != 0;  // before the look at what it has said
+  if (fds[1].revents != 0) end_.reset();
   readErrors();
-  return !has_ended && (errors_.valid() || end_.valid());
+  return errors_.valid() || end_.valid();
 }
 
 // As much as a pipe holds at a time: others want to be served, too.

@@ -43,7 +43,7 @@ class RshProcess final : public Pumped {
   int reap();
 
   pid_t pid_;
-  sys::Fd end_;     ///< readable from its end on; none where the system gives none: then stderr's end counts
+  sys::Fd end_;     ///< readable from its end on; none from then on, and where the system gives none
   sys::Fd errors_;  ///< none once it is closed
   CommandEvents events_;
   LineSplitter lines_;

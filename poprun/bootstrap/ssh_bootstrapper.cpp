@@ -28,6 +28,7 @@ constexpr std::chrono::milliseconds kEndPatience{1000};
 
 // What a host says that is not an instance's: whoever reads our stderr may be slow, and it waits in memory.
 constexpr std::size_t kMostSaidBytes = 4 << 20;
+constexpr std::size_t kBytesBesideLine = 128;
 
 Status noThread(const std::system_error& error) {
   return {Code::kResourceExhausted,
@@ -215,9 +216,8 @@ class SshBootstrapper::Run {
                 [this, host, log, left = kMostSaidBytes](const std::string& line) mutable {
                   log->said(line);
                   if (left == 0) return;
-                  const std::size_t bytes = std::min(left, line.size());
-                  left -= bytes;
-                  reporter_->said(host, left > 0 ? line : "(it says too much; the rest is not shown)");
+                  left -= std::min(left, line.size() + kBytesBesideLine);
+                  reporter_->said(host, left > 0 ? line : "(it has said 4 MiB; more is not shown)");
                 },
             .ended =
                 [this, host, log](int exit_code) {

@@ -21,12 +21,15 @@ class ReachedByAProgram : public ::testing::Test {
  protected:
   // `before`: what it does before it runs the command, which is its last word.
   Outcome runBy(const std::string& before, const std::vector<std::string>& program) {
+    return run({.options = optionsFor(before, program)});
+  }
+  std::vector<std::string> optionsFor(const std::string& before, const std::vector<std::string>& program) {
     const std::string path = directory_.path() + "/rsh";
     std::ofstream(path) << "#!/bin/sh\nfor command; do :; done\n" << before << "\nexec sh -c \"$command\"\n";
     std::filesystem::permissions(path, std::filesystem::perms::owner_all);
     std::vector<std::string> options{"--rsh", path, "--host", "elsewhere", "--tag-output", "no"};
     options.insert(options.end(), program.begin(), program.end());
-    return run({.options = options});
+    return options;
   }
 
  private:
@@ -40,13 +43,28 @@ TEST_F(ReachedByAProgram, ThatClosesItsStderrTheJobRunsToItsEnd) {
   EXPECT_EQ(outcome.out, "done\n");
 }
 
+// As those that keep banners away.
+TEST_F(ReachedByAProgram, ThatFailsIsQuotedThoughAFilterHasItsStderr) {
+  const std::string filter = "mkfifo $0.errors; (sleep 0.3; cat $0.errors >&2) & exec 2> $0.errors";
+  PoprunProcess poprun({.options = optionsFor(filter + "; echo denied >&2; exit 255", {"true"})});
+  EXPECT_EQ(poprun.wait(), 125);
+  EXPECT_THAT(poprun.err(), HasSubstr("the agent did not start: denied (exit code 255)"));
+  EXPECT_TRUE(poprun.goneWithin(kPatience));
+}
+
 TEST_F(ReachedByAProgram, ThatSaysTooMuchIsNotShownToTheEnd) {
   const Outcome outcome =
       runBy("head -c 20000000 /dev/zero | tr '\\0' 'x' | fold -w 99 >&2", {"echo", "done"});
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(outcome.out, "done\n");
   EXPECT_LT(outcome.err.size(), 6U << 20);
-  EXPECT_THAT(outcome.err, EndsWith("poprun: elsewhere: (it says too much; the rest is not shown)\n"));
+  EXPECT_THAT(outcome.err, EndsWith("poprun: elsewhere: (it has said 4 MiB; more is not shown)\n"));
+}
+
+TEST_F(ReachedByAProgram, ThatSaysTooManyShortLinesIsNotShownToTheEnd) {
+  const Outcome outcome = runBy("yes | head -n 500000 >&2", {"echo", "done"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_LT(outcome.err.size(), 6U << 20);
 }
 
 }  // namespace
