@@ -54,7 +54,7 @@ std::optional<double> CellLimits::tcpUs() const {
 }
 
 std::optional<double> CellLimits::swapUs() const {
-  return cell.ranks == 2 ? tcp_swap : std::nullopt;
+  return cell.operation == Operation::kAllReduce && cell.ranks == 2 ? tcp_swap : std::nullopt;
 }
 
 std::optional<double> CellLimits::smallUs() const {

@@ -44,8 +44,8 @@ struct CellLimits {
   std::optional<double> privateMemoryUs() const;
   /// 2 (P - 1) * S / (2 * duplex): all traffic of all ranks crosses the same loopback interface.
   std::optional<double> tcpUs() const;
-  /// Two ranks: both have sent S bytes and received as many. Of all yardsticks the nearest to a bound: who
-  /// waits for all of the other's bytes cannot do with less.
+  /// An all-reduce of two ranks: both have sent S bytes and received as many. Of all yardsticks the nearest
+  /// to a bound: who waits for all of the other's bytes cannot do with less.
   std::optional<double> swapUs() const;
   /// Small messages: one flag while every rank has a core; else every rank of a core must be scheduled once.
   std::optional<double> smallUs() const;

@@ -16,8 +16,9 @@ int main(int argc, char** argv) {
   std::vector<collectives::Series> all;
   const std::size_t bytes = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 0;
   if (what == "copy" && argc == 4) all = collectives::copyRates(bytes, batches);
-  if (what == "tcp" && argc == 4) all = collectives::tcpFigures(bytes, batches);
-  if (what == "tcp" && argc == 7) all = collectives::tcpFigures(bytes, batches, {argv[4], argv[5], argv[6]});
+  if (what == "tcp" && argc == 4 && bytes > 0) all = collectives::tcpFigures(bytes, batches);
+  if (what == "tcp" && argc == 7 && bytes > 0)
+    all = collectives::tcpFigures(bytes, batches, {argv[4], argv[5], argv[6]});
   if (what == "handover") all = collectives::handoverTimes(batches);
   if (all.empty()) {
     std::fputs(
