@@ -65,7 +65,7 @@ void StreamWriter::send() {
   if (waitingBytes() > 0 && !watching_) push();
 }
 
-// Never blocks: a pipe that is ready has room for as much as PIPE_BUF.
+// A pipe that is ready has room for as much as PIPE_BUF. So may a terminal, but it need not.
 ssize_t StreamWriter::writeSome(std::string_view text) const {
   if (may_block_) {
     pollfd writable{original_, POLLOUT, 0};
