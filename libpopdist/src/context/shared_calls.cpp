@@ -116,8 +116,9 @@ bool SharedCalls::runPlanned(const CollectiveCall& call, const shared::Call& sha
   const std::size_t largest = largestBytes(call);
   const bool streaming =
       algorithm != SharedAlgorithm::kEager && plan::pastCaches(call.operation, largest, ranks_);
+  const bool looks = plan::looksBeforeGivingWay(call.operation, algorithm);
   const auto run = [&](const plan::SharedPlan& plan, bool more) {
-    return engine_.run(shared, buffers, {plan, fold, largest, streaming, more});
+    return engine_.run(shared, buffers, {plan, fold, largest, streaming, more, looks});
   };
   if (!choice->trial) return plans_.carryOut(call, choice->plan, run);
   const auto begin = std::chrono::steady_clock::now();

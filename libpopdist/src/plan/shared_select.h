@@ -59,6 +59,13 @@ bool isSendRecvWorthPulling(std::size_t bytes, int ranks);
 /// costs the system's work for each page.
 bool dependsOnMachine(Operation operation, std::size_t bytes, int ranks);
 
+/// Whether ranks that share cores look for a moment for what others have not done yet, before they give way.
+/// Not where one rank has what the others wait for, and the next one's may be there before they have it: they
+/// would go in step.
+constexpr bool looksBeforeGivingWay(Operation operation, SharedAlgorithm algorithm) {
+  return operation != Operation::kBroadcast || algorithm != SharedAlgorithm::kStaged;
+}
+
 /// Whether what is copied for `bytes` a rank should go past the caches.
 bool pastCaches(Operation operation, std::size_t bytes, int ranks);
 

@@ -48,6 +48,7 @@ bool Engine::run(const Call& call, const Buffers& buffers, const Work& work) {
   spec_ = work.fold;
   streaming_ = work.streaming;
   eager_ = plan.eager;
+  if (!work.looks) waiter_.giveWayAtOnce();
   if (eager_) takeRoom(work.eager_bytes);
   begin();
   const bool all_well = std::all_of(plan.steps.begin(), plan.steps.end(), [&](const SharedStep& each) {

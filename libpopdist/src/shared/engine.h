@@ -104,6 +104,7 @@ class Engine {
     std::size_t eager_bytes = 0;  ///< of an eager plan: the most that any rank puts into its stage
     bool streaming = false;       ///< copies go past the caches, but for those that write back
     bool more = false;            ///< the call is not over with it: another run() follows
+    bool looks = true;            ///< else as Waiter::giveWayAtOnce
   };
   bool run(const Call& call, const Buffers& buffers, const Work& work);
 

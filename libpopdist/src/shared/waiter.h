@@ -51,6 +51,13 @@ class Waiter {
   void start(std::chrono::milliseconds timeout) {
     timeout_ = timeout;
     deadline_.reset();
+    if (spins_ == 0) spins_ = most_spins_;
+  }
+
+  /// For the rest of the call: where ranks share cores, they do not look for what others have not done yet
+  /// before they give way.
+  void giveWayAtOnce() {
+    if (setting_.oversubscribed) spins_ = 0;
   }
 
   /// From now on calls wait until then, and not for their own timeouts; empty: for those again.

@@ -29,6 +29,12 @@ TEST(Pulling, IsFoundOutForWhatIsNotEager) {
   }
 }
 
+TEST(RanksThatShareCores, DoNotGoInStepWhereOneHasWhatAllWaitFor) {
+  EXPECT_FALSE(looksBeforeGivingWay(Operation::kBroadcast, SharedAlgorithm::kStaged));
+  EXPECT_TRUE(looksBeforeGivingWay(Operation::kBroadcast, SharedAlgorithm::kEager));
+  EXPECT_TRUE(looksBeforeGivingWay(Operation::kAllReduce, SharedAlgorithm::kStaged));
+}
+
 TEST(Pulling, IsForLargeTransfers) {
   for (const int ranks : {2, 3, 4, 8, 100}) {
     EXPECT_TRUE(isSendRecvWorthPulling(kMany, ranks));
