@@ -19,17 +19,18 @@ using ::testing::HasSubstr;
 
 class ReachedByAProgram : public ::testing::Test {
  protected:
-  // `before`: what it does before it runs the command, which is its last word.
+  /// `before`: what it does before it runs the command, which is its last word. The agent is a descendant of
+  /// poprun's here, which another host's is not: the last of it may be left for a moment, to be reaped.
   Outcome runBy(const std::string& before, const std::vector<std::string>& program) {
-    return run({.options = optionsFor(before, program)});
-  }
-  std::vector<std::string> optionsFor(const std::string& before, const std::vector<std::string>& program) {
     const std::string path = directory_.path() + "/rsh";
     std::ofstream(path) << "#!/bin/sh\nfor command; do :; done\n" << before << "\nexec sh -c \"$command\"\n";
     std::filesystem::permissions(path, std::filesystem::perms::owner_all);
     std::vector<std::string> options{"--rsh", path, "--host", "elsewhere", "--tag-output", "no"};
     options.insert(options.end(), program.begin(), program.end());
-    return options;
+    PoprunProcess poprun({.options = options});
+    const int exit_code = poprun.wait();
+    EXPECT_TRUE(poprun.goneWithin(kPatience));
+    return {exit_code, poprun.out(), poprun.err()};
   }
 
  private:
@@ -46,10 +47,9 @@ TEST_F(ReachedByAProgram, ThatClosesItsStderrTheJobRunsToItsEnd) {
 // As those that keep banners away.
 TEST_F(ReachedByAProgram, ThatFailsIsQuotedThoughAFilterHasItsStderr) {
   const std::string filter = "mkfifo $0.errors; (sleep 0.3; cat $0.errors >&2) & exec 2> $0.errors";
-  PoprunProcess poprun({.options = optionsFor(filter + "; echo denied >&2; exit 255", {"true"})});
-  EXPECT_EQ(poprun.wait(), 125);
-  EXPECT_THAT(poprun.err(), HasSubstr("the agent did not start: denied (exit code 255)"));
-  EXPECT_TRUE(poprun.goneWithin(kPatience));
+  const Outcome outcome = runBy(filter + "; echo denied >&2; exit 255", {"true"});
+  EXPECT_EQ(outcome.exit_code, 125);
+  EXPECT_THAT(outcome.err, HasSubstr("the agent did not start: denied (exit code 255)"));
 }
 
 TEST_F(ReachedByAProgram, ThatSaysTooMuchIsNotShownToTheEnd) {
