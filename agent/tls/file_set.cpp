@@ -2,7 +2,6 @@
 #include "agent/tls/file_set.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "common/sys/fd.h"
+#include "common/sys/name_file.h"
 
 namespace pop::agent {
 
@@ -30,26 +30,14 @@ Status FileSet::add(const std::string& name, const std::string& content, bool se
   return {};
 }
 
-// A network file system may know no renaming that replaces nothing; a second name does the same.
-bool FileSet::publish(const Pending& pending) {
-  const char* const from = pending.temporary.c_str();
-  const char* const to = pending.path.c_str();
-  if (pending.replace) return ::rename(from, to) == 0;
-  if (::renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return true;
-  if (errno != EINVAL && errno != ENOSYS) return false;
-  if (::link(from, to) != 0) return false;
-  ::unlink(from);
-  return true;
-}
-
 Status FileSet::commit() {
   std::vector<std::string> made;
   for (const Pending& each : pending_) {
-    if (publish(each)) {
+    const int error = sys::nameFile(each.temporary, each.path, each.replace);
+    if (error == 0) {
       if (!each.replace) made.push_back(each.path);
       continue;
     }
-    const int error = errno;
     for (const std::string& path : made) ::unlink(path.c_str());
     return errnoStatus("making " + each.path, error);
   }

@@ -31,8 +31,6 @@ class FileSet {
     bool replace = false;
   };
 
-  static bool publish(const Pending& pending);
-
   std::string directory_;
   std::vector<Pending> pending_;
 };

@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "common/sys/fd.h"
+#include "common/sys/name_file.h"
 
 namespace pop::cli {
 namespace {
@@ -29,23 +30,11 @@ Status existsAlready(const std::string& path) {
   return {Code::kAlreadyExists, path + " exists already"};
 }
 
-// Gives the finished file its name. link() fails where there is one already, whoever has just made it. Where
-// the file system has no hard links, an empty file takes the name first.
+// Gives the finished file its name.
 Status publish(const std::string& temporary, const std::string& path, bool overwrite) {
-  if (!overwrite) {
-    if (::link(temporary.c_str(), path.c_str()) == 0) {
-      ::unlink(temporary.c_str());
-      return {};
-    }
-    if (errno == EEXIST) return existsAlready(path);
-    if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS) return failed(path, errno);
-    const sys::Fd name(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-    if (!name.valid()) return errno == EEXIST ? existsAlready(path) : failed(path, errno);
-  }
-  if (::rename(temporary.c_str(), path.c_str()) == 0) return {};
-  const int error = errno;
-  if (!overwrite) ::unlink(path.c_str());  // the empty one
-  return failed(path, error);
+  const int error = sys::nameFile(temporary, path, overwrite);
+  if (error == 0) return {};
+  return error == EEXIST ? existsAlready(path) : failed(path, error);
 }
 
 mode_t usualMode() {
