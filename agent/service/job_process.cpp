@@ -2,7 +2,6 @@
 #include "agent/service/job_process.h"
 
 #include <poll.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <csignal>
 #include <utility>
 
+#include "common/sys/process_end.h"
 #include "common/sys/start_program.h"
 #include "common/sys/unix_socket.h"
 
@@ -66,7 +66,7 @@ Result<JobProcess> startJobProcess(const std::string& user, const std::vector<st
   process.corpses_ = &corpses;
   const int stream = streams.second.get();
   POP_ASSIGN_OR_RETURN(process.pid_, sys::startProgram(words, {stream, stream, errors.write_end.get()}));
-  process.pidfd_ = sys::Fd(static_cast<int>(::syscall(SYS_pidfd_open, process.pid_, 0)));
+  process.pidfd_ = sys::endOf(process.pid_);
   if (!process.pidfd_.valid()) return errnoStatus("watching the agent of a job", errno);
   process.stream_ = std::move(streams.first);
   process.errors_ = std::move(errors.read_end);

@@ -9,8 +9,6 @@
 #include <algorithm>
 #include <climits>
 
-#include "common/sys/fd.h"
-
 namespace pop::sys {
 namespace {
 
@@ -22,12 +20,16 @@ bool hasEnded(pid_t pid) {
 
 }  // namespace
 
+Fd endOf(pid_t pid) {
+  return Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+}
+
 bool endsWithin(pid_t pid, std::chrono::milliseconds patience) {
   using Clock = std::chrono::steady_clock;
   using std::chrono::milliseconds;
-  // Without one (no descriptor left, a filter of system calls) it is looked at every now and then.
+  // Without a descriptor it is looked at every now and then.
   constexpr milliseconds kBetweenLooks{10};
-  const Fd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  const Fd process = endOf(pid);
   const auto deadline = Clock::now() + patience;
   while (!hasEnded(pid)) {
     auto left = std::chrono::ceil<milliseconds>(deadline - Clock::now());

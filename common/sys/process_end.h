@@ -6,7 +6,13 @@
 
 #include <chrono>
 
+#include "common/sys/fd.h"
+
 namespace pop::sys {
+
+/// Readable from the end of `pid` on, a child that nobody has reaped. Not valid where the system gives none:
+/// no descriptor is left, or a filter of system calls forbids it.
+Fd endOf(pid_t pid);
 
 /// True when `pid`, a child that nobody has reaped, has ended within `patience`; it is still to be reaped.
 bool endsWithin(pid_t pid, std::chrono::milliseconds patience);

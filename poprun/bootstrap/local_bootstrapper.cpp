@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "poprun/bootstrap/local_bootstrapper.h"
 
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -93,7 +92,7 @@ void LocalBootstrapper::startAgent(int host) {
 // Where that cannot be done (a filter of system calls), the end of the stream has to do.
 void LocalBootstrapper::watchEnd(int host, sys::Fd far_end) {
   AgentProcess& agent = agents_[static_cast<std::size_t>(host)];
-  agent.pidfd = sys::Fd(static_cast<int>(::syscall(SYS_pidfd_open, agent.pid, 0)));
+  agent.pidfd = sys::endOf(agent.pid);
   if (!agent.pidfd.valid()) return;
   agent.far_end = std::move(far_end);
   loop_.watchReadable(agent.pidfd.get(), [this, host] { ended(host); });

@@ -2,7 +2,6 @@
 #include "poprun/bootstrap/rsh_process.h"
 
 #include <signal.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -74,7 +73,7 @@ Result<RshProcess::Started> RshProcess::start(const std::vector<std::string>& co
 
 RshProcess::RshProcess(pid_t pid, sys::Fd errors, CommandEvents events)
     : pid_(pid),
-      end_(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))),
+      end_(sys::endOf(pid)),
       errors_(std::move(errors)),
       events_(std::move(events)),
       lines_(events_.said) {}
