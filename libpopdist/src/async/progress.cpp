@@ -78,9 +78,8 @@ Progress::State Progress::submit(const std::string& name, context::CollectiveCal
   const char* const operation = nameOf(call.operation);
   Communicator::Impl& impl = communicator_->impl();
   const auto fail = [&](ErrorCode code, const std::string& why, int peer = -1) {
-    throw popdist_error(
-        code, std::string(operation) + " '" + name + "' on " + group().nameOfRank(impl.rank()) + ": " + why,
-        {.rank = impl.rank(), .peer = peer, .operation = operation});
+    group().fail({operation, std::string(operation) + " '" + name + '\''},
+                 {static_cast<pop::Code>(code), why}, peer);
   };
   if (fork_ != context::forksOfThisProcess())
     fail(ErrorCode::kFailedPrecondition, "this process was forked from the one that has the communicator");
