@@ -217,7 +217,7 @@ class SshBootstrapper::Run {
                   log->said(line);
                   if (left == 0) return;
                   left -= std::min(left, line.size() + kBytesBesideLine);
-                  reporter_->said(host, left > 0 ? line : "(it has said 4 MiB; more is not shown)");
+                  reporter_->said(host, left > 0 ? line : "(it says too much: the rest is not shown)");
                 },
             .ended =
                 [this, host, log](int exit_code) {
