@@ -104,38 +104,39 @@ void exchange(int socket, std::vector<char>& buffer, std::size_t send_size, std:
   }
 }
 
-// GB/s of one direction: bytes / the longer time of both ends, whose threads and buffers are there before.
-double rate(const std::array<sys::Fd, 2>& ends, std::size_t send_size, bool duplex, bool polls) {
+// The longer time of both ends in `work(end, buffer)`, whose threads and buffers are there before.
+template <typename Work>
+double secondsOfBoth(std::size_t buffer_bytes, const Work& work) {
   using Clock = std::chrono::steady_clock;
   std::barrier<> together(2);
   std::array<double, 2> seconds{};
   onCores(2, false, [&](std::size_t end) {
-    std::vector<char> buffer(2 * send_size, 1);
+    std::vector<char> buffer(buffer_bytes, 1);
     together.arrive_and_wait();
     const auto begin = Clock::now();
-    exchange(ends[end].get(), buffer, send_size, end == 0 || duplex ? kBytesOfBatch : 0,
-             end == 1 || duplex ? kBytesOfBatch : 0, polls);
+    work(end, buffer);
     seconds[end] = std::chrono::duration<double>(Clock::now() - begin).count();
   });
-  return kBytesOfBatch / std::max(seconds[0], seconds[1]) / 1e9;
+  return std::max(seconds[0], seconds[1]);
 }
 
-// Microseconds in which both ends have sent `bytes` and have received as many, again and again: the longer
-// time of both.
+// GB/s of one direction.
+double rate(const std::array<sys::Fd, 2>& ends, std::size_t send_size, bool duplex, bool polls) {
+  const double seconds = secondsOfBoth(2 * send_size, [&](std::size_t end, std::vector<char>& buffer) {
+    exchange(ends[end].get(), buffer, send_size, end == 0 || duplex ? kBytesOfBatch : 0,
+             end == 1 || duplex ? kBytesOfBatch : 0, polls);
+  });
+  return kBytesOfBatch / seconds / 1e9;
+}
+
+// Microseconds in which both ends have sent `bytes` and have received as many, again and again.
 double swapUs(const std::array<sys::Fd, 2>& ends, std::size_t bytes, std::size_t send_size, bool polls) {
-  using Clock = std::chrono::steady_clock;
   const std::size_t swaps = std::max<std::size_t>(kBytesOfBatch / bytes, 2);
-  std::barrier<> together(2);
-  std::array<double, 2> us{};
-  onCores(2, false, [&](std::size_t end) {
-    std::vector<char> buffer(2 * send_size, 1);
-    together.arrive_and_wait();
-    const auto begin = Clock::now();
+  const double seconds = secondsOfBoth(2 * send_size, [&](std::size_t end, std::vector<char>& buffer) {
     for (std::size_t swap = 0; swap < swaps; ++swap)
       exchange(ends[end].get(), buffer, send_size, bytes, bytes, polls);
-    us[end] = std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
   });
-  return std::max(us[0], us[1]) / static_cast<double>(swaps);
+  return seconds * 1e6 / static_cast<double>(swaps);
 }
 
 struct Way {
