@@ -14,7 +14,6 @@
 
 #include "common/base/text.h"
 #include "common/os/epoll_loop.h"
-#include "common/os/tcp.h"
 #include "common/sys/fd.h"
 
 namespace pop {
@@ -25,15 +24,23 @@ using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
 constexpr int kHosts = 3;
-constexpr uid_t kNobodyElses = 61234;
+// Below the ports that the system hands out to others.
+const std::string kClosedAddress = "127.0.0.1:1";
+
+// Of this process alone: tests that run beside it must not take up what it may have.
+uid_t nobodyElses() {
+  constexpr uid_t kFirst = 20'000;
+  constexpr uid_t kCount = 40'000;
+  return kFirst + static_cast<uid_t>(::getpid()) % kCount;
+}
 
 // In a forked child, which must not go on with the tests.
-std::string failuresAtClosedPort(const std::string& host) noexcept {
+std::string failuresAtClosedPort() noexcept {
   std::string failures;
   int num_failed = 0;
   os::EpollLoop loop;
-  SshBootstrapper bootstrapper(loop, std::vector<std::string>(kHosts, host), {.config_file = "/dev/null"},
-                               {});
+  SshBootstrapper bootstrapper(loop, std::vector<std::string>(kHosts, kClosedAddress),
+                               {.config_file = "/dev/null"}, {});
   bootstrapper.start({.reached = [&loop](int, const ReachedHost&) { loop.stop(); },
                       .failed =
                           [&](int, const Status& why) {
@@ -50,14 +57,13 @@ std::string failuresAtClosedPort(const std::string& host) noexcept {
 // Why each host was not reached by a user who may have so many threads, the first one included. In a process
 // of its own, as the limit counts all threads of a user, and none of root's.
 std::vector<std::string> failuresWithThreads(rlim_t most) {
-  const std::string host = "127.0.0.1:" + std::to_string(os::listenAt("127.0.0.1", 0).value().port);
   sys::Pipe pipe = sys::makePipe().value();
+  const uid_t user = nobodyElses();
   const pid_t pid = ::fork();
   if (pid == 0) {
     const rlimit limit{.rlim_cur = most, .rlim_max = most};
-    if (::setrlimit(RLIMIT_NPROC, &limit) != 0 || ::setresuid(kNobodyElses, kNobodyElses, kNobodyElses) != 0)
-      ::_exit(1);
-    ::_exit(sys::writeAll(pipe.write_end.get(), failuresAtClosedPort(host)).ok() ? 0 : 1);
+    if (::setrlimit(RLIMIT_NPROC, &limit) != 0 || ::setresuid(user, user, user) != 0) ::_exit(1);
+    ::_exit(sys::writeAll(pipe.write_end.get(), failuresAtClosedPort()).ok() ? 0 : 1);
   }
   pipe.write_end.reset();
   std::vector<std::string> failures = split(sys::readAll(pipe.read_end, "pipe").value(), '\n');
