@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";
 
+// `c`: of ASCII, or a C1 control character's number.
 std::string escaped(char c) {
   static constexpr std::string_view kHex = "0123456789abcdef";
   const auto byte = static_cast<unsigned char>(c);
@@ -28,7 +29,7 @@ std::string escaped(char c) {
     case '\r':
       return "\\r";
     default:
-      if (byte >= 0x20 && byte != 0x7f) return {c};
+      if (byte >= 0x20 && byte < 0x7f) return {c};
       return {'\\', 'u', '0', '0', kHex[byte >> 4U], kHex[byte & 15U]};
   }
 }
@@ -119,13 +120,13 @@ std::string jsonQuoted(std::string_view text) {
   std::string result = "\"";
   while (!text.empty()) {
     const bool ascii = static_cast<unsigned char>(text.front()) < 0x80;
-    const std::size_t bytes = ascii ? 1 : utf8Bytes(text);
-    if (ascii) {
-      result += escaped(text.front());
+    const std::string_view character = text.substr(0, ascii ? 1 : utf8Bytes(text));
+    if (ascii || isC1Control(character)) {
+      result += escaped(character.back());
     } else {
-      result += bytes == 0 ? kReplacement : text.substr(0, bytes);
+      result += character.empty() ? kReplacement : character;
     }
-    text.remove_prefix(std::max<std::size_t>(bytes, 1));
+    text.remove_prefix(std::max<std::size_t>(character.size(), 1));
   }
   return result + '"';
 }

@@ -15,8 +15,7 @@ std::size_t harmlessBytes(std::string_view text) {
   const auto first = static_cast<unsigned char>(text.front());
   if (first < 0x80) return first >= 0x20 && first != 0x7f ? 1 : 0;
   const std::size_t bytes = utf8Bytes(text);
-  const bool control = bytes == 2 && first == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0;  // C1
-  return control ? 0 : bytes;
+  return isC1Control(text.substr(0, bytes)) ? 0 : bytes;
 }
 
 }  // namespace

@@ -43,4 +43,8 @@ std::size_t utf8Bytes(std::string_view text) {
   return 0;
 }
 
+bool isC1Control(std::string_view character) {
+  return character.size() == 2 && character[0] == '\xc2' && static_cast<unsigned char>(character[1]) < 0xa0;
+}
+
 }  // namespace pop

@@ -11,6 +11,9 @@ TEST(JsonQuoted, EscapesWhatJsonDoesNotTake) {
   EXPECT_EQ(jsonQuoted("a b/é€😀"), "\"a b/é€😀\"");
   EXPECT_EQ(jsonQuoted("say \"hi\"\\\n\t\r"), R"("say \"hi\"\\\n\t\r")");
   EXPECT_EQ(jsonQuoted(std::string_view("\0\x1f\x7f", 3)), R"("\u0000\u001f\u007f")");
+  const std::string cursor_home = "\xc2\x9bH";  // which terminals obey
+  EXPECT_EQ(jsonQuoted(cursor_home + "\xc2\x80\xc2\x9f"), R"("\u009bH\u0080\u009f")");
+  EXPECT_EQ(jsonQuoted("\xc2\xa0"), "\"\xc2\xa0\"") << "no control character";
 }
 
 TEST(JsonQuoted, ReplacesEachByteThatIsNoUtf8) {
