@@ -37,6 +37,17 @@ TEST(SpawnBinding, ToMemoryThatIsNotThereIsAFailureThatNamesIt) {
   EXPECT_THAT(result.reason, AllOf(HasSubstr("memory nodes 1000"), HasSubstr("--process-placement")));
 }
 
+TEST(Spawn, WithMoreBytesThanTheSystemTakesNamesTheLimits) {
+  SpawnOrder too_long = order({}, {});
+  too_long.argv.emplace_back(std::size_t{129} << 10U, 'x');
+  const SpawnResult result = spawn(too_long);
+  EXPECT_EQ(result.pid, -1);
+  EXPECT_EQ(result.exit_code, contract::kExitCannotExecute);
+  EXPECT_EQ(result.reason,
+            "'/bin/true': Argument list too long (arguments and environment together; a quarter of "
+            "`ulimit -s` is the most, 128 KiB for one)");
+}
+
 TEST(SpawnBinding, LeavesTheKeeperWhereItWas) {
   cpu_set_t before;
   ASSERT_EQ(::sched_getaffinity(0, sizeof(before), &before), 0);
