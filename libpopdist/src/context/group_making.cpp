@@ -212,24 +212,18 @@ std::unique_ptr<Group> Group::createOnBackend(ContextState& context, std::vector
   std::unique_ptr<Group> group;
   pop::Status failure;
   if (!local_ranks.empty()) {
-    const std::string key = prefix + std::to_string(local_ranks.front());
+    const int rank = local_ranks.front();
     group.reset(new Group(context, std::move(instance_of_rank), std::move(local_ranks)));
-    const pop::Result<std::string> address = group->joinBackend(number);
-    if (!address.ok()) failure = address.status();
-    const std::string offered =
-        address.ok() ? kSomeAddress + ownAddress(link) + ' ' + address.value() : insteadOfAddress(failure);
-    throwIfFailed(link.put(key, offered, context.timeout()), kCreate);
+    const pop::Result<std::string> offered = group->joinBackend(number);
+    failure = offered.status();
+    offerToBackend(context, prefix, rank, ownAddress(link), offered);
   }
   throwIfFailed(link.fence(tag, context.timeout()), kCreate);
   throwIfFailed({failure}, kCreate);
   if (!group) return nullptr;
-  std::vector<std::string> addresses = collectAddresses(context, prefix, group->instance_of_rank_);
-  for (std::string& address : addresses) {
-    const std::size_t space = std::min(address.find(' '), address.size() - 1);
-    group->host_of_rank_.push_back(address.substr(1, space - 1));
-    address.erase(0, space + 1);
-  }
-  if (const exec::Failure failed = group->backend_->connect(addresses); !failed.status.ok())
+  BackendOffers offers = collectBackendOffers(context, prefix, group->instance_of_rank_);
+  group->host_of_rank_ = std::move(offers.host_of_rank);
+  if (const exec::Failure failed = group->backend_->connect(offers.offer_of_rank); !failed.status.ok())
     group->failCollective({kCreate, kCreate}, failed);
   return group;
 }

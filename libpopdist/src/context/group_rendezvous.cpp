@@ -14,7 +14,9 @@
 namespace popdist::context {
 namespace {
 
-constexpr char kNoAddress = '!';  // what is offered instead of an address begins so
+// What is offered begins with one of these, or is an address of ours.
+constexpr char kNoAddress = '!';
+constexpr char kBackend = ':';  // a host's address, a space, and what its plugin offers follow
 
 std::string boardKey(const std::string& prefix, int first_rank) {
   return prefix + "board/" + std::to_string(first_rank);
@@ -35,7 +37,15 @@ pop::Result<HostBoard> parseBoard(const std::string& text) {
   return HostBoard{static_cast<int>(members), static_cast<std::size_t>(offset)};
 }
 
-// Another member's, as insteadOfAddress() has put it: "!<code> <why>".
+std::string insteadOfAddress(const pop::Status& failure) {
+  return kNoAddress + std::to_string(static_cast<int>(failure.code())) + ' ' + failure.message();
+}
+
+void offer(ContextState& context, const std::string& prefix, int rank, const std::string& text) {
+  throwIfFailed(context.link->put(prefix + std::to_string(rank), text, context.timeout()), kCreate);
+}
+
+// Another member's, as insteadOfAddress() has put it.
 LinkError failureIn(const std::string& offered, int rank, int instance) {
   const std::size_t space = std::min(offered.find(' '), offered.size());
   pop::Result<std::int64_t> code = pop::parseInteger(offered.substr(1, space - 1));
@@ -57,15 +67,10 @@ std::string rendezvousTag(int number, const std::vector<int>& instance_of_rank) 
          " ranks (" + std::to_string(digestOf(instance_of_rank)) + ')';
 }
 
-std::string insteadOfAddress(const pop::Status& failure) {
-  return kNoAddress + std::to_string(static_cast<int>(failure.code())) + ' ' + failure.message();
-}
-
 void offerAddresses(ContextState& context, const std::string& prefix, const std::vector<int>& local_ranks,
                     const transport::Connections* mine, const pop::Status& failure) {
   for (const int rank : local_ranks) {
-    const std::string address = failure.ok() ? mine->address(rank) : insteadOfAddress(failure);
-    throwIfFailed(context.link->put(prefix + std::to_string(rank), address, context.timeout()), kCreate);
+    offer(context, prefix, rank, failure.ok() ? mine->address(rank) : insteadOfAddress(failure));
   }
 }
 
@@ -81,6 +86,23 @@ std::vector<std::string> collectAddresses(ContextState& context, const std::stri
     addresses.push_back(std::move(*address));
   }
   return addresses;
+}
+
+void offerToBackend(ContextState& context, const std::string& prefix, int rank, const std::string& host,
+                    const pop::Result<std::string>& offered) {
+  offer(context, prefix, rank,
+        offered.ok() ? kBackend + host + ' ' + offered.value() : insteadOfAddress(offered.status()));
+}
+
+BackendOffers collectBackendOffers(ContextState& context, const std::string& prefix,
+                                   const std::vector<int>& instance_of_rank) {
+  BackendOffers offers;
+  for (const std::string& text : collectAddresses(context, prefix, instance_of_rank)) {
+    const std::size_t space = std::min(text.find(' '), text.size() - 1);
+    offers.host_of_rank.push_back(text.substr(1, space - 1));
+    offers.offer_of_rank.push_back(text.substr(space + 1));
+  }
+  return offers;
 }
 
 void offerBoard(ContextState& context, const std::string& prefix, int first_rank, int members) {

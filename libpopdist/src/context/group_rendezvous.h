@@ -13,17 +13,12 @@
 namespace popdist::context {
 
 inline constexpr const char* kCreate = "creating a communicator";
-/// What begins with this is a host's address, a space, and where the rank's end on a plugin is: any bytes.
-inline constexpr char kSomeAddress = ':';
 
 /// Of the keys of group `number`.
 std::string rendezvousPrefix(int number);
 
 /// The fence's: the same for two instances only if they ask for the same group.
 std::string rendezvousTag(int number, const std::vector<int>& instance_of_rank);
-
-/// What who has no address offers: why, for the others.
-std::string insteadOfAddress(const pop::Status& failure);
 
 /// Where the local ranks can be reached. Also when there is no transport (`failure` says why): the others
 /// must not wait for us. Throws popdist_error.
@@ -33,6 +28,17 @@ void offerAddresses(ContextState& context, const std::string& prefix, const std:
 /// it is.
 std::vector<std::string> collectAddresses(ContextState& context, const std::string& prefix,
                                           const std::vector<int>& instance_of_rank);
+
+/// The same for the one local rank of a group on a backend's plugin: its host's address, and what the plugin
+/// offers, any bytes, or why it has nothing to offer.
+void offerToBackend(ContextState& context, const std::string& prefix, int rank, const std::string& host,
+                    const pop::Result<std::string>& offered);
+struct BackendOffers {
+  std::vector<std::string> host_of_rank;
+  std::vector<std::string> offer_of_rank;
+};
+BackendOffers collectBackendOffers(ContextState& context, const std::string& prefix,
+                                   const std::vector<int>& instance_of_rank);
 
 /// The board of the ranks that share a host.
 struct HostBoard {
