@@ -93,7 +93,7 @@ int late(const Arguments& arguments) {
   if (is_late)
     context.fence();  // with the one of the others in expectFailure
   else
-    options.timeout = std::chrono::seconds(2);  // ample for who comes
+    options.timeout = std::chrono::seconds(4);  // ample for who comes
   const int failed = expectFailure([&](Communicator& world) { kCalls.at(arguments.at(0))(world, options); });
   if (!is_late) context.fence();
   return failed;

@@ -15,13 +15,13 @@ using ::testing::HasSubstr;
 
 constexpr std::array<std::int32_t, 2> kInstances{0, 1};
 
-PopdistGroupInfo firstOf(int ranks) {
+PopdistGroupInfo firstOf(int ranks, std::int64_t timeout_ms = 20'000) {
   return {.number = 0,
           .rank = 0,
           .ranks = ranks,
           .instances = kInstances.data(),
           .host_address = "127.0.0.1",
-          .timeout_ms = 500,
+          .timeout_ms = timeout_ms,
           .library = nullptr,
           .ended = [](void*, const std::int32_t*, std::int32_t, char*, std::size_t) { return -1; },
           .time_is_up = [](void*) { return 0; }};
@@ -37,7 +37,7 @@ TEST(MpiWorld, OffersTheSameProcessManagerAgain) {
 
 // MPI's own start waits for ever for a rank that never says a word to the process manager.
 TEST(MpiWorld, DoesNotStartWithoutAllRanks) {
-  const PopdistGroupInfo info = firstOf(2);
+  const PopdistGroupInfo info = firstOf(2, 500);
   MpiWorld& world = MpiWorld::ofProcess();
   const pop::Result<std::string> offer = world.offer(info);
   ASSERT_TRUE(offer.ok()) << offer.status().message();

@@ -20,7 +20,7 @@ namespace {
 
 using testing::ThreadGroup;
 
-constexpr Milliseconds kTimeout{2'000};
+constexpr Milliseconds kTimeout{4'000};
 constexpr std::size_t kCount = 4096;
 
 class WholeDeadline : public ::testing::TestWithParam<std::tuple<std::string, std::string>> {

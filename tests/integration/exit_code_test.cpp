@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "tests/testing/poprun_process.h"
+#include "tests/testing/temp_dir.h"
 
 namespace pop::testing {
 namespace {
@@ -57,21 +58,20 @@ INSTANTIATE_TEST_SUITE_P(EveryFatalOne, ProgramsSignal,
                                            SIGSTKFLT, SIGXCPU, SIGXFSZ, SIGVTALRM, SIGPROF, SIGIO, SIGPWR,
                                            SIGSYS));
 
-// A file that cannot be executed, for one test.
+// A file, alone in its directory, that most tests cannot execute.
 class Unexecutable {
  public:
   Unexecutable(const std::string& name, const std::string& content, mode_t mode)
-      : path_(::testing::TempDir() + name) {
+      : path_(directory() + '/' + name) {
     std::ofstream(path_) << content;
     EXPECT_EQ(::chmod(path_.c_str(), mode), 0);
   }
-  ~Unexecutable() { std::filesystem::remove(path_); }
-  Unexecutable(const Unexecutable&) = delete;
-  Unexecutable& operator=(const Unexecutable&) = delete;
 
+  const std::string& directory() const { return directory_.path(); }
   const std::string& path() const { return path_; }
 
  private:
+  const TempDir directory_;
   const std::string path_;
 };
 
@@ -94,8 +94,8 @@ TEST(ExitCode, Is127ForAProgramThatDoesNotExist) {
 
 TEST(ExitCode, Is127ForAProgramOfTheWorkingDirectoryThatPathDoesNotName) {
   const Unexecutable file("poprun-here", "#!/bin/sh\n", 0755);
-  for (const Outcome& result : {run({.options = {"poprun-here"}, .directory = ::testing::TempDir()}),
-                                run({.options = {"--wdir", ::testing::TempDir(), "poprun-here"}})}) {
+  for (const Outcome& result : {run({.options = {"poprun-here"}, .directory = file.directory()}),
+                                run({.options = {"--wdir", file.directory(), "poprun-here"}})}) {
     EXPECT_EQ(result.exit_code, 127);
     EXPECT_THAT(result.err, HasSubstr("the one in the working directory is ./poprun-here"));
   }
@@ -103,17 +103,16 @@ TEST(ExitCode, Is127ForAProgramOfTheWorkingDirectoryThatPathDoesNotName) {
 
 TEST(ExitCode, IsThatOfAProgramInARelativeDirectoryOfPathSeenFromItsWorkingDirectory) {
   const Unexecutable file("poprun-here", "#!/bin/sh\nexit 7\n", 0755);
-  const Outcome result = run({.options = {"--wdir", ::testing::TempDir(), "poprun-here"},
-                              .environment = {{"PATH", ".:/usr/bin:/bin"}}});
+  const Outcome result = run(
+      {.options = {"--wdir", file.directory(), "poprun-here"}, .environment = {{"PATH", ".:/usr/bin:/bin"}}});
   EXPECT_EQ(result.exit_code, 7) << result.err;
 }
 
 TEST(ExitCode, Is126ForAScriptWhoseInterpreterIsMissing) {
   const Unexecutable file("poprun-script", "#!/no/such/shell\n", 0755);
   for (const Outcome& result :
-       {run({.options = {file.path()}}),
-        run({.options = {"--wdir", ::testing::TempDir(), "./poprun-script"}}),
-        run({.options = {"poprun-script"}, .environment = {{"PATH", ::testing::TempDir() + ":/usr/bin"}}})}) {
+       {run({.options = {file.path()}}), run({.options = {"--wdir", file.directory(), "./poprun-script"}}),
+        run({.options = {"poprun-script"}, .environment = {{"PATH", file.directory() + ":/usr/bin"}}})}) {
     EXPECT_EQ(result.exit_code, 126);
     EXPECT_THAT(result.err, HasSubstr("interpreter"));
   }
@@ -142,7 +141,7 @@ TEST(ExitCode, Is126ForATextFileWithoutInterpreterLine) {
 TEST(ExitCode, Is126ForAFileInPathThatCannotBeExecuted) {
   const Unexecutable file("poprun-in-path", "#!/bin/sh\n", 0644);
   const Outcome result =
-      run({.options = {"poprun-in-path"}, .environment = {{"PATH", ::testing::TempDir() + ":/usr/bin"}}});
+      run({.options = {"poprun-in-path"}, .environment = {{"PATH", file.directory() + ":/usr/bin"}}});
   EXPECT_EQ(result.exit_code, 126);
 }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "tests/testing/poprun_process.h"
+#include "tests/testing/temp_dir.h"
 
 namespace pop::testing {
 namespace {
@@ -31,8 +32,8 @@ TEST(Version, IsPrinted) {
 }
 
 TEST(DryRun, StartsNothing) {
-  const std::string witness = ::testing::TempDir() + "poprun-dry-run-witness";
-  std::filesystem::remove(witness);
+  const TempDir directory;
+  const std::string witness = directory.path() + "/witness";
   const Outcome result =
       run({.options = {"--num-instances", "2", "--num-replicas", "4", "--dry-run", "touch", witness}});
   EXPECT_EQ(result.exit_code, 0);

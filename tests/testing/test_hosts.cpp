@@ -110,6 +110,7 @@ TestHosts::Member TestHosts::startHelper(const std::vector<std::string>& argumen
 }
 
 TestHosts::TestHosts(const TestHostsSetup& setup) {
+  useNoNameServer(directory_.path());
   std::tie(prefix4_, prefix6_) = freeNetwork();
   hosts_.resize(static_cast<std::size_t>(setup.count));
   fs::create_directories(clientHome() + "/.ssh");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Real hosts on this machine, for tests: each a set of namespaces with its own addresses, host name,
 // processes, home, /tmp, /dev/shm, /etc/hosts and sshd, all on one switch, which this process is plugged into
-// as well. Needs root. Everything is gone with the object, and with the process that made it, however it
-// ends: nothing has a name that could be left behind but a directory.
+// as well; nobody here asks a name server. Needs root. Everything is gone with the object, and with the
+// process that made it, however it ends: nothing has a name that could be left behind but a directory.
 #pragma once
 
 #include <sys/types.h>

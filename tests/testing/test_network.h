@@ -11,6 +11,11 @@ namespace pop::testing {
 /// "fd7a:4103::".
 std::pair<std::string, std::string> freeNetwork();
 
+/// From now on this process, and those that it starts, know the names of /etc/hosts alone, whatever name
+/// servers this machine has or cannot reach. Once in a process; needs root. The file for it is in
+/// `directory`.
+void useNoNameServer(const std::string& directory);
+
 /// True when something listens on the SSH port of `address`.
 bool answersSsh(const std::string& address);
 

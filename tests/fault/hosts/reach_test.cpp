@@ -28,11 +28,11 @@ class UnreachedHosts : public HostFaults {
 };
 
 TEST_F(UnreachedHosts, OneThatNobodyAnswersAt) {
-  PoprunProcess poprun(with(hosts.silentAddress(), {"-n", "4", "--connect-timeout", "4"}));
+  PoprunProcess poprun(with(hosts.silentAddress(), {"-n", "4", "--connect-timeout", "6"}));
   EXPECT_EQ(endAfter(Clock::now(), poprun), 125);
   EXPECT_EQ(said(poprun), "poprun: the job cannot be placed on host " + hosts.silentAddress() +
                               ": connecting to " + hosts.silentAddress() +
-                              " port 22: no answer within 4 s (--connect-timeout)\n");
+                              " port 22: no answer within 6 s (--connect-timeout)\n");
   expectWaitedFor(poprun, hosts.silentAddress() + ": connecting");
   EXPECT_EQ(leftOnHosts(), "");
 }
@@ -49,10 +49,10 @@ while True:
   std::ofstream(hosts.sshConfig(), std::ios::app)
       << "Host mute\n  HostName " << hosts.address(2) << "\n  Port 2222\n";
   ASSERT_EQ(hosts.run(2, "exec /usr/bin/python3 -c " + mute).exit_code, 0);
-  PoprunProcess poprun(with("mute", {"-n", "4", "--connect-timeout", "4"}));
+  PoprunProcess poprun(with("mute", {"-n", "4", "--connect-timeout", "6"}));
   EXPECT_EQ(endAfter(Clock::now(), poprun), 125);
   EXPECT_EQ(said(poprun),
-            "poprun: the job cannot be placed on host mute: while exchanging SSH keys: no answer within 4 s "
+            "poprun: the job cannot be placed on host mute: while exchanging SSH keys: no answer within 6 s "
             "(--connect-timeout)\n");
   expectWaitedFor(poprun, "mute: ssh key exchange");
   send(SIGKILL, named(2, "python3"));
@@ -80,7 +80,7 @@ TEST_F(UnreachedHosts, OneWhoseNameIsUnknown) {
 TEST_F(UnreachedHosts, SeveralAreAllNamedAtOnce) {
   hosts.killSshd(2);
   PoprunProcess poprun(
-      with("nosuch.invalid," + hosts.silentAddress(), {"-n", "5", "--connect-timeout", "4"}));
+      with("nosuch.invalid," + hosts.silentAddress(), {"-n", "5", "--connect-timeout", "6"}));
   EXPECT_EQ(endAfter(Clock::now(), poprun), 125);
   const std::string silent = hosts.silentAddress();
   EXPECT_EQ(
@@ -88,19 +88,19 @@ TEST_F(UnreachedHosts, SeveralAreAllNamedAtOnce) {
       "poprun: the job cannot be placed on host h2: connecting to " + hosts.address(2) +
           " port 22: Connection refused; host nosuch.invalid: looking up its name 'nosuch.invalid': Name or "
           "service not known; check its spelling, /etc/hosts, or give it a HostName in ~/.ssh/config; host " +
-          silent + ": connecting to " + silent + " port 22: no answer within 4 s (--connect-timeout)\n");
+          silent + ": connecting to " + silent + " port 22: no answer within 6 s (--connect-timeout)\n");
   EXPECT_EQ(leftOnHosts(), "");
 }
 
 // The server takes connections and does not speak; the agents of the others serve already.
 TEST_F(UnreachedHosts, AreReachedAfterCtrlZThoughItTookLongerThanTheirTime) {
   ASSERT_EQ(hosts.run(1, "pkill -STOP -x sshd").exit_code, 0);
-  PoprunProcess poprun(waitingJob({"--connect-timeout", "4", "--host-silence", kShortSilence}));
-  ASSERT_TRUE(poprun.waitFor([&] { return poprun.err().find("(h1: connecting)") != std::string::npos; }));
+  PoprunProcess poprun(waitingJob({"--connect-timeout", "10", "--host-silence", kShortSilence}));
+  ASSERT_TRUE(poprun.waitFor([&] { return poprun.err().find("h1: connecting") != std::string::npos; }));
   const auto isStopped = [&] { return statOf(poprun.pid()).value_or(ProcessStat{}).state == 'T'; };
   poprun.signal(SIGTSTP);
   ASSERT_TRUE(waitUntil(isStopped, kPatience));
-  EXPECT_FALSE(waitUntil([&] { return !isStopped(); }, Milliseconds(4500))) << "longer than they have";
+  EXPECT_FALSE(waitUntil([&] { return !isStopped(); }, Milliseconds(10500))) << "longer than they have";
   poprun.signal(SIGCONT);
   ASSERT_EQ(hosts.run(1, "pkill -CONT -x sshd").exit_code, 0);
   EXPECT_EQ(poprun.waitReady(3).size(), 3U) << poprun.err();

@@ -25,7 +25,7 @@ namespace pop::testing {
 
 /// From the cause until the job has ended and nothing of it is left, as promised: 5 s to notice a silent
 /// host, 5 s of grace for the others. The rest is for a machine that is busy with other things.
-inline constexpr Milliseconds kEndLimit{10000 + 1000};
+inline constexpr Milliseconds kEndLimit{10000 + 2000};
 /// What a test that is not about the time itself calls silent.
 inline constexpr const char* kShortSilence = "2";
 

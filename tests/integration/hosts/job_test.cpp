@@ -308,7 +308,7 @@ TEST_F(JobOnHosts, KnowsAddressesThoughReachedByAProgram) {
       "set -e; dev=$(ip -o -4 addr show to " + hosts.address(0) +
       " | cut -d' ' -f2); "
       "all=$(ip -o -4 addr show dev $dev | sed 's/.*inet \\([^ ]*\\).*/\\1/'); "
-      "ip -4 addr flush dev $dev; for each in 10.99.0.1/24 $all; do ip addr add $each dev $dev; done";
+      "ip -4 addr flush dev $dev; for each in 198.51.100.1/24 $all; do ip addr add $each dev $dev; done";
   const TestHosts::Output changed = hosts.run(0, elsewhere_first);
   ASSERT_EQ(changed.exit_code, 0) << changed.text;
   const std::string rsh = "ssh -F " + hosts.sshConfig();

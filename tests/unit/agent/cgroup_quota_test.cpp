@@ -7,27 +7,22 @@
 #include <fstream>
 #include <string>
 
+#include "tests/testing/temp_dir.h"
+
 namespace pop::agent {
 namespace {
 
 class CgroupQuota : public ::testing::Test {
  protected:
-  CgroupQuota()
-      : root_(::testing::TempDir() + "cgroup-quota-" +
-              ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
-    std::filesystem::remove_all(root_);
-  }
-  ~CgroupQuota() override { std::filesystem::remove_all(root_); }
-
   void write(const std::string& path, const std::string& text) {
-    const std::filesystem::path file = root_ + path;
+    const std::filesystem::path file = root_.path() + path;
     std::filesystem::create_directories(file.parent_path());
     std::ofstream(file) << text << '\n';
   }
-  double quota() const { return cgroupCpuQuota(root_); }
+  double quota() const { return cgroupCpuQuota(root_.path()); }
 
  private:
-  const std::string root_;
+  const testing::TempDir root_;
 };
 
 TEST_F(CgroupQuota, IsNoneWithoutCgroups) {

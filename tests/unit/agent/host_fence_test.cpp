@@ -258,7 +258,7 @@ TEST_F(HostFenceTest, AnswersEveryEntryHoweverShortItsTimeIs) {
   EXPECT_GT(in_time, 0);
 }
 
-constexpr milliseconds kSlack{4'000};
+constexpr milliseconds kSlack{3'000};
 constexpr milliseconds kStandstill{4'500};  // longer than the fence and what the agent has to answer
 
 // An instance that stands still in a fence, as one whose process is stopped.
@@ -280,7 +280,7 @@ class HostFenceAtAStandstill : public HostFenceTest {
         {0},
         [&](AgentLink& link, int) {
           thread = ::pthread_self();
-          error = link.fence("fence", milliseconds(200));
+          error = link.fence("fence", milliseconds(1000));
           standing.wait();  // only a thread that is there can be told
           std::optional<std::string> value;
           EXPECT_TRUE(link.get("key", kLong, value).ok());

@@ -23,7 +23,7 @@ using ::testing::HasSubstr;
 using testing::ThreadGroup;
 
 constexpr milliseconds kSoon{300};
-constexpr milliseconds kSoonEnough{1000};  // for a round or two before, on a busy machine
+constexpr milliseconds kSoonEnough{2000};  // for a round or two before, on a busy machine
 
 // In a call of one's own, while the thread of an AsyncCommunicator is in its round.
 void waitInVain(Communicator& nobody_comes, milliseconds timeout) {

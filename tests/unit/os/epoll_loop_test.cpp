@@ -70,14 +70,14 @@ TEST(EpollLoop, FiresTimersInTheOrderInWhichTheyAreDue) {
   EpollLoop loop;
   std::string fired;
   const Clock::time_point start = loop.now();
-  loop.postAfter(milliseconds(6), [&] {
+  loop.postAfter(milliseconds(120), [&] {
     fired += 'c';
-    EXPECT_GE(loop.now() - start, milliseconds(6));
+    EXPECT_GE(loop.now() - start, milliseconds(120));
     loop.stop();
   });
-  loop.postAfter(milliseconds(1), [&fired] { fired += 'a'; });
-  loop.postAfter(milliseconds(3), [&fired] { fired += 'b'; });
-  const TimerId cancelled = loop.postAfter(milliseconds(2), [&fired] { fired += 'x'; });
+  loop.postAfter(milliseconds(20), [&fired] { fired += 'a'; });
+  loop.postAfter(milliseconds(60), [&fired] { fired += 'b'; });
+  const TimerId cancelled = loop.postAfter(milliseconds(40), [&fired] { fired += 'x'; });
   loop.cancel(cancelled);
   loop.cancel(cancelled);
   loop.run();

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -159,6 +160,8 @@ TEST_F(StreamWriterTest, ReportsAReaderOverTcpThatGoesWithoutReadingAll) {
     const os::Visitor theirs = os::acceptVisitor(listener.socket.get());
     writer.write("nobody reads this");
   }
+  pollfd reset{.fd = ours.get(), .events = 0, .revents = 0};
+  ASSERT_EQ(::poll(&reset, 1, 20'000), 1);
   writer.write("nor this");
   EXPECT_EQ(errors, std::vector<int>{EPIPE});
 }

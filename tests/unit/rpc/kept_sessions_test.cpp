@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -159,14 +160,16 @@ TEST_F(KeptSessionsFile, IsBounded) {
   EXPECT_EQ(read().front(), many.back());
 }
 
-TEST(KeptSessionsPath, IsInTheUsersCache) {
-  const char* const cache = std::getenv("XDG_CACHE_HOME");
-  const std::string before = cache == nullptr ? "" : cache;
-  ::setenv("XDG_CACHE_HOME", "/somewhere", 1);
-  EXPECT_EQ(keptSessionsPath(), "/somewhere/poprun/tls/sessions");
-  ::setenv("XDG_CACHE_HOME", "relative", 1);
-  EXPECT_EQ(keptSessionsPath(), std::string(std::getenv("HOME")) + "/.cache/poprun/tls/sessions");
-  before.empty() ? ::unsetenv("XDG_CACHE_HOME") : ::setenv("XDG_CACHE_HOME", before.c_str(), 1);
+// In a process of its own, whose environment nobody else needs.
+TEST(KeptSessionsPathDeathTest, IsInTheUsersCache) {
+  const auto path = [](const char* cache) {
+    ::setenv("HOME", "/home/alice", 1);
+    ::setenv("XDG_CACHE_HOME", cache, 1);
+    std::fputs(keptSessionsPath().c_str(), stderr);
+    std::_Exit(0);
+  };
+  EXPECT_EXIT(path("/somewhere"), ::testing::ExitedWithCode(0), "^/somewhere/poprun/tls/sessions$");
+  EXPECT_EXIT(path("relative"), ::testing::ExitedWithCode(0), "^/home/alice/.cache/poprun/tls/sessions$");
 }
 
 }  // namespace

@@ -8,9 +8,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <ctime>
+#include <limits>
 #include <optional>
 #include <random>
 #include <string>
@@ -228,11 +230,15 @@ TEST_F(StreamTest, TakesTimeAsAMessageIsLong) {
   const auto from = writer();
   const auto to = reader();
   const auto timeOf = [&](std::size_t bytes) {
-    const std::clock_t start = std::clock();
-    from->send(input(std::string(bytes, 'x')));
-    runUntil(loop_, [this] { return !inputs_.empty(); });
-    inputs_.clear();
-    return std::clock() - start;
+    std::clock_t least = std::numeric_limits<std::clock_t>::max();
+    for (int turn = 0; turn < 3; ++turn) {
+      const std::clock_t start = std::clock();
+      from->send(input(std::string(bytes, 'x')));
+      runUntil(loop_, [this] { return !inputs_.empty(); });
+      inputs_.clear();
+      least = std::min(least, std::clock() - start);
+    }
+    return least;
   };
   const std::clock_t once = timeOf(4 << 20);
   EXPECT_LT(timeOf(64 << 20), 64 * once) << "it is 16 times as long";

@@ -64,12 +64,12 @@ TEST(OutputOfAProgram, ThatDoesNotGoIsNotWaitedForAndReapedLater) {
   const std::string fifo = directory.path() + "/pid";
   ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
   auto late =
-      std::async(std::launch::async, [&] { return shell("echo $$ >" + fifo + "; exec sleep 600", 2s); });
+      std::async(std::launch::async, [&] { return shell("echo $$ >" + fifo + "; exec sleep 600", 5s); });
   pid_t pid = -1;
   std::ifstream(fifo) >> pid;
   testing::Tracer tracer(pid);
   const bool holds = tracer.holds();
-  const bool in_time = late.wait_for(10s) == std::future_status::ready;
+  const bool in_time = late.wait_for(15s) == std::future_status::ready;
   tracer.letGo();
   EXPECT_EQ(late.get().code(), Code::kDeadlineExceeded);
   if (!holds) GTEST_SKIP() << "nobody may be traced here";
