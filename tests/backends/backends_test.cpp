@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "tests/backends/backends_of_build.h"
 #include "tests/integration_popdist/reported_error.h"
@@ -49,6 +50,17 @@ TEST_P(RegisteredBackend, RunsInAProgramThatBringsItsOwnMalloc) {
   PoprunSetup setup = childSetup(2, {"register", GetParam()});
   std::replace(setup.options.begin(), setup.options.end(), std::string(POPDIST_CHILD_PATH),
                std::string(CHILD_WITH_OWN_MALLOC_PATH));
+  prepareFor(GetParam(), setup.environment);
+  const Outcome outcome = run(setup, kSpinningPatience);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+}
+
+// What it is called by says nothing of the folder that it lies in.
+TEST_P(RegisteredBackend, IsFoundByAProgramThatIsLookedUpInPath) {
+  const std::filesystem::path program = POPDIST_CHILD_PATH;
+  PoprunSetup setup = childSetup(2, {"register", GetParam()});
+  std::replace(setup.options.begin(), setup.options.end(), program.string(), program.filename().string());
+  setup.environment["PATH"] = program.parent_path().string();
   prepareFor(GetParam(), setup.environment);
   const Outcome outcome = run(setup, kSpinningPatience);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <dlfcn.h>
+#include <link.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -28,12 +29,16 @@ Registered& registered() {
   return instance;
 }
 
-// The folder of the file that this function has been linked into.
+// The folder of the file that this function has been linked into. Of a program, the dynamic linker knows only
+// what it was called by: no path where it was looked up in PATH, and not the right one after chdir.
 std::string ownDirectory() {
-  Dl_info info{};
-  if (::dladdr(reinterpret_cast<void*>(&ownDirectory), &info) == 0) return "";
+  Dl_info ignored{};
+  void* found = nullptr;
+  if (::dladdr1(reinterpret_cast<void*>(&ownDirectory), &ignored, &found, RTLD_DL_LINKMAP) == 0) return "";
+  const char* const name = static_cast<const link_map*>(found)->l_name;
   const auto release = [](char* text) { std::free(text); };
-  const std::unique_ptr<char, decltype(release)> path(::realpath(info.dli_fname, nullptr), release);
+  const std::unique_ptr<char, decltype(release)> path(
+      ::realpath(*name == '\0' ? "/proc/self/exe" : name, nullptr), release);
   if (!path) return "";
   const std::string text = path.get();
   return text.substr(0, text.rfind('/'));
