@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+# cmake --install: poprun for its users, and libpopdist for programs outside this repository. Of the project itself
+# only: one that has it as a subfolder installs what is its own.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+# Programs look for each other under these two names of one prefix (common/sys/program.cpp), so CMAKE_INSTALL_BINDIR and
+# CMAKE_INSTALL_LIBEXECDIR cannot move them.
+set(called_by_users poprun popdist-agent popdist-algorithms)
+set(called_by_ours poprun-hosts poprun-service popdist-agent-service popdist-topology)
+install(TARGETS ${called_by_users} RUNTIME DESTINATION bin)
+install(TARGETS ${called_by_ours} RUNTIME DESTINATION libexec/poprun)
+
+# libpopdist with the libraries of ours that it links, which others do not have, in one archive.
+set(parts popdist pop_base pop_contract pop_plan pop_pod_model pop_sys)
+list(TRANSFORM parts REPLACE ".+" "$<TARGET_OBJECTS:\\0>" OUTPUT_VARIABLE objects)
+add_library(popdist_installed STATIC ${objects})
+set_target_properties(popdist_installed PROPERTIES
+  LINKER_LANGUAGE CXX
+  ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib
+  OUTPUT_NAME popdist
+  EXPORT_NAME popdist)
+target_compile_features(popdist_installed INTERFACE cxx_std_20)
+target_link_libraries(popdist_installed PRIVATE Threads::Threads ZLIB::ZLIB ${CMAKE_DL_LIBS})
+install(TARGETS popdist_installed EXPORT popdist
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY libpopdist/include/popdist DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} MESSAGE_NEVER)
+
+set(backends)
+foreach(backend popdist_backend_grpc popdist_backend_mpi)
+  if(TARGET ${backend})
+    list(APPEND backends ${backend})
+  endif()
+endforeach()
+install(TARGETS ${backends} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/popdist/backends)
+
+# find_package(popdist) and pkg-config popdist.
+set(package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/popdist)
+set(pkgconfig_directory ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(EXPORT popdist NAMESPACE pop:: FILE popdistTargets.cmake DESTINATION ${package_directory})
+write_basic_package_version_file(popdistConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+file(RELATIVE_PATH prefix_from_pkgconfig /${pkgconfig_directory} /)
+configure_file(packaging/popdist.pc.in popdist.pc @ONLY)
+install(FILES packaging/popdistConfig.cmake ${PROJECT_BINARY_DIR}/popdistConfigVersion.cmake
+  DESTINATION ${package_directory})
+install(FILES ${PROJECT_BINARY_DIR}/popdist.pc DESTINATION ${pkgconfig_directory})
+
+install(FILES docs/man/poprun.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES completions/poprun.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME poprun)
+install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} MESSAGE_NEVER)
+
+install(FILES packaging/popdist-agent.service DESTINATION lib/systemd/system)
+
+configure_file(packaging/at_install.cmake.in at_install.cmake @ONLY)
+install(SCRIPT ${PROJECT_BINARY_DIR}/at_install.cmake)
+
+# All that cmake --install wants, without the tests.
+add_custom_target(installed)
+add_dependencies(installed ${called_by_users} ${called_by_ours} popdist_installed ${backends})

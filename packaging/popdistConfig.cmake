@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# find_package(popdist): the target pop::popdist.
+include(CMakeFindDependencyMacro)
+find_dependency(Threads)
+find_dependency(ZLIB)
+include(${CMAKE_CURRENT_LIST_DIR}/popdistTargets.cmake)

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `cmake --install` makes of this build, in a directory of the test's own.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "common/sys/program.h"
+#include "tests/testing/poprun_process.h"
+#include "tests/testing/temp_dir.h"
+
+namespace pop::testing {
+
+/// Time for a compiler beside other tests.
+inline constexpr Milliseconds kCompilerPatience{60000};
+
+class Installation {
+ public:
+  Installation() {
+    EXPECT_EQ(failure({CMAKE_PROGRAM, "--install", BUILD_DIRECTORY, "--prefix", prefix()}), "");
+  }
+
+  /// With a blank in it.
+  std::string prefix() const { return directory_.path() + "/opt/pop run"; }
+
+  /// For programs and compilers of a user who has the programs in PATH.
+  std::string path() const { return prefix() + "/bin:/usr/bin:/bin"; }
+
+  /// Runs the installed poprun for that user.
+  PoprunSetup job(std::vector<std::string> options) const {
+    return {.options = std::move(options),
+            .environment = {{"PATH", path()}},
+            .program = prefix() + "/bin/poprun"};
+  }
+
+  /// Why that user's command has failed; empty: it has not.
+  std::string failure(std::vector<std::string> command) const {
+    command.insert(command.begin(), {"/usr/bin/env", "PATH=" + path()});
+    return sys::outputOf(command, kCompilerPatience).status().message();
+  }
+
+ private:
+  TempDir directory_;
+};
+
+}  // namespace pop::testing

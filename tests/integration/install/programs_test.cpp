@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Installed programs find each other, and what else belongs to them.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "common/sys/fd.h"
+#include "tests/integration/install/installation.h"
+
+namespace pop::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(InstalledPrograms, FindEachOther) {
+  const Installation installed;
+  const Outcome doctor = run(installed.job({"doctor"}));
+  EXPECT_EQ(doctor.exit_code, 0) << doctor.err;
+  EXPECT_THAT(doctor.out, HasSubstr('(' + installed.prefix() + "/bin/popdist-agent)"));
+
+  const PoprunSetup bound = installed.job({"--process-placement", "spreadcores", "true"});
+  EXPECT_EQ(run(bound).exit_code, 0) << "needs popdist-topology";
+  std::filesystem::remove(installed.prefix() + "/libexec/poprun/popdist-topology");
+  EXPECT_NE(run(bound).exit_code, 0) << "has found another one";
+}
+
+TEST(InstalledPrograms, FindInstalledBackends) {
+  const Installation installed;
+  PoprunSetup job = installed.job({"popdist-algorithms"});
+  job.environment["POPDIST_BACKEND"] = "grpc";
+  EXPECT_THAT(run(job).err, HasSubstr("communicators run on the backend 'grpc'"));
+}
+
+TEST(InstalledUnit, NamesTheInstalledAgent) {
+  const Installation installed;
+  const Result<std::string> unit =
+      sys::readFile(installed.prefix() + "/lib/systemd/system/popdist-agent.service");
+  ASSERT_TRUE(unit.ok()) << unit.status().message();
+  EXPECT_THAT(unit.value(), HasSubstr("\nExecStart=\"" + installed.prefix() + "/bin/popdist-agent\" serve "));
+}
+
+}  // namespace
+}  // namespace pop::testing
