@@ -41,7 +41,8 @@ TEST_P(StoppedJob, MissesNoDeadline) {
 INSTANTIATE_TEST_SUITE_P(Calls, StoppedJob,
                          ::testing::Values(Waiting{"sum", "auto"}, Waiting{"sum", "tcp"},
                                            Waiting{"fence", "auto"}, Waiting{"put-fence", "auto"},
-                                           Waiting{"async", "auto"}, Waiting{"async", "tcp"}));
+                                           Waiting{"async", "auto"}, Waiting{"async", "tcp"},
+                                           Waiting{"outfeed", "auto"}));
 
 }  // namespace
 }  // namespace pop::testing

@@ -9,9 +9,9 @@
 //   leave INDEX              INDEX exits with 0 before an all-reduce
 //   abort INDEX CODE TEXT    INDEX ends the job while the others sum for ever
 //   late-fence INDEX         INDEX does not come to a fence before its deadline
-//   wait-in CALL MS          all say "ready …"; in CALL (sum, fence, put-fence, async), whose timeout is MS,
-//   they
-//                            wait for instance 1, which comes after SIGUSR1
+//   wait-in CALL MS          all say "ready …"; in CALL (sum, fence, put-fence, async, outfeed), whose
+//   timeout
+//                            is MS, they wait for instance 1, which comes after SIGUSR1
 //   different-calls INDEX    INDEX is in a fence, the others create a communicator
 //   different-communicators INDEX
 //                            INDEX asks for that of instance 0, the others for that of 0 and 1
@@ -30,6 +30,7 @@
 #include <numeric>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "popdist/buffer.hpp"
@@ -232,19 +233,37 @@ int lateFence(const Arguments& arguments) {
   return 0;
 }
 
+// For room in a queue that is full until `go_on` comes.
+void waitInOutfeed(std::chrono::milliseconds timeout, const sigset_t& go_on) {
+  popdist::io::Outfeed outfeed({.capacity = 1, .enqueue_timeout = timeout});
+  outfeed.enqueue(1);
+  std::jthread host([&] {
+    int signal = 0;
+    ::sigwait(&go_on, &signal);
+    outfeed.dequeueAll();
+  });
+  sayReady();
+  outfeed.enqueue(2);
+}
+
 int waitIn(const Arguments& arguments) {
   const std::string& call = arguments.at(0);
+  const std::chrono::milliseconds timeout(std::stoi(arguments.at(1)));
   sigset_t go_on;
   sigemptyset(&go_on);
   sigaddset(&go_on, SIGUSR1);
   ::sigprocmask(SIG_BLOCK, &go_on, nullptr);
   popdist::AsyncCommunicator async(context().createCommunicator({0, 1}));
   context().world().synchronize();
-  context().setTimeout(std::chrono::milliseconds(std::stoi(arguments.at(1))));
+  context().setTimeout(timeout);
   float value = 1;
-  sayReady();
-  int signal = 0;
-  if (isInstance("1")) ::sigwait(&go_on, &signal);
+  if (isInstance("1") && call == "outfeed") {
+    waitInOutfeed(timeout, go_on);
+  } else {
+    sayReady();
+    int signal = 0;
+    if (isInstance("1")) ::sigwait(&go_on, &signal);
+  }
   if (call == "put-fence") context().put("key " + std::to_string(popdist::getInstanceIndex()), "value");
   if (call == "sum") context().world().allReduceSum(std::span(&value, 1));
   if (call == "async") async.allReduce("sum", &value, &value, 1, Type::kFloat).wait();

@@ -164,7 +164,8 @@ struct OutfeedOptions {
 /// A queue of results (losses, accuracies) from one replica to the host. In kAll it holds `capacity` values
 /// and then blocks the replica, as the device does. So a program that enqueues and dequeues in one thread
 /// either dequeues at least every `capacity` values, or sets `capacity` to the values of an epoch (4 bytes
-/// each, allocated as they come), or uses kLast. Any thread may call any function at any time.
+/// each, allocated as they come), or uses kLast. Any thread may call any function at any time. No wait counts
+/// time in which this process is stopped, as by Ctrl-Z in poprun, where it is more than a second.
 class Outfeed {
  public:
   /// Throws popdist_error kInvalidArgument for a capacity of 0 or a negative timeout.

@@ -5,14 +5,32 @@
 #include <string>
 #include <utility>
 
+#include "common/sys/awake_clock.h"
 #include "libpopdist/src/io/error_edge.h"
 #include "popdist/io.hpp"
 
 namespace popdist::io {
 namespace {
 
+using Clock = pop::sys::AwakeClock;
+
 /// Longer waits are cut to this: now + milliseconds::max() would overflow.
 constexpr std::chrono::milliseconds kWaitMax = std::chrono::hours(24 * 365);
+/// What AwakeClock asks of those who wait.
+constexpr Clock::duration kBetweenLooks = std::chrono::milliseconds(500);
+
+/// False: `longest` has passed, without time in which the process stood still, and `condition` never held.
+template <typename Condition>
+bool waitUntil(std::condition_variable& changed, std::unique_lock<std::mutex>& lock,
+               std::chrono::milliseconds longest, const Condition& condition) {
+  const Clock::time_point deadline = Clock::now() + std::min(longest, kWaitMax);
+  while (!condition()) {
+    const Clock::duration left = deadline - Clock::now();
+    if (left <= Clock::duration::zero()) return false;
+    changed.wait_for(lock, std::min(left, kBetweenLooks));
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -35,14 +53,14 @@ class Outfeed::Impl {
     std::unique_lock lock(mutex_);
     if (options_.mode == OutfeedMode::kLast) values_.clear();
     const auto has_room = [&] { return values_.size() < options_.capacity; };
-    if (!dequeued_.wait_for(lock, std::min(options_.enqueue_timeout, kWaitMax), has_room)) failFull();
+    if (!waitUntil(dequeued_, lock, options_.enqueue_timeout, has_room)) failFull();
     values_.push_back(value);
     enqueued_.notify_one();
   }
 
   std::vector<float> dequeueAll(std::chrono::milliseconds wait) {
     std::unique_lock lock(mutex_);
-    enqueued_.wait_for(lock, std::min(wait, kWaitMax), [&] { return !values_.empty(); });
+    waitUntil(enqueued_, lock, wait, [&] { return !values_.empty(); });
     dequeued_.notify_all();
     return std::exchange(values_, {});
   }
