@@ -171,7 +171,8 @@ class Outfeed {
   /// Throws popdist_error kInvalidArgument for a capacity of 0 or a negative timeout.
   explicit Outfeed(const OutfeedOptions& options = {});
 
-  /// No other call may be in progress.
+  /// No other call may be in progress. A forked child only forgets the outfeed: its calls throw
+  /// kFailedPrecondition there.
   ~Outfeed();
 
   /// A moved-from outfeed may only be destroyed or assigned to.

@@ -2,11 +2,17 @@
 // Outfeed: what each mode keeps, and what a full queue does.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <functional>
+#include <future>
 #include <thread>
+#include <utility>
 
 #include "popdist/error.hpp"
 #include "popdist/io.hpp"
+#include "tests/testing/process_tree.h"
 
 namespace popdist::io {
 namespace {
@@ -17,6 +23,15 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr milliseconds kLong{60'000};  // never waited for in full
+
+bool isRefused(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const popdist_error& error) {
+    return error.code() == ErrorCode::kFailedPrecondition;
+  }
+  return false;
+}
 
 TEST(Outfeed, AllGivesEveryValueInOrder) {
   Outfeed outfeed({.capacity = 3});
@@ -88,6 +103,34 @@ TEST(Outfeed, LongestTimeoutDoesNotOverflow) {
   outfeed.enqueue(2.0F);
   host.join();
   EXPECT_THAT(outfeed.dequeueAll(), ElementsAre(2.0F));
+}
+
+// Not before one can hang that waits for threads which the child has not got.
+bool sleepsSoon(pid_t thread) {
+  return pop::testing::waitUntil([&] { return pop::testing::statOf(thread).value().state == 'S'; }, kLong);
+}
+
+TEST(Outfeed, IsOnlyForgottenByAForkedChild) {
+  Outfeed outfeed;
+  std::promise<pid_t> started;
+  std::thread host([&] {
+    started.set_value(::gettid());
+    EXPECT_THAT(outfeed.dequeueAll(kLong), ElementsAre(1.0F));
+  });
+  ASSERT_TRUE(sleepsSoon(started.get_future().get()));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20);
+    const bool refused =
+        isRefused([&] { outfeed.enqueue(2.0F); }) && isRefused([&] { outfeed.dequeueAll(); });
+    Outfeed(std::move(outfeed));
+    ::_exit(refused ? 0 : 1);
+  }
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  outfeed.enqueue(1.0F);
+  host.join();
 }
 
 TEST(Outfeed, RefusesOptionsOutOfRange) {
