@@ -2,6 +2,8 @@
 // The simulated clock of the device: the same on every instance and for every split.
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <ctime>
 #include <limits>
 #include <vector>
 
@@ -121,6 +123,25 @@ TEST(PodTime, DoesNotRunBackwardsOrOver) {
     EXPECT_GT(before, std::chrono::days(48));
     EXPECT_THROW(step(), popdist_error);
     EXPECT_EQ(pod.time(), before);
+  });
+}
+
+std::chrono::nanoseconds computedByThisThread() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+// Which takes most of a small sum's time.
+TEST(PodTime, OfEachSizeIsSimulatedOnce) {
+  timeOf({.replicas_of_instance = {64}}, [](Pod& pod) {
+    const auto sum_all_sizes = [&pod] {
+      const auto begin = computedByThisThread();
+      for (std::size_t count = 1; count <= 200; ++count) sum(pod, count);
+      return computedByThisThread() - begin;
+    };
+    const auto first = sum_all_sizes();
+    EXPECT_LT(sum_all_sizes(), first / 4);
   });
 }
 

@@ -80,9 +80,9 @@ class Pod::Impl {
     }
   }
 
-  // Training repeats the same few sizes: each is simulated once.
+  // Training repeats the same sizes: each is simulated once. What is kept of one is small.
   SimulatedTime simulatedFor(std::size_t count, std::size_t element_bytes) {
-    constexpr std::size_t kKeptSizes = 64;
+    constexpr std::size_t kKeptSizes = 1 << 16;
     const std::pair key(count, element_bytes);
     if (const auto kept = simulated_.find(key); kept != simulated_.end()) return kept->second;
     std::vector<plan::Plan> everybody;
