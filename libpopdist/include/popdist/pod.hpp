@@ -24,8 +24,11 @@ using SimulatedTime = std::chrono::duration<std::int64_t, std::pico>;
 class Pod {
  public:
   /// Attaches this instance's replicas to the Pod that `context` names. Collective: every instance attaches.
-  /// Throws popdist_error: kFailedPrecondition under --offline-mode, kInvalidArgument when the replicas do
-  /// not fit the system; otherwise as Context::fence.
+  /// Cost, where there are several instances: two fences, and shared memory as for a communicator
+  /// (Context::createCommunicator), over several hosts for each replica; it is given back only when the job
+  /// ends, not with the Pod. Throws popdist_error: kFailedPrecondition under --offline-mode, kInvalidArgument
+  /// when the replicas do not fit the system, kResourceExhausted when the host's segment is full; otherwise
+  /// as Context::fence.
   explicit Pod(Context& context);
   ~Pod();
   Pod(const Pod&) = delete;

@@ -32,7 +32,7 @@ pop::Result<HostBoard> parseBoard(const std::string& text) {
     return pop::internalError("unreadable board " + pop::inQuotes(text));
   if (offset <= 0) {
     return pop::Status(pop::Code::kResourceExhausted,
-                       "a host's shared-memory segment is full: too many communicators or ranks");
+                       "a host's shared-memory segment is full: too many communicators, Pods or ranks");
   }
   return HostBoard{static_cast<int>(members), static_cast<std::size_t>(offset)};
 }

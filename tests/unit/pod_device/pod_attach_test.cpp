@@ -238,5 +238,21 @@ TEST(Pod, WithoutRoomForItsStageSaysSoOnEveryInstance) {
   });
 }
 
+// In a host's memory, or by messages of replicas in several instances of it.
+TEST(Pod, WithoutRoomInTheSegmentSaysThatItIsThePodsAttachingThatFails) {
+  for (const int instances : {2, 4}) {
+    ThreadGroup group(
+        GroupShape{.replicas_of_instance = std::vector<int>(static_cast<std::size_t>(instances), 2),
+                   .instances_per_host = 2,
+                   .segment_bytes = 64 << 20});
+    group.run([](Context& context) {
+      const auto attach_many = [&] {
+        for (int i = 0; i < 100; ++i) Pod(context).time();
+      };
+      expectError(ErrorCode::kResourceExhausted, "attaching to the Pod: ", attach_many);
+    });
+  }
+}
+
 }  // namespace
 }  // namespace popdist

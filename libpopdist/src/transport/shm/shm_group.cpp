@@ -134,7 +134,7 @@ pop::Result<std::unique_ptr<ShmGroup>> ShmGroup::create(SegmentView segment, int
     const std::size_t piece = pop::contract::takePiece(segment.header(), pieceBytes(ranks, ring_bytes));
     if (doorbell == 0 || piece == 0) {
       return pop::Status(pop::Code::kResourceExhausted,
-                         "this host's shared-memory segment is full: too many communicators or ranks");
+                         "this host's shared-memory segment is full: too many communicators, Pods or ranks");
     }
     group->locals_.push_back(std::make_unique<Local>(rank, piece));
   }
