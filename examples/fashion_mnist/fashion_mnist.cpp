@@ -48,10 +48,10 @@ class Training {
                                                        options.data + "/t10k-labels-idx1-ubyte.gz");
     shape_.inputs = static_cast<int>(training->featureCount());
     checkData(*training, *test);
+    checkStep(training->size());
     test_samples_ = test->size();
     for (int local = 0; local < pod_.numLocalReplicas(); ++local)
       addReplica(pod_.firstReplica() + local, training, test);
-    if (stepsPerEpoch() == 0) throw std::runtime_error("one weight update takes more samples than there are");
     broadcastInitialWeights();
   }
 
@@ -88,6 +88,16 @@ class Training {
       throw std::runtime_error("label " + std::to_string(highest) + ": the network knows only classes 0 to " +
                                std::to_string(shape_.classes - 1));
     }
+  }
+
+  /// An epoch is at least one weight update.
+  void checkStep(std::size_t samples) const {
+    if (samplesPerStep() <= samples) return;
+    throw std::runtime_error("one weight update takes " + std::to_string(samplesPerStep()) +
+                             " samples (--micro-batch " + std::to_string(options_.micro_batch) +
+                             ", --accumulation " + std::to_string(options_.accumulation) +
+                             ", poprun's --num-replicas " + std::to_string(pod_.numReplicas()) +
+                             "), and there are " + std::to_string(samples));
   }
 
   void addReplica(int replica, const std::shared_ptr<io::IdxDataset>& training,

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 
 namespace {
 
@@ -17,24 +18,29 @@ constexpr const char* kHelp =
     "  --accumulation N      micro batches per weight update (2)\n"
     "  --learning-rate X     at the start; falls to zero (0.1)\n"
     "  --momentum X          (0.9)\n"
-    "  --seed N              (42)\n";
+    "  --seed N              (42)\n"
+    "N is a whole number from 1 to 1000000, that of --seed from 0; X is from 0 to 10.\n";
 
-[[noreturn]] void mistake(const char* option, const char* value) {
-  std::fprintf(stderr, "fashion_mnist: --%s: '%s' is not a valid value (see --help)\n", option, value);
+[[noreturn]] void mistake(const std::string& message) {
+  std::fprintf(stderr, "fashion_mnist: %s (see --help)\n", message.c_str());
   std::exit(2);
 }
 
-int positive(const char* option, const char* text) {
+int number(const char* option, const char* text, long least = 1) {
+  constexpr long kMost = 1'000'000;
   char* end = nullptr;
   const long value = std::strtol(text, &end, 10);
-  if (*text == '\0' || *end != '\0' || value < 1 || value > 1'000'000) mistake(option, text);
+  if (*text == '\0' || *end != '\0' || value < least || value > kMost)
+    mistake(std::string("--") + option + ": '" + text + "' is not a whole number from " +
+            std::to_string(least) + " to " + std::to_string(kMost));
   return static_cast<int>(value);
 }
 
 float fraction(const char* option, const char* text) {
   char* end = nullptr;
   const float value = std::strtof(text, &end);
-  if (*text == '\0' || *end != '\0' || !(value >= 0.0F && value <= 10.0F)) mistake(option, text);
+  if (*text == '\0' || *end != '\0' || !(value >= 0.0F && value <= 10.0F))
+    mistake(std::string("--") + option + ": '" + text + "' is not a number from 0 to 10");
   return value;
 }
 
@@ -56,13 +62,13 @@ TrainingOptions parseOptions(int argc, char** argv) {
         options.output_model = optarg;
         break;
       case 'e':
-        options.epochs = positive("epochs", optarg);
+        options.epochs = number("epochs", optarg);
         break;
       case 'b':
-        options.micro_batch = positive("micro-batch", optarg);
+        options.micro_batch = number("micro-batch", optarg);
         break;
       case 'a':
-        options.accumulation = positive("accumulation", optarg);
+        options.accumulation = number("accumulation", optarg);
         break;
       case 'l':
         options.learning_rate = fraction("learning-rate", optarg);
@@ -71,7 +77,7 @@ TrainingOptions parseOptions(int argc, char** argv) {
         options.momentum = fraction("momentum", optarg);
         break;
       case 's':
-        options.seed = static_cast<std::uint64_t>(positive("seed", optarg));
+        options.seed = static_cast<std::uint64_t>(number("seed", optarg, 0));
         break;
       case 'h':
         std::fputs(kHelp, stdout);
@@ -80,6 +86,6 @@ TrainingOptions parseOptions(int argc, char** argv) {
         std::exit(2);  // getopt_long has said why
     }
   }
-  if (optind < argc) mistake("", argv[optind]);
+  if (optind < argc) mistake(std::string("unexpected argument '") + argv[optind] + "'");
   return options;
 }

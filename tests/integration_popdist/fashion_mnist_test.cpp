@@ -107,5 +107,40 @@ TEST_F(FashionMnistExample, SaysWhichFileItCannotRead) {
   EXPECT_NE(outcome.err.find("/nonexistent/train-images-idx3-ubyte.gz"), std::string::npos) << outcome.err;
 }
 
+TEST_F(FashionMnistExample, TakesZeroAsASeed) {
+  EXPECT_EQ(modelOf(1, "0").size(), kParameters * sizeof(float));
+}
+
+struct Mistake {
+  std::vector<std::string> arguments;
+  int exit_code;
+  const char* message;
+};
+
+// On the 1500 samples, with 4 replicas.
+TEST_F(FashionMnistExample, NamesTheOptionThatIsWrong) {
+  const Mistake mistakes[] = {
+      {{"foo"}, 2, "unexpected argument 'foo'"},
+      {{"--epochs", "0"}, 2, "--epochs: '0' is not a whole number from 1 to 1000000"},
+      {{"--seed", "-1"}, 2, "--seed: '-1' is not a whole number from 0 to 1000000"},
+      {{"--momentum", "x"}, 2, "--momentum: 'x' is not a number from 0 to 10"},
+      {{"--micro-batch", "200", "--accumulation", "2"},
+       1,
+       "takes 1600 samples (--micro-batch 200, --accumulation 2, poprun's --num-replicas 4), and there are "
+       "1500"},
+      {{"--micro-batch", "500", "--accumulation", "1"},
+       1,
+       "takes 2000 samples (--micro-batch 500, --accumulation 1, poprun's --num-replicas 4), and there are "
+       "1500"},
+  };
+  for (const Mistake& mistake : mistakes) {
+    std::vector<std::string> program{FASHION_MNIST_PATH, "--data", (*directory_ / "").string()};
+    program.insert(program.end(), mistake.arguments.begin(), mistake.arguments.end());
+    const Outcome outcome = train(1, program);
+    EXPECT_EQ(outcome.exit_code, mistake.exit_code) << outcome.err;
+    EXPECT_NE(outcome.err.find(mistake.message), std::string::npos) << outcome.err;
+  }
+}
+
 }  // namespace
 }  // namespace pop::testing
