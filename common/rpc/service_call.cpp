@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "common/rpc/report_reader.h"
+
 namespace pop::rpc {
 namespace {
 
@@ -23,7 +25,7 @@ ServiceCall::ServiceCall(os::EpollLoop& loop, ServiceAddress address, Events eve
 void ServiceCall::receive(const std::string& message) {
   if (over_) return;
   v1::Report report;
-  if (!report.ParseFromString(message)) return end({Code::kDataLoss, "what it sends is no report"});
+  if (Status read = readReport(message, report); !read.ok()) return end(std::move(read));
   events_.report(std::move(report));
 }
 

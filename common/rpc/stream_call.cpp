@@ -3,15 +3,9 @@
 
 #include <utility>
 
+#include "common/rpc/report_reader.h"
+
 namespace pop::rpc {
-namespace {
-
-Status unreadable(const char* what) {
-  return {Code::kDataLoss, std::string("what came over the stream is no ") + what};
-}
-
-}  // namespace
-
 StreamAgentCall::StreamAgentCall(os::EpollLoop& loop, sys::Fd stream, Events events)
     : events_(std::move(events)),
       stream_(loop, std::move(stream), {},
@@ -23,7 +17,7 @@ StreamAgentCall::StreamAgentCall(os::EpollLoop& loop, sys::Fd stream, Events eve
 void StreamAgentCall::receive(const std::string& message) {
   if (over_) return;
   v1::Report report;
-  if (!report.ParseFromString(message)) return end(unreadable("report"));
+  if (const Status read = readReport(message, report); !read.ok()) return end(read);
   events_.report(std::move(report));
 }
 

@@ -320,7 +320,14 @@ void RemoteAgent::releaseFence(const SharedPutValues& values) {
 }
 
 void RemoteAgent::handle(StacksReport& report) {
-  if (const auto reply = std::exchange(trace_reply_, nullptr)) reply(std::move(report.traces));
+  if (!trace_reply_) return;
+  if (report.traces.size() > instances_.size())
+    return breakLink(internalError("its agent reports stacks of more instances than it was asked to start"));
+  for (const StackTrace& trace : report.traces) {
+    if (!runs(trace.instance, "has a stack")) return;
+  }
+  const auto reply = std::exchange(trace_reply_, nullptr);
+  reply(std::move(report.traces));
 }
 
 void RemoteAgent::handle(StoppedReport&) {

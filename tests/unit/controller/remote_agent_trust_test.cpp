@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <optional>
 
 #include "tests/unit/controller/remote_agent_fixture.h"
 
@@ -81,6 +82,31 @@ TEST_F(RemoteAgentTest, AnAgentThatSendsOutputWithoutEndToAFullSinkIsLost) {
   settle();
   EXPECT_THAT(events.lines, ElementsAre("lost: its agent sends more output than it has been allowed to"));
   EXPECT_EQ(output.bytes, 3 * piece.size());
+}
+
+TEST_F(RemoteAgentTest, AnAgentThatReportsStacksOfInstancesThatItDoesNotRunIsLost) {
+  const std::pair<std::vector<StackTrace>, std::string> nonsense[] = {
+      {{{3, 1, "main"}},
+       "lost: its agent reports that instance 3 has a stack, which it was not asked to start"},
+      {{{4, 1, ""}, {5, 2, ""}, {4, 1, ""}},
+       "lost: its agent reports stacks of more instances than it was asked to start"},
+  };
+  for (const auto& [traces, lost] : nonsense) {
+    std::optional<std::size_t> traced;
+    testing::RecordedEvents heard;
+    RecordedLink way;
+    RemoteAgent other(loop, output);
+    other.linkUp(way);
+    other.run(slice(), heard);
+    other.receive({1, StacksReport{traces}});
+    settle();
+    EXPECT_THAT(heard.lines, IsEmpty()) << "nobody has asked";
+    other.traceStacks([&](const std::vector<StackTrace>& all) { traced = all.size(); });
+    other.receive({2, StacksReport{traces}});
+    settle();
+    EXPECT_THAT(heard.lines, ElementsAre(lost));
+    EXPECT_EQ(traced, 0U);
+  }
 }
 
 TEST_F(RemoteAgentTest, AnAgentThatPutsWithoutEndIntoOneFenceIsLost) {

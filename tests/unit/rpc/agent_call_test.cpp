@@ -203,5 +203,16 @@ TEST_P(CallTest, EndsAtAReportThatIsTooLong) {
   EXPECT_EQ(ended_, Status(Code::kResourceExhausted, "a message is too long"));
 }
 
+// Two bytes each on the wire.
+TEST_P(CallTest, EndsAtAReportOfTooManyElements) {
+  runUntil(loop_, [this] { return run_ != nullptr; });
+  v1::Report report;
+  for (int each = 0; each <= 1 << 20; ++each) report.mutable_stacks()->add_traces();
+  run_->send(std::move(report));
+  runUntil(loop_, [this] { return ended_.has_value() || !reports_.empty(); });
+  EXPECT_THAT(reports_, ElementsAre());
+  EXPECT_EQ(ended_, Status(Code::kResourceExhausted, "a report has more than 1048576 elements"));
+}
+
 }  // namespace
 }  // namespace pop::rpc
