@@ -91,9 +91,13 @@ void InstanceServer::receive(int fd) {
     return;
   }
   connections_.at(fd).reader.append(received->bytes);
+  handleFrames(fd);
+}
+
+void InstanceServer::handleFrames(int fd) {
   while (true) {
     const auto found = connections_.find(fd);  // a frame's handler may have closed it
-    if (found == connections_.end()) return;
+    if (found == connections_.end() || !found->second.untaken.empty()) return;
     Result<std::optional<Frame>> frame = found->second.reader.next();
     if (!frame.ok()) {
       log::warning("an instance's connection is closed: " + frame.status().message());
@@ -189,26 +193,38 @@ void InstanceServer::send(int fd, Connection& connection, InstanceMessage type,
                           std::vector<std::string> fields) {
   Result<std::string> bytes = contract::encode({static_cast<std::uint8_t>(type), std::move(fields)});
   POP_CHECK(bytes.ok());  // values came in a frame of at least the same size
-  connection.outgoing += *bytes;
+  const bool waits = !connection.untaken.empty();
+  connection.untaken.append(std::move(*bytes));
+  if (waits) return;
   flush(fd, connection);
+  if (connection.untaken.empty()) return;
+  loop_.watchWritable(fd, [this, fd] { resume(fd); });
+  loop_.unwatchReadable(fd);
 }
 
-// An instance that does not read must not hold up the others: what it does not take waits here.
+// An instance that does not read must not hold up the others, nor fill our memory: what it does not take
+// waits here, and what it asks for besides waits where it is.
 void InstanceServer::flush(int fd, Connection& connection) {
-  while (connection.sent < connection.outgoing.size()) {
-    const ssize_t sent = ::send(fd, connection.outgoing.data() + connection.sent,
-                                connection.outgoing.size() - connection.sent, MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0 && errno == EAGAIN) {
-      loop_.watchWritable(fd, [this, fd] { flush(fd, connections_.at(fd)); });
+  while (!connection.untaken.empty()) {
+    const std::string_view next = connection.untaken.front();
+    const ssize_t sent = ::send(fd, next.data(), next.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent >= 0)
+      connection.untaken.take(static_cast<std::size_t>(sent));
+    else if (errno == EAGAIN)
       return;
-    }
-    if (sent < 0) break;  // gone: receive() finds out
-    connection.sent += static_cast<std::size_t>(sent);
+    else if (errno != EINTR)
+      connection.untaken.clear();  // gone: receive() finds out
   }
-  connection.outgoing.clear();
-  connection.sent = 0;
+}
+
+// The instance reads again, or is gone.
+void InstanceServer::resume(int fd) {
+  Connection& connection = connections_.at(fd);
+  flush(fd, connection);
+  if (!connection.untaken.empty()) return;
+  loop_.watchReadable(fd, [this, fd] { receive(fd); });
   loop_.unwatchWritable(fd);
+  handleFrames(fd);
 }
 
 void InstanceServer::close(int fd) {

@@ -14,6 +14,7 @@
 #include "agent/core/ports.h"
 #include "agent/rendezvous/fence.h"
 #include "agent/rendezvous/host_segment.h"
+#include "common/base/byte_queue.h"
 #include "common/contract/frame.h"
 #include "common/contract/instance_wire.h"
 #include "common/os/epoll_loop.h"
@@ -39,8 +40,7 @@ class InstanceServer final : public Rendezvous {
   struct Connection {
     sys::Fd socket;
     contract::FrameReader reader;
-    std::string outgoing;  ///< what the instance has not taken yet, from `sent` on
-    std::size_t sent = 0;
+    ByteQueue untaken;        ///< answers: while there are any, nothing that the instance sends is looked at
     int instance = -1;        ///< -1: has not said hello
     std::uint32_t entry = 0;  ///< in its slot: the last one that is known here
     bool in_slot = false;     ///< that is how it is inside, and where it is answered
@@ -57,6 +57,7 @@ class InstanceServer final : public Rendezvous {
   void reset();
   void accept();
   void receive(int fd);
+  void handleFrames(int fd);
   void handle(int fd, Connection& connection, const contract::Frame& frame);
   void hello(int fd, Connection& connection, const contract::Frame& frame);
   void enterFence(int fd, Connection& connection, const contract::Frame& frame);
@@ -76,6 +77,7 @@ class InstanceServer final : public Rendezvous {
   void send(int fd, Connection& connection, contract::InstanceMessage type, std::vector<std::string> fields);
   void sendError(int fd, Connection& connection, Code code, int instance, const std::string& message);
   void flush(int fd, Connection& connection);
+  void resume(int fd);
   void close(int fd);
   void listen();
   const Obituary* firstDeath() const { return deaths_.empty() ? nullptr : &deaths_.front(); }

@@ -38,7 +38,7 @@ void InstanceServer::enterFence(int fd, Connection& connection, const Frame& fra
 bool InstanceServer::takeEntries() {
   bool any = false;
   for (auto& [fd, connection] : connections_) {
-    if (connection.instance < 0) continue;
+    if (connection.instance < 0 || !connection.untaken.empty()) continue;
     std::optional<HostSegment::Entry> entry = segment_.entryAfter(connection.entry, connection.instance);
     if (!entry || isInside(connection)) continue;
     connection.entry = entry->number;

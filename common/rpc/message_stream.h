@@ -11,10 +11,10 @@
 #include <string>
 #include <string_view>
 
+#include "common/base/byte_queue.h"
 #include "common/base/status.h"
 #include "common/contract/frame.h"
 #include "common/os/epoll_loop.h"
-#include "common/rpc/byte_queue.h"
 #include "common/rpc/stream_cipher.h"
 #include "common/sys/fd.h"
 

@@ -3,6 +3,8 @@
 // what libpopdist never would.
 #pragma once
 
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <deque>
 #include <optional>
@@ -32,6 +34,12 @@ class InstanceClient {
     sendBytes(contract::encode({static_cast<std::uint8_t>(type), std::move(fields)}).value());
   }
   void sendBytes(std::string_view bytes) { EXPECT_TRUE(sys::sendAll(socket_.get(), bytes).ok()); }
+
+  /// The same where the server's end has room for all of `bytes` now; else nothing.
+  bool offerBytes(std::string_view bytes) {
+    return ::send(socket_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL) ==
+           static_cast<ssize_t>(bytes.size());
+  }
 
   /// Waits for the server's next message. Nothing: it has closed the connection.
   std::optional<contract::Frame> receive() {

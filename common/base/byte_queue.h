@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-namespace pop::rpc {
+namespace pop {
 
 class ByteQueue {
  public:
@@ -47,4 +47,4 @@ class ByteQueue {
   std::size_t size_ = 0;
 };
 
-}  // namespace pop::rpc
+}  // namespace pop
