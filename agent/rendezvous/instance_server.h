@@ -19,6 +19,7 @@
 #include "common/contract/instance_wire.h"
 #include "common/os/epoll_loop.h"
 #include "common/sys/fd.h"
+#include "popdistd/controller/fence_bytes.h"
 
 namespace pop::agent {
 
@@ -64,6 +65,7 @@ class InstanceServer final : public Rendezvous {
   void fenceLate(int fd, const Connection& connection, const contract::Frame& frame);
   bool takeEntries();
   void settleFence(int newest);
+  void reachFence();
   void fenceTimeIsUp(int fd);
   void fenceTimedOut(int fd);
   bool isInside(const Connection& connection) const;
@@ -80,6 +82,7 @@ class InstanceServer final : public Rendezvous {
   void resume(int fd);
   void close(int fd);
   void listen();
+  bool allAreHere() const { return local_instances_.size() == static_cast<std::size_t>(num_instances_); }
   const Obituary* firstDeath() const { return deaths_.empty() ? nullptr : &deaths_.front(); }
 
   os::EpollLoop& loop_;
@@ -90,6 +93,8 @@ class InstanceServer final : public Rendezvous {
   int num_instances_ = 0;
   std::set<int> local_instances_;
   std::unique_ptr<Fence> fence_;
+  FenceBytes fence_bytes_;  ///< of what was reported since a fence was released, where other hosts are told
+  int fences_reached_ = 0;  ///< since then
   sys::Fd listener_;
   bool listening_ = false;    ///< not while there are no descriptors left to accept with
   bool has_refused_ = false;  ///< a stranger

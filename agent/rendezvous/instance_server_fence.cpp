@@ -64,7 +64,19 @@ void InstanceServer::settleFence(int newest) {
                           inQuotes(other_tag.substr(0, kShownTagBytes)) + ", instance " +
                           std::to_string(instance) + " in " + inQuotes(tag.substr(0, kShownTagBytes))});
   }
-  if (fence_->complete()) events_.fence_reached(fence_->collect());
+  if (fence_->complete()) reachFence();
+}
+
+// Values for other hosts go over a link. What it does not carry is refused here, where only a call fails by
+// it: at the other end the whole host would be lost.
+void InstanceServer::reachFence() {
+  PutValues values = fence_->collect();
+  if (!allAreHere() && !fence_bytes_.add(values)) {
+    return failFence({Code::kResourceExhausted, -1,
+                      "the instances of this host have put more than 64 MiB for one fence (Context::put)"});
+  }
+  ++fences_reached_;
+  events_.fence_reached(std::move(values));
 }
 
 // The time of an entry in a slot is up, unless it has been answered meanwhile.
@@ -106,8 +118,7 @@ InstanceServer::FenceError InstanceServer::whoIsMissing(int instance) const {
     return FenceError{Code::kDeadlineExceeded, first, why + " (Context::setTimeout)"};
   };
   if (!missing.empty()) return late(missing.front(), has(missing) + " not entered the fence in time");
-  const bool all_are_here = local_instances_.size() == static_cast<std::size_t>(num_instances_);
-  if (all_are_here && !gone.empty()) return late(gone.front(), has(gone) + " given up waiting in the fence");
+  if (allAreHere() && !gone.empty()) return late(gone.front(), has(gone) + " given up waiting in the fence");
   return late(-1, "an instance on another host has not entered the fence in time");
 }
 
@@ -118,6 +129,8 @@ bool InstanceServer::gaveUp(int instance) const {
 }
 
 void InstanceServer::releaseFence(const PutValues& values) {
+  // Of several that were reported the first may have opened it: the others are for the next one.
+  if (std::exchange(fences_reached_, 0) <= 1) fence_bytes_.reset();
   const std::map<int, std::string> inside = fence_->release(values);
   for (auto& [fd, connection] : connections_) {
     if (inside.contains(connection.instance)) answerFence(fd, connection, std::nullopt);

@@ -15,16 +15,6 @@ namespace {
 // Acknowledged in parts: the agent never waits for one while the sink takes all.
 constexpr std::int64_t kAcknowledgedBytes = kOutputWindowBytes / 4;
 
-// What a host's instances may put for one fence: as much as one message has room for.
-constexpr std::size_t kMostFenceBytes = 64 << 20;
-
-// As they are kept: short ones cost more than what they say.
-std::size_t bytesOf(const PutValues& values) {
-  std::size_t bytes = 0;
-  for (const auto& [key, value] : values) bytes += sizeof(PutValues::value_type) + key.size() + value.size();
-  return bytes;
-}
-
 Status silent(std::chrono::milliseconds silence) {
   return unavailable("nothing was heard for " + secondsText(silence) + " s (--host-silence)");
 }
@@ -209,7 +199,7 @@ void RemoteAgent::run(JobSlice slice, AgentEvents& events) {
   have_aborted_.assign(slice.instances.size(), false);
   forgetKill();
   fences_released_ = 0;
-  fence_bytes_ = 0;
+  fence_bytes_.reset();
   crossed_.clear();
   send(RunCommand{std::move(slice)});
 }
@@ -299,13 +289,12 @@ void RemoteAgent::handle(AbortedReport& report) {
 
 void RemoteAgent::handle(FenceReachedReport& report) {
   if (events_ == nullptr) return;
-  fence_bytes_ += bytesOf(report.values);
-  if (fence_bytes_ > kMostFenceBytes)
+  report.values.merge(crossed_);
+  crossed_.clear();
+  if (!fence_bytes_.add(report.values))
     return breakLink(internalError("its agent reports more than 64 MiB of values for one fence"));
   if (report.released < 0 || report.released > fences_released_)
     return breakLink(internalError("its agent reports a fence behind one that has not been released"));
-  report.values.merge(crossed_);
-  crossed_.clear();
   // Instances that had given up waiting are there again, in a fence whose release is on its way to them.
   if (report.released < fences_released_)
     crossed_ = std::move(report.values);
@@ -315,7 +304,7 @@ void RemoteAgent::handle(FenceReachedReport& report) {
 
 void RemoteAgent::releaseFence(const SharedPutValues& values) {
   ++fences_released_;
-  fence_bytes_ = 0;
+  fence_bytes_.reset();
   send(ReleaseFenceCommand{values});
 }
 

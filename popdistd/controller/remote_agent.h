@@ -14,6 +14,7 @@
 #include "common/base/loop.h"
 #include "common/model/agent_messages.h"
 #include "common/model/message_order.h"
+#include "popdistd/controller/fence_bytes.h"
 #include "popdistd/controller/instance_fsm.h"
 #include "popdistd/controller/ports.h"
 
@@ -138,7 +139,7 @@ class RemoteAgent final : public Agent {
   std::function<void()> on_stop_;
 
   std::int64_t fences_released_ = 0;  ///< in this run
-  std::size_t fence_bytes_ = 0;       ///< of what has been put since a fence was released
+  FenceBytes fence_bytes_;            ///< of what has been put since a fence was released
   PutValues crossed_;                 ///< put for a fence that has been released meanwhile: for the next one
 
   std::int64_t output_taken_ = 0;  ///< and not acknowledged yet

@@ -35,10 +35,19 @@ class InstanceClient {
   }
   void sendBytes(std::string_view bytes) { EXPECT_TRUE(sys::sendAll(socket_.get(), bytes).ok()); }
 
-  /// The same where the server's end has room for all of `bytes` now; else nothing.
-  bool offerBytes(std::string_view bytes) {
-    return ::send(socket_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL) ==
-           static_cast<ssize_t>(bytes.size());
+  /// As many of `bytes` as there is room for now; how many.
+  std::size_t offerBytes(std::string_view bytes) {
+    const ssize_t sent = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    return sent < 0 ? 0 : static_cast<std::size_t>(sent);
+  }
+  /// More than the socket holds: the server takes it meanwhile.
+  void sendLong(Message type, Fields fields) {
+    const std::string bytes = contract::encode({static_cast<std::uint8_t>(type), std::move(fields)}).value();
+    std::size_t sent = 0;
+    runUntil(loop_, [&] {
+      sent += offerBytes(std::string_view(bytes).substr(sent));
+      return sent == bytes.size();
+    });
   }
 
   /// Waits for the server's next message. Nothing: it has closed the connection.
@@ -71,7 +80,7 @@ class InstanceClient {
     send(Message::kHello, {std::to_string(contract::kInstanceProtocol), std::to_string(instance), job_id});
     return expect(Message::kWelcome)[0] != "";
   }
-  void put(const std::string& key, const std::string& value) { send(Message::kPut, {key, value}); }
+  void put(const std::string& key, const std::string& value) { sendLong(Message::kPut, {key, value}); }
   std::optional<std::string> get(const std::string& key) {
     send(Message::kGet, {key});
     const Fields value = expect(Message::kValue);

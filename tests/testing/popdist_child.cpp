@@ -9,9 +9,11 @@
 //   leave INDEX              INDEX exits with 0 before an all-reduce
 //   abort INDEX CODE TEXT    INDEX ends the job while the others sum for ever
 //   late-fence INDEX         INDEX does not come to a fence before its deadline
-//   wait-in CALL MS          all say "ready …"; in CALL (sum, fence, put-fence, async, outfeed), whose
-//   timeout
-//                            is MS, they wait for instance 1, which comes after SIGUSR1
+//   retry-fence FIFO         instance 0 gives up a fence with 5 MiB of data 14 times; then 1 comes, that
+//                            waits for a byte in FIFO
+//   fence-of MIB             each puts that much before a fence
+//   wait-in CALL MS          all say "ready …"; in CALL (sum, fence, put-fence, async, outfeed) of MS, they
+//                            wait for instance 1, which comes after SIGUSR1
 //   different-calls INDEX    INDEX is in a fence, the others create a communicator
 //   different-communicators INDEX
 //                            INDEX asks for that of instance 0, the others for that of 0 and 1
@@ -36,6 +38,7 @@
 #include "popdist/buffer.hpp"
 #include "popdist/popdist.hpp"
 #include "tests/testing/popdist_child_async.h"
+#include "tests/testing/popdist_child_fences.h"
 
 namespace {
 
@@ -368,6 +371,10 @@ int main(int argc, char** argv) {
       {"leave", leave},
       {"abort", abortCommand},
       {"late-fence", lateFence},
+      {"retry-fence",
+       [](const Arguments& arguments) { return popdist::testing::retryFence(arguments.at(0)); }},
+      {"fence-of",
+       [](const Arguments& arguments) { return popdist::testing::fenceOf(std::stoul(arguments.at(0))); }},
       {"wait-in", waitIn},
       {"different-calls", differentCalls},
       {"different-communicators", differentCommunicators},

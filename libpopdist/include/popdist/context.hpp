@@ -63,8 +63,8 @@ class Context {
 
   /// Returns when every instance has entered: what anyone has put before is then visible to all.
   /// Throws kUnavailable (an instance has ended, peer() says which; or poprun is gone), kDeadlineExceeded
-  /// (peer() has not come) or kFailedPrecondition (another is in createCommunicator, or in Pod's
-  /// constructor).
+  /// (peer() has not come), kFailedPrecondition (another is in createCommunicator, or in Pod's constructor)
+  /// or, in a job over hosts, kResourceExhausted (this host's instances have put more than 64 MiB for it).
   void fence();
 
   /// Ends the whole job: poprun reports `message` and exits with `exit_code` (1 to 255), all other instances

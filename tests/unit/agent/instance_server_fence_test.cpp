@@ -225,5 +225,90 @@ TEST_F(InstanceServerFence, AnInstanceThatDoesNotReadHoldsUpNobody) {
   EXPECT_EQ(clients[0]->expect(Message::kValue)[1], "s") << "in order, and whole";
 }
 
+// ---- how much: the agents of other hosts are told of it in one message
+
+class InstanceServerFenceData : public InstanceServerTest {
+ protected:
+  using Clients = std::vector<std::unique_ptr<Client>>;
+
+  void putByEach(const Clients& clients) {
+    for (std::size_t index = 0; index < clients.size(); ++index)
+      clients[index]->put("key " + std::to_string(index), much);
+  }
+  /// All enter; whether the controller hears of it.
+  bool isReached(const Clients& clients) {
+    const std::size_t before = fences.size();
+    for (const auto& client : clients) client->enterFence();
+    runIdle(loop);
+    return fences.size() > before;
+  }
+  void expectRefusal(const Clients& clients) {
+    for (const auto& client : clients)
+      EXPECT_THAT(
+          client->expect(Message::kError),
+          ElementsAre(std::to_string(static_cast<int>(Code::kResourceExhausted)), "-1",
+                      "the instances of this host have put more than 64 MiB for one fence (Context::put)"));
+  }
+
+  const std::string much = std::string(25 << 20, 'x');
+};
+
+TEST_F(InstanceServerFenceData, OfMoreThan64MiBIsRefusedAndForgotten) {
+  const Clients clients = allInstances();
+  putByEach(clients);
+  EXPECT_FALSE(isReached(clients));
+  expectRefusal(clients);
+  clients[0]->put("key 0", much);
+  EXPECT_TRUE(isReached(clients));
+  EXPECT_THAT(fences.back(), ::testing::SizeIs(1));
+}
+
+TEST_F(InstanceServerFenceData, HasNoLimitWhereAllInstancesAreHere) {
+  open(3);
+  const Clients clients = allInstances();
+  putByEach(clients);
+  EXPECT_TRUE(isReached(clients));
+}
+
+TEST_F(InstanceServerFenceData, CountsWhatWasReportedForTheSameFenceUnderOtherKeys) {
+  for (const char* key : {"same", "same", "same", "same", "another"}) {
+    Clients clients = allInstances();
+    clients[0]->put(key, much);
+    ASSERT_TRUE(isReached(clients)) << key;
+    clients.clear();  // they leave it
+    runIdle(loop);
+  }
+  const Clients clients = allInstances();
+  clients[0]->put("one too many", much);
+  EXPECT_FALSE(isReached(clients));
+  expectRefusal(clients);
+}
+
+// The fence that opens may be the one that was reported first.
+TEST_F(InstanceServerFenceData, CountsWhatWasReportedBehindItForTheNextOne) {
+  for (const char* key : {"opens it", "crosses the release"}) {
+    Clients clients = allInstances();
+    clients[0]->put(key, much);
+    ASSERT_TRUE(isReached(clients)) << key;
+    clients.clear();
+    runIdle(loop);
+  }
+  server->releaseFence({});
+  const Clients clients = allInstances();
+  clients[0]->put("one too many", much);
+  EXPECT_FALSE(isReached(clients));
+  expectRefusal(clients);
+}
+
+TEST_F(InstanceServerFenceData, HasRoomOfItsOwnForEachFence) {
+  const Clients clients = allInstances();
+  for (int round = 0; round < 5; ++round) {
+    clients[0]->put("key " + std::to_string(round), much);
+    ASSERT_TRUE(isReached(clients)) << round;
+    server->releaseFence({});
+    for (const auto& client : clients) client->expect(Message::kFenceReleased);
+  }
+}
+
 }  // namespace
 }  // namespace pop::agent

@@ -27,7 +27,7 @@ class InstanceServerFlow : public InstanceServerTest {
     int asked = 0;
     int turned_away = 0;
     while (asked < kTooMany && turned_away < 3) {
-      if (client.offerBytes(question)) {
+      if (client.offerBytes(question) == question.size()) {
         ++asked;
         turned_away = 0;
       } else {

@@ -121,6 +121,13 @@ TEST_F(RemoteAgentTest, AnAgentThatPutsWithoutEndIntoOneFenceIsLost) {
   EXPECT_EQ(put, 63U);
 }
 
+// Its instances have given up waiting for others, and come again with what they put.
+TEST_F(RemoteAgentTest, WhatIsPutAgainForOneFenceCountsOnce) {
+  runs();
+  for (int time = 0; time < 100; ++time) report(FenceReachedReport{{{"key", std::string(1 << 20, 'x')}}});
+  EXPECT_FALSE(agent.lost());
+}
+
 TEST_F(RemoteAgentTest, AnAgentThatIsAheadOfItsFencesIsLost) {
   runs();
   report(FenceReachedReport{{}, 1});
