@@ -14,6 +14,13 @@ v1::ServiceRequest toRun() {
   return request;
 }
 
+// The service says no more than that a message is too long, if that arrives.
+Status tooMuchForAFence() {
+  return {Code::kResourceExhausted,
+          "the agent service takes 64 MiB at once, and the job's instances have put more for one fence "
+          "(Context::put)"};
+}
+
 }  // namespace
 
 ServiceCall::ServiceCall(os::EpollLoop& loop, ServiceAddress address, Events events)
@@ -21,6 +28,12 @@ ServiceCall::ServiceCall(os::EpollLoop& loop, ServiceAddress address, Events eve
       stream_(loop, std::move(address), toRun(),
               {.message = [this](const std::string& message) { receive(message); },
                .ended = [this](Status how) { end(std::move(how)); }}) {}
+
+void ServiceCall::send(v1::Command command) {
+  exceeds_with_fence_ =
+      exceeds_with_fence_ || (command.has_release_fence() && command.ByteSizeLong() > kMostMessageBytes);
+  stream_.send(command);
+}
 
 void ServiceCall::receive(const std::string& message) {
   if (over_) return;
@@ -31,6 +44,7 @@ void ServiceCall::receive(const std::string& message) {
 
 void ServiceCall::end(Status how) {
   if (std::exchange(over_, true)) return;
+  if (exceeds_with_fence_) how = tooMuchForAFence();
   events_.ended(std::move(how));
 }
 

@@ -17,7 +17,7 @@ class ServiceCall final : public AgentCall {
  public:
   ServiceCall(os::EpollLoop& loop, ServiceAddress address, Events events);
 
-  void send(v1::Command command) override { stream_.send(command); }
+  void send(v1::Command command) override;
   void close() override { stream_.close(); }
 
  private:
@@ -26,6 +26,7 @@ class ServiceCall final : public AgentCall {
 
   const Events events_;
   bool over_ = false;
+  bool exceeds_with_fence_ = false;  ///< what was sent is too long for the service, which ends the call
   ServiceStream stream_;
 };
 

@@ -193,6 +193,20 @@ TEST_P(CallTest, TakesAMessageLargerThanUsual) {
   EXPECT_THAT(commands_, ElementsAre(1));
 }
 
+TEST_P(CallTest, SaysThatAServiceDoesNotTakeAllThatWasPutForAFence) {
+  v1::Command command = commandNumber(1);
+  command.mutable_release_fence()->add_values()->set_value(std::string(65 << 20, 'x'));
+  call_->send(std::move(command));
+  runUntil(loop_, [this] { return ended_.has_value() || !commands_.empty(); });
+  if (GetParam() == "stream")
+    EXPECT_THAT(commands_, ElementsAre(1));
+  else
+    EXPECT_EQ(ended_,
+              Status(Code::kResourceExhausted,
+                     "the agent service takes 64 MiB at once, and the job's instances have put more for "
+                     "one fence (Context::put)"));
+}
+
 TEST_P(CallTest, EndsAtAReportThatIsTooLong) {
   runUntil(loop_, [this] { return run_ != nullptr; });
   v1::Report report;
