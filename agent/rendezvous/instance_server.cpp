@@ -38,6 +38,7 @@ void InstanceServer::reset() {
   if (listener_.valid()) loop_.unwatch(listener_.get());
   listener_.reset();
   local_instances_.clear();
+  have_aborted_.clear();
   segment_ = {};
   deaths_.clear();
 }
@@ -127,14 +128,20 @@ void InstanceServer::handle(int fd, Connection& connection, const Frame& frame) 
   } else if (known && type == InstanceMessage::kFenceLate && frame.fields.size() == 1) {
     fenceLate(fd, connection, frame);
   } else if (known && type == InstanceMessage::kAbort && frame.fields.size() == 2) {
-    const Result<int> code = contract::numberField(frame, 0);
-    events_.aborted(connection.instance,
-                    code.ok() && code.value() > 0 && code.value() < 256 ? code.value() : 1, frame.fields[1]);
-    send(fd, connection, InstanceMessage::kAborted, {});
+    abort(fd, connection, frame);
   } else {
     log::warning("an instance's connection is closed: it sent a message of unknown form or out of turn");
     close(fd);
   }
+}
+
+// Once is enough to end the job; the controller, and a link to it, would have to keep the others.
+void InstanceServer::abort(int fd, Connection& connection, const Frame& frame) {
+  const Result<int> code = contract::numberField(frame, 0);
+  const int exit_code = code.ok() && code.value() > 0 && code.value() < 256 ? code.value() : 1;
+  if (have_aborted_.insert(connection.instance).second)
+    events_.aborted(connection.instance, exit_code, frame.fields[1]);
+  send(fd, connection, InstanceMessage::kAborted, {});
 }
 
 void InstanceServer::hello(int fd, Connection& connection, const Frame& frame) {

@@ -60,6 +60,7 @@ class InstanceServer final : public Rendezvous {
   void receive(int fd);
   void handleFrames(int fd);
   void handle(int fd, Connection& connection, const contract::Frame& frame);
+  void abort(int fd, Connection& connection, const contract::Frame& frame);
   void hello(int fd, Connection& connection, const contract::Frame& frame);
   void enterFence(int fd, Connection& connection, const contract::Frame& frame);
   void fenceLate(int fd, const Connection& connection, const contract::Frame& frame);
@@ -92,6 +93,7 @@ class InstanceServer final : public Rendezvous {
   std::string host_address_;
   int num_instances_ = 0;
   std::set<int> local_instances_;
+  std::set<int> have_aborted_;  ///< of these
   std::unique_ptr<Fence> fence_;
   FenceBytes fence_bytes_;  ///< of what was reported since a fence was released, where other hosts are told
   int fences_reached_ = 0;  ///< since then

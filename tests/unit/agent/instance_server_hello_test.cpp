@@ -164,10 +164,23 @@ TEST_F(InstanceServerHello, AnAbortReachesTheController) {
   EXPECT_THAT(aborts, ElementsAre(FieldsAre(2, 42, "loss is NaN")));
 }
 
+// What is reported of it is kept, and waits for a host's link.
+TEST_F(InstanceServerHello, AnAbortIsReportedOnceAndAlwaysAnswered) {
+  for (int time = 0; time < 3; ++time) {
+    const auto client = instance(2);
+    for (const char* message : {"loss is NaN", "again"}) {
+      client->send(Message::kAbort, {"42", message});
+      client->expect(Message::kAborted);
+    }
+  }
+  EXPECT_THAT(aborts, ElementsAre(FieldsAre(2, 42, "loss is NaN")));
+}
+
 TEST_F(InstanceServerHello, AnAbortNeverLooksLikeSuccess) {
-  const auto client = instance(2);
   for (const char* code : {"0", "-3", "256", "many", "99999999999"}) {
+    open(4);
     aborts.clear();
+    const auto client = instance(2);
     client->send(Message::kAbort, {code, "enough"});
     client->expect(Message::kAborted);
     EXPECT_NE(std::get<1>(aborts.at(0)) & 0xff, 0) << code << ": the exit code that a shell sees of it";
