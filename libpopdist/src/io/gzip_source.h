@@ -7,10 +7,13 @@
 #include <memory>
 #include <string>
 
+#include "common/sys/fd.h"
 #include "libpopdist/src/io/byte_source.h"
 
 namespace popdist::io {
 
+/// Runs inflate itself, since gzread cannot tell a whole file from one without its last bytes: asked for
+/// exactly what is there, it never looks for the checksum behind it.
 class GzipSource final : public ByteSource {
  public:
   static pop::Result<GzipSource> open(const std::string& path);
@@ -20,16 +23,43 @@ class GzipSource final : public ByteSource {
   pop::Status endStatus() const override;
 
  private:
-  struct Close {
-    // A file that was only read has nothing to lose on closing.
-    void operator()(gzFile file) const { gzclose_r(file); }
+  // A gzip file is one member or several, one after the other.
+  enum class Place : std::uint8_t { kStart, kInPlainFile, kInMember, kAfterMember, kAtEnd, kAtCutEnd };
+  struct End {
+    void operator()(z_stream* stream) const {
+      inflateEnd(stream);
+      delete stream;
+    }
   };
-  using File = std::unique_ptr<gzFile_s, Close>;
+  using Stream = std::unique_ptr<z_stream, End>;  // zlib wants it to stay where it is
 
-  GzipSource(std::string path, File file) : path_(std::move(path)), file_(std::move(file)) {}
+  GzipSource(std::string path, pop::sys::Fd file, std::unique_ptr<std::uint8_t[]> buffer, Stream stream)
+      : path_(std::move(path)),
+        file_(std::move(file)),
+        buffer_(std::move(buffer)),
+        stream_(std::move(stream)) {}
+
+  bool ended() const { return place_ == Place::kAtEnd || place_ == Place::kAtCutEnd; }
+
+  // Each of these does one step and returns how many bytes it has put into `into`.
+  pop::Result<std::size_t> readSome(std::span<std::uint8_t> into);
+  pop::Result<std::size_t> copySome(std::span<std::uint8_t> into);
+  pop::Result<std::size_t> inflateSome(std::span<std::uint8_t> into);
+
+  /// Finds out what lies ahead at the start and after a member.
+  pop::Status recognise();
+
+  /// Reads on until `wanted` bytes lie ahead in the buffer, or fewer at the file's end.
+  pop::Status lookAhead(std::size_t wanted);
+
+  /// 0 at the file's end.
+  pop::Result<std::size_t> readFile(std::span<std::uint8_t> into);
 
   std::string path_;
-  File file_;
+  pop::sys::Fd file_;
+  std::unique_ptr<std::uint8_t[]> buffer_;
+  Stream stream_;  // next_in and avail_in are what is unread of the buffer, of a plain file too
+  Place place_ = Place::kStart;
 };
 
 }  // namespace popdist::io

@@ -64,8 +64,9 @@ inline void writePlain(const std::filesystem::path& path, const Bytes& bytes) {
   for (const std::uint8_t byte : bytes) file.put(static_cast<char>(byte));
 }
 
-inline void writeGzip(const std::filesystem::path& path, const Bytes& bytes) {
-  gzFile file = gzopen(path.c_str(), "wb");
+/// `mode` as gzopen has it: "wb0" stores the bytes as they are.
+inline void writeGzip(const std::filesystem::path& path, const Bytes& bytes, const char* mode = "wb") {
+  gzFile file = gzopen(path.c_str(), mode);
   gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size()));
   gzclose(file);
 }
