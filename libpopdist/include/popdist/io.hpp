@@ -45,10 +45,11 @@ class IdxDataset final : public Dataset {
  public:
   /// Reads both files to their ends. `images` has at least two dimensions, the first counting samples;
   /// `labels` has one, of the same length. Throws popdist_error naming the file and what is wrong with it:
-  /// kNotFound or kPermissionDenied (cannot be opened), kDataLoss (truncated, or corrupt gzip),
-  /// kInvalidArgument (not IDX, not unsigned bytes, an empty or overflowing shape, bytes after the end,
-  /// counts that differ), kResourceExhausted (does not fit in memory; a header's promise alone never
-  /// allocates). What follows the gzip data in a file and is none is passed over, as gzip does.
+  /// kNotFound (the path leads to no file), kPermissionDenied, kDataLoss (truncated, or corrupt gzip),
+  /// kInvalidArgument (a directory, not IDX, not unsigned bytes, an empty or overflowing shape, bytes after
+  /// the end, counts that differ), kResourceExhausted (no descriptor is left, or it does not fit in memory; a
+  /// header's promise alone never allocates), kUnknown (what else the system may say, a failing disk for
+  /// one). What follows the gzip data in a file and is none is passed over, as gzip does.
   IdxDataset(const std::filesystem::path& images, const std::filesystem::path& labels);
 
   std::size_t size() const override { return labels_.size(); }

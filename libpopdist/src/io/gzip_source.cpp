@@ -19,7 +19,17 @@ constexpr int kGzipWindowBits = 16 + 15;          // gzip only, windows of any s
 constexpr std::uint8_t kMagic[] = {0x1f, 0x8b};
 
 pop::Status cannot(const std::string& verb, const std::string& path, int error_number) {
-  return pop::errnoStatus("cannot " + verb + ' ' + pop::inQuotes(path), error_number);
+  const pop::Status status = pop::errnoStatus("cannot " + verb + ' ' + pop::inQuotes(path), error_number);
+  switch (error_number) {
+    case ENOTDIR:
+    case ENAMETOOLONG:
+    case ELOOP:  // these paths lead to no file either
+      return {pop::Code::kNotFound, status.message()};
+    case EISDIR:
+      return pop::invalidArgument(status.message());
+    default:
+      return status;
+  }
 }
 
 }  // namespace

@@ -117,7 +117,27 @@ TEST_F(IdxDatasetTest, MissingFile) {
 TEST_F(IdxDatasetTest, DirectoryInsteadOfFile) {
   std::filesystem::remove(images_);
   std::filesystem::create_directory(images_);
-  expectError(ErrorCode::kUnknown, images_, "Is a directory");
+  expectError(ErrorCode::kInvalidArgument, images_, "Is a directory");
+}
+
+TEST_F(IdxDatasetTest, PathThatLeadsToNoFile) {
+  const std::filesystem::path file = images_;
+  images_ = file / "x";
+  expectError(ErrorCode::kNotFound, images_, "Not a directory");
+  images_ = dir_ / std::string(300, 'x');
+  expectError(ErrorCode::kNotFound, images_, "File name too long");
+  images_ = dir_ / "loop";
+  std::filesystem::create_symlink(images_, images_);
+  expectError(ErrorCode::kNotFound, images_, "Too many levels of symbolic links");
+}
+
+TEST_F(IdxDatasetTest, NoDescriptorLeftForTheFile) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{0, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  expectError(ErrorCode::kResourceExhausted, images_, "Too many open files");
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 TEST_F(IdxDatasetTest, EmptyFile) {
