@@ -4,49 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
-#include <cstdlib>
-#include <new>
 #include <string>
 
 #include "common/base/random.h"
 #include "common/contract/frame.h"
-
-namespace {
-
-// Counts the bytes that are allocated; each block remembers its size in front of itself.
-std::atomic<std::size_t> allocated_bytes{0};
-std::atomic<std::size_t> most_allocated_bytes{0};
-constexpr std::size_t kHeadBytes = alignof(std::max_align_t);
-
-void* allocateCounted(std::size_t bytes) {
-  void* block = std::malloc(bytes + kHeadBytes);
-  if (block == nullptr) throw std::bad_alloc();
-  *static_cast<std::size_t*>(block) = bytes;
-  const std::size_t now = allocated_bytes += bytes;
-  most_allocated_bytes = std::max(most_allocated_bytes.load(), now);
-  return static_cast<char*>(block) + kHeadBytes;
-}
-
-void freeCounted(void* memory) noexcept {
-  if (memory == nullptr) return;
-  void* block = static_cast<char*>(memory) - kHeadBytes;
-  allocated_bytes -= *static_cast<std::size_t*>(block);
-  std::free(block);
-}
-
-}  // namespace
-
-void* operator new(std::size_t bytes) {
-  return allocateCounted(bytes);
-}
-void operator delete(void* memory) noexcept {
-  freeCounted(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  freeCounted(memory);
-}
+#include "tests/testing/allocation_peak.h"
 
 namespace pop::contract {
 namespace {
@@ -130,12 +93,10 @@ TEST(FrameFuzz, DamagedStreamsGiveFramesOrAnError) {
     SplitMix64 random(round);
     std::string bytes = validStream(random);
     mutate(bytes, random);
-    const std::size_t before = allocated_bytes;
-    most_allocated_bytes = before;
+    const testing::AllocationPeak peak;
     const std::size_t accounted_for = readAll(bytes, random);
     ASSERT_LE(accounted_for, bytes.size()) << "round " << round << ": more came out than went in";
-    ASSERT_LE(most_allocated_bytes - before, kMostBytesAtRest + kMostBytesPerByte * bytes.size())
-        << "round " << round;
+    ASSERT_LE(peak.bytes(), kMostBytesAtRest + kMostBytesPerByte * bytes.size()) << "round " << round;
     ASSERT_FALSE(::testing::Test::HasFailure()) << "round " << round;
   }
 }
@@ -145,11 +106,9 @@ TEST(FrameFuzz, NoiseGivesFramesOrAnError) {
     SplitMix64 random(~round);
     std::string bytes(random.below(200), '\0');
     for (char& byte : bytes) byte = random.below(3) == 0 ? static_cast<char>(random.below(256)) : '\0';
-    const std::size_t before = allocated_bytes;
-    most_allocated_bytes = before;
+    const testing::AllocationPeak peak;
     static_cast<void>(readAll(bytes, random));
-    ASSERT_LE(most_allocated_bytes - before, kMostBytesAtRest + kMostBytesPerByte * bytes.size())
-        << "round " << round;
+    ASSERT_LE(peak.bytes(), kMostBytesAtRest + kMostBytesPerByte * bytes.size()) << "round " << round;
     ASSERT_FALSE(::testing::Test::HasFailure()) << "round " << round;
   }
 }
