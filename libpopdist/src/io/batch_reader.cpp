@@ -66,10 +66,13 @@ std::size_t BatchReader::stepsPerEpoch() const {
 }
 
 void BatchReader::startEpoch(std::uint64_t epoch) {
-  if (sharding_ == Sharding::kTraining)
+  if (sharding_ == Sharding::kTraining) {
+    // Those of the last epoch give their memory back before the next ones take theirs; {} would keep it.
+    samples_ = std::vector<std::uint32_t>();
     samples_ = trainingSamples(shard_, seed_, epoch);
-  else if (samples_.empty())
+  } else if (samples_.empty()) {
     samples_ = evaluationSamples(shard_);
+  }
   epoch_ = epoch;
   step_ = 0;
 }
