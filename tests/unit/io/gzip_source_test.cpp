@@ -3,7 +3,14 @@
 // are.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <new>
 #include <string>
 
 #include "libpopdist/src/io/gzip_source.h"
@@ -150,6 +157,52 @@ TEST_F(GzipSourceTest, FileOfNothingButTheMagicNumberIsTruncated) {
   EXPECT_EQ(source.read(some).value(), 0U);
   EXPECT_EQ(source.endStatus().code(), pop::Code::kDataLoss);
 }
+
+// Sanitizers take memory of their own, which the limit would refuse them.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+using Blocks = std::vector<std::unique_ptr<char[]>>;
+
+/// Leaves this process as much as a message takes, which is less than the 32 KiB that inflate does.
+[[nodiscard]] Blocks takeAlmostAllMemory() {
+  constexpr std::size_t kBlockBytes = 8 * 1024;
+  const auto for_a_message = std::make_unique<char[]>(kBlockBytes);
+  Blocks blocks;
+  blocks.reserve(1'000'000);
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  const rlim_t bytes = pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const rlimit limit{bytes, bytes};
+  ::setrlimit(RLIMIT_AS, &limit);
+  while (char* block = new (std::nothrow) char[kBlockBytes]) blocks.emplace_back(block);
+  return blocks;
+}
+
+[[noreturn]] void exitTelling(const pop::Status& status) {
+  std::fputs(status.message().c_str(), stderr);
+  ::_exit(static_cast<int>(status.code()));
+}
+
+[[noreturn]] void openWithoutMemory(const std::string& path) {
+  const Blocks taken = takeAlmostAllMemory();
+  exitTelling(GzipSource::open(path).status());
+}
+
+[[noreturn]] void readWithoutMemory(const std::string& path) {
+  pop::Result<GzipSource> source = GzipSource::open(path);
+  std::array<std::uint8_t, 4> some{};
+  const Blocks taken = takeAlmostAllMemory();
+  exitTelling(source->read(some).status());
+}
+
+TEST_F(GzipSourceTest, TooLittleMemoryIsToldAsSuchWithTheFile) {
+  testing::writeGzip(path_, numbered(1000));
+  const auto resource_exhausted = ::testing::ExitedWithCode(static_cast<int>(pop::Code::kResourceExhausted));
+  EXPECT_EXIT(openWithoutMemory(path_.string()), resource_exhausted,
+              HasSubstr("cannot read '" + path_.string() + "': Cannot allocate memory"));
+  EXPECT_EXIT(readWithoutMemory(path_.string()), resource_exhausted,
+              HasSubstr("cannot decompress '" + path_.string() + "': Cannot allocate memory"));
+}
+#endif
 
 }  // namespace
 }  // namespace popdist::io

@@ -3,13 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
-#include <cstdio>
-#include <fstream>
 #include <functional>
-#include <memory>
-#include <new>
 
 #include "popdist/error.hpp"
 #include "popdist/io.hpp"
@@ -229,56 +224,6 @@ TEST_F(IdxDatasetTest, TerabytesInAHeaderOnly) {
   writePlain(images_, idxHeader({5, 0x100000, 0x100000}));
   expectError(ErrorCode::kDataLoss, images_, "truncated: expected 5497558138880 bytes");
 }
-
-// Sanitizers take memory of their own, which the limit would refuse them.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-using Blocks = std::vector<std::unique_ptr<char[]>>;
-constexpr std::size_t kBlockBytes = 16 * 1024;  // less than zlib takes, more than a message
-
-/// All that this process may have from now on, which is a MiB and what was free before.
-Blocks takeAllMemory() {
-  Blocks blocks;
-  blocks.reserve(100'000);
-  std::size_t pages = 0;
-  std::ifstream("/proc/self/statm") >> pages;
-  const rlim_t bytes = pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) + (1U << 20U);
-  const rlimit limit{bytes, bytes};
-  ::setrlimit(RLIMIT_AS, &limit);
-  while (char* block = new (std::nothrow) char[kBlockBytes]) blocks.emplace_back(block);
-  return blocks;
-}
-
-/// Gives back a block of memory for each attempt to read the files, until there is enough for it; ends with 0
-/// if the attempts before have named file and cause, and one of them failed while it decompressed.
-[[noreturn]] void readWithMoreAndMoreMemory(const std::string& images, const std::string& labels) {
-  bool decompressing = false;
-  Blocks blocks = takeAllMemory();
-  while (!blocks.empty()) {
-    blocks.pop_back();
-    try {
-      const IdxDataset dataset(images, labels);
-      ::_exit(decompressing ? 0 : 1);
-    } catch (const std::bad_alloc&) {  // not even the message fits
-    } catch (const popdist_error& error) {
-      const std::string_view what = error.what();
-      const bool named = what.find(images) != what.npos || what.find(labels) != what.npos;
-      if (!named || error.code() != ErrorCode::kResourceExhausted) {
-        std::fputs(error.what(), stderr);
-        ::_exit(2);
-      }
-      if (what.find("cannot decompress") != what.npos) decompressing = true;
-    }
-  }
-  ::_exit(3);
-}
-
-TEST_F(IdxDatasetTest, TooLittleMemoryIsToldAsSuchWithTheFile) {
-  writeGzip(images_, idxFile({5, 2, 3}));
-  writeGzip(labels_, idxFile({5}));
-  EXPECT_EXIT(readWithMoreAndMoreMemory(images_.string(), labels_.string()), ::testing::ExitedWithCode(0),
-              "");
-}
-#endif
 
 }  // namespace
 }  // namespace popdist::io
