@@ -195,7 +195,11 @@ bool SshSession::hasUnsent() const {
 
 bool SshSession::receive() {
   // An event, because the channel's own functions stop looking at the socket where the output ends.
-  return ssh_event_dopoll(event_.get(), 0) != SSH_ERROR && ssh_is_connected(session_.get()) != 0;
+  return ssh_event_dopoll(event_.get(), 0) != SSH_ERROR && isConnected();
+}
+
+bool SshSession::isConnected() const {
+  return ssh_is_connected(session_.get()) != 0;
 }
 
 int SshSession::read(char* room, int bytes, bool is_stderr) {

@@ -43,12 +43,13 @@ class SshSession {
   bool hasUnsent() const;
   /// Takes what the socket has. False: the session is over.
   bool receive();
+  bool isConnected() const;  ///< as far as all that was asked of it since has shown
   /// Bytes that have come on stdout or stderr: how many of `room` were filled; 0: none now.
   int read(char* room, int bytes, bool is_stderr);
   /// How many of `bytes` the other side has room for and were taken.
   int write(std::string_view bytes);
   void sendEnd();
-  bool ended() const;  ///< the command has ended, and all of its output was read
+  bool ended() const;  ///< the command has ended, and all of its output was read; or nothing is connected
   /// Its exit code; -1: not known.
   int exitCode() const;
 

@@ -44,16 +44,23 @@ bool SshStream::step(const pollfd* fds) {
   // With nothing but bytes from our user, as when a fence opens, there is nothing to look for before they are
   // sent.
   const bool sends_only = fds[0].revents == 0 && fds[1].revents == POLLIN && to_socket_.empty();
-  if (sends_only && !toNetwork()) return !output_ended_;
-  // Whatever libssh is asked to do, it may take packets from the socket on the way: no event would tell of
-  // them.
+  if (sends_only && !toNetwork() && !noticesLoss()) return !output_ended_;
+  // Whatever libssh is asked to do, it may take packets from the socket on the way, or find that the
+  // connection is over: no event would tell of either.
   do {
     toSocket();
     while (fromNetwork() && toSocket()) continue;
-  } while (toNetwork());
+  } while (toNetwork() || noticesLoss());
   // When our user is gone, the command gets its end and ends by itself: a connection closed before would take
   // along what sshd has not yet passed on to it.
   return !output_ended_ || !to_socket_.empty();
+}
+
+// True: libssh has closed its socket since it was asked last.
+bool SshStream::noticesLoss() {
+  if (!connected_ || session_->isConnected()) return false;
+  connected_ = false;
+  return true;
 }
 
 // True: there is something to pass on, or no room for more before that.
@@ -65,6 +72,7 @@ bool SshStream::fromNetwork() {
   }
   if (to_socket_.size() >= kBufferBytes) return true;
   const int got = session_->read(buffer.data(), size, false);
+  noticesLoss();
   if (got == 0) output_ended_ = !connected_ || session_->ended();
   if (!hung_up_) to_socket_.append(buffer.data(), static_cast<std::size_t>(got));
   return got > 0;

@@ -35,6 +35,7 @@ class SshStream final : public Pumped {
   bool toSocket();
   void fromSocket();
   bool toNetwork();
+  bool noticesLoss();
 
   std::unique_ptr<SshSession> session_;
   sys::Fd socket_;

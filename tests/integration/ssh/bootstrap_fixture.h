@@ -50,6 +50,7 @@ class Bootstrap {
     bootstrapper_ = std::make_unique<SshBootstrapper>(loop_, std::move(names), options, std::move(agent));
     bootstrapper_->start({.reached = [this](int host, ReachedHost it) { reached[host] = std::move(it); },
                           .failed = [this](int host, Status why) { failed[host] = std::move(why); },
+                          .ended = [this](int host, int exit_code) { ended[host] = exit_code; },
                           .phase =
                               [this](int host, const std::string& name) {
                                 phases[host].push_back(name);
@@ -76,6 +77,7 @@ class Bootstrap {
 
   std::map<int, ReachedHost> reached;
   std::map<int, Status> failed;
+  std::map<int, int> ended;
   std::map<int, std::vector<std::string>> phases;
   std::vector<std::pair<int, std::string>> all_phases;  ///< of all hosts, in their order
   std::map<int, std::vector<std::string>> said;

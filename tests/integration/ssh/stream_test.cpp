@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <iterator>
+#include <latch>
 #include <thread>
 
 #include "common/base/random.h"
@@ -134,6 +135,30 @@ TEST_F(Streams, AResetConnectionEndsTheStream) {
   Bootstrap again(hosts, {"h0"});
   again.waitForAll();
   EXPECT_TRUE(again.reached.contains(0)) << again.problems();
+}
+
+// That a connection is over may show where something is sent first.
+TEST_F(Streams, AConnectionThatIsLostWhileMuchIsSentIsNoEndOfItsAgent) {
+  writeScript(hosts.bin(0) + "/popdist-agent",
+              "[ \"$1\" = --version ] && { echo popdist-agent 0.1.0; exit 0; }\nexec cat >/dev/null");
+  const std::string much(64 << 20, 'x');
+  for (int turn = 0; turn < 8; ++turn) {
+    Bootstrap bootstrap(hosts, {"h0"});
+    bootstrap.waitForAll();
+    ASSERT_TRUE(bootstrap.reached.contains(0)) << bootstrap.problems();
+    const int stream = bootstrap.reached.at(0).stream.get();
+    std::latch sending(1);
+    std::thread writer([&] {
+      sendAll(stream, std::string_view(much).substr(0, 1 << 20));
+      sending.count_down();
+      sendAll(stream, much);
+    });
+    sending.wait();
+    hosts.killSessions(0);
+    bootstrap.runUntilTrue([&] { return bootstrap.ended.contains(0); });
+    EXPECT_EQ(bootstrap.ended.at(0), kConnectionLost);
+    writer.join();
+  }
 }
 
 TEST_F(Streams, NothingIsLeftOfABootstrapperThatEnds) {
