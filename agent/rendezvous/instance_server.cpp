@@ -52,7 +52,6 @@ Result<std::string> InstanceServer::open(const JobSlice& slice) {
   for (const InstanceOrder& order : slice.instances) local_instances_.insert(order.env.instance_index);
   fence_ = std::make_unique<Fence>(local_instances_.size());
   fence_bytes_.reset();
-  fences_reached_ = 0;
   // Hosts of a job may share a network namespace with each other, and with who would like to keep a job from
   // starting again.
   const std::string name = "popdist-" + job_id_ + "-" + sys::randomName();

@@ -95,8 +95,7 @@ class InstanceServer final : public Rendezvous {
   std::set<int> local_instances_;
   std::set<int> have_aborted_;  ///< of these
   std::unique_ptr<Fence> fence_;
-  FenceBytes fence_bytes_;  ///< of what was reported since a fence was released, where other hosts are told
-  int fences_reached_ = 0;  ///< since then
+  FenceBytes fence_bytes_{FenceBytes::kMost};  ///< since a fence was released, where other hosts are told
   sys::Fd listener_;
   bool listening_ = false;    ///< not while there are no descriptors left to accept with
   bool has_refused_ = false;  ///< a stranger

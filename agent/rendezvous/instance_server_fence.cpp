@@ -75,7 +75,6 @@ void InstanceServer::reachFence() {
     return failFence({Code::kResourceExhausted, -1,
                       "the instances of this host have put more than 64 MiB for one fence (Context::put)"});
   }
-  ++fences_reached_;
   events_.fence_reached(std::move(values));
 }
 
@@ -129,8 +128,7 @@ bool InstanceServer::gaveUp(int instance) const {
 }
 
 void InstanceServer::releaseFence(const PutValues& values) {
-  // Of several that were reported the first may have opened it: the others are for the next one.
-  if (std::exchange(fences_reached_, 0) <= 1) fence_bytes_.reset();
+  fence_bytes_.reset();
   const std::map<int, std::string> inside = fence_->release(values);
   for (auto& [fd, connection] : connections_) {
     if (inside.contains(connection.instance)) answerFence(fd, connection, std::nullopt);

@@ -292,7 +292,7 @@ void RemoteAgent::handle(FenceReachedReport& report) {
   report.values.merge(crossed_);
   crossed_.clear();
   if (!fence_bytes_.add(report.values))
-    return breakLink(internalError("its agent reports more than 64 MiB of values for one fence"));
+    return breakLink(internalError("its agent reports more than 128 MiB of values for one fence"));
   if (report.released < 0 || report.released > fences_released_)
     return breakLink(internalError("its agent reports a fence behind one that has not been released"));
   // Instances that had given up waiting are there again, in a fence whose release is on its way to them.

@@ -138,9 +138,9 @@ class RemoteAgent final : public Agent {
   bool told_of_stop_ = false;  ///< and not of its end
   std::function<void()> on_stop_;
 
-  std::int64_t fences_released_ = 0;  ///< in this run
-  FenceBytes fence_bytes_;            ///< of what has been put since a fence was released
-  PutValues crossed_;                 ///< put for a fence that has been released meanwhile: for the next one
+  std::int64_t fences_released_ = 0;                   ///< in this run
+  FenceBytes fence_bytes_{FenceBytes::kMostReported};  ///< since a fence was released
+  PutValues crossed_;  ///< put for a fence that has been released meanwhile: for the next one
 
   std::int64_t output_taken_ = 0;  ///< and not acknowledged yet
   bool sink_full_ = false;

@@ -112,19 +112,19 @@ TEST_F(RemoteAgentTest, AnAgentThatReportsStacksOfInstancesThatItDoesNotRunIsLos
 TEST_F(RemoteAgentTest, AnAgentThatPutsWithoutEndIntoOneFenceIsLost) {
   runs();
   std::size_t put = 0;
-  for (int key = 0; key < 100; ++key) {
+  for (int key = 0; key < 200; ++key) {
     report(FenceReachedReport{{{std::to_string(key), std::string(1 << 20, 'x')}}});
     put = events.fences.size();
   }
   settle();
-  EXPECT_THAT(events.lines, ElementsAre("lost: its agent reports more than 64 MiB of values for one fence"));
-  EXPECT_EQ(put, 63U);
+  EXPECT_THAT(events.lines, ElementsAre("lost: its agent reports more than 128 MiB of values for one fence"));
+  EXPECT_EQ(put, 127U);
 }
 
 // Its instances have given up waiting for others, and come again with what they put.
 TEST_F(RemoteAgentTest, WhatIsPutAgainForOneFenceCountsOnce) {
   runs();
-  for (int time = 0; time < 100; ++time) report(FenceReachedReport{{{"key", std::string(1 << 20, 'x')}}});
+  for (int time = 0; time < 200; ++time) report(FenceReachedReport{{{"key", std::string(1 << 20, 'x')}}});
   EXPECT_FALSE(agent.lost());
 }
 
@@ -142,11 +142,15 @@ TEST_F(RemoteAgentTest, HearsOnceOfEachInstanceThatItAsksForTheEnd) {
   EXPECT_THAT(events.lines, ElementsAre("aborted 4: 3, no data", "aborted 5: 3, no data"));
 }
 
-TEST_F(RemoteAgentTest, EachFenceHasRoomOfItsOwn) {
+// Each time that a fence opens, the agent has reported as much again for it, and then reports as much for the
+// next one.
+TEST_F(RemoteAgentTest, EachFenceHasRoomOfItsOwnBesideWhatCrossesARelease) {
   runs();
-  for (int key = 0; key < 100; ++key) {
-    report(FenceReachedReport{{{std::to_string(key), std::string(1 << 20, 'x')}}, key});
+  const std::string much(63 << 20, 'x');
+  for (int fence = 0; fence < 3; ++fence) {
+    report(FenceReachedReport{{{"for " + std::to_string(fence), much}}, fence});
     agent.releaseFence(std::make_shared<const PutValues>());
+    report(FenceReachedReport{{{"late for " + std::to_string(fence), much}}, fence});
   }
   EXPECT_FALSE(agent.lost());
 }
