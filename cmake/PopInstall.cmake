@@ -3,9 +3,12 @@
 # only: one that has it as a subfolder installs what is its own.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
+if(IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR})
+  message(FATAL_ERROR "CMAKE_INSTALL_LIBDIR is ${CMAKE_INSTALL_LIBDIR}: name a folder of the prefix")
+endif()
 
-# Programs look for each other under these two names of one prefix (common/sys/program.cpp), so CMAKE_INSTALL_BINDIR and
-# CMAKE_INSTALL_LIBEXECDIR cannot move them.
+# Programs look for each other under these two names of one prefix (common/sys/program.cpp), and for backends under a
+# third (libpopdist/src/context/backends.cpp), so CMAKE_INSTALL_BINDIR, LIBEXECDIR and LIBDIR cannot move them.
 set(called_by_users poprun popdist-agent popdist-algorithms)
 set(called_by_ours poprun-hosts poprun-service popdist-agent-service popdist-topology)
 install(TARGETS ${called_by_users} RUNTIME DESTINATION bin)
@@ -33,7 +36,7 @@ foreach(backend popdist_backend_grpc popdist_backend_mpi)
     list(APPEND backends ${backend})
   endif()
 endforeach()
-install(TARGETS ${backends} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/popdist/backends)
+install(TARGETS ${backends} LIBRARY DESTINATION lib/popdist/backends)
 
 # find_package(popdist) and pkg-config popdist.
 set(package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/popdist)

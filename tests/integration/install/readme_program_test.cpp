@@ -51,7 +51,7 @@ TEST_F(ReadmeProgram, IsBuiltByFindPackage) {
   std::ofstream(directory() + "/CMakeLists.txt") << project;
 
   const std::string build = directory() + "/build";
-  ASSERT_EQ(installed_.failure({CMAKE_PROGRAM, "-S", directory(), "-B", build,
+  ASSERT_EQ(installed_.failure({CMAKE_PROGRAM, "-G", "Ninja", "-S", directory(), "-B", build,
                                 std::string("-DCMAKE_CXX_COMPILER=") + COMPILER,
                                 std::string("-DCMAKE_CXX_FLAGS=") + COMPILER_FLAGS}),
             "");
