@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "common/sys/blocked_signals.h"
-#include "common/sys/forks.h"
 #include "libpopdist/src/io/batch_queue.h"
 #include "libpopdist/src/io/batch_reader.h"
 #include "libpopdist/src/io/error_edge.h"
+#include "libpopdist/src/io/of_this_process.h"
 #include "popdist/io.hpp"
 
 namespace popdist::io {
@@ -122,47 +122,24 @@ class Prefetch {
 
 }  // namespace
 
-// A forked child has the memory of the thread and its queue, but not the thread: they can be neither used
-// nor destroyed there.
-class Infeed::Impl {
- public:
-  Impl(std::shared_ptr<const Dataset> dataset, const InfeedOptions& options)
-      : prefetch_(std::make_unique<Prefetch>(std::move(dataset), options)) {}
-  ~Impl() {
-    if (isForked()) static_cast<void>(prefetch_.release());
-  }
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
-
-  Prefetch& prefetch(const char* function) {
-    if (isForked())
-      throwIfError(pop::failedPrecondition("this process was forked from the one that has the infeed"),
-                   function);
-    return *prefetch_;
-  }
-  std::size_t stepsPerEpoch() const { return prefetch_->stepsPerEpoch(); }
-
- private:
-  bool isForked() const { return fork_ != pop::sys::forksOfThisProcess(); }
-
-  const unsigned fork_ = pop::sys::forksOfThisProcess();
-  std::unique_ptr<Prefetch> prefetch_;
+class Infeed::Impl : public OfThisProcess<Prefetch> {
+  using OfThisProcess::OfThisProcess;
 };
 
 Infeed::Infeed(std::shared_ptr<const Dataset> dataset, const InfeedOptions& options)
-    : impl_(std::make_unique<Impl>(std::move(dataset), options)) {}
+    : impl_(std::make_unique<Impl>("infeed", std::move(dataset), options)) {}
 Infeed::~Infeed() = default;
 Infeed::Infeed(Infeed&&) noexcept = default;
 Infeed& Infeed::operator=(Infeed&&) noexcept = default;
 
 std::size_t Infeed::stepsPerEpoch() const {
-  return impl_->stepsPerEpoch();
+  return impl_->constant().stepsPerEpoch();
 }
 void Infeed::startEpoch(std::uint64_t epoch) {
-  impl_->prefetch("Infeed.startEpoch").startEpoch(epoch);
+  impl_->get("Infeed.startEpoch").startEpoch(epoch);
 }
 const Batch* Infeed::next() {
-  return impl_->prefetch("Infeed.next").next();
+  return impl_->get("Infeed.next").next();
 }
 
 }  // namespace popdist::io

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "common/sys/awake_clock.h"
-#include "common/sys/forks.h"
 #include "libpopdist/src/io/error_edge.h"
+#include "libpopdist/src/io/of_this_process.h"
 #include "popdist/io.hpp"
 
 namespace popdist::io {
@@ -83,41 +83,20 @@ class Queue {
 
 }  // namespace
 
-// A forked child may have got the mutex locked and the conditions waited for, by threads that it has not got:
-// they can be neither used nor destroyed there.
-class Outfeed::Impl {
- public:
-  explicit Impl(const OutfeedOptions& options) : queue_(std::make_unique<Queue>(options)) {}
-  ~Impl() {
-    if (isForked()) static_cast<void>(queue_.release());
-  }
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
-
-  Queue& queue(const char* function) {
-    if (isForked())
-      throwIfError(pop::failedPrecondition("this process was forked from the one that has the outfeed"),
-                   function);
-    return *queue_;
-  }
-
- private:
-  bool isForked() const { return fork_ != pop::sys::forksOfThisProcess(); }
-
-  const unsigned fork_ = pop::sys::forksOfThisProcess();
-  std::unique_ptr<Queue> queue_;
+class Outfeed::Impl : public OfThisProcess<Queue> {
+  using OfThisProcess::OfThisProcess;
 };
 
-Outfeed::Outfeed(const OutfeedOptions& options) : impl_(std::make_unique<Impl>(options)) {}
+Outfeed::Outfeed(const OutfeedOptions& options) : impl_(std::make_unique<Impl>("outfeed", options)) {}
 Outfeed::~Outfeed() = default;
 Outfeed::Outfeed(Outfeed&&) noexcept = default;
 Outfeed& Outfeed::operator=(Outfeed&&) noexcept = default;
 
 void Outfeed::enqueue(float value) {
-  impl_->queue("Outfeed.enqueue").enqueue(value);
+  impl_->get("Outfeed.enqueue").enqueue(value);
 }
 std::vector<float> Outfeed::dequeueAll(std::chrono::milliseconds wait) {
-  return impl_->queue("Outfeed.dequeueAll").dequeueAll(wait);
+  return impl_->get("Outfeed.dequeueAll").dequeueAll(wait);
 }
 
 }  // namespace popdist::io

@@ -12,25 +12,18 @@
 #include <vector>
 
 #include "popdist/error.hpp"
+#include "tests/testing/refused.h"
 #include "tests/testing/thread_group.h"
 
 namespace popdist {
 namespace {
 
 using testing::GroupShape;
+using testing::isRefused;
 using testing::ThreadGroup;
 
 constexpr std::size_t kCount = 1000;
 constexpr float kBefore = -1;
-
-bool isRefused(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const popdist_error& error) {
-    return error.code() == ErrorCode::kFailedPrecondition;
-  }
-  return false;
-}
 
 // What is wrong, by number; 0: nothing.
 int callsOf(Communicator& world) {

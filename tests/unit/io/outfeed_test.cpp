@@ -5,7 +5,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <functional>
 #include <future>
 #include <thread>
 #include <utility>
@@ -13,25 +12,18 @@
 #include "popdist/error.hpp"
 #include "popdist/io.hpp"
 #include "tests/testing/process_tree.h"
+#include "tests/testing/refused.h"
 
 namespace popdist::io {
 namespace {
 
+using popdist::testing::isRefused;
 using std::chrono::milliseconds;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr milliseconds kLong{60'000};  // never waited for in full
-
-bool isRefused(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const popdist_error& error) {
-    return error.code() == ErrorCode::kFailedPrecondition;
-  }
-  return false;
-}
 
 TEST(Outfeed, AllGivesEveryValueInOrder) {
   Outfeed outfeed({.capacity = 3});

@@ -227,6 +227,7 @@ TEST_F(StreamTest, KeepsNoMemoryOfWhatIsWritten) {
 
 // Each time that a pipe takes a little, what waits is left where it is.
 TEST_F(StreamTest, TakesTimeAsAMessageIsLong) {
+  ::mallopt(M_MMAP_THRESHOLD, 1 << 20);  // else pages are new to the long one alone, and that takes longest
   const auto from = writer();
   const auto to = reader();
   const auto timeOf = [&](std::size_t bytes) {
