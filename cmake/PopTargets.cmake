@@ -25,7 +25,8 @@ endfunction()
 set(POP_TEST_OPTIONS -O0)
 
 # pop_add_test(NAME SRCS … LINK … LABELS … [TIMEOUT seconds, for each test case] [SERIAL]): a GoogleTest program;
-# each of its test cases is a CTest test. SERIAL: the cases count processes or measure time, so run them one at a time.
+# each of its test cases is a CTest test. SERIAL: the cases count processes, measure time, or bind ports that a job was
+# given, so run them one at a time.
 function(pop_add_test name)
   cmake_parse_arguments(ARG "SERIAL" "TIMEOUT" "SRCS;LINK;LABELS" ${ARGN})
   if(NOT ARG_LABELS)

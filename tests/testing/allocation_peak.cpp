@@ -12,15 +12,20 @@ std::atomic<std::size_t> allocated_bytes{0};
 std::atomic<std::size_t> most_allocated_bytes{0};
 constexpr std::size_t kHeadBytes = alignof(std::max_align_t);
 
-void* allocateCounted(std::size_t bytes) {
+void* allocateCounted(std::size_t bytes) noexcept {
   void* block = std::malloc(bytes + kHeadBytes);
-  if (block == nullptr) throw std::bad_alloc();
+  if (block == nullptr) return nullptr;
   *static_cast<std::size_t*>(block) = bytes;
   const std::size_t now = allocated_bytes += bytes;
   std::size_t most = most_allocated_bytes;
   while (most < now && !most_allocated_bytes.compare_exchange_weak(most, now)) {
   }
   return static_cast<char*>(block) + kHeadBytes;
+}
+
+void* orThrow(void* memory) {
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
 }
 
 void freeCounted(void* memory) noexcept {
@@ -32,13 +37,29 @@ void freeCounted(void* memory) noexcept {
 
 }  // namespace
 
+// All forms that do not call one of these by themselves: sanitizers have their own.
 void* operator new(std::size_t bytes) {
+  return orThrow(allocateCounted(bytes));
+}
+void* operator new[](std::size_t bytes) {
+  return orThrow(allocateCounted(bytes));
+}
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  return allocateCounted(bytes);
+}
+void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
   return allocateCounted(bytes);
 }
 void operator delete(void* memory) noexcept {
   freeCounted(memory);
 }
+void operator delete[](void* memory) noexcept {
+  freeCounted(memory);
+}
 void operator delete(void* memory, std::size_t) noexcept {
+  freeCounted(memory);
+}
+void operator delete[](void* memory, std::size_t) noexcept {
   freeCounted(memory);
 }
 
