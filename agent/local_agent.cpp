@@ -14,6 +14,7 @@
 
 #include "agent/keeper/descendants.h"
 #include "agent/topo/topology_probe.h"
+#include "common/log/log.h"
 
 namespace pop::agent {
 namespace {
@@ -77,24 +78,31 @@ LocalAgent::~LocalAgent() {
 }
 
 KeeperLink::Events LocalAgent::keeperEvents() {
-  return {.spawned = [this](int instance, pid_t pid) { onSpawned(instance, pid); },
-          .spawn_failed =
-              [this](int instance, int exit_code, const std::string& why) {
-                if (StackTracer::owns(instance)) return tracer_.onEnded(instance);
-                core_.onSpawnFailed(instance, exit_code, why);
-              },
-          .reaped = [this](int instance, const contract::ExitStatus& status) { onReaped(instance, status); },
-          .leftovers_ended =
-              [this](bool all) {
-                onClean(all ? Status()
-                            : failedPrecondition("a process that the run before has left behind "
-                                                 "resists SIGKILL (is it waiting for a disk?)"));
-              },
-          .lost =
-              [this] {
-                core_.onKeeperLost();
-                if (when_clean_) onClean(keeperIsGone(abandoned_));
-              }};
+  return {
+      .spawned = [this](int instance, pid_t pid) { onSpawned(instance, pid); },
+      .spawn_failed =
+          [this](int instance, int exit_code, const std::string& why) {
+            if (StackTracer::owns(instance)) return tracer_.onEnded(instance);
+            core_.onSpawnFailed(instance, exit_code, why);
+          },
+      .reaped = [this](int instance, const contract::ExitStatus& status) { onReaped(instance, status); },
+      .stopped_by_terminal =
+          [](int instance) {
+            log::warning("instance " + std::to_string(instance) +
+                         " is stopped: it uses the terminal, which instances do not have (--stdin says who "
+                         "reads what is typed)");
+          },
+      .leftovers_ended =
+          [this](bool all) {
+            onClean(all ? Status()
+                        : failedPrecondition("a process that the run before has left behind "
+                                             "resists SIGKILL (is it waiting for a disk?)"));
+          },
+      .lost =
+          [this] {
+            core_.onKeeperLost();
+            if (when_clean_) onClean(keeperIsGone(abandoned_));
+          }};
 }
 
 void LocalAgent::onSpawned(int instance, pid_t pid) {

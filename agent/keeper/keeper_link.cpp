@@ -116,6 +116,9 @@ void KeeperLink::handle(const Frame& frame) {
     case Message::kReaped:
       events_.reaped(instance, contract::exitStatusFromWait(intField(frame, 1)));
       break;
+    case Message::kStoppedByTerminal:
+      events_.stopped_by_terminal(instance);
+      break;
     case Message::kLeftoversEnded:
       events_.leftovers_ended(intField(frame, 0) != 0);
       break;

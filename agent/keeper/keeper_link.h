@@ -23,6 +23,7 @@ class KeeperLink {
     std::function<void(int instance, pid_t pid)> spawned;
     std::function<void(int instance, int exit_code, const std::string& why)> spawn_failed;
     std::function<void(int instance, contract::ExitStatus status)> reaped;
+    std::function<void(int instance)> stopped_by_terminal;
     std::function<void(bool all)> leftovers_ended;
     std::function<void()> lost;
   };

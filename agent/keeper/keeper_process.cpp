@@ -253,9 +253,11 @@ void KeeperProcess::reapChildren() {
   std::vector<std::pair<int, int>> ended;  // instance, status
   int status = 0;
   pid_t pid = 0;
-  while ((pid = ::waitpid(-1, &status, WNOHANG)) > 0) {
+  while ((pid = ::waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
     const auto found = instance_of_.find(pid);
-    if (found != instance_of_.end()) {
+    if (WIFSTOPPED(status)) {
+      if (found != instance_of_.end()) reportStopped(found->second, WSTOPSIG(status));
+    } else if (found != instance_of_.end()) {
       ended.emplace_back(found->second, status);
       pid_of_.erase(found->second);
       instance_of_.erase(found);
@@ -271,6 +273,12 @@ void KeeperProcess::reapChildren() {
 
 void KeeperProcess::reportReaped(int instance, int status) {
   send({static_cast<std::uint8_t>(Message::kReaped), {std::to_string(instance), std::to_string(status)}});
+}
+
+// Who uses the terminal of a session without being in its foreground waits for ever, and does not know.
+void KeeperProcess::reportStopped(int instance, int signal) {
+  if (signal == SIGTTIN || signal == SIGTTOU)
+    send({static_cast<std::uint8_t>(Message::kStoppedByTerminal), {std::to_string(instance)}});
 }
 
 void KeeperProcess::sendFailed(int instance, int exit_code, const std::string& reason) {

@@ -55,6 +55,7 @@ class KeeperProcess {
   void claim(const Spawner::Started& started);
   void reapChildren();
   void reportReaped(int instance, int status);
+  void reportStopped(int instance, int signal);
   void sendFailed(int instance, int exit_code, const std::string& reason);
   void send(const contract::Frame& frame);
   void flush();

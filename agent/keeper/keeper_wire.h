@@ -24,6 +24,7 @@ enum class Message : std::uint8_t {
   kLeftoversEnded = 8,  ///< ← 1: all of them; 0: some resist SIGKILL
   kEnvironment =
       9,  ///< → "NAME=value"…, over the keeper's own, for all processes that are asked for after it
+  kStoppedByTerminal = 10,  ///< ← instance, which has used a terminal that is not its own
 };
 
 /// Field `index` as a number. Both ends are one program, so a field of another form is our bug.

@@ -194,21 +194,32 @@ TEST(StdinAtATerminal, IsLeftToTheShellByAProgramThatDoesNotRead) {
   EXPECT_EQ(poprun.wait(), 0);
 }
 
+bool shows(Terminal& terminal, const char* text) {
+  return waitUntil([&] { return terminal.shown().find(text) != std::string::npos; }, kPatience);
+}
+
 TEST(StdinAtATerminal, IsReadOnlyInTheForeground) {
   Terminal terminal;
   const Shell shell(terminal,
                     std::string("set -m; ") + POP_BIN_DIR +
                         "/poprun sh -c 'echo up; exec cat' & read line; echo shell $line; fg; echo end");
-  const auto shows = [&terminal](const char* text) {
-    return waitUntil([&] { return terminal.shown().find(text) != std::string::npos; }, kPatience);
-  };
-  ASSERT_TRUE(shows("up")) << terminal.shown();
+  ASSERT_TRUE(shows(terminal, "up")) << terminal.shown();
   terminal.type("one\n");
-  ASSERT_TRUE(shows("shell one\n")) << terminal.shown();
+  ASSERT_TRUE(shows(terminal, "shell one\n")) << terminal.shown();
   terminal.type("two\n");
-  ASSERT_TRUE(shows("two\n")) << terminal.shown();
+  ASSERT_TRUE(shows(terminal, "two\n")) << terminal.shown();
   terminal.type("\x04");
-  EXPECT_TRUE(shows("end\n")) << terminal.shown();
+  EXPECT_TRUE(shows(terminal, "end\n")) << terminal.shown();
+}
+
+// The system stops it, and it would wait for ever without a word.
+TEST(Terminal, OfPoprunIsNotAnInstancesAndOneThatUsesItIsToldOf) {
+  Terminal terminal;
+  const Shell shell(terminal, "trap : INT; " POP_BIN_DIR
+                              "/poprun -np 2 sh -c '[ $RANK = 0 ] || read line </dev/tty'; echo code $?");
+  ASSERT_TRUE(shows(terminal, "instance 1 is stopped: it uses the terminal")) << terminal.shown();
+  terminal.type("\x03");
+  EXPECT_TRUE(shows(terminal, "code 130")) << terminal.shown();
 }
 
 }  // namespace
