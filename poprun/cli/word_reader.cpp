@@ -208,6 +208,7 @@ void WordReader::applyBindTo(const std::string& name, const std::string& value) 
                              " is not none, core, hwthread, numa or socket; --process-placement " +
                              "takes lists of CPUs");
   }
+  if (!isBeforePrograms(name)) return;
   bind_to_ = kind;
   placed_at_ = sorted_.programs.front().options.size();
 }
@@ -219,6 +220,7 @@ void WordReader::applyMapBy(const std::string& name, const std::string& value) {
                              " is not slot, core, numa or socket, with or without :PE=n; instances " +
                              "follow each other on the hosts (--host name:N)");
   }
+  if (!isBeforePrograms(name)) return;
   map_by_ = parts.front();
   placed_at_ = sorted_.programs.front().options.size();
   for (std::size_t i = 1; i < parts.size(); ++i) {
@@ -240,16 +242,21 @@ void WordReader::emitVariable(const std::string& written_name, std::string value
 void WordReader::emit(const OptionRow& row, const std::string& written_name, std::string value) {
   const std::string name(row.name);
   if (name == "--host" && spelling_ != Spelling::kPoprun) value = withCountedHosts(value);
-  if (!row.traits.per_program && sorted_.programs.size() > 1) {
-    return mistake(written_name,
-                   "may only stand before the first program; of each program, only --num-instances, -x and "
-                   "--wdir can be said");
-  }
+  if (!row.traits.per_program && !isBeforePrograms(written_name)) return;
   const auto append = [&](FlatWords& words) { words.insert(words.end(), {name, value}); };
   if (!row.traits.per_program || within_.empty()) return append(sorted_.programs.back().options);
   // What is written for mpirun as a whole is for all programs, wherever it stands.
   append(sorted_.every_program);
   for (SortedWords::Program& program : sorted_.programs) append(program.options);
+}
+
+// Where the options of the job stand; elsewhere they are a mistake.
+bool WordReader::isBeforePrograms(const std::string& written_name) {
+  if (sorted_.programs.size() == 1) return true;
+  mistake(written_name,
+          "may only stand before the first program; of each program, only --num-instances, -x and --wdir can "
+          "be said");
+  return false;
 }
 
 void WordReader::mistake(const std::string& name, std::string_view text) {

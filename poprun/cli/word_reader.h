@@ -62,6 +62,7 @@ class WordReader {
   void applyBindTo(const std::string& name, const std::string& value);
   void emit(const OptionRow& row, const std::string& written_name, std::string value);
   void emitVariable(const std::string& written_name, std::string value);
+  bool isBeforePrograms(const std::string& written_name);
   void mistake(const std::string& name, std::string_view text);
   void giveHostsSlots();
   void finish();

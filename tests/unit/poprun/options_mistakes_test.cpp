@@ -139,6 +139,23 @@ TEST(ParseOptionsMistakes, SomeOptionsExcludeEachOther) {
           "--only-output-from-instance and --only-stdout-from-instance exclude each other: give one"));
 }
 
+TEST(ParseOptionsMistakes, PlacementIsSaidBeforeTheFirstProgram) {
+  for (const Arguments& words : {Arguments{"--map-by", "core"},
+                                 {"--map-by", "slot:OVERSUBSCRIBE"},
+                                 {"--bind-to", "none"},
+                                 {"--process-placement", "disabled"}}) {
+    Arguments line{"-np", "1", "--bind-to", "core", "a", ":", "-np", "1"};
+    line.insert(line.end(), words.begin(), words.end());
+    line.emplace_back("b");
+    const ParsedOptions parsed = parseOptions(line);
+    EXPECT_THAT(parsed.mistakes,
+                ElementsAre(StartsWith(words.front() + ": may only stand before the first program")));
+    EXPECT_EQ(parsed.options.binding.mode, model::BindMode::kCompact);
+  }
+  EXPECT_THAT(mistakesIn({"a", ":", "--mpi-local-args=--bind-to none", "b"}),
+              ElementsAre(StartsWith("--mpi-local-args: --bind-to: may only stand before")));
+}
+
 TEST(ParseOptionsMistakes, ComeOutAllAtOnce) {
   EXPECT_THAT(
       mistakesIn({"--num-instances", "two", "--num-replicas=4x", "--bogus", "--ipus-per-replica=99999999999",
