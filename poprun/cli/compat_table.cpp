@@ -39,8 +39,11 @@ constexpr std::array kMpirunRows{
     CompatRow{"--am --tune --prefix --launch-agent --iface --launcher --launcher-exec --rmk --bootstrap "
               "--bootstrap-exec --plm-rsh-agent --mca-base-env-list",
               1, kTransport, "", true},
-    CompatRow{"--enable-recovery --disable-recovery --disable-hostname-propagation --noprefix", 0, kTransport,
-              "", true},
+    CompatRow{"--disable-hostname-propagation --noprefix", 0, kTransport, "", true},
+    CompatRow{"--disable-recovery", 0, kNothing, "", true},
+    CompatRow{"--enable-recovery --continuous", 0, kRefused,
+              "the first failure ends the job; --max-restarts starts it again", true},
+    CompatRow{"--merge-stderr-to-stdout", 0, kRefused, "end the command line with 2>&1", true},
     CompatRow{"-c --n --np", 1, kSameAs, "--num-instances"},
     CompatRow{"--hosts -H --host", 1, kSameAs, "--host"},
     CompatRow{"--machinefile -f --hostfile --default-hostfile", 1, kSameAs, "--hostfile"},
@@ -52,8 +55,8 @@ constexpr std::array kMpirunRows{
     CompatRow{"--genv --env", 2, kSet},
     CompatRow{"--genvlist --envlist", 1, kForward},
     CompatRow{"--max-restarts", 1, kSameAs, "--max-restarts"},
-    CompatRow{"-q --quiet --genvall --envall --merge-stderr-to-stdout --continuous --do-not-resolve "
-              "--leave-session-attached --novm --use-hwthread-cpus",
+    CompatRow{"-q --quiet --genvall --envall --do-not-resolve --leave-session-attached --novm "
+              "--use-hwthread-cpus",
               0, kNothing},
     CompatRow{"--forward-signals", 1, kNothing},
     CompatRow{"--nolocal --no-local", 0, kRefused,

@@ -172,6 +172,25 @@ TEST(Mpirun, RefusesWhatHasNoMeaningAndSaysWhatToDo) {
   EXPECT_THAT(mistakes({"--mca", "a"}), ElementsAre("--mca: needs a value"));
 }
 
+TEST(Mpirun, RefusesToGoOnAfterAFailureAndToMergeOutput) {
+  for (const char* option : {"--enable-recovery", "--continuous"}) {
+    const ParsedOptions parsed = parseOptions({option, "-np", "2", "x"}, Spelling::kMpirun);
+    EXPECT_THAT(parsed.mistakes,
+                ElementsAre(std::string(option) + ": poprun does not have it: the first failure ends the "
+                                                  "job; --max-restarts starts it again"));
+    EXPECT_THAT(parsed.warnings, IsEmpty());
+  }
+  EXPECT_THAT(parseOptions({"--mpi-global-args=--enable-recovery", "x"}).mistakes,
+              ElementsAre(HasSubstr("--mpi-global-args: --enable-recovery: poprun does not have it")));
+  EXPECT_THAT(parseOptions({"--merge-stderr-to-stdout", "x"}, Spelling::kMpirun).mistakes,
+              ElementsAre("--merge-stderr-to-stdout: poprun does not have it: end the command line with "
+                          "2>&1"));
+  EXPECT_THAT(mpirun({"--disable-recovery", "x"}).programs.front().command, ElementsAre("x"))
+      << "as poprun does anyway";
+  EXPECT_THAT(poprun({"--mpi-global-args=--disable-recovery", "x"}).programs.front().command,
+              ElementsAre("x"));
+}
+
 TEST(Mpirun, OneWarningForAllThatIsAboutMpisTransports) {
   const ParsedOptions parsed = parseOptions(
       {"--mca", "btl_tcp_if_include", "eno1", "-mca", "oob", "x", "--prefix", "/opt", "-np", "2", "prog"},
