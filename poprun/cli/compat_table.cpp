@@ -52,8 +52,10 @@ constexpr std::array kMpirunRows{
     CompatRow{"--cpu-set --cpu-list", 1, kSameAs, "--process-placement"},
     CompatRow{"--get-stack-traces", 0, kMeans, "--stack-traces=yes"},
     CompatRow{"--prepend-rank -l", 0, kMeans, "--tag-output=instance"},
-    CompatRow{"--genv --env", 2, kSet},
-    CompatRow{"--genvlist --envlist", 1, kForward},
+    CompatRow{"--genv", 2, kSet, "", false, true},
+    CompatRow{"--genvlist", 1, kForward, "", false, true},
+    CompatRow{"--env", 2, kSet},
+    CompatRow{"--envlist", 1, kForward},
     CompatRow{"--max-restarts", 1, kSameAs, "--max-restarts"},
     CompatRow{"-q --quiet --genvall --envall --do-not-resolve --leave-session-attached --novm "
               "--use-hwthread-cpus",

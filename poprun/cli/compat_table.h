@@ -18,8 +18,8 @@ enum class CompatAction : std::uint8_t {
   kMeans,      ///< target: options of poprun, "--name=value" separated by blanks
   kVariable,   ///< sets a variable of the program's environment; target: its name
   kMebibytes,  ///< the same, from MiB to bytes
-  kSet,        ///< -genv NAME VALUE, -genv NAME=VALUE
-  kForward,    ///< -genvlist NAME,NAME
+  kSet,        ///< -env NAME VALUE, -env NAME=VALUE
+  kForward,    ///< -envlist NAME,NAME
   kBindTo,
   kMapBy,
   kArguments,  ///< options of mpirun in one word
@@ -33,7 +33,8 @@ struct CompatRow {
   int values = 0;          ///< words that follow; of kSet one, if it holds the value, too
   CompatAction action = CompatAction::kNothing;
   std::string_view target = {};
-  bool in_arguments = false;  ///< also honoured within --mpi-global-args and --mpi-local-args
+  bool in_arguments = false;   ///< also honoured within --mpi-global-args and --mpi-local-args
+  bool every_program = false;  ///< kSet and kForward: in all programs, wherever it stands
 };
 
 /// The row of that launcher's `name`, dashes included; null if it has none. poprun itself knows the long

@@ -164,18 +164,18 @@ void WordReader::apply(const CompatRow& row, const std::string& name,
     case CompatAction::kMeans:
       return applyMeaning(target, name);
     case CompatAction::kVariable:
-      return emitVariable(name, target + '=' + values.front());
+      return emitVariable(row, name, target + '=' + values.front());
     case CompatAction::kMebibytes: {
       const Result<std::int64_t> mebibytes = parseInteger(values.front());
       if (!mebibytes.ok() || mebibytes.value() < 0 || mebibytes.value() > (1 << 20)) {
         return mistake(name, inQuotes(values.front()) + " is not a number of MiB");
       }
-      return emitVariable(name, target + '=' + std::to_string(mebibytes.value() << 20));
+      return emitVariable(row, name, target + '=' + std::to_string(mebibytes.value() << 20));
     }
     case CompatAction::kSet:
-      return emitVariable(name, join(values, "="));
+      return emitVariable(row, name, join(values, "="));
     case CompatAction::kForward:
-      for (std::string& variable : split(values.front(), ',')) emitVariable(name, std::move(variable));
+      for (std::string& variable : split(values.front(), ',')) emitVariable(row, name, std::move(variable));
       return;
     case CompatAction::kBindTo:
       return applyBindTo(name, values.front());
@@ -235,7 +235,8 @@ void WordReader::applyMapBy(const std::string& name, const std::string& value) {
   }
 }
 
-void WordReader::emitVariable(const std::string& written_name, std::string value) {
+void WordReader::emitVariable(const CompatRow& written, const std::string& written_name, std::string value) {
+  if (written.every_program) return emitForAll(rowNamed("-x"), value);
   emit(rowNamed("-x"), written_name, std::move(value));
 }
 
@@ -243,9 +244,15 @@ void WordReader::emit(const OptionRow& row, const std::string& written_name, std
   const std::string name(row.name);
   if (name == "--host" && spelling_ != Spelling::kPoprun) value = withCountedHosts(value);
   if (!row.traits.per_program && !isBeforePrograms(written_name)) return;
-  const auto append = [&](FlatWords& words) { words.insert(words.end(), {name, value}); };
-  if (!row.traits.per_program || within_.empty()) return append(sorted_.programs.back().options);
-  // What is written for mpirun as a whole is for all programs, wherever it stands.
+  // What is written for mpirun as a whole is for all programs.
+  if (row.traits.per_program && !within_.empty()) return emitForAll(row, value);
+  FlatWords& words = sorted_.programs.back().options;
+  words.insert(words.end(), {name, value});
+}
+
+// Also for those that have been read already.
+void WordReader::emitForAll(const OptionRow& row, const std::string& value) {
+  const auto append = [&](FlatWords& words) { words.insert(words.end(), {std::string(row.name), value}); };
   append(sorted_.every_program);
   for (SortedWords::Program& program : sorted_.programs) append(program.options);
 }

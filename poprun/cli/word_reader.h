@@ -61,7 +61,8 @@ class WordReader {
   void applyMapBy(const std::string& name, const std::string& value);
   void applyBindTo(const std::string& name, const std::string& value);
   void emit(const OptionRow& row, const std::string& written_name, std::string value);
-  void emitVariable(const std::string& written_name, std::string value);
+  void emitForAll(const OptionRow& row, const std::string& value);
+  void emitVariable(const CompatRow& written, const std::string& written_name, std::string value);
   bool isBeforePrograms(const std::string& written_name);
   void mistake(const std::string& name, std::string_view text);
   void giveHostsSlots();

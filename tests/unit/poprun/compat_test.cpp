@@ -112,6 +112,15 @@ TEST(Mpirun, AVariableOfMpichsMayBeOneWord) {
   }
 }
 
+TEST(Mpirun, MpichsGlobalVariablesAreForAllProgramsAndItsLocalOnesForOne) {
+  const Options options = mpirun({"-genv", "A", "1", "-env", "L", "1", "a", ":", "-genvlist", "B,C",
+                                  "-envlist", "M", "b", ":", "-genv", "D=2", "c"});
+  ASSERT_EQ(options.programs.size(), 3U);
+  EXPECT_THAT(options.programs[0].environment, ElementsAre("A=1", "L=1", "B", "C", "D=2"));
+  EXPECT_THAT(options.programs[1].environment, ElementsAre("A=1", "B", "C", "M", "D=2"));
+  EXPECT_THAT(options.programs[2].environment, ElementsAre("A=1", "B", "C", "D=2"));
+}
+
 TEST(Mpirun, BindsAndMaps) {
   using model::BindMode;
   const auto binding = [](const Arguments& words) {
