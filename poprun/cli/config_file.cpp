@@ -77,10 +77,7 @@ class Parser {
   Status readLine(std::string_view line) {
     if (line.empty() || line.front() == '#') return {};
     if (line == kSection) {
-      if (in_section_ || !programs().front().command.empty()) {
-        programs().push_back({file_.assignments.every_program, {}});
-      }
-      in_section_ = true;
+      beginProgram();
       return {};
     }
     const std::size_t equals = line.find('=');
@@ -91,6 +88,16 @@ class Parser {
     POP_ASSIGN_OR_RETURN(const std::string value, unquoted(trimmed(line.substr(equals + 1))));
     if (value.find('\0') != std::string::npos) return invalidArgument("a value cannot hold a zero byte");
     return key == "command" ? readCommand(value) : readOption(key, value);
+  }
+
+  void beginProgram() {
+    std::vector<std::string>& mistakes = file_.mistakes;
+    if (in_section_) mistakes.insert(mistakes.end(), unless_alone_.begin(), unless_alone_.end());
+    if (in_section_ || !programs().front().command.empty()) {
+      unless_alone_.clear();
+      programs().push_back({file_.assignments.every_program, {}});
+    }
+    in_section_ = true;
   }
 
   Status readCommand(const std::string& value) {
@@ -116,6 +123,10 @@ class Parser {
     Options options;  // is the value one at all?
     const Status status = row->codec.read({options, options.programs.front()}, value);
     if (!status.ok()) return invalidArgument(shown + ": " + status.message());
+    if (row->traits.per_program && !in_section_) {
+      unless_alone_.push_back(
+          here() + shown + " is said of one program, and there are several: it belongs below its [program]");
+    }
     (row->traits.per_program ? programs().back().options : file_.assignments.job).push_back({row, value});
     return {};
   }
@@ -162,6 +173,7 @@ class Parser {
   const std::string name_;
   int line_ = 0;
   bool in_section_ = false;
+  std::vector<std::string> unless_alone_;  ///< mistakes in what stands before the first of several [program]
   ConfigFile file_;
 };
 

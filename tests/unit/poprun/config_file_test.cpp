@@ -175,6 +175,19 @@ TEST(ConfigMistakes, NameFileLineAndCause) {
               ElementsAre(HasSubstr("job.cfg:1: --mpi-global-args: --bogus")));
 }
 
+TEST(ConfigMistakes, OptionsOfOneProgramDoNotStandAboveSeveral) {
+  const std::string above = "x = A=1\nmpi-local-args = -x B\nnum-instances = 2\n";
+  const std::string program = "[program]\ncommand = a\n";
+  EXPECT_THAT(mistakesIn(above + program), IsEmpty()) << "there is only one they can be said of";
+  EXPECT_THAT(mistakesIn(above + "command = a\n" + program + program), IsEmpty()) << "they are the first's";
+  EXPECT_THAT(
+      mistakesIn(above + program + program + program),
+      ElementsAre(
+          "job.cfg:1: -x is said of one program, and there are several: it belongs below its [program]",
+          "job.cfg:3: --num-instances is said of one program, and there are several: it belongs "
+          "below its [program]"));
+}
+
 TEST(ConfigMistakes, OfAFileThatIsNoneOfOursAreNotAllNamed) {
   std::string rubbish;
   for (int line = 0; line < 100; ++line) rubbish += "rubbish\n";
