@@ -6,6 +6,8 @@
 namespace pop {
 namespace {
 
+using model::PartitionRequest;
+
 struct Rule {
   const char* option;
   bool (*given)(const Options&);
@@ -19,6 +21,13 @@ bool dividesCores(const Options& options) {
 }
 bool startsAgain(const Options& options) {
   return options.max_restarts > 0;
+}
+template <auto kMember>
+bool changesPartition(const Options& options) {
+  return options.partition.*kMember != PartitionRequest().*kMember;
+}
+bool hasPartition(const Options& options) {
+  return !options.partition.name.empty();
 }
 
 constexpr std::array kRules{
@@ -34,6 +43,23 @@ constexpr std::array kRules{
          startsAgain},
     Rule{"--overwrite-config", [](const Options& o) { return o.overwrite_config; }, "--export-config",
          [](const Options& o) { return !o.export_config.empty(); }},
+    Rule{"--agent-path", [](const Options& o) { return !o.hosts.agent_path.empty(); },
+         "SSH, which --agent-port replaces", [](const Options& o) { return o.hosts.agent_port == 0; }},
+    Rule{"--tf-config-tasks", [](const Options& o) { return o.tf_tasks != model::TfTasks(); },
+         "tensorflow in --env-for",
+         [](const Options& o) { return o.env_families.contains(contract::EnvFamily::kTensorFlow); }},
+    Rule{"--version-format", [](const Options& o) { return o.version_format != VersionFormat::kText; },
+         "--version", [](const Options& o) { return o.version; }},
+    Rule{"--vipu-server-host", changesPartition<&PartitionRequest::server_host>, "--vipu-partition",
+         hasPartition},
+    Rule{"--vipu-server-port", changesPartition<&PartitionRequest::server_port>, "--vipu-partition",
+         hasPartition},
+    Rule{"--vipu-server-timeout", changesPartition<&PartitionRequest::server_timeout_seconds>,
+         "--vipu-partition", hasPartition},
+    Rule{"--vipu-partition-attempts", changesPartition<&PartitionRequest::attempts>, "--vipu-partition",
+         hasPartition},
+    Rule{"--remove-partition", changesPartition<&PartitionRequest::remove>, "--vipu-partition", hasPartition},
+    Rule{"--sync-type", changesPartition<&PartitionRequest::sync_type>, "--vipu-partition", hasPartition},
 };
 
 }  // namespace

@@ -18,6 +18,15 @@ Options allOfThem() {
   options.restart_delay = std::chrono::seconds(1);
   options.min_hosts = 1;
   options.overwrite_config = true;
+  options.env_families = {};
+  options.tf_tasks.chief = true;
+  options.version_format = VersionFormat::kFullJson;
+  options.partition.server_host = "vipu";
+  options.partition.server_port = 8091;
+  options.partition.server_timeout_seconds = 60;
+  options.partition.attempts = 2;
+  options.partition.remove = false;
+  options.partition.sync_type = "ST_GS2_DEFAULT";
   return options;
 }
 
@@ -30,7 +39,24 @@ TEST(IdleOptions, AreThoseThatLackAnother) {
                   "--stack-traces does nothing without --timeout",
                   "--restart-delay does nothing without --max-restarts",
                   "--min-hosts does nothing without --max-restarts",
-                  "--overwrite-config does nothing without --export-config"));
+                  "--overwrite-config does nothing without --export-config",
+                  "--tf-config-tasks does nothing without tensorflow in --env-for",
+                  "--version-format does nothing without --version",
+                  "--vipu-server-host does nothing without --vipu-partition",
+                  "--vipu-server-port does nothing without --vipu-partition",
+                  "--vipu-server-timeout does nothing without --vipu-partition",
+                  "--vipu-partition-attempts does nothing without --vipu-partition",
+                  "--remove-partition does nothing without --vipu-partition",
+                  "--sync-type does nothing without --vipu-partition"));
+}
+
+TEST(IdleOptions, AreThoseAboutSshWithTheAgentService) {
+  Options options;
+  options.hosts.agent_path = "/opt/popdist-agent";
+  EXPECT_THAT(findIdleOptions(options), IsEmpty());
+  options.hosts.agent_port = 7000;
+  EXPECT_THAT(findIdleOptions(options),
+              ElementsAre("--agent-path does nothing without SSH, which --agent-port replaces"));
 }
 
 TEST(IdleOptions, AreNoneWithTheOther) {
@@ -40,6 +66,9 @@ TEST(IdleOptions, AreNoneWithTheOther) {
   options.timeout = std::chrono::seconds(1);
   options.max_restarts = 1;
   options.export_config = "job.cfg";
+  options.env_families = contract::allEnvFamilies();
+  options.version = true;
+  options.partition.name = "p";
   EXPECT_THAT(findIdleOptions(options), IsEmpty());
 }
 
