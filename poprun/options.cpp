@@ -98,6 +98,7 @@ ParsedOptions parseOptions(const std::vector<std::string>& arguments, cli::Spell
     parsed.without_program = inQuotes(words.ends_in_value[1]) + " was taken for the value of " +
                              words.ends_in_value[0] + ": write -- before a program of that name";
   }
+  parsed.options.repeated_hosts_are_slots = spelling != cli::Spelling::kPoprun;
   cli::apply(assignments, parsed.options, parsed.mistakes, parsed.warnings);
   return parsed;
 }

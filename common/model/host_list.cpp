@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <optional>
-#include <set>
 
 #include "common/base/text.h"
 #include "common/model/ipv6_address.h"
@@ -150,11 +150,22 @@ Names splitOutsideBrackets(std::string_view text) {
 // stand for many hosts, so what follows them is not even looked at.
 class HostCollector {
  public:
+  explicit HostCollector(Repeated repeated = Repeated::kMistake) : repeated_(repeated) {}
+
   void take(Result<std::vector<Host>> more, std::string_view text, const std::string& where) {
     if (!more.ok()) return mistake(where + more.status().message());
     for (Host& host : *more) {
-      if (!seen_.insert(host.name).second) {
-        return mistake(where + inQuotes(text) + " names " + host.name + " twice");
+      const auto [known, is_new] = seen_.emplace(host.name, hosts_.size());
+      if (!is_new) {
+        if (repeated_ == Repeated::kMistake) {
+          return mistake(where + inQuotes(text) + " names " + host.name + " twice");
+        }
+        Host& first = hosts_[known->second];
+        first.slots = slotsOf(first) + slotsOf(host);
+        if (first.slots > kMostSlots) {
+          return mistake(where + host.name + " has more than " + std::to_string(kMostSlots) + " slots");
+        }
+        continue;
       }
       if (hosts_.size() >= kMostHosts) {
         full_ = true;
@@ -181,8 +192,9 @@ class HostCollector {
  private:
   static constexpr std::size_t kMostMistakes = 8;
 
+  const Repeated repeated_;
   std::vector<Host> hosts_;
-  std::set<std::string, std::less<>> seen_;
+  std::map<std::string, std::size_t, std::less<>> seen_;  ///< where each is among them
   std::vector<std::string> mistakes_;
   bool full_ = false;
 };
@@ -222,8 +234,8 @@ Result<std::vector<Host>> parseHostList(std::string_view text) {
   return hosts.result();
 }
 
-Result<std::vector<Host>> parseHostfile(std::string_view text, std::string_view file) {
-  HostCollector hosts;
+Result<std::vector<Host>> parseHostfile(std::string_view text, std::string_view file, Repeated repeated) {
+  HostCollector hosts(repeated);
   int number = 0;
   bool empty = true;
   for (const std::string& each : split(text, '\n')) {

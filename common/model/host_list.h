@@ -2,6 +2,7 @@
 // The hosts of a job as users write them: "node[1-4,7]:8,other", and host files, one host per line.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,9 +16,16 @@ namespace pop::model {
 /// being the slots. kInvalidArgument for an empty or repeated name and for anything that names no host.
 Result<std::vector<Host>> parseHostList(std::string_view text);
 
+/// What a host is that is named again.
+enum class Repeated : std::uint8_t {
+  kMistake,
+  kMoreSlots,  ///< one more, or as many as are said of it
+};
+
 /// A host file: a host or range per line, as above or with "slots=N" after it; '#' begins a comment.
 /// kInvalidArgument names `file` and the line.
-Result<std::vector<Host>> parseHostfile(std::string_view text, std::string_view file);
+Result<std::vector<Host>> parseHostfile(std::string_view text, std::string_view file,
+                                        Repeated repeated = Repeated::kMistake);
 
 /// True for the names of this host: localhost, its addresses on the loopback, or `own_name`.
 bool isThisHost(std::string_view host, std::string_view own_name);

@@ -23,7 +23,9 @@ Result<std::vector<model::Host>> hostsOf(const Options& options, const Surroundi
   if (options.hostfile.empty())
     return model::parseHostList(options.host.empty() ? "localhost" : options.host);
   POP_ASSIGN_OR_RETURN(const std::string text, here.file(options.hostfile));
-  return model::parseHostfile(text, options.hostfile);
+  return model::parseHostfile(
+      text, options.hostfile,
+      options.repeated_hosts_are_slots ? model::Repeated::kMoreSlots : model::Repeated::kMistake);
 }
 
 // It would get a part of the job for each of its names.

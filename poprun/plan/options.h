@@ -41,9 +41,10 @@ struct HostsOptions {
 
 struct Options {
   // Where and how many.
-  std::string host;            ///< --host; empty: localhost, or the hostfile's
-  std::string hostfile;        ///< path
-  bool oversubscribe = false;  ///< slots are no limit
+  std::string host;                       ///< --host; empty: localhost, or the hostfile's
+  std::string hostfile;                   ///< path
+  bool repeated_hosts_are_slots = false;  ///< in the hostfile, for who called poprun mpirun or horovodrun
+  bool oversubscribe = false;             ///< slots are no limit
   std::string host_subnet;
   HostsOptions hosts;
   std::vector<std::string> synchronise;  ///< paths to copy to all hosts

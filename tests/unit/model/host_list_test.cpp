@@ -102,6 +102,12 @@ TEST(Hostfile, MistakesNameFileAndLine) {
   EXPECT_EQ(parseHostfile("\n#\n", "hosts").status().message(), "hosts: names no host");
 }
 
+TEST(Hostfile, MayCountHowOftenAHostIsNamed) {
+  const auto hosts = [](std::string_view text) { return parseHostfile(text, "f", Repeated::kMoreSlots); };
+  EXPECT_EQ(hosts("b\na\na\nc\na slots=4\n").value(), (Hosts{{"b", 0}, {"a", 6}, {"c", 0}}));
+  EXPECT_EQ(hosts("a slots=65536\na\n").status().message(), "f:2: a has more than 65536 slots");
+}
+
 TEST(IsThisHost, KnowsItsOwnNames) {
   for (const char* own : {"localhost", "127.0.0.1", "::1", "node7"})
     EXPECT_TRUE(isThisHost(own, "node7")) << own;

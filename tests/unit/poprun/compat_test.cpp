@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "poprun/options.h"
+#include "poprun/plan/job_builder.h"
 
 namespace pop {
 namespace {
@@ -85,6 +86,23 @@ TEST(Mpirun, ARepeatedHostIsASlot) {
   EXPECT_EQ(mpirun({"-H", "a,a,b", "x"}).host, "a:2,b:1");
   EXPECT_EQ(horovodrun({"-H", "a,a", "x"}).host, "a:2");
   EXPECT_EQ(poprun({"-H", "a,a", "x"}).host, "a,a") << "PopRun's has each once; to be refused by name";
+}
+
+TEST(Mpirun, ARepeatedHostOfAHostfileIsASlot) {
+  using model::Host;
+  const auto job = [](Spelling spelling, const std::string& hosts) {
+    return buildJob(optionsOf(spelling, {"--hostfile", "f", "x"}),
+                    {.host_name = "node7",
+                     .variable = [](const char*) -> const char* { return nullptr; },
+                     .file = [&](const std::string&) -> Result<std::string> { return hosts; }});
+  };
+  const BuiltJob repeated = job(Spelling::kMpirun, "a\na\nb\n");
+  EXPECT_THAT(repeated.mistakes, IsEmpty());
+  EXPECT_EQ(repeated.spec.num_instances, 3) << "as many as PBS and others list";
+  EXPECT_THAT(repeated.spec.hosts, ElementsAre(Host{"a", 2}, Host{"b", 0}));
+  EXPECT_THAT(job(Spelling::kHorovodrun, "a slots=2\nb\na slots=3\nb").spec.hosts,
+              ElementsAre(Host{"a", 5}, Host{"b", 2}));
+  EXPECT_THAT(job(Spelling::kPoprun, "a\na\n").mistakes, ElementsAre(HasSubstr("names a twice")));
 }
 
 TEST(Mpirun, AHostIsASlotWhenTheNumberOfInstancesIsNotSaid) {
