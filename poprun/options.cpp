@@ -73,6 +73,26 @@ cli::Assignments assignmentsOf(cli::SortedWords& words) {
   return result;
 }
 
+bool isSaid(std::string_view name, const std::vector<Assignment>& list) {
+  return std::any_of(list.begin(), list.end(),
+                     [&](const Assignment& each) { return each.row->name == name; });
+}
+
+// mpirun and horovodrun have their own way with output, unless told otherwise.
+void tagAsLauncher(cli::Spelling spelling, cli::Assignments& assignments) {
+  if (spelling == cli::Spelling::kPoprun || isSaid("--tag-output", assignments.job)) return;
+  const char* const own_way = spelling == cli::Spelling::kMpirun ? "no" : "mpi";
+  assignments.job.push_back({cli::findOption("--tag-output"), own_way});
+}
+
+// mpirun -H a,b without -np starts one instance on each.
+void giveHostsSlots(cli::Assignments& assignments) {
+  if (isSaid("--num-instances", assignments.programs.front().options)) return;
+  for (Assignment& each : assignments.job) {
+    if (each.row->name == "--host") each.value = cli::withOneSlotEach(each.value);
+  }
+}
+
 const std::string* importedFile(const cli::Assignments& assignments) {
   const std::string* path = nullptr;
   for (const Assignment& each : assignments.job) {
@@ -87,6 +107,7 @@ ParsedOptions parseOptions(const std::vector<std::string>& arguments, cli::Spell
                            const cli::FileReader& read) {
   cli::SortedWords words = cli::WordReader(spelling).read(arguments);
   cli::Assignments assignments = assignmentsOf(words);
+  const bool names_hosts = isSaid("--host", assignments.job);
   ParsedOptions parsed{{}, std::move(words.mistakes), std::move(words.warnings)};
   if (const std::string* path = importedFile(assignments)) {
     cli::ConfigFile file = cli::readConfigFile(*path, read);
@@ -94,6 +115,8 @@ ParsedOptions parseOptions(const std::vector<std::string>& arguments, cli::Spell
     parsed.warnings.insert(parsed.warnings.end(), file.warnings.begin(), file.warnings.end());
     assignments = cli::override(std::move(file.assignments), std::move(assignments), parsed.mistakes);
   }
+  tagAsLauncher(spelling, assignments);
+  if (spelling == cli::Spelling::kMpirun && names_hosts) giveHostsSlots(assignments);
   if (!words.ends_in_value.empty()) {
     parsed.without_program = inQuotes(words.ends_in_value[1]) + " was taken for the value of " +
                              words.ends_in_value[0] + ": write -- before a program of that name";

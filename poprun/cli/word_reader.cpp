@@ -33,9 +33,6 @@ bool isOneOf(std::string_view text, std::initializer_list<std::string_view> word
 SortedWords WordReader::read(const std::vector<std::string>& words) {
   next_ = words.begin();
   end_ = words.end();
-  // What these launchers do with output unless told otherwise.
-  if (spelling_ == Spelling::kMpirun) emit(rowNamed("--tag-output"), {}, "no");
-  if (spelling_ == Spelling::kHorovodrun) emit(rowNamed("--tag-output"), {}, "mpi");
   readProgram();
   while (next_ != end_) {
     ++next_;  // the ':'
@@ -270,17 +267,6 @@ void WordReader::mistake(const std::string& name, std::string_view text) {
   sorted_.mistakes.push_back((within_.empty() ? "" : within_ + ": ") + name + ": " + std::string(text));
 }
 
-// mpirun -H a,b without -np starts one instance on each.
-void WordReader::giveHostsSlots() {
-  FlatWords& words = sorted_.programs.front().options;
-  std::string* hosts = nullptr;
-  for (std::size_t name = 0; name < words.size(); name += 2) {
-    if (words[name] == "--num-instances") return;
-    if (words[name] == "--host") hosts = &words[name + 1];
-  }
-  if (hosts != nullptr) *hosts = withOneSlotEach(*hosts);
-}
-
 // What only all words together say.
 void WordReader::finish() {
   if (!transports_.empty()) {
@@ -289,7 +275,6 @@ void WordReader::finish() {
         ": ignored, being about MPI's own network; poprun's is chosen by --host-subnet");
   }
   FlatWords& options = sorted_.programs.front().options;
-  if (spelling_ == Spelling::kMpirun) giveHostsSlots();
   const auto place = [&](const char* how, const std::string& cores) {
     FlatWords words{"--process-placement", how};
     if (!cores.empty()) words.insert(words.end(), {"--cores-per-instance", cores});

@@ -65,7 +65,6 @@ class WordReader {
   void emitVariable(const CompatRow& written, const std::string& written_name, std::string value);
   bool isBeforePrograms(const std::string& written_name);
   void mistake(const std::string& name, std::string_view text);
-  void giveHostsSlots();
   void finish();
 
   const Spelling spelling_;

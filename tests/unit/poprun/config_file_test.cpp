@@ -37,9 +37,10 @@ class ConfigFileTest : public ::testing::Test {
   std::string path() const { return directory_ + "/job.cfg"; }
   void write(const std::string& text) const { std::ofstream(path()) << text; }
 
-  ParsedOptions imported(std::vector<std::string> words) const {
+  ParsedOptions imported(std::vector<std::string> words,
+                         cli::Spelling spelling = cli::Spelling::kPoprun) const {
     words.insert(words.begin(), "--import-config=" + path());
-    ParsedOptions parsed = parseOptions(words);
+    ParsedOptions parsed = parseOptions(words, spelling);
     parsed.options.import_config.clear();
     return parsed;
   }
@@ -104,6 +105,20 @@ TEST_F(ConfigFileTest, TheCommandLineOverridesIt) {
   EXPECT_THAT(options.programs.front().environment, ElementsAre("A=1", "B"));
   EXPECT_THAT(options.programs.front().command, ElementsAre("new"));
   EXPECT_THAT(imported({}).options.programs.front().command, ElementsAre("old", "word"));
+}
+
+TEST_F(ConfigFileTest, WhatALauncherDoesUnlessToldOtherwiseDoesNotOverrideIt) {
+  using cli::Spelling;
+  write("tag-output = host\n");
+  EXPECT_EQ(imported({"x"}, Spelling::kMpirun).options.tag_output, TagOutput::kHost);
+  EXPECT_EQ(imported({"x"}, Spelling::kHorovodrun).options.tag_output, TagOutput::kHost);
+  EXPECT_EQ(imported({"-l", "x"}, Spelling::kMpirun).options.tag_output, TagOutput::kInstance);
+  write("num-instances = 4\n");
+  EXPECT_EQ(imported({"-H", "a,b", "x"}, Spelling::kMpirun).options.host, "a,b");
+  write("host = c,d\n");
+  EXPECT_EQ(imported({"-H", "a,b", "x"}, Spelling::kMpirun).options.host, "a:1,b:1");
+  EXPECT_EQ(imported({"x"}, Spelling::kMpirun).options.host, "c,d") << "the file is poprun's";
+  EXPECT_EQ(imported({"x"}, Spelling::kMpirun).options.tag_output, TagOutput::kNo);
 }
 
 TEST_F(ConfigFileTest, ProgramsOfTheCommandLineReplaceThoseOfTheFile) {
