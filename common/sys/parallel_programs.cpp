@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "common/sys/child_program.h"
+#include "common/sys/ignored_signals.h"
 
 namespace pop::sys {
 namespace {
@@ -30,7 +31,7 @@ class HeldSignals {
   HeldSignals() {
     sigset_t held;
     sigemptyset(&held);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&held, signal);
+    for (const int signal : unignored({SIGINT, SIGTERM, SIGHUP})) sigaddset(&held, signal);
     ::pthread_sigmask(SIG_BLOCK, &held, &before_);
     fd_ = Fd(::signalfd(-1, &held, SFD_CLOEXEC | SFD_NONBLOCK));
   }

@@ -31,8 +31,8 @@ struct ProgramEvents {
 inline constexpr std::chrono::milliseconds kForEver = std::chrono::hours(365 * 24);
 
 /// Runs all of `commands` to their ends, or kills them when their patience is over, and returns how each
-/// ended. SIGINT, SIGTERM and SIGHUP kill what runs and start nothing more; they are delivered after that, to
-/// do what they would have done.
+/// ended. SIGINT, SIGTERM and SIGHUP, unless ignored, kill what runs and start nothing more; they are
+/// delivered after that, to do what they would have done.
 std::vector<ProgramEnd> runInParallel(const std::vector<std::vector<std::string>>& commands, int at_once,
                                       const ProgramEvents& events,
                                       std::chrono::milliseconds patience = kForEver);

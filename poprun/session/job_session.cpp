@@ -17,6 +17,7 @@
 #include "common/base/text.h"
 #include "common/contract/exit_code.h"
 #include "common/log/log.h"
+#include "common/sys/ignored_signals.h"
 #include "common/sys/process_setup.h"
 #include "poprun/plan/binding_report.h"
 #include "poprun/session/local_controller.h"
@@ -32,17 +33,6 @@ const std::vector<int> kWatchedSignals{SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2
 
 void setDisposition(const std::vector<int>& signals, void (*disposition)(int)) {
   for (const int signal : signals) std::signal(signal, disposition);
-}
-
-// What the caller has made us ignore (nohup, a shell's background jobs) stays ignored.
-std::vector<int> unignored(const std::vector<int>& signals) {
-  std::vector<int> result;
-  for (const int signal : signals) {
-    struct sigaction action {};
-    ::sigaction(signal, nullptr, &action);
-    if (action.sa_handler != SIG_IGN) result.push_back(signal);
-  }
-  return result;
 }
 
 // Where the kernel does not, we go on at once.
@@ -73,7 +63,8 @@ class Session {
   int run(const SessionSettings& settings) {
     if (const Status opened = mux_.openFiles(); !opened.ok()) return refuse(opened);
     log::setSink([this](std::string_view line) { mux_.say(line); });
-    loop_.watchSignals(unignored(kWatchedSignals), [this](const os::Signal& signal) { onSignal(signal); });
+    loop_.watchSignals(sys::unignored(kWatchedSignals),
+                       [this](const os::Signal& signal) { onSignal(signal); });
     if (!settings.before_output.empty()) mux_.print(settings.before_output);
     const Status submitted = controller_->submit(
         spec_, {.event = [this](const LogEntry& entry) { noteEvent(entry); },
@@ -92,8 +83,8 @@ class Session {
     // Nothing is left to stop but ourselves: a signal may end us at once should nobody read what flush
     // writes, and else is late.
     mux_.finish(summaryOf(*outcome_, spec_, summaryFacts()));
-    setDisposition(unignored(kEndingSignals), mux_.waiting() ? SIG_DFL : SIG_IGN);
-    setDisposition(unignored({SIGTSTP}), SIG_DFL);
+    setDisposition(sys::unignored(kEndingSignals), mux_.waiting() ? SIG_DFL : SIG_IGN);
+    setDisposition(sys::unignored({SIGTSTP}), SIG_DFL);
     mux_.flush();
     if (!ended.ok()) log::warning(ended.message());
     return write_failure_ ? exitCodeAfter(*write_failure_) : outcome_->exit_code;

@@ -73,6 +73,16 @@ TEST(RunInParallel, ASignalEndsAllAndIsDeliveredAfterwards) {
   for (const ProgramEnd& end : ends) EXPECT_EQ(end.status.code(), Code::kCancelled);
 }
 
+TEST(RunInParallel, AnIgnoredSignalCancelsNothing) {
+  ::signal(SIGHUP, SIG_IGN);  // as under nohup
+  const ProgramEvents events{.started = {},
+                             .printed = [](std::size_t, std::string_view) { ::kill(::getpid(), SIGHUP); },
+                             .ended = {}};
+  const auto ends = runInParallel({shell("echo"), shell("true")}, 1, events);
+  ::signal(SIGHUP, SIG_DFL);
+  for (const ProgramEnd& end : ends) EXPECT_TRUE(end.status.ok()) << end.status.message();
+}
+
 TEST(RunInParallel, WhoHasNotEndedInTimeIsKilledAndTheOthersGoOn) {
   const auto begin = std::chrono::steady_clock::now();
   const auto ends = runInParallel(
