@@ -221,8 +221,9 @@ void OutputMux::finish(std::string_view last_lines) {
 }
 
 void OutputMux::flush() {
-  output_.writer.flush();
-  if (errors_) errors_->writer.flush();
+  std::vector<StreamWriter*> writers{&output_.writer};
+  if (errors_) writers.push_back(&errors_->writer);
+  StreamWriter::flush(writers);
 }
 
 }  // namespace pop

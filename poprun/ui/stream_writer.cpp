@@ -116,11 +116,20 @@ void StreamWriter::unwatch() {
   watching_ = false;
 }
 
-void StreamWriter::flush() {
-  while (!failed_ && waitingBytes() > 0) {
-    pollfd writable{descriptor(), POLLOUT, 0};
-    if (::poll(&writable, 1, -1) < 0 && errno != EINTR) return;
-    push();
+void StreamWriter::flush(const std::vector<StreamWriter*>& writers) {
+  while (true) {
+    std::vector<StreamWriter*> behind;
+    std::vector<pollfd> writable;
+    for (StreamWriter* writer : writers) {
+      if (writer->failed_ || writer->waitingBytes() == 0) continue;
+      behind.push_back(writer);
+      writable.push_back({writer->descriptor(), POLLOUT, 0});
+    }
+    if (behind.empty()) return;
+    if (::poll(writable.data(), writable.size(), -1) < 0 && errno != EINTR) return;
+    for (std::size_t i = 0; i < behind.size(); ++i) {
+      if (writable[i].revents != 0) behind[i]->push();
+    }
   }
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/os/epoll_loop.h"
 #include "common/sys/fd.h"
@@ -35,8 +36,8 @@ class StreamWriter {
   /// Drops what is waiting, and everything from now on.
   void abandon();
 
-  /// Blocks until everything is out, or the other side is gone.
-  void flush();
+  /// Blocks until everything is out, or the other sides are gone; none of `writers` waits for another's.
+  static void flush(const std::vector<StreamWriter*>& writers);
 
   /// What fits at once, after a failure or abandon(); does not wait for a reader.
   void lastWords(std::string_view text) const;

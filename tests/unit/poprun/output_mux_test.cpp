@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <array>
@@ -13,6 +14,7 @@
 #include <cstdio>
 #include <functional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -234,6 +236,27 @@ TEST(OutputMux, AFullStdoutHoldsStderrUpAsWell) {
   EXPECT_FALSE(out_wanted);
   EXPECT_FALSE(err_wanted) << "the pump pauses as a whole, and must not be told to go on";
   EXPECT_EQ(err, "oops\n") << "what it was given is written all the same";
+}
+
+TEST(OutputMux, TheLastLinesDoNotWaitForTheReaderOfStdout) {
+  std::signal(SIGPIPE, SIG_IGN);
+  os::EpollLoop loop;
+  StdioPipes pipes;
+  OutputMux mux(loop, kRaw, [](const WriteFailure&) {});
+  for (const Stream stream : {Stream::kStdout, Stream::kStderr})
+    mux.write(0, stream, std::string(2 << 20, 'x'));
+  mux.finish("poprun: the end\n");
+  std::string err;
+  std::thread reader([&pipes, &err] {
+    pollfd readable{pipes.reader(STDERR_FILENO).get(), POLLIN, 0};
+    while (!err.ends_with("\npoprun: the end\n") && ::poll(&readable, 1, 10'000) == 1)
+      err += pipes.read(STDERR_FILENO);
+    for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) pipes.reader(fd).reset();
+  });
+  mux.flush();
+  reader.join();
+  pipes.restore();
+  EXPECT_TRUE(err.ends_with("\npoprun: the end\n"));
 }
 
 TEST(OutputMux, ReportsOnceThatAReaderHasGone) {

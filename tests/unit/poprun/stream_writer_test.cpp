@@ -211,7 +211,7 @@ TEST_F(StreamWriterTest, FlushBlocksUntilAllIsOut) {
   std::thread reader([&] {
     while (got.size() < text.size()) got += readSome(pipe.read_end);
   });
-  writer.flush();
+  StreamWriter::flush({&writer});
   EXPECT_EQ(writer.waitingBytes(), 0U);
   reader.join();
   EXPECT_TRUE(got == text);
@@ -221,7 +221,7 @@ TEST_F(StreamWriterTest, FlushEndsWhenTheReaderGoes) {
   StreamWriter writer = makeWriter(pipe.write_end.get());
   writer.write(longText());
   pipe.read_end.reset();
-  writer.flush();
+  StreamWriter::flush({&writer});
   EXPECT_TRUE(writer.failed());
 }
 
@@ -232,7 +232,7 @@ TEST_F(StreamWriterTest, AbandonDropsWhatWaitsAndWhatFollows) {
   EXPECT_EQ(writer.waitingBytes(), 0U);
   writer.write("more");
   EXPECT_EQ(writer.waitingBytes(), 0U);
-  writer.flush();
+  StreamWriter::flush({&writer});
   EXPECT_TRUE(errors.empty()) << "giving up is no failure of the reader";
 }
 
