@@ -33,6 +33,7 @@ struct JobOutcome {
   std::optional<Failure> failure;        ///< what failed first, if anything did
   std::string why_not_again;             ///< why it was not started again, when it was to be
   int restarts = 0;                      ///< how often the job had been started again
+  int instances_stopped = 0;             ///< that were still running when the end was decided by another
   std::vector<StackTrace> stack_traces;  ///< where instances were when the time was over, if asked for
 };
 

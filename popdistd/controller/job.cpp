@@ -161,6 +161,14 @@ void Job::startAll() {
   }
 }
 
+void Job::stopAll() {
+  for (int instance = 0; instance < placed_->spec().num_instances; ++instance) {
+    const InstanceState state = instances_[static_cast<std::size_t>(instance)].state;
+    if (state == InstanceState::kStarting || state == InstanceState::kRunning) stopped_.insert(instance);
+  }
+  for (Host& host : hosts_) host.agent->stop();
+}
+
 // ---- the job's table, and what others want of it
 
 void Job::handle(JobEvent event) {
@@ -181,7 +189,7 @@ void Job::handle(JobEvent event) {
       startAll();
       break;
     case JobAction::kStopAll:
-      for (Host& host : hosts_) host.agent->stop();
+      stopAll();
       break;
     case JobAction::kKillAll:
       for (Host& host : hosts_) host.agent->kill();
@@ -247,6 +255,7 @@ void Job::waitToRestart() {
   watch_.restarting(outcome(), restart_policy_.restarts());
   exit_policy_ = {};
   instances_lost_ = 0;
+  stopped_.clear();
   restart_delay_ = loop_.postAfter(placed_->spec().restart_delay, [this] { handle(JobEvent::kDelayOver); });
 }
 
@@ -254,6 +263,9 @@ JobOutcome Job::outcome() const {
   JobOutcome outcome = exit_policy_.outcome();
   outcome.restarts = restart_policy_.restarts();
   outcome.why_not_again = why_not_again_;
+  outcome.instances_stopped = static_cast<int>(stopped_.size());
+  // One that asked to end the job was still running itself.
+  if (outcome.failure && stopped_.contains(outcome.failure->instance)) --outcome.instances_stopped;
   if (!outcome.failure || !outcome.failure->hosts_lost) return outcome;
   // Hosts that are lost together are noticed one after the other.
   const bool placing = instances_lost_ == 0;

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -89,6 +90,7 @@ class Job {
   bool leaveOutHosts();
   bool isBetweenAttempts() const;
   void startAll();
+  void stopAll();
   void waitToRestart();
   void endAttempt();
   void timeOver();
@@ -135,6 +137,7 @@ class Job {
   Obituaries obituaries_;
   std::string why_not_again_;
   int instances_lost_ = 0;  ///< with their hosts, in this attempt
+  std::set<int> stopped_;   ///< instances that had not ended when this attempt was stopped, and were not lost
   bool placement_told_ = false;
   ExitPolicy exit_policy_;
   RestartPolicy restart_policy_;

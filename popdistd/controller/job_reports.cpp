@@ -82,6 +82,7 @@ void Job::onLost(int host, const Status& why) {
 void Job::lose(int instance) {
   const InstanceState state = instances_[static_cast<std::size_t>(instance)].state;
   if (state == InstanceState::kClosed) return;
+  stopped_.erase(instance);
   if (state != InstanceState::kEnded) {
     noteEnd(instance, "was lost with its host");
     tellEnd(instance, false, "was lost with its host");

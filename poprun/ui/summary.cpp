@@ -21,12 +21,20 @@ std::string who(const Failure& failure, const model::JobSpec& spec) {
   return text;
 }
 
-std::string fateOfOthers(const Failure& failure, const model::JobSpec& spec) {
+std::string fateOfOthers(const JobOutcome& outcome) {
+  const Failure& failure = *outcome.failure;
   const bool had_started = failure.hosts_lost ? failure.instances_lost > 0 : failure.pid != 0;
-  const int others = spec.num_instances - (failure.hosts_lost ? failure.instances_lost : 1);
+  const int others = outcome.instances_stopped;
   if (!had_started || others == 0) return {};
   if (others == 1) return "; the other instance was stopped";
   return "; the other " + counted(others, "instance") + " were stopped";
+}
+
+std::string fateOfAll(const JobOutcome& outcome, const model::JobSpec& spec) {
+  const int stopped = outcome.instances_stopped;
+  if (stopped == 0) return {};
+  if (stopped == spec.num_instances) return "; all instances were stopped";
+  return "; " + counted(stopped, "instance") + (stopped == 1 ? " was stopped" : " were stopped");
 }
 
 std::string seconds(std::chrono::milliseconds time) {
@@ -66,14 +74,15 @@ std::string details(const Failure& failure, const SummaryFacts& facts) {
 }
 
 // "instance 1 of ./train (pid 712) exited with code 3; the other 3 instances were stopped"
-std::string failureText(const Failure& failure, const model::JobSpec& spec) {
+std::string failureText(const JobOutcome& outcome, const model::JobSpec& spec) {
+  const Failure& failure = *outcome.failure;
   const std::string what = failure.hosts_lost ? "" : who(failure, spec) + ' ';
-  return what + printable(failure.reason) + fateOfOthers(failure, spec);
+  return what + printable(failure.reason) + fateOfOthers(outcome);
 }
 
 std::string timeoutText(const JobOutcome& outcome, const model::JobSpec& spec) {
-  std::string text = "poprun: the job did not end within " + secondsText(spec.timeout) +
-                     " s (--timeout); all instances were stopped\n";
+  std::string text = "poprun: the job did not end within " + secondsText(spec.timeout) + " s (--timeout)" +
+                     fateOfAll(outcome, spec) + '\n';
   for (const StackTrace& trace : outcome.stack_traces) {
     text += "poprun: instance " + std::to_string(trace.instance) + " (pid " + std::to_string(trace.pid) +
             ") was here:\n";
@@ -87,7 +96,7 @@ std::string timeoutText(const JobOutcome& outcome, const model::JobSpec& spec) {
 }  // namespace
 
 std::string restartNotice(const JobOutcome& failed, const model::JobSpec& spec, int restart) {
-  std::string text = "poprun: " + failureText(*failed.failure, spec) + "; the job starts again";
+  std::string text = "poprun: " + failureText(failed, spec) + "; the job starts again";
   if (spec.restart_delay.count() > 0) text += " in " + secondsText(spec.restart_delay) + " s";
   return text + " (restart " + std::to_string(restart) + " of " + std::to_string(spec.max_restarts) + ")\n";
 }
@@ -95,7 +104,7 @@ std::string restartNotice(const JobOutcome& failed, const model::JobSpec& spec, 
 std::string summaryOf(const JobOutcome& outcome, const model::JobSpec& spec, const SummaryFacts& facts) {
   // Ctrl-C during the grace that follows a failure does not hide the failure.
   if (outcome.failure) {
-    std::string text = "poprun: " + failureText(*outcome.failure, spec);
+    std::string text = "poprun: " + failureText(outcome, spec);
     if (outcome.restarts > 0) text += ", after " + counted(outcome.restarts, "restart");
     if (!outcome.why_not_again.empty())
       text += "; it is not started again: " + printable(outcome.why_not_again);
@@ -103,8 +112,8 @@ std::string summaryOf(const JobOutcome& outcome, const model::JobSpec& spec, con
   }
   if (outcome.timed_out && outcome.user_signal == 0) return timeoutText(outcome, spec);
   if (outcome.user_signal == 0 || outcome.user_signal == SIGINT || outcome.user_signal == SIGPIPE) return {};
-  return "poprun: ended by SIG" + std::string(sigabbrev_np(outcome.user_signal)) +
-         "; all instances were stopped\n";
+  return "poprun: ended by SIG" + std::string(sigabbrev_np(outcome.user_signal)) + fateOfAll(outcome, spec) +
+         '\n';
 }
 
 }  // namespace pop

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a user reads at the end of a job that failed.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include <string>
+
+#include "common/sys/fd.h"
 #include "tests/testing/poprun_process.h"
+#include "tests/testing/temp_dir.h"
 
 namespace pop::testing {
 namespace {
@@ -32,6 +38,21 @@ TEST(Summary, HasThemThoughTheyWereNotShown) {
       run({.options = {"--num-instances", "2", "--only-output-from-instance", "0", "sh", "-c", kFails}});
   EXPECT_THAT(result.err, ::testing::StartsWith("poprun: instance 1 of sh"));
   EXPECT_THAT(result.err, HasSubstr("    Traceback\n    KeyError\n"));
+}
+
+TEST(Summary, DoesNotSayThatThoseWereStoppedWhoHadEnded) {
+  const TempDir directory;
+  const std::string told = directory.path() + "/told";
+  ASSERT_EQ(::mkfifo(told.c_str(), 0600), 0);
+  const std::string script = "[ $RANK = 1 ] || exit 0; read line <" + told + "; exit 3";
+  PoprunProcess poprun({.options = {"--num-instances", "3", "-vv", "sh", "-c", script}});
+  for (const std::string instance : {"0", "2"}) {
+    EXPECT_TRUE(poprun.waitFor(
+        [&] { return poprun.err().find("instance " + instance + " is closed") != std::string::npos; }));
+  }
+  sys::Fd(::open(told.c_str(), O_WRONLY | O_CLOEXEC)).reset();
+  EXPECT_EQ(poprun.wait(), 3);
+  EXPECT_THAT(poprun.err(), HasSubstr(") exited with code 3\n  on localhost, "));
 }
 
 TEST(Summary, OfSuccessAddsNothing) {

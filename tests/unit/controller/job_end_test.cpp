@@ -103,6 +103,18 @@ TEST(JobEnd, AnAbortCarriesItsExitCode) {
   EXPECT_EQ(job.outcome().exit_code, 42);
   EXPECT_EQ(job.outcome().failure->instance, 1);
   EXPECT_EQ(job.outcome().failure->reason, "asked to end the job: loss is NaN");
+  EXPECT_EQ(job.outcome().instances_stopped, 1);
+}
+
+TEST(JobEnd, ThoseWhoHadEndedBeforeAFailureWereNotStopped) {
+  JobFixture job(1, 4);
+  job.startAll();
+  job.endAndClose(0, kSuccess);
+  job.ended(1, kSuccess);
+  job.ended(2, {.code = 3});
+  job.endAndClose(3, {.signal = SIGTERM});
+  for (const int instance : {1, 2}) job.closed(instance);
+  EXPECT_EQ(job.outcome().instances_stopped, 1);
 }
 
 TEST(JobEnd, WhatAnAbortSaysIsOneLine) {

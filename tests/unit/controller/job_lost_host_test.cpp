@@ -41,6 +41,7 @@ TEST(JobLostHost, IsAFailureThatNamesItAndStopsTheOthers) {
   EXPECT_EQ(job.outcome().exit_code, contract::kExitLauncherFailed);
   EXPECT_EQ(job.outcome().failure->reason, "host node2 was lost: it has been silent for 5 s");
   EXPECT_EQ(job.outcome().failure->instances_lost, 2);
+  EXPECT_EQ(job.outcome().instances_stopped, 4);
 }
 
 TEST(JobLostHost, EndsTheJobAtOnceWhenNobodyElseIsLeft) {
@@ -61,6 +62,7 @@ TEST(JobLostHost, LostTogetherAreNamedTogether) {
   job.endAndClose(2, {.signal = SIGTERM});
   ASSERT_TRUE(job.done());
   EXPECT_EQ(job.outcome().failure->reason, "hosts node1 and node2 were lost: it has been silent for 5 s");
+  EXPECT_EQ(job.outcome().instances_stopped, 1);
 }
 
 TEST(JobLostHost, AfterAFailureDoesNotReplaceItAndIsWaitedForByNobody) {

@@ -34,6 +34,17 @@ TEST(JobTimeout, StopsEveryHostAndIs124) {
   EXPECT_EQ(job.outcome().exit_code, 124);
   EXPECT_TRUE(job.outcome().timed_out);
   EXPECT_FALSE(job.outcome().failure) << "what the stop does to instances is not a failure";
+  EXPECT_EQ(job.outcome().instances_stopped, 2);
+}
+
+TEST(JobTimeout, StopsOnlyThoseThatHaveNotEnded) {
+  JobFixture job(limited(milliseconds(1000)));
+  job.startAll();
+  job.ended(0, kSuccess);
+  job.loop().advance(milliseconds(1000));
+  job.endAndClose(1, {.signal = SIGTERM});
+  job.closed(0);
+  EXPECT_EQ(job.outcome().instances_stopped, 1);
 }
 
 TEST(JobTimeout, IsOverWithTheJob) {
@@ -88,6 +99,8 @@ TEST(JobTimeout, EndsTheWaitForARestart) {
   job.loop().advance(milliseconds(1000));
   ASSERT_TRUE(job.done());
   EXPECT_EQ(job.outcome().exit_code, 124);
+  EXPECT_EQ(job.failedAttempts().at(0).instances_stopped, 1);
+  EXPECT_EQ(job.outcome().instances_stopped, 0) << "those of the attempt before do not count";
 }
 
 TEST(JobTimeout, EndsAJobWhoseHostsDoNotAnswer) {
@@ -97,6 +110,7 @@ TEST(JobTimeout, EndsAJobWhoseHostsDoNotAnswer) {
   job.loop().advance(milliseconds(1000));
   ASSERT_TRUE(job.done());
   EXPECT_EQ(job.outcome().exit_code, 124);
+  EXPECT_EQ(job.outcome().instances_stopped, 0);
 }
 
 TEST(JobTimeout, AsksFirstWhereTheInstancesAre) {

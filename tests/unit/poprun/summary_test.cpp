@@ -17,8 +17,8 @@ model::JobSpec jobOf(int instances) {
           .num_replicas = instances};
 }
 
-JobOutcome failed(const Failure& failure) {
-  return {.exit_code = failure.exit_code, .failure = failure};
+JobOutcome failed(const Failure& failure, int others_stopped = 0) {
+  return {.exit_code = failure.exit_code, .failure = failure, .instances_stopped = others_stopped};
 }
 
 // The sentence alone.
@@ -34,16 +34,26 @@ TEST(Summary, OfSuccessIsSilent) {
 TEST(Summary, NamesTheInstanceThatFailedFirst) {
   const Failure crash{.instance = 2, .pid = 71, .reason = "was killed by SIGSEGV", .exit_code = 139};
   EXPECT_EQ(
-      firstLineOf(failed(crash), jobOf(4)),
+      firstLineOf(failed(crash, 3), jobOf(4)),
       "poprun: instance 2 of ./train (pid 71) was killed by SIGSEGV; the other 3 instances were stopped\n");
 }
 
-TEST(Summary, CountsTheOthersRight) {
+TEST(Summary, CountsThoseThatWereStopped) {
   const Failure exit{.instance = 0, .pid = 71, .reason = "exited with code 3", .exit_code = 3};
-  EXPECT_EQ(firstLineOf(failed(exit), jobOf(2)),
+  EXPECT_EQ(firstLineOf(failed(exit, 1), jobOf(2)),
             "poprun: instance 0 of ./train (pid 71) exited with code 3; the other instance was stopped\n");
-  EXPECT_EQ(firstLineOf(failed(exit), jobOf(1)),
+  EXPECT_EQ(firstLineOf(failed(exit), jobOf(2)),
             "poprun: instance 0 of ./train (pid 71) exited with code 3\n");
+  model::JobSpec job = jobOf(3);
+  job.timeout = std::chrono::seconds(1);
+  const std::string late = "poprun: the job did not end within 1 s (--timeout)";
+  const auto lateWith = [&](int stopped) {
+    return firstLineOf({.exit_code = 124, .timed_out = true, .instances_stopped = stopped}, job);
+  };
+  EXPECT_EQ(lateWith(3), late + "; all instances were stopped\n");
+  EXPECT_EQ(lateWith(2), late + "; 2 instances were stopped\n");
+  EXPECT_EQ(lateWith(1), late + "; 1 instance was stopped\n");
+  EXPECT_EQ(lateWith(0), late + '\n');
 }
 
 TEST(Summary, OfAProgramThatCouldNotStartNamesNoPid) {
@@ -65,7 +75,7 @@ TEST(Summary, NamesTheHostsThatWereLost) {
                .exit_code = 125,
                .hosts_lost = true,
                .instances_lost = 1};
-  EXPECT_EQ(summaryOf(failed(lost), jobOf(4), {}),
+  EXPECT_EQ(summaryOf(failed(lost, 3), jobOf(4), {}),
             "poprun: host node1 was lost: it has been silent for 5 s; the other 3 instances were stopped\n");
   EXPECT_EQ(summaryOf(failed(lost), jobOf(1), {}),
             "poprun: host node1 was lost: it has been silent for 5 s\n");
@@ -90,7 +100,7 @@ TEST(Summary, NamesTheHostOfTheInstance) {
   const Failure crash{
       .instance = 2, .pid = 71, .reason = "was killed by SIGSEGV", .exit_code = 139, .host = "node1"};
   EXPECT_THAT(
-      summaryOf(failed(crash), jobOf(4), {}),
+      summaryOf(failed(crash, 3), jobOf(4), {}),
       ::testing::StartsWith("poprun: instance 2 of ./train (pid 71) was killed by SIGSEGV; the other 3 "
                             "instances were stopped\n"
                             "  on node1, "));
@@ -119,7 +129,7 @@ TEST(Summary, SaysLongTimesInFull) {
   job.timeout = std::chrono::hours(14 * 24);
   job.restart_delay = std::chrono::milliseconds(1'234'567'001);
   job.max_restarts = 1;
-  EXPECT_EQ(firstLineOf({.exit_code = 124, .timed_out = true}, job),
+  EXPECT_EQ(firstLineOf({.exit_code = 124, .timed_out = true, .instances_stopped = 1}, job),
             "poprun: the job did not end within 1209600 s (--timeout); all instances were stopped\n");
   const Failure crash{.instance = 0, .pid = 71, .reason = "exited with code 1", .exit_code = 1};
   EXPECT_EQ(
@@ -150,7 +160,7 @@ TEST(Summary, CannotBeFooledByWhatAHostSays) {
 TEST(Summary, OfTheUsersOwnDoingIsSilentOrShort) {
   EXPECT_EQ(firstLineOf({.exit_code = 130, .user_signal = SIGINT}, jobOf(4)), "");
   EXPECT_EQ(firstLineOf({.exit_code = 141, .user_signal = SIGPIPE}, jobOf(4)), "") << "its reader has gone";
-  EXPECT_EQ(firstLineOf({.exit_code = 143, .user_signal = SIGTERM}, jobOf(4)),
+  EXPECT_EQ(firstLineOf({.exit_code = 143, .user_signal = SIGTERM, .instances_stopped = 4}, jobOf(4)),
             "poprun: ended by SIGTERM; all instances were stopped\n");
 }
 
