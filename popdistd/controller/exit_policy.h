@@ -34,6 +34,7 @@ struct JobOutcome {
   std::string why_not_again;             ///< why it was not started again, when it was to be
   int restarts = 0;                      ///< how often the job had been started again
   int instances_stopped = 0;             ///< that were still running when the end was decided by another
+  int hosts_unanswered = 0;              ///< when the time limit came before anything could start
   std::vector<StackTrace> stack_traces;  ///< where instances were when the time was over, if asked for
 };
 

@@ -221,6 +221,7 @@ void Job::timeOver() {
   if (exit_policy_.decided()) return;  // it is ending already
   log_.append(-1, "its time is over");
   exit_policy_.noteTimeout();
+  if (state_ == JobState::kPending) hosts_unanswered_ = static_cast<int>(hosts_.size()) - hosts_described_;
   const bool running = state_ == JobState::kStarting || state_ == JobState::kRunning;
   if (!placed_->spec().stack_traces || !running) return handle(JobEvent::kTimeout);
   for (Host& host : hosts_)
@@ -281,6 +282,7 @@ void Job::report() {
   obituaries_.forget();
   JobOutcome last = outcome();
   last.stack_traces = std::move(stack_traces_);
+  last.hosts_unanswered = hosts_unanswered_;
   watch_.done(last);
 }
 

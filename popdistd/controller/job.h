@@ -147,6 +147,7 @@ class Job {
   std::optional<TimerId> restart_delay_;
   bool time_is_over_ = false;
   bool output_is_lost_ = false;  ///< it cannot be written, and so would be that of the next attempt
+  int hosts_unanswered_ = 0;     ///< when the time was over
   int hosts_traced_ = 0;
   std::vector<StackTrace> stack_traces_;
 };

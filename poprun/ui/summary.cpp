@@ -82,7 +82,10 @@ std::string failureText(const JobOutcome& outcome, const model::JobSpec& spec) {
 
 std::string timeoutText(const JobOutcome& outcome, const model::JobSpec& spec) {
   std::string text = "poprun: the job did not end within " + secondsText(spec.timeout) + " s (--timeout)" +
-                     fateOfAll(outcome, spec) + '\n';
+                     fateOfAll(outcome, spec);
+  if (outcome.hosts_unanswered > 0)
+    text += "; " + counted(outcome.hosts_unanswered, "host") + " had not answered";
+  text += '\n';
   for (const StackTrace& trace : outcome.stack_traces) {
     text += "poprun: instance " + std::to_string(trace.instance) + " (pid " + std::to_string(trace.pid) +
             ") was here:\n";

@@ -111,6 +111,7 @@ TEST(JobTimeout, EndsAJobWhoseHostsDoNotAnswer) {
   ASSERT_TRUE(job.done());
   EXPECT_EQ(job.outcome().exit_code, 124);
   EXPECT_EQ(job.outcome().instances_stopped, 0);
+  EXPECT_EQ(job.outcome().hosts_unanswered, 1) << "the other one has";
 }
 
 TEST(JobTimeout, AsksFirstWhereTheInstancesAre) {

@@ -56,6 +56,13 @@ TEST(Summary, CountsThoseThatWereStopped) {
   EXPECT_EQ(lateWith(0), late + '\n');
 }
 
+TEST(Summary, OfATimeLimitSaysThatHostsHadNotAnswered) {
+  model::JobSpec job = jobOf(3);
+  job.timeout = std::chrono::seconds(1);
+  EXPECT_EQ(firstLineOf({.exit_code = 124, .timed_out = true, .hosts_unanswered = 2}, job),
+            "poprun: the job did not end within 1 s (--timeout); 2 hosts had not answered\n");
+}
+
 TEST(Summary, OfAProgramThatCouldNotStartNamesNoPid) {
   const Failure missing{.instance = 0,
                         .reason = "could not be started: './train': No such file or directory",
