@@ -23,7 +23,11 @@ class FencesOverHosts : public ::testing::Test {
     std::filesystem::permissions(rsh_, std::filesystem::perms::owner_all);
     PoprunSetup setup = childSetup(instances, command);
     setup.options.insert(setup.options.begin(), {"--rsh", rsh_, "--host", "a,b"});
-    return run(setup, 2 * kPatience);
+    PoprunProcess poprun(setup);
+    const int exit_code = poprun.wait(2 * kPatience);
+    EXPECT_TRUE(poprun.goneWithin(kPatience))
+        << "agents here are poprun's descendants: the last to be reaped";
+    return {exit_code, poprun.out(), poprun.err()};
   }
 
   const TempDir directory_;

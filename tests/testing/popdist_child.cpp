@@ -9,7 +9,7 @@
 //   leave INDEX              INDEX exits with 0 before an all-reduce
 //   abort INDEX CODE TEXT    INDEX ends the job while the others sum for ever
 //   late-fence INDEX         INDEX does not come to a fence before its deadline
-//   retry-fence FIFO         instance 0 gives up a fence with 5 MiB of data 14 times; then 1 comes, that
+//   retry-fence FIFO         instance 0 gives up a fence with 5 MiB of data 14 times; then 1 ends, too, that
 //                            waits for a byte in FIFO
 //   fence-of MIB             each puts that much before a fence
 //   wait-in CALL MS          all say "ready …"; in CALL (sum, fence, put-fence, async, outfeed) of MS, they
