@@ -21,13 +21,15 @@ std::string who(const Failure& failure, const model::JobSpec& spec) {
   return text;
 }
 
-std::string fateOfOthers(const JobOutcome& outcome) {
+std::string fateOfOthers(const JobOutcome& outcome, const model::JobSpec& spec) {
   const Failure& failure = *outcome.failure;
   const bool had_started = failure.hosts_lost ? failure.instances_lost > 0 : failure.pid != 0;
   const int others = outcome.instances_stopped;
   if (!had_started || others == 0) return {};
-  if (others == 1) return "; the other instance was stopped";
-  return "; the other " + counted(others, "instance") + " were stopped";
+  const std::string were_stopped = others == 1 ? " was stopped" : " were stopped";
+  const int failed = failure.hosts_lost ? failure.instances_lost : 1;
+  if (others < spec.num_instances - failed) return "; " + counted(others, "other instance") + were_stopped;
+  return "; the other " + (others == 1 ? "instance" : counted(others, "instance")) + were_stopped;
 }
 
 std::string fateOfAll(const JobOutcome& outcome, const model::JobSpec& spec) {
@@ -77,7 +79,7 @@ std::string details(const Failure& failure, const SummaryFacts& facts) {
 std::string failureText(const JobOutcome& outcome, const model::JobSpec& spec) {
   const Failure& failure = *outcome.failure;
   const std::string what = failure.hosts_lost ? "" : who(failure, spec) + ' ';
-  return what + printable(failure.reason) + fateOfOthers(outcome);
+  return what + printable(failure.reason) + fateOfOthers(outcome, spec);
 }
 
 std::string timeoutText(const JobOutcome& outcome, const model::JobSpec& spec) {

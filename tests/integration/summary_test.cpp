@@ -47,9 +47,11 @@ TEST(Summary, DoesNotSayThatThoseWereStoppedWhoHadEnded) {
   const std::string script = "[ $RANK = 1 ] || exit 0; read line <" + told + "; exit 3";
   PoprunProcess poprun({.options = {"--num-instances", "3", "-vv", "sh", "-c", script}});
   for (const std::string instance : {"0", "2"}) {
-    EXPECT_TRUE(poprun.waitFor(
-        [&] { return poprun.err().find("instance " + instance + " is closed") != std::string::npos; }));
+    ASSERT_TRUE(poprun.waitFor([&] {
+      return poprun.err().find("instance " + instance + " is closed") != std::string::npos;
+    })) << poprun.err();
   }
+  ASSERT_FALSE(poprun.ended()) << "nobody would open the other end";
   sys::Fd(::open(told.c_str(), O_WRONLY | O_CLOEXEC)).reset();
   EXPECT_EQ(poprun.wait(), 3);
   EXPECT_THAT(poprun.err(), HasSubstr(") exited with code 3\n  on localhost, "));

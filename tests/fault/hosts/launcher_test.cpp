@@ -155,10 +155,11 @@ TEST_F(HostsLauncher, InterruptedTwiceEndsThoughAHostSaysNothing) {
 }
 
 TEST_F(HostsLauncher, TimeLimitEndsTheJobEverywhere) {
-  PoprunProcess poprun(waitingJob({"--timeout", "1"}));
+  PoprunProcess poprun(waitingJob({"--timeout", "5"}));
+  ASSERT_EQ(poprun.waitReady(3).size(), 3U);
   const auto cause = Clock::now();
   EXPECT_EQ(endAfter(cause, poprun), 124);
-  EXPECT_EQ(said(poprun), "poprun: the job did not end within 1 s (--timeout); all instances were stopped\n");
+  EXPECT_EQ(said(poprun), "poprun: the job did not end within 5 s (--timeout); all instances were stopped\n");
   EXPECT_EQ(leftOnHosts(), "");
 }
 

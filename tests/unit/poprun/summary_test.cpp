@@ -44,6 +44,10 @@ TEST(Summary, CountsThoseThatWereStopped) {
             "poprun: instance 0 of ./train (pid 71) exited with code 3; the other instance was stopped\n");
   EXPECT_EQ(firstLineOf(failed(exit), jobOf(2)),
             "poprun: instance 0 of ./train (pid 71) exited with code 3\n");
+  EXPECT_EQ(firstLineOf(failed(exit, 1), jobOf(4)),
+            "poprun: instance 0 of ./train (pid 71) exited with code 3; 1 other instance was stopped\n");
+  EXPECT_EQ(firstLineOf(failed(exit, 2), jobOf(4)),
+            "poprun: instance 0 of ./train (pid 71) exited with code 3; 2 other instances were stopped\n");
   model::JobSpec job = jobOf(3);
   job.timeout = std::chrono::seconds(1);
   const std::string late = "poprun: the job did not end within 1 s (--timeout)";
