@@ -6,6 +6,7 @@
 #include "common/rpc/report_reader.h"
 
 namespace pop::rpc {
+
 StreamAgentCall::StreamAgentCall(os::EpollLoop& loop, sys::Fd stream, Events events)
     : events_(std::move(events)),
       stream_(loop, std::move(stream), {},

@@ -26,6 +26,9 @@ class TempDir {
 
   /// Absolute, without a slash at its end.
   const std::string& path() const { return path_; }
+  std::filesystem::path operator/(const std::string& name) const {
+    return std::filesystem::path(path_) / name;
+  }
 
  private:
   std::string path_;

@@ -2,7 +2,6 @@
 // IDX files and other inputs made by tests.
 #pragma once
 
-#include <stdlib.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -14,32 +13,13 @@
 #include <vector>
 
 #include "libpopdist/src/io/byte_source.h"
+#include "tests/testing/temp_dir.h"
 
 namespace popdist::io::testing {
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// A directory that goes away with the test.
-class TempDir {
- public:
-  TempDir() {
-    std::string name = (std::filesystem::temp_directory_path() / "popdist-io-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr)
-      throw std::filesystem::filesystem_error("mkdtemp", name, std::error_code());
-    path_ = name;
-  }
-  ~TempDir() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TempDir(const TempDir&) = delete;
-  TempDir& operator=(const TempDir&) = delete;
-
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
+using pop::testing::TempDir;
 
 /// An IDX header; then come the elements.
 inline Bytes idxHeader(const std::vector<std::uint32_t>& dims, std::uint8_t type = 0x08) {
