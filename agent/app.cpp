@@ -26,7 +26,7 @@ constexpr const char* kUsage =
 using Arguments = std::vector<std::string>;
 
 int stdio(const Arguments& arguments) {
-  return runStdioAgent(arguments == Arguments{"--wait"} ? Patience::kForEver : Patience::kShort);
+  return runStdioAgent(arguments == Arguments{"--wait"} ? Timeout::kForEver : Timeout::kShort);
 }
 
 int version(const Arguments&) {

@@ -20,7 +20,7 @@ namespace {
 struct HealthOptions {
   std::string address = "127.0.0.1:7571";
   std::string tls_directory;
-  int patience_s = 10;
+  int timeout_s = 10;
 };
 
 Status askHealth(const HealthOptions& options) {
@@ -30,18 +30,18 @@ Status askHealth(const HealthOptions& options) {
     POP_ASSIGN_OR_RETURN(const rpc::TlsFiles files, rpc::loadUserTls("--tls", options.tls_directory));
     POP_ASSIGN_OR_RETURN(tls, rpc::TlsContext::make(files, rpc::TlsRole::kClient));
   }
-  const std::chrono::seconds patience{options.patience_s};
+  const std::chrono::seconds timeout{options.timeout_s};
   rpc::v1::ServiceRequest request;
   request.mutable_check_health();
   os::EpollLoop loop;
   Status outcome;
-  const rpc::ServiceQuestion question(loop, {place.address, place.port, tls, patience}, request, patience,
+  const rpc::ServiceQuestion question(loop, {place.address, place.port, tls, timeout}, request, timeout,
                                       [&](const Status& how, const std::string&) {
                                         outcome = how;
                                         loop.stop();
                                       });
   loop.run();
-  return outcome.ok() ? outcome : rpc::explainNoAnswer({place.address, place.port, patience}, outcome);
+  return outcome.ok() ? outcome : rpc::explainNoAnswer({place.address, place.port, timeout}, outcome);
 }
 
 }  // namespace
@@ -54,7 +54,7 @@ int runHealth(const std::vector<std::string>& arguments) {
       ->capture_default_str();
   app.add_option("--tls", options.tls_directory, "directory with ca.pem and a user's pair, by init-tls")
       ->type_name("DIR");
-  app.add_option("--connect-timeout", options.patience_s, "how long to wait for the answer")
+  app.add_option("--connect-timeout", options.timeout_s, "how long to wait for the answer")
       ->type_name("SECONDS")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

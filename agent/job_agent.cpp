@@ -10,8 +10,8 @@
 
 #include "agent/examination.h"
 #include "agent/host_address.h"
-#include "agent/rehearsal.h"
 #include "agent/stdio_link.h"
+#include "agent/warm_up.h"
 #include "common/contract/exit_code.h"
 #include "common/contract/version.h"
 #include "common/rpc/agent_codec.h"
@@ -22,7 +22,7 @@
 namespace pop::agent {
 namespace {
 
-constexpr std::chrono::milliseconds kHelloPatience{30000};
+constexpr std::chrono::milliseconds kHelloTimeout{30000};
 
 // For what was sent at the end to go.
 constexpr std::chrono::milliseconds kLastWords{1000};
@@ -117,7 +117,7 @@ void JobAgent::shutDown() {
   call_.finish(ended.ok() ? outcome_ : Status(outcome_.code(), outcome_.message() + "; " + ended.message()));
 }
 
-int runStdioAgent(Patience patience) {
+int runStdioAgent(Timeout timeout) {
   Result<keeper::Keeper> keeper = keeper::forkKeeper(STDIN_FILENO);
   if (!keeper.ok()) {
     std::fprintf(stderr, "popdist-agent: %s\n", keeper.status().message().c_str());
@@ -130,7 +130,7 @@ int runStdioAgent(Patience patience) {
     static_cast<void>(keeper::endKeeper(std::move(*keeper)));
     return contract::kExitLauncherFailed;
   }
-  if (patience == Patience::kForEver) rehearse(keeper->link.get());
+  if (timeout == Timeout::kForEver) warmUp(keeper->link.get());
   os::EpollLoop loop;
   rpc::StreamRunCall call(loop, std::move(stdio->in), std::move(stdio->out));
   JobAgent job(loop, call, std::move(*keeper));
@@ -140,8 +140,8 @@ int runStdioAgent(Patience patience) {
     if (job.accepted()) return;
     job.giveUp({Code::kAborted, "popdist-agent received signal " + std::to_string(signal.number)});
   });
-  if (patience == Patience::kShort) {
-    loop.postAfter(kHelloPatience, [&job, &loop] {
+  if (timeout == Timeout::kShort) {
+    loop.postAfter(kHelloTimeout, [&job, &loop] {
       if (!job.accepted()) loop.stop();
     });
   }

@@ -50,9 +50,9 @@ class JobAgent final : private ReportLink {
 
 /// How long an agent waits for its job. A launcher that has started it and says nothing has died on the way;
 /// one that is started ahead dies with the service that did so.
-enum class Patience : std::uint8_t { kShort, kForEver };
+enum class Timeout : std::uint8_t { kShort, kForEver };
 
 /// Serves one job over stdin and stdout; the process's exit code. Call it while the process has one thread.
-int runStdioAgent(Patience patience);
+int runStdioAgent(Timeout timeout);
 
 }  // namespace pop::agent

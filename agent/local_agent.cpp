@@ -24,7 +24,7 @@ namespace {
 constexpr const char* kLoopbackAddress = "127.0.0.1";
 
 // A keeper that is asked to end what a run has left behind says so by then, or stands still.
-constexpr std::chrono::milliseconds kCleanPatience = keeper::kPatience + std::chrono::milliseconds(2000);
+constexpr std::chrono::milliseconds kCleanTimeout = keeper::kTimeout + std::chrono::milliseconds(2000);
 
 Status keeperIsGone(bool abandoned) {
   const std::string why =
@@ -165,7 +165,7 @@ void LocalAgent::describe(int port_count, model::TopologyDetail detail,
   if (!has_run_) return answer({});
   when_clean_ = answer;
   keeper_link_.endLeftovers();
-  clean_limit_ = loop_.postAfter(kCleanPatience, [this] {
+  clean_limit_ = loop_.postAfter(kCleanTimeout, [this] {
     clean_limit_.reset();
     abandon();
   });

@@ -54,8 +54,8 @@ class LocalAgent final : public Agent, private Processes {
   void signal(int signal) override { core_.signal(signal); }
   void traceStacks(std::function<void(std::vector<StackTrace>)> reply) override;
   void releaseFence(const SharedPutValues& values) override { core_.releaseFence(*values); }
-  void announce(const SharedObituaries& obituaries) override {
-    for (const Obituary& each : *obituaries) core_.announce(each);
+  void announce(const SharedEndNotices& end_notices) override {
+    for (const EndNotice& each : *end_notices) core_.announce(each);
   }
 
  private:

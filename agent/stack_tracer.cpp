@@ -16,7 +16,7 @@ namespace {
 
 // A debugger takes a CPU for a second or so each.
 constexpr int kMostDebuggers = 8;
-constexpr std::chrono::milliseconds kPatience{10000};
+constexpr std::chrono::milliseconds kTimeout{10000};
 constexpr std::size_t kMostTextBytes = 64 << 10;
 
 std::string contentOf(const std::string& path) {
@@ -84,7 +84,7 @@ void StackTracer::trace(const std::map<int, pid_t>& running, Reply reply) {
     }
   }
   deadline_ =
-      loop_.postAfter(debuggers_.empty() ? std::chrono::milliseconds(0) : kPatience, [this] { finish(); });
+      loop_.postAfter(debuggers_.empty() ? std::chrono::milliseconds(0) : kTimeout, [this] { finish(); });
 }
 
 void StackTracer::debug(int process, int instance, pid_t pid) {

@@ -24,7 +24,7 @@ void AgentCore::run(JobSlice slice, AgentEvents& events) {
   slice_ = std::move(slice);
   events_ = &events;
   ladder_.emplace(loop_, slice_.kill_grace, [this](int signal) { descend(signal); });
-  forgetKill();
+  cancelKillTimer();
   instances_.clear();
   next_ = 0;
   starting_ = 0;
@@ -111,7 +111,7 @@ void AgentCore::signalAll(int signal) {
 void AgentCore::descend(int signal) {
   signalAll(signal);
   if (signal != SIGKILL) return;
-  killed_ = loop_.postAfter(kKillPatience, [this] {
+  killed_ = loop_.postAfter(kKillTimeout, [this] {
     killed_.reset();
     if (!anyAlive()) return;
     abandoned_ = true;
@@ -119,7 +119,7 @@ void AgentCore::descend(int signal) {
   });
 }
 
-void AgentCore::forgetKill() {
+void AgentCore::cancelKillTimer() {
   if (killed_) loop_.cancel(*killed_);
   killed_.reset();
   abandoned_ = false;
@@ -164,7 +164,7 @@ void AgentCore::onDrained(int instance) {
 void AgentCore::onKeeperLost() {
   // The instances got their parent-death signal; nobody will say so any more.
   stopping_ = true;
-  const std::string why = abandoned_ ? "it had not ended " + std::to_string(kKillPatience.count()) +
+  const std::string why = abandoned_ ? "it had not ended " + std::to_string(kKillTimeout.count()) +
                                            " s after SIGKILL (is it waiting for a device or a file server?)"
                                      : "the keeper process, which holds all instances, was killed";
   const std::map<int, LocalState> before = instances_;

@@ -20,7 +20,7 @@ class AgentCore {
   /// Both ports outlive the core. `inherited`: the variables that instances find set already.
   AgentCore(Loop& loop, Processes& processes, Rendezvous& rendezvous, VariableNames inherited = {})
       : loop_(loop), processes_(processes), rendezvous_(rendezvous), inherited_(std::move(inherited)) {}
-  ~AgentCore() { forgetKill(); }
+  ~AgentCore() { cancelKillTimer(); }
   AgentCore(const AgentCore&) = delete;
   AgentCore& operator=(const AgentCore&) = delete;
 
@@ -30,7 +30,7 @@ class AgentCore {
   void kill();
   void signal(int signal);
   void releaseFence(const PutValues& values) { rendezvous_.releaseFence(values); }
-  void announce(const Obituary& obituary) { rendezvous_.announce(obituary); }
+  void announce(const EndNotice& end_notice) { rendezvous_.announce(end_notice); }
 
   // From the Processes port.
   void onSpawned(int instance, pid_t pid);
@@ -55,7 +55,7 @@ class AgentCore {
   void end(int instance, const InstanceEnd& end);
   void signalAll(int signal);
   void descend(int signal);
-  void forgetKill();
+  void cancelKillTimer();
   bool anyAlive() const;
 
   Loop& loop_;

@@ -84,7 +84,7 @@ class AgentSession final : public OutputSink, private AgentEvents {
   void handle(StopCommand&) { agent_->stop(); }
   void handle(KillCommand&) { agent_->kill(); }
   void handle(ReleaseFenceCommand& command);
-  void handle(AnnounceCommand& command) { agent_->announce(command.obituaries); }
+  void handle(AnnounceCommand& command) { agent_->announce(command.end_notices); }
   void handle(InputCommand& command);
   void handle(OutputTakenCommand& command);
   void handle(HeartbeatCommand&) {}

@@ -48,7 +48,7 @@ class Rendezvous {
   /// connected from the run before is cut off.
   virtual Result<std::string> open(const JobSlice& slice) = 0;
   virtual void releaseFence(const PutValues& values) = 0;
-  virtual void announce(const Obituary& obituary) = 0;
+  virtual void announce(const EndNotice& end_notice) = 0;
 };
 
 }  // namespace pop

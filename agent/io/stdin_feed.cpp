@@ -24,7 +24,7 @@ constexpr std::size_t kBufferBytes = 64 << 10;
 constexpr std::chrono::milliseconds kLookAgain{250};
 
 // An instance that fails closes its stdin a moment before its end is known.
-constexpr std::chrono::milliseconds kFailurePatience{100};
+constexpr std::chrono::milliseconds kFailureTimeout{100};
 
 short stateOf(int fd, short events) {
   pollfd state{fd, events, 0};
@@ -108,7 +108,7 @@ void StdinFeed::forgetUnread() {
 // Nobody is left. Unless that is a failure, nobody comes before the next run.
 void StdinFeed::awaitFailure() {
   if (!on_unread_ || keeps_ || drops_ || at_end_ || unread_timer_) return;
-  unread_timer_ = loop_.postAfter(kFailurePatience, [this] {
+  unread_timer_ = loop_.postAfter(kFailureTimeout, [this] {
     unread_timer_.reset();
     drops_ = true;
     on_unread_();

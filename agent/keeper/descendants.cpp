@@ -71,9 +71,9 @@ std::set<pid_t> ownChildren() {
   return procIsOurs() ? childrenOf(::getpid()) : probedChildren();
 }
 
-bool endAllDescendants(std::chrono::milliseconds patience, const std::set<pid_t>& spared) {
+bool endAllDescendants(std::chrono::milliseconds timeout, const std::set<pid_t>& spared) {
   const bool deep = procIsOurs();
-  const auto deadline = std::chrono::steady_clock::now() + patience;
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
   while (true) {
     // /proc can miss some while others come and go.
     bool any_left = spared.empty() && anyChild();

@@ -11,14 +11,14 @@
 namespace pop::keeper {
 
 /// How long to wait for what does not die at once of SIGKILL.
-inline constexpr std::chrono::milliseconds kPatience{5000};
+inline constexpr std::chrono::milliseconds kTimeout{5000};
 
 /// The children of this process, zombies included.
 std::set<pid_t> ownChildren();
 
 /// Kills and reaps every descendant but `spared` children and what is below them, until none is left or
-/// `patience` is over. Returns true when none is left. A process in uninterruptible sleep can outlast the
-/// patience.
-bool endAllDescendants(std::chrono::milliseconds patience, const std::set<pid_t>& spared);
+/// `timeout` is over. Returns true when none is left. A process in uninterruptible sleep can outlast the
+/// timeout.
+bool endAllDescendants(std::chrono::milliseconds timeout, const std::set<pid_t>& spared);
 
 }  // namespace pop::keeper

@@ -23,10 +23,10 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// It gives up after kPatience, and has directories to remove.
-constexpr milliseconds kKeeperPatience = kPatience + milliseconds(1000);
+// It gives up after kTimeout, and has directories to remove.
+constexpr milliseconds kKeeperTimeout = kTimeout + milliseconds(1000);
 constexpr milliseconds kAfterSigkill{500};
-static_assert(kKeeperPatience + 2 * kAfterSigkill == kMostEndTime);
+static_assert(kKeeperTimeout + 2 * kAfterSigkill == kMostEndTime);
 
 // The launcher's standard streams must not be held open by us: whoever reads them waits for their end.
 // Descriptors 0-2 stay taken, so that no other can land there.
@@ -70,10 +70,10 @@ Result<Keeper> forkKeeper(int life_line) {
 
 Status endKeeper(Keeper keeper) {
   using Clock = std::chrono::steady_clock;
-  const Clock::time_point deadline = Clock::now() + kKeeperPatience;
+  const Clock::time_point deadline = Clock::now() + kKeeperTimeout;
   keeper.link.reset();
   ::kill(keeper.pid, SIGCONT);  // stopped, it would not notice
-  if (!sys::endsWithin(keeper.pid, kKeeperPatience)) {
+  if (!sys::endsWithin(keeper.pid, kKeeperTimeout)) {
     ::kill(keeper.pid, SIGKILL);
     if (!sys::endsWithin(keeper.pid, kAfterSigkill)) return resisting();
   }
@@ -84,7 +84,7 @@ Status endKeeper(Keeper keeper) {
   if (WIFEXITED(wait_status)) return WEXITSTATUS(wait_status) == 0 ? Status() : resisting();
   // A keeper that was killed has left its children to us.
   const auto left = std::chrono::duration_cast<milliseconds>(deadline - Clock::now());
-  const bool ended = endAllDescendants(std::clamp(left, kAfterSigkill, kPatience), keeper.older_siblings);
+  const bool ended = endAllDescendants(std::clamp(left, kAfterSigkill, kTimeout), keeper.older_siblings);
   return ended ? Status() : resisting();
 }
 

@@ -29,7 +29,7 @@ constexpr std::size_t kStdioFds = 3;
 constexpr std::size_t kManyReportsBytes = 512;  // some twenty
 
 // An agent that runs ends its job in a few milliseconds when nobody wants it any more.
-constexpr std::chrono::milliseconds kAgentPatience{2000};
+constexpr std::chrono::milliseconds kAgentTimeout{2000};
 
 sys::Fd childSignals() {
   // All of them: what the terminal or killall sends to the launcher is not meant for its keeper.
@@ -73,7 +73,7 @@ void KeeperProcess::run() {
     if (!busy || outgoing_.size() > kManyReportsBytes) flush();
   }
   spawner_.stop();
-  const bool ended = endAllDescendants(kPatience, {});
+  const bool ended = endAllDescendants(kTimeout, {});
   for (const std::string& path : remove_at_end_) {
     std::error_code ignored;
     std::filesystem::remove_all(path, ignored);
@@ -88,10 +88,10 @@ bool KeeperProcess::waitForEvents(int signals) {
       pollfd{life_.fd.valid() ? life_.fd.get() : -1, POLLRDHUP, 0}};
   // While anything waits to be started, look without waiting, between two starts.
   const bool busy = spawner_.startNext();
-  if (::poll(fds.data(), fds.size(), busy ? 0 : patience()) < 0) return busy;
+  if (::poll(fds.data(), fds.size(), busy ? 0 : timeout()) < 0) return busy;
   if (fds[3].revents != 0) {
     life_.fd.reset();
-    agent_deadline_ = std::chrono::steady_clock::now() + kAgentPatience;
+    agent_deadline_ = std::chrono::steady_clock::now() + kAgentTimeout;
   }
   if (agent_deadline_ && std::chrono::steady_clock::now() >= *agent_deadline_) lifeIsOver();
   if ((fds[2].revents & POLLIN) != 0) drain(spawner_.readyFd());
@@ -103,7 +103,7 @@ bool KeeperProcess::waitForEvents(int signals) {
   return busy;
 }
 
-int KeeperProcess::patience() const {
+int KeeperProcess::timeout() const {
   if (!agent_deadline_) return -1;
   const auto left =
       std::chrono::ceil<std::chrono::milliseconds>(*agent_deadline_ - std::chrono::steady_clock::now());
@@ -217,7 +217,7 @@ void KeeperProcess::signalInstance(int instance, int signal) {
 // The agent asks when no instance is left: what is still below us was left behind by one.
 void KeeperProcess::endLeftovers() {
   POP_CHECK(pid_of_.empty() && starting_.empty());
-  const bool all = endAllDescendants(kPatience, {});
+  const bool all = endAllDescendants(kTimeout, {});
   send({static_cast<std::uint8_t>(Message::kLeftoversEnded), {all ? "1" : "0"}});
 }
 

@@ -60,7 +60,7 @@ class KeeperProcess {
   void send(const contract::Frame& frame);
   void flush();
   sys::Fd takeFd();
-  int patience() const;
+  int timeout() const;
   void lifeIsOver();
 
   sys::Fd link_;

@@ -11,15 +11,15 @@ Status HostSegment::create(int instances) {
   instances_ = static_cast<std::uint32_t>(instances);
   bytes_ = contract::segmentBytesFor(instances_);
   POP_ASSIGN_OR_RETURN(sys::Fd fd, sys::createMemfd("popdist-segment", bytes_));
-  POP_ASSIGN_OR_RETURN(mapping_, sys::mapShared(fd.get(), contract::boardBytesFor(instances_)));
+  POP_ASSIGN_OR_RETURN(mapping_, sys::mapShared(fd.get(), contract::controlBlockBytesFor(instances_)));
   fd_ = std::move(fd);
   contract::initialiseSegment(mapping_.data(), bytes_, instances_);
   return {};
 }
 
-// Visible before any slot is looked at: who enters looks for obituaries once its entry can be seen here.
-void HostSegment::publish(std::uint32_t index, const Obituary& obituary) {
-  contract::publishObituary(header(), index, obituary.instance, obituary.clean, obituary.text);
+// Visible before any slot is looked at: who enters looks for end notices once its entry can be seen here.
+void HostSegment::publish(std::uint32_t index, const EndNotice& end_notice) {
+  contract::publishEndNotice(header(), index, end_notice.instance, end_notice.clean, end_notice.text);
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 

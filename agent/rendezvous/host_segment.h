@@ -30,7 +30,7 @@ class HostSegment {
   std::size_t bytes() const { return bytes_; }
 
   /// As number `index` of those that have ended.
-  void publish(std::uint32_t index, const Obituary& obituary);
+  void publish(std::uint32_t index, const EndNotice& end_notice);
 
   /// Number of the last entry in the slot of `instance`.
   std::uint32_t lastEntry(int instance) const;

@@ -35,7 +35,7 @@ class InstanceServer final : public Rendezvous {
 
   Result<std::string> open(const JobSlice& slice) override;
   void releaseFence(const PutValues& values) override;
-  void announce(const Obituary& obituary) override;
+  void announce(const EndNotice& end_notice) override;
 
  private:
   struct Connection {
@@ -84,7 +84,7 @@ class InstanceServer final : public Rendezvous {
   void close(int fd);
   void listen();
   bool allAreHere() const { return local_instances_.size() == static_cast<std::size_t>(num_instances_); }
-  const Obituary* firstDeath() const { return deaths_.empty() ? nullptr : &deaths_.front(); }
+  const EndNotice* firstDeath() const { return deaths_.empty() ? nullptr : &deaths_.front(); }
 
   os::EpollLoop& loop_;
   const Events events_;
@@ -98,11 +98,11 @@ class InstanceServer final : public Rendezvous {
   FenceBytes fence_bytes_{FenceBytes::kMost};  ///< since a fence was released, where other hosts are told
   sys::Fd listener_;
   bool listening_ = false;    ///< not while there are no descriptors left to accept with
-  bool has_refused_ = false;  ///< a stranger
+  bool has_refused_ = false;  ///< an unauthenticated client
   std::map<int, Connection> connections_;
   HostSegment segment_;
   bool waiters_answered_ = false;  ///< in slots, and not woken yet
-  std::vector<Obituary> deaths_;
+  std::vector<EndNotice> deaths_;
 };
 
 }  // namespace pop::agent

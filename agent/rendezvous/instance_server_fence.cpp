@@ -52,7 +52,7 @@ bool InstanceServer::takeEntries() {
 
 // Some have entered, the last of them perhaps `newest`.
 void InstanceServer::settleFence(int newest) {
-  if (const Obituary* death = firstDeath())
+  if (const EndNotice* death = firstDeath())
     return failFence({Code::kUnavailable, death->instance, death->text});
   const std::map<int, std::string>& inside = fence_->inside();
   const auto found = inside.find(newest);
@@ -136,11 +136,11 @@ void InstanceServer::releaseFence(const PutValues& values) {
   wakeWaiters();
 }
 
-void InstanceServer::announce(const Obituary& obituary) {
-  deaths_.push_back(obituary);
-  if (segment_.exists()) segment_.publish(static_cast<std::uint32_t>(deaths_.size() - 1), obituary);
+void InstanceServer::announce(const EndNotice& end_notice) {
+  deaths_.push_back(end_notice);
+  if (segment_.exists()) segment_.publish(static_cast<std::uint32_t>(deaths_.size() - 1), end_notice);
   takeEntries();
-  failFence({Code::kUnavailable, obituary.instance, obituary.text});
+  failFence({Code::kUnavailable, end_notice.instance, end_notice.text});
 }
 
 // Everybody inside goes on with an error.

@@ -18,7 +18,7 @@ namespace pop::agent {
 JobProcess& JobProcess::operator=(JobProcess&& other) noexcept {
   if (this == &other) return *this;
   kill();
-  corpses_ = other.corpses_;
+  reaper_ = other.reaper_;
   pid_ = std::exchange(other.pid_, -1);
   pidfd_ = std::move(other.pidfd_);
   stream_ = std::move(other.stream_);
@@ -38,7 +38,7 @@ std::optional<int> JobProcess::killAndReap() {
   ::kill(pid, SIGKILL);  // its number is its own until it is reaped
   int status = 0;
   if (::waitpid(pid, &status, WNOHANG) == pid) return status;
-  corpses_->add(pid);
+  reaper_->add(pid);
   return std::nullopt;
 }
 
@@ -57,13 +57,13 @@ void JobProcess::kill() {
 }
 
 Result<JobProcess> startJobProcess(const std::string& user, const std::vector<std::string>& command,
-                                   const std::string& agent, Corpses& corpses) {
+                                   const std::string& agent, ZombieReaper& zombies) {
   POP_ASSIGN_OR_RETURN(auto streams, sys::socketPair());
   POP_ASSIGN_OR_RETURN(sys::Pipe errors, sys::makePipe());
   std::vector<std::string> words{agent, "become", user, std::to_string(::getpid()), "--"};
   words.insert(words.end(), command.begin(), command.end());
   JobProcess process;
-  process.corpses_ = &corpses;
+  process.reaper_ = &zombies;
   const int stream = streams.second.get();
   POP_ASSIGN_OR_RETURN(process.pid_, sys::startProgram(words, {stream, stream, errors.write_end.get()}));
   process.pidfd_ = sys::endOf(process.pid_);

@@ -8,14 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "agent/service/corpses.h"
+#include "agent/service/zombie_reaper.h"
 #include "common/base/status.h"
 #include "common/sys/fd.h"
 
 namespace pop::agent {
 
 /// Kills what it holds when it goes. Nothing here waits for a process: one that takes its time to go is left
-/// to `corpses`.
+/// to `zombies`.
 class JobProcess {
  public:
   JobProcess() = default;
@@ -43,10 +43,10 @@ class JobProcess {
 
  private:
   friend Result<JobProcess> startJobProcess(const std::string& user, const std::vector<std::string>& command,
-                                            const std::string& agent, Corpses& corpses);
+                                            const std::string& agent, ZombieReaper& zombies);
   std::optional<int> killAndReap();
 
-  Corpses* corpses_ = nullptr;
+  ZombieReaper* reaper_ = nullptr;
   pid_t pid_ = -1;
   sys::Fd pidfd_;
   sys::Fd stream_;
@@ -56,9 +56,9 @@ class JobProcess {
 /// Starts `command`, a program's path and its arguments, as `user`, by `agent` become: it costs this process
 /// neither a fork nor the loading of a name service. That the user can be had is found out there: the process
 /// ends with a line on stderr.
-/// `corpses` outlives the process's object.
+/// `zombies` outlives the process's object.
 /// To be called on a thread that lives as long as this process: the kernel takes its end for ours.
 Result<JobProcess> startJobProcess(const std::string& user, const std::vector<std::string>& command,
-                                   const std::string& agent, Corpses& corpses);
+                                   const std::string& agent, ZombieReaper& zombies);
 
 }  // namespace pop::agent

@@ -32,7 +32,7 @@ constexpr std::size_t kMostWordsBytes = 1000;
 constexpr int kMostLastChunks = 16;  // a pipe holds no more
 
 // From an agent's streams being closed until it has ended: the kernel does one after the other.
-constexpr std::chrono::milliseconds kCorpsePatience{100};
+constexpr std::chrono::milliseconds kReapTimeout{100};
 
 rpc::v1::JobCount encode(const JobLimits& count) {
   rpc::v1::JobCount encoded;
@@ -44,7 +44,7 @@ rpc::v1::JobCount encode(const JobLimits& count) {
 // It is killed: its keeper goes on with what it has left.
 Status notEnded() {
   return {Code::kDeadlineExceeded, "the popdist-agent there has not ended all processes of the job within " +
-                                       secondsText(kServiceEndPatience) + " s; it was killed"};
+                                       secondsText(kServiceEndTimeout) + " s; it was killed"};
 }
 
 }  // namespace
@@ -68,9 +68,9 @@ Service::Service(os::EpollLoop& loop, Admission admission, std::string agent, Se
       admission_(std::move(admission)),
       agent_(std::move(agent)),
       settings_(std::move(settings)),
-      corpses_(loop),
+      reaper_(loop),
       spares_(loop, settings_.spares, [this](const std::string& user) {
-        return startJobProcess(user, {agent_, "--stdio", "--wait"}, agent_, corpses_);
+        return startJobProcess(user, {agent_, "--stdio", "--wait"}, agent_, reaper_);
       }) {}
 
 Service::~Service() {
@@ -202,7 +202,7 @@ void Service::agentEnded(Job& job, const Status& why) {
     return end(job, {why.code(), "the popdist-agent there: " + why.message()});
   if (why.code() != Code::kUnavailable) return end(job, why);
   if (job.end_timer) loop_.cancel(*job.end_timer);
-  job.end_timer = loop_.postAfter(kCorpsePatience, [this, &job] { sayHowItEnded(job); });
+  job.end_timer = loop_.postAfter(kReapTimeout, [this, &job] { sayHowItEnded(job); });
   loop_.watchReadable(job.process.pidfd(), [this, &job] { sayHowItEnded(job); });
 }
 
@@ -222,7 +222,7 @@ void Service::letEnd(Job& job, const Status& why) {
   job.agent->end({});
   job.agent->hangUp();
   if (!job.end_timer && !job.ended)
-    job.end_timer = loop_.postAfter(kServiceEndPatience, [this, &job] { end(job, notEnded()); });
+    job.end_timer = loop_.postAfter(kServiceEndTimeout, [this, &job] { end(job, notEnded()); });
 }
 
 void Service::end(Job& job, const Status& why) {

@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "agent/service/admission.h"
-#include "agent/service/corpses.h"
 #include "agent/service/spares.h"
+#include "agent/service/zombie_reaper.h"
 #include "common/os/epoll_loop.h"
 #include "common/rpc/served_call.h"
 
@@ -68,7 +68,7 @@ class Service {
   Admission admission_;
   const std::string agent_;
   const ServiceSettings settings_;
-  Corpses corpses_;
+  ZombieReaper reaper_;
   Spares spares_;
   Jobs jobs_;
   std::function<void()> stopped_;  ///< once stop() was called

@@ -10,7 +10,7 @@
 namespace pop::agent {
 namespace {
 
-constexpr std::chrono::seconds kPatience{10};  // directories on other hosts may not answer
+constexpr std::chrono::seconds kTimeout{10};  // directories on other hosts may not answer
 constexpr std::size_t kFields = 7;
 
 Result<std::uint32_t> parseId(std::string_view text) {
@@ -34,7 +34,7 @@ Status notFound(const std::string& who) {
 }
 
 Result<UnixUser> lookUp(const std::string& key) {
-  const Result<std::string> answer = sys::outputOf({"getent", "passwd", "--", key}, kPatience);
+  const Result<std::string> answer = sys::outputOf({"getent", "passwd", "--", key}, kTimeout);
   if (answer.ok()) return parseEntry(answer.value());
   if (answer.code() == Code::kFailedPrecondition) return notFound(key);  // it has looked
   return Status(answer.status()).during("looking up user " + inQuotes(key));
@@ -59,7 +59,7 @@ Status checkNotRootByAnotherName(const UnixUser& user) {
 }
 
 Result<std::vector<gid_t>> groupsOf(const UnixUser& user) {
-  Result<std::string> answer = sys::outputOf({"id", "-G", "--", user.name}, kPatience);
+  Result<std::string> answer = sys::outputOf({"id", "-G", "--", user.name}, kTimeout);
   if (!answer.ok()) return Status(answer.status()).during("looking up the groups of " + inQuotes(user.name));
   std::vector<gid_t> groups;
   for (const std::string& word : split(answer.value().substr(0, answer.value().find('\n')), ' ')) {

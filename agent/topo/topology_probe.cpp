@@ -24,7 +24,7 @@ using model::TopologyDetail;
 
 // The agent stands still meanwhile. Before poprun gives it up for that (--host-silence, --connect-timeout),
 // it says better what is wrong.
-constexpr std::chrono::milliseconds kPatience{4000};
+constexpr std::chrono::milliseconds kTimeout{4000};
 
 // ---- what the kernel says, without hwloc
 
@@ -57,7 +57,7 @@ Result<HostTopology> askHwloc(TopologyDetail detail, const std::string& program)
     return Status(Code::kFailedPrecondition, "cannot find out memory nodes and cores: " + why +
                                                  " (or use --process-placement disabled)");
   };
-  const Result<std::string> text = sys::outputOf({program, topologyDetailName(detail)}, kPatience);
+  const Result<std::string> text = sys::outputOf({program, topologyDetailName(detail)}, kTimeout);
   if (!text.ok()) return failed(text.status().message());
   Result<HostTopology> topology = parseTopology(text.value());
   return topology.ok() ? std::move(topology) : failed(program + " said: " + topology.status().message());

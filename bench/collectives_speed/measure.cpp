@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kYardsticksFrom = 64 * kKiB;  // below, it is handing over that takes the time
 constexpr std::size_t kSmallest = 64;               // one cache line
-constexpr std::chrono::milliseconds kNearPatience{3000};
+constexpr std::chrono::milliseconds kNearTimeout{3000};
 
 // The last line: that is where most programs say what went wrong.
 std::string lastLineOf(std::string output) {
@@ -56,7 +56,7 @@ Outcome runAndRead(std::vector<std::string> words, std::chrono::milliseconds tim
 class CellMeasurement {
  public:
   CellMeasurement(const Cell& cell, const Options& options, int cores, NearCores& near)
-      : cell_(cell), options_(options), cores_(cores), gate_(options.quiet_patience), near_(near) {}
+      : cell_(cell), options_(options), cores_(cores), gate_(options.quiet_timeout), near_(near) {}
 
   void addContestant(const Contestant& contestant) {
     if (!contestant.takesPart(cell_)) return;
@@ -218,7 +218,7 @@ Figures measureAll(const std::vector<Contestant>& contestants, const LimitsProgr
                    const Options& options) {
   const int cores = options.coresOfRanks(describeMachine().cores);
   Figures figures;
-  NearCores near(options.quiet_patience.count() > 0 ? kNearPatience : std::chrono::milliseconds(0));
+  NearCores near(options.quiet_timeout.count() > 0 ? kNearTimeout : std::chrono::milliseconds(0));
   for (const Cell& cell : cellsOf(options)) {
     CellMeasurement measurement(cell, options, cores, near);
     for (const Contestant& contestant : contestants) measurement.addContestant(contestant);

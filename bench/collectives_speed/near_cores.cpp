@@ -17,14 +17,14 @@ constexpr int kMostInVain = 3;
 
 }  // namespace
 
-NearCores::NearCores(std::chrono::milliseconds patience)
-    : NearCores(coreCount() < 2 ? std::chrono::milliseconds(0) : patience, flagHandoverUs) {}
+NearCores::NearCores(std::chrono::milliseconds timeout)
+    : NearCores(coreCount() < 2 ? std::chrono::milliseconds(0) : timeout, flagHandoverUs) {}
 
-NearCores::NearCores(std::chrono::milliseconds patience, MeasureHandoverUs handover_us)
-    : patience_(patience), handover_us_(std::move(handover_us)) {}
+NearCores::NearCores(std::chrono::milliseconds timeout, MeasureHandoverUs handover_us)
+    : timeout_(timeout), handover_us_(std::move(handover_us)) {}
 
 bool NearCores::areNear() {
-  if (patience_.count() <= 0) return true;
+  if (timeout_.count() <= 0) return true;
   const double now_us = std::min(handover_us_(), handover_us_());  // an interruption makes it longer
   if (now_us * kFar < nearest_us_) ++standard_;
   nearest_us_ = nearest_us_ == 0 ? now_us : std::min(nearest_us_, now_us);
@@ -32,7 +32,7 @@ bool NearCores::areNear() {
 }
 
 bool NearCores::wait() {
-  const auto deadline = std::chrono::steady_clock::now() + patience_;
+  const auto deadline = std::chrono::steady_clock::now() + timeout_;
   for (;;) {
     if (areNear()) {
       in_vain_ = 0;

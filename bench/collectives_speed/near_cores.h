@@ -13,9 +13,9 @@ class NearCores {
   /// Measures what a core takes to hand another one something.
   using MeasureHandoverUs = std::function<double()>;
 
-  /// Waits `patience` at most; none at all: nothing is looked at, and they count as near.
-  explicit NearCores(std::chrono::milliseconds patience);
-  NearCores(std::chrono::milliseconds patience, MeasureHandoverUs handover_us);
+  /// Waits `timeout` at most; none at all: nothing is looked at, and they count as near.
+  explicit NearCores(std::chrono::milliseconds timeout);
+  NearCores(std::chrono::milliseconds timeout, MeasureHandoverUs handover_us);
 
   /// Whether they are, now: about as near as this process has ever seen them. Takes some milliseconds, on an
   /// idle machine.
@@ -29,7 +29,7 @@ class NearCores {
   int standard() const { return standard_; }
 
  private:
-  std::chrono::milliseconds patience_;
+  std::chrono::milliseconds timeout_;
   MeasureHandoverUs handover_us_;
   double nearest_us_ = 0;
   int in_vain_ = 0;  ///< waits, one after the other

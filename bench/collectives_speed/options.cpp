@@ -17,7 +17,7 @@ struct Bound {
   std::vector<std::string> operations;
   bool large = false;
   bool quick = false;
-  int quiet_patience_ms = 1000;
+  int quiet_timeout_ms = 1000;
   int time_limit_ms = 60'000;
 };
 
@@ -49,7 +49,7 @@ void bind(CLI::App& app, Bound& bound) {
   app.add_option("--repeats", options.repeats,
                  "batches of each figure; fewer where one operation takes 0.4 s")
       ->check(CLI::Range(1, 10'000));
-  app.add_option("--quiet-patience-ms", bound.quiet_patience_ms,
+  app.add_option("--quiet-timeout-ms", bound.quiet_timeout_ms,
                  "how long a run waits for a quiet machine; 0: not at all")
       ->check(CLI::Range(0, 600'000));
   app.add_option("--time-limit-ms", bound.time_limit_ms, "a run that takes longer hangs")
@@ -65,7 +65,7 @@ void applyQuick(const CLI::App& app, Bound& bound) {
   if (app.count("--bytes") == 0) options.bytes = {8, 64 * kKiB, kMiB};
   if (app.count("--only") == 0 && options.hosts == 1) options.only = {kPrivate, kShared};
   if (app.count("--repeats") == 0) options.repeats = 2;
-  if (app.count("--quiet-patience-ms") == 0) bound.quiet_patience_ms = 0;
+  if (app.count("--quiet-timeout-ms") == 0) bound.quiet_timeout_ms = 0;
   options.rounds = 1;
 }
 
@@ -94,7 +94,7 @@ Result<Options> parseOptions(int argc, const char* const* argv) {
   if (!bound.operations.empty()) options.operations.clear();
   for (const std::string& name : bound.operations) options.operations.push_back(*operationNamed(name));
   if (bound.large) options.bytes.push_back(kLarge);
-  options.quiet_patience = std::chrono::milliseconds(bound.quiet_patience_ms);
+  options.quiet_timeout = std::chrono::milliseconds(bound.quiet_timeout_ms);
   options.time_limit = std::chrono::milliseconds(bound.time_limit_ms);
   return options;
 }

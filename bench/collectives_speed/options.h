@@ -24,7 +24,7 @@ struct Options {
   std::vector<std::string> only;  // contestants; empty: all
   int repeats = 12;               // batches of each figure, spread over the rounds
   int rounds = 2;                 // in which every contestant has a turn, a new process each time
-  std::chrono::milliseconds quiet_patience{1000};
+  std::chrono::milliseconds quiet_timeout{1000};
   std::chrono::milliseconds time_limit{60'000};  // of one run
   bool help = false;
 

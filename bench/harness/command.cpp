@@ -24,10 +24,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kTermPatience{1000};
-constexpr std::chrono::milliseconds kKillPatience{5000};
+constexpr std::chrono::milliseconds kTermTimeout{1000};
+constexpr std::chrono::milliseconds kKillTimeout{5000};
 // For what a command has printed, once it has ended: what it has left behind may print on.
-constexpr std::chrono::milliseconds kRestPatience{1000};
+constexpr std::chrono::milliseconds kRestTimeout{1000};
 
 double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
@@ -81,7 +81,7 @@ class RunningCommand {
 
   /// After its end: takes the rest of the output and the status.
   void reap(RunResult& run) {
-    const Clock::time_point deadline = Clock::now() + kRestPatience;
+    const Clock::time_point deadline = Clock::now() + kRestTimeout;
     while (readOutput() && Clock::now() < deadline) continue;
     int status = 0;
     rusage used{};
@@ -144,9 +144,9 @@ Result<RunResult> run(const Command& command) {
   const bool ended = running.waitUntil(begin + command.time_limit);
   if (!ended) {
     running.signalGroup(SIGTERM);  // most launchers tidy up then
-    if (!running.waitUntil(Clock::now() + kTermPatience)) {
+    if (!running.waitUntil(Clock::now() + kTermTimeout)) {
       running.signalGroup(SIGKILL);
-      if (!running.waitUntil(Clock::now() + kKillPatience))
+      if (!running.waitUntil(Clock::now() + kKillTimeout))
         return unavailable(inQuotes(command.argv.front()) + " resists SIGKILL");
     }
   }
@@ -154,7 +154,7 @@ Result<RunResult> run(const Command& command) {
   running.reap(run);
   run.wall_s = std::chrono::duration<double>(Clock::now() - begin).count();
   if (!ended) run.end = End::kTimedOut;
-  if (!keeper::endAllDescendants(kKillPatience, {}))
+  if (!keeper::endAllDescendants(kKillTimeout, {}))
     return unavailable("a process that " + inQuotes(command.argv.front()) + " has left resists SIGKILL");
   return run;
 }

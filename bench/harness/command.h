@@ -45,7 +45,7 @@ std::string inWords(const RunResult& run);
 Status adoptOrphans();
 
 /// Runs `command` in a process group of its own, stdin from /dev/null. After the time limit: SIGTERM, a
-/// second of patience, then SIGKILL. In any case no descendant is left when this returns. An error
+/// second of timeout, then SIGKILL. In any case no descendant is left when this returns. An error
 /// only when the command cannot be started, or something resists SIGKILL.
 Result<RunResult> run(const Command& command);
 

@@ -20,7 +20,7 @@
 namespace pop::bench {
 namespace {
 
-constexpr std::chrono::milliseconds kKillPatience{5000};
+constexpr std::chrono::milliseconds kKillTimeout{5000};
 constexpr long kTraced = PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC |
                          PTRACE_O_TRACEEXIT | PTRACE_O_EXITKILL;
 
@@ -117,7 +117,7 @@ Result<std::vector<ProcessPeak>> tracePeakMemory(const Command& command) {
     if (std::chrono::steady_clock::now() >= deadline) {
       if (!in_time) return unavailable(inQuotes(command.argv.front()) + " resists SIGKILL");
       in_time = false;
-      deadline += kKillPatience;
+      deadline += kKillTimeout;
     }
     std::this_thread::sleep_for(std::chrono::microseconds(200));
   }

@@ -9,8 +9,8 @@ namespace pop::bench {
 
 QuietGate::Passed QuietGate::wait() const {
   Passed passed;
-  if (patience_.count() <= 0) return passed;
-  const auto deadline = std::chrono::steady_clock::now() + patience_;
+  if (timeout_.count() <= 0) return passed;
+  const auto deadline = std::chrono::steady_clock::now() + timeout_;
   do {
     const CpuTimes before = readCpuTimes();
     std::this_thread::sleep_for(kSpan);

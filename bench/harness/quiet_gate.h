@@ -12,8 +12,8 @@ class QuietGate {
   static constexpr double kIdleFraction = 0.95;
   static constexpr std::chrono::milliseconds kSpan{100};
 
-  /// Waits `patience` at most; none at all: nothing is looked at and every run counts as not quiet.
-  explicit QuietGate(std::chrono::milliseconds patience) : patience_(patience) {}
+  /// Waits `timeout` at most; none at all: nothing is looked at and every run counts as not quiet.
+  explicit QuietGate(std::chrono::milliseconds timeout) : timeout_(timeout) {}
 
   struct Passed {
     bool quiet = false;
@@ -22,7 +22,7 @@ class QuietGate {
   Passed wait() const;
 
  private:
-  std::chrono::milliseconds patience_;
+  std::chrono::milliseconds timeout_;
 };
 
 }  // namespace pop::bench

@@ -44,7 +44,7 @@ int runBesideHosts(const std::function<int()>& benchmark) {
     ::signal(signal, [](int) { ::kill(benchmark_process, SIGTERM); });
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-  if (!keeper::endAllDescendants(keeper::kPatience, hosts)) {
+  if (!keeper::endAllDescendants(keeper::kTimeout, hosts)) {
     std::fprintf(stderr, "something that was measured resists SIGKILL\n");
     return 1;
   }

@@ -16,8 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::chrono::seconds kStartPatience{10};
-constexpr std::chrono::seconds kSparesPatience{10};
+constexpr std::chrono::seconds kStartTimeout{10};
+constexpr std::chrono::seconds kSparesTimeout{10};
 
 }  // namespace
 
@@ -31,7 +31,7 @@ HostDaemons::HostDaemons(const testing::TestHosts& hosts, std::string directory)
       return testing::fileText(hosts_.tmp(host) + log).find("listening") != std::string::npos;
     };
     POP_CHECK(
-        testing::waitUntil([&] { return listens("/service.log") && listens("/floor.log"); }, kStartPatience));
+        testing::waitUntil([&] { return listens("/service.log") && listens("/floor.log"); }, kStartTimeout));
   }
 }
 
@@ -58,7 +58,7 @@ void HostDaemons::startOn(int host) const {
 }
 
 void HostDaemons::waitForSpares() const {
-  static_cast<void>(testing::waitUntil([this] { return countSpares() >= hosts_.count(); }, kSparesPatience));
+  static_cast<void>(testing::waitUntil([this] { return countSpares() >= hosts_.count(); }, kSparesTimeout));
 }
 
 // Between jobs no other agents are there. Their keepers have the same command line.

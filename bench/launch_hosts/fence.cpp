@@ -16,7 +16,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using popdist::context::AgentLink;
 
-constexpr std::chrono::seconds kPatience{30};
+constexpr std::chrono::seconds kTimeout{30};
 constexpr int kWarmUps = 5;
 
 int fail(const pop::Status& status) {
@@ -25,12 +25,12 @@ int fail(const pop::Status& status) {
 }
 
 int run(int fences) {
-  auto link = AgentLink::connect(popdist::context::environment(), kPatience);
+  auto link = AgentLink::connect(popdist::context::environment(), kTimeout);
   if (!link.ok()) return fail(link.status());
   std::vector<double> took_us;
   for (int i = -kWarmUps; i < fences; ++i) {
     const Clock::time_point entered = Clock::now();
-    const popdist::context::LinkError error = (*link)->fence("benchmark", kPatience);
+    const popdist::context::LinkError error = (*link)->fence("benchmark", kTimeout);
     if (!error.ok()) return fail(error.status);
     if (i >= 0) took_us.push_back(std::chrono::duration<double, std::micro>(Clock::now() - entered).count());
   }

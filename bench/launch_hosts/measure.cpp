@@ -51,7 +51,7 @@ class HostMeasurement {
         contestants_(contestants),
         options_(options),
         hooks_(hooks),
-        gate_(options.quiet_patience) {}
+        gate_(options.quiet_timeout) {}
 
   HostFigures take() {
     if (options_.measure("time")) {

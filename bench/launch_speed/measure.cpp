@@ -30,7 +30,7 @@ class Measurement {
         programs_(programs),
         options_(options),
         hooks_(hooks),
-        gate_(options.quiet_patience) {}
+        gate_(options.quiet_timeout) {}
 
   Figures take() {
     if (options_.measure("time")) {

@@ -14,7 +14,7 @@ namespace {
 struct Bound {
   LaunchOptions options;
   bool quick = false;
-  int quiet_patience_ms = 1000;
+  int quiet_timeout_ms = 1000;
   int time_limit_ms = 10'000;
 };
 
@@ -48,7 +48,7 @@ void bind(CLI::App& app, Bound& bound) {
                  "what to measure: time, rate, memory; with --hosts: time, cost, fence, memory, silence")
       ->delimiter(',')
       ->check(CLI::IsMember({"time", "rate", "memory", "cost", "fence", "silence"}));
-  app.add_option("--quiet-patience-ms", bound.quiet_patience_ms,
+  app.add_option("--quiet-timeout-ms", bound.quiet_timeout_ms,
                  "how long a run waits for a quiet machine; 0: not at all")
       ->check(CLI::Range(0, 600'000));
   app.add_option("--time-limit-ms", bound.time_limit_ms,
@@ -66,7 +66,7 @@ void applyQuick(const CLI::App& app, Bound& bound) {
     options.only = options.host_counts.empty() ? std::vector<std::string>{kPoprun, kFloor, kFloorOfTwoThreads}
                                                : std::vector<std::string>{kPoprun, kSshLimit};
   }
-  if (app.count("--quiet-patience-ms") == 0) bound.quiet_patience_ms = 0;
+  if (app.count("--quiet-timeout-ms") == 0) bound.quiet_timeout_ms = 0;
   options.jobs_per_rate = 10;
 }
 
@@ -91,7 +91,7 @@ Result<LaunchOptions> parseLaunchOptions(int argc, const char* const* argv) {
   if (bound.quick) applyQuick(app, bound);
   LaunchOptions& options = bound.options;
   options.repeats_of_large_jobs = std::min(options.repeats, options.repeats_of_large_jobs);
-  options.quiet_patience = std::chrono::milliseconds(bound.quiet_patience_ms);
+  options.quiet_timeout = std::chrono::milliseconds(bound.quiet_timeout_ms);
   options.time_limit = std::chrono::milliseconds(bound.time_limit_ms);
   return options;
 }

@@ -20,7 +20,7 @@ struct LaunchOptions {
   std::vector<int> per_host{1};       // processes on each host
   std::vector<std::string> only;      // contestants; empty: all
   std::vector<std::string> measures;  // empty: all
-  std::chrono::milliseconds quiet_patience{1000};
+  std::chrono::milliseconds quiet_timeout{1000};
   std::chrono::milliseconds time_limit{10'000};  // of one run, plus kTimePerProcess for each process
   int jobs_per_rate = 50;
   bool help = false;

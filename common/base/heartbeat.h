@@ -36,7 +36,7 @@ class Heartbeat {
     if (running()) return;
     patient_ = false;
     heard();
-    excuseQuiet();
+    restartSilence();
     armTick();
     armSilence();
   }
@@ -73,7 +73,7 @@ class Heartbeat {
   }
 
   /// The other side knew of it.
-  void excuseQuiet() {
+  void restartSilence() {
     ticked_at_ = loop_.now();
     quiet_ = {};
   }
@@ -85,10 +85,10 @@ class Heartbeat {
   }
 
  private:
-  static constexpr int kPatience = 60;
+  static constexpr int kTimeout = 60;
 
   void armTick() {
-    tick_ = loop_.postAfter(patient_ ? kPatience * times_.heartbeat : times_.heartbeat, [this] {
+    tick_ = loop_.postAfter(patient_ ? kTimeout * times_.heartbeat : times_.heartbeat, [this] {
       quiet_ = sinceTick();
       ticked_at_ = loop_.now();
       armTick();

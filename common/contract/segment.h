@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shared-memory segment that all instances of a host map. The agent creates it and writes the obituaries;
-// the instances enter fences through their slots, and take pieces of the rest for their channels. Sparse:
-// only pages that are touched cost memory.
+// The shared-memory segment that all instances of a host map. The agent creates it and writes the end
+// notices; the instances enter fences through their slots, and take pieces of the rest for their channels.
+// Sparse: only pages that are touched cost memory.
 //
-//   SegmentHeader | Obituary[instances of the job] | FenceSlot[instances of the job] | pieces handed out by
+//   SegmentHeader | EndNotice[instances of the job] | FenceSlot[instances of the job] | pieces handed out by
 //   takePiece …
 #pragma once
 
@@ -29,8 +29,8 @@ constexpr std::size_t segmentBytesFor(std::size_t instances) {
   return (std::size_t{64} << 30) + instances * instances * (std::size_t{16} << 10);
 }
 
-/// One ended instance. Written by the agent before `obituary_count` makes it visible, never changed after.
-struct Obituary {
+/// One ended instance. Written by the agent before `end_notice_count` makes it visible, never changed after.
+struct EndNotice {
   std::int32_t instance = -1;
   std::uint32_t clean = 0;  ///< it exited with code 0
   char text[120] = {};      ///< "instance 2 (pid 712) was killed by SIGKILL"
@@ -38,10 +38,11 @@ struct Obituary {
 
 struct SegmentHeader {
   std::uint32_t magic = kSegmentMagic;
-  std::uint32_t instances = 0;  ///< of the whole job: also the number of obituaries and of fence slots
+  std::uint32_t instances = 0;  ///< of the whole job: also the number of end notices and of fence slots
   std::uint64_t bytes = 0;      ///< of the whole segment
-  alignas(64) std::atomic<std::uint64_t> next_free{0};       ///< byte offset of the first piece not yet taken
-  alignas(64) std::atomic<std::uint32_t> obituary_count{0};  ///< read in every wait: alone on its cache line
+  alignas(64) std::atomic<std::uint64_t> next_free{0};  ///< byte offset of the first piece not yet taken
+  alignas(64) std::atomic<std::uint32_t> end_notice_count{
+      0};  ///< read in every wait: alone on its cache line
   /// Changes whenever the agent has answered entries in slots: who waits for an answer sleeps on it.
   alignas(64) std::atomic<std::uint32_t> fence_answers{0};
 };
@@ -53,18 +54,18 @@ inline std::size_t alignPiece(std::size_t bytes) {
   return (bytes + kPieceAlignmentBytes - 1) / kPieceAlignmentBytes * kPieceAlignmentBytes;
 }
 
-inline Obituary* obituariesOf(SegmentHeader* header) {
-  return reinterpret_cast<Obituary*>(header + 1);
+inline EndNotice* endNoticesOf(SegmentHeader* header) {
+  return reinterpret_cast<EndNotice*>(header + 1);
 }
 
 /// Of a segment for a job of `instances`.
 inline std::span<FenceSlot> fenceSlotsOf(SegmentHeader* header, std::size_t instances) {
-  return {reinterpret_cast<FenceSlot*>(obituariesOf(header) + instances), instances};
+  return {reinterpret_cast<FenceSlot*>(endNoticesOf(header) + instances), instances};
 }
 
 /// What lies before the pieces, for a job of `instances`: all that the agent needs.
-inline std::size_t boardBytesFor(std::size_t instances) {
-  return alignPiece(sizeof(SegmentHeader) + instances * (sizeof(Obituary) + sizeof(FenceSlot)));
+inline std::size_t controlBlockBytesFor(std::size_t instances) {
+  return alignPiece(sizeof(SegmentHeader) + instances * (sizeof(EndNotice) + sizeof(FenceSlot)));
 }
 
 /// Sets up a fresh, zeroed segment of `bytes` at `memory` for a job of `instances`.
@@ -72,7 +73,7 @@ inline SegmentHeader* initialiseSegment(void* memory, std::size_t bytes, std::ui
   auto* header = new (memory) SegmentHeader();
   header->instances = instances;
   header->bytes = bytes;
-  header->next_free.store(boardBytesFor(instances));
+  header->next_free.store(controlBlockBytesFor(instances));
   return header;
 }
 
@@ -89,15 +90,15 @@ inline std::size_t takePiece(SegmentHeader* header, std::size_t bytes) {
 /// Tells every instance of this host that `instance` has ended, as number `index` of those that have. One
 /// writer: the agent, which keeps the count itself, since what lies in the segment can be written by any
 /// instance.
-inline void publishObituary(SegmentHeader* header, std::uint32_t index, int instance, bool clean,
-                            std::string_view text) {
-  Obituary& obituary = obituariesOf(header)[index];
-  obituary.instance = instance;
-  obituary.clean = clean ? 1 : 0;
-  const std::size_t length = std::min(text.size(), sizeof(obituary.text) - 1);
-  std::memcpy(obituary.text, text.data(), length);
-  obituary.text[length] = '\0';
-  header->obituary_count.store(index + 1, std::memory_order_release);
+inline void publishEndNotice(SegmentHeader* header, std::uint32_t index, int instance, bool clean,
+                             std::string_view text) {
+  EndNotice& end_notice = endNoticesOf(header)[index];
+  end_notice.instance = instance;
+  end_notice.clean = clean ? 1 : 0;
+  const std::size_t length = std::min(text.size(), sizeof(end_notice.text) - 1);
+  std::memcpy(end_notice.text, text.data(), length);
+  end_notice.text[length] = '\0';
+  header->end_notice_count.store(index + 1, std::memory_order_release);
 }
 
 }  // namespace pop::contract

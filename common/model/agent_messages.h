@@ -35,7 +35,7 @@ struct ReleaseFenceCommand {
   SharedPutValues values;
 };
 struct AnnounceCommand {
-  SharedObituaries obituaries;
+  SharedEndNotices end_notices;
 };
 /// What the instances of this host read on stdin; the agent has room for kInputWindowBytes of it.
 struct InputCommand {

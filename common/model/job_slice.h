@@ -64,12 +64,12 @@ struct StackTrace {
 };
 
 /// Told to every instance that still runs.
-struct Obituary {
+struct EndNotice {
   int instance = 0;
   bool clean = false;  ///< it exited with code 0
   std::string text;    ///< "instance 2 (pid 712) was killed by SIGKILL"
 
-  friend bool operator==(const Obituary&, const Obituary&) = default;
+  friend bool operator==(const EndNotice&, const EndNotice&) = default;
 };
 
 /// What instances have put, by key.
@@ -77,7 +77,7 @@ using PutValues = std::map<std::string, std::string>;
 
 // What every host is told alike is held once, however many hosts there are. Never null.
 using SharedPutValues = std::shared_ptr<const PutValues>;
-using SharedObituaries = std::shared_ptr<const std::vector<Obituary>>;
+using SharedEndNotices = std::shared_ptr<const std::vector<EndNotice>>;
 
 enum class Stream : std::uint8_t { kStdout, kStderr };
 

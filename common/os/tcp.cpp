@@ -18,7 +18,7 @@ namespace {
 constexpr int kBacklog = 1024;
 
 // A name of this host, at the start of a service.
-constexpr int kLookupPatienceMs = 10000;
+constexpr int kLookupTimeoutMs = 10000;
 
 void setOption(int socket, int level, int option, int value) {
   ::setsockopt(socket, level, option, &value, sizeof(value));
@@ -53,10 +53,10 @@ int portOf(int socket) {
 }  // namespace
 
 // The name is given up a little before who dials gives up himself, and would not learn what it was.
-TcpDial::TcpDial(EpollLoop& loop, const std::string& host, int port, std::chrono::milliseconds patience,
+TcpDial::TcpDial(EpollLoop& loop, const std::string& host, int port, std::chrono::milliseconds timeout,
                  std::function<void(Dialled)> done, Resolver resolver)
     : loop_(loop),
-      deadline_(loop.timerTime() + patience),
+      deadline_(loop.timerTime() + timeout),
       done_(std::move(done)),
       lookup_(host, port, std::move(resolver)) {
   if (lookup_.event() < 0) {
@@ -68,7 +68,7 @@ TcpDial::TcpDial(EpollLoop& loop, const std::string& host, int port, std::chrono
     loop_.unwatch(lookup_.event());
     begin();
   });
-  timer_ = loop_.postAfter(patience * 9 / 10, [this, host] {
+  timer_ = loop_.postAfter(timeout * 9 / 10, [this, host] {
     loop_.unwatch(lookup_.event());
     finish({.lookup = unavailable("looking up its name " + inQuotes(host) +
                                   ": the name server does not answer (see /etc/resolv.conf)")});
@@ -132,7 +132,7 @@ void TcpDial::finish(Dialled dialled) {
 
 Result<Listener> listenAt(const std::string& address, int port) {
   const NameLookup lookup(address, port);
-  if (pollfd known{lookup.event(), POLLIN, 0}; known.fd >= 0) ::poll(&known, 1, kLookupPatienceMs);
+  if (pollfd known{lookup.event(), POLLIN, 0}; known.fd >= 0) ::poll(&known, 1, kLookupTimeoutMs);
   POP_ASSIGN_OR_RETURN(const std::vector<Address> addresses, lookup.addresses());
   const Address& own = addresses.front();
   Listener listener{
@@ -147,21 +147,21 @@ Result<Listener> listenAt(const std::string& address, int port) {
   return listener;
 }
 
-Visitor acceptVisitor(int listener) {
+AcceptedConnection acceptConnection(int listener) {
   Address peer;
   peer.bytes = sizeof(peer.storage);
-  Visitor visitor{.socket = sys::Fd(::accept4(listener, reinterpret_cast<sockaddr*>(&peer.storage),
-                                              &peer.bytes, SOCK_CLOEXEC | SOCK_NONBLOCK))};
-  if (!visitor.socket.valid()) {
+  AcceptedConnection pending{.socket = sys::Fd(::accept4(listener, reinterpret_cast<sockaddr*>(&peer.storage),
+                                                         &peer.bytes, SOCK_CLOEXEC | SOCK_NONBLOCK))};
+  if (!pending.socket.valid()) {
     // One that has gone again while it waited is none.
     const bool none = errno == EAGAIN || errno == EINTR || errno == ECONNABORTED;
-    visitor.error_number = none ? 0 : errno;
-    return visitor;
+    pending.error_number = none ? 0 : errno;
+    return pending;
   }
-  setOption(visitor.socket.get(), IPPROTO_TCP, TCP_NODELAY, 1);
-  setKeepalive(visitor.socket.get());
-  visitor.address = numeric(peer);
-  return visitor;
+  setOption(pending.socket.get(), IPPROTO_TCP, TCP_NODELAY, 1);
+  setKeepalive(pending.socket.get());
+  pending.address = numeric(peer);
+  return pending;
 }
 
 }  // namespace pop::os

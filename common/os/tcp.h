@@ -27,9 +27,9 @@ struct Dialled {
 /// Connects to one of a host's addresses.
 class TcpDial {
  public:
-  /// `done`, once, from the loop, within `patience`, of which each address has its share: one that nobody
+  /// `done`, once, from the loop, within `timeout`, of which each address has its share: one that nobody
   /// answers at must not use it up. Not after the dial was destroyed.
-  TcpDial(EpollLoop& loop, const std::string& host, int port, std::chrono::milliseconds patience,
+  TcpDial(EpollLoop& loop, const std::string& host, int port, std::chrono::milliseconds timeout,
           std::function<void(Dialled)> done, Resolver resolver = ::getaddrinfo);
   ~TcpDial();
   TcpDial(const TcpDial&) = delete;
@@ -64,11 +64,11 @@ Result<Listener> listenAt(const std::string& address, int port);
 
 /// A connection that waits at a listener. One whose other side's machine is gone without a word breaks within
 /// two minutes, or, where something was on its way to it, when the system gives that up (tcp_retries2).
-struct Visitor {
+struct AcceptedConnection {
   sys::Fd socket;  ///< invalid: there is none
   std::string address;
   int error_number = 0;  ///< why none could be taken, although one may wait: no descriptors, for one
 };
-Visitor acceptVisitor(int listener);
+AcceptedConnection acceptConnection(int listener);
 
 }  // namespace pop::os

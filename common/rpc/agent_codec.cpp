@@ -51,11 +51,11 @@ void encodeBody(const ReleaseFenceCommand& release, v1::Command& into) {
 }
 void encodeBody(const AnnounceCommand& announce, v1::Command& into) {
   into.mutable_announce();
-  for (const Obituary& obituary : *announce.obituaries) {
-    v1::Obituary* const each = into.mutable_announce()->add_obituaries();
-    each->set_instance(obituary.instance);
-    each->set_clean(obituary.clean);
-    each->set_text(obituary.text);
+  for (const EndNotice& end_notice : *announce.end_notices) {
+    v1::EndNotice* const each = into.mutable_announce()->add_end_notices();
+    each->set_instance(end_notice.instance);
+    each->set_clean(end_notice.clean);
+    each->set_text(end_notice.text);
   }
 }
 void encodeBody(const InputCommand& input, v1::Command& into) {
@@ -82,11 +82,11 @@ Status decodeRun(const v1::Slice& from, AgentCommand& into) {
   return {};
 }
 
-SharedObituaries decodeObituaries(const v1::Obituaries& from) {
-  std::vector<Obituary> obituaries;
-  for (const v1::Obituary& each : from.obituaries())
-    obituaries.push_back({each.instance(), each.clean(), each.text()});
-  return std::make_shared<const std::vector<Obituary>>(std::move(obituaries));
+SharedEndNotices decodeEndNotices(const v1::EndNotices& from) {
+  std::vector<EndNotice> end_notices;
+  for (const v1::EndNotice& each : from.end_notices())
+    end_notices.push_back({each.instance(), each.clean(), each.text()});
+  return std::make_shared<const std::vector<EndNotice>>(std::move(end_notices));
 }
 
 Status decodeBody(const v1::Command& from, AgentCommand& into) {
@@ -112,7 +112,7 @@ Status decodeBody(const v1::Command& from, AgentCommand& into) {
           std::make_shared<const PutValues>(decodeValues(from.release_fence()));
       return {};
     case v1::Command::kAnnounce:
-      into.emplace<AnnounceCommand>().obituaries = decodeObituaries(from.announce());
+      into.emplace<AnnounceCommand>().end_notices = decodeEndNotices(from.announce());
       return {};
     case v1::Command::kInput:
       into.emplace<InputCommand>().bytes = from.input();

@@ -18,7 +18,7 @@ constexpr std::chrono::milliseconds kPause{100};
 
 constexpr std::chrono::milliseconds kLastWords{1000};
 
-// What a stranger may put into the log, which has said why he ends the connection.
+// What an unauthenticated client may put into the log, which has said why he ends the connection.
 constexpr std::size_t kMostLogBytes = 200;
 
 std::string forLog(const Status& why) {
@@ -49,11 +49,11 @@ Result<int> AgentServer::listenAt(const std::string& address, int port,
 
 // One for each readiness: connections that are there already are served in between.
 void AgentServer::welcome() {
-  os::Visitor visitor = os::acceptVisitor(listener_.socket.get());
-  if (visitor.error_number != 0) return pause(visitor.error_number);
-  if (!visitor.socket.valid()) return;
+  os::AcceptedConnection pending = os::acceptConnection(listener_.socket.get());
+  if (pending.error_number != 0) return pause(pending.error_number);
+  if (!pending.socket.valid()) return;
   short_of_means_ = false;
-  open(std::move(visitor));
+  open(std::move(pending));
 }
 
 void AgentServer::pause(int error_number) {
@@ -67,30 +67,30 @@ void AgentServer::pause(int error_number) {
   });
 }
 
-void AgentServer::open(os::Visitor visitor) {
+void AgentServer::open(os::AcceptedConnection pending) {
   const auto at = connections_.emplace(connections_.end());
   *at = std::make_shared<ServedConnection>(
-      loop_, std::move(visitor.socket), visitor.address, tls_ ? tls_->accepted() : nullptr,
+      loop_, std::move(pending.socket), pending.address, tls_ ? tls_->accepted() : nullptr,
       limits_.connection,
       ServedConnection::Events{
           .request = [this, at](const v1::ServiceRequest& request) { serve(*at, request); },
           .over = [this, at](const Status& why) { over(at, why); }});
-  keepStrangersFew();
+  limitUnauthenticated();
 }
 
-void AgentServer::keepStrangersFew() {
-  std::size_t strangers = 0;
-  std::map<std::string, int> strangers_at;
+void AgentServer::limitUnauthenticated() {
+  std::size_t unauthenticated = 0;
+  std::map<std::string, int> unauthenticated_from;
   for (const std::shared_ptr<ServedConnection>& each : connections_) {
     if (each->isTrusted()) continue;
-    ++strangers;
-    ++strangers_at[each->peerAddress()];
+    ++unauthenticated;
+    ++unauthenticated_from[each->peerAddress()];
   }
-  if (strangers <= limits_.most_strangers) return;
-  const auto crowd = std::max_element(strangers_at.begin(), strangers_at.end(),
+  if (unauthenticated <= limits_.max_unauthenticated) return;
+  const auto crowd = std::max_element(unauthenticated_from.begin(), unauthenticated_from.end(),
                                       [](const auto& a, const auto& b) { return a.second < b.second; });
   const auto oldest = std::find_if(connections_.begin(), connections_.end(), [&](const auto& each) {
-    return !each->isTrusted() && strangers_at[each->peerAddress()] == crowd->second;
+    return !each->isTrusted() && unauthenticated_from[each->peerAddress()] == crowd->second;
   });
   (*oldest)->drop({Code::kResourceExhausted, "too many connections at once have not said who they are"});
 }

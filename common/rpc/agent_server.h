@@ -18,7 +18,7 @@ namespace pop::rpc {
 struct ServerLimits {
   /// Connections whose users are not trusted yet. Of more, the oldest of the address that has most of them
   /// goes: a handshake takes milliseconds.
-  std::size_t most_strangers = 256;
+  std::size_t max_unauthenticated = 256;
   ServedConnection::Limits connection;
 };
 
@@ -54,12 +54,12 @@ class AgentServer {
 
   void welcome();
   void pause(int error_number);
-  void open(os::Visitor visitor);
+  void open(os::AcceptedConnection pending);
   void serve(const std::shared_ptr<ServedConnection>& connection, const v1::ServiceRequest& request);
   void finish(ServedConnection& connection, const Status& answer);
   void note(const ServedConnection& connection, const Status& why);
   void over(Connections::iterator connection, const Status& why);
-  void keepStrangersFew();
+  void limitUnauthenticated();
 
   os::EpollLoop& loop_;
   const Handlers handlers_;

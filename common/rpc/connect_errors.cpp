@@ -37,7 +37,7 @@ Status explainNoAnswer(const ServicePlace& place, const Status& why) {
   const std::string where =
       "the agent service at " + place.host + ", port " + std::to_string(place.port) + ": ";
   if (why.code() != Code::kDeadlineExceeded) return {why.code(), where + why.message()};
-  return {why.code(), where + "no answer within " + secondsText(place.patience) + " s" +
+  return {why.code(), where + "no answer within " + secondsText(place.timeout) + " s" +
                           " (--connect-timeout): is the host up, and does its firewall let this port in?"};
 }
 

@@ -20,7 +20,7 @@ Status explainSilentEnd(bool has_tls);
 struct ServicePlace {
   std::string host;
   int port = 0;
-  std::chrono::milliseconds patience{0};
+  std::chrono::milliseconds timeout{0};
 };
 
 /// What a user reads: `why` with the place before it, and with the option that says how long is waited.

@@ -26,7 +26,7 @@ constexpr mode_t kOthersBits = 077;
 constexpr off_t kMostFileBytes = 4 << 20;
 
 // More than anybody takes who writes such a file, and is not killed.
-constexpr std::chrono::minutes kWritingPatience{1};
+constexpr std::chrono::minutes kWritingTimeout{1};
 
 // The file: a digest of all that follows, then a frame for each session. A new meaning takes a new number.
 constexpr std::uint8_t kSessionFrame = 1;
@@ -97,7 +97,7 @@ Status makeDirectory(const std::string& path) {
 // Of launchers that were killed while they wrote.
 void removeLeftovers(const std::string& path) {
   namespace fs = std::filesystem;
-  const auto recent = fs::file_time_type::clock::now() - kWritingPatience;
+  const auto recent = fs::file_time_type::clock::now() - kWritingTimeout;
   std::error_code error;
   for (fs::directory_iterator each(directoryOf(path), error), end; !error && each != end;
        each.increment(error)) {

@@ -224,8 +224,8 @@ void MessageStream::write() {
     loop_.unwatchWritable(outFd());
 }
 
-void MessageStream::flush(std::chrono::milliseconds patience) {
-  const auto deadline = Clock::now() + patience;
+void MessageStream::flush(std::chrono::milliseconds timeout) {
+  const auto deadline = Clock::now() + timeout;
   write();
   while (!unsent_.empty()) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());

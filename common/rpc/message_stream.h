@@ -79,8 +79,8 @@ class MessageStream {
 
   /// All that was sent is written, or nobody takes it.
   bool flushed() const { return plain_.empty() && unsent_.empty(); }
-  /// Waits until it is, for at most `patience`. The loop need not run.
-  void flush(std::chrono::milliseconds patience);
+  /// Waits until it is, for at most `timeout`. The loop need not run.
+  void flush(std::chrono::milliseconds timeout);
 
  private:
   void read();

@@ -20,7 +20,7 @@ ServedConnection::ServedConnection(os::EpollLoop& loop, sys::Fd socket, std::str
               std::move(cipher)) {
   stream_.setMostBytes(limits_.most_bytes);
   stream_.setMostUnsent(limits_.most_bytes);
-  wait(limits_.patience, {Code::kDeadlineExceeded, "it has not said in time what it wants"});
+  wait(limits_.timeout, {Code::kDeadlineExceeded, "it has not said in time what it wants"});
 }
 
 ServedConnection::~ServedConnection() {
@@ -88,9 +88,9 @@ void ServedConnection::drop(const Status& why) {
   events_.over(reason);
 }
 
-void ServedConnection::wait(std::chrono::milliseconds patience, const Status& then) {
+void ServedConnection::wait(std::chrono::milliseconds timeout, const Status& then) {
   stopWaiting();
-  timer_ = loop_.postAfter(patience, [this, then] {
+  timer_ = loop_.postAfter(timeout, [this, then] {
     timer_.reset();
     drop(then);
   });

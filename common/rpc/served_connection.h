@@ -27,7 +27,7 @@ class ServedConnection final : public ServedCall {
     /// Of a message, until it is trusted; and as much may wait for a client that does not read.
     std::size_t most_bytes = 64 << 10;
     std::size_t most_trusted_bytes = kMostMessageBytes;  ///< then
-    std::chrono::milliseconds patience{10'000};          ///< from its beginning until it is trusted
+    std::chrono::milliseconds timeout{10'000};           ///< from its beginning until it is trusted
     std::chrono::milliseconds last_words{5'000};         ///< from its end until the client has closed it
   };
   struct Events {
@@ -49,8 +49,8 @@ class ServedConnection final : public ServedCall {
   /// The answer to a question; finish() follows.
   void answer(const google::protobuf::MessageLite& message) { stream_.send(message); }
 
-  /// Waits until what was sent is on its way, for at most `patience`. The loop need not run.
-  void flush(std::chrono::milliseconds patience) { stream_.flush(patience); }
+  /// Waits until what was sent is on its way, for at most `timeout`. The loop need not run.
+  void flush(std::chrono::milliseconds timeout) { stream_.flush(timeout); }
 
   /// Ends it with `why`, unless that was done before, and waits for nothing more: over.
   void drop(const Status& why);
@@ -69,7 +69,7 @@ class ServedConnection final : public ServedCall {
   void receive(const std::string& message);
   void takeRequest(const std::string& message);
   void ended(const Status& how);
-  void wait(std::chrono::milliseconds patience, const Status& then);
+  void wait(std::chrono::milliseconds timeout, const Status& then);
   void stopWaiting();
 
   os::EpollLoop& loop_;

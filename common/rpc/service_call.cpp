@@ -49,9 +49,9 @@ void ServiceCall::end(Status how) {
 }
 
 ServiceQuestion::ServiceQuestion(os::EpollLoop& loop, ServiceAddress address,
-                                 const v1::ServiceRequest& request, std::chrono::milliseconds patience,
+                                 const v1::ServiceRequest& request, std::chrono::milliseconds timeout,
                                  Done done)
-    : loop_(loop), done_(std::move(done)), timer_(loop.postAfter(patience, [this] {
+    : loop_(loop), done_(std::move(done)), timer_(loop.postAfter(timeout, [this] {
         end({Code::kDeadlineExceeded, "no answer"});
       })) {
   stream_.emplace(loop, std::move(address), request,

@@ -36,9 +36,9 @@ class ServiceQuestion {
   /// `answer`: the bytes of the message that is the answer, empty where there is none.
   using Done = std::function<void(const Status& how, const std::string& answer)>;
 
-  /// `done`, once, from the loop, within `patience`: kDeadlineExceeded when that is over.
+  /// `done`, once, from the loop, within `timeout`: kDeadlineExceeded when that is over.
   ServiceQuestion(os::EpollLoop& loop, ServiceAddress address, const v1::ServiceRequest& request,
-                  std::chrono::milliseconds patience, Done done);
+                  std::chrono::milliseconds timeout, Done done);
   ~ServiceQuestion();
   ServiceQuestion(const ServiceQuestion&) = delete;
   ServiceQuestion& operator=(const ServiceQuestion&) = delete;

@@ -15,7 +15,7 @@ ServiceStream::ServiceStream(os::EpollLoop& loop, ServiceAddress address, const 
       address_(std::move(address)),
       events_(std::move(events)),
       waiting_{request.SerializeAsString()},
-      dial_(loop, address_.host, address_.port, address_.patience,
+      dial_(loop, address_.host, address_.port, address_.timeout,
             [this](os::Dialled outcome) { dialled(std::move(outcome)); }) {}
 
 void ServiceStream::dialled(os::Dialled outcome) {

@@ -22,8 +22,8 @@ namespace v1 = ::popdist::v1;
 struct ServiceAddress {
   std::string host;  ///< a name or a numeric address, which its certificate has to name
   int port = 0;
-  std::shared_ptr<const TlsContext> tls;      ///< none: without TLS, on this host
-  std::chrono::milliseconds patience{10000};  ///< to connect
+  std::shared_ptr<const TlsContext> tls;     ///< none: without TLS, on this host
+  std::chrono::milliseconds timeout{10000};  ///< to connect
 };
 
 /// The thread of the loop alone. Destroying it closes the connection; no event comes any more.

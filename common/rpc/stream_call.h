@@ -43,8 +43,8 @@ class StreamRunCall final : public RunCall {
   void send(v1::Report report) override { stream_.send(report); }
   void finish(Status status) override { stream_.end(status); }
 
-  /// Waits until all that was sent is on its way, for at most `patience`.
-  void flush(std::chrono::milliseconds patience) { stream_.flush(patience); }
+  /// Waits until all that was sent is on its way, for at most `timeout`.
+  void flush(std::chrono::milliseconds timeout) { stream_.flush(timeout); }
 
  private:
   void receive(const std::string& message);

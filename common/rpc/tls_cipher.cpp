@@ -39,7 +39,7 @@ TlsCipher::TlsCipher(std::unique_ptr<Session> session) : session_(std::move(sess
 }
 
 // How a connection ends is said inside of it. For OpenSSL a session whose connection ends without its own
-// farewell is one that must not be resumed.
+// abort message is one that must not be resumed.
 TlsCipher::~TlsCipher() {
   SSL_set_shutdown(session_->connection.get(), SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
 }

@@ -16,7 +16,7 @@
 namespace pop::sys {
 namespace {
 
-// Whoever gives a helper a patience has little more.
+// Whoever gives a helper a timeout has little more.
 constexpr std::chrono::milliseconds kAfterSigkill{500};
 
 // Programs that were killed and had not ended when we looked.
@@ -64,8 +64,8 @@ void ChildProgram::kill() const {
   if (pid_ > 0) ::kill(-pid_, SIGKILL);
 }
 
-std::optional<int> ChildProgram::wait(std::chrono::milliseconds patience) {
-  if (!endsWithin(pid_, patience)) return std::nullopt;
+std::optional<int> ChildProgram::wait(std::chrono::milliseconds timeout) {
+  if (!endsWithin(pid_, timeout)) return std::nullopt;
   int status = 0;
   while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }

@@ -35,8 +35,8 @@ class ChildProgram {
   /// The whole group.
   void kill() const;
 
-  /// Its status word, once it has ended; nothing: it has not within `patience`. Until it has.
-  std::optional<int> wait(std::chrono::milliseconds patience);
+  /// Its status word, once it has ended; nothing: it has not within `timeout`. Until it has.
+  std::optional<int> wait(std::chrono::milliseconds timeout);
 
  private:
   ChildProgram(pid_t pid, Fd out, Fd err) : pid_(pid), out_(std::move(out)), err_(std::move(err)) {}

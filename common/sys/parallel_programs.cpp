@@ -51,11 +51,11 @@ class Runner {
  public:
   using Commands = std::vector<std::vector<std::string>>;
 
-  Runner(const Commands& commands, int at_once, const ProgramEvents& events, milliseconds patience)
+  Runner(const Commands& commands, int at_once, const ProgramEvents& events, milliseconds timeout)
       : commands_(commands),
         at_once_(at_once < 1 ? 1 : static_cast<std::size_t>(at_once)),
         events_(events),
-        patience_(patience),
+        timeout_(timeout),
         ends_(commands.size()) {}
 
   std::vector<ProgramEnd> run() {
@@ -113,12 +113,12 @@ class Runner {
   }
 
   milliseconds left(const Running& running) const {
-    return patience_ - std::chrono::duration_cast<milliseconds>(Clock::now() - running.begun);
+    return timeout_ - std::chrono::duration_cast<milliseconds>(Clock::now() - running.begun);
   }
 
   // For poll: until the first has had its time.
   int timeout() const {
-    milliseconds first = patience_;
+    milliseconds first = timeout_;
     for (const Running& each : running_) first = std::min(first, left(each));
     return static_cast<int>(std::clamp<milliseconds::rep>(first.count(), 0, INT_MAX));
   }
@@ -154,7 +154,7 @@ class Runner {
   const std::vector<std::vector<std::string>>& commands_;
   std::size_t at_once_;
   const ProgramEvents& events_;
-  const milliseconds patience_;
+  const milliseconds timeout_;
   std::vector<ProgramEnd> ends_;
   std::list<Running> running_;
   std::size_t next_ = 0;
@@ -163,8 +163,8 @@ class Runner {
 }  // namespace
 
 std::vector<ProgramEnd> runInParallel(const std::vector<std::vector<std::string>>& commands, int at_once,
-                                      const ProgramEvents& events, std::chrono::milliseconds patience) {
-  return Runner(commands, at_once, events, patience).run();
+                                      const ProgramEvents& events, std::chrono::milliseconds timeout) {
+  return Runner(commands, at_once, events, timeout).run();
 }
 
 Result<int> runInForeground(const std::vector<std::string>& command) {

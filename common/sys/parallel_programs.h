@@ -30,12 +30,12 @@ struct ProgramEvents {
 /// What a program may take that is not to be hurried: a year.
 inline constexpr std::chrono::milliseconds kForEver = std::chrono::hours(365 * 24);
 
-/// Runs all of `commands` to their ends, or kills them when their patience is over, and returns how each
+/// Runs all of `commands` to their ends, or kills them when their timeout is over, and returns how each
 /// ended. SIGINT, SIGTERM and SIGHUP, unless ignored, kill what runs and start nothing more; they are
 /// delivered after that, to do what they would have done.
 std::vector<ProgramEnd> runInParallel(const std::vector<std::vector<std::string>>& commands, int at_once,
                                       const ProgramEvents& events,
-                                      std::chrono::milliseconds patience = kForEver);
+                                      std::chrono::milliseconds timeout = kForEver);
 
 /// Runs one program at our terminal, with our standard streams, until it ends: its exit code, 128 + its
 /// signal.

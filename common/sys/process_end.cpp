@@ -24,13 +24,13 @@ Fd endOf(pid_t pid) {
   return Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
 }
 
-bool endsWithin(pid_t pid, std::chrono::milliseconds patience) {
+bool endsWithin(pid_t pid, std::chrono::milliseconds timeout) {
   using Clock = std::chrono::steady_clock;
   using std::chrono::milliseconds;
   // Without a descriptor it is looked at every now and then.
   constexpr milliseconds kBetweenLooks{10};
   const Fd process = endOf(pid);
-  const auto deadline = Clock::now() + patience;
+  const auto deadline = Clock::now() + timeout;
   while (!hasEnded(pid)) {
     auto left = std::chrono::ceil<milliseconds>(deadline - Clock::now());
     if (left.count() <= 0) return false;

@@ -14,7 +14,7 @@ namespace pop::sys {
 /// no descriptor is left, or a filter of system calls forbids it.
 Fd endOf(pid_t pid);
 
-/// True when `pid`, a child that nobody has reaped, has ended within `patience`; it is still to be reaped.
-bool endsWithin(pid_t pid, std::chrono::milliseconds patience);
+/// True when `pid`, a child that nobody has reaped, has ended within `timeout`; it is still to be reaped.
+bool endsWithin(pid_t pid, std::chrono::milliseconds timeout);
 
 }  // namespace pop::sys

@@ -54,15 +54,15 @@ std::string programOf(const std::string& self, const std::string& name) {
   return ::access(elsewhere.c_str(), X_OK) == 0 ? elsewhere : beside;
 }
 
-Result<std::string> outputOf(const std::vector<std::string>& command, std::chrono::milliseconds patience) {
-  const Clock::time_point deadline = Clock::now() + patience;
+Result<std::string> outputOf(const std::vector<std::string>& command, std::chrono::milliseconds timeout) {
+  const Clock::time_point deadline = Clock::now() + timeout;
   POP_ASSIGN_OR_RETURN(ChildProgram program, ChildProgram::start(command));
   std::string out_text, err_text;
   const bool in_time = readBoth(program.out(), out_text, program.err(), err_text, deadline);
   const std::optional<int> wait_status = in_time ? program.wait(leftUntil(deadline)) : std::nullopt;
   if (!wait_status)
     return Status(Code::kDeadlineExceeded,
-                  command.front() + " has not answered within " + std::to_string(patience.count()) + " ms");
+                  command.front() + " has not answered within " + std::to_string(timeout.count()) + " ms");
   if (*wait_status == 0) return out_text;
   return Status(Code::kFailedPrecondition, command.front() + ' ' + howItEnded(*wait_status, err_text));
 }

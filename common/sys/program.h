@@ -18,7 +18,7 @@ std::string programOf(const std::string& self, const std::string& name);
 
 /// What `command` prints on stdout, once it has ended with 0. It gets no input, default signals and a session
 /// of its own; our descriptors stay ours. Else an error with its last words on stderr, its exit code or
-/// signal; kDeadlineExceeded and its death after `patience`.
-Result<std::string> outputOf(const std::vector<std::string>& command, std::chrono::milliseconds patience);
+/// signal; kDeadlineExceeded and its death after `timeout`.
+Result<std::string> outputOf(const std::vector<std::string>& command, std::chrono::milliseconds timeout);
 
 }  // namespace pop::sys

@@ -15,7 +15,7 @@ namespace pop {
 Job::Job(Loop& loop, JobIdentity identity, model::JobSpec spec, std::vector<Agent*> agents, JobWatch watch)
     : loop_(loop),
       identity_(std::move(identity)),
-      obituaries_(loop, [this](const SharedObituaries& obituaries) { announce(obituaries); }),
+      end_notices_(loop, [this](const SharedEndNotices& end_notices) { announce(end_notices); }),
       restart_policy_(spec.max_restarts),
       log_(loop, watch.event),
       watch_(std::move(watch)) {
@@ -235,7 +235,7 @@ void Job::traced(std::vector<StackTrace> traces) {
 
 // Nothing of this attempt is left on any host that we know of.
 void Job::endAttempt() {
-  obituaries_.forget();
+  end_notices_.forget();
   bool again = !time_is_over_ && restart_policy_.wants(outcome());
   if (!again && !time_is_over_ && why_not_again_.empty()) why_not_again_ = restart_policy_.whyNot(outcome());
   if (again && output_is_lost_) {
@@ -279,7 +279,7 @@ JobOutcome Job::outcome() const {
 void Job::report() {
   if (timeout_) loop_.cancel(*timeout_);
   if (restart_delay_) loop_.cancel(*restart_delay_);
-  obituaries_.forget();
+  end_notices_.forget();
   JobOutcome last = outcome();
   last.stack_traces = std::move(stack_traces_);
   last.hosts_unanswered = hosts_unanswered_;

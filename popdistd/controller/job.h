@@ -14,6 +14,7 @@
 
 #include "common/base/loop.h"
 #include "common/model/job_spec.h"
+#include "popdistd/controller/end_notices.h"
 #include "popdistd/controller/event_log.h"
 #include "popdistd/controller/exit_policy.h"
 #include "popdistd/controller/fence_join.h"
@@ -21,7 +22,6 @@
 #include "popdistd/controller/host_failures.h"
 #include "popdistd/controller/instance_fsm.h"
 #include "popdistd/controller/job_fsm.h"
-#include "popdistd/controller/obituaries.h"
 #include "popdistd/controller/placed_job.h"
 #include "popdistd/controller/ports.h"
 #include "popdistd/controller/restart_policy.h"
@@ -116,7 +116,7 @@ class Job {
   void close(int instance);
   void advance(int instance, InstanceEvent event);
   void fail(Failure failure);
-  void announce(const SharedObituaries& obituaries);
+  void announce(const SharedEndNotices& end_notices);
   std::vector<bool> goneHosts() const;
   std::vector<HostFailure> hostFailures() const;
   JobOutcome outcome() const;
@@ -134,7 +134,7 @@ class Job {
   int hosts_described_ = 0;
   std::vector<model::Bindings> bindings_;  ///< by host; empty until all are described
   std::optional<FenceJoin> fence_;         ///< of this attempt
-  Obituaries obituaries_;
+  EndNotices end_notices_;
   std::string why_not_again_;
   int instances_lost_ = 0;  ///< with their hosts, in this attempt
   std::set<int> stopped_;   ///< instances that had not ended when this attempt was stopped, and were not lost

@@ -103,7 +103,7 @@ void Job::tellEnd(int instance, bool clean, const std::string& reason) {
   const std::string where =
       hosts_.size() > 1 ? " on " + placed_->spec().hosts[hostIndexOf(instance)].name : std::string();
   if (pid != 0) who += " (pid " + std::to_string(pid) + where + ")";
-  obituaries_.add({instance, clean, who + ' ' + reason});
+  end_notices_.add({instance, clean, who + ' ' + reason});
   if (inState(InstanceState::kStarting) == 0) handle(JobEvent::kAllStarted);
 }
 
@@ -114,9 +114,9 @@ void Job::close(int instance) {
 }
 
 // Those whose instances have all ended need not know.
-void Job::announce(const SharedObituaries& obituaries) {
+void Job::announce(const SharedEndNotices& end_notices) {
   for (Host& host : hosts_) {
-    if (host.instances_open > 0) host.agent->announce(obituaries);
+    if (host.instances_open > 0) host.agent->announce(end_notices);
   }
 }
 

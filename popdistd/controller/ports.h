@@ -72,7 +72,7 @@ class Agent {
   virtual void releaseFence(const SharedPutValues& values) = 0;
 
   /// Tells this host's instances that others, anywhere, have ended, in this order.
-  virtual void announce(const SharedObituaries& obituaries) = 0;
+  virtual void announce(const SharedEndNotices& end_notices) = 0;
 };
 
 }  // namespace pop

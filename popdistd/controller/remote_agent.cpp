@@ -48,7 +48,7 @@ RemoteAgent::RemoteAgent(Loop& loop, OutputSink& sink, LinkTimes times)
 RemoteAgent::~RemoteAgent() {
   sink_.setOnReady(nullptr);
   if (loss_timer_) loop_.cancel(*loss_timer_);
-  forgetKill();
+  cancelKillTimer();
   if (link_ != nullptr) link_->close();
 }
 
@@ -116,7 +116,7 @@ void RemoteAgent::lose(Status why) {
   link_ = nullptr;
   open_ = nullptr;
   heartbeat_.stop();
-  forgetKill();
+  cancelKillTimer();
   waiting_.clear();
   output_taken_ = 0;
   input_offered_ = 0;
@@ -146,7 +146,7 @@ void RemoteAgent::signal(int signal) {
     ++unconfirmed_stops_;
     told_of_stop_ = true;
   }
-  if (signal == SIGCONT && std::exchange(told_of_stop_, false)) heartbeat_.excuseQuiet();
+  if (signal == SIGCONT && std::exchange(told_of_stop_, false)) heartbeat_.restartSilence();
 }
 
 // An agent that is being reached hears of it once it answers.
@@ -158,22 +158,22 @@ bool RemoteAgent::confirmsStop() const {
 
 void RemoteAgent::kill() {
   send(KillCommand{});
-  if (!lost() && !kill_patience_) awaitEnds();
+  if (!lost() && !kill_timeout_) awaitEnds();
 }
 
 void RemoteAgent::awaitEnds() {
   was_held_back_ = sink_full_;
-  kill_patience_ = loop_.postAfter(kKillReportPatience, [this] {
-    kill_patience_.reset();
+  kill_timeout_ = loop_.postAfter(kKillReportTimeout, [this] {
+    kill_timeout_.reset();
     if (allClosed()) return;
     if (was_held_back_) return awaitEnds();  // its output could not come: that is not its fault
-    breakLink(unavailable("its agent has not reported within " + secondsText(kKillReportPatience) +
+    breakLink(unavailable("its agent has not reported within " + secondsText(kKillReportTimeout) +
                           " s that the instances there, which it was told to kill, have ended"));
   });
 }
 
-void RemoteAgent::forgetKill() {
-  if (kill_patience_) loop_.cancel(*std::exchange(kill_patience_, std::nullopt));
+void RemoteAgent::cancelKillTimer() {
+  if (kill_timeout_) loop_.cancel(*std::exchange(kill_timeout_, std::nullopt));
 }
 
 bool RemoteAgent::allClosed() const {
@@ -197,7 +197,7 @@ void RemoteAgent::run(JobSlice slice, AgentEvents& events) {
   first_instance_ = slice.instances.empty() ? 0 : slice.instances.front().env.instance_index;
   instances_.assign(slice.instances.size(), InstanceState::kStarting);
   have_aborted_.assign(slice.instances.size(), false);
-  forgetKill();
+  cancelKillTimer();
   fences_released_ = 0;
   fence_bytes_.reset();
   crossed_.clear();
@@ -233,7 +233,7 @@ bool RemoteAgent::advance(int instance, InstanceEvent event, const char* report)
   return false;
 }
 
-void RemoteAgent::disbelieve(int instance, const std::string& report) {
+void RemoteAgent::rejectReport(int instance, const std::string& report) {
   breakLink(internalError("its agent reports that instance " + std::to_string(instance) + ' ' + report +
                           ", which cannot be"));
 }
@@ -266,7 +266,7 @@ void RemoteAgent::handle(StartedReport& report) {
 
 void RemoteAgent::handle(EndedReport& report) {
   const contract::ExitStatus& status = report.end.status;
-  if (!isPossible(status)) return disbelieve(report.instance, contract::describe(status));
+  if (!isPossible(status)) return rejectReport(report.instance, contract::describe(status));
   if (!advance(report.instance, InstanceEvent::kEnded, "has ended")) return;
   input_read_ = std::clamp<std::int64_t>(report.input_read, input_read_, input_total_);
   events_->onEnded(report.instance, report.end);
@@ -280,7 +280,7 @@ void RemoteAgent::handle(ClosedReport& report) {
 void RemoteAgent::handle(AbortedReport& report) {
   if (!runs(report.instance, "asks to end the job")) return;
   if (report.exit_code < 1 || report.exit_code > 255)
-    return disbelieve(report.instance, "asks to end the job with code " + std::to_string(report.exit_code));
+    return rejectReport(report.instance, "asks to end the job with code " + std::to_string(report.exit_code));
   const auto asks = have_aborted_.begin() + (report.instance - first_instance_);
   if (*asks) return;  // once is enough, and what is told of it is kept
   *asks = true;

@@ -44,7 +44,7 @@ class RemoteAgent final : public Agent {
   void receive(NumberedReport report);
   void linkLost(
       Status why);  ///< By itself; also when it never came up. What follows from it comes from the loop.
-  /// The agent was told to end: it says nothing until it has, and who waits for that has a patience of his
+  /// The agent was told to end: it says nothing until it has, and who waits for that has a timeout of his
   /// own.
   void expectEnd() { heartbeat_.stop(); }
   bool isUp() const { return link_ != nullptr; }
@@ -62,7 +62,7 @@ class RemoteAgent final : public Agent {
   void stop() override { send(StopCommand{}); }
   void kill() override;
   void releaseFence(const SharedPutValues& values) override;
-  void announce(const SharedObituaries& obituaries) override { send(AnnounceCommand{obituaries}); }
+  void announce(const SharedEndNotices& end_notices) override { send(AnnounceCommand{end_notices}); }
 
   // ---- SIGSTOP: only what the agent has confirmed is sure to have reached it before we stop ourselves
 
@@ -104,11 +104,11 @@ class RemoteAgent final : public Agent {
   void handle(HeartbeatReport&) {}
 
   void awaitEnds();
-  void forgetKill();
+  void cancelKillTimer();
   bool allClosed() const;
   Status checkPorts(const std::vector<int>& ports) const;
   bool runs(int instance, const char* report);
-  void disbelieve(int instance, const std::string& report);
+  void rejectReport(int instance, const std::string& report);
   bool advance(int instance, InstanceEvent event, const char* report);
   void acknowledgeOutput();
   std::int64_t mostOutput() const;
@@ -132,7 +132,7 @@ class RemoteAgent final : public Agent {
   int first_instance_ = 0;                ///< of those that this host runs
   std::vector<InstanceState> instances_;  ///< in order from the first
   std::vector<bool> have_aborted_;        ///< of these
-  std::optional<TimerId> kill_patience_;  ///< runs from the order to kill them on
+  std::optional<TimerId> kill_timeout_;   ///< runs from the order to kill them on
 
   int unconfirmed_stops_ = 0;
   bool told_of_stop_ = false;  ///< and not of its end
@@ -144,7 +144,7 @@ class RemoteAgent final : public Agent {
 
   std::int64_t output_taken_ = 0;  ///< and not acknowledged yet
   bool sink_full_ = false;
-  bool was_held_back_ = false;      ///< by a full sink, since kill_patience_ has begun
+  bool was_held_back_ = false;      ///< by a full sink, since kill_timeout_ has begun
   std::int64_t input_offered_ = 0;  ///< and not taken yet
   std::int64_t input_total_ = 0;    ///< ever offered
   std::int64_t input_read_ = 0;

@@ -20,10 +20,10 @@ namespace {
 
 // Which keys it has is the shortest of questions, and nobody has to confirm the answer.
 Status answers(int agent, const Wait& wait) {
-  constexpr std::chrono::milliseconds kPatience{5000};
+  constexpr std::chrono::milliseconds kTimeout{5000};
   constexpr std::string_view kWhichKeys("\0\0\0\1\x0b", 5);
   POP_RETURN_IF_ERROR(sys::sendAll(agent, kWhichKeys));
-  return Wait(wait.cancellation(), std::min(wait.limit() / 2, kPatience)).forEvents(agent, POLLIN);
+  return Wait(wait.cancellation(), std::min(wait.limit() / 2, kTimeout)).forEvents(agent, POLLIN);
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view kMark = "popdist-agent: ";
 constexpr std::size_t kMaxNoiseBytes = 64 << 10;
-constexpr std::chrono::seconds kHashPatience{60};
+constexpr std::chrono::seconds kHashTimeout{60};
 
 // The words below stand in single quotes, which every login shell leaves alone if there is no quote,
 // backslash, exclamation mark or newline among them. VERSION, PATH and ARGUMENTS are replaced.
@@ -157,7 +157,7 @@ const Result<AgentFile>& AgentSource::get() {
     if (path_.empty())
       return failedPrecondition("popdist-agent is not installed there; install it, or name a copy");
     POP_ASSIGN_OR_RETURN(std::string bytes, sys::readFile(path_));
-    POP_ASSIGN_OR_RETURN(const std::string line, sys::outputOf({"sha256sum", "--", path_}, kHashPatience));
+    POP_ASSIGN_OR_RETURN(const std::string line, sys::outputOf({"sha256sum", "--", path_}, kHashTimeout));
     return AgentFile{.bytes = std::move(bytes), .sha256 = line.substr(0, 64)};
   };
   file_ = load();

@@ -23,9 +23,9 @@ void CommandLog::ended(int exit_code) {
   changed_.notify_all();
 }
 
-std::string CommandLog::whyEnded(std::chrono::milliseconds patience) {
+std::string CommandLog::whyEnded(std::chrono::milliseconds timeout) {
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, patience, [this] { return ended_; });
+  changed_.wait_for(lock, timeout, [this] { return ended_; });
   std::string text;
   for (const std::string& line : lines_) text += (text.empty() ? "" : "; ") + printable(line);
   if (ended_ && exit_code_ >= 0)

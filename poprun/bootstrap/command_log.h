@@ -16,7 +16,7 @@ class CommandLog {
   void ended(int exit_code);
 
   /// The last lines and the exit code, when the command has ended; what there is if that takes too long.
-  std::string whyEnded(std::chrono::milliseconds patience);
+  std::string whyEnded(std::chrono::milliseconds timeout);
 
  private:
   std::mutex mutex_;

@@ -28,8 +28,8 @@ std::string lastLine(const std::string& errors) {
 std::string whyRefused(const KeySettings& settings, const sys::ProgramEnd& end) {
   if (end.exit_code >= 0) return lastLine(end.errors);
   if (end.status.code() != Code::kDeadlineExceeded) return end.status.message();
-  return settings.rsh.front() + " has not run `true` there within " + secondsText(settings.patience) +
-         " s (" + kConnectTimeoutOption +
+  return settings.rsh.front() + " has not run `true` there within " + secondsText(settings.timeout) + " s (" +
+         kConnectTimeoutOption +
          " and the time to start an agent): does the login shell there wait for something?";
 }
 
@@ -41,7 +41,7 @@ std::vector<Refusal> hostsThatRefuse(const KeySettings& settings) {
     commands.back().insert(commands.back().end(), {host, "true"});
   }
   const std::vector<sys::ProgramEnd> ends =
-      sys::runInParallel(commands, settings.at_once, {}, settings.patience);
+      sys::runInParallel(commands, settings.at_once, {}, settings.timeout);
   std::vector<Refusal> refusals;
   for (std::size_t i = 0; i < ends.size(); ++i) {
     if (ends[i].status.ok()) continue;

@@ -18,8 +18,7 @@ struct KeySettings {
   bool has_terminal = false;                       ///< there is somebody to type a password
   int at_once = 16;                                ///< hosts asked at a time
   std::chrono::seconds connect_timeout{10};
-  std::chrono::milliseconds patience{
-      40000};  ///< for each: to connect, and to run a command that does nothing
+  std::chrono::milliseconds timeout{40000};  ///< for each: to connect, and to run a command that does nothing
 };
 
 /// What went wrong, each naming its host; empty: all hosts can be logged in to. Hosts that accept a key

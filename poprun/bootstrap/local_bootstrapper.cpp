@@ -57,7 +57,7 @@ void reap(pid_t agent, Clock::time_point deadline) {
 }  // namespace
 
 LocalBootstrapper::~LocalBootstrapper() {
-  const Clock::time_point deadline = end_by_.value_or(Clock::now() + kAgentEndPatience);
+  const Clock::time_point deadline = end_by_.value_or(Clock::now() + kAgentEndTimeout);
   for (AgentProcess& agent : agents_) {
     for (const sys::Fd* watched : {&agent.pidfd, &agent.errors}) {
       if (watched->valid()) loop_.unwatch(watched->get());

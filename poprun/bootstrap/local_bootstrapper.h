@@ -18,7 +18,7 @@ class LocalBootstrapper final : public Bootstrapper {
   /// `command`: the agent and its arguments; once for each of `count` hosts.
   LocalBootstrapper(os::EpollLoop& loop, std::vector<std::string> command, int count)
       : loop_(loop), command_(std::move(command)), agents_(static_cast<std::size_t>(count)) {}
-  /// Waits for the agents, which end with their streams, for kAgentEndPatience or as endBy() says, and kills
+  /// Waits for the agents, which end with their streams, for kAgentEndTimeout or as endBy() says, and kills
   /// those that have not ended by then.
   ~LocalBootstrapper() override;
 

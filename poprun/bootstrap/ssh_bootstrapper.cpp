@@ -24,7 +24,7 @@ namespace {
 
 // Waiting for a host costs a thread and nothing else; more hosts than this take turns.
 constexpr std::size_t kMaxThreads = 256;
-constexpr std::chrono::milliseconds kEndPatience{1000};
+constexpr std::chrono::milliseconds kEndTimeout{1000};
 
 // What a host says that is not an instance's: whoever reads our stderr may be slow, and it waits in memory.
 constexpr std::size_t kMostSaidBytes = 4 << 20;
@@ -208,7 +208,7 @@ class SshBootstrapper::Run {
                                [this, host](const std::string& name) { reporter_->phase(host, name); });
     if (status.code() != Code::kUnavailable) return std::move(status).during("starting the agent");
     const std::string said = status.message().empty() ? "" : status.message() + "; ";
-    return unavailable("the agent did not start: " + said + log.whyEnded(kEndPatience));
+    return unavailable("the agent did not start: " + said + log.whyEnded(kEndTimeout));
   }
 
   CommandEvents eventsOf(int host, const std::shared_ptr<CommandLog>& log) {

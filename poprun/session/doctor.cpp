@@ -48,13 +48,13 @@ std::string currentDirectory() {
 }
 
 // One host's examination: hello, its answer, some echoes, the end.
-struct Patient {
+struct ExaminedHost {
   HostFindings findings;
   std::string phase = "waiting for its turn";
   rpc::v1::Hello hello;
   ServiceLine line;  ///< where it is reached by the agent service
   std::unique_ptr<rpc::AgentCall> call;
-  std::optional<TimerId> patience;
+  std::optional<TimerId> timeout;
   Clock::time_point sent;
   std::chrono::milliseconds clock_there{0};
   std::chrono::milliseconds clock_here{0};
@@ -73,19 +73,19 @@ class Doctor {
 
  private:
   rpc::v1::Hello helloTo(int host) const;
-  void askService(Patient& host);
+  void askService(ExaminedHost& host);
   BootstrapEvents eventsFor(const std::vector<int>& hosts);
-  void link(Patient& host, const rpc::CallMaker& call);
-  void receive(Patient& host, const rpc::v1::Report& report);
-  void welcome(Patient& host, const rpc::v1::Welcome& welcome);
-  void sendEcho(Patient& host);
-  void echoed(Patient& host);
-  void finish(Patient& host);
-  void fail(Patient& host, Status why);
-  void settle(Patient& host);
-  void over(Patient& host);
-  Status late(const Patient& host) const;
-  Status early(const Patient& host, const Status& why) const;
+  void link(ExaminedHost& host, const rpc::CallMaker& call);
+  void receive(ExaminedHost& host, const rpc::v1::Report& report);
+  void welcome(ExaminedHost& host, const rpc::v1::Welcome& welcome);
+  void sendEcho(ExaminedHost& host);
+  void echoed(ExaminedHost& host);
+  void finish(ExaminedHost& host);
+  void fail(ExaminedHost& host, Status why);
+  void settle(ExaminedHost& host);
+  void over(ExaminedHost& host);
+  Status late(const ExaminedHost& host) const;
+  Status early(const ExaminedHost& host, const Status& why) const;
   void sayWhoIsWaitedFor();
 
   os::EpollLoop& loop_;
@@ -93,7 +93,7 @@ class Doctor {
   const model::JobSpec& spec_;
   const std::vector<model::InstancePlacement> placement_;
   const InstanceEnvs envs_;
-  std::vector<std::unique_ptr<Patient>> hosts_;
+  std::vector<std::unique_ptr<ExaminedHost>> hosts_;
   std::function<Status(const std::string& host, const Status& why)> explain_;  ///< of the agent service
   std::size_t num_over_ = 0;
 };
@@ -101,7 +101,7 @@ class Doctor {
 Doctor::Doctor(os::EpollLoop& loop, const Options& options, const model::JobSpec& spec)
     : loop_(loop), options_(options), spec_(spec), placement_(model::place(spec)), envs_(spec, placement_) {
   for (int index = 0; index < static_cast<int>(spec.hosts.size()); ++index) {
-    auto host = std::make_unique<Patient>();
+    auto host = std::make_unique<ExaminedHost>();
     host->findings.name = spec.hosts[static_cast<std::size_t>(index)].name;
     host->findings.is_this_host = model::isThisHost(host->findings.name, sys::hostName());
     host->hello = helloTo(index);
@@ -118,7 +118,7 @@ rpc::v1::Hello Doctor::helloTo(int host) const {
   hello.set_host_name(spec_.hosts[static_cast<std::size_t>(host)].name);
   hello.set_subnet(spec_.host_subnet);
   hello.set_silence_ms(
-      static_cast<std::uint32_t>((options_.hosts.connect_timeout + kAgentEndPatience).count()));
+      static_cast<std::uint32_t>((options_.hosts.connect_timeout + kAgentEndTimeout).count()));
   hello.set_num_instances(static_cast<std::uint32_t>(envs_.instancesOn(host)));
   rpc::v1::Examination* const examination = hello.mutable_examination();
   examination->set_working_directory(directory.empty() ? currentDirectory() : directory);
@@ -130,17 +130,18 @@ rpc::v1::Hello Doctor::helloTo(int host) const {
 void Doctor::examine(std::vector<BootstrapPart> parts, const ServicePart& service) {
   explain_ = service.explain;
   for (const int host : service.hosts) {
-    Patient& each = *hosts_.at(static_cast<std::size_t>(host));
+    ExaminedHost& each = *hosts_.at(static_cast<std::size_t>(host));
     each.line = service.dial(loop_, each.findings.name);
     askService(each);
   }
   for (const BootstrapPart& part : parts) part.bootstrapper->start(eventsFor(part.hosts));
   loop_.postAfter(kFirstNotice, [this] { sayWhoIsWaitedFor(); });
   loop_.run();
-  for (const std::unique_ptr<Patient>& host : hosts_) host->call.reset();  // agents end with their streams
+  for (const std::unique_ptr<ExaminedHost>& host : hosts_)
+    host->call.reset();  // agents end with their streams
 }
 
-void Doctor::askService(Patient& host) {
+void Doctor::askService(ExaminedHost& host) {
   host.phase = "waiting for its agent service's answer";
   host.line.describe(options_.hosts.connect_timeout,
                      [this, &host](const Result<rpc::v1::HostDescription>& said) {
@@ -151,12 +152,12 @@ void Doctor::askService(Patient& host) {
 }
 
 BootstrapEvents Doctor::eventsFor(const std::vector<int>& hosts) {
-  const auto at = [this, hosts](int index) -> Patient& {
+  const auto at = [this, hosts](int index) -> ExaminedHost& {
     return *hosts_.at(static_cast<std::size_t>(hosts.at(static_cast<std::size_t>(index))));
   };
   return {.reached =
               [this, at](int index, ReachedHost how) {
-                Patient& host = at(index);
+                ExaminedHost& host = at(index);
                 host.findings.peer_address = how.peer_address;
                 host.hello.set_reached_at(how.peer_address);
                 host.hello.set_controller_at(how.local_address);
@@ -166,7 +167,7 @@ BootstrapEvents Doctor::eventsFor(const std::vector<int>& hosts) {
           .ended = [at](int index, int exit_code) { at(index).why_broken = whyStreamEnded(exit_code); },
           .phase =
               [at](int index, const std::string& phase) {
-                Patient& host = at(index);
+                ExaminedHost& host = at(index);
                 host.phase = phase;
                 host.findings.agent_copied |= phase == kCopyingPhase;
               },
@@ -177,7 +178,7 @@ BootstrapEvents Doctor::eventsFor(const std::vector<int>& hosts) {
               }};
 }
 
-void Doctor::link(Patient& host, const rpc::CallMaker& call) {
+void Doctor::link(ExaminedHost& host, const rpc::CallMaker& call) {
   host.phase = "waiting for its agent's answer";
   host.call = call({.report = [this, &host](const rpc::v1::Report& report) { receive(host, report); },
                     .ended =
@@ -185,8 +186,8 @@ void Doctor::link(Patient& host, const rpc::CallMaker& call) {
                           if (!std::exchange(host.settled, true)) host.findings.reached = early(host, why);
                           over(host);
                         }});
-  host.patience = loop_.postAfter(options_.hosts.connect_timeout, [this, &host] {
-    host.patience.reset();
+  host.timeout = loop_.postAfter(options_.hosts.connect_timeout, [this, &host] {
+    host.timeout.reset();
     host.settled = true;
     host.findings.reached = late(host);
     over(host);
@@ -197,7 +198,7 @@ void Doctor::link(Patient& host, const rpc::CallMaker& call) {
 }
 
 // An agent looks at its host before it answers, and so waits for a file system that does not.
-Status Doctor::late(const Patient& host) const {
+Status Doctor::late(const ExaminedHost& host) const {
   const std::chrono::milliseconds limit = options_.hosts.connect_timeout;
   if (host.echoes > 0)
     return {Code::kDeadlineExceeded, "its agent has answered, but not " + std::to_string(kEchoes) +
@@ -208,19 +209,19 @@ Status Doctor::late(const Patient& host) const {
 }
 
 // Why a call has ended before it was done.
-Status Doctor::early(const Patient& host, const Status& why) const {
+Status Doctor::early(const ExaminedHost& host, const Status& why) const {
   if (!host.why_broken.empty()) return unavailable(host.why_broken);
   if (why.ok()) return unavailable("the popdist-agent there has ended");
   return explain_ ? explain_(host.findings.name, why) : why;
 }
 
-void Doctor::receive(Patient& host, const rpc::v1::Report& report) {
+void Doctor::receive(ExaminedHost& host, const rpc::v1::Report& report) {
   if (host.settled) return;
   if (report.has_welcome()) return welcome(host, report.welcome());
   if (report.has_described()) echoed(host);
 }
 
-void Doctor::welcome(Patient& host, const rpc::v1::Welcome& welcome) {
+void Doctor::welcome(ExaminedHost& host, const rpc::v1::Welcome& welcome) {
   host.clock_here = wallClock();
   if (Status understood = checkWelcome(welcome); !understood.ok()) return fail(host, std::move(understood));
   if (!welcome.has_condition()) {
@@ -235,55 +236,55 @@ void Doctor::welcome(Patient& host, const rpc::v1::Welcome& welcome) {
 }
 
 // The cheapest question that is answered.
-void Doctor::sendEcho(Patient& host) {
+void Doctor::sendEcho(ExaminedHost& host) {
   host.sent = loop_.now();
   host.call->send(
       rpc::encode(NumberedCommand{++host.echoes, DescribeCommand{0, model::TopologyDetail::kCpus}}));
 }
 
-void Doctor::echoed(Patient& host) {
+void Doctor::echoed(ExaminedHost& host) {
   const auto took = std::chrono::duration_cast<std::chrono::microseconds>(loop_.now() - host.sent);
   std::chrono::microseconds& fastest = host.findings.round_trip;
   fastest = host.echoes == 1 ? took : std::min(fastest, took);
   host.echoes < kEchoes ? sendEcho(host) : finish(host);
 }
 
-void Doctor::finish(Patient& host) {
+void Doctor::finish(ExaminedHost& host) {
   const auto on_the_way = std::chrono::duration_cast<std::chrono::milliseconds>(host.findings.round_trip) / 2;
   host.findings.clock_ahead = host.clock_there - (host.clock_here - on_the_way);
   settle(host);
 }
 
-void Doctor::fail(Patient& host, Status why) {
+void Doctor::fail(ExaminedHost& host, Status why) {
   if (host.settled) return;
   host.findings.reached = std::move(why);
   settle(host);
 }
 
-void Doctor::settle(Patient& host) {
+void Doctor::settle(ExaminedHost& host) {
   host.settled = true;
   if (!host.call) return over(host);
   host.phase = "waiting for its agent's end";
   host.call->close();
-  if (host.patience) loop_.cancel(*host.patience);
-  host.patience = loop_.postAfter(kAgentEndPatience, [this, &host] {
-    host.patience.reset();
+  if (host.timeout) loop_.cancel(*host.timeout);
+  host.timeout = loop_.postAfter(kAgentEndTimeout, [this, &host] {
+    host.timeout.reset();
     host.findings.end_problem = "popdist-agent there was told to end " +
-                                std::to_string(kAgentEndPatience.count()) +
+                                std::to_string(kAgentEndTimeout.count()) +
                                 " ms ago and has not (`pgrep popdist-agent` there finds it)";
     over(host);
   });
 }
 
-void Doctor::over(Patient& host) {
+void Doctor::over(ExaminedHost& host) {
   if (std::exchange(host.over, true)) return;
-  if (host.patience) loop_.cancel(*std::exchange(host.patience, std::nullopt));
+  if (host.timeout) loop_.cancel(*std::exchange(host.timeout, std::nullopt));
   if (++num_over_ == hosts_.size()) loop_.stop();
 }
 
 void Doctor::sayWhoIsWaitedFor() {
   std::vector<std::string> waiting;
-  for (const std::unique_ptr<Patient>& host : hosts_) {
+  for (const std::unique_ptr<ExaminedHost>& host : hosts_) {
     if (!host->over) waiting.push_back(host->findings.name + ": " + host->phase);
   }
   std::fprintf(stderr, "%s\n", waitingLine(std::move(waiting), hosts_.size()).c_str());
@@ -293,7 +294,7 @@ void Doctor::sayWhoIsWaitedFor() {
 std::vector<HostFindings> Doctor::findings() const {
   std::vector<HostFindings> all;
   std::vector<std::string> addresses;
-  for (const std::unique_ptr<Patient>& host : hosts_) {
+  for (const std::unique_ptr<ExaminedHost>& host : hosts_) {
     all.push_back(host->findings);
     addresses.push_back(host->findings.address);
   }

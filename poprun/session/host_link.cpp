@@ -25,9 +25,9 @@ Status checkWelcome(const rpc::v1::Welcome& welcome) {
                             contract::kVersion + ": they do not understand each other");
 }
 
-Status noWelcome(std::chrono::milliseconds patience) {
-  return {Code::kDeadlineExceeded, "its agent has not answered within " + std::to_string(patience.count()) +
-                                       " ms (--connect-timeout)"};
+Status noWelcome(std::chrono::milliseconds timeout) {
+  return {Code::kDeadlineExceeded,
+          "its agent has not answered within " + std::to_string(timeout.count()) + " ms (--connect-timeout)"};
 }
 
 std::string whyStreamEnded(int exit_code) {
@@ -44,13 +44,13 @@ HostLink::HostLink(Loop& loop, const rpc::CallMaker& call, RemoteAgent& agent, s
                   .ended = [this](const Status& why) { ended(why); }})) {}
 
 HostLink::~HostLink() {
-  if (patience_) loop_.cancel(*patience_);
+  if (timeout_) loop_.cancel(*timeout_);
 }
 
-void HostLink::hello(rpc::v1::Hello hello, std::chrono::milliseconds patience) {
-  patience_ = loop_.postAfter(patience, [this, patience] {
-    patience_.reset();
-    failToComeUp(noWelcome(patience));
+void HostLink::hello(rpc::v1::Hello hello, std::chrono::milliseconds timeout) {
+  timeout_ = loop_.postAfter(timeout, [this, timeout] {
+    timeout_.reset();
+    failToComeUp(noWelcome(timeout));
     close();
   });
   job_id_ = hello.job_id();
@@ -94,7 +94,7 @@ void HostLink::welcome(const rpc::v1::Welcome& welcome) {
   if (const Status understood = checkWelcome(welcome); !understood.ok()) return agent_.linkLost(understood);
   welcomed_ = true;
   token_ = welcome.token();
-  if (patience_) loop_.cancel(*std::exchange(patience_, std::nullopt));
+  if (timeout_) loop_.cancel(*std::exchange(timeout_, std::nullopt));
   agent_.linkUp(*this);
 }
 

@@ -17,7 +17,7 @@ namespace pop {
 Status checkWelcome(const rpc::v1::Welcome& welcome);
 
 /// That there is no answer at all.
-Status noWelcome(std::chrono::milliseconds patience);
+Status noWelcome(std::chrono::milliseconds timeout);
 
 /// What BootstrapEvents::ended means, for people.
 std::string whyStreamEnded(int exit_code);
@@ -43,8 +43,8 @@ class HostLink final : public AgentLink {
   /// As the other side has put it, once it is over; OK as well where we have closed the link.
   const Status& howItEnded() const { return how_ended_; }
 
-  /// The other side has `patience` to answer.
-  void hello(rpc::v1::Hello hello, std::chrono::milliseconds patience);
+  /// The other side has `timeout` to answer.
+  void hello(rpc::v1::Hello hello, std::chrono::milliseconds timeout);
   void finish();  ///< nothing more will be sent: the agent ends when it is done
   /// What the end of the stream means, for people; before it. Empty: nothing is known of it.
   void brokenBy(std::string why) { why_broken_ = std::move(why); }
@@ -69,7 +69,7 @@ class HostLink final : public AgentLink {
   std::string token_;  ///< of the agent service
   bool welcomed_ = false;
   bool ending_job_ = false;
-  std::optional<TimerId> patience_;
+  std::optional<TimerId> timeout_;
   std::unique_ptr<rpc::AgentCall> call_;
 };
 

@@ -47,14 +47,13 @@ CopyLines linesFor(const std::vector<std::string>& hosts) {
 
 std::vector<std::string> distribute(const std::vector<std::string>& hosts, const SshOptions& ssh) {
   const char* home = std::getenv("HOME");
-  return distributeKey(
-      {.hosts = hosts,
-       .rsh = remoteShell(ssh),
-       .copier = keyCopier(ssh),
-       .home = home == nullptr ? "" : home,
-       .has_terminal = ::isatty(STDIN_FILENO) == 1,
-       .connect_timeout = connectTimeout(ssh),
-       .patience = std::chrono::milliseconds(ssh.connect_timeout_ms + ssh.start_timeout_ms)});
+  return distributeKey({.hosts = hosts,
+                        .rsh = remoteShell(ssh),
+                        .copier = keyCopier(ssh),
+                        .home = home == nullptr ? "" : home,
+                        .has_terminal = ::isatty(STDIN_FILENO) == 1,
+                        .connect_timeout = connectTimeout(ssh),
+                        .timeout = std::chrono::milliseconds(ssh.connect_timeout_ms + ssh.start_timeout_ms)});
 }
 
 std::vector<std::string> copy(const std::vector<std::string>& paths, const std::vector<std::string>& hosts,
@@ -76,7 +75,7 @@ std::vector<std::string> copy(const std::vector<std::string>& paths, const std::
 class OrphansEnded {
  public:
   OrphansEnded() : older_(keeper::ownChildren()) { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
-  ~OrphansEnded() { keeper::endAllDescendants(keeper::kPatience, older_); }
+  ~OrphansEnded() { keeper::endAllDescendants(keeper::kTimeout, older_); }
   OrphansEnded(const OrphansEnded&) = delete;
   OrphansEnded& operator=(const OrphansEnded&) = delete;
 

@@ -25,7 +25,7 @@ namespace {
 using namespace std::chrono_literals;
 
 // Whoever types Ctrl-Z wants the prompt, whatever the hosts do.
-constexpr std::chrono::milliseconds kStopPatience = 1s;
+constexpr std::chrono::milliseconds kStopTimeout = 1s;
 
 // Instances run where poprun was started, on every host: an agent starts elsewhere.
 Status nameDirectories(model::JobSpec& spec) {
@@ -62,7 +62,7 @@ HostsController::HostsController(os::EpollLoop& loop, OutputSink& sink, HostsSet
       stdin_(loop) {}
 
 HostsController::~HostsController() {
-  for (const std::optional<TimerId>& timer : {patience_, stop_patience_}) {
+  for (const std::optional<TimerId>& timer : {timeout_, stop_timeout_}) {
     if (timer) loop_.cancel(*timer);
   }
 }
@@ -99,7 +99,7 @@ Status HostsController::submit(model::JobSpec spec, JobWatch watch) {
     each.link->endJobBy(line.end_job);
   }
   for (const BootstrapPart& part : parts_) part.bootstrapper->start(eventsFor(part.hosts));
-  patience_ = loop_.postAfter(kFirstNotice, [this] { sayWhoIsWaitedFor(); });
+  timeout_ = loop_.postAfter(kFirstNotice, [this] { sayWhoIsWaitedFor(); });
   job_ = std::make_unique<Job>(loop_, JobIdentity{job_id_, randomKey()}, std::move(spec), std::move(agents),
                                std::move(watch));
   job_->start();
@@ -183,14 +183,14 @@ void HostsController::settle(Host& host) {
 }
 
 void HostsController::sayWhoIsWaitedFor() {
-  patience_.reset();
+  timeout_.reset();
   std::vector<std::string> waiting;
   for (const std::unique_ptr<Host>& host : hosts_) {
     if (!host->over && host->agent.isAwaited()) waiting.push_back(host->name + ": " + host->phase);
   }
   if (waiting.empty()) return;
   settings_.say(waitingLine(std::move(waiting), hosts_.size()));
-  patience_ = loop_.postAfter(kNextNotice, [this] { sayWhoIsWaitedFor(); });
+  timeout_ = loop_.postAfter(kNextNotice, [this] { sayWhoIsWaitedFor(); });
 }
 
 void HostsController::note(const LogEntry& entry) {
@@ -220,15 +220,15 @@ void HostsController::signal(int signal) {
 void HostsController::suspend(std::function<void()> stopped) {
   stopped_ = std::move(stopped);
   signal(SIGSTOP);
-  stop_patience_ = loop_.postAfter(kStopPatience, [this] {
-    stop_patience_.reset();
+  stop_timeout_ = loop_.postAfter(kStopTimeout, [this] {
+    stop_timeout_.reset();
     if (const auto tell = std::exchange(stopped_, nullptr)) tell();
   });
   tellWhenStopped();
 }
 
 void HostsController::forgetStop() {
-  if (stop_patience_) loop_.cancel(*std::exchange(stop_patience_, std::nullopt));
+  if (stop_timeout_) loop_.cancel(*std::exchange(stop_timeout_, std::nullopt));
   stopped_ = nullptr;
 }
 
@@ -236,14 +236,14 @@ void HostsController::tellWhenStopped() {
   for (const std::unique_ptr<Host>& host : hosts_) {
     if (!host->agent.confirmsStop()) return;
   }
-  if (!stop_patience_) return;
-  loop_.cancel(*std::exchange(stop_patience_, std::nullopt));
+  if (!stop_timeout_) return;
+  loop_.cancel(*std::exchange(stop_timeout_, std::nullopt));
   if (const auto tell = std::exchange(stopped_, nullptr)) tell();
 }
 
 // Each agent that was reached ends what the job has left on its host, and then the call.
 Status HostsController::shutDown() {
-  if (patience_) loop_.cancel(*std::exchange(patience_, std::nullopt));
+  if (timeout_) loop_.cancel(*std::exchange(timeout_, std::nullopt));
   shutting_down_ = true;
   stdin_.finish();
   stopped_ = nullptr;
@@ -251,8 +251,8 @@ Status HostsController::shutDown() {
     host->asked_to_end = host->link && !host->agent.lost();
     if (host->link) host->link->finish();
   }
-  for (const BootstrapPart& part : parts_) part.bootstrapper->endBy(loop_.now() + kAgentEndPatience);
-  const TimerId limit = loop_.postAfter(kAgentEndPatience, [this] { loop_.stop(); });
+  for (const BootstrapPart& part : parts_) part.bootstrapper->endBy(loop_.now() + kAgentEndTimeout);
+  const TimerId limit = loop_.postAfter(kAgentEndTimeout, [this] { loop_.stop(); });
   tellWhenOver();
   loop_.run();
   loop_.cancel(limit);

@@ -48,7 +48,7 @@ struct ServiceLine {
 
   rpc::CallMaker call;
   HostLink::EndJob end_job;
-  std::function<void(std::chrono::milliseconds patience, Described done)> describe;
+  std::function<void(std::chrono::milliseconds timeout, Described done)> describe;
 };
 
 /// Hosts whose agents are reached through the agent service, and how.
@@ -118,9 +118,9 @@ class HostsController final : public Controller {
   StdinRelay stdin_;
   std::set<std::string> stdin_hosts_;  ///< of this attempt
   std::size_t settled_ = 0;
-  std::optional<TimerId> patience_;
+  std::optional<TimerId> timeout_;
   std::function<void()> stopped_;  ///< while the agents are asked to stop the instances
-  std::optional<TimerId> stop_patience_;
+  std::optional<TimerId> stop_timeout_;
   bool shutting_down_ = false;
 };
 

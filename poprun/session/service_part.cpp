@@ -19,7 +19,7 @@ namespace {
 
 // With a connection of its own to make, whose first packet TCP repeats after 1 s and 3 s; the job's end waits
 // for it.
-constexpr std::chrono::milliseconds kEndJobPatience{4000};
+constexpr std::chrono::milliseconds kEndJobTimeout{4000};
 
 rpc::v1::ServiceRequest toEnd(rpc::v1::EndJobRequest job) {
   rpc::v1::ServiceRequest request;
@@ -45,22 +45,22 @@ Result<rpc::v1::HostDescription> descriptionIn(const Status& how, const std::str
 // Each question lives as long as the line's function that has asked it.
 ServiceLine lineTo(os::EpollLoop& loop, const rpc::ServiceAddress& address) {
   const auto asked = std::make_shared<std::list<rpc::ServiceQuestion>>();
-  return {
-      .call =
-          [&loop, address](rpc::AgentCall::Events events) {
-            return std::make_unique<rpc::ServiceCall>(loop, address, std::move(events));
-          },
-      .end_job =
-          [&loop, address, asked](rpc::v1::EndJobRequest job, const std::function<void(Status)>& done) {
-            asked->emplace_back(loop, address, toEnd(std::move(job)), kEndJobPatience,
-                                [done](const Status& how, const std::string&) { done(how); });
-          },
-      .describe =
-          [&loop, address, asked](std::chrono::milliseconds patience, const ServiceLine::Described& done) {
-            asked->emplace_back(
-                loop, address, toDescribe(), patience,
-                [done](const Status& how, const std::string& answer) { done(descriptionIn(how, answer)); });
-          }};
+  return {.call =
+              [&loop, address](rpc::AgentCall::Events events) {
+                return std::make_unique<rpc::ServiceCall>(loop, address, std::move(events));
+              },
+          .end_job =
+              [&loop, address, asked](rpc::v1::EndJobRequest job, const std::function<void(Status)>& done) {
+                asked->emplace_back(loop, address, toEnd(std::move(job)), kEndJobTimeout,
+                                    [done](const Status& how, const std::string&) { done(how); });
+              },
+          .describe =
+              [&loop, address, asked](std::chrono::milliseconds timeout, const ServiceLine::Described& done) {
+                asked->emplace_back(loop, address, toDescribe(), timeout,
+                                    [done](const Status& how, const std::string& answer) {
+                                      done(descriptionIn(how, answer));
+                                    });
+              }};
 }
 
 std::shared_ptr<rpc::SessionCache> sessionsOf(const rpc::TlsFiles& files) {
@@ -81,13 +81,13 @@ Result<ServicePart> servicePart(const HostsOptions& options, std::size_t num_hos
   ServicePart service;
   service.hosts.resize(num_hosts);
   std::iota(service.hosts.begin(), service.hosts.end(), 0);
-  service.dial = [tls, port = options.agent_port, patience = options.connect_timeout](
+  service.dial = [tls, port = options.agent_port, timeout = options.connect_timeout](
                      os::EpollLoop& loop, const std::string& host) {
-    return lineTo(loop, {.host = host, .port = port, .tls = tls, .patience = patience});
+    return lineTo(loop, {.host = host, .port = port, .tls = tls, .timeout = timeout});
   };
-  service.explain = [port = options.agent_port, patience = options.connect_timeout](const std::string& host,
-                                                                                    const Status& why) {
-    return rpc::explainNoAnswer({host, port, patience}, why);
+  service.explain = [port = options.agent_port, timeout = options.connect_timeout](const std::string& host,
+                                                                                   const Status& why) {
+    return rpc::explainNoAnswer({host, port, timeout}, why);
   };
   return service;
 }

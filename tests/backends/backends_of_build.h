@@ -12,7 +12,7 @@ namespace pop::testing {
 
 /// MPICH spins where it waits: with more ranks than cores, and other load beside them, seconds become
 /// minutes.
-inline constexpr Milliseconds kSpinningPatience{240'000};
+inline constexpr Milliseconds kSpinningTimeout{240'000};
 
 inline std::vector<std::string> backendsOfBuild() {
   std::istringstream words(BACKENDS);

@@ -27,7 +27,7 @@ TEST_P(ForkedChild, MayDestroyACommunicatorOfItsParent) {
   PoprunSetup setup = childSetup(2, {"forked"});
   setup.environment["POPDIST_BACKEND"] = GetParam();
   prepareFor(GetParam(), setup.environment);
-  const Outcome outcome = run(setup, kSpinningPatience);
+  const Outcome outcome = run(setup, kSpinningTimeout);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
 }
 
@@ -40,7 +40,7 @@ TEST_P(RegisteredBackend, IsStrongerThanTheEnvironment) {
   PoprunSetup setup = childSetup(2, {"register", GetParam()});
   setup.environment["POPDIST_BACKEND"] = "native";
   prepareFor(GetParam(), setup.environment);
-  const Outcome outcome = run(setup, kSpinningPatience);
+  const Outcome outcome = run(setup, kSpinningTimeout);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
 }
 
@@ -51,7 +51,7 @@ TEST_P(RegisteredBackend, RunsInAProgramThatBringsItsOwnMalloc) {
   std::replace(setup.options.begin(), setup.options.end(), std::string(POPDIST_CHILD_PATH),
                std::string(CHILD_WITH_OWN_MALLOC_PATH));
   prepareFor(GetParam(), setup.environment);
-  const Outcome outcome = run(setup, kSpinningPatience);
+  const Outcome outcome = run(setup, kSpinningTimeout);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
 }
 
@@ -62,7 +62,7 @@ TEST_P(RegisteredBackend, IsFoundByAProgramThatIsLookedUpInPath) {
   std::replace(setup.options.begin(), setup.options.end(), program.string(), program.filename().string());
   setup.environment["PATH"] = program.parent_path().string();
   prepareFor(GetParam(), setup.environment);
-  const Outcome outcome = run(setup, kSpinningPatience);
+  const Outcome outcome = run(setup, kSpinningTimeout);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
 }
 
@@ -70,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(Names, RegisteredBackend, ::testing::ValuesIn(backendsO
                          [](const auto& tested) { return tested.param; });
 
 TEST(RegisteredGrpc, LeavesTheProgramItsLogOfGrpc) {
-  const Outcome outcome = run({.options = {"--num-instances", "2", GRPC_USER_PATH}}, kSpinningPatience);
+  const Outcome outcome = run({.options = {"--num-instances", "2", GRPC_USER_PATH}}, kSpinningTimeout);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
 }
 

@@ -21,7 +21,7 @@ class BackendError : public ::testing::TestWithParam<std::string> {
   }
   /// All instances must end well: they have reported errors as they should.
   static std::map<int, ReportedError> errorsOf(const std::vector<std::string>& command, int instances = 3) {
-    const Outcome outcome = run(setupOf(command, instances), kSpinningPatience);
+    const Outcome outcome = run(setupOf(command, instances), kSpinningTimeout);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
     return reportedErrors(outcome.out);
   }

@@ -17,7 +17,7 @@ namespace popdist::backends {
 namespace {
 
 // On 127.0.0.1, by the port in the server's address.
-pop::sys::Fd visitorOf(const std::string& server) {
+pop::sys::Fd pendingOf(const std::string& server) {
   std::istringstream words(server);
   std::string secret;
   std::uint16_t port = 0;
@@ -26,9 +26,9 @@ pop::sys::Fd visitorOf(const std::string& server) {
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  pop::sys::Fd visitor(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  EXPECT_EQ(::connect(visitor.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
-  return visitor;
+  pop::sys::Fd pending(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  EXPECT_EQ(::connect(pending.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  return pending;
 }
 
 std::string answerTo(const std::string& line, const pop::sys::Fd& connection) {
@@ -38,41 +38,41 @@ std::string answerTo(const std::string& line, const pop::sys::Fd& connection) {
   return {bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
 }
 
-bool isOpen(const pop::sys::Fd& visitor) {
+bool isOpen(const pop::sys::Fd& pending) {
   char byte = 0;
-  return ::recv(visitor.get(), &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN;
+  return ::recv(pending.get(), &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN;
 }
 
-// It would give strangers up one after the other if it waited for what they say.
-TEST(PmiServer, AnswersARankWhileStrangersSayNothing) {
+// It would give unauthenticated clients up one after the other if it waited for what they say.
+TEST(PmiServer, AnswersARankWhileUnauthenticatedClientsSayNothing) {
   const auto server = startPmiServer("127.0.0.1", 1);
   ASSERT_TRUE(server.ok()) << server.status().message();
-  std::vector<pop::sys::Fd> strangers;
-  for (int i = 0; i < 20; ++i) strangers.push_back(visitorOf(server.value()));
+  std::vector<pop::sys::Fd> unauthenticated;
+  for (int i = 0; i < 20; ++i) unauthenticated.push_back(pendingOf(server.value()));
   const auto rank = connectToPmi(server.value(), 0);
   ASSERT_TRUE(rank.ok()) << rank.status().message();
   EXPECT_EQ(answerTo("cmd=get_appnum", rank.value()), "cmd=appnum appnum=0\n");
-  for (const pop::sys::Fd& stranger : strangers) EXPECT_TRUE(isOpen(stranger));
+  for (const pop::sys::Fd& unauthenticated : unauthenticated) EXPECT_TRUE(isOpen(unauthenticated));
 }
 
 TEST(PmiServer, TurnsAwayWhoDoesNotShowItsSecret) {
   const auto server = startPmiServer("127.0.0.1", 1);
   ASSERT_TRUE(server.ok()) << server.status().message();
   const std::string greeting = std::string(32, '0') + " 000000";
-  EXPECT_EQ(answerTo(greeting + "cmd=get_appnum", visitorOf(server.value())), "");
+  EXPECT_EQ(answerTo(greeting + "cmd=get_appnum", pendingOf(server.value())), "");
 }
 
-TEST(PmiServer, LetsTheOldestGoWhenStrangersAreMany) {
+TEST(PmiServer, LetsTheOldestGoWhenUnauthenticatedClientsAreMany) {
   const auto server = startPmiServer("127.0.0.1", 1);
   ASSERT_TRUE(server.ok()) << server.status().message();
-  std::vector<pop::sys::Fd> strangers;
-  for (int i = 0; i < 100; ++i) strangers.push_back(visitorOf(server.value()));
+  std::vector<pop::sys::Fd> unauthenticated;
+  for (int i = 0; i < 100; ++i) unauthenticated.push_back(pendingOf(server.value()));
   char byte = 0;
-  EXPECT_EQ(::recv(strangers.front().get(), &byte, 1, 0), 0);
+  EXPECT_EQ(::recv(unauthenticated.front().get(), &byte, 1, 0), 0);
   const auto rank = connectToPmi(server.value(), 0);
   ASSERT_TRUE(rank.ok()) << rank.status().message();
   EXPECT_EQ(answerTo("cmd=get_appnum", rank.value()), "cmd=appnum appnum=0\n");
-  EXPECT_TRUE(isOpen(strangers.back()));
+  EXPECT_TRUE(isOpen(unauthenticated.back()));
 }
 
 }  // namespace

@@ -123,8 +123,8 @@ std::vector<std::string> everyOperation() {
   return numbers;
 }
 
-// Each way hears of an end by means of its own: a board, a reading that fails, a ring, a connection, a
-// stream, a request.
+// Each way hears of an end by means of its own: a control block, a reading that fails, a ring, a connection,
+// a stream, a request.
 INSTANTIATE_TEST_SUITE_P(During, KilledRank,
                          ::testing::Combine(::testing::ValuesIn(waysNamed({"table", "staged", "pull",
                                                                            "messages", "tcp", "grpc",

@@ -44,7 +44,7 @@ TEST_P(MismatchedCalls, AreNamedOnEveryRankUntilTheCommunicatorIsRebuilt) {
   const WayTaken taken(GetParam());
   GroupShape shape = shapeOf(GetParam(), 3);
   shape.timeout = kLongTimeout;
-  shape.transport.call_patience = kLongTimeout;  // all give up in the same call, however late they come to it
+  shape.transport.call_timeout = kLongTimeout;  // all give up in the same call, however late they come to it
   ThreadGroup group(shape);
   group.run([&](Context& context) {
     for (const Mismatch& mismatch : mismatches())

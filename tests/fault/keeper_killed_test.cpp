@@ -52,8 +52,8 @@ TEST(KilledKeeper, WhileStartingEndsTheJobToo) {
 pid_t stopKeeper(const PoprunProcess& poprun) {
   const pid_t keeper = childNamed(poprun.pid(), "pop-keeper");
   if (keeper <= 0 || ::kill(keeper, SIGSTOP) != 0) return -1;
-  return waitUntil([&] { return statOf(keeper).value_or(ProcessStat{}).state == 'T'; }, kPatience) ? keeper
-                                                                                                   : -1;
+  return waitUntil([&] { return statOf(keeper).value_or(ProcessStat{}).state == 'T'; }, kTimeout) ? keeper
+                                                                                                  : -1;
 }
 
 // It cannot pass on a signal, nor say that an instance has ended.
@@ -72,7 +72,7 @@ TEST(StoppedKeeper, DoesNotKeepAnythingAliveWhenPoprunIsKilled) {
   ASSERT_EQ(poprun.waitReady(2).size(), 2U);
   ASSERT_GT(stopKeeper(poprun), 0);
   poprun.signal(SIGKILL);  // the kernel continues a stopped group that nobody is left to continue
-  EXPECT_TRUE(poprun.goneWithin(kPatience)) << poprun.leftNow();
+  EXPECT_TRUE(poprun.goneWithin(kTimeout)) << poprun.leftNow();
 }
 
 }  // namespace

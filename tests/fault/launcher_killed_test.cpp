@@ -21,11 +21,11 @@ class Survival {
   // Kills it now. `or_else`: its exit code should it end before that by itself.
   void killAndMeasure(PoprunProcess& poprun, int or_else = -SIGKILL) {
     poprun.signal(SIGKILL);
-    const std::optional<Milliseconds> gone = poprun.goneWithin(kPatience);
+    const std::optional<Milliseconds> gone = poprun.goneWithin(kTimeout);
     EXPECT_TRUE(gone.has_value()) << "left: " << poprun.leftNow();
     const int exit_code = poprun.wait();
     EXPECT_TRUE(exit_code == -SIGKILL || exit_code == or_else) << exit_code;
-    all_.push_back(gone.value_or(kPatience));
+    all_.push_back(gone.value_or(kTimeout));
   }
 
   void report(const char* what) const {

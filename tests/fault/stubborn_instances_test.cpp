@@ -10,7 +10,7 @@
 namespace pop::testing {
 namespace {
 
-// With a grace that nobody can have waited for who ends within a test's patience.
+// With a grace that nobody can have waited for who ends within a test's timeout.
 std::vector<std::string> withLongGrace(int num_instances) {
   return {"--num-instances", std::to_string(num_instances), "--kill-grace", "60"};
 }
@@ -65,7 +65,7 @@ TEST(BreedingInstance, IsEndedWhileItMultiplies) {
     const auto bred = static_cast<std::size_t>(4 + 10 * run);
     ASSERT_TRUE(poprun.waitFor([&] { return processesWith(poprun.token()).size() >= bred; }));
     poprun.signal(SIGKILL);
-    EXPECT_TRUE(poprun.goneWithin(kPatience)) << poprun.leftNow();
+    EXPECT_TRUE(poprun.goneWithin(kTimeout)) << poprun.leftNow();
   }
 }
 

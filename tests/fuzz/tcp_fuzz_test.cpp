@@ -17,7 +17,7 @@ namespace popdist::transport {
 namespace {
 
 constexpr std::uint64_t kParserRounds = 50'000;
-constexpr std::uint64_t kVisitorRounds = 3'000;
+constexpr std::uint64_t kPendingRounds = 3'000;
 constexpr Key kJob{std::byte{3}, std::byte{1}, std::byte{4}};
 
 void fill(std::span<std::byte> bytes, pop::SplitMix64& random) {
@@ -73,7 +73,7 @@ TEST(TcpFuzz, DamagedHandshakesAndHeadsAreRefused) {
   }
 }
 
-// A visitor that sends what it likes, in pieces, and reads what it is told.
+// A pending connection that sends what it likes, in pieces, and reads what it is told.
 void sendInPieces(int socket, std::span<const std::byte> bytes, Reception& reception,
                   pop::SplitMix64& random) {
   while (!bytes.empty()) {
@@ -84,7 +84,7 @@ void sendInPieces(int socket, std::span<const std::byte> bytes, Reception& recep
   }
 }
 
-TEST(TcpFuzz, VisitorsGetInOnlyWithAWholeHandshake) {
+TEST(TcpFuzz, PendingConnectionsGetInOnlyWithAWholeHandshake) {
   SocketAddress address = SocketAddress::parse("127.0.0.1", 0).value();
   pop::sys::Fd listener = listenOn(address).value();
   SocketSleeper sleeper;
@@ -95,7 +95,7 @@ TEST(TcpFuzz, VisitorsGetInOnlyWithAWholeHandshake) {
                         ++admitted;
                         return true;
                       });
-  for (std::uint64_t round = 0; round < kVisitorRounds; ++round) {
+  for (std::uint64_t round = 0; round < kPendingRounds; ++round) {
     pop::SplitMix64 random(round);
     const pop::sys::Fd socket =
         beginConnecting(SocketAddress::parse("127.0.0.1", 0).value(), address).value();

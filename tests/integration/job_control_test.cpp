@@ -55,9 +55,9 @@ TEST(CtrlZ, StopsTheInstancesAndPoprunUntilTheyAreContinued) {
   const std::vector<pid_t> instances = poprun.waitReady(2);
   ASSERT_EQ(instances.size(), 2U);
   poprun.signal(SIGTSTP);
-  EXPECT_TRUE(waitUntil([&] { return inState(poprun.pid(), 'T'); }, kPatience));
+  EXPECT_TRUE(waitUntil([&] { return inState(poprun.pid(), 'T'); }, kTimeout));
   for (const pid_t instance : instances)
-    EXPECT_TRUE(waitUntil([&] { return inState(instance, 'T'); }, kPatience));
+    EXPECT_TRUE(waitUntil([&] { return inState(instance, 'T'); }, kTimeout));
   poprun.signal(SIGCONT);
   EXPECT_TRUE(poprun.waitFor([&] { return count(poprun.out(), "SIGCONT") == 2; })) << poprun.out();
   poprun.signal(SIGTERM);
@@ -69,7 +69,7 @@ TEST(CtrlZ, StopsTheClockOfTheTimeLimit) {
   const std::vector<pid_t> instances = poprun.waitReady(1);
   ASSERT_EQ(instances.size(), 1U);
   poprun.signal(SIGTSTP);
-  ASSERT_TRUE(waitUntil([&] { return inState(poprun.pid(), 'T'); }, kPatience));
+  ASSERT_TRUE(waitUntil([&] { return inState(poprun.pid(), 'T'); }, kTimeout));
   EXPECT_FALSE(poprun.waitFor([&] { return poprun.ended(); }, Milliseconds(5100))) << "longer than the limit";
   poprun.signal(SIGCONT);
   ::kill(instances[0], SIGUSR1);
@@ -110,9 +110,9 @@ TEST(CtrlZ, AStoppedJobCanBeKilled) {
   PoprunProcess poprun({.options = {"--num-instances", "2"}, .child = {"wait"}});
   ASSERT_EQ(poprun.waitReady(2).size(), 2U);
   poprun.signal(SIGTSTP);
-  ASSERT_TRUE(waitUntil([&] { return inState(poprun.pid(), 'T'); }, kPatience));
+  ASSERT_TRUE(waitUntil([&] { return inState(poprun.pid(), 'T'); }, kTimeout));
   poprun.signal(SIGKILL);
-  EXPECT_TRUE(poprun.goneWithin(kPatience));
+  EXPECT_TRUE(poprun.goneWithin(kTimeout));
 }
 
 }  // namespace

@@ -87,7 +87,7 @@ std::string outputOfEightThatHaveMet() {
     return ::access((directory.path() + '/' + std::to_string(instance)).c_str(), F_OK) == 0;
   };
   for (int instance = 0; instance < 8; ++instance)
-    EXPECT_TRUE(waitUntil([&] { return is_there(instance); }, kPatience));
+    EXPECT_TRUE(waitUntil([&] { return is_there(instance); }, kTimeout));
   EXPECT_EQ(::write(go.get(), "\n\n\n\n\n\n\n\n", 8),
             8);  // a line for each, which a shell reads byte by byte
   EXPECT_EQ(poprun.wait(), 0);

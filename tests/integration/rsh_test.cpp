@@ -29,7 +29,7 @@ class ReachedByAProgram : public ::testing::Test {
     options.insert(options.end(), program.begin(), program.end());
     PoprunProcess poprun({.options = options});
     const int exit_code = poprun.wait();
-    EXPECT_TRUE(poprun.goneWithin(kPatience));
+    EXPECT_TRUE(poprun.goneWithin(kTimeout));
     return {exit_code, poprun.out(), poprun.err()};
   }
 

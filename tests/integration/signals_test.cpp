@@ -79,7 +79,7 @@ TEST(CtrlC, ReachesInstancesThroughPoprunOnly) {
 // Before poprun has its handlers, the signal itself ends it.
 TEST(CtrlC, RightAfterTheStartIsNoFailureOfPoprun) {
   SplitMix64 random(1);
-  const auto end = std::chrono::steady_clock::now() + kPatience / 2;  // on a machine that has much else to do
+  const auto end = std::chrono::steady_clock::now() + kTimeout / 2;  // on a machine that has much else to do
   for (int round = 0; round < 150 && std::chrono::steady_clock::now() < end; ++round) {
     PoprunProcess poprun({.options = optionsFor("1"), .child = {"wait"}});
     const std::chrono::microseconds moment(random.below(5000));
@@ -91,7 +91,7 @@ TEST(CtrlC, RightAfterTheStartIsNoFailureOfPoprun) {
     EXPECT_TRUE(exit_code == 130 || exit_code == -SIGINT)
         << exit_code << " after " << moment.count() << " us\n"
         << poprun.err();
-    EXPECT_TRUE(poprun.goneWithin(kPatience));
+    EXPECT_TRUE(poprun.goneWithin(kTimeout));
   }
 }
 
@@ -105,7 +105,7 @@ TEST(CtrlC, EndsWhatReachesAHostWithItsHelpers) {
   ASSERT_TRUE(poprun.waitFor([&] { return std::filesystem::exists(started); }));
   poprun.signal(SIGINT);
   EXPECT_EQ(poprun.wait(), 130);
-  EXPECT_TRUE(poprun.goneWithin(kPatience));
+  EXPECT_TRUE(poprun.goneWithin(kTimeout));
 }
 
 TEST(SecondCtrlC, KillsAtOnceWhatIgnoresSigterm) {
@@ -113,7 +113,7 @@ TEST(SecondCtrlC, KillsAtOnceWhatIgnoresSigterm) {
   ASSERT_EQ(poprun.waitReady(4).size(), 4U);
   // Again and again: signals of one kind that arrive together are one.
   const auto begin = std::chrono::steady_clock::now();
-  while (!poprun.ended() && std::chrono::steady_clock::now() - begin < kPatience) {
+  while (!poprun.ended() && std::chrono::steady_clock::now() - begin < kTimeout) {
     poprun.signal(SIGINT);
     poprun.waitFor([] { return false; }, Milliseconds(20));
   }
@@ -133,7 +133,7 @@ TEST(SignalBeforeTheInstancesRun, EndsTheJobToo) {
     // Killed by the signal itself when it came before poprun could handle it.
     const int exit_code = poprun.wait();
     EXPECT_TRUE(exit_code == 143 || exit_code == -SIGTERM) << exit_code;
-    EXPECT_TRUE(poprun.goneWithin(kPatience));
+    EXPECT_TRUE(poprun.goneWithin(kTimeout));
   }
 }
 

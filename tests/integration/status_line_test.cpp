@@ -67,7 +67,7 @@ TEST(StatusLine, IsNotThereInTheBackground) {
   Terminal terminal;
   const Shell shell(terminal, std::string("set -m; TERM=xterm ") + POP_BIN_DIR +
                                   "/poprun --num-instances 2 sleep 1.3 & wait; echo end");
-  EXPECT_TRUE(waitUntil([&] { return terminal.shown().find("end\n") != std::string::npos; }, kPatience));
+  EXPECT_TRUE(waitUntil([&] { return terminal.shown().find("end\n") != std::string::npos; }, kTimeout));
   EXPECT_THAT(terminal.shown(), Not(HasSubstr("\x1b")));
 }
 
@@ -77,8 +77,7 @@ TEST(StatusLine, LeavesTheTerminalWhilePoprunIsStopped) {
   ASSERT_TRUE(poprun.waitFor([&] { return showsTwoRunning(terminal.shown()); })) << terminal.shown();
   poprun.signal(SIGTSTP);
   EXPECT_TRUE(poprun.waitFor([&] { return terminal.shown().ends_with("\r\x1b[K"); })) << terminal.shown();
-  ASSERT_TRUE(waitUntil([&] { return statOf(poprun.pid())->state == 'T'; }, kPatience))
-      << "it only will stop";
+  ASSERT_TRUE(waitUntil([&] { return statOf(poprun.pid())->state == 'T'; }, kTimeout)) << "it only will stop";
   poprun.signal(SIGCONT);
   EXPECT_TRUE(poprun.waitFor([&] { return terminal.shown().ends_with("2 running"); })) << terminal.shown();
   poprun.signal(SIGTERM);

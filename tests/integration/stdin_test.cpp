@@ -195,7 +195,7 @@ TEST(StdinAtATerminal, IsLeftToTheShellByAProgramThatDoesNotRead) {
 }
 
 bool shows(Terminal& terminal, const char* text) {
-  return waitUntil([&] { return terminal.shown().find(text) != std::string::npos; }, kPatience);
+  return waitUntil([&] { return terminal.shown().find(text) != std::string::npos; }, kTimeout);
 }
 
 TEST(StdinAtATerminal, IsReadOnlyInTheForeground) {

@@ -51,12 +51,12 @@ TEST(TimeLimit, GivesWayToCtrlC) {
   EXPECT_EQ(poprun.wait(), 130);
 }
 
-constexpr Milliseconds kDebuggersPatience = 2 * kPatience;
+constexpr Milliseconds kDebuggerTimeout = 2 * kTimeout;
 
 TEST(StackTraces, SayWhereEachInstanceHangs) {
   const Outcome result =
       run({.options = {"--num-instances", "2", "--timeout", "4", "--stack-traces"}, .child = {"wait"}},
-          kDebuggersPatience);
+          kDebuggerTimeout);
   EXPECT_EQ(result.exit_code, 124);
   EXPECT_THAT(result.err,
               AllOf(HasSubstr("poprun: instance 0 (pid "), HasSubstr("poprun: instance 1 (pid ")));
@@ -67,7 +67,7 @@ TEST(StackTraces, SayWhereEachInstanceHangs) {
 TEST(StackTraces, OfMoreInstancesThanDebuggersComeFromProc) {
   const Outcome result =
       run({.options = {"--num-instances", "12", "--timeout", "4", "--stack-traces"}, .child = {"wait"}},
-          kDebuggersPatience);
+          kDebuggerTimeout);
   EXPECT_EQ(result.exit_code, 124);
   for (int instance = 0; instance < 12; ++instance)
     EXPECT_THAT(result.err, HasSubstr("poprun: instance " + std::to_string(instance) + " (pid "));
@@ -88,7 +88,7 @@ class StrangeDebugger {
     return run({.options = {"--timeout", "4", "--stack-traces"},
                 .child = {"wait"},
                 .environment = {{"PATH", directory_.path() + ':' + std::getenv("PATH")}}},
-               kDebuggersPatience);
+               kDebuggerTimeout);
   }
 
  private:

@@ -66,7 +66,7 @@ TEST(LaunchBenchmark, APeerThatHangsIsCountedAndNotWaitedFor) {
   const HangingPeer peer;
   const Result<RunResult> run =
       pop::bench::run({.argv = {kBenchmark, "--only", "hydra", "--n", "2", "--repeats", "1", "--measure",
-                                "time", "--quiet-patience-ms", "0", "--time-limit-ms", "100"},
+                                "time", "--quiet-timeout-ms", "0", "--time-limit-ms", "100"},
                        .time_limit = std::chrono::seconds(50)});
   ASSERT_TRUE(run.ok()) << run.status().message();
   EXPECT_TRUE(run.value().succeeded()) << inWords(run.value());

@@ -24,9 +24,8 @@ class FencesOverHosts : public ::testing::Test {
     PoprunSetup setup = childSetup(instances, command);
     setup.options.insert(setup.options.begin(), {"--rsh", rsh_, "--host", "a,b"});
     PoprunProcess poprun(setup);
-    const int exit_code = poprun.wait(2 * kPatience);
-    EXPECT_TRUE(poprun.goneWithin(kPatience))
-        << "agents here are poprun's descendants: the last to be reaped";
+    const int exit_code = poprun.wait(2 * kTimeout);
+    EXPECT_TRUE(poprun.goneWithin(kTimeout)) << "agents here are poprun's descendants: the last to be reaped";
     return {exit_code, poprun.out(), poprun.err()};
   }
 

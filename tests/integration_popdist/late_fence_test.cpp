@@ -12,7 +12,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 TEST(LateFence, NamesTheMissingInstanceAndCanBeRepeated) {
-  const Outcome outcome = run(childSetup(4, {"late-fence", "2"}), 2 * kPatience);
+  const Outcome outcome = run(childSetup(4, {"late-fence", "2"}), 2 * kTimeout);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
   const std::map<int, ReportedError> errors = reportedErrors(outcome.out);
   EXPECT_EQ(errors.size(), 3U) << outcome.out;

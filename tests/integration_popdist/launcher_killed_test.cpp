@@ -12,7 +12,7 @@ TEST(KilledLauncherOfACollective, LeavesNothing) {
     PoprunProcess poprun(childSetup(4, {"sum-forever", count}));
     ASSERT_EQ(poprun.waitReady(4).size(), 4U);
     poprun.signal(SIGKILL);
-    EXPECT_TRUE(poprun.goneWithin(kPatience).has_value()) << "left: " << poprun.leftNow();
+    EXPECT_TRUE(poprun.goneWithin(kTimeout).has_value()) << "left: " << poprun.leftNow();
     EXPECT_EQ(poprun.wait(), -SIGKILL);
   }
 }

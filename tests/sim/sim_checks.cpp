@@ -9,8 +9,8 @@ namespace pop::sim {
 namespace {
 
 constexpr milliseconds kSilence{5000};
-constexpr milliseconds kSlack{1500};         // delays of links and of simulated kernels
-constexpr milliseconds kKillPatience{5000};  // for what SIGKILL does not end at once
+constexpr milliseconds kSlack{1500};        // delays of links and of simulated kernels
+constexpr milliseconds kKillTimeout{5000};  // for what SIGKILL does not end at once
 
 }  // namespace
 
@@ -56,7 +56,7 @@ void World::checkAttempt(const JobOutcome& outcome) {
   if (!decided_at_ || paused_) return;
   const milliseconds grace = scenario_.spec.kill_grace;
   const auto took = std::chrono::duration_cast<milliseconds>(clock_.now() - *decided_at_);
-  if (took > grace + kSilence + kKillPatience + kSlack)
+  if (took > grace + kSilence + kKillTimeout + kSlack)
     broken("it took " + std::to_string(took.count()) + " ms to end");
 }
 

@@ -237,7 +237,7 @@ void SimHost::releaseFence(const PutValues&) {
   }
 }
 
-void SimHost::announce(const Obituary&) {
+void SimHost::announce(const EndNotice&) {
   const std::map<int, std::string> inside = fence_->inside();
   for (const auto& [instance, tag] : inside) {
     fence_->leave(instance);

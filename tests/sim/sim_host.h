@@ -51,8 +51,8 @@ class SimHost final : public Agent, private Processes, private Rendezvous, priva
   void stop() override { core_.stop(); }
   void kill() override { core_.kill(); }
   void releaseFence(const SharedPutValues& values) override { core_.releaseFence(*values); }
-  void announce(const SharedObituaries& obituaries) override {
-    for (const Obituary& each : *obituaries) core_.announce(each);
+  void announce(const SharedEndNotices& end_notices) override {
+    for (const EndNotice& each : *end_notices) core_.announce(each);
   }
 
   std::string read_input;
@@ -66,7 +66,7 @@ class SimHost final : public Agent, private Processes, private Rendezvous, priva
   // Rendezvous
   Result<std::string> open(const JobSlice& slice) override;
   void releaseFence(const PutValues& values) override;
-  void announce(const Obituary& obituary) override;
+  void announce(const EndNotice& end_notice) override;
   // InputSink
   void write(std::string bytes) override;
   void end() override { read_input += '.'; }

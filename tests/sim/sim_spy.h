@@ -63,7 +63,7 @@ class SpyAgent final : public Agent, private AgentEvents {
   void stop() override { agent_.stop(); }
   void kill() override { agent_.kill(); }
   void releaseFence(const SharedPutValues& values) override { agent_.releaseFence(values); }
-  void announce(const SharedObituaries& obituaries) override { agent_.announce(obituaries); }
+  void announce(const SharedEndNotices& end_notices) override { agent_.announce(end_notices); }
 
   /// A new attempt begins.
   void forget() { own_.clear(); }

@@ -50,9 +50,9 @@ class FakeAgent final : public Agent {
     held_traces = std::move(reply);
   }
   void releaseFence(const SharedPutValues& values) override { released.push_back(*values); }
-  void announce(const SharedObituaries& obituaries) override {
+  void announce(const SharedEndNotices& end_notices) override {
     ++announcements;
-    for (const Obituary& each : *obituaries) {
+    for (const EndNotice& each : *end_notices) {
       announced.push_back(each);
       if (on_announce) on_announce(each);
     }
@@ -72,9 +72,9 @@ class FakeAgent final : public Agent {
   JobSlice slice;
   AgentEvents* events = nullptr;  ///< where to report; set by run()
   std::vector<PutValues> released;
-  std::vector<Obituary> announced;
-  int announcements = 0;                             ///< messages in which they came
-  std::function<void(const Obituary&)> on_announce;  ///< what instances do when they hear of it
+  std::vector<EndNotice> announced;
+  int announcements = 0;                              ///< messages in which they came
+  std::function<void(const EndNotice&)> on_announce;  ///< what instances do when they hear of it
 
  private:
   HostFacts facts() const {

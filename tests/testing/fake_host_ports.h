@@ -32,7 +32,7 @@ class FakeRendezvous final : public Rendezvous {
     return "socket-of-" + slice.job_id;
   }
   void releaseFence(const PutValues& values) override { released.push_back(values); }
-  void announce(const Obituary& obituary) override { announced.push_back(obituary.text); }
+  void announce(const EndNotice& end_notice) override { announced.push_back(end_notice.text); }
 
   int opened = 0;
   Status open_error;  ///< with which open() fails, when it is one

@@ -245,12 +245,12 @@ int PoprunProcess::wait(Milliseconds limit) {
 }
 
 int PoprunProcess::interruptUntilEnd() {
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  const auto deadline = std::chrono::steady_clock::now() + kTimeout;
   while (!ended() && std::chrono::steady_clock::now() < deadline) {
     signal(SIGINT);
     waitFor([this] { return ended(); }, Milliseconds(20));
   }
-  return wait(ended() ? kPatience : Milliseconds(0));
+  return wait(ended() ? kTimeout : Milliseconds(0));
 }
 
 std::string PoprunProcess::leftNow() const {

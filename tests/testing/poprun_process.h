@@ -21,7 +21,7 @@
 namespace pop::testing {
 
 /// Longer than anything takes on a busy machine; reaching it is a failure.
-inline constexpr Milliseconds kPatience{20000};
+inline constexpr Milliseconds kTimeout{20000};
 
 struct PoprunSetup {
   std::vector<std::string> options;
@@ -66,14 +66,14 @@ class PoprunProcess {
   bool outputFull() const;
 
   /// Reads poprun's streams until `condition` holds; false when time or poprun is over first.
-  bool waitFor(const std::function<bool()>& condition, Milliseconds limit = kPatience);
+  bool waitFor(const std::function<bool()>& condition, Milliseconds limit = kTimeout);
 
   /// The pids of the instances (by index) that have said "ready", once there are `count` of them; else empty.
   std::vector<pid_t> waitReady(int count);
 
   /// poprun's exit code, or minus the signal that killed it. With reading on, also waits for the streams'
   /// ends.
-  int wait(Milliseconds limit = kPatience);
+  int wait(Milliseconds limit = kTimeout);
   /// Ctrl-C again and again, until it has counted twice: one that comes right behind another is the same one.
   /// As wait().
   int interruptUntilEnd();
@@ -116,7 +116,7 @@ struct Outcome {
 };
 
 /// From start to end.
-Outcome run(const PoprunSetup& setup, Milliseconds limit = kPatience);
+Outcome run(const PoprunSetup& setup, Milliseconds limit = kTimeout);
 
 /// The path of the test child, for command lines that name it themselves.
 std::string testChildPath();

@@ -27,7 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kHelperPath = POP_TEST_HOST_PATH;
-constexpr Milliseconds kHostPatience{20000};
+constexpr Milliseconds kHostTimeout{20000};
 
 void writeFile(const std::string& path, const std::string& text) {
   std::ofstream file(path);
@@ -152,7 +152,7 @@ TestHosts::~TestHosts() {
           return !stat || stat->state == 'Z';
         });
       },
-      kHostPatience);
+      kHostTimeout);
   switch_.control.reset();
   ::waitpid(switch_.helper, nullptr, 0);
 }
@@ -281,7 +281,7 @@ void TestHosts::resetConnections(int host) const {
 void TestHosts::killSshd(int host) const {
   for (const pid_t pid : sshdsOf(host, true)) ::kill(pid, SIGKILL);
   killSessions(host);
-  POP_CHECK(waitUntil([&] { return !answersSsh(address(host)); }, kHostPatience));
+  POP_CHECK(waitUntil([&] { return !answersSsh(address(host)); }, kHostTimeout));
 }
 
 void TestHosts::startSshd(int host) const {
@@ -290,7 +290,7 @@ void TestHosts::startSshd(int host) const {
 }
 
 void TestHosts::waitForSshd(int host) const {
-  POP_CHECK(waitUntil([&] { return answersSsh(address(host)); }, kHostPatience));
+  POP_CHECK(waitUntil([&] { return answersSsh(address(host)); }, kHostTimeout));
 }
 
 std::vector<pid_t> TestHosts::processesOn(int host) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instances that are threads of the test: they share a segment, fences and obituaries as the instances of a
+// Instances that are threads of the test: they share a segment, fences and end notices as the instances of a
 // host do, so collectives between them can be tested without processes, and under ThreadSanitizer.
 #pragma once
 

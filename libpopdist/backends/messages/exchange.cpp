@@ -12,9 +12,9 @@ namespace popdist::backends {
 namespace {
 
 // A connection that breaks is mostly a process that has died: the launcher will say better how.
-constexpr std::chrono::milliseconds kPatienceForObituary{2000};
+constexpr std::chrono::milliseconds kTimeoutForEndNotice{2000};
 // Who waits looks for notes every 50 ms at least.
-constexpr std::chrono::milliseconds kPatienceForAnswers{500};
+constexpr std::chrono::milliseconds kTimeoutForAnswers{500};
 
 std::string rankText(int rank) {
   return "rank " + std::to_string(rank);
@@ -120,7 +120,7 @@ Failure Exchange::late(std::span<const std::int32_t> awaited) {
     fabric_.tell(std::as_bytes(std::span(note)));
     waits_.push_back(own);
   }
-  const Fabric::Deadline answered = Fabric::Clock::now() + kPatienceForAnswers;
+  const Fabric::Deadline answered = Fabric::Clock::now() + kTimeoutForAnswers;
   while (Fabric::Clock::now() < answered) {
     if (Failure failure = lost(awaited); !failure.ok()) return failure;
     if (Failure theirs = told(); !theirs.ok()) return theirs;
@@ -170,7 +170,7 @@ Failure Exchange::broken(std::span<const std::int32_t> awaited) {
     if (why.empty()) continue;
     const auto now = Fabric::Clock::now();
     if (!broken_since_) broken_since_ = now;
-    if (now - *broken_since_ < kPatienceForObituary) return {};
+    if (now - *broken_since_ < kTimeoutForEndNotice) return {};
     return {.status = pop::unavailable("the connection to " + rankText(rank) + " has broken: " + why),
             .peer_rank = rank};
   }

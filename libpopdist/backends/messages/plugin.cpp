@@ -14,7 +14,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kNotePatience{300};  ///< for it to be on its way
+constexpr milliseconds kNoteTimeout{300};  ///< for it to be on its way
 
 struct Group {
   const PopdistGroupInfo& info;
@@ -91,7 +91,7 @@ Failure asTold(const Failure& failure, int rank) {
 void tellOthers(Fabric& fabric, const Failure& failure) {
   const std::string note = noteOf(failure);
   fabric.tell(std::as_bytes(std::span(note)));
-  const Fabric::Deadline deadline = Fabric::Clock::now() + kNotePatience;
+  const Fabric::Deadline deadline = Fabric::Clock::now() + kNoteTimeout;
   while (!fabric.allSent() && Fabric::Clock::now() < deadline) fabric.wait();
 }
 

@@ -33,8 +33,8 @@ constexpr std::size_t kMostLineBytes = 4096;
 // rank.
 constexpr std::size_t kGreetingBytes = kSecretBytes + 7;
 
-constexpr std::size_t kMostStrangers = 64;  ///< besides the ranks
-constexpr std::chrono::seconds kGreetingPatience{10};
+constexpr std::size_t kMaxUnauthenticated = 64;  ///< besides the ranks
+constexpr std::chrono::seconds kGreetingTimeout{10};
 
 using Clock = std::chrono::steady_clock;
 
@@ -109,16 +109,16 @@ class PmiServer {
     std::string unfinished;
   };
 
-  struct Visitor {
+  struct PendingConnection {
     pop::sys::Fd connection;
     std::string greeting;  ///< as far as it has come
     Clock::time_point until;
   };
 
-  int patience() const;
-  void acceptVisitor();
-  void hearVisitors();
-  bool isSilent(Visitor& visitor);
+  int timeout() const;
+  void acceptConnection();
+  void readPending();
+  bool isSilent(PendingConnection& pending);
   bool talk(int rank);
 
   const pop::sys::Fd listener_;
@@ -126,7 +126,7 @@ class PmiServer {
   const int ranks_;
   PmiAnswers answers_;
   std::vector<Client> clients_;
-  std::deque<Visitor> visitors_;  ///< the oldest first
+  std::deque<PendingConnection> pending_;  ///< the oldest first
 };
 
 void PmiServer::serve() {
@@ -134,52 +134,52 @@ void PmiServer::serve() {
   while (true) {
     polled.assign(1, {listener_.get(), POLLIN, 0});
     for (const Client& client : clients_) polled.push_back({client.connection.get(), POLLIN, 0});
-    for (const Visitor& visitor : visitors_) polled.push_back({visitor.connection.get(), POLLIN, 0});
-    if (::poll(polled.data(), polled.size(), patience()) < 0 && errno != EINTR) return;
+    for (const PendingConnection& pending : pending_) polled.push_back({pending.connection.get(), POLLIN, 0});
+    if (::poll(polled.data(), polled.size(), timeout()) < 0 && errno != EINTR) return;
     for (int rank = 0; rank < ranks_; ++rank) {
       const auto index = static_cast<std::size_t>(rank);
       if (polled[index + 1].revents != 0 && !talk(rank)) clients_[index].connection.reset();
     }
-    hearVisitors();
-    if (polled.front().revents != 0) acceptVisitor();
+    readPending();
+    if (polled.front().revents != 0) acceptConnection();
   }
 }
 
-// For poll(): until the oldest visitor has had its time.
-int PmiServer::patience() const {
-  if (visitors_.empty()) return -1;
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(visitors_.front().until - Clock::now());
+// For poll(): until the oldest pending connection has had its time.
+int PmiServer::timeout() const {
+  if (pending_.empty()) return -1;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(pending_.front().until - Clock::now());
   return static_cast<int>(std::max<std::int64_t>(left.count(), 0));
 }
 
 // Anyone may connect: who is no rank takes no rank's turn, and of too many the oldest goes.
-void PmiServer::acceptVisitor() {
+void PmiServer::acceptConnection() {
   pop::sys::Fd connection(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
   if (!connection.valid()) return;
-  if (visitors_.size() >= kMostStrangers + clients_.size()) visitors_.pop_front();
-  visitors_.push_back({std::move(connection), "", Clock::now() + kGreetingPatience});
+  if (pending_.size() >= kMaxUnauthenticated + clients_.size()) pending_.pop_front();
+  pending_.push_back({std::move(connection), "", Clock::now() + kGreetingTimeout});
 }
 
-void PmiServer::hearVisitors() {
-  std::deque<Visitor> silent;
-  for (Visitor& visitor : visitors_) {
-    if (isSilent(visitor) && Clock::now() < visitor.until) silent.push_back(std::move(visitor));
+void PmiServer::readPending() {
+  std::deque<PendingConnection> silent;
+  for (PendingConnection& pending : pending_) {
+    if (isSilent(pending) && Clock::now() < pending.until) silent.push_back(std::move(pending));
   }
-  visitors_ = std::move(silent);
+  pending_ = std::move(silent);
 }
 
 // True: more of its greeting is to come. Else it has become a client, or is nobody.
-bool PmiServer::isSilent(Visitor& visitor) {
+bool PmiServer::isSilent(PendingConnection& pending) {
   std::array<char, kGreetingBytes> bytes{};
   const ssize_t got =
-      ::recv(visitor.connection.get(), bytes.data(), kGreetingBytes - visitor.greeting.size(), MSG_DONTWAIT);
+      ::recv(pending.connection.get(), bytes.data(), kGreetingBytes - pending.greeting.size(), MSG_DONTWAIT);
   if (got <= 0) return got < 0 && (errno == EAGAIN || errno == EINTR);
-  visitor.greeting.append(bytes.data(), static_cast<std::size_t>(got));
-  if (visitor.greeting.size() < kGreetingBytes) return true;
+  pending.greeting.append(bytes.data(), static_cast<std::size_t>(got));
+  if (pending.greeting.size() < kGreetingBytes) return true;
   for (int rank = 0; rank < ranks_; ++rank) {
     Client& client = clients_[static_cast<std::size_t>(rank)];
-    if (visitor.greeting == greetingOf(secret_, rank) && !client.connection.valid())
-      client.connection = std::move(visitor.connection);
+    if (pending.greeting == greetingOf(secret_, rank) && !client.connection.valid())
+      client.connection = std::move(pending.connection);
   }
   return false;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One frame: three fields for each announcement, behind three of the farewell if there is one.
+// One frame: three fields for each announcement, behind three of the abort message if there is one.
 #include "libpopdist/src/async/message.h"
 
 #include <utility>
@@ -20,13 +20,13 @@ pop::Status malformed() {
   return {pop::Code::kDataLoss, "malformed announcement"};
 }
 
-pop::Result<Farewell> farewellFrom(const std::string* fields) {
+pop::Result<AbortMessage> abortMessageFrom(const std::string* fields) {
   POP_ASSIGN_OR_RETURN(const std::int64_t code, pop::parseInteger(fields[0]));
   POP_ASSIGN_OR_RETURN(const std::int64_t peer_rank, pop::parseInteger(fields[1]));
   const bool known = code >= 1 && code <= static_cast<int>(pop::Code::kDataLoss);
   if (!known || peer_rank < -1 || peer_rank > INT32_MAX) return malformed();
-  return Farewell{.status = {static_cast<pop::Code>(code), fields[2]},
-                  .peer_rank = static_cast<int>(peer_rank)};
+  return AbortMessage{.status = {static_cast<pop::Code>(code), fields[2]},
+                      .peer_rank = static_cast<int>(peer_rank)};
 }
 
 pop::Result<Announcement> announcementFrom(const std::string* fields) {
@@ -39,13 +39,13 @@ pop::Result<Announcement> announcementFrom(const std::string* fields) {
 }  // namespace
 
 pop::Result<std::string> encode(const Message& message) {
-  if (message.announcements.empty() && !message.farewell) return std::string();
-  Frame frame{static_cast<std::uint8_t>(message.farewell ? Kind::kEnds : Kind::kGoesOn), {}};
+  if (message.announcements.empty() && !message.abort_message) return std::string();
+  Frame frame{static_cast<std::uint8_t>(message.abort_message ? Kind::kEnds : Kind::kGoesOn), {}};
   frame.fields.reserve(kFieldsEach * (message.announcements.size() + 1));
-  if (const auto& farewell = message.farewell) {
-    frame.fields.push_back(std::to_string(static_cast<int>(farewell->status.code())));
-    frame.fields.push_back(std::to_string(farewell->peer_rank));
-    frame.fields.push_back(farewell->status.message());
+  if (const auto& abort_message = message.abort_message) {
+    frame.fields.push_back(std::to_string(static_cast<int>(abort_message->status.code())));
+    frame.fields.push_back(std::to_string(abort_message->peer_rank));
+    frame.fields.push_back(abort_message->status.message());
   }
   for (const Announcement& call : message.announcements) {
     frame.fields.push_back(call.name);
@@ -66,7 +66,7 @@ pop::Result<Message> decode(std::string_view bytes) {
   if (!ends && static_cast<Kind>(frame->type) != Kind::kGoesOn) return malformed();
   if (ends) {
     if (frame->fields.empty()) return malformed();
-    POP_ASSIGN_OR_RETURN(message.farewell, farewellFrom(frame->fields.data()));
+    POP_ASSIGN_OR_RETURN(message.abort_message, abortMessageFrom(frame->fields.data()));
   }
   for (std::size_t i = ends ? kFieldsEach : 0; i < frame->fields.size(); i += kFieldsEach) {
     POP_ASSIGN_OR_RETURN(Announcement call, announcementFrom(&frame->fields[i]));

@@ -22,14 +22,14 @@ struct Announcement {
 };
 
 /// A member ends the communicator, for all.
-struct Farewell {
+struct AbortMessage {
   pop::Status status;
   int peer_rank = -1;  ///< that is to blame; -1: none
 };
 
 struct Message {
   std::vector<Announcement> announcements;  ///< in the order in which they were issued
-  std::optional<Farewell> farewell;
+  std::optional<AbortMessage> abort_message;
 };
 
 /// No bytes when there is nothing to say. kResourceExhausted.

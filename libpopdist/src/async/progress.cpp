@@ -116,7 +116,8 @@ void Progress::loop() {
     } catch (const popdist_error& error) {
       end(error);  // of the communicator: the others hear of it
     } catch (const std::exception& error) {
-      farewell_ = Farewell{.status = pop::internalError(error.what())};  // of our own: they must be told
+      abort_message_ =
+          AbortMessage{.status = pop::internalError(error.what())};  // of our own: they must be told
     }
   }
 }
@@ -130,7 +131,7 @@ bool Progress::beginsAtOnce() const {
 }
 
 bool Progress::awaitRound() {
-  if (farewell_ || (!group().isShared() && beginsAtOnce())) return true;
+  if (abort_message_ || (!group().isShared() && beginsAtOnce())) return true;
   bool waits = false;
   {
     const std::lock_guard lock(mutex_);
@@ -149,12 +150,12 @@ void Progress::round() {
       agreement_.add(static_cast<int>(rank), call);
   }
   group().setDeadline({});
-  std::optional<Farewell> late = lateCall();  // now that all have been heard
+  std::optional<AbortMessage> late = lateCall();  // now that all have been heard
   carryOutAgreed();
   for (std::size_t rank = 0; rank < messages.size(); ++rank) {
-    if (messages[rank].farewell) return end(static_cast<int>(rank), *messages[rank].farewell);
+    if (messages[rank].abort_message) return end(static_cast<int>(rank), *messages[rank].abort_message);
   }
-  farewell_ = std::move(late);
+  abort_message_ = std::move(late);
 }
 
 void Progress::carryOutAgreed() {
@@ -196,11 +197,11 @@ std::vector<Message> Progress::exchange() {
 Message Progress::ownMessage() {
   changed_ = false;  // before the look: what is issued from now on is for the next round
   const std::lock_guard lock(mutex_);
-  Message message{std::exchange(unannounced_, {}), std::exchange(farewell_, std::nullopt)};
-  if (leaving_ && !message.farewell) {
-    message.farewell = {.status = pop::failedPrecondition(group().nameOfRank(communicator_->rank()) +
-                                                          " has destroyed its AsyncCommunicator"),
-                        .peer_rank = communicator_->rank()};
+  Message message{std::exchange(unannounced_, {}), std::exchange(abort_message_, std::nullopt)};
+  if (leaving_ && !message.abort_message) {
+    message.abort_message = {.status = pop::failedPrecondition(group().nameOfRank(communicator_->rank()) +
+                                                               " has destroyed its AsyncCommunicator"),
+                             .peer_rank = communicator_->rank()};
   }
   return message;
 }
@@ -275,31 +276,31 @@ void Progress::finish(const State& state, std::optional<popdist_error> error) {
 // ---- the end
 
 // Of a call whose time is up, and that some have not announced.
-std::optional<Farewell> Progress::lateCall() {
+std::optional<AbortMessage> Progress::lateCall() {
   const auto now = Clock::now();
   if (earliestDeadline().value_or(Clock::time_point::max()) > now) return std::nullopt;
   const std::lock_guard lock(mutex_);
   for (const auto& [name, state] : pending_) {
     const std::vector<int> without = agreement_.ranksWithout(name);
     if (state->deadline.value_or(Clock::time_point::max()) > now || without.empty()) continue;
-    return Farewell{.status = {pop::Code::kDeadlineExceeded,
-                               "the deadline has passed (Context::setTimeout): " + state->describe() +
-                                   " was not issued by " +
-                                   agreement_.describeRanksWithout(
-                                       name, [this](int rank) { return group().nameOfRank(rank); })},
-                    .peer_rank = without.front()};
+    return AbortMessage{.status = {pop::Code::kDeadlineExceeded,
+                                   "the deadline has passed (Context::setTimeout): " + state->describe() +
+                                       " was not issued by " +
+                                       agreement_.describeRanksWithout(
+                                           name, [this](int rank) { return group().nameOfRank(rank); })},
+                        .peer_rank = without.front()};
   }
   return std::nullopt;
 }
 
-void Progress::end(int rank, const Farewell& farewell) {
+void Progress::end(int rank, const AbortMessage& abort_message) {
   const bool own = rank == communicator_->rank();
-  const bool leaves = farewell.peer_rank == rank;
-  const std::string& text = farewell.status.message();
-  end(popdist_error(static_cast<ErrorCode>(farewell.status.code()),
+  const bool leaves = abort_message.peer_rank == rank;
+  const std::string& text = abort_message.status.message();
+  end(popdist_error(static_cast<ErrorCode>(abort_message.status.code()),
                     own || leaves ? text : group().nameOfRank(rank) + " has given up: " + text,
                     {.rank = communicator_->rank(),
-                     .peer = farewell.peer_rank < 0 ? -1 : group().instanceOf(farewell.peer_rank),
+                     .peer = abort_message.peer_rank < 0 ? -1 : group().instanceOf(abort_message.peer_rank),
                      .operation = ""}));
 }
 

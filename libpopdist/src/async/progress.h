@@ -57,8 +57,8 @@ class Progress {
   void endBusy();
   std::string describe(const State& state);
   void finish(const State& state, std::optional<popdist_error> error);
-  std::optional<Farewell> lateCall();
-  void end(int rank, const Farewell& farewell);
+  std::optional<AbortMessage> lateCall();
+  void end(int rank, const AbortMessage& abort_message);
   void end(const popdist_error& cause);
   context::Group& group() { return communicator_->impl().group(); }
 
@@ -75,7 +75,7 @@ class Progress {
 
   // The thread's own.
   Agreement agreement_;
-  std::optional<Farewell> farewell_;  ///< to be told in the next round
+  std::optional<AbortMessage> abort_message_;  ///< to be told in the next round
   // From the first call that a round carries out until all members have come to the next one.
   struct Busy {
     Clock::time_point since;

@@ -27,11 +27,11 @@ using context::throwIfFailed;
 constexpr std::chrono::milliseconds kConnectTimeout{30'000};
 
 // A thread that reads or writes a stream keeps it locked, perhaps for ever.
-constexpr std::chrono::milliseconds kFlushPatience{500};
+constexpr std::chrono::milliseconds kFlushTimeout{500};
 
 // What the program has written, as far as that takes no longer. Each has a thread, for it may be the one that
 // is stuck.
-void flushWithin(std::chrono::milliseconds patience) try {
+void flushWithin(std::chrono::milliseconds timeout) try {
   const std::array<std::FILE*, 3> streams{stdout, stderr, nullptr};  // nullptr: all
   const auto flushed = std::make_shared<std::counting_semaphore<3>>(0);
   const pop::sys::BlockedSignals blocked;
@@ -41,7 +41,7 @@ void flushWithin(std::chrono::milliseconds patience) try {
       flushed->release();
     }).detach();
   }
-  const auto deadline = std::chrono::steady_clock::now() + patience;
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
   for (std::size_t left = streams.size(); left > 0 && flushed->try_acquire_until(deadline); --left) continue;
 } catch (const std::exception&) {  // no thread, or no memory for one
   for (std::FILE* const each : {stdout, stderr}) {
@@ -182,7 +182,7 @@ void Context::abort(int exit_code, const std::string& message) {
                         "Context::abort: exit code " + std::to_string(exit_code) + " is not from 1 to 255");
   }
   impl_->refuseFork("Context::abort");
-  flushWithin(kFlushPatience);  // first: the agent may stop us as soon as it knows
+  flushWithin(kFlushTimeout);  // first: the agent may stop us as soon as it knows
   impl_->state.link->abort(exit_code, message);
   std::_Exit(exit_code);
 }

@@ -8,7 +8,7 @@
 #include "common/sys/awake_clock.h"
 #include "common/sys/futex.h"
 #include "common/sys/host_name.h"
-#include "libpopdist/src/exec/farewell.h"
+#include "libpopdist/src/exec/abort_message.h"
 
 namespace popdist::context {
 
@@ -93,7 +93,7 @@ void Group::failCollective(const CallDescription& call, exec::Failure failure) {
   if (shared_) shared_->giveUp(failure);
   if (over_hosts_) over_hosts_->giveUp(failure);
   const bool all_know = failure.peer_instance >= 0 && monitor_->anyFailed();
-  if (connections_) connections_->abandon(exec::encodeFarewell(local_ranks_.front(), failure), !all_know);
+  if (connections_) connections_->abandon(exec::encodeAbortMessage(local_ranks_.front(), failure), !all_know);
   fail(call, failure.status, blamed < 0 ? -1 : instanceOf(blamed));
 }
 
@@ -108,7 +108,7 @@ pop::Status Group::naming(int blamed, const pop::Status& status) const {
   return {status.code(), text + " (rank " + std::to_string(blamed) + " is " + placeOf(blamed) + ')'};
 }
 
-// Obituaries speak of instances.
+// EndNotices speak of instances.
 std::string Group::nameOfInstance(int instance) const {
   const auto rank = std::find(instance_of_rank_.begin(), instance_of_rank_.end(), instance);
   if (rank == instance_of_rank_.end()) return "instance " + std::to_string(instance);
@@ -130,7 +130,7 @@ std::string Group::placeOf(int rank) const {
   return is_far ? name + " on " + host_of_rank_[index] : name;
 }
 
-// Who waits for other hosts still hears what its own host's members say on their board.
+// Who waits for other hosts still hears what its own host's members say on their control block.
 std::function<std::optional<exec::Failure>()> Group::heardOnHost() {
   if (!over_hosts_) return {};
   return [this] { return over_hosts_->whyPeerHasGivenUp(); };

@@ -31,7 +31,7 @@ using pop::sys::forksOfThisProcess;
 /// rank an instance.
 enum class GroupKind : std::uint8_t { kNative, kMessages, kBackend };
 
-struct HostBoard;
+struct HostControlBlock;
 
 class Group {
  public:
@@ -130,7 +130,8 @@ class Group {
   int rankToBlame(const exec::Failure& failure) const;
   pop::Status naming(int blamed, const pop::Status& status) const;
   std::string placeOf(int rank) const;
-  void joinBoards(const std::vector<HostBoard>& boards, std::optional<plan::SharedAlgorithm> forced);
+  void joinControlBlocks(const std::vector<HostControlBlock>& control_blocks,
+                         std::optional<plan::SharedAlgorithm> forced);
   static std::unique_ptr<Group> createOnBackend(ContextState& context, std::vector<int> instance_of_rank);
   /// Makes this member's end on the plugin, and says where it is.
   pop::Result<std::string> joinBackend(int number);

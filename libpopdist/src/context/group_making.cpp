@@ -7,9 +7,9 @@
 #include <cstring>
 #include <utility>
 
+#include "libpopdist/src/context/end_notice_monitor.h"
 #include "libpopdist/src/context/group.h"
 #include "libpopdist/src/context/group_rendezvous.h"
-#include "libpopdist/src/context/obituary_monitor.h"
 
 namespace popdist::context {
 namespace {
@@ -55,7 +55,7 @@ pop::Result<std::unique_ptr<transport::Connections>> openConnections(const Conte
                                                                      const std::vector<int>& local_ranks) {
   transport::ConnectionsSetup setup{.segment = context.link->segment(),
                                     .local_ranks = local_ranks,
-                                    .call_patience = context.transport.call_patience};
+                                    .call_timeout = context.transport.call_timeout};
   bool over_network = false;
   for (const int instance : instance_of_rank) {
     setup.through_memory.push_back(context.isLocal(instance) && !context.transport.tcp_only);
@@ -104,9 +104,9 @@ Group::Group(ContextState& context, std::vector<int> instance_of_rank, std::vect
       instance_of_rank_(std::move(instance_of_rank)),
       local_ranks_(std::move(local_ranks)),
       oversubscribed_(isOversubscribed(context.num_local_instances)),
-      monitor_(std::make_unique<ObituaryMonitor>(context.link->segment().header(), instance_of_rank_,
-                                                 [this](int instance) { return nameOfInstance(instance); })) {
-}
+      monitor_(
+          std::make_unique<EndNoticeMonitor>(context.link->segment().header(), instance_of_rank_,
+                                             [this](int instance) { return nameOfInstance(instance); })) {}
 
 std::unique_ptr<Group> Group::create(ContextState& context, std::vector<int> instance_of_rank,
                                      GroupKind kind) {
@@ -130,7 +130,7 @@ std::unique_ptr<Group> Group::create(ContextState& context, std::vector<int> ins
   }
   if (!shares) offerAddresses(context, prefix, local_ranks, connections.get(), failure);
   if (native && !local_ranks.empty() && local_ranks.front() == here.first_rank)
-    offerBoard(context, prefix, here.first_rank, here.members);
+    offerControlBlock(context, prefix, here.first_rank, here.members);
   const std::string settings = forced.inTag() + context.transport.inTag();
   throwIfFailed(link.fence(rendezvousTag(number, instance_of_rank) + settings, context.timeout()), kCreate);
   throwIfFailed({failure}, kCreate);
@@ -147,7 +147,7 @@ std::unique_ptr<Group> Group::create(ContextState& context, std::vector<int> ins
   for (const std::string& address : addresses)
     group->host_of_rank_.push_back(transport::Connections::hostIn(address));
   group->forced_by_messages_ = forced.by_messages;
-  if (native) group->joinBoards(collectBoards(context, prefix, ranks), forced.in_memory);
+  if (native) group->joinControlBlocks(collectControlBlocks(context, prefix, ranks), forced.in_memory);
   return group;
 }
 
@@ -155,36 +155,38 @@ bool Group::wouldBeShared(const ContextState& context, int instances) {
   return context.num_local_instances == instances && mayShare(context, forcedAlgorithms(context));
 }
 
-void Group::joinBoards(const std::vector<HostBoard>& boards, std::optional<plan::SharedAlgorithm> forced) {
+void Group::joinControlBlocks(const std::vector<HostControlBlock>& control_blocks,
+                              std::optional<plan::SharedAlgorithm> forced) {
   const int rank = local_ranks_.front();
   std::vector<int> members;
-  for (const HostBoard& board : boards) members.push_back(board.members);
+  for (const HostControlBlock& control_block : control_blocks) members.push_back(control_block.members);
   const plan::HostLayout layout(std::move(members), rank);
   if (layout.hosts() > 1 && layout.hosts() == size()) return;  // nobody shares anything
   const transport::SegmentView segment = context_.link->segment();
-  const std::size_t offset = boards[static_cast<std::size_t>(layout.host())].offset;
+  const std::size_t offset = control_blocks[static_cast<std::size_t>(layout.host())].offset;
   const plan::StageLayout stage = plan::stageLayoutFor(layout.members());
-  const std::size_t board_bytes = shared::Board::bytesFor(layout.members(), stage.bytes());
-  if (offset % pop::contract::kPieceAlignmentBytes != 0 || board_bytes > segment.bytes ||
-      offset > segment.bytes - board_bytes) {
-    throwIfFailed({pop::internalError("this host's board lies outside of its segment")}, kCreate);
+  const std::size_t control_block_bytes = shared::ControlBlock::bytesFor(layout.members(), stage.bytes());
+  if (offset % pop::contract::kPieceAlignmentBytes != 0 || control_block_bytes > segment.bytes ||
+      offset > segment.bytes - control_block_bytes) {
+    throwIfFailed({pop::internalError("this host's control block lies outside of its segment")}, kCreate);
   }
   const int first_rank = rank - layout.local();
   std::vector<int> neighbours_first = instance_of_rank_;
   std::rotate(neighbours_first.begin(), neighbours_first.begin() + first_rank, neighbours_first.end());
   neighbour_monitor_ =
-      std::make_unique<ObituaryMonitor>(segment.header(), std::move(neighbours_first),
-                                        [this](int instance) { return nameOfInstance(instance); });
+      std::make_unique<EndNoticeMonitor>(segment.header(), std::move(neighbours_first),
+                                         [this](int instance) { return nameOfInstance(instance); });
   auto calls = std::make_unique<SharedCalls>(
-      shared::Engine::Place{.segment = segment.base,
-                            .segment_bytes = segment.bytes,
-                            .board = shared::Board(segment.base + offset, layout.members(), stage.bytes()),
-                            .layout = stage,
-                            .rank = layout.local(),
-                            .ranks = layout.members(),
-                            .first_rank = first_rank,
-                            .has_all_of_host = layout.members() == context_.num_local_instances,
-                            .names = [this](int member) { return nameOfRank(member); }},
+      shared::Engine::Place{
+          .segment = segment.base,
+          .segment_bytes = segment.bytes,
+          .control_block = shared::ControlBlock(segment.base + offset, layout.members(), stage.bytes()),
+          .layout = stage,
+          .rank = layout.local(),
+          .ranks = layout.members(),
+          .first_rank = first_rank,
+          .has_all_of_host = layout.members() == context_.num_local_instances,
+          .names = [this](int member) { return nameOfRank(member); }},
       *neighbour_monitor_, oversubscribed_, forced);
   if (layout.hosts() == 1) {
     shared_ = std::move(calls);

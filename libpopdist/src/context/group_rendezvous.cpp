@@ -9,7 +9,7 @@
 #include "common/contract/segment.h"
 #include "libpopdist/src/context/digest.h"
 #include "libpopdist/src/plan/shared_select.h"
-#include "libpopdist/src/shared/board.h"
+#include "libpopdist/src/shared/control_block.h"
 
 namespace popdist::context {
 namespace {
@@ -18,23 +18,23 @@ namespace {
 constexpr char kNoAddress = '!';
 constexpr char kBackend = ':';  // a host's address, a space, and what its plugin offers follow
 
-std::string boardKey(const std::string& prefix, int first_rank) {
-  return prefix + "board/" + std::to_string(first_rank);
+std::string controlBlockKey(const std::string& prefix, int first_rank) {
+  return prefix + "control block/" + std::to_string(first_rank);
 }
 
 // "<members> <offset>"; offset 0: the segment is full.
-pop::Result<HostBoard> parseBoard(const std::string& text) {
+pop::Result<HostControlBlock> parseControlBlock(const std::string& text) {
   const std::vector<std::string> words = pop::split(text, ' ');
-  if (words.size() != 2) return pop::internalError("unreadable board " + pop::inQuotes(text));
+  if (words.size() != 2) return pop::internalError("unreadable control block " + pop::inQuotes(text));
   POP_ASSIGN_OR_RETURN(const std::int64_t members, pop::parseInteger(words[0]));
   POP_ASSIGN_OR_RETURN(const std::int64_t offset, pop::parseInteger(words[1]));
   if (members < 1 || members > INT32_MAX)
-    return pop::internalError("unreadable board " + pop::inQuotes(text));
+    return pop::internalError("unreadable control block " + pop::inQuotes(text));
   if (offset <= 0) {
     return pop::Status(pop::Code::kResourceExhausted,
                        "a host's shared-memory segment is full: too many communicators, Pods or ranks");
   }
-  return HostBoard{static_cast<int>(members), static_cast<std::size_t>(offset)};
+  return HostControlBlock{static_cast<int>(members), static_cast<std::size_t>(offset)};
 }
 
 std::string insteadOfAddress(const pop::Status& failure) {
@@ -105,26 +105,27 @@ BackendOffers collectBackendOffers(ContextState& context, const std::string& pre
   return offers;
 }
 
-void offerBoard(ContextState& context, const std::string& prefix, int first_rank, int members) {
-  const std::size_t bytes = shared::Board::bytesFor(members, plan::stageLayoutFor(members).bytes());
+void offerControlBlock(ContextState& context, const std::string& prefix, int first_rank, int members) {
+  const std::size_t bytes = shared::ControlBlock::bytesFor(members, plan::stageLayoutFor(members).bytes());
   const std::size_t offset = pop::contract::takePiece(context.link->segment().header(), bytes);
-  throwIfFailed(context.link->put(boardKey(prefix, first_rank),
+  throwIfFailed(context.link->put(controlBlockKey(prefix, first_rank),
                                   std::to_string(members) + ' ' + std::to_string(offset), context.timeout()),
                 kCreate);
 }
 
-std::vector<HostBoard> collectBoards(ContextState& context, const std::string& prefix, int ranks) {
-  std::vector<HostBoard> boards;
-  for (int rank = 0; rank < ranks; rank += boards.back().members) {
+std::vector<HostControlBlock> collectControlBlocks(ContextState& context, const std::string& prefix,
+                                                   int ranks) {
+  std::vector<HostControlBlock> control_blocks;
+  for (int rank = 0; rank < ranks; rank += control_blocks.back().members) {
     std::optional<std::string> text;
-    throwIfFailed(context.link->get(boardKey(prefix, rank), context.timeout(), text), kCreate);
-    pop::Result<HostBoard> board = parseBoard(text.value_or(""));
-    throwIfFailed({board.status()}, kCreate);
-    if (board->members > ranks - rank)
+    throwIfFailed(context.link->get(controlBlockKey(prefix, rank), context.timeout(), text), kCreate);
+    pop::Result<HostControlBlock> control_block = parseControlBlock(text.value_or(""));
+    throwIfFailed({control_block.status()}, kCreate);
+    if (control_block->members > ranks - rank)
       throwIfFailed({pop::internalError("too many members on a host")}, kCreate);
-    boards.push_back(*board);
+    control_blocks.push_back(*control_block);
   }
-  return boards;
+  return control_blocks;
 }
 
 }  // namespace popdist::context

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the members of a group tell each other before it exists, through the link: where each rank can be
-// reached, and where their board lies in the segment. Offered before the fence that makes the group,
+// reached, and where their control block lies in the segment. Offered before the fence that makes the group,
 // collected after it.
 #pragma once
 
@@ -40,16 +40,17 @@ struct BackendOffers {
 BackendOffers collectBackendOffers(ContextState& context, const std::string& prefix,
                                    const std::vector<int>& instance_of_rank);
 
-/// The board of the ranks that share a host.
-struct HostBoard {
+/// The control block of the ranks that share a host.
+struct HostControlBlock {
   int members = 0;
   std::size_t offset = 0;  ///< in that host's segment
 };
 
-/// By a host's first rank, for all `members` there: takes the board's piece of the segment. Throws
+/// By a host's first rank, for all `members` there: takes the control block's piece of the segment. Throws
 /// popdist_error.
-void offerBoard(ContextState& context, const std::string& prefix, int first_rank, int members);
+void offerControlBlock(ContextState& context, const std::string& prefix, int first_rank, int members);
 /// Of each host, in order of their ranks. Throws popdist_error kResourceExhausted when a segment was full.
-std::vector<HostBoard> collectBoards(ContextState& context, const std::string& prefix, int ranks);
+std::vector<HostControlBlock> collectControlBlocks(ContextState& context, const std::string& prefix,
+                                                   int ranks);
 
 }  // namespace popdist::context

@@ -9,7 +9,7 @@
 #include "libpopdist/src/context/time_left.h"
 #include "libpopdist/src/plan/ring_all_gather.h"
 #include "libpopdist/src/plan/ring_reduce_scatter.h"
-#include "libpopdist/src/shared/board.h"
+#include "libpopdist/src/shared/control_block.h"
 
 namespace popdist::context {
 

@@ -51,7 +51,7 @@ class HostFence {
     pop::contract::enterSlot(*slot_, ++entry_, tag, false);
     // An instance that has ended: the agent tells those whom it sees inside, we ourselves all later ones.
     return pop::contract::concernsAgent(host_, tag) ||
-           header_->obituary_count.load(std::memory_order_seq_cst) > 0;
+           header_->end_notice_count.load(std::memory_order_seq_cst) > 0;
   }
 
   /// Enters, as the others of the host can see; the agent counts the message.

@@ -23,7 +23,7 @@ void MemoryHub::end(int instance, bool clean, const std::string& text) {
   const std::lock_guard lock(mutex_);
   if (!first_end_) first_end_ = LinkError{pop::unavailable(text), instance};
   auto* header = reinterpret_cast<pop::contract::SegmentHeader*>(segment_.data());
-  pop::contract::publishObituary(header, ended_++, instance, clean, text);
+  pop::contract::publishEndNotice(header, ended_++, instance, clean, text);
   changed_.notify_all();
 }
 

@@ -19,7 +19,7 @@ class MemoryHub {
  public:
   static pop::Result<std::shared_ptr<MemoryHub>> create(int instances, std::size_t segment_bytes);
 
-  /// As if instance `instance` had ended: fences fail, waiting collectives find the obituary.
+  /// As if instance `instance` had ended: fences fail, waiting collectives find the end notice.
   void end(int instance, bool clean, const std::string& text);
 
  private:

@@ -45,7 +45,7 @@ void MessageCalls::run(const CollectiveCall& call) {
 }
 
 void MessageCalls::carryOut(CollectiveCall call) {
-  compareWishes(call);
+  checkPartners(call);
   const std::uint8_t token = 0;
   std::uint8_t ignored = 0;
   if (call.operation == Operation::kBarrier) {
@@ -98,7 +98,7 @@ void MessageCalls::send(const CollectiveCall& call, const CollectiveCall& whole)
 }
 
 // What only some members know of each other's wishes is told to all first, within the time of the call.
-void MessageCalls::compareWishes(CollectiveCall& call) {
+void MessageCalls::checkPartners(CollectiveCall& call) {
   const bool ragged = call.operation == Operation::kAllToAll && call.ragged;
   if (!ragged && call.operation != Operation::kSendRecv) return;
   const auto deadline = pop::sys::AwakeClock::now() + call.timeout;

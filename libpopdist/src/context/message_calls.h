@@ -27,7 +27,7 @@ class MessageCalls {
   plan::Flows flowsOf(const CollectiveCall& call) const;
   /// `call` as a part of `whole`, which is what all ranks must have called.
   void send(const CollectiveCall& call, const CollectiveCall& whole);
-  void compareWishes(CollectiveCall& call);
+  void checkPartners(CollectiveCall& call);
   void compareCounts(const CollectiveCall& call);
 
   Group& group_;

@@ -9,7 +9,7 @@
 
 #include "common/base/check.h"
 #include "libpopdist/src/context/context_impl.h"
-#include "libpopdist/src/shared/board.h"
+#include "libpopdist/src/shared/control_block.h"
 #include "popdist/buffer.hpp"
 #include "popdist/error.hpp"
 

@@ -18,7 +18,7 @@ struct TransportSettings {
   /// POPDIST_TCP_CONGESTION: as transport::listenOn() has it. Hosts may have different ones.
   std::string tcp_congestion_control{};
   /// Of one that gives up, for connections with those who may wait for it. Not in the environment.
-  std::chrono::milliseconds call_patience{1000};
+  std::chrono::milliseconds call_timeout{1000};
 
   /// For a fence's tag: what is not as it is unasked, as ", POPDIST_TRANSPORT=tcp".
   std::string inTag() const;

@@ -17,7 +17,7 @@ using Ranks = std::vector<RankProgress>;
 using Clock = pop::sys::AwakeClock;
 
 // For what one that has left well has sent: its connection does not end where a forked child keeps it.
-constexpr std::chrono::seconds kDeliveryPatience{5};
+constexpr std::chrono::seconds kDeliveryTimeout{5};
 // Between looks at what those have sent who are not waited for.
 constexpr std::chrono::milliseconds kBetweenLooks{100};
 
@@ -101,7 +101,7 @@ class Diagnosis {
       }
       const Clock::time_point now = Clock::now();
       still_since_ = std::min(still_since_, now);
-      const bool in_vain = now - still_since_ >= kDeliveryPatience;
+      const bool in_vain = now - still_since_ >= kDeliveryTimeout;
       if (const auto loss = waiting_.monitor->loss(in_vain ? awaitedBy(ranks) : missedIfEnded(ranks)))
         return Failure{pop::unavailable(loss->text), loss->instance};
     }
@@ -143,10 +143,10 @@ class Diagnosis {
     for (RankProgress& rank : ranks) rank.listenToAll();
     if (auto refusal = findRefusal(ranks)) return refusal;
     const Clock::time_point now = Clock::now();
-    // A connection that breaks says only that; the obituary of whoever was at its other end, which comes by
+    // A connection that breaks says only that; the end notice of whoever was at its other end, which comes by
     // another way, says why.
     lost_since_ = std::min(lost_since_, now);
-    if (now - lost_since_ < kObituaryPatience) return std::nullopt;
+    if (now - lost_since_ < kEndNoticeTimeout) return std::nullopt;
     const LostConnection& first = lost.front();
     const bool is_own_fault = first.why.code() == pop::Code::kResourceExhausted;
     return Failure{

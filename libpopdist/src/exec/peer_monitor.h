@@ -9,9 +9,9 @@
 
 namespace popdist::exec {
 
-/// So long after a peer has visibly gone its obituary, which says why, may still come: over hosts it takes
+/// So long after a peer has visibly gone its end notice, which says why, may still come: over hosts it takes
 /// the way from keeper to agent to poprun to the other agents, each of which may be waiting for a CPU.
-inline constexpr std::chrono::milliseconds kObituaryPatience{2000};
+inline constexpr std::chrono::milliseconds kEndNoticeTimeout{2000};
 
 struct PeerLoss {
   int instance = -1;

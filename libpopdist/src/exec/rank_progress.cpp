@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "common/base/check.h"
-#include "libpopdist/src/exec/farewell.h"
+#include "libpopdist/src/exec/abort_message.h"
 #include "libpopdist/src/reduce/copy.h"
 #include "libpopdist/src/reduce/fold.h"
 
@@ -164,7 +164,7 @@ std::size_t RankProgress::receiveElements(const Active& active, transport::Conne
 // The header is one aligned block, so it is received in one piece or not yet.
 bool RankProgress::receiveHeader(Active& active, transport::Connection& connection) {
   if (refusal_) return false;
-  if (farewell_) return active.step->peer == farewell_->peer && receiveFarewell(connection);
+  if (abort_message_) return active.step->peer == abort_message_->peer && receiveAbortMessage(connection);
   const std::size_t total = active.step->count * element_bytes_;
   const bool straight = active.step->kind == StepKind::kRecv;
   connection.fetch(transport::kHeadBytes + (straight ? std::min(total, kReadAheadBytes) : total));
@@ -177,36 +177,36 @@ bool RankProgress::receiveHeader(Active& active, transport::Connection& connecti
     refuse(peer, nameOf(peer) + kNotGenuine);
     return false;
   }
-  const bool over = isFarewell(theirs);
+  const bool over = isAbortMessage(theirs);
   if (!over && !theirs.matches(mine)) {
     refuse(peer, mismatchOf(nameOf(peer), theirs, mine));
     return false;
   }
-  if (over) return beginFarewell(connection, peer, theirs);
+  if (over) return beginAbortMessage(connection, peer, theirs);
   hear(peer);
   connection.consume(transport::kHeadBytes);
   active.header_moved = transport::kHeadBytes;
   return true;
 }
 
-bool RankProgress::beginFarewell(transport::Connection& connection, int peer, const Header& header) {
+bool RankProgress::beginAbortMessage(transport::Connection& connection, int peer, const Header& header) {
   connection.consume(transport::kHeadBytes);
-  farewell_ = Farewell{header, {}, peer};
-  return receiveFarewell(connection);
+  abort_message_ = AbortMessage{header, {}, peer};
+  return receiveAbortMessage(connection);
 }
 
 // Nothing else comes from whoever says it; what is missing of it never will.
-bool RankProgress::receiveFarewell(transport::Connection& connection) {
-  std::string& text = farewell_->text;
+bool RankProgress::receiveAbortMessage(transport::Connection& connection) {
+  std::string& text = abort_message_->text;
   const std::size_t known = text.size();
-  text.resize(farewell_->header.message_bytes);
+  text.resize(abort_message_->header.message_bytes);
   const std::size_t more = connection.tryReceive(std::as_writable_bytes(std::span(text).subspan(known)));
   text.resize(known + more);
-  const bool whole = text.size() == farewell_->header.message_bytes;
+  const bool whole = text.size() == abort_message_->header.message_bytes;
   if (whole || (more == 0 && !connection.failure().ok())) {
-    refusal_ = failureOf(farewell_->header, whole ? text : text + "…");
+    refusal_ = failureOf(abort_message_->header, whole ? text : text + "…");
     // It may have waited for this one.
-    if (refusal_->peer_rank == work_.rank) refusal_->peer_rank = farewell_->peer;
+    if (refusal_->peer_rank == work_.rank) refusal_->peer_rank = abort_message_->peer;
   }
   return more > 0;
 }
@@ -218,8 +218,8 @@ bool RankProgress::receivesFrom(int peer) const {
 }
 
 void RankProgress::listenToAll() {
-  if (farewell_ && !refusal_) receiveFarewell(work_.endpoint->peer(farewell_->peer));
-  for (int peer = 0; peer < call_.members && !farewell_ && !refusal_; ++peer) {
+  if (abort_message_ && !refusal_) receiveAbortMessage(work_.endpoint->peer(abort_message_->peer));
+  for (int peer = 0; peer < call_.members && !abort_message_ && !refusal_; ++peer) {
     if (peer == work_.rank || receivesFrom(peer)) continue;
     transport::Connection& connection = work_.endpoint->peer(peer);
     if (!connection.isUp()) continue;
@@ -230,12 +230,12 @@ void RankProgress::listenToAll() {
     // of a call that this one should have been.
     const Header& theirs = begun->header;
     const Header mine = headerOf(call_, theirs.message_bytes);
-    const bool over = isFarewell(theirs);
+    const bool over = isAbortMessage(theirs);
     if (!over && (theirs.sequence != mine.sequence || theirs.isOfCall(mine))) continue;
     if (!connection.isGenuine(begun->head))
       refuse(peer, nameOf(peer) + kNotGenuine);
     else if (over)
-      beginFarewell(connection, peer, theirs);
+      beginAbortMessage(connection, peer, theirs);
     else
       refuse(peer, mismatchOf(nameOf(peer), theirs, mine));
   }

@@ -58,7 +58,7 @@ class RankProgress {
   };
 
   // Of a peer that has given up, as far as it has come.
-  struct Farewell {
+  struct AbortMessage {
     Header header;
     std::string text;
     int peer = -1;
@@ -71,8 +71,8 @@ class RankProgress {
   bool send(Active& active);
   bool receive(Active& active);
   bool receiveHeader(Active& active, transport::Connection& connection);
-  bool beginFarewell(transport::Connection& connection, int peer, const Header& header);
-  bool receiveFarewell(transport::Connection& connection);
+  bool beginAbortMessage(transport::Connection& connection, int peer, const Header& header);
+  bool receiveAbortMessage(transport::Connection& connection);
   bool receivesFrom(int peer) const;
   void refuse(int peer, const std::string& why);
   std::string nameOf(int rank) const;
@@ -92,7 +92,7 @@ class RankProgress {
   std::unique_ptr<std::byte[]> scratch_;
   std::size_t next_step_ = 0;
   std::vector<Active> active_;
-  std::optional<Farewell> farewell_;
+  std::optional<AbortMessage> abort_message_;
   std::optional<Failure> refusal_;
 };
 

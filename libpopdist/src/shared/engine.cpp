@@ -26,8 +26,8 @@ constexpr std::size_t kLeastPieceBytes = 16 << 10;
 
 Engine::Engine(Place place, exec::PeerMonitor& monitor, bool oversubscribed)
     : place_(std::move(place)),
-      board_(place_.board),
-      waiter_({.board = place_.board,
+      control_block_(place_.control_block),
+      waiter_({.control_block = place_.control_block,
                .rank = place_.rank,
                .first_rank = place_.first_rank,
                .monitor = &monitor,
@@ -48,7 +48,7 @@ bool Engine::run(const Call& call, const Buffers& buffers, const Work& work) {
   spec_ = work.fold;
   streaming_ = work.streaming;
   eager_ = plan.eager;
-  if (!work.looks) waiter_.giveWayAtOnce();
+  if (!work.looks) waiter_.yieldAtOnce();
   if (eager_) takeRoom(work.eager_bytes);
   begin();
   const bool all_well = std::all_of(plan.steps.begin(), plan.steps.end(), [&](const SharedStep& each) {
@@ -74,13 +74,13 @@ void Engine::prepareStages() {
   const plan::StageShape& slots = place_.layout.slots;
   // Older systems do not know it: then the pages come when they are written to.
   for (int rank = 0; rank < place_.ranks; ++rank)
-    ::madvise(board_.stage(rank), slots.slots * slots.slot_bytes, MADV_POPULATE_WRITE);
+    ::madvise(control_block_.stage(rank), slots.slots * slots.slot_bytes, MADV_POPULATE_WRITE);
 }
 
 std::byte* Engine::stageOf(int rank, const SharedStep& step) const {
   const plan::StageShape& slots = place_.layout.slots;
   const std::size_t slot = (chunks_ + step.chunk) % slots.slots * slots.slot_bytes;
-  return board_.stage(rank) + (eager_ ? *call_.room : slot) + step.stage;
+  return control_block_.stage(rank) + (eager_ ? *call_.room : slot) + step.stage;
 }
 
 // An own buffer, wherever it lies.
@@ -162,7 +162,8 @@ bool Engine::inOthersMemory(const SharedStep& step, const Write& write) {
 bool Engine::fetch(const SharedStep& step) {
   std::byte* const to = static_cast<std::byte*>(buffers_.output) + step.output;
   if (step.rank != place_.rank && !isInputMapped(step.rank))
-    return pull(step.rank, board_.note(step.rank, parity()).input_address + step.input, to, step.bytes);
+    return pull(step.rank, control_block_.note(step.rank, parity()).input_address + step.input, to,
+                step.bytes);
   const std::byte* const from = inputOf(step.rank) + step.input;
   if (from != to) copy(to, from, step.bytes);
   return true;
@@ -183,18 +184,20 @@ bool Engine::pull(int rank, std::uint64_t address, std::byte* to, std::size_t by
 }
 
 void Engine::post(Counter counter, std::uint64_t value) {
-  board_.counter(place_.rank, counter).store(value, std::memory_order_release);
+  control_block_.counter(place_.rank, counter).store(value, std::memory_order_release);
   waiter_.tell();
 }
 
 bool Engine::await(Counter counter, std::int64_t value) {
   if (value <= 0) return true;
-  waiter_.giveWay(
-      place_.ranks,
-      static_cast<std::uint64_t>(value), [&](int rank) -> auto& { return board_.counter(rank, counter); });
+  waiter_.yieldCore(
+      place_.ranks, static_cast<std::uint64_t>(value), [&](int rank) -> auto& {
+        return control_block_.counter(rank, counter);
+      });
   for (int rank = 0; rank < place_.ranks; ++rank) {
     if (rank == place_.rank) continue;
-    if (!waiter_.until(board_.counter(rank, counter), static_cast<std::uint64_t>(value), rank)) return false;
+    if (!waiter_.until(control_block_.counter(rank, counter), static_cast<std::uint64_t>(value), rank))
+      return false;
   }
   return true;
 }
@@ -208,7 +211,7 @@ bool Engine::settle() {
 
 bool Engine::anyOffers(Offer offer) const {
   for (int rank = 0; rank < place_.ranks; ++rank) {
-    if (board_.note(rank, parity()).offer == offer) return true;
+    if (control_block_.note(rank, parity()).offer == offer) return true;
   }
   return false;
 }
@@ -219,7 +222,8 @@ bool Engine::take(const SharedStep& step) {
     copy(to, outputOf(step.rank) + step.input, step.bytes);
     return true;
   }
-  return pull(step.rank, board_.note(step.rank, parity()).output_address + step.input, to, step.bytes);
+  return pull(step.rank, control_block_.note(step.rank, parity()).output_address + step.input, to,
+              step.bytes);
 }
 
 bool Engine::allInputsMapped() const {
@@ -248,7 +252,8 @@ bool Engine::foldPulled(const SharedStep& step) {
         continue;
       }
       std::byte* const to = room + static_cast<std::size_t>(rank) * apart;
-      if (!pull(rank, board_.note(rank, parity()).input_address + step.input + done, to, bytes)) return false;
+      if (!pull(rank, control_block_.note(rank, parity()).input_address + step.input + done, to, bytes))
+        return false;
       from = to;
     }
     to_.assign({static_cast<std::byte*>(buffers_.output) + step.output + done});
@@ -317,12 +322,12 @@ void Engine::copy(void* to, const void* from, std::size_t bytes) const {
 
 const std::byte* Engine::inputOf(int rank) const {
   if (rank == place_.rank) return static_cast<const std::byte*>(buffers_.input);
-  return place_.segment + board_.note(rank, parity()).input;
+  return place_.segment + control_block_.note(rank, parity()).input;
 }
 
 std::byte* Engine::outputOf(int rank) const {
   if (rank == place_.rank) return static_cast<std::byte*>(buffers_.output);
-  return place_.segment + board_.note(rank, parity()).output;
+  return place_.segment + control_block_.note(rank, parity()).output;
 }
 
 // ---- failures
@@ -332,19 +337,19 @@ exec::Failure Engine::takeFailure() {
 }
 
 exec::Failure Engine::giveUp(exec::Failure failure) {
-  Surrender& surrender = board_.surrender();
+  AbortFlag& abort_flag = control_block_.abortFlag();
   std::uint32_t nobody = 0;
-  if (surrender.raised.compare_exchange_strong(nobody, 1)) {
-    surrender.rank = place_.first_rank + place_.rank;
-    surrender.instance = failure.peer_instance;
-    surrender.blamed_rank = failure.peer_rank;
-    surrender.code = static_cast<std::int32_t>(failure.status.code());
-    surrender.heard = failure.heard ? 1 : 0;
+  if (abort_flag.raised.compare_exchange_strong(nobody, 1)) {
+    abort_flag.rank = place_.first_rank + place_.rank;
+    abort_flag.instance = failure.peer_instance;
+    abort_flag.blamed_rank = failure.peer_rank;
+    abort_flag.code = static_cast<std::int32_t>(failure.status.code());
+    abort_flag.heard = failure.heard ? 1 : 0;
     const std::string& text = failure.status.message();
-    const std::size_t length = std::min(text.size(), surrender.text.size() - 1);
-    std::memcpy(surrender.text.data(), text.data(), length);
-    surrender.text[length] = '\0';
-    surrender.raised.store(2, std::memory_order_release);
+    const std::size_t length = std::min(text.size(), abort_flag.text.size() - 1);
+    std::memcpy(abort_flag.text.data(), text.data(), length);
+    abort_flag.text[length] = '\0';
+    abort_flag.raised.store(2, std::memory_order_release);
   }
   waiter_.tell();
   return failure;

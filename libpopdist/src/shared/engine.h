@@ -18,7 +18,7 @@
 #include "libpopdist/src/exec/executor.h"
 #include "libpopdist/src/plan/shared_select.h"
 #include "libpopdist/src/reduce/fold.h"
-#include "libpopdist/src/shared/board.h"
+#include "libpopdist/src/shared/control_block.h"
 #include "libpopdist/src/shared/peer_memory.h"
 #include "libpopdist/src/shared/pieces.h"
 #include "libpopdist/src/shared/waiter.h"
@@ -49,7 +49,7 @@ class Engine {
   struct Place {
     std::byte* segment = nullptr;
     std::size_t segment_bytes = 0;
-    Board board;
+    ControlBlock control_block;
     plan::StageLayout layout;
     int rank = 0;
     int ranks = 1;
@@ -66,7 +66,7 @@ class Engine {
   /// A call of at most kInlineBytes: everybody's bytes are there for everybody when it returns true.
   bool exchange(const Call& call, const void* data, std::size_t bytes);
   /// What a rank has written into its note for the call that was made last. After the meeting.
-  const std::byte* data(int rank) const { return board_.note(rank, parity()).data.data(); }
+  const std::byte* data(int rank) const { return control_block_.note(rank, parity()).data.data(); }
 
   /// Tells the others of a call and waits until all are in it: then their offers are known. run() does it
   /// where it has not been done.
@@ -78,9 +78,9 @@ class Engine {
   /// in all ranks' buffers.
   bool readPieces(const Call& call);
   /// Whether a rank's input is where everybody can reach it. After the meeting.
-  bool isInputMapped(int rank) const { return board_.note(rank, parity()).input != kPrivate; }
+  bool isInputMapped(int rank) const { return control_block_.note(rank, parity()).input != kPrivate; }
   /// Whether the others can write to this rank's output. Likewise.
-  bool canBeGiven(int rank) const { return board_.note(rank, parity()).output != kPrivate; }
+  bool canBeGiven(int rank) const { return control_block_.note(rank, parity()).output != kPrivate; }
   /// A rank has given up by now, and has said why. At any time.
   bool peerHasGivenUp() { return waiter_.peerHasGivenUp(); }
   /// The same, or one is about to: before others' memory is written to, which may have other uses since, and
@@ -104,7 +104,7 @@ class Engine {
     std::size_t eager_bytes = 0;  ///< of an eager plan: the most that any rank puts into its stage
     bool streaming = false;       ///< copies go past the caches, but for those that write back
     bool more = false;            ///< the call is not over with it: another run() follows
-    bool looks = true;            ///< else as Waiter::giveWayAtOnce
+    bool looks = true;            ///< else as Waiter::yieldAtOnce
   };
   bool run(const Call& call, const Buffers& buffers, const Work& work);
 
@@ -158,7 +158,7 @@ class Engine {
   std::vector<int> absentRanks() const;  ///< that have not come to this call
 
   const Place place_;
-  const Board board_;
+  const ControlBlock control_block_;
   Waiter waiter_;
   const bool writes_back_ = kMayWriteBack && writingBackPays();
   std::vector<ProcessMark> peers_;  ///< by rank, where all can be read

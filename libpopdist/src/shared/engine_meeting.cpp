@@ -18,7 +18,7 @@ void Engine::end() {
 }
 
 Note& Engine::ownNote(const Call& call) {
-  Note& note = board_.note(place_.rank, parity());
+  Note& note = control_block_.note(place_.rank, parity());
   note.key = call.key;
   note.count = call.count;
   // Most calls have no name; the line where it lies is left alone then.
@@ -52,13 +52,14 @@ bool Engine::meet(const Call& call, const Buffers& buffers) {
 }
 
 bool Engine::awaitAll(const Call& call) {
-  board_.note(place_.rank, parity()).call.store(call_number_, std::memory_order_release);
+  control_block_.note(place_.rank, parity()).call.store(call_number_, std::memory_order_release);
   waiter_.tell();
-  waiter_.giveWay(
-      place_.ranks, call_number_, [this](int rank) -> auto& { return board_.note(rank, parity()).call; });
+  waiter_.yieldCore(
+      place_.ranks,
+      call_number_, [this](int rank) -> auto& { return control_block_.note(rank, parity()).call; });
   for (int rank = 0; rank < place_.ranks; ++rank) {
     if (rank == place_.rank) continue;
-    const Note& theirs = board_.note(rank, parity());
+    const Note& theirs = control_block_.note(rank, parity());
     if (!waiter_.until(theirs.call, call_number_, rank) || !matches(theirs, call, rank)) return false;
   }
   return true;
@@ -83,7 +84,7 @@ bool Engine::readPieces(const Call& call) {
   const std::size_t bytes = call.count * sizeOf(exec::CallKey::unpacked(call.key).type);
   for (int distance = 0; distance < place_.ranks; ++distance) {  // the own ones first: others are to blame
     const int rank = (place_.rank + distance) % place_.ranks;
-    const Note& note = board_.note(rank, parity());
+    const Note& note = control_block_.note(rank, parity());
     if (note.offer != Offer::kPieces) continue;
     const std::string odd =
         listed_.read(rank, place_.segment + note.input, place_.segment_bytes - note.input, bytes);
@@ -105,7 +106,8 @@ bool Engine::awaitNext(const std::function<bool()>& there, std::chrono::millisec
 
 bool Engine::anyoneAhead() const {
   for (int rank = 0; rank < place_.ranks; ++rank) {
-    if (rank != place_.rank && board_.note(rank, parity() ^ 1).call.load() > call_number_) return true;
+    if (rank != place_.rank && control_block_.note(rank, parity() ^ 1).call.load() > call_number_)
+      return true;
   }
   return false;
 }
@@ -113,23 +115,26 @@ bool Engine::anyoneAhead() const {
 std::vector<int> Engine::absentRanks() const {
   std::vector<int> absent;
   for (int rank = 0; rank < place_.ranks; ++rank) {
-    const std::uint64_t latest = std::max(board_.note(rank, 0).call.load(), board_.note(rank, 1).call.load());
+    const std::uint64_t latest =
+        std::max(control_block_.note(rank, 0).call.load(), control_block_.note(rank, 1).call.load());
     if (rank != place_.rank && latest < call_number_) absent.push_back(rank);
   }
   return absent;
 }
 
 std::string Engine::whereIs(int rank) const {
-  const Note& last =
-      board_.note(rank, 0).call >= board_.note(rank, 1).call ? board_.note(rank, 0) : board_.note(rank, 1);
+  const Note& last = control_block_.note(rank, 0).call >= control_block_.note(rank, 1).call
+                         ? control_block_.note(rank, 0)
+                         : control_block_.note(rank, 1);
   const std::uint64_t number = last.call.load(std::memory_order_acquire);
   if (number == 0) {
     return "it has made no call yet, this rank is in call " + std::to_string(call_number_) + ", " +
-           describe(board_.note(place_.rank, parity()));
+           describe(control_block_.note(place_.rank, parity()));
   }
-  return (number < call_number_ ? "it has not come to call " + std::to_string(call_number_) + ", " +
-                                      describe(board_.note(place_.rank, parity())) + "; its last was call "
-                                : "it is in call ") +
+  return (number < call_number_
+              ? "it has not come to call " + std::to_string(call_number_) + ", " +
+                    describe(control_block_.note(place_.rank, parity())) + "; its last was call "
+              : "it is in call ") +
          std::to_string(number) + ", " + describe(last);
 }
 

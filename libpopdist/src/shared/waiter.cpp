@@ -12,11 +12,11 @@ namespace popdist::shared {
 
 template <typename There>
 void Waiter::sleepUnless(const There& there, std::chrono::milliseconds limit) {
-  Bell& bell = setting_.board.bell();
-  bell.sleepers.fetch_add(1, std::memory_order_seq_cst);
-  const std::uint32_t rings = bell.rings.load(std::memory_order_seq_cst);
-  if (!there()) pop::sys::futexWait(bell.rings, rings, limit);
-  bell.sleepers.fetch_sub(1, std::memory_order_seq_cst);
+  FutexWord& futex_word = setting_.control_block.futexWord();
+  futex_word.sleepers.fetch_add(1, std::memory_order_seq_cst);
+  const std::uint32_t rings = futex_word.rings.load(std::memory_order_seq_cst);
+  if (!there()) pop::sys::futexWait(futex_word.rings, rings, limit);
+  futex_word.sleepers.fetch_sub(1, std::memory_order_seq_cst);
 }
 
 namespace {
@@ -40,7 +40,7 @@ class SayingWhere {
 // From 1 on; 0: not known. The line is read by all, so it is written as rarely as can be.
 std::uint32_t Waiter::sayWhere() {
   const auto here = static_cast<std::uint32_t>(pop::sys::currentCore() + 1);
-  std::atomic<std::uint32_t>& said = setting_.board.runsOn(setting_.rank);
+  std::atomic<std::uint32_t>& said = setting_.control_block.runsOn(setting_.rank);
   if (said.load(std::memory_order_relaxed) != here) said.store(here, std::memory_order_relaxed);
   return here;
 }
@@ -60,10 +60,10 @@ void Waiter::yieldTo(int whose) {
   }
   // Said before the other has its turn, and looked at after it.
   const auto here = static_cast<std::uint32_t>(pop::sys::currentCore() + 1);
-  setting_.board.waitsOn(setting_.rank).store(here, std::memory_order_relaxed);
+  setting_.control_block.waitsOn(setting_.rank).store(here, std::memory_order_relaxed);
   ::sched_yield();
   if (here == 0 || setting_.rank < whose ||
-      setting_.board.waitsOn(whose).load(std::memory_order_relaxed) != here)
+      setting_.control_block.waitsOn(whose).load(std::memory_order_relaxed) != here)
     return;
   if (!movedJustNow()) pop::sys::changeCore();
 }
@@ -82,7 +82,7 @@ void Waiter::spread(int ranks, std::uint32_t here) {
   until_spread_ = kBetweenSpreads;
   std::array<int, CPU_SETSIZE + 1> running{};  // by core, as sayWhere()
   for (int rank = 0; rank < ranks; ++rank) {
-    const std::uint32_t core = setting_.board.runsOn(rank).load(std::memory_order_relaxed);
+    const std::uint32_t core = setting_.control_block.runsOn(rank).load(std::memory_order_relaxed);
     if (core < running.size()) ++running[core];
     if (core == here && rank > setting_.rank) return;
   }
@@ -98,7 +98,7 @@ void Waiter::spread(int ranks, std::uint32_t here) {
 }
 
 bool Waiter::patiently(const std::atomic<std::uint64_t>& word, std::uint64_t value, int whose) {
-  const SayingWhere until_it_is_over(setting_.board.waitsOn(setting_.rank));
+  const SayingWhere until_it_is_over(setting_.control_block.waitsOn(setting_.rank));
   for (int turn = 0;; ++turn) {
     if (word.load(std::memory_order_acquire) >= value) return true;
     if (!mayComeYet(whose)) {
@@ -126,9 +126,9 @@ void Waiter::idle(const std::function<bool()>& there, std::chrono::milliseconds 
 }
 
 void Waiter::ring() {
-  Bell& bell = setting_.board.bell();
-  bell.rings.fetch_add(1, std::memory_order_seq_cst);
-  pop::sys::futexWakeAll(bell.rings);
+  FutexWord& futex_word = setting_.control_block.futexWord();
+  futex_word.rings.fetch_add(1, std::memory_order_seq_cst);
+  pop::sys::futexWakeAll(futex_word.rings);
 }
 
 // A death first: it is the reason why somebody else gives up.
@@ -151,14 +151,14 @@ bool Waiter::hopeless(int whose) {
 }
 
 bool Waiter::peerHasGivenUp() {
-  if (setting_.board.surrender().raised.load(std::memory_order_acquire) != 2) return false;
-  failure_ = surrendered();
+  if (setting_.control_block.abortFlag().raised.load(std::memory_order_acquire) != 2) return false;
+  failure_ = abortedByPeer();
   return true;
 }
 
 // Who gives up says so before its caller has its buffers back.
 bool Waiter::peerIsGivingUp() {
-  std::atomic<std::uint32_t>& raised = setting_.board.surrender().raised;
+  std::atomic<std::uint32_t>& raised = setting_.control_block.abortFlag().raised;
   std::atomic_thread_fence(std::memory_order_acquire);  // what was read in others' memory before this look
   if (raised.load(std::memory_order_acquire) == 0) [[likely]]
     return false;
@@ -169,7 +169,7 @@ bool Waiter::peerIsGivingUp() {
 void Waiter::lose(int whose, const pop::Status& why) {
   const auto now = Clock::now();
   if (!deadline_) deadline_ = now + timeout_;
-  const auto end = now + exec::kObituaryPatience;
+  const auto end = now + exec::kEndNoticeTimeout;
   while (!hopeless(whose)) {
     if (Clock::now() >= end) {
       failure_ = {.status = why, .peer_rank = setting_.first_rank + whose};
@@ -179,15 +179,15 @@ void Waiter::lose(int whose, const pop::Status& why) {
   }
 }
 
-exec::Failure Waiter::surrendered() const {
-  const Surrender& surrender = setting_.board.surrender();
+exec::Failure Waiter::abortedByPeer() const {
+  const AbortFlag& abort_flag = setting_.control_block.abortFlag();
   const bool blames_another =
-      surrender.blamed_rank >= 0 && surrender.blamed_rank != setting_.first_rank + setting_.rank;
+      abort_flag.blamed_rank >= 0 && abort_flag.blamed_rank != setting_.first_rank + setting_.rank;
   const std::string who =
-      surrender.heard != 0 ? "" : "rank " + std::to_string(surrender.rank) + " has given up: ";
-  return {.status = {static_cast<pop::Code>(surrender.code), who + surrender.text.data()},
-          .peer_instance = surrender.instance,
-          .peer_rank = blames_another ? surrender.blamed_rank : surrender.rank,
+      abort_flag.heard != 0 ? "" : "rank " + std::to_string(abort_flag.rank) + " has given up: ";
+  return {.status = {static_cast<pop::Code>(abort_flag.code), who + abort_flag.text.data()},
+          .peer_instance = abort_flag.instance,
+          .peer_rank = blames_another ? abort_flag.blamed_rank : abort_flag.rank,
           .heard = true};
 }
 

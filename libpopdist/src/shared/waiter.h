@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits for the words of other ranks in a board: as docs/adr/0006 says, and never without a deadline or an
-// ear for those who have died or given up.
+// Waits for the words of other ranks in a control block: as docs/adr/0006 says, and never without a deadline
+// or an ear for those who have died or given up.
 #pragma once
 
 #include <sched.h>
@@ -20,7 +20,7 @@
 #include "common/sys/relax.h"
 #include "libpopdist/src/exec/executor.h"
 #include "libpopdist/src/exec/peer_monitor.h"
-#include "libpopdist/src/shared/board.h"
+#include "libpopdist/src/shared/control_block.h"
 #include "libpopdist/src/transport/waiting_limits.h"
 
 namespace popdist::shared {
@@ -29,12 +29,12 @@ class Waiter {
  public:
   /// `describe(rank)`: what that rank is in, or has not come to, for people.
   struct Setting {
-    Board board;
+    ControlBlock control_block;
     int rank = 0;
     int first_rank = 0;  ///< what others call rank 0 here: failures speak of those numbers
     exec::PeerMonitor* monitor = nullptr;
     bool oversubscribed = true;   ///< this host's instances outnumber its cores
-    bool has_all_of_host = true;  ///< the board's ranks are all instances of this host
+    bool has_all_of_host = true;  ///< the control block's ranks are all instances of this host
     std::function<std::string(int rank)> describe;
     std::function<std::vector<int>()>
         absent;  ///< ranks that have not come to the call: nobody can do without them
@@ -56,7 +56,7 @@ class Waiter {
 
   /// For the rest of the call: where ranks share cores, they do not look for what others have not done yet
   /// before they give way.
-  void giveWayAtOnce() {
+  void yieldAtOnce() {
     if (setting_.oversubscribed) spins_ = 0;
   }
 
@@ -80,13 +80,14 @@ class Waiter {
   /// Before waiting for the words of all others, `word_of(rank)`: where ranks share cores, those of this
   /// one's that are behind have their turns. Who is missing then is on another core, and comes soon.
   template <typename WordOf>
-  void giveWay(int ranks, std::uint64_t value, const WordOf& word_of) {
+  void yieldCore(int ranks, std::uint64_t value, const WordOf& word_of) {
     if (!setting_.oversubscribed) return;
     const std::uint32_t here = sayWhere();
     if (here == 0) return;
     if (setting_.has_all_of_host && --until_spread_ == 0) spread(ranks, here);
     const auto is_behind_here = [&](int rank) {
-      return rank != setting_.rank && setting_.board.runsOn(rank).load(std::memory_order_relaxed) == here &&
+      return rank != setting_.rank &&
+             setting_.control_block.runsOn(rank).load(std::memory_order_relaxed) == here &&
              word_of(rank).load(std::memory_order_relaxed) < value;
     };
     int turns = 0;
@@ -105,7 +106,7 @@ class Waiter {
   /// After a word of our own has changed: wakes those who wait for it. From any thread.
   void tell() {
     std::atomic_thread_fence(std::memory_order_seq_cst);  // the word before the look at the sleepers
-    if (setting_.board.bell().sleepers.load(std::memory_order_relaxed) > 0) [[unlikely]]
+    if (setting_.control_block.futexWord().sleepers.load(std::memory_order_relaxed) > 0) [[unlikely]]
       ring();
   }
 
@@ -139,7 +140,7 @@ class Waiter {
   void sleepUnless(const There& there, std::chrono::milliseconds limit);
   void ring();
   bool hopeless(int whose);
-  exec::Failure surrendered() const;
+  exec::Failure abortedByPeer() const;
 
   Setting setting_;
   const int most_spins_;

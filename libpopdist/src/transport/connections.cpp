@@ -37,7 +37,7 @@ class Connections::Local final : public Endpoint {
 Connections::Connections(const ConnectionsSetup& setup)
     : local_ranks_(setup.local_ranks),
       through_memory_(setup.through_memory),
-      call_patience_(setup.call_patience) {}
+      call_timeout_(setup.call_timeout) {}
 
 Connections::~Connections() = default;
 
@@ -98,13 +98,13 @@ pop::Status Connections::connect(std::span<const std::string> addresses) {
   return {};
 }
 
-// Farewell at once: one that does not answer may be waiting, through memory, for another of its host that
+// AbortMessage at once: one that does not answer may be waiting, through memory, for another of its host that
 // does, and hears of the end from that one.
-void Connections::abandon(std::span<const std::byte> farewell, bool to_all) {
-  if (tcp_ && to_all) tcp_->callAll(call_patience_, [&](Connection& peer) { peer.abandon(farewell); });
+void Connections::abandon(std::span<const std::byte> abort_message, bool to_all) {
+  if (tcp_ && to_all) tcp_->callAll(call_timeout_, [&](Connection& peer) { peer.abandon(abort_message); });
   for (const auto& local : locals_) {
     for (Connection* const peer : local->peers()) {
-      if (peer != nullptr) peer->abandon(farewell);
+      if (peer != nullptr) peer->abandon(abort_message);
     }
   }
   if (tcp_) tcp_->close();

@@ -16,10 +16,10 @@ namespace popdist::transport {
 
 struct ConnectionsSetup {
   SegmentView segment;
-  std::vector<int> local_ranks;                ///< of this process
-  std::vector<bool> through_memory;            ///< of each rank of the group; else it is reached over TCP
-  TcpSetup tcp;                                ///< needed if any is
-  std::chrono::milliseconds call_patience{0};  ///< for connections that are made only to abandon them
+  std::vector<int> local_ranks;               ///< of this process
+  std::vector<bool> through_memory;           ///< of each rank of the group; else it is reached over TCP
+  TcpSetup tcp;                               ///< needed if any is
+  std::chrono::milliseconds call_timeout{0};  ///< for connections that are made only to abandon them
 };
 
 class Connections {
@@ -37,10 +37,10 @@ class Connections {
   /// `addresses[r]` is the address of rank r, for all ranks of the group. Once, before any endpoint is used.
   pop::Status connect(std::span<const std::string> addresses);
 
-  /// After an error: says farewell to whoever is connected. Nothing can be sent or received any more.
+  /// After an error: says abort message to whoever is connected. Nothing can be sent or received any more.
   /// `to_all`: to whoever is not connected yet, too, if they wait for it; takes up to the
-  /// setup's `call_patience` where they do not.
-  void abandon(std::span<const std::byte> farewell, bool to_all);
+  /// setup's `call_timeout` where they do not.
+  void abandon(std::span<const std::byte> abort_message, bool to_all);
 
   Endpoint& endpoint(int local_rank);
   Sleeper& sleeper();
@@ -55,7 +55,7 @@ class Connections {
 
   const std::vector<int> local_ranks_;
   const std::vector<bool> through_memory_;
-  const std::chrono::milliseconds call_patience_;
+  const std::chrono::milliseconds call_timeout_;
   SocketSleeper sleeper_;
   std::unique_ptr<ShmGroup> shm_;  ///< of the ranks through memory, numbered in their order
   std::unique_ptr<TcpGroup> tcp_;

@@ -25,8 +25,8 @@ inline constexpr std::size_t kPartAlignmentBytes = kMessageAlignmentBytes;
 /// A message begins with a head of one aligned block. The last kSealBytes of it are the transport's.
 inline constexpr std::size_t kHeadBytes = kMessageAlignmentBytes;
 inline constexpr std::size_t kSealBytes = 16;
-/// No farewell (Connection::abandon) is longer, its head included.
-inline constexpr std::size_t kMostFarewellBytes = kHeadBytes + 1024;
+/// No abort message (Connection::abandon) is longer, its head included.
+inline constexpr std::size_t kMostAbortMessageBytes = kHeadBytes + 1024;
 using Head = std::span<std::byte, kHeadBytes>;
 using ConstHead = std::span<const std::byte, kHeadBytes>;
 
@@ -70,10 +70,10 @@ class Connection {
   /// All of a message has been consumed: the next starts aligned.
   virtual void finishReceive() = 0;
 
-  /// The last that is done with it. `farewell`, a message with its head of at most kMostFarewellBytes, is
-  /// sent if that can be done at once and no other message is half sent; after what has been sent the peer
-  /// finds that the connection has failed.
-  virtual void abandon(std::span<const std::byte> /*farewell*/) {}
+  /// The last that is done with it. `abort message`, a message with its head of at most
+  /// kMostAbortMessageBytes, is sent if that can be done at once and no other message is half sent; after
+  /// what has been sent the peer finds that the connection has failed.
+  virtual void abandon(std::span<const std::byte> /*abort_message*/) {}
 
   /// Why nothing can be sent or received any more, if that is so; or not now: kResourceExhausted.
   virtual pop::Status failure() const { return {}; }

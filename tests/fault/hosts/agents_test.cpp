@@ -94,7 +94,7 @@ TEST_F(HostLost, WhenItsSshSessionStandsStill) {
 
 TEST_F(HostLost, WhenItsSshConnectionIsReset) {
   expectLostWhenClosedBy([&] { hosts.resetConnections(1); });
-  EXPECT_TRUE(waitUntil([&] { return named(1, "sshd").empty(); }, kPatience)) << "the session has ended, too";
+  EXPECT_TRUE(waitUntil([&] { return named(1, "sshd").empty(); }, kTimeout)) << "the session has ended, too";
   const Outcome next = run(job({"-n", "3", "true"}));
   EXPECT_EQ(next.exit_code, 0) << "its server has stayed: " << next.err;
 }

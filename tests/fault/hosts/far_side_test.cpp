@@ -173,7 +173,7 @@ print(at[0]))";
   PoprunSetup setup = jobFrom(0, "h0," + hosts.address(1) + ',' + hosts.address(2),
                               {"-n", "3", "--tag-output", "no", "/usr/bin/python3", "-c", meet});
   PoprunProcess poprun(setup);
-  EXPECT_EQ(endAfter(Clock::now(), poprun, kPatience), 0);
+  EXPECT_EQ(endAfter(Clock::now(), poprun, kTimeout), 0);
   EXPECT_EQ(linesOf(poprun.out()).size(), 3U);
   EXPECT_THAT(linesOf(poprun.out()), Each(hosts.address(0)));
   EXPECT_EQ(leftOnHosts(), "");

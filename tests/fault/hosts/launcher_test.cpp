@@ -15,7 +15,7 @@ TEST_F(HostsLauncher, KilledLeavesNothingAnywhere) {
   poprun.signal(SIGKILL);
   EXPECT_EQ(leftOnHosts(restOfLimit(cause)), "");
   EXPECT_EQ(endAfter(cause, poprun), -SIGKILL);
-  EXPECT_TRUE(poprun.goneWithin(kPatience));
+  EXPECT_TRUE(poprun.goneWithin(kTimeout));
 }
 
 TEST_F(HostsLauncher, CutOffLosesItsHostsAndTheyTheirJob) {
@@ -62,7 +62,7 @@ TEST_F(HostsLauncher, StandingStillTogetherWithItsHostsLosesNone) {
   EXPECT_FALSE(poprun.waitFor([&] { return poprun.ended(); }, Milliseconds(3500)))
       << "longer than the silence";
   poprun.signal(SIGCONT);
-  EXPECT_TRUE(waitUntil([&] { return state() == 'S'; }, kPatience)) << "its timers were due";
+  EXPECT_TRUE(waitUntil([&] { return state() == 'S'; }, kTimeout)) << "its timers were due";
   send(SIGCONT, others);
   EXPECT_FALSE(poprun.waitFor([&] { return poprun.ended(); }, Milliseconds(3500))) << said(poprun);
   poprun.signal(SIGINT);
@@ -77,18 +77,17 @@ TEST_F(HostsLauncher, StoppedByCtrlZStopsTheInstancesAndGoesOnWithThem) {
   const std::vector<pid_t> instance = named(2, "pop_test_child");
   ASSERT_EQ(instance.size(), 1U);
   poprun.signal(SIGTSTP);
-  ASSERT_TRUE(
-      waitUntil([&] { return statOf(poprun.pid()).value_or(ProcessStat{}).state == 'T'; }, kPatience));
+  ASSERT_TRUE(waitUntil([&] { return statOf(poprun.pid()).value_or(ProcessStat{}).state == 'T'; }, kTimeout));
   for (int host = 0; host < 3; ++host) {
     for (const pid_t pid : named(host, "pop_test_child"))
-      EXPECT_TRUE(waitUntil([&] { return statOf(pid).value_or(ProcessStat{}).state == 'T'; }, kPatience));
+      EXPECT_TRUE(waitUntil([&] { return statOf(pid).value_or(ProcessStat{}).state == 'T'; }, kTimeout));
   }
   // Longer than the silence: an agent that had counted would have ended its job.
   EXPECT_FALSE(waitUntil([&] { return named(2, "pop_test_child").empty(); }, Milliseconds(3500)));
   const auto cause = Clock::now();
   poprun.signal(SIGCONT);
   for (const pid_t pid : instance)
-    EXPECT_TRUE(waitUntil([&] { return statOf(pid).value_or(ProcessStat{}).state == 'S'; }, kPatience));
+    EXPECT_TRUE(waitUntil([&] { return statOf(pid).value_or(ProcessStat{}).state == 'S'; }, kTimeout));
   poprun.signal(SIGINT);
   EXPECT_EQ(endAfter(cause, poprun), 130);
   EXPECT_EQ(said(poprun), "");
@@ -105,9 +104,9 @@ TEST_F(HostsLauncher, IsNotStoppedByACtrlZThatIsTakenBack) {
   const std::vector<pid_t> silent = agents(1);
   send(SIGSTOP, silent);
   poprun.signal(SIGTSTP);
-  EXPECT_TRUE(waitUntil([&] { return state(instance[0]) == 'T'; }, kPatience));
+  EXPECT_TRUE(waitUntil([&] { return state(instance[0]) == 'T'; }, kTimeout));
   poprun.signal(SIGCONT);
-  EXPECT_TRUE(waitUntil([&] { return state(instance[0]) == 'S'; }, kPatience));
+  EXPECT_TRUE(waitUntil([&] { return state(instance[0]) == 'S'; }, kTimeout));
   EXPECT_FALSE(waitUntil([&] { return state(poprun.pid()) == 'T'; }, Milliseconds(1500)))
       << "longer than an agent is waited for";
   send(SIGCONT, silent);
@@ -126,7 +125,7 @@ TEST_F(HostsLauncher, StoppedByCtrlZStopsTheGraceOfTheInstances) {
   poprun.signal(SIGINT);
   ASSERT_TRUE(poprun.waitFor([&] { return poprun.err().find("job is stopping") != std::string::npos; }));
   poprun.signal(SIGTSTP);
-  ASSERT_TRUE(waitUntil([&] { return state(poprun.pid()) == 'T' && state(instance[0]) == 'T'; }, kPatience));
+  ASSERT_TRUE(waitUntil([&] { return state(poprun.pid()) == 'T' && state(instance[0]) == 'T'; }, kTimeout));
   EXPECT_FALSE(waitUntil([&] { return state(instance[0]) != 'T'; }, Milliseconds(3500)))
       << "longer than the grace";
   const auto cause = Clock::now();
@@ -193,7 +192,7 @@ TEST_F(HostsLauncher, ReaderThatDoesNotReadHoldsBackInstancesNotMemory) {
           const long before = written();
           return !waitUntil([&] { return written() != before; }, Milliseconds(200));
         },
-        kPatience));
+        kTimeout));
     for (const pid_t agent : agents(host)) measured.push_back(agent);
   }
 #ifndef __SANITIZE_ADDRESS__

@@ -44,7 +44,7 @@ TEST_F(OwnHost, IsLostWhenItsAgentIsKilled) {
   EXPECT_EQ(said(poprun),
             "poprun: host localhost was lost: the popdist-agent there was killed; the other 3 instances were "
             "stopped\n");
-  EXPECT_TRUE(poprun.goneWithin(kPatience)) << "also the agent's keeper, which has been handed to us";
+  EXPECT_TRUE(poprun.goneWithin(kTimeout)) << "also the agent's keeper, which has been handed to us";
   EXPECT_EQ(leftOnHosts(), "");
 }
 

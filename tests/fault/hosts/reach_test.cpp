@@ -99,7 +99,7 @@ TEST_F(UnreachedHosts, AreReachedAfterCtrlZThoughItTookLongerThanTheirTime) {
   ASSERT_TRUE(poprun.waitFor([&] { return poprun.err().find("h1: connecting") != std::string::npos; }));
   const auto isStopped = [&] { return statOf(poprun.pid()).value_or(ProcessStat{}).state == 'T'; };
   poprun.signal(SIGTSTP);
-  ASSERT_TRUE(waitUntil(isStopped, kPatience));
+  ASSERT_TRUE(waitUntil(isStopped, kTimeout));
   EXPECT_FALSE(waitUntil([&] { return !isStopped(); }, Milliseconds(10500))) << "longer than they have";
   poprun.signal(SIGCONT);
   ASSERT_EQ(hosts.run(1, "pkill -CONT -x sshd").exit_code, 0);
@@ -112,7 +112,7 @@ TEST_F(UnreachedHosts, AreReachedAfterCtrlZThoughItTookLongerThanTheirTime) {
 
 TEST_F(UnreachedHosts, CtrlCWhileConnectingEndsAtOnce) {
   PoprunProcess poprun(with(hosts.silentAddress(), {"-n", "4", "--connect-timeout", "60"}));
-  ASSERT_TRUE(waitUntil([&] { return !agents(0).empty(); }, kPatience));
+  ASSERT_TRUE(waitUntil([&] { return !agents(0).empty(); }, kTimeout));
   const auto cause = Clock::now();
   poprun.signal(SIGINT);
   EXPECT_EQ(endAfter(cause, poprun), 130);

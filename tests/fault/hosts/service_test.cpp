@@ -75,7 +75,7 @@ TEST_F(ServiceFaults, TheAgentBehindTheServiceStandsStill) {
   send(SIGSTOP, jobAgents(1));
   EXPECT_EQ(endAfter(cause, poprun), 125);
   EXPECT_EQ(said(poprun), lost(1, "nothing was heard for 2 s (--host-silence)"));
-  // The patience of the service, which is longer, is not for an agent that does nothing.
+  // The timeout of the service, which is longer, is not for an agent that does nothing.
   EXPECT_EQ(leftOfJobs(restOfLimit(cause) - Milliseconds(3000)), "");
   expectNextJobRuns();
 }

@@ -117,7 +117,7 @@ class HostsTest : public ::testing::Test {
   }
 
   /// Empty: soon nothing of any job runs on any host; an agent that has said its last word still has to exit.
-  std::string leftOnHosts(Milliseconds limit = kPatience) const {
+  std::string leftOnHosts(Milliseconds limit = kTimeout) const {
     std::string left;
     waitUntil([&] { return (left = leftNow()).empty(); }, limit);
     return left;

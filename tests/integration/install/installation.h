@@ -14,7 +14,7 @@
 namespace pop::testing {
 
 /// Time for a compiler beside other tests.
-inline constexpr Milliseconds kCompilerPatience{60000};
+inline constexpr Milliseconds kCompilerTimeout{60000};
 
 class Installation {
  public:
@@ -41,7 +41,7 @@ class Installation {
   /// Why that user's command has failed; empty: it has not.
   std::string failure(std::vector<std::string> command) const {
     command.insert(command.begin(), {"/usr/bin/env", "PATH=" + path()});
-    return sys::outputOf(command, kCompilerPatience).status().message();
+    return sys::outputOf(command, kCompilerTimeout).status().message();
   }
 
  private:

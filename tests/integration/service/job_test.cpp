@@ -28,7 +28,7 @@ class JobByService : public ServiceTest {
     std::filesystem::permissions(getent, std::filesystem::perms(0755));
   }
   void waitForLookup(int host) const {
-    ASSERT_TRUE(waitUntil([&] { return !fileText(hosts.tmp(host) + "/asked").empty(); }, kPatience));
+    ASSERT_TRUE(waitUntil([&] { return !fileText(hosts.tmp(host) + "/asked").empty(); }, kTimeout));
   }
   void letLookupsGo(int host) const { ASSERT_EQ(hosts.run(host, "rm /tmp/slow").exit_code, 0); }
 };
@@ -65,7 +65,7 @@ TEST_F(JobByService, LoadsNoSsh) {
   EXPECT_THAT(maps, HasSubstr("poprun-service"));
   EXPECT_THAT(maps, Not(HasSubstr("libssh")));
   poprun.signal(SIGINT);
-  EXPECT_EQ(poprun.wait(kPatience), 130);
+  EXPECT_EQ(poprun.wait(kTimeout), 130);
 }
 
 TEST_F(JobByService, TakesTheProcessThatWasStartedAhead) {
@@ -78,7 +78,7 @@ TEST_F(JobByService, TakesTheProcessThatWasStartedAhead) {
         ahead = spares();
         return ahead.size() == 2;
       },
-      kPatience));
+      kTimeout));
   ASSERT_EQ(run(job).exit_code, 0);
   for (int host = 0; host < 2; ++host)
     EXPECT_THAT(logOf(host), HasSubstr("started, pid " + ahead[static_cast<std::size_t>(host)])) << host;
@@ -117,8 +117,7 @@ TEST_F(JobByService, IsEndedByItsTokenWhenTheStreamBreaks) {
   const std::string agent = log.substr(log.rfind("pid ") + 4);
   ASSERT_EQ(hosts.run(1, "kill -STOP " + agent).exit_code, 0);
   poprun.signal(SIGSTOP);
-  ASSERT_TRUE(
-      waitUntil([&] { return statOf(poprun.pid()).value_or(ProcessStat{}).state == 'T'; }, kPatience));
+  ASSERT_TRUE(waitUntil([&] { return statOf(poprun.pid()).value_or(ProcessStat{}).state == 'T'; }, kTimeout));
   hosts.linkDown(1);
   ASSERT_EQ(std::system(("ss -K dst " + hosts.address(1) + " dport = 7571 >/dev/null 2>&1").c_str()), 0);
   hosts.linkUp(1);
@@ -140,7 +139,7 @@ TEST_F(JobByService, EndsWithItsLauncher) {
 TEST_F(JobByService, SaysForWhomItWaits) {
   serveAll();
   hosts.linkDown(1);
-  const Outcome outcome = run(jobOf("alice", {"-n", "2", "--connect-timeout", "15", "true"}), 2 * kPatience);
+  const Outcome outcome = run(jobOf("alice", {"-n", "2", "--connect-timeout", "15", "true"}), 2 * kTimeout);
   EXPECT_EQ(outcome.exit_code, 125);
   EXPECT_THAT(outcome.err, HasSubstr("poprun: waiting for 1 of 2 hosts (" + hosts.address(1) +
                                      ": waiting for its agent's answer)\n"));
@@ -165,11 +164,11 @@ TEST_F(JobByService, GoesOnWhenTheUsersFileIsReadAgain) {
   serveAll("--spares 1");
   PoprunProcess poprun(longJob());
   ASSERT_EQ(poprun.waitReady(2).size(), 2U) << poprun.err();
-  ASSERT_TRUE(waitUntil([&] { return spares().size() == 2; }, kPatience));
+  ASSERT_TRUE(waitUntil([&] { return spares().size() == 2; }, kTimeout));
   writeUsers(0, "bob = root\n");
   signalService(0, "HUP");
   ASSERT_TRUE(waitForLog(0, "was read again")) << logOf(0);
-  EXPECT_TRUE(waitUntil([&] { return spares().size() == 1; }, kPatience)) << "a spare of a user who is gone";
+  EXPECT_TRUE(waitUntil([&] { return spares().size() == 1; }, kTimeout)) << "a spare of a user who is gone";
   const Outcome refused = run(jobOf("alice", {"-n", "2", "true"}));
   EXPECT_EQ(refused.exit_code, 125);
   EXPECT_THAT(refused.err, HasSubstr("'alice' is not in the users file of this host's agent"));
@@ -183,10 +182,10 @@ TEST_F(JobByService, TakesNoProcessThatWasStartedBeforeUsersWereReadAgain) {
   ASSERT_EQ(run(jobOf("alice", {"-n", "2", "true"})).exit_code, 0);
   std::vector<std::string> ahead;
   const auto is_one = [&] { return (ahead = spares()).size() == 1; };
-  ASSERT_TRUE(waitUntil(is_one, kPatience));
+  ASSERT_TRUE(waitUntil(is_one, kTimeout));
   const std::string before = ahead.front();
   signalService(0, "HUP");
-  EXPECT_TRUE(waitUntil([&] { return is_one() && ahead.front() != before; }, kPatience));
+  EXPECT_TRUE(waitUntil([&] { return is_one() && ahead.front() != before; }, kTimeout));
 }
 
 // systemd takes a service for started once its program runs.
@@ -217,7 +216,7 @@ TEST_F(JobByService, GoesOnWhileUsersAreLookedUp) {
   EXPECT_THAT(logOf(0), Not(HasSubstr("users file"))) << "nothing has answered yet";
   letLookupsGo(0);
   const std::string line = "the users file was read again";
-  ASSERT_TRUE(waitUntil([&] { return logOf(0).find(line) != logOf(0).rfind(line); }, kPatience)) << logOf(0);
+  ASSERT_TRUE(waitUntil([&] { return logOf(0).find(line) != logOf(0).rfind(line); }, kTimeout)) << logOf(0);
   EXPECT_THAT(run(jobOf("alice", {"-n", "2", "true"})).err, HasSubstr("'alice' is not in the users file"));
 }
 

@@ -103,7 +103,7 @@ TEST_F(ServiceRefuses, ToTakeAnotherServiceForTheAgents) {
   const std::string port = std::to_string(kServicePort);
   hosts.run(0, "openssl s_server -www -accept " + port +
                    " -cert /tmp/tls/host.pem -key /tmp/tls/host-key.pem >/dev/null 2>&1 </dev/null &");
-  ASSERT_TRUE(waitUntil([&] { return !hosts.run(0, "ss -Hltn sport = " + port).text.empty(); }, kPatience));
+  ASSERT_TRUE(waitUntil([&] { return !hosts.run(0, "ss -Hltn sport = " + port).text.empty(); }, kTimeout));
   EXPECT_THAT(run(jobOf("alice", {"id"})).err,
               HasSubstr(where() + "what listens there is no agent service of this version"));
 }

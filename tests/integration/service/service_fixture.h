@@ -91,7 +91,7 @@ class ServiceTest : public HostsTest {
   void serve(int host, const std::string& options = "--spares 0",
              const std::string& program = POP_BIN_DIR "/popdist-agent") {
     start(host, options, program);
-    ASSERT_TRUE(waitUntil([&] { return logOf(host).find("listening at") != std::string::npos; }, kPatience))
+    ASSERT_TRUE(waitUntil([&] { return logOf(host).find("listening at") != std::string::npos; }, kTimeout))
         << logOf(host);
   }
   void serveAll(const std::string& options = "--spares 0",
@@ -101,7 +101,7 @@ class ServiceTest : public HostsTest {
 
   std::string logOf(int host) const { return fileText(hosts.tmp(host) + "/agent.log"); }
   bool waitForLog(int host, const std::string& text) const {
-    return waitUntil([&] { return logOf(host).find(text) != std::string::npos; }, kPatience);
+    return waitUntil([&] { return logOf(host).find(text) != std::string::npos; }, kTimeout);
   }
   void signalService(int host, const std::string& signal) const {
     ASSERT_EQ(hosts.run(host, "kill -" + signal + ' ' + pids_.at(static_cast<std::size_t>(host))).exit_code,
@@ -164,7 +164,7 @@ class ServiceTest : public HostsTest {
   }
 
   /// What runs on hosts beside the services and what has been started ahead; soon empty.
-  std::string leftOfJobs(Milliseconds limit = kPatience) const {
+  std::string leftOfJobs(Milliseconds limit = kTimeout) const {
     std::string left;
     waitUntil([&] { return (left = jobProcesses()).empty(); }, limit);
     return left;

@@ -62,7 +62,7 @@ TEST_F(UnitFile, LeavesThePowerToReadItsFilesAgain) {
   EXPECT_THAT(run(jobOf("alice", {"-n", "2", "true"})).err, HasSubstr("'alice' is not in the users file"));
   writeUsers(0, "alice = nobody\n");
   signalService(0, "HUP");
-  EXPECT_TRUE(waitUntil([&] { return run(jobOf("alice", {"-n", "2", "true"})).exit_code == 0; }, kPatience));
+  EXPECT_TRUE(waitUntil([&] { return run(jobOf("alice", {"-n", "2", "true"})).exit_code == 0; }, kTimeout));
 }
 
 // As OOMScoreAdjust does it.

@@ -78,7 +78,7 @@ class ServiceWire : public ServiceTest {
 
   Status ask(const std::string& user, const rpc::v1::ServiceRequest& request) {
     std::optional<Status> outcome;
-    const rpc::ServiceQuestion question(loop_, serviceAsSeenBy(user), request, kPatience,
+    const rpc::ServiceQuestion question(loop_, serviceAsSeenBy(user), request, kTimeout,
                                         [&outcome](const Status& how, const std::string&) { outcome = how; });
     runUntil(loop_, [&outcome] { return outcome.has_value(); });
     return *outcome;
@@ -136,7 +136,7 @@ TEST_F(ServiceWire, IsNotHealthyOnceItIsBeingStopped) {
   ASSERT_TRUE(job->welcome);
   ASSERT_EQ(hosts.run(0, "kill -STOP " + std::to_string(job->welcome->pid())).exit_code, 0);
   signalService(0, "TERM");
-  EXPECT_TRUE(waitUntil([&] { return health("alice").code() == Code::kUnavailable; }, kPatience));
+  EXPECT_TRUE(waitUntil([&] { return health("alice").code() == Code::kUnavailable; }, kTimeout));
 }
 
 TEST_F(ServiceWire, EndsAJobForWhoHasItsTokenAndTheCertificate) {
@@ -162,7 +162,7 @@ TEST_F(ServiceWire, EndsAJobForWhoHasItsTokenAndTheCertificate) {
   EXPECT_EQ(leftOfJobs(), "");
   // A process that exits has no command line any more while its streams, which end the job, are still open.
   EXPECT_TRUE(
-      waitUntil([&] { return endJob("alice", "job1", token).code() == Code::kPermissionDenied; }, kPatience))
+      waitUntil([&] { return endJob("alice", "job1", token).code() == Code::kPermissionDenied; }, kTimeout))
       << "a token ends with its job";
 }
 
@@ -268,15 +268,15 @@ TEST_F(ServiceWire, KeepsLittleForAnAgentThatDoesNotRead) {
 TEST_F(ServiceWire, LetsGoOfWhoHasAskedForAJobAndSaysNoMore) {
   serve(0);
   const auto alices = serviceAsSeenBy("alice");
-  std::vector<std::unique_ptr<rpc::AgentCall>> strangers;
+  std::vector<std::unique_ptr<rpc::AgentCall>> unauthenticated;
   std::array<std::optional<Status>, 260> ended;
   for (std::optional<Status>& outcome : ended) {
-    strangers.push_back(std::make_unique<rpc::ServiceCall>(
+    unauthenticated.push_back(std::make_unique<rpc::ServiceCall>(
         loop_, alices, rpc::AgentCall::Events{.report = nullptr, .ended = [&outcome](const Status& why) {
                                                 outcome = why;
                                               }}));
     // The first have asked when one who comes later has his answer.
-    EXPECT_TRUE(strangers.size() != 4 || health("alice").ok());
+    EXPECT_TRUE(unauthenticated.size() != 4 || health("alice").ok());
   }
   const auto is_over = [](const std::optional<Status>& outcome) { return outcome.has_value(); };
   runUntil(loop_, [&] { return std::all_of(ended.begin(), ended.begin() + 4, is_over); });

@@ -5,7 +5,7 @@ import os
 import socket
 import time
 
-PATIENCE_S = 20
+TIMEOUT_S = 20
 
 
 def meet(address: str, port: int, rank: int, size: int, family: int = socket.AF_INET) -> None:
@@ -22,11 +22,11 @@ def serve(port: int, size: int, family: int) -> None:
             server.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
         server.bind(("", port))
         server.listen(size)
-        server.settimeout(PATIENCE_S)
+        server.settimeout(TIMEOUT_S)
         peers = {}
         while len(peers) < size - 1:
             peer, _ = server.accept()
-            peer.settimeout(PATIENCE_S)
+            peer.settimeout(TIMEOUT_S)
             rank = int(peer.makefile().readline())
             assert rank not in peers and 0 < rank < size, f"rank {rank} came twice, or is none of {size}"
             peers[rank] = peer
@@ -36,10 +36,10 @@ def serve(port: int, size: int, family: int) -> None:
 
 
 def join(address: str, port: int, rank: int) -> None:
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + TIMEOUT_S
     while True:
         try:
-            peer = socket.create_connection((address, port), timeout=PATIENCE_S)
+            peer = socket.create_connection((address, port), timeout=TIMEOUT_S)
             break
         except ConnectionRefusedError:  # rank 0 is not there yet: frameworks try again, too
             assert time.monotonic() < deadline, f"nobody listens at {address}:{port}"

@@ -244,7 +244,7 @@ TEST_F(AgentCoreTest, ReportsNothingTwice) {
   EXPECT_THAT(events.lines, ElementsAre("ended 4: exited with code 1", "closed 4"));
 }
 
-TEST_F(AgentCoreTest, CarriesFencesObituariesAndAborts) {
+TEST_F(AgentCoreTest, CarriesFencesEndNoticesAndAborts) {
   runAndStart();
   core.onFenceReached({{"key", "value"}});
   EXPECT_THAT(events.fences, ElementsAre(PutValues{{"key", "value"}}));

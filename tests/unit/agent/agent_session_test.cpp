@@ -62,8 +62,8 @@ TEST_F(AgentSessionTest, CarriesOutCommands) {
   command(StopCommand{});
   command(KillCommand{});
   command(ReleaseFenceCommand{std::make_shared<const PutValues>(PutValues{{"a", "1"}})});
-  command(AnnounceCommand{std::make_shared<const std::vector<Obituary>>(
-      std::vector<Obituary>{{.instance = 7}, {.instance = 9}})});
+  command(AnnounceCommand{std::make_shared<const std::vector<EndNotice>>(
+      std::vector<EndNotice>{{.instance = 7}, {.instance = 9}})});
   EXPECT_EQ(agent.slice.job_id, "4f2a");
   EXPECT_THAT(agent.signals, ElementsAre(SIGUSR1));
   EXPECT_EQ(agent.stops, 1);

@@ -348,7 +348,7 @@ TEST_F(HostFenceTest, OpensForOneThatIsAloneOnItsHost) {
 TEST_F(HostFenceTest, SurvivesScribblesInTheSegment) {
   const auto clients = allInstances();
   const sys::Mapping mapping =
-      sys::mapShared(clients[0]->fds().at(0).get(), contract::boardBytesFor(4)).value();
+      sys::mapShared(clients[0]->fds().at(0).get(), contract::controlBlockBytesFor(4)).value();
   std::mt19937 random(1);
   for (int round = 0; round < 100; ++round) {
     for (std::size_t at = 0; at < mapping.size(); ++at)

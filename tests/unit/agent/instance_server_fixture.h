@@ -37,7 +37,7 @@ class InstanceServerTest : public ::testing::Test {
   }
 
   /// A client that has said nothing yet.
-  Client stranger() { return {loop, socket}; }
+  Client unauthenticated() { return {loop, socket}; }
 
   /// A client that has been welcomed.
   std::unique_ptr<Client> instance(int index) {

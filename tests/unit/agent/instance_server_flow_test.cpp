@@ -67,7 +67,7 @@ TEST_F(InstanceServerFlow, NoticesThatOneThatDoesNotReadIsGone) {
 TEST_F(InstanceServerFlow, LetsNobodyIntoAFenceThroughItsSlotWhoDoesNotReadTheAnswers) {
   askInVain(*clients[0]);
   const sys::Mapping mapping =
-      sys::mapShared(clients[0]->fds().at(0).get(), contract::boardBytesFor(4)).value();
+      sys::mapShared(clients[0]->fds().at(0).get(), contract::controlBlockBytesFor(4)).value();
   auto* const header = reinterpret_cast<contract::SegmentHeader*>(mapping.data());
   contract::enterSlot(contract::fenceSlotsOf(header, 4)[0], 1, "another call", false);
   clients[1]->enterFence();

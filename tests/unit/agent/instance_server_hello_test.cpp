@@ -27,7 +27,7 @@ class InstanceServerHello : public InstanceServerTest {
  protected:
   // The error with which these fields of a hello are refused.
   Client::Fields refusalOf(const Client::Fields& hello) {
-    Client client = stranger();
+    Client client = unauthenticated();
     client.send(Message::kHello, hello);
     const Client::Fields error = client.expect(Message::kError);
     EXPECT_TRUE(client.isClosed()) << "there is nothing more to say";
@@ -36,7 +36,7 @@ class InstanceServerHello : public InstanceServerTest {
 };
 
 TEST_F(InstanceServerHello, IsAnsweredWithTheHostsSegment) {
-  Client client = stranger();
+  Client client = unauthenticated();
   client.send(Message::kHello, {kProtocol, "2", job_id});
   EXPECT_EQ(client.expect(Message::kWelcome)[0], std::to_string(contract::segmentBytesFor(4)));
   ASSERT_EQ(client.fds().size(), 1U);
@@ -114,7 +114,7 @@ TEST_F(InstanceServerHello, MustComeFirst) {
                                                                  {Message::kFence, {"1000", "init"}},
                                                                  {Message::kAbort, {"1", "enough"}}};
   for (const auto& [type, fields] : messages) {
-    Client client = stranger();
+    Client client = unauthenticated();
     client.send(type, fields);
     EXPECT_TRUE(client.isClosed()) << static_cast<int>(type);
   }
@@ -125,11 +125,11 @@ TEST_F(InstanceServerHello, MustComeFirst) {
 TEST_F(InstanceServerHello, MalformedBytesCloseTheirConnectionOnly) {
   const auto good = instance(0);
   const auto bad = instance(1);
-  Client stranger_too = stranger();
+  Client unauthenticated_too = unauthenticated();
   bad->sendBytes(std::string("\x05\0\0\0\x03\xff\xff\xff\xff", 9));
-  stranger_too.sendBytes("GET / HTTP/1.1\r\n\r\n");
+  unauthenticated_too.sendBytes("GET / HTTP/1.1\r\n\r\n");
   EXPECT_TRUE(bad->isClosed());
-  EXPECT_TRUE(stranger_too.isClosed());
+  EXPECT_TRUE(unauthenticated_too.isClosed());
   EXPECT_EQ(good->get("key"), std::nullopt);
 }
 
@@ -189,7 +189,7 @@ TEST_F(InstanceServerHello, AnAbortNeverLooksLikeSuccess) {
 
 TEST_F(InstanceServerHello, WaitsWhileThereIsNoDescriptorForIt) {
   auto first = instance(0);
-  Client second = stranger();
+  Client second = unauthenticated();
   second.send(Message::kHello, {kProtocol, "1", job_id});
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "agent/rehearsal.h"
+#include "agent/warm_up.h"
 #include "common/contract/version.h"
 #include "common/os/epoll_loop.h"
 #include "common/rpc/agent_codec.h"
@@ -54,10 +54,10 @@ TEST(JobAgent, RefusesALauncherOfAnotherVersionWhateverComesWithItsHello) {
                                       HasSubstr("poprun is 0.0.test: they do not understand each other")));
 }
 
-TEST(Rehearsal, LeavesTheKeeperAsItWas) {
+TEST(WarmUp, LeavesTheKeeperAsItWas) {
   Result<keeper::Keeper> keeper = keeper::forkKeeper();
   ASSERT_TRUE(keeper.ok());
-  rehearse(keeper->link.get());
+  warmUp(keeper->link.get());
   EXPECT_TRUE(keeper::endKeeper(std::move(*keeper)).ok());
 }
 

@@ -29,11 +29,11 @@ namespace {
 
 using contract::Frame;
 
-constexpr int kPatienceMs = 20'000;
+constexpr int kTimeoutMs = 20'000;
 
 bool becomesReadable(int fd) {
   pollfd readable{fd, POLLIN, 0};
-  return ::poll(&readable, 1, kPatienceMs) == 1;
+  return ::poll(&readable, 1, kTimeoutMs) == 1;
 }
 
 // Whoever its parent is.

@@ -29,7 +29,7 @@
 #include "tests/testing/process_tree.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/tracer.h"
-#include "tests/unit/agent_service/test_corpses.h"
+#include "tests/unit/agent_service/test_zombie_reaper.h"
 
 namespace pop::agent {
 namespace {
@@ -37,14 +37,14 @@ namespace {
 using namespace std::chrono_literals;
 using testing::allAreReaped;
 using ::testing::AllOf;
-using testing::corpses;
-using testing::corpsesLoop;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using testing::reaperLoop;
 using ::testing::UnorderedElementsAre;
+using testing::zombies;
 
 constexpr const char* kAgent = POP_BIN_DIR "/popdist-agent";
-constexpr int kPatienceMs = 20000;
+constexpr int kTimeoutMs = 20000;
 
 const UnixUser& jobUser() {
   static const UnixUser user =
@@ -56,7 +56,7 @@ const UnixUser& jobUser() {
 std::string readAll(int fd) {
   std::string text;
   std::array<char, 4096> chunk{};
-  for (pollfd waiting{fd, POLLIN, 0}; ::poll(&waiting, 1, kPatienceMs) == 1;) {
+  for (pollfd waiting{fd, POLLIN, 0}; ::poll(&waiting, 1, kTimeoutMs) == 1;) {
     const ssize_t got = ::read(fd, chunk.data(), chunk.size());
     if (got <= 0) return text;
     text.append(chunk.data(), static_cast<std::size_t>(got));
@@ -71,7 +71,7 @@ struct Said {
 };
 
 Said run(const std::vector<std::string>& command, const std::string& user = jobUser().name) {
-  Result<JobProcess> process = startJobProcess(user, command, kAgent, corpses());
+  Result<JobProcess> process = startJobProcess(user, command, kAgent, zombies());
   EXPECT_TRUE(process.ok()) << process.status().message();
   if (!process.ok()) return {};
   return {readAll(process->stream().get()), readAll(process->errors().get())};
@@ -107,7 +107,7 @@ std::string fourTimes(unsigned id) {
 std::string answerOf(JobProcess& process) {
   EXPECT_TRUE(sys::writeAll(process.stream().get(), "hello\n").ok());
   pollfd waiting{process.stream().get(), POLLIN, 0};
-  EXPECT_EQ(::poll(&waiting, 1, kPatienceMs), 1);
+  EXPECT_EQ(::poll(&waiting, 1, kTimeoutMs), 1);
   std::array<char, 64> answer{};
   const ssize_t got = ::read(process.stream().get(), answer.data(), answer.size());
   return {answer.data(), got > 0 ? static_cast<std::size_t>(got) : 0};
@@ -164,7 +164,7 @@ TEST(JobProcess, StartsAtHomeOrSaysWhyNot) {
 TEST(JobProcess, InheritsNoDescriptor) {
   const int careless = ::open("/etc/passwd", O_RDONLY);  // not close-on-exec, as libraries leave them
   const int high = ::fcntl(careless, F_DUPFD, 200);
-  Result<JobProcess> process = startJobProcess(jobUser().name, {"/bin/cat"}, kAgent, corpses());
+  Result<JobProcess> process = startJobProcess(jobUser().name, {"/bin/cat"}, kAgent, zombies());
   ::close(careless);
   ::close(high);
   ASSERT_TRUE(process.ok());
@@ -207,7 +207,7 @@ TEST(JobProcess, HasASessionKeyringOfItsOwn) {
 }
 
 TEST(JobProcess, IsSpokenToOverItsStream) {
-  Result<JobProcess> process = startJobProcess(jobUser().name, {"/bin/cat"}, kAgent, corpses());
+  Result<JobProcess> process = startJobProcess(jobUser().name, {"/bin/cat"}, kAgent, zombies());
   ASSERT_TRUE(process.ok());
   EXPECT_EQ(answerOf(*process), "hello\n");
   EXPECT_FALSE(process->hasEnded());
@@ -239,7 +239,7 @@ TEST(JobProcess, OfAUserWhoIsNotThereSaysSo) {
 TEST(JobProcess, ThatCannotBeExecutedSaysSo) {
   EXPECT_THAT(run({"/nowhere/agent"}).err,
               HasSubstr("executing /nowhere/agent as " + jobUser().name + ": No such file or directory"));
-  EXPECT_THAT(startJobProcess("nobody", {"/bin/true"}, "/nowhere/agent", corpses()).status().message(),
+  EXPECT_THAT(startJobProcess("nobody", {"/bin/true"}, "/nowhere/agent", zombies()).status().message(),
               HasSubstr("starting /nowhere/agent: No such file"));
 }
 
@@ -255,7 +255,7 @@ TEST(JobProcess, OfSomebodyElseCanBeHadByRootOnly) {
 TEST(JobProcess, GoesWithItsObject) {
   pid_t pid = -1;
   {
-    Result<JobProcess> process = startJobProcess(jobUser().name, {"/bin/sleep", "600"}, kAgent, corpses());
+    Result<JobProcess> process = startJobProcess(jobUser().name, {"/bin/sleep", "600"}, kAgent, zombies());
     ASSERT_TRUE(process.ok());
     pid = process->pid();
     const JobProcess moved = std::move(*process);
@@ -267,34 +267,34 @@ TEST(JobProcess, GoesWithItsObject) {
 
 TEST(JobProcess, SaysHowItHasEnded) {
   Result<JobProcess> process =
-      startJobProcess(jobUser().name, {"/bin/sh", "-c", "exit 3"}, kAgent, corpses());
+      startJobProcess(jobUser().name, {"/bin/sh", "-c", "exit 3"}, kAgent, zombies());
   ASSERT_TRUE(process.ok());
-  ASSERT_TRUE(testing::waitUntil([&] { return process->hasEnded(); }, testing::Milliseconds(kPatienceMs)));
+  ASSERT_TRUE(testing::waitUntil([&] { return process->hasEnded(); }, testing::Milliseconds(kTimeoutMs)));
   EXPECT_EQ(process->end(), "ended with exit code 3");
   EXPECT_EQ(process->end(), "was killed") << "it is no more";
 }
 
 // The tracer is shown the end first, and never looks.
 TEST(JobProcess, ThatSomebodyTracesIsNotWaitedFor) {
-  Result<JobProcess> process = startJobProcess(jobUser().name, {"/bin/sleep", "600"}, kAgent, corpses());
+  Result<JobProcess> process = startJobProcess(jobUser().name, {"/bin/sleep", "600"}, kAgent, zombies());
   ASSERT_TRUE(process.ok());
   const pid_t pid = process->pid();
   testing::Tracer tracer(pid);
   if (!tracer.holds()) GTEST_SKIP() << "nobody may be traced here";
   ::kill(pid, SIGKILL);
-  ASSERT_TRUE(testing::waitUntil([&] { return process->hasEnded(); }, testing::Milliseconds(kPatienceMs)));
+  ASSERT_TRUE(testing::waitUntil([&] { return process->hasEnded(); }, testing::Milliseconds(kTimeoutMs)));
   EXPECT_EQ(process->end(), "ended while somebody traced it");
-  EXPECT_EQ(corpses().count(), 1);
-  corpsesLoop().advance(1min);
-  EXPECT_EQ(corpses().count(), 1);
+  EXPECT_EQ(zombies().count(), 1);
+  reaperLoop().advance(1min);
+  EXPECT_EQ(zombies().count(), 1);
   tracer.letGo();
   EXPECT_TRUE(allAreReaped());
   EXPECT_FALSE(testing::statOf(pid).has_value());
-  EXPECT_EQ(corpsesLoop().armedTimers(), 0U);
+  EXPECT_EQ(reaperLoop().armedTimers(), 0U);
 }
 
 TEST(JobProcess, ThatIsTracedIsKilledWithoutWaiting) {
-  Result<JobProcess> process = startJobProcess(jobUser().name, {"/bin/sleep", "600"}, kAgent, corpses());
+  Result<JobProcess> process = startJobProcess(jobUser().name, {"/bin/sleep", "600"}, kAgent, zombies());
   ASSERT_TRUE(process.ok());
   testing::Tracer tracer(process->pid());
   if (!tracer.holds()) GTEST_SKIP() << "nobody may be traced here";
@@ -309,11 +309,11 @@ TEST(JobProcess, DiesWithTheService) {
   ASSERT_EQ(::pipe(ends.data()), 0);
   const pid_t service = ::fork();
   if (service == 0) {
-    Result<JobProcess> process = startJobProcess(jobUser().name, {"/bin/sleep", "600"}, kAgent, corpses());
+    Result<JobProcess> process = startJobProcess(jobUser().name, {"/bin/sleep", "600"}, kAgent, zombies());
     const pid_t pid = process.ok() ? process->pid() : -1;
     // Not before it is what it will be.
     testing::waitUntil([&] { return testing::statOf(pid)->name == "sleep"; },
-                       testing::Milliseconds(kPatienceMs));
+                       testing::Milliseconds(kTimeoutMs));
     static_cast<void>(!::write(ends[1], &pid, sizeof pid));
     ::pause();
   }
@@ -326,7 +326,7 @@ TEST(JobProcess, DiesWithTheService) {
     const auto stat = testing::statOf(pid);
     return !stat || stat->state == 'Z';
   };
-  EXPECT_TRUE(testing::waitUntil(gone, testing::Milliseconds(kPatienceMs)));
+  EXPECT_TRUE(testing::waitUntil(gone, testing::Milliseconds(kTimeoutMs)));
   ::close(ends[0]);
   ::close(ends[1]);
 }

@@ -12,7 +12,7 @@
 #include "agent/service/unix_user.h"
 #include "tests/testing/fake_loop.h"
 #include "tests/testing/process_tree.h"
-#include "tests/unit/agent_service/test_corpses.h"
+#include "tests/unit/agent_service/test_zombie_reaper.h"
 
 namespace pop::agent {
 namespace {
@@ -29,7 +29,7 @@ class SparesTest : public ::testing::Test {
       started_.push_back(user);
       if (user == "broken") return unavailable("no such user");
       return startJobProcess(lookUpUser(::geteuid()).value().name, {"/bin/cat"}, POP_BIN_DIR "/popdist-agent",
-                             testing::corpses());
+                             testing::zombies());
     };
   }
   pid_t takePid(const std::string& user) {
@@ -151,7 +151,7 @@ TEST(Spares, GoWithTheService) {
   {
     Spares spares(loop, {.most = 4, .idle = 10min, .refill_delay = 0ms}, [](const std::string&) {
       return startJobProcess(lookUpUser(::geteuid()).value().name, {"/bin/cat"}, POP_BIN_DIR "/popdist-agent",
-                             testing::corpses());
+                             testing::zombies());
     });
     ASSERT_TRUE(spares.take("a").ok());
     loop.advance(1s);

@@ -10,15 +10,15 @@ namespace {
 
 Message example() {
   return {.announcements = {{"grad 1", 0x100000b00, 4096}, {std::string("\0\xff", 2), 0, 0}},
-          .farewell = Farewell{.status = pop::failedPrecondition("it is over"), .peer_rank = 3}};
+          .abort_message = AbortMessage{.status = pop::failedPrecondition("it is over"), .peer_rank = 3}};
 }
 
 void expectSame(const Message& one, const Message& other) {
   EXPECT_EQ(one.announcements, other.announcements);
-  ASSERT_EQ(one.farewell.has_value(), other.farewell.has_value());
-  if (!one.farewell) return;
-  EXPECT_EQ(one.farewell->status, other.farewell->status);
-  EXPECT_EQ(one.farewell->peer_rank, other.farewell->peer_rank);
+  ASSERT_EQ(one.abort_message.has_value(), other.abort_message.has_value());
+  if (!one.abort_message) return;
+  EXPECT_EQ(one.abort_message->status, other.abort_message->status);
+  EXPECT_EQ(one.abort_message->peer_rank, other.abort_message->peer_rank);
 }
 
 void expectComesBack(const Message& message) {
@@ -31,9 +31,9 @@ void expectComesBack(const Message& message) {
 
 TEST(Message, ComesBackAsItWas) {
   expectComesBack(example());
-  expectComesBack({.announcements = example().announcements, .farewell = {}});
-  expectComesBack({.announcements = {}, .farewell = example().farewell});
-  expectComesBack({.announcements = {{"digest", 1, UINT64_MAX - 1}}, .farewell = {}});
+  expectComesBack({.announcements = example().announcements, .abort_message = {}});
+  expectComesBack({.announcements = {}, .abort_message = example().abort_message});
+  expectComesBack({.announcements = {{"digest", 1, UINT64_MAX - 1}}, .abort_message = {}});
 }
 
 TEST(Message, NothingToSayTakesNoBytes) {
@@ -53,9 +53,9 @@ TEST(Message, DamagedBytesAreAnErrorOrAMessageButNoCrash) {
       damaged[random.below(damaged.size())] = static_cast<char>(random.below(256));
     auto message = decode(damaged);
     refused += message.ok() ? 0 : 1;
-    if (message.ok() && message->farewell.has_value()) {
-      EXPECT_FALSE(message->farewell->status.ok());
-      EXPECT_GE(message->farewell->peer_rank, -1);
+    if (message.ok() && message->abort_message.has_value()) {
+      EXPECT_FALSE(message->abort_message->status.ok());
+      EXPECT_GE(message->abort_message->peer_rank, -1);
     }
   }
   EXPECT_GT(refused, 1000);

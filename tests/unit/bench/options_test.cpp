@@ -27,7 +27,7 @@ TEST(LaunchOptions, QuickKeepsWhatIsAskedFor) {
   ASSERT_TRUE(options.ok());
   EXPECT_THAT(options.value().process_counts, ElementsAre(32));
   EXPECT_EQ(options.value().repeats, 3);
-  EXPECT_EQ(options.value().quiet_patience.count(), 0);
+  EXPECT_EQ(options.value().quiet_timeout.count(), 0);
 }
 
 TEST(LaunchOptions, AnUnknownContestantIsNamed) {

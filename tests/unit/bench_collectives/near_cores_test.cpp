@@ -102,7 +102,7 @@ TEST_F(NearCoresTest, WaitsInVainCountOnlyOneAfterTheOther) {
   }
 }
 
-TEST_F(NearCoresTest, WithoutPatienceNothingIsMeasured) {
+TEST_F(NearCoresTest, WithoutTimeoutNothingIsMeasured) {
   NearCores cores(std::chrono::milliseconds(0), handover());
   EXPECT_TRUE(cores.wait());
   EXPECT_TRUE(cores.areNear());

@@ -52,7 +52,7 @@ GroupShape shapeOf(const Network& network, milliseconds timeout = milliseconds(2
 // Of instances that all give up in the same call: nobody uses up this time.
 GroupShape patientShapeOf(const Network& network) {
   GroupShape shape = shapeOf(network);
-  shape.transport.call_patience = shape.timeout;
+  shape.transport.call_timeout = shape.timeout;
   return shape;
 }
 
@@ -132,7 +132,7 @@ TEST_P(CommunicatorOverNetwork, TellsEveryMemberThatTheyDoNotMatch) {
       ADD_FAILURE() << "accepted";
     } catch (const popdist_error& error) {
       EXPECT_EQ(error.code(), ErrorCode::kFailedPrecondition) << error.what();
-      // By a message's head, or by the note on a host's board.
+      // By a message's head, or by the note on a host's control block.
       EXPECT_THAT(error.what(), AnyOf(HasSubstr("20 x float"), HasSubstr("sum of 20 float")));
       EXPECT_THAT(error.what(), AnyOf(HasSubstr("10 x float"), HasSubstr("sum of 10 float")));
     }
@@ -197,7 +197,7 @@ TEST(PeerLossOverNetwork, NamesAMemberThatWasKilled) {
   });
 }
 
-// The connection is all that tells of it: no obituary comes.
+// The connection is all that tells of it: no end notice comes.
 TEST(PeerLossOverNetwork, NamesARankWhoseConnectionIsClosed) {
   ThreadGroup group(shapeOf({2, true, 0}));
   group.run([&](Context& context) {

@@ -231,7 +231,7 @@ TEST(JobStop, WhenAllIsOverChangesNothing) {
 // They wait no longer for it.
 constexpr std::chrono::milliseconds kOfGoodEnds{100};
 
-TEST(JobObituaries, GoToEveryHost) {
+TEST(JobEndNotices, GoToEveryHost) {
   JobFixture job(2, 2);
   job.startAll();
   job.ended(1, {.signal = SIGKILL});
@@ -247,7 +247,7 @@ TEST(JobObituaries, GoToEveryHost) {
   EXPECT_EQ(job.agent(1).announced.at(1).text, "instance 0 (pid 700 on node1) exited with code 0");
 }
 
-TEST(JobObituaries, OfManyThatEndTogetherAreOneMessage) {
+TEST(JobEndNotices, OfManyThatEndTogetherAreOneMessage) {
   JobFixture job(1, 4);
   job.startAll();
   for (const int instance : {0, 1, 2}) job.ended(instance, kSuccess);
@@ -257,7 +257,7 @@ TEST(JobObituaries, OfManyThatEndTogetherAreOneMessage) {
   EXPECT_EQ(job.agent(0).announcements, 1);
 }
 
-TEST(JobObituaries, OfAFailureDoNotWait) {
+TEST(JobEndNotices, OfAFailureDoNotWait) {
   JobFixture job(1, 5);
   job.startAll();
   job.ended(0, kSuccess);
@@ -272,7 +272,7 @@ TEST(JobObituaries, OfAFailureDoNotWait) {
   EXPECT_EQ(job.agent(0).announcements, 2);
 }
 
-TEST(JobObituaries, OfGoodEndsWaitLongerThanThoseOfFailuresBehindThem) {
+TEST(JobEndNotices, OfGoodEndsWaitLongerThanThoseOfFailuresBehindThem) {
   JobFixture job(1, 6);
   job.startAll();
   for (const int instance : {0, 1}) job.ended(instance, {.signal = SIGTERM});
@@ -285,7 +285,7 @@ TEST(JobObituaries, OfGoodEndsWaitLongerThanThoseOfFailuresBehindThem) {
   EXPECT_EQ(job.agent(0).announced.size(), 4U) << "a failure takes it along";
 }
 
-TEST(JobObituaries, AreNotForHostsWhoseInstancesHaveAllEnded) {
+TEST(JobEndNotices, AreNotForHostsWhoseInstancesHaveAllEnded) {
   JobFixture job(3, 3);
   job.startAll();
   job.endAndClose(0, kSuccess);
@@ -298,7 +298,7 @@ TEST(JobObituaries, AreNotForHostsWhoseInstancesHaveAllEnded) {
   EXPECT_EQ(job.agent(2).announced.size(), 1U);
 }
 
-TEST(JobObituaries, OfAnInstanceThatNeverStartedNameNoPid) {
+TEST(JobEndNotices, OfAnInstanceThatNeverStartedNameNoPid) {
   JobFixture job(1, 2);
   job.job().start();
   job.cannotStart(1, 126, "'./train': Permission denied");
@@ -306,12 +306,12 @@ TEST(JobObituaries, OfAnInstanceThatNeverStartedNameNoPid) {
             "instance 1 could not be started: './train': Permission denied");
 }
 
-TEST(JobObituaries, ReachTheOthersOnlyAfterTheFailureIsDecided) {
+TEST(JobEndNotices, ReachTheOthersOnlyAfterTheFailureIsDecided) {
   JobFixture job(1, 2);
   job.startAll();
   // The news makes instance 0 fail at once, from inside the announcement: no report could be quicker.
-  job.agent(0).on_announce = [&job](const Obituary& obituary) {
-    if (obituary.instance == 1) job.ended(0, {.code = 99});
+  job.agent(0).on_announce = [&job](const EndNotice& end_notice) {
+    if (end_notice.instance == 1) job.ended(0, {.code = 99});
   };
   job.ended(1, {.code = 3});
   job.closed(1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Thousands of short job lives: instances start, fail, abort and end in any order that their agents could
-// report, the user loses patience at any time, and a few rules hold in all of them. A failure names its seed.
+// report, the user loses timeout at any time, and a few rules hold in all of them. A failure names its seed.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -104,7 +104,7 @@ class Walk {
     EXPECT_EQ(job_.done(), closed_ == job_.instances()) << "done when all have closed, and not before";
     const bool decided = first_failure_ != 0 || user_signal_ != 0;
     const int orders = (first_failure_ != 0 ? 1 : 0) + stops_;
-    job_.loop().advance(std::chrono::milliseconds(100));  // obituaries may wait so long
+    job_.loop().advance(std::chrono::milliseconds(100));  // end notices may wait so long
     for (int host = 0; host < job_.hosts(); ++host) {
       EXPECT_EQ(job_.agent(host).runs, 1);
       if (anyOpenOn(host)) {

@@ -81,7 +81,7 @@ TEST_F(DistributeKey, DoesNotAskForAPasswordOfAHostThatCannotBeReached) {
 }
 
 TEST_F(DistributeKey, NamesAHostWhoseLoginShellHangs) {
-  settings_.patience = std::chrono::seconds(5);
+  settings_.timeout = std::chrono::seconds(5);
   EXPECT_THAT(distributeTo({"hung1", "h2"}),
               ElementsAre("hung1: " + shell_.path() +
                           " has not run `true` there within 5 s (--connect-timeout and the time to start an "

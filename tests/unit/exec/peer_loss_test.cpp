@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Members that end while others wait for them, seen through a communicator and the real obituaries.
+// Members that end while others wait for them, seen through a communicator and the real end notices.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -177,7 +177,7 @@ TEST(PeerLoss, DoesNotUndoWhatWasSentBefore) {
   }
 }
 
-// The receiver may be anywhere when the last bytes and the obituary arrive.
+// The receiver may be anywhere when the last bytes and the end notice arrive.
 TEST(PeerLoss, DoesNotOvertakeWhatWasSentBefore) {
   for (int run = 0; run < 60; ++run) {
     ThreadGroup group(2);

@@ -25,11 +25,11 @@ using testing::runUntil;
 
 class TcpTest : public ::testing::Test {
  protected:
-  Dialled dial(const std::string& host, int port, std::chrono::milliseconds patience = 10s,
+  Dialled dial(const std::string& host, int port, std::chrono::milliseconds timeout = 10s,
                const Resolver& resolver = ::getaddrinfo) {
     std::optional<Dialled> made;
     const TcpDial dialling(
-        loop_, host, port, patience, [&](Dialled outcome) { made = std::move(outcome); }, resolver);
+        loop_, host, port, timeout, [&](Dialled outcome) { made = std::move(outcome); }, resolver);
     EXPECT_FALSE(made.has_value()) << "not from within the constructor";
     runUntil(loop_, [&] { return made.has_value(); });
     return std::move(*made);
@@ -44,11 +44,11 @@ TEST_F(TcpTest, ReachesAListenerByAddressAndByName) {
   // A name may have an address of IPv6 as well, at which nobody listens.
   for (const char* host : {"127.0.0.1", "localhost"}) {
     EXPECT_TRUE(dial(host, listener.port).socket.valid()) << host;
-    const Visitor visitor = acceptVisitor(listener.socket.get());
-    EXPECT_TRUE(visitor.socket.valid()) << host;
-    EXPECT_EQ(visitor.address, "127.0.0.1");
+    const AcceptedConnection pending = acceptConnection(listener.socket.get());
+    EXPECT_TRUE(pending.socket.valid()) << host;
+    EXPECT_EQ(pending.address, "127.0.0.1");
   }
-  EXPECT_FALSE(acceptVisitor(listener.socket.get()).socket.valid());
+  EXPECT_FALSE(acceptConnection(listener.socket.get()).socket.valid());
 }
 
 int optionOf(const sys::Fd& socket, int level, int option) {
@@ -58,15 +58,15 @@ int optionOf(const sys::Fd& socket, int level, int option) {
   return value;
 }
 
-TEST_F(TcpTest, FindsWithinTwoMinutesThatAVisitorsMachineIsGone) {
+TEST_F(TcpTest, FindsWithinTwoMinutesThatAPendingConnectionsMachineIsGone) {
   const Listener listener = listenAt("127.0.0.1", 0).value();
   const Dialled dialled = dial("127.0.0.1", listener.port);
-  const Visitor visitor = acceptVisitor(listener.socket.get());
-  ASSERT_TRUE(visitor.socket.valid());
-  EXPECT_EQ(optionOf(visitor.socket, SOL_SOCKET, SO_KEEPALIVE), 1);
-  const int seconds = optionOf(visitor.socket, IPPROTO_TCP, TCP_KEEPIDLE) +
-                      optionOf(visitor.socket, IPPROTO_TCP, TCP_KEEPINTVL) *
-                          optionOf(visitor.socket, IPPROTO_TCP, TCP_KEEPCNT);
+  const AcceptedConnection pending = acceptConnection(listener.socket.get());
+  ASSERT_TRUE(pending.socket.valid());
+  EXPECT_EQ(optionOf(pending.socket, SOL_SOCKET, SO_KEEPALIVE), 1);
+  const int seconds = optionOf(pending.socket, IPPROTO_TCP, TCP_KEEPIDLE) +
+                      optionOf(pending.socket, IPPROTO_TCP, TCP_KEEPINTVL) *
+                          optionOf(pending.socket, IPPROTO_TCP, TCP_KEEPCNT);
   EXPECT_LE(seconds, 120);
 }
 
@@ -74,7 +74,7 @@ TEST_F(TcpTest, TellsAnIpv4AddressAsSuchToAListenerOfBoth) {
   const Result<Listener> listener = listenAt("::", 0);
   if (!listener.ok()) GTEST_SKIP() << "no IPv6 here: " << listener.status().message();
   ASSERT_TRUE(dial("127.0.0.1", listener.value().port).socket.valid());
-  EXPECT_EQ(acceptVisitor(listener.value().socket.get()).address, "127.0.0.1");
+  EXPECT_EQ(acceptConnection(listener.value().socket.get()).address, "127.0.0.1");
 }
 
 TEST_F(TcpTest, SaysWhyNobodyCanBeReached) {

@@ -191,8 +191,8 @@ TEST(Mpirun, RefusesWhatHasNoMeaningAndSaysWhatToDo) {
       ElementsAre(HasSubstr("--mpi-global-args: --nolocal: poprun does not have it: name the other")));
   EXPECT_THAT(mistakes({"--map-by", "ppr:2:node", "x"}),
               ElementsAre(HasSubstr("--map-by: 'ppr:2:node' is not slot")));
-  EXPECT_THAT(mistakes({"--bind-to", "board", "x"}),
-              ElementsAre(HasSubstr("--bind-to: 'board' is not none, core")));
+  EXPECT_THAT(mistakes({"--bind-to", "control block", "x"}),
+              ElementsAre(HasSubstr("--bind-to: 'control block' is not none, core")));
   EXPECT_THAT(mistakes({"--map-by", "slot:PE=x", "x"}),
               ElementsAre("--cores-per-instance: 'x' is not a whole number"));
   EXPECT_THAT(mistakes({"--frobnicate", "x"}), ElementsAre(HasSubstr("--frobnicate: no such option")));

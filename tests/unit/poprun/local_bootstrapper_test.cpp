@@ -22,9 +22,9 @@ using ::testing::ElementsAre;
 using testing::ownChildren;
 
 struct Started {
-  explicit Started(const std::vector<std::string>& command, std::chrono::milliseconds patience) {
+  explicit Started(const std::vector<std::string>& command, std::chrono::milliseconds timeout) {
     agents = std::make_unique<LocalBootstrapper>(loop, command, 1);
-    agents->endBy(Clock::now() + patience);
+    agents->endBy(Clock::now() + timeout);
     agents->start({.reached =
                        [this](int, ReachedHost how) {
                          stream = std::move(how.stream);

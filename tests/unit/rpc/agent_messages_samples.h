@@ -80,8 +80,8 @@ inline std::vector<AgentCommand> sampleCommands() {
   commands.emplace_back(KillCommand{});
   commands.emplace_back(
       ReleaseFenceCommand{std::make_shared<const PutValues>(PutValues{{"k", kAnyBytes}, {kAnyBytes, ""}})});
-  commands.emplace_back(AnnounceCommand{std::make_shared<const std::vector<Obituary>>(
-      std::vector<Obituary>{{2, true, "instance 2 exited"}, {3, false, kAnyBytes}})});
+  commands.emplace_back(AnnounceCommand{std::make_shared<const std::vector<EndNotice>>(
+      std::vector<EndNotice>{{2, true, "instance 2 exited"}, {3, false, kAnyBytes}})});
   commands.emplace_back(InputCommand{kAnyBytes});
   commands.emplace_back(InputCommand{});
   commands.emplace_back(OutputTakenCommand{1LL << 40});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the agent service's port does with those who come to it: questions, strangers, noise, floods.
+// What the agent service's port does with those who come to it: questions, unauthenticated clients, noise,
+// floods.
 #include "common/rpc/agent_server.h"
 
 #include <arpa/inet.h>
@@ -52,7 +53,7 @@ class AgentServerTest : public ::testing::Test {
                         },
                         .note = [this](const std::string& line) { notes_.push_back(line); }},
                     limits);
-    address_ = {.host = "127.0.0.1", .tls = has_tls ? pairs_.client() : nullptr, .patience = 5s};
+    address_ = {.host = "127.0.0.1", .tls = has_tls ? pairs_.client() : nullptr, .timeout = 5s};
     address_.port = server_->listenAt("127.0.0.1", 0, has_tls ? pairs_.server() : nullptr).value();
     return *server_;
   }
@@ -204,8 +205,8 @@ TEST_F(AgentServerTest, DoesNotTakeWhatItAnswersForAWishForTls) {
   EXPECT_EQ(ask(request, address_), Status(Code::kDataLoss, "what it sends is no request"));
 }
 
-TEST_F(AgentServerTest, DoesNotWaitForEverForStrangers) {
-  serve(true, {.connection = {.patience = 50ms}});
+TEST_F(AgentServerTest, DoesNotWaitForEverForUnauthenticatedClients) {
+  serve(true, {.connection = {.timeout = 50ms}});
   const os::Dialled silent = dial();
   runUntil(loop_, [&] { return isClosed(silent.socket.get()); });
   EXPECT_THAT(notes_, ElementsAre(HasSubstr("it has not said in time what it wants")));
@@ -228,7 +229,7 @@ TEST_F(AgentServerTest, SaysOnceThatItHasNoDescriptorsLeftAndGoesOn) {
 
 // Nor for who has a certificate and then says nothing of a job.
 TEST_F(AgentServerTest, DoesNotWaitForEverForAJobThatIsNotTrusted) {
-  serve(true, {.connection = {.patience = 5s}});  // which the handshake is part of
+  serve(true, {.connection = {.timeout = 5s}});  // which the handshake is part of
   std::optional<Status> ended;
   ServiceCall call(loop_, address_, {.report = nullptr, .ended = [&](const Status& how) { ended = how; }});
   runUntil(loop_, [&] { return ended.has_value(); });
@@ -238,17 +239,17 @@ TEST_F(AgentServerTest, DoesNotWaitForEverForAJobThatIsNotTrusted) {
   runUntil(loop_, [&] { return asked_.front().expired(); });
 }
 
-TEST_F(AgentServerTest, LetsTheOldestGoWhenStrangersAreMany) {
-  serve(true, {.most_strangers = 4});
-  std::vector<os::Dialled> strangers;
-  for (int i = 0; i < 10; ++i) strangers.push_back(dial());
-  runUntil(loop_, [&] { return isClosed(strangers[5].socket.get()); });
+TEST_F(AgentServerTest, LetsTheOldestGoWhenUnauthenticatedClientsAreMany) {
+  serve(true, {.max_unauthenticated = 4});
+  std::vector<os::Dialled> unauthenticated;
+  for (int i = 0; i < 10; ++i) unauthenticated.push_back(dial());
+  runUntil(loop_, [&] { return isClosed(unauthenticated[5].socket.get()); });
   EXPECT_TRUE(ask(health(), address_).ok()) << "among them, one who is quick is served";
-  EXPECT_FALSE(isClosed(strangers[9].socket.get()));
+  EXPECT_FALSE(isClosed(unauthenticated[9].socket.get()));
 }
 
-TEST_F(AgentServerTest, LetsThoseGoWhoseAddressHasMostOfTheStrangers) {
-  serve(true, {.most_strangers = 4});
+TEST_F(AgentServerTest, LetsThoseGoWhoseAddressHasMostOfTheUnauthenticatedClients) {
+  serve(true, {.max_unauthenticated = 4});
   const sys::Fd patient = dialFrom("127.0.0.2");
   std::vector<os::Dialled> many;
   for (int i = 0; i < 10; ++i) many.push_back(dial());
@@ -259,7 +260,7 @@ TEST_F(AgentServerTest, LetsThoseGoWhoseAddressHasMostOfTheStrangers) {
 }
 
 TEST_F(AgentServerTest, LetsTheOldestGoWhereNoAddressHasMore) {
-  serve(true, {.most_strangers = 3});
+  serve(true, {.max_unauthenticated = 3});
   std::vector<sys::Fd> each;
   for (const char* const address : {"127.0.0.9", "127.0.0.8", "127.0.0.7", "127.0.0.2"})
     each.push_back(dialFrom(address));
@@ -269,14 +270,14 @@ TEST_F(AgentServerTest, LetsTheOldestGoWhereNoAddressHasMore) {
 
 // Those who have asked for a job as well: what serves it lets go of them.
 TEST_F(AgentServerTest, LetsTheOldestGoThatHaveAskedForAJobAndSaidNoMore) {
-  serve(true, {.most_strangers = 4});
+  serve(true, {.max_unauthenticated = 4});
   std::array<std::optional<Status>, 10> ended;
-  std::vector<std::unique_ptr<ServiceCall>> strangers;
+  std::vector<std::unique_ptr<ServiceCall>> unauthenticated;
   for (std::optional<Status>& outcome : ended) {
-    strangers.push_back(std::make_unique<ServiceCall>(
+    unauthenticated.push_back(std::make_unique<ServiceCall>(
         loop_, address_,
         AgentCall::Events{.report = nullptr, .ended = [&outcome](const Status& how) { outcome = how; }}));
-    runUntil(loop_, [&] { return asked_.size() == strangers.size(); });
+    runUntil(loop_, [&] { return asked_.size() == unauthenticated.size(); });
   }
   runUntil(loop_, [&] { return ended[5].has_value() && asked_[5].expired(); });
   for (std::size_t i = 0; i < ended.size(); ++i) {
@@ -296,7 +297,7 @@ TEST_F(AgentServerTest, LetsNobodyWriteLinesOfTheLog) {
   EXPECT_LT(notes_.front().size(), 300U);
 }
 
-TEST_F(AgentServerTest, HoldsStrangersToShortMessages) {
+TEST_F(AgentServerTest, HoldsUnauthenticatedClientsToShortMessages) {
   serve(false);
   v1::ServiceRequest request;
   request.mutable_end_job()->set_token(std::string(70'000, 'x'));
@@ -352,11 +353,11 @@ TEST_F(AgentServerTest, SurvivesNoise) {
     serve(has_tls);
     std::mt19937 random(3);
     for (int round = 0; round < 50; ++round) {
-      const os::Dialled visitor = dial();
+      const os::Dialled pending = dial();
       std::string noise;
       for (std::size_t left = 1 + random() % 5000; left > 0; --left) noise += static_cast<char>(random());
       if (round % 2 == 0) noise[0] = '\x16';
-      static_cast<void>(::send(visitor.socket.get(), noise.data(), noise.size(), MSG_NOSIGNAL));
+      static_cast<void>(::send(pending.socket.get(), noise.data(), noise.size(), MSG_NOSIGNAL));
     }
     EXPECT_TRUE(ask(health(), address_).ok());
     EXPECT_TRUE(calls_.empty());

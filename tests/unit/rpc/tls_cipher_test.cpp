@@ -71,9 +71,9 @@ TEST(TlsCipher, RefusesAnotherAuthorityOnEitherSide) {
               HasSubstr("its certificate is not signed by the ca.pem of --agent-tls"));
   // A client that believes everybody, and has a certificate of its own making.
   const KeyPair user = makeUserCertificate(theirs.authority, "alice", 10).value();
-  const auto stranger = TlsContext::make(
+  const auto unauthenticated = TlsContext::make(
       tlsFilesOf(ours.authority.certificate_pem, user.certificate_pem, user.key_pem), TlsRole::kClient);
-  const TlsConversation both = between(*stranger.value(), *ours.server());
+  const TlsConversation both = between(*unauthenticated.value(), *ours.server());
   EXPECT_THAT(both.server.status.message(), HasSubstr("its certificate is refused"));
   EXPECT_THAT(both.client.status.message(), HasSubstr("it does not accept your certificate"));
   EXPECT_EQ(both.server.heard, "");

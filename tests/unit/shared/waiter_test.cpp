@@ -24,25 +24,25 @@ class NobodyEnds final : public exec::PeerMonitor {
   std::optional<exec::PeerLoss> loss(std::span<const int>) override { return std::nullopt; }
 };
 
-// Two ranks' board; the test is rank 0, and rank 1 waits for it.
+// Two ranks' control block; the test is rank 0, and rank 1 waits for it.
 class WaitingRank : public ::testing::Test {
  protected:
-  static constexpr milliseconds kPatience{20'000};
+  static constexpr milliseconds kTimeout{20'000};
 
   Waiter waiter(bool oversubscribed) {
-    return Waiter({.board = board_,
+    return Waiter({.control_block = control_block_,
                    .rank = 1,
                    .monitor = &monitor_,
                    .oversubscribed = oversubscribed,
                    .describe = [](int) { return std::string("absent"); },
                    .absent = [] { return std::vector<int>(); }});
   }
-  std::atomic<std::uint64_t>& word() const { return board_.counter(0, plan::Counter::kDone); }
+  std::atomic<std::uint64_t>& word() const { return control_block_.counter(0, plan::Counter::kDone); }
 
   // The core on which rank 1 waits, from 1 on, as soon as it waits on one but `not_this`.
   std::uint32_t whereItWaits(const std::stop_token& stop, std::uint32_t not_this = 0) const {
     for (;;) {
-      const std::uint32_t core = board_.waitsOn(1).load();
+      const std::uint32_t core = control_block_.waitsOn(1).load();
       if (stop.stop_requested() || (core != 0 && core != not_this)) return core;
       std::this_thread::yield();
     }
@@ -56,14 +56,14 @@ class WaitingRank : public ::testing::Test {
   NobodyEnds monitor_;
 
  protected:
-  const Board board_{memory_->bytes.data(), 2, 4096};
+  const ControlBlock control_block_{memory_->bytes.data(), 2, 4096};
 };
 
 TEST_F(WaitingRank, LeavesTheCoreOnWhichTheOtherSaysThatItWaits) {
   // The word comes once rank 1 has been elsewhere.
   std::jthread other([this](const std::stop_token& stop) {
     const std::uint32_t first = whereItWaits(stop);
-    board_.waitsOn(0).store(first);
+    control_block_.waitsOn(0).store(first);
     whereItWaits(stop, first);
     word().store(1);
   });
@@ -71,18 +71,18 @@ TEST_F(WaitingRank, LeavesTheCoreOnWhichTheOtherSaysThatItWaits) {
   for (int turn = 0; word().load() == 0; ++turn) {
     waits.start(milliseconds(20));
     static_cast<void>(waits.until(word(), 1, 0));
-    ASSERT_LT(turn, kPatience / milliseconds(20)) << "it stays";
+    ASSERT_LT(turn, kTimeout / milliseconds(20)) << "it stays";
   }
   other.join();
-  EXPECT_EQ(board_.waitsOn(1).load(), 0U) << "it waits no more";
+  EXPECT_EQ(control_block_.waitsOn(1).load(), 0U) << "it waits no more";
 }
 
 TEST_F(WaitingRank, StaysWhereRanksOutnumberCores) {
-  board_.waitsOn(0).store(static_cast<std::uint32_t>(pop::sys::currentCore() + 1));
+  control_block_.waitsOn(0).store(static_cast<std::uint32_t>(pop::sys::currentCore() + 1));
   Waiter waits = waiter(true);
   waits.start(milliseconds(20));
   EXPECT_FALSE(waits.until(word(), 1, 0));
-  EXPECT_EQ(board_.waitsOn(1).load(), 0U) << "nor is it said where";
+  EXPECT_EQ(control_block_.waitsOn(1).load(), 0U) << "nor is it said where";
 }
 
 TEST_F(WaitingRank, LeavesACoreThatHasTwoRanksMoreThanAnother) {
@@ -91,13 +91,13 @@ TEST_F(WaitingRank, LeavesACoreThatHasTwoRanksMoreThanAnother) {
   // The system may move it, too, but not again and again.
   constexpr int kMoves = 5;
   int moves = 0;
-  const auto last = std::chrono::steady_clock::now() + kPatience;
+  const auto last = std::chrono::steady_clock::now() + kTimeout;
   while (moves < kMoves && std::chrono::steady_clock::now() < last) {
     const auto here = static_cast<std::uint32_t>(pop::sys::currentCore() + 1);
-    board_.runsOn(0).store(here);
-    waits.giveWay(
+    control_block_.runsOn(0).store(here);
+    waits.yieldCore(
         2, 1, [&](int) -> auto& { return word(); });
-    const std::uint32_t now = board_.runsOn(1).load();
+    const std::uint32_t now = control_block_.runsOn(1).load();
     if (now != 0 && now != here) ++moves;
   }
   EXPECT_EQ(moves, kMoves);
@@ -109,7 +109,7 @@ class GivingWay : public WaitingRank {
   int looks(bool oversubscribed) {
     int looks = 0;
     Waiter waits = waiter(oversubscribed);
-    waits.giveWay(
+    waits.yieldCore(
         2, 1, [&](int) -> auto& {
           ++looks;
           return word();
@@ -134,23 +134,23 @@ class GivingWay : public WaitingRank {
 };
 
 TEST_F(GivingWay, ConcernsThoseOfTheOwnCoreAlone) {
-  board_.runsOn(0).store(core());
+  control_block_.runsOn(0).store(core());
   EXPECT_EQ(looks(true), 1);
-  EXPECT_EQ(board_.runsOn(1).load(), core()) << "others are to know where it is";
-  board_.runsOn(0).store(core() + 1);
+  EXPECT_EQ(control_block_.runsOn(1).load(), core()) << "others are to know where it is";
+  control_block_.runsOn(0).store(core() + 1);
   EXPECT_EQ(looks(true), 0) << "the other comes without it";
 }
 
 TEST_F(GivingWay, IsForRanksThatOutnumberCores) {
-  board_.runsOn(0).store(core());
+  control_block_.runsOn(0).store(core());
   EXPECT_EQ(looks(false), 0);
-  EXPECT_EQ(board_.runsOn(1).load(), 0U);
+  EXPECT_EQ(control_block_.runsOn(1).load(), 0U);
 }
 
 TEST_F(GivingWay, EndsThoughTheOtherNeverComes) {
-  board_.runsOn(0).store(core());
+  control_block_.runsOn(0).store(core());
   Waiter waits = waiter(true);
-  waits.giveWay(
+  waits.yieldCore(
       2, 1, [&](int) -> auto& { return word(); });
   waits.start(milliseconds(20));
   EXPECT_FALSE(waits.until(word(), 1, 0));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sleepers that nobody wakes would wait for kPatience: far beyond what the tests take when wakes arrive.
+// Sleepers that nobody wakes would wait for kTimeout: far beyond what the tests take when wakes arrive.
 #include "common/sys/futex.h"
 
 #include <gtest/gtest.h>
@@ -20,10 +20,10 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr seconds kPatience{20};
+constexpr seconds kTimeout{20};
 
 void waitWhile(const Word& word, std::uint32_t value) {
-  while (word.load() == value) futexWait(word, value, kPatience);
+  while (word.load() == value) futexWait(word, value, kTimeout);
 }
 
 // Two sides take turns: each sleeps until the other has moved the word on.
@@ -38,15 +38,15 @@ void takeTurns(Word& word, std::uint32_t mine, int rounds) {
 TEST(Futex, ReturnsAtOnceWhenTheWordIsNotAsExpected) {
   const Word word{1};
   const Clock::time_point start = Clock::now();
-  futexWait(word, 0, kPatience);
-  EXPECT_LT(Clock::now() - start, kPatience / 2);
+  futexWait(word, 0, kTimeout);
+  EXPECT_LT(Clock::now() - start, kTimeout / 2);
 }
 
 TEST(Futex, WaitsNoLongerThanAsked) {
   const Word word{0};
   const Clock::time_point start = Clock::now();
   futexWait(word, 0, milliseconds(3));
-  EXPECT_LT(Clock::now() - start, kPatience / 2);
+  EXPECT_LT(Clock::now() - start, kTimeout / 2);
 }
 
 TEST(Futex, WakesAnotherThreadEveryTime) {
@@ -55,7 +55,7 @@ TEST(Futex, WakesAnotherThreadEveryTime) {
   std::thread other([&word] { takeTurns(word, 1, 1000); });
   takeTurns(word, 0, 1000);
   other.join();
-  EXPECT_LT(Clock::now() - start, kPatience);
+  EXPECT_LT(Clock::now() - start, kTimeout);
 }
 
 TEST(Futex, WakesAllWhoSleep) {
@@ -73,7 +73,7 @@ TEST(Futex, WakesAllWhoSleep) {
   gate.store(1);
   futexWakeAll(gate);
   for (std::thread& sleeper : sleepers) sleeper.join();
-  EXPECT_LT(Clock::now() - start, kPatience);
+  EXPECT_LT(Clock::now() - start, kTimeout);
 }
 
 TEST(Futex, WakesAnotherProcessThroughSharedMemory) {
@@ -90,7 +90,7 @@ TEST(Futex, WakesAnotherProcessThroughSharedMemory) {
   }
   takeTurns(*word, 0, 200);
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
-  EXPECT_LT(Clock::now() - start, kPatience);
+  EXPECT_LT(Clock::now() - start, kTimeout);
 }
 
 }  // namespace

@@ -23,8 +23,8 @@ using namespace std::chrono_literals;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-Result<std::string> shell(const std::string& script, std::chrono::milliseconds patience = 10s) {
-  return outputOf({"/bin/sh", "-c", script}, patience);
+Result<std::string> shell(const std::string& script, std::chrono::milliseconds timeout = 10s) {
+  return outputOf({"/bin/sh", "-c", script}, timeout);
 }
 
 TEST(OutputOfAProgram, IsAllThatItPrints) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A wake-up that gets lost costs the executor a nap and nobody notices. So here a nap is longer than the
-// test's patience.
+// test's timeout.
 #include "libpopdist/src/transport/shm/doorbell.h"
 
 #include <gtest/gtest.h>

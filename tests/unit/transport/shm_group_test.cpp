@@ -130,7 +130,7 @@ TEST(ShmGroup, KeepsGroupsOfOneSegmentApart) {
   EXPECT_EQ(one->endpoint(1).peer(0).peek().size(), 1U);
 }
 
-TEST(ShmGroup, HasRoomForAFarewellWhereNobodyReads) {
+TEST(ShmGroup, HasRoomForAAbortMessageWhereNobodyReads) {
   ShmWorld world = ShmWorld::oneRankEach(2);
   Connection& sender = world.connection(0, 1);
   const std::array<std::byte, kMessageAlignmentBytes> message{};
@@ -139,15 +139,16 @@ TEST(ShmGroup, HasRoomForAFarewellWhereNobodyReads) {
     sender.finishSend();
     sent += message.size();
   }
-  const std::vector<std::byte> farewell(kMostFarewellBytes, std::byte{7});
-  sender.abandon(farewell);
+  const std::vector<std::byte> abort_message(kMostAbortMessageBytes, std::byte{7});
+  sender.abandon(abort_message);
 
   Connection& reader = world.connection(1, 0);
-  std::vector<std::byte> read(sent + 2 * farewell.size());
+  std::vector<std::byte> read(sent + 2 * abort_message.size());
   std::size_t got = 0;
   while (const std::size_t part = reader.tryReceive(std::span(read).subspan(got))) got += part;
-  ASSERT_EQ(got, sent + farewell.size());
-  EXPECT_TRUE(std::equal(farewell.begin(), farewell.end(), read.begin() + static_cast<std::ptrdiff_t>(sent)));
+  ASSERT_EQ(got, sent + abort_message.size());
+  EXPECT_TRUE(std::equal(abort_message.begin(), abort_message.end(),
+                         read.begin() + static_cast<std::ptrdiff_t>(sent)));
 }
 
 TEST(ShmGroup, GivesEveryRankAnAddressOfItsOwn) {

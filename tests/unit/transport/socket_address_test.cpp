@@ -31,8 +31,8 @@ Ends connectedEnds(const std::string& congestion_control) {
       .dialled =
           beginConnecting(SocketAddress::parse("127.0.0.1", 0).value(), address, congestion_control).value(),
       .accepted = {}};
-  pollfd visitor{listener.get(), POLLIN, 0};
-  EXPECT_EQ(::poll(&visitor, 1, 20'000), 1);
+  pollfd pending{listener.get(), POLLIN, 0};
+  EXPECT_EQ(::poll(&pending, 1, 20'000), 1);
   ends.accepted = acceptNext(listener.get()).value();
   return ends;
 }

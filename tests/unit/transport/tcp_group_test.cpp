@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connections over TCP, driven from one thread: messages of all sizes, over several streams, and strangers.
+// Connections over TCP, driven from one thread: messages of all sizes, over several streams, and
+// unauthenticated clients.
 #include "libpopdist/src/transport/tcp/tcp_group.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +17,7 @@
 namespace popdist::transport {
 namespace {
 
-constexpr std::chrono::seconds kPatience{20};
+constexpr std::chrono::seconds kTimeout{20};
 using Bytes = std::vector<std::byte>;
 
 Bytes sampleBytes(std::size_t count) {
@@ -26,7 +27,7 @@ Bytes sampleBytes(std::size_t count) {
 }
 
 bool runUntil(const std::function<bool()>& done) {
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  const auto deadline = std::chrono::steady_clock::now() + kTimeout;
   while (!done()) {
     if (std::chrono::steady_clock::now() > deadline) return false;
   }
@@ -198,7 +199,7 @@ TEST(TcpGroup, SaysThatNobodyCanBeLetIn) {
   EXPECT_TRUE(world.connection(1, 0).failure().ok());
 }
 
-// ---- strangers
+// ---- unauthenticated clients
 
 pop::sys::Fd knockAt(const std::string& address) {
   const auto space = address.find(' ');
@@ -213,20 +214,20 @@ bool isClosed(const pop::sys::Fd& socket) {
   return got == 0 || (got < 0 && errno == ECONNRESET);
 }
 
-TEST(TcpGroup, TurnsStrangersAwayAndGoesOn) {
+TEST(TcpGroup, TurnsUnauthenticatedClientsAwayAndGoesOn) {
   TcpWorld world(2);
   std::mt19937 random(1);
-  std::vector<pop::sys::Fd> strangers;
+  std::vector<pop::sys::Fd> unauthenticated;
   for (int i = 0; i < 40; ++i) {
-    strangers.push_back(knockAt(world.address(1)));
+    unauthenticated.push_back(knockAt(world.address(1)));
     std::array<unsigned char, 200> noise;
     for (unsigned char& byte : noise) byte = static_cast<unsigned char>(random());
-    ::send(strangers.back().get(), noise.data(), static_cast<std::size_t>(i) * 5, MSG_NOSIGNAL);
+    ::send(unauthenticated.back().get(), noise.data(), static_cast<std::size_t>(i) * 5, MSG_NOSIGNAL);
   }
   expectMessage(world, 0, 1, 1000, false);
   expectMessage(world, 1, 0, 1000, true);
-  for (std::size_t i = 12; i < strangers.size(); ++i) {
-    ASSERT_TRUE(runUntil([&] { return isClosed(strangers[i]); })) << "stranger " << i;
+  for (std::size_t i = 12; i < unauthenticated.size(); ++i) {
+    ASSERT_TRUE(runUntil([&] { return isClosed(unauthenticated[i]); })) << "unauthenticated client " << i;
   }
 }
 
@@ -247,10 +248,10 @@ class FewDescriptors {
   rlimit before_{};
 };
 
-TEST(TcpGroup, LetsMembersInWhereStrangersTakeAllDescriptors) {
+TEST(TcpGroup, LetsMembersInWhereUnauthenticatedClientsTakeAllDescriptors) {
   TcpWorld world(2);
-  std::vector<pop::sys::Fd> strangers;
-  for (int i = 0; i < 80; ++i) strangers.push_back(knockAt(world.address(1)));
+  std::vector<pop::sys::Fd> unauthenticated;
+  for (int i = 0; i < 80; ++i) unauthenticated.push_back(knockAt(world.address(1)));
   const Bytes body(10);
   Sending sending(world.connection(0, 1), body);
   ASSERT_FALSE(sending.turn()) << "it has knocked";
@@ -260,11 +261,11 @@ TEST(TcpGroup, LetsMembersInWhereStrangersTakeAllDescriptors) {
 }
 
 // Of whoever comes first many may be members who have said nothing yet.
-TEST(TcpGroup, LetsMembersInBeforeWhomCrowdsOfStrangersCome) {
+TEST(TcpGroup, LetsMembersInBeforeWhomCrowdsOfUnauthenticatedClientsCome) {
   TcpWorld world(2);
-  std::vector<pop::sys::Fd> strangers;
+  std::vector<pop::sys::Fd> unauthenticated;
   const auto crowd = [&] {
-    for (int i = 0; i < 200; ++i) strangers.push_back(knockAt(world.address(1)));
+    for (int i = 0; i < 200; ++i) unauthenticated.push_back(knockAt(world.address(1)));
   };
   crowd();
   const Bytes body(10);
@@ -292,7 +293,7 @@ TEST(TcpGroup, TurnsAwayMembersThatItDoesNotExpect) {
         SocketAddress::parse("127.0.0.1", std::stoi(world.address(1).substr(space))).value();
     pop::sys::Fd socket;
     ASSERT_TRUE(runUntil([&] {
-      world.groupOf(1).receiveVisitors();
+      world.groupOf(1).receivePending();
       if (!socket.valid()) {
         auto dialled = dialler.advance(SocketAddress::parse("127.0.0.1", 0).value(), to, sleeper);
         if (!dialled.ok()) return true;

@@ -7,7 +7,7 @@
 
 #include "libpopdist/src/context/time_left.h"
 #include "libpopdist/src/plan/shared_fold.h"
-#include "libpopdist/src/shared/board.h"
+#include "libpopdist/src/shared/control_block.h"
 #include "libpopdist/src/shared/engine.h"
 
 namespace popdist::pod {

@@ -84,8 +84,8 @@ class ShmGroup::Link final : public Connection {
     in_.align();
     peer_->ring();  // the padding is room, too
   }
-  void abandon(std::span<const std::byte> farewell) override {
-    if (!sending_) out_.writeLast(farewell);
+  void abandon(std::span<const std::byte> abort_message) override {
+    if (!sending_) out_.writeLast(abort_message);
     out_.close();
     peer_->ring();
   }
@@ -164,7 +164,7 @@ pop::Status ShmGroup::connect(std::span<const std::string> addresses) {
       const Address& address = parsed[static_cast<std::size_t>(peer)];
       const RingPlace out = ringAt(segment_, address.piece_offset, local->rank(), ring_bytes_);
       const RingPlace in = ringAt(segment_, local->pieceOffset(), peer, ring_bytes_);
-      local->links().emplace_back(RingProducer(out.header, out.data, ring_bytes_, kMostFarewellBytes),
+      local->links().emplace_back(RingProducer(out.header, out.data, ring_bytes_, kMostAbortMessageBytes),
                                   RingConsumer(in.header, in.data, ring_bytes_),
                                   reinterpret_cast<Doorbell*>(segment_.base + address.doorbell_offset));
     }

@@ -12,16 +12,16 @@ namespace {
 
 // Whoever says nothing for so long is sent away. Who has introduced itself, as a member or with a record of
 // one, has time: a member may be stopped in between.
-constexpr std::chrono::seconds kPatience{10};
+constexpr std::chrono::seconds kTimeout{10};
 // Where there is no room, that is for those who come first: a member says who it is as soon as it has a core.
-constexpr std::chrono::seconds kLeastPatience{1};
-constexpr std::size_t kMostVisitors = 256;
+constexpr std::chrono::seconds kMinTimeout{1};
+constexpr std::size_t kMaxPending = 256;
 
 }  // namespace
 
 void Reception::close() {
   listener_.reset();
-  visitors_.clear();
+  pending_.clear();
 }
 
 void Reception::receive() {
@@ -32,24 +32,24 @@ void Reception::receive() {
 }
 
 void Reception::advanceAll() {
-  const Clock::time_point now = visitors_.empty() ? Clock::time_point() : Clock::now();
-  for (auto visitor = visitors_.begin(); visitor != visitors_.end();) {
+  const Clock::time_point now = pending_.empty() ? Clock::time_point() : Clock::now();
+  for (auto pending = pending_.begin(); pending != pending_.end();) {
     Progress progress = Progress::kMoved;
-    while (progress == Progress::kMoved) progress = advance(*visitor);
-    const bool stranger = !visitor->introduced && now - visitor->come > kPatience;
-    const bool over = progress == Progress::kOver || stranger;
-    visitor = over ? visitors_.erase(visitor) : std::next(visitor);
+    while (progress == Progress::kMoved) progress = advance(*pending);
+    const bool unauthenticated = !pending->introduced && now - pending->come > kTimeout;
+    const bool over = progress == Progress::kOver || unauthenticated;
+    pending = over ? pending_.erase(pending) : std::next(pending);
   }
 }
 
 bool Reception::expectsProofs() const {
-  return std::any_of(visitors_.begin(), visitors_.end(),
-                     [](const Visitor& visitor) { return visitor.introduced.has_value(); });
+  return std::any_of(pending_.begin(), pending_.end(),
+                     [](const PendingConnection& pending) { return pending.introduced.has_value(); });
 }
 
 bool Reception::expectsProof(const Introduction& stream) const {
-  return std::any_of(visitors_.begin(), visitors_.end(), [&](const Visitor& visitor) {
-    const auto& introduced = visitor.introduced;
+  return std::any_of(pending_.begin(), pending_.end(), [&](const PendingConnection& pending) {
+    const auto& introduced = pending.introduced;
     return introduced && introduced->group == stream.group && introduced->from == stream.from &&
            introduced->to == stream.to && introduced->stream == stream.stream;
   });
@@ -57,7 +57,7 @@ bool Reception::expectsProof(const Introduction& stream) const {
 
 // False: there is no room for all who have come.
 bool Reception::accept() {
-  while (visitors_.size() < kMostVisitors) {
+  while (pending_.size() < kMaxPending) {
     pop::Result<pop::sys::Fd> socket = acceptNext(listener_.get());
     trouble_ = socket.status();
     if (!socket.ok()) return false;
@@ -65,53 +65,53 @@ bool Reception::accept() {
       sleeper_.awaiting(listener_.get(), POLLIN);
       return true;
     }
-    visitors_.push_back({.socket = std::move(*socket), .come = Clock::now()});
+    pending_.push_back({.socket = std::move(*socket), .come = Clock::now()});
   }
   return false;
 }
 
 void Reception::makeRoom() {
   const Clock::time_point now = Clock::now();
-  std::erase_if(visitors_, [now](const Visitor& visitor) {
-    return now - visitor.come > (visitor.introduced ? kPatience : kLeastPatience);
+  std::erase_if(pending_, [now](const PendingConnection& pending) {
+    return now - pending.come > (pending.introduced ? kTimeout : kMinTimeout);
   });
 }
 
-Reception::Progress Reception::advance(Visitor& visitor) {
-  return visitor.introduced ? readProof(visitor) : readIntroduction(visitor);
+Reception::Progress Reception::advance(PendingConnection& pending) {
+  return pending.introduced ? readProof(pending) : readIntroduction(pending);
 }
 
-Reception::Progress Reception::readIntroduction(Visitor& visitor) {
-  const Progress progress = read(visitor, visitor.introduction);
-  if (progress != Progress::kMoved || visitor.bytes < visitor.introduction.size()) return progress;
-  visitor.introduced = parseIntroduction(job_, visitor.introduction);
-  if (!visitor.introduced) return Progress::kOver;
-  visitor.bytes = 0;
-  visitor.reply = encodeReply(job_, visitor.introduction, randomNonce());
+Reception::Progress Reception::readIntroduction(PendingConnection& pending) {
+  const Progress progress = read(pending, pending.introduction);
+  if (progress != Progress::kMoved || pending.bytes < pending.introduction.size()) return progress;
+  pending.introduced = parseIntroduction(job_, pending.introduction);
+  if (!pending.introduced) return Progress::kOver;
+  pending.bytes = 0;
+  pending.reply = encodeReply(job_, pending.introduction, randomNonce());
   const ssize_t sent =
-      ::send(visitor.socket.get(), visitor.reply.data(), visitor.reply.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-  return sent == static_cast<ssize_t>(visitor.reply.size()) ? Progress::kMoved : Progress::kOver;
+      ::send(pending.socket.get(), pending.reply.data(), pending.reply.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  return sent == static_cast<ssize_t>(pending.reply.size()) ? Progress::kMoved : Progress::kOver;
 }
 
-Reception::Progress Reception::readProof(Visitor& visitor) {
-  const Progress progress = read(visitor, visitor.proof);
-  if (progress != Progress::kMoved || visitor.bytes < visitor.proof.size()) return progress;
-  if (isProof(job_, visitor.introduction, visitor.reply, visitor.proof)) {
-    admit_(*visitor.introduced,
-           {std::move(visitor.socket), connectionKeys(job_, visitor.introduction, visitor.reply)});
+Reception::Progress Reception::readProof(PendingConnection& pending) {
+  const Progress progress = read(pending, pending.proof);
+  if (progress != Progress::kMoved || pending.bytes < pending.proof.size()) return progress;
+  if (isProof(job_, pending.introduction, pending.reply, pending.proof)) {
+    admit_(*pending.introduced,
+           {std::move(pending.socket), connectionKeys(job_, pending.introduction, pending.reply)});
   }
   return Progress::kOver;
 }
 
-Reception::Progress Reception::read(Visitor& visitor, std::span<std::byte> whole) {
-  const std::span<std::byte> rest = whole.subspan(visitor.bytes);
-  const ssize_t received = ::recv(visitor.socket.get(), rest.data(), rest.size(), MSG_DONTWAIT);
+Reception::Progress Reception::read(PendingConnection& pending, std::span<std::byte> whole) {
+  const std::span<std::byte> rest = whole.subspan(pending.bytes);
+  const ssize_t received = ::recv(pending.socket.get(), rest.data(), rest.size(), MSG_DONTWAIT);
   if (received < 0 && (errno == EAGAIN || errno == EINTR)) {
-    sleeper_.awaiting(visitor.socket.get(), POLLIN);
+    sleeper_.awaiting(pending.socket.get(), POLLIN);
     return Progress::kWaits;
   }
   if (received <= 0) return Progress::kOver;
-  visitor.bytes += static_cast<std::size_t>(received);
+  pending.bytes += static_cast<std::size_t>(received);
   return Progress::kMoved;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who knocks at a group's listening socket: members of the job prove it and are let in, strangers are turned
-// away. Until then they cost a socket, a few hundred at most; who says nothing for 10 s, or for a second
-// where there is no room for others, is sent away when ranks look again.
+// Who knocks at a group's listening socket: members of the job prove it and are let in, unauthenticated
+// clients are turned away. Until then they cost a socket, a few hundred at most; who says nothing for 10 s,
+// or for a second where there is no room for others, is sent away when ranks look again.
 #pragma once
 
 #include <chrono>
@@ -38,7 +38,7 @@ class Reception {
   using Clock = std::chrono::steady_clock;
 
   // One who has come and not yet shown who it is.
-  struct Visitor {
+  struct PendingConnection {
     pop::sys::Fd socket;
     Clock::time_point come;
     IntroductionBytes introduction{};
@@ -52,16 +52,16 @@ class Reception {
   bool accept();
   void advanceAll();
   void makeRoom();
-  Progress advance(Visitor& visitor);
-  Progress readIntroduction(Visitor& visitor);
-  Progress readProof(Visitor& visitor);
-  Progress read(Visitor& visitor, std::span<std::byte> whole);
+  Progress advance(PendingConnection& pending);
+  Progress readIntroduction(PendingConnection& pending);
+  Progress readProof(PendingConnection& pending);
+  Progress read(PendingConnection& pending, std::span<std::byte> whole);
 
   const Key job_;
   pop::sys::Fd listener_;
   SocketSleeper& sleeper_;
   const Admit admit_;
-  std::list<Visitor> visitors_;
+  std::list<PendingConnection> pending_;
   bool is_crowded_ = false;  ///< not all could be let in
   pop::Status trouble_;
 };

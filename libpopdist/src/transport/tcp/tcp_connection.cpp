@@ -116,10 +116,10 @@ pop::Status TcpConnection::failure() const {
   return failure_.ok() && awaits_peer ? common_.reception->trouble() : failure_;
 }
 
-void TcpConnection::abandon(std::span<const std::byte> farewell) {
+void TcpConnection::abandon(std::span<const std::byte> abort_message) {
   const TcpStream& stream = streams_.front();
   if (failure_.ok() && stream.socket.valid() && sent_ == 0 && !head_waits_) {
-    std::vector<std::byte> message(farewell.begin(), farewell.end());
+    std::vector<std::byte> message(abort_message.begin(), abort_message.end());
     outgoing_.seal(Head(message.data(), kHeadBytes));
     ::send(stream.socket.get(), message.data(), message.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   }

@@ -46,7 +46,7 @@ class TcpConnection final : public Connection {
   std::size_t tryReceive(std::span<std::byte> into) override;
   bool isGenuine(ConstHead head) override { return incoming_.isGenuine(head); }
   void finishReceive() override { received_ = 0; }
-  void abandon(std::span<const std::byte> farewell) override;
+  void abandon(std::span<const std::byte> abort_message) override;
   /// Gets on with what this side has to do for the connection to come up. False: nothing is left to do.
   bool call() { return rank_ < peer_ && failure_.ok() && !bringUp(streams_.front()); }
   pop::Status failure() const override;

@@ -52,8 +52,8 @@ pop::Status TcpGroup::connect(std::span<const int> local_ranks, std::span<const 
   return {};
 }
 
-void TcpGroup::callAll(std::chrono::milliseconds patience, const std::function<void(Connection&)>& up) {
-  const auto end = std::chrono::steady_clock::now() + patience;
+void TcpGroup::callAll(std::chrono::milliseconds timeout, const std::function<void(Connection&)>& up) {
+  const auto end = std::chrono::steady_clock::now() + timeout;
   for (bool any = true; any && std::chrono::steady_clock::now() < end;) {
     any = false;
     for (auto& [ranks, connection] : connections_) {

@@ -28,13 +28,13 @@ class TcpGroup {
   pop::Status connect(std::span<const int> local_ranks, std::span<const std::string> addresses);
 
   /// Gets on with who has come, as connections that are not up yet do themselves.
-  void receiveVisitors() { reception_.receive(); }
+  void receivePending() { reception_.receive(); }
 
   /// Connects to all with whom there is no connection yet and who wait for us to make it, and lets in who is
-  /// about to come, as far as that can be done within `patience`. `up` has each connection as soon as it is
+  /// about to come, as far as that can be done within `timeout`. `up` has each connection as soon as it is
   /// there, again and again.
   void callAll(
-      std::chrono::milliseconds patience, const std::function<void(Connection&)>& up = [](Connection&) {});
+      std::chrono::milliseconds timeout, const std::function<void(Connection&)>& up = [](Connection&) {});
 
   /// Nobody is let in any more. Connections are abandoned one by one.
   void close() { reception_.close(); }

@@ -16,17 +16,17 @@
 
 namespace pop {
 
-class Obituaries {
+class EndNotices {
  public:
-  Obituaries(Loop& loop, std::function<void(const SharedObituaries&)> tell)
+  EndNotices(Loop& loop, std::function<void(const SharedEndNotices&)> tell)
       : loop_(loop), tell_(std::move(tell)) {}
-  ~Obituaries() { forget(); }
-  Obituaries(const Obituaries&) = delete;
-  Obituaries& operator=(const Obituaries&) = delete;
+  ~EndNotices() { forget(); }
+  EndNotices(const EndNotices&) = delete;
+  EndNotices& operator=(const EndNotices&) = delete;
 
-  void add(Obituary obituary) {
-    failure_waits_ |= !obituary.clean;
-    waiting_.push_back(std::move(obituary));
+  void add(EndNotice end_notice) {
+    failure_waits_ |= !end_notice.clean;
+    waiting_.push_back(std::move(end_notice));
     if (has_told_) return;
     if (failure_waits_) return tell();
     if (!timer_) wait(kOfGoodEnds);
@@ -59,12 +59,12 @@ class Obituaries {
     wait(kOfFailures);
     has_told_ = true;
     failure_waits_ = false;
-    tell_(std::make_shared<const std::vector<Obituary>>(std::exchange(waiting_, {})));
+    tell_(std::make_shared<const std::vector<EndNotice>>(std::exchange(waiting_, {})));
   }
 
   Loop& loop_;
-  const std::function<void(const SharedObituaries&)> tell_;
-  std::vector<Obituary> waiting_;
+  const std::function<void(const SharedEndNotices&)> tell_;
+  std::vector<EndNotice> waiting_;
   std::optional<TimerId> timer_;  ///< none: nothing waits, and nothing was told within an interval
   bool has_told_ = false;         ///< within the interval that ends with the timer
   bool failure_waits_ = false;

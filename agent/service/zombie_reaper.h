@@ -14,13 +14,13 @@
 namespace pop::agent {
 
 /// On the loop's thread.
-class Corpses {
+class ZombieReaper {
  public:
   /// `loop` outlives it.
-  explicit Corpses(Loop& loop) : loop_(loop) {}
-  ~Corpses();  ///< what is left is init's
-  Corpses(const Corpses&) = delete;
-  Corpses& operator=(const Corpses&) = delete;
+  explicit ZombieReaper(Loop& loop) : loop_(loop) {}
+  ~ZombieReaper();  ///< what is left is init's
+  ZombieReaper(const ZombieReaper&) = delete;
+  ZombieReaper& operator=(const ZombieReaper&) = delete;
 
   /// A child of ours that was sent SIGKILL: it is reaped as soon as may be. Nobody else waits for it.
   void add(pid_t pid);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the ranks of a communicator have in common in their host's segment: a note and counters of each, a
-// bell, and the stages. All-zero is ready for use. Written by its rank alone, but for stages, and read by
-// all.
+// futex word, and the stages. All-zero is ready for use. Written by its rank alone, but for stages, and read
+// by all.
 #pragma once
 
 #include <array>
@@ -61,13 +61,13 @@ struct alignas(kApartBytes) Progress {
 };
 
 /// Wakes those who sleep. Costs a look when nobody does.
-struct alignas(kApartBytes) Bell {
+struct alignas(kApartBytes) FutexWord {
   std::atomic<std::uint32_t> rings{0};
   std::atomic<std::uint32_t> sleepers{0};
 };
 
 /// Why a rank has given up, for the others.
-struct alignas(kApartBytes) Surrender {
+struct alignas(kApartBytes) AbortFlag {
   std::atomic<std::uint32_t> raised{0};  ///< 1: being written, 2: there
   std::int32_t rank = -1;
   std::int32_t instance = -1;     ///< that is to blame; -1: none
@@ -77,10 +77,10 @@ struct alignas(kApartBytes) Surrender {
   std::array<char, 488> text{};
 };
 
-class Board {
+class ControlBlock {
  public:
-  Board() = default;
-  Board(std::byte* memory, int ranks, std::size_t stage_bytes)
+  ControlBlock() = default;
+  ControlBlock(std::byte* memory, int ranks, std::size_t stage_bytes)
       : memory_(memory), ranks_(static_cast<std::size_t>(ranks)), stage_bytes_(stage_bytes) {}
 
   static std::size_t bytesFor(int ranks, std::size_t stage_bytes) {
@@ -88,8 +88,8 @@ class Board {
     return kNotesAt + n * (2 * sizeof(Note) + sizeof(Progress) + stage_bytes) + kPageBytes;
   }
 
-  Bell& bell() const { return *reinterpret_cast<Bell*>(memory_); }
-  Surrender& surrender() const { return *reinterpret_cast<Surrender*>(memory_ + sizeof(Bell)); }
+  FutexWord& futexWord() const { return *reinterpret_cast<FutexWord*>(memory_); }
+  AbortFlag& abortFlag() const { return *reinterpret_cast<AbortFlag*>(memory_ + sizeof(FutexWord)); }
   /// `parity` of the call's number.
   Note& note(int rank, std::uint64_t parity) const {
     return reinterpret_cast<Note*>(memory_ + kNotesAt)[parity * ranks_ + static_cast<std::size_t>(rank)];
@@ -112,7 +112,7 @@ class Board {
   }
 
   static constexpr std::size_t kPageBytes = 4096;
-  static constexpr std::size_t kNotesAt = sizeof(Bell) + sizeof(Surrender);
+  static constexpr std::size_t kNotesAt = sizeof(FutexWord) + sizeof(AbortFlag);
 
   std::byte* memory_ = nullptr;
   std::size_t ranks_ = 0;

@@ -13,33 +13,33 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-using InstanceServerObituary = InstanceServerTest;
+using InstanceServerEndNotice = InstanceServerTest;
 
 const std::string kUnavailable = std::to_string(static_cast<int>(Code::kUnavailable));
-const Obituary kDeath{.instance = 3, .text = "instance 3 (pid 712) was killed by SIGKILL"};
+const EndNotice kDeath{.instance = 3, .text = "instance 3 (pid 712) was killed by SIGKILL"};
 
 // What an instance reads in its mapping of the segment.
-class Board {
+class ControlBlock {
  public:
-  explicit Board(const testing::InstanceClient& client)
+  explicit ControlBlock(const testing::InstanceClient& client)
       : mapping_(sys::mapShared(client.fds().at(0).get(), contract::kPieceAlignmentBytes).value()),
         header_(reinterpret_cast<contract::SegmentHeader*>(mapping_.data())) {}
 
   std::vector<std::string> texts() const {
     std::vector<std::string> texts;
-    for (std::uint32_t i = 0; i < header_->obituary_count.load(); ++i) {
-      texts.emplace_back(contract::obituariesOf(header_)[i].text);
+    for (std::uint32_t i = 0; i < header_->end_notice_count.load(); ++i) {
+      texts.emplace_back(contract::endNoticesOf(header_)[i].text);
     }
     return texts;
   }
-  const contract::Obituary& at(int index) const { return contract::obituariesOf(header_)[index]; }
+  const contract::EndNotice& at(int index) const { return contract::endNoticesOf(header_)[index]; }
 
  private:
   sys::Mapping mapping_;
   contract::SegmentHeader* header_;
 };
 
-TEST_F(InstanceServerObituary, EndsTheFenceOfAllWhoWaitInIt) {
+TEST_F(InstanceServerEndNotice, EndsTheFenceOfAllWhoWaitInIt) {
   const auto clients = allInstances();
   clients[0]->enterFence();
   clients[2]->enterFence();
@@ -50,7 +50,7 @@ TEST_F(InstanceServerObituary, EndsTheFenceOfAllWhoWaitInIt) {
   EXPECT_EQ(clients[1]->get("key"), std::nullopt) << "who does not wait is not told here";
 }
 
-TEST_F(InstanceServerObituary, EndsEveryLaterFenceWithTheFirstDeath) {
+TEST_F(InstanceServerEndNotice, EndsEveryLaterFenceWithTheFirstDeath) {
   const auto clients = allInstances();
   server->announce(kDeath);
   server->announce({.instance = 1, .text = "instance 1 exited with code 1"});
@@ -59,27 +59,27 @@ TEST_F(InstanceServerObituary, EndsEveryLaterFenceWithTheFirstDeath) {
   EXPECT_THAT(fences, IsEmpty());
 }
 
-TEST_F(InstanceServerObituary, IsPublishedInTheSegmentAtOnce) {
+TEST_F(InstanceServerEndNotice, IsPublishedInTheSegmentAtOnce) {
   const auto client = instance(0);
-  const Board board(*client);
-  EXPECT_THAT(board.texts(), IsEmpty());
+  const ControlBlock control_block(*client);
+  EXPECT_THAT(control_block.texts(), IsEmpty());
   server->announce(kDeath);
-  EXPECT_THAT(board.texts(), ElementsAre(kDeath.text));
-  EXPECT_EQ(board.at(0).instance, 3);
-  EXPECT_EQ(board.at(0).clean, 0U);
+  EXPECT_THAT(control_block.texts(), ElementsAre(kDeath.text));
+  EXPECT_EQ(control_block.at(0).instance, 3);
+  EXPECT_EQ(control_block.at(0).clean, 0U);
   server->announce({.instance = 1, .clean = true, .text = "instance 1 exited with code 0"});
-  EXPECT_THAT(board.texts(), ElementsAre(kDeath.text, "instance 1 exited with code 0"));
-  EXPECT_EQ(board.at(1).clean, 1U);
+  EXPECT_THAT(control_block.texts(), ElementsAre(kDeath.text, "instance 1 exited with code 0"));
+  EXPECT_EQ(control_block.at(1).clean, 1U);
 }
 
-TEST_F(InstanceServerObituary, AwaitsThoseWhoConnectLater) {
+TEST_F(InstanceServerEndNotice, AwaitsThoseWhoConnectLater) {
   server->announce(kDeath);
   server->announce({.instance = 2, .text = "instance 2 exited with code 1"});
   const auto client = instance(0);
-  EXPECT_THAT(Board(*client).texts(), ElementsAre(kDeath.text, "instance 2 exited with code 1"));
+  EXPECT_THAT(ControlBlock(*client).texts(), ElementsAre(kDeath.text, "instance 2 exited with code 1"));
 }
 
-TEST_F(InstanceServerObituary, LeavesNoTimeoutBehind) {
+TEST_F(InstanceServerEndNotice, LeavesNoTimeoutBehind) {
   const auto clients = allInstances();
   clients[0]->enterFence(20);
   testing::runUntil(loop, [rounds = 0]() mutable { return ++rounds > 5; });

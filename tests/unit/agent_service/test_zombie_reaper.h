@@ -4,27 +4,27 @@
 
 #include <chrono>
 
-#include "agent/service/corpses.h"
+#include "agent/service/zombie_reaper.h"
 #include "tests/testing/fake_loop.h"
 #include "tests/testing/process_tree.h"
 
 namespace pop::testing {
 
-inline FakeLoop& corpsesLoop() {
+inline FakeLoop& reaperLoop() {
   static FakeLoop loop;
   return loop;
 }
 
-inline agent::Corpses& corpses() {
-  static agent::Corpses corpses(corpsesLoop());
-  return corpses;
+inline agent::ZombieReaper& zombies() {
+  static agent::ZombieReaper zombies(reaperLoop());
+  return zombies;
 }
 
 /// Soon. None whom somebody traces.
 inline bool allAreReaped() {
   const auto reaped = [] {
-    corpsesLoop().advance(std::chrono::minutes(1));
-    return corpses().count() == 0;
+    reaperLoop().advance(std::chrono::minutes(1));
+    return zombies().count() == 0;
   };
   return waitUntil(reaped, std::chrono::seconds(20));
 }

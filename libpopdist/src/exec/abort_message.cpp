@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "libpopdist/src/exec/farewell.h"
+#include "libpopdist/src/exec/abort_message.h"
 
 #include <algorithm>
 #include <cstring>
@@ -8,18 +8,18 @@
 namespace popdist::exec {
 namespace {
 
-constexpr std::uint64_t kFarewell = 0xff;  // in place of an operation; no one has this number
-constexpr std::size_t kMostTextBytes = transport::kMostFarewellBytes - transport::kHeadBytes;
+constexpr std::uint64_t kAbortMessage = 0xff;  // in place of an operation; no one has this number
+constexpr std::size_t kMostTextBytes = transport::kMostAbortMessageBytes - transport::kHeadBytes;
 
 }  // namespace
 
 // Who has heard it from another passes it on as it is.
-std::vector<std::byte> encodeFarewell(int rank, const Failure& failure) {
+std::vector<std::byte> encodeAbortMessage(int rank, const Failure& failure) {
   std::string text = failure.heard ? "" : "rank " + std::to_string(rank) + " has given up: ";
   text = (text + failure.status.message()).substr(0, kMostTextBytes);
   const Header header{.count = static_cast<std::uint64_t>(failure.peer_rank < 0 ? rank : failure.peer_rank),
                       .message_bytes = text.size(),
-                      .key = kFarewell | static_cast<std::uint64_t>(failure.status.code()) << 8 |
+                      .key = kAbortMessage | static_cast<std::uint64_t>(failure.status.code()) << 8 |
                              static_cast<std::uint64_t>(failure.peer_instance + 1) << 32};
   std::vector<std::byte> message(transport::kHeadBytes + text.size());
   std::memcpy(message.data(), &header, sizeof(header));
@@ -27,8 +27,8 @@ std::vector<std::byte> encodeFarewell(int rank, const Failure& failure) {
   return message;
 }
 
-bool isFarewell(const Header& header) {
-  return (header.key & 0xff) == kFarewell && header.message_bytes <= kMostTextBytes;
+bool isAbortMessage(const Header& header) {
+  return (header.key & 0xff) == kAbortMessage && header.message_bytes <= kMostTextBytes;
 }
 
 Failure failureOf(const Header& header, std::string text) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/rehearsal.h"
+#include "agent/warm_up.h"
 
 #include <string>
 #include <variant>
@@ -19,7 +19,7 @@ namespace {
 constexpr const char* kAnywhere = "192.0.2.1";
 
 JobSlice anyJob() {
-  JobSlice slice{.job_id = "rehearsal", .key = std::string(16, '\0'), .host_address = "127.0.0.1"};
+  JobSlice slice{.job_id = "warm-up", .key = std::string(16, '\0'), .host_address = "127.0.0.1"};
   slice.programs.push_back({.command = {"true"}, .num_instances = 1, .working_directory = "/"});
   slice.instances.emplace_back();
   return slice;
@@ -37,7 +37,7 @@ Result<SpawnRequest> receivedJob() {
 
 }  // namespace
 
-void rehearse(int keeper_link) {
+void warmUp(int keeper_link) {
   static_cast<void>(PortReservation::reserve(1));
   static_cast<void>(probeTopology(model::TopologyDetail::kCpus));
   static_cast<void>(hostAddress({.controller_at = kAnywhere}));

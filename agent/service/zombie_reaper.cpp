@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/service/corpses.h"
+#include "agent/service/zombie_reaper.h"
 
 #include <sys/wait.h>
 
@@ -14,22 +14,22 @@ constexpr std::chrono::milliseconds kLastDelay{5000};
 
 }  // namespace
 
-Corpses::~Corpses() {
+ZombieReaper::~ZombieReaper() {
   reap();
   if (timer_) loop_.cancel(*timer_);
 }
 
-void Corpses::add(pid_t pid) {
+void ZombieReaper::add(pid_t pid) {
   pids_.push_back(pid);
   lookLater(kFirstDelay);
 }
 
 // Not reaped, a number stays its process's own.
-void Corpses::reap() {
+void ZombieReaper::reap() {
   std::erase_if(pids_, [](pid_t pid) { return ::waitpid(pid, nullptr, WNOHANG) != 0; });
 }
 
-void Corpses::lookLater(std::chrono::milliseconds delay) {
+void ZombieReaper::lookLater(std::chrono::milliseconds delay) {
   if (timer_) loop_.cancel(*timer_);
   delay_ = delay;
   timer_ = loop_.postAfter(delay, [this] {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/base/random.h"
-#include "libpopdist/src/exec/farewell.h"
+#include "libpopdist/src/exec/abort_message.h"
 
 namespace popdist::exec {
 namespace {
@@ -36,13 +36,13 @@ Failure someFailure(pop::SplitMix64& random) {
           .heard = random.below(2) == 0};
 }
 
-TEST(FarewellFuzz, WhatIsSaidIsHeard) {
+TEST(AbortMessageFuzz, WhatIsSaidIsHeard) {
   for (std::uint64_t round = 0; round < kRounds; ++round) {
     pop::SplitMix64 random(round);
     const Failure said = someFailure(random);
-    const std::vector<std::byte> message = encodeFarewell(7, said);
+    const std::vector<std::byte> message = encodeAbortMessage(7, said);
     const Header header = headOf(message);
-    ASSERT_TRUE(isFarewell(header)) << round;
+    ASSERT_TRUE(isAbortMessage(header)) << round;
     ASSERT_EQ(header.message_bytes, textOf(message).size()) << round;
     const Failure heard = failureOf(header, textOf(message));
     ASSERT_EQ(heard.status.code(), said.status.code()) << round;
@@ -52,15 +52,15 @@ TEST(FarewellFuzz, WhatIsSaidIsHeard) {
   }
 }
 
-TEST(FarewellFuzz, DamageIsNoMoreThanAnotherFailure) {
+TEST(AbortMessageFuzz, DamageIsNoMoreThanAnotherFailure) {
   for (std::uint64_t round = 0; round < kRounds; ++round) {
     pop::SplitMix64 random(round);
-    std::vector<std::byte> message = encodeFarewell(7, someFailure(random));
+    std::vector<std::byte> message = encodeAbortMessage(7, someFailure(random));
     for (std::uint64_t times = 1 + random.below(8); times > 0; --times)
       message[random.below(transport::kHeadBytes)] = static_cast<std::byte>(random.next());
     const Header header = headOf(message);
-    if (!isFarewell(header)) continue;
-    ASSERT_LE(transport::kHeadBytes + header.message_bytes, transport::kMostFarewellBytes) << round;
+    if (!isAbortMessage(header)) continue;
+    ASSERT_LE(transport::kHeadBytes + header.message_bytes, transport::kMostAbortMessageBytes) << round;
     const Failure heard = failureOf(header, textOf(message));
     ASSERT_FALSE(heard.status.ok()) << round;
     ASSERT_LE(static_cast<int>(heard.status.code()), static_cast<int>(pop::Code::kDataLoss)) << round;

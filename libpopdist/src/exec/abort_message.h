@@ -13,9 +13,9 @@
 namespace popdist::exec {
 
 /// The message of rank `rank`, with its head.
-std::vector<std::byte> encodeFarewell(int rank, const Failure& failure);
+std::vector<std::byte> encodeAbortMessage(int rank, const Failure& failure);
 
-bool isFarewell(const Header& header);
+bool isAbortMessage(const Header& header);
 
 /// What a rank that has received one fails with. `text`: the message after its head, or as much of it as has
 /// come. Bytes of a peer: any.
