@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-#include "agent/job_agent.h"
+#include "agent/job/job_agent.h"
 #include "agent/service/become.h"
 #include "common/contract/exit_code.h"
 #include "common/contract/version.h"

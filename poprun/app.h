@@ -3,7 +3,7 @@
 #pragma once
 
 #include "common/model/job_spec.h"
-#include "poprun/plan/options.h"
+#include "poprun/plan/settings.h"
 #include "poprun/session/job_session.h"
 
 namespace pop {

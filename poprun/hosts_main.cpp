@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // poprun-hosts: poprun with what jobs on other hosts need.
 #include "poprun/app.h"
-#include "poprun/session/doctor.h"
-#include "poprun/session/host_parts.h"
-#include "poprun/session/hosts_session.h"
+#include "poprun/command/doctor.h"
+#include "poprun/command/host_parts.h"
+#include "poprun/command/hosts_session.h"
 
 int main(int argc, char** argv) {
   using pop::model::JobSpec;

@@ -9,7 +9,7 @@
 
 #include "poprun/cli/compat_table.h"
 #include "poprun/cli/file_text.h"
-#include "poprun/plan/options.h"
+#include "poprun/plan/settings.h"
 
 namespace pop {
 

@@ -2,8 +2,8 @@
 // poprun-service: poprun-hosts for those who reach hosts by the agent service. Without SSH, whose libraries
 // take longer to load than all else.
 #include "poprun/app.h"
-#include "poprun/session/doctor.h"
-#include "poprun/session/hosts_session.h"
+#include "poprun/command/doctor.h"
+#include "poprun/command/hosts_session.h"
 
 int main(int argc, char** argv) {
   using pop::model::JobSpec;

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "poprun/plan/options.h"
+#include "poprun/plan/settings.h"
 
 namespace pop {
 

@@ -11,9 +11,9 @@
 
 #include "common/base/heartbeat.h"
 #include "common/base/loop.h"
-#include "common/model/agent_messages.h"
-#include "common/model/message_order.h"
-#include "popdistd/controller/ports.h"
+#include "common/ports/agent_messages.h"
+#include "common/ports/agent_port.h"
+#include "common/ports/message_order.h"
 
 namespace pop::agent {
 

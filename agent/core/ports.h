@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/contract/env_contract.h"
-#include "popdistd/controller/ports.h"
+#include "common/ports/agent_port.h"
 
 namespace pop {
 

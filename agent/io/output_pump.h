@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "common/os/epoll_loop.h"
+#include "common/ports/agent_port.h"
 #include "common/sys/fd.h"
-#include "popdistd/controller/ports.h"
 
 namespace pop::agent {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "popdistd/controller/ports.h"
+#include "common/ports/agent_port.h"
 
 namespace pop::agent {
 

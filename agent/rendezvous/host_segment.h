@@ -10,9 +10,9 @@
 
 #include "common/base/status.h"
 #include "common/contract/segment.h"
+#include "common/ports/agent_port.h"
 #include "common/sys/fd.h"
 #include "common/sys/memfd.h"
-#include "popdistd/controller/ports.h"
 
 namespace pop::agent {
 

@@ -18,8 +18,8 @@
 #include "common/contract/frame.h"
 #include "common/contract/instance_wire.h"
 #include "common/os/epoll_loop.h"
+#include "common/ports/fence_bytes.h"
 #include "common/sys/fd.h"
-#include "popdistd/controller/fence_bytes.h"
 
 namespace pop::agent {
 

@@ -15,8 +15,8 @@
 #include "common/contract/version.h"
 #include "common/log/log.h"
 #include "common/model/end_times.h"
-#include "common/rpc/command_outline.h"
-#include "common/rpc/message_stream.h"
+#include "common/wire/command_outline.h"
+#include "common/wire/message_stream.h"
 
 namespace pop::agent {
 namespace {
@@ -34,8 +34,8 @@ constexpr int kMostLastChunks = 16;  // a pipe holds no more
 // From an agent's streams being closed until it has ended: the kernel does one after the other.
 constexpr std::chrono::milliseconds kReapTimeout{100};
 
-rpc::v1::JobCount encode(const JobLimits& count) {
-  rpc::v1::JobCount encoded;
+wire::v1::JobCount encode(const JobLimits& count) {
+  wire::v1::JobCount encoded;
   encoded.set_jobs(count.jobs);
   encoded.set_instances(count.instances);
   return encoded;
@@ -51,12 +51,12 @@ Status notEnded() {
 
 // One call, and the agent that serves it.
 struct Service::Job {
-  std::shared_ptr<rpc::ServedCall> call;
+  std::shared_ptr<wire::ServedCall> call;
   std::string name;  ///< of the certificate
   std::string id;    ///< once it is admitted
   std::string token;
   JobProcess process;
-  std::unique_ptr<rpc::MessageStream> agent;
+  std::unique_ptr<wire::MessageStream> agent;
   bool welcomed = false;
   std::string last_words;  ///< what the agent says on stderr, its end
   std::optional<TimerId> end_timer;
@@ -90,9 +90,9 @@ const std::string& Service::nameOf(const std::string& peer) const {
   return settings_.own_name.empty() ? peer : settings_.own_name;
 }
 
-Result<rpc::v1::HostDescription> Service::describe(const std::string& peer) const {
+Result<wire::v1::HostDescription> Service::describe(const std::string& peer) const {
   POP_ASSIGN_OR_RETURN(const JobUsage usage, admission_.usageOf(nameOf(peer)));
-  rpc::v1::HostDescription description;
+  wire::v1::HostDescription description;
   description.set_protocol(contract::kAgentProtocol);
   description.set_version(contract::kVersion);
   description.set_user(usage.unix_user);
@@ -103,19 +103,19 @@ Result<rpc::v1::HostDescription> Service::describe(const std::string& peer) cons
   return description;
 }
 
-void Service::accept(std::shared_ptr<rpc::ServedCall> call) {
+void Service::accept(std::shared_ptr<wire::ServedCall> call) {
   if (stopped_) return call->finish(unavailable("the agent service of this host is being stopped"));
   Job& job = *jobs_.emplace_back(std::make_unique<Job>());
   job.call = std::move(call);
   job.name = nameOf(job.call->peerName());
-  job.call->listen({.command = [this, &job](rpc::v1::Command command) { receive(job, std::move(command)); },
+  job.call->listen({.command = [this, &job](wire::v1::Command command) { receive(job, std::move(command)); },
                     .closed =
                         [this, &job] {
                           letEnd(job, {Code::kCancelled, "the launcher is gone"});
                         }});
 }
 
-void Service::receive(Job& job, rpc::v1::Command command) {
+void Service::receive(Job& job, wire::v1::Command command) {
   if (!command.has_hello()) return end(job, invalidArgument("the first command is not Hello"));
   begin(job, std::move(command));
 }
@@ -130,7 +130,7 @@ void Service::forward(Job& job, std::string_view command) {
 }
 
 Status Service::mayForward(const Job& job, std::string_view command) {
-  POP_ASSIGN_OR_RETURN(const rpc::CommandOutline outline, rpc::outlineOf(command));
+  POP_ASSIGN_OR_RETURN(const wire::CommandOutline outline, wire::outlineOf(command));
   return outline.is_run ? admission_.admitRun(job.id, outline.instances) : Status();
 }
 
@@ -140,16 +140,16 @@ void Service::report(Job& job, const std::string& report) {
 }
 
 void Service::welcome(Job& job, const std::string& report) {
-  rpc::v1::Report decoded;
+  wire::v1::Report decoded;
   if (!decoded.ParseFromString(report))
     return agentEnded(job, {Code::kDataLoss, "what the agent sends is no report"});
   job.welcomed = true;
-  job.agent->setMostBytes(rpc::kMostMessageBytes);
+  job.agent->setMostBytes(wire::kMostMessageBytes);
   if (decoded.has_welcome()) decoded.mutable_welcome()->set_token(job.token);
   job.call->send(std::move(decoded));
 }
 
-void Service::begin(Job& job, rpc::v1::Command hello) {
+void Service::begin(Job& job, wire::v1::Command hello) {
   const std::string id = hello.hello().job_id();
   const Status started = start(job, std::move(hello));
   log::info("job " + printable(std::string_view(id).substr(0, kMostIdBytes)) + " of " + inQuotes(job.name) +
@@ -158,7 +158,7 @@ void Service::begin(Job& job, rpc::v1::Command hello) {
   if (!started.ok()) end(job, started);
 }
 
-Status Service::start(Job& job, rpc::v1::Command hello) {
+Status Service::start(Job& job, wire::v1::Command hello) {
   const JobRequest request{job.name, hello.hello().job_id(), static_cast<int>(hello.hello().num_instances())};
   POP_ASSIGN_OR_RETURN(const AdmittedJob admitted, admission_.admit(request));
   job.id = request.job_id;
@@ -166,12 +166,12 @@ Status Service::start(Job& job, rpc::v1::Command hello) {
   job.call->trust();
   POP_ASSIGN_OR_RETURN(job.process, spares_.take(admitted.user.name));
   hello.mutable_hello()->set_controller_at(job.call->peerAddress());
-  job.agent = std::make_unique<rpc::MessageStream>(
+  job.agent = std::make_unique<wire::MessageStream>(
       loop_, std::move(job.process.stream()), sys::Fd(),
-      rpc::MessageStream::Events{.message = [this, &job](const std::string& each) { report(job, each); },
-                                 .ended = [this, &job](const Status& why) { agentEnded(job, why); }});
+      wire::MessageStream::Events{.message = [this, &job](const std::string& each) { report(job, each); },
+                                  .ended = [this, &job](const Status& why) { agentEnded(job, why); }});
   job.agent->setMostBytes(kMostWelcomeBytes);
-  job.agent->setMostUnsent(rpc::kMostMessageBytes);
+  job.agent->setMostUnsent(wire::kMostMessageBytes);
   job.agent->gather();
   job.agent->send(hello);
   job.call->relayCommands([this, &job](std::string_view bytes) { forward(job, bytes); });

@@ -13,7 +13,7 @@
 #include "agent/service/spares.h"
 #include "agent/service/zombie_reaper.h"
 #include "common/os/epoll_loop.h"
-#include "common/rpc/served_call.h"
+#include "common/wire/served_call.h"
 
 namespace pop::agent {
 
@@ -30,10 +30,10 @@ class Service {
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  void accept(std::shared_ptr<rpc::ServedCall> call);
+  void accept(std::shared_ptr<wire::ServedCall> call);
 
   /// For a peer who may run jobs here. `peer`: as of ServedCall::peerName.
-  Result<rpc::v1::HostDescription> describe(const std::string& peer) const;
+  Result<wire::v1::HostDescription> describe(const std::string& peer) const;
 
   /// For the peer who has started the job and has its token.
   Status endJob(const std::string& peer, const std::string& job_id, const std::string& token);
@@ -50,13 +50,13 @@ class Service {
 
   const std::string& nameOf(const std::string& peer) const;
   void unwatch(Job& job);
-  void receive(Job& job, rpc::v1::Command command);
+  void receive(Job& job, wire::v1::Command command);
   Status mayForward(const Job& job, std::string_view command);
   void forward(Job& job, std::string_view command);
   void report(Job& job, const std::string& report);
   void welcome(Job& job, const std::string& report);
-  void begin(Job& job, rpc::v1::Command hello);
-  Status start(Job& job, rpc::v1::Command hello);
+  void begin(Job& job, wire::v1::Command hello);
+  Status start(Job& job, wire::v1::Command hello);
   bool readErrors(Job& job);
   void agentEnded(Job& job, const Status& why);
   void sayHowItEnded(Job& job);

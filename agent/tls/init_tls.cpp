@@ -15,9 +15,9 @@
 #include "agent/tls/file_set.h"
 #include "common/base/text.h"
 #include "common/model/host_list.h"
-#include "common/rpc/certificates.h"
-#include "common/rpc/tls_files.h"
 #include "common/sys/writers.h"
+#include "common/tls/certificates.h"
+#include "common/tls/tls_files.h"
 
 namespace pop::agent {
 namespace {
@@ -111,7 +111,7 @@ class Maker {
   void collectUsers() {
     for (const std::string& text : request_.users) {
       for (const std::string& user : split(text, ',')) {
-        const Status good = rpc::checkUserName(user);
+        const Status good = tls::checkUserName(user);
         if (good.ok()) {
           want({"user-" + user, {}, user});
         } else {
@@ -170,33 +170,33 @@ class Maker {
       if (errno != EEXIST) return errnoStatus("making --dir " + request_.directory, errno);
       POP_RETURN_IF_ERROR(checkDirectoryThatIsThere());  // since we last looked, maybe
     }
-    POP_ASSIGN_OR_RETURN(const rpc::KeyPair authority, haveAuthority());
+    POP_ASSIGN_OR_RETURN(const tls::KeyPair authority, haveAuthority());
     for (const Wanted& wanted : wanted_) {
-      POP_ASSIGN_OR_RETURN(const rpc::KeyPair pair,
+      POP_ASSIGN_OR_RETURN(const tls::KeyPair pair,
                            wanted.hosts.empty()
-                               ? rpc::makeUserCertificate(authority, wanted.user, request_.valid_days)
-                               : rpc::makeHostCertificate(authority, wanted.hosts, request_.valid_days));
+                               ? tls::makeUserCertificate(authority, wanted.user, request_.valid_days)
+                               : tls::makeHostCertificate(authority, wanted.hosts, request_.valid_days));
       POP_RETURN_IF_ERROR(addPair(wanted.file_name, pair, request_.overwrite));
     }
     return files_.commit();
   }
 
   // The one that is there, or a new one.
-  Result<rpc::KeyPair> haveAuthority() {
+  Result<tls::KeyPair> haveAuthority() {
     const std::string certificate = pathOf(std::string(kAuthority) + ".pem");
     const std::string key = pathOf(std::string(kAuthority) + "-key.pem");
     if (::access(certificate.c_str(), F_OK) != 0 && ::access(key.c_str(), F_OK) != 0) {
-      POP_ASSIGN_OR_RETURN(rpc::KeyPair made, rpc::makeAuthority(request_.authority_valid_days));
+      POP_ASSIGN_OR_RETURN(tls::KeyPair made, tls::makeAuthority(request_.authority_valid_days));
       POP_RETURN_IF_ERROR(addPair(kAuthority, made, false));
       return made;
     }
-    POP_ASSIGN_OR_RETURN(rpc::TlsFiles files, rpc::loadTls({certificate, certificate, key},
-                                                           rpc::TlsRole::kAuthority, std::time(nullptr)));
-    return rpc::KeyPair{std::move(files.certificate_pem), std::move(files.key_pem)};
+    POP_ASSIGN_OR_RETURN(tls::TlsFiles files, tls::loadTls({certificate, certificate, key},
+                                                           tls::TlsRole::kAuthority, std::time(nullptr)));
+    return tls::KeyPair{std::move(files.certificate_pem), std::move(files.key_pem)};
   }
 
   // The key first: a certificate without a key would be in the way of the next try.
-  Status addPair(const std::string& name, const rpc::KeyPair& pair, bool replace) {
+  Status addPair(const std::string& name, const tls::KeyPair& pair, bool replace) {
     POP_RETURN_IF_ERROR(files_.add(name + "-key.pem", pair.key_pem, true, replace));
     POP_RETURN_IF_ERROR(files_.add(name + ".pem", pair.certificate_pem, false, replace));
     result_.written.push_back(pathOf(name + ".pem"));
@@ -222,7 +222,7 @@ Result<std::vector<Names>> certificateHosts(const std::string& text) {
   for (const std::string& item : itemsOf(text)) {
     POP_ASSIGN_OR_RETURN(std::vector<Names> more, hostsOfItem(item));
     for (Names& names : more) {
-      for (const std::string& name : names) POP_RETURN_IF_ERROR(rpc::checkHostName(name));
+      for (const std::string& name : names) POP_RETURN_IF_ERROR(tls::checkHostName(name));
       hosts.push_back(std::move(names));
     }
   }

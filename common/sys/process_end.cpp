@@ -36,8 +36,8 @@ bool endsWithin(pid_t pid, std::chrono::milliseconds timeout) {
     if (left.count() <= 0) return false;
     if (!process.valid()) left = std::min(left, kBetweenLooks);
     pollfd ended{process.get(), POLLIN, 0};
-    const auto timeout = std::min<milliseconds::rep>(left.count(), INT_MAX);
-    ::poll(&ended, process.valid() ? 1 : 0, static_cast<int>(timeout));
+    const auto poll_ms = std::min<milliseconds::rep>(left.count(), INT_MAX);
+    ::poll(&ended, process.valid() ? 1 : 0, static_cast<int>(poll_ms));
   }
   return true;
 }

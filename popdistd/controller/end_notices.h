@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "common/base/loop.h"
-#include "popdistd/controller/ports.h"
+#include "common/ports/agent_port.h"
 
 namespace pop {
 

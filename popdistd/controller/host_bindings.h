@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "common/model/job_spec.h"
+#include "common/ports/agent_port.h"
 #include "popdistd/controller/instance_env.h"
-#include "popdistd/controller/ports.h"
 
 namespace pop {
 

@@ -14,6 +14,7 @@
 
 #include "common/base/loop.h"
 #include "common/model/job_spec.h"
+#include "common/ports/agent_port.h"
 #include "popdistd/controller/end_notices.h"
 #include "popdistd/controller/event_log.h"
 #include "popdistd/controller/exit_policy.h"
@@ -23,7 +24,6 @@
 #include "popdistd/controller/instance_fsm.h"
 #include "popdistd/controller/job_fsm.h"
 #include "popdistd/controller/placed_job.h"
-#include "popdistd/controller/ports.h"
 #include "popdistd/controller/restart_policy.h"
 
 namespace pop {

@@ -9,8 +9,8 @@
 
 #include "common/model/job_spec.h"
 #include "common/model/placement.h"
+#include "common/ports/agent_port.h"
 #include "popdistd/controller/instance_env.h"
-#include "popdistd/controller/ports.h"
 
 namespace pop {
 

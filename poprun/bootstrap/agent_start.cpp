@@ -13,7 +13,7 @@
 
 #include "common/base/text.h"
 #include "common/sys/program.h"
-#include "poprun/bootstrap/bootstrapper.h"
+#include "popdistd/agents/bootstrapper.h"
 
 namespace pop {
 namespace {

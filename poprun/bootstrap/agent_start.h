@@ -9,9 +9,9 @@
 #include <string>
 
 #include "common/base/status.h"
-#include "poprun/bootstrap/dial.h"
-#include "poprun/bootstrap/ssh_options.h"
-#include "poprun/bootstrap/wait.h"
+#include "poprun/bootstrap/ssh/dial.h"
+#include "poprun/bootstrap/ssh/ssh_options.h"
+#include "poprun/bootstrap/ssh/wait.h"
 
 namespace pop {
 

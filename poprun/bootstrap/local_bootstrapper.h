@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/os/epoll_loop.h"
-#include "poprun/bootstrap/bootstrapper.h"
+#include "popdistd/agents/bootstrapper.h"
 
 namespace pop {
 

@@ -11,10 +11,10 @@
 
 #include "common/base/status.h"
 #include "common/sys/fd.h"
-#include "poprun/bootstrap/byte_pump.h"
-#include "poprun/bootstrap/ssh_options.h"
-#include "poprun/bootstrap/ssh_stream.h"
-#include "poprun/bootstrap/ssh_target.h"
+#include "poprun/bootstrap/ssh/byte_pump.h"
+#include "poprun/bootstrap/ssh/ssh_options.h"
+#include "poprun/bootstrap/ssh/ssh_stream.h"
+#include "poprun/bootstrap/ssh/ssh_target.h"
 
 namespace pop {
 

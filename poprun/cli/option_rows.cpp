@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of the table. Adding an option is adding its row here and its field to poprun/plan/options.h.
+// The rows of the table. Adding an option is adding its row here and its field to poprun/plan/settings.h.
 #include <limits>
 
 #include "poprun/cli/codecs.h"

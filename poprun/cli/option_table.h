@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/base/status.h"
-#include "poprun/plan/options.h"
+#include "poprun/plan/settings.h"
 
 namespace pop::cli {
 

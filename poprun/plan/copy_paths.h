@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "poprun/plan/job_builder.h"
-#include "poprun/plan/options.h"
+#include "poprun/plan/settings.h"
 
 namespace pop {
 

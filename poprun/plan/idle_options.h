@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "poprun/plan/options.h"
+#include "poprun/plan/settings.h"
 
 namespace pop {
 

@@ -8,7 +8,7 @@
 
 #include "common/base/status.h"
 #include "common/model/job_spec.h"
-#include "poprun/plan/options.h"
+#include "poprun/plan/settings.h"
 
 namespace pop {
 

@@ -9,7 +9,7 @@
 #include "common/model/binding.h"
 #include "common/model/job_spec.h"
 #include "common/model/placement.h"
-#include "popdistd/controller/ports.h"
+#include "common/ports/agent_port.h"
 
 namespace pop {
 

@@ -4,8 +4,8 @@
 #include <csignal>
 #include <utility>
 
+#include "common/sys/job_names.h"
 #include "common/sys/random_name.h"
-#include "poprun/session/job_names.h"
 
 namespace pop {
 

@@ -5,9 +5,9 @@
 
 #include <memory>
 
-#include "agent/local_agent.h"
+#include "agent/job/local_agent.h"
+#include "popdistd/controller/controller_port.h"
 #include "popdistd/controller/job.h"
-#include "poprun/session/controller.h"
 
 namespace pop {
 

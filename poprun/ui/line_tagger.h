@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "popdistd/controller/ports.h"
-#include "poprun/plan/options.h"
+#include "common/ports/agent_port.h"
+#include "poprun/plan/settings.h"
 
 namespace pop {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "common/base/status.h"
+#include "common/ports/agent_port.h"
 #include "common/sys/fd.h"
-#include "popdistd/controller/ports.h"
 
 namespace pop {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "common/os/epoll_loop.h"
-#include "popdistd/controller/ports.h"
+#include "common/ports/agent_port.h"
 #include "poprun/ui/fold.h"
 #include "poprun/ui/line_tagger.h"
 #include "poprun/ui/output_files.h"

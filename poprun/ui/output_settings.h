@@ -6,7 +6,7 @@
 #include <string>
 
 #include "common/model/job_spec.h"
-#include "poprun/plan/options.h"
+#include "poprun/plan/settings.h"
 
 namespace pop {
 

@@ -52,7 +52,7 @@ TEST(PmiServer, AnswersARankWhileUnauthenticatedClientsSayNothing) {
   const auto rank = connectToPmi(server.value(), 0);
   ASSERT_TRUE(rank.ok()) << rank.status().message();
   EXPECT_EQ(answerTo("cmd=get_appnum", rank.value()), "cmd=appnum appnum=0\n");
-  for (const pop::sys::Fd& unauthenticated : unauthenticated) EXPECT_TRUE(isOpen(unauthenticated));
+  for (const pop::sys::Fd& each : unauthenticated) EXPECT_TRUE(isOpen(each));
 }
 
 TEST(PmiServer, TurnsAwayWhoDoesNotShowItsSecret) {

@@ -10,12 +10,12 @@
 #include <string>
 #include <utility>
 
-#include "common/rpc/session_cache.h"
+#include "common/tls/session_cache.h"
 #include "tests/testing/test_pairs.h"
 #include "tests/testing/tls_conversation.h"
 #include "tests/testing/tls_side.h"
 
-namespace pop::rpc {
+namespace pop::wire {
 namespace {
 
 using testing::TestPairs;
@@ -51,10 +51,10 @@ TEST(TlsFuzz, LetsNobodyInWhoseHandshakeIsDamaged) {
 // A handshake that comes back to an earlier session. One that was damaged ends that session.
 TEST(TlsFuzz, LetsNobodyInWhoseResumedHandshakeIsDamaged) {
   const TestPairs pairs;
-  const KeyPair alice = makeUserCertificate(pairs.authority, "alice", 10).value();
+  const tls::KeyPair alice = tls::makeUserCertificate(pairs.authority, "alice", 10).value();
   const auto kept =
-      std::make_shared<SessionCache>("", pairs.filesOf(alice), [] { return std::time(nullptr); });
-  const auto client = pairs.contextOf(alice, TlsRole::kClient, {.kept = kept});
+      std::make_shared<tls::SessionCache>("", pairs.filesOf(alice), [] { return std::time(nullptr); });
+  const auto client = pairs.contextOf(alice, tls::TlsRole::kClient, {.kept = kept});
   const auto server = pairs.server();
   std::mt19937 random(13);
   for (int round = 0; round < kRounds; ++round) {
@@ -95,4 +95,4 @@ TEST(TlsFuzz, EndsAtNoise) {
 }
 
 }  // namespace
-}  // namespace pop::rpc
+}  // namespace pop::wire

@@ -7,7 +7,7 @@
 
 #include "common/base/random.h"
 #include "common/contract/exit_code.h"
-#include "popdistd/controller/ports.h"
+#include "common/ports/agent_port.h"
 
 namespace pop::sim {
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "popdistd/controller/ports.h"
+#include "common/ports/agent_port.h"
 
 namespace pop::sim {
 

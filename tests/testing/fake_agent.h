@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "popdistd/controller/ports.h"
+#include "common/ports/agent_port.h"
 #include "tests/testing/topologies.h"
 
 namespace pop::testing {

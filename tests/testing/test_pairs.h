@@ -9,30 +9,30 @@
 #include <utility>
 #include <vector>
 
-#include "common/rpc/certificates.h"
-#include "common/rpc/tls_context.h"
+#include "common/tls/certificates.h"
+#include "common/tls/tls_context.h"
 
 namespace pop::testing {
 
 struct TestPairs {
-  rpc::KeyPair authority = rpc::makeAuthority(10).value();
+  tls::KeyPair authority = tls::makeAuthority(10).value();
 
-  std::shared_ptr<const rpc::TlsContext> server(const std::vector<std::string>& names = {"127.0.0.1",
+  std::shared_ptr<const tls::TlsContext> server(const std::vector<std::string>& names = {"127.0.0.1",
                                                                                          "h0"}) const {
-    return contextOf(rpc::makeHostCertificate(authority, names, 10).value(), rpc::TlsRole::kServer);
+    return contextOf(tls::makeHostCertificate(authority, names, 10).value(), tls::TlsRole::kServer);
   }
 
-  std::shared_ptr<const rpc::TlsContext> client(const std::string& user = "alice") const {
-    return contextOf(rpc::makeUserCertificate(authority, user, 10).value(), rpc::TlsRole::kClient);
+  std::shared_ptr<const tls::TlsContext> client(const std::string& user = "alice") const {
+    return contextOf(tls::makeUserCertificate(authority, user, 10).value(), tls::TlsRole::kClient);
   }
 
-  rpc::TlsFiles filesOf(const rpc::KeyPair& pair) const {
-    return rpc::tlsFilesOf(authority.certificate_pem, pair.certificate_pem, pair.key_pem);
+  tls::TlsFiles filesOf(const tls::KeyPair& pair) const {
+    return tls::tlsFilesOf(authority.certificate_pem, pair.certificate_pem, pair.key_pem);
   }
 
-  std::shared_ptr<const rpc::TlsContext> contextOf(const rpc::KeyPair& pair, rpc::TlsRole role,
-                                                   rpc::TlsResumption resumption = {}) const {
-    return rpc::TlsContext::make(filesOf(pair), role, std::move(resumption)).value();
+  std::shared_ptr<const tls::TlsContext> contextOf(const tls::KeyPair& pair, tls::TlsRole role,
+                                                   tls::TlsResumption resumption = {}) const {
+    return tls::TlsContext::make(filesOf(pair), role, std::move(resumption)).value();
   }
 };
 

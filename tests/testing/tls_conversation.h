@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "common/rpc/tls_context.h"
+#include "common/tls/tls_context.h"
 #include "tests/testing/tls_side.h"
 
 namespace pop::testing {
@@ -14,7 +14,7 @@ struct TlsConversation {
   TlsSide client;
   TlsSide server;
 
-  TlsConversation(const rpc::TlsContext& connecting, const rpc::TlsContext& accepting,
+  TlsConversation(const tls::TlsContext& connecting, const tls::TlsContext& accepting,
                   const std::string& host = "h0", int port = 1)
       : client{connecting.connectedTo(host, port), {}, {}, {}}, server{accepting.accepted(), {}, {}, {}} {}
 

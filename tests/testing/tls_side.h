@@ -5,13 +5,13 @@
 #include <memory>
 #include <string>
 
-#include "common/rpc/tls_cipher.h"
+#include "common/tls/tls_cipher.h"
 
 namespace pop::testing {
 
 // One side, and what it has heard and failed with.
 struct TlsSide {
-  std::unique_ptr<rpc::TlsCipher> cipher;
+  std::unique_ptr<tls::TlsCipher> cipher;
   std::string outgoing;
   std::string heard;
   Status status;

@@ -4,10 +4,10 @@
 #include <cstdio>
 #include <string>
 
-#include "agent/stdio_link.h"
+#include "agent/job/stdio_link.h"
 #include "common/contract/version.h"
 #include "common/os/epoll_loop.h"
-#include "common/rpc/stream_call.h"
+#include "common/wire/stream_call.h"
 
 int main(int argc, char** argv) {
   using namespace pop;
@@ -16,13 +16,13 @@ int main(int argc, char** argv) {
   Result<agent::Stdio> stdio = agent::takeStdio();
   if (!stdio.ok()) return 1;
   os::EpollLoop loop;
-  rpc::StreamRunCall call(loop, std::move(stdio->in), std::move(stdio->out));
+  wire::StreamRunCall call(loop, std::move(stdio->in), std::move(stdio->out));
   const bool refuses = std::string(argv[argc - 1]) == "refuse";
-  rpc::v1::Report report;
+  wire::v1::Report report;
   report.mutable_welcome()->set_protocol(contract::kAgentProtocol + 99);
   report.mutable_welcome()->set_version("99.0");
   refuses ? call.finish({Code::kInvalidArgument, "the first command is not Hello"}) : call.send(report);
-  call.listen({.command = [](const rpc::v1::Command&) {}, .closed = [&] { loop.stop(); }});
+  call.listen({.command = [](const wire::v1::Command&) {}, .closed = [&] { loop.stop(); }});
   loop.run();
   call.finish({});
   return 0;

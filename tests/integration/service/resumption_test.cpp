@@ -5,8 +5,8 @@
 
 #include <ctime>
 
-#include "common/rpc/kept_sessions.h"
-#include "common/rpc/session_cache.h"
+#include "common/tls/kept_sessions.h"
+#include "common/tls/session_cache.h"
 #include "tests/integration/service/service_fixture.h"
 
 namespace pop::testing {
@@ -90,8 +90,8 @@ TEST_F(ResumedJobs, GoByAStolenSessionAsThatUser) {
   PoprunSetup thief = jobOf("eve", {"-n", "1", "--tag-output", "no", "id", "-un"});
   thief.environment["XDG_CACHE_HOME"] = cache() + "-of-eve";
   const auto now = [] { return std::time(nullptr); };
-  for (const rpc::KeptSession& stolen : rpc::readKeptSessions(file(), now()))
-    rpc::SessionCache(cache() + "-of-eve/poprun/tls/sessions", filesOf("eve"), now)
+  for (const tls::KeptSession& stolen : tls::readKeptSessions(file(), now()))
+    tls::SessionCache(cache() + "-of-eve/poprun/tls/sessions", filesOf("eve"), now)
         .keep(stolen.service, stolen.until, stolen.secret);
   EXPECT_EQ(run(thief).out, "nobody\n");
   EXPECT_THAT(logOf(0).substr(seen_), HasSubstr("of 'alice' by a resumed session: started"));

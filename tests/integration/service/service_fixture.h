@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "common/rpc/tls_files.h"
+#include "common/tls/tls_files.h"
 #include "tests/integration/hosts/hosts_fixture.h"
 #include "tests/testing/file_text.h"
 #include "tests/testing/process_tree.h"
@@ -37,10 +37,10 @@ class ServiceTest : public HostsTest {
   /// What a user has been given.
   std::string tlsOf(const std::string& user) const { return directory_.path() + '/' + user; }
 
-  rpc::TlsFiles filesOf(const std::string& user) const {
+  tls::TlsFiles filesOf(const std::string& user) const {
     const std::string base = tlsOf(user) + "/user-" + user;
-    const Result<rpc::TlsFiles> files =
-        rpc::loadTls({tlsOf(user) + "/ca.pem", base + ".pem", base + "-key.pem"}, rpc::TlsRole::kClient,
+    const Result<tls::TlsFiles> files =
+        tls::loadTls({tlsOf(user) + "/ca.pem", base + ".pem", base + "-key.pem"}, tls::TlsRole::kClient,
                      std::time(nullptr));
     EXPECT_TRUE(files.ok()) << files.status().message();
     return files.value();

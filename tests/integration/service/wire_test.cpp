@@ -8,9 +8,9 @@
 #include "common/contract/frame.h"
 #include "common/contract/version.h"
 #include "common/os/epoll_loop.h"
-#include "common/rpc/agent_codec.h"
-#include "common/rpc/service_call.h"
-#include "common/rpc/tls_context.h"
+#include "common/service/service_call.h"
+#include "common/tls/tls_context.h"
+#include "common/wire/agent_codec.h"
 #include "tests/integration/service/service_fixture.h"
 #include "tests/testing/run_until.h"
 
@@ -27,17 +27,17 @@ class ServiceWire : public ServiceTest {
 
   // One Run call of a user, and what comes of it.
   struct Client {
-    std::optional<rpc::v1::Welcome> welcome;
+    std::optional<wire::v1::Welcome> welcome;
     int started = 0;  // instances
     bool stopped = false;
     std::optional<Status> ended;
-    std::unique_ptr<rpc::AgentCall> call;
+    std::unique_ptr<wire::AgentCall> call;
   };
 
-  rpc::ServiceAddress serviceAsSeenBy(const std::string& user) const {
+  wire::ServiceAddress serviceAsSeenBy(const std::string& user) const {
     return {.host = hosts.address(0),
             .port = kServicePort,
-            .tls = rpc::TlsContext::make(filesOf(user), rpc::TlsRole::kClient).value()};
+            .tls = tls::TlsContext::make(filesOf(user), tls::TlsRole::kClient).value()};
   }
 
   // As poprun: the question what the host is like goes right behind the hello.
@@ -45,54 +45,55 @@ class ServiceWire : public ServiceTest {
                                 std::uint32_t protocol = contract::kAgentProtocol) {
     auto client = std::make_unique<Client>();
     Client& made = *client;
-    made.call = std::make_unique<rpc::ServiceCall>(
+    made.call = std::make_unique<wire::ServiceCall>(
         loop_, serviceAsSeenBy("alice"),
-        rpc::AgentCall::Events{.report =
-                                   [&made](const rpc::v1::Report& report) {
-                                     if (report.has_welcome()) made.welcome = report.welcome();
-                                     if (report.has_started()) ++made.started;
-                                     if (report.has_stopped()) made.stopped = true;
-                                   },
-                               .ended = [&made](const Status& why) { made.ended = why; }});
-    rpc::v1::Command command;
-    rpc::v1::Hello& hello = *command.mutable_hello();
+        wire::AgentCall::Events{.report =
+                                    [&made](const wire::v1::Report& report) {
+                                      if (report.has_welcome()) made.welcome = report.welcome();
+                                      if (report.has_started()) ++made.started;
+                                      if (report.has_stopped()) made.stopped = true;
+                                    },
+                                .ended = [&made](const Status& why) { made.ended = why; }});
+    wire::v1::Command command;
+    wire::v1::Hello& hello = *command.mutable_hello();
     hello.set_protocol(protocol);
     hello.set_version("0.0.test");
     hello.set_job_id(job_id);
     hello.set_num_instances(1);
     hello.set_silence_ms(60000);
     made.call->send(std::move(command));
-    made.call->send(rpc::encode(NumberedCommand{1, DescribeCommand{}}));
+    made.call->send(wire::encode(NumberedCommand{1, DescribeCommand{}}));
     runUntil(loop_, [&made] { return made.welcome || made.ended; });
     return client;
   }
 
-  static rpc::v1::Command runOf(std::uint64_t number, int instances) {
+  static wire::v1::Command runOf(std::uint64_t number, int instances) {
     JobSlice slice{.job_id = "job1", .num_instances = instances};
     slice.programs.push_back({.command = {"/bin/sleep", "1000"}, .num_instances = instances});
     for (int instance = 0; instance < instances; ++instance) {
       slice.instances.emplace_back().env.instance_index = instance;
     }
-    return rpc::encode(NumberedCommand{number, RunCommand{std::move(slice)}});
+    return wire::encode(NumberedCommand{number, RunCommand{std::move(slice)}});
   }
 
-  Status ask(const std::string& user, const rpc::v1::ServiceRequest& request) {
+  Status ask(const std::string& user, const wire::v1::ServiceRequest& request) {
     std::optional<Status> outcome;
-    const rpc::ServiceQuestion question(loop_, serviceAsSeenBy(user), request, kTimeout,
-                                        [&outcome](const Status& how, const std::string&) { outcome = how; });
+    const wire::ServiceQuestion question(
+        loop_, serviceAsSeenBy(user), request, kTimeout,
+        [&outcome](const Status& how, const std::string&) { outcome = how; });
     runUntil(loop_, [&outcome] { return outcome.has_value(); });
     return *outcome;
   }
 
   Status endJob(const std::string& user, const std::string& job_id, const std::string& token) {
-    rpc::v1::ServiceRequest request;
+    wire::v1::ServiceRequest request;
     request.mutable_end_job()->set_job_id(job_id);
     request.mutable_end_job()->set_token(token);
     return ask(user, request);
   }
 
   Status health(const std::string& user) {
-    rpc::v1::ServiceRequest request;
+    wire::v1::ServiceRequest request;
     request.mutable_check_health();
     return ask(user, request);
   }
@@ -188,7 +189,7 @@ TEST_F(ServiceWire, HoldsAJobToTheLimitsWhateverItHasAnnounced) {
   serve(0);
   const std::unique_ptr<Client> job = start("job1");
   ASSERT_TRUE(job->welcome);
-  rpc::v1::Command command;
+  wire::v1::Command command;
   command.set_number(2);
   for (int instance = 0; instance < 5; ++instance) command.mutable_run()->add_instances();
   job->call->send(std::move(command));
@@ -207,7 +208,7 @@ TEST_F(ServiceWire, CountsWhatRunsWhateverIsAskedForNext) {
   job->call->send(runOf(2, 4));
   runUntil(loop_, [&] { return job->started == 4 || job->ended; });
   job->call->send(runOf(0, 1));
-  job->call->send(rpc::encode(NumberedCommand{3, SignalCommand{SIGSTOP}}));  // which is answered
+  job->call->send(wire::encode(NumberedCommand{3, SignalCommand{SIGSTOP}}));  // which is answered
   runUntil(loop_, [&] { return job->stopped || job->ended; });
   ASSERT_FALSE(job->ended) << job->ended->message();
   const std::unique_ptr<Client> more = start("job2");
@@ -223,7 +224,7 @@ TEST_F(ServiceWire, BuildsNothingOfACommandThatIsForTheAgent) {
   const std::unique_ptr<Client> job = start("job1");
   ASSERT_TRUE(job->welcome);
   const std::size_t before = mostMemoryKiB();
-  rpc::v1::Command command;
+  wire::v1::Command command;
   for (int i = 0; i < 2'000'000; ++i) command.mutable_run()->add_environment();
   for (int i = 0; i < 70'000; ++i) command.mutable_run()->add_instances();
   job->call->send(std::move(command));
@@ -236,7 +237,7 @@ TEST_F(ServiceWire, BuildsNothingOfACommandThatIsForTheAgent) {
 
 // An agent is a process of its user's, who may have made it say anything.
 TEST_F(ServiceWire, BuildsNoLongReportOfAnAgent) {
-  rpc::v1::Report report;
+  wire::v1::Report report;
   report.mutable_welcome()->set_host_name(std::string(100'000, 'x'));
   std::ofstream(hosts.tmp(0) + "/report") << contract::encode({2, {report.SerializeAsString()}}).value();
   std::filesystem::copy(POP_BIN_DIR "/popdist-agent-service", hosts.tmp(0) + "/popdist-agent-service");
@@ -255,7 +256,7 @@ TEST_F(ServiceWire, KeepsLittleForAnAgentThatDoesNotRead) {
   const std::unique_ptr<Client> job = start("job1");
   ASSERT_TRUE(job->welcome);
   ASSERT_EQ(hosts.run(0, "kill -STOP " + std::to_string(job->welcome->pid())).exit_code, 0);
-  rpc::v1::Command command;
+  wire::v1::Command command;
   command.set_input(std::string(1 << 20, 'x'));
   for (int i = 0; i < 100; ++i) job->call->send(command);
   runUntil(loop_, [&] { return job->ended.has_value(); });
@@ -268,13 +269,13 @@ TEST_F(ServiceWire, KeepsLittleForAnAgentThatDoesNotRead) {
 TEST_F(ServiceWire, LetsGoOfWhoHasAskedForAJobAndSaysNoMore) {
   serve(0);
   const auto alices = serviceAsSeenBy("alice");
-  std::vector<std::unique_ptr<rpc::AgentCall>> unauthenticated;
+  std::vector<std::unique_ptr<wire::AgentCall>> unauthenticated;
   std::array<std::optional<Status>, 260> ended;
   for (std::optional<Status>& outcome : ended) {
-    unauthenticated.push_back(std::make_unique<rpc::ServiceCall>(
-        loop_, alices, rpc::AgentCall::Events{.report = nullptr, .ended = [&outcome](const Status& why) {
-                                                outcome = why;
-                                              }}));
+    unauthenticated.push_back(std::make_unique<wire::ServiceCall>(
+        loop_, alices, wire::AgentCall::Events{.report = nullptr, .ended = [&outcome](const Status& why) {
+                                                 outcome = why;
+                                               }}));
     // The first have asked when one who comes later has his answer.
     EXPECT_TRUE(unauthenticated.size() != 4 || health("alice").ok());
   }

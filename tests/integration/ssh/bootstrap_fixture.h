@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "common/os/epoll_loop.h"
-#include "poprun/bootstrap/ssh_bootstrapper.h"
+#include "poprun/bootstrap/ssh/ssh_bootstrapper.h"
 #include "tests/testing/process_tree.h"
 #include "tests/testing/run_until.h"
 #include "tests/testing/temp_dir.h"

@@ -16,7 +16,7 @@
 #include <sstream>
 
 #include "common/sys/fd.h"
-#include "poprun/bootstrap/known_hosts.h"
+#include "poprun/bootstrap/ssh/known_hosts.h"
 #include "tests/integration/ssh/bootstrap_fixture.h"
 #include "tests/testing/file_text.h"
 

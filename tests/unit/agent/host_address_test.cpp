@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which of this machine's real addresses the other hosts are told.
-#include "agent/host_address.h"
+#include "agent/job/host_address.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

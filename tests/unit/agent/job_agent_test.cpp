@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The agent of one job at the far end of its stream, with a keeper of its own.
-#include "agent/job_agent.h"
+#include "agent/job/job_agent.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,12 +8,12 @@
 #include <optional>
 #include <utility>
 
-#include "agent/warm_up.h"
+#include "agent/job/warm_up.h"
 #include "common/contract/version.h"
 #include "common/os/epoll_loop.h"
-#include "common/rpc/agent_codec.h"
-#include "common/rpc/stream_call.h"
 #include "common/sys/unix_socket.h"
+#include "common/wire/agent_codec.h"
+#include "common/wire/stream_call.h"
 #include "tests/testing/run_until.h"
 
 namespace pop::agent {
@@ -22,8 +22,8 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-rpc::v1::Command helloOfAnotherVersion() {
-  rpc::v1::Command command;
+wire::v1::Command helloOfAnotherVersion() {
+  wire::v1::Command command;
   command.mutable_hello()->set_protocol(contract::kAgentProtocol + 1);
   command.mutable_hello()->set_version("0.0.test");
   return command;
@@ -37,14 +37,14 @@ TEST(JobAgent, RefusesALauncherOfAnotherVersionWhateverComesWithItsHello) {
   auto [here, there] = sys::socketPair().value();
   ASSERT_TRUE(sys::setNonBlocking(here.get()).ok() && sys::setNonBlocking(there.get()).ok());
   std::optional<Status> ended;
-  rpc::StreamAgentCall launcher(loop, std::move(here),
-                                {.report = [](const rpc::v1::Report&) { ADD_FAILURE() << "a welcome"; },
-                                 .ended = [&ended](const Status& why) { ended = why; }});
+  wire::StreamAgentCall launcher(loop, std::move(here),
+                                 {.report = [](const wire::v1::Report&) { ADD_FAILURE() << "a welcome"; },
+                                  .ended = [&ended](const Status& why) { ended = why; }});
   launcher.send(helloOfAnotherVersion());
-  launcher.send(rpc::encode(NumberedCommand{1, DescribeCommand{}}));
+  launcher.send(wire::encode(NumberedCommand{1, DescribeCommand{}}));
   loop.post([&loop] { loop.stop(); });
   loop.run();  // what was sent is one piece from here on
-  rpc::StreamRunCall call(loop, std::move(there), {});
+  wire::StreamRunCall call(loop, std::move(there), {});
   JobAgent agent(loop, call, std::move(*keeper));
   loop.run();
   agent.shutDown();

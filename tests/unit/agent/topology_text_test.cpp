@@ -7,7 +7,7 @@
 #include <string>
 
 #include "agent/topo/hwloc_topology.h"
-#include "common/rpc/agent_codec.h"
+#include "common/wire/agent_codec.h"
 
 namespace pop::agent {
 namespace {
@@ -24,7 +24,7 @@ TEST(TopologyText, IsTheTopologyAgain) {
     const Result<HostTopology> again = parseTopology(topologyText(topology));
     ASSERT_TRUE(again.ok()) << again.status().message();
     EXPECT_EQ(again.value(), topology) << name;
-    const Result<HostTopology> on_the_wire = rpc::decode(rpc::encode(topology));
+    const Result<HostTopology> on_the_wire = wire::decode(wire::encode(topology));
     ASSERT_TRUE(on_the_wire.ok()) << "is refused by launchers: " << on_the_wire.status().message();
     EXPECT_EQ(on_the_wire.value(), topology) << name;
   }

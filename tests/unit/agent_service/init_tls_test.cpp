@@ -14,7 +14,7 @@
 #include <set>
 #include <string>
 
-#include "common/rpc/tls_files.h"
+#include "common/tls/tls_files.h"
 #include "tests/testing/file_text.h"
 #include "tests/testing/temp_dir.h"
 
@@ -34,8 +34,8 @@ class InitTlsTest : public ::testing::Test {
   InitTlsResult init(std::vector<std::string> hosts, std::vector<std::string> users, bool overwrite = false) {
     return initTls({.directory = directory(), .hosts = hosts, .users = users, .overwrite = overwrite});
   }
-  bool usable(const std::string& name, rpc::TlsRole role) {
-    return rpc::loadTls({path("ca.pem"), path(name + ".pem"), path(name + "-key.pem")}, role,
+  bool usable(const std::string& name, tls::TlsRole role) {
+    return tls::loadTls({path("ca.pem"), path(name + ".pem"), path(name + "-key.pem")}, role,
                         std::time(nullptr))
         .ok();
   }
@@ -60,9 +60,9 @@ TEST_F(InitTlsTest, MakesAllThatHostsAndUsersNeed) {
   const InitTlsResult result = init({"h[0-1],10.0.0.1"}, {"alice"});
   EXPECT_THAT(result.mistakes, IsEmpty());
   EXPECT_EQ(result.written.size(), 10U);
-  EXPECT_TRUE(usable("host-h0", rpc::TlsRole::kServer));
-  EXPECT_TRUE(usable("host-10.0.0.1", rpc::TlsRole::kServer));
-  EXPECT_TRUE(usable("user-alice", rpc::TlsRole::kClient));
+  EXPECT_TRUE(usable("host-h0", tls::TlsRole::kServer));
+  EXPECT_TRUE(usable("host-10.0.0.1", tls::TlsRole::kServer));
+  EXPECT_TRUE(usable("user-alice", tls::TlsRole::kClient));
 }
 
 TEST_F(InitTlsTest, KeepsKeysToTheOwner) {
@@ -79,8 +79,8 @@ TEST_F(InitTlsTest, AddsHostsToAnAuthorityThatIsThere) {
   EXPECT_THAT(more.mistakes, IsEmpty());
   EXPECT_EQ(more.written.size(), 4U);
   EXPECT_EQ(text("ca.pem"), authority);
-  EXPECT_TRUE(usable("host-h0", rpc::TlsRole::kServer));
-  EXPECT_TRUE(usable("host-h1", rpc::TlsRole::kServer));
+  EXPECT_TRUE(usable("host-h0", tls::TlsRole::kServer));
+  EXPECT_TRUE(usable("host-h1", tls::TlsRole::kServer));
 }
 
 TEST_F(InitTlsTest, OverwritesOnlyWhenAskedToAndNeverTheAuthority) {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "popdistd/controller/remote_agent.h"
+#include "popdistd/agents/remote_agent.h"
 #include "tests/testing/fake_host_ports.h"
 #include "tests/testing/fake_loop.h"
 #include "tests/testing/fake_output.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "popdistd/controller/remote_agent.h"
+#include "popdistd/agents/remote_agent.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "popdistd/controller/shared_output.h"
+#include "popdistd/agents/shared_output.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

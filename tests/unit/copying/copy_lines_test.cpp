@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "poprun/ui/copy_lines.h"
+#include "poprun/bootstrap/copy/copy_lines.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "poprun/bootstrap/distribute_key.h"
+#include "poprun/bootstrap/copy/distribute_key.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "poprun/bootstrap/synchronise.h"
+#include "poprun/bootstrap/copy/synchronise.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/model/message_order.h"
+#include "common/ports/message_order.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "poprun/session/host_findings.h"
+#include "poprun/command/host_findings.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "poprun/session/host_link.h"
+#include "popdistd/agents/host_link.h"
 
 #include <gtest/gtest.h>
 
-#include "common/rpc/stream_call.h"
 #include "common/sys/unix_socket.h"
+#include "common/wire/stream_call.h"
 #include "tests/testing/fake_output.h"
 #include "tests/testing/run_until.h"
 
@@ -17,7 +17,7 @@ class HostLinkTest : public ::testing::Test {
     auto [here, there] = sys::socketPair().value();
     EXPECT_TRUE(sys::setNonBlocking(here.get()).ok());
     far_end = std::move(there);
-    link = std::make_unique<HostLink>(loop, rpc::callOver(loop, std::move(here)), agent, [] {});
+    link = std::make_unique<HostLink>(loop, wire::callOver(loop, std::move(here)), agent, [] {});
     agent.describe(0, {}, [this](const Result<HostFacts>& facts) { described = facts.status(); });
     link->hello({}, std::chrono::hours(1));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "poprun/session/job_names.h"
+#include "common/sys/job_names.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hosts are reached with as many threads as the system gives.
-#include "poprun/bootstrap/ssh_bootstrapper.h"
+#include "poprun/bootstrap/ssh/ssh_bootstrapper.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

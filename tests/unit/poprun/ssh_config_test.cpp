@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "poprun/bootstrap/ssh_config.h"
+#include "poprun/bootstrap/ssh/ssh_config.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <fstream>
 #include <map>
 
-#include "poprun/bootstrap/ssh_patterns.h"
+#include "poprun/bootstrap/ssh/ssh_patterns.h"
 #include "tests/testing/temp_dir.h"
 
 namespace pop {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "poprun/bootstrap/ssh_target.h"
+#include "poprun/bootstrap/ssh/ssh_target.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The launcher's stdin on its way to other hosts: over attempts, and where hosts are lost.
-#include "poprun/session/stdin_relay.h"
+#include "popdistd/agents/stdin_relay.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -157,7 +157,7 @@ TEST_F(StreamWriterTest, ReportsAReaderOverTcpThatGoesWithoutReadingAll) {
   ASSERT_EQ(::connect(ours.get(), reinterpret_cast<sockaddr*>(&there), sizeof(there)), 0);
   StreamWriter writer = makeWriter(ours.get());
   {
-    const os::PendingConnection theirs = os::acceptConnection(listener.socket.get());
+    const os::AcceptedConnection theirs = os::acceptConnection(listener.socket.get());
     writer.write("nobody reads this");
   }
   pollfd reset{.fd = ours.get(), .events = 0, .revents = 0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long a host is waited for.
-#include "poprun/bootstrap/wait.h"
+#include "poprun/bootstrap/ssh/wait.h"
 
 #include <gtest/gtest.h>
 #include <poll.h>

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/job/local_agent.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "agent/keeper/descendants.h"
+#include "agent/topo/topology_probe.h"
+#include "common/log/log.h"
+
+namespace pop::agent {
+namespace {
+
+// Nobody outside this host needs to reach its instances yet; an address, since "localhost" may mean ::1 to
+// some.
+constexpr const char* kLoopbackAddress = "127.0.0.1";
+
+// A keeper that is asked to end what a run has left behind says so by then, or stands still.
+constexpr std::chrono::milliseconds kCleanTimeout = keeper::kTimeout + std::chrono::milliseconds(2000);
+
+Status keeperIsGone(bool abandoned) {
+  const std::string why =
+      abandoned ? "stood still, or waited for what resists SIGKILL, and was given up" : "was killed";
+  return failedPrecondition("its keeper process " + why + ": it can start nothing more");
+}
+
+struct ChildStdio {
+  sys::Fd in;
+  sys::Pipe out;
+  sys::Pipe err;
+};
+
+Result<ChildStdio> makeStdio(StdinFeed& stdin_feed, int instance) {
+  ChildStdio stdio;
+  POP_ASSIGN_OR_RETURN(stdio.in, stdin_feed.open(instance));
+  POP_ASSIGN_OR_RETURN(stdio.out, sys::makePipe());
+  POP_ASSIGN_OR_RETURN(stdio.err, sys::makePipe());
+  return stdio;
+}
+
+VariableNames ownVariables() {
+  VariableNames names;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text = *variable;
+    names.emplace(text.substr(0, text.find('=')));
+  }
+  return names;
+}
+
+}  // namespace
+
+LocalAgent::LocalAgent(os::EpollLoop& loop, keeper::Keeper keeper, OutputSink& sink, OutputPump::Modes modes,
+                       AgentSurroundings surroundings)
+    : loop_(loop),
+      surroundings_(std::move(surroundings)),
+      keeper_(std::move(keeper)),
+      core_(loop, *this, server_, ownVariables()),
+      server_(loop, {.fence_reached = [this](PutValues values) { core_.onFenceReached(std::move(values)); },
+                     .aborted =
+                         [this](int instance, int exit_code, const std::string& message) {
+                           core_.onAborted(instance, exit_code, message);
+                         }}),
+      pump_(loop, sink, modes, [this](int instance) { core_.onDrained(instance); }),
+      stdin_feed_(loop, surroundings_.stdin_source, surroundings_.stdin_unread),
+      keeper_link_(loop, keeper_.link.get(), keeperEvents()),
+      tracer_(loop, keeper_link_) {}
+
+LocalAgent::~LocalAgent() {
+  if (clean_limit_) loop_.cancel(*clean_limit_);
+}
+
+KeeperLink::Events LocalAgent::keeperEvents() {
+  return {
+      .spawned = [this](int instance, pid_t pid) { onSpawned(instance, pid); },
+      .spawn_failed =
+          [this](int instance, int exit_code, const std::string& why) {
+            if (StackTracer::owns(instance)) return tracer_.onEnded(instance);
+            core_.onSpawnFailed(instance, exit_code, why);
+          },
+      .reaped = [this](int instance, const contract::ExitStatus& status) { onReaped(instance, status); },
+      .stopped_by_terminal =
+          [](int instance) {
+            log::warning("instance " + std::to_string(instance) +
+                         " is stopped: it uses the terminal, which instances do not have (--stdin says who "
+                         "reads what is typed)");
+          },
+      .leftovers_ended =
+          [this](bool all) {
+            onClean(all ? Status()
+                        : failedPrecondition("a process that the run before has left behind "
+                                             "resists SIGKILL (is it waiting for a disk?)"));
+          },
+      .lost =
+          [this] {
+            core_.onKeeperLost();
+            if (when_clean_) onClean(keeperIsGone(abandoned_));
+          }};
+}
+
+void LocalAgent::onSpawned(int instance, pid_t pid) {
+  if (StackTracer::owns(instance)) return;
+  running_[instance] = pid;
+  core_.onSpawned(instance, pid);
+}
+
+void LocalAgent::onReaped(int instance, const contract::ExitStatus& status) {
+  if (StackTracer::owns(instance)) return tracer_.onEnded(instance);
+  running_.erase(instance);
+  if (!status.success()) stdin_feed_.keep();
+  stdin_feed_.close(instance);  // a child that it has left may hold its stdin, and read nothing
+  core_.onReaped(instance, status);
+}
+
+// Nobody can write to the pipes of the run before any more, unless it resists SIGKILL.
+void LocalAgent::onClean(const Status& clean) {
+  if (clean_limit_) loop_.cancel(*std::exchange(clean_limit_, std::nullopt));
+  pump_.finishAll();
+  std::exchange(when_clean_, nullptr)(clean);
+}
+
+void LocalAgent::removeAtEnd(const std::string& path) {
+  job_directory_ = path;
+  keeper_link_.removeAtEnd(path);
+}
+
+Status LocalAgent::makeExecutableCache(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  return error ? errnoStatus("--executable-cache-path " + path, error.value()) : Status();
+}
+
+Status LocalAgent::shutDown() {
+  loop_.unwatch(keeper_.link.get());
+  Status ended = keeper::endKeeper(std::move(keeper_));
+  if (!job_directory_.empty()) {
+    std::error_code ignored;
+    std::filesystem::remove_all(job_directory_, ignored);  // the keeper did, unless it was killed
+  }
+  return ended;
+}
+
+void LocalAgent::describe(int port_count, model::TopologyDetail detail,
+                          std::function<void(Result<HostFacts>)> reply) {
+  const auto answer = [this, port_count, detail, reply = std::move(reply)](const Status& clean) {
+    if (!clean.ok()) return reply(clean);
+    Result<PortReservation> ports = PortReservation::reserve(port_count);
+    if (!ports.ok()) return reply(ports.status());
+    Result<model::HostTopology> topology = probeTopology(detail);
+    if (!topology.ok()) return reply(topology.status());
+    Result<std::string> address =
+        surroundings_.address ? surroundings_.address() : Result<std::string>(kLoopbackAddress);
+    if (!address.ok()) return reply(address.status());
+    ports_ = std::move(*ports);
+    reply(HostFacts{std::move(*address), ports_.ports(), std::move(*topology)});
+  };
+  if (keeper_link_.lost()) return answer(keeperIsGone(abandoned_));
+  if (!has_run_) return answer({});
+  when_clean_ = answer;
+  keeper_link_.endLeftovers();
+  clean_limit_ = loop_.postAfter(kCleanTimeout, [this] {
+    clean_limit_.reset();
+    abandon();
+  });
+}
+
+// The keeper's end is reported as its loss, and what it has left is ended in shutDown().
+void LocalAgent::abandon() {
+  abandoned_ = true;
+  ::kill(keeper_.pid, SIGKILL);
+}
+
+void LocalAgent::traceStacks(std::function<void(std::vector<StackTrace>)> reply) {
+  tracer_.trace(running_, std::move(reply));
+}
+
+void LocalAgent::run(JobSlice slice, AgentEvents& events) {
+  ports_.release();
+  has_run_ = true;
+  stdin_feed_.begin(slice.stdin_policy, static_cast<int>(slice.instances.size()));
+  core_.run(std::move(slice), events);
+}
+
+void LocalAgent::stop() {
+  stdin_feed_.keep();
+  core_.stop();
+}
+
+void LocalAgent::kill() {
+  stdin_feed_.keep();
+  core_.kill();
+}
+
+void LocalAgent::spawn(const SpawnRequest& request) {
+  Result<ChildStdio> stdio = makeStdio(stdin_feed_, request.instance);
+  if (!stdio.ok() || keeper_link_.lost()) {
+    const std::string why =
+        stdio.ok() ? "the keeper process has ended" : stdio.status().message() + " (see `ulimit -n`)";
+    loop_.post([this, instance = request.instance, why] {
+      core_.onSpawnFailed(instance, contract::kExitLauncherFailed, why);
+    });
+    return;
+  }
+  keeper_link_.spawn(request, {stdio->in.get(), stdio->out.write_end.get(), stdio->err.write_end.get()});
+  pump_.attach(request.instance, Stream::kStdout, std::move(stdio->out.read_end));
+  pump_.attach(request.instance, Stream::kStderr, std::move(stdio->err.read_end));
+}
+
+}  // namespace pop::agent

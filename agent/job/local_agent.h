@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// The agent of this host, in this process: the composition of core, keeper, pump and rendezvous.
+#pragma once
+
+#include <unistd.h>
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "agent/core/agent_core.h"
+#include "agent/io/output_pump.h"
+#include "agent/io/stdin_feed.h"
+#include "agent/job/stack_tracer.h"
+#include "agent/keeper/keeper.h"
+#include "agent/keeper/keeper_link.h"
+#include "agent/rendezvous/instance_server.h"
+#include "agent/rendezvous/port_reservation.h"
+#include "common/os/epoll_loop.h"
+#include "common/ports/agent_port.h"
+
+namespace pop::agent {
+
+/// What depends on who started this process, and from where.
+struct AgentSurroundings {
+  int stdin_source = STDIN_FILENO;
+  std::function<void()> stdin_unread = nullptr;            ///< as the stdin feed's
+  std::function<Result<std::string>()> address = nullptr;  ///< of this host; null: the job has no other one
+};
+
+class LocalAgent final : public Agent, private Processes {
+ public:
+  /// `loop` and `sink` outlive the agent. `modes`: whether instances share a stream of the sink line by line.
+  LocalAgent(os::EpollLoop& loop, keeper::Keeper keeper, OutputSink& sink, OutputPump::Modes modes,
+             AgentSurroundings surroundings = {});
+  ~LocalAgent() override;
+
+  /// The path of a directory for all instances of this host, which does not exist yet: whoever needs it makes
+  /// it. The keeper removes it after everything else.
+  void removeAtEnd(const std::string& path);
+
+  /// The directory of --executable-cache-path, where there is none yet.
+  static Status makeExecutableCache(const std::string& path);
+
+  /// Ends whatever is left of the job, the keeper last. Call it once, before the agent is destroyed.
+  Status shutDown();
+
+  void describe(int port_count, model::TopologyDetail detail,
+                std::function<void(Result<HostFacts>)> reply) override;
+  void run(JobSlice slice, AgentEvents& events) override;
+  void stop() override;
+  void kill() override;
+  void signal(int signal) override { core_.signal(signal); }
+  void traceStacks(std::function<void(std::vector<StackTrace>)> reply) override;
+  void releaseFence(const SharedPutValues& values) override { core_.releaseFence(*values); }
+  void announce(const SharedEndNotices& end_notices) override {
+    for (const EndNotice& each : *end_notices) core_.announce(each);
+  }
+
+ private:
+  KeeperLink::Events keeperEvents();
+  void onSpawned(int instance, pid_t pid);
+  void onReaped(int instance, const contract::ExitStatus& status);
+  void onClean(const Status& clean);
+  void spawn(const SpawnRequest& request) override;
+  void signal(int instance, int signal) override { keeper_link_.signal(instance, signal); }
+  void abandon() override;
+  void drain(int instance) override { pump_.drain(instance); }
+
+  os::EpollLoop& loop_;
+  const AgentSurroundings surroundings_;
+  keeper::Keeper keeper_;
+  AgentCore core_;
+  InstanceServer server_;
+  OutputPump pump_;
+  StdinFeed stdin_feed_;
+  KeeperLink keeper_link_;
+  StackTracer tracer_;
+  std::map<int, pid_t> running_;
+  bool has_run_ = false;
+  bool abandoned_ = false;  ///< the keeper: it was we who killed it
+  /// What waits for the leftovers of the run before to be ended, or for why they are not.
+  std::function<void(const Status& clean)> when_clean_;
+  std::optional<TimerId> clean_limit_;
+  PortReservation ports_;
+  std::string job_directory_;
+};
+
+}  // namespace pop::agent

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/job/stack_tracer.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+
+#include "common/base/text.h"
+#include "common/sys/threads.h"
+
+namespace pop::agent {
+namespace {
+
+// A debugger takes a CPU for a second or so each.
+constexpr int kMostDebuggers = 8;
+constexpr std::chrono::milliseconds kTimeout{10000};
+constexpr std::size_t kMostTextBytes = 64 << 10;
+
+std::string contentOf(const std::string& path) {
+  Result<std::string> text = sys::readFile(path);
+  if (!text.ok()) return {};
+  while (text->ends_with('\n')) text->pop_back();
+  return *text;
+}
+
+std::string indented(const std::string& text) {
+  std::string result;
+  for (const std::string& line : split(text, '\n')) {
+    if (!line.empty()) result += "    " + line + '\n';
+  }
+  return result;
+}
+
+// "thread 712 (python3) waits in futex_wait_queue", and the kernel's stack where we may see it.
+std::string fromProc(pid_t pid) {
+  std::string text;
+  for (const pid_t thread : sys::threadsOf(pid)) {
+    const std::string directory = "/proc/" + std::to_string(pid) + "/task/" + std::to_string(thread) + '/';
+    const std::string place = contentOf(directory + "wchan");
+    text += "thread " + std::to_string(thread) + " (" + contentOf(directory + "comm") + ") " +
+            (place.empty() || place == "0" ? "is running" : "waits in " + place) + '\n' +
+            indented(contentOf(directory + "stack"));
+  }
+  return text.empty() ? "its threads cannot be seen in /proc\n" : text;
+}
+
+// What of gdb's talk tells where the threads are. Nothing, where it has not come to any frame.
+std::string framesOf(const std::string& talk) {
+  std::string frames;
+  bool any = false;
+  for (const std::string& line : split(talk, '\n')) {
+    if (line.starts_with("Thread ")) frames += line + '\n';
+    if (!line.starts_with('#')) continue;
+    frames += "  " + line + '\n';
+    any = true;
+  }
+  return any ? frames : "";
+}
+
+std::vector<std::string> debuggerCommand(pid_t pid) {
+  return {"gdb",         "-p",  std::to_string(pid),  "-batch", "-nx", "-ex",
+          "set width 0", "-ex", "thread apply all bt"};
+}
+
+}  // namespace
+
+StackTracer::~StackTracer() {
+  if (deadline_) loop_.cancel(*deadline_);
+  for (auto& [process, debugger] : debuggers_) stopReading(debugger);
+}
+
+void StackTracer::trace(const std::map<int, pid_t>& running, Reply reply) {
+  POP_CHECK(!reply_);
+  reply_ = std::move(reply);
+  int process = -1;
+  for (const auto& [instance, pid] : running) {
+    if (process >= -kMostDebuggers) {
+      debug(process--, instance, pid);
+    } else {
+      traces_.push_back({instance, pid, fromProc(pid)});
+    }
+  }
+  deadline_ =
+      loop_.postAfter(debuggers_.empty() ? std::chrono::milliseconds(0) : kTimeout, [this] { finish(); });
+}
+
+void StackTracer::debug(int process, int instance, pid_t pid) {
+  Result<sys::Pipe> pipe = sys::makePipe();
+  const sys::Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  std::string before = fromProc(pid);
+  if (!pipe.ok() || !null.valid() || !sys::setNonBlocking(pipe->read_end.get()).ok()) {
+    traces_.push_back({instance, pid, std::move(before)});
+    return;
+  }
+  keeper_.spawn({.instance = process, .argv = debuggerCommand(pid), .environment = {{"DEBUGINFOD_URLS", ""}}},
+                {null.get(), pipe->write_end.get(), null.get()});
+  Debugger& debugger =
+      debuggers_[process] = {instance, pid, std::move(before), std::move(pipe->read_end), {}};
+  loop_.watchReadable(debugger.output.get(), [this, process] { receive(process); });
+}
+
+bool StackTracer::receive(int process) {
+  Debugger& debugger = debuggers_.at(process);
+  if (!debugger.output.valid()) return false;
+  std::array<char, 16 << 10> buffer;
+  const ssize_t got = ::read(debugger.output.get(), buffer.data(), buffer.size());
+  if (got < 0) return false;
+  if (got == 0) {
+    stopReading(debugger);
+    return false;
+  }
+  const std::size_t room = kMostTextBytes - std::min(kMostTextBytes, debugger.text.size());
+  debugger.text.append(buffer.data(), std::min(room, static_cast<std::size_t>(got)));
+  return true;
+}
+
+void StackTracer::stopReading(Debugger& debugger) {
+  if (!debugger.output.valid()) return;
+  loop_.unwatch(debugger.output.get());
+  debugger.output.reset();
+}
+
+void StackTracer::onEnded(int process) {
+  const auto found = debuggers_.find(process);
+  if (found == debuggers_.end()) return;
+  // What it wrote is in the pipe by now; the pipe's end may never come, should it have left a process behind.
+  while (receive(process)) {
+  }
+  found->second.ended = true;
+  if (std::all_of(debuggers_.begin(), debuggers_.end(), [](const auto& each) { return each.second.ended; }))
+    finish();
+}
+
+void StackTracer::finish() {
+  loop_.cancel(*deadline_);
+  for (auto& [process, debugger] : debuggers_) {
+    if (!debugger.ended) keeper_.signal(process, SIGKILL);
+    stopReading(debugger);
+    const std::string frames = framesOf(debugger.text);
+    traces_.push_back({debugger.instance, debugger.pid, frames.empty() ? debugger.from_proc : frames});
+  }
+  debuggers_.clear();
+  std::sort(traces_.begin(), traces_.end(),
+            [](const StackTrace& a, const StackTrace& b) { return a.instance < b.instance; });
+  std::exchange(reply_, nullptr)(std::exchange(traces_, {}));
+}
+
+}  // namespace pop::agent

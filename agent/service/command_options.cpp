@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/service/command_options.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+
+#include "common/base/text.h"
+
+namespace pop::agent {
+namespace {
+
+int complain(const CLI::App& app, const std::string& mistake) {
+  const std::string name = app.get_name();
+  std::fprintf(stderr, "%s: %s (see %s --help)\n", name.c_str(), mistake.c_str(), name.c_str());
+  return 1;
+}
+
+}  // namespace
+
+std::optional<int> parseCommand(CLI::App& app, const std::vector<std::string>& arguments) {
+  try {
+    std::vector<std::string> words(arguments);
+    std::reverse(words.begin(), words.end());  // the order in which CLI11 wants a vector
+    app.parse(std::move(words));
+    return std::nullopt;
+  } catch (const CLI::CallForHelp&) {
+    return std::fputs(app.help().c_str(), stdout) < 0 ? 1 : 0;
+  } catch (const CLI::ExtrasError&) {  // which lists them from the last to the first
+    return complain(app, "not expected: " + join(app.remaining(), " "));
+  } catch (const CLI::Error& error) {
+    return complain(app, error.what());
+  }
+}
+
+Result<Place> parsePlace(const std::string& option, const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  const Result<std::int64_t> port = parseInteger(colon == std::string::npos ? "" : text.substr(colon + 1));
+  const std::string address = text.substr(0, std::min(colon, text.size()));
+  const bool bracketed = address.starts_with('[') && address.ends_with(']');
+  const bool plain = !address.empty() && address.find_first_of("[]:") == std::string::npos;
+  if (port.ok() && port.value() >= 0 && port.value() <= 65535 && (bracketed || plain))
+    return Place{bracketed ? address.substr(1, address.size() - 2) : address, static_cast<int>(port.value())};
+  return invalidArgument(option + ' ' + text + " is not ADDRESS:PORT, such as 0.0.0.0:7571 or [::]:7571");
+}
+
+}  // namespace pop::agent

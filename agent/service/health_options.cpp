@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/service/health_options.h"
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+#include "agent/service/command_options.h"
+#include "common/os/epoll_loop.h"
+#include "common/service/connect_errors.h"
+#include "common/service/service_call.h"
+#include "common/sys/process_setup.h"
+#include "common/tls/user_tls.h"
+
+namespace pop::agent {
+namespace {
+
+struct HealthOptions {
+  std::string address = "127.0.0.1:7571";
+  std::string tls_directory;
+  int timeout_s = 10;
+};
+
+Status askHealth(const HealthOptions& options) {
+  POP_ASSIGN_OR_RETURN(const Place place, parsePlace("--address", options.address));
+  std::shared_ptr<const tls::TlsContext> tls;
+  if (!options.tls_directory.empty()) {
+    POP_ASSIGN_OR_RETURN(const tls::TlsFiles files, tls::loadUserTls("--tls", options.tls_directory));
+    POP_ASSIGN_OR_RETURN(tls, tls::TlsContext::make(files, tls::TlsRole::kClient));
+  }
+  const std::chrono::seconds timeout{options.timeout_s};
+  wire::v1::ServiceRequest request;
+  request.mutable_check_health();
+  os::EpollLoop loop;
+  Status outcome;
+  const wire::ServiceQuestion question(loop, {place.address, place.port, tls, timeout}, request, timeout,
+                                       [&](const Status& how, const std::string&) {
+                                         outcome = how;
+                                         loop.stop();
+                                       });
+  loop.run();
+  return outcome.ok() ? outcome : wire::explainNoAnswer({place.address, place.port, timeout}, outcome);
+}
+
+}  // namespace
+
+int runHealth(const std::vector<std::string>& arguments) {
+  HealthOptions options;
+  CLI::App app("Asks an agent service whether it takes jobs.", "popdist-agent health");
+  app.add_option("--address", options.address, "where it listens")
+      ->type_name("HOST:PORT")
+      ->capture_default_str();
+  app.add_option("--tls", options.tls_directory, "directory with ca.pem and a user's pair, by init-tls")
+      ->type_name("DIR");
+  app.add_option("--connect-timeout", options.timeout_s, "how long to wait for the answer")
+      ->type_name("SECONDS")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  if (const std::optional<int> done = parseCommand(app, arguments)) return *done;
+  Status outcome = sys::setUpForJobs();
+  if (outcome.ok()) outcome = askHealth(options);
+  if (!outcome.ok()) std::fprintf(stderr, "popdist-agent health: %s\n", outcome.message().c_str());
+  return outcome.ok() ? 0 : 1;
+}
+
+}  // namespace pop::agent

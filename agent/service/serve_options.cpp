@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/service/serve_options.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+#include <ctime>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <utility>
+
+#include "agent/service/command_options.h"
+#include "agent/service/reload.h"
+#include "agent/service/service.h"
+#include "common/log/log.h"
+#include "common/service/agent_server.h"
+#include "common/sys/host_name.h"
+#include "common/sys/process_setup.h"
+#include "common/sys/program.h"
+#include "common/tls/tls_context.h"
+
+namespace pop::agent {
+namespace {
+
+using HostTls = std::shared_ptr<const tls::TlsContext>;
+
+struct ServeOptions {
+  std::string listen = "127.0.0.1:7571";
+  std::string tls_directory;
+  std::string users_file;
+  int spares = 16;
+};
+
+// A reload may be asked for while the service starts, and looks users up: it waits until signals are watched.
+// Its default action would be our end.
+void setHangups(int how) {
+  sigset_t hangup;
+  sigemptyset(&hangup);
+  sigaddset(&hangup, SIGHUP);
+  ::pthread_sigmask(how, &hangup, nullptr);
+}
+
+int complain(const std::string& mistake) {
+  std::fprintf(stderr, "popdist-agent serve: %s\n", mistake.c_str());
+  return 1;
+}
+
+// DIR/ca.pem, and the pair that init-tls has made for this host; host.pem where it was renamed.
+Result<HostTls> hostTlsFrom(const std::string& directory) {
+  std::string base = directory + "/host-" + sys::hostName();
+  if (::access((base + ".pem").c_str(), F_OK) != 0) base = directory + "/host";
+  POP_ASSIGN_OR_RETURN(const tls::TlsFiles files,
+                       tls::loadTls({directory + "/ca.pem", base + ".pem", base + "-key.pem"},
+                                    tls::TlsRole::kServer, std::time(nullptr)));
+  for (const std::string& warning : files.warnings) log::warning(warning);
+  return tls::TlsContext::make(files, tls::TlsRole::kServer);
+}
+
+// After `stop` nobody is looked up any more.
+Result<UsersFile> usersFrom(const std::string& path, const std::stop_token& stop = {}) {
+  ParsedUsers parsed = loadUsers(path, [&stop](const std::string& name) {
+    return stop.stop_requested() ? unavailable("the agent service is being stopped") : lookUpUser(name);
+  });
+  if (parsed.mistakes.empty()) return std::move(parsed.users);
+  std::string all;
+  for (const std::string& mistake : parsed.mistakes) all += (all.empty() ? "" : "\n") + mistake;
+  return invalidArgument(all);
+}
+
+// Without TLS nobody knows who asks: whoever does is this service's own user.
+UsersFile onlyUser(const UnixUser& self) {
+  UsersFile users;
+  users.users.emplace(self.name, AllowedUser{self, {}});
+  return users;
+}
+
+class Serving {
+ public:
+  Serving(const ServeOptions& options, UsersFile users, const UnixUser& self)
+      : options_(options),
+        reload_(loop_, [this](const std::stop_token& stop) { return readAgain(stop); }),
+        service_(
+            loop_, Admission(std::move(users), self, makeJobToken), sys::ownProgram("popdist-agent"),
+            {.own_name = options.tls_directory.empty() ? self.name : "", .spares = {.most = options.spares}}),
+        server_(loop_,
+                {.run = [this](std::shared_ptr<wire::ServedCall> call) { service_.accept(std::move(call)); },
+                 .describe = [this](const std::string& peer) { return service_.describe(peer); },
+                 .end_job =
+                     [this](const std::string& peer, const wire::v1::EndJobRequest& request) {
+                       return service_.endJob(peer, request.job_id(), request.token());
+                     },
+                 .note = [](const std::string& line) { log::info(line); }}) {}
+
+  int run(const Place& place, HostTls tls) {
+    const Result<int> port = server_.listenAt(place.address, place.port, std::move(tls));
+    if (!port.ok())
+      return complain("cannot listen at " + options_.listen + ": " + port.status().message() +
+                      " (is it another's, or not this host's?)");
+    std::printf("popdist-agent: listening at %s, port %d\n", options_.listen.c_str(), port.value());
+    std::fflush(stdout);
+    loop_.watchSignals({SIGTERM, SIGINT, SIGHUP}, [this](const os::Signal& signal) {
+      if (signal.number == SIGHUP) return reload();
+      if (std::exchange(stopping_, true)) return;
+      log::info("ending all jobs: signal " + std::to_string(signal.number));
+      reload_.stop();
+      server_.sayStopping();
+      service_.stop([this] { loop_.stop(); });
+    });
+    setHangups(SIG_UNBLOCK);
+    loop_.run();
+    return 0;
+  }
+
+ private:
+  void reload() {
+    if (options_.tls_directory.empty())
+      return log::info("nothing is read again: without --tls, only this service's own user runs jobs");
+    reload_.start();
+  }
+
+  // While everything is served.
+  Reload::Task readAgain(const std::stop_token& stop) {
+    const auto users = std::make_shared<Result<UsersFile>>(usersFrom(options_.users_file, stop));
+    const auto tls = std::make_shared<Result<HostTls>>(hostTlsFrom(options_.tls_directory));
+    return [this, users, tls] { use(std::move(*users), std::move(*tls)); };
+  }
+
+  void use(Result<UsersFile> users, Result<HostTls> tls) {
+    if (users.ok()) {
+      service_.setUsers(std::move(*users));
+      log::info("the users file was read again");
+    } else {
+      log::warning("the users file stays as it was: " + users.status().message());
+    }
+    if (tls.ok()) {
+      server_.setTls(std::move(*tls));
+      log::info("the certificates were read again");
+    } else {
+      log::warning("the certificates stay as they were: " + tls.status().message());
+    }
+  }
+
+  const ServeOptions options_;
+  os::EpollLoop loop_;
+  Reload reload_;  ///< goes after those whose clients wait for a last word
+  Service service_;
+  wire::AgentServer server_;
+  bool stopping_ = false;
+};
+
+int serve(const ServeOptions& options) {
+  // First: programs are started to look users up.
+  if (const Status ready = sys::setUpForJobs(); !ready.ok()) return complain(ready.message());
+  setHangups(SIG_BLOCK);
+  const bool has_tls = !options.tls_directory.empty();
+  if (has_tls && options.users_file.empty())
+    return complain("--tls needs --users FILE: who may run jobs, and as whom");
+  if (!has_tls && !options.users_file.empty())
+    return complain("--users needs --tls DIR: without certificates nobody can be told from another");
+  const Result<Place> place = parsePlace("--listen", options.listen);
+  if (!place.ok()) return complain(place.status().message());
+  if (const Status allowed = checkListening(place.value().address, has_tls, ::geteuid()); !allowed.ok())
+    return complain(allowed.message());
+  const Result<UnixUser> self = lookUpUser(::geteuid());
+  if (!self.ok()) return complain(self.status().message());
+  HostTls tls;
+  UsersFile users = onlyUser(self.value());
+  if (has_tls) {
+    Result<HostTls> loaded = hostTlsFrom(options.tls_directory);
+    if (!loaded.ok()) return complain(loaded.status().message());
+    tls = std::move(*loaded);
+    Result<UsersFile> named = usersFrom(options.users_file);
+    if (!named.ok()) return complain(named.status().message());
+    users = std::move(*named);
+  }
+  log::setLevel(log::Level::kInfo);
+  return Serving(options, std::move(users), self.value()).run(place.value(), std::move(tls));
+}
+
+}  // namespace
+
+int runServe(const std::vector<std::string>& arguments) {
+  ServeOptions options;
+  CLI::App app("Runs jobs of poprun on this host.", "popdist-agent serve");
+  app.add_option("--listen", options.listen, "address and port")
+      ->type_name("ADDRESS:PORT")
+      ->capture_default_str();
+  app.add_option("--tls", options.tls_directory, "directory with ca.pem and this host's pair, by init-tls")
+      ->type_name("DIR");
+  app.add_option("--users", options.users_file, "who may run jobs, and as whom")->type_name("FILE");
+  app.add_option("--spares", options.spares, "agents that are started ahead, of all users together")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  if (const std::optional<int> done = parseCommand(app, arguments)) return *done;
+  return serve(options);
+}
+
+}  // namespace pop::agent

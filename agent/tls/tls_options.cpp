@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/tls/tls_options.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <optional>
+
+#include "agent/service/command_options.h"
+#include "agent/tls/init_tls.h"
+
+namespace pop::agent {
+namespace {
+
+constexpr const char* kEpilogue =
+    "A host's files go to that host, a user's to that user, ca.pem to all of them. ca-key.pem stays here: "
+    "who\n"
+    "has it can make certificates of anybody.\n";
+
+int report(const InitTlsResult& result) {
+  for (const std::string& mistake : result.mistakes) {
+    std::fprintf(stderr, "popdist-agent init-tls: %s\n", mistake.c_str());
+  }
+  for (const std::string& path : result.written) std::printf("%s\n", path.c_str());
+  return result.mistakes.empty() && std::fflush(stdout) == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int runInitTls(const std::vector<std::string>& arguments) {
+  InitTlsRequest request;
+  CLI::App app("Makes the certificates of the agent service.", "popdist-agent init-tls");
+  app.footer(kEpilogue);
+  app.add_option("--dir", request.directory, "directory of the certificates; made if it is not there")
+      ->type_name("DIR")
+      ->required();
+  app.add_option("--host", request.hosts,
+                 "hosts, as poprun's --host; a+b+c are the names of one host; may be repeated")
+      ->type_name("HOSTS")
+      ->allow_extra_args(false);
+  app.add_option("--user", request.users, "users, separated by commas; may be repeated")
+      ->type_name("USERS")
+      ->allow_extra_args(false);
+  app.add_option("--days", request.valid_days, "how long certificates are valid")
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--ca-days", request.authority_valid_days, "how long a new authority is valid")
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_flag("--overwrite", request.overwrite,
+               "replace certificates and keys of the named hosts and users, never the authority");
+  if (const std::optional<int> done = parseCommand(app, arguments)) return *done;
+  return report(initTls(request));
+}
+
+}  // namespace pop::agent

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// The agent port as messages: what a controller tells an agent on another host, and what it hears back. One
+// variant each way, so that a codec and a simulator see all there is. proto/popdist/v1/agent.proto is their
+// wire.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "common/base/status.h"
+#include "common/model/topology.h"
+#include "common/ports/job_slice.h"
+
+namespace pop {
+
+// ---- controller → agent
+
+struct DescribeCommand {
+  int port_count = 0;
+  model::TopologyDetail detail = model::TopologyDetail::kNodes;
+};
+struct RunCommand {
+  JobSlice slice;
+};
+struct SignalCommand {
+  int signal = 0;
+};
+struct TraceStacksCommand {};
+struct StopCommand {};
+struct KillCommand {};
+struct ReleaseFenceCommand {
+  SharedPutValues values;
+};
+struct AnnounceCommand {
+  SharedEndNotices end_notices;
+};
+/// What the instances of this host read on stdin; the agent has room for kInputWindowBytes of it.
+struct InputCommand {
+  std::string bytes;  ///< empty: the end
+};
+/// So many bytes of output have been taken: the agent may send as many more.
+struct OutputTakenCommand {
+  std::int64_t bytes = 0;
+};
+struct HeartbeatCommand {};
+
+using AgentCommand =
+    std::variant<DescribeCommand, RunCommand, SignalCommand, TraceStacksCommand, StopCommand, KillCommand,
+                 ReleaseFenceCommand, AnnounceCommand, InputCommand, OutputTakenCommand, HeartbeatCommand>;
+
+// ---- agent → controller
+
+struct DescribedReport {
+  Status status;  ///< else `facts` hold
+  HostFacts facts;
+};
+struct StartedReport {
+  int instance = 0;
+  pid_t pid = 0;
+};
+struct EndedReport {
+  int instance = 0;
+  InstanceEnd end;
+  std::int64_t input_read = 0;  ///< bytes of stdin that instances have read since the first command
+};
+struct ClosedReport {
+  int instance = 0;
+};
+struct AbortedReport {
+  int instance = 0;
+  int exit_code = 0;
+  std::string message;
+};
+struct FenceReachedReport {
+  PutValues values;
+  std::int64_t released = 0;  ///< fences of this run that the agent knows to be open
+};
+struct StacksReport {
+  std::vector<StackTrace> traces;
+};
+struct OutputReport {
+  int instance = 0;
+  Stream stream = Stream::kStdout;
+  std::string text;
+};
+/// So many bytes of stdin have been taken: the controller may send as many more.
+struct InputTakenReport {
+  std::int64_t bytes = 0;
+};
+/// No instance of this host reads stdin any more, though the run goes on: what comes before the next one is
+/// dropped.
+struct InputUnreadReport {};
+/// SIGSTOP was passed on: from now to SIGCONT the controller may be silent.
+struct StoppedReport {};
+struct HeartbeatReport {};
+
+using AgentReport = std::variant<DescribedReport, StartedReport, EndedReport, ClosedReport, AbortedReport,
+                                 FenceReachedReport, StacksReport, OutputReport, InputTakenReport,
+                                 InputUnreadReport, StoppedReport, HeartbeatReport>;
+
+// ---- on the link, each direction counts its own messages: 1, 2, 3, …
+
+struct NumberedCommand {
+  std::uint64_t number = 0;
+  AgentCommand command;
+};
+struct NumberedReport {
+  std::uint64_t number = 0;
+  AgentReport report;
+};
+
+inline constexpr std::int64_t kOutputWindowBytes = 1 << 20;
+inline constexpr std::int64_t kInputWindowBytes = 64 << 10;
+
+}  // namespace pop

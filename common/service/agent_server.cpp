@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/service/agent_server.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "common/base/text.h"
+
+namespace pop::wire {
+namespace {
+
+// Until descriptors are free again, where none is left to take a connection with.
+constexpr std::chrono::milliseconds kPause{100};
+
+constexpr std::chrono::milliseconds kLastWords{1000};
+
+// What an unauthenticated client may put into the log, which has said why he ends the connection.
+constexpr std::size_t kMostLogBytes = 200;
+
+std::string forLog(const Status& why) {
+  return printable(std::string_view(why.message()).substr(0, kMostLogBytes));
+}
+
+}  // namespace
+
+AgentServer::AgentServer(os::EpollLoop& loop, Handlers handlers, ServerLimits limits)
+    : loop_(loop), handlers_(std::move(handlers)), limits_(limits) {}
+
+AgentServer::~AgentServer() {
+  if (listener_.socket.valid()) loop_.unwatch(listener_.socket.get());
+  if (pause_) loop_.cancel(*pause_);
+  const Clock::time_point deadline = Clock::now() + kLastWords;
+  for (const std::shared_ptr<ServedConnection>& connection : connections_)
+    connection->flush(std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()));
+  gone_->clear();  // not when the loop goes, which they still need
+}
+
+Result<int> AgentServer::listenAt(const std::string& address, int port,
+                                  std::shared_ptr<const tls::TlsContext> tls) {
+  POP_ASSIGN_OR_RETURN(listener_, os::listenAt(address, port));
+  tls_ = std::move(tls);
+  loop_.watchReadable(listener_.socket.get(), [this] { welcome(); });
+  return listener_.port;
+}
+
+// One for each readiness: connections that are there already are served in between.
+void AgentServer::welcome() {
+  os::AcceptedConnection pending = os::acceptConnection(listener_.socket.get());
+  if (pending.error_number != 0) return pause(pending.error_number);
+  if (!pending.socket.valid()) return;
+  short_of_means_ = false;
+  open(std::move(pending));
+}
+
+void AgentServer::pause(int error_number) {
+  if (!std::exchange(short_of_means_, true))
+    handlers_.note("no connection can be taken for now: " + std::string(std::strerror(error_number)) +
+                   " (see `ulimit -n`, or LimitNOFILE= of its unit)");
+  loop_.unwatch(listener_.socket.get());
+  pause_ = loop_.postAfter(kPause, [this] {
+    pause_.reset();
+    loop_.watchReadable(listener_.socket.get(), [this] { welcome(); });
+  });
+}
+
+void AgentServer::open(os::AcceptedConnection pending) {
+  const auto at = connections_.emplace(connections_.end());
+  *at = std::make_shared<ServedConnection>(
+      loop_, std::move(pending.socket), pending.address, tls_ ? tls_->accepted() : nullptr,
+      limits_.connection,
+      ServedConnection::Events{
+          .request = [this, at](const v1::ServiceRequest& request) { serve(*at, request); },
+          .over = [this, at](const Status& why) { over(at, why); }});
+  limitUnauthenticated();
+}
+
+void AgentServer::limitUnauthenticated() {
+  std::size_t unauthenticated = 0;
+  std::map<std::string, int> unauthenticated_from;
+  for (const std::shared_ptr<ServedConnection>& each : connections_) {
+    if (each->isTrusted()) continue;
+    ++unauthenticated;
+    ++unauthenticated_from[each->peerAddress()];
+  }
+  if (unauthenticated <= limits_.max_unauthenticated) return;
+  const auto crowd = std::max_element(unauthenticated_from.begin(), unauthenticated_from.end(),
+                                      [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto oldest = std::find_if(connections_.begin(), connections_.end(), [&](const auto& each) {
+    return !each->isTrusted() && unauthenticated_from[each->peerAddress()] == crowd->second;
+  });
+  (*oldest)->drop({Code::kResourceExhausted, "too many connections at once have not said who they are"});
+}
+
+void AgentServer::serve(const std::shared_ptr<ServedConnection>& connection,
+                        const v1::ServiceRequest& request) {
+  switch (request.body_case()) {
+    case v1::ServiceRequest::kRun:
+      return handlers_.run(connection);
+    case v1::ServiceRequest::kEndJob:
+      return finish(*connection, handlers_.end_job(connection->peerName(), request.end_job()));
+    case v1::ServiceRequest::kDescribe: {
+      const Result<v1::HostDescription> description = handlers_.describe(connection->peerName());
+      if (description.ok()) connection->answer(description.value());
+      return finish(*connection, description.status());
+    }
+    case v1::ServiceRequest::kCheckHealth:
+      return connection->finish(stopping_ ? unavailable("the agent service is being stopped") : Status());
+    case v1::ServiceRequest::BODY_NOT_SET:
+      break;
+  }
+  connection->finish({Code::kUnimplemented, "this popdist-agent does not know what is asked of it"});
+}
+
+// Who is refused a job is in the log of what serves jobs.
+void AgentServer::finish(ServedConnection& connection, const Status& answer) {
+  if (answer.code() == Code::kPermissionDenied) note(connection, answer);
+  connection.finish(answer);
+}
+
+void AgentServer::note(const ServedConnection& connection, const Status& why) {
+  handlers_.note("a connection from " + connection.peerAddress() + ": " + forLog(why));
+}
+
+// From the loop: the connection is in the middle of saying so.
+void AgentServer::over(Connections::iterator connection, const Status& why) {
+  const bool is_lost_job = (*connection)->isTrusted() && why.code() == Code::kUnavailable;
+  if (!why.ok() && !is_lost_job) note(**connection, why);
+  gone_->splice(gone_->end(), connections_, connection);
+  loop_.post([gone = gone_] { gone->clear(); });
+}
+
+}  // namespace pop::wire

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// One connection to the agent service, from its first byte to its last: handshake, request, and what is asked
+// for. Until its user is trusted, it is held to little memory and little time.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "common/os/epoll_loop.h"
+#include "common/sys/fd.h"
+#include "common/tls/tls_cipher.h"
+#include "common/wire/command_inbox.h"
+#include "common/wire/message_stream.h"
+#include "common/wire/served_call.h"
+
+namespace pop::wire {
+
+class ServedConnection final : public ServedCall {
+ public:
+  struct Limits {
+    /// Of a message, until it is trusted; and as much may wait for a client that does not read.
+    std::size_t most_bytes = 64 << 10;
+    std::size_t most_trusted_bytes = kMostMessageBytes;  ///< then
+    std::chrono::milliseconds timeout{10'000};           ///< from its beginning until it is trusted
+    std::chrono::milliseconds last_words{5'000};         ///< from its end until the client has closed it
+  };
+  struct Events {
+    /// Once, unless it is over before: whoever is at the other end has shown who he is, and wants this.
+    std::function<void(const v1::ServiceRequest& request)> request;
+    /// Once: nothing is sent or received any more. OK: what was asked for was answered.
+    std::function<void(const Status& why)> over;
+  };
+
+  /// `cipher`: none without TLS. Events come from the loop.
+  ServedConnection(os::EpollLoop& loop, sys::Fd socket, std::string address,
+                   std::unique_ptr<tls::TlsCipher> cipher, const Limits& limits, Events events);
+  ~ServedConnection() override;
+  ServedConnection(const ServedConnection&) = delete;
+  ServedConnection& operator=(const ServedConnection&) = delete;
+
+  bool isTrusted() const { return trusted_; }
+
+  /// The answer to a question; finish() follows.
+  void answer(const google::protobuf::MessageLite& message) { stream_.send(message); }
+
+  /// Waits until what was sent is on its way, for at most `timeout`. The loop need not run.
+  void flush(std::chrono::milliseconds timeout) { stream_.flush(timeout); }
+
+  /// Ends it with `why`, unless that was done before, and waits for nothing more: over.
+  void drop(const Status& why);
+
+  void listen(RunCall::Events events) override { inbox_.listen(std::move(events)); }
+  void send(v1::Report report) override { stream_.send(report); }
+  void relay(std::string_view report) override { stream_.send(report); }
+  void relayCommands(std::function<void(std::string_view)> to) override { relay_to_ = std::move(to); }
+  void finish(Status status) override;
+  std::string peerAddress() const override { return address_; }
+  std::string peerName() const override { return name_; }
+  bool isResumed() const override { return cipher_ != nullptr && cipher_->resumed(); }
+  void trust() override;
+
+ private:
+  void receive(const std::string& message);
+  void takeRequest(const std::string& message);
+  void ended(const Status& how);
+  void wait(std::chrono::milliseconds timeout, const Status& then);
+  void stopWaiting();
+
+  os::EpollLoop& loop_;
+  const std::string address_;
+  const Limits limits_;
+  const Events events_;
+  tls::TlsCipher* const cipher_;  ///< the stream's
+  std::string name_;
+  Status refused_;  ///< why whoever is at the other end may ask for nothing, or nothing more
+  bool asked_ = false;
+  bool trusted_ = false;
+  bool client_done_ = false;  ///< nothing comes from it any more
+  bool finished_ = false;
+  bool over_ = false;
+  std::optional<TimerId> timer_;
+  std::function<void(std::string_view command)> relay_to_;
+  CommandInbox inbox_;
+  MessageStream stream_;
+};
+
+}  // namespace pop::wire

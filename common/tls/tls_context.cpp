@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/tls/tls_context.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/base/check.h"
+#include "common/tls/resumption.h"
+#include "common/tls/served_sessions.h"
+#include "common/tls/tls_objects.h"
+#include "common/tls/tls_session.h"
+
+namespace pop::tls {
+namespace {
+
+using namespace openssl;
+
+// As it is offered: a length before the name.
+constexpr std::string_view kProtocol = "\x0fpopdist-agent/1";
+static_assert(kProtocol.substr(1) == kProtocolName && kProtocol.front() == kProtocolName.size());
+
+// SHA-256 before SHA-384: keys are derived with it, ten times in a handshake.
+constexpr const char* kCipherSuites =
+    "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
+constexpr const char* kOlderCipherSuites = "ECDHE+AESGCM:ECDHE+CHACHA20";  // of TLS 1.2
+constexpr const char* kGroups = "X25519:P-256:P-384";
+
+// Far more than a certificate and those above it need: whoever connects can make us keep so much.
+constexpr long kMostCertificateBytes = 16 << 10;
+
+int chooseProtocol(SSL*, const unsigned char** chosen, unsigned char* chosen_bytes,
+                   const unsigned char* offered, unsigned int offered_bytes, void*) {
+  const std::string_view list(reinterpret_cast<const char*>(offered), offered_bytes);
+  for (std::size_t at = 0; at < list.size(); at += 1U + static_cast<unsigned char>(list[at])) {
+    if (!list.substr(at).starts_with(kProtocol)) continue;
+    *chosen = offered + at + 1;
+    *chosen_bytes = offered[at];
+    return SSL_TLSEXT_ERR_OK;
+  }
+  return SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
+bool present(SSL_CTX* context, const TlsObjects& own) {
+  if (own.chain.empty() || !own.key || SSL_CTX_use_certificate(context, own.chain.front().get()) != 1 ||
+      SSL_CTX_use_PrivateKey(context, own.key.get()) != 1)
+    return false;
+  return std::all_of(own.chain.begin() + 1, own.chain.end(),
+                     [&](const auto& each) { return SSL_CTX_add1_chain_cert(context, each.get()) == 1; });
+}
+
+// No tickets unasked: TlsCipher::offerSession().
+bool setUp(SSL_CTX* context, TlsRole role) {
+  SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+  // Else our own certificate is verified anew for each connection, in search of others to send with it.
+  // And buffers of 33 KiB a connection are kept for a record that may come.
+  SSL_CTX_set_mode(context, SSL_MODE_NO_AUTO_CHAIN | SSL_MODE_RELEASE_BUFFERS);
+  SSL_CTX_set_max_cert_list(context, kMostCertificateBytes);
+  SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
+  if (role == TlsRole::kServer) SSL_CTX_set_alpn_select_cb(context, chooseProtocol, nullptr);
+  const auto* const protocol = reinterpret_cast<const unsigned char*>(kProtocol.data());
+  return SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1 &&
+         SSL_CTX_set_ciphersuites(context, kCipherSuites) == 1 &&
+         SSL_CTX_set_cipher_list(context, kOlderCipherSuites) == 1 &&
+         SSL_CTX_set1_groups_list(context, kGroups) == 1 && SSL_CTX_set_num_tickets(context, 0) == 1 &&
+         SSL_CTX_set_alpn_protos(context, protocol, static_cast<unsigned int>(kProtocol.size())) == 0;
+}
+
+// Only under its alternative names: what the subject says is for people.
+void expectHost(SSL* connection, const std::string& host) {
+  POP_CHECK(!host.empty());  // for OpenSSL, no name is any name
+  X509_VERIFY_PARAM* const expected = SSL_get0_param(connection);
+  X509_VERIFY_PARAM_set_hostflags(expected,
+                                  X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+  if (X509_VERIFY_PARAM_set1_ip_asc(expected, host.c_str()) == 1) return;
+  ERR_clear_error();
+  POP_CHECK(X509_VERIFY_PARAM_set1_host(expected, host.data(), host.size()) == 1);
+}
+
+}  // namespace
+
+struct TlsContext::Impl {
+  Impl(Context made, TlsResumption resumption)
+      : sessions(std::move(resumption.now)), kept(std::move(resumption.kept)), context(std::move(made)) {}
+
+  ServedSessions sessions;  ///< of a server
+  std::shared_ptr<SessionCache> kept;
+  Context context;
+};
+
+namespace {
+
+std::unique_ptr<TlsCipher::Session> newSession(SSL_CTX* context, std::shared_ptr<const void> owner) {
+  auto made = std::make_unique<TlsCipher::Session>();
+  made->context = std::move(owner);
+  made->connection.reset(SSL_new(context));
+  made->arrived = BIO_new(BIO_s_mem());
+  made->outgoing = BIO_new(BIO_s_mem());
+  POP_CHECK(made->connection && made->arrived != nullptr && made->outgoing != nullptr);
+  SSL_set_bio(made->connection.get(), made->arrived, made->outgoing);
+  return made;
+}
+
+}  // namespace
+
+TlsContext::TlsContext(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+
+TlsContext::~TlsContext() = default;
+
+Result<std::shared_ptr<const TlsContext>> TlsContext::make(const TlsFiles& files, TlsRole role,
+                                                           TlsResumption resumption) {
+  Context context(SSL_CTX_new(role == TlsRole::kServer ? TLS_server_method() : TLS_client_method()));
+  if (!context || !setUp(context.get(), role)) return failed("setting up TLS");
+  if (!trust(SSL_CTX_get_cert_store(context.get()), files.objects->authorities))
+    return failed("reading the authority's certificate");
+  if (!present(context.get(), *files.objects)) return failed("reading our certificate and its key");
+  const auto impl = std::make_shared<Impl>(std::move(context), std::move(resumption));
+  if (role == TlsRole::kServer)
+    impl->sessions.serve(impl->context.get());
+  else
+    keepNewSessions(impl->context.get());
+  return std::shared_ptr<const TlsContext>(new TlsContext(impl));
+}
+
+std::unique_ptr<TlsCipher> TlsContext::accepted() const {
+  std::unique_ptr<TlsCipher::Session> session = newSession(impl_->context.get(), impl_);
+  session->is_server = true;
+  SSL_set_accept_state(session->connection.get());
+  return std::make_unique<TlsCipher>(std::move(session));
+}
+
+std::unique_ptr<TlsCipher> TlsContext::connectedTo(const std::string& host, int port) const {
+  std::unique_ptr<TlsCipher::Session> session = newSession(impl_->context.get(), impl_);
+  session->service = host + ':' + std::to_string(port);
+  session->kept = impl_->kept;
+  SSL_set_connect_state(session->connection.get());
+  expectHost(session->connection.get(), host);
+  resume(*session);
+  return std::make_unique<TlsCipher>(std::move(session));
+}
+
+}  // namespace pop::tls

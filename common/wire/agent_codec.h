@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The agent port's messages to their wire and back. Decoding believes nothing: what cannot be is
+// kInvalidArgument, naming the field.
+#pragma once
+
+#include "common/base/status.h"
+#include "common/ports/agent_messages.h"
+#include "proto/popdist/v1/agent.pb.h"
+
+namespace pop::wire {
+
+namespace v1 = ::popdist::v1;
+
+v1::Command encode(const NumberedCommand& command);
+v1::Report encode(const NumberedReport& report);
+
+/// Neither Hello nor Welcome, which are the stream's own. After an error, `into` is of no use.
+Status decode(const v1::Command& command, NumberedCommand& into);
+Status decode(const v1::Report& report, NumberedReport& into);
+
+v1::Slice encode(const JobSlice& slice);
+Result<JobSlice> decode(const v1::Slice& slice);
+
+v1::Topology encode(const model::HostTopology& topology);
+Result<model::HostTopology> decode(const v1::Topology& topology);
+
+}  // namespace pop::wire

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// An agent's report, from bytes that others may have made up.
+#pragma once
+
+#include <string>
+
+#include "common/base/status.h"
+#include "proto/popdist/v1/agent.pb.h"
+
+namespace pop::wire {
+
+/// Of all lists of a report together; each takes some hundred bytes of memory, and as few as two on the wire.
+/// A fence's values have no more where they stay within their bytes (RemoteAgent).
+inline constexpr std::size_t kMostReportElements = 1 << 20;
+
+/// kDataLoss: `message` is no report. kResourceExhausted: it has more elements than this, and none is built.
+Status readReport(const std::string& message, popdist::v1::Report& into);
+
+}  // namespace pop::wire

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "popdistd/agents/service_part.h"
+
+#include <ctime>
+#include <list>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "common/log/log.h"
+#include "common/service/connect_errors.h"
+#include "common/service/service_call.h"
+#include "common/tls/tls_context.h"
+#include "common/tls/user_tls.h"
+
+namespace pop {
+namespace {
+
+// With a connection of its own to make, whose first packet TCP repeats after 1 s and 3 s; the job's end waits
+// for it.
+constexpr std::chrono::milliseconds kEndJobTimeout{4000};
+
+wire::v1::ServiceRequest toEnd(wire::v1::EndJobRequest job) {
+  wire::v1::ServiceRequest request;
+  *request.mutable_end_job() = std::move(job);
+  return request;
+}
+
+wire::v1::ServiceRequest toDescribe() {
+  wire::v1::ServiceRequest request;
+  request.mutable_describe();
+  return request;
+}
+
+// How a question ended that a description answers.
+Result<wire::v1::HostDescription> descriptionIn(const Status& how, const std::string& answer) {
+  POP_RETURN_IF_ERROR(how);
+  wire::v1::HostDescription description;
+  if (!description.ParseFromString(answer))
+    return Status(Code::kDataLoss, "what it answers is no description");
+  return description;
+}
+
+// Each question lives as long as the line's function that has asked it.
+ServiceLine lineTo(os::EpollLoop& loop, const wire::ServiceAddress& address) {
+  const auto asked = std::make_shared<std::list<wire::ServiceQuestion>>();
+  return {.call =
+              [&loop, address](wire::AgentCall::Events events) {
+                return std::make_unique<wire::ServiceCall>(loop, address, std::move(events));
+              },
+          .end_job =
+              [&loop, address, asked](wire::v1::EndJobRequest job, const std::function<void(Status)>& done) {
+                asked->emplace_back(loop, address, toEnd(std::move(job)), kEndJobTimeout,
+                                    [done](const Status& how, const std::string&) { done(how); });
+              },
+          .describe =
+              [&loop, address, asked](std::chrono::milliseconds timeout, const ServiceLine::Described& done) {
+                asked->emplace_back(loop, address, toDescribe(), timeout,
+                                    [done](const Status& how, const std::string& answer) {
+                                      done(descriptionIn(how, answer));
+                                    });
+              }};
+}
+
+std::shared_ptr<tls::SessionCache> sessionsOf(const tls::TlsFiles& files) {
+  return std::make_shared<tls::SessionCache>(tls::keptSessionsPath(), files,
+                                             [] { return std::time(nullptr); });
+}
+
+}  // namespace
+
+Result<ServicePart> servicePart(const ServiceSettings& settings, std::size_t num_hosts) {
+  std::shared_ptr<const tls::TlsContext> tls;
+  if (!settings.tls.empty()) {
+    POP_ASSIGN_OR_RETURN(const tls::TlsFiles files, tls::loadUserTls("--agent-tls", settings.tls));
+    for (const std::string& warning : files.warnings) log::warning(warning);
+    POP_ASSIGN_OR_RETURN(tls,
+                         tls::TlsContext::make(files, tls::TlsRole::kClient, {.kept = sessionsOf(files)}));
+  }
+  ServicePart service;
+  service.hosts.resize(num_hosts);
+  std::iota(service.hosts.begin(), service.hosts.end(), 0);
+  service.dial = [tls, port = settings.port, timeout = settings.connect_timeout](os::EpollLoop& loop,
+                                                                                 const std::string& host) {
+    return lineTo(loop, {.host = host, .port = port, .tls = tls, .timeout = timeout});
+  };
+  service.explain = [port = settings.port, timeout = settings.connect_timeout](const std::string& host,
+                                                                               const Status& why) {
+    return wire::explainNoAnswer({host, port, timeout}, why);
+  };
+  return service;
+}
+
+}  // namespace pop

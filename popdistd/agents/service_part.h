@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reaching hosts by the agent service: --agent-port, --agent-tls.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+#include "common/base/status.h"
+#include "popdistd/agents/hosts_controller.h"
+
+namespace pop {
+
+struct ServiceSettings {
+  int port = 0;     ///< of the agent service on every host
+  std::string tls;  ///< directory with ca.pem and the user's pair; empty: without TLS
+  std::chrono::milliseconds connect_timeout{10000};
+};
+
+/// All of `num_hosts` hosts. Every mistake in the user's certificates is an error that names its file.
+Result<ServicePart> servicePart(const ServiceSettings& settings, std::size_t num_hosts);
+
+}  // namespace pop

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "poprun/bootstrap/copy/synchronise.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "common/base/text.h"
+
+namespace pop {
+namespace {
+
+using model::CopyState;
+
+constexpr int kNoSuchCommand = 127;
+// rsync's own: nothing has moved for so long, its beginning included.
+constexpr int kTimedOut = 30;
+constexpr int kMostStillSeconds = 60;
+constexpr std::size_t kMostLines = 3;
+
+bool isDirectory(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+// As rsync takes its -e apart: at blanks, quotes keep them.
+std::string asOneWord(const std::vector<std::string>& rsh) {
+  std::string text;
+  for (const std::string& word : rsh) {
+    const bool quote = word.find_first_of(" \t\"") != std::string::npos;
+    text += (text.empty() ? "" : " ") + (quote ? '\'' + word + '\'' : word);
+  }
+  return text;
+}
+
+// What rsync says of the connection's end, whatever ended it.
+bool isAboutTheEnd(const std::string& line) {
+  return line.starts_with("rsync error:") || line.starts_with("rsync: connection unexpectedly") ||
+         line.starts_with("rsync: [sender] write error") ||
+         (line.starts_with("rsync: [sender]") && line.ends_with("Broken pipe (32)"));
+}
+
+// The first lines of what is left without that: of rsync, or of the remote shell.
+std::vector<std::string> reasonsIn(const std::string& errors) {
+  std::vector<std::string> lines;
+  for (const std::string& line : split(errors, '\n')) {
+    if (trimmed(line).empty() || isAboutTheEnd(line) || lines.size() == kMostLines) continue;
+    lines.push_back(printable(trimmed(line)));
+  }
+  return lines;
+}
+
+bool isFromRsync(const std::string& line) {
+  return line.starts_with("rsync:");
+}
+
+bool saysRsyncIsMissing(const std::string& errors) {
+  return errors.find("rsync: command not found") != std::string::npos ||
+         errors.find("rsync: not found") != std::string::npos ||
+         errors.find("rsync: No such file") != std::string::npos;
+}
+
+}  // namespace
+
+std::vector<std::string> withoutQuestions(std::vector<std::string> rsh,
+                                          std::chrono::seconds connect_timeout) {
+  const std::string& program = rsh.front();
+  if (program.substr(program.rfind('/') + 1) != "ssh") return rsh;
+  const std::string timeout = "ConnectTimeout=" + std::to_string(connect_timeout.count());
+  for (const std::string& option :
+       {std::string("BatchMode=yes"), timeout, std::string("ServerAliveInterval=5"),
+        std::string("ServerAliveCountMax=3")}) {
+    rsh.insert(rsh.end(), {"-o", option});
+  }
+  return rsh;
+}
+
+// Relative (-R) to /: the paths come out as they are, and the directories above them are made where they are
+// missing, but stay as they are where they are not.
+std::vector<std::string> copyCommand(const CopySettings& settings, const std::string& host) {
+  std::vector<std::string> command{"rsync",
+                                   "-aR",
+                                   "--no-implied-dirs",
+                                   "--info=progress2",
+                                   "--no-inc-recursive",
+                                   "--outbuf=N",
+                                   "--timeout=" + std::to_string(kMostStillSeconds),
+                                   "-e",
+                                   asOneWord(withoutQuestions(settings.rsh, settings.connect_timeout)),
+                                   "--"};
+  for (const std::string& path : settings.paths) {
+    command.push_back(isDirectory(path) ? path + '/'
+                                        : path);  // what a link to a directory names, not the link
+  }
+  const bool is_address6 = std::count(host.begin(), host.end(), ':') > 1;
+  command.push_back((is_address6 ? '[' + host + ']' : host) + ":/");
+  return command;
+}
+
+// rsync's exit code may be the remote shell's, or say only that it has lost it: which comes first is chance.
+std::string copyFailure(const std::string& host, const sys::ProgramEnd& end) {
+  if (end.exit_code < 0) return host + ": " + end.status.message();
+  if (end.exit_code == kNoSuchCommand || saysRsyncIsMissing(end.errors))
+    return host +
+           ": rsync is not installed there: install it (apt install rsync), or copy the files yourself and "
+           "leave out --synchronise";
+  if (end.exit_code == kTimedOut)
+    return host + ": nothing has moved for " + std::to_string(kMostStillSeconds) +
+           " s: the login shell there, rsync, or the network stands still";
+  const std::vector<std::string> reasons = reasonsIn(end.errors);
+  if (reasons.empty())
+    return host + ": the connection broke (rsync's exit code " + std::to_string(end.exit_code) + ')';
+  const bool is_rsyncs = std::any_of(reasons.begin(), reasons.end(), isFromRsync);
+  return host + (is_rsyncs ? ": copying failed: " : ": the remote shell failed: ") + join(reasons, "; ");
+}
+
+int percentIn(std::string_view progress) {
+  const std::size_t sign = progress.rfind('%');
+  if (sign == std::string_view::npos) return -1;
+  std::size_t begin = sign;
+  while (begin > 0 && progress[begin - 1] >= '0' && progress[begin - 1] <= '9') --begin;
+  const Result<std::int64_t> percent = parseInteger(progress.substr(begin, sign - begin));
+  return percent.ok() && percent.value() <= 100 ? static_cast<int>(percent.value()) : -1;
+}
+
+std::vector<std::string> copyToHosts(const CopySettings& settings) {
+  std::vector<std::vector<std::string>> commands;
+  for (const std::string& host : settings.hosts) commands.push_back(copyCommand(settings, host));
+  const sys::ProgramEvents events{
+      .started = [&](std::size_t i) { settings.progress(static_cast<int>(i), CopyState::kCopying, 0); },
+      .printed =
+          [&](std::size_t i, std::string_view text) {
+            const int percent = percentIn(text);
+            if (percent >= 0) settings.progress(static_cast<int>(i), CopyState::kCopying, percent);
+          },
+      .ended =
+          [&](std::size_t i, const sys::ProgramEnd& end) {
+            const bool good = end.status.ok();
+            settings.progress(static_cast<int>(i), good ? CopyState::kDone : CopyState::kFailed,
+                              good ? 100 : 0);
+          }};
+  const std::vector<sys::ProgramEnd> ends = sys::runInParallel(commands, settings.at_once, events);
+  std::vector<std::string> failures;
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    if (ends[i].status.code() == Code::kNotFound)
+      return {
+          "rsync is not installed on this host: install it (apt install rsync), or copy the files yourself "
+          "and "
+          "leave out --synchronise"};
+    if (!ends[i].status.ok()) failures.push_back(copyFailure(settings.hosts[i], ends[i]));
+  }
+  return failures;
+}
+
+}  // namespace pop

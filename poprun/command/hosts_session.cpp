@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "poprun/command/hosts_session.h"
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/contract/exit_code.h"
+#include "common/model/host_list.h"
+#include "common/sys/host_name.h"
+#include "common/sys/process_setup.h"
+#include "popdistd/agents/hosts_controller.h"
+#include "popdistd/agents/service_part.h"
+#include "poprun/command/host_preparation.h"
+#include "poprun/command/ssh_settings.h"
+
+namespace pop {
+namespace {
+
+std::vector<std::string> otherHosts(const std::vector<model::Host>& hosts) {
+  const std::string own_name = sys::hostName();
+  std::vector<std::string> others;
+  for (const model::Host& host : hosts) {
+    if (!model::isThisHost(host.name, own_name)) others.push_back(host.name);
+  }
+  return others;
+}
+
+}  // namespace
+
+int runOnHosts(const Options& options, const model::JobSpec& spec, const SessionSettings& settings,
+               MakeParts make_parts) {
+  Result<SshOptions> ssh = sshOptions(options.hosts);
+  if (!ssh.ok()) return launcherFailed(ssh.status());
+  const bool by_service = options.hosts.agent_port != 0;
+  Result<ServicePart> service =
+      by_service ? servicePart(serviceSettings(options.hosts), spec.hosts.size()) : ServicePart();
+  if (!service.ok()) return launcherFailed(service.status());
+  const std::vector<std::string> failures = prepareHosts(spec.copies, otherHosts(spec.hosts), *ssh);
+  for (const std::string& failure : failures) std::fprintf(stderr, "poprun: %s\n", failure.c_str());
+  if (!failures.empty()) return contract::kExitLauncherFailed;
+  if (const Status ready = sys::setUpForJobs(); !ready.ok()) return launcherFailed(ready);
+  return runSession(spec, settings, [&](os::EpollLoop& loop, OutputMux& mux) -> std::unique_ptr<Controller> {
+    HostsSettings hosts{.whole_lines_out = settings.output.out.whole_lines,
+                        .whole_lines_err = settings.output.err.whole_lines,
+                        .times = {.silence = options.hosts.silence},
+                        .connect_timeout = options.hosts.connect_timeout,
+                        .say = [&mux](const std::string& line) { mux.say(line + '\n'); }};
+    std::vector<BootstrapPart> parts;
+    if (!by_service) parts = make_parts(loop, options.hosts, std::move(*ssh), spec.hosts);
+    return std::make_unique<HostsController>(loop, mux, std::move(hosts), std::move(parts),
+                                             std::move(*service));
+  });
+}
+
+}  // namespace pop

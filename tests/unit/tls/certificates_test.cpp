@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/tls/certificates.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+
+#include "common/sys/program.h"
+#include "tests/testing/temp_dir.h"
+
+namespace pop::tls {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+// As OpenSSL's own program reads it.
+std::string described(const std::string& certificate_pem) {
+  const testing::TempDir directory;
+  const std::string path = directory.path() + "/certificate.pem";
+  std::ofstream(path) << certificate_pem;
+  return sys::outputOf({"openssl", "x509", "-in", path, "-noout", "-text"}, std::chrono::seconds(10)).value();
+}
+
+TEST(Certificates, OfAHostNameAllItsNamesAndServeOnly) {
+  const KeyPair authority = makeAuthority(10).value();
+  const KeyPair host =
+      makeHostCertificate(authority, {"h0", "h0.example", "10.0.0.1", "fd00::1"}, 10).value();
+  EXPECT_THAT(described(host.certificate_pem),
+              AllOf(HasSubstr("DNS:h0, DNS:h0.example, IP Address:10.0.0.1, IP Address:FD00:0:0:0:0:0:0:1"),
+                    HasSubstr("TLS Web Server Authentication"), HasSubstr("CA:FALSE"),
+                    HasSubstr("ecdsa-with-SHA256"), ::testing::Not(HasSubstr("Client Authentication"))));
+}
+
+TEST(Certificates, OfAUserNameTheUserAndAreForClientsOnly) {
+  const KeyPair user = makeUserCertificate(makeAuthority(10).value(), "alice", 10).value();
+  EXPECT_THAT(described(user.certificate_pem),
+              AllOf(HasSubstr("URI:popdist:user:alice"), HasSubstr("TLS Web Client Authentication"),
+                    ::testing::Not(HasSubstr("Server Authentication"))));
+}
+
+TEST(Certificates, OfAnAuthoritySignOnly) {
+  EXPECT_THAT(described(makeAuthority(10).value().certificate_pem),
+              AllOf(HasSubstr("CA:TRUE, pathlen:0"), HasSubstr("Certificate Sign, CRL Sign")));
+}
+
+TEST(Certificates, NeverHaveTheSameSerialNumberOrKey) {
+  const KeyPair authority = makeAuthority(10).value();
+  const KeyPair one = makeUserCertificate(authority, "a", 10).value();
+  const KeyPair other = makeUserCertificate(authority, "a", 10).value();
+  EXPECT_NE(one.key_pem, other.key_pem);
+  EXPECT_NE(one.certificate_pem, other.certificate_pem);
+}
+
+TEST(Certificates, RefuseNamesThatCouldMeanSomethingElse) {
+  const KeyPair authority = makeAuthority(10).value();
+  for (const char* name : {"", "a,DNS:evil", "a b", "*", "-a", "a..b", "a/b"}) {
+    EXPECT_FALSE(makeHostCertificate(authority, {name}, 10).ok()) << name;
+  }
+  for (const char* name : {"", "alice,URI:popdist:user:root", "a b", "../x", "-a", "a/b"}) {
+    EXPECT_FALSE(makeUserCertificate(authority, name, 10).ok()) << name;
+  }
+  EXPECT_TRUE(makeUserCertificate(authority, "alice.b@example-1_x", 10).ok());
+}
+
+TEST(UserFromUris, IsTheOneThatIsNamed) {
+  const std::vector<std::string> one{"https://example", "popdist:user:alice"};
+  EXPECT_EQ(userFromUris(one).value(), "alice");
+}
+
+TEST(UserFromUris, RefusesNoneSeveralAndOdd) {
+  const std::vector<std::vector<std::string>> refused{
+      {}, {"https://x"}, {"popdist:user:a", "popdist:user:b"}, {"popdist:user:"}, {"popdist:user:a b"}};
+  for (const auto& uris : refused) EXPECT_FALSE(userFromUris(uris).ok());
+  EXPECT_EQ(userFromUris(refused[0]).code(), Code::kPermissionDenied);
+}
+
+}  // namespace
+}  // namespace pop::tls
