@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "common/base/json.h"
-#include "tests/unit/contract/env_samples.h"
+#include "tests/unit/common/contract/env_samples.h"
 
 namespace pop::contract {
 namespace {

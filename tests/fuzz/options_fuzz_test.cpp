@@ -11,7 +11,7 @@
 #include "common/model/host_list.h"
 #include "poprun/cli/config_file.h"
 #include "poprun/options.h"
-#include "tests/unit/poprun/option_samples.h"
+#include "tests/unit/poprun/cli/option_samples.h"
 
 namespace pop {
 namespace {

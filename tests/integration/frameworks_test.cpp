@@ -97,6 +97,10 @@ TEST(Readers, OfPoplarsVariablesFindWhatTheUserHasSetBefore) {
 struct Spoilt {
   const char* reader;
   const char* variable;
+
+  friend void PrintTo(const Spoilt& spoilt, std::ostream* out) {
+    *out << spoilt.variable << " of " << spoilt.reader;
+  }
 };
 class SpoiltVariable : public ::testing::TestWithParam<Spoilt> {};
 

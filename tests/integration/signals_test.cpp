@@ -26,6 +26,8 @@ std::vector<std::string> optionsFor(const std::string& count) {
 struct UserSignal {
   int signal;
   int exit_code;
+
+  friend void PrintTo(const UserSignal& user, std::ostream* out) { *out << "signal " << user.signal; }
 };
 
 class OneSignal : public ::testing::TestWithParam<UserSignal> {};

@@ -80,6 +80,8 @@ struct Case {
   std::vector<Place> places;  ///< of rank r: places[r % size]
   std::optional<plan::SharedAlgorithm> forced{};
   bool tcp_only = false;
+
+  friend void PrintTo(const Case& tested, std::ostream* out) { *out << tested.name; }
 };
 
 using Algorithm = plan::SharedAlgorithm;

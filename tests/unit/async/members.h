@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <ostream>
 #include <set>
 #include <string>
 #include <vector>
@@ -28,10 +29,16 @@ struct MembersShape {
   }
 };
 
-inline std::string nameOfShape(const ::testing::TestParamInfo<MembersShape>& info) {
-  const MembersShape& shape = info.param;
+inline std::string nameOf(const MembersShape& shape) {
   return std::to_string(shape.members) + (shape.tcp_only ? "OverTcp" : "") +
          (shape.instances_per_host > 0 ? "On" + std::to_string(shape.instances_per_host) + "AHost" : "");
+}
+inline void PrintTo(const MembersShape& shape, std::ostream* out) {
+  *out << nameOf(shape);
+}
+
+inline std::string nameOfShape(const ::testing::TestParamInfo<MembersShape>& info) {
+  return nameOf(info.param);
 }
 
 inline AsyncCommunicator everybody(Context& context) {

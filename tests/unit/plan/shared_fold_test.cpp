@@ -49,9 +49,8 @@ TEST_P(SharedFold, ReducesInOrderOfRankWithoutRaces) {
 }
 
 std::string nameOfCase(const ::testing::TestParamInfo<SharedFold::ParamType>& tested) {
-  constexpr const char* kGoals[] = {"AllReduce", "ReduceScatter", "Reduce"};
   const auto [way, goal, ranks] = tested.param;
-  return nameOf(way) + kGoals[static_cast<int>(goal)] + "Of" + std::to_string(ranks);
+  return nameOf(way) + nameOf(goal) + "Of" + std::to_string(ranks);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, SharedFold,

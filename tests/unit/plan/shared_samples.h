@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,6 +45,17 @@ enum class SharedWay : std::uint8_t { kEager, kStaged, kDirect, kGiving, kPulled
 inline std::string nameOf(SharedWay way) {
   constexpr const char* kNames[] = {"Eager", "Staged", "Direct", "Giving", "Pulled"};
   return kNames[static_cast<int>(way)];
+}
+inline void PrintTo(SharedWay way, std::ostream* out) {
+  *out << nameOf(way);
+}
+
+inline std::string nameOf(FoldGoal goal) {
+  constexpr const char* kNames[] = {"AllReduce", "ReduceScatter", "Reduce"};
+  return kNames[static_cast<int>(goal)];
+}
+inline void PrintTo(FoldGoal goal, std::ostream* out) {
+  *out << nameOf(goal);
 }
 
 /// All parts as the one plan that they are.
