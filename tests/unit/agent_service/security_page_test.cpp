@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// docs/security.md names a test of each claim: none that has gone, and no claim without one.
+// docs/reference/security.md names a test of each claim: none that has gone, and no claim without one.
 #include <gtest/gtest.h>
 
 #include <regex>
@@ -29,7 +29,7 @@ bool isClaim(const std::string& line) {
 TEST(SecurityPage, NamesTestsThatExist) {
   const std::set<std::string> existing = existingTests();
   int claims = 0;
-  for (const std::string& line : split(fileText(POP_SOURCE_DIR "/docs/security.md"), '\n')) {
+  for (const std::string& line : split(fileText(POP_SOURCE_DIR "/docs/reference/security.md"), '\n')) {
     const std::set<std::string> named = namedIn(line);
     for (const std::string& name : named) EXPECT_TRUE(existing.contains(name)) << name;
     if (!isClaim(line)) continue;
