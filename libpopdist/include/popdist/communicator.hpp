@@ -56,7 +56,7 @@
 //   - gather, scatter, sendRecv: each block goes straight to its receiver.
 //   - Where hosts have several members, n is the number of hosts, and the cost within a host is added. But
 //     these go by messages between all members (docs/adr/0021): allToAll, gather, scatter, sendRecv, ragged
-//     calls, long reduceScatters, and every call if hosts have different numbers of members.
+//     calls, and a reduceScatter that is long or whose hosts have different numbers of members.
 //
 // From: operations and their arguments mean what they mean in MPI; names and operators are those of PopDist
 // and GCL.
