@@ -15,6 +15,7 @@ BROKEN = [
     ("docs/a.md", "[one](spec/b.md#one)\n", "spec/b.md#one has no heading '#one'"),
     ("docs/guide/a.md", "[b](../spec/b.md)\n", "docs/guide/a.md:1: ../spec/b.md is not installed"),
     ("docs/reference/a.md", "[b](../../common/b.h)\n", "../../common/b.h is not installed"),
+    ("common/a.cpp", "\n// see docs/spec/none.md.\n", "common/a.cpp:2: docs/spec/none.md does not exist"),
 ]
 
 WORKING = [
@@ -23,7 +24,7 @@ WORKING = [
     ("docs/guide/b.md", "## Two, and three\n[c](../reference/c.md) [two](#two-and-three)\n"),
     ("docs/reference/c.md", "`[a](none.md)`\n\n    [b](none.md)\n\n```\n[c](none.md)\n```\n"),
     ("docs/spec/b.md", "[folder](../guide/) [source](../../common/b.h)\n"),
-    ("common/b.h", "[no page](none.md)\n"),
+    ("common/b.h", "[no page](none.md), but docs/spec/b.md\n"),
 ]
 
 
