@@ -51,8 +51,19 @@ install(FILES ${PROJECT_BINARY_DIR}/popdist.pc DESTINATION ${pkgconfig_directory
 
 install(FILES docs/man/poprun.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES completions/poprun.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME poprun)
-install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} MESSAGE_NEVER)
+
+# Pages for users. Those for developers and the sources stay here, so links to them become plain text.
+set(not_installed "CONTRIBUTING|docs/(README|adr|architecture|dev|spec)|libpopdist|scripts")
+foreach(page README.md CHANGELOG.md)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${page})
+  file(READ ${page} text)
+  string(REGEX REPLACE "\\[([^]]+)\\]\\((${not_installed})[^)]*\\)" "\\1" text "${text}")
+  file(CONFIGURE OUTPUT installed/${page} CONTENT "${text}" @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/installed/${page} DESTINATION ${CMAKE_INSTALL_DOCDIR})
+endforeach()
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs/guide docs/reference DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs MESSAGE_NEVER)
+install(DIRECTORY examples/fashion_mnist DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples MESSAGE_NEVER)
 
 install(FILES packaging/popdist-agent.service DESTINATION lib/systemd/system)
 

@@ -45,7 +45,7 @@ HostRig::~HostRig() {
 }
 
 // Copied, as an installation does: straight from the linker they would start later
-// (docs/benchmarks/launch.md).
+// (docs/dev/benchmarks/launch.md).
 void HostRig::giveCores() const {
   for (int host = 0; host < size(); ++host) {
     const std::string core =

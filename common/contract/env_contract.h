@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // PopDist's part of the environment that every instance finds: who it is, how to reach its agent. Rendered
-// for the instance, parsed by libpopdist, documented in docs/spec/environment.md. What other frameworks read:
+// for the instance, parsed by libpopdist, documented in docs/reference/environment.md. What other frameworks read:
 // env_frameworks.h.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The variables that other frameworks read, one row each, and the whole environment of an instance: PopDist's
-// variables, the frameworks' and the user's over each other. Documented in docs/spec/environment.md.
+// variables, the frameworks' and the user's over each other. Documented in docs/reference/environment.md.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How processes end, and what poprun's own exit codes mean (docs/spec/exit_codes.md).
+// How processes end, and what poprun's own exit codes mean (docs/reference/exit_codes.md).
 #pragma once
 
 #include <string>

@@ -45,7 +45,7 @@ struct Bindings {
 /// What `bind` needs to know for this policy.
 TopologyDetail detailFor(const BindPolicy& policy);
 
-/// docs/spec/placement.md says what each mode does. kInvalidArgument when the policy cannot be carried out on
+/// docs/reference/placement.md says what each mode does. kInvalidArgument when the policy cannot be carried out on
 /// this host, naming --process-placement.
 Result<Bindings> bind(const HostTopology& topology, const BindPolicy& policy, int num_instances);
 

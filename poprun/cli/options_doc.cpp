@@ -221,7 +221,7 @@ std::string referencePage() {
       [&](const OptionRow& row) { text += referenceRow(row); });
   return text +
          "\nConfiguration files, and what becomes of the options of mpirun and horovodrun: "
-         "[spec/command_line](../spec/command_line.md).\n";
+         "[command_line](command_line.md).\n";
 }
 
 std::string manPage() {

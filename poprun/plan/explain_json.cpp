@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --dry-run=json: docs/spec/dry_run.md says what stays as it is.
+// --dry-run=json: docs/reference/dry_run.md says what stays as it is.
 #include "common/base/json.h"
 #include "common/base/text.h"
 #include "poprun/plan/explain.h"

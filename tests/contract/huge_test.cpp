@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Large counts on two processes, in every way: 2^20 + 3, or beyond 2^31 with POPDIST_HUGE_COUNTS=1
-// (docs/testing.md), on a machine with 12 GiB of memory to spare.
+// (docs/dev/testing.md), on a machine with 12 GiB of memory to spare.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

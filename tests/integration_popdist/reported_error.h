@@ -30,7 +30,7 @@ struct ReportedError {
 std::map<int, ReportedError> reportedErrors(const std::string& out);
 
 /// From an instance's death to the errors of all others: a second in the campaign that measures it on a quiet
-/// machine (POPDIST_KILL_ROUNDS, docs/testing.md), more where other tests run.
+/// machine (POPDIST_KILL_ROUNDS, docs/dev/testing.md), more where other tests run.
 Milliseconds timeToHearOfADeath();
 
 // popdist::ErrorCode's numbers

@@ -1,29 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives that go on while their caller does something else, matched by name: instances may issue them in
-// different orders, and from several threads.
+// Collectives that run while their caller does something else. Calls are matched by name, so instances may
+// issue them in different orders, and from several threads. Guide: docs/guide/asynchronous_collectives.md.
 //
-// What a call computes, and its buffers, are those of communicator.hpp. What differs:
-//   Who calls     every member issues a call of the same name, with the same operation, count, type, operator
-//                 and root; in any order and at any time.
-//   When          a call is carried out when all members have issued it: one after the other, in an order
-//                 that all members agree on. The members tell each other what was issued as soon as they
-//                 can; that takes two small all-gathers for any number of calls.
-//   Buffers       belong to the call until it is done, also when its Pending is dropped. Counts are copied.
-//   Names         of up to kMaxNameBytes, unique among the calls of this instance that are not done: else
-//                 popdist_error kAlreadyExists. A name that is done may be used again.
-//   Errors        of issuing: kInvalidArgument, for bad arguments. Of Pending::wait: kFailedPrecondition
-//                 where members mean different things by a name, which harms no other call; but counts of
-//                 an all-to-all, and partners of a sendRecv, are each member's own: those that contradict
-//                 each other, and all else, end the communicator, and with it every call that is not done,
-//                 on every member: kDeadlineExceeded (a member did not issue the call in time: its name,
-//                 who lacks it and what they wait for are in the text), kUnavailable (an instance has
-//                 ended), kFailedPrecondition (a member has destroyed its AsyncCommunicator). Issuing then
-//                 fails as they did: make a new one.
-//   Timeouts      run from when a call is issued, or the one under way is over; not while the process is
-//                 stopped. That one has passed may be told a second later. Without a call none runs.
-//   Threads       any, at any time. The work is done by one thread of the AsyncCommunicator's own, which
-//                 sleeps when there is none; where members do not share one host's memory it wakes up to 20
-//                 times a second to see whether another has issued something. libpopdist starts no other.
+// Calls compute what they compute in communicator.hpp, on the same buffers. The differences:
+//
+// Who calls
+//   - Every member issues a call of the same name, with the same operation, count, type, operator and root;
+//     in any order, at any time, from any thread.
+// When it runs
+//   - When all members have issued it. Calls run one after the other, in an order that all members agree on.
+//   - Members tell each other what was issued as soon as they can. This takes two small all-gathers for any
+//     number of calls.
+// Buffers
+//   - Belong to the call until it is done, even if its Pending is dropped. Counts are copied.
+// Names
+//   - Up to kMaxNameBytes long, and unique among the calls of this instance that are not done: else issuing
+//     throws kAlreadyExists. After a call is done its name may be used again.
+// Errors
+//   - Issuing throws kInvalidArgument for bad arguments; after the end of the communicator it throws the
+//     error that ended it. All other errors are thrown by Pending::wait.
+//   - kFailedPrecondition, and the communicator goes on: members mean different things by a name. No other
+//     call is harmed.
+//   - All other errors end the communicator, and with it every call that is not done, on every member. Make a
+//     new one.
+//       kFailedPrecondition: counts of an all-to-all or partners of a sendRecv contradict each other (each
+//                            member chooses its own); or a member has destroyed its AsyncCommunicator.
+//       kDeadlineExceeded:   a member did not issue the call in time. The text has the name, the members that
+//                            lack it and what they wait for.
+//       kUnavailable:        an instance has ended.
+// Timeouts
+//   - Run from when a call is issued, or from the end of the call under way; not while the process is
+//     stopped, and not while there is no call. An error may come up to a second late.
+// Threads
+//   - One thread of the AsyncCommunicator does the work, and sleeps when there is none. If members do not
+//     share one host's memory, it wakes up to 20 times a second to see whether another has issued something.
+//     libpopdist starts no other thread for these calls.
 #pragma once
 
 #include <chrono>
@@ -39,17 +50,17 @@ namespace popdist {
 
 inline constexpr std::size_t kMaxNameBytes = 4096;
 
-/// A call that was issued. Copies are of the same call; dropping them leaves it going on.
+/// A call that was issued. Copies refer to the same call. It goes on when all of them are dropped.
 class Pending {
  public:
   class State;
   explicit Pending(std::shared_ptr<State> state);
 
-  /// Returns when the call is done; throws its popdist_error if it failed. Any number of times, from any
-  /// thread.
+  /// Returns when the call is done; throws its popdist_error if it failed. May be called any number of times,
+  /// from any thread.
   void wait() const;
 
-  /// Whether wait() would return (or throw) at once.
+  /// True if wait() would return (or throw) at once.
   bool done() const;
 
  private:
@@ -58,14 +69,14 @@ class Pending {
 
 class AsyncCommunicator {
  public:
-  class Impl;  // what the library knows of it
-  /// Takes over a communicator of its own: AsyncCommunicator(context.createCommunicator({0, 1, 2})). Every
-  /// member makes one of it; calls wait for those who have not yet. Throws kInvalidArgument for nullptr,
-  /// kResourceExhausted when there can be no thread: then it takes nothing over.
+  class Impl;  // internal
+  /// Takes over a communicator: AsyncCommunicator(context.createCommunicator({0, 1, 2})). Every member makes
+  /// one; until the last has, calls wait. Throws kInvalidArgument for nullptr, and kResourceExhausted when no
+  /// thread can be started; the caller then keeps the communicator.
   explicit AsyncCommunicator(std::unique_ptr<Communicator>&& communicator);
 
-  /// Calls that are not done by now fail, here and on the other members, unless all have issued them. Waits
-  /// for the members to hear of it.
+  /// Calls that not all members have issued fail, here and on the other members; the others are carried out.
+  /// Waits until the other members know of it.
   ~AsyncCommunicator();
   AsyncCommunicator(AsyncCommunicator&&) noexcept;
   AsyncCommunicator& operator=(AsyncCommunicator&&) noexcept;

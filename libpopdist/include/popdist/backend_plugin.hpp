@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a shared library has to offer so that communicators run on it: a backend, loaded by registerBackend().
-// Everything here is C by its binary interface and needs no symbol of libpopdist, so that a backend may be
-// built by another compiler, in another language, and bring libraries of its own that the program never sees.
+// The interface of a backend: a shared library that communicators run on, loaded by registerBackend().
+// Its binary interface is C, and it needs no symbol of libpopdist. So a backend may be built by another
+// compiler or in another language, and its own libraries stay invisible to the program.
 //
 // A backend exports one function, popdistBackend (see below). For each communicator the library then calls
 //   offer    on each member: makes this member's end and says where the others can reach it
@@ -33,17 +33,17 @@ enum PopdistOperation : std::uint32_t {
   kPopdistReduce = 6,
   kPopdistGather = 7,
   kPopdistScatter = 8,
-  kPopdistSendRecv = 9,  ///< every member makes each call, so that contradictions can be told to all
+  kPopdistSendRecv = 9,  ///< every member makes each call, so that all can be told of contradictions
 };
 
 /// How a call ended.
 struct PopdistStatus {
-  std::int32_t code;       ///< 0: well; else one of popdist::ErrorCode
+  std::int32_t code;       ///< 0: success; else one of popdist::ErrorCode
   std::int32_t peer_rank;  ///< the rank that failed or was waited for; -1: none in particular
   char message[1024];      ///< cause and what to do about it, without the operation; ends with a zero
 };
 
-/// What the library tells and does for a backend, for as long as the communicator lives.
+/// What the library tells a backend and does for it. Valid for as long as the communicator lives.
 struct PopdistGroupInfo {
   std::uint64_t number;           ///< of the communicator, the same on all members, never used again
   std::int32_t rank;              ///< of this member
@@ -52,14 +52,15 @@ struct PopdistGroupInfo {
   const char* host_address;       ///< numeric, at which the members on other hosts reach this one
   std::int64_t timeout_ms;        ///< for `connect`
   void* library;                  ///< first argument of what follows
-  /// Asks whether the wait for `awaited` is in vain: a member has failed, or one of `awaited` has ended. Then
-  /// its rank, and who it was and how it ended in `text`; else -1. Cheap, any thread; a member that waits
-  /// asks every 100 ms at least, for the end of a member must be known to all within a second. Who has heard
-  /// of one that has left well tells the others, since those who wait for somebody else do not hear of it.
+  /// Asks whether waiting for the ranks `awaited` is useless, because a member has failed or one of `awaited`
+  /// has ended. Returns the rank of that member and writes who it is and how it ended to `text`; otherwise
+  /// returns -1. Cheap; from any thread. A waiting member asks at least every 100 ms, since all members must
+  /// know of an end within a second. A member that learns of one that exited with code 0 must tell the
+  /// others: members that wait for somebody else are not told of it here.
   std::int32_t (*ended)(void* library, const std::int32_t* awaited, std::int32_t count, char* text,
                         std::size_t text_bytes);
-  /// Asks, in the thread that is in `run` and as often as `ended`, whether its time is up before that of the
-  /// call has passed: not 0 if so. It is known then that somebody waits for the call in vain.
+  /// Asks, in the thread that is in `run` and as often as `ended`, whether the call must end before its
+  /// timeout, because a member is known to wait for it without success. Not 0: it must.
   std::int32_t (*time_is_up)(void* library);
 };
 

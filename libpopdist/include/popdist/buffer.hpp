@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that all instances of this host can reach: collectives between them work in it without copies of
-// their own.
+// Memory that all instances of this host share: collectives between them read and write it directly, without
+// copies.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +10,17 @@
 
 namespace popdist {
 
-/// Takes `bytes` of this host's shared heap, aligned to 64 bytes and mapped for good: no page of it is
-/// touched for the first time in a collective. What is in it is undefined. Cost: what is new to the heap is
-/// cleared by the system, some 2 GB/s; what was given back before is not. 0 bytes give an address that is
-/// nobody else's, too. Of one instance alone; from any thread. Throws popdist_error with kResourceExhausted
-/// when the host's segment (64 GiB and more) or its memory is full.
+/// Takes `bytes` of this host's shared heap, aligned to 64 bytes. The contents are undefined. Its pages are
+/// mapped already, so no collective waits for the system to map them. 0 bytes also give a unique address.
+/// Local, not collective; from any thread. Cost: the system clears memory that is new to the heap, some 2
+/// GB/s; memory that was given back before is not cleared. Throws popdist_error kResourceExhausted when the
+/// host's segment (64 GiB and more) or its memory is full.
 void* allocateShared(Context& context, std::size_t bytes);
 
-/// Gives it back. No call that uses it may be under way, on any instance. nullptr: nothing happens.
+/// Gives memory back. No call that uses it may be under way, on any instance. nullptr: nothing happens.
 void freeShared(Context& context, void* memory) noexcept;
 
-/// The same as an object.
+/// Owns memory of allocateShared.
 class Buffer {
  public:
   Buffer(Context& context, std::size_t bytes)
@@ -43,8 +43,7 @@ class Buffer {
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
 
-  /// Leaves the memory taken: whoever calls it gives what it returns to freeShared(), or nobody does. The
-  /// buffer has none any more.
+  /// Gives up ownership: the caller passes the returned address to freeShared(). The buffer is empty then.
   void* release() noexcept {
     bytes_ = 0;
     return std::exchange(data_, nullptr);

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// PopDist's collectives as free functions: Communicator's (communicator.hpp, where shapes, errors and costs
-// are described). The last argument is
-//   - the id of a registered communicator (registerCommunicator), by default that of all instances: members
-//     call in the same order, one call at a time; others get kFailedPrecondition;
-//   - any other text: a tag. All members of the default communicator make the call with the same tag, in any
-//     order beside other tags, also from several threads; it returns when it is done (async.hpp, where names
-//     and errors are described). The first such call of an instance starts a thread, which finalizeBackend
-//     ends. An instance's tags are free again when their call has returned. An id that was not registered is
-//     a tag, too: waiting for others that do not use it ends with kDeadlineExceeded, which names it. That is
-//     the end of all calls with tags, on all members, until all instances call registerCommunicator for the
-//     default one, or finalizeBackend.
-// Ranks and n are those of that communicator. Everything is looked up in, and if need be made with,
-// Context::fromEnvironment(), whose timeout calls have.
+// PopDist's collectives as free functions. Shapes, errors and costs are those of the same functions of
+// Communicator (communicator.hpp); so are ranks and n. They use Context::fromEnvironment(), which the first
+// call makes, and its timeout.
+//
+// The last argument is the id of a registered communicator or a tag:
+//   - An id (registerCommunicator; by default that of all instances): members call in the same order, one
+//     call at a time. Instances that are not members get kFailedPrecondition.
+//   - A tag is any other text: all members of the default communicator make the call with the same tag, in
+//     any order beside other tags, also from several threads. The call returns when it is done. async.hpp
+//     describes names and errors. The first call with a tag starts a thread, which finalizeBackend ends. A
+//     tag may be used again when its call has returned.
+//   - An id that was not registered is a tag, too. If the other members do not use it, the call ends with
+//     kDeadlineExceeded, which names it. All later calls with tags then fail, on all members, until all
+//     instances call registerCommunicator for the default communicator, or finalizeBackend.
+//
 // From: PopDist, header popdist/collectives.hpp. Its allReduceSum, allGather and broadcast have these
 // parameters; the others are ours.
 #pragma once

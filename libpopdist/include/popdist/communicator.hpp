@@ -1,52 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives between instances, on memory of the host. For collectives between replicas see pod.hpp.
+// Collectives between instances, on memory of the host. Collectives between replicas: pod.hpp.
+// A first program, step by step: docs/guide/first_collective.md.
 //
-// Common to all calls below
-//   Who calls     every member of the communicator, with the same operation, count, type, operator and root,
-//                 in the same order. A member that calls something else is an error on all of them; over
-//                 messages a member whose part was done by then is told in its next call.
-//   Returns       when this member's result is there and its buffers may be used again.
-//   In place      where it says so, `in` and `out` may be the same; they must not overlap otherwise.
-//   Order         elements are reduced in order of rank where all members share a host, 16-bit types as float
-//                 and rounded once; by messages (over hosts, or where POPDIST_TRANSPORT=tcp or
-//                 POPDIST_SHARED_ALGORITHM=messages has them) in an order that follows from the count, the
-//                 number of members and how they lie on hosts, 16-bit types rounded whenever a partial result
-//                 travels: results are bit-identical on all members and from run to run with the same layout.
-//   Memory        any, at any address; but a sendRecv of 64 KiB and more from what the system cannot read for
-//                 another process, as a device's memory, can fail (docs/adr/0022). On one host buffers of
-//                 buffer.hpp are several times as fast. For each member calls take at most 3 MiB of the
-//                 host's shared memory, and 512 KiB of its own where the system reads others' memory for it
-//                 (with more than 32 members on a host 16 KiB for each of them). Those by messages take up to
-//                 4 MiB of shared memory more, 2 MiB of a member's own, over hosts 5 MiB more for partial
-//                 results, and 256 KiB for each TCP stream from each member that sends to this one, for as
-//                 long as the communicator lives. However long the vectors are, but for the steps by
-//                 messages: up to a twentieth of a percent of the vector.
-//   Cost          On one host each call waits once for all members. 40 bytes of an allReduce, allGather or
-//                 broadcast travel with that; some KiB more are copied in and out, and reduced by each
-//                 member for itself. Longer ones, in buffers of buffer.hpp: one pass over the data, of which
-//                 each member has a part, and one wait more. In other memory up to 2(n-1)/n of the vector
-//                 are copied besides (where nothing is reduced, each block twice), with a wait for each
-//                 chunk of up to 512 KiB; or the system reads others' memory, with one or two waits more in
-//                 all. Which is the faster, the first calls of a size find out (docs/adr/0024).
-//                 By messages a member sends, of a short allReduce, the vector in each of log2(n) rounds, of
-//                 a long one 2(n-1)/n of it in 2(n-1) rounds; of a reduceScatter, allGather or allToAll n-1
-//                 blocks, one a round. A broadcast, reduce or barrier takes log2(n) rounds; other blocks go
-//                 straight to who needs them. Where hosts have several members, n is the number of hosts,
-//                 and what a call costs within a host comes on top; but allToAll, gather, scatter, sendRecv,
-//                 ragged calls, long reduceScatters, and all where hosts have different numbers of
-//                 members, go by messages between all members (docs/adr/0021).
-//   Errors        popdist_error, whose text names the call with its tensor, this member's rank, instance and
-//                 host, and those of the member to blame. kUnavailable: a member has ended (peer() is its
-//                 instance index); kDeadlineExceeded: CallOptions::timeout; kFailedPrecondition: a member
-//                 does not match; kResourceExhausted: a member is out of memory. The others learn of it
-//                 within a second. Buffers then hold anything; into those of buffer.hpp each other member
-//                 may write up to 1 MiB more before it learns of it. Every further call on this communicator
-//                 fails with kFailedPrecondition: make a new one.
-//                 kInvalidArgument: bad arguments of this member alone; nothing has happened.
-//   Threads       one call at a time on a communicator.
-// Counts are elements, of any number from 0; n is size().
-// From: the operations are MPI's, and so is what their arguments mean; names and operators are PopDist's and
-// GCL's.
+// The rules below hold for every call. n is size(). Counts are numbers of elements, from 0 on. "By messages"
+// means: over hosts, and wherever POPDIST_TRANSPORT=tcp or POPDIST_SHARED_ALGORITHM=messages asks for it.
+//
+// Who calls
+//   - Every member, with the same operation, count, type, operator and root, in the same order.
+//   - One call at a time on a communicator.
+//   - If a member makes another call, all members get an error. By messages, a member whose part was already
+//     done gets it in its next call.
+// When it returns
+//   - This member's result is complete, and its buffers may be used again.
+// Buffers
+//   - Any memory of the host, at any address. On one host, buffers of buffer.hpp are several times as fast.
+//   - `in` and `out` must not overlap. Where a call says "in place", they may be the same.
+//   - A sendRecv of 64 KiB and more can fail if the system cannot read the memory for another process
+//     (process_vm_readv), as with mapped device memory (docs/adr/0022).
+// Order of reduction
+//   - On one host: in order of rank. 16-bit types are added as float and rounded once.
+//   - By messages: the order follows from the count, the number of members and how they lie on hosts. 16-bit
+//     types are rounded whenever a partial result travels.
+//   - Results are bit-identical on all members, and from run to run with the same layout.
+// Errors: popdist_error. Its text names the call and its tensor; rank, instance and host of this member; and
+// those of the member to blame.
+//   - kUnavailable: a member has ended; peer() is its instance index.
+//   - kDeadlineExceeded: the time of CallOptions::timeout is over.
+//   - kFailedPrecondition: a member made a call that does not match.
+//   - kResourceExhausted: a member is out of memory.
+//   - kInvalidArgument: bad arguments of this member alone. Nothing has happened; the next call may follow.
+// After any error but kInvalidArgument
+//   - The other members get an error too, within a second.
+//   - Buffers hold undefined values. Until it gets the error, each other member may still write up to 1 MiB
+//     into buffers of buffer.hpp.
+//   - Every further call on this communicator throws kFailedPrecondition. Make a new communicator.
+// Memory of each member, while the communicator lives; independent of the length of vectors but for (*)
+//   - At most 3 MiB of the host's shared memory.
+//   - 512 KiB of its own, where the system reads other members' memory for it; with more than 32 members on a
+//     host, 16 KiB for each of them.
+//   - By messages also: 4 MiB of shared memory, 2 MiB of its own, over hosts 5 MiB for partial results, 256
+//     KiB for each TCP stream from each member that sends to it, and (*) for the list of steps up to a
+//     twentieth of a percent of the vector.
+// Cost on one host: each call waits once for all members. In addition:
+//   - allReduce, allGather, broadcast of up to 40 bytes: nothing, the data travels with that wait.
+//   - Some KiB: copied in and out; each member reduces for itself.
+//   - Longer, in buffers of buffer.hpp: one pass over the data, divided among the members, and one wait more.
+//   - Longer, in other memory: the faster of two ways, which the first calls of a size find out
+//     (docs/adr/0024). Either up to 2(n-1)/n of the vector is copied (where nothing is reduced, each block
+//     twice), with a wait for each chunk of up to 512 KiB; or the system reads other members' memory, with
+//     one or two waits more in all.
+// Cost by messages: what a member sends
+//   - allReduce, short: the vector in each of log2(n) rounds; long: 2(n-1)/n of it in 2(n-1) rounds.
+//   - reduceScatter, allGather, allToAll: n-1 blocks, one in each round.
+//   - broadcast, reduce, barrier: log2(n) rounds.
+//   - gather, scatter, sendRecv: each block goes straight to its receiver.
+//   - Where hosts have several members, n is the number of hosts, and the cost within a host is added. But
+//     these go by messages between all members (docs/adr/0021): allToAll, gather, scatter, sendRecv, ragged
+//     calls, and a reduceScatter that is long or whose hosts have different numbers of members.
+//
+// From: operations and their arguments mean what they mean in MPI; names and operators are those of PopDist
+// and GCL.
 #pragma once
 
 #include <chrono>
@@ -61,57 +74,59 @@
 
 namespace popdist {
 
-/// Instead of a rank, in sendRecv.
+/// In place of a rank in sendRecv: no member.
 inline constexpr int kNobody = -1;
 
-/// What a call may be told besides its arguments. Members need not agree on it.
+/// Optional settings of one call. Members may use different ones.
 struct CallOptions {
-  std::string_view tensor{};                           ///< its name, for messages
-  std::optional<std::chrono::milliseconds> timeout{};  ///< instead of Context::timeout(), with its limits
+  std::string_view tensor{};                           ///< its name, for error texts
+  std::optional<std::chrono::milliseconds> timeout{};  ///< in place of Context::timeout(), with its limits
 };
 
 class Communicator {
  public:
-  class Impl;  // what the library knows of it
+  class Impl;  // internal
   explicit Communicator(std::unique_ptr<Impl> impl);
-  /// Of this member alone, between its calls; waits for nobody. Members that call again wait for this one in
-  /// vain. Gives all back but its part of the host's shared memory (Context::createCommunicator).
+  /// Local, not collective: call it between this member's calls; it never blocks. Later calls of other
+  /// members time out waiting for this one. Releases everything but its part of the host's shared memory
+  /// (Context::createCommunicator).
   ~Communicator();
   Communicator(Communicator&&) noexcept;
   Communicator& operator=(Communicator&&) noexcept;
 
-  int rank() const;  ///< of this instance, in [0, size())
+  int rank() const;  ///< this instance's rank, in [0, size())
   int size() const;
 
-  /// out[i] = `op` over all members of their in[i]. `count` elements in each. In place, if you like.
+  /// out[i] = `op` over all members' in[i]. Both have `count` elements. In place: yes.
   void allReduce(const void* in, void* out, std::size_t count, Type type, Operator op = Operator::kSum,
                  const CallOptions& options = {});
 
-  /// out[i] = `op` over all members of their in[rank()*count + i]. `in` has n*count elements and is not
-  /// changed, `out` has count, and may be this member's block of `in`.
+  /// out[i] = `op` over all members' in[rank()*count + i]. `in` has n*count elements, `out` has count. `in`
+  /// is not changed, unless `out` is this member's block of it, which is allowed.
   void reduceScatter(const void* in, void* out, std::size_t count, Type type, Operator op = Operator::kSum,
                      const CallOptions& options = {});
 
-  /// As allReduce, for member `root` alone; the others' `out` is not used. In place, if you like.
+  /// As allReduce, but only member `root` gets the result; `out` of the others is not used. In place: yes.
   void reduce(const void* in, void* out, std::size_t count, Type type, Operator op, int root,
               const CallOptions& options = {});
 
-  /// out = the members' `in`s in order of rank: n*count elements; `in` has count. `in` may be nullptr: this
-  /// member's block is then in place in `out` already.
+  /// out = the members' `in` in order of rank. `in` has count elements, `out` has n*count. In place: with
+  /// `in` nullptr, this member's block is already in its place in `out`.
   void allGather(const void* in, void* out, std::size_t count, Type type, const CallOptions& options = {});
 
-  /// The same with counts[r] elements of member r: the same n counts on all of them.
+  /// The same with counts[r] elements from member r. All members pass the same n counts.
   void allGather(const void* in, void* out, std::span<const std::size_t> counts, Type type,
                  const CallOptions& options = {});
 
-  /// data = root's data, on all members; `count` elements.
+  /// data = root's data, on all members. `count` elements.
   void broadcast(void* data, std::size_t count, Type type, int root, const CallOptions& options = {});
 
-  /// As allGather, for member `root` alone, whose `in` may be nullptr; the others' `out` is not used.
+  /// As allGather, but only member `root` gets the result, and only its `in` may be nullptr; `out` of the
+  /// others is not used.
   void gather(const void* in, void* out, std::size_t count, Type type, int root,
               const CallOptions& options = {});
 
-  /// out = block rank() of root's `in`, which has n*count elements; `out` has count. The others' `in` is not
+  /// out = block rank() of root's `in`. `in` has n*count elements, `out` has count. `in` of the others is not
   /// used.
   void scatter(const void* in, void* out, std::size_t count, Type type, int root,
                const CallOptions& options = {});
@@ -120,30 +135,30 @@ class Communicator {
   /// overlap.
   void allToAll(const void* in, void* out, std::size_t count, Type type, const CallOptions& options = {});
 
-  /// The same with blocks of any size, one behind the other: send_counts[j] elements go to member j,
-  /// recv_counts[j] come from it. Fails with kFailedPrecondition where they contradict each other.
+  /// The same with blocks of any size, without gaps: send_counts[j] elements go to member j, recv_counts[j]
+  /// come from it. Throws kFailedPrecondition if the counts of two members contradict each other.
   void allToAll(const void* in, std::span<const std::size_t> send_counts, void* out,
                 std::span<const std::size_t> recv_counts, Type type, const CallOptions& options = {});
 
-  /// Sends `send_count` elements of `in` to member `to`, and receives `recv_count` from member `from` into
-  /// `out`, which must not overlap. Either may be this member itself, or kNobody: then its count and buffer
-  /// are not used. Unlike MPI_Sendrecv, every member takes part in each call, with kNobody twice if need be:
-  /// so partners that do not fit together (what one sends, another does not expect, or in another number)
-  /// are kFailedPrecondition on all of them, naming both, and never wait for each other.
+  /// Sends `send_count` elements of `in` to member `to`, and receives `recv_count` elements from member
+  /// `from` into `out`. `to` and `from` may be this member itself, or kNobody: then that count and buffer are
+  /// not used. Unlike MPI_Sendrecv, every member takes part in each call, with kNobody twice if it neither
+  /// sends nor receives. So if partners contradict each other (one sends what the other does not expect, or
+  /// another number of elements), all members get kFailedPrecondition, which names both, and nobody waits.
   void sendRecv(const void* in, std::size_t send_count, int to, void* out, std::size_t recv_count, int from,
                 Type type, const CallOptions& options = {});
 
   /// Returns when every member has entered.
   void barrier(const CallOptions& options = {});
 
-  /// PopDist's names for two of the above.
+  /// Two of the calls above under PopDist's names.
   void allReduceSum(void* data, std::size_t count, Type type, const CallOptions& options = {}) {
     allReduce(data, data, count, type, Operator::kSum, options);
   }
   void synchronize(const CallOptions& options = {}) { barrier(options); }
 
-  // The same for typed memory, where one span says all. Other calls have two buffers, or count blocks: they
-  // are untyped on purpose.
+  // The same for typed memory, in place. Calls with two buffers, or with counts of blocks, are untyped on
+  // purpose.
   template <typename T>
   void allReduce(std::span<T> data, Operator op = Operator::kSum, const CallOptions& options = {}) {
     allReduce(data.data(), data.data(), data.size(), typeOf<T>(), op, options);

@@ -12,23 +12,28 @@
 
 namespace popdist {
 
-/// Threads: put, get, fence and abort from any, one at a time inside get and fence; all else from one thread
-/// at a time. Forks: only the process that made the context can use it and what belongs to it; a child gets
-/// kFailedPrecondition, also from abort() and for new shared memory, and may destroy what it has got of its
-/// parent. Communicators and Pods refer to their context, which must outlive them.
+/// Threads: any thread may call put, get, fence and abort; get and fence take one caller at a time, others
+/// wait. Call everything else from one thread at a time.
+/// Forks: only the process that made the context can use it and what belongs to it. A forked child gets
+/// kFailedPrecondition, also from abort() and when it asks for shared memory; it may destroy the objects that
+/// it inherited.
+/// Communicators and Pods refer to their context, which must outlive them.
 class Context {
  public:
-  /// The context of this process, made from the environment by the first call; without poprun it is one
-  /// instance with one replica. Under poprun the first call connects to this host's agent and, since it sets
-  /// up the communicator of all instances, must be made by every instance. Throws popdist_error:
-  /// kInvalidArgument for an environment that contradicts itself, kUnavailable when poprun is gone or another
-  /// instance has ended, kDeadlineExceeded when one does not come within 5 minutes, kAlreadyExists when
-  /// another process of this instance has a context already, kFailedPrecondition when several instances were
-  /// not started by poprun or by one of another version, kResourceExhausted when memory cannot be mapped; and
-  /// as registerBackend, for POPDIST_BACKEND. It lives until the process ends.
+  /// The context of this process, which lives until the process ends. The first call makes it from the
+  /// environment: it connects to this host's agent and sets up the communicator of all instances, so every
+  /// instance must make that call. Without poprun: one instance with one replica, and no agent.
+  /// Throws popdist_error:
+  ///   kInvalidArgument     the environment contradicts itself
+  ///   kUnavailable         poprun is gone, or another instance has ended
+  ///   kDeadlineExceeded    an instance did not make the call within 5 minutes
+  ///   kAlreadyExists       another process of this instance has a context
+  ///   kFailedPrecondition  several instances that poprun did not start, or a poprun of another version did
+  ///   kResourceExhausted   memory cannot be mapped
+  /// and the errors of registerBackend, for POPDIST_BACKEND.
   static Context& fromEnvironment();
 
-  class Impl;  // what the library knows of it
+  class Impl;  // internal
   explicit Context(std::unique_ptr<Impl> impl);
   ~Context();
   Context(const Context&) = delete;
@@ -44,44 +49,51 @@ class Context {
   const std::string& system() const;  ///< preset of the Pod to emulate; empty: the smallest that fits
   bool offline() const;               ///< poprun --offline-mode: no IPU may be attached
 
-  /// How long any call of this context and of its communicators waits for others. Default: 5 minutes. Time in
-  /// which this process is stopped, as by Ctrl-Z in poprun, is not counted where it is more than a second.
-  /// Throws kInvalidArgument for less than a millisecond; more than 24 days are 24 days.
+  /// How long any call of this context and of its communicators waits for other instances. Default: 5
+  /// minutes; at most 24 days (more is taken as 24 days). Time in which this process is stopped, such as by
+  /// Ctrl-Z in poprun, does not count if it is more than a second. Throws kInvalidArgument for less than a
+  /// millisecond.
   void setTimeout(std::chrono::milliseconds timeout);
   std::chrono::milliseconds timeout() const;
 
-  /// Offers a value to all instances under `key`, from the next fence on. Keys starting with "popdist/" are
-  /// taken. At most 64 MiB together. Returns at once. A later put of the same key, by anyone, replaces it.
-  /// Throws kInvalidArgument for an empty key, kResourceExhausted for more than 64 MiB at once, kUnavailable
-  /// when poprun is gone, kDeadlineExceeded when this host's agent takes nothing more: put, get and fence
-  /// then fail with kFailedPrecondition.
+  /// Publishes `value` under `key`: every instance can get it after the next fence. Returns at once. A later
+  /// put of the same key, by any instance, replaces the value. Keys that begin with "popdist/" are reserved.
+  /// Limit: 64 MiB for key and value together.
+  /// Throws kInvalidArgument (empty key), kResourceExhausted (over the limit), kUnavailable (poprun is gone),
+  /// or kDeadlineExceeded (this host's agent takes no more data; put, get and fence then throw
+  /// kFailedPrecondition).
   void put(const std::string& key, const std::string& value);
 
-  /// The value that was put under `key` before the last fence, or nothing. One round trip to this host's
-  /// agent. Throws as put: kUnavailable, and kDeadlineExceeded when the agent does not answer.
+  /// The value that an instance put under `key` before the last fence; nullopt if there is none. Cost: one
+  /// round trip to this host's agent. Throws kUnavailable (poprun is gone) or kDeadlineExceeded (the agent
+  /// does not answer), with the consequences named at put.
   std::optional<std::string> get(const std::string& key);
 
-  /// Returns when every instance has entered: what anyone has put before is then visible to all.
-  /// Throws kUnavailable (an instance has ended, peer() says which; or poprun is gone), kDeadlineExceeded
-  /// (peer() has not come), kFailedPrecondition (another is in createCommunicator, or in Pod's constructor)
-  /// or, in a job over hosts, kResourceExhausted (this host's instances have put more than 64 MiB for it).
+  /// Returns when every instance has entered. All values that were put before are then visible to all.
+  /// Throws kUnavailable (instance peer() has ended, or poprun is gone), kDeadlineExceeded (instance peer()
+  /// has not entered), kFailedPrecondition (another instance is in createCommunicator or in Pod's
+  /// constructor) or, in a job over several hosts, kResourceExhausted (the instances of this host have put
+  /// over 64 MiB for it).
   void fence();
 
-  /// Ends the whole job: poprun reports `message` and exits with `exit_code` (1 to 255), all other instances
-  /// are stopped. This process exits with that code; without poprun too. Throws kInvalidArgument for another
+  /// Ends the whole job: poprun stops all other instances, reports `message` and exits with `exit_code` (1 to
+  /// 255). This process exits with that code too, also without poprun. Throws kInvalidArgument for any other
   /// exit code.
   [[noreturn]] void abort(int exit_code, const std::string& message);
 
   /// The communicator of all instances.
   Communicator& world();
 
-  /// A communicator of the instances `participants`, ranks in order of their indices. Collective: every
-  /// instance calls with the same set, in the same order; those outside of it get nothing. Cost: a fence,
-  /// and shared memory that is given back only when the job ends: 1.5 to 3 MiB of address space for each
-  /// member, over hosts up to 4 MiB more, of which what is used costs memory. Throws as fence(), and
-  /// kInvalidArgument for nobody, or who is no instance; kFailedPrecondition when instances ask for different
-  /// ones; kResourceExhausted when the segment is full: after some 10,000 communicators of 2 members of a
-  /// host, or 600 of 64. Shared memory for buffers has no room then, either.
+  /// A communicator of the instances `participants`; ranks follow the order of instance indices.
+  /// Who calls: every instance of the job, also those outside of `participants` (they get nullptr), with the
+  /// same set, in the same order among such calls.
+  /// Cost: a fence, and shared memory that is given back only when the job ends: 1.5 to 3 MiB of address
+  /// space for each member, over hosts up to 4 MiB more. Only the part that is used costs memory. Throws as
+  /// fence(), and
+  ///   kInvalidArgument     `participants` is empty, or names no instance of the job
+  ///   kFailedPrecondition  instances ask for different sets
+  ///   kResourceExhausted   the segment is full: after some 10,000 communicators of 2 members of a host, or
+  ///                        600 of 64. There is then no room for buffers either.
   std::unique_ptr<Communicator> createCommunicator(const std::set<unsigned>& participants);
 
   Impl& impl() { return *impl_; }

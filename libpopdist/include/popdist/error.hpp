@@ -8,7 +8,7 @@
 
 namespace popdist {
 
-/// What kind of failure; numerically equal to gRPC's status codes.
+/// The kind of failure. The numbers are those of gRPC's status codes.
 enum class ErrorCode : std::uint8_t {
   kCancelled = 1,
   kUnknown = 2,
@@ -27,8 +27,8 @@ enum class ErrorCode : std::uint8_t {
   kDataLoss = 15,
 };
 
-/// Thrown by every function of popdist that fails. what() names the operation, the cause and what to do about
-/// it.
+/// Every function of popdist that fails throws it, or a class derived from it. what() names the operation,
+/// the cause and what to do.
 class popdist_error : public std::runtime_error {
  public:
   struct Where {

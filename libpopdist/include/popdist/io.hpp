@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host I/O: datasets, and the queues that feed a replica with batches and take its results out.
-// Which samples a replica sees depends on (dataset, seed, epoch, batch size, replica index, number of
-// replicas) only, never on how replicas are spread over instances: 1x4, 2x2 and 4x1 instances read the same
+// Host I/O: datasets, and the queues that feed a replica with batches and carry its results to the host.
+// The samples of a replica depend only on the dataset, seed, epoch, batch size, replica index and number of
+// replicas, never on how replicas are spread over instances: 1x4, 2x2 and 4x1 instances read the same
 // batches.
 //
 //   auto dataset = std::make_shared<IdxDataset>("train-images.gz", "train-labels.gz");
@@ -34,8 +34,8 @@ class Dataset {
   virtual std::size_t featureCount() const = 0;
 
   /// Reads sample `sample` (< size()): its features into `features` (exactly featureCount() elements, all of
-  /// them written, row-major), its class into `label`. Normalisation is the dataset's business, so that it
-  /// happens in the infeed's thread, beside the computation. May throw; an infeed reports it from next().
+  /// them written, row-major), its class into `label`. Normalise here: the infeed's thread makes this call,
+  /// beside the computation. May throw; Infeed::next() reports the error.
   virtual void read(std::size_t sample, std::span<float> features, std::int32_t& label) const = 0;
 };
 
@@ -47,9 +47,9 @@ class IdxDataset final : public Dataset {
   /// `labels` has one, of the same length. Throws popdist_error naming the file and what is wrong with it:
   /// kNotFound (the path leads to no file), kPermissionDenied, kDataLoss (truncated, or corrupt gzip),
   /// kInvalidArgument (a directory, not IDX, not unsigned bytes, an empty or overflowing shape, bytes after
-  /// the end, counts that differ), kResourceExhausted (no descriptor is left, or it does not fit in memory; a
-  /// header's promise alone never allocates), kUnknown (what else the system may say, a failing disk for
-  /// one). What follows the gzip data in a file and is none is passed over, as gzip does.
+  /// the end, counts that differ), kResourceExhausted (no descriptor is left, or the data does not fit in
+  /// memory; a false size in the header allocates nothing), kUnknown (other errors of the system, such as a
+  /// failing disk). Bytes after the gzip data that are not gzip are ignored, as gzip does.
   IdxDataset(const std::filesystem::path& images, const std::filesystem::path& labels);
 
   std::size_t size() const override { return labels_.size(); }
@@ -97,7 +97,7 @@ struct InfeedOptions {
   int prefetch_depth = 3;  ///< batches read ahead, 1 ... 255
 };
 
-/// What one replica computes on in one step.
+/// The samples of one replica for one step.
 struct Batch {
   std::uint64_t epoch = 0;
   std::size_t step = 0;  ///< 0 ... stepsPerEpoch() - 1
@@ -121,9 +121,9 @@ class Infeed {
   /// more samples than there are; kResourceExhausted when no thread can be started.
   Infeed(std::shared_ptr<const Dataset> dataset, const InfeedOptions& options);
 
-  /// At any moment, also in the middle of an epoch. Waits for a Dataset::read() in progress, for one sample
-  /// at most, or, where an epoch has just been started, until the order of its samples is drawn. In a forked
-  /// child, which has no such thread, it only forgets the infeed.
+  /// Allowed at any moment, also in the middle of an epoch. Waits for a Dataset::read() in progress (one
+  /// sample at most) or, if an epoch has just been started, until the order of its samples is drawn. In a
+  /// forked child, which does not have the thread, it does nothing else than release the object.
   ~Infeed();
 
   /// A moved-from infeed may only be destroyed or assigned to. Batches from next() stay valid.
@@ -133,9 +133,9 @@ class Infeed {
   /// Steps in every epoch of this replica; the same for all replicas in kTraining, may be 0 in kEvaluation.
   std::size_t stepsPerEpoch() const;
 
-  /// Starts to read epoch `epoch` (any number, in any sequence) and returns at once. What is left of the
-  /// epoch before is discarded, an error of it forgotten. Invalidates the batch of the last next(). Costs the
-  /// infeed's thread one shuffle of all samples.
+  /// Starts to read epoch `epoch` (any number, in any sequence) and returns at once. Discards the rest of the
+  /// previous epoch and its error. Invalidates the batch of the last next(). Costs the infeed's thread one
+  /// shuffle of all samples.
   void startEpoch(std::uint64_t epoch);
 
   /// The next batch of the epoch, or nullptr after its last one (and again until startEpoch()). Waits,
@@ -163,30 +163,28 @@ struct OutfeedOptions {
 };
 
 /// A queue of results (losses, accuracies) from one replica to the host. In kAll it holds `capacity` values
-/// and then blocks the replica, as the device does. So a program that enqueues and dequeues in one thread
-/// either dequeues at least every `capacity` values, or sets `capacity` to the values of an epoch (4 bytes
-/// each, allocated as they come), or uses kLast. Any thread may call any function at any time. No wait counts
-/// time in which this process is stopped, as by Ctrl-Z in poprun, where it is more than a second.
+/// and then blocks the replica, as the device does. A program that enqueues and dequeues in one thread must
+/// dequeue at least every `capacity` values, or set `capacity` to the number of values of an epoch (4 bytes
+/// each, allocated as they come), or use kLast. Any thread may call any function at any time. Waits do not
+/// count time in which this process is stopped, such as by Ctrl-Z in poprun, if it is more than a second.
 class Outfeed {
  public:
   /// Throws popdist_error kInvalidArgument for a capacity of 0 or a negative timeout.
   explicit Outfeed(const OutfeedOptions& options = {});
 
-  /// No other call may be in progress. A forked child only forgets the outfeed: its calls throw
-  /// kFailedPrecondition there.
+  /// No other call may be in progress. In a forked child all calls but this one throw kFailedPrecondition.
   ~Outfeed();
 
   /// A moved-from outfeed may only be destroyed or assigned to.
   Outfeed(Outfeed&&) noexcept;
   Outfeed& operator=(Outfeed&&) noexcept;
 
-  /// Adds `value`. When the queue is full, waits until another thread dequeues; throws popdist_error
-  /// kDeadlineExceeded after enqueue_timeout, with the queue unchanged and `value` not in it, so that the
-  /// call can be repeated.
+  /// Adds `value`. When the queue is full, waits until another thread dequeues. After enqueue_timeout throws
+  /// popdist_error kDeadlineExceeded and leaves the queue unchanged, so the call can be repeated.
   void enqueue(float value);
 
-  /// Takes out all values, oldest first (kLast: one or none), and makes room for as many. If there are none,
-  /// waits up to `wait` for the first; an empty vector means that none came.
+  /// Takes out all values, oldest first (kLast: at most one). If there are none, waits up to `wait` for the
+  /// first one; an empty vector means that none came.
   std::vector<float> dequeueAll(std::chrono::milliseconds wait = std::chrono::milliseconds(0));
 
  private:

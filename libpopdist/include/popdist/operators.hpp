@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a collective reduces by, and which element types each operator is defined for.
+// The operators of reductions, and the element types that each is defined for.
 // From: PopDist and GCL, whose names these are. kLogicalOr, kBitAnd, kBitOr and kBitXor are ours.
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace popdist {
 
-/// In a host's memory the members' elements are taken in the order of their ranks; by messages (over hosts,
-/// for one) in an order that depends on the number of members and how they lie on hosts.
+/// On one host elements are combined in order of rank; by messages (over hosts, for example) in an order that
+/// depends on the number of members and how they lie on hosts.
 enum class Operator : std::uint8_t {
   kSum,
   kMean,  // the sum divided by the number of members
@@ -37,13 +37,14 @@ const char* nameOf(Operator op);
 ///   logical and, or            |  x   |    x     |
 ///   bit and, or, xor           |  x   |    x     |
 ///
-/// Integers wrap modulo 2^bits. They have no mean because partial sums that wrapped cannot be divided. Floats
-/// have no truth value here: neither NaN nor -0 has an answer that everybody expects.
-/// half and bfloat16 are reduced as float and rounded to nearest, ties to even: once in a host's memory, by
-/// messages each time a partial result travels. A mean is divided at the end: partial sums of halves that
-/// exceed 65504 are infinite though their mean is not; bfloat16 and float have no such bound, and halves can
-/// be divided before. A NaN among the elements makes the result NaN, for min and max too: one quiet NaN of
-/// positive sign, whatever the NaNs were. -0 is less than +0.
+///   - Integers wrap modulo 2^bits. They have no mean, because a wrapped sum cannot be divided.
+///   - Floats have no truth value: users expect different answers for NaN and -0.
+///   - half and bfloat16 are reduced as float and rounded to nearest, ties to even: once on one host, by
+///     messages each time a partial result travels.
+///   - A mean is divided at the end. Partial sums of halves above 65504 are infinite, even if their mean is
+///     not; divide halves first if that can happen. bfloat16 and float do not have this limit.
+///   - If an element is NaN, the result is NaN, for min and max too: always the same quiet, positive NaN.
+///   - -0 is less than +0.
 bool supports(Operator op, Type type);
 
 }  // namespace popdist

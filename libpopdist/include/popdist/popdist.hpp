@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// All of popdist but backend_plugin.hpp, which is for plugins, and PopDist's questions about the environment
-// as free functions. These read the environment only: they need no agent and no other instance, and cost
-// nothing. Without poprun: one instance with one replica on one IPU. All throw popdist_error kInvalidArgument
-// when the environment contradicts itself.
+// All of popdist but backend_plugin.hpp, which is for plugins; and PopDist's questions about the environment
+// as free functions. These only read the environment: they need no agent and no other instance, and cost
+// nothing. Without poprun they describe one instance with one replica on one IPU. All throw popdist_error
+// kInvalidArgument if the environment contradicts itself.
 #pragma once
 
 #include "popdist/async.hpp"

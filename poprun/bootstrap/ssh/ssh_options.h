@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How hosts are reached over SSH, and which agent is to run there. docs/spec/ssh.md.
+// How hosts are reached over SSH, and which agent is to run there. docs/reference/ssh.md.
 #pragma once
 
 #include <chrono>

@@ -31,6 +31,15 @@ TEST(InstalledPrograms, FindInstalledBackends) {
   EXPECT_THAT(run(job).err, HasSubstr("communicators run on the backend 'grpc'"));
 }
 
+TEST(InstalledPages, HaveNoBrokenLinks) {
+  const Installation installed;
+  const std::string pages = installed.prefix() + "/" DOCUMENTATION_DIRECTORY;
+  EXPECT_EQ(installed.failure({"sh", "-c", POP_SOURCE_DIR "/scripts/check_links \"$1\" >&2", "sh", pages}),
+            "");
+  for (const char* page : {"README.md", "docs/guide/agent_service.md", "docs/reference/exit_codes.md"})
+    EXPECT_TRUE(std::filesystem::exists(pages + '/' + page)) << page;
+}
+
 TEST(InstalledUnit, NamesTheInstalledAgent) {
   const Installation installed;
   const Result<std::string> unit =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// docs/option_tests.md names a test of what each option does: for every row of the table, and none that has
+// docs/dev/option_tests.md names a test of what each option does: for every row of the table, and none that has
 // gone.
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ using testing::fileText;
 // The words in backquotes of each row: the option, then its tests.
 std::map<std::string, std::vector<std::string>> documentedTests() {
   std::map<std::string, std::vector<std::string>> tests;
-  for (const std::string& line : split(fileText(POP_SOURCE_DIR "/docs/option_tests.md"), '\n')) {
+  for (const std::string& line : split(fileText(POP_SOURCE_DIR "/docs/dev/option_tests.md"), '\n')) {
     if (!line.starts_with("| `")) continue;
     const std::vector<std::string> parts = split(line, '`');
     for (std::size_t i = 3; i < parts.size(); i += 2) tests[parts[1]].push_back(parts[i]);
