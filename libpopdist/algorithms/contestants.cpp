@@ -3,14 +3,14 @@
 
 #include <set>
 
-#include "libpopdist/src/context/context_impl.h"
+#include "libpopdist/src/api/context_impl.h"
 #include "popdist/error.hpp"
 
 namespace popdist::algorithms {
 namespace {
 
-using context::ForcedAlgorithms;
-using plan::SharedAlgorithm;
+using choice::ForcedAlgorithms;
+using choice::SharedAlgorithm;
 
 std::set<unsigned> everybody(const Context& context) {
   std::set<unsigned> instances;
@@ -37,7 +37,7 @@ Contestants::Contestants(Context& context) {
     return;
   }
   // All that there is a choice of: other operations have one algorithm.
-  for (const plan::Algorithm each : plan::algorithmsOf(plan::Operation::kAllReduce))
+  for (const choice::Algorithm each : choice::algorithmsOf(plan::Operation::kAllReduce))
     add(context, {.messages = true, .by_messages = each});
 }
 
@@ -48,11 +48,11 @@ void Contestants::add(Context& context, const ForcedAlgorithms& forced) {
 }
 
 bool Contestants::shareMemory() const {
-  return all_.front()->impl().group().isShared();
+  return all_.front()->impl().group().sharesMemory();
 }
 
 std::string Contestants::taken(Communicator& contestant) const {
-  const bool by_messages = !contestant.impl().group().isShared();
+  const bool by_messages = !contestant.impl().group().sharesMemory();
   const std::string name = contestant.impl().group().algorithmTaken();
   return by_messages && shareMemory() ? "messages" : name;
 }

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "libpopdist/src/context/forced_algorithms.h"
+#include "libpopdist/src/choice/forced_algorithms.h"
 #include "popdist/context.hpp"
 
 namespace popdist::algorithms {
@@ -27,7 +27,7 @@ class Contestants {
   std::string taken(Communicator& contestant) const;
 
  private:
-  void add(Context& context, const context::ForcedAlgorithms& forced);
+  void add(Context& context, const choice::ForcedAlgorithms& forced);
 
   std::vector<std::unique_ptr<Communicator>> all_;
 };

@@ -8,7 +8,7 @@
 
 #include "libpopdist/src/plan/shared_fold.h"
 #include "libpopdist/src/plan/shared_move.h"
-#include "libpopdist/src/plan/shared_select.h"
+#include "libpopdist/src/plan/stage_layout.h"
 #include "tests/contract/ways.h"
 #include "tests/testing/thread_group.h"
 

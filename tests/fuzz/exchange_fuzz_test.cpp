@@ -11,7 +11,7 @@
 
 #include "common/base/random.h"
 #include "libpopdist/backends/messages/exchange.h"
-#include "libpopdist/src/context/collective_call.h"
+#include "libpopdist/src/group/collective_call.h"
 
 namespace popdist::backends {
 namespace {
@@ -61,7 +61,7 @@ PopdistGroupInfo infoOfRank0() {
 }
 
 FrameHead headOf(std::size_t bytes) {
-  const context::CallKey key{plan::Operation::kAllGather, Type::kUint8, Operator::kSum, false, 0};
+  const exec::CallKey key{plan::Operation::kAllGather, Type::kUint8, Operator::kSum, false, 0};
   return {.sequence = 7, .key = key.packed(), .count = bytes, .transfer_bytes = bytes};
 }
 

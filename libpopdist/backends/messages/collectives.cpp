@@ -25,7 +25,7 @@ std::byte* Scratch::atLeast(std::size_t bytes) {
   return memory_.get();
 }
 
-Collectives::Collectives(Exchange& exchange, Scratch& scratch, const context::CollectiveCall& call, int rank,
+Collectives::Collectives(Exchange& exchange, Scratch& scratch, const group::CollectiveCall& call, int rank,
                          int ranks)
     : exchange_(exchange),
       scratch_(scratch),

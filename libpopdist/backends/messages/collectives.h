@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "libpopdist/backends/messages/exchange.h"
-#include "libpopdist/src/context/collective_call.h"
+#include "libpopdist/src/group/collective_call.h"
 
 namespace popdist::backends {
 
@@ -26,7 +26,7 @@ class Scratch {
 
 class Collectives {
  public:
-  Collectives(Exchange& exchange, Scratch& scratch, const context::CollectiveCall& call, int rank, int ranks);
+  Collectives(Exchange& exchange, Scratch& scratch, const group::CollectiveCall& call, int rank, int ranks);
 
   /// Carries out the call; `call` has been checked.
   Failure run();
@@ -66,7 +66,7 @@ class Collectives {
 
   Exchange& exchange_;
   Scratch& scratch_;
-  const context::CollectiveCall& call_;
+  const group::CollectiveCall& call_;
   const int rank_;
   const int ranks_;
   const int left_;

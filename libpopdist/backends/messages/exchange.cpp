@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "libpopdist/src/context/collective_call.h"
+#include "libpopdist/src/group/collective_call.h"
 
 namespace popdist::backends {
 namespace {
@@ -68,9 +68,9 @@ Failure Exchange::take(const Incoming& incoming, const Frame& frame, std::size_t
   if (theirs.sequence != head_.sequence || theirs.key != head_.key || theirs.count != head_.count) {
     return {
         .status = pop::failedPrecondition(
-            rankText(incoming.from) + " calls " + context::describeCall(theirs.key, theirs.count, "") +
+            rankText(incoming.from) + " calls " + group::describeCall(theirs.key, theirs.count, "") +
             " as call " + std::to_string(theirs.sequence) + " of this communicator, while rank " +
-            std::to_string(info_.rank) + " calls " + context::describeCall(head_.key, head_.count, tensor_) +
+            std::to_string(info_.rank) + " calls " + group::describeCall(head_.key, head_.count, tensor_) +
             " as call " + std::to_string(head_.sequence)),
         .peer_rank = incoming.from};
   }

@@ -22,7 +22,7 @@ namespace popdist::backends {
 /// Goes before the bytes of each frame, so that calls which do not match are an error and not garbage.
 struct FrameHead {
   std::uint64_t sequence = 0;        ///< calls of the group before this one
-  std::uint64_t key = 0;             ///< context::CallKey
+  std::uint64_t key = 0;             ///< exec::CallKey
   std::uint64_t count = 0;           ///< elements, as the caller gave them
   std::uint64_t transfer_bytes = 0;  ///< of which this frame carries a part
 };

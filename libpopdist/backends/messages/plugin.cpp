@@ -49,7 +49,7 @@ void guarded(PopdistStatus* status, const Action& action) {
   fill(*status, caught(action));
 }
 
-context::CollectiveCall callOf(const PopdistCall& call, int ranks) {
+group::CollectiveCall callOf(const PopdistCall& call, int ranks) {
   const auto counts = [ranks](const std::size_t* first) {
     return first == nullptr ? std::span<const std::size_t>{}
                             : std::span(first, static_cast<std::size_t>(ranks));
@@ -72,7 +72,7 @@ context::CollectiveCall callOf(const PopdistCall& call, int ranks) {
           .timeout = milliseconds(call.timeout_ms)};
 }
 
-Failure carryOut(Group& group, const context::CollectiveCall& call) {
+Failure carryOut(Group& group, const group::CollectiveCall& call) {
   const FrameHead head{.sequence = group.calls++, .key = keyOf(call).packed(), .count = call.count};
   const std::string tensor(call.tensor);
   Exchange exchange(*group.fabric, group.info, head, tensor.c_str(), Fabric::Clock::now() + call.timeout);
@@ -96,7 +96,7 @@ void tellOthers(Fabric& fabric, const Failure& failure) {
 }
 
 // However a call fails, the others wait for this member.
-Failure runCall(Group& group, const context::CollectiveCall& call) {
+Failure runCall(Group& group, const group::CollectiveCall& call) {
   Failure failure = caught([&] { return carryOut(group, call); });
   if (!failure.ok() && !failure.known_to_all) tellOthers(*group.fabric, asTold(failure, group.info.rank));
   return failure;

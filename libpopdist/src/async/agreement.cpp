@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "libpopdist/src/context/collective_call.h"
+#include "libpopdist/src/group/collective_call.h"
 
 namespace popdist::async {
 namespace {
 
 std::string describe(const Announcement& call) {
-  return context::describeCall(call.key, call.count, call.name);
+  return group::describeCall(call.key, call.count, call.name);
 }
 
 }  // namespace

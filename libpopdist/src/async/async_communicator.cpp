@@ -3,25 +3,23 @@
 
 #include <system_error>
 
+#include "libpopdist/src/api/call_arguments.h"
 #include "libpopdist/src/async/async_impl.h"
-#include "libpopdist/src/context/calls.h"
 
 namespace popdist {
 
-namespace calls = context::calls;
-
 // ---- Pending
 
-Pending::State::State(std::string call_name, const context::CollectiveCall& issued,
+Pending::State::State(std::string call_name, const group::CollectiveCall& issued,
                       std::chrono::milliseconds call_timeout)
     : name(std::move(call_name)),
       counts(issued.counts.begin(), issued.counts.end()),
       recv_counts(issued.recv_counts.begin(), issued.recv_counts.end()),
       call(withOwnCounts(issued)),
       timeout(call_timeout),
-      fork_(context::forksOfThisProcess()) {}
+      fork_(pop::sys::forksOfThisProcess()) {}
 
-context::CollectiveCall Pending::State::withOwnCounts(context::CollectiveCall issued) const {
+group::CollectiveCall Pending::State::withOwnCounts(group::CollectiveCall issued) const {
   issued.counts = counts;
   issued.recv_counts = recv_counts;
   return issued;
@@ -37,7 +35,7 @@ void Pending::State::wait() const {
   // None would cost short calls a wake-up; more take the core from the thread that is waited for.
   constexpr int kYields = 20;
   for (int turn = 0; turn < kYields && !done(); ++turn) ::sched_yield();
-  if (!done() && fork_ != context::forksOfThisProcess()) {
+  if (!done() && fork_ != pop::sys::forksOfThisProcess()) {
     throw popdist_error(ErrorCode::kFailedPrecondition,
                         describe() + ": this process was forked from the one that has issued it");
   }
@@ -83,62 +81,62 @@ int AsyncCommunicator::size() const {
 
 Pending AsyncCommunicator::allReduce(const std::string& name, const void* in, void* out, std::size_t count,
                                      Type type, Operator op, Timeout timeout) {
-  return impl_->issue(name, calls::allReduce(in, out, count, type, op), timeout);
+  return impl_->issue(name, api::allReduce(in, out, count, type, op), timeout);
 }
 
 Pending AsyncCommunicator::reduceScatter(const std::string& name, const void* in, void* out,
                                          std::size_t count, Type type, Operator op, Timeout timeout) {
-  return impl_->issue(name, calls::reduceScatter(in, out, count, type, op), timeout);
+  return impl_->issue(name, api::reduceScatter(in, out, count, type, op), timeout);
 }
 
 Pending AsyncCommunicator::reduce(const std::string& name, const void* in, void* out, std::size_t count,
                                   Type type, Operator op, int root, Timeout timeout) {
-  return impl_->issue(name, calls::reduce(in, out, count, type, op, root), timeout);
+  return impl_->issue(name, api::reduce(in, out, count, type, op, root), timeout);
 }
 
 Pending AsyncCommunicator::allGather(const std::string& name, const void* in, void* out, std::size_t count,
                                      Type type, Timeout timeout) {
-  return impl_->issue(name, calls::allGather(rank(), in, out, count, type), timeout);
+  return impl_->issue(name, api::allGather(rank(), in, out, count, type), timeout);
 }
 
 Pending AsyncCommunicator::allGather(const std::string& name, const void* in, void* out,
                                      std::span<const std::size_t> counts, Type type, Timeout timeout) {
-  return impl_->issue(name, calls::allGather(in, out, counts, type), timeout);
+  return impl_->issue(name, api::allGather(in, out, counts, type), timeout);
 }
 
 Pending AsyncCommunicator::broadcast(const std::string& name, void* data, std::size_t count, Type type,
                                      int root, Timeout timeout) {
-  return impl_->issue(name, calls::broadcast(data, count, type, root), timeout);
+  return impl_->issue(name, api::broadcast(data, count, type, root), timeout);
 }
 
 Pending AsyncCommunicator::gather(const std::string& name, const void* in, void* out, std::size_t count,
                                   Type type, int root, Timeout timeout) {
-  return impl_->issue(name, calls::gather(rank(), in, out, count, type, root), timeout);
+  return impl_->issue(name, api::gather(rank(), in, out, count, type, root), timeout);
 }
 
 Pending AsyncCommunicator::scatter(const std::string& name, const void* in, void* out, std::size_t count,
                                    Type type, int root, Timeout timeout) {
-  return impl_->issue(name, calls::scatter(in, out, count, type, root), timeout);
+  return impl_->issue(name, api::scatter(in, out, count, type, root), timeout);
 }
 
 Pending AsyncCommunicator::allToAll(const std::string& name, const void* in, void* out, std::size_t count,
                                     Type type, Timeout timeout) {
-  return impl_->issue(name, calls::allToAll(in, out, count, type), timeout);
+  return impl_->issue(name, api::allToAll(in, out, count, type), timeout);
 }
 
 Pending AsyncCommunicator::allToAll(const std::string& name, const void* in,
                                     std::span<const std::size_t> send_counts, void* out,
                                     std::span<const std::size_t> recv_counts, Type type, Timeout timeout) {
-  return impl_->issue(name, calls::allToAll(in, send_counts, out, recv_counts, type), timeout);
+  return impl_->issue(name, api::allToAll(in, send_counts, out, recv_counts, type), timeout);
 }
 
 Pending AsyncCommunicator::sendRecv(const std::string& name, const void* in, std::size_t send_count, int to,
                                     void* out, std::size_t recv_count, int from, Type type, Timeout timeout) {
-  return impl_->issue(name, calls::sendRecv(in, send_count, to, out, recv_count, from, type), timeout);
+  return impl_->issue(name, api::sendRecv(in, send_count, to, out, recv_count, from, type), timeout);
 }
 
 Pending AsyncCommunicator::barrier(const std::string& name, Timeout timeout) {
-  return impl_->issue(name, calls::barrier(), timeout);
+  return impl_->issue(name, api::barrier(), timeout);
 }
 
 }  // namespace popdist

@@ -15,7 +15,7 @@ class AsyncCommunicator::Impl {
  public:
   explicit Impl(std::unique_ptr<Communicator>&& communicator) : progress(std::move(communicator)) {}
 
-  Pending issue(const std::string& name, const context::CollectiveCall& call, Timeout timeout) {
+  Pending issue(const std::string& name, const group::CollectiveCall& call, Timeout timeout) {
     return Pending(progress.submit(name, call, timeout));
   }
 

@@ -10,18 +10,17 @@
 #include <optional>
 #include <utility>
 
+#include "libpopdist/src/api/call_arguments.h"
+#include "libpopdist/src/api/context_impl.h"
 #include "libpopdist/src/async/async_impl.h"
 #include "libpopdist/src/context/backends.h"
-#include "libpopdist/src/context/calls.h"
-#include "libpopdist/src/context/context_impl.h"
+#include "libpopdist/src/context/error.h"
 #include "popdist/async.hpp"
 #include "popdist/collectives.hpp"
 #include "popdist/context.hpp"
 #include "popdist/error.hpp"
 
 namespace popdist {
-
-namespace calls = context::calls;
 
 namespace {
 
@@ -91,7 +90,7 @@ void call(const std::string& id, const char* operation, const Make& make) {
 }
 
 /// What every member calls alike.
-void call(const std::string& id, const char* operation, const context::CollectiveCall& same) {
+void call(const std::string& id, const char* operation, const group::CollectiveCall& same) {
   call(id, operation, [&same](int /*rank*/) { return same; });
 }
 
@@ -162,66 +161,66 @@ void registerCommunicator(const std::set<std::uint32_t>& participants, const std
 namespace collectives {
 
 void allReduceSum(void* data, std::size_t count, Type type, const std::string& id) {
-  call(id, "allReduceSum", calls::allReduce(data, data, count, type, Operator::kSum));
+  call(id, "allReduceSum", api::allReduce(data, data, count, type, Operator::kSum));
 }
 
 void allReduce(const void* in, void* out, std::size_t count, Type type, Operator op, const std::string& id) {
-  call(id, "allReduce", calls::allReduce(in, out, count, type, op));
+  call(id, "allReduce", api::allReduce(in, out, count, type, op));
 }
 
 void reduceScatter(const void* in, void* out, std::size_t count, Type type, const std::string& id) {
-  call(id, "reduceScatter", calls::reduceScatter(in, out, count, type, Operator::kSum));
+  call(id, "reduceScatter", api::reduceScatter(in, out, count, type, Operator::kSum));
 }
 
 void reduceScatter(const void* in, void* out, std::size_t count, Type type, Operator op,
                    const std::string& id) {
-  call(id, "reduceScatter", calls::reduceScatter(in, out, count, type, op));
+  call(id, "reduceScatter", api::reduceScatter(in, out, count, type, op));
 }
 
 void reduce(const void* in, void* out, std::size_t count, Type type, Operator op, unsigned root_rank,
             const std::string& id) {
-  call(id, "reduce", calls::reduce(in, out, count, type, op, rankOf(root_rank)));
+  call(id, "reduce", api::reduce(in, out, count, type, op, rankOf(root_rank)));
 }
 
 void allGather(const void* in, void* out, std::size_t count, Type type, const std::string& id) {
-  call(id, "allGather", [&](int rank) { return calls::allGather(rank, in, out, count, type); });
+  call(id, "allGather", [&](int rank) { return api::allGather(rank, in, out, count, type); });
 }
 
 void allGather(const void* in, void* out, std::span<const std::size_t> counts, Type type,
                const std::string& id) {
-  call(id, "allGather", calls::allGather(in, out, counts, type));
+  call(id, "allGather", api::allGather(in, out, counts, type));
 }
 
 void broadcast(void* data, std::size_t count, Type type, unsigned root_rank, const std::string& id) {
-  call(id, "broadcast", calls::broadcast(data, count, type, rankOf(root_rank)));
+  call(id, "broadcast", api::broadcast(data, count, type, rankOf(root_rank)));
 }
 
 void gather(const void* in, void* out, std::size_t count, Type type, unsigned root_rank,
             const std::string& id) {
-  call(id, "gather", [&](int rank) { return calls::gather(rank, in, out, count, type, rankOf(root_rank)); });
+  call(id, "gather", [&](int rank) { return api::gather(rank, in, out, count, type, rankOf(root_rank)); });
 }
 
 void scatter(const void* in, void* out, std::size_t count, Type type, unsigned root_rank,
              const std::string& id) {
-  call(id, "scatter", calls::scatter(in, out, count, type, rankOf(root_rank)));
+  call(id, "scatter", api::scatter(in, out, count, type, rankOf(root_rank)));
 }
 
 void allToAll(const void* in, void* out, std::size_t count, Type type, const std::string& id) {
-  call(id, "allToAll", calls::allToAll(in, out, count, type));
+  call(id, "allToAll", api::allToAll(in, out, count, type));
 }
 
 void allToAll(const void* in, std::span<const std::size_t> send_counts, void* out,
               std::span<const std::size_t> recv_counts, Type type, const std::string& id) {
-  call(id, "allToAll", calls::allToAll(in, send_counts, out, recv_counts, type));
+  call(id, "allToAll", api::allToAll(in, send_counts, out, recv_counts, type));
 }
 
 void sendRecv(const void* in, std::size_t send_count, int to, void* out, std::size_t recv_count, int from,
               Type type, const std::string& id) {
-  call(id, "sendRecv", calls::sendRecv(in, send_count, to, out, recv_count, from, type));
+  call(id, "sendRecv", api::sendRecv(in, send_count, to, out, recv_count, from, type));
 }
 
 void barrier(const std::string& id) {
-  call(id, "barrier", calls::barrier());
+  call(id, "barrier", api::barrier());
 }
 
 }  // namespace collectives

@@ -8,16 +8,14 @@
 #include <functional>
 #include <utility>
 
+#include "libpopdist/src/api/call_arguments.h"
 #include "libpopdist/src/async/async_impl.h"
 #include "libpopdist/src/async/buckets.h"
-#include "libpopdist/src/context/calls.h"
 #include "libpopdist/src/reduce/copy.h"
 #include "popdist/buffer.hpp"
 #include "popdist/error.hpp"
 
 namespace popdist {
-
-namespace calls = context::calls;
 
 namespace {
 
@@ -93,7 +91,7 @@ class FusedAllReduce::Impl {
 
   AsyncCommunicator& communicator_;
   const std::string name_;
-  const unsigned fork_ = context::forksOfThisProcess();
+  const unsigned fork_ = pop::sys::forksOfThisProcess();
   const std::vector<FusedTensor> tensors_;
   const FusionOptions options_;
   std::vector<Slot> slots_;
@@ -173,7 +171,7 @@ void FusedAllReduce::Impl::ready(std::size_t tensor) {
          "there is no tensor " + std::to_string(tensor) + "; it has " + std::to_string(tensors_.size()));
   }
   // Its memory is the parent's, too.
-  if (fork_ != context::forksOfThisProcess())
+  if (fork_ != pop::sys::forksOfThisProcess())
     fail(ErrorCode::kFailedPrecondition, name_, "this process was forked from the one that has made it");
   Slot& slot = slots_[tensor];
   if (slot.ready.exchange(true))
@@ -189,9 +187,9 @@ void FusedAllReduce::Impl::begin(Bucket& bucket) {
   try {
     const std::size_t count = bucket.plan.count;
     const Type type = bucket.plan.type;
-    const context::CollectiveCall call =
-        bucket.pieces.empty() ? calls::allReduce(bucket.data, bucket.data, count, type, options_.op)
-                              : calls::allReduce(bucket.pieces, count, type, options_.op);
+    const group::CollectiveCall call =
+        bucket.pieces.empty() ? api::allReduce(bucket.data, bucket.data, count, type, options_.op)
+                              : api::allReduce(bucket.pieces, count, type, options_.op);
     bucket.pending = communicator_.impl().issue(bucket.name, call, options_.timeout);
   } catch (...) {
     bucket.failure = std::current_exception();

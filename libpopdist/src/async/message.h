@@ -16,7 +16,7 @@ namespace popdist::async {
 struct Announcement {
   std::string name;
   std::uint64_t key = 0;    ///< CallKey::packed
-  std::uint64_t count = 0;  ///< context::agreedCount
+  std::uint64_t count = 0;  ///< group::agreedCount
 
   friend bool operator==(const Announcement&, const Announcement&) = default;
 };

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/sys/awake_clock.h"
-#include "libpopdist/src/context/collective_call.h"
+#include "libpopdist/src/group/collective_call.h"
 #include "popdist/async.hpp"
 #include "popdist/error.hpp"
 
@@ -18,7 +18,7 @@ namespace popdist {
 
 class Pending::State {
  public:
-  State(std::string name, const context::CollectiveCall& call, std::chrono::milliseconds timeout);
+  State(std::string name, const group::CollectiveCall& call, std::chrono::milliseconds timeout);
 
   /// "allReduce 'grad3'".
   std::string describe() const { return std::string(nameOf(call.operation)) + " '" + name + '\''; }
@@ -30,13 +30,13 @@ class Pending::State {
 
   const std::string name;
   const std::vector<std::size_t> counts, recv_counts;  ///< those of the call, whose caller may drop them
-  const context::CollectiveCall call;
+  const group::CollectiveCall call;
   const std::chrono::milliseconds timeout;
   /// Of the thread that carries it out, when that has seen it.
   std::optional<pop::sys::AwakeClock::time_point> deadline;
 
  private:
-  context::CollectiveCall withOwnCounts(context::CollectiveCall issued) const;
+  group::CollectiveCall withOwnCounts(group::CollectiveCall issued) const;
 
   const unsigned fork_;
   std::optional<popdist_error> error_;  ///< when done

@@ -25,18 +25,18 @@ constexpr milliseconds kRoundSlack{1000};
 
 // What went wrong, without the name of the call that it happened in.
 std::string causeOf(const popdist_error& error) {
-  const auto* const call = dynamic_cast<const context::CallError*>(&error);
+  const auto* const call = dynamic_cast<const group::CallError*>(&error);
   return call == nullptr ? error.what() : call->cause();
 }
 
-context::CollectiveCall named(context::CollectiveCall call, const std::string& name) {
+group::CollectiveCall named(group::CollectiveCall call, const std::string& name) {
   call.tensor = name;
   return call;
 }
 
 }  // namespace
 
-void checkIssue(Communicator& communicator, const std::string& name, const context::CollectiveCall& call) {
+void checkIssue(Communicator& communicator, const std::string& name, const group::CollectiveCall& call) {
   if (name.empty() || name.size() > kMaxNameBytes) {
     communicator.impl().refuse(call, "its name has " + std::to_string(name.size()) + " bytes, of 1 to " +
                                          std::to_string(kMaxNameBytes));
@@ -58,7 +58,7 @@ Progress::Progress(std::unique_ptr<Communicator>&& communicator)
 }
 
 Progress::~Progress() {
-  if (fork_ != context::forksOfThisProcess()) {
+  if (fork_ != pop::sys::forksOfThisProcess()) {
     thread_.detach();  // a forked child has no such thread
     return;
   }
@@ -73,7 +73,7 @@ Progress::~Progress() {
 
 // ---- for the callers
 
-Progress::State Progress::submit(const std::string& name, context::CollectiveCall call,
+Progress::State Progress::submit(const std::string& name, group::CollectiveCall call,
                                  std::optional<milliseconds> timeout) {
   const char* const operation = nameOf(call.operation);
   Communicator::Impl& impl = communicator_->impl();
@@ -81,7 +81,7 @@ Progress::State Progress::submit(const std::string& name, context::CollectiveCal
     group().fail({operation, std::string(operation) + " '" + name + '\''},
                  {static_cast<pop::Code>(code), why}, peer);
   };
-  if (fork_ != context::forksOfThisProcess())
+  if (fork_ != pop::sys::forksOfThisProcess())
     fail(ErrorCode::kFailedPrecondition, "this process was forked from the one that has the communicator");
   checkIssue(*communicator_, name, call);
   if (timeout && timeout->count() < 1)
@@ -131,14 +131,14 @@ bool Progress::beginsAtOnce() const {
 }
 
 bool Progress::awaitRound() {
-  if (abort_message_ || (!group().isShared() && beginsAtOnce())) return true;
+  if (abort_message_ || (!group().sharesMemory() && beginsAtOnce())) return true;
   bool waits = false;
   {
     const std::lock_guard lock(mutex_);
     waits = !pending_.empty();
   }
   milliseconds limit = waits ? kWhileWaiting : kIdle;
-  if (!group().isShared()) limit = std::min(limit, between_rounds_);
+  if (!group().sharesMemory()) limit = std::min(limit, between_rounds_);
   const bool begun = group().awaitNext([this] { return changed_.load(); }, limit);
   return begun || waits || changed_;
 }
@@ -236,11 +236,11 @@ void Progress::carryOut(const Agreed& agreed) {
     // The odd one blames the one that it differs from.
     const int own = communicator_->rank();
     const int blamed = agreed.odd_rank == own ? 0 : agreed.odd_rank;
-    return finish(
-        state,
-        popdist_error(
-            ErrorCode::kFailedPrecondition, describe(state) + ": " + agreed.mismatch,
-            {.rank = own, .peer = group().instanceOf(blamed), .operation = nameOf(state->call.operation)}));
+    return finish(state,
+                  popdist_error(ErrorCode::kFailedPrecondition, describe(state) + ": " + agreed.mismatch,
+                                {.rank = own,
+                                 .peer = group().members().instanceOf(blamed),
+                                 .operation = nameOf(state->call.operation)}));
   }
   busy_->until = Clock::now() + state->timeout;
   communicator_->impl().run(state->call, {.tensor = state->name, .timeout = state->timeout});
@@ -297,11 +297,12 @@ void Progress::end(int rank, const AbortMessage& abort_message) {
   const bool own = rank == communicator_->rank();
   const bool leaves = abort_message.peer_rank == rank;
   const std::string& text = abort_message.status.message();
-  end(popdist_error(static_cast<ErrorCode>(abort_message.status.code()),
-                    own || leaves ? text : group().nameOfRank(rank) + " has given up: " + text,
-                    {.rank = communicator_->rank(),
-                     .peer = abort_message.peer_rank < 0 ? -1 : group().instanceOf(abort_message.peer_rank),
-                     .operation = ""}));
+  end(popdist_error(
+      static_cast<ErrorCode>(abort_message.status.code()),
+      own || leaves ? text : group().nameOfRank(rank) + " has given up: " + text,
+      {.rank = communicator_->rank(),
+       .peer = abort_message.peer_rank < 0 ? -1 : group().members().instanceOf(abort_message.peer_rank),
+       .operation = ""}));
 }
 
 void Progress::end(const popdist_error& cause) {

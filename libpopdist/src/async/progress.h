@@ -14,16 +14,16 @@
 #include <thread>
 #include <vector>
 
+#include "libpopdist/src/api/context_impl.h"
 #include "libpopdist/src/async/agreement.h"
 #include "libpopdist/src/async/message.h"
 #include "libpopdist/src/async/pending.h"
-#include "libpopdist/src/context/context_impl.h"
 #include "popdist/communicator.hpp"
 
 namespace popdist::async {
 
 /// Throws popdist_error kInvalidArgument unless a member may issue it under that name.
-void checkIssue(Communicator& communicator, const std::string& name, const context::CollectiveCall& call);
+void checkIssue(Communicator& communicator, const std::string& name, const group::CollectiveCall& call);
 
 class Progress {
  public:
@@ -34,12 +34,12 @@ class Progress {
   using State = std::shared_ptr<Pending::State>;
 
   /// Throws popdist_error as async.hpp says of issuing.
-  State submit(const std::string& name, context::CollectiveCall call,
+  State submit(const std::string& name, group::CollectiveCall call,
                std::optional<std::chrono::milliseconds> timeout);
 
   const Communicator& communicator() const { return *communicator_; }
   /// Whether all members share a host's memory. The same for all of them.
-  bool isShared() const { return communicator_->impl().group().isShared(); }
+  bool isShared() const { return communicator_->impl().group().sharesMemory(); }
 
  private:
   using Clock = pop::sys::AwakeClock;
@@ -60,10 +60,10 @@ class Progress {
   std::optional<AbortMessage> lateCall();
   void end(int rank, const AbortMessage& abort_message);
   void end(const popdist_error& cause);
-  context::Group& group() { return communicator_->impl().group(); }
+  group::Group& group() { return communicator_->impl().group(); }
 
   std::unique_ptr<Communicator> communicator_;
-  const unsigned fork_ = context::forksOfThisProcess();
+  const unsigned fork_ = pop::sys::forksOfThisProcess();
   std::atomic<bool> changed_{false};  ///< there is something new for the thread
 
   std::mutex mutex_;  ///< of what follows up to the next empty line

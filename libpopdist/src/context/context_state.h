@@ -8,8 +8,8 @@
 #include <memory>
 #include <optional>
 
+#include "libpopdist/src/choice/forced_algorithms.h"
 #include "libpopdist/src/context/backends.h"
-#include "libpopdist/src/context/forced_algorithms.h"
 #include "libpopdist/src/context/link.h"
 #include "libpopdist/src/context/transport_settings.h"
 
@@ -29,8 +29,9 @@ struct ContextState {
   }
   std::atomic<std::chrono::milliseconds::rep> timeout_ms{300 * 1000};
   TransportSettings transport;
-  BackendChoice backend{};                   ///< that communicators run on; Pods have none of it
-  std::optional<ForcedAlgorithms> forced{};  ///< of communicators; not there: what the environment says
+  BackendChoice backend{};  ///< that communicators run on; Pods have none of it
+  std::optional<choice::ForcedAlgorithms>
+      forced{};            ///< of communicators; not there: what the environment says
   int groups_created = 0;  ///< names the next group; every instance creates them in the same order
 
   std::chrono::milliseconds timeout() const { return std::chrono::milliseconds(timeout_ms.load()); }

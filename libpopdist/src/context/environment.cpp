@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdlib>
 
-#include "libpopdist/src/context/call_error.h"
+#include "libpopdist/src/context/error.h"
 #include "libpopdist/src/pod/model/numbering.h"
 #include "libpopdist/src/reduce/isa.h"
 #include "popdist/popdist.hpp"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "popdist/error.hpp"
+#include "libpopdist/src/context/error.h"
 
+#include <string>
 #include <utility>
-
-#include "common/base/status.h"
 
 namespace popdist {
 
@@ -16,5 +15,12 @@ popdist_error::popdist_error(ErrorCode code, const std::string& message)
 
 popdist_error::popdist_error(ErrorCode code, const std::string& message, Where where)
     : std::runtime_error(message), code_(code), where_(std::move(where)) {}
+
+void context::throwIfFailed(const LinkError& error, const char* operation) {
+  if (error.ok()) return;
+  throw popdist_error(static_cast<ErrorCode>(error.status.code()),
+                      std::string(operation) + ": " + error.status.message(),
+                      {.rank = -1, .peer = error.instance, .operation = operation});
+}
 
 }  // namespace popdist

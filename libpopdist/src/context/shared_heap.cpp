@@ -8,13 +8,8 @@
 #include <optional>
 
 #include "common/base/check.h"
-#include "libpopdist/src/context/context_impl.h"
-#include "libpopdist/src/shared/control_block.h"
-#include "popdist/buffer.hpp"
-#include "popdist/error.hpp"
 
-namespace popdist {
-namespace context {
+namespace popdist::context {
 namespace {
 
 // Small allocations share a piece; large ones have their own.
@@ -83,10 +78,6 @@ void SharedHeap::free(void* memory) {
   used_.erase(found);
 }
 
-bool SharedHeap::contains(const void* memory) const {
-  return shared::offsetIn(segment_.base, segment_.bytes, memory) != shared::kPrivate;
-}
-
 pop::Result<std::size_t> SharedHeap::take(std::size_t bytes) {
   std::optional<std::size_t> offset = takeFrom(free_, bytes);
   if (!offset) {
@@ -117,21 +108,4 @@ pop::Status SharedHeap::grow(std::size_t bytes) {
   return {};
 }
 
-}  // namespace context
-
-// Which parts are free would be a child's own business, and the parts the same as its parent's.
-void* allocateShared(Context& context, std::size_t bytes) {
-  context.impl().refuseFork("allocateShared");
-  pop::Result<void*> memory = context.impl().heap.allocate(bytes);
-  if (!memory.ok()) {
-    throw popdist_error(static_cast<ErrorCode>(memory.status().code()),
-                        "allocateShared: " + memory.status().message());
-  }
-  return memory.value();
-}
-
-void freeShared(Context& context, void* memory) noexcept {
-  context.impl().heap.free(memory);
-}
-
-}  // namespace popdist
+}  // namespace popdist::context

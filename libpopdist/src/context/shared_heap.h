@@ -22,7 +22,7 @@ class SharedHeap {
   void free(void* memory);
 
   /// Whether it is memory that this host's instances share.
-  bool contains(const void* memory) const;
+  bool contains(const void* memory) const { return segment_.offsetOf(memory) != transport::kPrivate; }
 
   static constexpr std::size_t kAlignmentBytes = 64;
   using Blocks = std::map<std::size_t, std::size_t>;  ///< offset → bytes

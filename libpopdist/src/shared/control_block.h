@@ -10,21 +10,14 @@
 #include <cstdint>
 
 #include "libpopdist/src/plan/shared_plan.h"
+#include "libpopdist/src/transport/shm/shm_group.h"
 
 namespace popdist::shared {
 
 /// Two lines: processors fetch them in pairs.
 inline constexpr std::size_t kApartBytes = 128;
 
-/// Of a user's buffer that the others cannot see.
-inline constexpr std::uint64_t kPrivate = ~std::uint64_t{0};
-
-/// Where a buffer begins in a segment, or kPrivate.
-inline std::uint64_t offsetIn(const std::byte* segment, std::size_t bytes, const void* buffer) {
-  const auto* const address = static_cast<const std::byte*>(buffer);
-  const bool inside = address >= segment && address < segment + bytes;
-  return inside ? static_cast<std::uint64_t>(address - segment) : kPrivate;
-}
+using transport::kPrivate;
 
 inline constexpr std::size_t kInlineBytes = 40;
 inline constexpr std::size_t kTensorBytes = 24;

@@ -322,12 +322,12 @@ void Engine::copy(void* to, const void* from, std::size_t bytes) const {
 
 const std::byte* Engine::inputOf(int rank) const {
   if (rank == place_.rank) return static_cast<const std::byte*>(buffers_.input);
-  return place_.segment + control_block_.note(rank, parity()).input;
+  return place_.segment.base + control_block_.note(rank, parity()).input;
 }
 
 std::byte* Engine::outputOf(int rank) const {
   if (rank == place_.rank) return static_cast<std::byte*>(buffers_.output);
-  return place_.segment + control_block_.note(rank, parity()).output;
+  return place_.segment.base + control_block_.note(rank, parity()).output;
 }
 
 // ---- failures

@@ -16,7 +16,7 @@
 
 #include "common/base/status.h"
 #include "libpopdist/src/exec/executor.h"
-#include "libpopdist/src/plan/shared_select.h"
+#include "libpopdist/src/plan/stage_layout.h"
 #include "libpopdist/src/reduce/fold.h"
 #include "libpopdist/src/shared/control_block.h"
 #include "libpopdist/src/shared/peer_memory.h"
@@ -47,8 +47,7 @@ struct Buffers {
 class Engine {
  public:
   struct Place {
-    std::byte* segment = nullptr;
-    std::size_t segment_bytes = 0;
+    transport::SegmentView segment;
     ControlBlock control_block;
     plan::StageLayout layout;
     int rank = 0;
@@ -96,7 +95,7 @@ class Engine {
   /// By rank: from now on inputs are fetched from private memory, too.
   void setPeers(std::vector<ProcessMark> peers) { peers_ = std::move(peers); }
   /// Whether a buffer of our own lies where everybody can reach it.
-  bool isMapped(const void* buffer) const { return offsetOf(buffer) != kPrivate; }
+  bool isMapped(const void* buffer) const { return place_.segment.offsetOf(buffer) != kPrivate; }
 
   struct Work {
     const plan::SharedPlan& plan;
@@ -124,7 +123,6 @@ class Engine {
 
  private:
   std::uint64_t parity() const { return call_number_ & 1; }
-  std::uint64_t offsetOf(const void* buffer) const;
   void begin();
   void end();
   Note& ownNote(const Call& call);

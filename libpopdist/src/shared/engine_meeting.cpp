@@ -41,8 +41,8 @@ bool Engine::meet(const Call& call, const Buffers& buffers) {
   begin();
   Note& note = ownNote(call);
   const bool in_pieces = buffers.pieces != nullptr;
-  note.input = offsetOf(in_pieces ? buffers.pieces->table() : buffers.input);
-  note.output = in_pieces ? note.input : offsetOf(buffers.output);
+  note.input = place_.segment.offsetOf(in_pieces ? buffers.pieces->table() : buffers.input);
+  note.output = in_pieces ? note.input : place_.segment.offsetOf(buffers.output);
   note.input_address = reinterpret_cast<std::uintptr_t>(buffers.input);
   note.output_address = reinterpret_cast<std::uintptr_t>(buffers.output);
   note.offer = buffers.offer;
@@ -87,7 +87,7 @@ bool Engine::readPieces(const Call& call) {
     const Note& note = control_block_.note(rank, parity());
     if (note.offer != Offer::kPieces) continue;
     const std::string odd =
-        listed_.read(rank, place_.segment + note.input, place_.segment_bytes - note.input, bytes);
+        listed_.read(rank, place_.segment.base + note.input, place_.segment.bytes - note.input, bytes);
     if (odd.empty()) continue;
     if (!peerIsGivingUp())
       mismatch_ = {.status = pop::failedPrecondition(
@@ -140,10 +140,6 @@ std::string Engine::whereIs(int rank) const {
 
 std::string Engine::describe(const Note& note) const {
   return exec::describeCall(note.key, note.count, note.tensor.data());
-}
-
-std::uint64_t Engine::offsetOf(const void* buffer) const {
-  return offsetIn(place_.segment, place_.segment_bytes, buffer);
 }
 
 }  // namespace popdist::shared

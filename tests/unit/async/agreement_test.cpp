@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "libpopdist/src/context/collective_call.h"
+#include "libpopdist/src/group/collective_call.h"
 
 namespace popdist::async {
 namespace {
@@ -13,7 +13,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 Announcement sumOf(const std::string& name, std::uint64_t count = 8) {
-  const context::CallKey key{plan::Operation::kAllReduce, Type::kFloat, Operator::kSum, false, 0};
+  const group::CallKey key{plan::Operation::kAllReduce, Type::kFloat, Operator::kSum, false, 0};
   return {name, key.packed(), count};
 }
 

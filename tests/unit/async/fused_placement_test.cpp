@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "libpopdist/src/context/context_impl.h"
+#include "libpopdist/src/api/context_impl.h"
 #include "popdist/buffer.hpp"
 #include "popdist/fused.hpp"
 #include "tests/unit/async/members.h"
@@ -78,13 +78,13 @@ class Tensors {
 struct Case {
   std::string name;
   std::vector<Place> places;  ///< of rank r: places[r % size]
-  std::optional<plan::SharedAlgorithm> forced{};
+  std::optional<choice::SharedAlgorithm> forced{};
   bool tcp_only = false;
 
   friend void PrintTo(const Case& tested, std::ostream* out) { *out << tested.name; }
 };
 
-using Algorithm = plan::SharedAlgorithm;
+using Algorithm = choice::SharedAlgorithm;
 const std::vector<Case> kCases{
     {"AllShared", {Place::kShared}},
     {"SharedOrInOnePiece", {Place::kShared, Place::kSharedPiece}},
@@ -109,7 +109,7 @@ class FusedPlacement : public ::testing::TestWithParam<std::tuple<int, Case>> {
     ThreadGroup group({.replicas_of_instance = std::vector<int>(static_cast<std::size_t>(ranks), 1),
                        .transport = {.tcp_only = placed.tcp_only}});
     group.run([&](Context& context) {
-      context.impl().state.forced = context::ForcedAlgorithms{.in_memory = placed.forced};
+      context.impl().state.forced = choice::ForcedAlgorithms{.in_memory = placed.forced};
       AsyncCommunicator members = everybody(context);
       const auto rank = static_cast<std::size_t>(context.instanceIndex());
       Tensors<T> tensors(context, placed.places[rank % placed.places.size()], counts);

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <vector>
 
-#include "libpopdist/src/plan/select.h"
+#include "libpopdist/src/choice/by_messages.h"
 #include "popdist/types.hpp"
 
 namespace popdist::exec {

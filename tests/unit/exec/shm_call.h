@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "libpopdist/src/choice/by_messages.h"
 #include "libpopdist/src/exec/executor.h"
-#include "libpopdist/src/plan/select.h"
 #include "tests/unit/transport/shm_world.h"
 
 namespace popdist::exec {
@@ -44,7 +44,7 @@ template <typename World>
 Failure call(World& world, const Request& request, const std::vector<Part>& parts) {
   std::vector<plan::Plan> plans;
   for (const Part& part : parts) {
-    plans.push_back(plan::planCollective(
+    plans.push_back(choice::planCollective(
         {request.operation, part.rank, world.size(), request.count, request.root, sizeOf(request.type)}));
   }
   std::vector<RankWork> work;

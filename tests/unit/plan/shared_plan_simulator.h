@@ -16,7 +16,7 @@
 
 #include "common/base/random.h"
 #include "libpopdist/src/plan/shared_plan.h"
-#include "libpopdist/src/plan/shared_select.h"
+#include "libpopdist/src/plan/stage_layout.h"
 
 namespace popdist::plan {
 

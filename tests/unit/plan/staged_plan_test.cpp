@@ -12,7 +12,7 @@
 
 #include "libpopdist/src/plan/shared_fold.h"
 #include "libpopdist/src/plan/shared_move.h"
-#include "libpopdist/src/plan/shared_select.h"
+#include "libpopdist/src/plan/stage_layout.h"
 
 namespace popdist::plan {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "libpopdist/src/context/context_impl.h"
+#include "libpopdist/src/api/context_impl.h"
 #include "libpopdist/src/plan/ring.h"
 #include "libpopdist/src/pod/device/local_sum.h"
 #include "libpopdist/src/pod/device/memory_sum.h"
@@ -15,15 +15,12 @@
 
 namespace popdist::pod {
 
-using context::Group;
-using context::GroupKind;
-
 namespace {
 
 // Errors begin with what the program has asked for.
-std::unique_ptr<Group> createGroup(context::ContextState& state, std::vector<int> instance_of_rank,
-                                   GroupKind kind) try {
-  return Group::create(state, std::move(instance_of_rank), kind);
+template <typename Make>
+auto attaching(const Make& make) try {
+  return make();
 } catch (const popdist_error& error) {
   throw popdist_error(error.code(), std::string(kAttach) + ": " + error.what(),
                       {.rank = error.rank(), .peer = error.peer(), .operation = kAttach});
@@ -36,12 +33,12 @@ std::unique_ptr<DeviceSum> makeDeviceSum(Context& context, const ReplicaLayout& 
   std::vector<int> instance_of_replica = instanceOfReplica(context);
   const int instances = context.numInstances();
   if (instances == 1) return std::make_unique<LocalSum>(layout);
-  if (!Group::wouldBeShared(state, instances)) {
+  if (!calls::wouldShareMemory(state, instances)) {
     return std::make_unique<MessageSum>(
-        createGroup(state, std::move(instance_of_replica), GroupKind::kMessages), layout);
+        attaching([&] { return calls::makeMessageGroup(state, std::move(instance_of_replica)); }), layout);
   }
   return std::make_unique<MemorySum>(
-      createGroup(state, plan::naturalOrder(instances), GroupKind::kNative), layout,
+      attaching([&] { return calls::makeNativeGroup(state, plan::naturalOrder(instances)); }), layout,
       MemorySum::Place{&context.impl().heap, state.link->segment(), std::move(instance_of_replica)});
 }
 

@@ -8,7 +8,7 @@ namespace popdist::pod {
 
 void LocalSum::run(const DeviceTensors& tensors) {
   if (broken_) refuse(pop::failedPrecondition("an earlier call on this Pod failed: " + *broken_));
-  if (fork_ != context::forksOfThisProcess())
+  if (fork_ != pop::sys::forksOfThisProcess())
     refuse(pop::failedPrecondition("this process was forked from the one that has the Pod"));
   if (tensors.local.size() < 2) return;
   tensors_.clear();

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "libpopdist/src/context/group.h"
+#include "common/sys/forks.h"
 #include "libpopdist/src/pod/device/device_sum.h"
 #include "libpopdist/src/pod/device/ordered_fold.h"
 
@@ -23,7 +23,7 @@ class LocalSum : public DeviceSum {
  private:
   OrderedFold fold_;
   std::vector<std::byte*> tensors_;
-  const unsigned fork_ = context::forksOfThisProcess();
+  const unsigned fork_ = pop::sys::forksOfThisProcess();
   std::optional<std::string> broken_;  ///< why no further call is possible
 };
 

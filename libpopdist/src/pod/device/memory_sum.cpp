@@ -5,15 +5,14 @@
 #include <cstring>
 #include <utility>
 
-#include "libpopdist/src/context/time_left.h"
+#include "libpopdist/src/group/time_left.h"
 #include "libpopdist/src/plan/shared_fold.h"
-#include "libpopdist/src/shared/control_block.h"
 #include "libpopdist/src/shared/engine.h"
 
 namespace popdist::pod {
 namespace {
 
-using shared::kPrivate;
+using transport::kPrivate;
 
 constexpr plan::Operation kOperation = plan::kDeviceAllReduce;
 
@@ -22,11 +21,8 @@ constexpr std::size_t kMostGatheredBytes = 16 << 10;
 
 }  // namespace
 
-MemorySum::MemorySum(std::unique_ptr<context::Group> group, const ReplicaLayout& layout, Place place)
-    : group_(std::move(group)),
-      place_(std::move(place)),
-      instance_(group_->localRanks().front()),
-      fold_(layout) {
+MemorySum::MemorySum(std::unique_ptr<group::Group> group, const ReplicaLayout& layout, Place place)
+    : group_(std::move(group)), place_(std::move(place)), instance_(group_->rank()), fold_(layout) {
   std::vector<int> replicas_of(static_cast<std::size_t>(group_->size()));
   for (const int instance : place_.instance_of_replica)
     local_of_replica_.push_back(replicas_of[static_cast<std::size_t>(instance)]++);
@@ -62,7 +58,7 @@ void MemorySum::refuse(const pop::Status& why) const {
 }
 
 void MemorySum::giveUp(const pop::Status& why) {
-  group_->failCollective(context::descriptionOf(call_), {why});
+  group_->failCollective(group::descriptionOf(call_), {why});
 }
 
 // ---- three ways
@@ -121,9 +117,9 @@ void MemorySum::fold(plan::Range part) {
 // Everybody says where its stage and its tensors are.
 void MemorySum::tellPlaces(const DeviceTensors& tensors) {
   own_places_.assign(placesOfEach(), 0);
-  own_places_.front() = offsetOf(stage_);
+  own_places_.front() = place_.segment.offsetOf(stage_);
   std::transform(tensors.local.begin(), tensors.local.end(), own_places_.begin() + 1,
-                 [this](const void* tensor) { return offsetOf(tensor); });
+                 [this](const void* tensor) { return place_.segment.offsetOf(tensor); });
   places_.resize(placesOfEach() * static_cast<std::size_t>(group_->size()));
   gather(own_places_.data(), places_.data(), placesOfEach(), Type::kUint64);
 }
@@ -134,7 +130,7 @@ std::span<const std::uint64_t> MemorySum::placesOf(int instance) const {
 
 bool MemorySum::areMapped(const DeviceTensors& tensors) const {
   return std::all_of(tensors.local.begin(), tensors.local.end(),
-                     [this](const void* tensor) { return offsetOf(tensor) != kPrivate; });
+                     [this](const void* tensor) { return place_.segment.offsetOf(tensor) != kPrivate; });
 }
 
 bool MemorySum::areMapped(int instance) const {
@@ -154,17 +150,18 @@ void MemorySum::meet() {
 
 // Nobody has given up: others' memory is still theirs to have read or written.
 void MemorySum::confirm() {
-  group_->confirmShared(call_);
+  group_->confirm(call_);
 }
 
 void MemorySum::gather(const void* input, void* output, std::size_t count, Type type) {
-  const context::CollectiveCall part{.operation = plan::Operation::kAllGather,
-                                     .input = input,
-                                     .output = output,
-                                     .count = count,
-                                     .type = type,
-                                     .timeout = context::timeLeft(deadline_)};
-  group_->runShared(part, call_);
+  const group::CollectiveCall part{.operation = plan::Operation::kAllGather,
+                                   .input = input,
+                                   .output = output,
+                                   .count = count,
+                                   .type = type,
+                                   .timeout = group::timeLeft(deadline_),
+                                   .part_of = &call_};
+  group_->run(part);
 }
 
 plan::Range MemorySum::shareOf(int instance, plan::Range elements) const {
@@ -175,10 +172,6 @@ plan::Range MemorySum::shareOf(int instance, plan::Range elements) const {
 
 std::byte* MemorySum::at(void* tensor, std::size_t element) const {
   return static_cast<std::byte*>(tensor) + element * sizeOf(call_.type);
-}
-
-std::uint64_t MemorySum::offsetOf(const void* memory) const {
-  return shared::offsetIn(place_.segment.base, place_.segment.bytes, memory);
 }
 
 }  // namespace popdist::pod

@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "libpopdist/src/context/group.h"
 #include "libpopdist/src/context/shared_heap.h"
+#include "libpopdist/src/group/group.h"
 #include "libpopdist/src/pod/device/device_sum.h"
 #include "libpopdist/src/pod/device/ordered_fold.h"
 #include "libpopdist/src/transport/shm/shm_group.h"
@@ -27,7 +27,7 @@ class MemorySum : public DeviceSum {
   };
 
   /// `group`: of instances, which share their host's memory.
-  MemorySum(std::unique_ptr<context::Group> group, const ReplicaLayout& layout, Place place);
+  MemorySum(std::unique_ptr<group::Group> group, const ReplicaLayout& layout, Place place);
   ~MemorySum() override;
 
   void run(const DeviceTensors& tensors) override;
@@ -64,11 +64,10 @@ class MemorySum : public DeviceSum {
   std::byte* slotOf(void* stage, std::uint64_t chunk, int local) const;
   std::size_t bytesIn(plan::Range chunk, plan::Range part) const;
   std::byte* at(void* tensor, std::size_t element) const;
-  std::uint64_t offsetOf(const void* memory) const;
   std::byte* mapped(std::uint64_t offset) const { return place_.segment.base + offset; }
   int instanceOf(std::size_t replica) const { return place_.instance_of_replica[replica]; }
 
-  const std::unique_ptr<context::Group> group_;
+  const std::unique_ptr<group::Group> group_;
   const Place place_;
   const int instance_;
   std::vector<int> local_of_replica_;  ///< its number in its instance
@@ -78,7 +77,7 @@ class MemorySum : public DeviceSum {
   OrderedFold fold_;
 
   // Of the call that is under way:
-  context::CollectiveCall call_;
+  group::CollectiveCall call_;
   Clock::time_point deadline_;
   std::vector<std::uint64_t> own_places_;  ///< of the stage, then of the tensors, in the segment
   std::vector<std::uint64_t> places_;      ///< the same of all, by instance

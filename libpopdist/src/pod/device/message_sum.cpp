@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "libpopdist/src/calls/messages/message_calls.h"
 #include "libpopdist/src/pod/model/gcl/all_reduce.h"
 
 namespace popdist::pod {
@@ -13,14 +14,15 @@ constexpr plan::Operation kOperation = plan::kDeviceAllReduce;
 }  // namespace
 
 void MessageSum::run(const DeviceTensors& tensors) {
+  const group::CollectiveCall call{.operation = kOperation, .count = tensors.count, .type = tensors.type};
   const std::vector<plan::Plan>& plans = plansFor(tensors.count);
-  std::vector<context::Group::Part> parts;
+  std::vector<calls::MessageRunner::Part> parts;
   for (std::size_t local = 0; local < plans.size(); ++local)
     parts.push_back({&plans[local], tensors.local[local], tensors.local[local]});
-  group_->run({.key = {.operation = kOperation, .type = tensors.type},
-               .count = tensors.count,
-               .sends_empty = tensors.count == 0},
-              parts, group_->timeout());
+  group_->checkUsable(call);
+  runner_.nextCall();
+  const exec::Failure failure = runner_.run(calls::messageCallOf(call), parts, group_->timeout());
+  if (!failure.status.ok()) group_->failCollective(group::descriptionOf(call), failure);
 }
 
 void MessageSum::refuse(const pop::Status& why) const {
@@ -36,7 +38,7 @@ const std::vector<plan::Plan>& MessageSum::plansFor(std::size_t count) {
   constexpr std::size_t kKeptCounts = 64;
   if (const auto kept = plans_.find(count); kept != plans_.end()) return kept->second;
   std::vector<plan::Plan> plans;
-  for (const int replica : group_->localRanks())
+  for (const int replica : group_->members().localRanks())
     plans.push_back(gcl::planDeviceAllReduce(layout_, replica, count));
   if (plans_.size() >= kKeptCounts) plans_.clear();
   return plans_.emplace(count, std::move(plans)).first->second;

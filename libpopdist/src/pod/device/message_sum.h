@@ -7,16 +7,16 @@
 #include <memory>
 #include <vector>
 
-#include "libpopdist/src/context/group.h"
+#include "libpopdist/src/calls/make_group.h"
 #include "libpopdist/src/pod/device/device_sum.h"
 
 namespace popdist::pod {
 
 class MessageSum : public DeviceSum {
  public:
-  /// `group`: of replicas, by messages.
-  MessageSum(std::unique_ptr<context::Group> group, ReplicaLayout layout)
-      : group_(std::move(group)), layout_(std::move(layout)) {}
+  /// `ranks`: replicas.
+  MessageSum(calls::MessageGroup ranks, ReplicaLayout layout)
+      : group_(std::move(ranks.group)), runner_(*ranks.runner), layout_(std::move(layout)) {}
 
   void run(const DeviceTensors& tensors) override;
   [[noreturn]] void refuse(const pop::Status& why) const override;
@@ -25,7 +25,8 @@ class MessageSum : public DeviceSum {
  private:
   const std::vector<plan::Plan>& plansFor(std::size_t count);
 
-  const std::unique_ptr<context::Group> group_;
+  const std::unique_ptr<group::Group> group_;
+  calls::MessageRunner& runner_;
   const ReplicaLayout layout_;
   std::map<std::size_t, std::vector<plan::Plan>> plans_;  ///< of the local replicas, by count
 };

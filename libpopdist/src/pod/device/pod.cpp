@@ -9,7 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "libpopdist/src/context/context_impl.h"
+#include "libpopdist/src/api/context_impl.h"
+#include "libpopdist/src/context/error.h"
 #include "libpopdist/src/pod/device/device_sum.h"
 #include "libpopdist/src/pod/device/replica_map.h"
 #include "libpopdist/src/pod/model/clock.h"
@@ -74,7 +75,7 @@ class Pod::Impl {
     }
     if (!supports(Operator::kSum, type))
       sum_->refuse(pop::invalidArgument(std::string("there is no sum of ") + nameOf(type)));
-    if (count > context::mostElements(type)) sum_->refuse(pop::invalidArgument("count exceeds any memory"));
+    if (count > group::mostElements(type)) sum_->refuse(pop::invalidArgument("count exceeds any memory"));
     for (void* tensor : tensors) {
       if (tensor == nullptr && count > 0) sum_->refuse(pop::invalidArgument("a tensor is a null pointer"));
     }

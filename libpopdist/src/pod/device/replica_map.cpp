@@ -6,7 +6,8 @@
 #include <string>
 
 #include "common/base/text.h"
-#include "libpopdist/src/context/context_impl.h"
+#include "libpopdist/src/api/context_impl.h"
+#include "libpopdist/src/context/error.h"
 
 namespace popdist::pod {
 

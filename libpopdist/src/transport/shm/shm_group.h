@@ -21,9 +21,18 @@
 namespace popdist::transport {
 
 /// The segment as this process has mapped it.
+/// Of memory that lies in no segment.
+inline constexpr std::uint64_t kPrivate = ~std::uint64_t{0};
+
 struct SegmentView {
   std::byte* base = nullptr;
   std::size_t bytes = 0;
+  /// Where `memory` begins in it, or kPrivate.
+  std::uint64_t offsetOf(const void* memory) const {
+    const auto* const address = static_cast<const std::byte*>(memory);
+    const bool inside = address >= base && address < base + bytes;
+    return inside ? static_cast<std::uint64_t>(address - base) : kPrivate;
+  }
   pop::contract::SegmentHeader* header() const {
     return reinterpret_cast<pop::contract::SegmentHeader*>(base);
   }

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "popdist/buffer.hpp"
+
+#include "libpopdist/src/api/context_impl.h"
+#include "popdist/error.hpp"
+
+namespace popdist {
+
+// Which parts are free would be a child's own business, and the parts the same as its parent's.
+void* allocateShared(Context& context, std::size_t bytes) {
+  context.impl().refuseFork("allocateShared");
+  pop::Result<void*> memory = context.impl().heap.allocate(bytes);
+  if (!memory.ok()) {
+    throw popdist_error(static_cast<ErrorCode>(memory.status().code()),
+                        "allocateShared: " + memory.status().message());
+  }
+  return memory.value();
+}
+
+void freeShared(Context& context, void* memory) noexcept {
+  context.impl().heap.free(memory);
+}
+
+}  // namespace popdist

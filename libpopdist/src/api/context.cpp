@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "popdist/context.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <numeric>
+#include <semaphore>
+#include <thread>
+
+#include "common/contract/segment.h"
+#include "common/sys/blocked_signals.h"
+#include "libpopdist/src/api/context_impl.h"
+#include "libpopdist/src/calls/make_group.h"
+#include "libpopdist/src/context/agent_link.h"
+#include "libpopdist/src/context/environment.h"
+#include "libpopdist/src/context/error.h"
+#include "libpopdist/src/context/memory_link.h"
+
+namespace popdist {
+namespace {
+
+using context::throwIfFailed;
+
+constexpr std::chrono::milliseconds kConnectTimeout{30'000};
+
+// A thread that reads or writes a stream keeps it locked, perhaps for ever.
+constexpr std::chrono::milliseconds kFlushTimeout{500};
+
+// What the program has written, as far as that takes no longer. Each has a thread, for it may be the one that
+// is stuck.
+void flushWithin(std::chrono::milliseconds timeout) try {
+  const std::array<std::FILE*, 3> streams{stdout, stderr, nullptr};  // nullptr: all
+  const auto flushed = std::make_shared<std::counting_semaphore<3>>(0);
+  const pop::sys::BlockedSignals blocked;
+  for (std::FILE* const each : streams) {
+    std::thread([each, flushed] {
+      std::fflush(each);
+      flushed->release();
+    }).detach();
+  }
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  for (std::size_t left = streams.size(); left > 0 && flushed->try_acquire_until(deadline); --left) continue;
+} catch (const std::exception&) {  // no thread, or no memory for one
+  for (std::FILE* const each : {stdout, stderr}) {
+    if (::ftrylockfile(each) != 0) continue;
+    std::fflush(each);
+    ::funlockfile(each);
+  }
+}
+
+std::unique_ptr<context::Link> makeLink(const pop::contract::InstanceEnv& env) {
+  if (!env.agent_socket.empty()) {
+    auto link = context::AgentLink::connect(env, kConnectTimeout);
+    throwIfFailed({link.status()}, "Context::fromEnvironment");
+    return std::move(*link);
+  }
+  if (env.num_instances > 1 || env.num_local_replicas < env.num_total_replicas) {
+    throw popdist_error(
+        ErrorCode::kFailedPrecondition,
+        "Context::fromEnvironment: the environment speaks of other instances but names no agent "
+        "(POPDIST_AGENT_SOCKET): start the program with poprun");
+  }
+  auto hub = context::MemoryHub::create(1, pop::contract::segmentBytesFor(1));
+  throwIfFailed({hub.status()}, "Context::fromEnvironment");
+  return std::make_unique<context::MemoryLink>(std::move(*hub));
+}
+
+context::BackendChoice loadChosenBackend() {
+  pop::Result<context::BackendChoice> backend = context::chosenBackend();
+  throwIfFailed({backend.status()}, "Context::fromEnvironment");
+  return std::move(*backend);
+}
+
+std::unique_ptr<Communicator> makeCommunicator(context::ContextState& state, std::vector<int> instances) {
+  auto group = state.backend.plugin == nullptr ? calls::makeNativeGroup(state, std::move(instances))
+                                               : calls::makeBackendGroup(state, std::move(instances));
+  if (!group) return nullptr;
+  return std::make_unique<Communicator>(std::make_unique<Communicator::Impl>(std::move(group)));
+}
+
+}  // namespace
+
+Context::Impl::Impl(const pop::contract::InstanceEnv& instance_env, std::unique_ptr<context::Link> link,
+                    const context::TransportSettings& transport, const context::BackendChoice& backend)
+    : env(instance_env), heap(link->segment()) {
+  state.link = std::move(link);
+  state.backend = backend;
+  state.instance_index = env.instance_index;
+  state.num_local_instances = env.num_local_instances;
+  state.first_local_instance = env.instance_index - env.local_instance_index;
+  state.transport = transport;
+  std::vector<int> everybody(static_cast<std::size_t>(env.num_instances));
+  std::iota(everybody.begin(), everybody.end(), 0);
+  world = makeCommunicator(state, std::move(everybody));
+}
+
+void Context::Impl::refuseFork(const char* operation) const {
+  if (fork_ == pop::sys::forksOfThisProcess()) return;
+  throw popdist_error(
+      ErrorCode::kFailedPrecondition,
+      std::string(operation) +
+          ": this process was forked from the one that has the context; only that one can use it",
+      {.rank = -1, .peer = -1, .operation = operation});
+}
+
+Context& Context::fromEnvironment() {
+  // Never destroyed: another thread may be in a collective while this one exits.
+  static Context& context =
+      *new Context(std::make_unique<Impl>(context::environment(), makeLink(context::environment()),
+                                          context::transportSettingsFromEnvironment(), loadChosenBackend()));
+  return context;
+}
+
+Context::Context(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Context::~Context() = default;
+
+int Context::instanceIndex() const {
+  return impl_->env.instance_index;
+}
+int Context::numInstances() const {
+  return impl_->env.num_instances;
+}
+int Context::localInstanceIndex() const {
+  return impl_->env.local_instance_index;
+}
+int Context::numTotalReplicas() const {
+  return impl_->env.num_total_replicas;
+}
+int Context::numLocalReplicas() const {
+  return impl_->env.num_local_replicas;
+}
+int Context::replicaIndexOffset() const {
+  return impl_->env.replica_index_offset;
+}
+int Context::numIpusPerReplica() const {
+  return impl_->env.num_ipus_per_replica;
+}
+const std::string& Context::system() const {
+  return impl_->env.system;
+}
+bool Context::offline() const {
+  return impl_->env.offline;
+}
+
+void Context::setTimeout(std::chrono::milliseconds timeout) {
+  if (timeout.count() < 1) {
+    throw popdist_error(ErrorCode::kInvalidArgument,
+                        "Context::setTimeout: the timeout must be at least a millisecond");
+  }
+  impl_->state.timeout_ms = std::min(timeout, context::kLongestTimeout).count();
+}
+
+std::chrono::milliseconds Context::timeout() const {
+  return impl_->state.timeout();
+}
+
+void Context::put(const std::string& key, const std::string& value) {
+  impl_->refuseFork("Context::put");
+  if (key.empty()) throw popdist_error(ErrorCode::kInvalidArgument, "Context::put: the key is empty");
+  throwIfFailed(impl_->state.link->put(key, value, timeout()), "Context::put");
+}
+
+std::optional<std::string> Context::get(const std::string& key) {
+  impl_->refuseFork("Context::get");
+  std::optional<std::string> value;
+  throwIfFailed(impl_->state.link->get(key, timeout(), value), "Context::get");
+  return value;
+}
+
+void Context::fence() {
+  impl_->refuseFork("Context::fence");
+  throwIfFailed(impl_->state.link->fence("fence", timeout()), "Context::fence");
+}
+
+void Context::abort(int exit_code, const std::string& message) {
+  if (exit_code < 1 || exit_code > 255) {
+    throw popdist_error(ErrorCode::kInvalidArgument,
+                        "Context::abort: exit code " + std::to_string(exit_code) + " is not from 1 to 255");
+  }
+  impl_->refuseFork("Context::abort");
+  flushWithin(kFlushTimeout);  // first: the agent may stop us as soon as it knows
+  impl_->state.link->abort(exit_code, message);
+  std::_Exit(exit_code);
+}
+
+Communicator& Context::world() {
+  return *impl_->world;
+}
+
+std::unique_ptr<Communicator> Context::createCommunicator(const std::set<unsigned>& participants) {
+  impl_->refuseFork("Context::createCommunicator");
+  if (participants.empty() || *participants.rbegin() >= static_cast<unsigned>(numInstances())) {
+    throw popdist_error(ErrorCode::kInvalidArgument,
+                        "Context::createCommunicator: participants must be some of the instances 0 to " +
+                            std::to_string(numInstances() - 1));
+  }
+  return makeCommunicator(impl_->state, {participants.begin(), participants.end()});
+}
+
+}  // namespace popdist

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The insides of Context and Communicator, for the rest of the library and for tests that make contexts of
+// threads.
+#pragma once
+
+#include <memory>
+
+#include "common/contract/env_contract.h"
+#include "libpopdist/src/context/shared_heap.h"
+#include "libpopdist/src/group/group.h"
+#include "popdist/context.hpp"
+
+namespace popdist {
+
+class Communicator::Impl {
+ public:
+  explicit Impl(std::unique_ptr<group::Group> group) : group_(std::move(group)) {}
+
+  int rank() const { return group_->rank(); }
+  int size() const { return group_->size(); }
+
+  /// Checks and runs one collective. Throws popdist_error.
+  void run(group::CollectiveCall call, const CallOptions& options);
+  /// What a caller can be told at once. Throws popdist_error kInvalidArgument.
+  void check(const group::CollectiveCall& call) const;
+  [[noreturn]] void refuse(const group::CollectiveCall& call, const std::string& why) const;
+  group::Group& group() { return *group_; }
+
+ private:
+  bool isPlain(const group::CollectiveCall& call) const;
+  void placeInput(group::CollectiveCall& call) const;
+  std::chrono::milliseconds checkedTimeout(const group::CollectiveCall& call,
+                                           std::chrono::milliseconds timeout) const;
+
+  std::unique_ptr<group::Group> group_;
+};
+
+class Context::Impl {
+ public:
+  /// Collective over all instances: sets up the communicator of all of them. Throws popdist_error.
+  Impl(const pop::contract::InstanceEnv& instance_env, std::unique_ptr<context::Link> link,
+       const context::TransportSettings& transport, const context::BackendChoice& backend = {});
+
+  /// Throws popdist_error kFailedPrecondition in a forked child, whose memory has a context of its parent's.
+  void refuseFork(const char* operation) const;
+
+  const pop::contract::InstanceEnv env;
+  context::ContextState state;
+  context::SharedHeap heap;
+  std::unique_ptr<Communicator> world;
+
+ private:
+  const unsigned fork_ = pop::sys::forksOfThisProcess();
+};
+
+}  // namespace popdist

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Carries out the collectives of a communicator over several hosts: in the shared memory of each host, by
+// messages between the hosts, and in shared memory again. choice/over_hosts.h says which.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "common/sys/awake_clock.h"
+#include "libpopdist/src/calls/messages/message_calls.h"
+#include "libpopdist/src/calls/shared/shared_calls.h"
+#include "libpopdist/src/choice/over_hosts.h"
+#include "libpopdist/src/group/time_left.h"
+#include "libpopdist/src/plan/host_layout.h"
+
+namespace popdist::calls {
+
+class HierarchicalCalls final : public group::CallPath {
+ public:
+  /// `inside`: of this host's members; `messages`: of all ranks.
+  HierarchicalCalls(plan::HostLayout layout, std::unique_ptr<SharedCalls> inside,
+                    std::unique_ptr<MessageCalls> messages);
+
+  bool run(const group::CollectiveCall& call) override;
+  exec::Failure takeFailure() override { return failed_across_ ? *failed_across_ : inside_->takeFailure(); }
+  void giveUp(const exec::Failure& failure) override;
+  void setDeadline(const exec::MovingDeadline& deadline) override;
+  const char* algorithmTaken() const override { return taken_; }
+
+ private:
+  using Clock = pop::sys::AwakeClock;
+  using CollectiveCall = group::CollectiveCall;
+  using Bytes = std::vector<std::byte>;
+
+  choice::HierarchyWay wayOf(const CollectiveCall& call) const;
+  bool runInLevels(const CollectiveCall& call, choice::HierarchyWay way);
+  bool runFlat(const CollectiveCall& call);
+  bool allReduceByLeaders(const CollectiveCall& call);
+  bool allReduceInLanes(const CollectiveCall& call);
+  bool reduceScatterInLanes(const CollectiveCall& call);
+  bool allGatherByLeaders(const CollectiveCall& call);
+  bool allGatherInLanes(const CollectiveCall& call);
+  bool broadcast(const CollectiveCall& call);
+  bool reduce(const CollectiveCall& call);
+  bool barrier();
+
+  struct Representatives {
+    int local = 0;           ///< on this host
+    bool mine = false;       ///< this rank
+    std::vector<int> ranks;  ///< of each host
+  };
+  Representatives representativesFor(int root) const;
+  std::size_t pieceOf(const CollectiveCall& call) const;
+  bool inside(CollectiveCall call);
+  bool across(const std::vector<int>& ranks, choice::Request request, const void* input, void* output);
+  bool acrossOn(const plan::Plan& plan, const void* input, void* output);
+  bool succeeded(exec::Failure failure);
+  std::chrono::milliseconds timeLeft() const { return group::timeLeft(deadline_); }
+  bool isLeader() const { return layout_.local() == 0; }
+
+  const plan::HostLayout layout_;
+  const std::unique_ptr<SharedCalls> inside_;
+  const std::unique_ptr<MessageCalls> messages_;
+  const CollectiveCall* call_ = nullptr;  ///< that is under way, as its caller made it
+  Clock::time_point deadline_;
+  std::optional<exec::Failure> failed_across_;
+  const char* taken_ = "";
+  Bytes kept_;  ///< what this rank holds for its host
+};
+
+}  // namespace popdist::calls

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/src/calls/make_group.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "libpopdist/src/calls/backend/backend_group.h"
+#include "libpopdist/src/calls/hosts/hierarchical_calls.h"
+#include "libpopdist/src/calls/messages/message_calls.h"
+#include "libpopdist/src/calls/shared/shared_calls.h"
+#include "libpopdist/src/context/error.h"
+#include "libpopdist/src/group/end_notice_monitor.h"
+#include "libpopdist/src/group/rendezvous.h"
+
+namespace popdist::calls {
+
+using choice::ForcedAlgorithms;
+using context::ContextState;
+using context::HostNetwork;
+using context::throwIfFailed;
+using group::Group;
+using group::HostControlBlock;
+using group::kCreate;
+using group::Members;
+
+namespace {
+
+int numCores(pid_t process) {
+  cpu_set_t cpus;
+  return ::sched_getaffinity(process, sizeof(cpus), &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
+}
+
+// Whether this host's instances outnumber their cores. One that is bound sees only its own: who started it,
+// poprun, has all that the job may use.
+bool isOversubscribed(int local_instances) {
+  return local_instances > std::max(numCores(0), numCores(::getppid()));
+}
+
+// Where a backend's members find each other: a job on one host has no other address.
+std::string ownAddress(const context::Link& link) {
+  const std::string address = link.network().address;
+  return address.empty() ? "127.0.0.1" : address;
+}
+
+pop::Result<transport::Key> keyOf(const HostNetwork& network) {
+  transport::Key key;
+  if (network.job_key.size() != key.size()) {
+    return pop::failedPrecondition(
+        "this host's agent has given no key for connections to other hosts; was it built from another "
+        "version?");
+  }
+  std::memcpy(key.data(), network.job_key.data(), key.size());
+  return key;
+}
+
+// Of communicators that are made now. Throws popdist_error.
+ForcedAlgorithms forcedAlgorithms(const ContextState& context) {
+  if (context.forced) return *context.forced;
+  pop::Result<ForcedAlgorithms> forced = choice::forcedByEnvironment();
+  throwIfFailed({forced.status()}, kCreate);
+  return *forced;
+}
+
+bool mayShare(const ContextState& context, const ForcedAlgorithms& forced) {
+  return !forced.messages && !context.transport.tcp_only;
+}
+
+// The ranks on this host: they follow each other.
+struct Neighbours {
+  int first_rank = -1;
+  int members = 0;
+};
+
+Neighbours neighboursIn(const ContextState& context, const std::vector<int>& instance_of_rank) {
+  const auto is_local = [&](int instance) { return context.isLocal(instance); };
+  const auto first = std::find_if(instance_of_rank.begin(), instance_of_rank.end(), is_local);
+  return {static_cast<int>(first - instance_of_rank.begin()),
+          static_cast<int>(std::count_if(first, instance_of_rank.end(), is_local))};
+}
+
+std::unique_ptr<exec::PeerMonitor> monitorOf(const ContextState& context, const Members& members,
+                                             std::vector<int> instances) {
+  return std::make_unique<group::EndNoticeMonitor>(
+      context.link->segment().header(), std::move(instances),
+      [&members](int instance) { return members.nameOfInstance(instance); });
+}
+
+// A group comes about by what its members offer, a fence, and what they make of it.
+class GroupMaker {
+ public:
+  GroupMaker(ContextState& context, std::vector<int> instance_of_rank)
+      : context_(context),
+        number_(context.groups_created++),
+        prefix_(group::rendezvousPrefix(number_)),
+        members_(std::make_unique<Members>(context, std::move(instance_of_rank))) {}
+
+  std::unique_ptr<Group> makeNative(const ForcedAlgorithms& forced);
+  MessageGroup makeMessages(const ForcedAlgorithms& forced);
+  std::unique_ptr<Group> makeOnBackend();
+
+ private:
+  void offerConnections();
+  void connect();
+  void fence(const std::string& settings);
+  bool isMember() const { return !members_->localRanks().empty(); }
+  bool oversubscribed() const { return isOversubscribed(context_.num_local_instances); }
+  pop::Result<std::unique_ptr<transport::Connections>> openConnections() const;
+  std::unique_ptr<MessageCalls> messageCalls(const ForcedAlgorithms& forced);
+  std::unique_ptr<SharedCalls> sharedCalls(const plan::HostLayout& layout, std::size_t offset,
+                                           const ForcedAlgorithms& forced);
+  std::unique_ptr<Group> groupOf(std::unique_ptr<group::CallPath> path) {
+    return std::make_unique<Group>(context_, std::move(members_), std::move(path));
+  }
+
+  ContextState& context_;
+  const int number_;
+  const std::string prefix_;
+  std::unique_ptr<Members> members_;
+  std::unique_ptr<transport::Connections> connections_;
+  pop::Status failure_;  ///< of this member alone, until the fence has opened
+};
+
+// ---- offers
+
+pop::Result<std::unique_ptr<transport::Connections>> GroupMaker::openConnections() const {
+  transport::ConnectionsSetup setup{.segment = context_.link->segment(),
+                                    .local_ranks = members_->localRanks(),
+                                    .call_timeout = context_.transport.call_timeout};
+  bool over_network = false;
+  for (const int instance : members_->instances()) {
+    setup.through_memory.push_back(context_.isLocal(instance) && !context_.transport.tcp_only);
+    over_network |= !setup.through_memory.back();
+  }
+  if (over_network) {
+    const HostNetwork network = context_.link->network();
+    POP_ASSIGN_OR_RETURN(setup.tcp.job, keyOf(network));
+    setup.tcp.own_address = network.address;
+    setup.tcp.group = static_cast<std::uint32_t>(number_);
+    setup.tcp.streams = context_.transport.tcp_streams;
+    setup.tcp.congestion_control = context_.transport.tcp_congestion_control;
+  }
+  return transport::Connections::create(setup);
+}
+
+void GroupMaker::offerConnections() {
+  if (!isMember()) return;
+  auto created = openConnections();
+  if (created.ok()) connections_ = std::move(*created);
+  failure_ = created.status();
+  group::offerAddresses(context_, prefix_, members_->localRanks(), connections_.get(), failure_);
+}
+
+void GroupMaker::fence(const std::string& settings) {
+  const std::string tag = group::rendezvousTag(number_, members_->instances()) + settings;
+  throwIfFailed(context_.link->fence(tag, context_.timeout()), kCreate);
+  throwIfFailed({failure_}, kCreate);
+}
+
+void GroupMaker::connect() {
+  const std::vector<std::string> addresses =
+      group::collectAddresses(context_, prefix_, members_->instances());
+  throwIfFailed({connections_->connect(addresses)}, kCreate);
+  std::vector<std::string> host_of_rank;
+  for (const std::string& address : addresses)
+    host_of_rank.push_back(transport::Connections::hostIn(address));
+  members_->setHosts(std::move(host_of_rank));
+}
+
+// ---- paths
+
+std::unique_ptr<MessageCalls> GroupMaker::messageCalls(const ForcedAlgorithms& forced) {
+  auto runner = std::make_unique<MessageRunner>(*members_, std::move(connections_),
+                                                monitorOf(context_, *members_, members_->instances()),
+                                                oversubscribed());
+  return std::make_unique<MessageCalls>(std::move(runner), forced.by_messages);
+}
+
+// With the control block that is at `offset` of this host's segment.
+std::unique_ptr<SharedCalls> GroupMaker::sharedCalls(const plan::HostLayout& layout, std::size_t offset,
+                                                     const ForcedAlgorithms& forced) {
+  const transport::SegmentView segment = context_.link->segment();
+  const plan::StageLayout stage = plan::stageLayoutFor(layout.members());
+  const std::size_t control_block_bytes = shared::ControlBlock::bytesFor(layout.members(), stage.bytes());
+  if (offset % pop::contract::kPieceAlignmentBytes != 0 || control_block_bytes > segment.bytes ||
+      offset > segment.bytes - control_block_bytes) {
+    throwIfFailed({pop::internalError("this host's control block lies outside of its segment")}, kCreate);
+  }
+  const int first_rank = layout.firstRankOf(layout.host());
+  std::vector<int> neighbours_first = members_->instances();
+  std::rotate(neighbours_first.begin(), neighbours_first.begin() + first_rank, neighbours_first.end());
+  return std::make_unique<SharedCalls>(
+      shared::Engine::Place{
+          .segment = segment,
+          .control_block = shared::ControlBlock(segment.base + offset, layout.members(), stage.bytes()),
+          .layout = stage,
+          .rank = layout.local(),
+          .ranks = layout.members(),
+          .first_rank = first_rank,
+          .has_all_of_host = layout.members() == context_.num_local_instances,
+          .names = members_->names()},
+      monitorOf(context_, *members_, std::move(neighbours_first)), oversubscribed(), forced.in_memory);
+}
+
+// ---- groups
+
+MessageGroup GroupMaker::makeMessages(const ForcedAlgorithms& forced) {
+  offerConnections();
+  fence(forced.inTag() + context_.transport.inTag());
+  if (!isMember()) return {};
+  connect();
+  std::unique_ptr<MessageCalls> calls = messageCalls(forced);
+  MessageRunner* const runner = &calls->runner();
+  return {groupOf(std::move(calls)), runner};
+}
+
+std::unique_ptr<Group> GroupMaker::makeNative(const ForcedAlgorithms& forced) {
+  if (!mayShare(context_, forced)) return makeMessages(forced).group;
+  const Neighbours here = neighboursIn(context_, members_->instances());
+  const bool one_host = here.members == members_->size();
+  if (!one_host) offerConnections();
+  if (isMember() && members_->localRanks().front() == here.first_rank)
+    group::offerControlBlock(context_, prefix_, here.first_rank, here.members);
+  fence(forced.inTag() + context_.transport.inTag());
+  if (!isMember()) return nullptr;
+  if (!one_host) connect();
+
+  const std::vector<HostControlBlock> blocks =
+      group::collectControlBlocks(context_, prefix_, members_->size());
+  std::vector<int> members_of_host;
+  for (const HostControlBlock& block : blocks) members_of_host.push_back(block.members);
+  const plan::HostLayout layout(std::move(members_of_host), members_->localRanks().front());
+  const bool alone = layout.hosts() > 1 && layout.hosts() == members_->size();
+  if (alone) return groupOf(messageCalls(forced));
+  std::unique_ptr<SharedCalls> inside =
+      sharedCalls(layout, blocks[static_cast<std::size_t>(layout.host())].offset, forced);
+  if (layout.hosts() == 1) return groupOf(std::move(inside));
+  return groupOf(std::make_unique<HierarchicalCalls>(layout, std::move(inside), messageCalls(forced)));
+}
+
+// In an order that lets a plugin do without fences of its own: what all have offered is there after one.
+std::unique_ptr<Group> GroupMaker::makeOnBackend() {
+  std::unique_ptr<BackendGroup> calls;
+  if (isMember()) {
+    const std::string address = ownAddress(*context_.link);
+    const int rank = members_->localRanks().front();
+    calls = std::make_unique<BackendGroup>(
+        *context_.backend.plugin,
+        BackendGroup::Member{.group_number = static_cast<std::uint64_t>(number_),
+                             .rank = rank,
+                             .instance_of_rank = members_->instances(),
+                             .host_address = address,
+                             .timeout = context_.timeout()},
+        monitorOf(context_, *members_, members_->instances()));
+    const pop::Result<std::string> offered = calls->offer();
+    failure_ = offered.status();
+    group::offerToBackend(context_, prefix_, rank, address, offered);
+  }
+  fence(" on backend " + context_.backend.name);
+  if (!calls) return nullptr;
+  group::BackendOffers offers = group::collectBackendOffers(context_, prefix_, members_->instances());
+  members_->setHosts(std::move(offers.host_of_rank));
+  const exec::Failure failed = calls->connect(offers.offer_of_rank);
+  std::unique_ptr<Group> made = groupOf(std::move(calls));
+  if (!failed.status.ok()) made->failCollective({kCreate, kCreate}, failed);
+  return made;
+}
+
+}  // namespace
+
+std::unique_ptr<Group> makeNativeGroup(ContextState& context, std::vector<int> instance_of_rank) {
+  const ForcedAlgorithms forced = forcedAlgorithms(context);
+  return GroupMaker(context, std::move(instance_of_rank)).makeNative(forced);
+}
+
+std::unique_ptr<Group> makeBackendGroup(ContextState& context, std::vector<int> instance_of_rank) {
+  return GroupMaker(context, std::move(instance_of_rank)).makeOnBackend();
+}
+
+MessageGroup makeMessageGroup(ContextState& context, std::vector<int> instance_of_rank) {
+  const ForcedAlgorithms forced = forcedAlgorithms(context);
+  return GroupMaker(context, std::move(instance_of_rank)).makeMessages(forced);
+}
+
+bool wouldShareMemory(const ContextState& context, int instances) {
+  return context.num_local_instances == instances && mayShare(context, forcedAlgorithms(context));
+}
+
+}  // namespace popdist::calls

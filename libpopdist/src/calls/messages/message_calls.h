@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Carries out the collectives of ranks that exchange messages: over hosts, and where tests want it.
+#pragma once
+
+#include <optional>
+
+#include "libpopdist/src/calls/messages/message_runner.h"
+#include "libpopdist/src/choice/by_messages.h"
+#include "libpopdist/src/group/call_path.h"
+#include "libpopdist/src/plan/flows.h"
+#include "libpopdist/src/plan/plan.h"
+
+namespace popdist::calls {
+
+/// What the messages of a call say of it.
+exec::Call messageCallOf(const group::CollectiveCall& call);
+
+class MessageCalls final : public group::CallPath {
+ public:
+  /// `forced`: instead of what the table says, where it can be done. run() is for groups with one rank of
+  /// this instance.
+  MessageCalls(std::unique_ptr<MessageRunner> runner, std::optional<choice::Algorithm> forced)
+      : runner_(std::move(runner)), rank_(runner_->members().localRanks().front()), forced_(forced) {}
+
+  bool run(const group::CollectiveCall& call) override {
+    failure_ = carryOut(call);
+    return failure_.status.ok();
+  }
+  exec::Failure takeFailure() override { return failure_; }
+  void giveUp(const exec::Failure& failure) override { runner_->giveUp(failure); }
+  void setDeadline(const exec::MovingDeadline& deadline) override { runner_->setDeadline(deadline); }
+  const char* algorithmTaken() const override { return taken_; }
+
+  bool isForced() const { return forced_.has_value(); }
+  MessageRunner& runner() { return *runner_; }
+
+ private:
+  using CollectiveCall = group::CollectiveCall;
+
+  exec::Failure carryOut(CollectiveCall call);
+  plan::Plan planFor(const CollectiveCall& call);
+  plan::Flows flowsOf(const CollectiveCall& call) const;
+  exec::Failure send(const CollectiveCall& call);
+  exec::Failure checkPartners(CollectiveCall& call);
+  exec::Failure compareCounts(const CollectiveCall& call);
+  int size() const { return runner_->members().size(); }
+
+  const std::unique_ptr<MessageRunner> runner_;
+  const int rank_;
+  const std::optional<choice::Algorithm> forced_;
+  const char* taken_ = "";
+  exec::Failure failure_;
+};
+
+}  // namespace popdist::calls

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs plans over the connections of a group's ranks: one call after another.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "libpopdist/src/exec/executor.h"
+#include "libpopdist/src/group/members.h"
+#include "libpopdist/src/transport/connections.h"
+
+namespace popdist::calls {
+
+class MessageRunner {
+ public:
+  /// `connections` of all ranks; `monitor` numbers the ranks as `members` does, which outlives this.
+  MessageRunner(const group::Members& members, std::unique_ptr<transport::Connections> connections,
+                std::unique_ptr<exec::PeerMonitor> monitor, bool oversubscribed)
+      : members_(members),
+        connections_(std::move(connections)),
+        monitor_(std::move(monitor)),
+        oversubscribed_(oversubscribed),
+        heard_(static_cast<std::size_t>(members.size())) {}
+
+  /// One local rank's part of a call; parts in the order of Members::localRanks().
+  struct Part {
+    const plan::Plan* plan = nullptr;
+    const void* input = nullptr;
+    void* output = nullptr;
+  };
+
+  /// The plans that follow are of another call than those before.
+  void nextCall() { ++calls_; }
+  /// Runs one plan of each local rank. `call.sequence` and `call.members` are filled in here.
+  exec::Failure run(exec::Call call, std::span<const Part> parts, std::chrono::milliseconds timeout);
+  /// Closes all connections, and tells why.
+  void giveUp(const exec::Failure& failure);
+
+  const group::Members& members() const { return members_; }
+  /// Some ranks are reached over TCP.
+  bool overNetwork() const { return connections_->overNetwork(); }
+  void setDeadline(const exec::MovingDeadline& deadline) { moving_deadline_ = deadline; }
+  /// Why to give up, as is known elsewhere; asked while a call waits.
+  void setGivenUp(std::function<std::optional<exec::Failure>()> given_up) { given_up_ = std::move(given_up); }
+
+ private:
+  const group::Members& members_;
+  const std::unique_ptr<transport::Connections> connections_;
+  const std::unique_ptr<exec::PeerMonitor> monitor_;
+  const bool oversubscribed_;
+  std::vector<exec::Heard> heard_;  ///< of each rank
+  std::function<std::optional<exec::Failure>()> given_up_;
+  exec::MovingDeadline moving_deadline_;
+  std::uint64_t calls_ = 0;
+};
+
+}  // namespace popdist::calls

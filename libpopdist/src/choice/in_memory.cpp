@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/src/choice/in_memory.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace popdist::choice {
+
+using plan::Operation;
+
+namespace {
+
+constexpr std::array kNames{"eager", "staged", "direct", "pull"};
+
+// Up to so many bytes a rank, one wait and more copying is faster than three waits. Measured by
+// bench/collectives.
+struct EagerLimit {
+  int ranks;  ///< up to so many
+  std::size_t fold_bytes;
+  std::size_t move_bytes;
+  std::size_t transfer_bytes;  ///< of sendRecv, which meets before it knows what others do
+  std::size_t direct_bytes;    ///< from so many on, direct is faster still
+};
+constexpr std::array kEagerLimits{
+    EagerLimit{2, 512, 2 << 10, 64 << 10, 1 << 10},
+    EagerLimit{8, 8 << 10, 16 << 10, 64 << 10, 8 << 10},
+    EagerLimit{1 << 30, 8 << 10, 16 << 10, 16 << 10, 8 << 10},
+};
+
+// From so many bytes of a rank on, sendRecv is faster by one copy of the system's than by two of our own,
+// where readers do not write back. Likewise.
+struct TransferLimit {
+  int ranks;  ///< up to so many
+  std::size_t bytes;
+};
+constexpr std::array kTransferLimits{
+    TransferLimit{4, 64 << 10},
+    TransferLimit{8, 256 << 10},
+    TransferLimit{1 << 30, 512 << 10},
+};
+
+// Beyond the last cache of the machines that this was measured on.
+constexpr std::size_t kLastCacheBytes = 32 << 20;
+
+template <typename Limits>
+const auto& limitIn(const Limits& limits, int ranks) {
+  return *std::find_if(limits.begin(), limits.end(),
+                       [ranks](const auto& limit) { return ranks <= limit.ranks; });
+}
+
+const EagerLimit& limitFor(int ranks) {
+  return limitIn(kEagerLimits, ranks);
+}
+
+}  // namespace
+
+const char* nameOf(SharedAlgorithm algorithm) {
+  return kNames[static_cast<std::size_t>(algorithm)];
+}
+
+std::optional<SharedAlgorithm> sharedAlgorithmNamed(const char* name) {
+  for (std::size_t i = 0; i < kNames.size(); ++i) {
+    if (std::string_view(name) == kNames[i]) return static_cast<SharedAlgorithm>(i);
+  }
+  return std::nullopt;
+}
+
+std::size_t mostEagerBytes(Operation operation, int ranks) {
+  const EagerLimit& limit = limitFor(ranks);
+  if (operation == Operation::kSendRecv) return limit.transfer_bytes;
+  return plan::reduces(operation) ? limit.fold_bytes : limit.move_bytes;
+}
+
+SharedAlgorithm selectShared(Operation operation, std::size_t bytes, int ranks) {
+  return bytes <= mostEagerBytes(operation, ranks) ? SharedAlgorithm::kEager : SharedAlgorithm::kStaged;
+}
+
+std::size_t leastDirectBytes(int ranks) {
+  return limitFor(ranks).direct_bytes;
+}
+
+bool isSendRecvWorthPulling(std::size_t bytes, int ranks) {
+  return bytes >= limitIn(kTransferLimits, ranks).bytes;
+}
+
+bool dependsOnMachine(Operation operation, std::size_t bytes, int ranks) {
+  const std::size_t least_bytes = plan::reduces(operation) ? 128 << 10 : 64 << 10;
+  return canBePulled(operation) && bytes > least_bytes &&
+         selectShared(operation, bytes, ranks) == SharedAlgorithm::kStaged;
+}
+
+bool pastCaches(Operation operation, std::size_t bytes, int ranks) {
+  // What is reduced is read again by whoever imports it.
+  return !plan::reduces(operation) && bytes > kLastCacheBytes / static_cast<std::size_t>(ranks);
+}
+
+}  // namespace popdist::choice

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/src/group/collective_call.h"
+
+#include "libpopdist/src/group/call_error.h"
+#include "libpopdist/src/group/digest.h"
+
+namespace popdist::group {
+
+std::uint64_t agreedCount(const CollectiveCall& call) {
+  if (call.operation == plan::Operation::kSendRecv) return 0;  // each has its own
+  if (!call.ragged) return call.count;
+  return call.operation == plan::Operation::kAllToAll ? 0 : digestOf(call.counts);  // there, each has its own
+}
+
+CallKey keyOf(const CollectiveCall& call) {
+  return {call.operation, call.type, call.op, call.ragged, call.root};
+}
+
+CallDescription descriptionOf(const CollectiveCall& call) {
+  const CollectiveCall& whole = call.whole();
+  return {nameOf(whole.operation), describeCall(keyOf(whole).packed(), agreedCount(whole), whole.tensor)};
+}
+
+std::string countsContradict(int from, std::uint64_t sent, std::uint64_t expected) {
+  return "rank " + std::to_string(from) + " does not match: it sends " + std::to_string(sent) +
+         " elements to this rank, which expects " + std::to_string(expected);
+}
+
+}  // namespace popdist::group

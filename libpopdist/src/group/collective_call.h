@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// A collective as its caller asked for it, checked; whatever carries it out starts from this.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "libpopdist/src/exec/call_words.h"
+#include "libpopdist/src/plan/operation.h"
+#include "libpopdist/src/plan/send_recv.h"
+#include "libpopdist/src/shared/pieces.h"
+#include "popdist/operators.hpp"
+#include "popdist/types.hpp"
+
+namespace popdist::group {
+
+using exec::CallKey;
+using exec::describeCall;
+
+struct CollectiveCall {
+  plan::Operation operation = plan::Operation::kBarrier;
+  const void* input = nullptr;
+  void* output = nullptr;
+  std::size_t count = 0;  ///< elements, as the API counts them; of ragged calls ignored
+  Type type = Type::kUint8;
+  Operator op = Operator::kSum;
+  int root = 0;
+  bool ragged = false;                         ///< with counts of each rank
+  std::span<const std::size_t> counts{};       ///< ragged all-gather: of each rank; all-to-all: to each rank
+  std::span<const std::size_t> recv_counts{};  ///< ragged all-to-all: from each rank
+  plan::Partners partners{};                   ///< kSendRecv; its counts, not `count`
+  const shared::Pieces* pieces = nullptr;      ///< all-reduce on one host: where the vector lies, in place;
+                                               ///< input and output are where it begins
+  std::string_view tensor{};
+  std::chrono::milliseconds timeout{0};
+  const CollectiveCall* part_of = nullptr;  ///< what all ranks have called; nullptr: this
+
+  const CollectiveCall& whole() const { return part_of == nullptr ? *this : *part_of; }
+};
+
+/// The count that must be the same on all ranks; of ragged calls, a digest of the counts, where they must be
+/// the same.
+std::uint64_t agreedCount(const CollectiveCall& call);
+
+/// The rest of it.
+CallKey keyOf(const CollectiveCall& call);
+
+/// More elements than this cannot be addressed.
+inline std::size_t mostElements(Type type) {
+  return static_cast<std::size_t>(PTRDIFF_MAX) / sizeOf(type);
+}
+
+/// That rank `from` sends `sent` elements to this one, which expects `expected`.
+std::string countsContradict(int from, std::uint64_t sent, std::uint64_t expected);
+
+}  // namespace popdist::group

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/src/group/group.h"
+
+namespace popdist::group {
+
+void Group::refuse(const CollectiveCall& call) const {
+  const CallDescription description = descriptionOf(call);
+  if (broken_)
+    fail(description, pop::failedPrecondition("an earlier call on this communicator failed: " + *broken_),
+         -1);
+  fail(description, pop::failedPrecondition("this process was forked from the one that has the communicator"),
+       -1);
+}
+
+void Group::failCollective(const CallDescription& call, exec::Failure failure) {
+  const int blamed = members_->rankToBlame(failure);
+  failure.status = members_->naming(blamed, failure.status);
+  broken_ = "in " + call.text + ", " + failure.status.message();
+  path_->giveUp(failure);
+  fail(call, failure.status, blamed < 0 ? -1 : members_->instanceOf(blamed));
+}
+
+void Group::fail(const CallDescription& call, const pop::Status& status, int peer) const {
+  throw CallError(static_cast<ErrorCode>(status.code()), call.text + " on " + nameOfRank(rank()),
+                  status.message(), {.rank = rank(), .peer = peer, .operation = call.operation});
+}
+
+}  // namespace popdist::group

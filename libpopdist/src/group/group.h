@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// A group of ranks that run collectives together: what Communicator (ranks are instances) and the Pod (ranks
+// are replicas, several in a process) have in common. calls/make_group.h makes one.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "common/sys/forks.h"
+#include "libpopdist/src/group/call_error.h"
+#include "libpopdist/src/group/call_path.h"
+#include "libpopdist/src/group/members.h"
+
+namespace popdist::group {
+
+class Group {
+ public:
+  /// `members`: at least one is of this instance. `context` outlives it.
+  Group(const context::ContextState& context, std::unique_ptr<const Members> members,
+        std::unique_ptr<CallPath> path)
+      : context_(context), members_(std::move(members)), path_(std::move(path)) {}
+
+  const Members& members() const { return *members_; }
+  int size() const { return members_->size(); }
+  int rank() const { return members_->localRanks().front(); }
+  std::string nameOfRank(int rank) const { return members_->nameOfRank(rank); }
+  std::chrono::milliseconds timeout() const { return context_.timeout(); }
+
+  /// Carries out one collective. Throws popdist_error; the group is then unusable.
+  void run(const CollectiveCall& call) try {
+    checkUsable(call);
+    if (!path_->run(call)) [[unlikely]]
+      failCollective(descriptionOf(call), path_->takeFailure());
+  } catch (const std::bad_alloc&) {
+    failCollective(descriptionOf(call), {.status = {pop::Code::kResourceExhausted, "out of memory"}});
+  }
+
+  bool isUsable() const { return !broken_ && fork_ == pop::sys::forksOfThisProcess(); }
+  /// Throws as calls do that come after one that failed, or in a forked child.
+  void checkUsable(const CollectiveCall& call) const {
+    if (!isUsable()) [[unlikely]]
+      refuse(call);
+  }
+  /// Throws as run() when a rank has given up by now: before others' memory is written to, and after it was
+  /// read, since whoever gives up has it back.
+  void confirm(const CollectiveCall& call) {
+    if (path_->peerIsGivingUp()) failCollective(descriptionOf(call), path_->takeFailure());
+  }
+  /// As fail(), and the group is unusable from now on; the other ranks are told.
+  [[noreturn]] void failCollective(const CallDescription& call, exec::Failure failure);
+  /// Throws CallError: what() says of which call, rank, instance and host it is.
+  [[noreturn]] void fail(const CallDescription& call, const pop::Status& status, int peer) const;
+
+  // As CallPath says of them.
+  void setDeadline(const exec::MovingDeadline& deadline) { path_->setDeadline(deadline); }
+  const char* algorithmTaken() const { return path_->algorithmTaken(); }
+  bool sharesMemory() const { return path_->sharesMemory(); }
+  bool awaitNext(const std::function<bool()>& there, std::chrono::milliseconds limit) {
+    return path_->awaitNext(there, limit);
+  }
+  void wake() { path_->wake(); }
+
+ private:
+  [[noreturn]] void refuse(const CollectiveCall& call) const;
+
+  const context::ContextState& context_;
+  const std::unique_ptr<const Members> members_;
+  const std::unique_ptr<CallPath> path_;  ///< uses members_
+  const unsigned fork_ = pop::sys::forksOfThisProcess();
+  std::optional<std::string> broken_;  ///< why no further call is possible
+};
+
+}  // namespace popdist::group

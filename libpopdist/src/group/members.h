@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ranks of a group: in which instance each is, and what it is called when something fails.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/base/status.h"
+#include "libpopdist/src/context/context_state.h"
+#include "libpopdist/src/exec/executor.h"
+
+namespace popdist::group {
+
+class Members {
+ public:
+  /// `instance_of_rank[r]` is the instance that holds rank r. `context` outlives it.
+  Members(const context::ContextState& context, std::vector<int> instance_of_rank);
+
+  int size() const { return static_cast<int>(instance_of_rank_.size()); }
+  const std::vector<int>& instances() const { return instance_of_rank_; }
+  int instanceOf(int rank) const { return instance_of_rank_[static_cast<std::size_t>(rank)]; }
+  const std::vector<int>& localRanks() const { return local_ranks_; }
+
+  /// Numeric address of each rank that is reached over a network or on a backend, else "".
+  void setHosts(std::vector<std::string> host_of_rank) { host_of_rank_ = std::move(host_of_rank); }
+
+  /// A rank in words: with its instance, and the host as far as it is known.
+  std::string nameOfRank(int rank) const;
+  /// An instance, as the rank that it holds.
+  std::string nameOfInstance(int instance) const;
+  /// nameOfRank() for who outlives a call but not this.
+  exec::RankNames names() const {
+    return [this](int rank) { return nameOfRank(rank); };
+  }
+
+  /// The rank that a failure is due to; -1: none.
+  int rankToBlame(const exec::Failure& failure) const;
+  /// `status` with the place of the rank that is to blame, unless it says that already.
+  pop::Status naming(int blamed, const pop::Status& status) const;
+
+ private:
+  std::string placeOf(int rank) const;
+
+  const context::ContextState& context_;
+  const std::vector<int> instance_of_rank_;
+  std::vector<int> local_ranks_;
+  std::vector<std::string> host_of_rank_;
+};
+
+}  // namespace popdist::group
