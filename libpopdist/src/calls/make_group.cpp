@@ -193,7 +193,7 @@ std::unique_ptr<SharedCalls> GroupMaker::sharedCalls(const plan::HostLayout& lay
   std::vector<int> neighbours_first = members_->instances();
   std::rotate(neighbours_first.begin(), neighbours_first.begin() + first_rank, neighbours_first.end());
   return std::make_unique<SharedCalls>(
-      shared::Engine::Place{
+      shared::Place{
           .segment = segment,
           .control_block = shared::ControlBlock(segment.base + offset, layout.members(), stage.bytes()),
           .layout = stage,

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of plans, and giving up. How ranks meet: engine_meeting.cpp.
 #include "libpopdist/src/shared/engine.h"
 
 #include <sys/mman.h>
@@ -25,19 +24,9 @@ constexpr std::size_t kLeastPieceBytes = 16 << 10;
 }  // namespace
 
 Engine::Engine(Place place, exec::PeerMonitor& monitor, bool oversubscribed)
-    : place_(std::move(place)),
-      control_block_(place_.control_block),
-      waiter_({.control_block = place_.control_block,
-               .rank = place_.rank,
-               .first_rank = place_.first_rank,
-               .monitor = &monitor,
-               .oversubscribed = oversubscribed,
-               .has_all_of_host = place_.has_all_of_host,
-               .describe = [this](int rank) { return whereIs(rank); },
-               .absent = [this] { return absentRanks(); },
-               .names = place_.names}) {
-  from_.reserve(static_cast<std::size_t>(place_.ranks));
-  to_.reserve(static_cast<std::size_t>(place_.ranks) + 1);
+    : meeting_(std::move(place), monitor, oversubscribed) {
+  from_.reserve(static_cast<std::size_t>(meeting_.place().ranks));
+  to_.reserve(static_cast<std::size_t>(meeting_.place().ranks) + 1);
 }
 
 // ---- steps
@@ -48,39 +37,43 @@ bool Engine::run(const Call& call, const Buffers& buffers, const Work& work) {
   spec_ = work.fold;
   streaming_ = work.streaming;
   eager_ = plan.eager;
-  if (!work.looks) waiter_.yieldAtOnce();
+  if (!work.looks) waiter().yieldAtOnce();
   if (eager_) takeRoom(work.eager_bytes);
-  begin();
+  meeting_.begin();
   const bool all_well = std::all_of(plan.steps.begin(), plan.steps.end(), [&](const SharedStep& each) {
-    return each.kind == SharedStepKind::kMeet ? call_.met || meet(call, buffers) : step(each);
+    return each.kind == SharedStepKind::kMeet ? meeting_.hasMet() || meet(call, buffers) : step(each);
   });
   chunks_ += plan.chunks;
-  if (!work.more) end();
+  if (!work.more) {
+    meeting_.end();
+    room_.reset();
+    listed_.clear();
+  }
   return all_well;
 }
 
 // Who is in this call has left the one before the last. Its room and that of the last one are apart, wherever
 // they lie: neither is more than a quarter of the ring.
 void Engine::takeRoom(std::size_t bytes) {
-  if (call_.room) return;
-  const plan::StageLayout& layout = place_.layout;
+  if (room_) return;
+  const plan::StageLayout& layout = place().layout;
   if (ring_at_ + bytes > layout.ring_bytes) ring_at_ = 0;
-  call_.room = layout.slots.slots * layout.slots.slot_bytes + ring_at_;
+  room_ = layout.slots.slots * layout.slots.slot_bytes + ring_at_;
   ring_at_ += (bytes + kApartBytes - 1) / kApartBytes * kApartBytes;
 }
 
 void Engine::prepareStages() {
   if (std::exchange(stages_prepared_, true)) return;
-  const plan::StageShape& slots = place_.layout.slots;
+  const plan::StageShape& slots = place().layout.slots;
   // Older systems do not know it: then the pages come when they are written to.
-  for (int rank = 0; rank < place_.ranks; ++rank)
-    ::madvise(control_block_.stage(rank), slots.slots * slots.slot_bytes, MADV_POPULATE_WRITE);
+  for (int rank = 0; rank < place().ranks; ++rank)
+    ::madvise(place().control_block.stage(rank), slots.slots * slots.slot_bytes, MADV_POPULATE_WRITE);
 }
 
 std::byte* Engine::stageOf(int rank, const SharedStep& step) const {
-  const plan::StageShape& slots = place_.layout.slots;
+  const plan::StageShape& slots = place().layout.slots;
   const std::size_t slot = (chunks_ + step.chunk) % slots.slots * slots.slot_bytes;
-  return control_block_.stage(rank) + (eager_ ? *call_.room : slot) + step.stage;
+  return place().control_block.stage(rank) + (eager_ ? *room_ : slot) + step.stage;
 }
 
 // An own buffer, wherever it lies.
@@ -97,7 +90,7 @@ bool Engine::step(const SharedStep& step) {
     case SharedStepKind::kExport:
       inOwnMemory(
           input, step.input, step.bytes,
-          [to = stageOf(place_.rank, step)](const std::byte* from, std::size_t done, std::size_t bytes) {
+          [to = stageOf(place().rank, step)](const std::byte* from, std::size_t done, std::size_t bytes) {
             reduce::copyCached(to + done, from, bytes);
           });
       return true;
@@ -139,7 +132,7 @@ bool Engine::step(const SharedStep& step) {
 // Who has the own stage's lines has written them already: the others, with results. Also beyond the last
 // cache writing back is worth more than streaming.
 void Engine::takeFromStage(int rank, std::byte* to, std::byte* stage, std::size_t bytes) const {
-  if (writes_back_ && rank != place_.rank)
+  if (writes_back_ && rank != place().rank)
     reduce::copyWritingBack(to, stage, bytes);
   else
     copy(to, stage, bytes);
@@ -161,9 +154,8 @@ bool Engine::inOthersMemory(const SharedStep& step, const Write& write) {
 
 bool Engine::fetch(const SharedStep& step) {
   std::byte* const to = static_cast<std::byte*>(buffers_.output) + step.output;
-  if (step.rank != place_.rank && !isInputMapped(step.rank))
-    return pull(step.rank, control_block_.note(step.rank, parity()).input_address + step.input, to,
-                step.bytes);
+  if (step.rank != place().rank && !isInputMapped(step.rank))
+    return pull(step.rank, meeting_.note(step.rank).input_address + step.input, to, step.bytes);
   const std::byte* const from = inputOf(step.rank) + step.input;
   if (from != to) copy(to, from, step.bytes);
   return true;
@@ -178,25 +170,26 @@ bool Engine::pull(int rank, std::uint64_t address, std::byte* to, std::size_t by
   }
   const pop::Status read = readFrom(whose, address, to, bytes);
   if (read.ok()) return true;
-  waiter_.lose(rank,
-               pop::unavailable(read.message() + "; POPDIST_SHARED_ALGORITHM=staged does without reading"));
+  waiter().lose(rank,
+                pop::unavailable(read.message() + "; POPDIST_SHARED_ALGORITHM=staged does without reading"));
   return false;
 }
 
 void Engine::post(Counter counter, std::uint64_t value) {
-  control_block_.counter(place_.rank, counter).store(value, std::memory_order_release);
-  waiter_.tell();
+  place().control_block.counter(place().rank, counter).store(value, std::memory_order_release);
+  waiter().tell();
 }
 
 bool Engine::await(Counter counter, std::int64_t value) {
   if (value <= 0) return true;
-  waiter_.yieldCore(
-      place_.ranks, static_cast<std::uint64_t>(value), [&](int rank) -> auto& {
-        return control_block_.counter(rank, counter);
+  waiter().yieldCore(
+      place().ranks, static_cast<std::uint64_t>(value), [&](int rank) -> auto& {
+        return place().control_block.counter(rank, counter);
       });
-  for (int rank = 0; rank < place_.ranks; ++rank) {
-    if (rank == place_.rank) continue;
-    if (!waiter_.until(control_block_.counter(rank, counter), static_cast<std::uint64_t>(value), rank))
+  for (int rank = 0; rank < place().ranks; ++rank) {
+    if (rank == place().rank) continue;
+    if (!waiter().until(place().control_block.counter(rank, counter), static_cast<std::uint64_t>(value),
+                        rank))
       return false;
   }
   return true;
@@ -209,33 +202,25 @@ bool Engine::settle() {
   return await(Counter::kSettled, static_cast<std::int64_t>(settles_));
 }
 
-bool Engine::anyOffers(Offer offer) const {
-  for (int rank = 0; rank < place_.ranks; ++rank) {
-    if (control_block_.note(rank, parity()).offer == offer) return true;
-  }
-  return false;
-}
-
 bool Engine::take(const SharedStep& step) {
   std::byte* const to = static_cast<std::byte*>(buffers_.output) + step.output;
   if (canBeGiven(step.rank)) {
     copy(to, outputOf(step.rank) + step.input, step.bytes);
     return true;
   }
-  return pull(step.rank, control_block_.note(step.rank, parity()).output_address + step.input, to,
-              step.bytes);
+  return pull(step.rank, meeting_.note(step.rank).output_address + step.input, to, step.bytes);
 }
 
 bool Engine::allInputsMapped() const {
-  for (int rank = 0; rank < place_.ranks; ++rank) {
-    if (rank != place_.rank && !isInputMapped(rank)) return false;
+  for (int rank = 0; rank < place().ranks; ++rank) {
+    if (rank != place().rank && !isInputMapped(rank)) return false;
   }
   return true;
 }
 
 // Piece by piece, in memory that stays in the caches. Each begins with another rank's.
 bool Engine::foldPulled(const SharedStep& step) {
-  const auto ranks = static_cast<std::size_t>(place_.ranks);
+  const auto ranks = static_cast<std::size_t>(place().ranks);
   const std::size_t most = std::max(kLeastPieceBytes, kPulledBytes / ranks / kApartBytes * kApartBytes);
   const std::size_t apart = most + kApartBytes;  // else all pieces have the same place in their pages
   pulled_.resize(kApartBytes + apart * ranks);
@@ -244,16 +229,15 @@ bool Engine::foldPulled(const SharedStep& step) {
   from_.resize(ranks);
   for (std::size_t done = 0; done < step.bytes; done += most) {
     const std::size_t bytes = std::min(most, step.bytes - done);
-    for (int distance = 0; distance < place_.ranks; ++distance) {
-      const int rank = (place_.rank + distance) % place_.ranks;
+    for (int distance = 0; distance < place().ranks; ++distance) {
+      const int rank = (place().rank + distance) % place().ranks;
       const void*& from = from_[static_cast<std::size_t>(rank)];
       if (distance == 0 || isInputMapped(rank)) {
         from = inputOf(rank) + step.input + done;
         continue;
       }
       std::byte* const to = room + static_cast<std::size_t>(rank) * apart;
-      if (!pull(rank, control_block_.note(rank, parity()).input_address + step.input + done, to, bytes))
-        return false;
+      if (!pull(rank, meeting_.note(rank).input_address + step.input + done, to, bytes)) return false;
       from = to;
     }
     to_.assign({static_cast<std::byte*>(buffers_.output) + step.output + done});
@@ -279,8 +263,8 @@ void Engine::foldRun(const SharedStep& step, const std::byte* input, std::byte* 
   const bool direct = step.kind == SharedStepKind::kFoldFrom;
   from_.clear();
   to_.clear();
-  for (int rank = 0; rank < place_.ranks; ++rank) {
-    if (rank == place_.rank)
+  for (int rank = 0; rank < place().ranks; ++rank) {
+    if (rank == place().rank)
       from_.push_back(input);
     else
       from_.push_back(direct ? inputOf(rank) + step.input : stageOf(rank, step));
@@ -289,8 +273,8 @@ void Engine::foldRun(const SharedStep& step, const std::byte* input, std::byte* 
   if ((step.targets & plan::kOwnOutput) != 0) to_.push_back(output);
   const bool to_stages =
       (step.targets & plan::kOthersStages) != 0 || ((step.targets & plan::kWrittenBack) != 0 && writes_back_);
-  for (int rank = 0; rank < place_.ranks && to_stages; ++rank) {
-    if (rank != place_.rank) to_.push_back(stageOf(rank, step));
+  for (int rank = 0; rank < place().ranks && to_stages; ++rank) {
+    if (rank != place().rank) to_.push_back(stageOf(rank, step));
   }
   if ((step.targets & plan::kRankOutput) != 0) to_.push_back(outputOf(step.rank) + step.output);
   reduce::FoldSpec spec = spec_;
@@ -304,7 +288,7 @@ void Engine::foldListed(const SharedStep& step) {
                  [&](std::size_t piece, std::size_t inside, std::size_t done, std::size_t bytes) {
                    from_.clear();
                    to_.clear();
-                   for (int rank = 0; rank < place_.ranks; ++rank) {
+                   for (int rank = 0; rank < place().ranks; ++rank) {
                      std::byte* const data = listed_.data(rank, piece);
                      from_.push_back(data != nullptr ? data + inside : inputOf(rank) + step.input + done);
                      to_.push_back(data != nullptr ? data + inside : outputOf(rank) + step.output + done);
@@ -321,38 +305,32 @@ void Engine::copy(void* to, const void* from, std::size_t bytes) const {
 }
 
 const std::byte* Engine::inputOf(int rank) const {
-  if (rank == place_.rank) return static_cast<const std::byte*>(buffers_.input);
-  return place_.segment.base + control_block_.note(rank, parity()).input;
+  if (rank == place().rank) return static_cast<const std::byte*>(buffers_.input);
+  return place().segment.base + meeting_.note(rank).input;
 }
 
 std::byte* Engine::outputOf(int rank) const {
-  if (rank == place_.rank) return static_cast<std::byte*>(buffers_.output);
-  return place_.segment.base + control_block_.note(rank, parity()).output;
+  if (rank == place().rank) return static_cast<std::byte*>(buffers_.output);
+  return place().segment.base + meeting_.note(rank).output;
 }
 
-// ---- failures
-
-exec::Failure Engine::takeFailure() {
-  return giveUp(mismatch_.status.ok() ? waiter_.failure() : mismatch_);
-}
-
-exec::Failure Engine::giveUp(exec::Failure failure) {
-  AbortFlag& abort_flag = control_block_.abortFlag();
-  std::uint32_t nobody = 0;
-  if (abort_flag.raised.compare_exchange_strong(nobody, 1)) {
-    abort_flag.rank = place_.first_rank + place_.rank;
-    abort_flag.instance = failure.peer_instance;
-    abort_flag.blamed_rank = failure.peer_rank;
-    abort_flag.code = static_cast<std::int32_t>(failure.status.code());
-    abort_flag.heard = failure.heard ? 1 : 0;
-    const std::string& text = failure.status.message();
-    const std::size_t length = std::min(text.size(), abort_flag.text.size() - 1);
-    std::memcpy(abort_flag.text.data(), text.data(), length);
-    abort_flag.text[length] = '\0';
-    abort_flag.raised.store(2, std::memory_order_release);
+// A table means something while its rank is in the call: before the tables it is cheaper to look than to read
+// anything, and after them they are believed only if nobody has begun to give up.
+bool Engine::readPieces(const Call& call) {
+  if (!anyOffers(Offer::kPieces)) return true;
+  if (peerHasGivenUp()) return false;
+  const std::size_t bytes = call.count * sizeOf(exec::CallKey::unpacked(call.key).type);
+  for (int distance = 0; distance < place().ranks; ++distance) {  // the own ones first: others are to blame
+    const int rank = (place().rank + distance) % place().ranks;
+    const Note& note = meeting_.note(rank);
+    if (note.offer != Offer::kPieces) continue;
+    const std::string odd =
+        listed_.read(rank, place().segment.base + note.input, place().segment.bytes - note.input, bytes);
+    if (odd.empty()) continue;
+    if (!peerIsGivingUp()) meeting_.blame(rank, meeting_.nameOf(rank) + ": " + odd);
+    return false;
   }
-  waiter_.tell();
-  return failure;
+  return !peerIsGivingUp();
 }
 
 }  // namespace popdist::shared

@@ -9,19 +9,13 @@
 #include <functional>
 #include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "common/base/status.h"
-#include "libpopdist/src/exec/executor.h"
-#include "libpopdist/src/plan/stage_layout.h"
 #include "libpopdist/src/reduce/fold.h"
-#include "libpopdist/src/shared/control_block.h"
+#include "libpopdist/src/shared/meeting.h"
 #include "libpopdist/src/shared/peer_memory.h"
-#include "libpopdist/src/shared/pieces.h"
-#include "libpopdist/src/shared/waiter.h"
 #include "libpopdist/src/shared/write_back.h"
 
 namespace popdist::shared {
@@ -29,65 +23,41 @@ namespace popdist::shared {
 /// Written at most into another's memory before the next look whether that is still meant for it.
 inline constexpr std::size_t kBetweenLooksBytes = 1 << 20;
 
-/// A call, as all ranks must make it.
-struct Call {
-  std::uint64_t key = 0;  ///< CallKey::packed
-  std::uint64_t count = 0;
-  std::string_view tensor;
-};
-
-struct Buffers {
-  const void* input = nullptr;
-  void* output = nullptr;
-  Offer offer = Offer::kNo;           ///< whether others may work in them
-  std::span<const std::byte> note{};  ///< for everybody to read: at most kInlineBytes
-  const Pieces* pieces = nullptr;     ///< instead of input and output; kPieces: listed
-};
-
 class Engine {
  public:
-  struct Place {
-    transport::SegmentView segment;
-    ControlBlock control_block;
-    plan::StageLayout layout;
-    int rank = 0;
-    int ranks = 1;
-    int first_rank = 0;           ///< what others call rank 0 here: failures speak of those numbers
-    bool has_all_of_host = true;  ///< these ranks are all instances of this host
-    exec::RankNames names{};
-  };
-
   Engine(Place place, exec::PeerMonitor& monitor, bool oversubscribed);
 
   /// A call of the user's begins: what it takes, which may be several calls here, waits for so long together.
-  void start(std::chrono::milliseconds timeout) { waiter_.start(timeout); }
+  void start(std::chrono::milliseconds timeout) { waiter().start(timeout); }
 
   /// A call of at most kInlineBytes: everybody's bytes are there for everybody when it returns true.
-  bool exchange(const Call& call, const void* data, std::size_t bytes);
+  bool exchange(const Call& call, const void* data, std::size_t bytes) {
+    return meeting_.exchange(call, data, bytes);
+  }
   /// What a rank has written into its note for the call that was made last. After the meeting.
-  const std::byte* data(int rank) const { return control_block_.note(rank, parity()).data.data(); }
+  const std::byte* data(int rank) const { return meeting_.note(rank).data.data(); }
 
   /// Tells the others of a call and waits until all are in it: then their offers are known. run() does it
   /// where it has not been done.
-  bool meet(const Call& call, const Buffers& buffers);
+  bool meet(const Call& call, const Buffers& buffers) { return meeting_.meet(call, buffers); }
 
   /// Whether any rank has made this offer. After meet().
-  bool anyOffers(Offer offer) const;
+  bool anyOffers(Offer offer) const { return meeting_.anyOffers(offer); }
   /// Finds out where the ranks' pieces are, if any rank offers them. After meet(), before a plan that works
   /// in all ranks' buffers.
   bool readPieces(const Call& call);
   /// Whether a rank's input is where everybody can reach it. After the meeting.
-  bool isInputMapped(int rank) const { return control_block_.note(rank, parity()).input != kPrivate; }
+  bool isInputMapped(int rank) const { return meeting_.note(rank).input != kPrivate; }
   /// Whether the others can write to this rank's output. Likewise.
-  bool canBeGiven(int rank) const { return control_block_.note(rank, parity()).output != kPrivate; }
+  bool canBeGiven(int rank) const { return meeting_.note(rank).output != kPrivate; }
   /// A rank has given up by now, and has said why. At any time.
-  bool peerHasGivenUp() { return waiter_.peerHasGivenUp(); }
+  bool peerHasGivenUp() { return waiter().peerHasGivenUp(); }
   /// The same, or one is about to: before others' memory is written to, which may have other uses since, and
   /// after it was read.
-  bool peerIsGivingUp() { return waiter_.peerIsGivingUp(); }
+  bool peerIsGivingUp() { return waiter().peerIsGivingUp(); }
   /// Why, if one has.
   std::optional<exec::Failure> whyPeerHasGivenUp() {
-    return peerHasGivenUp() ? std::optional(waiter_.failure()) : std::nullopt;
+    return peerHasGivenUp() ? std::optional(waiter().failure()) : std::nullopt;
   }
   /// Has the memory of all ranks' stages there, so that no call has to wait for it. Once: then it costs
   /// nothing.
@@ -95,7 +65,7 @@ class Engine {
   /// By rank: from now on inputs are fetched from private memory, too.
   void setPeers(std::vector<ProcessMark> peers) { peers_ = std::move(peers); }
   /// Whether a buffer of our own lies where everybody can reach it.
-  bool isMapped(const void* buffer) const { return place_.segment.offsetOf(buffer) != kPrivate; }
+  bool isMapped(const void* buffer) const { return place().segment.offsetOf(buffer) != kPrivate; }
 
   struct Work {
     const plan::SharedPlan& plan;
@@ -108,26 +78,24 @@ class Engine {
   bool run(const Call& call, const Buffers& buffers, const Work& work);
 
   /// As Waiter::setDeadline.
-  void setDeadline(exec::MovingDeadline deadline) { waiter_.setDeadline(std::move(deadline)); }
+  void setDeadline(exec::MovingDeadline deadline) { waiter().setDeadline(std::move(deadline)); }
 
   /// Between calls: returns when another rank is in the next one (true), or when `there()` is true or `limit`
   /// has passed (false).
-  bool awaitNext(const std::function<bool()>& there, std::chrono::milliseconds limit);
+  bool awaitNext(const std::function<bool()>& there, std::chrono::milliseconds limit) {
+    return meeting_.awaitNext(there, limit);
+  }
   /// From any thread: what `there()` of awaitNext looks at has changed.
-  void wake() { waiter_.tell(); }
+  void wake() { waiter().tell(); }
 
   /// After one of the above was false. The communicator is of no use any more, and the others are told.
-  exec::Failure takeFailure();
+  exec::Failure takeFailure() { return meeting_.takeFailure(); }
   /// The same for a reason that the engine does not know of.
-  exec::Failure giveUp(exec::Failure failure);
+  exec::Failure giveUp(exec::Failure failure) { return meeting_.giveUp(std::move(failure)); }
 
  private:
-  std::uint64_t parity() const { return call_number_ & 1; }
-  void begin();
-  void end();
-  Note& ownNote(const Call& call);
-  bool awaitAll(const Call& call);
-  bool matches(const Note& theirs, const Call& call, int rank);
+  const Place& place() const { return meeting_.place(); }
+  Waiter& waiter() { return meeting_.waiter(); }
   bool step(const plan::SharedStep& step);
   void post(plan::Counter counter, std::uint64_t value);
   bool await(plan::Counter counter, std::int64_t value);
@@ -150,32 +118,19 @@ class Engine {
   void copy(void* to, const void* from, std::size_t bytes) const;
   const std::byte* inputOf(int rank) const;
   std::byte* outputOf(int rank) const;
-  bool anyoneAhead() const;
-  std::string whereIs(int rank) const;
-  std::string describe(const Note& note) const;
-  std::vector<int> absentRanks() const;  ///< that have not come to this call
 
-  const Place place_;
-  const ControlBlock control_block_;
-  Waiter waiter_;
+  Meeting meeting_;
   const bool writes_back_ = kMayWriteBack && writingBackPays();
   std::vector<ProcessMark> peers_;  ///< by rank, where all can be read
   bool stages_prepared_ = false;
-  exec::Failure mismatch_;
 
   // Of all calls so far:
-  std::uint64_t call_number_ = 0;
   std::uint64_t chunks_ = 0;
   std::uint64_t settles_ = 0;
   std::size_t ring_at_ = 0;  ///< where the next eager call has its room
 
-  // Of the call that is under way, until end():
-  struct UnderWay {
-    bool begun = false;
-    bool met = false;
-    std::optional<std::size_t> room{};  ///< of what is eager, from the beginning of a stage
-  };
-  UnderWay call_;
+  // Of the call that is under way:
+  std::optional<std::size_t> room_;  ///< of what is eager, from the beginning of a stage
   ListedPieces listed_;
 
   // Of the plan that run() carries out:

@@ -27,7 +27,7 @@ shared::Call sharedCallOf(const CollectiveCall& call) {
 
 }  // namespace
 
-SharedCalls::SharedCalls(shared::Engine::Place place, std::unique_ptr<exec::PeerMonitor> monitor,
+SharedCalls::SharedCalls(shared::Place place, std::unique_ptr<exec::PeerMonitor> monitor,
                          bool oversubscribed, std::optional<SharedAlgorithm> forced)
     : rank_(place.rank),
       ranks_(place.ranks),

@@ -17,7 +17,7 @@ namespace popdist::calls {
 class SharedCalls final : public group::CallPath {
  public:
   /// `forced`: as MemoryChoice has it.
-  SharedCalls(shared::Engine::Place place, std::unique_ptr<exec::PeerMonitor> monitor, bool oversubscribed,
+  SharedCalls(shared::Place place, std::unique_ptr<exec::PeerMonitor> monitor, bool oversubscribed,
               std::optional<choice::SharedAlgorithm> forced);
 
   bool run(const group::CollectiveCall& call) override;

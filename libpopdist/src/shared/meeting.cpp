@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "libpopdist/src/shared/meeting.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace popdist::shared {
+namespace {
+
+std::string describe(const Note& note) {
+  return exec::describeCall(note.key, note.count, note.tensor.data());
+}
+
+}  // namespace
+
+Meeting::Meeting(Place place, exec::PeerMonitor& monitor, bool oversubscribed)
+    : place_(std::move(place)),
+      waiter_({.control_block = place_.control_block,
+               .rank = place_.rank,
+               .first_rank = place_.first_rank,
+               .monitor = &monitor,
+               .oversubscribed = oversubscribed,
+               .has_all_of_host = place_.has_all_of_host,
+               .describe = [this](int rank) { return whereIs(rank); },
+               .absent = [this] { return absentRanks(); },
+               .names = place_.names}) {}
+
+bool Meeting::anyOffers(Offer offer) const {
+  for (int rank = 0; rank < place_.ranks; ++rank) {
+    if (note(rank).offer == offer) return true;
+  }
+  return false;
+}
+
+Note& Meeting::ownNote(const Call& call) {
+  Note& note = place_.control_block.note(place_.rank, parity());
+  note.key = call.key;
+  note.count = call.count;
+  // Most calls have no name; the line where it lies is left alone then.
+  if (!call.tensor.empty() || note.tensor.front() != '\0') {
+    note.tensor.fill('\0');
+    call.tensor.copy(note.tensor.data(), kTensorBytes - 1);
+  }
+  return note;
+}
+
+bool Meeting::exchange(const Call& call, const void* data, std::size_t bytes) {
+  begin();
+  Note& note = ownNote(call);
+  if (bytes > 0) std::memcpy(note.data.data(), data, bytes);
+  end();
+  return awaitAll(call);
+}
+
+bool Meeting::meet(const Call& call, const Buffers& buffers) {
+  begin();
+  Note& note = ownNote(call);
+  const bool in_pieces = buffers.pieces != nullptr;
+  note.input = place_.segment.offsetOf(in_pieces ? buffers.pieces->table() : buffers.input);
+  note.output = in_pieces ? note.input : place_.segment.offsetOf(buffers.output);
+  note.input_address = reinterpret_cast<std::uintptr_t>(buffers.input);
+  note.output_address = reinterpret_cast<std::uintptr_t>(buffers.output);
+  note.offer = buffers.offer;
+  if (!buffers.note.empty()) std::memcpy(note.data.data(), buffers.note.data(), buffers.note.size());
+  met_ = true;
+  return awaitAll(call);
+}
+
+bool Meeting::awaitAll(const Call& call) {
+  place_.control_block.note(place_.rank, parity()).call.store(call_number_, std::memory_order_release);
+  waiter_.tell();
+  waiter_.yieldCore(
+      place_.ranks, call_number_, [this](int rank) -> auto& { return note(rank).call; });
+  for (int rank = 0; rank < place_.ranks; ++rank) {
+    if (rank == place_.rank) continue;
+    const Note& theirs = note(rank);
+    if (!waiter_.until(theirs.call, call_number_, rank) || !matches(theirs, call, rank)) return false;
+  }
+  return true;
+}
+
+bool Meeting::matches(const Note& theirs, const Call& call, int rank) {
+  if (theirs.key == call.key && theirs.count == call.count) [[likely]]
+    return true;
+  blame(rank, exec::describeMismatch(nameOf(rank), describe(theirs),
+                                     exec::describeCall(call.key, call.count, call.tensor)));
+  return false;
+}
+
+void Meeting::blame(int rank, const std::string& why) {
+  mismatch_ = {.status = pop::failedPrecondition(why), .peer_rank = place_.first_rank + rank};
+}
+
+bool Meeting::awaitNext(const std::function<bool()>& there, std::chrono::milliseconds limit) {
+  bool ahead = false;
+  waiter_.idle([&] { return (ahead = anyoneAhead()) || there(); }, limit);
+  return ahead;
+}
+
+bool Meeting::anyoneAhead() const {
+  for (int rank = 0; rank < place_.ranks; ++rank) {
+    if (rank != place_.rank && place_.control_block.note(rank, parity() ^ 1).call.load() > call_number_)
+      return true;
+  }
+  return false;
+}
+
+std::vector<int> Meeting::absentRanks() const {
+  std::vector<int> absent;
+  for (int rank = 0; rank < place_.ranks; ++rank) {
+    const std::uint64_t latest = std::max(place_.control_block.note(rank, 0).call.load(),
+                                          place_.control_block.note(rank, 1).call.load());
+    if (rank != place_.rank && latest < call_number_) absent.push_back(rank);
+  }
+  return absent;
+}
+
+std::string Meeting::whereIs(int rank) const {
+  const Note& last = place_.control_block.note(rank, 0).call >= place_.control_block.note(rank, 1).call
+                         ? place_.control_block.note(rank, 0)
+                         : place_.control_block.note(rank, 1);
+  const std::uint64_t number = last.call.load(std::memory_order_acquire);
+  if (number == 0) {
+    return "it has made no call yet, this rank is in call " + std::to_string(call_number_) + ", " +
+           describe(note(place_.rank));
+  }
+  return (number < call_number_ ? "it has not come to call " + std::to_string(call_number_) + ", " +
+                                      describe(note(place_.rank)) + "; its last was call "
+                                : "it is in call ") +
+         std::to_string(number) + ", " + describe(last);
+}
+
+exec::Failure Meeting::giveUp(exec::Failure failure) {
+  AbortFlag& abort_flag = place_.control_block.abortFlag();
+  std::uint32_t nobody = 0;
+  if (abort_flag.raised.compare_exchange_strong(nobody, 1)) {
+    abort_flag.rank = place_.first_rank + place_.rank;
+    abort_flag.instance = failure.peer_instance;
+    abort_flag.blamed_rank = failure.peer_rank;
+    abort_flag.code = static_cast<std::int32_t>(failure.status.code());
+    abort_flag.heard = failure.heard ? 1 : 0;
+    const std::string& text = failure.status.message();
+    const std::size_t length = std::min(text.size(), abort_flag.text.size() - 1);
+    std::memcpy(abort_flag.text.data(), text.data(), length);
+    abort_flag.text[length] = '\0';
+    abort_flag.raised.store(2, std::memory_order_release);
+  }
+  waiter_.tell();
+  return failure;
+}
+
+}  // namespace popdist::shared
