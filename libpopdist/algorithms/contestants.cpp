@@ -48,12 +48,12 @@ void Contestants::add(Context& context, const ForcedAlgorithms& forced) {
 }
 
 bool Contestants::shareMemory() const {
-  return all_.front()->impl().group().sharesMemory();
+  return all_.front()->impl().group().path().sharesMemory();
 }
 
 std::string Contestants::taken(Communicator& contestant) const {
-  const bool by_messages = !contestant.impl().group().sharesMemory();
-  const std::string name = contestant.impl().group().algorithmTaken();
+  const bool by_messages = !contestant.impl().group().path().sharesMemory();
+  const std::string name = contestant.impl().group().path().algorithmTaken();
   return by_messages && shareMemory() ? "messages" : name;
 }
 

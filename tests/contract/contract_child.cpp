@@ -46,7 +46,7 @@ int pull(Context& context, int forbidden) {
     std::fprintf(stderr, "%s\n", wrong.c_str());
     return 1;
   }
-  std::printf("taken %s\n", context.world().impl().group().algorithmTaken());
+  std::printf("taken %s\n", context.world().impl().group().path().algorithmTaken());
   return 0;
 }
 
@@ -72,7 +72,7 @@ int reduceOften(Context& context, int forbidden, int secret) {
     const int ranks = context.numInstances();
     const auto expected = static_cast<float>(call * ranks + ranks * (ranks - 1) / 2);
     if (std::count(values, values + kCount, expected) != kCount) return 4;
-    ways += std::string(" ") + context.world().impl().group().algorithmTaken();
+    ways += std::string(" ") + context.world().impl().group().path().algorithmTaken();
   }
   std::printf("took%s\n", ways.c_str());
   return 0;

@@ -10,9 +10,20 @@ namespace popdist::api {
 using group::CollectiveCall;
 using plan::Operation;
 
+/// Of `count` elements, the same on all ranks.
+inline CollectiveCall even(Operation operation, const void* in, void* out, std::size_t count, Type type,
+                           int root = 0, Operator op = Operator::kSum) {
+  return {.operation = operation,
+          .input = in,
+          .output = out,
+          .count = count,
+          .type = type,
+          .op = op,
+          .root = root};
+}
+
 inline CollectiveCall allReduce(const void* in, void* out, std::size_t count, Type type, Operator op) {
-  return {
-      .operation = Operation::kAllReduce, .input = in, .output = out, .count = count, .type = type, .op = op};
+  return even(Operation::kAllReduce, in, out, count, type, 0, op);
 }
 
 /// In place. The pieces outlive the call.
@@ -23,22 +34,11 @@ inline CollectiveCall allReduce(const shared::Pieces& pieces, std::size_t count,
 }
 
 inline CollectiveCall reduceScatter(const void* in, void* out, std::size_t count, Type type, Operator op) {
-  return {.operation = Operation::kReduceScatter,
-          .input = in,
-          .output = out,
-          .count = count,
-          .type = type,
-          .op = op};
+  return even(Operation::kReduceScatter, in, out, count, type, 0, op);
 }
 
 inline CollectiveCall reduce(const void* in, void* out, std::size_t count, Type type, Operator op, int root) {
-  return {.operation = Operation::kReduce,
-          .input = in,
-          .output = out,
-          .count = count,
-          .type = type,
-          .op = op,
-          .root = root};
+  return even(Operation::kReduce, in, out, count, type, root, op);
 }
 
 /// Where the elements of `rank` are in what is gathered.
@@ -49,11 +49,7 @@ inline const void* blockOf(int rank, const void* gathered, std::size_t count, Ty
 
 /// Without `in`, the block of this `rank` is in `out` already.
 inline CollectiveCall allGather(int rank, const void* in, void* out, std::size_t count, Type type) {
-  return {.operation = Operation::kAllGather,
-          .input = in == nullptr ? blockOf(rank, out, count, type) : in,
-          .output = out,
-          .count = count,
-          .type = type};
+  return even(Operation::kAllGather, in == nullptr ? blockOf(rank, out, count, type) : in, out, count, type);
 }
 
 /// Without `in`, likewise: whoever carries it out knows where, once the counts are checked.
@@ -67,36 +63,21 @@ inline CollectiveCall allGather(const void* in, void* out, std::span<const std::
 }
 
 inline CollectiveCall broadcast(void* data, std::size_t count, Type type, int root) {
-  return {.operation = Operation::kBroadcast,
-          .input = data,
-          .output = data,
-          .count = count,
-          .type = type,
-          .root = root};
+  return even(Operation::kBroadcast, data, data, count, type, root);
 }
 
 /// Without `in`, the root's block is in its `out` already.
 inline CollectiveCall gather(int rank, const void* in, void* out, std::size_t count, Type type, int root) {
   const bool in_place = in == nullptr && rank == root;
-  return {.operation = Operation::kGather,
-          .input = in_place ? blockOf(rank, out, count, type) : in,
-          .output = out,
-          .count = count,
-          .type = type,
-          .root = root};
+  return even(Operation::kGather, in_place ? blockOf(rank, out, count, type) : in, out, count, type, root);
 }
 
 inline CollectiveCall scatter(const void* in, void* out, std::size_t count, Type type, int root) {
-  return {.operation = Operation::kScatter,
-          .input = in,
-          .output = out,
-          .count = count,
-          .type = type,
-          .root = root};
+  return even(Operation::kScatter, in, out, count, type, root);
 }
 
 inline CollectiveCall allToAll(const void* in, void* out, std::size_t count, Type type) {
-  return {.operation = Operation::kAllToAll, .input = in, .output = out, .count = count, .type = type};
+  return even(Operation::kAllToAll, in, out, count, type);
 }
 
 inline CollectiveCall allToAll(const void* in, std::span<const std::size_t> send_counts, void* out,

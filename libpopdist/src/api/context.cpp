@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "popdist/context.hpp"
 
+#include <sched.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -17,7 +20,6 @@
 #include "libpopdist/src/calls/make_group.h"
 #include "libpopdist/src/context/agent_link.h"
 #include "libpopdist/src/context/environment.h"
-#include "libpopdist/src/context/error.h"
 #include "libpopdist/src/context/memory_link.h"
 
 namespace popdist {
@@ -69,6 +71,17 @@ std::unique_ptr<context::Link> makeLink(const pop::contract::InstanceEnv& env) {
   return std::make_unique<context::MemoryLink>(std::move(*hub));
 }
 
+int numCores(pid_t process) {
+  cpu_set_t cpus;
+  return ::sched_getaffinity(process, sizeof(cpus), &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
+}
+
+// Whether this host's instances outnumber their cores. One that is bound sees only its own: who started it,
+// poprun, has all that the job may use.
+bool isOversubscribed(int local_instances) {
+  return local_instances > std::max(numCores(0), numCores(::getppid()));
+}
+
 context::BackendChoice loadChosenBackend() {
   pop::Result<context::BackendChoice> backend = context::chosenBackend();
   throwIfFailed({backend.status()}, "Context::fromEnvironment");
@@ -93,6 +106,7 @@ Context::Impl::Impl(const pop::contract::InstanceEnv& instance_env, std::unique_
   state.num_local_instances = env.num_local_instances;
   state.first_local_instance = env.instance_index - env.local_instance_index;
   state.transport = transport;
+  state.oversubscribed = isOversubscribed(env.num_local_instances);
   std::vector<int> everybody(static_cast<std::size_t>(env.num_instances));
   std::iota(everybody.begin(), everybody.end(), 0);
   world = makeCommunicator(state, std::move(everybody));

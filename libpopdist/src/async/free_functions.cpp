@@ -14,7 +14,6 @@
 #include "libpopdist/src/api/context_impl.h"
 #include "libpopdist/src/async/async_impl.h"
 #include "libpopdist/src/context/backends.h"
-#include "libpopdist/src/context/error.h"
 #include "popdist/async.hpp"
 #include "popdist/collectives.hpp"
 #include "popdist/context.hpp"

@@ -67,7 +67,7 @@ Progress::~Progress() {
     leaving_ = true;
   }
   changed_ = true;
-  group().wake();
+  group().path().wake();
   thread_.join();
 }
 
@@ -99,7 +99,7 @@ Progress::State Progress::submit(const std::string& name, group::CollectiveCall 
     unannounced_.push_back({name, keyOf(call).packed(), agreedCount(call)});
   }
   changed_ = true;
-  group().wake();
+  group().path().wake();
   return state;
 }
 
@@ -131,15 +131,15 @@ bool Progress::beginsAtOnce() const {
 }
 
 bool Progress::awaitRound() {
-  if (abort_message_ || (!group().sharesMemory() && beginsAtOnce())) return true;
+  if (abort_message_ || (!group().path().sharesMemory() && beginsAtOnce())) return true;
   bool waits = false;
   {
     const std::lock_guard lock(mutex_);
     waits = !pending_.empty();
   }
   milliseconds limit = waits ? kWhileWaiting : kIdle;
-  if (!group().sharesMemory()) limit = std::min(limit, between_rounds_);
-  const bool begun = group().awaitNext([this] { return changed_.load(); }, limit);
+  if (!group().path().sharesMemory()) limit = std::min(limit, between_rounds_);
+  const bool begun = group().path().awaitNext([this] { return changed_.load(); }, limit);
   return begun || waits || changed_;
 }
 
@@ -149,7 +149,7 @@ void Progress::round() {
     for (const Announcement& call : messages[rank].announcements)
       agreement_.add(static_cast<int>(rank), call);
   }
-  group().setDeadline({});
+  group().path().setDeadline({});
   std::optional<AbortMessage> late = lateCall();  // now that all have been heard
   carryOutAgreed();
   for (std::size_t rank = 0; rank < messages.size(); ++rank) {
@@ -168,7 +168,7 @@ void Progress::carryOutAgreed() {
 
 // What all ranks have to say. Mostly nothing or little, so sizes go first, which fit into a note.
 std::vector<Message> Progress::exchange() {
-  group().setDeadline([this] { return roundDeadline(); });
+  group().path().setDeadline([this] { return roundDeadline(); });
   const Message own_message = ownMessage();
   const pop::Result<std::string> encoded = encode(own_message);
   if (!encoded.ok()) throw std::runtime_error(encoded.status().message());

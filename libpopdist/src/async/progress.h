@@ -39,7 +39,7 @@ class Progress {
 
   const Communicator& communicator() const { return *communicator_; }
   /// Whether all members share a host's memory. The same for all of them.
-  bool isShared() const { return communicator_->impl().group().sharesMemory(); }
+  bool isShared() const { return communicator_->impl().group().path().sharesMemory(); }
 
  private:
   using Clock = pop::sys::AwakeClock;

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "libpopdist/src/calls/make_group.h"
 
-#include <sched.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -12,7 +9,6 @@
 #include "libpopdist/src/calls/hosts/hierarchical_calls.h"
 #include "libpopdist/src/calls/messages/message_calls.h"
 #include "libpopdist/src/calls/shared/shared_calls.h"
-#include "libpopdist/src/context/error.h"
 #include "libpopdist/src/group/end_notice_monitor.h"
 #include "libpopdist/src/group/rendezvous.h"
 
@@ -28,17 +24,6 @@ using group::kCreate;
 using group::Members;
 
 namespace {
-
-int numCores(pid_t process) {
-  cpu_set_t cpus;
-  return ::sched_getaffinity(process, sizeof(cpus), &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
-}
-
-// Whether this host's instances outnumber their cores. One that is bound sees only its own: who started it,
-// poprun, has all that the job may use.
-bool isOversubscribed(int local_instances) {
-  return local_instances > std::max(numCores(0), numCores(::getppid()));
-}
 
 // Where a backend's members find each other: a job on one host has no other address.
 std::string ownAddress(const context::Link& link) {
@@ -82,13 +67,6 @@ Neighbours neighboursIn(const ContextState& context, const std::vector<int>& ins
           static_cast<int>(std::count_if(first, instance_of_rank.end(), is_local))};
 }
 
-std::unique_ptr<exec::PeerMonitor> monitorOf(const ContextState& context, const Members& members,
-                                             std::vector<int> instances) {
-  return std::make_unique<group::EndNoticeMonitor>(
-      context.link->segment().header(), std::move(instances),
-      [&members](int instance) { return members.nameOfInstance(instance); });
-}
-
 // A group comes about by what its members offer, a fence, and what they make of it.
 class GroupMaker {
  public:
@@ -107,7 +85,6 @@ class GroupMaker {
   void connect();
   void fence(const std::string& settings);
   bool isMember() const { return !members_->localRanks().empty(); }
-  bool oversubscribed() const { return isOversubscribed(context_.num_local_instances); }
   pop::Result<std::unique_ptr<transport::Connections>> openConnections() const;
   std::unique_ptr<MessageCalls> messageCalls(const ForcedAlgorithms& forced);
   std::unique_ptr<SharedCalls> sharedCalls(const plan::HostLayout& layout, std::size_t offset,
@@ -173,9 +150,7 @@ void GroupMaker::connect() {
 // ---- paths
 
 std::unique_ptr<MessageCalls> GroupMaker::messageCalls(const ForcedAlgorithms& forced) {
-  auto runner = std::make_unique<MessageRunner>(*members_, std::move(connections_),
-                                                monitorOf(context_, *members_, members_->instances()),
-                                                oversubscribed());
+  auto runner = std::make_unique<MessageRunner>(*members_, std::move(connections_));
   return std::make_unique<MessageCalls>(std::move(runner), forced.by_messages);
 }
 
@@ -190,8 +165,6 @@ std::unique_ptr<SharedCalls> GroupMaker::sharedCalls(const plan::HostLayout& lay
     throwIfFailed({pop::internalError("this host's control block lies outside of its segment")}, kCreate);
   }
   const int first_rank = layout.firstRankOf(layout.host());
-  std::vector<int> neighbours_first = members_->instances();
-  std::rotate(neighbours_first.begin(), neighbours_first.begin() + first_rank, neighbours_first.end());
   return std::make_unique<SharedCalls>(
       shared::Place{
           .segment = segment,
@@ -202,7 +175,7 @@ std::unique_ptr<SharedCalls> GroupMaker::sharedCalls(const plan::HostLayout& lay
           .first_rank = first_rank,
           .has_all_of_host = layout.members() == context_.num_local_instances,
           .names = members_->names()},
-      monitorOf(context_, *members_, std::move(neighbours_first)), oversubscribed(), forced.in_memory);
+      *members_, forced.in_memory);
 }
 
 // ---- groups
@@ -246,18 +219,15 @@ std::unique_ptr<Group> GroupMaker::makeOnBackend() {
   std::unique_ptr<BackendGroup> calls;
   if (isMember()) {
     const std::string address = ownAddress(*context_.link);
-    const int rank = members_->localRanks().front();
     calls = std::make_unique<BackendGroup>(
         *context_.backend.plugin,
         BackendGroup::Member{.group_number = static_cast<std::uint64_t>(number_),
-                             .rank = rank,
-                             .instance_of_rank = members_->instances(),
                              .host_address = address,
                              .timeout = context_.timeout()},
-        monitorOf(context_, *members_, members_->instances()));
+        *members_);
     const pop::Result<std::string> offered = calls->offer();
     failure_ = offered.status();
-    group::offerToBackend(context_, prefix_, rank, address, offered);
+    group::offerToBackend(context_, prefix_, members_->localRanks().front(), address, offered);
   }
   fence(" on backend " + context_.backend.name);
   if (!calls) return nullptr;

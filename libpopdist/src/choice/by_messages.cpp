@@ -34,63 +34,25 @@ constexpr std::size_t kSegmentBlockBytes = 512 * kKiB - 512;
 // A ring's partial sums have two slots in each of two segments.
 static_assert(4 * kSegmentBlockBytes <= kMostScratchBytes);
 
-Plan recursiveDoublingAllReduce(const Request& request) {
-  return plan::planRecursiveDoublingAllReduce(request.rank, request.ranks, request.count);
-}
-
-Plan halvingDoublingAllReduce(const Request& request) {
-  return plan::planHalvingDoublingAllReduce(request.rank, request.ranks, request.count);
-}
-
-Plan segmentedRingAllReduce(const Request& request) {
-  return plan::planSegmentedRingAllReduce(request.rank, request.ranks, request.count,
-                                          segmentCount(request.element_bytes));
-}
-
-Plan ringAllReduce(const Request& request) {
-  return plan::planRingAllReduce(request.rank, request.ranks, request.count);
-}
-
-Plan ringReduceScatter(const Request& request) {
-  return plan::planRingReduceScatter(request.rank, request.ranks, request.count,
-                                     segmentCount(request.element_bytes));
-}
-
-Plan ringAllGather(const Request& request) {
-  return plan::planRingAllGather(request.rank, request.ranks, request.count);
-}
-
-Plan treeBroadcast(const Request& request) {
-  return plan::planTreeBroadcast(request.rank, request.ranks, request.root, request.count);
+Plan allReduce(const Request& r, Algorithm algorithm) {
+  switch (algorithm) {
+    case Algorithm::kRecursiveDoubling:
+      return plan::planRecursiveDoublingAllReduce(r.rank, r.ranks, r.count);
+    case Algorithm::kHalvingDoubling:
+      return plan::planHalvingDoublingAllReduce(r.rank, r.ranks, r.count);
+    case Algorithm::kSegmentedRing:
+      return plan::planSegmentedRingAllReduce(r.rank, r.ranks, r.count, segmentCount(r.element_bytes));
+    default:
+      return plan::planRingAllReduce(r.rank, r.ranks, r.count);
+  }
 }
 
 // Two ranks need nothing kept: one sends all, the other one reduces it as it comes.
-Plan treeReduce(const Request& request) {
-  const std::size_t segment = segmentCount(request.element_bytes);
-  return plan::inSegments(
-      request.count, request.ranks > 2 ? segment : std::max(request.count, segment), [&](plan::Range part) {
-        return plan::planTreeReduce(request.rank, request.ranks, request.root, part.count);
-      });
-}
-
-Plan pairwiseAllToAll(const Request& request) {
-  return plan::planPairwiseAllToAll(request.rank, request.ranks, request.count);
-}
-
-Plan disseminationBarrier(const Request& request) {
-  return plan::planDisseminationBarrier(request.rank, request.ranks);
-}
-
-std::vector<std::size_t> equalCounts(const Request& request) {
-  return std::vector<std::size_t>(static_cast<std::size_t>(request.ranks), request.count);
-}
-
-Plan directGather(const Request& request) {
-  return plan::planMoves(plan::gatherFlows(equalCounts(request), request.root), request.rank);
-}
-
-Plan directScatter(const Request& request) {
-  return plan::planMoves(plan::scatterFlows(equalCounts(request), request.root), request.rank);
+Plan treeReduce(const Request& r) {
+  const std::size_t segment = segmentCount(r.element_bytes);
+  return plan::inSegments(r.count, r.ranks > 2 ? segment : std::max(r.count, segment), [&](plan::Range part) {
+    return plan::planTreeReduce(r.rank, r.ranks, r.root, part.count);
+  });
 }
 
 // The first row that fits is taken. The limits are measured: bench/tcp_all_reduce.
@@ -100,33 +62,31 @@ struct Row {
   int most_ranks;
   std::size_t most_bytes;  ///< of the vector, or of a block
   Algorithm algorithm;
-  Plan (*plan)(const Request& request);
 };
 constexpr std::array kRows{
-    Row{Operation::kAllReduce, true, 3, 1024 * kKiB, Algorithm::kRecursiveDoubling,
-        recursiveDoublingAllReduce},
-    Row{Operation::kAllReduce, true, 3, 4096 * kKiB, Algorithm::kHalvingDoubling, halvingDoublingAllReduce},
-    Row{Operation::kAllReduce, true, kAnyRanks, 64 * kKiB, Algorithm::kRecursiveDoubling,
-        recursiveDoublingAllReduce},
-    Row{Operation::kAllReduce, true, kAnyRanks, 1024 * kKiB, Algorithm::kHalvingDoubling,
-        halvingDoublingAllReduce},
-    Row{Operation::kAllReduce, true, kAnyRanks, kAnySize, Algorithm::kSegmentedRing, segmentedRingAllReduce},
-    Row{Operation::kAllReduce, false, kAnyRanks, kAnySize, Algorithm::kRing, ringAllReduce},
-    Row{Operation::kReduceScatter, false, kAnyRanks, kAnySize, Algorithm::kRing, ringReduceScatter},
-    Row{Operation::kAllGather, false, kAnyRanks, kAnySize, Algorithm::kRing, ringAllGather},
-    Row{Operation::kBroadcast, false, kAnyRanks, kAnySize, Algorithm::kTree, treeBroadcast},
-    Row{Operation::kAllToAll, false, kAnyRanks, kAnySize, Algorithm::kPairwise, pairwiseAllToAll},
-    Row{Operation::kBarrier, false, kAnyRanks, kAnySize, Algorithm::kDissemination, disseminationBarrier},
-    Row{Operation::kReduce, false, kAnyRanks, kAnySize, Algorithm::kTree, treeReduce},
-    Row{Operation::kGather, false, kAnyRanks, kAnySize, Algorithm::kDirect, directGather},
-    Row{Operation::kScatter, false, kAnyRanks, kAnySize, Algorithm::kDirect, directScatter},
+    Row{Operation::kAllReduce, true, 3, 1024 * kKiB, Algorithm::kRecursiveDoubling},
+    Row{Operation::kAllReduce, true, 3, 4096 * kKiB, Algorithm::kHalvingDoubling},
+    Row{Operation::kAllReduce, true, kAnyRanks, 64 * kKiB, Algorithm::kRecursiveDoubling},
+    Row{Operation::kAllReduce, true, kAnyRanks, 1024 * kKiB, Algorithm::kHalvingDoubling},
+    Row{Operation::kAllReduce, true, kAnyRanks, kAnySize, Algorithm::kSegmentedRing},
+    Row{Operation::kAllReduce, false, kAnyRanks, kAnySize, Algorithm::kRing},
+    Row{Operation::kReduceScatter, false, kAnyRanks, kAnySize, Algorithm::kRing},
+    Row{Operation::kAllGather, false, kAnyRanks, kAnySize, Algorithm::kRing},
+    Row{Operation::kBroadcast, false, kAnyRanks, kAnySize, Algorithm::kTree},
+    Row{Operation::kAllToAll, false, kAnyRanks, kAnySize, Algorithm::kPairwise},
+    Row{Operation::kBarrier, false, kAnyRanks, kAnySize, Algorithm::kDissemination},
+    Row{Operation::kReduce, false, kAnyRanks, kAnySize, Algorithm::kTree},
+    Row{Operation::kGather, false, kAnyRanks, kAnySize, Algorithm::kDirect},
+    Row{Operation::kScatter, false, kAnyRanks, kAnySize, Algorithm::kDirect},
 };
 
-const Row& rowFor(const Request& request) {
+}  // namespace
+
+Algorithm algorithmFor(const Request& request) {
   const auto forced = std::find_if(kRows.begin(), kRows.end(), [&](const Row& each) {
     return each.operation == request.operation && each.algorithm == request.forced;
   });
-  if (forced != kRows.end()) return *forced;
+  if (forced != kRows.end()) return forced->algorithm;
   const std::size_t bytes =
       request.count > kAnySize / request.element_bytes ? kAnySize : request.count * request.element_bytes;
   const auto row = std::find_if(kRows.begin(), kRows.end(), [&](const Row& each) {
@@ -134,10 +94,8 @@ const Row& rowFor(const Request& request) {
            bytes <= each.most_bytes && (request.over_network || !each.over_network_only);
   });
   POP_CHECK(row != kRows.end());
-  return *row;
+  return row->algorithm;
 }
-
-}  // namespace
 
 std::size_t segmentCount(std::size_t element_bytes) {
   return kSegmentBlockBytes / element_bytes;
@@ -158,12 +116,29 @@ std::vector<Algorithm> algorithmsOf(Operation operation) {
   return algorithms;
 }
 
-Algorithm algorithmFor(const Request& request) {
-  return rowFor(request).algorithm;
-}
-
-Plan planCollective(const Request& request) {
-  return rowFor(request).plan(request);
+Plan planCollective(const Request& r) {
+  const auto of_each = [&r] { return std::vector<std::size_t>(static_cast<std::size_t>(r.ranks), r.count); };
+  switch (r.operation) {
+    case Operation::kAllReduce:
+      return allReduce(r, algorithmFor(r));
+    case Operation::kReduceScatter:
+      return plan::planRingReduceScatter(r.rank, r.ranks, r.count, segmentCount(r.element_bytes));
+    case Operation::kAllGather:
+      return plan::planRingAllGather(r.rank, r.ranks, r.count);
+    case Operation::kBroadcast:
+      return plan::planTreeBroadcast(r.rank, r.ranks, r.root, r.count);
+    case Operation::kAllToAll:
+      return plan::planPairwiseAllToAll(r.rank, r.ranks, r.count);
+    case Operation::kReduce:
+      return treeReduce(r);
+    case Operation::kGather:
+      return plan::planMoves(plan::gatherFlows(of_each(), r.root), r.rank);
+    case Operation::kScatter:
+      return plan::planMoves(plan::scatterFlows(of_each(), r.root), r.rank);
+    default:
+      POP_CHECK(r.operation == Operation::kBarrier);
+      return plan::planDisseminationBarrier(r.rank, r.ranks);
+  }
 }
 
 }  // namespace popdist::choice

@@ -13,44 +13,30 @@ namespace {
 
 constexpr std::array kNames{"eager", "staged", "direct", "pull"};
 
-// Up to so many bytes a rank, one wait and more copying is faster than three waits. Measured by
-// bench/collectives.
-struct EagerLimit {
+// In bytes of a rank. Measured by bench/collectives.
+struct Limits {
   int ranks;  ///< up to so many
+  // Up to so many, one wait and more copying is faster than three waits.
   std::size_t fold_bytes;
   std::size_t move_bytes;
   std::size_t transfer_bytes;  ///< of sendRecv, which meets before it knows what others do
   std::size_t direct_bytes;    ///< from so many on, direct is faster still
+  std::size_t pull_bytes;  ///< from so many on, sendRecv is faster by one copy of the system's than by two
+                           ///< of our own, where readers do not write back
 };
-constexpr std::array kEagerLimits{
-    EagerLimit{2, 512, 2 << 10, 64 << 10, 1 << 10},
-    EagerLimit{8, 8 << 10, 16 << 10, 64 << 10, 8 << 10},
-    EagerLimit{1 << 30, 8 << 10, 16 << 10, 16 << 10, 8 << 10},
-};
-
-// From so many bytes of a rank on, sendRecv is faster by one copy of the system's than by two of our own,
-// where readers do not write back. Likewise.
-struct TransferLimit {
-  int ranks;  ///< up to so many
-  std::size_t bytes;
-};
-constexpr std::array kTransferLimits{
-    TransferLimit{4, 64 << 10},
-    TransferLimit{8, 256 << 10},
-    TransferLimit{1 << 30, 512 << 10},
+constexpr std::array kLimits{
+    Limits{2, 512, 2 << 10, 64 << 10, 1 << 10, 64 << 10},
+    Limits{4, 8 << 10, 16 << 10, 64 << 10, 8 << 10, 64 << 10},
+    Limits{8, 8 << 10, 16 << 10, 64 << 10, 8 << 10, 256 << 10},
+    Limits{1 << 30, 8 << 10, 16 << 10, 16 << 10, 8 << 10, 512 << 10},
 };
 
 // Beyond the last cache of the machines that this was measured on.
 constexpr std::size_t kLastCacheBytes = 32 << 20;
 
-template <typename Limits>
-const auto& limitIn(const Limits& limits, int ranks) {
-  return *std::find_if(limits.begin(), limits.end(),
-                       [ranks](const auto& limit) { return ranks <= limit.ranks; });
-}
-
-const EagerLimit& limitFor(int ranks) {
-  return limitIn(kEagerLimits, ranks);
+const Limits& limitFor(int ranks) {
+  return *std::find_if(kLimits.begin(), kLimits.end(),
+                       [ranks](const Limits& limits) { return ranks <= limits.ranks; });
 }
 
 }  // namespace
@@ -67,7 +53,7 @@ std::optional<SharedAlgorithm> sharedAlgorithmNamed(const char* name) {
 }
 
 std::size_t mostEagerBytes(Operation operation, int ranks) {
-  const EagerLimit& limit = limitFor(ranks);
+  const Limits& limit = limitFor(ranks);
   if (operation == Operation::kSendRecv) return limit.transfer_bytes;
   return plan::reduces(operation) ? limit.fold_bytes : limit.move_bytes;
 }
@@ -81,7 +67,7 @@ std::size_t leastDirectBytes(int ranks) {
 }
 
 bool isSendRecvWorthPulling(std::size_t bytes, int ranks) {
-  return bytes >= limitIn(kTransferLimits, ranks).bytes;
+  return bytes >= limitFor(ranks).pull_bytes;
 }
 
 bool dependsOnMachine(Operation operation, std::size_t bytes, int ranks) {

@@ -14,7 +14,7 @@ using plan::Operation;
 std::optional<bool> MemoryChoice::canPull(const MemoryCall& call, const shared::Call& shared) {
   if (findsOut(call)) trials_.called(kindOf(call));
   const bool worth_it = forced_ ? *forced_ == SharedAlgorithm::kPull && canBePulled(call.operation)
-                                : dependsOnMachine(call.operation, call.largest_bytes, ranks_) &&
+                                : dependsOnMachine(call.operation, call.largest_bytes, ranks()) &&
                                       trials_.answer(kindOf(call)) != SharedAlgorithm::kStaged;
   if (!worth_it) return false;
   if (!reading_.ask(shared)) return std::nullopt;
@@ -27,10 +27,10 @@ std::optional<MemoryChoice::Chosen> MemoryChoice::choose(const MemoryCall& call,
                                                          const shared::Buffers& buffers, bool pulls) {
   const std::size_t bytes = call.largest_bytes;
   const bool forced = forced_ && *forced_ != SharedAlgorithm::kPull &&
-                      (*forced_ != SharedAlgorithm::kEager || bytes <= eager_bytes_);
-  const SharedAlgorithm algorithm = forced ? *forced_ : selectShared(call.operation, bytes, ranks_);
+                      (*forced_ != SharedAlgorithm::kEager || bytes <= eagerBytes());
+  const SharedAlgorithm algorithm = forced ? *forced_ : selectShared(call.operation, bytes, ranks());
   const bool eager = algorithm == SharedAlgorithm::kEager;
-  const bool stays = forced ? algorithm != SharedAlgorithm::kDirect : bytes < leastDirectBytes(ranks_);
+  const bool stays = forced ? algorithm != SharedAlgorithm::kDirect : bytes < leastDirectBytes(ranks());
   if (stays && !pulls) return Chosen{{algorithm}};
   const SharedAlgorithm otherwise = eager ? SharedAlgorithm::kEager : SharedAlgorithm::kStaged;
   if (buffers.offer == shared::Offer::kNo && !pulls)
@@ -39,12 +39,12 @@ std::optional<MemoryChoice::Chosen> MemoryChoice::choose(const MemoryCall& call,
   const std::uint64_t word = kind ? trials_.ownWord(*kind) : 0;
   shared::Buffers told = buffers;
   if (kind) told.note = std::as_bytes(std::span(&word, 1));
-  if (!engine_.meet(shared, told)) return std::nullopt;
+  if (!meeting_.meet(shared, told)) return std::nullopt;
   if (kind) hear(*kind);
-  if (engine_.anyOffers(shared::Offer::kUnreadable)) return Chosen{{SharedAlgorithm::kStaged}};
-  if (engine_.anyOffers(shared::Offer::kNo)) {
+  if (meeting_.anyOffers(shared::Offer::kUnreadable)) return Chosen{{SharedAlgorithm::kStaged}};
+  if (meeting_.anyOffers(shared::Offer::kNo)) {
     // Who pulls knows nothing of pieces.
-    if (pulls && engine_.anyOffers(shared::Offer::kPieces)) return Chosen{{SharedAlgorithm::kStaged}};
+    if (pulls && meeting_.anyOffers(shared::Offer::kPieces)) return Chosen{{SharedAlgorithm::kStaged}};
     if (kind) {
       engine_.prepareStages();
       return Chosen{{trials_.next(*kind)}, kind};
@@ -52,7 +52,7 @@ std::optional<MemoryChoice::Chosen> MemoryChoice::choose(const MemoryCall& call,
     if (pulls) return Chosen{{SharedAlgorithm::kPull}};
     return Chosen{{otherwise, plan::EagerOrder::kMeetFirst}};
   }
-  if (!engine_.readPieces(shared) || engine_.peerIsGivingUp()) return std::nullopt;
+  if (!engine_.readPieces(shared) || meeting_.waiter().peerIsGivingUp()) return std::nullopt;
   return Chosen{{.algorithm = SharedAlgorithm::kDirect, .gives = everyReceiverCanBeGiven(call)}};
 }
 
@@ -68,7 +68,7 @@ Trials::Kind MemoryChoice::kindOf(const MemoryCall& call) {
 
 // Whether no table knows its way.
 bool MemoryChoice::findsOut(const MemoryCall& call) const {
-  return !forced_ && dependsOnMachine(call.operation, call.largest_bytes, ranks_);
+  return !forced_ && dependsOnMachine(call.operation, call.largest_bytes, ranks());
 }
 
 // Of a call whose way is still to be found out.
@@ -79,9 +79,9 @@ std::optional<Trials::Kind> MemoryChoice::contestOf(const MemoryCall& call) cons
 
 void MemoryChoice::hear(const Trials::Kind& kind) {
   std::uint64_t largest = 0;
-  for (int rank = 0; rank < ranks_; ++rank) {
+  for (int rank = 0; rank < ranks(); ++rank) {
     std::uint64_t word = 0;
-    std::memcpy(&word, engine_.data(rank), sizeof(word));
+    std::memcpy(&word, meeting_.data(rank), sizeof(word));
     largest = std::max(largest, word);
   }
   trials_.hear(kind, largest);
@@ -90,8 +90,8 @@ void MemoryChoice::hear(const Trials::Kind& kind) {
 // They all see the same.
 bool MemoryChoice::everyReceiverCanBeGiven(const MemoryCall& call) const {
   const bool only_root = call.operation == Operation::kGather;
-  for (int rank = 0; rank < ranks_; ++rank) {
-    if ((!only_root || rank == call.root) && !engine_.canBeGiven(rank)) return false;
+  for (int rank = 0; rank < ranks(); ++rank) {
+    if ((!only_root || rank == call.root) && !meeting_.canBeGiven(rank)) return false;
   }
   return true;
 }
@@ -102,18 +102,18 @@ SharedAlgorithm MemoryChoice::transfer(std::size_t bytes, bool mapped) const {
   const SharedAlgorithm wanted = forced_.value_or(SharedAlgorithm::kDirect);
   const bool can_be_direct =
       mapped && (wanted == SharedAlgorithm::kDirect || wanted == SharedAlgorithm::kPull);
-  if (can_be_direct && (forced_ || bytes >= leastDirectBytes(ranks_))) return SharedAlgorithm::kDirect;
+  if (can_be_direct && (forced_ || bytes >= leastDirectBytes(ranks()))) return SharedAlgorithm::kDirect;
   return bytes <= eagerTransferBytes() ? SharedAlgorithm::kEager : SharedAlgorithm::kStaged;
 }
 
 std::size_t MemoryChoice::eagerTransferBytes() const {
-  if (!forced_) return mostEagerBytes(Operation::kSendRecv, ranks_);
-  return *forced_ == SharedAlgorithm::kEager ? eager_bytes_ : 0;
+  if (!forced_) return mostEagerBytes(Operation::kSendRecv, ranks());
+  return *forced_ == SharedAlgorithm::kEager ? eagerBytes() : 0;
 }
 
 bool MemoryChoice::isTransferWorthPulling(std::size_t largest_bytes) const {
   if (forced_) return *forced_ == SharedAlgorithm::kPull;
-  return !shared::writingBackPays() && isSendRecvWorthPulling(largest_bytes, ranks_);
+  return !shared::writingBackPays() && isSendRecvWorthPulling(largest_bytes, ranks());
 }
 
 }  // namespace popdist::choice

@@ -33,12 +33,12 @@ struct PlanChoice {
 
 class MemoryChoice {
  public:
-  /// `forced`: instead of what the table says or calls find out, where it can be done. `engine` outlives it.
-  MemoryChoice(shared::Engine& engine, int ranks, std::size_t eager_bytes,
-               std::optional<SharedAlgorithm> forced)
-      : engine_(engine), ranks_(ranks), eager_bytes_(eager_bytes), forced_(forced), reading_(engine, ranks) {}
+  /// `forced`: instead of what the table says or calls find out, where it can be done. `meeting` and
+  /// `engine`, which uses it, outlive this.
+  MemoryChoice(shared::Meeting& meeting, shared::Engine& engine, std::optional<SharedAlgorithm> forced)
+      : meeting_(meeting), engine_(engine), forced_(forced), reading_(meeting, engine) {}
 
-  /// First, once for each call: whether others may read this call's private buffers. nullopt: the engine has
+  /// First, once for each call: whether others may read this call's private buffers. nullopt: the meeting has
   /// failed.
   std::optional<bool> canPull(const MemoryCall& call, const shared::Call& shared);
 
@@ -46,7 +46,7 @@ class MemoryChoice {
     PlanChoice plan;
     std::optional<Trials::Kind> trial{};  ///< then took() follows
   };
-  /// Then, with what canPull() said and with what this rank offers. nullopt: the engine has failed.
+  /// Then, with what canPull() said and with what this rank offers. nullopt: the meeting has failed.
   std::optional<Chosen> choose(const MemoryCall& call, const shared::Call& shared,
                                const shared::Buffers& buffers, bool pulls);
   /// How long the plan took that was chosen.
@@ -70,9 +70,11 @@ class MemoryChoice {
   void hear(const Trials::Kind& kind);
   bool everyReceiverCanBeGiven(const MemoryCall& call) const;
 
+  int ranks() const { return meeting_.place().ranks; }
+  std::size_t eagerBytes() const { return meeting_.place().layout.eager_bytes; }
+
+  shared::Meeting& meeting_;
   shared::Engine& engine_;
-  const int ranks_;
-  const std::size_t eager_bytes_;
   const std::optional<SharedAlgorithm> forced_;
   ReadingProbe reading_;
   Trials trials_;

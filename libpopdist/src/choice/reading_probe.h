@@ -12,10 +12,10 @@ namespace popdist::choice {
 
 class ReadingProbe {
  public:
-  ReadingProbe(shared::Engine& engine, int ranks) : engine_(engine), ranks_(ranks) {}
+  ReadingProbe(shared::Meeting& meeting, shared::Engine& engine) : meeting_(meeting), engine_(engine) {}
 
   /// Finds out, the first time, in two meetings as parts of `call`, in which all ranks must ask. False: the
-  /// engine has failed.
+  /// meeting has failed.
   bool ask(const shared::Call& call);
   bool asked() const { return allowed_.has_value(); }
 
@@ -23,8 +23,8 @@ class ReadingProbe {
   bool allowed() const { return allowed_.value_or(false); }
 
  private:
+  shared::Meeting& meeting_;
   shared::Engine& engine_;
-  const int ranks_;
   std::optional<bool> allowed_;
 };
 

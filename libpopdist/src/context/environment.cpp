@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "libpopdist/src/context/environment.h"
 
-#include <bit>
 #include <cstdlib>
 
-#include "libpopdist/src/context/error.h"
-#include "libpopdist/src/pod/model/numbering.h"
+#include "libpopdist/src/context/link.h"
 #include "libpopdist/src/reduce/isa.h"
 #include "popdist/popdist.hpp"
 
@@ -44,8 +42,6 @@ bool environmentIsSet() {
 }  // namespace context
 
 namespace {
-
-constexpr std::int64_t kMostIpus = 1 << 20;
 
 // Other launchers set PopDist's variables without index and number of instances; they follow when all are
 // alike.
@@ -93,22 +89,6 @@ int getNumInstances() {
 
 bool checkNumIpusPerReplica(int num_ipus) {
   return num_ipus == getNumIpusPerReplica();
-}
-
-int getDeviceId(int ipus_per_replica) {
-  const pop::contract::InstanceEnv& env = context::environment();
-  const std::int64_t ipus = ipus_per_replica > 0 ? ipus_per_replica : env.num_ipus_per_replica;
-  if (env.num_total_replicas * ipus > kMostIpus) {
-    throw popdist_error(ErrorCode::kInvalidArgument,
-                        "getDeviceId: " + std::to_string(env.num_total_replicas * ipus) +
-                            " IPUs are more than any partition has");
-  }
-  const int first = env.replica_index_offset * static_cast<int>(ipus);
-  const int last = first + env.num_local_replicas * static_cast<int>(ipus) - 1;
-  int group = static_cast<int>(std::bit_ceil(static_cast<unsigned>(last - first + 1)));
-  while (first / group != last / group) group *= 2;
-  return pod::deviceId(pod::partitionIpus(env.num_total_replicas * static_cast<int>(ipus)),
-                       first / group * group, group);
 }
 
 }  // namespace popdist

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "libpopdist/src/context/error.h"
+#include "popdist/error.hpp"
 
 #include <string>
 #include <utility>
+
+#include "libpopdist/src/context/link.h"
 
 namespace popdist {
 

@@ -26,6 +26,9 @@ struct HostNetwork {
   std::string address;  ///< numeric, of this host
 };
 
+/// Throws popdist_error unless `error` is ok.
+void throwIfFailed(const LinkError& error, const char* operation);
+
 class Link {
  public:
   virtual ~Link() = default;

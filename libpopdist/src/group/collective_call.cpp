@@ -2,7 +2,6 @@
 #include "libpopdist/src/group/collective_call.h"
 
 #include "libpopdist/src/group/call_error.h"
-#include "libpopdist/src/group/digest.h"
 
 namespace popdist::group {
 

@@ -42,6 +42,14 @@ struct CollectiveCall {
   const CollectiveCall& whole() const { return part_of == nullptr ? *this : *part_of; }
 };
 
+/// Tells lists of numbers apart where all ranks should have the same.
+template <typename Numbers>
+std::uint64_t digestOf(const Numbers& numbers) {
+  std::uint64_t digest = 14695981039346656037U;  // FNV-1a
+  for (const auto number : numbers) digest = (digest ^ static_cast<std::uint64_t>(number)) * 1099511628211U;
+  return digest;
+}
+
 /// The count that must be the same on all ranks; of ragged calls, a digest of the counts, where they must be
 /// the same.
 std::uint64_t agreedCount(const CollectiveCall& call);

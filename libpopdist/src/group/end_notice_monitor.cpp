@@ -12,7 +12,7 @@ std::optional<exec::PeerLoss> EndNoticeMonitor::loss(std::span<const int> awaite
   for (std::uint32_t i = 0; i < count; ++i) {
     const pop::contract::EndNotice& end_notice = pop::contract::endNoticesOf(header_)[i];
     if (!concerns(end_notice, awaited)) continue;
-    std::string text = names_(end_notice.instance) + " is lost: " + end_notice.text;
+    std::string text = members_.nameOfInstance(end_notice.instance) + " is lost: " + end_notice.text;
     if (end_notice.clean != 0) text += " without taking part";
     return exec::PeerLoss{end_notice.instance, std::move(text)};
   }
@@ -22,9 +22,9 @@ std::optional<exec::PeerLoss> EndNoticeMonitor::loss(std::span<const int> awaite
 bool EndNoticeMonitor::concerns(const pop::contract::EndNotice& end_notice,
                                 std::span<const int> awaited) const {
   const auto is_it = [&](int instance) { return instance == end_notice.instance; };
-  if (end_notice.clean == 0) return std::any_of(instance_of_rank_.begin(), instance_of_rank_.end(), is_it);
-  return std::any_of(awaited.begin(), awaited.end(),
-                     [&](int rank) { return is_it(instance_of_rank_[static_cast<std::size_t>(rank)]); });
+  if (end_notice.clean == 0) return std::ranges::any_of(members_.instances(), is_it);
+  return std::ranges::any_of(awaited,
+                             [&](int rank) { return is_it(members_.instanceOf(first_rank_ + rank)); });
 }
 
 }  // namespace popdist::group

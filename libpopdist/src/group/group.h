@@ -4,7 +4,6 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <new>
 #include <optional>
@@ -56,14 +55,8 @@ class Group {
   /// Throws CallError: what() says of which call, rank, instance and host it is.
   [[noreturn]] void fail(const CallDescription& call, const pop::Status& status, int peer) const;
 
-  // As CallPath says of them.
-  void setDeadline(const exec::MovingDeadline& deadline) { path_->setDeadline(deadline); }
-  const char* algorithmTaken() const { return path_->algorithmTaken(); }
-  bool sharesMemory() const { return path_->sharesMemory(); }
-  bool awaitNext(const std::function<bool()>& there, std::chrono::milliseconds limit) {
-    return path_->awaitNext(there, limit);
-  }
-  void wake() { path_->wake(); }
+  /// For what it says of itself between calls.
+  CallPath& path() { return *path_; }
 
  private:
   [[noreturn]] void refuse(const CollectiveCall& call) const;

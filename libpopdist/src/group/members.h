@@ -20,6 +20,7 @@ class Members {
   const std::vector<int>& instances() const { return instance_of_rank_; }
   int instanceOf(int rank) const { return instance_of_rank_[static_cast<std::size_t>(rank)]; }
   const std::vector<int>& localRanks() const { return local_ranks_; }
+  const context::ContextState& context() const { return context_; }
 
   /// Numeric address of each rank that is reached over a network or on a backend, else "".
   void setHosts(std::vector<std::string> host_of_rank) { host_of_rank_ = std::move(host_of_rank); }

@@ -7,8 +7,7 @@
 
 #include "common/base/text.h"
 #include "common/contract/segment.h"
-#include "libpopdist/src/context/error.h"
-#include "libpopdist/src/group/digest.h"
+#include "libpopdist/src/group/collective_call.h"
 #include "libpopdist/src/plan/stage_layout.h"
 #include "libpopdist/src/shared/control_block.h"
 

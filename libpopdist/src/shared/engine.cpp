@@ -23,8 +23,7 @@ constexpr std::size_t kLeastPieceBytes = 16 << 10;
 
 }  // namespace
 
-Engine::Engine(Place place, exec::PeerMonitor& monitor, bool oversubscribed)
-    : meeting_(std::move(place), monitor, oversubscribed) {
+Engine::Engine(Meeting& meeting) : meeting_(meeting) {
   from_.reserve(static_cast<std::size_t>(meeting_.place().ranks));
   to_.reserve(static_cast<std::size_t>(meeting_.place().ranks) + 1);
 }
@@ -41,7 +40,8 @@ bool Engine::run(const Call& call, const Buffers& buffers, const Work& work) {
   if (eager_) takeRoom(work.eager_bytes);
   meeting_.begin();
   const bool all_well = std::all_of(plan.steps.begin(), plan.steps.end(), [&](const SharedStep& each) {
-    return each.kind == SharedStepKind::kMeet ? meeting_.hasMet() || meet(call, buffers) : step(each);
+    return each.kind == SharedStepKind::kMeet ? meeting_.hasMet() || meeting_.meet(call, buffers)
+                                              : step(each);
   });
   chunks_ += plan.chunks;
   if (!work.more) {
@@ -122,7 +122,7 @@ bool Engine::step(const SharedStep& step) {
     case SharedStepKind::kSettle:
       return settle();
     case SharedStepKind::kConfirm:
-      return !peerIsGivingUp();
+      return !waiter().peerIsGivingUp();
     case SharedStepKind::kMeet:
       return true;
   }
@@ -142,7 +142,7 @@ void Engine::takeFromStage(int rank, std::byte* to, std::byte* stage, std::size_
 template <typename Write>
 bool Engine::inOthersMemory(const SharedStep& step, const Write& write) {
   for (std::size_t done = 0; done < step.bytes; done += kBetweenLooksBytes) {
-    if (peerIsGivingUp()) return false;
+    if (waiter().peerIsGivingUp()) return false;
     SharedStep part = step;
     part.input += done;
     part.output += done;
@@ -154,7 +154,7 @@ bool Engine::inOthersMemory(const SharedStep& step, const Write& write) {
 
 bool Engine::fetch(const SharedStep& step) {
   std::byte* const to = static_cast<std::byte*>(buffers_.output) + step.output;
-  if (step.rank != place().rank && !isInputMapped(step.rank))
+  if (step.rank != place().rank && !meeting_.isInputMapped(step.rank))
     return pull(step.rank, meeting_.note(step.rank).input_address + step.input, to, step.bytes);
   const std::byte* const from = inputOf(step.rank) + step.input;
   if (from != to) copy(to, from, step.bytes);
@@ -197,14 +197,14 @@ bool Engine::await(Counter counter, std::int64_t value) {
 
 bool Engine::settle() {
   ++settles_;
-  if (!anyOffers(Offer::kYes) && !anyOffers(Offer::kPieces)) return true;
+  if (!meeting_.anyOffers(Offer::kYes) && !meeting_.anyOffers(Offer::kPieces)) return true;
   post(Counter::kSettled, settles_);
   return await(Counter::kSettled, static_cast<std::int64_t>(settles_));
 }
 
 bool Engine::take(const SharedStep& step) {
   std::byte* const to = static_cast<std::byte*>(buffers_.output) + step.output;
-  if (canBeGiven(step.rank)) {
+  if (meeting_.canBeGiven(step.rank)) {
     copy(to, outputOf(step.rank) + step.input, step.bytes);
     return true;
   }
@@ -213,7 +213,7 @@ bool Engine::take(const SharedStep& step) {
 
 bool Engine::allInputsMapped() const {
   for (int rank = 0; rank < place().ranks; ++rank) {
-    if (rank != place().rank && !isInputMapped(rank)) return false;
+    if (rank != place().rank && !meeting_.isInputMapped(rank)) return false;
   }
   return true;
 }
@@ -232,7 +232,7 @@ bool Engine::foldPulled(const SharedStep& step) {
     for (int distance = 0; distance < place().ranks; ++distance) {
       const int rank = (place().rank + distance) % place().ranks;
       const void*& from = from_[static_cast<std::size_t>(rank)];
-      if (distance == 0 || isInputMapped(rank)) {
+      if (distance == 0 || meeting_.isInputMapped(rank)) {
         from = inputOf(rank) + step.input + done;
         continue;
       }
@@ -317,8 +317,8 @@ std::byte* Engine::outputOf(int rank) const {
 // A table means something while its rank is in the call: before the tables it is cheaper to look than to read
 // anything, and after them they are believed only if nobody has begun to give up.
 bool Engine::readPieces(const Call& call) {
-  if (!anyOffers(Offer::kPieces)) return true;
-  if (peerHasGivenUp()) return false;
+  if (!meeting_.anyOffers(Offer::kPieces)) return true;
+  if (waiter().peerHasGivenUp()) return false;
   const std::size_t bytes = call.count * sizeOf(exec::CallKey::unpacked(call.key).type);
   for (int distance = 0; distance < place().ranks; ++distance) {  // the own ones first: others are to blame
     const int rank = (place().rank + distance) % place().ranks;
@@ -327,10 +327,10 @@ bool Engine::readPieces(const Call& call) {
     const std::string odd =
         listed_.read(rank, place().segment.base + note.input, place().segment.bytes - note.input, bytes);
     if (odd.empty()) continue;
-    if (!peerIsGivingUp()) meeting_.blame(rank, meeting_.nameOf(rank) + ": " + odd);
+    if (!waiter().peerIsGivingUp()) meeting_.blame(rank, meeting_.nameOf(rank) + ": " + odd);
     return false;
   }
-  return !peerIsGivingUp();
+  return !waiter().peerIsGivingUp();
 }
 
 }  // namespace popdist::shared

@@ -3,12 +3,9 @@
 // the caller's thread does all the work.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -25,47 +22,17 @@ inline constexpr std::size_t kBetweenLooksBytes = 1 << 20;
 
 class Engine {
  public:
-  Engine(Place place, exec::PeerMonitor& monitor, bool oversubscribed);
+  /// `meeting` of the same ranks outlives it.
+  explicit Engine(Meeting& meeting);
 
-  /// A call of the user's begins: what it takes, which may be several calls here, waits for so long together.
-  void start(std::chrono::milliseconds timeout) { waiter().start(timeout); }
-
-  /// A call of at most kInlineBytes: everybody's bytes are there for everybody when it returns true.
-  bool exchange(const Call& call, const void* data, std::size_t bytes) {
-    return meeting_.exchange(call, data, bytes);
-  }
-  /// What a rank has written into its note for the call that was made last. After the meeting.
-  const std::byte* data(int rank) const { return meeting_.note(rank).data.data(); }
-
-  /// Tells the others of a call and waits until all are in it: then their offers are known. run() does it
-  /// where it has not been done.
-  bool meet(const Call& call, const Buffers& buffers) { return meeting_.meet(call, buffers); }
-
-  /// Whether any rank has made this offer. After meet().
-  bool anyOffers(Offer offer) const { return meeting_.anyOffers(offer); }
-  /// Finds out where the ranks' pieces are, if any rank offers them. After meet(), before a plan that works
-  /// in all ranks' buffers.
-  bool readPieces(const Call& call);
-  /// Whether a rank's input is where everybody can reach it. After the meeting.
-  bool isInputMapped(int rank) const { return meeting_.note(rank).input != kPrivate; }
-  /// Whether the others can write to this rank's output. Likewise.
-  bool canBeGiven(int rank) const { return meeting_.note(rank).output != kPrivate; }
-  /// A rank has given up by now, and has said why. At any time.
-  bool peerHasGivenUp() { return waiter().peerHasGivenUp(); }
-  /// The same, or one is about to: before others' memory is written to, which may have other uses since, and
-  /// after it was read.
-  bool peerIsGivingUp() { return waiter().peerIsGivingUp(); }
-  /// Why, if one has.
-  std::optional<exec::Failure> whyPeerHasGivenUp() {
-    return peerHasGivenUp() ? std::optional(waiter().failure()) : std::nullopt;
-  }
   /// Has the memory of all ranks' stages there, so that no call has to wait for it. Once: then it costs
   /// nothing.
   void prepareStages();
   /// By rank: from now on inputs are fetched from private memory, too.
   void setPeers(std::vector<ProcessMark> peers) { peers_ = std::move(peers); }
-  /// Whether a buffer of our own lies where everybody can reach it.
-  bool isMapped(const void* buffer) const { return place().segment.offsetOf(buffer) != kPrivate; }
+  /// Finds out where the ranks' pieces are, if any rank offers them. After the meeting, before a plan that
+  /// works in all ranks' buffers. False: Meeting::takeFailure() says why.
+  bool readPieces(const Call& call);
 
   struct Work {
     const plan::SharedPlan& plan;
@@ -75,23 +42,8 @@ class Engine {
     bool more = false;            ///< the call is not over with it: another run() follows
     bool looks = true;            ///< else as Waiter::yieldAtOnce
   };
+  /// This rank's steps; with a meeting among them unless there has been one in this call. False: as above.
   bool run(const Call& call, const Buffers& buffers, const Work& work);
-
-  /// As Waiter::setDeadline.
-  void setDeadline(exec::MovingDeadline deadline) { waiter().setDeadline(std::move(deadline)); }
-
-  /// Between calls: returns when another rank is in the next one (true), or when `there()` is true or `limit`
-  /// has passed (false).
-  bool awaitNext(const std::function<bool()>& there, std::chrono::milliseconds limit) {
-    return meeting_.awaitNext(there, limit);
-  }
-  /// From any thread: what `there()` of awaitNext looks at has changed.
-  void wake() { waiter().tell(); }
-
-  /// After one of the above was false. The communicator is of no use any more, and the others are told.
-  exec::Failure takeFailure() { return meeting_.takeFailure(); }
-  /// The same for a reason that the engine does not know of.
-  exec::Failure giveUp(exec::Failure failure) { return meeting_.giveUp(std::move(failure)); }
 
  private:
   const Place& place() const { return meeting_.place(); }
@@ -119,7 +71,7 @@ class Engine {
   const std::byte* inputOf(int rank) const;
   std::byte* outputOf(int rank) const;
 
-  Meeting meeting_;
+  Meeting& meeting_;
   const bool writes_back_ = kMayWriteBack && writingBackPays();
   std::vector<ProcessMark> peers_;  ///< by rank, where all can be read
   bool stages_prepared_ = false;

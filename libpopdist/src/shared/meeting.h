@@ -54,9 +54,16 @@ class Meeting {
   const Place& place() const { return place_; }
   Waiter& waiter() { return waiter_; }
 
-  /// As Engine says of them.
+  /// A user's call begins: what it takes, which may be several calls here, waits for so long together.
+  void start(std::chrono::milliseconds timeout) { waiter_.start(timeout); }
+
+  /// A call of at most kInlineBytes: everybody's bytes are there for everybody when it returns true.
   bool exchange(const Call& call, const void* data, std::size_t bytes);
+  /// Tells the others of a call and waits until all are in it: then their offers are known.
   bool meet(const Call& call, const Buffers& buffers);
+
+  /// Between calls: returns when another rank is in the next one (true), or when `there()` is true or `limit`
+  /// has passed (false).
   bool awaitNext(const std::function<bool()>& there, std::chrono::milliseconds limit);
 
   /// A call of several parts is under way from the first begin() to end().
@@ -68,7 +75,15 @@ class Meeting {
 
   /// Of a rank, in the call that was made last. After the meeting.
   const Note& note(int rank) const { return place_.control_block.note(rank, parity()); }
+  /// What it has written there.
+  const std::byte* data(int rank) const { return note(rank).data.data(); }
   bool anyOffers(Offer offer) const;
+  /// Its input is where everybody can reach it.
+  bool isInputMapped(int rank) const { return note(rank).input != kPrivate; }
+  /// The others can write to its output.
+  bool canBeGiven(int rank) const { return note(rank).output != kPrivate; }
+  /// Whether a buffer of our own lies where everybody can reach it. At any time.
+  bool isMapped(const void* buffer) const { return place_.segment.offsetOf(buffer) != kPrivate; }
 
   std::string nameOf(int rank) const { return exec::nameOfRank(place_.names, place_.first_rank + rank); }
   /// What `rank` has said contradicts the call, in the way of `why`.

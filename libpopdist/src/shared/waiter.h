@@ -112,6 +112,10 @@ class Waiter {
 
   /// True: failure() says who, and why.
   bool peerHasGivenUp();
+  /// Why, if one has. Also between calls.
+  std::optional<exec::Failure> whyPeerHasGivenUp() {
+    return peerHasGivenUp() ? std::optional(failure_) : std::nullopt;
+  }
   /// The same, also of those who are about to say so. False: what they had before is what was seen of it
   /// until now.
   bool peerIsGivingUp();

@@ -32,7 +32,7 @@ class DirectCall : public ::testing::Test {
       float* const in = rank == kOdd ? own.data() : shared.as<float>();
       std::fill_n(in, kRanks * kCount, static_cast<float>(rank));
       call(world, in, out.as<float>());
-      EXPECT_STREQ(world.impl().group().algorithmTaken(), "direct") << "rank " << rank;
+      EXPECT_STREQ(world.impl().group().path().algorithmTaken(), "direct") << "rank " << rank;
       if (receiver >= 0 && rank != receiver) return;
       const float* next = out.as<float>();
       for (std::size_t from = 0; from < kRanks; ++from) {

@@ -55,9 +55,9 @@ TEST_F(AlgorithmsThatAreForced, OfMessagesAreTakenWithinAHostAndOverHosts) {
         std::vector<float> data{1.0F, 2.0F};
         context.world().allReduce(std::span(data));
         EXPECT_EQ(data[1], 8.0F);
-        EXPECT_STREQ(context.world().impl().group().algorithmTaken(), name);
+        EXPECT_STREQ(context.world().impl().group().path().algorithmTaken(), name);
         context.world().broadcast(std::span<float>(data), 0);
-        EXPECT_EQ(std::string(context.world().impl().group().algorithmTaken()) == "tree",
+        EXPECT_EQ(std::string(context.world().impl().group().path().algorithmTaken()) == "tree",
                   instances_per_host == 0)
             << "all-reduces only";
       });

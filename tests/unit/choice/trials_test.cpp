@@ -188,7 +188,7 @@ TEST(PrivateReductions, ComeToOneWay) {
       world.allReduce(own.data(), sum.data(), kCount, Type::kFloat);
       ASSERT_EQ(sum.front(), 3.0F * static_cast<float>(call) + 3.0F);
       ASSERT_EQ(sum.back(), sum.front());
-      taken[rank].emplace_back(world.impl().group().algorithmTaken());
+      taken[rank].emplace_back(world.impl().group().path().algorithmTaken());
     }
   });
   EXPECT_THAT(taken[0], ::testing::IsSupersetOf({"staged", "pull"}));

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 #include <span>
-#include <utility>
 
 namespace popdist::calls {
 namespace {
@@ -30,14 +29,13 @@ static_assert(sameNumber(Operation::kAllReduce, kPopdistAllReduce) &&
 
 }  // namespace
 
-BackendGroup::BackendGroup(const PopdistBackend& plugin, const Member& member,
-                           std::unique_ptr<exec::PeerMonitor> monitor)
+BackendGroup::BackendGroup(const PopdistBackend& plugin, const Member& member, const group::Members& members)
     : plugin_(plugin),
-      monitor_(std::move(monitor)),
-      instance_of_rank_(member.instance_of_rank.begin(), member.instance_of_rank.end()),
+      monitor_(members),
+      instance_of_rank_(members.instances().begin(), members.instances().end()),
       host_address_(member.host_address),
       info_{.number = member.group_number,
-            .rank = member.rank,
+            .rank = members.localRanks().front(),
             .ranks = static_cast<std::int32_t>(instance_of_rank_.size()),
             .instances = instance_of_rank_.data(),
             .host_address = host_address_.c_str(),
@@ -99,9 +97,9 @@ bool BackendGroup::run(const group::CollectiveCall& call) {
 // The plugin calls these two: nothing may be thrown through it. It asks again.
 std::int32_t BackendGroup::ended(void* self, const std::int32_t* awaited, std::int32_t count, char* text,
                                  std::size_t text_bytes) try {
-  const auto& group = *static_cast<BackendGroup*>(self);
-  if (!group.monitor_->anyEnded()) return -1;
-  const auto loss = group.monitor_->loss(std::span<const int>(awaited, static_cast<std::size_t>(count)));
+  auto& group = *static_cast<BackendGroup*>(self);
+  if (!group.monitor_.anyEnded()) return -1;
+  const auto loss = group.monitor_.loss(std::span<const int>(awaited, static_cast<std::size_t>(count)));
   if (!loss) return -1;
   const std::size_t bytes = std::min(loss->text.size(), text_bytes - 1);
   std::memcpy(text, loss->text.data(), bytes);

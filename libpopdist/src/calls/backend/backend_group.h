@@ -10,6 +10,7 @@
 
 #include "common/sys/forks.h"
 #include "libpopdist/src/group/call_path.h"
+#include "libpopdist/src/group/end_notice_monitor.h"
 #include "popdist/backend_plugin.hpp"
 
 namespace popdist::calls {
@@ -18,15 +19,12 @@ class BackendGroup final : public group::CallPath {
  public:
   struct Member {
     std::uint64_t group_number = 0;
-    int rank = 0;
-    std::vector<int> instance_of_rank;
     std::string host_address;
     std::chrono::milliseconds timeout{0};
   };
 
-  /// `monitor` is asked for members that have ended.
-  BackendGroup(const PopdistBackend& plugin, const Member& member,
-               std::unique_ptr<exec::PeerMonitor> monitor);
+  /// `members` outlive it; one rank is of this instance.
+  BackendGroup(const PopdistBackend& plugin, const Member& member, const group::Members& members);
   ~BackendGroup() override;
 
   /// Where the others reach this member; to be exchanged through a fence. Any bytes, at most 1 KiB.
@@ -47,7 +45,7 @@ class BackendGroup final : public group::CallPath {
   exec::Failure failureOf(const PopdistStatus& status) const;
 
   const PopdistBackend& plugin_;
-  const std::unique_ptr<exec::PeerMonitor> monitor_;
+  group::EndNoticeMonitor monitor_;
   const std::vector<std::int32_t> instance_of_rank_;
   const std::string host_address_;
   const PopdistGroupInfo info_;

@@ -58,7 +58,7 @@ HierarchyWay HierarchicalCalls::wayOf(const CollectiveCall& call) const {
 // Before messages between all ranks the call is compared with those of this host's other members, one of whom
 // may be about to wait in memory where this one never comes.
 bool HierarchicalCalls::runFlat(const CollectiveCall& call) {
-  if (!inside({.operation = Operation::kBarrier})) return false;
+  if (!inside(Operation::kBarrier, nullptr, nullptr, 0)) return false;
   CollectiveCall rest = call;
   rest.timeout = timeLeft();
   const bool well = messages_->run(rest);
@@ -99,17 +99,12 @@ void HierarchicalCalls::setDeadline(const exec::MovingDeadline& deadline) {
 // ---- operations
 
 bool HierarchicalCalls::allReduceByLeaders(const CollectiveCall& call) {
-  CollectiveCall first = call;
   const bool inlined = call.count * sizeOf(call.type) <= shared::kInlineBytes;
-  first.operation = inlined ? Operation::kAllReduce : Operation::kReduce;
-  first.op = firstOf(call.op);
-  if (!inside(first)) return false;
-  if (isLeader() && !across(layout_.lane(0), {.operation = Operation::kAllReduce, .count = call.count},
-                            call.output, call.output)) {
-    return false;
-  }
-  return inside(
-      {.operation = Operation::kBroadcast, .input = call.output, .output = call.output, .count = call.count});
+  const Operation first = inlined ? Operation::kAllReduce : Operation::kReduce;
+  return inside(first, call.input, call.output, call.count) &&
+         (!isLeader() ||
+          across(layout_.lane(0), Operation::kAllReduce, call.output, call.output, call.count)) &&
+         inside(Operation::kBroadcast, call.output, call.output, call.count);
 }
 
 // Each member reduces one block of all members, then with its lane, and in the end all blocks go to all: of
@@ -125,15 +120,9 @@ bool HierarchicalCalls::allReduceInLanes(const CollectiveCall& call) {
     block = std::min(most, of_lane - done / lanes);
     std::byte* const piece = at(call.output, done * element);
     std::byte* const own = at(piece, static_cast<std::size_t>(layout_.local()) * block * element);
-    const bool well =
-        inside({.operation = Operation::kReduceScatter,
-                .input = at(call.input, done * element),
-                .output = own,
-                .count = block,
-                .op = firstOf(call.op)}) &&
-        across(layout_.lane(layout_.local()), {.operation = Operation::kAllReduce, .count = block}, own,
-               own) &&
-        inside({.operation = Operation::kAllGather, .input = own, .output = piece, .count = block});
+    const bool well = inside(Operation::kReduceScatter, at(call.input, done * element), own, block) &&
+                      across(layout_.lane(layout_.local()), Operation::kAllReduce, own, own, block) &&
+                      inside(Operation::kAllGather, own, piece, block);
     if (!well) return false;
   }
   if (done == call.count) return true;
@@ -152,13 +141,10 @@ bool HierarchicalCalls::reduceScatterInLanes(const CollectiveCall& call) {
   for (int host = 0; host < layout_.hosts(); ++host) {
     const std::size_t index = static_cast<std::size_t>(host);
     blocks.push_back({index * call.count, call.count});
-    if (!inside({.operation = Operation::kReduceScatter,
-                 .input = at(call.input, static_cast<std::size_t>(layout_.firstRankOf(host)) * block_bytes),
-                 .output = kept_.data() + index * block_bytes,
-                 .count = call.count,
-                 .op = firstOf(call.op)})) {
+    const auto* const of_host =
+        at(call.input, static_cast<std::size_t>(layout_.firstRankOf(host)) * block_bytes);
+    if (!inside(Operation::kReduceScatter, of_host, kept_.data() + index * block_bytes, call.count))
       return false;
-    }
   }
   const std::vector<int> lane = layout_.lane(layout_.local());
   return acrossOn(
@@ -175,16 +161,10 @@ bool HierarchicalCalls::allGatherByLeaders(const CollectiveCall& call) {
   }
   std::byte* const of_host =
       at(call.output, static_cast<std::size_t>(layout_.firstRankOf(layout_.host())) * block_bytes);
-  if (!inside({.operation = Operation::kGather, .input = call.input, .output = of_host, .count = call.count}))
-    return false;
-  if (isLeader() &&
-      !acrossOn(plan::planRingAllGather(layout_.lane(0), layout_.host(), blocks), of_host, call.output)) {
-    return false;
-  }
-  return inside({.operation = Operation::kBroadcast,
-                 .input = call.output,
-                 .output = call.output,
-                 .count = blocks.back().begin + blocks.back().count});
+  return inside(Operation::kGather, call.input, of_host, call.count) &&
+         (!isLeader() ||
+          acrossOn(plan::planRingAllGather(layout_.lane(0), layout_.host(), blocks), of_host, call.output)) &&
+         inside(Operation::kBroadcast, call.output, call.output, blocks.back().begin + blocks.back().count);
 }
 
 bool HierarchicalCalls::allGatherInLanes(const CollectiveCall& call) {
@@ -196,72 +176,54 @@ bool HierarchicalCalls::allGatherInLanes(const CollectiveCall& call) {
   for (int host = 0; host < layout_.hosts(); ++host) {
     const auto first = static_cast<std::size_t>(layout_.firstRankOf(host));
     const auto own = static_cast<std::size_t>(lane[static_cast<std::size_t>(host)]);
-    if (!inside({.operation = Operation::kAllGather,
-                 .input = at(call.output, own * block_bytes),
-                 .output = at(call.output, first * block_bytes),
-                 .count = call.count})) {
+    if (!inside(Operation::kAllGather, at(call.output, own * block_bytes),
+                at(call.output, first * block_bytes), call.count))
       return false;
-    }
   }
+  return true;
+}
+
+// At least one, be it empty. False as soon as `work` is.
+template <typename Work>
+bool HierarchicalCalls::inPieces(const CollectiveCall& call, const Work& work) {
+  const std::size_t most = choice::kPassedOnBytes / sizeOf(call.type);
+  std::size_t done = 0;
+  do {
+    if (!work(plan::Range{done, std::min(most, call.count - done)})) return false;
+    done += most;
+  } while (done < call.count);
   return true;
 }
 
 bool HierarchicalCalls::broadcast(const CollectiveCall& call) {
   const Representatives they = representativesFor(call.root);
-  const std::size_t element = sizeOf(call.type);
-  const std::size_t most = pieceOf(call);
-  std::size_t done = 0;
-  do {
-    const std::size_t count = std::min(most, call.count - done);
-    std::byte* const piece = at(call.output, done * element);
-    const choice::Request request{
-        .operation = Operation::kBroadcast, .count = count, .root = layout_.hostOf(call.root)};
-    if (they.mine && !across(they.ranks, request, piece, piece)) return false;
-    if (!inside({.operation = Operation::kBroadcast,
-                 .input = piece,
-                 .output = piece,
-                 .count = count,
-                 .root = they.local})) {
-      return false;
-    }
-    done += most;
-  } while (done < call.count);
-  return true;
+  return inPieces(call, [&](plan::Range part) {
+    std::byte* const piece = at(call.output, part.begin * sizeOf(call.type));
+    return (!they.mine ||
+            across(they.ranks, Operation::kBroadcast, piece, piece, part.count, layout_.hostOf(call.root))) &&
+           inside(Operation::kBroadcast, piece, piece, part.count, they.local);
+  });
 }
 
 bool HierarchicalCalls::reduce(const CollectiveCall& call) {
   const Representatives they = representativesFor(call.root);
   const std::size_t element = sizeOf(call.type);
-  const std::size_t most = pieceOf(call);
   const bool is_root = they.mine && layout_.host() == layout_.hostOf(call.root);
-  if (they.mine && !is_root) kept_.resize(std::min(most, call.count) * element);
-  std::size_t done = 0;
-  do {
-    const std::size_t count = std::min(most, call.count - done);
-    void* const result = is_root ? at(call.output, done * element) : kept_.data();
-    if (!inside({.operation = Operation::kReduce,
-                 .input = at(call.input, done * element),
-                 .output = result,
-                 .count = count,
-                 .op = firstOf(call.op),
-                 .root = they.local})) {
-      return false;
-    }
-    const choice::Request request{
-        .operation = Operation::kReduce, .count = count, .root = layout_.hostOf(call.root)};
-    if (they.mine && !across(they.ranks, request, result, result)) return false;
-    done += most;
-  } while (done < call.count);
-  return true;
+  if (they.mine && !is_root) kept_.resize(std::min(choice::kPassedOnBytes, call.count * element));
+  return inPieces(call, [&](plan::Range part) {
+    void* const result = is_root ? at(call.output, part.begin * element) : kept_.data();
+    return inside(Operation::kReduce, at(call.input, part.begin * element), result, part.count, they.local) &&
+           (!they.mine ||
+            across(they.ranks, Operation::kReduce, result, result, part.count, layout_.hostOf(call.root)));
+  });
 }
 
 bool HierarchicalCalls::barrier() {
   std::byte token{};
   std::byte ignored{};
-  return inside({.operation = Operation::kBarrier}) &&
-         (!isLeader() ||
-          across(layout_.lane(0), {.operation = Operation::kBarrier, .count = 1}, &token, &ignored)) &&
-         inside({.operation = Operation::kBarrier});
+  return inside(Operation::kBarrier, nullptr, nullptr, 0) &&
+         (!isLeader() || across(layout_.lane(0), Operation::kBarrier, &token, &ignored, 1)) &&
+         inside(Operation::kBarrier, nullptr, nullptr, 0);
 }
 
 // ---- parts of them
@@ -276,23 +238,28 @@ HierarchicalCalls::Representatives HierarchicalCalls::representativesFor(int roo
   return they;
 }
 
-std::size_t HierarchicalCalls::pieceOf(const CollectiveCall& call) const {
-  return choice::kPassedOnBytes / sizeOf(call.type);
+bool HierarchicalCalls::inside(Operation operation, const void* input, void* output, std::size_t count,
+                               int root) {
+  return inside_->run({.operation = operation,
+                       .input = input,
+                       .output = output,
+                       .count = count,
+                       .type = call_->type,
+                       .op = firstOf(call_->op),
+                       .root = root,
+                       .timeout = timeLeft(),
+                       .part_of = call_});
 }
 
-bool HierarchicalCalls::inside(CollectiveCall call) {
-  call.type = call_->type;
-  call.timeout = timeLeft();
-  call.part_of = call_;
-  return inside_->run(call);
-}
-
-bool HierarchicalCalls::across(const std::vector<int>& ranks, choice::Request request, const void* input,
-                               void* output) {
-  request.rank = layout_.host();
-  request.ranks = layout_.hosts();
-  request.element_bytes = sizeOf(call_->type);
-  request.over_network = true;
+bool HierarchicalCalls::across(const std::vector<int>& ranks, Operation operation, const void* input,
+                               void* output, std::size_t count, int root) {
+  const choice::Request request{.operation = operation,
+                                .rank = layout_.host(),
+                                .ranks = layout_.hosts(),
+                                .count = count,
+                                .root = root,
+                                .element_bytes = sizeOf(call_->type),
+                                .over_network = true};
   return acrossOn(plan::onRanks(choice::planCollective(request), ranks), input, output);
 }
 

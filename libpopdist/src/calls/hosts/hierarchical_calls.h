@@ -52,9 +52,11 @@ class HierarchicalCalls final : public group::CallPath {
     std::vector<int> ranks;  ///< of each host
   };
   Representatives representativesFor(int root) const;
-  std::size_t pieceOf(const CollectiveCall& call) const;
-  bool inside(CollectiveCall call);
-  bool across(const std::vector<int>& ranks, choice::Request request, const void* input, void* output);
+  template <typename Work>
+  bool inPieces(const CollectiveCall& call, const Work& work);
+  bool inside(plan::Operation operation, const void* input, void* output, std::size_t count, int root = 0);
+  bool across(const std::vector<int>& ranks, plan::Operation operation, const void* input, void* output,
+              std::size_t count, int root = 0);
   bool acrossOn(const plan::Plan& plan, const void* input, void* output);
   bool succeeded(exec::Failure failure);
   std::chrono::milliseconds timeLeft() const { return group::timeLeft(deadline_); }

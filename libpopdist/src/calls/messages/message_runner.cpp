@@ -16,8 +16,8 @@ exec::Failure MessageRunner::run(exec::Call call, std::span<const Part> parts,
     work.push_back({rank, parts[i].plan, parts[i].input, parts[i].output, &connections_->endpoint(rank)});
   }
   const exec::Waiting waiting{.sleeper = &connections_->sleeper(),
-                              .monitor = monitor_.get(),
-                              .oversubscribed = oversubscribed_,
+                              .monitor = &monitor_,
+                              .oversubscribed = members_.context().oversubscribed,
                               .given_up = given_up_,
                               .deadline = pop::sys::AwakeClock::now() + timeout,
                               .moving_deadline = moving_deadline_,
@@ -27,7 +27,7 @@ exec::Failure MessageRunner::run(exec::Call call, std::span<const Part> parts,
 }
 
 void MessageRunner::giveUp(const exec::Failure& failure) {
-  const bool all_know = failure.peer_instance >= 0 && monitor_->anyFailed();
+  const bool all_know = failure.peer_instance >= 0 && monitor_.anyFailed();
   connections_->abandon(exec::encodeAbortMessage(members_.localRanks().front(), failure), !all_know);
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "libpopdist/src/exec/executor.h"
+#include "libpopdist/src/group/end_notice_monitor.h"
 #include "libpopdist/src/group/members.h"
 #include "libpopdist/src/transport/connections.h"
 
@@ -18,13 +19,11 @@ namespace popdist::calls {
 
 class MessageRunner {
  public:
-  /// `connections` of all ranks; `monitor` numbers the ranks as `members` does, which outlives this.
-  MessageRunner(const group::Members& members, std::unique_ptr<transport::Connections> connections,
-                std::unique_ptr<exec::PeerMonitor> monitor, bool oversubscribed)
+  /// `connections` of all ranks. `members` outlives this.
+  MessageRunner(const group::Members& members, std::unique_ptr<transport::Connections> connections)
       : members_(members),
         connections_(std::move(connections)),
-        monitor_(std::move(monitor)),
-        oversubscribed_(oversubscribed),
+        monitor_(members),
         heard_(static_cast<std::size_t>(members.size())) {}
 
   /// One local rank's part of a call; parts in the order of Members::localRanks().
@@ -51,8 +50,7 @@ class MessageRunner {
  private:
   const group::Members& members_;
   const std::unique_ptr<transport::Connections> connections_;
-  const std::unique_ptr<exec::PeerMonitor> monitor_;
-  const bool oversubscribed_;
+  group::EndNoticeMonitor monitor_;
   std::vector<exec::Heard> heard_;  ///< of each rank
   std::function<std::optional<exec::Failure>()> given_up_;
   exec::MovingDeadline moving_deadline_;

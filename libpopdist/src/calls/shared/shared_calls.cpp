@@ -27,18 +27,20 @@ shared::Call sharedCallOf(const CollectiveCall& call) {
 
 }  // namespace
 
-SharedCalls::SharedCalls(shared::Place place, std::unique_ptr<exec::PeerMonitor> monitor,
-                         bool oversubscribed, std::optional<SharedAlgorithm> forced)
+SharedCalls::SharedCalls(shared::Place place, const group::Members& members,
+                         std::optional<SharedAlgorithm> forced)
     : rank_(place.rank),
       ranks_(place.ranks),
-      monitor_(std::move(monitor)),
-      engine_(place, *monitor_, oversubscribed),
-      choice_(engine_, ranks_, place.layout.eager_bytes, forced),
-      send_recv_(engine_, choice_, {rank_, ranks_, place.layout.slots}),
-      plans_(rank_, ranks_, place.layout.slots, matrix_) {}
+      monitor_(members, place.first_rank),
+      meeting_(std::move(place), monitor_, members.context().oversubscribed),
+      engine_(meeting_),
+      choice_(meeting_, engine_, forced),
+      send_recv_(meeting_, engine_, choice_),
+      from_(static_cast<std::size_t>(ranks_)),
+      plans_(rank_, ranks_, meeting_.place().layout.slots, matrix_) {}
 
 bool SharedCalls::run(const CollectiveCall& call) {
-  engine_.start(call.timeout);
+  meeting_.start(call.timeout);
   if (call.operation == Operation::kSendRecv) return runSendRecv(call);
   const shared::Call shared = sharedCallOf(call.whole());
   const std::size_t bytes = call.count * sizeOf(call.type);
@@ -50,7 +52,7 @@ bool SharedCalls::run(const CollectiveCall& call) {
 }
 
 bool SharedCalls::runSendRecv(const CollectiveCall& call) {
-  const bool well = send_recv_.run(call, sharedCallOf(call), own_failure_);
+  const bool well = send_recv_.run(call, sharedCallOf(call));
   taken_ = nameOf(send_recv_.taken());
   return well;
 }
@@ -60,27 +62,21 @@ bool SharedCalls::runInline(const CollectiveCall& call, const shared::Call& shar
   const std::size_t bytes = call.count * sizeOf(call.type);
   const bool gives = sends(call, rank_);
   taken_ = "notes";
-  if (!engine_.exchange(shared, call.input, gives ? bytes : 0)) return false;
+  if (!meeting_.exchange(shared, call.input, gives ? bytes : 0)) return false;
   auto* const output = static_cast<std::byte*>(call.output);
   switch (call.operation) {
     case Operation::kAllReduce: {
-      constexpr std::size_t kFew = 16;
-      std::array<const void*, kFew> few;
-      std::vector<const void*> many;
-      const auto ranks = static_cast<std::size_t>(ranks_);
-      if (ranks > kFew) many.resize(ranks);
-      const std::span<const void*> from = ranks > kFew ? std::span(many) : std::span(few).first(ranks);
-      for (int rank = 0; rank < ranks_; ++rank) from[static_cast<std::size_t>(rank)] = engine_.data(rank);
+      for (int rank = 0; rank < ranks_; ++rank) from_[static_cast<std::size_t>(rank)] = meeting_.data(rank);
       reduce::fold({.op = call.op, .type = call.type, .divisor = static_cast<double>(ranks_)},
-                   {&call.output, 1}, from, call.count);
+                   {&call.output, 1}, from_, call.count);
       return true;
     }
     case Operation::kAllGather:
       for (int rank = 0; rank < ranks_ && bytes > 0; ++rank)
-        std::memcpy(output + static_cast<std::size_t>(rank) * bytes, engine_.data(rank), bytes);
+        std::memcpy(output + static_cast<std::size_t>(rank) * bytes, meeting_.data(rank), bytes);
       return true;
     case Operation::kBroadcast:
-      if (rank_ != call.root && bytes > 0) std::memcpy(output, engine_.data(call.root), bytes);
+      if (rank_ != call.root && bytes > 0) std::memcpy(output, meeting_.data(call.root), bytes);
       return true;
     default:
       return true;
@@ -138,9 +134,8 @@ bool SharedCalls::tellCounts(const CollectiveCall& call) {
   for (std::size_t from = 0; from < ranks; ++from) {
     const std::uint64_t sent = matrix_[from * ranks + static_cast<std::size_t>(rank_)];
     if (sent == call.recv_counts[from]) continue;
-    own_failure_ = {.status = pop::failedPrecondition(
-                        group::countsContradict(static_cast<int>(from), sent, call.recv_counts[from])),
-                    .peer_rank = static_cast<int>(from)};
+    meeting_.blame(static_cast<int>(from),
+                   group::countsContradict(static_cast<int>(from), sent, call.recv_counts[from]));
     return false;
   }
   return true;
@@ -174,12 +169,12 @@ shared::Offer SharedCalls::offerOf(const CollectiveCall& call, bool pulls) const
   const bool written_by_others =
       call.operation == Operation::kAllReduce || (call.operation == Operation::kReduce && is_root);
   const bool only_gathers =
-      call.operation == Operation::kGather && is_root && (pulls || engine_.isMapped(call.output));
+      call.operation == Operation::kGather && is_root && (pulls || meeting_.isMapped(call.output));
   const bool has_nothing = call.ragged && inputBytes(call) == 0;
   if (!sends(call, rank_) || only_gathers || has_nothing) return shared::Offer::kNoMatter;
   if (call.pieces != nullptr && call.pieces->table() != nullptr) return shared::Offer::kPieces;
-  const bool mapped = call.pieces == nullptr && engine_.isMapped(call.input) &&
-                      (!written_by_others || engine_.isMapped(call.output));
+  const bool mapped = call.pieces == nullptr && meeting_.isMapped(call.input) &&
+                      (!written_by_others || meeting_.isMapped(call.output));
   if (mapped) return shared::Offer::kYes;
   return pulls && !canBeRead(call) ? shared::Offer::kUnreadable : shared::Offer::kNo;
 }

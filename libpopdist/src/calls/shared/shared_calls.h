@@ -2,7 +2,6 @@
 // Carries out the collectives of ranks that share this host's memory.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -10,34 +9,33 @@
 #include "libpopdist/src/calls/shared/shared_send_recv.h"
 #include "libpopdist/src/choice/memory_choice.h"
 #include "libpopdist/src/group/call_path.h"
+#include "libpopdist/src/group/end_notice_monitor.h"
 #include "libpopdist/src/shared/engine.h"
 
 namespace popdist::calls {
 
 class SharedCalls final : public group::CallPath {
  public:
-  /// `forced`: as MemoryChoice has it.
-  SharedCalls(shared::Place place, std::unique_ptr<exec::PeerMonitor> monitor, bool oversubscribed,
+  /// `place` is that of some of the `members`, which outlive this. `forced`: as MemoryChoice has it.
+  SharedCalls(shared::Place place, const group::Members& members,
               std::optional<choice::SharedAlgorithm> forced);
 
   bool run(const group::CollectiveCall& call) override;
-  exec::Failure takeFailure() override {
-    return own_failure_.status.ok() ? engine_.takeFailure() : engine_.giveUp(own_failure_);
-  }
-  void giveUp(const exec::Failure& failure) override { engine_.giveUp(failure); }
-  void setDeadline(const exec::MovingDeadline& deadline) override { engine_.setDeadline(deadline); }
+  exec::Failure takeFailure() override { return meeting_.takeFailure(); }
+  void giveUp(const exec::Failure& failure) override { meeting_.giveUp(failure); }
+  void setDeadline(const exec::MovingDeadline& deadline) override { meeting_.waiter().setDeadline(deadline); }
 
   /// "notes", or the name of a choice::SharedAlgorithm.
   const char* algorithmTaken() const override { return taken_; }
   bool sharesMemory() const override { return true; }
-  bool peerIsGivingUp() override { return engine_.peerIsGivingUp(); }
+  bool peerIsGivingUp() override { return meeting_.waiter().peerIsGivingUp(); }
   bool awaitNext(const std::function<bool()>& there, std::chrono::milliseconds limit) override {
-    return engine_.awaitNext(there, limit);
+    return meeting_.awaitNext(there, limit);
   }
-  void wake() override { engine_.wake(); }
+  void wake() override { meeting_.waiter().tell(); }
 
   /// Why another has given up, if one has. Also between calls.
-  std::optional<exec::Failure> whyPeerHasGivenUp() { return engine_.whyPeerHasGivenUp(); }
+  std::optional<exec::Failure> whyPeerHasGivenUp() { return meeting_.waiter().whyPeerHasGivenUp(); }
 
  private:
   using CollectiveCall = group::CollectiveCall;
@@ -55,13 +53,14 @@ class SharedCalls final : public group::CallPath {
 
   const int rank_;
   const int ranks_;
-  const std::unique_ptr<exec::PeerMonitor> monitor_;
+  group::EndNoticeMonitor monitor_;
+  shared::Meeting meeting_;
   shared::Engine engine_;
   choice::MemoryChoice choice_;
   SharedSendRecv send_recv_;
+  std::vector<const void*> from_;      ///< of notes, by rank
   std::vector<std::uint64_t> matrix_;  ///< of a ragged all-to-all: elements from each rank to each
   SharedPlans plans_;
-  exec::Failure own_failure_;
   const char* taken_ = "";
 };
 

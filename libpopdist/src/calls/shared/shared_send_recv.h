@@ -14,16 +14,15 @@ namespace popdist::calls {
 
 class SharedSendRecv {
  public:
-  struct Place {
-    int rank = 0;
-    int ranks = 1;
-    plan::StageShape slots;
-  };
-  SharedSendRecv(shared::Engine& engine, choice::MemoryChoice& choice, const Place& place)
-      : engine_(engine), choice_(choice), place_(place), all_(static_cast<std::size_t>(place.ranks)) {}
+  SharedSendRecv(shared::Meeting& meeting, shared::Engine& engine, choice::MemoryChoice& choice)
+      : meeting_(meeting),
+        engine_(engine),
+        choice_(choice),
+        rank_(meeting.place().rank),
+        all_(static_cast<std::size_t>(meeting.place().ranks)) {}
 
-  /// False: the engine has failed, or `contradiction` says how partners do not fit together.
-  bool run(const group::CollectiveCall& call, const shared::Call& shared, exec::Failure& contradiction);
+  /// False: the meeting has failed, also where partners do not fit together.
+  bool run(const group::CollectiveCall& call, const shared::Call& shared);
 
   /// With which the last call was carried out: that of its large transfers, if there were any.
   choice::SharedAlgorithm taken() const { return taken_; }
@@ -33,12 +32,13 @@ class SharedSendRecv {
 
   bool meet(const shared::Call& call, const shared::Buffers& buffers, const plan::Partners& own,
             std::size_t element_bytes);
-  bool agree(exec::Failure& contradiction) const;
+  bool agree();
   bool moveLarge(const shared::Call& call, const shared::Buffers& buffers, const plan::Flows& flows);
 
+  shared::Meeting& meeting_;
   shared::Engine& engine_;
   choice::MemoryChoice& choice_;
-  const Place place_;
+  const int rank_;
   std::vector<plan::Partners> all_;  ///< what each rank asks for
   Algorithm taken_ = Algorithm::kEager;
 };

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "libpopdist/src/api/context_impl.h"
-#include "libpopdist/src/context/error.h"
 #include "libpopdist/src/pod/device/device_sum.h"
 #include "libpopdist/src/pod/device/replica_map.h"
 #include "libpopdist/src/pod/model/clock.h"

@@ -7,7 +7,6 @@
 
 #include "common/base/text.h"
 #include "libpopdist/src/api/context_impl.h"
-#include "libpopdist/src/context/error.h"
 
 namespace popdist::pod {
 
