@@ -32,7 +32,7 @@ FORBIDDEN = [
     ("poprun/app.cpp", "<CLI/CLI.hpp>", "poprun/options.cpp"),
     ("poprun/app.cpp", '"CLI/CLI.hpp"', "poprun/options.cpp"),
     ("agent/job/local_agent.cpp", "<spdlog/spdlog.h>", "common/log/*"),
-    ("libpopdist/src/context/context.cpp", "<zlib.h>", "libpopdist/src/io/*"),
+    ("libpopdist/src/api/context.cpp", "<zlib.h>", "libpopdist/src/io/*"),
     ("libpopdist/src/pod/device/device.cpp", "<Eigen/Dense>", "examples/*"),
     ("common/sys/fd.h", "<gtest/gtest.h>", "tests/*"),
     ("agent/keeper/spawn.cpp", "<grpcpp/grpcpp.h>", "libpopdist/backends/grpc/*"),
