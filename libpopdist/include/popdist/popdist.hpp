@@ -10,6 +10,7 @@
 #include "popdist/buffer.hpp"
 #include "popdist/collectives.hpp"
 #include "popdist/context.hpp"
+#include "popdist/denormals.hpp"
 #include "popdist/error.hpp"
 #include "popdist/fused.hpp"
 #include "popdist/io.hpp"
