@@ -5,7 +5,8 @@
 //
 // Every replica has its own copy of the model and sees its own share of the data; after each batch the
 // gradients of all replicas are summed on the emulated Pod, so that all copies stay the same. The trained
-// weights do not depend on how the replicas are split over instances, to the bit.
+// weights do not depend on how the replicas are split over instances, to the bit. They do depend on the
+// instruction set.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -18,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "isa.h"
 #include "mlp.h"
 #include "options.h"
 
@@ -41,7 +43,7 @@ struct Replica {
 class Training {
  public:
   Training(popdist::Context& context, const TrainingOptions& options)
-      : context_(context), options_(options), pod_(context) {
+      : context_(context), options_(options), pod_(context), isa_(commonIsa()) {
     const auto training = std::make_shared<io::IdxDataset>(options.data + "/train-images-idx3-ubyte.gz",
                                                            options.data + "/train-labels-idx1-ubyte.gz");
     const auto test = std::make_shared<io::IdxDataset>(options.data + "/t10k-images-idx3-ubyte.gz",
@@ -56,6 +58,7 @@ class Training {
   }
 
   void run() {
+    if (isFirstInstance()) std::printf("instruction set: %s\n", nameOf(isa_));
     for (int epoch = 0; epoch < options_.epochs; ++epoch) {
       const auto begin = std::chrono::steady_clock::now();
       const popdist::SimulatedTime pod_begin = pod_.time();
@@ -75,6 +78,13 @@ class Training {
   std::size_t samplesPerStep() const {
     return static_cast<std::size_t>(options_.micro_batch) * static_cast<std::size_t>(options_.accumulation) *
            static_cast<std::size_t>(pod_.numReplicas());
+  }
+
+  /// Sums differ in their last bits between instruction sets, so all instances compute with the same.
+  Isa commonIsa() {
+    auto isa = static_cast<int>(options_.isa.value_or(bestIsa()));
+    context_.world().allReduce(std::span(&isa, 1), popdist::Operator::kMin);
+    return static_cast<Isa>(isa);
   }
 
   /// What the network relies on.
@@ -112,7 +122,7 @@ class Training {
     io::Infeed infeed(training, shard);
     const std::size_t losses = infeed.stepsPerEpoch();
     replicas_.push_back(
-        {.model = Mlp(shape_),
+        {.model = Mlp(shape_, kernelsOf(isa_)),
          .gradient = SharedFloats(shape_.parameterCount(), popdist::SharedAllocator<float>(context_)),
          .velocity = std::vector<float>(shape_.parameterCount()),
          .training = std::move(infeed),
@@ -122,7 +132,7 @@ class Training {
 
   /// Instance 0 draws them; everybody else gets them over the host.
   void broadcastInitialWeights() {
-    Mlp initial(shape_);
+    Mlp initial(shape_, kernelsOf(isa_));
     if (isFirstInstance()) initial.initialise(options_.seed);
     context_.world().broadcast(initial.parameters(), 0);
     for (Replica& replica : replicas_) replica.model = initial;
@@ -134,8 +144,8 @@ class Training {
     for (std::size_t step = 0; step < stepsPerEpoch(); ++step) {
       for (Replica& replica : replicas_) accumulateGradient(replica);
       reduceGradients();
-      const float rate = learningRate();
-      for (Replica& replica : replicas_) updateWeights(replica, rate);
+      const SgdStep update = sgdStep();
+      for (Replica& replica : replicas_) replica.model.update(replica.gradient, replica.velocity, update);
       ++steps_done_;
     }
     double loss = 0;
@@ -163,20 +173,14 @@ class Training {
     pod_.allReduceSum(gradients, shape_.parameterCount());
   }
 
-  /// Falls in a straight line, to zero at the end of the training.
-  float learningRate() const {
+  /// On the mean gradient of the whole batch. The rate falls in a straight line, to zero at the end of the
+  /// training.
+  SgdStep sgdStep() const {
     const std::size_t all = stepsPerEpoch() * static_cast<std::size_t>(options_.epochs);
-    return options_.learning_rate * static_cast<float>(all - steps_done_) / static_cast<float>(all);
-  }
-
-  /// SGD with momentum, on the mean gradient of the whole batch.
-  void updateWeights(Replica& replica, float learning_rate) const {
-    const float scale = 1.0F / static_cast<float>(samplesPerStep());
-    const std::span<float> weights = replica.model.parameters();
-    for (std::size_t i = 0; i < weights.size(); ++i) {
-      replica.velocity[i] = options_.momentum * replica.velocity[i] + scale * replica.gradient[i];
-      weights[i] -= learning_rate * replica.velocity[i];
-    }
+    return {.learning_rate =
+                options_.learning_rate * static_cast<float>(all - steps_done_) / static_cast<float>(all),
+            .momentum = options_.momentum,
+            .gradient_scale = 1.0F / static_cast<float>(samplesPerStep())};
   }
 
   /// Of the whole test set, each replica having scored its part.
@@ -224,6 +228,7 @@ class Training {
   popdist::Context& context_;
   const TrainingOptions& options_;
   popdist::Pod pod_;
+  Isa isa_;
   MlpShape shape_;
   std::size_t test_samples_ = 0;
   std::vector<Replica> replicas_;
@@ -234,6 +239,8 @@ class Training {
 
 int main(int argc, char** argv) {
   const TrainingOptions options = parseOptions(argc, argv);
+  // The momentum of a dead pixel's weights would end as denormals, with which many CPUs are slow.
+  const popdist::FlushDenormals flush;
   try {
     Training(popdist::Context::fromEnvironment(), options).run();
     return 0;

@@ -3,31 +3,16 @@
 // vector, so that one all-reduce carries the whole gradient.
 #pragma once
 
-#include <Eigen/Dense>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-struct MlpShape {
-  int inputs = 784;
-  int hidden = 128;
-  int classes = 10;
-
-  std::size_t parameterCount() const;
-  /// Floating-point operations of forward and backward pass for one sample (2 for each multiply-add, 3
-  /// products).
-  double flopsPerSample() const;
-};
-
-struct Score {
-  double loss_sum = 0;  ///< cross-entropy, summed over the samples
-  std::int64_t correct = 0;
-};
+#include "kernels.h"
 
 class Mlp {
  public:
-  explicit Mlp(const MlpShape& shape);
+  Mlp(const MlpShape& shape, const MlpKernels& kernels);
 
   /// Random weights, zero biases; reproducible from `seed`.
   void initialise(std::uint64_t seed);
@@ -39,19 +24,14 @@ class Mlp {
   Score accumulateGradient(std::span<const float> features, std::span<const std::int32_t> labels,
                            std::span<float> gradient) const;
 
+  /// SGD with momentum; `velocity` is as long as `gradient`.
+  void update(std::span<const float> gradient, std::span<float> velocity, const SgdStep& step);
+
   std::span<float> parameters() { return parameters_; }
   std::span<const float> parameters() const { return parameters_; }
 
  private:
-  using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
-  struct Activations {
-    Matrix hidden;         ///< batch x hidden, after ReLU
-    Matrix probabilities;  ///< batch x classes
-  };
-  Activations forward(const Eigen::Map<const Matrix>& batch) const;
-  Score score(const Matrix& probabilities, std::span<const std::int32_t> labels) const;
-
   MlpShape shape_;
+  MlpKernels kernels_;
   std::vector<float> parameters_;  ///< weights 1, bias 1, weights 2, bias 2
 };

@@ -19,6 +19,7 @@ constexpr const char* kHelp =
     "  --learning-rate X     at the start; falls to zero (0.1)\n"
     "  --momentum X          (0.9)\n"
     "  --seed N              (42)\n"
+    "  --isa NAME            instruction set: baseline, avx2, avx512 (the best that all instances have)\n"
     "N is a whole number from 1 to 1000000, that of --seed from 0; X is from 0 to 10.\n";
 
 [[noreturn]] void mistake(const std::string& message) {
@@ -44,14 +45,22 @@ float fraction(const char* option, const char* text) {
   return value;
 }
 
+Isa instructionSet(const char* name) {
+  const std::optional<Isa> isa = isaNamed(name);
+  if (!isa) mistake(std::string("--isa: '") + name + "' is not baseline, avx2 or avx512");
+  if (*isa > bestIsa())
+    mistake(std::string("--isa: this CPU has no ") + name + ", only " + nameOf(bestIsa()));
+  return *isa;
+}
+
 }  // namespace
 
 TrainingOptions parseOptions(int argc, char** argv) {
-  static const option kOptions[] = {{"data", 1, nullptr, 'd'},         {"output-model", 1, nullptr, 'o'},
-                                    {"epochs", 1, nullptr, 'e'},       {"micro-batch", 1, nullptr, 'b'},
-                                    {"accumulation", 1, nullptr, 'a'}, {"learning-rate", 1, nullptr, 'l'},
-                                    {"momentum", 1, nullptr, 'm'},     {"seed", 1, nullptr, 's'},
-                                    {"help", 0, nullptr, 'h'},         {nullptr, 0, nullptr, 0}};
+  static const option kOptions[] = {
+      {"data", 1, nullptr, 'd'},        {"output-model", 1, nullptr, 'o'}, {"epochs", 1, nullptr, 'e'},
+      {"micro-batch", 1, nullptr, 'b'}, {"accumulation", 1, nullptr, 'a'}, {"learning-rate", 1, nullptr, 'l'},
+      {"momentum", 1, nullptr, 'm'},    {"seed", 1, nullptr, 's'},         {"isa", 1, nullptr, 'i'},
+      {"help", 0, nullptr, 'h'},        {nullptr, 0, nullptr, 0}};
   TrainingOptions options;
   for (int found = 0; (found = getopt_long(argc, argv, "", kOptions, nullptr)) != -1;) {
     switch (found) {
@@ -78,6 +87,9 @@ TrainingOptions parseOptions(int argc, char** argv) {
         break;
       case 's':
         options.seed = static_cast<std::uint64_t>(number("seed", optarg, 0));
+        break;
+      case 'i':
+        options.isa = instructionSet(optarg);
         break;
       case 'h':
         std::fputs(kHelp, stdout);

@@ -3,7 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+
+#include "isa.h"
 
 struct TrainingOptions {
   std::string data = "/usr/share/datasets/fashion-mnist";  ///< Debian's dataset-fashion-mnist
@@ -14,6 +17,7 @@ struct TrainingOptions {
   float learning_rate = 0.1F;
   float momentum = 0.9F;
   std::uint64_t seed = 42;
+  std::optional<Isa> isa;  ///< none: the best that all instances have
 };
 
 /// Exits with a message and code 2 on a mistake, with the help text and code 0 on --help.

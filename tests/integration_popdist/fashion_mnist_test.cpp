@@ -5,40 +5,17 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "popdist/io.hpp"
 #include "tests/testing/poprun_process.h"
+#include "tests/testing/small_fashion_mnist.h"
 #include "tests/unit/io/idx_files.h"
 
 namespace pop::testing {
 namespace {
 
 using popdist::io::testing::Bytes;
-using popdist::io::testing::idxHeader;
 using popdist::io::testing::readAll;
-using popdist::io::testing::TempDir;
-using popdist::io::testing::writeGzip;
 
-const std::filesystem::path kDataset = "/usr/share/datasets/fashion-mnist";
 constexpr std::size_t kParameters = 784 * 128 + 128 + 128 * 10 + 10;
-
-// The first `samples` of a part ("train", "t10k") of the dataset, as files in `directory`.
-void writeFirst(const std::string& part, std::size_t samples, const TempDir& directory) {
-  const std::string images_file = part + "-images-idx3-ubyte.gz";
-  const std::string labels_file = part + "-labels-idx1-ubyte.gz";
-  const popdist::io::IdxDataset all(kDataset / images_file, kDataset / labels_file);
-  Bytes images = idxHeader({static_cast<std::uint32_t>(samples), 28, 28});
-  Bytes labels = idxHeader({static_cast<std::uint32_t>(samples)});
-  std::vector<float> features(all.featureCount());
-  for (std::size_t sample = 0; sample < samples; ++sample) {
-    const auto image = all.image(sample);
-    images.insert(images.end(), image.begin(), image.end());
-    std::int32_t label = 0;
-    all.read(sample, features, label);
-    labels.push_back(static_cast<std::uint8_t>(label));
-  }
-  writeGzip(directory / images_file, images);
-  writeGzip(directory / labels_file, labels);
-}
 
 Outcome train(int instances, const std::vector<std::string>& program) {
   PoprunSetup setup{.options = {"--num-instances", std::to_string(instances), "--num-replicas", "4"}};
@@ -50,41 +27,75 @@ Outcome train(int instances, const std::vector<std::string>& program) {
 
 class FashionMnistExample : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() {
-    if (!std::filesystem::exists(kDataset)) return;
-    directory_ = new TempDir();
-    writeFirst("train", 1500, *directory_);
-    writeFirst("t10k", 300, *directory_);
-  }
+  static void SetUpTestSuite() { data_ = new SmallFashionMnist(); }
   static void TearDownTestSuite() {
-    delete directory_;
-    directory_ = nullptr;
+    delete data_;
+    data_ = nullptr;
   }
-  void SetUp() override { ASSERT_NE(directory_, nullptr) << "install dataset-fashion-mnist"; }
 
   // The model file after an epoch on the small dataset.
-  static Bytes modelOf(int instances, const std::string& seed = "42") {
-    const std::filesystem::path model = *directory_ / ("model-" + std::to_string(instances) + '-' + seed);
-    const Outcome outcome =
-        train(instances, {FASHION_MNIST_PATH, "--data", (*directory_ / "").string(), "--epochs", "1",
-                          "--seed", seed, "--output-model", model.string()});
+  static Bytes modelOf(int instances, const std::vector<std::string>& options) {
+    const TempDir directory;
+    const std::filesystem::path model = directory / "model";
+    std::vector<std::string> program{FASHION_MNIST_PATH, "--data",      data_->directory(), "--epochs", "1",
+                                     "--output-model",   model.string()};
+    program.insert(program.end(), options.begin(), options.end());
+    const Outcome outcome = train(instances, program);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     EXPECT_EQ(outcome.err, "");
     EXPECT_FALSE(std::filesystem::exists(model.string() + ".partial"));
     return readAll(model);
   }
 
-  static TempDir* directory_;
+  static SmallFashionMnist* data_;
 };
 
-TempDir* FashionMnistExample::directory_ = nullptr;
+SmallFashionMnist* FashionMnistExample::data_ = nullptr;
+
+struct InstructionSet {
+  const char* name;
+  bool is_here;
+};
+
+std::vector<InstructionSet> instructionSets() {
+#ifdef __x86_64__
+  __builtin_cpu_init();
+  const bool avx2 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
+  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") != 0 &&
+                      __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
+                      __builtin_cpu_supports("avx512vl") != 0;
+  return {{"baseline", true}, {"avx2", avx2}, {"avx512", avx512}};
+#else
+  return {{"baseline", true}, {"avx2", false}, {"avx512", false}};
+#endif
+}
 
 TEST_F(FashionMnistExample, TrainsToTheSameBytesOnOneTwoAndFourInstances) {
-  const Bytes one = modelOf(1);
-  ASSERT_EQ(one.size(), kParameters * sizeof(float));
-  EXPECT_TRUE(modelOf(2) == one);
-  EXPECT_TRUE(modelOf(4) == one);
-  EXPECT_FALSE(modelOf(1, "43") == one) << "the model does not depend on the training at all";
+  for (const InstructionSet& isa : instructionSets()) {
+    if (!isa.is_here) continue;
+    const Bytes one = modelOf(1, {"--isa", isa.name});
+    ASSERT_EQ(one.size(), kParameters * sizeof(float));
+    EXPECT_TRUE(modelOf(2, {"--isa", isa.name}) == one) << isa.name;
+    EXPECT_TRUE(modelOf(4, {"--isa", isa.name}) == one) << isa.name;
+  }
+  EXPECT_FALSE(modelOf(1, {"--seed", "43"}) == modelOf(1, {"--seed", "42"}))
+      << "the model does not depend on the training at all";
+}
+
+TEST_F(FashionMnistExample, ComputesWithTheInstructionSetThatItSays) {
+  const std::vector<std::string> program{FASHION_MNIST_PATH, "--data", data_->directory(), "--epochs", "1"};
+  std::string best;
+  for (const InstructionSet& isa : instructionSets()) {
+    std::vector<std::string> forced = program;
+    forced.insert(forced.end(), {"--isa", isa.name});
+    const Outcome outcome = train(2, forced);
+    EXPECT_EQ(outcome.exit_code, isa.is_here ? 0 : 2) << outcome.err;
+    const std::string said = isa.is_here ? std::string("[0] instruction set: ") + isa.name
+                                         : std::string("this CPU has no ") + isa.name;
+    EXPECT_NE((isa.is_here ? outcome.out : outcome.err).find(said), std::string::npos) << outcome.out;
+    if (isa.is_here) best = said;
+  }
+  EXPECT_EQ(linesOf(train(2, program).out).front(), best) << "the best one is not the default";
 }
 
 double lastAccuracy(const std::string& out) {
@@ -95,9 +106,9 @@ double lastAccuracy(const std::string& out) {
 }
 
 TEST_F(FashionMnistExample, ReachesEightyFivePercentInThreeEpochs) {
-  const Outcome outcome = train(2, {FASHION_MNIST_OPTIMISED_PATH, "--epochs", "3"});
+  const Outcome outcome = train(2, {FASHION_MNIST_PATH, "--epochs", "3"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_EQ(linesOf(outcome.out).size(), 3U) << outcome.out;
+  EXPECT_EQ(linesOf(outcome.out).size(), 4U) << outcome.out;
   EXPECT_GE(lastAccuracy(outcome.out), 85.0) << outcome.out;
 }
 
@@ -108,7 +119,7 @@ TEST_F(FashionMnistExample, SaysWhichFileItCannotRead) {
 }
 
 TEST_F(FashionMnistExample, TakesZeroAsASeed) {
-  EXPECT_EQ(modelOf(1, "0").size(), kParameters * sizeof(float));
+  EXPECT_EQ(modelOf(1, {"--seed", "0"}).size(), kParameters * sizeof(float));
 }
 
 struct Mistake {
@@ -123,6 +134,7 @@ TEST_F(FashionMnistExample, NamesTheOptionThatIsWrong) {
       {{"foo"}, 2, "unexpected argument 'foo'"},
       {{"--epochs", "0"}, 2, "--epochs: '0' is not a whole number from 1 to 1000000"},
       {{"--seed", "-1"}, 2, "--seed: '-1' is not a whole number from 0 to 1000000"},
+      {{"--isa", "sse9"}, 2, "--isa: 'sse9' is not baseline, avx2 or avx512"},
       {{"--momentum", "x"}, 2, "--momentum: 'x' is not a number from 0 to 10"},
       {{"--micro-batch", "200", "--accumulation", "2"},
        1,
@@ -134,7 +146,7 @@ TEST_F(FashionMnistExample, NamesTheOptionThatIsWrong) {
        "1500"},
   };
   for (const Mistake& mistake : mistakes) {
-    std::vector<std::string> program{FASHION_MNIST_PATH, "--data", (*directory_ / "").string()};
+    std::vector<std::string> program{FASHION_MNIST_PATH, "--data", data_->directory()};
     program.insert(program.end(), mistake.arguments.begin(), mistake.arguments.end());
     const Outcome outcome = train(1, program);
     EXPECT_EQ(outcome.exit_code, mistake.exit_code) << outcome.err;

@@ -13,8 +13,8 @@
 
 namespace pop::testing {
 
-/// Time for a compiler beside other tests.
-inline constexpr Milliseconds kCompilerTimeout{60000};
+/// Time for a compiler beside other tests: with sanitizers Eigen takes it a minute.
+inline constexpr Milliseconds kCompilerTimeout{300'000};
 
 class Installation {
  public:
