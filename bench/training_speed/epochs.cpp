@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/training_speed/epochs.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <sstream>
+
+#include "bench/harness/table.h"
+#include "bench/training_speed/contestants.h"
+
+namespace pop::bench {
+namespace {
+
+constexpr double kTimesThePeer = 4;
+constexpr double kLastToFirst = 0.95;
+
+const Trainings* find(const std::vector<Trainings>& all, const std::string& contestant) {
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const Trainings& each) { return each.contestant == contestant; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+std::string cellOf(const Summary& summary, double unit, int digits) {
+  if (summary.count == 0) return "-";
+  return fixed(summary.median / unit, digits) + " (" + fixed(summary.min / unit, digits) + "–" +
+         fixed(summary.max / unit, digits) + ")";
+}
+
+JsonLine& add(JsonLine& line, const Summary& summary) {
+  return line.add("runs", summary.count)
+      .add("median", summary.median)
+      .add("min", summary.min)
+      .add("max", summary.max);
+}
+
+}  // namespace
+
+Result<std::vector<Epoch>> parseEpochs(const std::string& output, int count) {
+  std::vector<Epoch> epochs;
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t at = line.find("epoch ");
+    if (at == std::string::npos) continue;
+    int number = 0;
+    Epoch epoch;
+    const int found =
+        std::sscanf(line.c_str() + at, "epoch %d/%*d: loss %*f, test accuracy %lf %%, %lf samples/s", &number,
+                    &epoch.accuracy, &epoch.samples_per_s);
+    if (found == 3 && number == static_cast<int>(epochs.size()) + 1) epochs.push_back(epoch);
+  }
+  if (static_cast<int>(epochs.size()) != count)
+    return Status(Code::kDataLoss, "the output has " + std::to_string(epochs.size()) + " of " +
+                                       std::to_string(count) + " epochs");
+  return epochs;
+}
+
+Summary speedOf(const Trainings& trainings, int epoch) {
+  std::vector<double> speeds;
+  for (const std::vector<Epoch>& round : trainings.rounds) {
+    if (!round.empty()) speeds.push_back(round[static_cast<std::size_t>(epoch)].samples_per_s);
+  }
+  return summarize(speeds);
+}
+
+Summary ratioOf(const Trainings& ours, const Trainings& theirs, int epoch) {
+  const auto at = static_cast<std::size_t>(epoch);
+  std::vector<double> ratios;
+  for (std::size_t round = 0; round < std::min(ours.rounds.size(), theirs.rounds.size()); ++round) {
+    if (ours.rounds[round].empty() || theirs.rounds[round].empty()) continue;
+    ratios.push_back(ours.rounds[round][at].samples_per_s / theirs.rounds[round][at].samples_per_s);
+  }
+  return summarize(ratios);
+}
+
+Summary lastToFirst(const Trainings& trainings) {
+  std::vector<double> ratios;
+  for (const std::vector<Epoch>& round : trainings.rounds) {
+    if (!round.empty()) ratios.push_back(round.back().samples_per_s / round.front().samples_per_s);
+  }
+  return summarize(ratios);
+}
+
+std::vector<Goal> judge(const std::vector<Trainings>& all, int epochs) {
+  std::vector<Goal> goals;
+  const Trainings* const ours = find(all, kExample);
+  const Trainings* const peer = find(all, kDdp);
+  if (ours == nullptr) return goals;
+  for (int epoch = 0; peer != nullptr && epoch < epochs; ++epoch) {
+    const Summary ratio = ratioOf(*ours, *peer, epoch);
+    if (ratio.count == 0) continue;
+    goals.push_back({.text = "samples/s, example / ddp, epoch " + std::to_string(epoch + 1),
+                     .value = ratio.median,
+                     .limit = kTimesThePeer,
+                     .at_least = true,
+                     .is_noisy = ours->mostlyNotQuiet() || peer->mostlyNotQuiet()});
+  }
+  const Summary steady = lastToFirst(*ours);
+  if (steady.count > 0)
+    goals.push_back({.text = "samples/s of the example, last epoch / first",
+                     .value = steady.median,
+                     .limit = kLastToFirst,
+                     .at_least = true,
+                     .is_noisy = ours->mostlyNotQuiet()});
+  return goals;
+}
+
+std::vector<JsonLine> toJson(const std::vector<Trainings>& all, int epochs) {
+  std::vector<JsonLine> lines;
+  const Trainings* const ours = find(all, kExample);
+  for (const Trainings& each : all) {
+    for (int epoch = 0; epoch < epochs; ++epoch) {
+      JsonLine speed("samples_per_s");
+      lines.push_back(
+          add(speed.add("contestant", each.contestant).add("epoch", epoch + 1), speedOf(each, epoch)));
+      if (ours == nullptr || &each == ours) continue;
+      JsonLine ratio("ratio");
+      lines.push_back(add(ratio.add("ours", kExample).add("theirs", each.contestant).add("epoch", epoch + 1),
+                          ratioOf(*ours, each, epoch)));
+    }
+    JsonLine steady("last_to_first");
+    lines.push_back(add(steady.add("contestant", each.contestant), lastToFirst(each)));
+  }
+  for (const Goal& goal : judge(all, epochs)) lines.push_back(toJson(goal));
+  return lines;
+}
+
+std::string inWords(const std::vector<Trainings>& all, int epochs) {
+  const Trainings* const ours = find(all, kExample);
+  std::vector<std::string> headings{"epoch"};
+  for (const Trainings& each : all) headings.push_back((each.mostlyNotQuiet() ? "~" : "") + each.contestant);
+  for (const Trainings& each : all) {
+    if (ours != nullptr && &each != ours) headings.push_back(std::string(kExample) + " / " + each.contestant);
+  }
+  Table table(headings);
+  for (int epoch = 0; epoch < epochs; ++epoch) {
+    std::vector<std::string> cells{std::to_string(epoch + 1)};
+    for (const Trainings& each : all) cells.push_back(cellOf(speedOf(each, epoch), 1e3, 0));
+    for (const Trainings& each : all) {
+      if (ours != nullptr && &each != ours) cells.push_back(cellOf(ratioOf(*ours, each, epoch), 1, 1));
+    }
+    table.addRow(std::move(cells));
+  }
+  return "Thousand samples/s, and ratios of the same round: median (least–most) of the rounds\n\n" +
+         table.text() + '\n' + goalTable(judge(all, epochs));
+}
+
+}  // namespace pop::bench

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a training prints, and what that comes to.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/harness/goal.h"
+#include "bench/harness/json_line.h"
+#include "bench/harness/statistics.h"
+#include "common/base/status.h"
+
+namespace pop::bench {
+
+struct Epoch {
+  double samples_per_s = 0;  // samples of all weight updates / time from the first to the end of the last
+  double accuracy = 0;       // percent of the test images, after the epoch
+};
+
+/// From lines "… epoch 3/10: …, test accuracy 87.03 %, 103727 samples/s…", which other lines may surround.
+/// kDataLoss: not exactly epochs 1 to `count`.
+Result<std::vector<Epoch>> parseEpochs(const std::string& output, int count);
+
+/// The trainings of one contestant.
+struct Trainings {
+  std::string contestant;
+  std::vector<std::vector<Epoch>> rounds;  // empty where a training failed
+  int not_quiet = 0;
+
+  bool mostlyNotQuiet() const { return not_quiet * 2 > static_cast<int>(rounds.size()); }
+};
+
+/// Samples per second of epoch `epoch` (from 0): over the rounds in which it was trained.
+Summary speedOf(const Trainings& trainings, int epoch);
+
+/// Of one epoch: over the rounds in which both were trained, ours / theirs of the same round. A neighbour
+/// that takes a part of the machine for longer than a round slows both.
+Summary ratioOf(const Trainings& ours, const Trainings& theirs, int epoch);
+
+/// Over the rounds: the last epoch's samples per second / the first one's of the same training.
+Summary lastToFirst(const Trainings& trainings);
+
+/// Of the example beside its peer: in each epoch at least 4 times its speed, and the last epoch at 95 % of
+/// the first one's. Values are medians. Only what was measured.
+std::vector<Goal> judge(const std::vector<Trainings>& all, int epochs);
+
+std::vector<JsonLine> toJson(const std::vector<Trainings>& all, int epochs);
+/// Tables for people.
+std::string inWords(const std::vector<Trainings>& all, int epochs);
+
+}  // namespace pop::bench
