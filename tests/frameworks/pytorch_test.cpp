@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
+
 #include "tests/testing/poprun_process.h"
 
 namespace pop::testing {
@@ -34,6 +36,19 @@ TEST(PyTorch, StartsWherePoprunWasItselfStartedByOthers) {
                             {"TORCHELASTIC_USE_AGENT_STORE", "True"},
                             {"SLURM_JOB_ID", "12"},
                             {"SLURM_STEP_NODELIST", "node[1-2]"}}));
+}
+
+// bench/training's peer: trained for the same epoch as the example, it knows as much.
+TEST(PyTorch, TrainsAsTheExampleDoes) {
+  const Outcome outcome = run({.options = {"--num-instances", "2", "--tag-output", "no", POP_SYSTEM_PYTHON3,
+                                           "-B", POP_SOURCE_DIR "/bench/training_speed/ddp.py", "1"}});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  double accuracy = 0;
+  EXPECT_EQ(
+      std::sscanf(outcome.out.c_str(), "epoch 1/1: loss %*f, test accuracy %lf %%, %*f samples/s", &accuracy),
+      1)
+      << outcome.out;
+  EXPECT_GE(accuracy, 80);
 }
 
 }  // namespace
