@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How fast examples/fashion_mnist trains, epoch by epoch, beside PyTorch's DistributedDataParallel. JSON
 // lines on stdout, tables on stderr. It reports: its exit code does not depend on the figures.
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <utility>
@@ -15,6 +18,8 @@
 
 namespace pop::bench {
 namespace {
+
+constexpr double kQuietShare = 0.05;
 
 Command commandOf(const Trainer& trainer, const std::string& directory, const TrainingOptions& options) {
   Command command{.argv = {directory + "/poprun", "--num-instances", "2"}, .time_limit = options.time_limit};
@@ -31,20 +36,30 @@ Result<std::vector<Epoch>> epochsOf(const Result<RunResult>& result, int count) 
   return parseEpochs(result.value().output, count);
 }
 
+/// What other programs took of the cores meanwhile: (busy time - the run's own) / time of all cores.
+double othersShareOf(const CpuTimes& during, const Result<RunResult>& result) {
+  const double ticks = result.ok() ? result.value().cpu_s * static_cast<double>(::sysconf(_SC_CLK_TCK)) : 0;
+  const auto all = static_cast<double>(during.busy + during.idle + during.steal);
+  return all > 0 ? std::max(0.0, static_cast<double>(during.busy + during.steal) - ticks) / all : 0;
+}
+
 void trainOnce(const Trainer& trainer, int round, const Command& command, const TrainingOptions& options,
                Trainings& trainings) {
   const QuietGate::Passed passed = QuietGate(options.quiet_timeout).wait();
-  if (!passed.quiet) ++trainings.not_quiet;
   const CpuTimes before = readCpuTimes();
   const Result<RunResult> result = run(command);
   const CpuTimes during = readCpuTimes().since(before);
   const Result<std::vector<Epoch>> epochs = epochsOf(result, options.epochs);
-  JsonLine line("run");
-  line.add("contestant", trainer.name).add("round", round).add("quiet", passed.quiet);
-  line.add("cpu_s", result.ok() ? result.value().cpu_s : 0)
-      .add("wall_s", result.ok() ? result.value().wall_s : 0);
-  line.add("idle_ticks", during.idle).add("busy_ticks", during.busy).add("steal_ticks", during.steal);
-  record(line.add("failure", epochs.ok() ? "" : epochs.status().message()));
+  const double others_share = othersShareOf(during, result);
+  if (others_share > kQuietShare) ++trainings.disturbed;
+  record(JsonLine("run")
+             .add("contestant", trainer.name)
+             .add("round", round)
+             .add("quiet_before", passed.quiet)
+             .add("others_share", others_share)
+             .add("wall_s", result.ok() ? result.value().wall_s : 0)
+             .add("cpu_s", result.ok() ? result.value().cpu_s : 0)
+             .add("failure", epochs.ok() ? "" : epochs.status().message()));
   trainings.rounds.push_back(epochs.ok() ? epochs.value() : std::vector<Epoch>{});
   for (std::size_t epoch = 0; epoch < trainings.rounds.back().size(); ++epoch) {
     const Epoch& each = trainings.rounds.back()[epoch];

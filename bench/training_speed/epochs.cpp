@@ -92,7 +92,7 @@ std::vector<Goal> judge(const std::vector<Trainings>& all, int epochs) {
                      .value = ratio.median,
                      .limit = kTimesThePeer,
                      .at_least = true,
-                     .is_noisy = ours->mostlyNotQuiet() || peer->mostlyNotQuiet()});
+                     .is_noisy = ours->mostlyDisturbed() || peer->mostlyDisturbed()});
   }
   const Summary steady = lastToFirst(*ours);
   if (steady.count > 0)
@@ -100,7 +100,7 @@ std::vector<Goal> judge(const std::vector<Trainings>& all, int epochs) {
                      .value = steady.median,
                      .limit = kLastToFirst,
                      .at_least = true,
-                     .is_noisy = ours->mostlyNotQuiet()});
+                     .is_noisy = ours->mostlyDisturbed()});
   return goals;
 }
 
@@ -127,7 +127,7 @@ std::vector<JsonLine> toJson(const std::vector<Trainings>& all, int epochs) {
 std::string inWords(const std::vector<Trainings>& all, int epochs) {
   const Trainings* const ours = find(all, kExample);
   std::vector<std::string> headings{"epoch"};
-  for (const Trainings& each : all) headings.push_back((each.mostlyNotQuiet() ? "~" : "") + each.contestant);
+  for (const Trainings& each : all) headings.push_back((each.mostlyDisturbed() ? "~" : "") + each.contestant);
   for (const Trainings& each : all) {
     if (ours != nullptr && &each != ours) headings.push_back(std::string(kExample) + " / " + each.contestant);
   }

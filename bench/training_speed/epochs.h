@@ -25,9 +25,9 @@ Result<std::vector<Epoch>> parseEpochs(const std::string& output, int count);
 struct Trainings {
   std::string contestant;
   std::vector<std::vector<Epoch>> rounds;  // empty where a training failed
-  int not_quiet = 0;
+  int disturbed = 0;                       // rounds in which other programs took a part of the cores
 
-  bool mostlyNotQuiet() const { return not_quiet * 2 > static_cast<int>(rounds.size()); }
+  bool mostlyDisturbed() const { return disturbed * 2 > static_cast<int>(rounds.size()); }
 };
 
 /// Samples per second of epoch `epoch` (from 0): over the rounds in which it was trained.

@@ -71,6 +71,15 @@ TEST(JudgeTraining, JudgesWhatWasMeasuredOnly) {
   EXPECT_EQ(judge({trainings(kExample, {{}}), trainings(kDdp, {{}})}, 2).size(), 0U);
 }
 
+TEST(JudgeTraining, MarksWhatWasMostlyDisturbed) {
+  std::vector<Trainings> all = kThreeRounds;
+  all[1].disturbed = 1;
+  EXPECT_FALSE(judge(all, 2)[0].is_noisy);
+  all[1].disturbed = 2;
+  EXPECT_TRUE(judge(all, 2)[0].is_noisy);
+  EXPECT_FALSE(judge(all, 2).back().is_noisy) << "of the example alone";
+}
+
 TEST(TrainingInWords, HasARowForEachEpoch) {
   const std::string words = inWords(kThreeRounds, 2);
   EXPECT_NE(words.find("example / ddp"), std::string::npos) << words;
