@@ -11,7 +11,7 @@
 #include "agent/service/become.h"
 #include "common/contract/exit_code.h"
 #include "common/contract/version.h"
-#include "common/sys/program.h"
+#include "common/sys/own_program.h"
 
 namespace pop::agent {
 namespace {

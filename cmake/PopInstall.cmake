@@ -7,8 +7,8 @@ if(IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR})
   message(FATAL_ERROR "CMAKE_INSTALL_LIBDIR is ${CMAKE_INSTALL_LIBDIR}: name a folder of the prefix")
 endif()
 
-# Programs look for each other under these two names of one prefix (common/sys/program.cpp), and for backends under a
-# third (libpopdist/src/context/backends.cpp), so CMAKE_INSTALL_BINDIR, LIBEXECDIR and LIBDIR cannot move them.
+# Programs look for each other under these two names of one prefix (common/sys/own_program.cpp), and for backends under
+# a third (libpopdist/src/context/backends.cpp), so CMAKE_INSTALL_BINDIR, LIBEXECDIR and LIBDIR cannot move them.
 set(called_by_users poprun popdist-agent popdist-algorithms)
 set(called_by_ours poprun-hosts poprun-service popdist-agent-service popdist-topology)
 install(TARGETS ${called_by_users} RUNTIME DESTINATION bin)

@@ -20,7 +20,7 @@
 #include "common/model/host_list.h"
 #include "common/model/placement.h"
 #include "common/sys/host_name.h"
-#include "common/sys/program.h"
+#include "common/sys/own_program.h"
 #include "poprun/cli/config_file.h"
 #include "poprun/cli/option_files.h"
 #include "poprun/cli/options_doc.h"

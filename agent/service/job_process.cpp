@@ -6,11 +6,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <utility>
 
-#include "common/sys/process_end.h"
-#include "common/sys/start_program.h"
 #include "common/sys/unix_socket.h"
 
 namespace pop::agent {
@@ -19,31 +18,28 @@ JobProcess& JobProcess::operator=(JobProcess&& other) noexcept {
   if (this == &other) return *this;
   kill();
   reaper_ = other.reaper_;
-  pid_ = std::exchange(other.pid_, -1);
-  pidfd_ = std::move(other.pidfd_);
+  program_ = std::move(other.program_);
   stream_ = std::move(other.stream_);
   errors_ = std::move(other.errors_);
   return *this;
 }
 
 bool JobProcess::hasEnded() const {
-  pollfd waiting{pidfd_.get(), POLLIN, 0};
-  return pid_ < 0 || ::poll(&waiting, 1, 0) == 1;
+  pollfd waiting{pidfd(), POLLIN, 0};
+  return pid() < 0 || ::poll(&waiting, 1, 0) == 1;
 }
 
 // Nothing: it is not gone yet, or still its tracer's.
 std::optional<int> JobProcess::killAndReap() {
-  const pid_t pid = std::exchange(pid_, -1);
-  if (pid < 0) return std::nullopt;
-  ::kill(pid, SIGKILL);  // its number is its own until it is reaped
-  int status = 0;
-  if (::waitpid(pid, &status, WNOHANG) == pid) return status;
-  reaper_->add(pid);
-  return std::nullopt;
+  if (pid() < 0) return std::nullopt;
+  program_.signal(SIGKILL);
+  const std::optional<int> status = program_.wait(std::chrono::milliseconds(0));
+  if (!status) reaper_->add(program_.release());
+  return status;
 }
 
 std::string JobProcess::end() {
-  const bool is_ours_to_end = !hasEnded() || pid_ < 0;
+  const bool is_ours_to_end = !hasEnded() || pid() < 0;
   const std::optional<int> status = killAndReap();
   if (status && WIFEXITED(*status)) return "ended with exit code " + std::to_string(WEXITSTATUS(*status));
   return status || is_ours_to_end ? "was killed" : "ended while somebody traced it";
@@ -51,7 +47,7 @@ std::string JobProcess::end() {
 
 void JobProcess::kill() {
   killAndReap();
-  pidfd_.reset();
+  program_ = os::HelperProgram();
   stream_.reset();
   errors_.reset();
 }
@@ -65,9 +61,9 @@ Result<JobProcess> startJobProcess(const std::string& user, const std::vector<st
   JobProcess process;
   process.reaper_ = &zombies;
   const int stream = streams.second.get();
-  POP_ASSIGN_OR_RETURN(process.pid_, sys::startProgram(words, {stream, stream, errors.write_end.get()}));
-  process.pidfd_ = sys::endOf(process.pid_);
-  if (!process.pidfd_.valid()) return errnoStatus("watching the agent of a job", errno);
+  POP_ASSIGN_OR_RETURN(process.program_,
+                       os::HelperProgram::start(words, {stream, stream, errors.write_end.get()}));
+  if (process.pidfd() < 0) return errnoStatus("watching the agent of a job", errno);
   process.stream_ = std::move(streams.first);
   process.errors_ = std::move(errors.read_end);
   POP_RETURN_IF_ERROR(sys::setNonBlocking(process.stream_.get()));

@@ -10,6 +10,7 @@
 
 #include "agent/service/zombie_reaper.h"
 #include "common/base/status.h"
+#include "common/os/helper_program.h"
 #include "common/sys/fd.h"
 
 namespace pop::agent {
@@ -25,9 +26,9 @@ class JobProcess {
   JobProcess(const JobProcess&) = delete;
   JobProcess& operator=(const JobProcess&) = delete;
 
-  pid_t pid() const { return pid_; }
+  pid_t pid() const { return program_.pid(); }
   /// Readable once the process has ended.
-  int pidfd() const { return pidfd_.get(); }
+  int pidfd() const { return program_.end().get(); }
   /// Non-blocking: what the process reads on stdin and writes to stdout.
   sys::Fd& stream() { return stream_; }
   /// Non-blocking: its stderr.
@@ -47,8 +48,7 @@ class JobProcess {
   std::optional<int> killAndReap();
 
   ZombieReaper* reaper_ = nullptr;
-  pid_t pid_ = -1;
-  sys::Fd pidfd_;
+  os::HelperProgram program_;
   sys::Fd stream_;
   sys::Fd errors_;
 };

@@ -18,8 +18,8 @@
 #include "common/log/log.h"
 #include "common/service/agent_server.h"
 #include "common/sys/host_name.h"
+#include "common/sys/own_program.h"
 #include "common/sys/process_setup.h"
-#include "common/sys/program.h"
 #include "common/tls/tls_context.h"
 
 namespace pop::agent {

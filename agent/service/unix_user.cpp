@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "common/base/text.h"
-#include "common/sys/program.h"
+#include "common/os/helper_run.h"
 
 namespace pop::agent {
 namespace {
@@ -34,7 +34,7 @@ Status notFound(const std::string& who) {
 }
 
 Result<UnixUser> lookUp(const std::string& key) {
-  const Result<std::string> answer = sys::outputOf({"getent", "passwd", "--", key}, kTimeout);
+  const Result<std::string> answer = os::outputOf({"getent", "passwd", "--", key}, kTimeout);
   if (answer.ok()) return parseEntry(answer.value());
   if (answer.code() == Code::kFailedPrecondition) return notFound(key);  // it has looked
   return Status(answer.status()).during("looking up user " + inQuotes(key));
@@ -59,7 +59,7 @@ Status checkNotRootByAnotherName(const UnixUser& user) {
 }
 
 Result<std::vector<gid_t>> groupsOf(const UnixUser& user) {
-  Result<std::string> answer = sys::outputOf({"id", "-G", "--", user.name}, kTimeout);
+  Result<std::string> answer = os::outputOf({"id", "-G", "--", user.name}, kTimeout);
   if (!answer.ok()) return Status(answer.status()).during("looking up the groups of " + inQuotes(user.name));
   std::vector<gid_t> groups;
   for (const std::string& word : split(answer.value().substr(0, answer.value().find('\n')), ' ')) {

@@ -12,8 +12,9 @@
 #include "agent/topo/allowed_cpus.h"
 #include "agent/topo/cgroup_quota.h"
 #include "agent/topo/topology_text.h"
+#include "common/os/helper_run.h"
 #include "common/sys/fd.h"
-#include "common/sys/program.h"
+#include "common/sys/own_program.h"
 
 namespace pop::agent {
 namespace {
@@ -57,7 +58,7 @@ Result<HostTopology> askHwloc(TopologyDetail detail, const std::string& program)
     return Status(Code::kFailedPrecondition, "cannot find out memory nodes and cores: " + why +
                                                  " (or use --process-placement disabled)");
   };
-  const Result<std::string> text = sys::outputOf({program, topologyDetailName(detail)}, kTimeout);
+  const Result<std::string> text = os::outputOf({program, topologyDetailName(detail)}, kTimeout);
   if (!text.ok()) return failed(text.status().message());
   Result<HostTopology> topology = parseTopology(text.value());
   return topology.ok() ? std::move(topology) : failed(program + " said: " + topology.status().message());

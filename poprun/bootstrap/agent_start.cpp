@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "common/base/text.h"
-#include "common/sys/program.h"
+#include "common/os/helper_run.h"
 #include "popdistd/agents/bootstrapper.h"
 
 namespace pop {
@@ -157,7 +157,7 @@ const Result<AgentFile>& AgentSource::get() {
     if (path_.empty())
       return failedPrecondition("popdist-agent is not installed there; install it, or name a copy");
     POP_ASSIGN_OR_RETURN(std::string bytes, sys::readFile(path_));
-    POP_ASSIGN_OR_RETURN(const std::string line, sys::outputOf({"sha256sum", "--", path_}, kHashTimeout));
+    POP_ASSIGN_OR_RETURN(const std::string line, os::outputOf({"sha256sum", "--", path_}, kHashTimeout));
     return AgentFile{.bytes = std::move(bytes), .sha256 = line.substr(0, 64)};
   };
   file_ = load();

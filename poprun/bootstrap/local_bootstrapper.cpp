@@ -5,14 +5,11 @@
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <utility>
 
 #include "common/model/end_times.h"
-#include "common/sys/process_end.h"
-#include "common/sys/start_program.h"
 #include "common/sys/unix_socket.h"
 
 namespace pop {
@@ -28,30 +25,11 @@ bool isStopped(pid_t child) {
 
 // Stopped, it would not notice that its stream is closed. Sent to one that runs, SIGCONT would take away the
 // stop by which a leak checker, or a debugger, attaches.
-bool endsAwake(pid_t agent, Clock::time_point deadline) {
+void waitAwake(const os::HelperProgram& agent, Clock::time_point deadline) {
   constexpr std::chrono::milliseconds kBetweenLooks = 50ms;
   do {
-    if (isStopped(agent)) ::kill(agent, SIGCONT);
-    if (sys::endsWithin(agent, kBetweenLooks)) return true;
-  } while (Clock::now() < deadline);
-  return false;
-}
-
-// It stays a zombie: its number is its own until we end.
-int exitCodeOf(pid_t ended) {
-  siginfo_t info{};
-  ::waitid(P_PID, static_cast<id_t>(ended), &info, WEXITED | WNOHANG | WNOWAIT);
-  return info.si_code == CLD_EXITED ? info.si_status : kKilledBySignal;
-}
-
-void reap(pid_t agent, Clock::time_point deadline) {
-  constexpr std::chrono::milliseconds kAfterSigkill = 2s;
-  if (!endsAwake(agent, deadline)) {
-    ::kill(agent, SIGKILL);                              // its keeper sees to what it has left
-    if (!sys::endsWithin(agent, kAfterSigkill)) return;  // it waits for a device or a file server
-  }
-  while (::waitpid(agent, nullptr, 0) < 0 && errno == EINTR) {
-  }
+    if (isStopped(agent.pid())) ::kill(agent.pid(), SIGCONT);
+  } while (!agent.endsWithin(kBetweenLooks) && Clock::now() < deadline);
 }
 
 }  // namespace
@@ -59,10 +37,9 @@ void reap(pid_t agent, Clock::time_point deadline) {
 LocalBootstrapper::~LocalBootstrapper() {
   const Clock::time_point deadline = end_by_.value_or(Clock::now() + kAgentEndTimeout);
   for (AgentProcess& agent : agents_) {
-    for (const sys::Fd* watched : {&agent.pidfd, &agent.errors}) {
-      if (watched->valid()) loop_.unwatch(watched->get());
-    }
-    if (agent.pid > 0) reap(agent.pid, deadline);
+    if (agent.far_end.valid()) loop_.unwatch(agent.program.end().get());
+    if (agent.errors.valid()) loop_.unwatch(agent.errors.get());
+    if (agent.program.pid() > 0) waitAwake(agent.program, deadline);
   }
 }
 
@@ -79,10 +56,10 @@ void LocalBootstrapper::startAgent(int host) {
   Result<sys::Pipe> errors = sys::makePipe();
   if (!errors.ok()) return events_.failed(host, errors.status());
   if (const Status set = sys::setNonBlocking(ends->first.get()); !set.ok()) return events_.failed(host, set);
-  const Result<pid_t> pid =
-      sys::startProgram(command_, {ends->second.get(), ends->second.get(), errors->write_end.get()});
-  if (!pid.ok()) return events_.failed(host, pid.status());
-  agent.pid = pid.value();
+  Result<os::HelperProgram> program =
+      os::HelperProgram::start(command_, {ends->second.get(), ends->second.get(), errors->write_end.get()});
+  if (!program.ok()) return events_.failed(host, program.status());
+  agent.program = std::move(*program);
   agent.errors = std::move(errors->read_end);
   loop_.watchReadable(agent.errors.get(), [this, host] { readErrors(host); });
   watchEnd(host, std::move(ends->second));
@@ -92,18 +69,17 @@ void LocalBootstrapper::startAgent(int host) {
 // Where that cannot be done (a filter of system calls), the end of the stream has to do.
 void LocalBootstrapper::watchEnd(int host, sys::Fd far_end) {
   AgentProcess& agent = agents_[static_cast<std::size_t>(host)];
-  agent.pidfd = sys::endOf(agent.pid);
-  if (!agent.pidfd.valid()) return;
+  if (!agent.program.end().valid()) return;
   agent.far_end = std::move(far_end);
-  loop_.watchReadable(agent.pidfd.get(), [this, host] { ended(host); });
+  loop_.watchReadable(agent.program.end().get(), [this, host] { ended(host); });
 }
 
 void LocalBootstrapper::ended(int host) {
   AgentProcess& agent = agents_[static_cast<std::size_t>(host)];
-  loop_.unwatch(agent.pidfd.get());
-  agent.pidfd.reset();
-  events_.ended(host, exitCodeOf(agent.pid));
-  agent.far_end.reset();
+  loop_.unwatch(agent.program.end().get());
+  const sys::Fd closed_after_the_event = std::move(agent.far_end);
+  const std::optional<int> status = agent.program.wait(0ms);
+  events_.ended(host, status && WIFEXITED(*status) ? WEXITSTATUS(*status) : kKilledBySignal);
 }
 
 void LocalBootstrapper::readErrors(int host) {

@@ -2,13 +2,12 @@
 // The agent of this host, when the job has other hosts too: a process like theirs, started directly.
 #pragma once
 
-#include <sys/types.h>
-
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "common/os/epoll_loop.h"
+#include "common/os/helper_program.h"
 #include "popdistd/agents/bootstrapper.h"
 
 namespace pop {
@@ -27,9 +26,8 @@ class LocalBootstrapper final : public Bootstrapper {
 
  private:
   struct AgentProcess {
-    pid_t pid = -1;
-    sys::Fd pidfd;    ///< readable when it has ended
-    sys::Fd far_end;  ///< of its stream, which so is not closed before we know how it has ended
+    os::HelperProgram program;
+    sys::Fd far_end;  ///< of its stream, which so is not closed before we know how the program has ended
     sys::Fd errors;
     std::string unfinished;  ///< line
   };

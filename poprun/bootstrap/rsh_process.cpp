@@ -9,10 +9,9 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <optional>
 #include <utility>
 
-#include "common/sys/process_end.h"
-#include "common/sys/start_program.h"
 #include "common/sys/unix_socket.h"
 
 namespace pop {
@@ -62,18 +61,19 @@ Result<RshProcess::Started> RshProcess::start(const std::vector<std::string>& co
   POP_ASSIGN_OR_RETURN(sys::Pipe errors, sys::makePipe());
   const int far_end = stream.second.get();
   // A group of its own: Ctrl-C is for us, who then end it in order.
-  const Result<pid_t> pid =
-      sys::startProgram(command, {far_end, far_end, errors.write_end.get()}, sys::Leads::kGroup);
-  if (!pid.ok()) return Status(pid.code(), pid.status().message() + " (--rsh)");
-  auto process = std::make_unique<RshProcess>(pid.value(), std::move(errors.read_end), std::move(events));
+  Result<os::HelperProgram> program =
+      os::HelperProgram::start(command, {far_end, far_end, errors.write_end.get()}, os::Leads::kGroup);
+  if (!program.ok()) return Status(program.code(), program.status().message() + " (--rsh)");
+  auto process =
+      std::make_unique<RshProcess>(std::move(*program), std::move(errors.read_end), std::move(events));
   POP_RETURN_IF_ERROR(sys::setNonBlocking(process->errors_.get()));
   POP_RETURN_IF_ERROR(sys::setNonBlocking(stream.first.get()));
   return Started{std::move(process), std::move(stream.first)};
 }
 
-RshProcess::RshProcess(pid_t pid, sys::Fd errors, CommandEvents events)
-    : pid_(pid),
-      end_(sys::endOf(pid)),
+RshProcess::RshProcess(os::HelperProgram program, sys::Fd errors, CommandEvents events)
+    : program_(std::move(program)),
+      may_run_(program_.end().valid()),
       errors_(std::move(errors)),
       events_(std::move(events)),
       lines_(events_.said) {}
@@ -86,26 +86,24 @@ RshProcess::~RshProcess() {
 // Gives it less and less choice, where it has not ended; its helpers, which are of its group, end with it.
 // Its exit code, or -1 when a signal ended it.
 int RshProcess::reap() {
-  const bool may_be_ending = !end_.valid() && !errors_.valid();
-  if (!sys::endsWithin(pid_, may_be_ending ? kGrace : std::chrono::milliseconds(0))) ::kill(-pid_, SIGTERM);
-  sys::endsWithin(pid_, kGrace);
-  ::kill(-pid_, SIGKILL);
-  sys::endsWithin(pid_, kAfterSigkill);  // unless it waits for a device or a file server
-  int status = 0;
-  if (::waitpid(pid_, &status, WNOHANG) != pid_ || !WIFEXITED(status)) return -1;
-  return WEXITSTATUS(status);
+  const bool may_be_ending = !may_run_ && !errors_.valid();
+  if (!program_.endsWithin(may_be_ending ? kGrace : std::chrono::milliseconds(0))) program_.signal(SIGTERM);
+  program_.endsWithin(kGrace);
+  program_.signal(SIGKILL);
+  const std::optional<int> status = program_.wait(kAfterSigkill);
+  return status && WIFEXITED(*status) ? WEXITSTATUS(*status) : -1;
 }
 
 void RshProcess::prepare(std::vector<pollfd>& fds) {
   fds.push_back({errors_.get(), POLLIN, 0});
-  fds.push_back({end_.get(), POLLIN, 0});
+  fds.push_back({may_run_ ? program_.end().get() : -1, POLLIN, 0});
 }
 
 // It is over when it has ended and its stderr is closed: what it has started may have something to say still.
 bool RshProcess::step(const pollfd* fds) {
-  if (fds[1].revents != 0) end_.reset();
+  if (fds[1].revents != 0) may_run_ = false;
   readErrors();
-  return errors_.valid() || end_.valid();
+  return errors_.valid() || may_run_;
 }
 
 // As much as a pipe holds at a time: others want to be served, too.

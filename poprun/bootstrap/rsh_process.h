@@ -3,13 +3,12 @@
 // are the stream.
 #pragma once
 
-#include <sys/types.h>
-
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "common/base/status.h"
+#include "common/os/helper_program.h"
 #include "common/sys/fd.h"
 #include "poprun/bootstrap/ssh/byte_pump.h"
 #include "poprun/bootstrap/ssh/ssh_options.h"
@@ -32,7 +31,7 @@ class RshProcess final : public Pumped {
   };
   static Result<Started> start(const std::vector<std::string>& command, CommandEvents events);
 
-  RshProcess(pid_t pid, sys::Fd errors, CommandEvents events);
+  RshProcess(os::HelperProgram program, sys::Fd errors, CommandEvents events);
   ~RshProcess() override;
 
   void prepare(std::vector<pollfd>& fds) override;
@@ -42,9 +41,9 @@ class RshProcess final : public Pumped {
   void readErrors();
   int reap();
 
-  pid_t pid_;
-  sys::Fd end_;     ///< readable from its end on; none from then on, and where the system gives none
-  sys::Fd errors_;  ///< none once it is closed
+  os::HelperProgram program_;
+  bool may_run_ = true;  ///< as far as we have been told
+  sys::Fd errors_;       ///< none once it is closed
   CommandEvents events_;
   LineSplitter lines_;
 };

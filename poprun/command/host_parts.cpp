@@ -6,7 +6,7 @@
 #include "common/contract/version.h"
 #include "common/model/host_list.h"
 #include "common/sys/host_name.h"
-#include "common/sys/program.h"
+#include "common/sys/own_program.h"
 #include "poprun/bootstrap/local_bootstrapper.h"
 #include "poprun/bootstrap/ssh/ssh_bootstrapper.h"
 

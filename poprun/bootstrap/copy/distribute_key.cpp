@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "common/base/text.h"
-#include "common/sys/parallel_programs.h"
+#include "common/os/helper_run.h"
 #include "poprun/bootstrap/copy/synchronise.h"
 #include "poprun/bootstrap/ssh/ssh_options.h"
 
@@ -25,7 +25,7 @@ std::string lastLine(const std::string& errors) {
   return last;
 }
 
-std::string whyRefused(const KeySettings& settings, const sys::ProgramEnd& end) {
+std::string whyRefused(const KeySettings& settings, const os::HelperEnd& end) {
   if (end.exit_code >= 0) return lastLine(end.errors);
   if (end.status.code() != Code::kDeadlineExceeded) return end.status.message();
   return settings.rsh.front() + " has not run `true` there within " + secondsText(settings.timeout) + " s (" +
@@ -40,8 +40,7 @@ std::vector<Refusal> hostsThatRefuse(const KeySettings& settings) {
     commands.push_back(withoutQuestions(settings.rsh, settings.connect_timeout));
     commands.back().insert(commands.back().end(), {host, "true"});
   }
-  const std::vector<sys::ProgramEnd> ends =
-      sys::runInParallel(commands, settings.at_once, {}, settings.timeout);
+  const std::vector<os::HelperEnd> ends = os::runInParallel(commands, settings.at_once, {}, settings.timeout);
   std::vector<Refusal> refusals;
   for (std::size_t i = 0; i < ends.size(); ++i) {
     if (ends[i].status.ok()) continue;
@@ -67,7 +66,7 @@ std::string tried(const KeySettings& settings, const std::string& key, const Ref
   if (!settings.has_terminal)
     return refusal.host + ": " + refusal.why +
            "; there is no terminal at which a password could be given: run " + join(command, " ") + " first";
-  const Result<int> code = sys::runInForeground(command);
+  const Result<int> code = os::runInForeground(command);
   if (!code.ok()) return refusal.host + ": " + code.status().message();
   return code.value() == 0 ? "" : refusal.host + ": " + join(command, " ") + " failed";
 }

@@ -98,7 +98,7 @@ std::vector<std::string> copyCommand(const CopySettings& settings, const std::st
 }
 
 // rsync's exit code may be the remote shell's, or say only that it has lost it: which comes first is chance.
-std::string copyFailure(const std::string& host, const sys::ProgramEnd& end) {
+std::string copyFailure(const std::string& host, const os::HelperEnd& end) {
   if (end.exit_code < 0) return host + ": " + end.status.message();
   if (end.exit_code == kNoSuchCommand || saysRsyncIsMissing(end.errors))
     return host +
@@ -126,7 +126,7 @@ int percentIn(std::string_view progress) {
 std::vector<std::string> copyToHosts(const CopySettings& settings) {
   std::vector<std::vector<std::string>> commands;
   for (const std::string& host : settings.hosts) commands.push_back(copyCommand(settings, host));
-  const sys::ProgramEvents events{
+  const os::HelperEvents events{
       .started = [&](std::size_t i) { settings.progress(static_cast<int>(i), CopyState::kCopying, 0); },
       .printed =
           [&](std::size_t i, std::string_view text) {
@@ -134,12 +134,12 @@ std::vector<std::string> copyToHosts(const CopySettings& settings) {
             if (percent >= 0) settings.progress(static_cast<int>(i), CopyState::kCopying, percent);
           },
       .ended =
-          [&](std::size_t i, const sys::ProgramEnd& end) {
+          [&](std::size_t i, const os::HelperEnd& end) {
             const bool good = end.status.ok();
             settings.progress(static_cast<int>(i), good ? CopyState::kDone : CopyState::kFailed,
                               good ? 100 : 0);
           }};
-  const std::vector<sys::ProgramEnd> ends = sys::runInParallel(commands, settings.at_once, events);
+  const std::vector<os::HelperEnd> ends = os::runInParallel(commands, settings.at_once, events);
   std::vector<std::string> failures;
   for (std::size_t i = 0; i < ends.size(); ++i) {
     if (ends[i].status.code() == Code::kNotFound)

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/model/copy_state.h"
-#include "common/sys/parallel_programs.h"
+#include "common/os/helper_run.h"
 
 namespace pop {
 
@@ -31,7 +31,7 @@ std::vector<std::string> copyToHosts(const CopySettings& settings);
 std::vector<std::string> copyCommand(const CopySettings& settings, const std::string& host);
 
 /// Why that rsync failed, in words that say what to do.
-std::string copyFailure(const std::string& host, const sys::ProgramEnd& end);
+std::string copyFailure(const std::string& host, const os::HelperEnd& end);
 
 /// The last percentage in what rsync --info=progress2 prints; -1: there is none.
 int percentIn(std::string_view progress);

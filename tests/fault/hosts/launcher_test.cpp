@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Something happens to the launcher of a job over hosts, or its user has had enough.
-#include "common/sys/program.h"
+#include "common/sys/own_program.h"
 #include "tests/fault/hosts/faults_fixture.h"
 
 namespace pop::testing {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "common/sys/program.h"
+#include "common/os/helper_run.h"
 #include "tests/testing/poprun_process.h"
 #include "tests/testing/temp_dir.h"
 
@@ -41,7 +41,7 @@ class Installation {
   /// Why that user's command has failed; empty: it has not.
   std::string failure(std::vector<std::string> command) const {
     command.insert(command.begin(), {"/usr/bin/env", "PATH=" + path()});
-    return sys::outputOf(command, kCompilerTimeout).status().message();
+    return os::outputOf(command, kCompilerTimeout).status().message();
   }
 
  private:

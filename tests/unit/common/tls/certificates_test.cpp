@@ -7,7 +7,7 @@
 #include <fstream>
 #include <string>
 
-#include "common/sys/program.h"
+#include "common/os/helper_run.h"
 #include "tests/testing/temp_dir.h"
 
 namespace pop::tls {
@@ -21,7 +21,7 @@ std::string described(const std::string& certificate_pem) {
   const testing::TempDir directory;
   const std::string path = directory.path() + "/certificate.pem";
   std::ofstream(path) << certificate_pem;
-  return sys::outputOf({"openssl", "x509", "-in", path, "-noout", "-text"}, std::chrono::seconds(10)).value();
+  return os::outputOf({"openssl", "x509", "-in", path, "-noout", "-text"}, std::chrono::seconds(10)).value();
 }
 
 TEST(Certificates, OfAHostNameAllItsNamesAndServeOnly) {

@@ -15,8 +15,8 @@
 #include <string>
 #include <thread>
 
+#include "common/os/helper_run.h"
 #include "common/sys/fd.h"
-#include "common/sys/program.h"
 #include "common/tls/certificates.h"
 #include "common/tls/user_tls.h"
 #include "tests/testing/temp_dir.h"
@@ -200,7 +200,7 @@ TEST_F(TlsFilesTest, OfAnAuthorityThatAnotherHasSignedAreGood) {
       " && $new -subj /CN=between -keyout between-key.pem -out between.csr"
       " && openssl x509 -req -in between.csr -CA ca.pem -CAkey root-key.pem -days 50 -extfile ca.ext"
       " -out between.pem";
-  ASSERT_TRUE(sys::outputOf({"sh", "-c", make}, std::chrono::seconds(20)).ok());
+  ASSERT_TRUE(os::outputOf({"sh", "-c", make}, std::chrono::seconds(20)).ok());
   const KeyPair between{sys::readFile(path("between.pem")).value(),
                         sys::readFile(path("between-key.pem")).value()};
   KeyPair host = makeHostCertificate(between, {"h0"}, 100).value();

@@ -131,23 +131,22 @@ TEST(WithoutQuestions, KeepsSshFromAskingAndFromWaitingForEver) {
 
 TEST(CopyFailure, IsTheSameWhicheverEndOfTheConnectionRsyncSawFirst) {
   const std::string ssh = "ssh: connect to host h0 port 22: No route to host\n";
-  const sys::ProgramEnd by_code{failedPrecondition("x"), 255,
-                                ssh + "rsync error: unexplained error (code 255)\n"};
-  const sys::ProgramEnd by_pipe{
-      failedPrecondition("x"), 12,
-      ssh +
-          "rsync: connection unexpectedly closed (0 bytes received so far) [sender]\n"
-          "rsync: [sender] write error: Broken pipe (32)\n"
-          "rsync error: error in socket IO (code 10)\n"};
+  const os::HelperEnd by_code{failedPrecondition("x"), 255,
+                              ssh + "rsync error: unexplained error (code 255)\n"};
+  const os::HelperEnd by_pipe{failedPrecondition("x"), 12,
+                              ssh +
+                                  "rsync: connection unexpectedly closed (0 bytes received so far) [sender]\n"
+                                  "rsync: [sender] write error: Broken pipe (32)\n"
+                                  "rsync error: error in socket IO (code 10)\n"};
   EXPECT_EQ(copyFailure("h0", by_code),
             "h0: the remote shell failed: ssh: connect to host h0 port 22: No route to host");
   EXPECT_EQ(copyFailure("h0", by_pipe), copyFailure("h0", by_code));
-  const sys::ProgramEnd still{failedPrecondition("x"), 30,
-                              "[sender] io timeout after 60 seconds -- exiting\n"
-                              "rsync error: timeout in data send/receive (code 30) at io.c(248)\n"};
+  const os::HelperEnd still{failedPrecondition("x"), 30,
+                            "[sender] io timeout after 60 seconds -- exiting\n"
+                            "rsync error: timeout in data send/receive (code 30) at io.c(248)\n"};
   EXPECT_EQ(copyFailure("h0", still),
             "h0: nothing has moved for 60 s: the login shell there, rsync, or the network stands still");
-  const sys::ProgramEnd silent{failedPrecondition("x"), 12, "rsync error: error in protocol (code 12)\n"};
+  const os::HelperEnd silent{failedPrecondition("x"), 12, "rsync error: error in protocol (code 12)\n"};
   EXPECT_EQ(copyFailure("h0", silent), "h0: the connection broke (rsync's exit code 12)");
 }
 

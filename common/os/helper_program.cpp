@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/os/helper_program.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <boost/optional.hpp>     // which Boost.Process 1.81 forgets
+#include <boost/type_traits.hpp>  // likewise
+// What needs those two.
+#include <boost/process/v2/environment.hpp>
+#include <boost/process/v2/posix/vfork_launcher.hpp>
+#include <boost/process/v2/process.hpp>
+#include <boost/process/v2/src.hpp>
+#include <boost/process/v2/stdio.hpp>
+#include <cerrno>
+#include <csignal>
+#include <mutex>
+
+#include "common/sys/blocked_signals.h"
+#include "common/sys/process_end.h"
+#include "common/sys/process_setup.h"
+
+namespace pop::os {
+namespace {
+
+namespace process = boost::process::v2;
+using boost::system::error_code;
+
+// Whoever gives a helper a timeout has little more.
+constexpr std::chrono::milliseconds kAfterSigkill{500};
+
+// What a child does before it executes the program, in our memory: system calls only.
+struct ChildSetup {
+  Leads leads;
+  int failure;  ///< closed when the program runs; else what kept it from running is written there
+
+  template <typename Launcher, typename... Command>
+  error_code on_setup(Launcher& launcher, const Command&...) const {
+    launcher.fd_whitelist.push_back(failure);
+    return {};
+  }
+
+  template <typename Launcher, typename... Command>
+  error_code on_exec_setup(Launcher&, const Command&...) const {
+    if (leads == Leads::kSession) ::setsid();
+    if (leads == Leads::kGroup) ::setpgid(0, 0);
+    sys::takeBackLimits();
+    for (int signal = 1; signal < NSIG; ++signal) std::signal(signal, SIG_DFL);
+    sigset_t none;
+    sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    return {};
+  }
+
+  // Boost would run our exit handlers there. (It looks for this with one argument more than it gives.)
+  template <typename Launcher, typename... Command>
+  [[noreturn]] void on_exec_error(Launcher&, const Command&...) const {
+    static_cast<void>(!::write(failure, &errno, sizeof(errno)));
+    ::_exit(127);
+  }
+};
+
+std::filesystem::path found(const std::string& program) {
+  return program.find('/') != std::string::npos ? std::filesystem::path(program)
+                                                : process::environment::find_executable(program);
+}
+
+// Its number alone is kept of the process: Boost's object would wait for one that does not go, and kills one
+// process, not its group. Boost returns the child's error by our memory, which the child does not share where
+// a tool makes vfork a fork.
+Result<pid_t> launch(const std::vector<std::string>& command, const std::array<int, 3>& stdio, Leads leads) {
+  const std::string what = "starting " + command.front();
+  const std::filesystem::path program = found(command.front());
+  if (::access(program.c_str(), X_OK) != 0) return errnoStatus(what, errno);
+  POP_ASSIGN_OR_RETURN(sys::Pipe failure, sys::makePipe());
+  boost::asio::io_context context;
+  process::posix::vfork_launcher launcher;
+  error_code failed;
+  const sys::BlockedSignals blocked;  // no handler of ours may run in a child that borrows our memory
+  try {
+    launcher(context.get_executor(), failed, program, std::vector(command.begin() + 1, command.end()),
+             process::process_stdio{stdio[0], stdio[1], stdio[2]}, ChildSetup{leads, failure.write_end.get()})
+        .detach();
+  } catch (const boost::system::system_error& error) {  // of a program that runs: it has no descriptor
+    failed = error.code();
+  }
+  if (launcher.pid <= 0) return errnoStatus(what, failed.value());
+  failure.write_end.reset();
+  int error = 0;
+  if (::read(failure.read_end.get(), &error, sizeof(error)) != sizeof(error)) return launcher.pid;
+  while (::waitpid(launcher.pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  return errnoStatus(what, error);
+}
+
+// Programs that were killed and had not ended when we looked.
+class Stragglers {
+ public:
+  void add(pid_t pid) {
+    const std::scoped_lock lock(mutex_);
+    pids_.push_back(pid);
+  }
+  void reap() {
+    const std::scoped_lock lock(mutex_);
+    std::erase_if(pids_, [](pid_t pid) { return ::waitpid(pid, nullptr, WNOHANG) != 0; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<pid_t> pids_;
+};
+
+Stragglers& stragglers() {
+  static Stragglers all;
+  return all;
+}
+
+}  // namespace
+
+Result<HelperProgram> HelperProgram::start(const std::vector<std::string>& command,
+                                           const std::array<int, 3>& stdio, Leads leads) {
+  POP_ASSIGN_OR_RETURN(const pid_t pid, launch(command, stdio, leads));
+  return HelperProgram(pid);
+}
+
+HelperProgram::HelperProgram(pid_t pid) : pid_(pid), end_(sys::endOf(pid)) {}
+
+HelperProgram::~HelperProgram() {
+  stragglers().reap();
+  if (pid_ < 0) return;
+  signal(SIGKILL);
+  if (!wait(kAfterSigkill)) stragglers().add(pid_);
+}
+
+void HelperProgram::signal(int signal) const {
+  if (pid_ > 0) ::kill(-pid_, signal);
+}
+
+bool HelperProgram::endsWithin(std::chrono::milliseconds timeout) const {
+  return sys::endsWithin(pid_, timeout);
+}
+
+std::optional<int> HelperProgram::wait(std::chrono::milliseconds timeout) {
+  if (!endsWithin(timeout)) return std::nullopt;
+  int status = 0;
+  while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  }
+  pid_ = -1;
+  return status;
+}
+
+}  // namespace pop::os

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// A helper program that runs: ssh, rsync, getent, an agent of our own.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/base/status.h"
+#include "common/sys/fd.h"
+
+namespace pop::os {
+
+/// What a program leads. With a session of its own it cannot wait for an answer at our terminal; a group of
+/// its own leaves it the terminal, and Ctrl-C to us.
+enum class Leads : std::uint8_t { kNothing, kGroup, kSession };
+
+/// Kills its process group and reaps it when it goes, unless wait() has seen its end. One that waits for a
+/// device or a file server, and so does not go soon, is not waited for: a later program's end reaps it, too.
+class HelperProgram {
+ public:
+  /// Starts `command`, looked up in PATH, from a process that may have threads. It has `stdio` as its
+  /// descriptors 0, 1 and 2, default signals, and the limits that were there before setUpForJobs() raised
+  /// them; our other descriptors stay ours.
+  static Result<HelperProgram> start(const std::vector<std::string>& command, const std::array<int, 3>& stdio,
+                                     Leads leads = Leads::kSession);
+
+  HelperProgram() = default;
+  ~HelperProgram();
+  HelperProgram(HelperProgram&& other) noexcept { *this = std::move(other); }
+  HelperProgram& operator=(HelperProgram&& other) noexcept {
+    std::swap(pid_, other.pid_);
+    std::swap(end_, other.end_);
+    return *this;
+  }
+  HelperProgram(const HelperProgram&) = delete;
+  HelperProgram& operator=(const HelperProgram&) = delete;
+
+  /// -1: there is none, or it has been reaped.
+  pid_t pid() const { return pid_; }
+  /// Readable from its end on. Not valid where the system gives none (a filter of system calls).
+  const sys::Fd& end() const { return end_; }
+
+  /// To its whole group.
+  void signal(int signal) const;
+
+  /// True when it has ended within `timeout`; it is still to be reaped.
+  bool endsWithin(std::chrono::milliseconds timeout) const;
+
+  /// Reaps it: its status word, once it has ended; nothing: it has not within `timeout`.
+  std::optional<int> wait(std::chrono::milliseconds timeout);
+
+  /// Whoever takes its number reaps it.
+  pid_t release() { return std::exchange(pid_, -1); }
+
+ private:
+  explicit HelperProgram(pid_t pid);
+
+  pid_t pid_ = -1;
+  sys::Fd end_;
+};
+
+}  // namespace pop::os

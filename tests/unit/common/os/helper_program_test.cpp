@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/os/helper_program.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+
+#include "common/os/helper_run.h"
+#include "common/sys/process_setup.h"
+#include "tests/testing/temp_dir.h"
+
+namespace pop::os {
+namespace {
+
+constexpr std::chrono::seconds kLong{20};
+
+// Alone, as CTest runs each test: limits are a process's.
+TEST(HelperProgram, HasTheLimitsThatWereThereBeforeOurs) {
+  const rlimit few{321, 654};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  ASSERT_TRUE(sys::setUpForJobs().ok());
+  rlimit ours{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &ours), 0);
+  EXPECT_EQ(ours.rlim_cur, 654U);
+  EXPECT_EQ(outputOf({"/bin/sh", "-c", "ulimit -Sn; ulimit -Hn"}, kLong).value(), "321\n654\n");
+}
+
+TEST(HelperProgram, LeadsItsGroupInOurSessionOrASessionOfItsOwnOrNothing) {
+  for (const Leads leads : {Leads::kNothing, Leads::kGroup, Leads::kSession}) {
+    Result<HelperProgram> program = HelperProgram::start({"sh", "-c", "kill -STOP $$"}, {0, 1, 2}, leads);
+    ASSERT_TRUE(program.ok()) << program.status().message();
+    const pid_t pid = program->pid();
+    int status = 0;
+    ASSERT_EQ(::waitpid(pid, &status, WUNTRACED), pid);
+    ASSERT_TRUE(WIFSTOPPED(status));
+    EXPECT_EQ(::getpgid(pid), leads == Leads::kNothing ? ::getpgid(0) : pid);
+    EXPECT_EQ(::getsid(pid), leads == Leads::kSession ? pid : ::getsid(0));
+    ASSERT_EQ(::kill(pid, SIGKILL), 0);
+    EXPECT_EQ(program->wait(kLong), SIGKILL);
+    EXPECT_EQ(program->pid(), -1);
+  }
+}
+
+TEST(HelperProgram, GoesWithItsObject) {
+  pid_t pid = -1;
+  {
+    Result<HelperProgram> program = HelperProgram::start({"sleep", "600"}, {0, 1, 2});
+    ASSERT_TRUE(program.ok());
+    pid = program->pid();
+    EXPECT_FALSE(program->endsWithin(std::chrono::milliseconds(0)));
+    const HelperProgram moved = std::move(*program);
+    EXPECT_EQ(::kill(pid, 0), 0) << "the object that it was moved from kills nothing";
+  }
+  EXPECT_EQ(::kill(pid, 0), -1);
+}
+
+TEST(HelperProgram, ThatCannotBeStartedIsAnErrorAndLeavesNothing) {
+  const testing::TempDir directory;
+  const std::string no_program = directory.path() + "/no_program",
+                    not_executable = directory.path() + "/text";
+  std::ofstream(no_program) << "neither a program nor a script";
+  std::filesystem::permissions(no_program, std::filesystem::perms::owner_all);
+  std::ofstream(not_executable) << "text";
+  for (const auto& [program, why] : std::map<std::string, std::string>{
+           {"no-such-program", "starting no-such-program: No such file or directory"},
+           {not_executable, "starting " + not_executable + ": Permission denied"},
+           {no_program, "starting " + no_program + ": Exec format error"}}) {
+    EXPECT_EQ(HelperProgram::start({program}, {0, 1, 2}).status().message(), why);
+    EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
+    EXPECT_EQ(errno, ECHILD);
+  }
+}
+
+// What Boost.Process would do with a program that it cannot execute: run our exit handlers in the child.
+TEST(HelperProgram, ThatCannotBeExecutedRunsNoExitHandlerOfOurs) {
+  static int num_runs = 0;
+  std::atexit([] { ++num_runs; });
+  const testing::TempDir directory;
+  const std::string no_program = directory.path() + "/no_program";
+  std::ofstream(no_program) << "neither a program nor a script";
+  std::filesystem::permissions(no_program, std::filesystem::perms::owner_all);
+  EXPECT_FALSE(HelperProgram::start({no_program}, {0, 1, 2}).ok());
+  EXPECT_EQ(num_runs, 0);
+}
+
+TEST(HelperProgram, HasNoDescriptorOfOursButItsOwnThree) {
+  EXPECT_EQ(outputOf({"ls", "/proc/self/fd"}, kLong).value(), "0\n1\n2\n3\n")
+      << "3: the directory that it lists";
+}
+
+TEST(HelperProgram, LeavesOurSignalsAsTheyWere) {
+  sigset_t some, after;
+  sigemptyset(&some);
+  sigaddset(&some, SIGUSR1);
+  ASSERT_EQ(::pthread_sigmask(SIG_SETMASK, &some, nullptr), 0);
+  Result<HelperProgram> program =
+      HelperProgram::start({"grep", "-q", "SigBlk:.*0000$", "/proc/self/status"}, {0, 1, 2});
+  ASSERT_TRUE(program.ok());
+  EXPECT_EQ(program->wait(kLong), 0);
+  ASSERT_EQ(::pthread_sigmask(SIG_SETMASK, nullptr, &after), 0);
+  EXPECT_EQ(::sigismember(&after, SIGUSR1), 1);
+  EXPECT_EQ(::sigismember(&after, SIGUSR2), 0);
+}
+
+}  // namespace
+}  // namespace pop::os
