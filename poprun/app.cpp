@@ -24,7 +24,7 @@
 #include "poprun/cli/config_file.h"
 #include "poprun/cli/option_files.h"
 #include "poprun/cli/options_doc.h"
-#include "poprun/options.h"
+#include "poprun/cli/parse.h"
 #include "poprun/plan/explain.h"
 #include "poprun/plan/job_builder.h"
 #include "poprun/plan/topology_table.h"
@@ -91,7 +91,7 @@ bool onlyExports(const Options& options) {
 }
 
 // The job, and whatever is wrong with it besides having no program where it needs none.
-BuiltJob buildFor(const ParsedOptions& parsed, const Surroundings& here) {
+BuiltJob buildFor(const cli::ParsedOptions& parsed, const Surroundings& here) {
   Options options = parsed.options;
   if (onlyExports(options)) options.programs.front().command = {"program"};
   BuiltJob job = buildJob(options, here);
@@ -174,7 +174,7 @@ int runPlanned(const Options& options, const model::JobSpec& spec, const HostsHa
 
 // `poprun doctor` takes a job's options: what they need is looked for on its hosts. Where nothing says how
 // many instances there are, one on each host.
-BuiltJob jobToExamine(ParsedOptions parsed, const Surroundings& here) {
+BuiltJob jobToExamine(cli::ParsedOptions parsed, const Surroundings& here) {
   ProgramOptions& program = parsed.options.programs.front();
   if (!program.command.empty()) {
     parsed.mistakes.push_back("doctor starts no program: leave out " + inQuotes(program.command.front()) +
@@ -189,8 +189,8 @@ BuiltJob jobToExamine(ParsedOptions parsed, const Surroundings& here) {
 
 int runDoctor(CommandLine& line, const HostsHalf* hosts) {
   const Surroundings here = surroundings(line.files);
-  const ParsedOptions parsed =
-      parseOptions({line.arguments.begin() + 1, line.arguments.end()}, cli::Spelling::kPoprun, here.file);
+  const cli::ParsedOptions parsed = cli::parseOptions({line.arguments.begin() + 1, line.arguments.end()},
+                                                      cli::Spelling::kPoprun, here.file);
   if (parsed.options.help) return print(cli::helpText());
   if (parsed.options.version && parsed.mistakes.empty())
     return print(versionText(parsed.options.version_format));
@@ -214,7 +214,7 @@ int runArguments(int argc, char** argv, const HostsHalf* hosts) {
   if (spelling == cli::Spelling::kPoprun && !line.arguments.empty() && line.arguments.front() == "doctor")
     return runDoctor(line, hosts);
   const Surroundings here = surroundings(line.files);
-  const ParsedOptions parsed = parseOptions(line.arguments, spelling, here.file);
+  const cli::ParsedOptions parsed = cli::parseOptions(line.arguments, spelling, here.file);
   const Options& options = parsed.options;
   if (options.help) return print(cli::helpText());
   if (options.version && parsed.mistakes.empty()) return print(versionText(options.version_format));

@@ -17,7 +17,7 @@ struct Part {
 // The build says which versions it found (poprun/CMakeLists.txt).
 constexpr std::array kParts{
     Part{"poprun", POPRUN_VERSION},        Part{"popdist", POPRUN_VERSION},
-    Part{"compiler", "g++ " __VERSION__},  Part{"cli11", POPRUN_CLI11_VERSION},
+    Part{"compiler", "g++ " __VERSION__},  Part{"boost", POPRUN_BOOST_VERSION},
     Part{"spdlog", POPRUN_SPDLOG_VERSION}, Part{"zlib", POPRUN_ZLIB_VERSION},
 };
 

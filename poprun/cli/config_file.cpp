@@ -131,29 +131,31 @@ class Parser {
     return {};
   }
 
+  // They stand before the first [program].
   Status readArguments(const std::string& name, const std::string& value) {
-    SortedWords words = WordReader(Spelling::kPoprun).readArguments(name, value);
+    ReadWords words = WordReader(Spelling::kPoprun).readArguments(name, value);
     for (const std::string& each : words.mistakes) mistake(each);
     for (const std::string& each : words.warnings) file_.warnings.push_back(here() + each);
-    take(words.programs.front().options);
+    append(wellSaid(words.assignments.job), file_.assignments.job);
+    const std::vector<Assignment> of_programs = wellSaid(words.assignments.every_program);
+    append(of_programs, file_.assignments.every_program);
+    append(of_programs, programs().front().options);
     return {};
   }
 
-  // They stand before the first [program].
-  void take(FlatWords& words) {
-    for (std::size_t i = 0; i + 1 < words.size(); i += 2) {
-      const OptionRow* row = findOption(words[i]);
+  // Of the others, what is wrong with them.
+  std::vector<Assignment> wellSaid(std::vector<Assignment> assignments) {
+    std::erase_if(assignments, [this](const Assignment& each) {
       Options options;
-      const Status status = row->codec.read({options, options.programs.front()}, words[i + 1]);
-      if (!status.ok()) {
-        mistake(words[i] + ": " + status.message());
-      } else if (row->traits.per_program) {
-        file_.assignments.every_program.push_back({row, words[i + 1]});
-        programs().front().options.push_back({row, std::move(words[i + 1])});
-      } else {
-        file_.assignments.job.push_back({row, std::move(words[i + 1])});
-      }
-    }
+      const Status status = each.row->codec.read({options, options.programs.front()}, each.value);
+      if (!status.ok()) mistake(std::string(each.row->name) + ": " + status.message());
+      return !status.ok();
+    });
+    return assignments;
+  }
+
+  static void append(const std::vector<Assignment>& assignments, std::vector<Assignment>& to) {
+    to.insert(to.end(), assignments.begin(), assignments.end());
   }
 
   // A file that is none of ours has a mistake in each of its lines.

@@ -30,28 +30,28 @@ bool isOneOf(std::string_view text, std::initializer_list<std::string_view> word
 
 }  // namespace
 
-SortedWords WordReader::read(const std::vector<std::string>& words) {
+ReadWords WordReader::read(const std::vector<std::string>& words) {
   next_ = words.begin();
   end_ = words.end();
   readProgram();
   while (next_ != end_) {
     ++next_;  // the ':'
-    sorted_.programs.push_back({sorted_.every_program, {}});
+    programs().push_back({read_.assignments.every_program, {}});
     readProgram();
   }
   finish();
-  return std::move(sorted_);
+  return std::move(read_);
 }
 
-SortedWords WordReader::readArguments(std::string_view option, const std::string& value) {
+ReadWords WordReader::readArguments(std::string_view option, const std::string& value) {
   takeArguments(option, value);
   finish();
-  return std::move(sorted_);
+  return std::move(read_);
 }
 
 void WordReader::readProgram() {
   while (next_ != end_ && atOption() && *next_ != "--") readOption();
-  std::vector<std::string>& command = sorted_.programs.back().command;
+  std::vector<std::string>& command = programs().back().command;
   if (next_ != end_ && *next_ == "--") {  // all that follows is the program's, ':' too
     command.assign(next_ + 1, end_);
     next_ = end_;
@@ -92,7 +92,7 @@ void WordReader::readOwn(const Option& option, const OptionRow& row) {
   if (row.traits.rule == ValueRule::kOptional && !option.value) {
     // mpirun's flags have no values: there the next word is a program, even one called yes.
     const bool value_follows = spelling_ == Spelling::kPoprun && next_ != end_ && isValueOf(row, *next_);
-    if (value_follows && next_ + 1 == end_) sorted_.ends_in_value = {option.name, *next_};
+    if (value_follows && next_ + 1 == end_) read_.ends_in_value = {option.name, *next_};
     return emit(row, option.name, value_follows ? *next_++ : "yes");
   }
   const std::optional<std::string> value = takeValue(option);
@@ -207,7 +207,7 @@ void WordReader::applyBindTo(const std::string& name, const std::string& value) 
   }
   if (!isBeforePrograms(name)) return;
   bind_to_ = kind;
-  placed_at_ = sorted_.programs.front().options.size();
+  placed_at_ = read_.assignments.job.size();
 }
 
 void WordReader::applyMapBy(const std::string& name, const std::string& value) {
@@ -219,7 +219,7 @@ void WordReader::applyMapBy(const std::string& name, const std::string& value) {
   }
   if (!isBeforePrograms(name)) return;
   map_by_ = parts.front();
-  placed_at_ = sorted_.programs.front().options.size();
+  placed_at_ = read_.assignments.job.size();
   for (std::size_t i = 1; i < parts.size(); ++i) {
     const std::string& modifier = parts[i];
     if (isOneOf(modifier, {"OVERSUBSCRIBE", "oversubscribe"})) {
@@ -238,25 +238,23 @@ void WordReader::emitVariable(const CompatRow& written, const std::string& writt
 }
 
 void WordReader::emit(const OptionRow& row, const std::string& written_name, std::string value) {
-  const std::string name(row.name);
-  if (name == "--host" && spelling_ != Spelling::kPoprun) value = withCountedHosts(value);
+  if (row.name == "--host" && spelling_ != Spelling::kPoprun) value = withCountedHosts(value);
   if (!row.traits.per_program && !isBeforePrograms(written_name)) return;
   // What is written for mpirun as a whole is for all programs.
   if (row.traits.per_program && !within_.empty()) return emitForAll(row, value);
-  FlatWords& words = sorted_.programs.back().options;
-  words.insert(words.end(), {name, value});
+  auto& list = row.traits.per_program ? programs().back().options : read_.assignments.job;
+  list.push_back({&row, std::move(value)});
 }
 
 // Also for those that have been read already.
 void WordReader::emitForAll(const OptionRow& row, const std::string& value) {
-  const auto append = [&](FlatWords& words) { words.insert(words.end(), {std::string(row.name), value}); };
-  append(sorted_.every_program);
-  for (SortedWords::Program& program : sorted_.programs) append(program.options);
+  read_.assignments.every_program.push_back({&row, value});
+  for (Assignments::Program& program : programs()) program.options.push_back({&row, value});
 }
 
 // Where the options of the job stand; elsewhere they are a mistake.
 bool WordReader::isBeforePrograms(const std::string& written_name) {
-  if (sorted_.programs.size() == 1) return true;
+  if (programs().size() == 1) return true;
   mistake(written_name,
           "may only stand before the first program; of each program, only --num-instances, -x and --wdir can "
           "be said");
@@ -264,21 +262,20 @@ bool WordReader::isBeforePrograms(const std::string& written_name) {
 }
 
 void WordReader::mistake(const std::string& name, std::string_view text) {
-  sorted_.mistakes.push_back((within_.empty() ? "" : within_ + ": ") + name + ": " + std::string(text));
+  read_.mistakes.push_back((within_.empty() ? "" : within_ + ": ") + name + ": " + std::string(text));
 }
 
 // What only all words together say.
 void WordReader::finish() {
   if (!transports_.empty()) {
-    sorted_.warnings.push_back(
-        join(transports_, ", ") +
-        ": ignored, being about MPI's own network; poprun's is chosen by --host-subnet");
+    read_.warnings.push_back(join(transports_, ", ") +
+                             ": ignored, being about MPI's own network; poprun's is chosen by --host-subnet");
   }
-  FlatWords& options = sorted_.programs.front().options;
+  std::vector<Assignment>& job = read_.assignments.job;
   const auto place = [&](const char* how, const std::string& cores) {
-    FlatWords words{"--process-placement", how};
-    if (!cores.empty()) words.insert(words.end(), {"--cores-per-instance", cores});
-    options.insert(options.begin() + static_cast<std::ptrdiff_t>(placed_at_), words.begin(), words.end());
+    std::vector<Assignment> placement{{findOption("--process-placement"), how}};
+    if (!cores.empty()) placement.push_back({findOption("--cores-per-instance"), cores});
+    job.insert(job.begin() + static_cast<std::ptrdiff_t>(placed_at_), placement.begin(), placement.end());
   };
   const bool far_apart = isOneOf(map_by_, {"numa", "socket", "package"});
   if (bind_to_ == "none") return place("disabled", {});

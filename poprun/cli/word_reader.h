@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorts the words of a command line: which belong to poprun, to which program, and what is a program's own.
-// The options come out in one plain form, name and value, whoever's spelling they were written in.
+// Reads the words of a command line: which belong to poprun, to which program, and what is a program's own.
+// The options come out as assignments to poprun's own, whoever's spelling they were written in. Why no
+// library reads them: docs/adr/0032.
 #pragma once
 
 #include <optional>
@@ -8,26 +9,19 @@
 #include <string_view>
 #include <vector>
 
+#include "poprun/cli/assignments.h"
 #include "poprun/cli/compat_table.h"
 #include "poprun/cli/option_table.h"
 
 namespace pop::cli {
 
-/// "--name", "value", "--name", "value" …
-using FlatWords = std::vector<std::string>;
-
-struct SortedWords {
-  struct Program {
-    FlatWords options;  ///< those before the first program are the job's, too
-    std::vector<std::string> command;
-  };
-  std::vector<Program> programs{{}};
-  FlatWords every_program;  ///< what is said of all programs; each of `programs` has it at its place, too
+struct ReadWords {
+  Assignments assignments;
   std::vector<std::string> mistakes;
   std::vector<std::string> warnings;
   /// An option and its value, which it could do without, when they are the last words: a program may have
   /// been meant.
-  FlatWords ends_in_value = {};
+  std::vector<std::string> ends_in_value = {};
 };
 
 class WordReader {
@@ -35,10 +29,10 @@ class WordReader {
   explicit WordReader(Spelling spelling) : spelling_(spelling) {}
 
   /// A whole command line, without poprun's own name.
-  SortedWords read(const std::vector<std::string>& words);
+  ReadWords read(const std::vector<std::string>& words);
 
   /// The value of --mpi-global-args or --mpi-local-args alone.
-  SortedWords readArguments(std::string_view option, const std::string& value);
+  ReadWords readArguments(std::string_view option, const std::string& value);
 
  private:
   using Word = std::vector<std::string>::const_iterator;
@@ -46,6 +40,8 @@ class WordReader {
     std::string name;                  ///< as it was written
     std::optional<std::string> value;  ///< after '='
   };
+
+  std::vector<Assignments::Program>& programs() { return read_.assignments.programs; }
 
   void readProgram();
   bool atOption() const;
@@ -71,12 +67,12 @@ class WordReader {
   std::string within_;  ///< the option whose value is being read; empty: the command line itself
   Word next_;
   Word end_;
-  SortedWords sorted_;
+  ReadWords read_;
   std::vector<std::string> transports_;
   std::string bind_to_;
   std::string map_by_;
   std::string cores_;          ///< :PE=n
-  std::size_t placed_at_ = 0;  ///< among the job's words, so that a --process-placement after it wins
+  std::size_t placed_at_ = 0;  ///< among the job's options, so that a --process-placement after it wins
 };
 
 }  // namespace pop::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// poprun's settings, as values. How they are written on the command line: poprun/options.cpp.
+// poprun's settings, as values. How they are written on the command line: poprun/cli/parse.h.
 #pragma once
 
 #include <chrono>

@@ -10,7 +10,7 @@
 #include "common/base/random.h"
 #include "common/model/host_list.h"
 #include "poprun/cli/config_file.h"
-#include "poprun/options.h"
+#include "poprun/cli/parse.h"
 #include "tests/unit/poprun/cli/option_samples.h"
 
 namespace pop {
@@ -47,7 +47,7 @@ void mutate(std::string& text, SplitMix64& random) {
 TEST(OptionsFuzz, ConfigurationFiles) {
   for (std::uint64_t round = 0; round < kRounds; ++round) {
     SplitMix64 random(round);
-    std::string text = cli::configText(parseOptions(testing::randomCommandLine(random)).options);
+    std::string text = cli::configText(cli::parseOptions(testing::randomCommandLine(random)).options);
     mutate(text, random);
     const cli::ConfigFile file = cli::parseConfig(text, "fuzz.cfg");
     for (const std::string& mistake : file.mistakes) {
@@ -104,7 +104,7 @@ TEST(OptionsFuzz, CommandLines) {
     for (std::uint64_t times = random.below(4); times > 0; --times)
       mutate(words[random.below(words.size())], random);
     for (const auto spelling : {cli::Spelling::kPoprun, cli::Spelling::kMpirun, cli::Spelling::kHorovodrun}) {
-      const ParsedOptions parsed = parseOptions(words, spelling);
+      const cli::ParsedOptions parsed = cli::parseOptions(words, spelling);
       ASSERT_FALSE(parsed.options.programs.empty()) << "round " << round;
       for (const std::string& mistake : parsed.mistakes) ASSERT_FALSE(mistake.empty()) << "round " << round;
     }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "poprun/options.h"
+#include "poprun/cli/parse.h"
 #include "poprun/plan/job_builder.h"
 
 namespace pop {
@@ -21,7 +21,7 @@ using ::testing::Optional;
 using Arguments = std::vector<std::string>;
 
 Options optionsOf(Spelling spelling, const Arguments& arguments) {
-  const ParsedOptions parsed = parseOptions(arguments, spelling);
+  const cli::ParsedOptions parsed = cli::parseOptions(arguments, spelling);
   EXPECT_THAT(parsed.mistakes, IsEmpty());
   EXPECT_THAT(parsed.warnings, IsEmpty());
   return parsed.options;
@@ -176,7 +176,7 @@ TEST(Mpirun, TheLastWordAboutPlacementCounts) {
 
 TEST(Mpirun, RefusesWhatHasNoMeaningAndSaysWhatToDo) {
   const auto mistakes = [](const Arguments& words) {
-    return parseOptions(words, Spelling::kMpirun).mistakes;
+    return cli::parseOptions(words, Spelling::kMpirun).mistakes;
   };
   EXPECT_THAT(
       mistakes({"--npernode", "2", "x"}),
@@ -187,7 +187,7 @@ TEST(Mpirun, RefusesWhatHasNoMeaningAndSaysWhatToDo) {
                                                   "--host or --hostfile, and this one not"));
   }
   EXPECT_THAT(
-      parseOptions({"--mpi-global-args=--nolocal", "x"}).mistakes,
+      cli::parseOptions({"--mpi-global-args=--nolocal", "x"}).mistakes,
       ElementsAre(HasSubstr("--mpi-global-args: --nolocal: poprun does not have it: name the other")));
   EXPECT_THAT(mistakes({"--map-by", "ppr:2:node", "x"}),
               ElementsAre(HasSubstr("--map-by: 'ppr:2:node' is not slot")));
@@ -201,15 +201,15 @@ TEST(Mpirun, RefusesWhatHasNoMeaningAndSaysWhatToDo) {
 
 TEST(Mpirun, RefusesToGoOnAfterAFailureAndToMergeOutput) {
   for (const char* option : {"--enable-recovery", "--continuous"}) {
-    const ParsedOptions parsed = parseOptions({option, "-np", "2", "x"}, Spelling::kMpirun);
+    const cli::ParsedOptions parsed = cli::parseOptions({option, "-np", "2", "x"}, Spelling::kMpirun);
     EXPECT_THAT(parsed.mistakes,
                 ElementsAre(std::string(option) + ": poprun does not have it: the first failure ends the "
                                                   "job; --max-restarts starts it again"));
     EXPECT_THAT(parsed.warnings, IsEmpty());
   }
-  EXPECT_THAT(parseOptions({"--mpi-global-args=--enable-recovery", "x"}).mistakes,
+  EXPECT_THAT(cli::parseOptions({"--mpi-global-args=--enable-recovery", "x"}).mistakes,
               ElementsAre(HasSubstr("--mpi-global-args: --enable-recovery: poprun does not have it")));
-  EXPECT_THAT(parseOptions({"--merge-stderr-to-stdout", "x"}, Spelling::kMpirun).mistakes,
+  EXPECT_THAT(cli::parseOptions({"--merge-stderr-to-stdout", "x"}, Spelling::kMpirun).mistakes,
               ElementsAre("--merge-stderr-to-stdout: poprun does not have it: end the command line with "
                           "2>&1"));
   EXPECT_THAT(mpirun({"--disable-recovery", "x"}).programs.front().command, ElementsAre("x"))
@@ -219,7 +219,7 @@ TEST(Mpirun, RefusesToGoOnAfterAFailureAndToMergeOutput) {
 }
 
 TEST(Mpirun, OneWarningForAllThatIsAboutMpisTransports) {
-  const ParsedOptions parsed = parseOptions(
+  const cli::ParsedOptions parsed = cli::parseOptions(
       {"--mca", "btl_tcp_if_include", "eno1", "-mca", "oob", "x", "--prefix", "/opt", "-np", "2", "prog"},
       Spelling::kMpirun);
   EXPECT_THAT(parsed.mistakes, IsEmpty());
@@ -230,7 +230,7 @@ TEST(Mpirun, OneWarningForAllThatIsAboutMpisTransports) {
 }
 
 TEST(Poprun, UnderstandsMpirunsLongOptions) {
-  const ParsedOptions parsed = parseOptions(
+  const cli::ParsedOptions parsed = cli::parseOptions(
       {"-np", "2", "--bind-to", "none", "--mca", "a", "b", "-mca", "c", "d", "--machinefile", "f", "x"});
   EXPECT_THAT(parsed.mistakes, IsEmpty());
   EXPECT_EQ(parsed.warnings.size(), 1U);
@@ -265,7 +265,7 @@ TEST(Horovodrun, SetsHorovodsVariables) {
       ElementsAre("NCCL_IB_DISABLE=1", "HOROVOD_GLOO_TIMEOUT_SECONDS=60", "HOROVOD_MPI_THREADS_DISABLE=1",
                   "HOROVOD_HIERARCHICAL_ALLREDUCE=0", "HOROVOD_AUTOTUNE_WARMUP_SAMPLES=3",
                   "HOROVOD_AUTOTUNE_GAUSSIAN_PROCESS_NOISE=0.5"));
-  EXPECT_THAT(parseOptions({"--fusion-threshold-mb", "x", "x"}, Spelling::kHorovodrun).mistakes,
+  EXPECT_THAT(cli::parseOptions({"--fusion-threshold-mb", "x", "x"}, Spelling::kHorovodrun).mistakes,
               ElementsAre("--fusion-threshold-mb: 'x' is not a number of MiB"));
 }
 
@@ -277,7 +277,7 @@ TEST(Horovodrun, SaysItsVersionAndWhatItIsMadeOf) {
 
 TEST(Horovodrun, RefusesElasticJobs) {
   EXPECT_THAT(
-      parseOptions({"-np", "2", "--min-np", "1", "x"}, Spelling::kHorovodrun).mistakes,
+      cli::parseOptions({"-np", "2", "--min-np", "1", "x"}, Spelling::kHorovodrun).mistakes,
       ElementsAre(HasSubstr("--min-np: poprun does not have it: the number of instances cannot change")));
 }
 
@@ -317,20 +317,20 @@ TEST(MpiArguments, OverrideWhatWasSaidOfEarlierPrograms) {
 }
 
 TEST(MpiArguments, MistakesInThemAreNamedOnceForAllPrograms) {
-  EXPECT_THAT(parseOptions({"--mpi-local-args=-x =v", "one", ":", "two"}).mistakes,
+  EXPECT_THAT(cli::parseOptions({"--mpi-local-args=-x =v", "one", ":", "two"}).mistakes,
               ElementsAre(HasSubstr("-x: ")));
 }
 
 TEST(MpiArguments, OtherOptionsAreNamed) {
   EXPECT_THAT(
-      parseOptions({"--mpi-global-args=--npernode 2 --bogus -np 3 prog", "x"}).mistakes,
+      cli::parseOptions({"--mpi-global-args=--npernode 2 --bogus -np 3 prog", "x"}).mistakes,
       ElementsAre(HasSubstr("--mpi-global-args: --npernode: is not honoured here"),
                   HasSubstr("--mpi-global-args: --bogus: is not an option of mpirun that poprun knows"),
                   HasSubstr("--mpi-global-args: -np: is not honoured here"),
                   HasSubstr("--mpi-global-args: prog: is no option of mpirun")));
-  EXPECT_THAT(parseOptions({"--mpi-local-args=-x 'A", "x"}).mistakes,
+  EXPECT_THAT(cli::parseOptions({"--mpi-local-args=-x 'A", "x"}).mistakes,
               ElementsAre("--mpi-local-args: '-x 'A' has an open quote (')"));
-  EXPECT_THAT(parseOptions({"--mpi-local-args=-x", "x"}).mistakes,
+  EXPECT_THAT(cli::parseOptions({"--mpi-local-args=-x", "x"}).mistakes,
               ElementsAre("--mpi-local-args: -x: needs a value"));
 }
 

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "common/sys/fd.h"
-#include "poprun/options.h"
+#include "poprun/cli/parse.h"
 #include "poprun/plan/job_builder.h"
 #include "tests/testing/forbidden_call.h"
 #include "tests/testing/temp_dir.h"
@@ -37,10 +37,10 @@ class ConfigFileTest : public ::testing::Test {
   std::string path() const { return directory_ + "/job.cfg"; }
   void write(const std::string& text) const { std::ofstream(path()) << text; }
 
-  ParsedOptions imported(std::vector<std::string> words,
-                         cli::Spelling spelling = cli::Spelling::kPoprun) const {
+  cli::ParsedOptions imported(std::vector<std::string> words,
+                              cli::Spelling spelling = cli::Spelling::kPoprun) const {
     words.insert(words.begin(), "--import-config=" + path());
-    ParsedOptions parsed = parseOptions(words, spelling);
+    cli::ParsedOptions parsed = cli::parseOptions(words, spelling);
     parsed.options.import_config.clear();
     return parsed;
   }
@@ -62,11 +62,11 @@ TEST_F(ConfigFileTest, WhatIsExportedAndImportedIsTheSameJob) {
       .exists = [](const std::string&) { return true; }};
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     SplitMix64 random(seed);
-    const ParsedOptions original = parseOptions(testing::randomCommandLine(random));
+    const cli::ParsedOptions original = cli::parseOptions(testing::randomCommandLine(random));
     ASSERT_THAT(original.mistakes, IsEmpty()) << "seed " << seed;
     const std::string text = cli::configText(original.options);
     write(text);
-    const ParsedOptions again = imported({});
+    const cli::ParsedOptions again = imported({});
     ASSERT_THAT(again.mistakes, IsEmpty()) << "seed " << seed << '\n' << text;
     ASSERT_EQ(again.options, original.options) << "seed " << seed << '\n' << text;
     const BuiltJob first = buildJob(original.options, here);
@@ -81,7 +81,7 @@ TEST_F(ConfigFileTest, IsReadAsPeopleWriteIt) {
       "# a comment\n\n  num-replicas=8 \n--ipus-per-replica = 2\nhost = node[0-1]\r\ntag-output = mpi\n"
       "mpi-global-args = --bind-to none -x FROM_MPI\n[program]\nnum-instances = 4\nx = A=1\nx = B\n"
       "command = ./train --data '/my data'\n");
-  const ParsedOptions parsed = imported({});
+  const cli::ParsedOptions parsed = imported({});
   EXPECT_THAT(parsed.mistakes, IsEmpty());
   EXPECT_THAT(parsed.options.num_replicas, Optional(8));
   EXPECT_EQ(parsed.options.ipus_per_replica, 2);
@@ -145,7 +145,7 @@ TEST_F(ConfigFileTest, MpiArgumentsOfTheCommandLineOverrideIt) {
 
 TEST_F(ConfigFileTest, MpiArgumentsOfTheCommandLineAreForAllProgramsOfTheFile) {
   write("mpi-local-args = -x A=all\n[program]\nx = A=1\nwdir = /usr\ncommand = a\n[program]\ncommand = b\n");
-  const ParsedOptions parsed = imported({"--mpi-local-args", "-x A=line -wdir /tmp"});
+  const cli::ParsedOptions parsed = imported({"--mpi-local-args", "-x A=line -wdir /tmp"});
   EXPECT_THAT(parsed.mistakes, ::testing::IsEmpty());
   const std::vector<ProgramOptions>& programs = parsed.options.programs;
   ASSERT_EQ(programs.size(), 2U);
@@ -168,7 +168,7 @@ TEST_F(ConfigFileTest, MpiArgumentsOfTheFileAreForAllProgramsOfTheCommandLine) {
 TEST_F(ConfigFileTest, ThatIsNotThereIsAMistake) {
   EXPECT_THAT(imported({"x"}).mistakes,
               ElementsAre("--import-config: " + path() + ": No such file or directory"));
-  EXPECT_THAT(parseOptions({"--import-config", directory_, "x"}).mistakes,
+  EXPECT_THAT(cli::parseOptions({"--import-config", directory_, "x"}).mistakes,
               ElementsAre("--import-config: " + directory_ + ": Is a directory"));
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "poprun/options.h"
+#include "poprun/cli/parse.h"
 #include "tests/unit/poprun/cli/option_samples.h"
 
 namespace pop {
@@ -113,7 +113,7 @@ const Case kCases[] = {
 };
 
 Options parsed(const std::vector<std::string>& words) {
-  const ParsedOptions result = parseOptions(words);
+  const cli::ParsedOptions result = cli::parseOptions(words);
   EXPECT_THAT(result.mistakes, IsEmpty()) << words.front();
   EXPECT_THAT(result.warnings, IsEmpty()) << words.front();
   return result.options;
@@ -190,15 +190,17 @@ TEST(EachOption, RepeatedTheLastCountsButForVariables) {
 }
 
 TEST(EachOption, OfTwoPlacementsThatDifferTheLastCountsWithAWarning) {
-  const ParsedOptions newer = parseOptions({"--numa-aware", "no", "--process-placement", "compact", "x"});
+  const cli::ParsedOptions newer =
+      cli::parseOptions({"--numa-aware", "no", "--process-placement", "compact", "x"});
   EXPECT_EQ(newer.options.binding.mode, model::BindMode::kCompact);
   EXPECT_THAT(newer.warnings,
               ::testing::ElementsAre("--numa-aware no does nothing before --process-placement compact"));
-  const ParsedOptions older = parseOptions({"--process-placement", "compact", "--numa-aware", "no", "x"});
+  const cli::ParsedOptions older =
+      cli::parseOptions({"--process-placement", "compact", "--numa-aware", "no", "x"});
   EXPECT_EQ(older.options.binding.mode, model::BindMode::kDisabled);
   EXPECT_THAT(older.warnings,
               ::testing::ElementsAre("--process-placement compact does nothing before --numa-aware no"));
-  EXPECT_THAT(parseOptions({"--process-placement", "spreadnuma", "--numa-aware", "yes", "x"}).warnings,
+  EXPECT_THAT(cli::parseOptions({"--process-placement", "spreadnuma", "--numa-aware", "yes", "x"}).warnings,
               ::testing::IsEmpty());
 }
 

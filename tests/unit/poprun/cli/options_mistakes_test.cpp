@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "poprun/options.h"
+#include "poprun/cli/parse.h"
 
 namespace pop {
 namespace {
@@ -20,7 +20,7 @@ using ::testing::UnorderedElementsAre;
 using Arguments = std::vector<std::string>;
 
 std::vector<std::string> mistakesIn(const Arguments& arguments) {
-  return parseOptions(arguments).mistakes;
+  return cli::parseOptions(arguments).mistakes;
 }
 
 TEST(ParseOptionsMistakes, UnknownOptionsAreNamed) {
@@ -36,7 +36,7 @@ TEST(ParseOptionsMistakes, UnknownOptionsAreNamed) {
 }
 
 TEST(ParseOptionsMistakes, AnUnknownOptionDoesNotHideTheRest) {
-  const ParsedOptions parsed = parseOptions({"--bogus", "--num-instances=2", "./train"});
+  const cli::ParsedOptions parsed = cli::parseOptions({"--bogus", "--num-instances=2", "./train"});
   EXPECT_EQ(parsed.options.programs.front().num_instances, 2);
   EXPECT_THAT(parsed.options.programs.front().command, ElementsAre("./train"));
 }
@@ -52,7 +52,7 @@ TEST(ParseOptionsMistakes, AnEmptyTextIsNoValueAndSwallowsNothing) {
     const std::string name = option;
     for (const Arguments& words :
          {Arguments{name + '=', "--num-instances=2", "x"}, Arguments{name, "", "--num-instances=2", "x"}}) {
-      const ParsedOptions parsed = parseOptions(words);
+      const cli::ParsedOptions parsed = cli::parseOptions(words);
       EXPECT_THAT(parsed.mistakes,
                   ElementsAre(name + ": '' is empty: give a value, or leave the option out"));
       EXPECT_EQ(parsed.options.programs.front().num_instances, 2) << name;
@@ -147,7 +147,7 @@ TEST(ParseOptionsMistakes, PlacementIsSaidBeforeTheFirstProgram) {
     Arguments line{"-np", "1", "--bind-to", "core", "a", ":", "-np", "1"};
     line.insert(line.end(), words.begin(), words.end());
     line.emplace_back("b");
-    const ParsedOptions parsed = parseOptions(line);
+    const cli::ParsedOptions parsed = cli::parseOptions(line);
     EXPECT_THAT(parsed.mistakes,
                 ElementsAre(StartsWith(words.front() + ": may only stand before the first program")));
     EXPECT_EQ(parsed.options.binding.mode, model::BindMode::kCompact);
@@ -167,7 +167,7 @@ TEST(ParseOptionsMistakes, ComeOutAllAtOnce) {
 }
 
 TEST(ParseOptionsMistakes, HelpIsHeardInSpiteOfThem) {
-  const ParsedOptions parsed = parseOptions({"--bogus", "--num-instances=two", "--help"});
+  const cli::ParsedOptions parsed = cli::parseOptions({"--bogus", "--num-instances=two", "--help"});
   EXPECT_TRUE(parsed.options.help);
   EXPECT_EQ(parsed.mistakes.size(), 2U);
 }

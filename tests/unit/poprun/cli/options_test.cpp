@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Command lines that are right, in all their spellings.
-#include "poprun/options.h"
+#include "poprun/cli/parse.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ using ::testing::Optional;
 using Arguments = std::vector<std::string>;
 
 Options optionsOf(const Arguments& arguments) {
-  const ParsedOptions parsed = parseOptions(arguments);
+  const cli::ParsedOptions parsed = cli::parseOptions(arguments);
   EXPECT_THAT(parsed.mistakes, IsEmpty());
   return parsed.options;
 }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "poprun/options.h"
+#include "poprun/cli/parse.h"
 
 namespace pop {
 namespace {
@@ -16,9 +16,9 @@ using ::testing::IsEmpty;
 using ::testing::Optional;
 
 TEST(Programs, AreSeparatedByAColonEachWithItsOptions) {
-  const ParsedOptions parsed =
-      parseOptions({"--num-replicas", "6", "-np", "1", "-x", "A=1", "./chief", "--flag", ":", "-np", "2",
-                    "--wdir", "/tmp", "./worker", ":", "-n=3", "--", "./last"});
+  const cli::ParsedOptions parsed =
+      cli::parseOptions({"--num-replicas", "6", "-np", "1", "-x", "A=1", "./chief", "--flag", ":", "-np", "2",
+                         "--wdir", "/tmp", "./worker", ":", "-n=3", "--", "./last"});
   EXPECT_THAT(parsed.mistakes, IsEmpty());
   ASSERT_EQ(parsed.options.programs.size(), 3U);
   const auto& programs = parsed.options.programs;
@@ -34,22 +34,22 @@ TEST(Programs, AreSeparatedByAColonEachWithItsOptions) {
 }
 
 TEST(Programs, AColonWithinAWordOrAfterADoubleDashIsTheProgramsOwn) {
-  EXPECT_EQ(parseOptions({"x", "a:b", "::", ": "}).options.programs.size(), 1U);
-  const Options options = parseOptions({"--", "sh", "-c", ":", "x"}).options;
+  EXPECT_EQ(cli::parseOptions({"x", "a:b", "::", ": "}).options.programs.size(), 1U);
+  const Options options = cli::parseOptions({"--", "sh", "-c", ":", "x"}).options;
   ASSERT_EQ(options.programs.size(), 1U);
   EXPECT_THAT(options.programs.front().command, ElementsAre("sh", "-c", ":", "x"));
 }
 
 TEST(Programs, OptionsOfTheJobComeBeforeTheFirst) {
-  EXPECT_THAT(parseOptions({"-np", "1", "a", ":", "--num-replicas", "2", "-np", "1", "b"}).mistakes,
+  EXPECT_THAT(cli::parseOptions({"-np", "1", "a", ":", "--num-replicas", "2", "-np", "1", "b"}).mistakes,
               ElementsAre("--num-replicas: may only stand before the first program; of each program, only "
                           "--num-instances, -x and --wdir can be said"));
 }
 
 TEST(Programs, AnEmptyOneIsKeptToBeRefused) {
-  EXPECT_EQ(parseOptions({"a", ":"}).options.programs.size(), 2U);
-  EXPECT_EQ(parseOptions({":"}).options.programs.size(), 2U);
-  EXPECT_EQ(parseOptions({}).options.programs.size(), 1U);
+  EXPECT_EQ(cli::parseOptions({"a", ":"}).options.programs.size(), 2U);
+  EXPECT_EQ(cli::parseOptions({":"}).options.programs.size(), 2U);
+  EXPECT_EQ(cli::parseOptions({}).options.programs.size(), 1U);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 #include "poprun/cli/file_text.h"
 #include "poprun/plan/settings.h"
 
-namespace pop {
+namespace pop::cli {
 
 struct ParsedOptions {
   Options options;
@@ -21,8 +21,7 @@ struct ParsedOptions {
 };
 
 /// Takes the options of the file of --import-config, too, as `read` gives it.
-ParsedOptions parseOptions(const std::vector<std::string>& arguments,
-                           cli::Spelling spelling = cli::Spelling::kPoprun,
-                           const cli::FileReader& read = cli::readFileText);
+ParsedOptions parseOptions(const std::vector<std::string>& arguments, Spelling spelling = Spelling::kPoprun,
+                           const FileReader& read = readFileText);
 
-}  // namespace pop
+}  // namespace pop::cli

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "poprun/cli/parse.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/text.h"
+#include "poprun/cli/assignments.h"
+#include "poprun/cli/config_file.h"
+#include "poprun/cli/word_reader.h"
+
+namespace pop::cli {
+namespace {
+
+bool isSaid(std::string_view name, const std::vector<Assignment>& list) {
+  return std::any_of(list.begin(), list.end(),
+                     [&](const Assignment& each) { return each.row->name == name; });
+}
+
+// mpirun and horovodrun have their own way with output, unless told otherwise.
+void tagAsLauncher(Spelling spelling, Assignments& assignments) {
+  if (spelling == Spelling::kPoprun || isSaid("--tag-output", assignments.job)) return;
+  const char* const own_way = spelling == Spelling::kMpirun ? "no" : "mpi";
+  assignments.job.push_back({findOption("--tag-output"), own_way});
+}
+
+// mpirun -H a,b without -np starts one instance on each.
+void giveHostsSlots(Assignments& assignments) {
+  if (isSaid("--num-instances", assignments.programs.front().options)) return;
+  for (Assignment& each : assignments.job) {
+    if (each.row->name == "--host") each.value = withOneSlotEach(each.value);
+  }
+}
+
+const std::string* importedFile(const Assignments& assignments) {
+  const std::string* path = nullptr;
+  for (const Assignment& each : assignments.job) {
+    if (each.row->name == "--import-config") path = &each.value;
+  }
+  return path;
+}
+
+}  // namespace
+
+ParsedOptions parseOptions(const std::vector<std::string>& arguments, Spelling spelling,
+                           const FileReader& read) {
+  ReadWords words = WordReader(spelling).read(arguments);
+  Assignments assignments = std::move(words.assignments);
+  const bool names_hosts = isSaid("--host", assignments.job);
+  ParsedOptions parsed{{}, std::move(words.mistakes), std::move(words.warnings)};
+  if (const std::string* path = importedFile(assignments)) {
+    ConfigFile file = readConfigFile(*path, read);
+    parsed.mistakes.insert(parsed.mistakes.end(), file.mistakes.begin(), file.mistakes.end());
+    parsed.warnings.insert(parsed.warnings.end(), file.warnings.begin(), file.warnings.end());
+    assignments = override(std::move(file.assignments), std::move(assignments), parsed.mistakes);
+  }
+  tagAsLauncher(spelling, assignments);
+  if (spelling == Spelling::kMpirun && names_hosts) giveHostsSlots(assignments);
+  if (!words.ends_in_value.empty()) {
+    parsed.without_program = inQuotes(words.ends_in_value[1]) + " was taken for the value of " +
+                             words.ends_in_value[0] + ": write -- before a program of that name";
+  }
+  parsed.options.repeated_hosts_are_slots = spelling != Spelling::kPoprun;
+  apply(assignments, parsed.options, parsed.mistakes, parsed.warnings);
+  return parsed;
+}
+
+}  // namespace pop::cli
