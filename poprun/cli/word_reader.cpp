@@ -131,6 +131,14 @@ void WordReader::unknown(const Option& option) {
   mistake(option.name, "no such option" +
                            (similar.empty() ? "" : "; did you mean " + std::string(similar) + '?') +
                            " (`poprun --help` lists them; a program's own options follow its name)");
+  // Its value, and not a program, where options of ours follow: so that no mistake hides another.
+  const bool word_follows = !option.value && next_ != end_ && !atOption() && *next_ != ":";
+  if (word_follows && next_ + 1 != end_ && isKnown(next_[1])) ++next_;
+}
+
+bool WordReader::isKnown(const std::string& word) const {
+  const std::string name = word.substr(0, word.find('='));
+  return name == "--" || findOwn(spelling_, name) != nullptr || findCompat(spelling_, name) != nullptr;
 }
 
 // The words within one word, at their place among the others.

@@ -49,6 +49,7 @@ class WordReader {
   void readOwn(const Option& option, const OptionRow& row);
   void readCompat(const Option& option, const CompatRow& row);
   void unknown(const Option& option);
+  bool isKnown(const std::string& word) const;
 
   void takeArguments(std::string_view option, const std::string& value);
   std::optional<std::string> takeValue(const Option& option);

@@ -41,6 +41,25 @@ TEST(ParseOptionsMistakes, AnUnknownOptionDoesNotHideTheRest) {
   EXPECT_THAT(parsed.options.programs.front().command, ElementsAre("./train"));
 }
 
+TEST(ParseOptionsMistakes, TheValueOfAnUnknownOptionHidesNothingEither) {
+  EXPECT_THAT(
+      mistakesIn({"--nunm-instances", "2", "--process-placement", "foo", "-np", "x", "./a"}),
+      UnorderedElementsAre(StartsWith("--nunm-instances: no such option; did you mean"),
+                           StartsWith("--process-placement: 'foo'"), StartsWith("--num-instances: 'x'")));
+  EXPECT_THAT(mistakesIn({"--bogus", "2", "--other=1", "./a"}), ElementsAre(StartsWith("--bogus:")))
+      << "what is no option of ours may be the program's";
+  for (const Arguments& words : {Arguments{"--bogus", "2", "--", "./a"},
+                                 {"--bogus", "./a"},
+                                 {"--bogus", "./a", "x"},
+                                 {"--bogus", "./a", "--rate", "0.1"},
+                                 {"--bogus=2", "./a", "-v"},
+                                 {"--bogus", ":", "-np", "1", "./a"}}) {
+    const cli::ParsedOptions parsed = cli::parseOptions(words);
+    EXPECT_EQ(parsed.mistakes.size(), 1U);
+    EXPECT_EQ(parsed.options.programs.back().command.front(), "./a");
+  }
+}
+
 TEST(ParseOptionsMistakes, AValueMustFollow) {
   EXPECT_THAT(mistakesIn({"--num-instances"}), ElementsAre("--num-instances: needs a value"));
   EXPECT_THAT(mistakesIn({"-v", "-H"}), ElementsAre("-H: needs a value"));
