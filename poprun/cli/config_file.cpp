@@ -43,6 +43,14 @@ std::string quoted(std::string_view value) {
   return text + '"';
 }
 
+// "2  # two" is no number.
+std::string aboutComments(std::string_view value) {
+  const std::size_t sign = value.find('#');
+  const bool is_comment =
+      sign != std::string_view::npos && sign > 0 && (value[sign - 1] == ' ' || value[sign - 1] == '\t');
+  return is_comment ? "; a comment has a line of its own" : "";
+}
+
 Result<std::string> unquoted(std::string_view value) {
   if (!value.starts_with('"')) return std::string(value);
   std::string text;
@@ -57,7 +65,8 @@ Result<std::string> unquoted(std::string_view value) {
     text += c == 'n' ? '\n' : c == 'r' ? '\r' : c == 't' ? '\t' : c;
   }
   if (at + 1 == value.size()) return text;
-  return invalidArgument(at >= value.size() ? "the value has an open quote" : "text after the closing quote");
+  if (at >= value.size()) return invalidArgument("the value has an open quote");
+  return invalidArgument("text after the closing quote" + aboutComments(value.substr(at + 1)));
 }
 
 class Parser {
@@ -122,7 +131,7 @@ class Parser {
     if (shown == "--mpi-global-args" || shown == "--mpi-local-args") return readArguments(shown, value);
     Options options;  // is the value one at all?
     const Status status = row->codec.read({options, options.programs.front()}, value);
-    if (!status.ok()) return invalidArgument(shown + ": " + status.message());
+    if (!status.ok()) return invalidArgument(shown + ": " + status.message() + aboutComments(value));
     if (row->traits.per_program && !in_section_) {
       unless_alone_.push_back(
           here() + shown + " is said of one program, and there are several: it belongs below its [program]");

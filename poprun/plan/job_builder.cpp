@@ -79,7 +79,9 @@ std::vector<model::Variable> variablesOf(const ProgramOptions& program, const Su
       variables.emplace_back(name, value);
       continue;
     }
-    const std::string warning = "-x " + name + ": not set here, so there is nothing to forward";
+    const bool is_one_name = name.find_first_of("*?[,") == std::string::npos;
+    const std::string warning = "-x " + name + ": not set here, so there is nothing to forward" +
+                                (is_one_name ? "" : "; -x takes one name; patterns are not understood");
     if (std::find(built.warnings.begin(), built.warnings.end(), warning) == built.warnings.end()) {
       built.warnings.push_back(warning);
     }

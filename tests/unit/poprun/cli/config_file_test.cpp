@@ -185,6 +185,10 @@ TEST(ConfigMistakes, NameFileLineAndCause) {
       ElementsAre("job.cfg:2: --host is not said of one program: it belongs before the first [program]"));
   EXPECT_THAT(mistakesIn("host = \"a\n"), ElementsAre("job.cfg:1: the value has an open quote"));
   EXPECT_THAT(mistakesIn("host = \"a\" b\n"), ElementsAre("job.cfg:1: text after the closing quote"));
+  EXPECT_THAT(mistakesIn("host = \"a\" # b\nnum-replicas = 2  # two\n"),
+              ElementsAre("job.cfg:1: text after the closing quote; a comment has a line of its own",
+                          "job.cfg:2: --num-replicas: '2  # two' is not a whole number; a comment has a line "
+                          "of its own"));
   EXPECT_THAT(mistakesIn("command = 'a\n"), ElementsAre(HasSubstr("job.cfg:1: ''a' has an open quote")));
   EXPECT_THAT(mistakesIn("mpi-global-args = --bogus\n"),
               ElementsAre(HasSubstr("job.cfg:1: --mpi-global-args: --bogus")));

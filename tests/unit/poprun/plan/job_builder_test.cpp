@@ -191,6 +191,17 @@ TEST(BuildJob, ForwardsVariables) {
   EXPECT_THAT(job.warnings, ElementsAre("-x NOT_SET: not set here, so there is nothing to forward"));
 }
 
+TEST(BuildJob, SaysThatAForwardedVariableIsNoPatternAndNoList) {
+  for (const char* name : {"OMP_*", "A,B"}) {
+    Options options = optionsFor(1);
+    options.programs.front().environment = {name};
+    EXPECT_THAT(buildJob(options, {.host_name = "node7",
+                                   .variable = [](const char*) -> const char* { return nullptr; }})
+                    .warnings,
+                ElementsAre(HasSubstr("nothing to forward; -x takes one name; patterns are not understood")));
+  }
+}
+
 TEST(BuildJob, RefusesRootWhenAskedTo) {
   Options options = optionsFor(1);
   const auto mistakes = [&](bool is_root) {
