@@ -37,7 +37,7 @@ int help(const Arguments&) {
   return std::fputs(kUsage, stdout) < 0;
 }
 
-// Returns only when it could not.
+// Returns only on failure.
 int service(const char* command, const Arguments& arguments) {
   const std::string program = sys::ownProgram("popdist-agent-service");
   std::vector<const char*> words{program.c_str(), command};

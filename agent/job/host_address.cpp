@@ -52,7 +52,7 @@ Result<Subnet> parseSubnet(const std::string& text) {
   return subnet;
 }
 
-// For the routes that lead to others, and not to this host itself or to those at one link.
+// True for addresses that other hosts may reach: neither loopback nor link-local.
 bool reachesOthers(const std::string& address) {
   const os::IpBytes bytes = os::parseIp(address);
   if (bytes.size() == 4) return bytes[0] != 127;
@@ -71,7 +71,7 @@ void AddressHints::takeSshConnection() {
   const char* const connection = std::getenv("SSH_CONNECTION");
   if (connection == nullptr) return;
   const std::vector<std::string> words = split(connection, ' ');
-  // Of somebody who has come from another host to this one; a container's environment may have it from
+  // The connection must come from another host to this one; a container may have inherited the variable from
   // outside.
   if (words.size() != 4 || !has(ownAddresses(), words[2])) return;
   controller_at = words[0];
@@ -95,8 +95,7 @@ std::vector<std::string> ownAddresses() {
 
 Result<std::string> hostAddress(const AddressHints& hints) {
   const std::string towards = os::ownAddressTowards(hints.controller_at);
-  // The service's jobs, which know nothing else: asking the kernel for all addresses costs more than all the
-  // rest.
+  // Jobs of the agent service have only controller_at, and asking the kernel for all addresses is expensive.
   if (hints.subnet.empty() && hints.reached_at.empty() && reachesOthers(towards)) return towards;
   const std::vector<std::string> own = ownAddresses();
   if (!hints.subnet.empty()) {

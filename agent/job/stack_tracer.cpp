@@ -34,7 +34,7 @@ std::string indented(const std::string& text) {
   return result;
 }
 
-// "thread 712 (python3) waits in futex_wait_queue", and the kernel's stack where we may see it.
+// "thread 712 (python3) waits in futex_wait_queue", and the kernel's stack where reading it is allowed.
 std::string fromProc(pid_t pid) {
   std::string text;
   for (const pid_t thread : sys::threadsOf(pid)) {
@@ -47,7 +47,7 @@ std::string fromProc(pid_t pid) {
   return text.empty() ? "its threads cannot be seen in /proc\n" : text;
 }
 
-// What of gdb's talk tells where the threads are. Nothing, where it has not come to any frame.
+// The part of gdb's output that shows where the threads are; empty if gdb found no frame.
 std::string framesOf(const std::string& talk) {
   std::string frames;
   bool any = false;
@@ -126,7 +126,8 @@ void StackTracer::stopReading(Debugger& debugger) {
 void StackTracer::onEnded(int process) {
   const auto found = debuggers_.find(process);
   if (found == debuggers_.end()) return;
-  // What it wrote is in the pipe by now; the pipe's end may never come, should it have left a process behind.
+  // Its output is in the pipe by now. The pipe may never reach its end, if the debugger left a process
+  // behind.
   while (receive(process)) {
   }
   found->second.ended = true;

@@ -28,7 +28,7 @@ Status badCount(int instances) {
                          " instances on a host, not " + std::to_string(instances));
 }
 
-// "alice runs 4 jobs, as many as it may at once"
+// "alice may have 4 jobs at once on this host, but has 4 and asks for 1 more"
 Status checkLimit(const std::string& who, std::int64_t running, int more, int limit, const char* noun) {
   if (limit == 0 || running + more <= limit) return {};
   return {Code::kResourceExhausted,

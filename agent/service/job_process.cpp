@@ -31,7 +31,7 @@ bool JobProcess::hasEnded() const {
   return pid_ < 0 || ::poll(&waiting, 1, 0) == 1;
 }
 
-// Nothing: it is not gone yet, or still its tracer's.
+// No status: the process has not ended yet, or its tracer has not released it.
 std::optional<int> JobProcess::killAndReap() {
   const pid_t pid = std::exchange(pid_, -1);
   if (pid < 0) return std::nullopt;

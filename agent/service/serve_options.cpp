@@ -34,8 +34,8 @@ struct ServeOptions {
   int spares = 16;
 };
 
-// A reload may be asked for while the service starts, and looks users up: it waits until signals are watched.
-// Its default action would be our end.
+// SIGHUP may arrive while the service starts and looks users up. It stays blocked until signals are watched,
+// since its default action would end the service.
 void setHangups(int how) {
   sigset_t hangup;
   sigemptyset(&hangup);
@@ -48,7 +48,7 @@ int complain(const std::string& mistake) {
   return 1;
 }
 
-// DIR/ca.pem, and the pair that init-tls has made for this host; host.pem where it was renamed.
+// DIR/ca.pem, and this host's certificate and key from init-tls; host.pem if they were renamed.
 Result<HostTls> hostTlsFrom(const std::string& directory) {
   std::string base = directory + "/host-" + sys::hostName();
   if (::access((base + ".pem").c_str(), F_OK) != 0) base = directory + "/host";
@@ -59,7 +59,7 @@ Result<HostTls> hostTlsFrom(const std::string& directory) {
   return tls::TlsContext::make(files, tls::TlsRole::kServer);
 }
 
-// After `stop` nobody is looked up any more.
+// After `stop` no more users are looked up.
 Result<UsersFile> usersFrom(const std::string& path, const std::stop_token& stop = {}) {
   ParsedUsers parsed = loadUsers(path, [&stop](const std::string& name) {
     return stop.stop_requested() ? unavailable("the agent service is being stopped") : lookUpUser(name);
@@ -70,7 +70,7 @@ Result<UsersFile> usersFrom(const std::string& path, const std::stop_token& stop
   return invalidArgument(all);
 }
 
-// Without TLS nobody knows who asks: whoever does is this service's own user.
+// Without TLS clients cannot be identified: they all count as this service's own user.
 UsersFile onlyUser(const UnixUser& self) {
   UsersFile users;
   users.users.emplace(self.name, AllowedUser{self, {}});
@@ -121,7 +121,7 @@ class Serving {
     reload_.start();
   }
 
-  // While everything is served.
+  // Runs while the service is running.
   Reload::Task readAgain(const std::stop_token& stop) {
     const auto users = std::make_shared<Result<UsersFile>>(usersFrom(options_.users_file, stop));
     const auto tls = std::make_shared<Result<HostTls>>(hostTlsFrom(options_.tls_directory));
@@ -152,7 +152,7 @@ class Serving {
 };
 
 int serve(const ServeOptions& options) {
-  // First: programs are started to look users up.
+  // Must come first: looking users up starts programs.
   if (const Status ready = sys::setUpForJobs(); !ready.ok()) return complain(ready.message());
   setHangups(SIG_BLOCK);
   const bool has_tls = !options.tls_directory.empty();

@@ -31,7 +31,7 @@ constexpr std::size_t kMostIdBytes = 128;
 constexpr std::size_t kMostWordsBytes = 1000;
 constexpr int kMostLastChunks = 16;  // a pipe holds no more
 
-// From an agent's streams being closed until it has ended: the kernel does one after the other.
+// Time between the end of an agent's streams and the end of its process: the kernel closes the streams first.
 constexpr std::chrono::milliseconds kReapTimeout{100};
 
 wire::v1::JobCount encode(const JobLimits& count) {
@@ -41,7 +41,7 @@ wire::v1::JobCount encode(const JobLimits& count) {
   return encoded;
 }
 
-// It is killed: its keeper goes on with what it has left.
+// The agent is killed; its keeper ends the rest.
 Status notEnded() {
   return {Code::kDeadlineExceeded, "the popdist-agent there has not ended all processes of the job within " +
                                        secondsText(kServiceEndTimeout) + " s; it was killed"};
@@ -49,7 +49,7 @@ Status notEnded() {
 
 }  // namespace
 
-// One call, and the agent that serves it.
+// One call, and the agent that handles it.
 struct Service::Job {
   std::shared_ptr<wire::ServedCall> call;
   std::string name;  ///< of the certificate
@@ -120,7 +120,7 @@ void Service::receive(Job& job, wire::v1::Command command) {
   begin(job, std::move(command));
 }
 
-// The launcher announces its instances in Hello; a restart on fewer hosts may have more of them here.
+// The launcher announces its instances in Hello; a restart on fewer hosts may place more of them here.
 void Service::forward(Job& job, std::string_view command) {
   const Status allowed = mayForward(job, command);
   if (allowed.ok()) return job.agent->send(command);
@@ -134,7 +134,7 @@ Status Service::mayForward(const Job& job, std::string_view command) {
   return outline.is_run ? admission_.admitRun(job.id, outline.instances) : Status();
 }
 
-// Of an agent's reports only the first is of interest here; the launcher trusts none of them.
+// Only the first of an agent's reports matters here; the launcher trusts none of them.
 void Service::report(Job& job, const std::string& report) {
   job.welcomed ? job.call->relay(report) : welcome(job, report);
 }
@@ -179,7 +179,7 @@ Status Service::start(Job& job, wire::v1::Command hello) {
   return {};
 }
 
-// True: there may be more.
+// True if there may be more.
 bool Service::readErrors(Job& job) {
   std::array<char, 4096> chunk{};
   const ssize_t got = ::read(job.process.errors().get(), chunk.data(), chunk.size());
@@ -194,8 +194,8 @@ bool Service::readErrors(Job& job) {
   return true;
 }
 
-// A stream that breaks says nothing; how the process ended does, and so may its last words. That may take it
-// a moment, in which others are served.
+// A broken stream does not tell the reason; the process's exit status and its last output may. They can take
+// a moment, in which the service handles other calls.
 void Service::agentEnded(Job& job, const Status& why) {
   if (job.ended) return;
   if (why.code() == Code::kResourceExhausted)
@@ -228,7 +228,7 @@ void Service::letEnd(Job& job, const Status& why) {
 void Service::end(Job& job, const Status& why) {
   if (std::exchange(job.ended, true)) return;
   if (job.end_timer) loop_.cancel(*std::exchange(job.end_timer, std::nullopt));
-  // The launcher may be gone, and would not tell anybody.
+  // The launcher may be gone without a message.
   if (why.code() == Code::kDeadlineExceeded)
     log::warning("job " + printable(job.id) + " of " + inQuotes(job.name) + ": " +
                  printable(std::string_view(why.message()).substr(0, kMostWordsBytes)));  // an agent's, maybe

@@ -17,7 +17,7 @@ constexpr const char* kLineForm = "write NAME = USER, then jobs=N and instances=
 
 using Words = std::vector<std::string>;
 
-// Blanks separate; '=' of "NAME = USER" is a word of its own, however it is spaced.
+// Words are separated by blanks; the '=' of "NAME = USER" is a word of its own, however it is spaced.
 Words wordsOf(std::string_view line) {
   std::istringstream stream{std::string(line)};
   Words words;
@@ -133,7 +133,7 @@ ParsedUsers parseUsers(std::string_view text, const std::string& file, const Use
 ParsedUsers loadUsers(const std::string& path, const UserLookup& lookup) {
   const Result<sys::Fd> file = sys::openFile(path);
   if (!file.ok()) return {{}, {file.status().message()}};
-  // Who can write it can run jobs as anybody in it.
+  // Anybody who can write the file can run jobs as any user in it.
   if (const Status safe = sys::checkWriters(file.value(), path); !safe.ok()) return {{}, {safe.message()}};
   const Result<std::string> text = sys::readAll(file.value(), path);
   if (!text.ok()) return {{}, {text.status().message()}};

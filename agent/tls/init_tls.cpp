@@ -26,14 +26,14 @@ using Names = std::vector<std::string>;
 
 constexpr const char* kAuthority = "ca";
 
-// What is to be made: one pair of files for each.
+// The certificates to make: one pair of files for each.
 struct Wanted {
   std::string file_name;  // "host-h0": host-h0.pem and host-h0-key.pem
   Names hosts;            // the names of a host; empty: a user's
   std::string user;
 };
 
-// At commas that are not in brackets: "a[0,2],b".
+// Splits at commas outside of brackets: "a[0,2],b".
 Names itemsOf(const std::string& text) {
   Names items(1);
   int depth = 0;
@@ -140,7 +140,7 @@ class Maker {
     }
   }
 
-  // Who can replace ca-key.pem is the authority.
+  // Anybody who can replace ca-key.pem controls the authority.
   Status checkDirectoryThatIsThere() const {
     struct stat status {};
     if (::stat(request_.directory.c_str(), &status) != 0)
@@ -181,7 +181,7 @@ class Maker {
     return files_.commit();
   }
 
-  // The one that is there, or a new one.
+  // The existing authority, or a new one.
   Result<tls::KeyPair> haveAuthority() {
     const std::string certificate = pathOf(std::string(kAuthority) + ".pem");
     const std::string key = pathOf(std::string(kAuthority) + "-key.pem");
@@ -195,7 +195,7 @@ class Maker {
     return tls::KeyPair{std::move(files.certificate_pem), std::move(files.key_pem)};
   }
 
-  // The key first: a certificate without a key would be in the way of the next try.
+  // The key first: a leftover certificate without its key would block the next try.
   Status addPair(const std::string& name, const tls::KeyPair& pair, bool replace) {
     POP_RETURN_IF_ERROR(files_.add(name + "-key.pem", pair.key_pem, true, replace));
     POP_RETURN_IF_ERROR(files_.add(name + ".pem", pair.certificate_pem, false, replace));

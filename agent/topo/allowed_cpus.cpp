@@ -13,7 +13,7 @@ namespace pop::agent {
 
 Result<model::CpuSet> allowedCpus() {
   constexpr std::size_t kWordBits = CHAR_BIT * sizeof(unsigned long);
-  // The kernel refuses a mask that is smaller than its own.
+  // The kernel rejects a mask that is smaller than its own.
   for (std::vector<unsigned long> words(1024 / kWordBits);; words.resize(2 * words.size())) {
     const long bytes =
         ::syscall(SYS_sched_getaffinity, 0, words.size() * sizeof(unsigned long), words.data());

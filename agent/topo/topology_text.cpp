@@ -30,7 +30,7 @@ Result<CpuSet> parseSet(const std::string& text) {
   return CpuSet::parse(text);
 }
 
-// One line's values into the topology; false: this is no such line.
+// Adds the values of one line to the topology; false if the line is malformed.
 bool readLine(const std::vector<std::string>& words, HostTopology& topology) {
   const Result<CpuSet> cpus = parseSet(words.back());
   if (!cpus.ok()) return false;
