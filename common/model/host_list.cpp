@@ -30,8 +30,8 @@ std::string hintFor(std::string_view name) {
   return ": with several ':' it must be an IPv6 address (ports are for `Port` of ~/.ssh/config)";
 }
 
-// Letters, digits, '.', '-' and '_'; ':' and '%' in addresses. A name that begins with '-' would be an option
-// for whatever it is passed on to.
+// Letters, digits, '.', '-' and '_'; ':' and '%' in addresses. A name must not begin with '-': other programs
+// would take it for an option.
 Status checkName(std::string_view name) {
   const auto fits = [](unsigned char c) {
     return std::isalnum(c) != 0 ||
@@ -42,7 +42,7 @@ Status checkName(std::string_view name) {
   return invalidArgument(inQuotes(name) + " cannot be the name of a host" + hintFor(name));
 }
 
-// "08": with its leading zeros, when the range began with some.
+// "08": keeps leading zeros if the range began with some.
 std::string padded(std::int64_t number, std::size_t width) {
   const std::string digits = std::to_string(number);
   return std::string(width - std::min(width, digits.size()), '0') + digits;
@@ -89,7 +89,7 @@ Result<Names> expandName(std::string_view name) {
   }
 }
 
-// Where the slots begin: after the only ':' that is in no brackets. Two of them make an IPv6 address.
+// The position of the slots: after the only ':' outside brackets. Two of them make an IPv6 address.
 std::size_t slotsColon(std::string_view item) {
   std::size_t colon = std::string_view::npos;
   int depth = 0;
@@ -131,7 +131,7 @@ Result<std::vector<Host>> parseItem(std::string_view item) {
   return hosts;
 }
 
-// Commas within brackets are the ranges'.
+// Commas inside brackets separate ranges.
 Names splitOutsideBrackets(std::string_view text) {
   Names items{""};
   bool inside = false;
@@ -146,8 +146,8 @@ Names splitOutsideBrackets(std::string_view text) {
   return items;
 }
 
-// The hosts of all parts of a text, or its mistakes: as many as can be read at a glance. A few bytes can
-// stand for many hosts, so what follows them is not even looked at.
+// The hosts of all parts of a text, or its first few mistakes. A short text can stand for many hosts, so
+// reading stops at the limit.
 class HostCollector {
  public:
   explicit HostCollector(Repeated repeated = Repeated::kMistake) : repeated_(repeated) {}
@@ -199,7 +199,7 @@ class HostCollector {
   bool full_ = false;
 };
 
-// "node1 slots=4 max_slots=8": what limits beyond the slots there are is not ours to know.
+// "node1 slots=4 max_slots=8": other limits than slots= are ignored.
 Result<std::vector<Host>> parseLine(std::string_view line) {
   const std::size_t blank = line.find_first_of(kBlanks);
   POP_ASSIGN_OR_RETURN(std::vector<Host> hosts, parseItem(line.substr(0, blank)));

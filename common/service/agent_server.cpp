@@ -13,7 +13,7 @@
 namespace pop::wire {
 namespace {
 
-// Until descriptors are free again, where none is left to take a connection with.
+// Delay before accepting again when the process has run out of descriptors.
 constexpr std::chrono::milliseconds kPause{100};
 
 constexpr std::chrono::milliseconds kLastWords{1000};
@@ -36,7 +36,7 @@ AgentServer::~AgentServer() {
   const Clock::time_point deadline = Clock::now() + kLastWords;
   for (const std::shared_ptr<ServedConnection>& connection : connections_)
     connection->flush(std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()));
-  gone_->clear();  // not when the loop goes, which they still need
+  gone_->clear();  // before the loop ends, which they still need
 }
 
 Result<int> AgentServer::listenAt(const std::string& address, int port,
@@ -47,7 +47,7 @@ Result<int> AgentServer::listenAt(const std::string& address, int port,
   return listener_.port;
 }
 
-// One for each readiness: connections that are there already are served in between.
+// Accept one connection per event: existing connections are served in between.
 void AgentServer::welcome() {
   os::AcceptedConnection pending = os::acceptConnection(listener_.socket.get());
   if (pending.error_number != 0) return pause(pending.error_number);
@@ -115,7 +115,7 @@ void AgentServer::serve(const std::shared_ptr<ServedConnection>& connection,
   connection->finish({Code::kUnimplemented, "this popdist-agent does not know what is asked of it"});
 }
 
-// Who is refused a job is in the log of what serves jobs.
+// Refused jobs are logged by the code that serves jobs.
 void AgentServer::finish(ServedConnection& connection, const Status& answer) {
   if (answer.code() == Code::kPermissionDenied) note(connection, answer);
   connection.finish(answer);
@@ -125,7 +125,7 @@ void AgentServer::note(const ServedConnection& connection, const Status& why) {
   handlers_.note("a connection from " + connection.peerAddress() + ": " + forLog(why));
 }
 
-// From the loop: the connection is in the middle of saying so.
+// From the loop: this is a call from inside the connection.
 void AgentServer::over(Connections::iterator connection, const Status& why) {
   const bool is_lost_job = (*connection)->isTrusted() && why.code() == Code::kUnavailable;
   if (!why.ok() && !is_lost_job) note(**connection, why);

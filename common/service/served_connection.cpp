@@ -59,8 +59,9 @@ void ServedConnection::trust() {
   stream_.gather();
 }
 
-// The client closes the connection when it has read the end. One that does not would keep it for ever; if it
-// were closed while something of the client's is still on its way, the end would be lost.
+// The client closes the connection after reading the end. Closing it here with the client's data still in
+// flight would lose the end; a client that never closes would keep the connection for ever, so there is a
+// timeout.
 void ServedConnection::finish(Status status) {
   if (std::exchange(finished_, true)) return;
   stream_.end(status);
@@ -77,9 +78,9 @@ void ServedConnection::ended(const Status& how) {
   inbox_.close();
 }
 
-// Whoever has asked for a job is held by what serves it, which lets go when nothing comes any more. It ends
-// the call then for a reason of its own: the true one is said before. What is no message is answered as well:
-// whoever has mistaken this port for another's learns of it.
+// A client that asked for a job is owned by the code that serves it, which drops it with a reason of its own
+// when the connection breaks: the real reason must be sent before. Malformed input gets an answer as well, so
+// that a client that connected to the wrong port learns of it.
 void ServedConnection::drop(const Status& why) {
   if (std::exchange(over_, true)) return;
   const Status reason = std::exchange(finished_, true) ? refused_ : why;

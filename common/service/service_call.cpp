@@ -14,7 +14,7 @@ v1::ServiceRequest toRun() {
   return request;
 }
 
-// The service says no more than that a message is too long, if that arrives.
+// The service reports only that a message is too long, and even that may not arrive.
 Status tooMuchForAFence() {
   return {Code::kResourceExhausted,
           "the agent service takes 64 MiB at once, and the job's instances have put more for one fence "

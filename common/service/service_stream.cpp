@@ -29,7 +29,7 @@ void ServiceStream::dialled(os::Dialled outcome) {
   if (closed_) stream.end({});
 }
 
-// Who wants TLS answers a client without it in bytes that are no message.
+// A server that expects TLS answers a plain client with bytes that are not a message.
 void ServiceStream::end(Status how) {
   const bool no_word =
       !stream_->wasSpokenTo() && (stream_->wasClosed() || (!address_.tls && how.code() == Code::kDataLoss));

@@ -101,7 +101,7 @@ Result<uid_t> peerUser(int socket) {
 
 namespace {
 
-// `await_room`: called where a socket that does not wait takes nothing more.
+// `await_room`: called when a non-blocking socket accepts nothing more.
 template <typename AwaitRoom>
 Status send(int socket, std::string_view bytes, std::span<const int> fds, int flags,
             const AwaitRoom& await_room) {
@@ -134,7 +134,7 @@ Status send(int socket, std::string_view bytes, std::span<const int> fds, int fl
   return {};
 }
 
-// Nobody hears that the process has stood still.
+// The process may have been stopped without notice.
 constexpr std::chrono::milliseconds kLongestSleep{100};
 
 }  // namespace

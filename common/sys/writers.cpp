@@ -27,7 +27,7 @@ Status check(const FileStatus& status, const std::string& path) {
   return checkOwner(status, path);
 }
 
-// Where owners alone may remove what is there (/tmp), nobody replaces a file of ours or root's.
+// In a sticky directory (/tmp) only the owner can replace a file, so one of this user or root is safe.
 Status checkDirectoryOf(const std::string& path) {
   const std::filesystem::path parent = std::filesystem::path(path).parent_path();
   const std::string directory = parent.empty() ? "." : parent.string();

@@ -20,7 +20,7 @@ constexpr std::size_t kLongestName = 64;       // of a common name
 constexpr std::size_t kLongestHostName = 253;  // of DNS
 constexpr std::size_t kLongestLabel = 63;
 
-// What tells a certificate from others: its extensions beside those that all have.
+// The differences between the kinds of certificates: extensions beyond the common ones.
 struct Purpose {
   std::string common_name;
   const char* basic_constraints;
@@ -45,7 +45,7 @@ bool setSerial(X509* certificate) {
   return done;
 }
 
-// Valid since yesterday: the clocks of hosts differ.
+// Valid from yesterday on, because the clocks of hosts differ.
 bool setDates(X509* certificate, int valid_days) {
   return X509_gmtime_adj(X509_getm_notBefore(certificate), -kSecondsPerDay) != nullptr &&
          X509_gmtime_adj(X509_getm_notAfter(certificate), kSecondsPerDay * valid_days) != nullptr;

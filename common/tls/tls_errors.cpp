@@ -26,7 +26,7 @@ constexpr std::string_view kNotAService =
 constexpr std::string_view kNotOurs =
     "it does not accept your certificate (is it a user's, and of the same authority? see its log)";
 
-// What a client finds wrong with the service's certificate.
+// A client's errors about the service's certificate.
 constexpr std::array<Cause, 5> kCertificateCauses{{
     {X509_V_ERR_HOSTNAME_MISMATCH, kWrongName},
     {X509_V_ERR_IP_ADDRESS_MISMATCH, kWrongName},
@@ -36,7 +36,7 @@ constexpr std::array<Cause, 5> kCertificateCauses{{
     {X509_V_ERR_INVALID_PURPOSE, "its certificate is not a host's: its admin makes one with init-tls --host"},
 }};
 
-// What has become of the handshake otherwise. An alert of the service is 1000 and its number.
+// Other errors of the handshake. An alert of the service is 1000 plus its number.
 constexpr std::array<Cause, 14> kHandshakeCauses{{
     {SSL_R_WRONG_VERSION_NUMBER, kNotTls},
     {SSL_R_BAD_RECORD_TYPE, kNotTls},
@@ -63,7 +63,7 @@ std::string_view find(const std::array<Cause, kCount>& causes, long number) {
   return {};
 }
 
-// Other libraries of OpenSSL have the same numbers for reasons of their own.
+// OpenSSL's other libraries use the same numbers for other reasons.
 int reasonOf(const TlsFailure& failure) {
   return ERR_GET_LIB(failure.error) == ERR_LIB_SSL ? ERR_GET_REASON(failure.error) : 0;
 }

@@ -40,7 +40,7 @@ std::string clockText(std::time_t now) {
   return dateText(parts);
 }
 
-// Reads files and collects what is wrong with them.
+// Reads files and collects their mistakes.
 class Checker {
  public:
   Checker(TlsRole role, std::time_t now) : role_(role), now_(now) {}
@@ -71,7 +71,7 @@ class Checker {
   const std::vector<std::string>& mistakes() const { return mistakes_; }
 
  private:
-  // Not valid: it is among the mistakes.
+  // Invalid: it is listed as a mistake.
   sys::Fd open(const std::string& path, const std::string& what) {
     if (path.empty()) {
       mistakes_.push_back("no path is given for " + what);
@@ -91,7 +91,7 @@ class Checker {
     return {};
   }
 
-  // Who can replace it says who everybody is.
+  // Anybody who can replace this file controls everybody's identity.
   void checkAuthorityWriters(const sys::Fd& file, const std::string& path) {
     if (!file.valid()) return;
     const Status safe = sys::checkWriters(file, path);
@@ -158,7 +158,7 @@ class Checker {
     return true;
   }
 
-  // As TLS does on the other side: by way of the certificates that follow ours, to any of the authorities.
+  // As the peer will do: through the certificates that follow ours, to any of the authorities.
   void checkChain(const TlsObjects& objects, const TlsPaths& paths) {
     X509* const own = objects.chain.front().get();
     const Store store(X509_STORE_new());

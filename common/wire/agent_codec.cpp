@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands and reports.
+// Encodes and decodes commands and reports.
 #include "common/wire/agent_codec.h"
 
 #include <memory>

@@ -20,7 +20,7 @@ namespace {
 
 enum FrameType : std::uint8_t { kPart = 1, kLastPart = 2, kEnd = 3 };
 
-// Of a message; the frame around it takes some bytes more.
+// Bytes of a message in a frame, which adds a few bytes.
 constexpr std::size_t kPartBytes = 1 << 20;
 constexpr std::size_t kMostFrameBytes = kPartBytes + 64;
 
@@ -62,8 +62,8 @@ MessageStream::~MessageStream() {
   if (out_.valid()) loop_.unwatch(out_.get());
 }
 
-// One helping for each readiness: a stream that never runs dry must not keep the others waiting. What handles
-// a message may destroy this object, but only from a task of its own.
+// Reads once per event, so that a busy stream does not starve the others. The handler of a message may
+// destroy this object, but only from a task of its own.
 void MessageStream::read() {
   std::array<char, 64 << 10> buffer;
   const ssize_t got = ::read(in_.get(), buffer.data(), buffer.size());
@@ -137,7 +137,7 @@ void MessageStream::send(std::string_view message) {
   writeByTurns();
 }
 
-// The end comes from the loop: who sends is in the middle of something.
+// The end is delivered from the loop, because the sender is inside a call.
 bool MessageStream::isFull(std::size_t more) {
   if (full_ || hasRoom(more)) return full_;
   write();
@@ -150,7 +150,7 @@ bool MessageStream::isFull(std::size_t more) {
   return true;
 }
 
-// One message always has, however long it is.
+// One message is always accepted, of any length.
 bool MessageStream::hasRoom(std::size_t more) const {
   return flushed() || plain_.size() + unsent_.size() + more <= most_unsent_;
 }
@@ -162,7 +162,7 @@ Status MessageStream::tooMuchUnsent() const {
               " wait to be sent, which the other side does not read"};
 }
 
-// What starts or ends many instances says a lot at once.
+// Starting or ending many instances produces many messages at once.
 void MessageStream::writeByTurns() {
   if (turn_) return;
   if (!gathers_) write();
