@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast libpopdist's collectives are, beside the machine's limits and the peers. JSON lines on stdout,
-// tables on stderr. It reports: its exit code does not depend on the figures.
+// Measures libpopdist's collectives beside the machine's limits and the peers. JSON lines on stdout, tables
+// on stderr. It only reports: its exit code does not depend on the figures.
 #include <unistd.h>
 
 #include <cstdio>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How quickly poprun starts and ends whole jobs, beside the floors under it and its peers. JSON lines on
-// stdout, tables on stderr. It reports: its exit code does not depend on the figures.
+// Measures how quickly poprun starts and ends whole jobs, beside the floors and its peers. JSON lines on
+// stdout, tables on stderr. It only reports: its exit code does not depend on the figures.
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -58,7 +58,7 @@ void bind(CLI::App& app, Bound& bound) {
                "see that it works: few batches and sizes, no peers, no quiet machine");
 }
 
-// Quick is a set of other defaults; what is asked for by name still counts.
+// --quick changes the defaults; explicit options still win.
 void applyQuick(const CLI::App& app, Bound& bound) {
   Options& options = bound.options;
   if (app.count("--ranks") == 0) options.ranks = {2, 4};

@@ -18,7 +18,7 @@ struct Bound {
   int time_limit_ms = 10'000;
 };
 
-// Of jobs on this host and of those over hosts.
+// Options of jobs on this host and of jobs over hosts.
 std::set<std::string> allNames() {
   std::set<std::string> names;
   for (const std::string& name : contestantNames()) names.insert(name);
@@ -57,7 +57,7 @@ void bind(CLI::App& app, Bound& bound) {
   app.add_flag("--quick", bound.quick, "see that it works: few and small runs, no peers, no quiet machine");
 }
 
-// Quick is a set of other defaults; what is asked for by name still counts.
+// --quick changes the defaults; explicit options still win.
 void applyQuick(const CLI::App& app, Bound& bound) {
   LaunchOptions& options = bound.options;
   if (app.count("--n") == 0) options.process_counts = {1, 2, 8};
