@@ -42,8 +42,7 @@ int benchmark(const Options& options, const HostRig* rig) {
 
 int benchmarkOverHosts(const Options& options) {
   if (::geteuid() != 0) {
-    std::fputs("bench/collectives: --hosts makes network namespaces, which only root may: use sudo\n",
-               stderr);
+    std::fputs("bench/collectives: --hosts creates network namespaces, which needs root: use sudo\n", stderr);
     return 1;
   }
   HostRig rig(options.hosts, ownDirectory(), {"poprun", "poprun-hosts", "popdist-agent", "popdist-topology"});

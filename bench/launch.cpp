@@ -68,7 +68,7 @@ int benchmarkHosts(HostRig& rig, const LaunchOptions& options) {
 }
 
 int benchmarkBesideHosts(const LaunchOptions& options) {
-  if (::geteuid() != 0) return failed("--hosts makes network namespaces, which only root may: use sudo");
+  if (::geteuid() != 0) return failed("--hosts creates network namespaces, which needs root: use sudo");
   HostRig rig(*std::max_element(options.host_counts.begin(), options.host_counts.end()), ownDirectory(),
               {"poprun", "poprun-hosts", "poprun-service", "popdist-agent", "popdist-agent-service",
                "popdist-topology", "bench_launch_rank", "bench_launch_fence", "bench_launch_tcp_floor"});

@@ -121,7 +121,7 @@ std::string limitTable(const Figures& figures) {
                   text(limits.sharedMemoryUs()), text(limits.privateMemoryUs()), text(limits.tcpUs()),
                   text(limits.swapUs()), text(limits.smallUs())});
   }
-  return figures.limits.empty() ? "" : "What the machine could do beside it\n\n" + table.text() + '\n';
+  return figures.limits.empty() ? "" : "The machine's limits, measured alongside\n\n" + table.text() + '\n';
 }
 
 std::string failures(const Figures& figures) {

@@ -155,7 +155,7 @@ Result<RunResult> run(const Command& command) {
   run.wall_s = std::chrono::duration<double>(Clock::now() - begin).count();
   if (!ended) run.end = End::kTimedOut;
   if (!keeper::endAllDescendants(kKillTimeout, {}))
-    return unavailable("a process that " + inQuotes(command.argv.front()) + " has left resists SIGKILL");
+    return unavailable("a process left behind by " + inQuotes(command.argv.front()) + " resists SIGKILL");
   return run;
 }
 

@@ -126,7 +126,7 @@ Result<std::vector<ProcessPeak>> tracePeakMemory(const Command& command) {
   std::vector<ProcessPeak> peaks = tracer.takePeaks();
   if (peaks.empty() || root_status != 0) {
     return failedPrecondition(inQuotes(command.argv.front()) +
-                              " does not run to success under ptrace (is ptrace allowed here?)");
+                              " does not succeed under ptrace (is ptrace allowed here?)");
   }
   return peaks;
 }
