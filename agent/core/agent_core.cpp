@@ -14,7 +14,7 @@ namespace {
 
 // Starting thousands is done a few at a time: between them, signals and the output of those that run have
 // their turn. Enough to keep the keeper busy.
-constexpr int kMostStarting = 64;
+constexpr int kMaxStarting = 64;
 
 }  // namespace
 
@@ -39,7 +39,7 @@ void AgentCore::run(JobSlice slice, AgentEvents& events) {
 }
 
 void AgentCore::startNext() {
-  while (!stopping_ && !held_ && next_ < slice_.instances.size() && starting_ < kMostStarting)
+  while (!stopping_ && !held_ && next_ < slice_.instances.size() && starting_ < kMaxStarting)
     start(slice_.instances[next_++]);
 }
 

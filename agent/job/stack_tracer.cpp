@@ -15,9 +15,9 @@ namespace pop::agent {
 namespace {
 
 // A debugger takes a CPU for a second or so each.
-constexpr int kMostDebuggers = 8;
+constexpr int kMaxDebuggers = 8;
 constexpr std::chrono::milliseconds kTimeout{10000};
-constexpr std::size_t kMostTextBytes = 64 << 10;
+constexpr std::size_t kMaxTextBytes = 64 << 10;
 
 std::string contentOf(const std::string& path) {
   Result<std::string> text = sys::readFile(path);
@@ -77,7 +77,7 @@ void StackTracer::trace(const std::map<int, pid_t>& running, Reply reply) {
   reply_ = std::move(reply);
   int process = -1;
   for (const auto& [instance, pid] : running) {
-    if (process >= -kMostDebuggers) {
+    if (process >= -kMaxDebuggers) {
       debug(process--, instance, pid);
     } else {
       traces_.push_back({instance, pid, fromProc(pid)});
@@ -112,7 +112,7 @@ bool StackTracer::receive(int process) {
     stopReading(debugger);
     return false;
   }
-  const std::size_t room = kMostTextBytes - std::min(kMostTextBytes, debugger.text.size());
+  const std::size_t room = kMaxTextBytes - std::min(kMaxTextBytes, debugger.text.size());
   debugger.text.append(buffer.data(), std::min(room, static_cast<std::size_t>(got)));
   return true;
 }

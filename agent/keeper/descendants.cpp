@@ -30,10 +30,10 @@ bool anyChild() {
 
 // Without /proc: tries every possible process id, which takes nearly a second.
 std::set<pid_t> probedChildren() {
-  constexpr pid_t kMostPids = 1 << 22;
+  constexpr pid_t kMaxPids = 1 << 22;
   std::set<pid_t> children;
   siginfo_t ignored{};
-  for (pid_t pid = 1; pid < kMostPids; ++pid) {
+  for (pid_t pid = 1; pid < kMaxPids; ++pid) {
     if (::waitid(P_PID, static_cast<id_t>(pid), &ignored, WEXITED | WNOHANG | WNOWAIT) == 0)
       children.insert(pid);
   }

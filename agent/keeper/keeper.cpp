@@ -26,7 +26,7 @@ using std::chrono::milliseconds;
 // The keeper gives up after kTimeout, and then still has directories to remove.
 constexpr milliseconds kKeeperTimeout = kTimeout + milliseconds(1000);
 constexpr milliseconds kAfterSigkill{500};
-static_assert(kKeeperTimeout + 2 * kAfterSigkill == kMostEndTime);
+static_assert(kKeeperTimeout + 2 * kAfterSigkill == kMaxEndTime);
 
 // The keeper must not hold the launcher's standard streams open: their readers wait for end of file.
 // Descriptors 0-2 stay in use, so that no other file gets one of these numbers.

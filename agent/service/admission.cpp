@@ -17,14 +17,14 @@ namespace {
 
 constexpr std::size_t kTokenBytes = 16;
 constexpr std::size_t kLongestJobId = 128;
-constexpr int kMostInstances = 65536;  // of any job
+constexpr int kMaxInstances = 65536;  // of any job
 
 Status denied(std::string message) {
   return {Code::kPermissionDenied, std::move(message)};
 }
 
 Status badCount(int instances) {
-  return invalidArgument("a job has from 1 to " + std::to_string(kMostInstances) +
+  return invalidArgument("a job has from 1 to " + std::to_string(kMaxInstances) +
                          " instances on a host, not " + std::to_string(instances));
 }
 
@@ -54,7 +54,7 @@ Result<AdmittedJob> Admission::admit(const JobRequest& request) {
   POP_RETURN_IF_ERROR(checkUser(request.name));
   if (request.job_id.empty() || request.job_id.size() > kLongestJobId)
     return invalidArgument("a job needs an id of 1 to " + std::to_string(kLongestJobId) + " characters");
-  if (request.instances < 1 || request.instances > kMostInstances) return badCount(request.instances);
+  if (request.instances < 1 || request.instances > kMaxInstances) return badCount(request.instances);
   if (jobs_.contains(request.job_id))
     return Status(Code::kAlreadyExists,
                   "a job with the id " + inQuotes(request.job_id) +
@@ -109,7 +109,7 @@ Status Admission::mayContinue(std::string_view name, const std::string& job_id,
 Status Admission::admitRun(const std::string& job_id, int instances) {
   const auto found = jobs_.find(job_id);
   if (found == jobs_.end()) return Status(Code::kNotFound, "no job " + inQuotes(job_id) + " runs here");
-  if (instances > kMostInstances) return badCount(instances);
+  if (instances > kMaxInstances) return badCount(instances);
   Job& job = found->second;
   POP_RETURN_IF_ERROR(checkUser(job.name));
   if (instances <= job.instances) return {};

@@ -22,14 +22,14 @@ namespace pop::agent {
 namespace {
 
 // Of an agent's first report, which is built here, and can cost many times its size.
-constexpr std::size_t kMostWelcomeBytes = 64 << 10;
+constexpr std::size_t kMaxWelcomeBytes = 64 << 10;
 
 // What the log says of an id that may be refused for its length.
-constexpr std::size_t kMostIdBytes = 128;
+constexpr std::size_t kMaxIdBytes = 128;
 
 // Of what an agent says in words: its user's, whoever that is.
-constexpr std::size_t kMostWordsBytes = 1000;
-constexpr int kMostLastChunks = 16;  // a pipe holds no more
+constexpr std::size_t kMaxWordsBytes = 1000;
+constexpr int kMaxLastChunks = 16;  // a pipe holds no more
 
 // Time between the end of an agent's streams and the end of its process: the kernel closes the streams first.
 constexpr std::chrono::milliseconds kReapTimeout{100};
@@ -111,7 +111,7 @@ void Service::accept(std::shared_ptr<wire::ServedCall> call) {
   job.call->listen({.command = [this, &job](wire::v1::Command command) { receive(job, std::move(command)); },
                     .closed =
                         [this, &job] {
-                          letEnd(job, {Code::kCancelled, "the launcher is gone"});
+                          requestEnd(job, {Code::kCancelled, "the launcher is gone"});
                         }});
 }
 
@@ -126,7 +126,7 @@ void Service::forward(Job& job, std::string_view command) {
   if (allowed.ok()) return job.agent->send(command);
   log::info("job " + printable(job.id) + " of " + inQuotes(job.name) + ": " + allowed.message());
   job.call->finish(allowed);
-  letEnd(job, allowed);
+  requestEnd(job, allowed);
 }
 
 Status Service::mayForward(const Job& job, std::string_view command) {
@@ -144,7 +144,7 @@ void Service::welcome(Job& job, const std::string& report) {
   if (!decoded.ParseFromString(report))
     return agentEnded(job, {Code::kDataLoss, "what the agent sends is no report"});
   job.welcomed = true;
-  job.agent->setMostBytes(wire::kMostMessageBytes);
+  job.agent->setMostBytes(wire::kMaxMessageBytes);
   if (decoded.has_welcome()) decoded.mutable_welcome()->set_token(job.token);
   job.call->send(std::move(decoded));
 }
@@ -152,7 +152,7 @@ void Service::welcome(Job& job, const std::string& report) {
 void Service::begin(Job& job, wire::v1::Command hello) {
   const std::string id = hello.hello().job_id();
   const Status started = start(job, std::move(hello));
-  log::info("job " + printable(std::string_view(id).substr(0, kMostIdBytes)) + " of " + inQuotes(job.name) +
+  log::info("job " + printable(std::string_view(id).substr(0, kMaxIdBytes)) + " of " + inQuotes(job.name) +
             (job.call->isResumed() ? " by a resumed session: " : ": ") +
             (started.ok() ? "started, pid " + std::to_string(job.process.pid()) : started.message()));
   if (!started.ok()) end(job, started);
@@ -170,8 +170,8 @@ Status Service::start(Job& job, wire::v1::Command hello) {
       loop_, std::move(job.process.stream()), sys::Fd(),
       wire::MessageStream::Events{.message = [this, &job](const std::string& each) { report(job, each); },
                                   .ended = [this, &job](const Status& why) { agentEnded(job, why); }});
-  job.agent->setMostBytes(kMostWelcomeBytes);
-  job.agent->setMostUnsent(wire::kMostMessageBytes);
+  job.agent->setMostBytes(kMaxWelcomeBytes);
+  job.agent->setMostUnsent(wire::kMaxMessageBytes);
   job.agent->gather();
   job.agent->send(hello);
   job.call->relayCommands([this, &job](std::string_view bytes) { forward(job, bytes); });
@@ -189,8 +189,7 @@ bool Service::readErrors(Job& job) {
     return false;
   }
   job.last_words.append(chunk.data(), static_cast<std::size_t>(got));
-  if (job.last_words.size() > kMostWordsBytes)
-    job.last_words.erase(0, job.last_words.size() - kMostWordsBytes);
+  if (job.last_words.size() > kMaxWordsBytes) job.last_words.erase(0, job.last_words.size() - kMaxWordsBytes);
   return true;
 }
 
@@ -208,7 +207,7 @@ void Service::agentEnded(Job& job, const Status& why) {
 
 void Service::sayHowItEnded(Job& job) {
   std::string text = "the popdist-agent there " + job.process.end();
-  for (int chunks = kMostLastChunks; chunks > 0 && readErrors(job); --chunks) continue;
+  for (int chunks = kMaxLastChunks; chunks > 0 && readErrors(job); --chunks) continue;
   while (job.last_words.ends_with('\n')) job.last_words.pop_back();
   const std::string words = join(split(job.last_words, '\n'), "; ");
   if (!words.empty()) text += " (it said: " + printable(words) + ')';
@@ -217,7 +216,7 @@ void Service::sayHowItEnded(Job& job) {
 
 // The agent ends all that it has started, and then its call. One that does not is killed: by its keeper,
 // which sees the stream closed, if it does nothing at all.
-void Service::letEnd(Job& job, const Status& why) {
+void Service::requestEnd(Job& job, const Status& why) {
   if (!job.agent) return end(job, why);
   job.agent->end({});
   job.agent->hangUp();
@@ -231,7 +230,7 @@ void Service::end(Job& job, const Status& why) {
   // The launcher may be gone without a message.
   if (why.code() == Code::kDeadlineExceeded)
     log::warning("job " + printable(job.id) + " of " + inQuotes(job.name) + ": " +
-                 printable(std::string_view(why.message()).substr(0, kMostWordsBytes)));  // an agent's, maybe
+                 printable(std::string_view(why.message()).substr(0, kMaxWordsBytes)));  // an agent's, maybe
   job.call->finish(why);
   if (!job.id.empty()) admission_.release(job.id);
   unwatch(job);
@@ -253,7 +252,7 @@ Status Service::endJob(const std::string& peer, const std::string& job_id, const
     log::info("job " + printable(job_id) + " of " + inQuotes(job->name) + ": ended by its launcher");
     const Status why{Code::kCancelled, "its launcher has ended it"};
     job->call->finish(why);
-    letEnd(*job, why);
+    requestEnd(*job, why);
   }
   return {};
 }
@@ -269,7 +268,7 @@ void Service::stop(std::function<void()> stopped) {
   const Status why = unavailable("the agent service there was stopped");
   for (const std::unique_ptr<Job>& job : jobs_) {
     job->call->finish(why);
-    letEnd(*job, why);
+    requestEnd(*job, why);
   }
 }
 

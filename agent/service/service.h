@@ -61,7 +61,7 @@ class Service {
   bool readErrors(Job& job);
   void agentEnded(Job& job, const Status& why);
   void sayHowItEnded(Job& job);
-  void letEnd(Job& job, const Status& why);
+  void requestEnd(Job& job, const Status& why);
   void end(Job& job, const Status& why);
   void forget(Job& job);
 

@@ -12,7 +12,7 @@
 namespace pop::agent {
 namespace {
 
-constexpr std::int64_t kMostOfAnything = 1'000'000;
+constexpr std::int64_t kMaxLimit = 1'000'000;
 constexpr const char* kLineForm = "write NAME = USER, then jobs=N and instances=N if need be";
 
 using Words = std::vector<std::string>;
@@ -106,8 +106,8 @@ class Parser {
       }
       if (*field != 0) mistake(name + " is given more than once");
       const Result<std::int64_t> value = parseInteger(std::string_view(words[i]).substr(equals + 1));
-      if (!value.ok() || value.value() < 1 || value.value() > kMostOfAnything) {
-        mistake(words[i] + ": must be a number from 1 to " + std::to_string(kMostOfAnything) +
+      if (!value.ok() || value.value() < 1 || value.value() > kMaxLimit) {
+        mistake(words[i] + ": must be a number from 1 to " + std::to_string(kMaxLimit) +
                 "; leave it out if there is no limit");
         continue;
       }

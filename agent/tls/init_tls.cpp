@@ -122,11 +122,11 @@ class Maker {
   }
 
   void checkNumbers() {
-    constexpr int kMostDays = 36500;
+    constexpr int kMaxDays = 36500;
     const auto check = [&](const char* option, int days) {
-      if (days >= 1 && days <= kMostDays) return;
+      if (days >= 1 && days <= kMaxDays) return;
       result_.mistakes.push_back(std::string(option) + ' ' + std::to_string(days) + ": must be from 1 to " +
-                                 std::to_string(kMostDays));
+                                 std::to_string(kMaxDays));
     };
     check("--days", request_.valid_days);
     check("--ca-days", request_.authority_valid_days);

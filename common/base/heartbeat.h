@@ -36,7 +36,7 @@ class Heartbeat {
   /// Starts; the other side counts as heard now.
   void start() {
     if (running()) return;
-    patient_ = false;
+    expects_silence_ = false;
     heard();
     restartSilence();
     armTick();
@@ -57,13 +57,13 @@ class Heartbeat {
     if (!running()) return;
     stop();
     heard_ = false;
-    patient_ = true;
+    expects_silence_ = true;
     armTick();
   }
 
   /// The other side continues; it counts as heard now.
   void expectSigns() {
-    if (!patient_ || !running()) return;
+    if (!expects_silence_ || !running()) return;
     stop();
     start();
   }
@@ -90,11 +90,11 @@ class Heartbeat {
   static constexpr int kTimeout = 60;
 
   void armTick() {
-    tick_ = loop_.postAfter(patient_ ? kTimeout * times_.heartbeat : times_.heartbeat, [this] {
+    tick_ = loop_.postAfter(expects_silence_ ? kTimeout * times_.heartbeat : times_.heartbeat, [this] {
       quiet_ = sinceTick();
       ticked_at_ = loop_.now();
       armTick();
-      if (heard_ && !patient_) armSilence();
+      if (heard_ && !expects_silence_) armSilence();
       beat_();
     });
   }
@@ -131,8 +131,8 @@ class Heartbeat {
   std::optional<TimerId> tick_;
   std::optional<TimerId> silence_;
   bool heard_ = false;
-  bool patient_ = false;  ///< silence is expected
-  bool excused_ = false;  ///< a heartbeat more has been given since something was heard
+  bool expects_silence_ = false;  ///< silence is expected
+  bool excused_ = false;          ///< a heartbeat more has been given since something was heard
   Clock::time_point heard_at_;
   Clock::time_point ticked_at_;
   std::chrono::milliseconds quiet_{};

@@ -15,10 +15,10 @@ inline constexpr std::chrono::seconds kKillTimeout{5};
 inline constexpr std::chrono::seconds kKillReportTimeout = kKillTimeout + std::chrono::seconds(2);
 
 /// An agent has ended all of a job within this, or says that it could not: keeper::endKeeper.
-inline constexpr std::chrono::milliseconds kMostEndTime{7000};
+inline constexpr std::chrono::milliseconds kMaxEndTime{7000};
 
 /// So long the agent service waits for that, and then kills the agent.
-inline constexpr std::chrono::milliseconds kServiceEndTimeout = kMostEndTime + std::chrono::seconds(1);
+inline constexpr std::chrono::milliseconds kServiceEndTimeout = kMaxEndTime + std::chrono::seconds(1);
 
 /// poprun waits this long for the end of an agent, or for the agent service's report about it.
 inline constexpr std::chrono::milliseconds kAgentEndTimeout = kServiceEndTimeout + std::chrono::seconds(1);

@@ -14,13 +14,13 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-constexpr std::size_t kMostHosts = 65536;
-constexpr std::int64_t kMostSlots = 65536;
-constexpr std::size_t kMostDigits = 9;
+constexpr std::size_t kMaxHosts = 65536;
+constexpr std::int64_t kMaxSlots = 65536;
+constexpr std::size_t kMaxDigits = 9;
 constexpr std::string_view kBlanks = " \t\r";
 
 bool isNumber(std::string_view text) {
-  return !text.empty() && text.size() <= kMostDigits &&
+  return !text.empty() && text.size() <= kMaxDigits &&
          std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
@@ -61,8 +61,7 @@ Result<Names> expandRanges(std::string_view ranges, std::size_t most) {
     }
     const std::size_t width = first.front() == '0' ? first.size() : 0;
     for (std::int64_t number = parseInteger(first).value(); number <= parseInteger(last).value(); ++number) {
-      if (numbers.size() >= most)
-        return invalidArgument("more than " + std::to_string(kMostHosts) + " hosts");
+      if (numbers.size() >= most) return invalidArgument("more than " + std::to_string(kMaxHosts) + " hosts");
       numbers.push_back(padded(number, width));
     }
   }
@@ -79,7 +78,7 @@ Result<Names> expandName(std::string_view name) {
     const std::size_t close = name.find(']', open);
     if (close == std::string_view::npos) return invalidArgument(inQuotes(name) + " has no ']' after its '['");
     POP_ASSIGN_OR_RETURN(const Names numbers,
-                         expandRanges(name.substr(open + 1, close - open - 1), kMostHosts / expanded.size()));
+                         expandRanges(name.substr(open + 1, close - open - 1), kMaxHosts / expanded.size()));
     Names longer;
     for (const std::string& each : expanded) {
       for (const std::string& number : numbers) longer.push_back(each + number);
@@ -105,7 +104,7 @@ std::size_t slotsColon(std::string_view item) {
 std::optional<int> slotsIn(std::string_view text) {
   if (!isNumber(text)) return std::nullopt;
   const std::int64_t number = parseInteger(text).value();
-  if (number < 1 || number > kMostSlots) return std::nullopt;
+  if (number < 1 || number > kMaxSlots) return std::nullopt;
   return static_cast<int>(number);
 }
 
@@ -162,12 +161,12 @@ class HostCollector {
         }
         Host& first = hosts_[known->second];
         first.slots = slotsOf(first) + slotsOf(host);
-        if (first.slots > kMostSlots) {
-          return mistake(where + host.name + " has more than " + std::to_string(kMostSlots) + " slots");
+        if (first.slots > kMaxSlots) {
+          return mistake(where + host.name + " has more than " + std::to_string(kMaxSlots) + " slots");
         }
         continue;
       }
-      if (hosts_.size() >= kMostHosts) {
+      if (hosts_.size() >= kMaxHosts) {
         full_ = true;
         return;
       }
@@ -180,17 +179,17 @@ class HostCollector {
     mistakes_.push_back(std::move(text));
   }
 
-  bool enough() const { return full_ || mistakes_.size() >= kMostMistakes; }
+  bool enough() const { return full_ || mistakes_.size() >= kMaxMistakes; }
 
   Result<std::vector<Host>> result() {
-    if (full_) mistake("more than " + std::to_string(kMostHosts) + " hosts");
-    if (mistakes_.size() >= kMostMistakes) mistake("what follows was not read");
+    if (full_) mistake("more than " + std::to_string(kMaxHosts) + " hosts");
+    if (mistakes_.size() >= kMaxMistakes) mistake("what follows was not read");
     if (!mistakes_.empty()) return invalidArgument(join(mistakes_, "; "));
     return std::move(hosts_);
   }
 
  private:
-  static constexpr std::size_t kMostMistakes = 8;
+  static constexpr std::size_t kMaxMistakes = 8;
 
   const Repeated repeated_;
   std::vector<Host> hosts_;

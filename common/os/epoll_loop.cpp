@@ -88,7 +88,7 @@ struct EpollLoop::Impl {
 
   // Tasks that keep posting each other must not starve timers and descriptors.
   void runLast() {
-    if (last.empty() || (++turns_before_last < kMostTurnsBeforeLast && hasPosted())) return;
+    if (last.empty() || (++turns_before_last < kMaxTurnsBeforeLast && hasPosted())) return;
     turns_before_last = 0;
     for (const Task& task : std::exchange(last, {})) task();
   }
@@ -159,8 +159,8 @@ struct EpollLoop::Impl {
   }
 
   void poll() {
-    round.resize(kMostEvents);
-    const int count = ::epoll_wait(epoll.get(), round.data(), kMostEvents, timeoutMs());
+    round.resize(kMaxEvents);
+    const int count = ::epoll_wait(epoll.get(), round.data(), kMaxEvents, timeoutMs());
     round.resize(static_cast<std::size_t>(std::max(count, 0)));
     // Tasks first: a thread that posts a task and then closes a descriptor expects the task to run before the
     // close is seen.
@@ -181,8 +181,8 @@ struct EpollLoop::Impl {
     ::eventfd_read(wake.get(), &ignored);
   }
 
-  static constexpr int kMostEvents = 128;
-  static constexpr int kMostTurnsBeforeLast = 4;
+  static constexpr int kMaxEvents = 128;
+  static constexpr int kMaxTurnsBeforeLast = 4;
 
   const sys::Fd epoll;
   const sys::Fd wake;

@@ -16,13 +16,13 @@ namespace {
 // Delay before accepting again when the process has run out of descriptors.
 constexpr std::chrono::milliseconds kPause{100};
 
-constexpr std::chrono::milliseconds kLastWords{1000};
+constexpr std::chrono::milliseconds kFlushTimeout{1000};
 
 // What an unauthenticated client may put into the log, which has said why he ends the connection.
-constexpr std::size_t kMostLogBytes = 200;
+constexpr std::size_t kMaxLogBytes = 200;
 
 std::string forLog(const Status& why) {
-  return printable(std::string_view(why.message()).substr(0, kMostLogBytes));
+  return printable(std::string_view(why.message()).substr(0, kMaxLogBytes));
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ AgentServer::AgentServer(os::EpollLoop& loop, Handlers handlers, ServerLimits li
 AgentServer::~AgentServer() {
   if (listener_.socket.valid()) loop_.unwatch(listener_.socket.get());
   if (pause_) loop_.cancel(*pause_);
-  const Clock::time_point deadline = Clock::now() + kLastWords;
+  const Clock::time_point deadline = Clock::now() + kFlushTimeout;
   for (const std::shared_ptr<ServedConnection>& connection : connections_)
     connection->flush(std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()));
   gone_->clear();  // before the loop ends, which they still need

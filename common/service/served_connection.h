@@ -27,9 +27,9 @@ class ServedConnection final : public ServedCall {
     /// Maximum size of a message until the user is trusted, and of queued data for a client that does not
     /// read.
     std::size_t most_bytes = 64 << 10;
-    std::size_t most_trusted_bytes = kMostMessageBytes;  ///< then
-    std::chrono::milliseconds timeout{10'000};           ///< from its beginning until it is trusted
-    std::chrono::milliseconds last_words{5'000};         ///< from its end until the client has closed it
+    std::size_t most_trusted_bytes = kMaxMessageBytes;  ///< then
+    std::chrono::milliseconds timeout{10'000};          ///< from its beginning until it is trusted
+    std::chrono::milliseconds last_words{5'000};        ///< from its end until the client has closed it
   };
   struct Events {
     /// Called once, unless the connection ends before: the client is authenticated and has made this request.

@@ -31,7 +31,7 @@ ServiceCall::ServiceCall(os::EpollLoop& loop, ServiceAddress address, Events eve
 
 void ServiceCall::send(v1::Command command) {
   exceeds_with_fence_ =
-      exceeds_with_fence_ || (command.has_release_fence() && command.ByteSizeLong() > kMostMessageBytes);
+      exceeds_with_fence_ || (command.has_release_fence() && command.ByteSizeLong() > kMaxMessageBytes);
   stream_.send(command);
 }
 

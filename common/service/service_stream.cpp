@@ -24,7 +24,7 @@ void ServiceStream::dialled(os::Dialled outcome) {
       loop_, std::move(outcome.socket), sys::Fd(),
       MessageStream::Events{.message = events_.message, .ended = [this](Status how) { end(std::move(how)); }},
       address_.tls ? address_.tls->connectedTo(address_.host, address_.port) : nullptr);
-  stream.setMostBytes(kMostMessageBytes);
+  stream.setMostBytes(kMaxMessageBytes);
   for (const std::string& message : std::exchange(waiting_, {})) stream.send(message);
   if (closed_) stream.end({});
 }

@@ -23,7 +23,7 @@ namespace pop::tls {
 namespace {
 
 constexpr mode_t kOthersBits = 077;
-constexpr off_t kMostFileBytes = 4 << 20;
+constexpr off_t kMaxFileBytes = 4 << 20;
 
 // Longer than a live process takes to write such a file.
 constexpr std::chrono::minutes kWritingTimeout{1};
@@ -48,7 +48,7 @@ bool isDirectoryForUsOnly(const std::string& path) {
 std::string contentOf(const std::string& path) {
   struct stat file {};
   if (path.empty() || !isDirectoryForUsOnly(directoryOf(path)) || ::lstat(path.c_str(), &file) != 0 ||
-      !S_ISREG(file.st_mode) || !isForUsOnly(file) || file.st_size > kMostFileBytes)
+      !S_ISREG(file.st_mode) || !isForUsOnly(file) || file.st_size > kMaxFileBytes)
     return {};
   Result<std::string> content = sys::readFile(path);
   return content.ok() ? std::move(*content) : std::string();
@@ -149,7 +149,7 @@ std::vector<KeptSession> readKeptSessions(const std::string& path, std::time_t n
 Status writeKeptSessions(const std::string& path, std::vector<KeptSession> sessions) {
   std::sort(sessions.begin(), sessions.end(),
             [](const KeptSession& a, const KeptSession& b) { return a.until > b.until; });
-  sessions.resize(std::min(sessions.size(), kMostKeptSessions));
+  sessions.resize(std::min(sessions.size(), kMaxKeptSessions));
   std::string frames;
   for (const KeptSession& session : sessions) {
     POP_ASSIGN_OR_RETURN(const std::string bytes, contract::encode(frameOf(session)));

@@ -25,7 +25,7 @@ struct KeptSession {
 };
 
 /// Those that a file keeps at most; those that end first go.
-inline constexpr std::size_t kMostKeptSessions = 2048;
+inline constexpr std::size_t kMaxKeptSessions = 2048;
 
 /// $XDG_CACHE_HOME/poprun/tls/sessions, or the same below ~/.cache; empty if neither variable is set.
 std::string keptSessionsPath();

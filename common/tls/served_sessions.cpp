@@ -70,7 +70,7 @@ void ServedSessions::keep(SSL* connection, const SSL_SESSION* session) {
 
 void ServedSessions::makeRoomFor(const std::string& user) {
   const auto is_of_user = [&](const Kept& each) { return each.user == user; };
-  if (std::count_if(kept_.begin(), kept_.end(), is_of_user) >= std::ptrdiff_t{kMostOfAUser})
+  if (std::count_if(kept_.begin(), kept_.end(), is_of_user) >= std::ptrdiff_t{kMaxOfOneUser})
     kept_.erase(std::find_if(kept_.begin(), kept_.end(), is_of_user));
   if (kept_.size() >= kMost) kept_.pop_front();
 }

@@ -20,7 +20,7 @@ class ServedSessions {
  public:
   static constexpr long kLifetimeSeconds = 8L * 60 * 60;  // a day's work
   static constexpr std::size_t kMost = 512;               // of more, the oldest goes; a few KB each
-  static constexpr std::size_t kMostOfAUser = 32;         // so that nobody alone pushes out all others
+  static constexpr std::size_t kMaxOfOneUser = 32;        // so that nobody alone pushes out all others
 
   /// `now`: std::time, except in tests.
   explicit ServedSessions(std::function<std::time_t()> now) : now_(std::move(now)) {}

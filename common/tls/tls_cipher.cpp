@@ -19,14 +19,14 @@ constexpr std::size_t kRecordBytes = 16 << 10;
 
 // Of a connection, from the other side. Keys wear out with a quarter of a TiB. An update costs us hundreds of
 // times what it costs to read as many bytes of data.
-constexpr int kMostKeyUpdates = 32;
+constexpr int kMaxKeyUpdates = 32;
 
 // OpenSSL answers every request at once and reads on; it stops reading only when the connection is shut down.
 void countKeyUpdates(int is_ours, int, int content_type, const void* bytes, std::size_t size, SSL* connection,
                      void* session) {
   if (is_ours != 0 || content_type != SSL3_RT_HANDSHAKE || size == 0) return;
   if (*static_cast<const unsigned char*>(bytes) != SSL3_MT_KEY_UPDATE) return;
-  if (++static_cast<TlsCipher::Session*>(session)->key_updates > kMostKeyUpdates)
+  if (++static_cast<TlsCipher::Session*>(session)->key_updates > kMaxKeyUpdates)
     SSL_set_shutdown(connection, SSL_RECEIVED_SHUTDOWN);
 }
 
@@ -114,7 +114,7 @@ void TlsCipher::takeOutgoing(std::string& wire) {
 // OK: no error, more bytes are needed.
 Status TlsCipher::failure(int outcome) const {
   const int error = SSL_get_error(session_->connection.get(), outcome);
-  if (session_->key_updates > kMostKeyUpdates)
+  if (session_->key_updates > kMaxKeyUpdates)
     return {Code::kResourceExhausted, "it asks for new keys over and over"};
   if (error == SSL_ERROR_WANT_READ) return {};
   if (error == SSL_ERROR_ZERO_RETURN) return unavailable("the connection was closed");

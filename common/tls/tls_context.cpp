@@ -28,7 +28,7 @@ constexpr const char* kOlderCipherSuites = "ECDHE+AESGCM:ECDHE+CHACHA20";  // of
 constexpr const char* kGroups = "X25519:P-256:P-384";
 
 // Far more than a certificate and those above it need: whoever connects can make us keep so much.
-constexpr long kMostCertificateBytes = 16 << 10;
+constexpr long kMaxCertificateBytes = 16 << 10;
 
 int chooseProtocol(SSL*, const unsigned char** chosen, unsigned char* chosen_bytes,
                    const unsigned char* offered, unsigned int offered_bytes, void*) {
@@ -56,7 +56,7 @@ bool setUp(SSL_CTX* context, TlsRole role) {
   // Otherwise OpenSSL would verify our own certificate for each connection, in search of others to send with
   // it, and would keep buffers of 33 KiB a connection for a future record.
   SSL_CTX_set_mode(context, SSL_MODE_NO_AUTO_CHAIN | SSL_MODE_RELEASE_BUFFERS);
-  SSL_CTX_set_max_cert_list(context, kMostCertificateBytes);
+  SSL_CTX_set_max_cert_list(context, kMaxCertificateBytes);
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
   if (role == TlsRole::kServer) SSL_CTX_set_alpn_select_cb(context, chooseProtocol, nullptr);
   const auto* const protocol = reinterpret_cast<const unsigned char*>(kProtocol.data());

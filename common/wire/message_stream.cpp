@@ -22,7 +22,7 @@ enum FrameType : std::uint8_t { kPart = 1, kLastPart = 2, kEnd = 3 };
 
 // Bytes of a message in a frame, which adds a few bytes.
 constexpr std::size_t kPartBytes = 1 << 20;
-constexpr std::size_t kMostFrameBytes = kPartBytes + 64;
+constexpr std::size_t kMaxWireFrameBytes = kPartBytes + 64;
 
 contract::Frame endFrame(const Status& how) {
   return {kEnd, {std::to_string(static_cast<int>(how.code())), how.message()}};
@@ -51,7 +51,7 @@ MessageStream::MessageStream(os::EpollLoop& loop, sys::Fd in, sys::Fd out, Event
       to_socket_(isSocket(outFd())),
       events_(std::move(events)),
       cipher_(std::move(cipher)),
-      reader_(kMostFrameBytes) {
+      reader_(kMaxWireFrameBytes) {
   loop_.watchReadable(in_.get(), [this] { read(); });
 }
 
@@ -108,7 +108,7 @@ void MessageStream::take(std::string_view bytes) {
 
 void MessageStream::setMostBytes(std::size_t bytes) {
   most_bytes_ = bytes;
-  reader_.setMostBytes(std::min(bytes, kMostFrameBytes));
+  reader_.setMostBytes(std::min(bytes, kMaxWireFrameBytes));
 }
 
 void MessageStream::closed(int error_number) {

@@ -26,7 +26,7 @@ namespace pop::wire {
 
 /// Of a message from who is not trusted with more of our memory: a launcher's agents, which others may have
 /// made say anything, and a service's clients.
-inline constexpr std::size_t kMostMessageBytes = 64 << 20;
+inline constexpr std::size_t kMaxMessageBytes = 64 << 20;
 
 /// Only on the loop's thread.
 class MessageStream {

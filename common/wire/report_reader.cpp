@@ -56,9 +56,9 @@ Sum mostElements(const std::string& message) {
 
 Status readReport(const std::string& message, Report& into) {
   const Sum elements = mostElements(message);
-  if (elements && *elements > kMostReportElements)
+  if (elements && *elements > kMaxReportElements)
     return {Code::kResourceExhausted,
-            "a report has more than " + std::to_string(kMostReportElements) + " elements"};
+            "a report has more than " + std::to_string(kMaxReportElements) + " elements"};
   if (!elements || !into.ParseFromString(message)) return {Code::kDataLoss, "what it sends is no report"};
   return {};
 }

@@ -11,7 +11,7 @@ namespace pop::wire {
 
 /// Of all lists of a report together; each takes some hundred bytes of memory, and as few as two on the wire.
 /// A fence's values have no more where they stay within their bytes (RemoteAgent).
-inline constexpr std::size_t kMostReportElements = 1 << 20;
+inline constexpr std::size_t kMaxReportElements = 1 << 20;
 
 /// kDataLoss: `message` is malformed. kResourceExhausted: it has too many elements; nothing is built.
 Status readReport(const std::string& message, popdist::v1::Report& into);

@@ -153,10 +153,10 @@ TEST_F(KeptSessionsFile, KeepsOutWhatIsOverOrToCome) {
 
 TEST_F(KeptSessionsFile, IsBounded) {
   std::vector<tls::KeptSession> many;
-  for (std::size_t i = 0; i < kMostKeptSessions + 10; ++i)
+  for (std::size_t i = 0; i < kMaxKeptSessions + 10; ++i)
     many.push_back(session('h' + std::to_string(i), kNow + 1 + static_cast<std::time_t>(i)));
   write(many);
-  EXPECT_EQ(read().size(), kMostKeptSessions);
+  EXPECT_EQ(read().size(), kMaxKeptSessions);
   EXPECT_EQ(read().front(), many.back());
 }
 
