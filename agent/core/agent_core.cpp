@@ -12,8 +12,8 @@ namespace pop::agent {
 
 namespace {
 
-// Starting thousands is done a few at a time: between them, signals and the output of those that run have
-// their turn. Enough to keep the keeper busy.
+// Instances are started a few at a time, so that signals and the output of running instances are handled in
+// between. The batch is large enough to keep the keeper busy.
 constexpr int kMaxStarting = 64;
 
 }  // namespace

@@ -219,7 +219,8 @@ void StdinFeed::readSource() {
   bytes_read_ += static_cast<std::int64_t>(buffer_.size());
   const bool in_background = error == EIO && !mayRead();
   const bool failed = error != 0 && error != EAGAIN && error != EINTR && !in_background;
-  if (failed) log::warning(errnoStatus("reading stdin for the instances", error).message() + "; theirs ends");
+  if (failed)
+    log::warning(errnoStatus("reading stdin for the instances", error).message() + "; their stdin ends here");
   if (got == 0 || failed) at_end_ = true;
   for (auto& [instance, receiver] : receivers_) receiver.taken = 0;
   advance();

@@ -47,7 +47,8 @@ Result<Subnet> parseSubnet(const std::string& text) {
   const Result<std::int64_t> bits =
       slash == std::string::npos ? Result<std::int64_t>(longest) : parseInteger(text.substr(slash + 1));
   if (subnet.network.empty() || !bits.ok() || bits.value() < 0 || bits.value() > longest)
-    return invalidArgument("--host-subnet: " + inQuotes(text) + " is no network (10.1.0.0/16, fd00::/64)");
+    return invalidArgument("--host-subnet: " + inQuotes(text) +
+                           " is not a network (such as 10.1.0.0/16 or fd00::/64)");
   subnet.bits = static_cast<int>(bits.value());
   return subnet;
 }
@@ -103,13 +104,14 @@ Result<std::string> hostAddress(const AddressHints& hints) {
     for (const std::string& address : own) {
       if (subnet.contains(address)) return address;
     }
-    return failedPrecondition("no address of this host is in --host-subnet " + hints.subnet +
-                              (own.empty() ? " (it has none at all)" : " (it has " + join(own, ", ") + ")"));
+    return failedPrecondition(
+        "no address of this host is in --host-subnet " + hints.subnet +
+        (own.empty() ? " (this host has no address)" : " (this host has " + join(own, ", ") + ")"));
   }
   if (has(own, hints.reached_at)) return hints.reached_at;
   if (has(own, towards)) return towards;
   if (!own.empty()) return own.front();
-  return failedPrecondition("this host has no address at which others could reach it");
+  return failedPrecondition("this host has no address that other hosts can reach");
 }
 
 }  // namespace pop::agent

@@ -79,8 +79,9 @@ void JobAgent::begin(const wire::v1::Hello& hello) {
 
 Status JobAgent::prepare(const wire::v1::Hello& hello) {
   if (hello.protocol() != contract::kAgentProtocol)
-    return failedPrecondition("popdist-agent here is " + std::string(contract::kVersion) + ", poprun is " +
-                              hello.version() + ": they do not understand each other");
+    return failedPrecondition("popdist-agent here is version " + std::string(contract::kVersion) +
+                              ", poprun is version " + hello.version() +
+                              ": install the same version on both");
   POP_ASSIGN_OR_RETURN(sys::Pipe pipe, sys::makePipe());
   POP_RETURN_IF_ERROR(sys::setNonBlocking(pipe.write_end.get()));
   input_ = std::make_unique<PipeInput>(loop_, std::move(pipe));

@@ -27,8 +27,8 @@ constexpr std::chrono::milliseconds kCleanTimeout = keeper::kTimeout + std::chro
 
 Status keeperIsGone(bool abandoned) {
   const std::string why =
-      abandoned ? "stood still, or waited for what resists SIGKILL, and was given up" : "was killed";
-  return failedPrecondition("its keeper process " + why + ": it can start nothing more");
+      abandoned ? "hung, or waited for a process that resists SIGKILL, and was abandoned" : "was killed";
+  return failedPrecondition("its keeper process " + why + ": it cannot start more instances");
 }
 
 struct ChildStdio {
@@ -88,13 +88,13 @@ KeeperLink::Events LocalAgent::keeperEvents() {
       .stopped_by_terminal =
           [](int instance) {
             log::warning("instance " + std::to_string(instance) +
-                         " is stopped: it uses the terminal, which instances do not have (--stdin says who "
-                         "reads what is typed)");
+                         " is stopped: it uses the terminal, which instances do not have (--stdin chooses "
+                         "who reads what is typed)");
           },
       .leftovers_ended =
           [this](bool all) {
             onClean(all ? Status()
-                        : failedPrecondition("a process that the run before has left behind "
+                        : failedPrecondition("a process left over from the previous attempt "
                                              "resists SIGKILL (is it waiting for a disk?)"));
           },
       .lost =

@@ -14,7 +14,7 @@
 namespace pop::agent {
 namespace {
 
-// A debugger takes a CPU for a second or so each.
+// Each debugger takes a CPU for about a second.
 constexpr int kMaxDebuggers = 8;
 constexpr std::chrono::milliseconds kTimeout{10000};
 constexpr std::size_t kMaxTextBytes = 64 << 10;

@@ -59,7 +59,7 @@ enum class Step : std::uint8_t { kPreparing, kEnteringDirectory, kBindingCpus, k
 SpawnResult bindFailure(const std::string& what, int error) {
   return {-1, contract::kExitLauncherFailed,
           "binding to " + what + ": " + std::strerror(error) +
-              " (has a cgroup changed meanwhile? --process-placement disabled binds nothing)"};
+              " (did a cgroup change in the meantime? --process-placement disabled turns binding off)"};
 }
 
 // True if the file exists, seen from the program's working directory.
@@ -87,7 +87,9 @@ SpawnResult failure(const SpawnOrder& order, const std::string& path, int error,
     reason += ')';
   }
   if (error == E2BIG)
-    reason += " (arguments and environment together; a quarter of `ulimit -s` is the most, 128 KiB for one)";
+    reason +=
+        " (the limit is a quarter of `ulimit -s` for arguments and environment together, 128 KiB for one of "
+        "them)";
   if (error == ENOEXEC) reason += " (is it a script without a #! line, or a program for another machine?)";
   return {-1, error == ENOENT ? contract::kExitNotFound : contract::kExitCannotExecute, reason};
 }
@@ -181,7 +183,7 @@ SpawnResult spawn(const SpawnOrder& order) {
   }
   if (pid < 0) {
     return {-1, contract::kExitLauncherFailed,
-            std::string("no new process: ") + std::strerror(errno) + " (see `ulimit -u`)"};
+            std::string("cannot create a process: ") + std::strerror(errno) + " (see `ulimit -u`)"};
   }
   if (error != 0) {
     while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {

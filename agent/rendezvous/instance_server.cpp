@@ -78,7 +78,8 @@ void InstanceServer::accept() {
   const Result<uid_t> user = sys::peerUser(accepted->get());
   if (!user.ok() || (user.value() != ::geteuid() && user.value() != 0)) {
     if (!std::exchange(has_refused_, true))
-      log::warning("refused a connection by another user to this job's socket; further ones are not told of");
+      log::warning(
+          "refused a connection from another user to the job's socket (further refusals are not logged)");
     return;
   }
   const int fd = accepted->get();
@@ -129,7 +130,7 @@ void InstanceServer::handle(int fd, Connection& connection, const Frame& frame) 
   } else if (known && type == InstanceMessage::kAbort && frame.fields.size() == 2) {
     abort(fd, connection, frame);
   } else {
-    log::warning("an instance's connection is closed: it sent a message of unknown form or out of turn");
+    log::warning("an instance's connection is closed: it sent an unknown or unexpected message");
     close(fd);
   }
 }
@@ -149,8 +150,9 @@ void InstanceServer::hello(int fd, Connection& connection, const Frame& frame) {
   const std::string job = frame.fields.size() > 2 ? frame.fields[2] : "";
   if (!protocol.ok() || protocol.value() != contract::kInstanceProtocol) {
     return refuse(fd, connection, Code::kFailedPrecondition, -1,
-                  "the program's libpopdist speaks another protocol than this poprun (" +
-                      std::to_string(contract::kInstanceProtocol) + "); build it against the same version");
+                  "the program's libpopdist and this poprun use different protocol versions (poprun: " +
+                      std::to_string(contract::kInstanceProtocol) +
+                      "): build the program against this version");
   }
   if (job != job_id_ || !instance.ok() || !local_instances_.contains(instance.value())) {
     return refuse(fd, connection, Code::kInvalidArgument, -1, "not an instance of this job on this host");

@@ -41,24 +41,24 @@ void resetOomScore() {
 Status dropTo(const UnixUser& user) {
   if (::geteuid() != 0) {
     if (user.uid == ::getuid() && user.uid == ::geteuid()) return {};
-    return failedPrecondition("only root can run jobs of " + inQuotes(user.name) + ", and we are user " +
-                              std::to_string(::geteuid()));
+    return failedPrecondition("only root can run jobs of " + inQuotes(user.name) +
+                              ", and this process runs as user " + std::to_string(::geteuid()));
   }
   POP_ASSIGN_OR_RETURN(const std::vector<gid_t> groups, groupsOf(user));
   if (::setgroups(groups.size(), groups.data()) != 0)
-    return errnoStatus("taking the groups of " + user.name, errno);
+    return errnoStatus("setting the groups of user " + user.name, errno);
   if (::setresgid(user.gid, user.gid, user.gid) != 0)
-    return errnoStatus("becoming group " + std::to_string(user.gid), errno);
+    return errnoStatus("switching to group " + std::to_string(user.gid), errno);
   if (::setresuid(user.uid, user.uid, user.uid) != 0) return errnoStatus("becoming " + user.name, errno);
   if (user.uid != 0 && (::setuid(0) == 0 || ::geteuid() != user.uid || ::getegid() != user.gid))
-    return internalError("we did not become " + user.name);
+    return internalError("could not switch to user " + user.name);
   return {};
 }
 
 // After dropTo(), which clears the setting. A parent that has already died would never send the signal.
 Status dieWithParent(pid_t parent) {
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
-    return errnoStatus("asking to die with the agent service", errno);
+    return errnoStatus("setting the signal to get when the agent service ends", errno);
   if (::getppid() != parent) return failedPrecondition("the agent service is gone");
   return {};
 }
@@ -69,7 +69,7 @@ Status dieWithParent(pid_t parent) {
 Status haveOwnKeyring(const UnixUser& user) {
   if (::syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, nullptr) >= 0) return {};
   if (errno == ENOSYS || errno == EPERM) return {};
-  return errnoStatus("making a session keyring of " + user.name + " (see the sysctl kernel.keys.maxkeys)",
+  return errnoStatus("making a session keyring for " + user.name + " (see the sysctl kernel.keys.maxkeys)",
                      errno);
 }
 

@@ -46,7 +46,7 @@ std::string JobProcess::end() {
   const bool is_ours_to_end = !hasEnded() || pid_ < 0;
   const std::optional<int> status = killAndReap();
   if (status && WIFEXITED(*status)) return "ended with exit code " + std::to_string(WEXITSTATUS(*status));
-  return status || is_ours_to_end ? "was killed" : "ended while somebody traced it";
+  return status || is_ours_to_end ? "was killed" : "ended while it was being traced";
 }
 
 void JobProcess::kill() {

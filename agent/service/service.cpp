@@ -21,13 +21,13 @@
 namespace pop::agent {
 namespace {
 
-// Of an agent's first report, which is built here, and can cost many times its size.
+// Limit for an agent's first report, which is decoded here and can take many times its size.
 constexpr std::size_t kMaxWelcomeBytes = 64 << 10;
 
-// What the log says of an id that may be refused for its length.
+// The id as it is logged; a refused id may be too long.
 constexpr std::size_t kMaxIdBytes = 128;
 
-// Of what an agent says in words: its user's, whoever that is.
+// Limit for an agent's messages, which its user controls.
 constexpr std::size_t kMaxWordsBytes = 1000;
 constexpr int kMaxLastChunks = 16;  // a pipe holds no more
 
@@ -43,7 +43,7 @@ wire::v1::JobCount encode(const JobLimits& count) {
 
 // The agent is killed; its keeper ends the rest.
 Status notEnded() {
-  return {Code::kDeadlineExceeded, "the popdist-agent there has not ended all processes of the job within " +
+  return {Code::kDeadlineExceeded, "the popdist-agent there did not end all processes of the job within " +
                                        secondsText(kServiceEndTimeout) + " s; it was killed"};
 }
 
@@ -142,7 +142,7 @@ void Service::report(Job& job, const std::string& report) {
 void Service::welcome(Job& job, const std::string& report) {
   wire::v1::Report decoded;
   if (!decoded.ParseFromString(report))
-    return agentEnded(job, {Code::kDataLoss, "what the agent sends is no report"});
+    return agentEnded(job, {Code::kDataLoss, "the agent sent a malformed report"});
   job.welcomed = true;
   job.agent->setMostBytes(wire::kMaxMessageBytes);
   if (decoded.has_welcome()) decoded.mutable_welcome()->set_token(job.token);
@@ -214,8 +214,8 @@ void Service::sayHowItEnded(Job& job) {
   end(job, unavailable(text));
 }
 
-// The agent ends all that it has started, and then its call. One that does not is killed: by its keeper,
-// which sees the stream closed, if it does nothing at all.
+// The agent ends all its processes, and then its call. An agent that does not is killed; if it hangs, its
+// keeper kills it when the stream is closed.
 void Service::requestEnd(Job& job, const Status& why) {
   if (!job.agent) return end(job, why);
   job.agent->end({});
@@ -250,7 +250,7 @@ Status Service::endJob(const std::string& peer, const std::string& job_id, const
   for (const std::unique_ptr<Job>& job : jobs_) {
     if (job->id != job_id || job->ended) continue;
     log::info("job " + printable(job_id) + " of " + inQuotes(job->name) + ": ended by its launcher");
-    const Status why{Code::kCancelled, "its launcher has ended it"};
+    const Status why{Code::kCancelled, "its launcher ended it"};
     job->call->finish(why);
     requestEnd(*job, why);
   }

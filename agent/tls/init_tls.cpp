@@ -60,7 +60,7 @@ Result<std::vector<Names>> hostsOfItem(const std::string& item) {
   std::vector<Names> names;
   for (const model::Host& host : hosts) {
     if (host.slots > 0)
-      return invalidArgument(inQuotes(item) + ": a certificate has no slots; leave out ':'");
+      return invalidArgument(inQuotes(item) + ": a certificate has no slots; remove the ':'");
     names.push_back({host.name});
   }
   return names;
@@ -134,7 +134,7 @@ class Maker {
 
   void checkDirectory() {
     if (request_.directory.empty()) {
-      result_.mistakes.emplace_back("--dir: say where the certificates go");
+      result_.mistakes.emplace_back("--dir is missing: name the directory for the certificates");
     } else if (::access(request_.directory.c_str(), F_OK) == 0 || errno != ENOENT) {
       add(checkDirectoryThatIsThere());
     }
@@ -146,7 +146,7 @@ class Maker {
     if (::stat(request_.directory.c_str(), &status) != 0)
       return errnoStatus("--dir " + request_.directory, errno);
     if (!S_ISDIR(status.st_mode))
-      return failedPrecondition("--dir " + request_.directory + " is no directory");
+      return failedPrecondition("--dir " + request_.directory + " is not a directory");
     const Status safe = sys::checkWriters(request_.directory);
     return safe.ok() ? safe : Status(safe.code(), "--dir " + safe.message());
   }
@@ -161,8 +161,9 @@ class Maker {
       }
     }
     if (present.empty()) return;
-    result_.mistakes.push_back(join(present, ", ") + (present.size() == 1 ? " is" : " are") +
-                               " there already: --overwrite replaces what is named, the authority never");
+    result_.mistakes.push_back(
+        join(present, ", ") + (present.size() == 1 ? " is" : " are") +
+        " there already: use --overwrite to replace them (it never replaces the authority)");
   }
 
   Status makeAll() {

@@ -19,7 +19,7 @@ Result<model::CpuSet> allowedCpus() {
         ::syscall(SYS_sched_getaffinity, 0, words.size() * sizeof(unsigned long), words.data());
     if (bytes < 0 && errno == EINTR) continue;
     if (bytes < 0 && (errno != EINVAL || words.size() > 4096))
-      return errnoStatus("asking for the CPUs that poprun may use", errno);
+      return errnoStatus("reading which CPUs poprun may use", errno);
     if (bytes < 0) continue;
     std::vector<int> cpus;
     for (std::size_t bit = 0; bit < static_cast<std::size_t>(bytes) * CHAR_BIT; ++bit) {

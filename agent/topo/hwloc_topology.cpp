@@ -39,8 +39,9 @@ class LoadedTopology {
 };
 
 Result<LoadedTopology> LoadedTopology::load(TopologyDetail detail, const Source& source) {
-  const Status failed(Code::kInternal, "hwloc cannot make out the topology (see `lstopo`)");
-  // Plug-ins look for devices, which we do not place by, and loading them takes longer than all the rest.
+  const Status failed(Code::kInternal, "hwloc cannot determine the topology (see `lstopo`)");
+  // Plug-ins look for devices, which placement does not use, and loading them takes longer than everything
+  // else.
   ::setenv("HWLOC_PLUGINS_PATH", "/nonexistent", 1);
   hwloc_topology_t made = nullptr;
   if (hwloc_topology_init(&made) != 0) return failed;
@@ -138,7 +139,7 @@ Result<HostTopology> topologyOfThisHost(TopologyDetail detail) {
                        LoadedTopology::load(detail, [](hwloc_topology_t) { return true; }));
   if (!loaded.isThisHost()) {
     return Status(Code::kFailedPrecondition,
-                  "hwloc describes another machine than this one (unset HWLOC_XMLFILE, HWLOC_SYNTHETIC, "
+                  "hwloc describes a different machine (unset HWLOC_XMLFILE, HWLOC_SYNTHETIC, "
                   "HWLOC_FSROOT and HWLOC_CPUID_PATH)");
   }
   return loaded.values(detail);

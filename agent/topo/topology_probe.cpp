@@ -54,7 +54,7 @@ HostTopology asOneNode(CpuSet allowed, int index) {
 
 Result<HostTopology> askHwloc(TopologyDetail detail, const std::string& program) {
   const auto failed = [](const std::string& why) {
-    return Status(Code::kFailedPrecondition, "cannot find out memory nodes and cores: " + why +
+    return Status(Code::kFailedPrecondition, "cannot determine the memory nodes and cores: " + why +
                                                  " (or use --process-placement disabled)");
   };
   const Result<std::string> text = sys::outputOf({program, topologyDetailName(detail)}, kTimeout);

@@ -178,8 +178,8 @@ Result<Bindings> divideCores(const HostTopology& topology, const BindPolicy& pol
   if (cores == 0) return Status(Code::kFailedPrecondition, "the cores of this host are not known");
   if (each > cores) {
     return invalidArgument(std::string(kKnob) + ' ' + nameOf(policy.mode) + ": " +
-                           counted(policy.cores_per_instance, "core") + " for each instance, but there are " +
-                           std::to_string(cores) + " that poprun may use");
+                           counted(policy.cores_per_instance, "core") +
+                           " for each instance, but poprun may use only " + std::to_string(cores));
   }
   std::vector<CpuSet> shares = each == 0 ? shareAllCores(topology.cores, num_instances)
                                          : handOutCores(topology, policy, num_instances);
@@ -210,7 +210,7 @@ Result<Bindings> bindByList(const HostTopology& topology, const BindPolicy& poli
   for (int instance = 0; instance < num_instances; ++instance) {
     const std::size_t list = static_cast<std::size_t>(instance) % policy.explicit_cpus.size();
     const CpuSet& cpus = policy.explicit_cpus[list];
-    if (cpus.empty()) return invalidArgument(std::string(kKnob) + ": one of its lists names no CPU");
+    if (cpus.empty()) return invalidArgument(std::string(kKnob) + ": one of its lists is empty");
     refused = refused | (cpus - topology.allowed);
     bindings.instances.push_back({.cpus = cpus,
                                   .memory_nodes = memoryNear(topology, cpus),

@@ -14,10 +14,10 @@ inline constexpr std::chrono::seconds kKillTimeout{5};
 /// Within this time of being told to kill all instances, an agent has reported their ends, wherever it runs.
 inline constexpr std::chrono::seconds kKillReportTimeout = kKillTimeout + std::chrono::seconds(2);
 
-/// An agent has ended all of a job within this, or says that it could not: keeper::endKeeper.
+/// Within this time an agent has ended everything of a job, or reports that it could not: keeper::endKeeper.
 inline constexpr std::chrono::milliseconds kMaxEndTime{7000};
 
-/// So long the agent service waits for that, and then kills the agent.
+/// The agent service waits this long for the agent, and then kills it.
 inline constexpr std::chrono::milliseconds kServiceEndTimeout = kMaxEndTime + std::chrono::seconds(1);
 
 /// poprun waits this long for the end of an agent, or for the agent service's report about it.

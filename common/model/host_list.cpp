@@ -25,9 +25,9 @@ bool isNumber(std::string_view text) {
 }
 
 std::string hintFor(std::string_view name) {
-  if (name.find('@') != std::string_view::npos) return ": who you are there is for `User` of ~/.ssh/config";
+  if (name.find('@') != std::string_view::npos) return ": set the login name with `User` in ~/.ssh/config";
   if (name.find(':') == std::string_view::npos) return {};
-  return ": with several ':' it must be an IPv6 address (ports are for `Port` of ~/.ssh/config)";
+  return ": a name with several ':' must be an IPv6 address (set the port with `Port` in ~/.ssh/config)";
 }
 
 // Letters, digits, '.', '-' and '_'; ':' and '%' in addresses. A name must not begin with '-': other programs
@@ -39,7 +39,7 @@ Status checkName(std::string_view name) {
   };
   if (name.front() != '-' && std::all_of(name.begin(), name.end(), fits)) return {};
   if (isIpv6Address(name)) return {};
-  return invalidArgument(inQuotes(name) + " cannot be the name of a host" + hintFor(name));
+  return invalidArgument(inQuotes(name) + " is not a host name" + hintFor(name));
 }
 
 // "08": keeps leading zeros if the range began with some.
@@ -113,7 +113,9 @@ Result<std::vector<Host>> parseItem(std::string_view item) {
   int slots = 0;
   if (colon != std::string_view::npos) {
     const std::optional<int> number = slotsIn(item.substr(colon + 1));
-    if (!number) return invalidArgument(inQuotes(item) + ": after ':' comes the number of slots, at least 1");
+    if (!number)
+      return invalidArgument(inQuotes(item) + ": ':' must be followed by a number of slots from 1 to " +
+                             std::to_string(kMaxSlots));
     slots = *number;
   }
   const std::string_view name = item.substr(0, colon);
@@ -183,7 +185,7 @@ class HostCollector {
 
   Result<std::vector<Host>> result() {
     if (full_) mistake("more than " + std::to_string(kMaxHosts) + " hosts");
-    if (mistakes_.size() >= kMaxMistakes) mistake("what follows was not read");
+    if (mistakes_.size() >= kMaxMistakes) mistake("the rest was not read");
     if (!mistakes_.empty()) return invalidArgument(join(mistakes_, "; "));
     return std::move(hosts_);
   }
@@ -209,10 +211,12 @@ Result<std::vector<Host>> parseLine(std::string_view line) {
     rest = trimmed(rest.substr(end));
     if (word.starts_with("max_slots=") || word.starts_with("max-slots=")) continue;
     if (!word.starts_with("slots=")) {
-      return invalidArgument(inQuotes(word) + ": after a host comes nothing, or slots=N");
+      return invalidArgument(inQuotes(word) + ": only slots=N can follow a host");
     }
     const std::optional<int> slots = slotsIn(word.substr(6));
-    if (!slots) return invalidArgument(inQuotes(word) + ": slots are a number, at least 1");
+    if (!slots)
+      return invalidArgument(inQuotes(word) + ": slots must be a number from 1 to " +
+                             std::to_string(kMaxSlots));
     for (Host& host : hosts) host.slots = *slots;
   }
   return hosts;

@@ -154,8 +154,9 @@ void checkPrograms(std::vector<std::string>& mistakes, const JobSpec& spec) {
   }
   int number = 0;
   for (const Program& program : spec.programs) {
-    const std::string which = "program " + std::to_string(++number) + " of those that ':' separates";
-    if (program.command.empty()) mistakes.push_back(which + ": there is none; name it, or leave out the ':'");
+    const std::string which = "program " + std::to_string(++number) + " of the ':'-separated programs";
+    if (program.command.empty())
+      mistakes.push_back(which + ": its command is missing; name it, or remove the ':'");
     if (program.num_instances < 1) {
       mistakes.push_back(which + ": " + option("--num-instances", program.num_instances) +
                          ": must be at least 1");

@@ -18,7 +18,7 @@ constexpr std::chrono::milliseconds kPause{100};
 
 constexpr std::chrono::milliseconds kFlushTimeout{1000};
 
-// What an unauthenticated client may put into the log, which has said why he ends the connection.
+// Limit on the log text of an unauthenticated client, for the reason it gave for ending the connection.
 constexpr std::size_t kMaxLogBytes = 200;
 
 std::string forLog(const Status& why) {
@@ -58,7 +58,7 @@ void AgentServer::welcome() {
 
 void AgentServer::pause(int error_number) {
   if (!std::exchange(short_of_means_, true))
-    handlers_.note("no connection can be taken for now: " + std::string(std::strerror(error_number)) +
+    handlers_.note("cannot accept connections for now: " + std::string(std::strerror(error_number)) +
                    " (see `ulimit -n`, or LimitNOFILE= of its unit)");
   loop_.unwatch(listener_.socket.get());
   pause_ = loop_.postAfter(kPause, [this] {
@@ -92,7 +92,7 @@ void AgentServer::limitUnauthenticated() {
   const auto oldest = std::find_if(connections_.begin(), connections_.end(), [&](const auto& each) {
     return !each->isTrusted() && unauthenticated_from[each->peerAddress()] == crowd->second;
   });
-  (*oldest)->drop({Code::kResourceExhausted, "too many connections at once have not said who they are"});
+  (*oldest)->drop({Code::kResourceExhausted, "too many unauthenticated connections at once"});
 }
 
 void AgentServer::serve(const std::shared_ptr<ServedConnection>& connection,
@@ -112,7 +112,7 @@ void AgentServer::serve(const std::shared_ptr<ServedConnection>& connection,
     case v1::ServiceRequest::BODY_NOT_SET:
       break;
   }
-  connection->finish({Code::kUnimplemented, "this popdist-agent does not know what is asked of it"});
+  connection->finish({Code::kUnimplemented, "this popdist-agent does not know this kind of request"});
 }
 
 // Refused jobs are logged by the code that serves jobs.

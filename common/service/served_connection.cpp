@@ -21,7 +21,7 @@ ServedConnection::ServedConnection(os::EpollLoop& loop, sys::Fd socket, std::str
               std::move(cipher)) {
   stream_.setMostBytes(limits_.most_bytes);
   stream_.setMostUnsent(limits_.most_bytes);
-  wait(limits_.timeout, {Code::kDeadlineExceeded, "it has not said in time what it wants"});
+  wait(limits_.timeout, {Code::kDeadlineExceeded, "no request arrived in time"});
 }
 
 ServedConnection::~ServedConnection() {
@@ -38,7 +38,7 @@ void ServedConnection::receive(const std::string& message) {
 
 void ServedConnection::takeRequest(const std::string& message) {
   v1::ServiceRequest request;
-  if (!request.ParseFromString(message)) return finish({Code::kDataLoss, "what it sends is no request"});
+  if (!request.ParseFromString(message)) return finish({Code::kDataLoss, "it sent a malformed request"});
   if (cipher_ != nullptr) {
     Result<std::string> user = cipher_->peerUser();
     if (!user.ok()) {

@@ -17,7 +17,7 @@ v1::ServiceRequest toRun() {
 // The service reports only that a message is too long, and even that may not arrive.
 Status tooMuchForAFence() {
   return {Code::kResourceExhausted,
-          "the agent service takes 64 MiB at once, and the job's instances have put more for one fence "
+          "the job's instances have put more for one fence than the agent service accepts, 64 MiB "
           "(Context::put)"};
 }
 

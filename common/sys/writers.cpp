@@ -19,7 +19,7 @@ bool othersCanWrite(const FileStatus& status) {
 Status checkOwner(const FileStatus& status, const std::string& path) {
   if (status.st_uid == 0 || status.st_uid == ::geteuid()) return {};
   return failedPrecondition(path + " belongs to user " + std::to_string(status.st_uid) +
-                            ": it must be ours or root's");
+                            ": it must belong to this user or root");
 }
 
 Status check(const FileStatus& status, const std::string& path) {

@@ -107,7 +107,7 @@ Result<KeyPair> make(const Purpose& purpose, int valid_days, X509* issuer, EVP_P
 Result<KeyPair> makeSigned(const KeyPair& authority, const Purpose& purpose, int valid_days) {
   const Certificate issuer = nextCertificate(reading(authority.certificate_pem));
   const Key issuer_key = keyFrom(authority.key_pem);
-  if (!issuer || !issuer_key) return invalidArgument("the authority's certificate or key cannot be read");
+  if (!issuer || !issuer_key) return invalidArgument("cannot read the authority's certificate or key");
   return make(purpose, valid_days, issuer.get(), issuer_key.get());
 }
 
@@ -156,8 +156,8 @@ Status checkUserName(std::string_view user) {
   if (!user.empty() && user.size() <= kLongestName && characters_ok && user.front() != '.' &&
       user.front() != '-')
     return {};
-  return invalidArgument(inQuotes(user) + " is no name for a certificate: at most " +
-                         std::to_string(kLongestName) + " letters, digits and any of . _ - @");
+  return invalidArgument(inQuotes(user) + " cannot be a name in a certificate: use at most " +
+                         std::to_string(kLongestName) + " letters, digits and . _ - @");
 }
 
 Status checkHostName(std::string_view name) {

@@ -88,10 +88,10 @@ Status makeDirectory(const std::string& path) {
   const std::string nearest = nearestOf(path);
   struct stat file {};
   if (::stat(nearest.c_str(), &file) != 0 || file.st_uid != ::geteuid())
-    return failedPrecondition(nearest + " belongs to somebody else: nothing is kept in it");
+    return failedPrecondition(nearest + " belongs to another user: TLS sessions are not kept there");
   POP_RETURN_IF_ERROR(makeDirectories(path));
   if (isDirectoryForUsOnly(path)) return {};
-  return failedPrecondition(path + " is no directory of ours alone: remove it, or chmod 700 it");
+  return failedPrecondition(path + " must be a directory for this user alone: remove it, or chmod 700 it");
 }
 
 // Temporary files of launchers that were killed while writing.

@@ -24,7 +24,7 @@ struct KeptSession {
   friend bool operator==(const KeptSession&, const KeptSession&) = default;
 };
 
-/// Those that a file keeps at most; those that end first go.
+/// The maximum number of sessions in a file; those that expire first are dropped.
 inline constexpr std::size_t kMaxKeptSessions = 2048;
 
 /// $XDG_CACHE_HOME/poprun/tls/sessions, or the same below ~/.cache; empty if neither variable is set.

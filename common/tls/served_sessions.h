@@ -19,8 +19,8 @@ namespace pop::tls {
 class ServedSessions {
  public:
   static constexpr long kLifetimeSeconds = 8L * 60 * 60;  // a day's work
-  static constexpr std::size_t kMost = 512;               // of more, the oldest goes; a few KB each
-  static constexpr std::size_t kMaxOfOneUser = 32;        // so that nobody alone pushes out all others
+  static constexpr std::size_t kMost = 512;               // beyond this the oldest is dropped; a few KB each
+  static constexpr std::size_t kMaxOfOneUser = 32;  // so that one user cannot evict all others' sessions
 
   /// `now`: std::time, except in tests.
   explicit ServedSessions(std::function<std::time_t()> now) : now_(std::move(now)) {}

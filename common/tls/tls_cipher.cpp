@@ -17,8 +17,8 @@ namespace {
 // The maximum payload of a TLS record.
 constexpr std::size_t kRecordBytes = 16 << 10;
 
-// Of a connection, from the other side. Keys wear out with a quarter of a TiB. An update costs us hundreds of
-// times what it costs to read as many bytes of data.
+// Maximum number of key updates that the peer may request in a connection. Keys last for a quarter of a TiB;
+// an update costs hundreds of times as much as reading its bytes.
 constexpr int kMaxKeyUpdates = 32;
 
 // OpenSSL answers every request at once and reads on; it stops reading only when the connection is shut down.
@@ -115,7 +115,7 @@ void TlsCipher::takeOutgoing(std::string& wire) {
 Status TlsCipher::failure(int outcome) const {
   const int error = SSL_get_error(session_->connection.get(), outcome);
   if (session_->key_updates > kMaxKeyUpdates)
-    return {Code::kResourceExhausted, "it asks for new keys over and over"};
+    return {Code::kResourceExhausted, "it requests new keys too often"};
   if (error == SSL_ERROR_WANT_READ) return {};
   if (error == SSL_ERROR_ZERO_RETURN) return unavailable("the connection was closed");
   const TlsFailure failure{.is_server = session_->is_server,

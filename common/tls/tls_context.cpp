@@ -27,7 +27,7 @@ constexpr const char* kCipherSuites =
 constexpr const char* kOlderCipherSuites = "ECDHE+AESGCM:ECDHE+CHACHA20";  // of TLS 1.2
 constexpr const char* kGroups = "X25519:P-256:P-384";
 
-// Far more than a certificate and those above it need: whoever connects can make us keep so much.
+// Far more than a certificate chain needs: any client can make this process buffer that much.
 constexpr long kMaxCertificateBytes = 16 << 10;
 
 int chooseProtocol(SSL*, const unsigned char** chosen, unsigned char* chosen_bytes,

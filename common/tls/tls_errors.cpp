@@ -20,9 +20,10 @@ struct Cause {
 constexpr std::string_view kWrongName =
     "its certificate is not for this name: use a name that it was made for (init-tls --host), or add this "
     "one";
-constexpr std::string_view kNotTls = "it does not speak TLS there: is it another service's port?";
+constexpr std::string_view kNotTls =
+    "it does not use TLS on that port: does the port belong to another service?";
 constexpr std::string_view kNotAService =
-    "what listens there is no agent service of this version: is it another service's port?";
+    "the port is not that of an agent service of this version: does it belong to another service?";
 constexpr std::string_view kNotOurs =
     "it does not accept your certificate (is it a user's, and of the same authority? see its log)";
 
@@ -49,8 +50,8 @@ constexpr std::array<Cause, 14> kHandshakeCauses{{
     {SSL_R_TLSV1_ALERT_DECRYPT_ERROR, kNotOurs},
     {SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED, kNotOurs},
     {SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED,
-     "by its clock your certificate has expired: set that clock, or ask for a new certificate"},
-    {SSL_R_TLSV1_ALERT_PROTOCOL_VERSION, "it speaks other versions of TLS than 1.2 and 1.3"},
+     "your certificate has expired by its clock: set that clock, or ask for a new certificate"},
+    {SSL_R_TLSV1_ALERT_PROTOCOL_VERSION, "it supports neither TLS 1.2 nor TLS 1.3"},
     {SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL, kNotAService},
     {SSL_R_NO_APPLICATION_PROTOCOL, kNotAService},
 }};

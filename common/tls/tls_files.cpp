@@ -109,7 +109,7 @@ class Checker {
     }
     if (status.st_uid != ::geteuid() && status.st_uid != 0) {
       mistakes_.push_back(path + " belongs to user " + std::to_string(status.st_uid) +
-                          ": a key must be ours or root's");
+                          ": a key must belong to this user or root");
     }
   }
 
@@ -131,9 +131,9 @@ class Checker {
     Key key = keyFrom(pem);
     if (!key) {
       const bool encrypted = pem.find("ENCRYPTED") != std::string::npos;
-      mistakes_.push_back(path + (encrypted
-                                      ? " has a passphrase: a service cannot ask for it, so use a key without"
-                                      : " holds no key in PEM form"));
+      mistakes_.push_back(
+          path + (encrypted ? " has a passphrase: a service cannot ask for it, so use a key without one"
+                            : " holds no key in PEM form"));
     }
     return key;
   }
@@ -185,7 +185,7 @@ class Checker {
       checkDates(each, fileOf(each, objects, paths));  // those that expire soon
     }
     if (role_ == TlsRole::kAuthority && X509_check_ca(own) != 1) {
-      mistakes_.push_back(paths.certificate + " is no certificate of an authority: it cannot sign others");
+      mistakes_.push_back(paths.certificate + " is not an authority's certificate: it cannot sign others");
     }
   }
 

@@ -37,8 +37,8 @@ Result<std::string> ownPair(const std::string& option, const std::string& direct
   if (pairs.size() == 1) return std::move(pairs.front());
   const std::string there = counted(static_cast<std::int64_t>(pairs.size()), "pair");
   return failedPrecondition(option + ' ' + directory + ": " +
-                            (named ? "there is no " + own + ".pem in it, and " + there + " of others"
-                                   : "USER is not set, and there are " + there + " user-NAME.pem in it"));
+                            (named ? "it contains no " + own + ".pem, but " + there + " of other users"
+                                   : "USER is not set, and it contains " + there + " user-NAME.pem"));
 }
 
 }  // namespace

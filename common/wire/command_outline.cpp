@@ -29,7 +29,7 @@ std::optional<std::size_t> instancesIn(CodedInputStream& fields) {
 // If there are several bodies, a protobuf reader takes the last one, but merges two of one kind. No sender
 // writes that, and counting the merged result would require a full decode.
 Result<CommandOutline> outlineOf(std::string_view command) {
-  const Status malformed{Code::kDataLoss, "what the launcher sends is no command"};
+  const Status malformed{Code::kDataLoss, "the launcher sent a malformed command"};
   CommandOutline outline;
   CodedInputStream fields(reinterpret_cast<const std::uint8_t*>(command.data()),
                           static_cast<int>(command.size()));

@@ -99,7 +99,7 @@ void MessageStream::take(std::string_view bytes) {
     const contract::Frame& frame = **next;
     if (frame.type == kEnd) return finish(statusOf(frame));
     if ((frame.type != kPart && frame.type != kLastPart) || frame.fields.size() != 1)
-      return finish({Code::kDataLoss, "a frame of no known kind"});
+      return finish({Code::kDataLoss, "a frame of an unknown kind"});
     message_ += frame.fields[0];
     if (message_.size() > most_bytes_) return finish({Code::kResourceExhausted, "a message is too long"});
     if (frame.type == kLastPart) events_.message(std::exchange(message_, {}));
@@ -159,7 +159,7 @@ Status MessageStream::tooMuchUnsent() const {
   const std::size_t kib = most_unsent_ >> 10;
   return {Code::kResourceExhausted,
           "more than " + (kib < 1024 ? std::to_string(kib) + " KiB" : std::to_string(kib >> 10) + " MiB") +
-              " wait to be sent, which the other side does not read"};
+              " are waiting to be sent, because the other side does not read"};
 }
 
 // Starting or ending many instances produces many messages at once.

@@ -24,8 +24,8 @@ class MessageLite;
 
 namespace pop::wire {
 
-/// Of a message from who is not trusted with more of our memory: a launcher's agents, which others may have
-/// made say anything, and a service's clients.
+/// Maximum size of a message from an untrusted peer: a launcher's agents, which may be compromised, and a
+/// service's clients.
 inline constexpr std::size_t kMaxMessageBytes = 64 << 20;
 
 /// Only on the loop's thread.

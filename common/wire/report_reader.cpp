@@ -59,7 +59,7 @@ Status readReport(const std::string& message, Report& into) {
   if (elements && *elements > kMaxReportElements)
     return {Code::kResourceExhausted,
             "a report has more than " + std::to_string(kMaxReportElements) + " elements"};
-  if (!elements || !into.ParseFromString(message)) return {Code::kDataLoss, "what it sends is no report"};
+  if (!elements || !into.ParseFromString(message)) return {Code::kDataLoss, "it sent a malformed report"};
   return {};
 }
 

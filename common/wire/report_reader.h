@@ -9,8 +9,8 @@
 
 namespace pop::wire {
 
-/// Of all lists of a report together; each takes some hundred bytes of memory, and as few as two on the wire.
-/// A fence's values have no more where they stay within their bytes (RemoteAgent).
+/// Maximum number of list elements in a report. Each takes some hundred bytes of memory, but as few as two on
+/// the wire. A fence's values stay below it while they are within their byte limit (RemoteAgent).
 inline constexpr std::size_t kMaxReportElements = 1 << 20;
 
 /// kDataLoss: `message` is malformed. kResourceExhausted: it has too many elements; nothing is built.

@@ -130,7 +130,7 @@ TEST_F(KeptSessionsFile, ThatBelongsToSomebodyElseIsNone) {
 TEST_F(KeptSessionsFile, IsNotMadeInSomebodyElsesHome) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give directories away";
   ASSERT_EQ(::chown(directory_.path().c_str(), 65534, 65534), 0);
-  EXPECT_THAT(writeKeptSessions(path_, {session("h0:1")}).message(), HasSubstr("belongs to somebody else"));
+  EXPECT_THAT(writeKeptSessions(path_, {session("h0:1")}).message(), HasSubstr("belongs to another user"));
   EXPECT_TRUE(fs::is_empty(directory_.path()));
 }
 
