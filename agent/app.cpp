@@ -17,9 +17,9 @@ namespace pop::agent {
 namespace {
 
 constexpr const char* kUsage =
-    "usage: popdist-agent serve …       run jobs of poprun on this host (serve --help)\n"
-    "       popdist-agent init-tls …    make the certificates for that (init-tls --help)\n"
-    "       popdist-agent health …      ask such a service whether it takes jobs (health --help)\n"
+    "usage: popdist-agent serve …       run poprun's jobs on this host (serve --help)\n"
+    "       popdist-agent init-tls …    make the certificates of the agent service (init-tls --help)\n"
+    "       popdist-agent health …      check whether an agent service accepts jobs (health --help)\n"
     "       popdist-agent --stdio       serve one job over stdin and stdout, as poprun starts it\n"
     "       popdist-agent --version\n";
 
@@ -37,7 +37,7 @@ int help(const Arguments&) {
   return std::fputs(kUsage, stdout) < 0;
 }
 
-// Returns only when it could not.
+// Returns only on failure.
 int service(const char* command, const Arguments& arguments) {
   const std::string program = sys::ownProgram("popdist-agent-service");
   std::vector<const char*> words{program.c_str(), command};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// popdist-agent: what its command line asks for.
+// popdist-agent: dispatches its command line.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace pop::agent {
 
-/// The process's exit code. Call it while the process has one thread.
+/// Returns the process's exit code. Call it while the process has only one thread.
 int runApp(const std::vector<std::string>& arguments);
 
 }  // namespace pop::agent

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast libpopdist's collectives are, beside the machine's limits and the peers. JSON lines on stdout,
-// tables on stderr. It reports: its exit code does not depend on the figures.
+// Measures libpopdist's collectives beside the machine's limits and the peers. JSON lines on stdout, tables
+// on stderr. It only reports: its exit code does not depend on the figures.
 #include <unistd.h>
 
 #include <cstdio>
@@ -42,8 +42,7 @@ int benchmark(const Options& options, const HostRig* rig) {
 
 int benchmarkOverHosts(const Options& options) {
   if (::geteuid() != 0) {
-    std::fputs("bench/collectives: --hosts makes network namespaces, which only root may: use sudo\n",
-               stderr);
+    std::fputs("bench/collectives: --hosts creates network namespaces, which needs root: use sudo\n", stderr);
     return 1;
   }
   HostRig rig(options.hosts, ownDirectory(), {"poprun", "poprun-hosts", "popdist-agent", "popdist-topology"});

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an all-reduce of the replicas of an emulated Pod takes on this host's cores. Its simulated time is
-// another matter.
+// Measures an all-reduce of the replicas of an emulated Pod on this host's cores. Its simulated time is
+// independent of this.
 //
 // usage: poprun --num-instances 2 --num-replicas 4 device_all_reduce [bytes of a replica's tensor…]
 //
 // Instance 0 prints a JSON line for each size and kind of memory: the median and the minimum over kBatches
-// batches of a call's time, which is the slowest instance's, in microseconds, and "ratio", the median's to
-// that of Communicator::allReduce of as many bytes of an instance in the same kind of memory, in turns with
-// it. An instance of L replicas has L tensors to reduce and one there: L is what costs no more. float32.
-// Before and after the batches sums of ones are looked at. What is timed is infinity, which sums leave as it
-// is: zeros would be cheaper to store than data.
+// batches of a call's time (the slowest instance's), in microseconds, and "ratio": the median divided by that
+// of Communicator::allReduce of as many bytes of an instance in the same kind of memory, measured in turns
+// with it. An instance of L replicas has L tensors to reduce here and one there: a ratio of L means no extra
+// cost. float32. Sums of ones are checked before and after the batches. The timed values are infinity, which
+// sums leave unchanged: zeros would be cheaper to store than data.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -47,7 +47,7 @@ double median(std::vector<double> values) {
   return values[kBatches / 2];
 }
 
-// One step on ones, which makes `sum` of the first `summed` elements.
+// One step on ones; checks that the first `summed` elements equal `sum`.
 void check(const std::function<void()>& step, float* memory, std::size_t count, std::size_t summed, int sum) {
   std::fill_n(memory, count, 1.0F);
   step();

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many small tensors, fused, beside one large one of as many bytes: how much does it cost that they are many?
+// Measures the cost of many small tensors, fused, beside one large tensor of as many bytes.
 //
 // usage: poprun --num-instances 2 bench_fused_all_reduce [tensors [bytes of each [bucket bytes…]]]
 //
 // Instance 0 prints a JSON line for each way and bucket size: the median over kBatches batches of a step's
-// time, which is the slowest instance's, in microseconds. "ratio" is that to "one", of the same kind of
-// memory:
+// time (the slowest instance's), in microseconds. "ratio" is relative to "one", in the same kind of memory:
 //   one     Communicator::allReduce of one tensor
 //   async   the same by AsyncCommunicator, awaited at once
 //   single  one collective for each tensor
 //   fused   FusedAllReduce::reduce(): all ready, wait
-// Ways take turns in each batch, so that what else the machine does hits all of them. float32, sum. Before
-// and after the batches each way's sum of ones is looked at. What is timed is infinity, which sums leave as
-// it is: zeros would be cheaper to store than data.
+// The ways take turns in each batch, so that disturbances of the machine affect all of them. float32, sum.
+// Each way's sum of ones is checked before and after the batches. The timed values are infinity, which sums
+// leave unchanged: zeros would be cheaper to store than data.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

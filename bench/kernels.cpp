@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast libpopdist's reduction and copy kernels are on one core.
+// Measures libpopdist's reduction and copy kernels on one core.
 //   bench_kernels [TEXT] [BYTES]   the kernels whose name contains TEXT, arrays of at most BYTES (128 MiB)
-// One JSON line for each kernel, instruction set and array size. gb_per_s is payload, the bytes of one array
-// over the time, however many arrays are read and written: the median over rounds, in each of which all
-// kernels have their turn, and the best round's. Time is that of the thread on its core, so that a
-// neighbour's turns on it do not count; what he does to clock rate, caches and memory still does.
+// One JSON line for each kernel, instruction set and array size. gb_per_s is payload: the bytes of one array
+// divided by the time, however many arrays are read and written; the median over rounds, in each of which all
+// kernels take a turn, and the best round. Time is the thread's CPU time, so other programs' turns on the
+// core do not count; their effects on clock rate, caches and memory do.
 #include <time.h>
 
 #include <algorithm>
@@ -38,9 +38,8 @@ constexpr std::size_t kMostBytesOfFold = 400 * kMiB;
 constexpr int kRounds = 9;
 constexpr double kBatchSeconds = 0.001;
 
-/// Memory whose pages are there, shared by all kernels of one size and type. It is full of ones: zeros are
-/// faster to store than what real programs have, and what another type's sums leave behind may be slower to
-/// add.
+/// Memory with all pages present, shared by all kernels of one size and type. It is full of ones: zeros are
+/// faster to store than real data, and leftovers of another type's sums may be slower to add.
 class Arrays {
  public:
   unsigned char* at(Type type, std::size_t index, std::size_t bytes) {
@@ -151,7 +150,7 @@ Subject subjectOf(const FoldCase& fold, Isa isa, std::size_t bytes, Arrays& arra
   return {fold.name(), nameOf(isa), [=] { foldOn(isa, spec, to, from, bytes / sizeOf(fold.type)); }, 0, {}};
 }
 
-/// What copies are compared with.
+/// The reference for copies.
 void repMovsb(void* to, const void* from, std::size_t bytes) {
 #ifdef __x86_64__
   asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
@@ -163,7 +162,8 @@ void glibcMemcpy(void* to, const void* from, std::size_t bytes) {
   std::memcpy(to, from, bytes);
 }
 
-/// Between page boundaries, and to three bytes behind one. In the instruction set that POPDIST_SIMD chooses.
+/// Copies between page boundaries, and to three bytes behind one, in the instruction set that POPDIST_SIMD
+/// chooses.
 void addCopies(std::vector<Subject>& subjects, std::size_t bytes, Arrays& arrays) {
   struct Copy {
     const char* name;

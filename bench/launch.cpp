@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How quickly poprun starts and ends whole jobs, beside the floors under it and its peers. JSON lines on
-// stdout, tables on stderr. It reports: its exit code does not depend on the figures.
+// Measures how quickly poprun starts and ends whole jobs, beside the floors and its peers. JSON lines on
+// stdout, tables on stderr. It only reports: its exit code does not depend on the figures.
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -68,7 +68,7 @@ int benchmarkHosts(HostRig& rig, const LaunchOptions& options) {
 }
 
 int benchmarkBesideHosts(const LaunchOptions& options) {
-  if (::geteuid() != 0) return failed("--hosts makes network namespaces, which only root may: use sudo");
+  if (::geteuid() != 0) return failed("--hosts creates network namespaces, which needs root: use sudo");
   HostRig rig(*std::max_element(options.host_counts.begin(), options.host_counts.end()), ownDirectory(),
               {"poprun", "poprun-hosts", "poprun-service", "popdist-agent", "popdist-agent-service",
                "popdist-topology", "bench_launch_rank", "bench_launch_fence", "bench_launch_tcp_floor"});

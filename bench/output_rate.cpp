@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast a launcher carries the output of its instances, tagged, and how many lines it tears.
-//   output_rate [runs]          runs poprun (beside this program) and the peers that are installed, in turn;
-//   one
-//                               JSON line for each: median over the runs
+// Measures how fast a launcher carries its instances' tagged output, and how many lines it tears.
+//   output_rate [runs]          runs poprun (beside this program) and the installed peers, in turn; one JSON
+//                               line for each: median over the runs
 //   output_rate write LINES     an instance: LINES lines of 80 bytes on stdout
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -57,7 +56,7 @@ struct Run {
   int torn = 0;
 };
 
-// Lines that are not a tag and a line of one instance, the next one of it.
+// Counts lines that are not a tag followed by the next line of that instance.
 int tornLines(std::string_view text) {
   std::map<int, int> next;
   int torn = 0;
@@ -132,7 +131,8 @@ int compare(const std::string& self, int runs) {
     }
     std::sort(seconds.begin(), seconds.end());
     const double median = seconds[seconds.size() / 2];
-    // What the instances wrote, without tags, over the time from the launcher's start to its output's end.
+    // The instances' output without tags, divided by the time from the launcher's start to the end of its
+    // output.
     const double rate = kInstances * kLines * static_cast<double>(kLineBytes) / 1e6 / median;
     std::printf(
         "{\"bench\":\"output_rate\",\"launcher\":\"%s\",\"tagged\":%s,\"instances\":%d,\"mb_per_s\":%.0f,"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long an all-reduce takes over the connections that a job's instances have, float32 sums, in place:
+// Measures an all-reduce over the connections of a job's instances, float32 sums, in place:
 //   POPDIST_TRANSPORT=tcp poprun -n 2 tcp_all_reduce [BYTES ...]
-// Instance 0 prints one JSON line for each size: median and least microseconds of an operation over `batches`
-// batches; a batch's time is the longest of all instances'. Bus bandwidth: bytes * 2(n-1)/n / median.
-// Before and after them a sum of ones is looked at. What is timed is infinity, which sums leave as it is:
+// Instance 0 prints one JSON line for each size: the median and the minimum, in microseconds per operation,
+// over `batches` batches; a batch's time is the slowest instance's. Bus bandwidth: bytes * 2(n-1)/n / median.
+// A sum of ones is checked before and after them. The timed values are infinity, which sums leave unchanged:
 // zeros would be cheaper to store than data.
 #include <algorithm>
 #include <chrono>

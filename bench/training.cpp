@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast examples/fashion_mnist trains, epoch by epoch, beside PyTorch's DistributedDataParallel. JSON
-// lines on stdout, tables on stderr. It reports: its exit code does not depend on the figures.
+// Measures how fast examples/fashion_mnist trains, epoch by epoch, beside PyTorch's DistributedDataParallel.
+// JSON lines on stdout, tables on stderr. It only reports: its exit code does not depend on the figures.
 #include <unistd.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ Result<std::vector<Epoch>> epochsOf(const Result<RunResult>& result, int count) 
   return parseEpochs(result.value().output, count);
 }
 
-/// What other programs took of the cores meanwhile: (busy time - the run's own) / time of all cores.
+/// Other programs' share of the cores during the run: (busy time - the run's own) / time of all cores.
 double othersShareOf(const CpuTimes& during, const Result<RunResult>& result) {
   const double ticks = result.ok() ? result.value().cpu_s * static_cast<double>(::sysconf(_SC_CLK_TCK)) : 0;
   const auto all = static_cast<double>(during.busy + during.idle + during.steal);

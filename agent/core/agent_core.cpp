@@ -12,9 +12,9 @@ namespace pop::agent {
 
 namespace {
 
-// Starting thousands is done a few at a time: between them, signals and the output of those that run have
-// their turn. Enough to keep the keeper busy.
-constexpr int kMostStarting = 64;
+// Instances are started a few at a time, so that signals and the output of running instances are handled in
+// between. The batch is large enough to keep the keeper busy.
+constexpr int kMaxStarting = 64;
 
 }  // namespace
 
@@ -39,7 +39,7 @@ void AgentCore::run(JobSlice slice, AgentEvents& events) {
 }
 
 void AgentCore::startNext() {
-  while (!stopping_ && !held_ && next_ < slice_.instances.size() && starting_ < kMostStarting)
+  while (!stopping_ && !held_ && next_ < slice_.instances.size() && starting_ < kMaxStarting)
     start(slice_.instances[next_++]);
 }
 
@@ -68,8 +68,8 @@ void AgentCore::kill() {
   cancelPending();
 }
 
-// Ctrl-Z stops the instances, and with them the grace in which they are to end. Those that have not been
-// started stay so, also where the job's slice comes only then.
+// Ctrl-Z stops the instances, so their grace period stops too. Instances that have not been started stay so,
+// even if the job's slice arrives only then.
 void AgentCore::signal(int signal) {
   if (signal == SIGSTOP) hold();
   signalAll(signal);
@@ -87,8 +87,8 @@ void AgentCore::goOn() {
   startNext();
 }
 
-// What has not been started need not be. From the loop: the controller is inside its call of stop() or
-// kill().
+// Instances that have not been started are dropped. From the loop: the controller is inside its call of
+// stop() or kill().
 void AgentCore::cancelPending() {
   if (stopping_) return;
   stopping_ = true;
@@ -102,12 +102,12 @@ void AgentCore::cancelPending() {
 
 void AgentCore::signalAll(int signal) {
   for (const auto& [instance, state] : instances_) {
-    // Also to those whose start is under way: the keeper takes requests in order.
+    // Also to instances that are just being started: the keeper takes requests in order.
     if (state == LocalState::kSpawning || state == LocalState::kRunning) processes_.signal(instance, signal);
   }
 }
 
-// A rung of the ladder. The one after the last is not to wait any longer.
+// One step of the kill ladder. After the last step there is nothing left to wait for.
 void AgentCore::descend(int signal) {
   signalAll(signal);
   if (signal != SIGKILL) return;
@@ -162,7 +162,7 @@ void AgentCore::onDrained(int instance) {
 }
 
 void AgentCore::onKeeperLost() {
-  // The instances got their parent-death signal; nobody will say so any more.
+  // The instances got their parent-death signal; the keeper can no longer report their ends.
   stopping_ = true;
   const std::string why = abandoned_ ? "it had not ended " + std::to_string(kKillTimeout.count()) +
                                            " s after SIGKILL (is it waiting for a device or a file server?)"

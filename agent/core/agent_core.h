@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent core: carries out one job's slice on this host. Commands in (from the controller), reports out
-// (to it); what it needs of the host are the two ports of agent/core/ports.h. Pure, like the controller core.
+// The agent core carries out one job's slice on this host. It takes commands from the controller and sends
+// reports to it; it reaches the host through the two ports of agent/core/ports.h. Pure, like the controller
+// core.
 #pragma once
 
 #include <map>
@@ -17,7 +18,8 @@ namespace pop::agent {
 
 class AgentCore {
  public:
-  /// Both ports outlive the core. `inherited`: the variables that instances find set already.
+  /// Both ports outlive the core. `inherited`: the environment variables that are already set for the
+  /// instances.
   AgentCore(Loop& loop, Processes& processes, Rendezvous& rendezvous, VariableNames inherited = {})
       : loop_(loop), processes_(processes), rendezvous_(rendezvous), inherited_(std::move(inherited)) {}
   ~AgentCore() { cancelKillTimer(); }

@@ -48,7 +48,7 @@ void AgentSession::linkLost(Status why) {
   end(why);
 }
 
-// Nobody is left who could say when the grace is over, so there is none.
+// The controller is gone and can no longer end the grace period: SIGKILL at once.
 void AgentSession::end(const Status& why) {
   if (ended_) return;
   ended_ = true;
@@ -80,15 +80,15 @@ void AgentSession::handle(RunCommand& command) {
   agent_->run(std::move(command.slice), *this);
 }
 
-// The launcher stops its instances when it is about to be stopped itself: its silence says nothing until it
-// continues them. Our own signs of life go on, now and then, so that the link finds out when nobody takes
-// them.
+// The launcher stops its instances just before it is stopped itself, so its silence means nothing until it
+// continues them. This side keeps sending occasional heartbeats, so that a broken link is still noticed.
 void AgentSession::handle(SignalCommand& command) {
   agent_->signal(command.signal);
   if (command.signal == SIGCONT) heartbeat_.expectSigns();
   if (command.signal != SIGSTOP) return;
   heartbeat_.expectSilence();
-  send(StoppedReport{});  // it waits for that: what it sends in the moment of its own stop may stay with it
+  send(StoppedReport{});  // the controller waits for this: messages sent at the moment of its own stop may be
+                          // delayed
 }
 
 void AgentSession::handle(TraceStacksCommand&) {
@@ -108,7 +108,7 @@ void AgentSession::handle(InputCommand& command) {
 // ---- output
 
 bool AgentSession::write(int instance, Stream stream, std::string_view text) {
-  if (ended_) return true;  // what nobody reads must not hold up the end
+  if (ended_) return true;  // unread output must not delay the end
   output_on_its_way_ += static_cast<std::int64_t>(text.size());
   send(OutputReport{instance, stream, std::string(text)});
   return output_on_its_way_ < kOutputWindowBytes;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent's end of a controller's link: numbered commands become calls of the agent port, its events and
-// the instances' output numbered reports. The job's life hangs on the link: when it is lost, or the
-// controller silent, everything is killed.
+// The agent's end of the link to a controller: turns numbered commands into calls of the agent port, and its
+// events and the instances' output into numbered reports. The job depends on the link: when the link is lost,
+// or the controller falls silent, everything is killed.
 #pragma once
 
 #include <cstdint>
@@ -17,21 +17,21 @@
 
 namespace pop::agent {
 
-/// The way back to the controller. What comes over it is given to AgentSession::receive, its end to linkLost.
+/// The way back to the controller. Messages from it are passed to AgentSession::receive, the end of the link
+/// to linkLost.
 class ReportLink {
  public:
   virtual ~ReportLink() = default;
-  virtual void send(NumberedReport report) = 0;  ///< In order; keeps what cannot be sent at once.
-  virtual void close() = 0;                      ///< Nothing more will be sent, nor looked at.
+  virtual void send(NumberedReport report) = 0;  ///< In order; queues what cannot be sent at once.
+  virtual void close() = 0;                      ///< No more sending or receiving.
 };
 
-/// Takes what the instances are to read on stdin.
+/// Takes the input for the instances' stdin.
 class InputSink {
  public:
   virtual ~InputSink() = default;
 
-  /// Takes all of `bytes`; there are never more than kInputWindowBytes of which it has not said that they
-  /// have been taken.
+  /// Takes all of `bytes`. At most kInputWindowBytes are unacknowledged at any time.
   virtual void write(std::string bytes) = 0;
   virtual void end() = 0;
   virtual std::int64_t read() const = 0;  ///< Bytes that instances have read, or that were dropped.
@@ -42,14 +42,15 @@ class AgentSession final : public OutputSink, private AgentEvents {
  public:
   using Over = std::function<void(const Status& why)>;
 
-  /// Everything passed by reference outlives the session. `over`: once, from the loop, when the link is lost
-  /// and the agent has been asked to kill everything; whoever holds the agent then shuts it down.
+  /// Everything passed by reference outlives the session. `over` is called once, from the loop, when the link
+  /// is lost and the agent has been asked to kill everything; the agent's owner then shuts it down.
   AgentSession(Loop& loop, ReportLink& link, InputSink& input, Over over, LinkTimes times = {});
   ~AgentSession() override;
   AgentSession(const AgentSession&) = delete;
   AgentSession& operator=(const AgentSession&) = delete;
 
-  /// Begins; before the first receive(). `agent` has this as the sink of its output.
+  /// Starts the session; call it before the first receive(). `agent` has this session as the sink of its
+  /// output.
   void serve(Agent& agent);
 
   void receive(NumberedCommand command);
@@ -58,7 +59,7 @@ class AgentSession final : public OutputSink, private AgentEvents {
   /// No instance reads stdin any more, though the run goes on.
   void inputUnread() { send(InputUnreadReport{}); }
 
-  // Output of the instances. False when as much as the controller wants to have unread is on its way.
+  // Output of the instances. False when the controller's window of unread output is full.
   bool write(int instance, Stream stream, std::string_view text) override;
   void setOnReady(std::function<void()> on_ready) override { on_ready_ = std::move(on_ready); }
 
@@ -76,7 +77,7 @@ class AgentSession final : public OutputSink, private AgentEvents {
   }
   void onLost(const Status& why) override { end(why); }
 
-  // One for each command.
+  // One handler for each command.
   void handle(DescribeCommand& command);
   void handle(RunCommand& command);
   void handle(SignalCommand& command);

@@ -44,8 +44,8 @@ Status bindHook(const HookContext& context, SpawnRequest& request) {
   return {};
 }
 
-// OpenMP, and the libraries that heed its variable, would else start a thread for each CPU of the host in
-// every instance.
+// Without this, OpenMP and the libraries that read its variable would start a thread for each CPU of the host
+// in every instance.
 Status threadsHook(const HookContext& context, SpawnRequest& request) {
   const std::string name = "OMP_NUM_THREADS";
   const auto sets = [&name](const std::vector<contract::Variable>& variables) {

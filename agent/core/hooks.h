@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes into starting an instance, as a list of hooks in order: each adds its part to the SpawnRequest
+// Prepares the start of an instance, by a list of hooks in order: each adds its part to the SpawnRequest
 // (data). A new behaviour at start (limits, binding, devices) is a new hook.
 #pragma once
 
@@ -18,7 +18,7 @@ inline const VariableNames kNoVariables;
 struct HookContext {
   const JobSlice& slice;
   const InstanceOrder& order;
-  const VariableNames& inherited = kNoVariables;  ///< what the instance finds set when nobody sets anything
+  const VariableNames& inherited = kNoVariables;  ///< variables that the instance has by default
 };
 
 using Hook = Status (*)(const HookContext&, SpawnRequest&);
@@ -29,7 +29,7 @@ Status directoryHook(const HookContext& context, SpawnRequest& request);    ///<
 Status bindHook(const HookContext& context, SpawnRequest& request);         ///< CPUs and memory nodes
 Status threadsHook(const HookContext& context, SpawnRequest& request);      ///< OMP_NUM_THREADS
 
-/// The request for one instance, or the first hook's error.
+/// Returns the request for one instance, or the first hook's error.
 Result<SpawnRequest> prepareSpawn(const HookContext& context);
 
 }  // namespace pop::agent

@@ -12,7 +12,7 @@ enum class LocalState : std::uint8_t {
   kPending,   ///< waits for its turn
   kSpawning,  ///< the keeper has been asked
   kRunning,
-  kDraining,  ///< reaped; what it wrote is still being delivered
+  kDraining,  ///< reaped; its output is still being delivered
   kClosed,
 };
 

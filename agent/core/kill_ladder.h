@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How instances are asked to go: SIGTERM, a grace period, SIGKILL. Going down a rung twice changes nothing.
-// The grace is time in which they can do something.
+// Ends instances in steps: SIGTERM, a grace period, SIGKILL. Repeating a step changes nothing. The grace
+// period is time in which the instances can run: it does not count while they are stopped.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@ namespace pop::agent {
 
 class KillLadder {
  public:
-  /// `signal_all` sends its argument to every instance that still runs.
+  /// `signal_all` sends its argument to every instance that is still running.
   KillLadder(Loop& loop, std::chrono::milliseconds grace, std::function<void(int)> signal_all)
       : loop_(loop), grace_(grace), signal_all_(std::move(signal_all)) {}
   ~KillLadder() { disarm(); }
@@ -26,11 +26,11 @@ class KillLadder {
     if (rung_ != Rung::kNone) return;
     rung_ = Rung::kTerminated;
     signal_all_(SIGTERM);
-    signal_all_(SIGCONT);  // a stopped process handles SIGTERM only once it goes on
+    signal_all_(SIGCONT);  // a stopped process handles SIGTERM only when it continues
     arm(grace_);
   }
 
-  /// The instances are stopped, or go on.
+  /// Call these when the instances are stopped (Ctrl-Z) or continued.
   void pause() {
     if (!timer_) return;
     left_ = std::chrono::ceil<std::chrono::milliseconds>(due_ - loop_.now());

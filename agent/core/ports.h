@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the agent core needs from the host it runs on. Events come back through AgentCore's methods.
+// The agent core's ports to the host that it runs on. Events come back through AgentCore's methods.
 #pragma once
 
 #include <sys/types.h>
@@ -26,16 +26,16 @@ class Processes {
  public:
   virtual ~Processes() = default;
 
-  /// Answered by AgentCore::onSpawned or onSpawnFailed; later by onReaped.
+  /// Answered by AgentCore::onSpawned or onSpawnFailed, and later by onReaped.
   virtual void spawn(const SpawnRequest& request) = 0;
 
-  /// To the instance's whole process group; nothing when it has been reaped.
+  /// Signals the instance's whole process group; does nothing after it has been reaped.
   virtual void signal(int instance, int signal) = 0;
 
-  /// SIGKILL has not helped: gives up all processes that run; answered by AgentCore::onKeeperLost.
+  /// SIGKILL has not helped: abandons all running processes. Answered by AgentCore::onKeeperLost.
   virtual void abandon() = 0;
 
-  /// Delivers what the ended instance has written so far; answered by AgentCore::onDrained.
+  /// Delivers the remaining output of an ended instance; answered by AgentCore::onDrained.
   virtual void drain(int instance) = 0;
 };
 
@@ -44,8 +44,8 @@ class Rendezvous {
  public:
   virtual ~Rendezvous() = default;
 
-  /// Name of the socket at which `slice`'s instances find this host's agent. Again for each run: whoever is
-  /// connected from the run before is cut off.
+  /// Returns the name of the socket at which `slice`'s instances find this host's agent. Called again for
+  /// each run; connections from the previous run are closed.
   virtual Result<std::string> open(const JobSlice& slice) = 0;
   virtual void releaseFence(const PutValues& values) = 0;
   virtual void announce(const EndNotice& end_notice) = 0;

@@ -16,8 +16,8 @@ constexpr std::size_t kReadBytes = 64 << 10;
 constexpr std::size_t kLongestLineBytes = 64 << 10;
 constexpr std::size_t kKeptLineBytes = 4 << 10;  // there are many sources
 
-// Where the last line of `text` ends, or its last state: a carriage return begins it anew, unless a newline
-// follows, of which one cannot be sure at the end.
+// Returns where the last line of `text` ends, or the last state of a line: a carriage return rewrites the
+// line, unless a newline follows it, which is not known yet when it is the last character.
 std::size_t endOfLastLine(std::string_view text) {
   const std::size_t newline = text.rfind('\n');
   const std::size_t lines = newline == std::string_view::npos ? 0 : newline + 1;
@@ -103,7 +103,7 @@ void OutputPump::pull(Key key) {
   if (source.draining) checkDrained(key.first);
 }
 
-// What was read lies in the buffer behind room for the unfinished line, so that a piece is one run of bytes.
+// New bytes are read into the buffer after room for the unfinished line, so that a piece is contiguous.
 void OutputPump::deliver(const Key& key, Source& source, std::size_t bytes) {
   char* const begin = buffer_.get() + kLongestLineBytes;
   const std::string_view read(begin, bytes);
@@ -111,7 +111,7 @@ void OutputPump::deliver(const Key& key, Source& source, std::size_t bytes) {
 
   std::string& line = source.line;
   std::size_t end = endOfLastLine(read);
-  // A carriage return at the end of what was read before has waited for what follows it.
+  // A carriage return at the end of the previous read was held back until the next character is known.
   const bool anew = end == 0 && line.ends_with('\r');
   if (end > 0 || anew) {
     line.copy(begin - line.size(), line.size());
@@ -130,7 +130,7 @@ void OutputPump::give(const Key& key, std::string_view text) {
   if (!sink_.write(key.first, key.second, text)) pause();
 }
 
-// The pipe's end: nobody can write to it any more.
+// End of the pipe: no process has it open for writing any more.
 void OutputPump::finish(const Key& key, Source& source) {
   if (!source.line.empty()) give(key, source.line);
   loop_.unwatch(source.fd.get());
@@ -145,7 +145,7 @@ void OutputPump::checkDrained(int instance) {
     const auto found = sources_.find({instance, stream});
     if (found == sources_.end()) continue;
     if (found->second.to_drain > 0) return;
-    // Its writer is dead, so what it began to write will not be continued by it.
+    // The writer is dead, so its unfinished line will not be completed.
     if (found->second.draining && !found->second.line.empty()) {
       give(found->first, found->second.line);
       found->second.line.clear();

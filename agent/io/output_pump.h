@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carries the instances' output from their pipes to a sink, in whole lines where many instances share one of
-// its streams. When the sink is full, nothing is read: the pipes fill and the instances wait.
+// Carries the instances' output from their pipes to a sink, in whole lines where several instances share a
+// stream. When the sink is full, the pump stops reading: the pipes fill up and the instances block.
 #pragma once
 
 #include <array>
@@ -18,11 +18,11 @@ namespace pop::agent {
 
 class OutputPump {
  public:
-  /// Lines: a piece ends with a line, or with a state of a line that a carriage return begins anew (or is a
-  /// line longer than the buffer, cut). Raw: bytes as they come.
+  /// Lines: a piece ends with a newline, with a carriage return that rewrites the line, or, for a line longer
+  /// than the buffer, where the buffer ends. Raw: bytes as they arrive.
   enum class Mode { kLines, kRaw };
 
-  /// By stream.
+  /// Indexed by stream.
   struct Modes {
     Mode out = Mode::kLines;
     Mode err = Mode::kLines;
@@ -33,21 +33,21 @@ class OutputPump {
   OutputPump(os::EpollLoop& loop, OutputSink& sink, Modes modes, Drained drained);
   ~OutputPump();
 
-  /// Carries `read_end` (made non-blocking) until its end, or until the pump is gone.
+  /// Carries `read_end` (which is made non-blocking) until its end, or until the pump is destroyed.
   void attach(int instance, Stream stream, sys::Fd read_end);
 
-  /// The instance has ended: reports it drained when what is in its pipes now has been delivered. A
-  /// grandchild that still holds a pipe can go on writing; it does not hold up the report.
+  /// The instance has ended: reports it drained once the bytes that are in its pipes now have been delivered.
+  /// A grandchild that still holds a pipe may go on writing; it does not delay the report.
   void drain(int instance);
 
-  /// Nobody writes any more: delivers what is left in all pipes, and forgets them.
+  /// All writers are gone: delivers what is left in all pipes, and forgets the pipes.
   void finishAll();
 
  private:
   struct Source {
     sys::Fd fd;
     std::string line;          ///< the unfinished last line (kLines)
-    std::size_t to_drain = 0;  ///< bytes left of what was in the pipe when the instance ended
+    std::size_t to_drain = 0;  ///< bytes still to deliver that were in the pipe when the instance ended
     bool draining = false;
   };
   using Key = std::pair<int, Stream>;

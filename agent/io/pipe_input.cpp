@@ -26,7 +26,7 @@ std::int64_t PipeInput::read() const {
   return written_ - static_cast<std::int64_t>(waiting_.size()) - in_pipe;
 }
 
-// As much as the pipe takes. Its read end is ours too, so there is always a reader.
+// Writes as much as the pipe takes. This process holds its read end too, so there is always a reader.
 void PipeInput::advance() {
   std::int64_t taken = 0;
   while (!waiting_.empty()) {

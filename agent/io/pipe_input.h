@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a controller on another host sends for the instances' stdin, as a pipe that the stdin feed reads.
+// Offers the stdin input that a controller on another host sends, as a pipe that the stdin feed reads.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class PipeInput final : public InputSink {
   PipeInput(const PipeInput&) = delete;
   PipeInput& operator=(const PipeInput&) = delete;
 
-  /// Whence the instances read.
+  /// The pipe's read end.
   int source() const { return pipe_.read_end.get(); }
 
   void write(std::string bytes) override;
@@ -35,7 +35,7 @@ class PipeInput final : public InputSink {
 
   os::EpollLoop& loop_;
   sys::Pipe pipe_;
-  std::int64_t written_ = 0;  ///< in all, what is waiting too
+  std::int64_t written_ = 0;  ///< in total, including queued bytes
   std::string waiting_;
   bool ended_ = false;
   bool watching_ = false;

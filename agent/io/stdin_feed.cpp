@@ -20,10 +20,10 @@ namespace {
 
 constexpr std::size_t kBufferBytes = 64 << 10;
 
-// How often a launcher in the background looks whether it has come to the front.
+// How often a launcher in the background checks whether it has come to the foreground.
 constexpr std::chrono::milliseconds kLookAgain{250};
 
-// An instance that fails closes its stdin a moment before its end is known.
+// A failing instance closes its stdin a moment before its end is known.
 constexpr std::chrono::milliseconds kFailureTimeout{100};
 
 short stateOf(int fd, short events) {
@@ -64,8 +64,8 @@ Result<sys::Fd> StdinFeed::open(int instance) {
     return null;
   }
   if (policy_.who == model::StdinPolicy::Who::kAll || is_terminal_) return openPipe(instance);
-  // Nothing that the instance does not read is taken from what comes after the launcher in a script. A
-  // terminal is another matter: an instance is not in its foreground.
+  // In a script, input that the instance does not read must stay available to the commands that follow the
+  // launcher. This does not work with a terminal: an instance is not in its foreground.
   sys::Fd same(::fcntl(source_, F_DUPFD_CLOEXEC, 3));
   if (!same.valid()) return errnoStatus("passing stdin on", errno);
   return same;
@@ -74,7 +74,8 @@ Result<sys::Fd> StdinFeed::open(int instance) {
 Result<sys::Fd> StdinFeed::openPipe(int instance) {
   POP_ASSIGN_OR_RETURN(sys::Pipe pipe, sys::makePipe());
   POP_RETURN_IF_ERROR(sys::setNonBlocking(pipe.write_end.get()));
-  // Of what is typed, no second line is taken before the first is read: it may be meant for the shell.
+  // At a terminal, a line is read only after the previous one has been consumed: it may be meant for the
+  // shell.
   if (is_terminal_) ::fcntl(pipe.write_end.get(), F_SETPIPE_SZ, 4096);
   receivers_[instance] = {std::move(pipe.write_end), not_taken_from_, false};
   if (--expected_ == 0) loop_.post([this] { advance(); });
@@ -82,7 +83,7 @@ Result<sys::Fd> StdinFeed::openPipe(int instance) {
 }
 
 void StdinFeed::drop(Receivers::iterator receiver) {
-  // The last one leaves to the next run what it has not taken.
+  // Input that the last reader has not taken is kept for the next run.
   if (receivers_.size() == 1) not_taken_from_ = receiver->second.taken;
   loop_.unwatch(receiver->second.pipe.get());
   receivers_.erase(receiver);
@@ -105,7 +106,7 @@ void StdinFeed::forgetUnread() {
   unread_timer_.reset();
 }
 
-// Nobody is left. Unless that is a failure, nobody comes before the next run.
+// No reader is left. Unless that is a failure, there will be none before the next run.
 void StdinFeed::awaitFailure() {
   if (!on_unread_ || keeps_ || drops_ || at_end_ || unread_timer_) return;
   unread_timer_ = loop_.postAfter(kFailureTimeout, [this] {
@@ -116,7 +117,8 @@ void StdinFeed::awaitFailure() {
   });
 }
 
-// Brings the buffer to the receivers; when all have all of it, and room for more, awaits the source.
+// Writes the buffer to the receivers; when all of them have all of it and can take more, waits for the
+// source.
 void StdinFeed::advance() {
   if (!settle() || !isWanted()) return;
   buffer_.clear();
@@ -125,7 +127,7 @@ void StdinFeed::advance() {
   awaitSource();
 }
 
-// True when nobody has to be waited for. Who has closed its stdin is dropped.
+// True when no receiver blocks. Receivers that have closed their stdin are dropped.
 bool StdinFeed::settle() {
   if (expected_ > 0) return false;
   bool settled = true;
@@ -144,7 +146,7 @@ bool StdinFeed::settle() {
   return settled;
 }
 
-// Writes what the receiver takes now; false when it takes no more at all.
+// Writes what the receiver accepts now; false when it accepts nothing more.
 bool StdinFeed::offer(Receiver& receiver) {
   while (receiver.taken < buffer_.size()) {
     const ssize_t written =
@@ -167,7 +169,8 @@ void StdinFeed::watchReceiver(int instance, Receiver& receiver) {
   });
 }
 
-// In the background, reading from the terminal would stop us, and take what is typed for somebody else.
+// A background process that reads from the terminal is stopped, and could take input meant for another
+// process.
 bool StdinFeed::mayRead() const {
   return !is_terminal_ || !sys::inBackground(source_);
 }
@@ -188,7 +191,7 @@ void StdinFeed::awaitSource() {
 }
 
 void StdinFeed::openReadiness() {
-  // Between our look at the foreground and the read, a shell may move us to the background.
+  // Between the check for the foreground and the read, a shell may move this process to the background.
   if (is_terminal_) std::signal(SIGTTIN, SIG_IGN);
   own_ = sys::reopenNonBlocking(source_, O_RDONLY);
   readiness_ = sys::readinessOf(own_.valid() ? own_.get() : source_, EPOLLIN);
@@ -203,7 +206,7 @@ void StdinFeed::stopAwaitingSource() {
 
 void StdinFeed::readSource() {
   stopAwaitingSource();
-  // Somebody may have gone meanwhile: for nobody, nothing is read.
+  // The receivers may have gone in the meantime: without a receiver nothing is read.
   if (!settle() || !isWanted()) return;
   const int source = own_.valid() ? own_.get() : source_;
   if (!mayRead() || (!always_ready_ && (stateOf(source, POLLIN) & (POLLIN | POLLHUP | POLLERR)) == 0)) {
@@ -216,13 +219,14 @@ void StdinFeed::readSource() {
   bytes_read_ += static_cast<std::int64_t>(buffer_.size());
   const bool in_background = error == EIO && !mayRead();
   const bool failed = error != 0 && error != EAGAIN && error != EINTR && !in_background;
-  if (failed) log::warning(errnoStatus("reading stdin for the instances", error).message() + "; theirs ends");
+  if (failed)
+    log::warning(errnoStatus("reading stdin for the instances", error).message() + "; their stdin ends here");
   if (got == 0 || failed) at_end_ = true;
   for (auto& [instance, receiver] : receivers_) receiver.taken = 0;
   advance();
 }
 
-// The end of our stdin is the end of theirs.
+// When the source ends, the instances' stdin ends.
 void StdinFeed::finish() {
   at_end_ = true;
   while (!receivers_.empty()) drop(receivers_.begin());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the instances read on their stdin. One instance gets the launcher's own stdin, as if it had been
-// started without a launcher; several, or one at a terminal, get what the feed reads there: only as fast as
-// the slowest takes it, never more than one buffer ahead.
+// Feeds the instances' stdin. A single instance gets the launcher's own stdin, as if started without a
+// launcher. Several instances, or one at a terminal, get copies of what the feed reads: only as fast as the
+// slowest of them reads, and never more than one buffer ahead.
 #pragma once
 
 #include <cstdint>
@@ -19,29 +19,30 @@ namespace pop::agent {
 
 class StdinFeed {
  public:
-  /// `source` stays the caller's. `on_unread`: all have closed theirs, or ended, though the run goes on; what
-  /// comes before the next one is then read and dropped. Without it, it is left to others.
+  /// `source` belongs to the caller. `on_unread` is called when all instances have closed their stdin, or
+  /// ended, while the run goes on; input is then read and dropped until the next run. Without it, input is
+  /// left unread.
   StdinFeed(os::EpollLoop& loop, int source, std::function<void()> on_unread = nullptr);
   ~StdinFeed();
   StdinFeed(const StdinFeed&) = delete;
   StdinFeed& operator=(const StdinFeed&) = delete;
 
-  /// A run of `num_instances` begins. What the run before has not taken is the first that this one gets.
+  /// Begins a run of `num_instances`. It first gets the input that the previous run has not taken.
   void begin(const model::StdinPolicy& policy, int num_instances);
 
-  /// So many more get it, beside those who do. Nothing is read before they have theirs, too.
+  /// Adds `more` receivers. Nothing is read before they have theirs, too.
   void expect(int more) { expected_ += more; }
 
-  /// What the instance is to be started with as its stdin. Nothing is read before all have theirs.
+  /// Returns the stdin to start the instance with. Nothing is read before all instances have theirs.
   Result<sys::Fd> open(int instance);
 
-  /// The instance gets no more. What the last one has not taken is the first that the next one gets.
+  /// Stops feeding the instance. Input that the last instance has not taken goes first to the next run.
   void close(int instance);
 
-  /// The run fails, or is being stopped: what is not dropped by now is for the next one.
+  /// The run has failed or is being stopped: input that is not yet dropped is kept for the next run.
   void keep();
 
-  /// Of the source, by now.
+  /// Bytes read from the source so far.
   std::int64_t bytesRead() const { return bytes_read_; }
 
  private:
@@ -75,7 +76,7 @@ class StdinFeed {
   const std::function<void()> on_unread_;
   const bool is_terminal_;
   sys::Fd own_;                ///< our own open file of the source, where it can be opened anew
-  sys::Fd readiness_;          ///< of the source: the loop makes what it watches non-blocking
+  sys::Fd readiness_;          ///< readiness of the source: the loop makes watched descriptors non-blocking
   bool always_ready_ = false;  ///< a regular file: cannot be watched
   model::StdinPolicy policy_;
   int expected_ = 0;  ///< receivers that have not been opened yet
@@ -87,7 +88,7 @@ class StdinFeed {
   std::int64_t bytes_read_ = 0;
   std::optional<TimerId> timer_;
   std::optional<TimerId> unread_timer_;
-  // What nobody reads in this run:
+  // Input that no instance of this run reads:
   bool keeps_ = false;  ///< it is for the next one
   bool drops_ = false;
 };

@@ -32,7 +32,7 @@ void examineTopology(int detail, v1::Condition& into) {
   into.set_num_memory_nodes(static_cast<int>(topology.value().nodes.size()));
 }
 
-// An instance changes into it: being able to look at it is not enough.
+// Instances use it as working directory, so permission to read it is not enough.
 void examineDirectory(const std::string& path, v1::Condition& into) {
   const sys::Fd directory(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   const bool usable = directory.valid() && ::faccessat(directory.get(), ".", X_OK, AT_EACCESS) == 0;

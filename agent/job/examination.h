@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a job would need of this host, tried out without a job: for poprun doctor.
+// Tries out what a job would need from this host, without a job; for `poprun doctor`.
 #pragma once
 
 #include "agent/job/host_address.h"
@@ -9,7 +9,7 @@ namespace pop::agent {
 
 AddressHints addressHints(const popdist::v1::Hello& hello);
 
-/// As hello.examination() asks. Every problem is found; none hides another.
+/// Examines what hello.examination() asks for. Finds every problem; one does not hide another.
 popdist::v1::Condition examineHost(const popdist::v1::Hello& hello);
 
 }  // namespace pop::agent

@@ -47,12 +47,13 @@ Result<Subnet> parseSubnet(const std::string& text) {
   const Result<std::int64_t> bits =
       slash == std::string::npos ? Result<std::int64_t>(longest) : parseInteger(text.substr(slash + 1));
   if (subnet.network.empty() || !bits.ok() || bits.value() < 0 || bits.value() > longest)
-    return invalidArgument("--host-subnet: " + inQuotes(text) + " is no network (10.1.0.0/16, fd00::/64)");
+    return invalidArgument("--host-subnet: " + inQuotes(text) +
+                           " is not a network (such as 10.1.0.0/16 or fd00::/64)");
   subnet.bits = static_cast<int>(bits.value());
   return subnet;
 }
 
-// For the routes that lead to others, and not to this host itself or to those at one link.
+// True for addresses that other hosts may reach: neither loopback nor link-local.
 bool reachesOthers(const std::string& address) {
   const os::IpBytes bytes = os::parseIp(address);
   if (bytes.size() == 4) return bytes[0] != 127;
@@ -71,7 +72,7 @@ void AddressHints::takeSshConnection() {
   const char* const connection = std::getenv("SSH_CONNECTION");
   if (connection == nullptr) return;
   const std::vector<std::string> words = split(connection, ' ');
-  // Of somebody who has come from another host to this one; a container's environment may have it from
+  // The connection must come from another host to this one; a container may have inherited the variable from
   // outside.
   if (words.size() != 4 || !has(ownAddresses(), words[2])) return;
   controller_at = words[0];
@@ -95,8 +96,7 @@ std::vector<std::string> ownAddresses() {
 
 Result<std::string> hostAddress(const AddressHints& hints) {
   const std::string towards = os::ownAddressTowards(hints.controller_at);
-  // The service's jobs, which know nothing else: asking the kernel for all addresses costs more than all the
-  // rest.
+  // Jobs of the agent service have only controller_at, and asking the kernel for all addresses is expensive.
   if (hints.subnet.empty() && hints.reached_at.empty() && reachesOthers(towards)) return towards;
   const std::vector<std::string> own = ownAddresses();
   if (!hints.subnet.empty()) {
@@ -104,13 +104,14 @@ Result<std::string> hostAddress(const AddressHints& hints) {
     for (const std::string& address : own) {
       if (subnet.contains(address)) return address;
     }
-    return failedPrecondition("no address of this host is in --host-subnet " + hints.subnet +
-                              (own.empty() ? " (it has none at all)" : " (it has " + join(own, ", ") + ")"));
+    return failedPrecondition(
+        "no address of this host is in --host-subnet " + hints.subnet +
+        (own.empty() ? " (this host has no address)" : " (this host has " + join(own, ", ") + ")"));
   }
   if (has(own, hints.reached_at)) return hints.reached_at;
   if (has(own, towards)) return towards;
   if (!own.empty()) return own.front();
-  return failedPrecondition("this host has no address at which others could reach it");
+  return failedPrecondition("this host has no address that other hosts can reach");
 }
 
 }  // namespace pop::agent

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of this host's addresses the other hosts of a job are to use.
+// Chooses the address of this host that the other hosts of a job use.
 #pragma once
 
 #include <string>
@@ -14,19 +14,21 @@ struct AddressHints {
   std::string reached_at;     ///< the address at which the controller reached this host; empty: not known
   std::string controller_at;  ///< the controller's own on that connection; empty: not known
 
-  /// What sshd says of the connection that this process came by (SSH_CONNECTION in its environment), if it
-  /// does, and to an address of this host: a controller that has had its host reached by another program
-  /// knows nothing of it.
+  /// Sets the addresses from sshd's SSH_CONNECTION, if it is set and names an address of this host. Needed
+  /// when another program (--rsh) has reached the host: the controller then does not know the address.
   void takeSshConnection();
 };
 
-/// Numeric addresses of this host's interfaces that are up, without loopback and link-local ones.
+/// Numeric addresses of this host's interfaces that are up, without loopback and link-local addresses.
 std::vector<std::string> ownAddresses();
 
-/// The address in the subnet; else the one that the controller reached, if it is ours (no forwarding on the
-/// way); else the one from which this host would reach the controller; else the only one there is. No name is
-/// looked up: what this host calls itself may well be a loopback address. kFailedPrecondition names the
-/// subnet and --host-subnet, and what there is instead.
+/// Chooses, in this order:
+/// - the address in the subnet, if one is given;
+/// - the address that the controller reached, if it belongs to this host (no forwarding on the way);
+/// - the address from which this host would reach the controller;
+/// - the only address there is.
+/// No name is looked up: this host's own name may stand for a loopback address. kFailedPrecondition names the
+/// subnet, --host-subnet, and the addresses there are.
 Result<std::string> hostAddress(const AddressHints& hints);
 
 }  // namespace pop::agent

@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kHelloTimeout{30000};
 
-// For what was sent at the end to go.
+// Time for the last messages to be sent.
 constexpr std::chrono::milliseconds kLastWords{1000};
 
 wire::v1::Report welcome(const wire::v1::Hello& hello) {
@@ -58,7 +58,7 @@ void JobAgent::giveUp(const Status& why) {
   over(why);
 }
 
-// What has arrived together is handed out together, though the loop has been stopped.
+// Messages that arrived together are delivered together, even after the loop has been stopped.
 void JobAgent::receive(const wire::v1::Command& command) {
   if (over_) return;
   if (!session_) {
@@ -79,8 +79,9 @@ void JobAgent::begin(const wire::v1::Hello& hello) {
 
 Status JobAgent::prepare(const wire::v1::Hello& hello) {
   if (hello.protocol() != contract::kAgentProtocol)
-    return failedPrecondition("popdist-agent here is " + std::string(contract::kVersion) + ", poprun is " +
-                              hello.version() + ": they do not understand each other");
+    return failedPrecondition("popdist-agent here is version " + std::string(contract::kVersion) +
+                              ", poprun is version " + hello.version() +
+                              ": install the same version on both");
   POP_ASSIGN_OR_RETURN(sys::Pipe pipe, sys::makePipe());
   POP_RETURN_IF_ERROR(sys::setNonBlocking(pipe.write_end.get()));
   input_ = std::make_unique<PipeInput>(loop_, std::move(pipe));
@@ -134,8 +135,8 @@ int runStdioAgent(Timeout timeout) {
   os::EpollLoop loop;
   wire::StreamRunCall call(loop, std::move(stdio->in), std::move(stdio->out));
   JobAgent job(loop, call, std::move(*keeper));
-  // Whoever signals all processes of a job, as systemd and batch systems do, has told poprun as well: that
-  // ends the job, with its grace, and with it our stream.
+  // Systems that signal all processes of a job, as systemd and batch systems do, have signalled poprun as
+  // well. poprun ends the job, with its grace period, and thereby this agent's stream.
   loop.watchSignals({SIGTERM, SIGINT, SIGHUP}, [&job](const os::Signal& signal) {
     if (job.accepted()) return;
     job.giveUp({Code::kAborted, "popdist-agent received signal " + std::to_string(signal.number)});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One job's agent in a process of its own: its call on one side, the agent of this host on the other. The
-// process lives as long as the job.
+// The agent of one job, as a process: its call on one side, this host's agent on the other. The process lives
+// as long as the job.
 #pragma once
 
 #include <memory>
@@ -18,15 +18,15 @@ namespace pop::agent {
 
 class JobAgent final : private ReportLink {
  public:
-  /// `call` outlives it.
+  /// `call` outlives the agent.
   JobAgent(os::EpollLoop& loop, wire::RunCall& call, keeper::Keeper keeper);
 
-  /// As if the controller were gone.
+  /// Ends the job as if the controller were gone.
   void giveUp(const Status& why);
 
   bool accepted() const { return session_ != nullptr; }
 
-  /// Ends what is left of the job, and then the call. The loop has been stopped.
+  /// Ends what is left of the job, and then the call. The loop must have been stopped.
   void shutDown();
 
  private:
@@ -48,11 +48,12 @@ class JobAgent final : private ReportLink {
   Status outcome_;  ///< why; the first reason is the one that the launcher is told
 };
 
-/// How long an agent waits for its job. A launcher that has started it and says nothing has died on the way;
-/// one that is started ahead dies with the service that did so.
+/// How long an agent waits for its job. A launcher that started the agent and sends nothing has died; an
+/// agent that was started in advance dies with its service.
 enum class Timeout : std::uint8_t { kShort, kForEver };
 
-/// Serves one job over stdin and stdout; the process's exit code. Call it while the process has one thread.
+/// Serves one job over stdin and stdout, and returns the process's exit code. Call it while the process has
+/// only one thread.
 int runStdioAgent(Timeout timeout);
 
 }  // namespace pop::agent

@@ -19,17 +19,16 @@
 namespace pop::agent {
 namespace {
 
-// Nobody outside this host needs to reach its instances yet; an address, since "localhost" may mean ::1 to
-// some.
+// No other host needs to reach these instances. An address, since "localhost" may resolve to ::1.
 constexpr const char* kLoopbackAddress = "127.0.0.1";
 
-// A keeper that is asked to end what a run has left behind says so by then, or stands still.
+// A keeper that is asked to end leftovers of a run reports within this time, or hangs.
 constexpr std::chrono::milliseconds kCleanTimeout = keeper::kTimeout + std::chrono::milliseconds(2000);
 
 Status keeperIsGone(bool abandoned) {
   const std::string why =
-      abandoned ? "stood still, or waited for what resists SIGKILL, and was given up" : "was killed";
-  return failedPrecondition("its keeper process " + why + ": it can start nothing more");
+      abandoned ? "hung, or waited for a process that resists SIGKILL, and was abandoned" : "was killed";
+  return failedPrecondition("its keeper process " + why + ": it cannot start more instances");
 }
 
 struct ChildStdio {
@@ -89,13 +88,13 @@ KeeperLink::Events LocalAgent::keeperEvents() {
       .stopped_by_terminal =
           [](int instance) {
             log::warning("instance " + std::to_string(instance) +
-                         " is stopped: it uses the terminal, which instances do not have (--stdin says who "
-                         "reads what is typed)");
+                         " is stopped: it uses the terminal, which instances do not have (--stdin chooses "
+                         "who reads what is typed)");
           },
       .leftovers_ended =
           [this](bool all) {
             onClean(all ? Status()
-                        : failedPrecondition("a process that the run before has left behind "
+                        : failedPrecondition("a process left over from the previous attempt "
                                              "resists SIGKILL (is it waiting for a disk?)"));
           },
       .lost =
@@ -119,7 +118,7 @@ void LocalAgent::onReaped(int instance, const contract::ExitStatus& status) {
   core_.onReaped(instance, status);
 }
 
-// Nobody can write to the pipes of the run before any more, unless it resists SIGKILL.
+// No process can write to the previous run's pipes any more, unless it resists SIGKILL.
 void LocalAgent::onClean(const Status& clean) {
   if (clean_limit_) loop_.cancel(*std::exchange(clean_limit_, std::nullopt));
   pump_.finishAll();
@@ -171,7 +170,7 @@ void LocalAgent::describe(int port_count, model::TopologyDetail detail,
   });
 }
 
-// The keeper's end is reported as its loss, and what it has left is ended in shutDown().
+// The end of the keeper is reported as its loss; shutDown() ends what it has left.
 void LocalAgent::abandon() {
   abandoned_ = true;
   ::kill(keeper_.pid, SIGKILL);

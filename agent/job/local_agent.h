@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent of this host, in this process: the composition of core, keeper, pump and rendezvous.
+// The agent of this host, in this process: composes core, keeper, pump and rendezvous.
 #pragma once
 
 #include <unistd.h>
@@ -22,7 +22,7 @@
 
 namespace pop::agent {
 
-/// What depends on who started this process, and from where.
+/// Settings that depend on which program started this process, and from where.
 struct AgentSurroundings {
   int stdin_source = STDIN_FILENO;
   std::function<void()> stdin_unread = nullptr;            ///< as the stdin feed's
@@ -31,19 +31,19 @@ struct AgentSurroundings {
 
 class LocalAgent final : public Agent, private Processes {
  public:
-  /// `loop` and `sink` outlive the agent. `modes`: whether instances share a stream of the sink line by line.
+  /// `loop` and `sink` outlive the agent. `modes`: for each stream, whether instances share it line by line.
   LocalAgent(os::EpollLoop& loop, keeper::Keeper keeper, OutputSink& sink, OutputPump::Modes modes,
              AgentSurroundings surroundings = {});
   ~LocalAgent() override;
 
-  /// The path of a directory for all instances of this host, which does not exist yet: whoever needs it makes
-  /// it. The keeper removes it after everything else.
+  /// The path of a directory shared by all instances of this host. It does not exist yet: the program that
+  /// needs it creates it. The keeper removes it last.
   void removeAtEnd(const std::string& path);
 
-  /// The directory of --executable-cache-path, where there is none yet.
+  /// Creates the directory of --executable-cache-path if it does not exist.
   static Status makeExecutableCache(const std::string& path);
 
-  /// Ends whatever is left of the job, the keeper last. Call it once, before the agent is destroyed.
+  /// Ends what is left of the job, the keeper last. Call it once, before the agent is destroyed.
   Status shutDown();
 
   void describe(int port_count, model::TopologyDetail detail,
@@ -79,8 +79,8 @@ class LocalAgent final : public Agent, private Processes {
   StackTracer tracer_;
   std::map<int, pid_t> running_;
   bool has_run_ = false;
-  bool abandoned_ = false;  ///< the keeper: it was we who killed it
-  /// What waits for the leftovers of the run before to be ended, or for why they are not.
+  bool abandoned_ = false;  ///< this process killed the keeper
+  /// Runs when the leftovers of the previous run have ended, or with the reason why they have not.
   std::function<void(const Status& clean)> when_clean_;
   std::optional<TimerId> clean_limit_;
   PortReservation ports_;

@@ -14,10 +14,10 @@
 namespace pop::agent {
 namespace {
 
-// A debugger takes a CPU for a second or so each.
-constexpr int kMostDebuggers = 8;
+// Each debugger takes a CPU for about a second.
+constexpr int kMaxDebuggers = 8;
 constexpr std::chrono::milliseconds kTimeout{10000};
-constexpr std::size_t kMostTextBytes = 64 << 10;
+constexpr std::size_t kMaxTextBytes = 64 << 10;
 
 std::string contentOf(const std::string& path) {
   Result<std::string> text = sys::readFile(path);
@@ -34,7 +34,7 @@ std::string indented(const std::string& text) {
   return result;
 }
 
-// "thread 712 (python3) waits in futex_wait_queue", and the kernel's stack where we may see it.
+// "thread 712 (python3) waits in futex_wait_queue", and the kernel's stack where reading it is allowed.
 std::string fromProc(pid_t pid) {
   std::string text;
   for (const pid_t thread : sys::threadsOf(pid)) {
@@ -47,7 +47,7 @@ std::string fromProc(pid_t pid) {
   return text.empty() ? "its threads cannot be seen in /proc\n" : text;
 }
 
-// What of gdb's talk tells where the threads are. Nothing, where it has not come to any frame.
+// The part of gdb's output that shows where the threads are; empty if gdb found no frame.
 std::string framesOf(const std::string& talk) {
   std::string frames;
   bool any = false;
@@ -77,7 +77,7 @@ void StackTracer::trace(const std::map<int, pid_t>& running, Reply reply) {
   reply_ = std::move(reply);
   int process = -1;
   for (const auto& [instance, pid] : running) {
-    if (process >= -kMostDebuggers) {
+    if (process >= -kMaxDebuggers) {
       debug(process--, instance, pid);
     } else {
       traces_.push_back({instance, pid, fromProc(pid)});
@@ -112,7 +112,7 @@ bool StackTracer::receive(int process) {
     stopReading(debugger);
     return false;
   }
-  const std::size_t room = kMostTextBytes - std::min(kMostTextBytes, debugger.text.size());
+  const std::size_t room = kMaxTextBytes - std::min(kMaxTextBytes, debugger.text.size());
   debugger.text.append(buffer.data(), std::min(room, static_cast<std::size_t>(got)));
   return true;
 }
@@ -126,7 +126,8 @@ void StackTracer::stopReading(Debugger& debugger) {
 void StackTracer::onEnded(int process) {
   const auto found = debuggers_.find(process);
   if (found == debuggers_.end()) return;
-  // What it wrote is in the pipe by now; the pipe's end may never come, should it have left a process behind.
+  // Its output is in the pipe by now. The pipe may never reach its end, if the debugger left a process
+  // behind.
   while (receive(process)) {
   }
   found->second.ended = true;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds out where running instances are: with gdb for the first few, if it is installed, and from /proc for
-// the rest. The debuggers are the keeper's children like the instances, so they cannot outlive the job
-// either.
+// the rest. The debuggers are the keeper's children, as the instances are, so they cannot outlive the job.
 #pragma once
 
 #include <functional>
@@ -25,10 +24,11 @@ class StackTracer {
   StackTracer(os::EpollLoop& loop, KeeperLink& keeper) : loop_(loop), keeper_(keeper) {}
   ~StackTracer();
 
-  /// `running`: pid by instance. One at a time. The reply comes from the loop, after a few seconds at most.
+  /// `running`: pid by instance. One trace at a time. The reply comes from the loop, after a few seconds at
+  /// most.
   void trace(const std::map<int, pid_t>& running, Reply reply);
 
-  /// True for the keeper's reports on the debuggers: their numbers are below 0.
+  /// True for the keeper's reports on the debuggers, whose numbers are below 0.
   static bool owns(int process) { return process < 0; }
   void onEnded(int process);
 
@@ -36,7 +36,7 @@ class StackTracer {
   struct Debugger {
     int instance = 0;
     pid_t pid = 0;
-    std::string from_proc;  ///< from before it came: whoever it has stopped waits for it alone
+    std::string from_proc;  ///< read before gdb stopped the threads
     sys::Fd output;
     std::string text;
     bool ended = false;

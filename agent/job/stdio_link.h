@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this process was started with as stdin and stdout, for messages alone.
+// This process's original stdin and stdout, reserved for messages.
 #pragma once
 
 #include "common/base/status.h"
@@ -7,13 +7,13 @@
 
 namespace pop::agent {
 
-/// Both non-blocking.
+/// Both are non-blocking.
 struct Stdio {
   sys::Fd in;
   sys::Fd out;
 };
 
-/// Descriptors 0 and 1 are /dev/null afterwards.
+/// Takes both; descriptors 0 and 1 are /dev/null afterwards.
 Result<Stdio> takeStdio();
 
 }  // namespace pop::agent

@@ -15,7 +15,7 @@
 namespace pop::agent {
 namespace {
 
-// Nobody's (RFC 5737); nothing is sent there.
+// A documentation address (RFC 5737); nothing is sent there.
 constexpr const char* kAnywhere = "192.0.2.1";
 
 JobSlice anyJob() {
@@ -25,7 +25,7 @@ JobSlice anyJob() {
   return slice;
 }
 
-// As it comes from the launcher.
+// A slice as the launcher sends it.
 Result<SpawnRequest> receivedJob() {
   wire::v1::Command arrived;
   arrived.ParseFromString(wire::encode(NumberedCommand{1, RunCommand{anyJob()}}).SerializeAsString());

@@ -16,7 +16,7 @@
 namespace pop::keeper {
 namespace {
 
-// False where /proc is missing or that of another PID namespace: its numbers mean other processes then.
+// False if /proc is missing or belongs to another PID namespace, where its numbers mean other processes.
 bool procIsOurs() {
   std::array<char, 32> self{};
   const ssize_t length = ::readlink("/proc/self", self.data(), self.size() - 1);
@@ -28,19 +28,19 @@ bool anyChild() {
   return ::waitid(P_ALL, 0, &ignored, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
 }
 
-// Without /proc: asks for every number that a process can have, which takes the better part of a second.
+// Without /proc: tries every possible process id, which takes nearly a second.
 std::set<pid_t> probedChildren() {
-  constexpr pid_t kMostPids = 1 << 22;
+  constexpr pid_t kMaxPids = 1 << 22;
   std::set<pid_t> children;
   siginfo_t ignored{};
-  for (pid_t pid = 1; pid < kMostPids; ++pid) {
+  for (pid_t pid = 1; pid < kMaxPids; ++pid) {
     if (::waitid(P_PID, static_cast<id_t>(pid), &ignored, WEXITED | WNOHANG | WNOWAIT) == 0)
       children.insert(pid);
   }
   return children;
 }
 
-// Children of `pid`, whichever of its threads has started them: /proc keeps a list for each thread.
+// Children of `pid`, started by any of its threads: /proc has a list for each thread.
 std::set<pid_t> childrenOf(pid_t pid) {
   std::set<pid_t> children;
   for (const pid_t thread : sys::threadsOf(pid)) {
@@ -53,9 +53,9 @@ std::set<pid_t> childrenOf(pid_t pid) {
   return children;
 }
 
-// Without `deep`, what is below `root` is left to come to us.
+// Without `deep`, descendants of `root` become this process's children when `root` ends.
 void killTree(pid_t root, bool deep) {
-  // Stopped first, it cannot fork while its own children are being killed.
+  // Stopped first, so that it cannot fork while its children are being killed.
   ::kill(root, SIGSTOP);
   if (deep) {
     for (const pid_t child : childrenOf(root)) killTree(child, deep);
@@ -66,7 +66,7 @@ void killTree(pid_t root, bool deep) {
 }  // namespace
 
 std::set<pid_t> ownChildren() {
-  // Most often there is none, and reading /proc takes longer than all the rest.
+  // Usually there are no children, and reading /proc is the expensive part.
   if (!anyChild()) return {};
   return procIsOurs() ? childrenOf(::getpid()) : probedChildren();
 }
@@ -75,7 +75,7 @@ bool endAllDescendants(std::chrono::milliseconds timeout, const std::set<pid_t>&
   const bool deep = procIsOurs();
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   while (true) {
-    // /proc can miss some while others come and go.
+    // /proc can miss some processes while others start and end.
     bool any_left = spared.empty() && anyChild();
     for (const pid_t child : ownChildren()) {
       if (spared.contains(child)) continue;

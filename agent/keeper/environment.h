@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The environment of processes that are started alike: most of it is put together once, for each process only
-// what differs.
+// The environment of processes that are started alike. The common part is built once, and only the
+// differences for each process.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,14 @@ namespace pop::keeper {
 
 class Environment {
  public:
-  /// This process's own environment with `variables` ("NAME=value") over it; of two with one name, the later.
+  /// This process's environment with `variables` ("NAME=value") added or replaced; the last one of a name
+  /// wins.
   explicit Environment(std::vector<std::string> variables = {});
   Environment(const Environment&) = delete;
   Environment& operator=(const Environment&) = delete;
 
-  /// With `variables` over it, as execve takes it: the pointers live as long as both.
+  /// The environment with `variables` added or replaced, as execve takes it: the pointers live as long as
+  /// this object and `variables`.
   std::vector<char*> with(const std::vector<std::string>& variables) const;
 
  private:
@@ -27,7 +29,7 @@ class Environment {
   std::unordered_map<std::string_view, std::size_t> place_of_;  ///< in all_, by name
 };
 
-/// The value of `name` in what with() returned; empty when it is not there.
+/// Returns the value of `name` in the result of with(); empty if it is not set.
 std::string_view valueIn(const std::vector<char*>& environment, std::string_view name);
 
 }  // namespace pop::keeper

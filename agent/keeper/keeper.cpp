@@ -23,13 +23,13 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// It gives up after kTimeout, and has directories to remove.
+// The keeper gives up after kTimeout, and then still has directories to remove.
 constexpr milliseconds kKeeperTimeout = kTimeout + milliseconds(1000);
 constexpr milliseconds kAfterSigkill{500};
-static_assert(kKeeperTimeout + 2 * kAfterSigkill == kMostEndTime);
+static_assert(kKeeperTimeout + 2 * kAfterSigkill == kMaxEndTime);
 
-// The launcher's standard streams must not be held open by us: whoever reads them waits for their end.
-// Descriptors 0-2 stay taken, so that no other can land there.
+// The keeper must not hold the launcher's standard streams open: their readers wait for end of file.
+// Descriptors 0-2 stay in use, so that no other file gets one of these numbers.
 void detachStdio() {
   const sys::Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
   for (int fd = 0; fd < 3; ++fd) ::dup2(null.get(), fd);
@@ -47,8 +47,8 @@ Result<Keeper> forkKeeper(int life_line) {
   std::set<pid_t> older_siblings = ownChildren();
   const pid_t agent = ::getpid();
   if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return errnoStatus("becoming a child subreaper", errno);
-  // What is sent to the launcher's process group just after the fork would end the keeper, which is still of
-  // that group. For good in the keeper, which holds them back itself.
+  // A signal to the launcher's process group just after the fork would end the keeper, which is still in that
+  // group. The keeper keeps these signals blocked.
   const sys::BlockedSignals blocked;
   const pid_t pid = ::fork();
   if (pid < 0) {
@@ -80,9 +80,9 @@ Status endKeeper(Keeper keeper) {
   int wait_status = -1;
   while (::waitpid(keeper.pid, &wait_status, 0) < 0 && errno == EINTR) {
   }
-  // What it could not end in its time, we could not either.
+  // If the keeper could not end the processes in its time, this process cannot either.
   if (WIFEXITED(wait_status)) return WEXITSTATUS(wait_status) == 0 ? Status() : resisting();
-  // A keeper that was killed has left its children to us.
+  // A killed keeper leaves its children to this process.
   const auto left = std::chrono::duration_cast<milliseconds>(deadline - Clock::now());
   const bool ended = endAllDescendants(std::clamp(left, kAfterSigkill, kTimeout), keeper.older_siblings);
   return ended ? Status() : resisting();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keeper: a tiny process that spawns and reaps the instances, and outlives whoever started it just long
-// enough to end them. Forked before any thread exists.
+// The keeper: a small process that spawns and reaps the instances. It outlives its parent just long enough to
+// end them. It is forked before the parent has threads.
 #pragma once
 
 #include <sys/types.h>
@@ -19,14 +19,14 @@ struct Keeper {
   std::set<pid_t> older_siblings;  ///< children that we had before (`exec poprun` in a script): never touched
 };
 
-/// Call while the process has one thread and no buffered output. Makes the caller a child subreaper too, so
-/// that it inherits the instances should the keeper be killed. `life_line`: the caller's descriptor whose
-/// other end is with whoever wants the job. When that has hung up and the caller does nothing about it, since
-/// it is stopped or stuck, the keeper ends it and everything else.
+/// Forks the keeper. Call it while the process has only one thread and no buffered output. Makes the caller a
+/// child subreaper too, so that it inherits the instances if the keeper is killed. `life_line`: a descriptor
+/// of the caller whose other end belongs to the program that wants the job. If that end hangs up and the
+/// caller does not react, because it is stopped or stuck, the keeper kills it and everything else.
 Result<Keeper> forkKeeper(int life_line = -1);
 
-/// Closes the link and waits until the keeper is gone and nothing is left below this process, for
-/// kMostEndTime at most. kDeadlineExceeded when something resists SIGKILL.
+/// Closes the link and waits until the keeper is gone and this process has no descendants left, for at most
+/// kMaxEndTime. kDeadlineExceeded: some process resists SIGKILL.
 Status endKeeper(Keeper keeper);
 
 }  // namespace pop::keeper

@@ -83,7 +83,7 @@ Status KeeperLink::send(const Frame& frame, std::span<const int> fds) {
   if (lost_) return {};
   Status sent = sys::sendAll(link_, ahead_ + encoded(frame), fds);
   if (sent.ok()) ahead_.clear();
-  // A keeper that is gone is found out by receive(), which reports it once.
+  // receive() notices and reports once that the keeper is gone.
   return sent.code() == Code::kUnavailable ? Status() : sent;
 }
 

@@ -14,7 +14,7 @@
 
 namespace pop::agent {
 
-/// What a keeper is told of the environment of those that it starts from then on.
+/// Environment of the processes that the keeper starts from now on.
 std::string environmentMessage(const std::vector<contract::Variable>& environment);
 
 class KeeperLink {
@@ -28,16 +28,17 @@ class KeeperLink {
     std::function<void()> lost;
   };
 
-  /// `link` stays the caller's and open until the KeeperLink is gone.
+  /// `link` belongs to the caller and must stay open until the KeeperLink is destroyed.
   KeeperLink(os::EpollLoop& loop, int link, Events events);
   ~KeeperLink();
 
-  /// `stdio`: the child's ends; the caller closes its copies afterwards.
+  /// `stdio`: the child's ends; the caller closes its own copies afterwards.
   void spawn(const SpawnRequest& request, const std::array<int, 3>& stdio);
   void signal(int instance, int signal);
   void endLeftovers();  ///< when no instance is left
   bool lost() const { return lost_; }
-  /// When everything is over, with what instances that are started from now on may have made there.
+  /// Removes the directory when everything has ended, with the files that instances started from now on may
+  /// have put there.
   void removeAtEnd(const std::string& path);
 
  private:
@@ -52,7 +53,7 @@ class KeeperLink {
   contract::FrameReader reader_;
   std::vector<contract::Variable>
       environment_;    ///< what the keeper has; instances of one program differ little
-  std::string ahead_;  ///< goes with what is sent next: a message of its own would wake the keeper for it
+  std::string ahead_;  ///< sent together with the next message: on its own it would wake the keeper
   bool lost_ = false;
 };
 

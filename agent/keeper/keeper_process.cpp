@@ -28,11 +28,11 @@ constexpr std::size_t kStdioFds = 3;
 
 constexpr std::size_t kManyReportsBytes = 512;  // some twenty
 
-// An agent that runs ends its job in a few milliseconds when nobody wants it any more.
+// A running agent ends its job in a few milliseconds once the launcher is gone.
 constexpr std::chrono::milliseconds kAgentTimeout{2000};
 
 sys::Fd childSignals() {
-  // All of them: what the terminal or killall sends to the launcher is not meant for its keeper.
+  // All signals: those that the terminal or killall sends to the launcher are not meant for its keeper.
   sigset_t all;
   sigfillset(&all);
   ::sigprocmask(SIG_SETMASK, &all, nullptr);
@@ -42,14 +42,13 @@ sys::Fd childSignals() {
   return sys::Fd(::signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
-// What our parent made us ignore, the instances must not; a SIGCHLD ignored would even reap them behind our
-// back.
+// The instances must not inherit ignored signals; an ignored SIGCHLD would even let the kernel reap them.
 void resetDispositions() {
   for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
 }
 
-// From outside, or for what it did: the cause, where others that have lost a peer exit or abort a moment
-// later.
+// Signals from outside, or for a fault of the program, are likely causes; others that lose a peer exit or
+// abort a moment later.
 bool wasKilled(int status) {
   return WIFSIGNALED(status) && WTERMSIG(status) != SIGABRT;
 }
@@ -69,7 +68,7 @@ void KeeperProcess::run() {
   while (connected_) {
     const bool busy = waitForEvents(signals.get());
     reportStarted();
-    // Each report wakes the agent, on a CPU that the next start could have.
+    // Each report wakes the agent, on a CPU that the next start could use.
     if (!busy || outgoing_.size() > kManyReportsBytes) flush();
   }
   spawner_.stop();
@@ -86,7 +85,7 @@ bool KeeperProcess::waitForEvents(int signals) {
       pollfd{link_.get(), static_cast<short>(outgoing_.empty() ? POLLIN : POLLIN | POLLOUT), 0},
       pollfd{signals, POLLIN, 0}, pollfd{spawner_.readyFd(), POLLIN, 0},
       pollfd{life_.fd.valid() ? life_.fd.get() : -1, POLLRDHUP, 0}};
-  // While anything waits to be started, look without waiting, between two starts.
+  // While starts are waiting, poll without blocking between two of them.
   const bool busy = spawner_.startNext();
   if (::poll(fds.data(), fds.size(), busy ? 0 : timeout()) < 0) return busy;
   if (fds[3].revents != 0) {
@@ -110,13 +109,13 @@ int KeeperProcess::timeout() const {
   return std::max(0, static_cast<int>(left.count()));
 }
 
-// The agent should have closed our link: it has been stopped, or is stuck.
+// The agent should have closed the link: it is stopped or stuck.
 void KeeperProcess::lifeIsOver() {
   if (::getppid() == life_.agent) ::kill(life_.agent, SIGKILL);
   connected_ = false;
 }
 
-// Descriptors of requests can pile up here; a child gets the limit that we had (spawn.cpp).
+// Descriptors of requests can pile up here; children get the original limit (spawn.cpp).
 void KeeperProcess::raiseDescriptorLimit() {
   if (::getrlimit(RLIMIT_NOFILE, &original_limit_) != 0) return;
   rlimit raised = original_limit_;
@@ -124,8 +123,8 @@ void KeeperProcess::raiseDescriptorLimit() {
   ::setrlimit(RLIMIT_NOFILE, &raised);
 }
 
-// All that is there: the kernel hands out requests with descriptors one by one, and the second thread should
-// see those that wait.
+// Reads everything available: the kernel delivers requests with descriptors one by one, and the second thread
+// should see the waiting ones.
 void KeeperProcess::receive() {
   while (connected_ && receiveOnce()) {
   }
@@ -138,7 +137,7 @@ bool KeeperProcess::receiveOnce() {
     connected_ = false;
     return false;
   }
-  if (received->lost_fds) {  // a request's: the next one must not be given what is left of them
+  if (received->lost_fds) {  // a request has lost descriptors: the next one must not get the rest
     received->fds.clear();
     received->fds.resize(kStdioFds);
   }
@@ -201,7 +200,7 @@ sys::Fd KeeperProcess::takeFd() {
   return fd;
 }
 
-// Not a race with its end: an instance's pid stays taken until reapChildren, in this same thread.
+// No race with the instance's end: its pid stays in use until reapChildren, in this same thread.
 void KeeperProcess::signalInstance(int instance, int signal) {
   if (starting_.contains(instance)) {
     signals_to_send_[instance].push_back(signal);
@@ -214,7 +213,7 @@ void KeeperProcess::signalInstance(int instance, int signal) {
     ::kill(found->second, signal);  // it has moved to another group
 }
 
-// The agent asks when no instance is left: what is still below us was left behind by one.
+// The agent asks when no instance is left: remaining descendants were left behind by an instance.
 void KeeperProcess::endLeftovers() {
   POP_CHECK(pid_of_.empty() && starting_.empty());
   const bool all = endAllDescendants(kTimeout, {});
@@ -262,11 +261,11 @@ void KeeperProcess::reapChildren() {
       pid_of_.erase(found->second);
       instance_of_.erase(found);
     } else if (!starting_.empty()) {
-      // An orphan of some instance, or an instance whose start the other thread has not reported yet.
+      // Either an orphan of an instance, or an instance whose start the second thread has not reported yet.
       unclaimed_.push_back({pid, status, spawner_.begun()});
     }
   }
-  // waitpid has them in any order, and the first that is reported is the job's failure.
+  // waitpid returns them in any order, and the first one reported counts as the job's failure.
   std::stable_partition(ended.begin(), ended.end(), [](const auto& each) { return wasKilled(each.second); });
   for (const auto& [instance, how] : ended) reportReaped(instance, how);
 }
@@ -275,7 +274,7 @@ void KeeperProcess::reportReaped(int instance, int status) {
   send({static_cast<std::uint8_t>(Message::kReaped), {std::to_string(instance), std::to_string(status)}});
 }
 
-// Who uses the terminal of a session without being in its foreground waits for ever, and does not know.
+// A process that uses its session's terminal from the background would wait for ever without a message.
 void KeeperProcess::reportStopped(int instance, int signal) {
   if (signal == SIGTTIN || signal == SIGTTOU)
     send({static_cast<std::uint8_t>(Message::kStoppedByTerminal), {std::to_string(instance)}});

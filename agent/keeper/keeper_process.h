@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the keeper does between its fork and its end: takes requests from the agent, starts, signals and reaps
-// processes, and when the agent is gone, ends everything below itself.
+// The keeper's work after its fork: takes requests from the agent, starts, signals and reaps processes, and
+// ends all its descendants when the agent is gone.
 #pragma once
 
 #include <sys/resource.h>
@@ -23,7 +23,7 @@
 
 namespace pop::keeper {
 
-/// Whoever wants the job, and the agent that is to end it when that is gone.
+/// The program that wants the job, and the agent that ends the job when that program is gone.
 struct LifeLine {
   sys::Fd fd;  ///< hangs up; invalid: none
   pid_t agent = -1;
@@ -36,7 +36,7 @@ class KeeperProcess {
   [[noreturn]] void run();
 
  private:
-  // A child that ended before its start was reported. A start that began later cannot be its own.
+  // A child that ended before its start was reported. Starts that began later cannot belong to it.
   struct Unclaimed {
     pid_t pid = 0;
     int status = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the agent and its keeper say to each other: frames on a socket pair. Numbers are decimal text.
+// The messages between the agent and its keeper: frames on a socket pair. Numbers are decimal text.
 #pragma once
 
 #include <cstddef>
@@ -27,13 +27,13 @@ enum class Message : std::uint8_t {
   kStoppedByTerminal = 10,  ///< ← instance, which has used a terminal that is not its own
 };
 
-/// Field `index` as a number. Both ends are one program, so a field of another form is our bug.
+/// Field `index` as a number. Both ends are one program, so a malformed field is a bug in it.
 inline int intField(const contract::Frame& frame, std::size_t index) {
   POP_CHECK(index < frame.fields.size());
   return static_cast<int>(parseInteger(frame.fields[index]).value());
 }
 
-/// Field `index` as a set, as CpuSet::text has written it.
+/// Field `index` as a set, in the format of CpuSet::text.
 inline model::CpuSet setField(const contract::Frame& frame, std::size_t index) {
   POP_CHECK(index < frame.fields.size());
   const std::string& text = frame.fields[index];

@@ -21,18 +21,18 @@
 namespace pop::keeper {
 namespace {
 
-// As a shell sees it: a name without a slash is looked up in PATH, and nowhere else.
+// As in a shell: a name without a slash is looked up in PATH only.
 bool isPath(std::string_view name) {
   return name.find('/') != std::string_view::npos;
 }
 
-// The path to execute, or the error of the best candidate, as execvp would choose it.
+// Returns the path to execute, or the error of the best candidate, chosen as by execvp.
 struct Program {
   std::string path;
   int error = 0;
 };
 
-// The same file before the program's directory has been entered.
+// The same file, seen before the program's working directory has been entered.
 std::string seenFromHere(const std::string& path, const std::string& working_directory) {
   return path.front() == '/' || working_directory.empty() ? path : working_directory + '/' + path;
 }
@@ -53,21 +53,21 @@ Program findProgram(const SpawnOrder& order, std::string_view search_path) {
   return best;
 }
 
-// What the child was doing when it failed.
+// The step at which the child failed.
 enum class Step : std::uint8_t { kPreparing, kEnteringDirectory, kBindingCpus, kBindingMemory, kExecuting };
 
 SpawnResult bindFailure(const std::string& what, int error) {
   return {-1, contract::kExitLauncherFailed,
           "binding to " + what + ": " + std::strerror(error) +
-              " (has a cgroup changed meanwhile? --process-placement disabled binds nothing)"};
+              " (did a cgroup change in the meantime? --process-placement disabled turns binding off)"};
 }
 
-// Whether a file is there, seen from the directory in which the program would have run.
+// True if the file exists, seen from the program's working directory.
 bool found(const SpawnOrder& order, const std::string& path) {
   return isPath(path) && ::access(seenFromHere(path, order.directory).c_str(), F_OK) == 0;
 }
 
-// `path`: what was executed, or the name alone where nothing was found to execute.
+// `path`: the executed file, or the bare name if no file was found.
 SpawnResult failure(const SpawnOrder& order, const std::string& path, int error, Step step) {
   if (step == Step::kEnteringDirectory) {
     return {-1, contract::kExitCannotExecute,
@@ -87,12 +87,14 @@ SpawnResult failure(const SpawnOrder& order, const std::string& path, int error,
     reason += ')';
   }
   if (error == E2BIG)
-    reason += " (arguments and environment together; a quarter of `ulimit -s` is the most, 128 KiB for one)";
+    reason +=
+        " (the limit is a quarter of `ulimit -s` for arguments and environment together, 128 KiB for one of "
+        "them)";
   if (error == ENOEXEC) reason += " (is it a script without a #! line, or a program for another machine?)";
   return {-1, error == ENOENT ? contract::kExitNotFound : contract::kExitCannotExecute, reason};
 }
 
-// A set as the kernel takes it: a bit for each member. Empty for the empty set.
+// The set as the kernel's bit mask; empty for the empty set.
 using Mask = std::vector<unsigned long>;
 constexpr std::size_t kWordBits = 8 * sizeof(unsigned long);
 
@@ -115,23 +117,22 @@ struct ChildSetup {
   pid_t keeper;
 };
 
-// Runs in the child, as executeChild. The child inherits no policy but ours: what it allocates from now on,
-// exec's own pages included, lies on its nodes.
+// Runs in the child, like executeChild. Sets the memory policy first, so that the child's later allocations,
+// including exec's pages, are on its nodes.
 int bindChild(const ChildSetup& setup, volatile Step& step) {
   step = Step::kBindingCpus;
   if (!setup.cpus.empty() &&
       ::syscall(SYS_sched_setaffinity, 0, setup.cpus.size() * sizeof(unsigned long), setup.cpus.data()) < 0)
     return errno;
   step = Step::kBindingMemory;
-  // The kernel reads one bit less than it is told.
+  // The kernel reads one bit less than the given count.
   if (!setup.memory_nodes.empty() && ::syscall(SYS_set_mempolicy, MPOL_BIND, setup.memory_nodes.data(),
                                                setup.memory_nodes.size() * kWordBits + 1) < 0)
     return errno;
   return 0;
 }
 
-// Runs in the child, in the parent's memory: system calls only. Returns the error that kept it from
-// executing.
+// Runs in the child, in the parent's memory: system calls only. Returns the error that prevented the exec.
 int executeChild(const ChildSetup& setup, volatile Step& step) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -168,7 +169,7 @@ SpawnResult spawn(const SpawnOrder& order) {
   for (const std::string& argument : order.argv) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
 
-  // vfork: the child writes its error straight into these, and copying page tables is spared.
+  // vfork: the child writes its error straight into these variables, and no page tables are copied.
   volatile int error = 0;
   volatile Step step = Step::kPreparing;
   const Mask cpus = maskOf(order.cpus);
@@ -182,7 +183,7 @@ SpawnResult spawn(const SpawnOrder& order) {
   }
   if (pid < 0) {
     return {-1, contract::kExitLauncherFailed,
-            std::string("no new process: ") + std::strerror(errno) + " (see `ulimit -u`)"};
+            std::string("cannot create a process: ") + std::strerror(errno) + " (see `ulimit -u`)"};
   }
   if (error != 0) {
     while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts one process, the way the keeper needs it. docs/adr/0003 says why this is not a library's job.
+// Starts one process for the keeper. docs/adr/0003 says why no library does this.
 #pragma once
 
 #include <sys/resource.h>
@@ -32,10 +32,9 @@ struct SpawnResult {
   std::string reason;  ///< then why
 };
 
-/// The child leads a process group of its own, starts with no signal blocked or ignored, dies with the
-/// keeper, and inherits no descriptor but its stdio. A name without a slash is looked up in the PATH that the
-/// child will have. Only for single-threaded processes: the child borrows the caller's memory until it
-/// executes.
+/// Starts the process. It leads its own process group, starts with no signal blocked or ignored, dies with
+/// the keeper, and inherits only its stdio. A name without a slash is looked up in the child's PATH. Only for
+/// single-threaded processes: the child borrows the caller's memory until it executes.
 SpawnResult spawn(const SpawnOrder& order);
 
 }  // namespace pop::keeper

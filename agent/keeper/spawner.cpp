@@ -12,7 +12,7 @@
 namespace pop::keeper {
 namespace {
 
-// So many must wait before a second thread is worth its own start.
+// With fewer waiting starts, a second thread does not pay for its own start.
 constexpr std::size_t kWorthAHelper = 3;
 
 }  // namespace
@@ -25,12 +25,12 @@ void Spawner::enqueue(int instance, SpawnOrder order, std::array<sys::Fd, 3> std
   if (waiting_.size() < kWorthAHelper) return;
   if (has_helper_) return work_.notify_one();
   try {
-    // Never joined: the children's parent-death signal follows the thread that started them, so it stays for
-    // as long as the process.
+    // Never joined: a child gets its parent-death signal when the thread that started it ends, so this thread
+    // lives as long as the process.
     std::thread([this] { help(); }).detach();
     has_helper_ = true;
   } catch (const std::system_error&) {
-    // No more threads allowed: this one does it alone.
+    // No more threads are allowed: this thread starts everything.
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts the keeper's processes in the order in which they are asked for: one at a time on the keeper's own
-// thread, and when several wait, on a second thread beside it. Starting is what a large job's launch is made
-// of, and two threads are a third faster than one; more are not.
+// Starts the keeper's processes in the order of the requests: one at a time on the keeper's own thread, and
+// with a second thread when several are waiting. Starting processes dominates the launch of a large job; two
+// threads are a third faster than one, and more do not help.
 #pragma once
 
 #include <array>
@@ -29,19 +29,19 @@ class Spawner {
 
   void enqueue(int instance, SpawnOrder order, std::array<sys::Fd, 3> stdio);
 
-  /// Starts the next process on this thread; false when none waits.
+  /// Starts the next process on this thread; false if none is waiting.
   bool startNext();
 
-  /// What has been started, by either thread, since the last call.
+  /// Returns the processes started, by either thread, since the last call.
   std::vector<Started> takeStarted();
 
-  /// How many starts have begun so far. A child that is reaped now belongs to one of them.
+  /// The number of starts that have begun so far. A child that is reaped now belongs to one of them.
   std::uint64_t begun();
 
-  /// Nothing is started from now on; returns when no start is under way.
+  /// Starts nothing more; returns when no start is in progress.
   void stop();
 
-  /// Readable when the second thread has started something.
+  /// Readable when the second thread has started a process.
   int readyFd() const { return ready_.get(); }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fence of one host's instances, and the values that they exchange through it. Pure.
-// A put value becomes visible to get, everywhere, when the fence that follows it is released.
+// A value that was put becomes visible to get, everywhere, when the next fence is released.
 #pragma once
 
 #include <map>
@@ -25,19 +25,19 @@ class Fence {
     return found == released_.end() ? std::nullopt : std::optional(found->second);
   }
 
-  /// `instance` enters; `tag` says what for.
+  /// `instance` enters the fence; `tag` names the call that it enters for.
   void enter(int instance, std::string tag) { inside_.insert_or_assign(instance, std::move(tag)); }
 
-  /// True when all instances of this host are inside: collect() and report.
+  /// True when all instances of this host are inside: then call collect() and report.
   bool complete() const { return inside_.size() == local_instances_; }
 
-  /// `instance` gives up, or is gone: what it has put since the last fence is forgotten.
+  /// `instance` has given up or is gone: the values it has put since the last fence are dropped.
   void leave(int instance) {
     inside_.erase(instance);
     staged_.erase(instance);
   }
 
-  /// What this host's instances have put since the last fence.
+  /// Returns the values that this host's instances have put since the last fence.
   PutValues collect() {
     PutValues values;
     for (auto& [instance, put] : std::exchange(staged_, {})) {
@@ -46,13 +46,14 @@ class Fence {
     return values;
   }
 
-  /// Makes everybody's values visible and opens the fence; returns who was inside, and what for.
+  /// Makes the values of all hosts visible and opens the fence; returns the instances inside, with their
+  /// tags.
   std::map<int, std::string> release(const PutValues& values) {
     for (const auto& [key, value] : values) released_.insert_or_assign(key, value);
     return std::exchange(inside_, {});
   }
 
-  /// Who is inside, and what for.
+  /// The instances inside, with their tags.
   const std::map<int, std::string>& inside() const { return inside_; }
 
  private:

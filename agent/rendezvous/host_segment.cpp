@@ -17,7 +17,8 @@ Status HostSegment::create(int instances) {
   return {};
 }
 
-// Visible before any slot is looked at: who enters looks for end notices once its entry can be seen here.
+// Written before any slot is read: an instance that enters looks for end notices once its entry can be seen
+// here.
 void HostSegment::publish(std::uint32_t index, const EndNotice& end_notice) {
   contract::publishEndNotice(header(), index, end_notice.instance, end_notice.clean, end_notice.text);
   std::atomic_thread_fence(std::memory_order_seq_cst);

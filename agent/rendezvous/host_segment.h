@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// This host's shared-memory segment from the agent's side. Any instance can write whatever it likes into it:
-// what is read from there is checked, and the agent's own words are never read back.
+// The agent's side of this host's shared-memory segment. Any instance can write anywhere in it: the agent
+// checks what it reads, and never reads back its own words.
 #pragma once
 
 #include <cstdint>
@@ -23,21 +23,22 @@ class HostSegment {
     std::string tag;
   };
 
-  /// For a job of `instances`.
+  /// Creates the segment for a job of `instances`.
   Status create(int instances);
   bool exists() const { return fd_.valid(); }
   int fd() const { return fd_.get(); }
   std::size_t bytes() const { return bytes_; }
 
-  /// As number `index` of those that have ended.
+  /// Publishes the end of `instance` as end notice number `index`.
   void publish(std::uint32_t index, const EndNotice& end_notice);
 
-  /// Number of the last entry in the slot of `instance`.
+  /// Returns the number of the last entry in the slot of `instance`.
   std::uint32_t lastEntry(int instance) const;
-  /// What its slot holds, unless that is the entry `answered` or its message counts.
+  /// Returns the entry in its slot; nothing if that is the entry `answered`, or if its message counts
+  /// instead.
   std::optional<Entry> entryAfter(std::uint32_t answered, int instance) const;
   void answer(int instance, std::uint32_t entry, bool failed);
-  /// Whoever waits for an answer in its slot.
+  /// Wakes the instances that wait for an answer in their slots.
   void wakeWaiters();
 
  private:

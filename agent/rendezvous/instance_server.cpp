@@ -52,8 +52,8 @@ Result<std::string> InstanceServer::open(const JobSlice& slice) {
   for (const InstanceOrder& order : slice.instances) local_instances_.insert(order.env.instance_index);
   fence_ = std::make_unique<Fence>(local_instances_.size());
   fence_bytes_.reset();
-  // Hosts of a job may share a network namespace with each other, and with who would like to keep a job from
-  // starting again.
+  // Several hosts of a job may share a network namespace, possibly with a user who wants to prevent a restart
+  // of the job.
   const std::string name = "popdist-" + job_id_ + "-" + sys::randomName();
   POP_ASSIGN_OR_RETURN(listener_, sys::listenAbstract(name));
   listen();
@@ -68,7 +68,7 @@ void InstanceServer::listen() {
 void InstanceServer::accept() {
   Result<sys::Fd> accepted = sys::acceptConnection(listener_.get());
   if (!accepted.ok()) {
-    // It would be reported again at once: wait until a connection is closed.
+    // The loop would report the connection again at once: wait until another connection is closed.
     log::warning(accepted.status().message() + " (see `ulimit -n`)");
     listening_ = false;
     loop_.unwatch(listener_.get());
@@ -78,7 +78,8 @@ void InstanceServer::accept() {
   const Result<uid_t> user = sys::peerUser(accepted->get());
   if (!user.ok() || (user.value() != ::geteuid() && user.value() != 0)) {
     if (!std::exchange(has_refused_, true))
-      log::warning("refused a connection by another user to this job's socket; further ones are not told of");
+      log::warning(
+          "refused a connection from another user to the job's socket (further refusals are not logged)");
     return;
   }
   const int fd = accepted->get();
@@ -129,12 +130,12 @@ void InstanceServer::handle(int fd, Connection& connection, const Frame& frame) 
   } else if (known && type == InstanceMessage::kAbort && frame.fields.size() == 2) {
     abort(fd, connection, frame);
   } else {
-    log::warning("an instance's connection is closed: it sent a message of unknown form or out of turn");
+    log::warning("an instance's connection is closed: it sent an unknown or unexpected message");
     close(fd);
   }
 }
 
-// Once is enough to end the job; the controller, and a link to it, would have to keep the others.
+// One report ends the job; the controller, or a link to it, would have to store further ones.
 void InstanceServer::abort(int fd, Connection& connection, const Frame& frame) {
   const Result<int> code = contract::numberField(frame, 0);
   const int exit_code = code.ok() && code.value() > 0 && code.value() < 256 ? code.value() : 1;
@@ -149,8 +150,9 @@ void InstanceServer::hello(int fd, Connection& connection, const Frame& frame) {
   const std::string job = frame.fields.size() > 2 ? frame.fields[2] : "";
   if (!protocol.ok() || protocol.value() != contract::kInstanceProtocol) {
     return refuse(fd, connection, Code::kFailedPrecondition, -1,
-                  "the program's libpopdist speaks another protocol than this poprun (" +
-                      std::to_string(contract::kInstanceProtocol) + "); build it against the same version");
+                  "the program's libpopdist and this poprun use different protocol versions (poprun: " +
+                      std::to_string(contract::kInstanceProtocol) +
+                      "): build the program against this version");
   }
   if (job != job_id_ || !instance.ok() || !local_instances_.contains(instance.value())) {
     return refuse(fd, connection, Code::kInvalidArgument, -1, "not an instance of this job on this host");
@@ -167,17 +169,17 @@ void InstanceServer::hello(int fd, Connection& connection, const Frame& frame) {
     return refuse(fd, connection, made.code(), -1, made.message());
   }
   connection.instance = instance.value();
-  // What a process of this instance has left in its slot is not this one's.
+  // An entry that an earlier process of this instance left in its slot does not belong to this process.
   connection.entry = segment_.lastEntry(connection.instance);
   segment_.answer(connection.instance, connection.entry, false);
-  // The descriptor must travel with this frame; nothing can be waiting to be sent before it.
+  // The descriptor must be sent with this frame; the send queue is empty here.
   Result<std::string> welcome = contract::encode({static_cast<std::uint8_t>(InstanceMessage::kWelcome),
                                                   {std::to_string(segment_.bytes()), key_, host_address_}});
   const std::array<int, 1> fds{segment_.fd()};
   if (const Status sent = sys::sendAll(fd, *welcome, fds); !sent.ok()) close(fd);
 }
 
-// What it says then is not for us.
+// Messages after its end are ignored.
 void InstanceServer::refuse(int fd, Connection& connection, Code code, int instance,
                             const std::string& message) {
   sendError(fd, connection, code, instance, message);
@@ -210,8 +212,8 @@ void InstanceServer::send(int fd, Connection& connection, InstanceMessage type,
   loop_.unwatchReadable(fd);
 }
 
-// An instance that does not read must not hold up the others, nor fill our memory: what it does not take
-// waits here, and what it asks for besides waits where it is.
+// An instance that does not read must not block the others or fill this process's memory: replies that it
+// does not take wait here, and its further requests stay in the socket.
 void InstanceServer::flush(int fd, Connection& connection) {
   while (!connection.untaken.empty()) {
     const std::string_view next = connection.untaken.front();
@@ -225,7 +227,7 @@ void InstanceServer::flush(int fd, Connection& connection) {
   }
 }
 
-// The instance reads again, or is gone.
+// The instance is reading again, or is gone.
 void InstanceServer::resume(int fd) {
   Connection& connection = connections_.at(fd);
   flush(fd, connection);

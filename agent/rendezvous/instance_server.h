@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Serves the instances that use libpopdist: a socket with an abstract name (nothing is left behind), frames
-// of common/contract/instance_wire.h, and this host's shared-memory segment, made when the first instance
-// asks for it. Instances enter fences by message, or through their slots in the segment.
+// Serves the instances that use libpopdist, through a socket with an abstract name (which leaves no file
+// behind), frames of common/contract/instance_wire.h, and this host's shared-memory segment, which is made
+// when the first instance asks for it. Instances enter fences by message or through their slots in the
+// segment.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fence as the instances of this host see it: docs/spec/instance_wire.md.
+// The server's side of the fence: docs/spec/instance_wire.md.
 #include <algorithm>
 #include <utility>
 
@@ -12,7 +12,7 @@ namespace {
 using contract::Frame;
 using contract::InstanceMessage;
 
-// An answer must not exceed a frame, whatever an instance says.
+// An answer must not exceed a frame, however long the instance's tag is.
 constexpr std::size_t kShownTagBytes = 200;
 
 }  // namespace
@@ -34,7 +34,7 @@ void InstanceServer::enterFence(int fd, Connection& connection, const Frame& fra
   settleFence(connection.instance);
 }
 
-// True: somebody has entered through its slot since the last look.
+// True if an instance has entered through its slot since the last check.
 bool InstanceServer::takeEntries() {
   bool any = false;
   for (auto& [fd, connection] : connections_) {
@@ -50,7 +50,7 @@ bool InstanceServer::takeEntries() {
   return any;
 }
 
-// Some have entered, the last of them perhaps `newest`.
+// Some instances have entered; `newest` may be the last of them.
 void InstanceServer::settleFence(int newest) {
   if (const EndNotice* death = firstDeath())
     return failFence({Code::kUnavailable, death->instance, death->text});
@@ -67,8 +67,8 @@ void InstanceServer::settleFence(int newest) {
   if (fence_->complete()) reachFence();
 }
 
-// Values for other hosts go over a link. What it does not carry is refused here, where only a call fails by
-// it: at the other end the whole host would be lost.
+// Values for other hosts are sent over a link with a limit. The limit is enforced here, where only one call
+// fails; at the other end the whole host would be lost.
 void InstanceServer::reachFence() {
   PutValues values = fence_->collect();
   if (!allAreHere() && !fence_bytes_.add(values)) {
@@ -78,14 +78,15 @@ void InstanceServer::reachFence() {
   events_.fence_reached(std::move(values));
 }
 
-// The time of an entry in a slot is up, unless it has been answered meanwhile.
+// The deadline of an entry in a slot has passed, unless it has been answered in the meantime.
 void InstanceServer::fenceLate(int fd, const Connection& connection, const Frame& frame) {
   if (takeEntries()) settleFence(connection.instance);
   if (isInside(connection) && connection.in_slot && frame.fields[0] == std::to_string(connection.entry))
     fenceTimedOut(fd);
 }
 
-// Of an entry by message. Who has entered through its slot meanwhile is not missing.
+// The deadline of an entry by message has passed. Instances that have entered through their slots meanwhile
+// are not missing.
 void InstanceServer::fenceTimeIsUp(int fd) {
   const int instance = connections_.at(fd).instance;
   if (takeEntries()) settleFence(instance);
@@ -100,7 +101,8 @@ void InstanceServer::fenceTimedOut(int fd) {
   wakeWaiters();
 }
 
-// From a fence that `instance` leaves. Where all are or have been inside, those who have left are missing.
+// The error of a fence that `instance` leaves. If all instances are or have been inside, those that have left
+// are missing.
 InstanceServer::FenceError InstanceServer::whoIsMissing(int instance) const {
   std::vector<int> missing;
   std::vector<int> gone;
@@ -143,7 +145,7 @@ void InstanceServer::announce(const EndNotice& end_notice) {
   failFence({Code::kUnavailable, end_notice.instance, end_notice.text});
 }
 
-// Everybody inside goes on with an error.
+// All instances inside continue with an error.
 void InstanceServer::failFence(const FenceError& error) {
   for (auto& [fd, connection] : connections_) {
     if (!isInside(connection)) continue;
@@ -153,7 +155,7 @@ void InstanceServer::failFence(const FenceError& error) {
   wakeWaiters();
 }
 
-// An error always goes by message: before the word in the slot that says so.
+// Errors are always sent as messages, before the word in the slot that announces them.
 void InstanceServer::answerFence(int fd, Connection& connection, const std::optional<FenceError>& error) {
   loop_.cancel(connection.fence_timer);
   if (error) {

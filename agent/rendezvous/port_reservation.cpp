@@ -22,7 +22,7 @@ struct PortRange {
   int last;
 };
 
-// Ports that the kernel hands out by itself (32768-60999 unless configured otherwise).
+// The kernel's range of ephemeral ports (32768-60999 unless configured otherwise).
 PortRange ephemeralPorts() {
   PortRange range{32768, 60999};
   const Result<std::string> text = sys::readFile("/proc/sys/net/ipv4/ip_local_port_range");
@@ -47,8 +47,9 @@ sys::Fd boundTo(sys::Fd socket, const Address& address) {
   return bound ? std::move(socket) : sys::Fd();
 }
 
-// Bound on all addresses, not listening; without SO_REUSEADDR, so that a port anybody else holds counts as
-// taken. One socket for both families: an instance may listen in either. Where the kernel has no IPv6, IPv4.
+// Bound on all addresses, not listening; without SO_REUSEADDR, so that a port in use by any process counts as
+// taken. One socket for both families, since an instance may listen in either; IPv4 only where the kernel has
+// no IPv6.
 sys::Fd bindPort(int port) {
   sockaddr_in6 both{};
   both.sin6_family = AF_INET6;

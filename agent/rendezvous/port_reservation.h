@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Free TCP ports for the instances' own servers (TF_CONFIG, MASTER_PORT), kept from everybody else until
-// released.
+// Reserves free TCP ports for the instances' own servers (TF_CONFIG, MASTER_PORT) until they are released.
 #pragma once
 
 #include <vector>
@@ -12,9 +11,8 @@ namespace pop::agent {
 
 class PortReservation {
  public:
-  /// Binds `count` ports, in IPv4 and, where the kernel has it, IPv6. They lie outside the range from which
-  /// the kernel picks ports for outgoing connections, so that none is taken by chance between release() and
-  /// the instance's own bind.
+  /// Binds `count` ports in IPv4 and, where the kernel has it, IPv6. They are outside the kernel's ephemeral
+  /// range, so that no outgoing connection takes one by chance between release() and the instance's own bind.
   static Result<PortReservation> reserve(int count);
 
   const std::vector<int>& ports() const { return ports_; }

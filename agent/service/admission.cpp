@@ -17,24 +17,24 @@ namespace {
 
 constexpr std::size_t kTokenBytes = 16;
 constexpr std::size_t kLongestJobId = 128;
-constexpr int kMostInstances = 65536;  // of any job
+constexpr int kMaxInstances = 65536;  // of any job
 
 Status denied(std::string message) {
   return {Code::kPermissionDenied, std::move(message)};
 }
 
 Status badCount(int instances) {
-  return invalidArgument("a job has from 1 to " + std::to_string(kMostInstances) +
+  return invalidArgument("a job can have 1 to " + std::to_string(kMaxInstances) +
                          " instances on a host, not " + std::to_string(instances));
 }
 
-// "alice runs 4 jobs, as many as it may at once"
+// "alice may have 4 jobs at once on this host, but has 4 and asks for 1 more"
 Status checkLimit(const std::string& who, std::int64_t running, int more, int limit, const char* noun) {
   if (limit == 0 || running + more <= limit) return {};
   return {Code::kResourceExhausted,
-          who + " may have " + counted(limit, noun) + " at once on this host, has " +
+          who + " may have " + counted(limit, noun) + " at once on this host, but has " +
               std::to_string(running) + " and asks for " + std::to_string(more) +
-              " more: wait for others to end, or ask the admin (users file, " + noun + "s=)"};
+              " more: wait until others end, or ask the admin for more (users file, " + noun + "s=)"};
 }
 
 bool isLoopback(const std::string& address) {
@@ -54,11 +54,11 @@ Result<AdmittedJob> Admission::admit(const JobRequest& request) {
   POP_RETURN_IF_ERROR(checkUser(request.name));
   if (request.job_id.empty() || request.job_id.size() > kLongestJobId)
     return invalidArgument("a job needs an id of 1 to " + std::to_string(kLongestJobId) + " characters");
-  if (request.instances < 1 || request.instances > kMostInstances) return badCount(request.instances);
+  if (request.instances < 1 || request.instances > kMaxInstances) return badCount(request.instances);
   if (jobs_.contains(request.job_id))
     return Status(Code::kAlreadyExists,
                   "a job with the id " + inQuotes(request.job_id) +
-                      " runs on this host (are two of the names in --host this host's?)");
+                      " already runs on this host (do two names in --host mean this host?)");
   POP_RETURN_IF_ERROR(checkJobs(request.name));
   POP_RETURN_IF_ERROR(checkInstances(request.name, request.instances));
   POP_ASSIGN_OR_RETURN(std::string token, make_token_());
@@ -103,13 +103,13 @@ Status Admission::mayContinue(std::string_view name, const std::string& job_id,
   const auto found = jobs_.find(job_id);
   const bool known = found != jobs_.end() && found->second.name == name && users_.users.contains(name);
   if (known && equalInConstantTime(found->second.token, token)) return {};
-  return denied("no job " + inQuotes(job_id) + " of " + inQuotes(name) + " runs here that this token opens");
+  return denied("no job " + inQuotes(job_id) + " of " + inQuotes(name) + " with this token runs here");
 }
 
 Status Admission::admitRun(const std::string& job_id, int instances) {
   const auto found = jobs_.find(job_id);
   if (found == jobs_.end()) return Status(Code::kNotFound, "no job " + inQuotes(job_id) + " runs here");
-  if (instances > kMostInstances) return badCount(instances);
+  if (instances > kMaxInstances) return badCount(instances);
   Job& job = found->second;
   POP_RETURN_IF_ERROR(checkUser(job.name));
   if (instances <= job.instances) return {};
@@ -159,7 +159,7 @@ Status checkListening(const std::string& address, bool has_tls, uid_t self) {
   if (has_tls) return {};
   if (!isLoopback(address))
     return failedPrecondition(
-        "without TLS everybody who reaches " + address +
+        "without TLS anybody who can reach " + address +
         " could run jobs: make certificates with popdist-agent init-tls and give their directory with "
         "--tls, or listen at 127.0.0.1");
   if (self == 0)

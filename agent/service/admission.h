@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may start a job on this host now, and who may go on with it. Decisions only; nothing is started here.
+// Decides who may start a job on this host, and who may continue one. Decisions only; it starts nothing.
 //
-// A job's token is given to whoever started it, and is needed to end the job from outside of its stream
-// (after that was lost). It counts only together with a certificate of the same name, for that job, while it
-// runs: a stolen token alone gives nothing, and with that user's key nothing that the key does not give
-// anyway.
+// The user who starts a job gets its token, which is needed to end the job from outside its stream (after the
+// stream was lost). The token is valid only with a certificate of the same name, for that job, while the job
+// runs: a stolen token alone gives no access, and with the user's key it gives no more than the key does.
 #pragma once
 
 #include <functional>
@@ -16,14 +15,14 @@
 
 namespace pop::agent {
 
-/// What is asked for.
+/// A user's request.
 struct JobRequest {
   std::string name;    ///< of the client's certificate
   std::string job_id;  ///< the client's
   int instances = 0;   ///< on this host
 };
 
-/// What runs, and how much of it may, for one name and for all together.
+/// Running jobs and instances, and their limits, for one name or for all together.
 struct JobUsage {
   std::string unix_user;  ///< as whom the name's jobs run
   JobLimits own_running;
@@ -39,36 +38,37 @@ struct AdmittedJob {
 
 class Admission {
  public:
-  /// `self`: the user as whom the service runs. `make_token`: makeJobToken, but in tests.
+  /// `self`: the user that the service runs as. `make_token`: makeJobToken, except in tests.
   Admission(UsersFile users, UnixUser self, std::function<Result<std::string>()> make_token);
 
-  /// kPermissionDenied: not this name, or not as its user. kResourceExhausted: a limit, named.
-  /// kAlreadyExists: the job runs. kInvalidArgument: no id, or no number of instances.
+  /// Admits the job or returns an error. kPermissionDenied: the name is not listed, or its jobs cannot run as
+  /// its Unix user. kResourceExhausted: over a limit, which the message names. kAlreadyExists: the job is
+  /// running. kInvalidArgument: invalid id or number of instances.
   Result<AdmittedJob> admit(const JobRequest& request);
 
-  /// Whether `name` may go on with the job; the same answer for a job that is not there and one that is
-  /// another's, so that nobody learns of jobs by asking.
+  /// Whether `name` may continue the job. The answer is the same for a job that does not exist and one that
+  /// belongs to another user, so that nobody can probe for jobs.
   Status mayContinue(std::string_view name, const std::string& job_id, std::string_view token) const;
 
-  /// The job's launcher asks its agent to start so many: kPermissionDenied, kResourceExhausted and
-  /// kInvalidArgument as for admit(). The job counts as the most that it has asked for: whether an agent does
-  /// what it is asked, and what of an earlier run still lives, is not known here.
+  /// The job's launcher asks its agent to start this many instances: kPermissionDenied, kResourceExhausted
+  /// and kInvalidArgument as for admit(). The job counts with the largest number it has asked for: the
+  /// service does not know whether the agent obeys, nor what is still alive from an earlier run.
   Status admitRun(const std::string& job_id, int instances);
 
-  /// The job is over. Ignored when it is not there.
+  /// The job is over. Ignored if the job does not exist.
   void release(const std::string& job_id);
 
-  /// From now on; jobs that run go on, but those of users who are no longer named start nothing more and
-  /// cannot be come back to.
+  /// Replaces the users and limits. Running jobs continue, but jobs of users who are no longer listed cannot
+  /// start instances or be continued.
   void setUsers(UsersFile users) { users_ = std::move(users); }
 
-  /// Whether this certificate's name may do anything here.
+  /// Whether the user of this certificate's name may run jobs here.
   Status checkUser(const std::string& name) const;
 
-  /// Whether jobs of the Unix user may still be started.
+  /// Whether jobs of this Unix user may still be started.
   bool mayRun(const std::string& unix_user) const;
 
-  /// kPermissionDenied: `name` may do nothing here.
+  /// kPermissionDenied: `name` may not do anything here.
   Result<JobUsage> usageOf(const std::string& name) const;
 
  private:
@@ -80,7 +80,7 @@ class Admission {
 
   Status checkJobs(const std::string& name) const;
   Status checkInstances(const std::string& name, int more) const;
-  /// What runs; of one name, or of all when that is empty.
+  /// Counts running jobs and instances, of one name, or of all if `name` is empty.
   JobLimits running(std::string_view name) const;
 
   UsersFile users_;
@@ -92,11 +92,11 @@ class Admission {
 /// 128 random bits from the kernel, in hexadecimal digits.
 Result<std::string> makeJobToken();
 
-/// Takes the same time wherever two texts of one length differ.
+/// Takes the same time wherever two texts of the same length differ.
 bool equalInConstantTime(std::string_view a, std::string_view b);
 
-/// Why the service must not listen at `address`. Without certificates it does not know who asks: it serves
-/// this host only, and only as a user who is not root.
+/// Returns why the service must not listen at `address`. Without certificates it cannot identify clients: it
+/// then serves only this host, and only as a user other than root.
 Status checkListening(const std::string& address, bool has_tls, uid_t self);
 
 }  // namespace pop::agent

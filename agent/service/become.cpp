@@ -29,47 +29,47 @@ constexpr mode_t kUmask = 022;
 constexpr const char* kPath = "/usr/local/bin:/usr/bin:/bin";
 constexpr const char* kRootPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-// A service may be protected from the OOM killer; its jobs are not. To be done with CAP_SYS_RESOURCE: without
-// it the kernel remembers how low the score was, and lets anybody write that again.
+// A service may be protected from the OOM killer; its jobs must not be. Needs CAP_SYS_RESOURCE: without it
+// the kernel remembers the low score, and any process may restore it.
 void resetOomScore() {
   const sys::Fd file(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
   if (file.valid()) static_cast<void>(sys::writeAll(file.get(), "0").ok());
 }
 
-// Groups before the user: afterwards it would not be allowed. Each step is checked, and that there is no way
+// Groups before the user, since afterwards they cannot be changed. Checks each step, and that there is no way
 // back.
 Status dropTo(const UnixUser& user) {
   if (::geteuid() != 0) {
     if (user.uid == ::getuid() && user.uid == ::geteuid()) return {};
-    return failedPrecondition("only root can run jobs of " + inQuotes(user.name) + ", and we are user " +
-                              std::to_string(::geteuid()));
+    return failedPrecondition("only root can run jobs of " + inQuotes(user.name) +
+                              ", and this process runs as user " + std::to_string(::geteuid()));
   }
   POP_ASSIGN_OR_RETURN(const std::vector<gid_t> groups, groupsOf(user));
   if (::setgroups(groups.size(), groups.data()) != 0)
-    return errnoStatus("taking the groups of " + user.name, errno);
+    return errnoStatus("setting the groups of user " + user.name, errno);
   if (::setresgid(user.gid, user.gid, user.gid) != 0)
-    return errnoStatus("becoming group " + std::to_string(user.gid), errno);
+    return errnoStatus("switching to group " + std::to_string(user.gid), errno);
   if (::setresuid(user.uid, user.uid, user.uid) != 0) return errnoStatus("becoming " + user.name, errno);
   if (user.uid != 0 && (::setuid(0) == 0 || ::geteuid() != user.uid || ::getegid() != user.gid))
-    return internalError("we did not become " + user.name);
+    return internalError("could not switch to user " + user.name);
   return {};
 }
 
-// After dropTo(), which clears it. A parent that has died already would never tell.
+// After dropTo(), which clears the setting. A parent that has already died would never send the signal.
 Status dieWithParent(pid_t parent) {
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
-    return errnoStatus("asking to die with the agent service", errno);
+    return errnoStatus("setting the signal to get when the agent service ends", errno);
   if (::getppid() != parent) return failedPrecondition("the agent service is gone");
   return {};
 }
 
-// Else all jobs of a service for many users would have the service's: what one keeps there is everybody's.
-// A service of one user runs his jobs with his keys. Where the system has no keys, or a container refuses
-// them to all that runs in it, there is nothing to share.
+// Without this, all jobs of a multi-user service would share the service's keyring, and could read each
+// other's keys. A single-user service runs its jobs with that user's keys. Where the system has no keyrings,
+// or a container forbids them to all its processes, there is nothing to share.
 Status haveOwnKeyring(const UnixUser& user) {
   if (::syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, nullptr) >= 0) return {};
   if (errno == ENOSYS || errno == EPERM) return {};
-  return errnoStatus("making a session keyring of " + user.name + " (see the sysctl kernel.keys.maxkeys)",
+  return errnoStatus("making a session keyring for " + user.name + " (see the sysctl kernel.keys.maxkeys)",
                      errno);
 }
 

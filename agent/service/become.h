@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// popdist-agent become: turns this fresh process, which has one thread, into a program of a user. What a
-// service with threads cannot do between fork and exec is done here.
+// popdist-agent become: turns a new single-threaded process into a program of another user. It does the work
+// that a service with threads cannot do between fork and exec.
 #pragma once
 
 #include <string>
@@ -8,10 +8,11 @@
 
 namespace pop::agent {
 
-/// `arguments`: "USER PARENT_PID -- PROGRAM …", what follows "become". Executes the program, by its path, as
-/// the user: its groups, a session and a session keyring of its own, its home as working directory (else /),
-/// only the environment of a login, only descriptors 0 to 2, and SIGKILL when the parent dies. Returns only
-/// when that fails: 126 or 127 for the program, as shells do, else 125; the reason is on stderr.
+/// `arguments`: "USER PARENT_PID -- PROGRAM …", the words after "become". Executes the program, given by
+/// path, as the user: with the user's groups, its own session and session keyring, the home directory (else
+/// /) as working directory, only a login environment, only descriptors 0 to 2, and SIGKILL when the parent
+/// dies. Returns only on failure: 126 or 127 for the program, as shells do, else 125; the reason is on
+/// stderr.
 int runBecome(const std::vector<std::string>& arguments);
 
 }  // namespace pop::agent

@@ -27,7 +27,7 @@ std::optional<int> parseCommand(CLI::App& app, const std::vector<std::string>& a
   } catch (const CLI::CallForHelp&) {
     return std::fputs(app.help().c_str(), stdout) < 0 ? 1 : 0;
   } catch (const CLI::ExtrasError&) {  // which lists them from the last to the first
-    return complain(app, "not expected: " + join(app.remaining(), " "));
+    return complain(app, "unexpected arguments: " + join(app.remaining(), " "));
   } catch (const CLI::Error& error) {
     return complain(app, error.what());
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parsing the options of popdist-agent's commands: help, and mistakes, are the same for all of them.
+// Parses the options of popdist-agent's commands, with the same help and error messages for all of them.
 #pragma once
 
 #include <optional>
@@ -14,11 +14,11 @@ class App;
 
 namespace pop::agent {
 
-/// Reads `arguments` into what `app` binds. An exit code: help was asked for and printed (0), or there is a
-/// mistake, which is on stderr (1).
+/// Reads `arguments` into the variables that `app` binds. Returns an exit code if the program should end: 0
+/// after printing the requested help, 1 for a mistake, which is reported on stderr.
 std::optional<int> parseCommand(CLI::App& app, const std::vector<std::string>& arguments);
 
-/// Where a service listens.
+/// The address of a service.
 struct Place {
   std::string address;
   int port = 0;

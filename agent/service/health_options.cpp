@@ -48,11 +48,12 @@ Status askHealth(const HealthOptions& options) {
 
 int runHealth(const std::vector<std::string>& arguments) {
   HealthOptions options;
-  CLI::App app("Asks an agent service whether it takes jobs.", "popdist-agent health");
-  app.add_option("--address", options.address, "where it listens")
+  CLI::App app("Checks whether an agent service accepts jobs.", "popdist-agent health");
+  app.add_option("--address", options.address, "the service's address and port")
       ->type_name("HOST:PORT")
       ->capture_default_str();
-  app.add_option("--tls", options.tls_directory, "directory with ca.pem and a user's pair, by init-tls")
+  app.add_option("--tls", options.tls_directory,
+                 "directory with ca.pem and a user's certificate and key, made by init-tls")
       ->type_name("DIR");
   app.add_option("--connect-timeout", options.timeout_s, "how long to wait for the answer")
       ->type_name("SECONDS")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// popdist-agent health: does the agent service of a host take jobs? For monitoring.
+// popdist-agent health: checks whether a host's agent service accepts jobs. For monitoring.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace pop::agent {
 
-/// The exit code: 0 it does, 1 it does not, and stderr says why.
+/// Returns the exit code: 0 if it does, 1 if it does not, with the reason on stderr.
 int runHealth(const std::vector<std::string>& arguments);
 
 }  // namespace pop::agent

@@ -29,7 +29,7 @@ bool JobProcess::hasEnded() const {
   return pid() < 0 || ::poll(&waiting, 1, 0) == 1;
 }
 
-// Nothing: it is not gone yet, or still its tracer's.
+// No status: the process has not ended yet, or its tracer has not released it.
 std::optional<int> JobProcess::killAndReap() {
   if (pid() < 0) return std::nullopt;
   program_.signal(SIGKILL);
@@ -42,7 +42,7 @@ std::string JobProcess::end() {
   const bool is_ours_to_end = !hasEnded() || pid() < 0;
   const std::optional<int> status = killAndReap();
   if (status && WIFEXITED(*status)) return "ended with exit code " + std::to_string(WEXITSTATUS(*status));
-  return status || is_ours_to_end ? "was killed" : "ended while somebody traced it";
+  return status || is_ours_to_end ? "was killed" : "ended while it was being traced";
 }
 
 void JobProcess::kill() {

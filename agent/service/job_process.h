@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent of one job, as a process of the job's user, on a socket of ours.
+// The agent of one job: a process that runs as the job's user, connected to the service by a socket.
 #pragma once
 
 #include <sys/types.h>
@@ -15,8 +15,8 @@
 
 namespace pop::agent {
 
-/// Kills what it holds when it goes. Nothing here waits for a process: one that takes its time to go is left
-/// to `zombies`.
+/// Kills the process when destroyed. Nothing here waits for a process: one that takes long to end is handed
+/// over to `zombies`.
 class JobProcess {
  public:
   JobProcess() = default;
@@ -29,17 +29,17 @@ class JobProcess {
   pid_t pid() const { return program_.pid(); }
   /// Readable once the process has ended.
   int pidfd() const { return program_.end().get(); }
-  /// Non-blocking: what the process reads on stdin and writes to stdout.
+  /// Non-blocking: the process's stdin and stdout.
   sys::Fd& stream() { return stream_; }
   /// Non-blocking: its stderr.
   sys::Fd& errors() { return errors_; }
 
   bool hasEnded() const;
 
-  /// Kills it if it lives, and says how it ended: "was killed", "ended with exit code 3".
+  /// Kills the process if it is alive, and describes its end: "was killed", "ended with exit code 3".
   std::string end();
 
-  /// Kills it. Its keeper ends what it has started, since its end of their socket closes.
+  /// Kills the process. Its keeper then ends the process's children, since the socket between them is closed.
   void kill();
 
  private:
@@ -53,11 +53,10 @@ class JobProcess {
   sys::Fd errors_;
 };
 
-/// Starts `command`, a program's path and its arguments, as `user`, by `agent` become: it costs this process
-/// neither a fork nor the loading of a name service. That the user can be had is found out there: the process
-/// ends with a line on stderr.
-/// `zombies` outlives the process's object.
-/// To be called on a thread that lives as long as this process: the kernel takes its end for ours.
+/// Starts `command`, a program's path and its arguments, as `user`, through `agent` become, so that this
+/// process needs neither a fork nor the libraries of a name service. If the switch to the user fails, the
+/// process ends with a line on stderr. `zombies` outlives the process's object. Call it on a thread that
+/// lives as long as this process: the kernel treats the end of the thread as the end of the parent.
 Result<JobProcess> startJobProcess(const std::string& user, const std::vector<std::string>& command,
                                    const std::string& agent, ZombieReaper& zombies);
 

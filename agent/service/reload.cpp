@@ -21,7 +21,7 @@ void Reload::start() {
         [this](const std::stop_token& stop) { loop_.post([this, task = read_(stop)] { finish(task); }); });
   } catch (const std::system_error& error) {
     runs_ = false;
-    log::warning(std::string("nothing was read again, there can be no thread for it: ") + error.what());
+    log::warning(std::string("reload failed: cannot start a thread: ") + error.what());
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads what a service serves by once more, while it goes on serving: users are looked up in directories on
-// other hosts, which may take their time.
+// Reloads a service's configuration while the service runs: users are looked up in directories on other
+// hosts, which can be slow.
 #pragma once
 
 #include <functional>
@@ -12,24 +12,24 @@
 
 namespace pop::agent {
 
-/// On the loop's thread, but for `read`.
+/// Lives on the loop's thread, except for `read`.
 class Reload {
  public:
   using Task = std::function<void()>;
-  /// Reads, on a thread of its own, and says what is to be done with it on the loop's. It should come to an
-  /// end soon when `stop` asks for it: what it has read does not matter any more.
+  /// Runs on a thread of its own, and returns a task for the loop's thread. It should return soon after a
+  /// request through `stop`: its result is then dropped.
   using Read = std::function<Task(const std::stop_token& stop)>;
 
-  /// `loop` outlives it.
+  /// `loop` outlives this object.
   Reload(Loop& loop, Read read) : loop_(loop), read_(std::move(read)) {}
   ~Reload() { stop(); }  ///< when the loop does not run any more; waits for `read`
   Reload(const Reload&) = delete;
   Reload& operator=(const Reload&) = delete;
 
-  /// One at a time: what is asked for meanwhile is done once more afterwards, however often that was.
+  /// Runs one reload at a time: requests made meanwhile cause a single further reload afterwards.
   void start();
 
-  /// Nothing is read any more, nor done with what was.
+  /// Cancels the reload; its result is not used.
   void stop();
 
  private:

@@ -34,8 +34,8 @@ struct ServeOptions {
   int spares = 16;
 };
 
-// A reload may be asked for while the service starts, and looks users up: it waits until signals are watched.
-// Its default action would be our end.
+// SIGHUP may arrive while the service starts and looks users up. It stays blocked until signals are watched,
+// since its default action would end the service.
 void setHangups(int how) {
   sigset_t hangup;
   sigemptyset(&hangup);
@@ -48,7 +48,7 @@ int complain(const std::string& mistake) {
   return 1;
 }
 
-// DIR/ca.pem, and the pair that init-tls has made for this host; host.pem where it was renamed.
+// DIR/ca.pem, and this host's certificate and key from init-tls; host.pem if they were renamed.
 Result<HostTls> hostTlsFrom(const std::string& directory) {
   std::string base = directory + "/host-" + sys::hostName();
   if (::access((base + ".pem").c_str(), F_OK) != 0) base = directory + "/host";
@@ -59,7 +59,7 @@ Result<HostTls> hostTlsFrom(const std::string& directory) {
   return tls::TlsContext::make(files, tls::TlsRole::kServer);
 }
 
-// After `stop` nobody is looked up any more.
+// After `stop` no more users are looked up.
 Result<UsersFile> usersFrom(const std::string& path, const std::stop_token& stop = {}) {
   ParsedUsers parsed = loadUsers(path, [&stop](const std::string& name) {
     return stop.stop_requested() ? unavailable("the agent service is being stopped") : lookUpUser(name);
@@ -70,7 +70,7 @@ Result<UsersFile> usersFrom(const std::string& path, const std::stop_token& stop
   return invalidArgument(all);
 }
 
-// Without TLS nobody knows who asks: whoever does is this service's own user.
+// Without TLS clients cannot be identified: they all count as this service's own user.
 UsersFile onlyUser(const UnixUser& self) {
   UsersFile users;
   users.users.emplace(self.name, AllowedUser{self, {}});
@@ -98,7 +98,7 @@ class Serving {
     const Result<int> port = server_.listenAt(place.address, place.port, std::move(tls));
     if (!port.ok())
       return complain("cannot listen at " + options_.listen + ": " + port.status().message() +
-                      " (is it another's, or not this host's?)");
+                      " (is the port in use, or the address not this host's?)");
     std::printf("popdist-agent: listening at %s, port %d\n", options_.listen.c_str(), port.value());
     std::fflush(stdout);
     loop_.watchSignals({SIGTERM, SIGINT, SIGHUP}, [this](const os::Signal& signal) {
@@ -117,11 +117,11 @@ class Serving {
  private:
   void reload() {
     if (options_.tls_directory.empty())
-      return log::info("nothing is read again: without --tls, only this service's own user runs jobs");
+      return log::info("nothing to reload: without --tls only this service's own user can run jobs");
     reload_.start();
   }
 
-  // While everything is served.
+  // Runs while the service is running.
   Reload::Task readAgain(const std::stop_token& stop) {
     const auto users = std::make_shared<Result<UsersFile>>(usersFrom(options_.users_file, stop));
     const auto tls = std::make_shared<Result<HostTls>>(hostTlsFrom(options_.tls_directory));
@@ -131,15 +131,17 @@ class Serving {
   void use(Result<UsersFile> users, Result<HostTls> tls) {
     if (users.ok()) {
       service_.setUsers(std::move(*users));
-      log::info("the users file was read again");
+      log::info("reloaded the users file");
     } else {
-      log::warning("the users file stays as it was: " + users.status().message());
+      log::warning("cannot reload the users file, so the old one stays in force: " +
+                   users.status().message());
     }
     if (tls.ok()) {
       server_.setTls(std::move(*tls));
-      log::info("the certificates were read again");
+      log::info("reloaded the certificates");
     } else {
-      log::warning("the certificates stay as they were: " + tls.status().message());
+      log::warning("cannot reload the certificates, so the old ones stay in force: " +
+                   tls.status().message());
     }
   }
 
@@ -152,14 +154,14 @@ class Serving {
 };
 
 int serve(const ServeOptions& options) {
-  // First: programs are started to look users up.
+  // Must come first: looking users up starts programs.
   if (const Status ready = sys::setUpForJobs(); !ready.ok()) return complain(ready.message());
   setHangups(SIG_BLOCK);
   const bool has_tls = !options.tls_directory.empty();
   if (has_tls && options.users_file.empty())
-    return complain("--tls needs --users FILE: who may run jobs, and as whom");
+    return complain("--tls needs --users FILE, which lists the users who may run jobs");
   if (!has_tls && !options.users_file.empty())
-    return complain("--users needs --tls DIR: without certificates nobody can be told from another");
+    return complain("--users needs --tls DIR: without certificates the service cannot tell users apart");
   const Result<Place> place = parsePlace("--listen", options.listen);
   if (!place.ok()) return complain(place.status().message());
   if (const Status allowed = checkListening(place.value().address, has_tls, ::geteuid()); !allowed.ok())
@@ -184,14 +186,16 @@ int serve(const ServeOptions& options) {
 
 int runServe(const std::vector<std::string>& arguments) {
   ServeOptions options;
-  CLI::App app("Runs jobs of poprun on this host.", "popdist-agent serve");
+  CLI::App app("Runs poprun's jobs on this host.", "popdist-agent serve");
   app.add_option("--listen", options.listen, "address and port")
       ->type_name("ADDRESS:PORT")
       ->capture_default_str();
-  app.add_option("--tls", options.tls_directory, "directory with ca.pem and this host's pair, by init-tls")
+  app.add_option("--tls", options.tls_directory,
+                 "directory with ca.pem and this host's certificate and key, made by init-tls")
       ->type_name("DIR");
-  app.add_option("--users", options.users_file, "who may run jobs, and as whom")->type_name("FILE");
-  app.add_option("--spares", options.spares, "agents that are started ahead, of all users together")
+  app.add_option("--users", options.users_file, "lists the users who may run jobs, and their Unix users")
+      ->type_name("FILE");
+  app.add_option("--spares", options.spares, "number of agents to start in advance, for all users together")
       ->type_name("N")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// popdist-agent serve as a command: its options, and the service they ask for.
+// The command popdist-agent serve: its options, and the service they configure.
 #pragma once
 
 #include <string>
@@ -7,9 +7,8 @@
 
 namespace pop::agent {
 
-/// `arguments`: what follows "serve". Serves until SIGTERM or SIGINT; SIGHUP reads the users file and the
-/// certificates again, which counts with TLS only. The process's exit code. Call it while the process has one
-/// thread.
+/// `arguments`: the words after "serve". Serves until SIGTERM or SIGINT; with TLS, SIGHUP reloads the users
+/// file and the certificates. Returns the process's exit code. Call it while the process has only one thread.
 int runServe(const std::vector<std::string>& arguments);
 
 }  // namespace pop::agent

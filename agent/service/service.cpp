@@ -21,17 +21,17 @@
 namespace pop::agent {
 namespace {
 
-// Of an agent's first report, which is built here, and can cost many times its size.
-constexpr std::size_t kMostWelcomeBytes = 64 << 10;
+// Limit for an agent's first report, which is decoded here and can take many times its size.
+constexpr std::size_t kMaxWelcomeBytes = 64 << 10;
 
-// What the log says of an id that may be refused for its length.
-constexpr std::size_t kMostIdBytes = 128;
+// The id as it is logged; a refused id may be too long.
+constexpr std::size_t kMaxIdBytes = 128;
 
-// Of what an agent says in words: its user's, whoever that is.
-constexpr std::size_t kMostWordsBytes = 1000;
-constexpr int kMostLastChunks = 16;  // a pipe holds no more
+// Limit for an agent's messages, which its user controls.
+constexpr std::size_t kMaxWordsBytes = 1000;
+constexpr int kMaxLastChunks = 16;  // a pipe holds no more
 
-// From an agent's streams being closed until it has ended: the kernel does one after the other.
+// Time between the end of an agent's streams and the end of its process: the kernel closes the streams first.
 constexpr std::chrono::milliseconds kReapTimeout{100};
 
 wire::v1::JobCount encode(const JobLimits& count) {
@@ -41,15 +41,15 @@ wire::v1::JobCount encode(const JobLimits& count) {
   return encoded;
 }
 
-// It is killed: its keeper goes on with what it has left.
+// The agent is killed; its keeper ends the rest.
 Status notEnded() {
-  return {Code::kDeadlineExceeded, "the popdist-agent there has not ended all processes of the job within " +
+  return {Code::kDeadlineExceeded, "the popdist-agent there did not end all processes of the job within " +
                                        secondsText(kServiceEndTimeout) + " s; it was killed"};
 }
 
 }  // namespace
 
-// One call, and the agent that serves it.
+// One call, and the agent that handles it.
 struct Service::Job {
   std::shared_ptr<wire::ServedCall> call;
   std::string name;  ///< of the certificate
@@ -111,7 +111,7 @@ void Service::accept(std::shared_ptr<wire::ServedCall> call) {
   job.call->listen({.command = [this, &job](wire::v1::Command command) { receive(job, std::move(command)); },
                     .closed =
                         [this, &job] {
-                          letEnd(job, {Code::kCancelled, "the launcher is gone"});
+                          requestEnd(job, {Code::kCancelled, "the launcher is gone"});
                         }});
 }
 
@@ -120,13 +120,13 @@ void Service::receive(Job& job, wire::v1::Command command) {
   begin(job, std::move(command));
 }
 
-// The launcher announces its instances in Hello; a restart on fewer hosts may have more of them here.
+// The launcher announces its instances in Hello; a restart on fewer hosts may place more of them here.
 void Service::forward(Job& job, std::string_view command) {
   const Status allowed = mayForward(job, command);
   if (allowed.ok()) return job.agent->send(command);
   log::info("job " + printable(job.id) + " of " + inQuotes(job.name) + ": " + allowed.message());
   job.call->finish(allowed);
-  letEnd(job, allowed);
+  requestEnd(job, allowed);
 }
 
 Status Service::mayForward(const Job& job, std::string_view command) {
@@ -134,7 +134,7 @@ Status Service::mayForward(const Job& job, std::string_view command) {
   return outline.is_run ? admission_.admitRun(job.id, outline.instances) : Status();
 }
 
-// Of an agent's reports only the first is of interest here; the launcher trusts none of them.
+// Only the first of an agent's reports matters here; the launcher trusts none of them.
 void Service::report(Job& job, const std::string& report) {
   job.welcomed ? job.call->relay(report) : welcome(job, report);
 }
@@ -142,9 +142,9 @@ void Service::report(Job& job, const std::string& report) {
 void Service::welcome(Job& job, const std::string& report) {
   wire::v1::Report decoded;
   if (!decoded.ParseFromString(report))
-    return agentEnded(job, {Code::kDataLoss, "what the agent sends is no report"});
+    return agentEnded(job, {Code::kDataLoss, "the agent sent a malformed report"});
   job.welcomed = true;
-  job.agent->setMostBytes(wire::kMostMessageBytes);
+  job.agent->setMostBytes(wire::kMaxMessageBytes);
   if (decoded.has_welcome()) decoded.mutable_welcome()->set_token(job.token);
   job.call->send(std::move(decoded));
 }
@@ -152,7 +152,7 @@ void Service::welcome(Job& job, const std::string& report) {
 void Service::begin(Job& job, wire::v1::Command hello) {
   const std::string id = hello.hello().job_id();
   const Status started = start(job, std::move(hello));
-  log::info("job " + printable(std::string_view(id).substr(0, kMostIdBytes)) + " of " + inQuotes(job.name) +
+  log::info("job " + printable(std::string_view(id).substr(0, kMaxIdBytes)) + " of " + inQuotes(job.name) +
             (job.call->isResumed() ? " by a resumed session: " : ": ") +
             (started.ok() ? "started, pid " + std::to_string(job.process.pid()) : started.message()));
   if (!started.ok()) end(job, started);
@@ -170,8 +170,8 @@ Status Service::start(Job& job, wire::v1::Command hello) {
       loop_, std::move(job.process.stream()), sys::Fd(),
       wire::MessageStream::Events{.message = [this, &job](const std::string& each) { report(job, each); },
                                   .ended = [this, &job](const Status& why) { agentEnded(job, why); }});
-  job.agent->setMostBytes(kMostWelcomeBytes);
-  job.agent->setMostUnsent(wire::kMostMessageBytes);
+  job.agent->setMostBytes(kMaxWelcomeBytes);
+  job.agent->setMostUnsent(wire::kMaxMessageBytes);
   job.agent->gather();
   job.agent->send(hello);
   job.call->relayCommands([this, &job](std::string_view bytes) { forward(job, bytes); });
@@ -179,7 +179,7 @@ Status Service::start(Job& job, wire::v1::Command hello) {
   return {};
 }
 
-// True: there may be more.
+// True if there may be more.
 bool Service::readErrors(Job& job) {
   std::array<char, 4096> chunk{};
   const ssize_t got = ::read(job.process.errors().get(), chunk.data(), chunk.size());
@@ -189,13 +189,12 @@ bool Service::readErrors(Job& job) {
     return false;
   }
   job.last_words.append(chunk.data(), static_cast<std::size_t>(got));
-  if (job.last_words.size() > kMostWordsBytes)
-    job.last_words.erase(0, job.last_words.size() - kMostWordsBytes);
+  if (job.last_words.size() > kMaxWordsBytes) job.last_words.erase(0, job.last_words.size() - kMaxWordsBytes);
   return true;
 }
 
-// A stream that breaks says nothing; how the process ended does, and so may its last words. That may take it
-// a moment, in which others are served.
+// A broken stream does not tell the reason; the process's exit status and its last output may. They can take
+// a moment, in which the service handles other calls.
 void Service::agentEnded(Job& job, const Status& why) {
   if (job.ended) return;
   if (why.code() == Code::kResourceExhausted)
@@ -208,16 +207,16 @@ void Service::agentEnded(Job& job, const Status& why) {
 
 void Service::sayHowItEnded(Job& job) {
   std::string text = "the popdist-agent there " + job.process.end();
-  for (int chunks = kMostLastChunks; chunks > 0 && readErrors(job); --chunks) continue;
+  for (int chunks = kMaxLastChunks; chunks > 0 && readErrors(job); --chunks) continue;
   while (job.last_words.ends_with('\n')) job.last_words.pop_back();
   const std::string words = join(split(job.last_words, '\n'), "; ");
   if (!words.empty()) text += " (it said: " + printable(words) + ')';
   end(job, unavailable(text));
 }
 
-// The agent ends all that it has started, and then its call. One that does not is killed: by its keeper,
-// which sees the stream closed, if it does nothing at all.
-void Service::letEnd(Job& job, const Status& why) {
+// The agent ends all its processes, and then its call. An agent that does not is killed; if it hangs, its
+// keeper kills it when the stream is closed.
+void Service::requestEnd(Job& job, const Status& why) {
   if (!job.agent) return end(job, why);
   job.agent->end({});
   job.agent->hangUp();
@@ -228,10 +227,10 @@ void Service::letEnd(Job& job, const Status& why) {
 void Service::end(Job& job, const Status& why) {
   if (std::exchange(job.ended, true)) return;
   if (job.end_timer) loop_.cancel(*std::exchange(job.end_timer, std::nullopt));
-  // The launcher may be gone, and would not tell anybody.
+  // The launcher may be gone without a message.
   if (why.code() == Code::kDeadlineExceeded)
     log::warning("job " + printable(job.id) + " of " + inQuotes(job.name) + ": " +
-                 printable(std::string_view(why.message()).substr(0, kMostWordsBytes)));  // an agent's, maybe
+                 printable(std::string_view(why.message()).substr(0, kMaxWordsBytes)));  // an agent's, maybe
   job.call->finish(why);
   if (!job.id.empty()) admission_.release(job.id);
   unwatch(job);
@@ -251,9 +250,9 @@ Status Service::endJob(const std::string& peer, const std::string& job_id, const
   for (const std::unique_ptr<Job>& job : jobs_) {
     if (job->id != job_id || job->ended) continue;
     log::info("job " + printable(job_id) + " of " + inQuotes(job->name) + ": ended by its launcher");
-    const Status why{Code::kCancelled, "its launcher has ended it"};
+    const Status why{Code::kCancelled, "its launcher ended it"};
     job->call->finish(why);
-    letEnd(*job, why);
+    requestEnd(*job, why);
   }
   return {};
 }
@@ -269,7 +268,7 @@ void Service::stop(std::function<void()> stopped) {
   const Status why = unavailable("the agent service there was stopped");
   for (const std::unique_ptr<Job>& job : jobs_) {
     job->call->finish(why);
-    letEnd(*job, why);
+    requestEnd(*job, why);
   }
 }
 

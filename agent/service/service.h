@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent service: takes Run calls of launchers, checks who may, starts the job's agent as the job's Unix
-// user, and passes the call's messages on to it and back. What it knows of jobs is who runs how many.
+// The agent service: accepts Run calls from launchers, checks permissions, starts the job's agent as the
+// job's Unix user, and forwards the call's messages in both directions. Of jobs it knows only who runs how
+// many.
 #pragma once
 
 #include <functional>
@@ -24,7 +25,7 @@ struct ServiceSettings {
 
 class Service {
  public:
-  /// `loop` outlives the service. `agent`: this program's path, of which jobs' agents are made.
+  /// `loop` outlives the service. `agent`: the path of this program, which also runs jobs' agents.
   Service(os::EpollLoop& loop, Admission admission, std::string agent, ServiceSettings settings);
   ~Service();
   Service(const Service&) = delete;
@@ -32,16 +33,16 @@ class Service {
 
   void accept(std::shared_ptr<wire::ServedCall> call);
 
-  /// For a peer who may run jobs here. `peer`: as of ServedCall::peerName.
+  /// For a peer who may run jobs here. `peer`: see ServedCall::peerName.
   Result<wire::v1::HostDescription> describe(const std::string& peer) const;
 
-  /// For the peer who has started the job and has its token.
+  /// For the peer that started the job and has its token.
   Status endJob(const std::string& peer, const std::string& job_id, const std::string& token);
 
-  /// From now on. Jobs that run go on.
+  /// Replaces the users and limits. Running jobs continue.
   void setUsers(UsersFile users);
 
-  /// Accepts nothing more and ends all jobs; `stopped` when nothing of them is left.
+  /// Accepts nothing more and ends all jobs; calls `stopped` when they are gone.
   void stop(std::function<void()> stopped);
 
  private:
@@ -60,7 +61,7 @@ class Service {
   bool readErrors(Job& job);
   void agentEnded(Job& job, const Status& why);
   void sayHowItEnded(Job& job);
-  void letEnd(Job& job, const Status& why);
+  void requestEnd(Job& job, const Status& why);
   void end(Job& job, const Status& why);
   void forget(Job& job);
 

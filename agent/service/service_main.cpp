@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// popdist-agent-service: what `popdist-agent serve`, `init-tls` and `health` execute. OpenSSL is here, so
-// that the agent that goes to every host is small.
+// popdist-agent-service: the program behind `popdist-agent serve`, `init-tls` and `health`. It contains
+// OpenSSL, so that the agent that is copied to every host stays small.
 #include <cstdio>
 #include <string>
 #include <vector>

@@ -49,7 +49,7 @@ void Spares::scheduleRefill(const std::string& user) {
   refills_.push_back({user, loop_.postAfter(settings_.refill_delay, [this, user] { refill(user); })});
 }
 
-// One that cannot be started is no matter: the next job will say so.
+// A failure to start an agent in advance is ignored: the next job reports it.
 void Spares::refill(const std::string& user) {
   refills_.remove_if(ofUser(user));
   if (std::any_of(spares_.begin(), spares_.end(), ofUser(user))) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Agents of jobs that have been started ahead: one for each user who has run a job of late, so that the next
-// job does not wait for a process to start. They wait on their stdin and die with the service.
+// Agents that are started in advance: one for each user who has run a job recently, so that the next job need
+// not wait for a process to start. They wait on their stdin and die with the service.
 #pragma once
 
 #include <chrono>
@@ -14,12 +14,12 @@
 namespace pop::agent {
 
 struct SparesSettings {
-  int most = 16;                                   ///< of all users; 0: none
-  std::chrono::milliseconds idle{10 * 60 * 1000};  ///< a spare that nobody wants for so long goes
-  std::chrono::milliseconds refill_delay{1000};    ///< after a job's start, which needs the CPU more
+  int most = 16;                                   ///< for all users together; 0: none
+  std::chrono::milliseconds idle{10 * 60 * 1000};  ///< a pre-started agent that is unused for this long ends
+  std::chrono::milliseconds refill_delay{1000};    ///< delay after a job's start, which needs the CPU more
 };
 
-/// On the loop's thread.
+/// Lives on the loop's thread.
 class Spares {
  public:
   using Start = std::function<Result<JobProcess>(const std::string& user)>;
@@ -29,11 +29,12 @@ class Spares {
   Spares(const Spares&) = delete;
   Spares& operator=(const Spares&) = delete;
 
-  /// A process of `user`: the spare, if there is one and it lives, else a new one. A new spare follows.
+  /// Returns a process of `user`: the one that was started in advance if it is alive, else a new one. Then
+  /// starts another one in advance.
   Result<JobProcess> take(const std::string& user);
 
-  /// Ends all that is kept: its users may have other groups by now. New ones follow, of users for whom
-  /// `wanted` holds; the others may run no jobs any more.
+  /// Ends all agents started in advance: their users' groups may have changed. New ones follow for users for
+  /// whom `wanted` holds; the others may no longer run jobs.
   void renew(const std::function<bool(const std::string& user)>& wanted);
 
   int count() const { return static_cast<int>(spares_.size()); }

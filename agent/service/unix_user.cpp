@@ -16,14 +16,14 @@ constexpr std::size_t kFields = 7;
 Result<std::uint32_t> parseId(std::string_view text) {
   POP_ASSIGN_OR_RETURN(const std::int64_t id, parseInteger(text));
   if (id < 0 || id >= std::numeric_limits<std::uint32_t>::max())
-    return invalidArgument(inQuotes(text) + " is no number of a user or group");
+    return invalidArgument(inQuotes(text) + " is not a user or group number");
   return static_cast<std::uint32_t>(id);
 }
 
 // "name:x:uid:gid:comment:home:shell"
 Result<UnixUser> parseEntry(const std::string& line) {
   const std::vector<std::string> fields = split(line.substr(0, line.find('\n')), ':');
-  if (fields.size() != kFields) return internalError("getent answers " + inQuotes(line));
+  if (fields.size() != kFields) return internalError("unexpected answer from getent: " + inQuotes(line));
   POP_ASSIGN_OR_RETURN(const uid_t uid, parseId(fields[2]));
   POP_ASSIGN_OR_RETURN(const gid_t gid, parseId(fields[3]));
   return UnixUser{fields[0], uid, gid, fields[5], fields[6]};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A user of this host, as its user database has it.
+// A user of this host, from its user database.
 #pragma once
 
 #include <sys/types.h>
@@ -22,15 +22,15 @@ struct UnixUser {
   friend bool operator==(const UnixUser&, const UnixUser&) = default;
 };
 
-/// kNotFound: there is no such user. Asks the host's own getent and id: a static program cannot load the
-/// libraries of the host's name services, and would not know the users of LDAP.
+/// kNotFound: no such user. Runs the host's own getent and id: a static program cannot load the libraries of
+/// the host's name services, and would not find users in LDAP.
 Result<UnixUser> lookUpUser(const std::string& name);
 Result<UnixUser> lookUpUser(uid_t uid);
 
-/// Jobs run as root only where that name is written.
+/// Jobs run as root only if the name is literally "root".
 Status checkNotRootByAnotherName(const UnixUser& user);
 
-/// All groups of `user`, its own among them.
+/// All groups of `user`, including the primary group.
 Result<std::vector<gid_t>> groupsOf(const UnixUser& user);
 
 using UserLookup = std::function<Result<UnixUser>(const std::string& name)>;

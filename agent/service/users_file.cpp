@@ -12,12 +12,12 @@
 namespace pop::agent {
 namespace {
 
-constexpr std::int64_t kMostOfAnything = 1'000'000;
-constexpr const char* kLineForm = "write NAME = USER, then jobs=N and instances=N if need be";
+constexpr std::int64_t kMaxLimit = 1'000'000;
+constexpr const char* kLineForm = "write NAME = USER, optionally followed by jobs=N and instances=N";
 
 using Words = std::vector<std::string>;
 
-// Blanks separate; '=' of "NAME = USER" is a word of its own, however it is spaced.
+// Words are separated by blanks; the '=' of "NAME = USER" is a word of its own, however it is spaced.
 Words wordsOf(std::string_view line) {
   std::istringstream stream{std::string(line)};
   Words words;
@@ -62,8 +62,8 @@ class Parser {
   }
 
   void parseTotals(const Words& words) {
-    if (totals_line_ != 0) mistake("limits are given in line " + std::to_string(totals_line_) + " already");
-    if (words.size() == 1) mistake("limits of what? Write limits jobs=N instances=N, or one of them");
+    if (totals_line_ != 0) mistake("limits are already given in line " + std::to_string(totals_line_));
+    if (words.size() == 1) mistake("'limits' needs jobs=N, instances=N, or both");
     totals_line_ = line_;
     parsed_.users.limits = parseLimits(words, 1);
   }
@@ -72,9 +72,9 @@ class Parser {
     if (words.size() < 3 || words[1] != "=") return mistake(inQuotes(words.front()) + ": " + kLineForm);
     const std::string& name = words.front();
     if (const auto [known, is_new] = lines_.emplace(name, line_); !is_new) {
-      mistake(inQuotes(name) + " is named in line " + std::to_string(known->second) + " already");
+      mistake(inQuotes(name) + " is already named in line " + std::to_string(known->second));
     }
-    if (name == "*") return mistake("'*': each name is written out; there is no name for everybody");
+    if (name == "*") return mistake("'*': wildcards are not supported; list each name");
     const JobLimits limits = parseLimits(words, 3);
     if (std::optional<UnixUser> user = findUser(words[2])) {
       parsed_.users.users[name] = {std::move(*user), limits};
@@ -101,14 +101,14 @@ class Parser {
       const std::string name = words[i].substr(0, equals);
       int* const field = name == "jobs" ? &limits.jobs : name == "instances" ? &limits.instances : nullptr;
       if (field == nullptr || equals == std::string::npos) {
-        mistake(inQuotes(words[i]) + ": here stands jobs=N or instances=N");
+        mistake(inQuotes(words[i]) + ": expected jobs=N or instances=N");
         continue;
       }
       if (*field != 0) mistake(name + " is given more than once");
       const Result<std::int64_t> value = parseInteger(std::string_view(words[i]).substr(equals + 1));
-      if (!value.ok() || value.value() < 1 || value.value() > kMostOfAnything) {
-        mistake(words[i] + ": must be a number from 1 to " + std::to_string(kMostOfAnything) +
-                "; leave it out if there is no limit");
+      if (!value.ok() || value.value() < 1 || value.value() > kMaxLimit) {
+        mistake(words[i] + ": must be a number from 1 to " + std::to_string(kMaxLimit) +
+                "; leave it out for no limit");
         continue;
       }
       *field = static_cast<int>(value.value());
@@ -133,7 +133,7 @@ ParsedUsers parseUsers(std::string_view text, const std::string& file, const Use
 ParsedUsers loadUsers(const std::string& path, const UserLookup& lookup) {
   const Result<sys::Fd> file = sys::openFile(path);
   if (!file.ok()) return {{}, {file.status().message()}};
-  // Who can write it can run jobs as anybody in it.
+  // Anybody who can write the file can run jobs as any user in it.
   if (const Status safe = sys::checkWriters(file.value(), path); !safe.ok()) return {{}, {safe.message()}};
   const Result<std::string> text = sys::readAll(file.value(), path);
   if (!text.ok()) return {{}, {text.status().message()}};

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may run jobs through the agent service, and as whom. One line for each name of a certificate:
+// The users who may run jobs through the agent service, and their Unix users. One line for each certificate
+// name:
 //
-//     # certificate = Unix user, and how much of it at once
+//     # certificate name = Unix user, and limits on jobs and instances at once
 //     alice = alice
 //     ci = runner jobs=4 instances=256
-//     limits jobs=16 instances=1024      # of all together
+//     limits jobs=16 instances=1024      # for all users together
 //
-// There is no wildcard: who is not named may do nothing. docs/guide/agent_service.md.
+// Users who are not listed are refused; there are no wildcards. docs/guide/agent_service.md.
 #pragma once
 
 #include <map>
@@ -18,7 +19,7 @@
 
 namespace pop::agent {
 
-/// How much may run at once. 0: no limit.
+/// Limits on what runs at once. 0: no limit.
 struct JobLimits {
   int jobs = 0;
   int instances = 0;
@@ -44,7 +45,8 @@ struct ParsedUsers {
 /// `file` names the text in messages.
 ParsedUsers parseUsers(std::string_view text, const std::string& file, const UserLookup& lookup);
 
-/// Reads the file at `path`, which nobody but its owner, ourselves or root, may write or replace.
+/// Reads the file at `path`. It and its directory must be writable only by the owner, who must be this user
+/// or root.
 ParsedUsers loadUsers(const std::string& path, const UserLookup& lookup);
 
 }  // namespace pop::agent

@@ -8,7 +8,7 @@
 namespace pop::agent {
 namespace {
 
-// Most are gone within milliseconds; who is not then may stay for as long as its tracer lives.
+// Most processes end within milliseconds; the others may last as long as their tracers.
 constexpr std::chrono::milliseconds kFirstDelay{10};
 constexpr std::chrono::milliseconds kLastDelay{5000};
 
@@ -24,7 +24,7 @@ void ZombieReaper::add(pid_t pid) {
   lookLater(kFirstDelay);
 }
 
-// Not reaped, a number stays its process's own.
+// A pid stays in use until its process is reaped.
 void ZombieReaper::reap() {
   std::erase_if(pids_, [](pid_t pid) { return ::waitpid(pid, nullptr, WNOHANG) != 0; });
 }

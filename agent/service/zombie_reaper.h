@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes that were killed and are not gone yet. One that waits for a file server goes when that answers,
-// and one that is traced is shown to its tracer before its parent. Who serves others waits for neither.
+// Reaps killed processes that have not ended yet. A process that waits for a file server ends when the server
+// answers, and a traced process is reported to its tracer before its parent. The service must not block for
+// either.
 #pragma once
 
 #include <sys/types.h>
@@ -13,16 +14,17 @@
 
 namespace pop::agent {
 
-/// On the loop's thread.
+/// Lives on the loop's thread.
 class ZombieReaper {
  public:
-  /// `loop` outlives it.
+  /// `loop` outlives this object.
   explicit ZombieReaper(Loop& loop) : loop_(loop) {}
   ~ZombieReaper();  ///< what is left is init's
   ZombieReaper(const ZombieReaper&) = delete;
   ZombieReaper& operator=(const ZombieReaper&) = delete;
 
-  /// A child of ours that was sent SIGKILL: it is reaped as soon as may be. Nobody else waits for it.
+  /// Takes a child of this process that was sent SIGKILL, and reaps it as soon as possible. Nobody else waits
+  /// for it.
   void add(pid_t pid);
 
   int count() const { return static_cast<int>(pids_.size()); }

@@ -25,7 +25,8 @@ Status FileSet::add(const std::string& name, const std::string& content, bool se
   if (!file.valid()) return errnoStatus("making " + pending.path, errno);
   pending_.push_back(pending);
   POP_RETURN_IF_ERROR(sys::writeAll(file.get(), content).during("writing " + pending.path));
-  if (!secret && ::fchmod(file.get(), 0644) != 0) return errnoStatus("opening up " + pending.path, errno);
+  if (!secret && ::fchmod(file.get(), 0644) != 0)
+    return errnoStatus("making readable for all: " + pending.path, errno);
   if (::fsync(file.get()) != 0) return errnoStatus("writing " + pending.path, errno);
   return {};
 }

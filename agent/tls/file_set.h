@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several new files of one directory that appear together: written in full under temporary names first.
+// Several new files of one directory that appear together: each is first written in full under a temporary
+// name.
 #pragma once
 
 #include <string>
@@ -12,16 +13,16 @@ namespace pop::agent {
 class FileSet {
  public:
   explicit FileSet(std::string directory) : directory_(std::move(directory)) {}
-  /// Removes what has not been committed.
+  /// Removes uncommitted files.
   ~FileSet();
   FileSet(const FileSet&) = delete;
   FileSet& operator=(const FileSet&) = delete;
 
-  /// `secret`: mode 0600, else 0644. `replace`: may take the place of a file.
+  /// `secret`: mode 0600, else 0644. `replace`: an existing file may be replaced.
   Status add(const std::string& name, const std::string& content, bool secret, bool replace);
 
-  /// Gives all of them their names, in the order in which they were added. kAlreadyExists: somebody else has
-  /// made one in the meantime; those that had their names by then are taken back.
+  /// Renames all files to their final names, in the order in which they were added. kAlreadyExists: another
+  /// process has created one in the meantime; files that already had their final names are removed again.
   Status commit();
 
  private:

@@ -26,14 +26,14 @@ using Names = std::vector<std::string>;
 
 constexpr const char* kAuthority = "ca";
 
-// What is to be made: one pair of files for each.
+// The certificates to make: one pair of files for each.
 struct Wanted {
   std::string file_name;  // "host-h0": host-h0.pem and host-h0-key.pem
   Names hosts;            // the names of a host; empty: a user's
   std::string user;
 };
 
-// At commas that are not in brackets: "a[0,2],b".
+// Splits at commas outside of brackets: "a[0,2],b".
 Names itemsOf(const std::string& text) {
   Names items(1);
   int depth = 0;
@@ -60,7 +60,7 @@ Result<std::vector<Names>> hostsOfItem(const std::string& item) {
   std::vector<Names> names;
   for (const model::Host& host : hosts) {
     if (host.slots > 0)
-      return invalidArgument(inQuotes(item) + ": a certificate has no slots; leave out ':'");
+      return invalidArgument(inQuotes(item) + ": a certificate has no slots; remove the ':'");
     names.push_back({host.name});
   }
   return names;
@@ -122,11 +122,11 @@ class Maker {
   }
 
   void checkNumbers() {
-    constexpr int kMostDays = 36500;
+    constexpr int kMaxDays = 36500;
     const auto check = [&](const char* option, int days) {
-      if (days >= 1 && days <= kMostDays) return;
+      if (days >= 1 && days <= kMaxDays) return;
       result_.mistakes.push_back(std::string(option) + ' ' + std::to_string(days) + ": must be from 1 to " +
-                                 std::to_string(kMostDays));
+                                 std::to_string(kMaxDays));
     };
     check("--days", request_.valid_days);
     check("--ca-days", request_.authority_valid_days);
@@ -134,19 +134,19 @@ class Maker {
 
   void checkDirectory() {
     if (request_.directory.empty()) {
-      result_.mistakes.emplace_back("--dir: say where the certificates go");
+      result_.mistakes.emplace_back("--dir is missing: name the directory for the certificates");
     } else if (::access(request_.directory.c_str(), F_OK) == 0 || errno != ENOENT) {
       add(checkDirectoryThatIsThere());
     }
   }
 
-  // Who can replace ca-key.pem is the authority.
+  // Anybody who can replace ca-key.pem controls the authority.
   Status checkDirectoryThatIsThere() const {
     struct stat status {};
     if (::stat(request_.directory.c_str(), &status) != 0)
       return errnoStatus("--dir " + request_.directory, errno);
     if (!S_ISDIR(status.st_mode))
-      return failedPrecondition("--dir " + request_.directory + " is no directory");
+      return failedPrecondition("--dir " + request_.directory + " is not a directory");
     const Status safe = sys::checkWriters(request_.directory);
     return safe.ok() ? safe : Status(safe.code(), "--dir " + safe.message());
   }
@@ -161,8 +161,9 @@ class Maker {
       }
     }
     if (present.empty()) return;
-    result_.mistakes.push_back(join(present, ", ") + (present.size() == 1 ? " is" : " are") +
-                               " there already: --overwrite replaces what is named, the authority never");
+    result_.mistakes.push_back(
+        join(present, ", ") + (present.size() == 1 ? " is" : " are") +
+        " there already: use --overwrite to replace them (it never replaces the authority)");
   }
 
   Status makeAll() {
@@ -181,7 +182,7 @@ class Maker {
     return files_.commit();
   }
 
-  // The one that is there, or a new one.
+  // The existing authority, or a new one.
   Result<tls::KeyPair> haveAuthority() {
     const std::string certificate = pathOf(std::string(kAuthority) + ".pem");
     const std::string key = pathOf(std::string(kAuthority) + "-key.pem");
@@ -195,7 +196,7 @@ class Maker {
     return tls::KeyPair{std::move(files.certificate_pem), std::move(files.key_pem)};
   }
 
-  // The key first: a certificate without a key would be in the way of the next try.
+  // The key first: a leftover certificate without its key would block the next try.
   Status addPair(const std::string& name, const tls::KeyPair& pair, bool replace) {
     POP_RETURN_IF_ERROR(files_.add(name + "-key.pem", pair.key_pem, true, replace));
     POP_RETURN_IF_ERROR(files_.add(name + ".pem", pair.certificate_pem, false, replace));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// popdist-agent init-tls: a directory with a certificate authority, and certificates of hosts and users that
-// it has signed.
+// popdist-agent init-tls: makes a directory with a certificate authority and the host and user certificates
+// that it has signed.
 #pragma once
 
 #include <string>
@@ -24,11 +24,11 @@ struct InitTlsResult {
   std::vector<std::string> mistakes;  ///< when not empty, nothing has been written
 };
 
-/// All or nothing: files appear under their names only once all of them could be written. An authority that
-/// is there already signs the new certificates.
+/// All or nothing: files get their names only after all of them were written. An existing authority signs the
+/// new certificates.
 InitTlsResult initTls(const InitTlsRequest& request);
 
-/// "node[0-1],h2+10.0.0.2" as {{"node0"}, {"node1"}, {"h2", "10.0.0.2"}}.
+/// Parses "node[0-1],h2+10.0.0.2" into {{"node0"}, {"node1"}, {"h2", "10.0.0.2"}}.
 Result<std::vector<std::vector<std::string>>> certificateHosts(const std::string& text);
 
 }  // namespace pop::agent

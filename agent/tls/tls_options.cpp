@@ -12,9 +12,8 @@ namespace pop::agent {
 namespace {
 
 constexpr const char* kEpilogue =
-    "A host's files go to that host, a user's to that user, ca.pem to all of them. ca-key.pem stays here: "
-    "who\n"
-    "has it can make certificates of anybody.\n";
+    "Copy a host's files to that host, a user's files to that user, and ca.pem to all of them. Keep\n"
+    "ca-key.pem here: anybody who has it can make certificates for anybody.\n";
 
 int report(const InitTlsResult& result) {
   for (const std::string& mistake : result.mistakes) {
@@ -30,11 +29,11 @@ int runInitTls(const std::vector<std::string>& arguments) {
   InitTlsRequest request;
   CLI::App app("Makes the certificates of the agent service.", "popdist-agent init-tls");
   app.footer(kEpilogue);
-  app.add_option("--dir", request.directory, "directory of the certificates; made if it is not there")
+  app.add_option("--dir", request.directory, "directory for the certificates; created if missing")
       ->type_name("DIR")
       ->required();
   app.add_option("--host", request.hosts,
-                 "hosts, as poprun's --host; a+b+c are the names of one host; may be repeated")
+                 "hosts, written as for poprun --host; a+b+c are the names of one host; may be repeated")
       ->type_name("HOSTS")
       ->allow_extra_args(false);
   app.add_option("--user", request.users, "users, separated by commas; may be repeated")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// popdist-agent init-tls as a command: its options, and what it says.
+// The command popdist-agent init-tls: its options and its output.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace pop::agent {
 
-/// `arguments`: what follows "init-tls". Returns the exit code: 0, or 1 with every mistake on stderr.
+/// `arguments`: the words after "init-tls". Returns the exit code: 0, or 1 with every mistake on stderr.
 int runInitTls(const std::vector<std::string>& arguments);
 
 }  // namespace pop::agent

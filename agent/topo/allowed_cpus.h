@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPUs that the kernel lets this process run on: taskset's and the cpuset cgroup's.
+// Returns the CPUs that this process may use, limited by taskset and the cpuset cgroup.
 #pragma once
 
 #include "common/base/status.h"

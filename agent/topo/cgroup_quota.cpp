@@ -15,7 +15,8 @@ std::string firstLine(const std::string& path) {
   return text.ok() ? text.value().substr(0, text.value().find('\n')) : std::string();
 }
 
-// Microseconds of CPU time in so many microseconds; 0 for "max", -1 and files that are not there.
+// Microseconds of CPU time in each period, also in microseconds; 0 for "max", for -1 and if the files are
+// missing.
 double ratio(const std::string& quota, const std::string& period) {
   const Result<std::int64_t> time = parseInteger(quota);
   const Result<std::int64_t> of = parseInteger(period);
@@ -32,8 +33,8 @@ double quotaV1(const std::string& directory) {
   return ratio(firstLine(directory + "/cpu.cfs_quota_us"), firstLine(directory + "/cpu.cfs_period_us"));
 }
 
-// A container may see the path that its host knows, of which only the end, or nothing, is mounted in it: what
-// is not there sets no limit, and the mount itself is always looked at.
+// In a container the cgroup path may be the host's, of which only the end, or nothing, is mounted: missing
+// directories set no limit, and the mount itself is always read.
 double leastUpwards(const std::string& mount, std::string path, double (*quota_of)(const std::string&)) {
   double least = 0;
   while (true) {

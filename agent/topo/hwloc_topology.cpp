@@ -39,19 +39,20 @@ class LoadedTopology {
 };
 
 Result<LoadedTopology> LoadedTopology::load(TopologyDetail detail, const Source& source) {
-  const Status failed(Code::kInternal, "hwloc cannot make out the topology (see `lstopo`)");
-  // Plug-ins look for devices, which we do not place by, and loading them takes longer than all the rest.
+  const Status failed(Code::kInternal, "hwloc cannot determine the topology (see `lstopo`)");
+  // Plug-ins look for devices, which placement does not use, and loading them takes longer than everything
+  // else.
   ::setenv("HWLOC_PLUGINS_PATH", "/nonexistent", 1);
   hwloc_topology_t made = nullptr;
   if (hwloc_topology_init(&made) != 0) return failed;
   LoadedTopology topology(made);
-  // What is not allowed is wanted too: CPUs whose memory node is forbidden still belong to it.
+  // Include what is not allowed: CPUs whose memory node is forbidden still belong to that node.
   unsigned long flags = HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED | HWLOC_TOPOLOGY_FLAG_NO_DISTANCES |
                         HWLOC_TOPOLOGY_FLAG_NO_MEMATTRS;
   if (detail != TopologyDetail::kCores) flags |= HWLOC_TOPOLOGY_FLAG_NO_CPUKINDS;
   hwloc_topology_set_flags(made, flags);
   hwloc_topology_set_cache_types_filter(made, HWLOC_TYPE_FILTER_KEEP_NONE);
-  // It would visit every CPU to ask it what the kernel has said already.
+  // hwloc would query every CPU for data that the kernel has already given.
   hwloc_topology_set_components(made, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
   if (!source(made)) return failed;
   if (hwloc_topology_load(made) != 0) return failed;
@@ -72,8 +73,8 @@ std::vector<hwloc_obj_t> LoadedTopology::objectsAt(int depth) const {
   return objects;
 }
 
-// Where hwloc gives the same CPUs to several nodes, the later ones are memory alone (high-bandwidth memory,
-// memory behind CXL, a GPU's): the kernel numbers those last.
+// If hwloc gives the same CPUs to several nodes, the later nodes are memory only (high-bandwidth memory,
+// memory behind CXL, GPU memory): the kernel numbers those last.
 std::vector<model::MemoryNode> LoadedTopology::nodes(const CpuSet& allowed) const {
   const std::vector<hwloc_obj_t> objects = objectsAt(HWLOC_TYPE_DEPTH_NUMANODE);
   std::map<unsigned, CpuSet> cpus_of;  // by the system's numbers, and in their order
@@ -100,7 +101,7 @@ int packageOf(const hwloc_obj* object) {
 }
 
 std::vector<model::Core> LoadedTopology::cores(const CpuSet& allowed) const {
-  // Some virtual machines show no cores: their CPUs are taken for such.
+  // Some virtual machines show no cores: each CPU then counts as a core.
   const int core_depth = hwloc_get_type_depth(topology_.get(), HWLOC_OBJ_CORE);
   const int depth = core_depth >= 0 ? core_depth : hwloc_get_type_depth(topology_.get(), HWLOC_OBJ_PU);
   const bool several_kinds = hwloc_cpukinds_get_nr(topology_.get(), 0) > 1;
@@ -138,7 +139,7 @@ Result<HostTopology> topologyOfThisHost(TopologyDetail detail) {
                        LoadedTopology::load(detail, [](hwloc_topology_t) { return true; }));
   if (!loaded.isThisHost()) {
     return Status(Code::kFailedPrecondition,
-                  "hwloc describes another machine than this one (unset HWLOC_XMLFILE, HWLOC_SYNTHETIC, "
+                  "hwloc describes a different machine (unset HWLOC_XMLFILE, HWLOC_SYNTHETIC, "
                   "HWLOC_FSROOT and HWLOC_CPUID_PATH)");
   }
   return loaded.values(detail);

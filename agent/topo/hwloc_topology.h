@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What hwloc knows of a machine, as values. Only popdist-topology links it: docs/adr/0012.
+// hwloc's description of a machine, as values. Only popdist-topology links hwloc: docs/adr/0012.
 #pragma once
 
 #include <string>
@@ -9,15 +9,14 @@
 
 namespace pop::agent {
 
-/// This host, as this process may use it, down to its cores. The quota and whether memory may be bound are
-/// left out: they are the kernel's to say. kFailedPrecondition when hwloc's variables describe another
-/// machine.
+/// This host, as far as this process may use it, down to its cores. Without the quota and whether memory may
+/// be bound: the kernel provides those. kFailedPrecondition if hwloc's variables describe another machine.
 Result<model::HostTopology> topologyOfThisHost(model::TopologyDetail detail);
 
-/// hwloc's synthetic machines: "pack:2 numa:4 core:16 pu:2". All details.
+/// One of hwloc's synthetic machines: "pack:2 numa:4 core:16 pu:2". All details.
 Result<model::HostTopology> topologyFromSynthetic(const std::string& description);
 
-/// A machine that hwloc has exported (`lstopo --of xml`). All details.
+/// A machine exported by hwloc (`lstopo --of xml`). All details.
 Result<model::HostTopology> topologyFromXml(const std::string& path);
 
 }  // namespace pop::agent

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// popdist-topology: prints this host's memory nodes and cores. The launcher asks it where they matter, so
-// that it does not have to load hwloc itself.
+// popdist-topology: prints this host's memory nodes and cores. The launcher runs it only when it needs them,
+// so that it does not have to load hwloc itself.
 #include <sys/prctl.h>
 
 #include <csignal>
@@ -10,7 +10,7 @@
 #include "agent/topo/topology_text.h"
 
 int main(int argc, char** argv) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // it answers its launcher or nobody
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // useless without its launcher
   const auto detail = pop::agent::parseTopologyDetail(argc == 2 ? argv[1] : "");
   if (!detail.ok()) {
     std::fprintf(stderr, "usage: popdist-topology {cpus,nodes,cores}\n");

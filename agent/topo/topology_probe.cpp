@@ -23,13 +23,13 @@ using model::CpuSet;
 using model::HostTopology;
 using model::TopologyDetail;
 
-// The agent stands still meanwhile. Before poprun gives it up for that (--host-silence, --connect-timeout),
-// it says better what is wrong.
+// The agent is blocked meanwhile. This timeout is shorter than those after which poprun gives the agent up
+// (--host-silence, --connect-timeout), so that the agent can report the cause.
 constexpr std::chrono::milliseconds kTimeout{4000};
 
-// ---- what the kernel says, without hwloc
+// ---- from the kernel, without hwloc
 
-// Empty: this kernel knows of no memory nodes, which makes it one.
+// Empty: this kernel does not support memory nodes, so there is one.
 CpuSet onlineNodes() {
   const Result<std::string> text = sys::readFile("/sys/devices/system/node/online");
   if (!text.ok()) return {};
@@ -37,7 +37,7 @@ CpuSet onlineNodes() {
   return nodes.ok() ? std::move(nodes).value() : CpuSet();
 }
 
-// A policy that does not exist: where policies are forbidden, that is said first.
+// An invalid policy: where policies are forbidden, the kernel reports that first.
 bool mayBindMemory() {
   constexpr int kNoSuchPolicy = 0x7fff;
   return ::syscall(SYS_set_mempolicy, kNoSuchPolicy, nullptr, 0UL) >= 0 || errno == EINVAL;
@@ -51,11 +51,11 @@ HostTopology asOneNode(CpuSet allowed, int index) {
   return topology;
 }
 
-// ---- what hwloc says, in a process of its own
+// ---- from hwloc, in a process of its own
 
 Result<HostTopology> askHwloc(TopologyDetail detail, const std::string& program) {
   const auto failed = [](const std::string& why) {
-    return Status(Code::kFailedPrecondition, "cannot find out memory nodes and cores: " + why +
+    return Status(Code::kFailedPrecondition, "cannot determine the memory nodes and cores: " + why +
                                                  " (or use --process-placement disabled)");
   };
   const Result<std::string> text = os::outputOf({program, topologyDetailName(detail)}, kTimeout);

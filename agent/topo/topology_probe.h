@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory nodes, cores and allowed CPUs of this host, as far as a placement needs them.
+// Finds the memory nodes, cores and allowed CPUs of this host, as far as a placement needs them.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace pop::agent {
 
-/// The program that knows hwloc, beside this one or in its libexec.
+/// Path of popdist-topology: beside this program or in its libexec directory.
 std::string topologyProgram();
 
-/// This host, as this process may use it (taskset, cgroups). Fast where the detail asks for little or the
-/// host has one memory node; else `program` is asked, about 2 ms. kFailedPrecondition says why it cannot
-/// answer.
+/// This host, as far as this process may use it (taskset, cgroups). Fast if `detail` asks for little or the
+/// host has one memory node; otherwise it runs `program`, which takes about 2 ms. kFailedPrecondition says
+/// why that failed.
 Result<model::HostTopology> probeTopology(model::TopologyDetail detail,
                                           const std::string& program = topologyProgram());
 

@@ -30,7 +30,7 @@ Result<CpuSet> parseSet(const std::string& text) {
   return CpuSet::parse(text);
 }
 
-// One line's values into the topology; false: this is no such line.
+// Adds the values of one line to the topology; false if the line is malformed.
 bool readLine(const std::vector<std::string>& words, HostTopology& topology) {
   const Result<CpuSet> cpus = parseSet(words.back());
   if (!cpus.ok()) return false;
@@ -65,7 +65,7 @@ Result<TopologyDetail> parseTopologyDetail(std::string_view name) {
   for (const auto& [detail, known] : kDetails) {
     if (name == known) return detail;
   }
-  return Status(Code::kInvalidArgument, "'" + std::string(name) + "' is none of cpus, nodes, cores");
+  return Status(Code::kInvalidArgument, "'" + std::string(name) + "' is not cpus, nodes or cores");
 }
 
 std::string topologyText(const HostTopology& topology) {
@@ -85,7 +85,7 @@ Result<HostTopology> parseTopology(std::string_view text) {
   HostTopology topology;
   for (const std::string& line : split(text, '\n')) {
     if (!line.empty() && !readLine(split(line, ' '), topology))
-      return Status(Code::kInvalidArgument, "'" + line + "' is no line of a topology");
+      return Status(Code::kInvalidArgument, "'" + line + "' is not a line of a topology");
   }
   if (topology.allowed.empty() || topology.nodes.empty())
     return Status(Code::kInvalidArgument, "a topology without CPUs or memory nodes");

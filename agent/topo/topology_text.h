@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A topology as lines of text, as popdist-topology prints it for the launcher and for whoever is curious:
+// A topology as lines of text, as popdist-topology prints it:
 //   allowed 0-3
 //   node 0 67108864 0-3        its number, bytes of memory, CPUs ("-": none)
 //   core 0 -1 0-1              its package, efficiency, CPUs
@@ -17,10 +17,10 @@ namespace pop::agent {
 std::string topologyDetailName(model::TopologyDetail detail);
 Result<model::TopologyDetail> parseTopologyDetail(std::string_view name);
 
-/// Without the quota and whether memory may be bound: those the kernel is asked where they are needed.
+/// Without the quota and whether memory may be bound: the kernel is asked for those when they are needed.
 std::string topologyText(const model::HostTopology& topology);
 
-/// The same topology again. kInvalidArgument names the line that is none.
+/// Parses the text. kInvalidArgument names the malformed line.
 Result<model::HostTopology> parseTopology(std::string_view text);
 
 }  // namespace pop::agent

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One cell of the tables: an operation on so many bytes by so many ranks.
+// One cell of the tables: an operation with a number of bytes and of ranks.
 #pragma once
 
 #include <compare>
@@ -10,8 +10,8 @@
 
 namespace pop::bench::collectives {
 
-/// Bytes are those of the whole vector: of an all-gather's output, of a reduce-scatter's input, of what one
-/// rank sends in an all-to-all. 0 for a barrier.
+/// The bytes of the whole vector: an all-gather's output, a reduce-scatter's input, the data that one rank
+/// sends in an all-to-all. 0 for a barrier.
 struct Cell {
   Operation operation = Operation::kAllReduce;
   popdist::Type type = popdist::Type::kFloat;

@@ -15,7 +15,7 @@ constexpr const char* kGlooHosts = "gloo-hosts";
 constexpr const char* kOpenMpiHosts = "openmpi-hosts";
 constexpr const char* kOpenMpiHostsTcp = "openmpi-hosts-tcp";
 
-// As poprun starts them unasked: free to run on all cores.
+// poprun's default: free to run on all cores.
 Contestant popdist(const std::string& name, const std::string& memory) {
   return {.name = name,
           .family = Family::kOurs,
@@ -39,8 +39,8 @@ Contestant overTcp() {
   return contestant;
 }
 
-// Bound to cores while there are enough. Otherwise it must be told that it may share them, and to yield
-// (it would, by its own count of slots, but not where that is more than the cores).
+// Bound to cores if there are enough. Otherwise Open MPI must be told to share them and to yield: its own
+// test compares ranks with slots, not with cores.
 Contestant openMpi(const std::string& name, Family family, const std::string& transports,
                    std::vector<std::string> further) {
   Contestant contestant{
@@ -56,7 +56,7 @@ Contestant openMpi(const std::string& name, Family family, const std::string& tr
   return contestant;
 }
 
-// tuned's algorithm for all-reduce: 4 is a segmented ring's unsegmented kin, 6 Rabenseifner's.
+// Algorithms of tuned for all-reduce: 4 is the non-segmented ring, 6 Rabenseifner's.
 Contestant openMpiAllReduce(const std::string& name, const std::string& algorithm) {
   Contestant contestant = openMpi(
       name, Family::kOpenMpi, "vader,self",
@@ -65,7 +65,7 @@ Contestant openMpiAllReduce(const std::string& name, const std::string& algorith
   return contestant;
 }
 
-// It has no setting that yields: with more ranks than cores its times are those of the scheduler's slices.
+// It has no setting for yielding: with more ranks than cores its times are the scheduler's time slices.
 Contestant mpich(const std::string& name) {
   return {.name = name,
           .family = Family::kMpich,
@@ -75,7 +75,7 @@ Contestant mpich(const std::string& name) {
           .rank_program = "bench_collectives_mpich"};
 }
 
-// Collectives through buffers in shared memory, of the operations that it has so.
+// Collectives through buffers in shared memory, for the operations that have such a version.
 Contestant mpichReleaseGather() {
   Contestant contestant = mpich("mpich-relgather");
   contestant.operations = {Operation::kAllReduce, Operation::kBroadcast, Operation::kBarrier};
@@ -110,13 +110,13 @@ std::vector<Contestant> allContestants() {
           gloo("gloo-halving", "halving", {Operation::kAllReduce})};
 }
 
-// What a rig's programs are called by us, where all of its hosts see them.
+// Paths of the rig's programs, visible on all its hosts.
 std::vector<std::string> poprunOn(const HostRig& rig) {
   return {"--ssh-config", rig.sshConfig(KeyExchange::kDefault), "--agent-path", rig.program("popdist-agent"),
           "--host",       rig.addresses(rig.size(), ",")};
 }
 
-// Ranks in order of hosts, as ours.
+// Ranks in the order of hosts, as with poprun.
 std::vector<std::string> openMpiOn(const HostRig& rig) {
   return {"--mca",
           "plm_rsh_agent",
@@ -151,8 +151,8 @@ std::vector<Contestant> contestantsOver(const HostRig& rig) {
   all.push_back(glooOver(rig));
   for (Contestant peer : {openMpi(kOpenMpiHosts, Family::kOpenMpiHosts, "vader,tcp,self", openMpiOn(rig)),
                           openMpi(kOpenMpiHostsTcp, Family::kOpenMpiTcp, "tcp,self", openMpiOn(rig))}) {
-    // Its daemon has the host's one core, and the ranks have its. Told to bind, it would count the cores of
-    // the whole machine, and give the first one to the first rank of every host.
+    // Its daemon runs on the host's one core, and the ranks inherit that. With binding it would count the
+    // whole machine's cores, and give the first one to the first rank of every host.
     peer.if_a_core_each = {"--bind-to", "none"};
     all.push_back(std::move(peer));
   }

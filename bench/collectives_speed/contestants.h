@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is measured: libpopdist, and the peers that are installed, each at its best settings; one row for each.
+// The contestants: libpopdist, and the installed peers, each with its best settings; one row for each.
 #pragma once
 
 #include <cstdint>
@@ -47,13 +47,13 @@ struct Contestant {
 inline constexpr const char* kHosts = "hosts";               // ours, over several hosts, ordinary memory
 inline constexpr const char* kHostsShared = "hosts-shared";  // likewise, in popdist::Buffer
 
-/// Over a network's protocols, though within this host.
+/// Uses network protocols within this host.
 bool isOverTcp(const std::string& contestant, Family family);
 
 std::vector<std::string> contestantNames();
 
-/// All that `only` names (empty: all), with those that are not installed: on this host, or over those of a
-/// rig. Programs of ours are looked for in `own_directory`.
+/// The contestants named in `only` (empty: all), including those that are not installed on this host or on a
+/// rig's hosts. The project's own programs are looked for in `own_directory`.
 std::vector<Contestant> chooseContestants(const std::vector<std::string>& only,
                                           const std::string& own_directory, const HostRig* rig);
 

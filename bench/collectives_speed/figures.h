@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What has been measured, as values.
+// Measured figures, as values.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ struct Figures {
   std::vector<TimeFigure> times;
   std::vector<CellLimits> limits;
 
-  /// Null when it was not measured, or no run ended well.
+  /// Null if it was not measured, or if no run succeeded.
   const TimeFigure* time(const Cell& cell, const std::string& contestant) const {
     const auto found = std::find_if(times.begin(), times.end(), [&](const TimeFigure& figure) {
       return figure.cell == cell && figure.contestant == contestant && figure.measured();
@@ -41,7 +41,7 @@ struct Figures {
     return found == times.end() ? nullptr : &*found;
   }
 
-  /// The one with the least median among those that `accepts` says yes to; null if there is none.
+  /// The figure with the lowest median among those that `accepts` allows; null if there is none.
   template <typename Accepts>
   const TimeFigure* fastest(const Cell& cell, const Accepts& accepts) const {
     const TimeFigure* best = nullptr;
@@ -52,7 +52,7 @@ struct Figures {
     return best;
   }
 
-  /// What the machine could do while the cell was measured; null if that was not measured.
+  /// The machine's limits at the time of the cell; null if not measured.
   const CellLimits* limitsOf(const Cell& cell) const {
     const auto found =
         std::find_if(limits.begin(), limits.end(), [&](const CellLimits& each) { return each.cell == cell; });

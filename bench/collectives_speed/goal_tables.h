@@ -12,13 +12,13 @@
 
 namespace pop::bench::collectives {
 
-/// Whose median is divided by ours: the fastest one's in the cell.
+/// The rivals of a goal: the median of the fastest in the cell is divided by libpopdist's.
 enum class Rival : std::uint8_t { kMpi, kOpenMpi, kMpich, kGloo, kOpenMpiTcp, kOpenMpiHosts };
 
 inline constexpr int kAnyRanks = 0;
 inline constexpr std::size_t kNoEnd = std::numeric_limits<std::size_t>::max();
 
-/// Rival's time / our time, at least; of cells with so many ranks and from `from` to `to` bytes.
+/// Minimum of the rival's time divided by ours, for cells with these ranks and from `from` to `to` bytes.
 struct RatioGoal {
   Operation operation;
   const char* ours;
@@ -34,7 +34,7 @@ inline constexpr Operation kAllReduce = Operation::kAllReduce, kBroadcast = Oper
 inline constexpr std::size_t k8B = 8, k64K = 64 * kKiB, k1M = kMiB, k16M = 16 * kMiB, k128M = 128 * kMiB;
 
 inline constexpr RatioGoal kRatioGoals[] = {
-    // Small messages: what one flag takes, or one turn of the scheduler.
+    // Small messages: the time of one flag, or of one turn of the scheduler.
     {kAllReduce, kPrivate, Rival::kOpenMpi, 2, k8B, k8B, 1.2},
     {kAllReduce, kPrivate, Rival::kOpenMpi, 4, k8B, k8B, 1.3},
     {kAllReduce, kPrivate, Rival::kOpenMpi, 8, k8B, k8B, 1.25},
@@ -43,7 +43,7 @@ inline constexpr RatioGoal kRatioGoals[] = {
     {kBarrier, kPrivate, Rival::kOpenMpi, 4, 0, 0, 1.7},
     {kBarrier, kPrivate, Rival::kOpenMpi, 8, 0, 0, 6},
     {kBarrier, kPrivate, Rival::kGloo, kAnyRanks, 0, 0, 1000},
-    // All-reduce in a program's ordinary memory.
+    // All-reduce in ordinary memory.
     {kAllReduce, kPrivate, Rival::kMpi, 2, k64K, k64K, 3},
     {kAllReduce, kPrivate, Rival::kMpi, 2, k1M, k1M, 2.4},
     {kAllReduce, kPrivate, Rival::kMpi, 2, k16M, k16M, 2.5},
@@ -78,7 +78,7 @@ inline constexpr RatioGoal kRatioGoals[] = {
     {kAllReduce, kShared, Rival::kGloo, 8, k64K, k64K, 300},
     {kAllReduce, kShared, Rival::kGloo, 8, k1M, k1M, 100},
     {kAllReduce, kShared, Rival::kGloo, 8, k16M, k16M, 18},
-    // The others in shared buffers.
+    // The other operations in shared buffers.
     {kBroadcast, kShared, Rival::kMpi, 2, k1M, k1M, 2.8},
     {kBroadcast, kShared, Rival::kMpi, 2, k16M, k16M, 3.5},
     {kBroadcast, kShared, Rival::kMpi, 2, k128M, k128M, 4},
@@ -114,7 +114,7 @@ inline constexpr RatioGoal kRatioGoals[] = {
     {kAllReduce, kTcp, Rival::kOpenMpiTcp, 2, k128M, k128M, 2.5},
     {kAllReduce, kTcp, Rival::kOpenMpiTcp, 4, k64K, kNoEnd, 1.75},
     {kAllReduce, kTcp, Rival::kOpenMpiTcp, 8, k64K, kNoEnd, 1.75},
-    // Over hosts, one rank on each, and then inside each of them first.
+    // Over hosts: with one rank on each, and with several.
     {kAllReduce, kHosts, Rival::kOpenMpiTcp, 2, k8B, k64K - 1, 1},
     {kAllReduce, kHosts, Rival::kOpenMpiTcp, 2, k64K, kNoEnd, 1.75},
     {kAllReduce, kHosts, Rival::kGloo, kAnyRanks, k8B, k64K - 1, 1},
@@ -131,7 +131,7 @@ inline constexpr RatioGoal kRatioGoals[] = {
     {kAllReduce, kTcp, Rival::kGloo, 8, k64K, kNoEnd, 2.2},
 };
 
-/// Yardstick / our time of an all-reduce, at least; from 64 KiB on.
+/// Minimum of yardstick divided by our time, for an all-reduce of 64 KiB or more.
 struct YardstickGoal {
   const char* ours;
   int from_ranks, to_ranks;

@@ -35,7 +35,7 @@ bool isIn(const Cell& cell, const RatioGoal& goal) {
          cell.bytes <= goal.to;
 }
 
-// Ratio of medians, the rival's over ours, of runs that were interleaved.
+// Ratio of medians, the rival's divided by ours, over interleaved runs.
 void judgeRatios(const Figures& figures, const TimeFigure& ours, std::vector<Goal>& goals) {
   for (const RatioGoal& wanted : kRatioGoals) {
     if (wanted.ours != ours.contestant || !isIn(ours.cell, wanted)) continue;
@@ -78,7 +78,7 @@ void judgeYardsticks(const CellLimits& limits, const TimeFigure& ours, std::vect
   }
 }
 
-// Of as many bytes.
+// Compared at the same number of bytes.
 void judgeShortFloats(const Figures& figures, const TimeFigure& ours, std::vector<Goal>& goals) {
   if (ours.cell.type == popdist::Type::kFloat || ours.cell.bytes <= k1M) return;
   Cell of_float = ours.cell;
@@ -91,7 +91,7 @@ void judgeShortFloats(const Figures& figures, const TimeFigure& ours, std::vecto
                    .is_noisy = ours.mostlyNotQuiet() || floats->mostlyNotQuiet()});
 }
 
-// Bytes that each receiver has got / time; of all receivers together from 4 ranks on.
+// Bytes per receiver divided by time; summed over all receivers from 4 ranks on.
 void judgeBroadcast(const CellLimits* limits, const TimeFigure& ours, std::vector<Goal>& goals) {
   if (ours.cell.operation != kBroadcast || ours.cell.bytes < kBulk) return;
   const double gb_s = static_cast<double>(ours.cell.bytes) / ours.us.median * 1e-3;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libpopdist's goals for its collectives, held against what has been measured. Pure.
+// Compares libpopdist's goals for its collectives with the measured figures. Pure.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace pop::bench::collectives {
 
-/// The goals for which there are figures of both sides, in the order of the tables.
+/// Returns the goals for which both sides have figures, in the order of the tables.
 std::vector<Goal> judge(const Figures& figures);
 
 }  // namespace pop::bench::collectives

@@ -20,14 +20,14 @@ constexpr std::size_t kYardsticksFrom = 64 * kKiB;  // below, it is handing over
 constexpr std::size_t kSmallest = 64;               // one cache line
 constexpr std::chrono::milliseconds kNearTimeout{3000};
 
-// The last line: that is where most programs say what went wrong.
+// The last line, where most programs report their errors.
 std::string lastLineOf(std::string output) {
   while (!output.empty() && output.back() == '\n') output.pop_back();
   const std::size_t line_feed = output.rfind('\n');
   return output.substr(line_feed == std::string::npos ? 0 : line_feed + 1).substr(0, 200);
 }
 
-// A wrong value is named before the launchers say their part.
+// A wrong value is reported before the launchers' own messages.
 std::string whatWentWrong(const std::string& output) {
   const std::size_t wrong = output.find("wrong result");
   return wrong == std::string::npos ? lastLineOf(output)
@@ -83,7 +83,7 @@ class CellMeasurement {
   }
 
  private:
-  // Beyond those that were asked for, for whom met cores that were far from each other.
+  // Additional turns for contestants that ran on distant cores.
   static constexpr int kMoreRounds = 2;
 
   void takeTurn(Turns& turns) {
@@ -107,14 +107,14 @@ class CellMeasurement {
     if (turns.figure.failure.empty()) turns.figure.failure = outcome.failure;
   }
 
-  // No cell has figures of both states side by side without a mark.
+  // No cell shows figures of both states together without a mark.
   void heedStandard() {
     if (standard_ == near_.standard()) return;
     standard_ = near_.standard();
     for (Turns& each : turns_) each.nearWasFar();
   }
 
-  // The raw measurements of this cell's yardsticks; their names begin with what they are for.
+  // The raw measurements for this cell's yardsticks; their names begin with their purpose.
   void takeLimits(const LimitsProgram& limits_program) {
     if (cell_.type != popdist::Type::kFloat) return;
     const std::string& program = limits_program.path;
@@ -146,7 +146,7 @@ class CellMeasurement {
     }
   }
 
-  // The best median of all series whose name begins so.
+  // The highest median of all series whose names begin with `name`.
   std::optional<double> best(const std::string& prefix) const {
     std::optional<double> found;
     for (const auto& [name, values] : limits_) {
@@ -156,7 +156,7 @@ class CellMeasurement {
     return found;
   }
 
-  // The same of times.
+  // The same for times: the lowest.
   std::optional<double> quickest(const std::string& prefix) const {
     std::optional<double> found;
     for (const auto& [name, values] : limits_) {

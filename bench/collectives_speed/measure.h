@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes the figures: cell by cell, all contestants in turn and the machine's limits among them, so that what
-// disturbs the machine for a while disturbs all alike.
+// Takes the figures cell by cell, with all contestants and the machine's limits in turn, so that a temporary
+// disturbance affects all alike.
 #pragma once
 
 #include <string>
@@ -12,14 +12,13 @@
 
 namespace pop::bench::collectives {
 
-/// Why the contestant cannot run; empty if it can.
+/// Returns why the contestant cannot run; empty if it can.
 std::string whyUnusable(const Contestant& contestant);
 
-/// What measures the machine's limits.
+/// The program that measures the machine's limits.
 struct LimitsProgram {
   std::string path;
-  std::vector<std::string>
-      tcp_path;  ///< of its `tcp`: where the connection goes; none: the loopback interface
+  std::vector<std::string> tcp_path;  ///< path of the `tcp` measurement; none: the loopback interface
 };
 
 Figures measureAll(const std::vector<Contestant>& contestants, const LimitsProgram& limits_program,

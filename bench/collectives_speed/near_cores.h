@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hypervisor moves virtual cores to physical ones that share no cache, for seconds at a time: what cores
-// hand each other then takes several times as long, in every program. Figures of both states do not compare.
+// A hypervisor may move virtual cores to physical ones that share no cache, for seconds at a time: handovers
+// between cores then take several times as long, in every program. Figures of the two states cannot be
+// compared.
 #pragma once
 
 #include <chrono>
@@ -10,22 +11,21 @@ namespace pop::bench::collectives {
 
 class NearCores {
  public:
-  /// Measures what a core takes to hand another one something.
+  /// Measures the time of a handover from one core to another.
   using MeasureHandoverUs = std::function<double()>;
 
-  /// Waits `timeout` at most; none at all: nothing is looked at, and they count as near.
+  /// Waits `timeout` at most. Zero: measures nothing, and the cores count as near.
   explicit NearCores(std::chrono::milliseconds timeout);
   NearCores(std::chrono::milliseconds timeout, MeasureHandoverUs handover_us);
 
-  /// Whether they are, now: about as near as this process has ever seen them. Takes some milliseconds, on an
-  /// idle machine.
+  /// Whether the cores are near now: about as near as this process has ever measured. Takes some milliseconds
+  /// on an idle machine.
   bool areNear();
-  /// Until they are; false: not in time. After three in vain, one after the other, what they are then will
-  /// count as near: what they were will not come back.
+  /// Waits until the cores are near; false if that took too long. After three timeouts in a row, the present
+  /// distance counts as near: the former state will not come back.
   bool wait();
 
-  /// Counts how often it has changed what counts as near: what was near before does not compare with what is
-  /// near since.
+  /// Counts the changes of the reference distance: figures from before and after a change cannot be compared.
   int standard() const { return standard_; }
 
  private:

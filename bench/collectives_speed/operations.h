@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations that are measured, as they are called on command lines and in figures.
+// The measured operations, named as on command lines and in figures.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ enum class Operation : std::uint8_t {
 inline constexpr std::array kOperations{Operation::kAllReduce, Operation::kBroadcast,
                                         Operation::kAllGather, Operation::kReduceScatter,
                                         Operation::kAllToAll,  Operation::kBarrier};
-/// Those of element types that are measured; sums of the 16-bit ones are ours only.
+/// The measured element types; only libpopdist sums the 16-bit ones.
 inline constexpr std::array kTypes{popdist::Type::kFloat, popdist::Type::kBfloat16, popdist::Type::kHalf};
 
 constexpr const char* nameOf(Operation operation) {

@@ -39,9 +39,9 @@ void bind(CLI::App& app, Bound& bound) {
   app.add_option("--bytes", options.bytes, "sizes of messages, as in 8,64K,1M")
       ->delimiter(',')
       ->transform(CLI::AsSizeValue(false));
-  app.add_flag("--large", bound.large, "128 MiB, too: several times as long, and up to 4 GB of memory");
+  app.add_flag("--large", bound.large, "also 128 MiB; takes several times as long, and up to 4 GB of memory");
   app.add_option("--hosts", options.hosts,
-                 "spread the ranks over so many hosts, made of network namespaces (as root)")
+                 "spread the ranks over this many hosts, made of network namespaces (needs root)")
       ->check(CLI::Range(1, 16));
   app.add_option("--only", options.only, "contestants, as in private,openmpi")
       ->delimiter(',')
@@ -52,13 +52,12 @@ void bind(CLI::App& app, Bound& bound) {
   app.add_option("--quiet-timeout-ms", bound.quiet_timeout_ms,
                  "how long a run waits for a quiet machine; 0: not at all")
       ->check(CLI::Range(0, 600'000));
-  app.add_option("--time-limit-ms", bound.time_limit_ms, "a run that takes longer hangs")
+  app.add_option("--time-limit-ms", bound.time_limit_ms, "a longer run counts as hung")
       ->check(CLI::Range(100, 3'600'000));
-  app.add_flag("--quick", bound.quick,
-               "see that it works: few batches and sizes, no peers, no quiet machine");
+  app.add_flag("--quick", bound.quick, "smoke test: few batches and sizes, no peers, no quiet machine");
 }
 
-// Quick is a set of other defaults; what is asked for by name still counts.
+// --quick changes the defaults; explicit options still win.
 void applyQuick(const CLI::App& app, Bound& bound) {
   Options& options = bound.options;
   if (app.count("--ranks") == 0) options.ranks = {2, 4};

@@ -20,7 +20,7 @@ struct Options {
   std::vector<Operation> operations{kOperations.begin(), kOperations.end()};
   std::vector<int> ranks{2, 4, 8};
   std::vector<std::size_t> bytes{8, kKiB, 64 * kKiB, kMiB, 16 * kMiB};
-  int hosts = 1;                  // the ranks are spread evenly over so many
+  int hosts = 1;                  // the ranks are spread evenly over this many
   std::vector<std::string> only;  // contestants; empty: all
   int repeats = 12;               // batches of each figure, spread over the rounds
   int rounds = 2;                 // in which every contestant has a turn, a new process each time
@@ -28,16 +28,16 @@ struct Options {
   std::chrono::milliseconds time_limit{60'000};  // of one run
   bool help = false;
 
-  /// Of a machine with `cores`, those that the ranks can have: each host is given one, in turn.
+  /// The number of cores that the ranks can use, of a machine with `cores`: each host gets one, in turn.
   int coresOfRanks(int cores) const { return hosts > 1 ? std::min(hosts, cores) : cores; }
   int batchesOfRun() const { return (repeats + rounds - 1) / rounds; }
 };
 
-/// kInvalidArgument names what is wrong with the command line.
+/// kInvalidArgument says what is wrong with the command line.
 Result<Options> parseOptions(int argc, const char* const* argv);
 std::string help();
 
-/// What is measured: every operation on floats, and from 1 MiB on all-reduce on the 16-bit types.
+/// The cells: every operation on floats, and from 1 MiB on all-reduce on the 16-bit types.
 std::vector<Cell> cellsOf(const Options& options);
 
 }  // namespace pop::bench::collectives

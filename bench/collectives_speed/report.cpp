@@ -30,12 +30,12 @@ std::string cellOf(const TimeFigure& figure) {
   return cell;
 }
 
-// Cells that differ only in their size and type make one table.
+// Cells that differ only in size and type form one table.
 bool inOneTable(const Cell& a, const Cell& b) {
   return a.operation == b.operation && a.ranks == b.ranks;
 }
 
-// All of one table, in the order in which they were measured.
+// The cells of one table, in the order of measurement.
 struct Group {
   std::vector<Cell> cells;
   std::vector<std::string> contestants;
@@ -83,8 +83,8 @@ std::string timeTable(const Figures& figures, const Group& group) {
   return table.text();
 }
 
-// Their time over ours, for each of ours: the best MPI in memory (within hosts), the best Gloo, Open MPI over
-// TCP.
+// The peers' times divided by ours, for each of our variants: the best MPI in memory (within hosts), the best
+// Gloo, Open MPI over TCP.
 std::string ratioTable(const Figures& figures, const Group& group, const std::string& ours) {
   Table table({"times as fast: " + ours, "as MPI", "best MPI", "as Gloo", "as Open MPI over TCP"});
   const auto isOf = [](Family family) {
@@ -121,7 +121,7 @@ std::string limitTable(const Figures& figures) {
                   text(limits.sharedMemoryUs()), text(limits.privateMemoryUs()), text(limits.tcpUs()),
                   text(limits.swapUs()), text(limits.smallUs())});
   }
-  return figures.limits.empty() ? "" : "What the machine could do beside it\n\n" + table.text() + '\n';
+  return figures.limits.empty() ? "" : "The machine's limits, measured alongside\n\n" + table.text() + '\n';
 }
 
 std::string failures(const Figures& figures) {

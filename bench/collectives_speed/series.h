@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the small measuring programs hand over what they have measured: one line of JSON for each series, which
-// may stand among anything else in their launcher's output.
+// The output format of the small measuring programs: one line of JSON for each series, which may stand
+// between other lines of their launcher's output.
 //   {"type": "series", "name": "batches", "values": [8.25, 8.5]}
 #pragma once
 
@@ -19,7 +19,7 @@ struct Series {
 /// Without a line feed.
 std::string seriesLine(std::string_view name, std::span<const double> values);
 
-/// All complete ones in `output`.
+/// Returns all complete series in `output`.
 std::vector<Series> seriesIn(std::string_view output);
 
 }  // namespace pop::bench::collectives

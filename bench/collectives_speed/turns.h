@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the turns of one contestant in one cell gave. Those on cores that were far from each other count only
-// where there are no others.
+// The results of one contestant's turns in one cell. Turns on distant cores count only if there are no
+// others.
 #pragma once
 
 #include <utility>
@@ -26,7 +26,7 @@ struct Turns {
     if (is_near && !is_quiet) ++not_quiet;
   }
 
-  /// What counts as near has changed: none of them was, by what it is now.
+  /// The reference distance has changed: by the new one, none of the turns was near.
   void nearWasFar() {
     far.insert(far.end(), near.begin(), near.end());
     far_turns += std::exchange(near_turns, 0);

@@ -12,7 +12,7 @@ double allBytes(const Cell& cell) {
   return static_cast<double>(cell.ranks) * static_cast<double>(cell.bytes);
 }
 
-// Twice: sent and received, reduced and returned.
+// Twice: for the reduction and for the return of the result.
 double foreignBytes(const Cell& cell) {
   return 2 * (allBytes(cell) - static_cast<double>(cell.bytes));
 }

@@ -26,14 +26,14 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kTermTimeout{1000};
 constexpr std::chrono::milliseconds kKillTimeout{5000};
-// For what a command has printed, once it has ended: what it has left behind may print on.
+// Time to read the rest of a command's output after its end: processes it has left behind may print on.
 constexpr std::chrono::milliseconds kRestTimeout{1000};
 
 double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
 }
 
-// posix_spawn is vfork inside: it does not copy our page tables, so our size does not matter.
+// posix_spawn uses vfork: it does not copy page tables, so this process's size does not matter.
 Result<pid_t> start(const Command& command, int output) {
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
@@ -95,8 +95,8 @@ class RunningCommand {
   }
 
  private:
-  // Some of what there is, since more may come for ever; false: there is nothing. A closed pipe is no longer
-  // polled.
+  // Reads a limited amount, since the output may never end; false if there is none. A closed pipe is no
+  // longer polled.
   bool readOutput() {
     static std::array<char, 1 << 16> buffer;
     if (!output_.valid()) return false;
@@ -155,7 +155,7 @@ Result<RunResult> run(const Command& command) {
   run.wall_s = std::chrono::duration<double>(Clock::now() - begin).count();
   if (!ended) run.end = End::kTimedOut;
   if (!keeper::endAllDescendants(kKillTimeout, {}))
-    return unavailable("a process that " + inQuotes(command.argv.front()) + " has left resists SIGKILL");
+    return unavailable("a process left behind by " + inQuotes(command.argv.front()) + " resists SIGKILL");
   return run;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one command as a user's terminal would, takes its time, and ends it with all its descendants when it
-// takes too long.
+// Runs one command as a terminal would, measures its time, and ends it with all its descendants when it takes
+// too long.
 #pragma once
 
 #include <sys/types.h>
@@ -20,7 +20,7 @@ struct Command {
   std::vector<std::string> argv;  // argv[0] is a path
   std::chrono::milliseconds time_limit{10'000};
   std::size_t kept_output_bytes = 1 << 20;  // the rest is read and counted, but thrown away
-  // Called as output comes, with what is kept of it so far and the process that was started.
+  // Called when output arrives, with the output kept so far and the started process.
   std::function<void(const std::string& output, pid_t pid)> watch;
 };
 
@@ -40,16 +40,16 @@ struct RunResult {
 /// "exit code 1", "signal 9", "no end within its time limit"
 std::string inWords(const RunResult& run);
 
-/// Makes this process the one that orphaned descendants are handed to, so that none can outlive a run. Once,
-/// before the first run; children of this process that run() has not started are ended by run() as well.
+/// Makes this process the subreaper of orphaned descendants, so that none can outlive a run. Once, before the
+/// first run; run() also ends children of this process that it has not started.
 Status adoptOrphans();
 
-/// Runs `command` in a process group of its own, stdin from /dev/null. After the time limit: SIGTERM, a
-/// second of timeout, then SIGKILL. In any case no descendant is left when this returns. An error
-/// only when the command cannot be started, or something resists SIGKILL.
+/// Runs `command` in its own process group, with stdin from /dev/null. After the time limit: SIGTERM, a
+/// second of timeout, then SIGKILL. No descendant is left when this returns. Error: the command cannot be
+/// started, or a process resists SIGKILL.
 Result<RunResult> run(const Command& command);
 
-/// The whole of `program`'s path as execvp would find it; empty if there is none.
+/// The full path of `program`, as execvp finds it; empty if not found.
 std::string findInPath(const std::string& program);
 
 /// Pointers to `texts` with a null at the end, for exec and its kind; they live as long as `texts`.

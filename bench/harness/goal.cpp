@@ -9,7 +9,7 @@
 namespace pop::bench {
 namespace {
 
-// As short as it is exact: "1.3", "300", "0.85".
+// The shortest exact form: "1.3", "300", "0.85".
 std::string limitText(const Goal& goal) {
   std::array<char, 32> digits{};
   std::snprintf(digits.data(), digits.size(), "%s %g", goal.at_least ? ">=" : "<=", goal.limit);

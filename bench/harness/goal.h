@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A figure that is to reach a limit, and what became of it.
+// A goal: a limit for a figure, and whether it was reached.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ struct Goal {
   bool at_least = false;  // reached from the limit upwards; else from the limit downwards
   std::string unit;       // empty for ratios
   bool is_noisy = false;  // most runs of one of the two sides did not begin on a quiet machine
-  // Ours is better than a yardstick of what the machine can do: it does less than that assumes, so whether
+  // Our figure is better than the yardstick, because it does less work than the yardstick assumes: whether
   // the limit is reached says nothing.
   bool beyond_yardstick = false;
 

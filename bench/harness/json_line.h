@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One JSON object on one line: how benchmarks hand their figures to other programs.
+// One JSON object on one line: the benchmarks' output format for other programs.
 #pragma once
 
 #include <concepts>
@@ -10,12 +10,12 @@ namespace pop::bench {
 
 class JsonLine {
  public:
-  /// Every line says what it is about in its field "type".
+  /// The field "type" of every line says what it contains.
   explicit JsonLine(std::string_view type) { add("type", type); }
 
   JsonLine& add(std::string_view name, std::string_view value);
   JsonLine& add(std::string_view name, const char* value) { return add(name, std::string_view(value)); }
-  /// Not a number and the infinities have no spelling in JSON: they become null.
+  /// JSON has no NaN and no infinities: they become null.
   JsonLine& add(std::string_view name, double value);
   template <std::integral T>
   JsonLine& add(std::string_view name, T value) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine that figures were measured on, and how busy it was.
+// Describes the machine and its load during a measurement.
 #pragma once
 
 #include <cstdint>

@@ -46,8 +46,8 @@ class Tracer {
     const int event = status >> 16;
     const int signal = WSTOPSIG(status);
     if (event == PTRACE_EVENT_EXIT) notePeak(task);
-    // A new task begins with a SIGSTOP, an exec with a SIGTRAP, both for the tracer; every other signal is
-    // the process's own.
+    // A new task begins with a SIGSTOP, and an exec with a SIGTRAP, both sent for the tracer; every other
+    // signal is the process's own.
     const bool first_stop = tasks_.insert(task).second;
     if (first_stop) ::ptrace(PTRACE_SETOPTIONS, task, nullptr, kTraced);
     const bool ours = event != 0 || first_stop || signal == SIGTRAP;
@@ -61,7 +61,7 @@ class Tracer {
   std::vector<ProcessPeak> takePeaks() { return std::move(peaks_); }
 
  private:
-  // The memory is still there at this stop. Threads share it: the first one of the process counts.
+  // The process's memory still exists at this stop. Threads share it: the first one of the process counts.
   void notePeak(pid_t task) {
     if (std::optional<ProcessPeak> peak = peakMemoryOf(task)) peaks_.push_back(std::move(*peak));
   }
@@ -70,7 +70,7 @@ class Tracer {
   std::vector<ProcessPeak> peaks_;
 };
 
-// vfork, so that nothing of this process's memory is handed down.
+// vfork, so that the child does not inherit this process's memory.
 pid_t startTraced(const Command& command, int output) {
   const std::vector<char*> argv = pointersTo(command.argv);
   const pid_t pid = ::vfork();
@@ -105,7 +105,7 @@ Result<std::vector<ProcessPeak>> tracePeakMemory(const Command& command) {
   auto deadline = std::chrono::steady_clock::now() + command.time_limit;
   std::optional<int> root_status;
   bool in_time = true;
-  // Until no descendant is left: all of them are traced, so all of them are waited for here.
+  // Runs until no descendant is left: all of them are traced, and so waited for here.
   while (true) {
     int status = 0;
     const pid_t task = ::waitpid(-1, &status, __WALL | WNOHANG);
@@ -126,7 +126,7 @@ Result<std::vector<ProcessPeak>> tracePeakMemory(const Command& command) {
   std::vector<ProcessPeak> peaks = tracer.takePeaks();
   if (peaks.empty() || root_status != 0) {
     return failedPrecondition(inQuotes(command.argv.front()) +
-                              " does not run to success under ptrace (is ptrace allowed here?)");
+                              " does not succeed under ptrace (is ptrace allowed here?)");
   }
   return peaks;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The peak memory of every process that a command starts, exactly: each is stopped at its own end (ptrace)
-// and its VmHWM is read there. ru_maxrss would not do: exec hands it down from the parent, and it is only the
-// largest of a tree. No time can be taken of such a run.
+// The exact peak memory of every process that a command starts: each is stopped at its end (ptrace) and its
+// VmHWM is read. ru_maxrss is no substitute: exec inherits it from the parent, and it is only the largest of
+// a tree. Times of such a run are meaningless.
 #pragma once
 
 #include <sys/types.h>
@@ -21,11 +21,11 @@ struct ProcessPeak {
   std::int64_t peak_kib = 0;
 };
 
-/// Of a process that is still there, until now. Nothing when it is gone.
+/// The peak memory so far of a running process. Nothing if it is gone.
 std::optional<ProcessPeak> peakMemoryOf(pid_t pid);
 
-/// In the order of their ends. Not possible where ptrace is forbidden. A command that outlasts its time limit
-/// is ended and gives kDeadlineExceeded.
+/// Returns the processes in the order of their ends. Fails where ptrace is forbidden. A command that exceeds
+/// its time limit is ended: kDeadlineExceeded.
 Result<std::vector<ProcessPeak>> tracePeakMemory(const Command& command);
 
 }  // namespace pop::bench

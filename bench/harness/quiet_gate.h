@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets a measured run begin only when nothing else keeps the cores busy, or when waiting for that has lasted
-// too long.
+// Delays a measured run until the cores are otherwise idle, or a timeout is over.
 #pragma once
 
 #include <chrono>
@@ -12,7 +11,7 @@ class QuietGate {
   static constexpr double kIdleFraction = 0.95;
   static constexpr std::chrono::milliseconds kSpan{100};
 
-  /// Waits `timeout` at most; none at all: nothing is looked at and every run counts as not quiet.
+  /// Waits `timeout` at most. Zero: measures nothing, and every run counts as not quiet.
   explicit QuietGate(std::chrono::milliseconds timeout) : timeout_(timeout) {}
 
   struct Passed {

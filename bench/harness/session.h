@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the main program of a benchmark does besides measuring: its output, its surroundings.
+// The parts of a benchmark's main program around the measurement: its output and its environment.
 #pragma once
 
 #include <filesystem>
@@ -13,12 +13,12 @@ namespace pop::bench {
 /// One line on stdout.
 void record(const JsonLine& line);
 
-/// What is being measured now, for people: on a terminal, one line that is written over; else nothing.
+/// Shows people what is being measured: on a terminal, in one line that is overwritten; elsewhere nothing.
 void showProgress(const std::string& what);
 
-/// To be called before the first run: stdout goes out line by line, so that a benchmark that is interrupted
-/// keeps what it has measured; what launchers leave in their children's environment is forgotten, for some
-/// contestants would believe it; the machine is recorded and shown.
+/// Call it before the first run. Makes stdout line-buffered, so that an interrupted benchmark keeps its
+/// figures; clears launchers' variables from the environment, which some contestants would trust; records and
+/// shows the machine.
 void beginSession();
 
 /// True if the contestant can be measured; else the reason is shown. Both are recorded.
@@ -26,7 +26,7 @@ bool isUsable(const std::string& contestant, const std::string& why_not);
 
 std::filesystem::path ownDirectory();
 
-/// A directory for TMPDIR that goes with us: killed launchers leave their files there.
+/// A temporary directory for TMPDIR, removed at the end: killed launchers leave their files there.
 class ScratchDirectory {
  public:
   ScratchDirectory();
@@ -34,9 +34,9 @@ class ScratchDirectory {
   ScratchDirectory(const ScratchDirectory&) = delete;
   ScratchDirectory& operator=(const ScratchDirectory&) = delete;
 
-  /// Copies programs of ours from `built` there, as an installation would have: the page cache keeps a file
-  /// in the pieces in which it was written, a linker's are small, and a start from those takes 0.2 ms longer.
-  /// The peers are installed too. Returns where they are now.
+  /// Copies our programs from `built` there, as an installation does. The page cache keeps a file in the
+  /// pieces in which it was written; a linker writes small ones, which make a start 0.2 ms slower, and the
+  /// peers are installed, too. Returns the programs' new directory.
   std::string install(const std::filesystem::path& built, const std::vector<std::string>& programs) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a sample of measured values comes to.
+// Statistics of a sample of measured values.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace pop::bench {
 
-/// The p-quantile, 0 <= p <= 1, of a sample that is not empty: linear between the two nearest values in
-/// order, at position p * (n - 1).
+/// The p-quantile, 0 <= p <= 1, of a non-empty sample: linear between the two nearest values in order, at
+/// position p * (n - 1).
 double quantile(std::vector<double> sample, double p);
 
 struct Summary {

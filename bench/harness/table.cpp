@@ -8,7 +8,7 @@
 namespace pop::bench {
 namespace {
 
-// Characters, not bytes: of UTF-8's bytes those that begin one.
+// Counts characters, not bytes: only the first byte of each UTF-8 sequence.
 std::size_t widthOf(const std::string& cell) {
   return static_cast<std::size_t>(
       std::count_if(cell.begin(), cell.end(), [](char byte) { return (byte & 0xC0) != 0x80; }));

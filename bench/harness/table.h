@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table for people, in Markdown, so that it can be put into a page as it is.
+// A table in Markdown, readable as it is.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ class Table {
   /// A row may be shorter than the headings.
   void addRow(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
 
-  /// The first column is flushed left, the others right.
+  /// The first column is left-aligned, the others right-aligned.
   std::string text() const;
 
  private:

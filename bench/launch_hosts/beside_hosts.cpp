@@ -45,7 +45,7 @@ int runBesideHosts(const std::function<int()>& benchmark) {
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   if (!keeper::endAllDescendants(keeper::kTimeout, hosts)) {
-    std::fprintf(stderr, "something that was measured resists SIGKILL\n");
+    std::fprintf(stderr, "a measured process resists SIGKILL\n");
     return 1;
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1;

@@ -41,7 +41,7 @@ Words parallelSsh(const HostRig& rig, const HostJob& job, KeyExchange exchange) 
           findInPath("ssh"),   "-F", rig.sshConfig(exchange),    "{}", "true"};
 }
 
-// -localhost: its proxies connect back to this name, and our host name means another address there.
+// -localhost: its proxies connect back to this name; our host name stands for another address on the hosts.
 Words hydra(const HostRig& rig, const HostJob& job, KeyExchange exchange) {
   return {findInPath("mpiexec.hydra"),
           "-launcher",
@@ -57,7 +57,7 @@ Words hydra(const HostRig& rig, const HostJob& job, KeyExchange exchange) {
           rig.program("bench_launch_rank")};
 }
 
-// Its tree of ssh from host to host is quicker than without. odls_base_cutoff: see
+// Its ssh tree from host to host is faster than direct connections. odls_base_cutoff: see
 // ../launch_speed/contestants.cpp.
 Words openMpi(const HostRig& rig, const HostJob& job, KeyExchange exchange) {
   return {findInPath("mpirun.openmpi"),

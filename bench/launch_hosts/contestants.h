@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who starts processes on hosts: over SSH poprun, the limit that parallel ssh sets, and the peers; with
-// daemons that run already poprun by the agent service, and the floor under that.
+// The contestants for jobs over hosts. Over SSH: poprun, the limit set by parallel ssh, and the peers. With
+// running daemons: poprun by the agent service, and the floor under that.
 #pragma once
 
 #include <string>
@@ -10,8 +10,7 @@
 
 namespace pop::bench {
 
-/// One process on each host that only connects and runs `true`: what no launcher over OpenSSH is quicker
-/// than.
+/// One process on each host that only connects and runs `true`: a lower bound for launchers over OpenSSH.
 inline const std::string kSshLimit = "ssh-curve25519";
 
 inline const std::string kPoprunByService = "poprun-service";
@@ -28,11 +27,11 @@ struct HostContestant {
   std::string name;
   bool is_peer = false;      // a launcher of others; the limit is none
   bool starts_ranks = true;  // else it runs `true`, once on each host
-  bool by_daemons = false;   // HostRig::startDaemons before it
+  bool by_daemons = false;   // needs HostRig::startDaemons first
   std::vector<std::string> (*command)(const HostRig& rig, const HostJob& job, KeyExchange exchange) = nullptr;
   KeyExchange exchange = KeyExchange::kDefault;
-  std::string needs;  // the program that must be installed; empty: one of ours
-  // The command line that runs any program; null for others than poprun.
+  std::string needs;  // a program that must be installed; empty: one of our own
+  // The command line for any program; null except for poprun.
   std::vector<std::string> (*running)(const HostRig& rig, const HostJob& job,
                                       const std::vector<std::string>& program) = nullptr;
 
@@ -41,7 +40,7 @@ struct HostContestant {
 
 std::vector<std::string> hostContestantNames();
 
-/// All that `only` names; empty: all.
+/// The contestants named in `only`; empty: all.
 std::vector<HostContestant> chooseHostContestants(const std::vector<std::string>& only);
 
 /// The command line of poprun for `job`, with `program` at its end.

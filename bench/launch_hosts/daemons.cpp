@@ -61,7 +61,7 @@ void HostDaemons::waitForSpares() const {
   static_cast<void>(testing::waitUntil([this] { return countSpares() >= hosts_.count(); }, kSparesTimeout));
 }
 
-// Between jobs no other agents are there. Their keepers have the same command line.
+// Between jobs there are no other agents. Their keepers have the same command line.
 int HostDaemons::countSpares() const {
   const std::string agent = directory_ + "/popdist-agent";
   int count = 0;

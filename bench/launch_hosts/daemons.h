@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What runs on benchmark hosts before a job comes: the agent service with mutual TLS, and the floor's daemon.
+// Daemons on benchmark hosts: the agent service with mutual TLS, and the floor's daemon.
 #pragma once
 
 #include <string>
@@ -14,15 +14,15 @@ inline constexpr int kFloorPort = 7572;
 /// They end with their hosts.
 class HostDaemons {
  public:
-  /// All listening, when this returns. `directory`: of our programs, which all hosts see; what is made for
-  /// the daemons goes below it.
+  /// Starts the daemons; all are listening when this returns. `directory`: our programs, visible to all
+  /// hosts; the daemons' files go below it.
   HostDaemons(const testing::TestHosts& hosts, std::string directory);
 
   /// For poprun --agent-tls.
   std::string tls() const { return directory_ + "/tls"; }
 
-  /// Until on each host an agent that was started ahead waits for the next job; at most some seconds. A
-  /// user's jobs find one unless they follow each other faster than it is started.
+  /// Waits, for at most some seconds, until each host has an agent started in advance. Jobs of a user find
+  /// one unless they follow each other faster than it starts.
   void waitForSpares() const;
 
  private:

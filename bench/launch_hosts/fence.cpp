@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An instance that enters fences with all others and says how long each took it: "fence I MICROSECONDS".
-// usage: bench_launch_fence FENCES; afterwards it says "held", and lives until it is ended.
+// An instance that enters fences with all others and prints the time of each: "fence I MICROSECONDS".
+// usage: bench_launch_fence FENCES; at the end it prints "held", and runs until it is ended.
 #include <unistd.h>
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What has been measured of jobs over several hosts, as values.
+// Measured figures of jobs over several hosts, as values.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace pop::bench {
 
-/// Fences of one job: of each, the time of the instance that took longest.
+/// The fences of one job: for each, the time of the slowest instance.
 struct FenceFigure {
   std::string contestant;
   int hosts = 0;
@@ -20,7 +20,7 @@ struct FenceFigure {
   bool not_quiet = false;
 };
 
-/// VmHWM at the end of a job, before anything of it is gone.
+/// VmHWM at the end of a job, while all its processes still exist.
 struct HostMemoryFigure {
   std::string contestant;
   int hosts = 0;
@@ -28,7 +28,7 @@ struct HostMemoryFigure {
   std::int64_t agent_kib = 0;  ///< the largest one of a job, or that waits for one
   std::int64_t keeper_kib = 0;
   std::int64_t controller_kib = 0;
-  std::int64_t service_kib = 0;  ///< the largest one, since it was started; 0: over SSH there is none
+  std::int64_t service_kib = 0;  ///< the largest one since its start; 0: jobs over SSH use none
 };
 
 /// A host whose cable is pulled in mid-job.
@@ -55,7 +55,7 @@ struct ControllerCost {
   double of(int hosts) const { return fixed_ms + per_host_ms * hosts; }
 };
 
-/// Nothing with fewer than two different numbers of hosts.
+/// Nothing if there are fewer than two different numbers of hosts.
 std::optional<ControllerCost> controllerCost(const std::vector<TimeFigure>& costs);
 
 }  // namespace pop::bench

@@ -20,7 +20,7 @@ constexpr int kFences = 200;
 constexpr int kInstancesOfFence = 4;  // on each host
 constexpr int kHostsOfSilence = 3;
 constexpr int kCuts = 3;
-// popdist-agent-service, as far as the kernel keeps the name of a process.
+// popdist-agent-service, truncated as the kernel truncates process names.
 constexpr std::string_view kServiceName = "popdist-agent-s";
 
 double secondsSince(Clock::time_point begin) {
@@ -92,8 +92,8 @@ class HostMeasurement {
     }
   }
 
-  // One job for both: its instances say how long their fences took, and live on while their launchers' memory
-  // is looked at.
+  // One job for both figures: its instances print the times of their fences, and then run on while the
+  // launchers' memory is read.
   void takeFences(const HostContestant& contestant) {
     const HostJob job{rig_.hosts().count(), kInstancesOfFence};
     hooks_.progress("fences of " + std::to_string(job.processes()) + " instances, " + contestant.name);
@@ -135,7 +135,7 @@ class HostMeasurement {
     }
   }
 
-  // Of each fence the slowest instance, in ms. Lines are "[3] fence 7 812.5".
+  // The slowest instance of each fence, in ms. Lines are "[3] fence 7 812.5".
   static std::vector<double> slowestOf(const std::string& output) {
     std::vector<double> slowest(kFences, 0);
     std::istringstream lines(output);

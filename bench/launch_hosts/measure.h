@@ -13,7 +13,7 @@
 
 namespace pop::bench {
 
-/// Why the contestant cannot run a job on one host; empty if it can.
+/// Returns why the contestant cannot run a job on one host; empty if it can.
 std::string whyUnusable(const HostContestant& contestant, const HostRig& rig, const LaunchOptions& options);
 
 HostFigures measureHosts(HostRig& rig, const std::vector<HostContestant>& contestants,

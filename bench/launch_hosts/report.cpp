@@ -18,7 +18,7 @@ constexpr double kByService1Ms = 30;
 constexpr double kByService8Ms = 130;
 constexpr double kFenceMs = 5;
 constexpr double kAgentMb = 15;
-constexpr double kNoticedS = 5.1;  // silence is itself 5 s; what is left is for saying so
+constexpr double kNoticedS = 5.1;  // 5 s of silence, plus the time to report it
 constexpr int kManyHosts = 1000;
 
 const TimeFigure* find(const HostFigures& figures, const std::string& contestant, const std::string& job,
@@ -70,7 +70,7 @@ void judgeTimes(const HostFigures& figures, std::vector<Goal>& goals) {
   if (fastest != nullptr) add(*fastest, 1.0);
 }
 
-// A row for each contestant; for each number of hosts its time and what part of that poprun's is.
+// One row for each contestant; for each number of hosts its time, and poprun's time divided by it.
 std::string timeTable(const HostFigures& figures, const std::string& job) {
   std::vector<std::string> contestants;
   std::set<int> counts;

@@ -32,7 +32,7 @@ HostRig::HostRig(int hosts, const std::string& programs, const std::vector<std::
   std::string directory = fs::path(programs).parent_path() / "bench-hosts-XXXXXX";
   POP_CHECK(::mkdtemp(directory.data()) != nullptr);
   directory_ = directory;
-  // What jobs keep for the next one (TLS sessions) goes with the rig.
+  // Jobs' caches for later jobs (TLS sessions) are removed with the rig.
   POP_CHECK(::setenv("XDG_CACHE_HOME", (directory_ + "/cache").c_str(), 1) == 0);
   installPrograms(programs, names);
   writeSshFiles();
@@ -44,7 +44,7 @@ HostRig::~HostRig() {
   fs::remove_all(directory_, ignored);
 }
 
-// Copied, as an installation does: straight from the linker they would start later
+// Copied, as an installation does: files straight from the linker start later
 // (docs/dev/benchmarks/launch.md).
 void HostRig::giveCores() const {
   for (int host = 0; host < size(); ++host) {

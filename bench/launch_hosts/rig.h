@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real hosts for benchmarks (tests/testing/test_hosts.h), our programs where all of them see them, and what
-// each launcher wants to be told to reach them.
+// Real hosts for benchmarks (tests/testing/test_hosts.h), our programs in a directory that all of them see,
+// and each launcher's options to reach them.
 #pragma once
 
 #include <optional>
@@ -12,14 +12,12 @@
 
 namespace pop::bench {
 
-/// Which key exchange OpenSSH uses: its own first choice, or the one that costs least, which libssh takes
-/// unasked.
+/// OpenSSH's key exchange: its own first choice, or the cheapest one, which is libssh's default.
 enum class KeyExchange { kDefault, kCurve25519 };
 
 class HostRig {
  public:
-  /// `programs`: where ours were built, below the build directory, which all hosts see; `names`: those that
-  /// are to be installed.
+  /// `programs`: our build directory, which all hosts see; `names`: the programs to install.
   HostRig(int hosts, const std::string& programs, const std::vector<std::string>& names);
   ~HostRig();
   HostRig(const HostRig&) = delete;
@@ -27,21 +25,21 @@ class HostRig {
 
   testing::TestHosts& hosts() { return hosts_; }
 
-  /// From here on, what is started there by ssh runs on cores that the host shares with as few others as can
-  /// be: in turn, one for each. Else each host seems to have all cores of this machine to itself.
+  /// From now on, programs started there by ssh run on one core per host, shared with as few other hosts as
+  /// possible. Otherwise each host seems to have all cores of this machine.
   void giveCores() const;
 
-  /// For contestants whose daemons run already; before daemons().
+  /// For contestants with running daemons; call it before daemons().
   void startDaemons() { daemons_.emplace(hosts_, directory_); }
   const HostDaemons& daemons() const { return *daemons_; }
 
-  /// Ours, as all hosts see us.
+  /// Our address, as all hosts see it.
   std::string ownAddress() const { return hosts_.ownAddress(); }
-  /// That all hosts and we are on.
+  /// The network of all hosts and of this process.
   std::string network() const { return ownAddress() + "/24"; }
-  /// One that all hosts and we see.
+  /// A directory that all hosts and this process see.
   const std::string& commonDirectory() const { return directory_; }
-  /// One of our programs as it is installed on every host.
+  /// The path of one of our programs, installed on every host.
   std::string program(const std::string& name) const { return directory_ + '/' + name; }
   std::string address(int host) const { return hosts_.address(host); }
   std::string networkSpace(int host) const { return hosts_.networkSpace(host); }
@@ -51,7 +49,7 @@ class HostRig {
   /// A file with the addresses of the first `count` hosts, one in a line.
   std::string addressFile(int count) const;
   std::string sshConfig(KeyExchange exchange) const;
-  /// A program that does what `ssh -F sshConfig(exchange)` does.
+  /// A program equivalent to `ssh -F sshConfig(exchange)`.
   std::string sshCommand(KeyExchange exchange) const;
 
  private:

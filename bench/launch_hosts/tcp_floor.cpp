@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The floor under a launcher whose daemons run already: a daemon without any protection spawns processes
-// whose output is the connection, and a client puts that of all hosts together. Nobody is asked who he is, no
-// exit code is kept, no line is whole. usage: bench_launch_tcp_floor serve PORT
+// The floor under a launcher with running daemons: an unprotected daemon starts processes whose output is the
+// connection, and a client merges the output of all hosts. No authentication, no exit codes, no whole lines.
+// usage: bench_launch_tcp_floor serve PORT
 //        bench_launch_tcp_floor run PORT PER_HOST PROGRAM ADDRESS…; PROGRAM finds its number in RANK.
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -27,7 +27,7 @@ namespace {
   std::_Exit(1);
 }
 
-/// What travels, once, from the client.
+/// The client's only message.
 struct Order {
   int first_rank = 0;
   int count = 0;
@@ -56,7 +56,7 @@ void spawn(const Order& order, int rank, int connection) {
   posix_spawn_file_actions_destroy(&files);
 }
 
-// One job after the other.
+// Serves one job after the other.
 int serve(int port) {
   const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const sockaddr_in address = addressOf("0.0.0.0", port);

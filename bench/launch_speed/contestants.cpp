@@ -10,8 +10,8 @@
 namespace pop::bench {
 namespace {
 
-// Each with the options that make it quickest without making it hang, and that let it start more processes
-// than there are cores, as root where need be, unbound: what poprun does without being asked.
+// Each has its fastest options that do not make it hang, and the options that let it start more processes
+// than there are cores, as root where needed, and unbound, which are poprun's defaults.
 std::vector<Contestant> allContestants() {
   return {
       {.name = kPoprun, .program = "poprun", .options = {"--num-instances"}},
@@ -33,7 +33,7 @@ std::vector<Contestant> allContestants() {
        .is_peer = true,
        .program = "srun",
        .options = {"--nodes", "1", "--overcommit", "--cpu-bind", "none", "--ntasks"}},
-      // monitor_interval: how often it looks whether its processes have ended; 5 s by default in torch 1.13.
+      // monitor_interval: how often it checks whether its processes have ended; 5 s by default in torch 1.13.
       {.name = "torchrun",
        .is_peer = true,
        .program = "torchrun",

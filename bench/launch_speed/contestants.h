@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is measured: poprun, the floors under it, and the peers that are installed; one row for each.
+// The contestants: poprun, the floors under it, and the installed peers; one row for each.
 #pragma once
 
 #include <string>
@@ -26,8 +26,8 @@ struct Contestant {
 
 std::vector<std::string> contestantNames();
 
-/// All that `only` names (empty: all), with those that are not installed. Our own programs are looked for in
-/// `own_directory`.
+/// The contestants named in `only` (empty: all), including those that are not installed. Our own programs are
+/// looked for in `own_directory`.
 std::vector<Contestant> chooseContestants(const std::vector<std::string>& only,
                                           const std::string& own_directory);
 

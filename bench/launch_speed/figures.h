@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What has been measured, as values.
+// Measured figures, as values.
 #pragma once
 
 #include <algorithm>
@@ -35,7 +35,7 @@ struct RateFigure {
   bool mostly_not_quiet = false;  // most blocks did not begin on a quiet machine
 };
 
-/// Peak memory of a launcher: all processes of a job but the job's own.
+/// Peak memory of a launcher: all processes of a job except the instances.
 struct MemoryFigure {
   std::string contestant;
   int processes = 0;
@@ -49,7 +49,7 @@ struct Figures {
   std::vector<RateFigure> rates;
   std::vector<MemoryFigure> memory;
 
-  /// Null when it was not measured, or no run ended well.
+  /// Null if it was not measured, or if no run succeeded.
   const TimeFigure* time(const std::string& contestant, const std::string& job_program, int processes) const {
     const auto found = std::find_if(times.begin(), times.end(), [&](const TimeFigure& figure) {
       return figure.contestant == contestant && figure.job_program == job_program &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The floor under every launcher's time: N processes by posix_spawn, from one or more threads, stdout and
-// stderr of each through a pipe and epoll, then reaped. No rendezvous, no whole lines, nobody's mistakes.
+// stderr of each through a pipe and epoll, then reaped. No rendezvous, no whole lines, no error handling.
 // usage: bench_launch_floor N THREADS PROGRAM [ARGUMENTS]; PROGRAM finds its number in RANK.
 #include <fcntl.h>
 #include <spawn.h>

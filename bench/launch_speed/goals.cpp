@@ -9,7 +9,7 @@ namespace {
 constexpr double kOfHydra = 0.6;  // for few processes, and for very many
 constexpr int kFew = 8, kVeryMany = 1024;
 constexpr double kOfFloor = 1.3;
-constexpr int kFloorCountsFrom = 8;  // below, what every launcher does once is more than its processes
+constexpr int kFloorCountsFrom = 8;  // below, a launcher's fixed costs exceed those of its processes
 constexpr double kJobsPerSecond = 300;
 
 struct MemoryLimit {
@@ -18,7 +18,7 @@ struct MemoryLimit {
 };
 constexpr MemoryLimit kMemoryLimits[] = {{2, 8}, {128, 16}};
 
-// Ratio of medians: poprun's over the other's, of runs that were interleaved.
+// Ratio of medians, poprun's divided by the other's, over interleaved runs.
 Goal atMost(double limit, const TimeFigure& ours, const TimeFigure& other, const std::string& other_name) {
   return {
       .text = "poprun / " + other_name + ", " + ours.job_program + ", N = " + std::to_string(ours.processes),

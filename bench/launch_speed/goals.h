@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// poprun's goals for its launch speed, held against what has been measured. Pure.
+// Compares poprun's goals for its launch speed with the measured figures. Pure.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace pop::bench {
 
-/// The goals for which there are figures, in the order of the tables.
+/// Returns the goals for which there are figures, in the order of the tables.
 std::vector<Goal> judge(const Figures& figures);
 
 }  // namespace pop::bench

@@ -61,8 +61,8 @@ class Measurement {
       figures_.times.push_back(std::move(figure));
   }
 
-  // Rate of a block: (jobs that ended well) / (sum of their wall times). No gate between jobs: a script that
-  // starts one job after another has none either.
+  // Rate of a block: successful jobs divided by the sum of their wall times. No gate between jobs: a script
+  // that starts one job after another has none either.
   void takeRates() {
     const Job job{"true", programs_.true_path, kProcessesOfRate};
     std::vector<RateFigure> figures;
@@ -90,7 +90,7 @@ class Measurement {
     }
   }
 
-  // Half a second is enough of a slow launcher.
+  // Half a second is enough for a slow launcher.
   double rateOfBlock(const Contestant& contestant, const Job& job, RateFigure& figure) const {
     constexpr double kEnoughSeconds = 0.5;
     double wall_s = 0;

@@ -17,7 +17,7 @@ struct JobPrograms {
   std::string rank_path;
 };
 
-/// Why the contestant cannot run a job of one process; empty if it can.
+/// Returns why the contestant cannot run a job of one process; empty if it can.
 std::string whyUnusable(const Contestant& contestant, const JobPrograms& programs);
 
 Figures measureAll(const std::vector<Contestant>& contestants, const JobPrograms& programs,

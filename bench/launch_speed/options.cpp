@@ -18,7 +18,7 @@ struct Bound {
   int time_limit_ms = 10'000;
 };
 
-// Of jobs on this host and of those over hosts.
+// Options of jobs on this host and of jobs over hosts.
 std::set<std::string> allNames() {
   std::set<std::string> names;
   for (const std::string& name : contestantNames()) names.insert(name);
@@ -32,7 +32,8 @@ void bind(CLI::App& app, Bound& bound) {
   app.add_option("--n", options.process_counts, "numbers of processes, as in 1,8,128")
       ->delimiter(',')
       ->check(CLI::Range(1, 100'000));
-  app.add_option("--hosts", options.host_counts, "measure jobs over so many hosts, as in 1,8,32; needs root")
+  app.add_option("--hosts", options.host_counts,
+                 "measure jobs over these numbers of hosts, as in 1,8,32; needs root")
       ->delimiter(',')
       ->check(CLI::Range(1, 128));
   app.add_option("--per-host", options.per_host, "with --hosts: processes on each host, as in 1,8")
@@ -52,12 +53,12 @@ void bind(CLI::App& app, Bound& bound) {
                  "how long a run waits for a quiet machine; 0: not at all")
       ->check(CLI::Range(0, 600'000));
   app.add_option("--time-limit-ms", bound.time_limit_ms,
-                 "a run that takes longer, and 50 ms for each process, hangs")
+                 "a run that takes longer than this plus 50 ms for each process counts as hung")
       ->check(CLI::Range(100, 3'600'000));
-  app.add_flag("--quick", bound.quick, "see that it works: few and small runs, no peers, no quiet machine");
+  app.add_flag("--quick", bound.quick, "smoke test: few and small runs, no peers, no quiet machine");
 }
 
-// Quick is a set of other defaults; what is asked for by name still counts.
+// --quick changes the defaults; explicit options still win.
 void applyQuick(const CLI::App& app, Bound& bound) {
   LaunchOptions& options = bound.options;
   if (app.count("--n") == 0) options.process_counts = {1, 2, 8};

@@ -16,7 +16,7 @@ struct LaunchOptions {
   int repeats = 11;
   int repeats_of_large_jobs = 3;      // from kLargeJob processes on
   int repeats_on_many_hosts = 7;      // from kManyHosts on
-  std::vector<int> host_counts;       // not empty: jobs over hosts are what is measured
+  std::vector<int> host_counts;       // not empty: measure jobs over hosts
   std::vector<int> per_host{1};       // processes on each host
   std::vector<std::string> only;      // contestants; empty: all
   std::vector<std::string> measures;  // empty: all
@@ -41,7 +41,7 @@ struct LaunchOptions {
   }
 };
 
-/// kInvalidArgument names what is wrong with the command line.
+/// kInvalidArgument says what is wrong with the command line.
 Result<LaunchOptions> parseLaunchOptions(int argc, const char* const* argv);
 std::string launchHelp();
 

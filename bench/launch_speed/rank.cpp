@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The smallest program that needs its launcher: prints "rank K", from the variable that its launcher gives
-// it.
+// The smallest program that depends on its launcher: prints "rank K", from the launcher's variable.
 #include <cstdio>
 #include <cstdlib>
 #include <initializer_list>

@@ -37,7 +37,7 @@ std::string cellOf(const TimeFigure& figure) {
 
 namespace {
 
-// One row for each number of processes, one column for each contestant, poprun's ratios behind its rivals.
+// One row for each number of processes, one column for each contestant, and poprun's ratios after its rivals.
 std::string timeTable(const Figures& figures, const std::string& job_program) {
   std::vector<std::string> contestants;
   std::map<int, std::map<std::string, const TimeFigure*>> rows;

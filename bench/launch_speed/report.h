@@ -12,9 +12,9 @@
 namespace pop::bench {
 
 JsonLine toJson(const TimeFigure& figure);
-/// "3.14", with what the reader must know: ~ most runs began on a busy machine, h hung, f failed.
+/// "3.14", with marks: ~ most runs began on a busy machine, h hung, f failed.
 std::string cellOf(const TimeFigure& figure);
-/// What the signs in tables mean.
+/// The meaning of the marks in tables.
 inline constexpr const char* kLegend =
     "~: most of the runs did not begin on a quiet machine. hK, fK: K runs hung, failed. -: no run ended "
     "well.\n";

@@ -24,7 +24,7 @@ bool hasEveryRank(const std::string& output, int processes) {
          *ranks.rbegin() == processes - 1;
 }
 
-// The last line: that is where most programs say what went wrong.
+// The last line, where most programs report their errors.
 std::string lastLineOf(std::string output) {
   while (!output.empty() && output.back() == '\n') output.pop_back();
   const std::size_t line_feed = output.rfind('\n');

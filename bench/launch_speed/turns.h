@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes the times of several commands in turn (A B C A B C …), so that what disturbs the machine for a while
-// disturbs all alike.
+// Measures several commands in turn (A B C A B C …), so that a temporary disturbance affects all alike.
 #pragma once
 
 #include <functional>
@@ -30,7 +29,7 @@ struct Entry {
 
 struct Turns {
   std::string job;    // its name in figures and records
-  int processes = 0;  // N of figures and records
+  int processes = 0;  // the N of figures and records
   int repeats = 0;    // counted; one more round before them warms up
 };
 

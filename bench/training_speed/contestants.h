@@ -18,14 +18,15 @@ struct Trainer {
   std::string why_unusable;          // empty: it can be measured
 };
 
-/// Of all that there are.
+/// The names of all contestants.
 std::set<std::string> trainerNames();
 
-/// Those of `only`, all if it is empty. `directory` has our programs. Starts those that may not be usable.
+/// The contestants named in `only`; empty: all. `directory` contains our programs. May start programs to see
+/// whether they are usable.
 std::vector<Trainer> chooseTrainers(const std::vector<std::string>& only, const std::string& directory);
 
-/// What `blas`, the files of the BLAS that a process has loaded, says against PyTorch's figures; empty if
-/// nothing.
+/// Returns why `blas`, the BLAS files that a process has loaded, makes PyTorch's figures unfair; empty if it
+/// does not.
 std::string whyBlasIsSlow(const std::string& blas);
 
 }  // namespace pop::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a training prints, and what that comes to.
+// Parses a training's output, and computes its figures.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@ struct Epoch {
   double accuracy = 0;       // percent of the test images, after the epoch
 };
 
-/// From lines "… epoch 3/10: …, test accuracy 87.03 %, 103727 samples/s…", which other lines may surround.
-/// kDataLoss: not exactly epochs 1 to `count`.
+/// Parses lines "… epoch 3/10: …, test accuracy 87.03 %, 103727 samples/s…", which may stand between other
+/// lines. kDataLoss: the epochs are not exactly 1 to `count`.
 Result<std::vector<Epoch>> parseEpochs(const std::string& output, int count);
 
 /// The trainings of one contestant.
@@ -30,22 +30,22 @@ struct Trainings {
   bool mostlyDisturbed() const { return disturbed * 2 > static_cast<int>(rounds.size()); }
 };
 
-/// Samples per second of epoch `epoch` (from 0): over the rounds in which it was trained.
+/// Samples per second of epoch `epoch` (from 0), over the rounds in which it was trained.
 Summary speedOf(const Trainings& trainings, int epoch);
 
-/// Of one epoch: over the rounds in which both were trained, ours / theirs of the same round. A neighbour
-/// that takes a part of the machine for longer than a round slows both.
+/// The ratio ours / theirs of one epoch in the same round, over the rounds in which both were trained. A
+/// disturbance that lasts longer than a round slows both.
 Summary ratioOf(const Trainings& ours, const Trainings& theirs, int epoch);
 
-/// Over the rounds: the last epoch's samples per second / the first one's of the same training.
+/// The last epoch's samples per second divided by the first one's of the same training, over the rounds.
 Summary lastToFirst(const Trainings& trainings);
 
-/// Of the example beside its peer: in each epoch at least 4 times its speed, and the last epoch at 95 % of
-/// the first one's. Values are medians. Only what was measured.
+/// The goals of the example beside its peer: in each epoch at least 4 times its speed, and the last epoch at
+/// 95 % of the first one's. Values are medians. Only what was measured.
 std::vector<Goal> judge(const std::vector<Trainings>& all, int epochs);
 
 std::vector<JsonLine> toJson(const std::vector<Trainings>& all, int epochs);
-/// Tables for people.
+/// Formats the tables.
 std::string inWords(const std::vector<Trainings>& all, int epochs);
 
 }  // namespace pop::bench

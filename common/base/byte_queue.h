@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes that wait to be written. They are kept in pieces, each of which goes when it is written: nothing is
-// moved when a little of much is taken, and no memory stays.
+// A queue of bytes to write. It consists of pieces, each of which is freed once it is written: taking a
+// little from a long queue moves nothing, and an empty queue holds no memory.
 #pragma once
 
 #include <cstddef>
@@ -25,10 +25,10 @@ class ByteQueue {
       pieces_.push_back(std::move(bytes));
   }
 
-  /// The first of them: not when it is empty.
+  /// The first piece. The queue must not be empty.
   std::string_view front() const { return std::string_view(pieces_.front()).substr(taken_); }
 
-  /// So many of front().
+  /// Removes the first `bytes` of front().
   void take(std::size_t bytes) {
     size_ -= bytes;
     taken_ += bytes;

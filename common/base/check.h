@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// POP_CHECK ends the process when our own code is wrong. Bad input is never a bug: it gets a Status.
+// POP_CHECK ends the process when the project's own code is wrong. Bad input is not a bug: it gets a Status.
 #pragma once
 
 #include <cstdio>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pulse of a link: says regularly that we live, and notices when the other side has gone silent. It
-// counts by the loop's timers only, so time in which the process was stopped is no silence. Where the timers
-// went on without us, the machine may have stood still, and the other side with it: it gets one heartbeat
-// more.
+// The heartbeat of a link: regularly sends a sign of life, and notices when the other side falls silent. It
+// counts by the loop's timers only, so time in which this process was stopped is not silence. If the timers
+// ran late, the machine may have been suspended, and the other side with it: the other side then gets one
+// more heartbeat interval.
 #pragma once
 
 #include <algorithm>
@@ -17,12 +17,14 @@ namespace pop {
 
 struct LinkTimes {
   std::chrono::milliseconds heartbeat{1000};
-  std::chrono::milliseconds silence{5000};  ///< so long without a sign of life: lost; several heartbeats
+  std::chrono::milliseconds silence{
+      5000};  ///< lost after this long without a sign of life; several heartbeats
 };
 
 class Heartbeat {
  public:
-  /// `beat` sends a sign of life; `silent` is called once, when none has come for too long, and ends this.
+  /// `beat` sends a sign of life. `silent` is called once, when none has arrived for too long, and ends the
+  /// heartbeat.
   Heartbeat(Loop& loop, LinkTimes times, std::function<void()> beat, std::function<void()> silent)
       : loop_(loop), times_(times), beat_(std::move(beat)), silent_(std::move(silent)) {}
   ~Heartbeat() { stop(); }
@@ -31,10 +33,10 @@ class Heartbeat {
 
   bool running() const { return tick_.has_value(); }
 
-  /// The other side counts as heard now.
+  /// Starts; the other side counts as heard now.
   void start() {
     if (running()) return;
-    patient_ = false;
+    expects_silence_ = false;
     heard();
     restartSilence();
     armTick();
@@ -48,37 +50,37 @@ class Heartbeat {
     }
   }
 
-  /// The other side will say nothing for a time of its choice, until expectSigns(). Until then we only beat
-  /// now and then: enough for the kernel to find that nobody takes it, too little to seem alive to a side
-  /// that has spoken and was not heard.
+  /// The other side will be silent for an unknown time, until expectSigns(). Until then this side beats only
+  /// rarely: often enough for the kernel to notice a broken connection, and not often enough to seem alive to
+  /// the other side if this side no longer hears it.
   void expectSilence() {
     if (!running()) return;
     stop();
     heard_ = false;
-    patient_ = true;
+    expects_silence_ = true;
     armTick();
   }
 
-  /// The other side goes on: it counts as heard now.
+  /// The other side continues; it counts as heard now.
   void expectSigns() {
-    if (!patient_ || !running()) return;
+    if (!expects_silence_ || !running()) return;
     stop();
     start();
   }
 
-  /// Since when there was no beat, now or before the last one: more than a heartbeat when this process was
-  /// stopped, or starved.
+  /// The time since the last beat, now or before it: more than the interval if this process was stopped or
+  /// starved.
   std::chrono::milliseconds quiet() const {
     return running() ? std::max(quiet_, sinceTick()) : std::chrono::milliseconds{};
   }
 
-  /// The other side knew of it.
+  /// Restarts quiet() after the other side has been told about a silence.
   void restartSilence() {
     ticked_at_ = loop_.now();
     quiet_ = {};
   }
 
-  /// A message has come, of whatever kind. Cheap.
+  /// A message of any kind has arrived. Cheap.
   void heard() {
     heard_ = true;
     heard_at_ = loop_.now();
@@ -88,11 +90,11 @@ class Heartbeat {
   static constexpr int kTimeout = 60;
 
   void armTick() {
-    tick_ = loop_.postAfter(patient_ ? kTimeout * times_.heartbeat : times_.heartbeat, [this] {
+    tick_ = loop_.postAfter(expects_silence_ ? kTimeout * times_.heartbeat : times_.heartbeat, [this] {
       quiet_ = sinceTick();
       ticked_at_ = loop_.now();
       armTick();
-      if (heard_ && !patient_) armSilence();
+      if (heard_ && !expects_silence_) armSilence();
       beat_();
     });
   }
@@ -101,7 +103,7 @@ class Heartbeat {
     return std::chrono::duration_cast<std::chrono::milliseconds>(loop_.now() - ticked_at_);
   }
 
-  // What was heard since the last tick was so not longer ago than a heartbeat, whatever the clock says.
+  // A message since the last tick arrived at most one interval ago, whatever the clock says.
   void armSilence() {
     const auto ago = std::chrono::duration_cast<std::chrono::milliseconds>(loop_.now() - heard_at_);
     heard_ = false;
@@ -129,8 +131,8 @@ class Heartbeat {
   std::optional<TimerId> tick_;
   std::optional<TimerId> silence_;
   bool heard_ = false;
-  bool patient_ = false;  ///< silence is expected
-  bool excused_ = false;  ///< a heartbeat more has been given since something was heard
+  bool expects_silence_ = false;  ///< silence is expected
+  bool excused_ = false;          ///< a heartbeat more has been given since something was heard
   Clock::time_point heard_at_;
   Clock::time_point ticked_at_;
   std::chrono::milliseconds quiet_{};

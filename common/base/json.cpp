@@ -34,7 +34,7 @@ std::string escaped(char c) {
   }
 }
 
-// Cuts one JSON object into its members without reading their values.
+// Splits a JSON object into its members without parsing their values.
 class ObjectCutter {
  public:
   using Member = std::pair<std::string_view, std::string_view>;  // key with its quotes, value as written
@@ -93,7 +93,7 @@ class ObjectCutter {
     return bytes == 0 ? std::nullopt : std::optional(takeBytes(bytes));
   }
 
-  // Up to the comma or bracket that ends it, which may not be inside a string or a deeper bracket.
+  // Up to the comma or bracket that ends the value, outside strings and deeper brackets.
   std::optional<std::string_view> value() {
     skipBlanks();
     std::size_t at = 0;

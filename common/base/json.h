@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The little JSON that we write and merge ourselves, without a library: libpopdist lives inside other
-// people's programs, next to their own copies.
+// The little JSON that this project writes and merges, without a library: libpopdist lives inside other
+// people's programs, which may have their own copies of one.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace pop {
 
-/// `text` as a JSON string, quotes included. Bytes that are no UTF-8 become U+FFFD, so that the result is
-/// valid JSON whatever a user's variables hold.
+/// `text` as a JSON string, with quotes. Bytes that are not UTF-8 become U+FFFD, so that the result is valid
+/// JSON whatever a user's variables contain.
 std::string jsonQuoted(std::string_view text);
 
 /// A JSON object, member by member.
@@ -27,8 +27,8 @@ class JsonObject {
   std::string members_;
 };
 
-/// The members of `over` put over those of `base`, both JSON objects; a member's value is kept as it is
-/// written. `over` alone when either of them is no object.
+/// Merges two JSON objects: the members of `over` replace those of `base`; values stay as they are written.
+/// Returns `over` alone if either is not an object.
 std::string mergedJsonObjects(std::string_view base, std::string_view over);
 
 }  // namespace pop

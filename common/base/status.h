@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Outcomes as values: Status for "did it work", Result<T> for "the value, or why not".
-// A message names the object, the operation, the cause and the knob; during() adds the outer operation on the
-// way up.
+// Outcomes as values: Status for "did it work", Result<T> for "the value, or why not". A message names the
+// object, the operation, the cause and the option to change; during() adds the outer operation on the way up.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +42,7 @@ class [[nodiscard]] Status {
   Code code() const { return code_; }
   const std::string& message() const { return message_; }
 
-  /// The same failure, seen from further up: "while <operation>: <message>".
+  /// The same failure with the outer operation: "while <operation>: <message>".
   Status during(std::string_view operation) && {
     if (!ok()) message_ = "while " + std::string(operation) + ": " + message_;
     return std::move(*this);

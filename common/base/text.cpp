@@ -10,7 +10,7 @@
 namespace pop {
 namespace {
 
-// Bytes of the character that `text` begins with; 0 when a terminal would obey it, or might.
+// The length of the first character of `text`; 0 if a terminal would, or might, interpret it as control.
 std::size_t harmlessBytes(std::string_view text) {
   const auto first = static_cast<unsigned char>(text.front());
   if (first < 0x80) return first >= 0x20 && first != 0x7f ? 1 : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small text helpers: numbers and lists in and out, always with an error that names what was wrong.
+// Small text helpers: parse and print numbers and lists. Errors name what was wrong.
 #pragma once
 
 #include <chrono>
@@ -25,7 +25,7 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
 /// `text` without blanks, tabs and carriage returns at its ends. Lines have lost their newline before.
 std::string_view trimmed(std::string_view text);
 
-/// `text` with the capitals of ASCII made small.
+/// `text` with ASCII capitals in lower case.
 std::string lowerCase(std::string_view text);
 
 /// "1 instance", "3 instances": for messages that people read.
@@ -34,11 +34,10 @@ std::string counted(std::int64_t count, std::string_view noun);
 /// "90", "1.5": seconds, without their unit.
 std::string secondsText(std::chrono::milliseconds time);
 
-/// `text` with control characters and what is no UTF-8 made visible ("\x1b"), so that it can do nothing to a
-/// terminal.
+/// `text` with control characters and invalid UTF-8 escaped ("\x1b"), so that it cannot affect a terminal.
 std::string printable(std::string_view text);
 
-/// 'text' in single quotes, with control characters made visible, for use inside a message.
+/// 'text' in single quotes, with control characters escaped, for use inside a message.
 std::string inQuotes(std::string_view text);
 
 }  // namespace pop

@@ -12,8 +12,8 @@ bool isContinuation(char c) {
   return (static_cast<unsigned char>(c) & 0xc0U) == 0x80U;
 }
 
-// The well-formed sequences of RFC 3629, by their first byte: how long, and where the second byte may lie
-// (which excludes overlong forms, surrogates and what is beyond U+10FFFF).
+// The well-formed sequences of RFC 3629 by their first byte: their length, and the range of the second byte
+// (which excludes overlong forms, surrogates and code points above U+10FFFF).
 struct Utf8Lead {
   std::uint8_t first;
   std::uint8_t last;

@@ -7,10 +7,11 @@
 
 namespace pop {
 
-/// Bytes of the character outside ASCII that `text` begins with; 0 when it is damaged.
+/// Length of the non-ASCII character at the start of `text`; 0 if it is malformed.
 std::size_t utf8Bytes(std::string_view text);
 
-/// Whether `character`, such a one, is a control character, U+0080 to U+009F: terminals obey some of them.
+/// Whether `character`, a non-ASCII one, is a control character, U+0080 to U+009F: terminals obey some of
+/// them.
 bool isC1Control(std::string_view character);
 
 }  // namespace pop

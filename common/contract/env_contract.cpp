@@ -116,8 +116,9 @@ Result<InstanceEnv> parse(const Lookup& lookup) {
     if (text == nullptr) continue;
     const Result<std::int64_t> number = parseInteger(text);
     if (!number.ok() || number.value() < field.least || number.value() > std::numeric_limits<int>::max()) {
-      return invalidArgument(std::string(field.name) + "=" + inQuotes(text) + " is not a whole number from " +
-                             std::to_string(field.least) + " up; was it changed after poprun set it?");
+      return invalidArgument(std::string(field.name) + "=" + inQuotes(text) +
+                             " is not a whole number of at least " + std::to_string(field.least) +
+                             "; was it changed after poprun set it?");
     }
     env.*field.member = static_cast<int>(number.value());
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// PopDist's part of the environment that every instance finds: who it is, how to reach its agent. Rendered
-// for the instance, parsed by libpopdist, documented in docs/reference/environment.md. What other frameworks read:
-// env_frameworks.h.
+// PopDist's part of every instance's environment: the instance's identity and how to reach its agent.
+// Rendered for the instance, parsed by libpopdist, documented in docs/reference/environment.md. Other
+// frameworks' variables are in env_frameworks.h.
 #pragma once
 
 #include <functional>
@@ -13,8 +13,8 @@
 
 namespace pop::contract {
 
-/// What one instance knows of itself and of the job. The defaults are a program started without poprun:
-/// one instance with one replica on one IPU.
+/// An instance's view of itself and of the job. The defaults describe a program started without poprun: one
+/// instance with one replica on one IPU.
 struct InstanceEnv {
   int num_total_replicas = 1;
   int num_ipus_per_replica = 1;
@@ -43,12 +43,12 @@ std::vector<Variable> render(const InstanceEnv& env);
 /// Like getenv: the value, or nullptr.
 using Lookup = std::function<const char*(const char* name)>;
 
-/// True when the program was started by poprun (the variables of PopDist are there).
+/// True if poprun started the program (PopDist's variables are set).
 bool isSet(const Lookup& lookup);
 
-/// Reads what render wrote. Missing variables keep their defaults, so that a program
-/// also starts under PopRun, which sets fewer; values that are not numbers or contradict each other are
-/// kInvalidArgument.
+/// Reads the variables that render wrote. Missing variables keep their defaults, so that a program also
+/// starts under PopRun, which sets fewer. kInvalidArgument: a value is not a number, or values contradict
+/// each other.
 Result<InstanceEnv> parse(const Lookup& lookup);
 
 }  // namespace pop::contract

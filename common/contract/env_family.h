@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The groups of environment variables that frameworks read, besides PopDist's own, which are always set.
-// --env-for chooses among them.
+// The groups of environment variables for frameworks other than PopDist, whose variables are always set.
+// --env-for chooses among the groups.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ const EnvFamilies& allEnvFamilies();
 /// "tensorflow,pytorch", "all", "none" (PopDist's own only). kInvalidArgument names the word and the choices.
 Result<EnvFamilies> parseEnvFamilies(std::string_view text);
 
-/// What parseEnvFamilies reads back.
+/// The inverse of parseEnvFamilies.
 std::string envFamiliesText(const EnvFamilies& families);
 
 }  // namespace pop::contract

@@ -13,11 +13,11 @@ namespace {
 
 using Parts = EnvironmentParts;
 
-// The kernel's MAX_ARG_STRLEN: one "NAME=value" with its final zero.
+// The kernel's MAX_ARG_STRLEN: the size of one "NAME=value" including its final zero.
 constexpr std::size_t kMaxVariableBytes = 128 * 1024;
 constexpr std::string_view kTargetOptions = "POPLAR_TARGET_OPTIONS";
 
-// A whole Pod's IPU-Links close into a torus; a part of one is a mesh.
+// The IPU-Links of a whole Pod form a torus, those of a part of it a mesh.
 constexpr int kTorusIpus = 64;
 
 std::string indexOf(const Parts& parts) {
@@ -110,7 +110,7 @@ constexpr std::array kRows{
     Row{kPyTorch, "TORCHELASTIC_RUN_ID", [](const Parts& parts) { return parts.env.job_id; }},
     Row{kPyTorch, "TORCHELASTIC_RESTART_COUNT",
         [](const Parts& parts) { return std::to_string(parts.env.restart_count); }},
-    // Rank 0 is to open the store itself, also when poprun was started by torchrun.
+    // Makes rank 0 open the store itself, even if poprun was started by torchrun.
     Row{kPyTorch, "TORCHELASTIC_USE_AGENT_STORE", [](const Parts&) { return std::string("False"); }},
 
     Row{kHorovod, "HOROVOD_RANK", indexOf},
@@ -122,8 +122,8 @@ constexpr std::array kRows{
     Row{kHorovod, "HOROVOD_CROSS_SIZE",
         [](const Parts& parts) { return std::to_string(parts.place.cross_size); }},
     Row{kHorovod, "HOROVOD_HOSTNAME", [](const Parts& parts) { return parts.place.host_name; }},
-    // There is no MPI between instances; without these a Horovod built with MPI would train each of them
-    // alone, and say nothing.
+    // Instances do not communicate by MPI. Without these variables a Horovod built with MPI would silently
+    // train each of them alone.
     Row{kHorovod, "HOROVOD_CONTROLLER", [](const Parts&) { return std::string("gloo"); }},
     Row{kHorovod, "HOROVOD_CPU_OPERATIONS", [](const Parts&) { return std::string("gloo"); }},
     Row{kHorovod, "HOROVOD_GLOO_RENDEZVOUS_ADDR", masterAddressOf},
@@ -155,7 +155,7 @@ constexpr std::array kRows{
     Row{kSlurm, "SLURM_NNODES", hostCountOf},
 };
 
-// Puts the user's variables over what is there.
+// Adds the user's variables, replacing existing ones.
 void overlay(std::vector<Variable>& variables, std::span<const Variable> users, const EnvFamilies& families) {
   for (const auto& [name, value] : users) {
     const auto same = std::find_if(variables.begin(), variables.end(),

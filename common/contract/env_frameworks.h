@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The variables that other frameworks read, one row each, and the whole environment of an instance: PopDist's
-// variables, the frameworks' and the user's over each other. Documented in docs/reference/environment.md.
+// The variables for other frameworks, one row each, and the complete environment of an instance: PopDist's
+// variables, then the frameworks', then the user's, later ones replacing earlier ones. Documented in
+// docs/reference/environment.md.
 #pragma once
 
 #include <span>
@@ -13,7 +14,7 @@
 
 namespace pop::contract {
 
-/// Where an instance runs, among the hosts of its job.
+/// The position of an instance among the hosts of its job.
 struct InstancePlace {
   std::string host_name = "localhost";
   int host_index = 0;
@@ -24,21 +25,21 @@ struct InstancePlace {
   friend bool operator==(const InstancePlace&, const InstancePlace&) = default;
 };
 
-/// Where instances find each other by the means of other frameworks; the same for all instances. Ports are
-/// texts: a plan that is only shown has none yet.
+/// Where instances find each other through other frameworks; the same for all instances. Ports are texts,
+/// because a plan that is only shown has no numbers yet.
 struct Rendezvous {
   std::string tf_cluster;  ///< of TF_CONFIG, as tfCluster() writes it: once, not for each instance
   bool tf_chief = false;
   bool tf_evaluator = false;
   std::string master_address;  ///< of instance 0
-  std::string master_port;     ///< each of the ports empty when nobody wants it
+  std::string master_port;     ///< each port is empty if unused
   std::string jax_port;
   std::string horovod_port;
 
   friend bool operator==(const Rendezvous&, const Rendezvous&) = default;
 };
 
-/// What Poplar programs must know of the IPUs; the same for all instances.
+/// The IPU settings of Poplar programs; the same for all instances.
 struct PoplarTarget {
   int ild_ipus = 1;       ///< IPUs of one IPU-Link domain of the job's partition
   std::string partition;  ///< at a V-IPU server; empty: none
@@ -52,11 +53,11 @@ struct PoplarTarget {
 /// "10.0.0.1:80", "[fe80::1]:80".
 std::string endpoint(const std::string& address, const std::string& port);
 
-/// TF_CONFIG's cluster: instance 0 is the chief if there is one, and the last is the evaluator, which is no
-/// part of the cluster; all others are workers.
+/// TF_CONFIG's cluster: instance 0 is the chief if there is one; the last instance can be the evaluator,
+/// which is not part of the cluster; all others are workers.
 std::string tfCluster(std::span<const std::string> endpoints, bool chief, bool evaluator);
 
-/// All that decides the environment of one instance.
+/// Everything that determines the environment of one instance.
 struct EnvironmentParts {
   const InstanceEnv& env;
   const InstancePlace& place;
@@ -67,8 +68,7 @@ struct EnvironmentParts {
   std::span<const Variable> program;  ///< the user's, over everything
 };
 
-/// Every variable that is set, each once. kResourceExhausted when one would exceed what the kernel passes
-/// through exec.
+/// Returns all variables, each once. kResourceExhausted: a variable exceeds the kernel's limit for exec.
 Result<std::vector<Variable>> renderEnvironment(const EnvironmentParts& parts);
 
 }  // namespace pop::contract

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How processes end, and what poprun's own exit codes mean (docs/reference/exit_codes.md).
+// How processes end, and the meaning of poprun's exit codes (docs/reference/exit_codes.md).
 #pragma once
 
 #include <string>
@@ -27,7 +27,7 @@ struct ExitStatus {
 /// From the status word of waitpid.
 ExitStatus exitStatusFromWait(int wait_status);
 
-/// What a shell reports: the code, or 128 + signal.
+/// The code as a shell reports it: the exit code, or 128 + signal.
 int shellExitCode(const ExitStatus& status);
 
 /// "exited with code 3", "was killed by SIGSEGV (core dumped)".

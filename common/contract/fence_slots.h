@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the instances of a host enter a fence with one message for all of them (docs/adr/0020): each writes its
-// entry into its slot of the host's segment and sleeps; who sees that all are inside asks the agent to look.
-// An instance is inside while its slot's last entry has no answer.
+// Lets the instances of a host enter a fence with one message for all of them (docs/adr/0020). Each instance
+// writes its entry into its slot of the host's segment and sleeps; the one that sees that all are inside
+// sends the message to the agent. An instance is inside while its slot's last entry has no answer.
 #pragma once
 
 #include <algorithm>
@@ -15,10 +15,11 @@
 
 namespace pop::contract {
 
-/// A longer one goes by message.
+/// Longer tags are sent by message.
 inline constexpr std::size_t kSlotTagBytes = 100;
 
-/// One instance's, which writes all of it but the agent's words, and only while it is outside.
+/// The slot of one instance. The instance writes all of it except the agent's words, and only while it is
+/// outside.
 struct FenceSlot {
   std::atomic<std::uint32_t> entered{0};   ///< number of its last entry: 1, 2, 3, …
   std::atomic<std::uint32_t> answered{0};  ///< agent: the entry that it has answered last
@@ -40,18 +41,18 @@ inline bool isInside(const FenceSlot& slot) {
   return slot.entered.load(std::memory_order_seq_cst) != slot.answered.load(std::memory_order_acquire);
 }
 
-/// The instance of `slot` enters as number `entry`.
+/// Writes entry number `entry` of the slot's instance.
 inline void enterSlot(FenceSlot& slot, std::uint32_t entry, std::string_view tag, bool by_message) {
   slot.by_message = by_message ? 1 : 0;
   slot.tag_bytes = static_cast<std::uint32_t>(std::min(tag.size(), kSlotTagBytes));
   std::memcpy(slot.tag, tag.data(), slot.tag_bytes);
   slot.tag_digest.store(tagDigest(tag), std::memory_order_relaxed);
-  // Before the look at the others: of several who enter at once, the last one sees all.
+  // Written before the other slots are read: of several instances that enter at once, the last one sees all.
   slot.entered.store(entry, std::memory_order_seq_cst);
 }
 
-/// Who has entered for `tag` looks at the slots of its host. True: there is something for the agent to see,
-/// since all are inside, or one is inside for something else.
+/// Called after entering for `tag`: checks the slots of the host. True if the agent has something to do,
+/// because all instances are inside, or one is inside for another call.
 inline bool concernsAgent(std::span<const FenceSlot> slots, std::string_view tag) {
   const std::uint64_t digest = tagDigest(tag);
   bool all_inside = true;
@@ -64,7 +65,7 @@ inline bool concernsAgent(std::span<const FenceSlot> slots, std::string_view tag
   return all_inside;
 }
 
-/// The tag in a slot that anybody may have written to.
+/// The tag in a slot, which any instance may have overwritten.
 inline std::string tagOf(const FenceSlot& slot) {
   return {slot.tag, std::min<std::size_t>(slot.tag_bytes, kSlotTagBytes)};
 }

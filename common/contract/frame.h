@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames on a byte stream: a type and some byte-string fields. Carried by the instance link and the keeper's
+// Frames on a byte stream: a type and some byte-string fields. Used by the instance link and the keeper's
 // link.
 //
 //   u32 body bytes | u8 type | u32 number of fields | per field: u32 bytes, the bytes       (all
@@ -23,25 +23,25 @@ struct Frame {
   friend bool operator==(const Frame&, const Frame&) = default;
 };
 
-/// A frame's body may be this long; a longer one is refused by sender and receiver alike.
+/// The maximum size of a frame's body; sender and receiver both refuse larger ones.
 inline constexpr std::size_t kMaxFrameBytes = 64 << 20;
 
-/// The bytes of `frame`. kResourceExhausted when it exceeds kMaxFrameBytes.
+/// Encodes `frame`. kResourceExhausted: it exceeds kMaxFrameBytes.
 Result<std::string> encode(const Frame& frame);
 
 /// Field `index` as a whole number from 0 to INT32_MAX, or kDataLoss.
 Result<int> numberField(const Frame& frame, std::size_t index);
 
-/// Takes a stream apart again. After an error the stream is out of step and must be closed.
+/// Splits a stream into frames. After an error the stream is out of step and must be closed.
 class FrameReader {
  public:
-  /// A body may be as long as `most_bytes`; of a longer one no more is kept than has come.
+  /// Bodies may have up to `most_bytes`; of a longer one, only the bytes that have arrived are kept.
   explicit FrameReader(std::size_t most_bytes = kMaxFrameBytes) : most_bytes_(most_bytes) {}
   void setMostBytes(std::size_t most_bytes) { most_bytes_ = most_bytes; }
 
   void append(std::string_view bytes);
 
-  /// The next whole frame, nothing when more bytes are needed, or kDataLoss for bytes that are no frame.
+  /// Returns the next complete frame, nothing if more bytes are needed, or kDataLoss for malformed bytes.
   Result<std::optional<Frame>> next();
 
  private:

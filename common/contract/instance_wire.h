@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an instance and its host's agent say to each other (docs/spec/instance_wire.md). Numbers are decimal
+// The messages between an instance and its host's agent (docs/spec/instance_wire.md). Numbers are decimal
 // text.
 #pragma once
 
@@ -13,10 +13,10 @@ enum class InstanceMessage : std::uint8_t {
   kHello = 1,    ///< instance → agent: protocol, instance index, job id
   kWelcome = 2,  ///< agent → instance: bytes of the host's segment, whose memfd travels beside the frame; the
                  ///< job's key; this host's address
-  kPut = 3,    ///< instance → agent: key, value; visible to all from the next fence on
-  kGet = 4,    ///< instance → agent: key
-  kValue = 5,  ///< agent → instance: "1" and the value, or "0" when no fence has released that key
-  kFence = 6,  ///< instance → agent: milliseconds that it will wait; what for (all must say the same)
+  kPut = 3,            ///< instance → agent: key, value; visible to all from the next fence on
+  kGet = 4,            ///< instance → agent: key
+  kValue = 5,          ///< agent → instance: "1" and the value, or "0" when no fence has released that key
+  kFence = 6,          ///< instance → agent: timeout in milliseconds; tag of the call (the same for all)
   kFenceReleased = 7,  ///< agent → instance: every instance has entered
   kAbort = 8,          ///< instance → agent: exit code, message; ends the whole job
   kAborted = 10,       ///< agent → instance: the message has been reported

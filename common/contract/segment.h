@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shared-memory segment that all instances of a host map. The agent creates it and writes the end
-// notices; the instances enter fences through their slots, and take pieces of the rest for their channels.
-// Sparse: only pages that are touched cost memory.
+// notices; the instances enter fences through their slots, and take pieces of the rest for their channels. It
+// is sparse: only touched pages cost memory.
 //
-//   SegmentHeader | EndNotice[instances of the job] | FenceSlot[instances of the job] | pieces handed out by
-//   takePiece …
+//   SegmentHeader | EndNotice[instances of the job] | FenceSlot[instances of the job] |
+//   pieces handed out by takePiece …
 #pragma once
 
 #include <algorithm>
@@ -23,13 +23,14 @@ namespace pop::contract {
 inline constexpr std::uint32_t kSegmentMagic = 0x706f7031;  // "pop1"
 inline constexpr std::size_t kPieceAlignmentBytes = 4096;
 
-/// Room for the channels of all instances of a job, and for communicators that they make. Nearly all of it is
-/// never touched, and so costs nothing.
+/// Room for the channels of all instances of a job, and for communicators that they create. Nearly all of it
+/// is never touched, and so costs nothing.
 constexpr std::size_t segmentBytesFor(std::size_t instances) {
   return (std::size_t{64} << 30) + instances * instances * (std::size_t{16} << 10);
 }
 
-/// One ended instance. Written by the agent before `end_notice_count` makes it visible, never changed after.
+/// The end notice of one instance. The agent writes it before `end_notice_count` makes it visible, and never
+/// changes it afterwards.
 struct EndNotice {
   std::int32_t instance = -1;
   std::uint32_t clean = 0;  ///< it exited with code 0
@@ -43,7 +44,7 @@ struct SegmentHeader {
   alignas(64) std::atomic<std::uint64_t> next_free{0};  ///< byte offset of the first piece not yet taken
   alignas(64) std::atomic<std::uint32_t> end_notice_count{
       0};  ///< read in every wait: alone on its cache line
-  /// Changes whenever the agent has answered entries in slots: who waits for an answer sleeps on it.
+  /// Changes whenever the agent has answered entries in slots; instances that wait for an answer sleep on it.
   alignas(64) std::atomic<std::uint32_t> fence_answers{0};
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&
@@ -58,12 +59,12 @@ inline EndNotice* endNoticesOf(SegmentHeader* header) {
   return reinterpret_cast<EndNotice*>(header + 1);
 }
 
-/// Of a segment for a job of `instances`.
+/// Size of the segment for a job of `instances`.
 inline std::span<FenceSlot> fenceSlotsOf(SegmentHeader* header, std::size_t instances) {
   return {reinterpret_cast<FenceSlot*>(endNoticesOf(header) + instances), instances};
 }
 
-/// What lies before the pieces, for a job of `instances`: all that the agent needs.
+/// Size of the part before the pieces, for a job of `instances`: the part that the agent needs.
 inline std::size_t controlBlockBytesFor(std::size_t instances) {
   return alignPiece(sizeof(SegmentHeader) + instances * (sizeof(EndNotice) + sizeof(FenceSlot)));
 }
@@ -77,7 +78,8 @@ inline SegmentHeader* initialiseSegment(void* memory, std::size_t bytes, std::ui
   return header;
 }
 
-/// Byte offset of a fresh zeroed piece of `bytes`, or 0 when the segment is full. Any instance, any time.
+/// Returns the byte offset of a new zeroed piece of `bytes`, or 0 if the segment is full. Any instance may
+/// call it at any time.
 inline std::size_t takePiece(SegmentHeader* header, std::size_t bytes) {
   std::uint64_t offset = header->next_free.load(std::memory_order_relaxed);
   do {
@@ -87,9 +89,8 @@ inline std::size_t takePiece(SegmentHeader* header, std::size_t bytes) {
   return offset;
 }
 
-/// Tells every instance of this host that `instance` has ended, as number `index` of those that have. One
-/// writer: the agent, which keeps the count itself, since what lies in the segment can be written by any
-/// instance.
+/// Tells every instance of this host that `instance` has ended, as end notice number `index`. Only the agent
+/// calls it. The agent keeps the count itself, because any instance can overwrite the segment.
 inline void publishEndNotice(SegmentHeader* header, std::uint32_t index, int instance, bool clean,
                              std::string_view text) {
   EndNotice& end_notice = endNoticesOf(header)[index];

@@ -8,8 +8,8 @@ namespace pop::contract {
 
 inline constexpr const char* kVersion = POP_VERSION;  // the build says it
 
-/// Launcher and agent must have the same: changed with every change of proto/popdist/v1/agent.proto that the
-/// other side would misunderstand.
+/// Launcher and agent must have the same protocol version. It changes with every change of
+/// proto/popdist/v1/agent.proto that the other side would misunderstand.
 inline constexpr std::uint32_t kAgentProtocol = 4;
 
 }  // namespace pop::contract

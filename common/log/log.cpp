@@ -37,7 +37,7 @@ const std::shared_ptr<Sink>& sink() {
   return instance;
 }
 
-// The one global: a logger has no state that a test or a second job could trip over.
+// The only global: it holds no state that could affect a test or a second job.
 spdlog::logger& logger() {
   static const auto instance = [] {
     auto created = std::make_shared<spdlog::logger>("POPRUN", sink());

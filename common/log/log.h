@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What poprun says of itself on stderr, in PopRun's form: "HH:MM:SS.mmm PID POPRUN [I] text".
+// poprun's own messages on stderr, in PopRun's format: "HH:MM:SS.mmm PID POPRUN [I] text".
 #pragma once
 
 #include <functional>
@@ -12,8 +12,9 @@ enum class Level { kWarning, kInfo, kDebug };
 /// Messages above `level` are dropped. Warnings are always shown.
 void setLevel(Level level);
 
-/// Where whole lines go from now on, newline included; nullptr: to stderr, as at first. Whoever else writes
-/// to stderr without blocking takes them here, so that none lands inside a line or waits for a reader.
+/// Sends whole lines, newline included, to `sink` from now on; nullptr: to stderr, the default. A component
+/// that writes to stderr without blocking takes the lines here, so that no line lands inside another one or
+/// blocks on a slow reader.
 void setSink(std::function<void(std::string_view line)> sink);
 
 void warning(std::string_view text);

@@ -32,8 +32,8 @@ std::string byKnob(BindMode mode) {
   return std::string(": ") + kKnob + ' ' + nameOf(mode);
 }
 
-// Part `index` of `count` things that are divided among `parts`: neighbours, and never none, so that several
-// parts have the same thing where there are more parts than things.
+// Part `index` of `count` things divided among `parts`: neighbours, and at least one, so that several parts
+// share a thing if there are more parts than things.
 struct Block {
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -46,7 +46,7 @@ Block blockOf(std::size_t count, int index, int parts) {
   return {begin, std::max(begin + 1, (part + 1) * count / whole)};
 }
 
-// Memory near `cpus`. CPUs without memory of their own get all of it: the kernel then takes the nearest.
+// Memory nodes near `cpus`. CPUs without local memory get all nodes: the kernel then takes the nearest.
 CpuSet memoryNear(const HostTopology& topology, const CpuSet& cpus) {
   std::vector<int> near;
   std::vector<int> all;
@@ -58,7 +58,7 @@ CpuSet memoryNear(const HostTopology& topology, const CpuSet& cpus) {
   return CpuSet(near.empty() ? all : near);
 }
 
-// An instance that has everything need not be bound.
+// An instance that has all CPUs needs no binding.
 Binding boundTo(const HostTopology& topology, CpuSet cpus, std::string reason) {
   if (cpus == topology.allowed) return {.reason = std::move(reason)};
   CpuSet memory = topology.nodes.size() > 1 ? memoryNear(topology, cpus) : CpuSet();
@@ -122,7 +122,8 @@ void take(const std::vector<Core>& cores, Block block, CpuSet& cpus) {
     cpus = cpus | cores[core % cores.size()].cpus;
 }
 
-// All cores, divided. Of each kind every instance gets its share: a job is as fast as its slowest instance.
+// All cores, divided so that every instance gets its share of each kind: a job is as fast as its slowest
+// instance.
 std::vector<CpuSet> shareAllCores(const std::vector<Core>& cores, int num_instances) {
   std::vector<std::vector<Core>> kinds;
   for (const int efficiency : efficienciesOf(cores)) kinds.push_back(coresOf(cores, efficiency));
@@ -139,7 +140,7 @@ std::vector<CpuSet> shareAllCores(const std::vector<Core>& cores, int num_instan
   return shares;
 }
 
-// The fastest kinds of cores that are enough for everybody.
+// The fastest kinds of cores that suffice for all instances.
 std::vector<Core> fastEnough(const std::vector<Core>& cores, std::size_t wanted) {
   std::vector<Core> chosen;
   const std::set<int> efficiencies = efficienciesOf(cores);
@@ -152,7 +153,8 @@ std::vector<Core> fastEnough(const std::vector<Core>& cores, std::size_t wanted)
   return chosen;
 }
 
-// So many cores for each: one after another, or at even distances. The first ones again when they run out.
+// A fixed number of cores for each instance: consecutive, or at even distances. Starts over when the cores
+// run out.
 std::vector<CpuSet> handOutCores(const HostTopology& topology, const BindPolicy& policy, int num_instances) {
   const auto each = static_cast<std::size_t>(policy.cores_per_instance);
   std::vector<Core> cores = fastEnough(topology.cores, each * static_cast<std::size_t>(num_instances));
@@ -176,8 +178,8 @@ Result<Bindings> divideCores(const HostTopology& topology, const BindPolicy& pol
   if (cores == 0) return Status(Code::kFailedPrecondition, "the cores of this host are not known");
   if (each > cores) {
     return invalidArgument(std::string(kKnob) + ' ' + nameOf(policy.mode) + ": " +
-                           counted(policy.cores_per_instance, "core") + " for each instance, but there are " +
-                           std::to_string(cores) + " that poprun may use");
+                           counted(policy.cores_per_instance, "core") +
+                           " for each instance, but poprun may use only " + std::to_string(cores));
   }
   std::vector<CpuSet> shares = each == 0 ? shareAllCores(topology.cores, num_instances)
                                          : handOutCores(topology, policy, num_instances);
@@ -208,7 +210,7 @@ Result<Bindings> bindByList(const HostTopology& topology, const BindPolicy& poli
   for (int instance = 0; instance < num_instances; ++instance) {
     const std::size_t list = static_cast<std::size_t>(instance) % policy.explicit_cpus.size();
     const CpuSet& cpus = policy.explicit_cpus[list];
-    if (cpus.empty()) return invalidArgument(std::string(kKnob) + ": one of its lists names no CPU");
+    if (cpus.empty()) return invalidArgument(std::string(kKnob) + ": one of its lists is empty");
     refused = refused | (cpus - topology.allowed);
     bindings.instances.push_back({.cpus = cpus,
                                   .memory_nodes = memoryNear(topology, cpus),

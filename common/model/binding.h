@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which CPUs and memory each instance of a host gets. A pure function of the host's topology.
+// Assigns CPUs and memory to each instance of a host. A pure function of the host's topology.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +27,11 @@ struct BindPolicy {
   friend bool operator==(const BindPolicy&, const BindPolicy&) = default;
 };
 
-/// What one instance gets. Instances that have the same CPUs share them: the kernel balances them there.
+/// The assignment of one instance. Instances with the same CPUs share them: the kernel balances them.
 struct Binding {
   CpuSet cpus;          ///< empty: not bound
   CpuSet memory_nodes;  ///< empty: not bound
-  int threads = 1;      ///< CPUs that it really has: its share of CPUs and of the cgroup's quota, at least 1
+  int threads = 1;      ///< effective CPUs: its share of the CPUs and of the cgroup's quota, at least 1
   std::string reason;   ///< "memory node 1 of 4: --process-placement spreadnuma", for people
 
   friend bool operator==(const Binding&, const Binding&) = default;
@@ -42,11 +42,11 @@ struct Bindings {
   std::vector<std::string> warnings;  ///< what costs speed, and the knob
 };
 
-/// What `bind` needs to know for this policy.
+/// The topology detail that `bind` needs for this policy.
 TopologyDetail detailFor(const BindPolicy& policy);
 
-/// docs/reference/placement.md says what each mode does. kInvalidArgument when the policy cannot be carried out on
-/// this host, naming --process-placement.
+/// docs/reference/placement.md describes the modes. kInvalidArgument: the policy cannot be carried out on
+/// this host; the message names --process-placement.
 Result<Bindings> bind(const HostTopology& topology, const BindPolicy& policy, int num_instances);
 
 }  // namespace pop::model

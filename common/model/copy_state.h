@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a host is with getting the files of a job.
+// A host's progress in receiving the files of a job.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 namespace pop::model {
 namespace {
 
-constexpr std::int64_t kMostCpus = 65536;
+constexpr std::int64_t kMaxCpus = 65536;
 
 struct Range {
   int first = 0;
@@ -22,7 +22,7 @@ Result<Range> parseRange(std::string_view text) {
   const Result<std::int64_t> last =
       dash == std::string_view::npos ? first : parseInteger(text.substr(dash + 1));
   if (!first.ok() || !last.ok() || first.value() < 0 || last.value() < first.value() ||
-      last.value() >= kMostCpus) {
+      last.value() >= kMaxCpus) {
     return invalidArgument(inQuotes(text) + " is not a number or a range such as 0-3");
   }
   return Range{static_cast<int>(first.value()), static_cast<int>(last.value())};
@@ -40,8 +40,8 @@ Result<CpuSet> CpuSet::parse(std::string_view text) {
   while (true) {
     const std::size_t comma = text.find(',');
     POP_ASSIGN_OR_RETURN(const Range range, parseRange(text.substr(0, comma)));
-    if (static_cast<std::int64_t>(cpus.size()) + range.last - range.first >= kMostCpus)
-      return invalidArgument("a list names more than " + std::to_string(kMostCpus) + " CPUs");
+    if (static_cast<std::int64_t>(cpus.size()) + range.last - range.first >= kMaxCpus)
+      return invalidArgument("a list names more than " + std::to_string(kMaxCpus) + " CPUs");
     for (int cpu = range.first; cpu <= range.last; ++cpu) cpus.push_back(cpu);
     if (comma == std::string_view::npos) return CpuSet(std::move(cpus));
     text.remove_prefix(comma + 1);

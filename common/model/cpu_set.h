@@ -15,8 +15,8 @@ class CpuSet {
   CpuSet() = default;
   explicit CpuSet(std::vector<int> cpus);
 
-  /// "0-3,8": kInvalidArgument for anything that is not such a list, with what is wrong. No list names more
-  /// CPUs than there can be, however often each.
+  /// Parses "0-3,8". kInvalidArgument says what is wrong with any other text. A list has at most kMaxCpus
+  /// entries, repeated ones included.
   static Result<CpuSet> parse(std::string_view text);
 
   bool empty() const { return cpus_.empty(); }

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long the end of what resists SIGKILL is waited for, from the agent up to poprun: whoever waits for
-// somebody else has more timeout than that one.
+// Timeouts for the end of processes that resist SIGKILL, from the agent up to poprun: each level waits longer
+// than the level below it.
 #pragma once
 
 #include <chrono>
 
 namespace pop {
 
-/// So long after SIGKILL there is no hope for what still runs: it waits for a device, or the keeper is
-/// stopped. An agent gives it up, and reports that.
+/// This long after SIGKILL, a process that still runs will not end soon: it waits for a device, or the keeper
+/// is stopped. The agent abandons it and reports that.
 inline constexpr std::chrono::seconds kKillTimeout{5};
 
-/// So long after it was told to kill all instances, an agent has reported their ends, wherever it is.
+/// Within this time of being told to kill all instances, an agent has reported their ends, wherever it runs.
 inline constexpr std::chrono::seconds kKillReportTimeout = kKillTimeout + std::chrono::seconds(2);
 
-/// An agent has ended all of a job within this, or says that it could not: keeper::endKeeper.
-inline constexpr std::chrono::milliseconds kMostEndTime{7000};
+/// Within this time an agent has ended everything of a job, or reports that it could not: keeper::endKeeper.
+inline constexpr std::chrono::milliseconds kMaxEndTime{7000};
 
-/// So long the agent service waits for that, and then kills the agent.
-inline constexpr std::chrono::milliseconds kServiceEndTimeout = kMostEndTime + std::chrono::seconds(1);
+/// The agent service waits this long for the agent, and then kills it.
+inline constexpr std::chrono::milliseconds kServiceEndTimeout = kMaxEndTime + std::chrono::seconds(1);
 
-/// So long poprun waits for the end of an agent, or what the agent service says of it.
+/// poprun waits this long for the end of an agent, or for the agent service's report about it.
 inline constexpr std::chrono::milliseconds kAgentEndTimeout = kServiceEndTimeout + std::chrono::seconds(1);
 
 }  // namespace pop

@@ -14,24 +14,24 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-constexpr std::size_t kMostHosts = 65536;
-constexpr std::int64_t kMostSlots = 65536;
-constexpr std::size_t kMostDigits = 9;
+constexpr std::size_t kMaxHosts = 65536;
+constexpr std::int64_t kMaxSlots = 65536;
+constexpr std::size_t kMaxDigits = 9;
 constexpr std::string_view kBlanks = " \t\r";
 
 bool isNumber(std::string_view text) {
-  return !text.empty() && text.size() <= kMostDigits &&
+  return !text.empty() && text.size() <= kMaxDigits &&
          std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
 std::string hintFor(std::string_view name) {
-  if (name.find('@') != std::string_view::npos) return ": who you are there is for `User` of ~/.ssh/config";
+  if (name.find('@') != std::string_view::npos) return ": set the login name with `User` in ~/.ssh/config";
   if (name.find(':') == std::string_view::npos) return {};
-  return ": with several ':' it must be an IPv6 address (ports are for `Port` of ~/.ssh/config)";
+  return ": a name with several ':' must be an IPv6 address (set the port with `Port` in ~/.ssh/config)";
 }
 
-// Letters, digits, '.', '-' and '_'; ':' and '%' in addresses. A name that begins with '-' would be an option
-// for whatever it is passed on to.
+// Letters, digits, '.', '-' and '_'; ':' and '%' in addresses. A name must not begin with '-': other programs
+// would take it for an option.
 Status checkName(std::string_view name) {
   const auto fits = [](unsigned char c) {
     return std::isalnum(c) != 0 ||
@@ -39,10 +39,10 @@ Status checkName(std::string_view name) {
   };
   if (name.front() != '-' && std::all_of(name.begin(), name.end(), fits)) return {};
   if (isIpv6Address(name)) return {};
-  return invalidArgument(inQuotes(name) + " cannot be the name of a host" + hintFor(name));
+  return invalidArgument(inQuotes(name) + " is not a host name" + hintFor(name));
 }
 
-// "08": with its leading zeros, when the range began with some.
+// "08": keeps leading zeros if the range began with some.
 std::string padded(std::int64_t number, std::size_t width) {
   const std::string digits = std::to_string(number);
   return std::string(width - std::min(width, digits.size()), '0') + digits;
@@ -61,8 +61,7 @@ Result<Names> expandRanges(std::string_view ranges, std::size_t most) {
     }
     const std::size_t width = first.front() == '0' ? first.size() : 0;
     for (std::int64_t number = parseInteger(first).value(); number <= parseInteger(last).value(); ++number) {
-      if (numbers.size() >= most)
-        return invalidArgument("more than " + std::to_string(kMostHosts) + " hosts");
+      if (numbers.size() >= most) return invalidArgument("more than " + std::to_string(kMaxHosts) + " hosts");
       numbers.push_back(padded(number, width));
     }
   }
@@ -79,7 +78,7 @@ Result<Names> expandName(std::string_view name) {
     const std::size_t close = name.find(']', open);
     if (close == std::string_view::npos) return invalidArgument(inQuotes(name) + " has no ']' after its '['");
     POP_ASSIGN_OR_RETURN(const Names numbers,
-                         expandRanges(name.substr(open + 1, close - open - 1), kMostHosts / expanded.size()));
+                         expandRanges(name.substr(open + 1, close - open - 1), kMaxHosts / expanded.size()));
     Names longer;
     for (const std::string& each : expanded) {
       for (const std::string& number : numbers) longer.push_back(each + number);
@@ -89,7 +88,7 @@ Result<Names> expandName(std::string_view name) {
   }
 }
 
-// Where the slots begin: after the only ':' that is in no brackets. Two of them make an IPv6 address.
+// The position of the slots: after the only ':' outside brackets. Two of them make an IPv6 address.
 std::size_t slotsColon(std::string_view item) {
   std::size_t colon = std::string_view::npos;
   int depth = 0;
@@ -105,7 +104,7 @@ std::size_t slotsColon(std::string_view item) {
 std::optional<int> slotsIn(std::string_view text) {
   if (!isNumber(text)) return std::nullopt;
   const std::int64_t number = parseInteger(text).value();
-  if (number < 1 || number > kMostSlots) return std::nullopt;
+  if (number < 1 || number > kMaxSlots) return std::nullopt;
   return static_cast<int>(number);
 }
 
@@ -114,7 +113,9 @@ Result<std::vector<Host>> parseItem(std::string_view item) {
   int slots = 0;
   if (colon != std::string_view::npos) {
     const std::optional<int> number = slotsIn(item.substr(colon + 1));
-    if (!number) return invalidArgument(inQuotes(item) + ": after ':' comes the number of slots, at least 1");
+    if (!number)
+      return invalidArgument(inQuotes(item) + ": ':' must be followed by a number of slots from 1 to " +
+                             std::to_string(kMaxSlots));
     slots = *number;
   }
   const std::string_view name = item.substr(0, colon);
@@ -131,7 +132,7 @@ Result<std::vector<Host>> parseItem(std::string_view item) {
   return hosts;
 }
 
-// Commas within brackets are the ranges'.
+// Commas inside brackets separate ranges.
 Names splitOutsideBrackets(std::string_view text) {
   Names items{""};
   bool inside = false;
@@ -146,8 +147,8 @@ Names splitOutsideBrackets(std::string_view text) {
   return items;
 }
 
-// The hosts of all parts of a text, or its mistakes: as many as can be read at a glance. A few bytes can
-// stand for many hosts, so what follows them is not even looked at.
+// The hosts of all parts of a text, or its first few mistakes. A short text can stand for many hosts, so
+// reading stops at the limit.
 class HostCollector {
  public:
   explicit HostCollector(Repeated repeated = Repeated::kMistake) : repeated_(repeated) {}
@@ -162,12 +163,12 @@ class HostCollector {
         }
         Host& first = hosts_[known->second];
         first.slots = slotsOf(first) + slotsOf(host);
-        if (first.slots > kMostSlots) {
-          return mistake(where + host.name + " has more than " + std::to_string(kMostSlots) + " slots");
+        if (first.slots > kMaxSlots) {
+          return mistake(where + host.name + " has more than " + std::to_string(kMaxSlots) + " slots");
         }
         continue;
       }
-      if (hosts_.size() >= kMostHosts) {
+      if (hosts_.size() >= kMaxHosts) {
         full_ = true;
         return;
       }
@@ -180,17 +181,17 @@ class HostCollector {
     mistakes_.push_back(std::move(text));
   }
 
-  bool enough() const { return full_ || mistakes_.size() >= kMostMistakes; }
+  bool enough() const { return full_ || mistakes_.size() >= kMaxMistakes; }
 
   Result<std::vector<Host>> result() {
-    if (full_) mistake("more than " + std::to_string(kMostHosts) + " hosts");
-    if (mistakes_.size() >= kMostMistakes) mistake("what follows was not read");
+    if (full_) mistake("more than " + std::to_string(kMaxHosts) + " hosts");
+    if (mistakes_.size() >= kMaxMistakes) mistake("the rest was not read");
     if (!mistakes_.empty()) return invalidArgument(join(mistakes_, "; "));
     return std::move(hosts_);
   }
 
  private:
-  static constexpr std::size_t kMostMistakes = 8;
+  static constexpr std::size_t kMaxMistakes = 8;
 
   const Repeated repeated_;
   std::vector<Host> hosts_;
@@ -199,7 +200,7 @@ class HostCollector {
   bool full_ = false;
 };
 
-// "node1 slots=4 max_slots=8": what limits beyond the slots there are is not ours to know.
+// "node1 slots=4 max_slots=8": other limits than slots= are ignored.
 Result<std::vector<Host>> parseLine(std::string_view line) {
   const std::size_t blank = line.find_first_of(kBlanks);
   POP_ASSIGN_OR_RETURN(std::vector<Host> hosts, parseItem(line.substr(0, blank)));
@@ -210,10 +211,12 @@ Result<std::vector<Host>> parseLine(std::string_view line) {
     rest = trimmed(rest.substr(end));
     if (word.starts_with("max_slots=") || word.starts_with("max-slots=")) continue;
     if (!word.starts_with("slots=")) {
-      return invalidArgument(inQuotes(word) + ": after a host comes nothing, or slots=N");
+      return invalidArgument(inQuotes(word) + ": only slots=N can follow a host");
     }
     const std::optional<int> slots = slotsIn(word.substr(6));
-    if (!slots) return invalidArgument(inQuotes(word) + ": slots are a number, at least 1");
+    if (!slots)
+      return invalidArgument(inQuotes(word) + ": slots must be a number from 1 to " +
+                             std::to_string(kMaxSlots));
     for (Host& host : hosts) host.slots = *slots;
   }
   return hosts;

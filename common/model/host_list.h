@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hosts of a job as users write them: "node[1-4,7]:8,other", and host files, one host per line.
+// Parses the hosts of a job: "node[1-4,7]:8,other", and host files with one host per line.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@
 
 namespace pop::model {
 
-/// "a,b:2", "node[08-11,20]", "rack[0-1]node[0-3]:4", "[::1]:2": in order, ranges expanded, what follows ':'
-/// being the slots. kInvalidArgument for an empty or repeated name and for anything that names no host.
+/// Parses "a,b:2", "node[08-11,20]", "rack[0-1]node[0-3]:4", "[::1]:2": in order, ranges expanded; the number
+/// after ':' is the slots. kInvalidArgument: an empty or repeated name, or text that is not a host.
 Result<std::vector<Host>> parseHostList(std::string_view text);
 
-/// What a host is that is named again.
+/// The meaning of a repeated host name.
 enum class Repeated : std::uint8_t {
   kMistake,
   kMoreSlots,  ///< one more, or as many as are said of it
 };
 
-/// A host file: a host or range per line, as above or with "slots=N" after it; '#' begins a comment.
+/// Parses a host file: a host or range per line, as above or followed by "slots=N"; '#' begins a comment.
 /// kInvalidArgument names `file` and the line.
 Result<std::vector<Host>> parseHostfile(std::string_view text, std::string_view file,
                                         Repeated repeated = Repeated::kMistake);

@@ -31,7 +31,8 @@ bool isIpv4Address(std::string_view text) {
   return bytes.size() == 4 && std::all_of(bytes.begin(), bytes.end(), isByte);
 }
 
-// Of one side of "::", or of an address without it. An address may end as IPv4's do, which is two groups.
+// Counts the groups on one side of "::", or of an address without it. An address may end in IPv4 notation,
+// which counts as two groups.
 int groupsIn(std::string_view text, bool is_end) {
   if (text.empty()) return 0;
   const std::vector<std::string> groups = split(text, ':');

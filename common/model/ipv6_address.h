@@ -6,7 +6,7 @@
 
 namespace pop::model {
 
-/// "::1", "fd00::10.0.0.1", "fe80::1%eth0": an address, with or without an interface after '%'.
+/// True for an IPv6 address, with or without an interface after '%': "::1", "fd00::10.0.0.1", "fe80::1%eth0".
 bool isIpv6Address(std::string_view text);
 
 }  // namespace pop::model

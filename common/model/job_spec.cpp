@@ -89,12 +89,12 @@ int firstStraddler(const JobSpec& spec) {
   return -1;
 }
 
-// IPUs of the chosen domain that has most: the first, as the first instances have most.
+// IPUs of the largest domain: the first, since the first instances have most.
 std::int64_t ipusOfFirstIld(const JobSpec& spec, int ilds) {
   return firstIpuOf(spec, spec.num_instances / ilds);
 }
 
-// Hardware's Pods have hosts of their own; one host by itself can emulate many.
+// Real Pods have their own hosts; a single host can emulate several.
 void checkHostsOfPods(std::vector<std::string>& mistakes, const JobSpec& spec) {
   const int hosts = static_cast<int>(spec.hosts.size());
   if (countIlds(spec) <= hosts || (hosts == 1 && spec.partition.name.empty())) return;
@@ -130,7 +130,7 @@ void checkIlds(std::vector<std::string>& mistakes, const JobSpec& spec) {
                      " IPUs); use more instances, each with a power of two of IPUs");
 }
 
-// The evaluator is no part of TF_CONFIG's cluster, which must have somebody else.
+// The evaluator is not part of TF_CONFIG's cluster, which needs at least one member.
 void checkTfTasks(std::vector<std::string>& mistakes, const JobSpec& spec) {
   if (!spec.tf_tasks.evaluator || spec.num_instances >= 2) return;
   mistakes.emplace_back(
@@ -145,7 +145,7 @@ void checkMinHosts(std::vector<std::string>& mistakes, const JobSpec& spec) {
                      std::to_string(hosts) + ", the number of hosts");
 }
 
-// Each program has a command, and instances of its own.
+// Each program has a command, and its own instances.
 void checkPrograms(std::vector<std::string>& mistakes, const JobSpec& spec) {
   if (spec.programs.size() <= 1) {
     if (!spec.programs.empty() && !spec.programs.front().command.empty()) return;
@@ -154,8 +154,9 @@ void checkPrograms(std::vector<std::string>& mistakes, const JobSpec& spec) {
   }
   int number = 0;
   for (const Program& program : spec.programs) {
-    const std::string which = "program " + std::to_string(++number) + " of those that ':' separates";
-    if (program.command.empty()) mistakes.push_back(which + ": there is none; name it, or leave out the ':'");
+    const std::string which = "program " + std::to_string(++number) + " of the ':'-separated programs";
+    if (program.command.empty())
+      mistakes.push_back(which + ": its command is missing; name it, or remove the ':'");
     if (program.num_instances < 1) {
       mistakes.push_back(which + ": " + option("--num-instances", program.num_instances) +
                          ": must be at least 1");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one job is, and everything that can be wrong with it. Values only.
+// The specification of one job, and every mistake that it can contain. Values only.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@
 
 namespace pop::model {
 
-/// An IPU-Link domain has at most so many IPUs.
+/// The maximum number of IPUs in an IPU-Link domain.
 inline constexpr int kIpusPerIld = 64;
 
 struct Host {
@@ -36,7 +36,7 @@ struct Program {
   friend bool operator==(const Program&, const Program&) = default;
 };
 
-/// Who gets what is written to the launcher's stdin.
+/// Which instances get the launcher's stdin.
 struct StdinPolicy {
   enum class Who : std::uint8_t { kNone, kAll, kOne } who = Who::kOne;
   int instance = 0;  ///< kOne
@@ -53,7 +53,7 @@ struct TfTasks {
   friend bool operator==(const TfTasks&, const TfTasks&) = default;
 };
 
-/// The partition of a real or emulated Pod that the user asks a V-IPU server for.
+/// The partition of a real or emulated Pod to request from a V-IPU server.
 struct PartitionRequest {
   std::string name;  ///< empty: none is asked for
   std::string server_host = "localhost";
@@ -69,7 +69,7 @@ struct PartitionRequest {
   friend bool operator==(const PartitionRequest&, const PartitionRequest&) = default;
 };
 
-/// What every other host gets from this one before the job starts.
+/// The files that are copied from this host to every other host before the job starts.
 struct CopyRequest {
   std::vector<std::string> paths;  ///< absolute, the same on the far side
   bool ssh_key = false;            ///< the user's public key, so that logins need no password
@@ -86,7 +86,7 @@ struct JobSpec {
   int num_replicas = 1;           ///< copies of the model, divided evenly over the instances
   bool uneven_replicas = false;   ///< the first instances may have one more than the others
   int ipus_per_replica = 1;       ///< a power of two
-  std::optional<int> num_ilds;    ///< IPU-Link domains; not said: as many as the IPUs need
+  std::optional<int> num_ilds;    ///< IPU-Link domains; not set: as many as the IPUs need
   std::string system;             ///< preset of the Pod to emulate; empty: none is large enough
   bool offline_mode = false;
   PartitionRequest partition;
@@ -102,27 +102,28 @@ struct JobSpec {
   bool stack_traces = false;                   ///< where each instance hangs, when the timeout is over
   int max_restarts = 0;                        ///< of the whole job, after a failure
   std::chrono::milliseconds restart_delay{0};
-  std::optional<int> min_hosts;  ///< with so many of its hosts it may start again; not said: with all
+  std::optional<int> min_hosts;  ///< hosts needed for a restart; not set: all
 
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };
 
-/// IPUs of the job's partition: all replicas', rounded up to a power of two.
+/// IPUs of the job's partition: those of all replicas, rounded up to a power of two.
 int partitionIpus(const JobSpec& spec);
 
-/// True when instances fill the hosts in order, each up to its slots; else they are divided evenly.
+/// True if instances fill the hosts in order, each up to its slots; otherwise they are divided evenly.
 bool hasSlots(const JobSpec& spec);
 
-/// Of a host among others that have slots: one, unless it says more.
+/// The slots of a host when some hosts specify slots: one, unless it specifies more.
 int slotsOf(const Host& host);
 
-/// First replica of `instance`, which may be one past the last: its replicas end where the next one's begin.
+/// First replica of `instance`. `instance` may be one past the last, so that its replicas end where the next
+/// one's begin.
 int firstReplicaOf(const JobSpec& spec, int instance);
 
 /// True when every instance has the same number of replicas.
 bool uniformReplicas(const JobSpec& spec);
 
-/// Hosts without which the job does not start again.
+/// The minimum number of hosts for a restart of the job.
 int minHosts(const JobSpec& spec);
 
 /// IPU-Link domains of the job; on hardware each is in a Pod of its own.
@@ -131,7 +132,7 @@ int countIlds(const JobSpec& spec);
 /// Index into `spec.programs` of what `instance` runs.
 int programOf(const JobSpec& spec, int instance);
 
-/// Every mistake in the numbers, each naming the option to change. Empty: the job can be placed.
+/// Returns every mistake in the numbers, each naming the option to change. Empty: the job can be placed.
 std::vector<std::string> findMistakes(const JobSpec& spec);
 
 }  // namespace pop::model

@@ -9,7 +9,7 @@
 namespace pop::model {
 namespace {
 
-// How many instances each host gets, in order.
+// The number of instances on each host, in order.
 std::vector<int> instancesPerHost(const JobSpec& spec) {
   const int hosts = static_cast<int>(spec.hosts.size());
   std::vector<int> instances;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who runs where: replicas → instances → hosts, and the IPU-Link domain of each instance. A pure function.
+// Maps replicas to instances and instances to hosts and IPU-Link domains. A pure function.
 #pragma once
 
 #include <vector>

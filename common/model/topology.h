@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What placement needs to know of a host: its memory nodes, cores and the CPUs that we may use. Values only;
-// agent/topo finds them out.
+// The facts about a host that placement needs: its memory nodes, cores and allowed CPUs. Values only;
+// agent/topo finds them.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ struct HostTopology {
   CpuSet allowed;                 ///< by taskset and cgroups; never empty
   std::vector<MemoryNode> nodes;  ///< in the order of the machine: package by package; at least one
   std::vector<Core> cores;        ///< in the order of the machine: package, node, core. Empty below kCores
-  double quota_cpus = 0;  ///< CPUs' worth of time that the cgroup gives all our processes; 0: no limit
+  double quota_cpus = 0;          ///< CPU time that the cgroup allows all our processes, in CPUs; 0: no limit
   bool memory_binding_allowed = true;  ///< containers may forbid it
 
   friend bool operator==(const HostTopology&, const HostTopology&) = default;

@@ -26,7 +26,7 @@ constexpr std::uint32_t kReading = EPOLLIN;
 constexpr std::uint32_t kWriting = EPOLLOUT;
 
 struct Watch {
-  Task readable;  ///< empty: nobody wants to know
+  Task readable;  ///< empty: not watched
   Task writable;
   std::uint32_t registered = 0;
   bool always_ready = false;
@@ -47,7 +47,7 @@ struct EpollLoop::Impl {
 
   // ---- tasks; from any thread
 
-  // The loop's own thread looks before it sleeps.
+  // The loop's own thread checks the queue before it sleeps.
   void post(Task task) {
     const std::scoped_lock lock(mutex);
     posted.push_back(std::move(task));
@@ -66,7 +66,7 @@ struct EpollLoop::Impl {
     return !posted.empty();
   }
 
-  // Those that are there now; what they post comes in the next round.
+  // Runs the tasks that are queued now; tasks posted meanwhile run in the next round.
   void runPosted() {
     std::vector<Task> tasks;
     {
@@ -79,16 +79,16 @@ struct EpollLoop::Impl {
     }
   }
 
-  // What was to come after a stop waits for the next run.
+  // Tasks after a stop wait for the next run.
   void putBack(std::vector<Task>& tasks, std::size_t from) {
     const std::scoped_lock lock(mutex);
     const auto rest = tasks.begin() + static_cast<std::ptrdiff_t>(from);
     posted.insert(posted.begin(), std::make_move_iterator(rest), std::make_move_iterator(tasks.end()));
   }
 
-  // What is posted again and again must not keep them from their turn.
+  // Tasks that keep posting each other must not starve timers and descriptors.
   void runLast() {
-    if (last.empty() || (++turns_before_last < kMostTurnsBeforeLast && hasPosted())) return;
+    if (last.empty() || (++turns_before_last < kMaxTurnsBeforeLast && hasPosted())) return;
     turns_before_last = 0;
     for (const Task& task : std::exchange(last, {})) task();
   }
@@ -133,13 +133,13 @@ struct EpollLoop::Impl {
     if (found->second.registered != 0) ::epoll_ctl(epoll.get(), EPOLL_CTL_DEL, fd, nullptr);
     if (found->second.always_ready) --num_always_ready;
     watches.erase(found);
-    // Of this round, nothing more: the number may be another descriptor's by now.
+    // No further events of this round: the number may belong to another descriptor by now.
     for (epoll_event& event : round) {
       if (event.data.fd == fd) event.events = 0;
     }
   }
 
-  // A handler may unwatch, and so destroy, itself and others.
+  // A handler may unwatch, and thereby destroy, itself and others.
   void report(int fd, std::uint32_t events) {
     constexpr std::uint32_t kEnd = EPOLLHUP | EPOLLERR;
     for (const std::uint32_t kind : {kReading, kWriting}) {
@@ -159,10 +159,11 @@ struct EpollLoop::Impl {
   }
 
   void poll() {
-    round.resize(kMostEvents);
-    const int count = ::epoll_wait(epoll.get(), round.data(), kMostEvents, timeoutMs());
+    round.resize(kMaxEvents);
+    const int count = ::epoll_wait(epoll.get(), round.data(), kMaxEvents, timeoutMs());
     round.resize(static_cast<std::size_t>(std::max(count, 0)));
-    // First: who posts and then closes a descriptor wants the task to be seen before the end.
+    // Tasks first: a thread that posts a task and then closes a descriptor expects the task to run before the
+    // close is seen.
     runPosted();
     for (std::size_t i = 0; i < round.size() && !stopped; ++i) {
       const epoll_event event = round[i];
@@ -180,8 +181,8 @@ struct EpollLoop::Impl {
     ::eventfd_read(wake.get(), &ignored);
   }
 
-  static constexpr int kMostEvents = 128;
-  static constexpr int kMostTurnsBeforeLast = 4;
+  static constexpr int kMaxEvents = 128;
+  static constexpr int kMaxTurnsBeforeLast = 4;
 
   const sys::Fd epoll;
   const sys::Fd wake;

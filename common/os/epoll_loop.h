@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The real event loop: the Loop interface on epoll, plus readiness of descriptors and signals. Why not a
-// library's: docs/adr/0015.
+// The real event loop: implements Loop on epoll, and watches descriptors and signals. docs/adr/0015 says why
+// this is not a library's.
 #pragma once
 
 #include <functional>
@@ -19,36 +19,35 @@ class EpollLoop final : public Loop {
 
   /// Runs until stop(). The calling thread is the loop's thread.
   void run();
-  void stop();  ///< From any thread. Before run(): that one returns at once.
+  void stop();  ///< From any thread. If called before run(), run() returns at once.
 
   void post(std::function<void()> task) override;
 
-  /// Runs `task` once before the loop waits again, after all that is posted meanwhile: for what should be
-  /// done once for everything that happens together. From the loop's thread.
+  /// Runs `task` once before the loop next waits, after all tasks posted meanwhile: for work that should be
+  /// done once for several events that arrive together. From the loop's thread.
   void postLast(std::function<void()> task);
 
   TimerId postAfter(std::chrono::milliseconds delay, std::function<void()> task) override;
   void cancel(TimerId timer) override;
   Clock::time_point now() const override { return Clock::now(); }
 
-  /// Calls `ready` whenever `fd` is readable (or at its end), until unwatch(fd). One watch of each kind per
-  /// fd. What epoll does not know, such as a file, is always ready.
+  /// Calls `ready` whenever `fd` is readable or at its end, until unwatch(fd). One watch of each kind per fd.
+  /// Descriptors that epoll does not support, such as files, are always ready.
   void watchReadable(int fd, std::function<void()> ready);
   void watchWritable(int fd, std::function<void()> ready);
   void unwatchReadable(int fd);
   void unwatchWritable(int fd);
 
-  /// Forgets `fd` altogether. Must come before the descriptor is closed: a child that has not yet executed
-  /// may keep its open file alive, and a stale registration would go on reporting it.
+  /// Removes all watches of `fd`. Call it before closing the descriptor: a child that has not yet executed
+  /// may keep the open file alive, and a stale registration would go on reporting it.
   void unwatch(int fd);
 
-  /// All timers that run fire `duration` later than they would have: for time in which nothing could happen,
-  /// because this process was stopped.
+  /// Delays all running timers by `duration`, after a time in which this process was stopped.
   void extendTimers(Clock::duration duration);
-  /// A clock that stands still for such time, as timers do.
+  /// A clock that leaves out such time, as timers do.
   Clock::time_point timerTime() const;
 
-  /// Calls `received` for each of `signals` that arrives at this process. Once in a process at a time.
+  /// Calls `received` for each of `signals` that this process gets. Once in a process at a time.
   void watchSignals(const std::vector<int>& signals, std::function<void(const Signal&)> received);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a host's name to its addresses, without holding up the thread that asks.
+// Resolves a host's name to its addresses, without blocking the calling thread.
 #pragma once
 
 #include <netdb.h>
@@ -21,23 +21,23 @@ struct Address {
   const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
 };
 
-/// "10.0.0.1", "fd00::1". An IPv4 address that comes as an IPv6 one is told as what it is.
+/// The address as text: "10.0.0.1", "fd00::1". An IPv4-mapped IPv6 address is given as IPv4.
 std::string numeric(const Address& address);
 
-/// Asks for a name, as ::getaddrinfo does.
+/// Resolves a name, with the signature of ::getaddrinfo.
 using Resolver =
     std::function<int(const char* host, const char* port, const addrinfo* hints, addrinfo** found)>;
 
-/// One look-up. Numeric addresses are known at once; a name is asked for on a thread of its own, which nobody
-/// waits for: the resolver cannot be interrupted, and a name server that does not answer takes its time.
+/// One lookup. Numeric addresses are ready at once. A name is resolved on its own thread, which is never
+/// joined: the resolver cannot be interrupted, and a name server may take long to answer.
 class NameLookup {
  public:
   NameLookup(const std::string& host, int port, Resolver resolver = ::getaddrinfo);
 
-  /// -1: the outcome is there; else readable once it is.
+  /// -1: the outcome is ready; otherwise readable once it is.
   int event() const;
 
-  /// kNotFound: there is no such name. kUnavailable: nobody could be asked. Once the outcome is there.
+  /// The outcome, once it is ready. kNotFound: no such name. kUnavailable: no name server answered.
   Result<std::vector<Address>> addresses() const;
 
  private:

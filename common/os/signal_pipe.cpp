@@ -17,11 +17,11 @@ namespace {
 
 static_assert(std::is_trivially_copyable_v<Signal> && sizeof(Signal) <= PIPE_BUF);
 
-// What a handler can reach.
+// State that the signal handler can reach.
 std::atomic<int> the_write_end{-1};
 
-// A full pipe holds thousands of signals that nobody has looked at: one more says nothing new.
-// Records are written whole or not at all.
+// A full pipe holds thousands of unread signals: dropping one more loses nothing. Records are written
+// completely or not at all.
 void note(int number) {
   const int error = errno;
   const Signal signal{number, Clock::now()};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals of this process as something readable: each that arrives is a record in a pipe.
+// Signals of this process through a pipe: each one that arrives is a record in it.
 #pragma once
 
 #include <optional>
@@ -12,10 +12,10 @@ namespace pop::os {
 
 struct Signal {
   int number = 0;
-  Clock::time_point at;  ///< when it arrived, however long nobody looked
+  Clock::time_point at;  ///< arrival time, even if it is read later
 };
 
-/// One in a process at a time. Its end gives the signals their default actions back.
+/// One in a process at a time. Its destructor restores the signals' default actions.
 class SignalPipe {
  public:
   explicit SignalPipe(std::vector<int> signals);
@@ -24,7 +24,7 @@ class SignalPipe {
   SignalPipe& operator=(const SignalPipe&) = delete;
 
   int fd() const { return pipe_.read_end.get(); }
-  /// The next signal that has arrived, if any.
+  /// Returns the next signal that has arrived, if any.
   std::optional<Signal> take();
 
  private:

@@ -17,16 +17,16 @@ namespace {
 
 constexpr int kBacklog = 1024;
 
-// A name of this host, at the start of a service.
+// Blocking lookup of a name of this host, while a service starts.
 constexpr int kLookupTimeoutMs = 10000;
 
 void setOption(int socket, int level, int option, int value) {
   ::setsockopt(socket, level, option, &value, sizeof(value));
 }
 
-// A machine that has lost its power says nothing, and nothing may ever be sent to it: the kernel asks after a
-// minute, and takes silence for the end half a minute later. No TCP_USER_TIMEOUT: it would end a connection
-// whose other side lives and does not read.
+// A machine that has lost power sends nothing, and this side may have nothing to send to it: the kernel
+// probes after a minute, and ends the connection half a minute later without an answer. No TCP_USER_TIMEOUT:
+// it would end a connection whose other side is alive but does not read.
 void setKeepalive(int socket) {
   setOption(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
   setOption(socket, IPPROTO_TCP, TCP_KEEPIDLE, 60);
@@ -52,7 +52,7 @@ int portOf(int socket) {
 
 }  // namespace
 
-// The name is given up a little before who dials gives up himself, and would not learn what it was.
+// The lookup times out a little before the dial itself, so that the error can name the lookup.
 TcpDial::TcpDial(EpollLoop& loop, const std::string& host, int port, std::chrono::milliseconds timeout,
                  std::function<void(Dialled)> done, Resolver resolver)
     : loop_(loop),
@@ -121,7 +121,7 @@ void TcpDial::giveUp(int error_number) {
   next_ < addresses_.size() ? tryNext() : finish({.error_number = error_number_});
 }
 
-// From the loop: who dials may not have stored this object yet.
+// From the loop: the caller may not have stored this object yet.
 void TcpDial::finish(Dialled dialled) {
   const auto outcome = std::make_shared<Dialled>(std::move(dialled));
   timer_ = loop_.postAfter({}, [this, outcome] {
@@ -153,7 +153,7 @@ AcceptedConnection acceptConnection(int listener) {
   AcceptedConnection pending{.socket = sys::Fd(::accept4(listener, reinterpret_cast<sockaddr*>(&peer.storage),
                                                          &peer.bytes, SOCK_CLOEXEC | SOCK_NONBLOCK))};
   if (!pending.socket.valid()) {
-    // One that has gone again while it waited is none.
+    // A connection that was closed while it waited does not count.
     const bool none = errno == EAGAIN || errno == EINTR || errno == ECONNABORTED;
     pending.error_number = none ? 0 : errno;
     return pending;

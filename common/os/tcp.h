@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TCP on the loop: connections to hosts by name, and from whoever comes. All sockets are non-blocking and
+// TCP on the loop: outgoing connections to hosts by name, and incoming ones. All sockets are non-blocking and
 // send small writes at once.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace pop::os {
 
-/// What came of dialling.
+/// The outcome of dialling.
 struct Dialled {
   sys::Fd socket;        ///< connected; invalid: it failed
   Status lookup;         ///< why the name has no addresses
@@ -27,8 +27,8 @@ struct Dialled {
 /// Connects to one of a host's addresses.
 class TcpDial {
  public:
-  /// `done`, once, from the loop, within `timeout`, of which each address has its share: one that nobody
-  /// answers at must not use it up. Not after the dial was destroyed.
+  /// Calls `done` once, from the loop, within `timeout`, or not at all if destroyed before. The timeout is
+  /// divided among the addresses, so that one that does not answer cannot use it up.
   TcpDial(EpollLoop& loop, const std::string& host, int port, std::chrono::milliseconds timeout,
           std::function<void(Dialled)> done, Resolver resolver = ::getaddrinfo);
   ~TcpDial();
@@ -54,18 +54,18 @@ class TcpDial {
   std::optional<TimerId> timer_;
 };
 
-/// Listens at `address`, numeric or a name of this host; "::" takes IPv4 as well. A port of 0 is replaced by
-/// one that the kernel chooses.
+/// Listens at `address`, numeric or a name of this host; "::" accepts IPv4 as well. A port of 0 is replaced
+/// by the port that the kernel chooses.
 struct Listener {
   sys::Fd socket;
   int port = 0;
 };
 Result<Listener> listenAt(const std::string& address, int port);
 
-/// A connection that waits at a listener. One whose other side's machine is gone without a word breaks within
-/// two minutes, or, where something was on its way to it, when the system gives that up (tcp_retries2).
+/// Accepts a waiting connection. If the other machine disappears, the connection breaks within two minutes,
+/// or, with unacknowledged data, when the system gives up (tcp_retries2).
 struct AcceptedConnection {
-  sys::Fd socket;  ///< invalid: there is none
+  sys::Fd socket;  ///< invalid: no connection
   std::string address;
   int error_number = 0;  ///< why none could be taken, although one may wait: no descriptors, for one
 };

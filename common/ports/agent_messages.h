@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent port as messages: what a controller tells an agent on another host, and what it hears back. One
-// variant each way, so that a codec and a simulator see all there is. proto/popdist/v1/agent.proto is their
-// wire.
+// The agent port as messages, for agents on other hosts: one variant for commands, one for reports, so that a
+// codec and a simulator handle all of them. proto/popdist/v1/agent.proto is their wire format.
 #pragma once
 
 #include <cstdint>
@@ -37,11 +36,11 @@ struct ReleaseFenceCommand {
 struct AnnounceCommand {
   SharedEndNotices end_notices;
 };
-/// What the instances of this host read on stdin; the agent has room for kInputWindowBytes of it.
+/// Input for the stdin of this host's instances; the agent has room for kInputWindowBytes of it.
 struct InputCommand {
   std::string bytes;  ///< empty: the end
 };
-/// So many bytes of output have been taken: the agent may send as many more.
+/// This many bytes of output have been consumed: the agent may send as many more.
 struct OutputTakenCommand {
   std::int64_t bytes = 0;
 };
@@ -86,14 +85,14 @@ struct OutputReport {
   Stream stream = Stream::kStdout;
   std::string text;
 };
-/// So many bytes of stdin have been taken: the controller may send as many more.
+/// This many bytes of stdin have been consumed: the controller may send as many more.
 struct InputTakenReport {
   std::int64_t bytes = 0;
 };
-/// No instance of this host reads stdin any more, though the run goes on: what comes before the next one is
+/// No instance of this host reads stdin any more, though the run goes on: input before the next run is
 /// dropped.
 struct InputUnreadReport {};
-/// SIGSTOP was passed on: from now to SIGCONT the controller may be silent.
+/// SIGSTOP was passed on: until SIGCONT the controller may be silent.
 struct StoppedReport {};
 struct HeartbeatReport {};
 
@@ -101,7 +100,7 @@ using AgentReport = std::variant<DescribedReport, StartedReport, EndedReport, Cl
                                  FenceReachedReport, StacksReport, OutputReport, InputTakenReport,
                                  InputUnreadReport, StoppedReport, HeartbeatReport>;
 
-// ---- on the link, each direction counts its own messages: 1, 2, 3, …
+// ---- on the link, each direction numbers its messages: 1, 2, 3, …
 
 struct NumberedCommand {
   std::uint64_t number = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much a host's instances have put for one fence, as both ends of the host's link count it: from one
-// release to the next.
+// Counts the bytes that a host's instances have put for one fence, in the same way at both ends of the host's
+// link: from one release to the next.
 #pragma once
 
 #include <cstddef>
@@ -13,16 +13,16 @@ namespace pop {
 
 class FenceBytes {
  public:
-  /// What instances may put: as much as one message has room for.
+  /// The limit for instances: what fits in one message.
   static constexpr std::size_t kMost = 64 << 20;
-  /// What an agent may report, which counts from when it hears of a release: what had been put until then for
-  /// the fence that opens is on its way.
+  /// The limit for an agent's reports. The agent counts from when it receives a release, so its count
+  /// includes values that were already on their way for the fence that the release opens.
   static constexpr std::size_t kMostReported = 2 * kMost;
 
   explicit FenceBytes(std::size_t most) : most_(most) {}
 
-  /// False, and nothing is counted: it would be more than that. Of a key that comes again, since instances
-  /// had given up waiting and are back, the last value counts.
+  /// False, counting nothing, if that would exceed the limit. If a key is put again, because instances gave
+  /// up waiting and returned, only the last value counts.
   bool add(const PutValues& values) {
     std::size_t total = total_;
     for (const auto& [key, value] : values) {
@@ -38,7 +38,7 @@ class FenceBytes {
   void reset() { *this = FenceBytes(most_); }
 
  private:
-  // As they are kept, and the key here, too: short ones cost more than what they say.
+  // The size in memory, including the key stored here: short values take more than their text.
   static std::size_t bytesOf(const std::string& key, const std::string& value) {
     return sizeof(PutValues::value_type) + 2 * key.size() + value.size();
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes over the agent port: a job's slice for one host, and what its agent says of the host and of the
-// instances. Values only.
+// The values that pass through the agent port: a job's slice for one host, and the agent's reports about the
+// host and the instances. Values only.
 #pragma once
 
 #include <sys/types.h>
@@ -19,14 +19,14 @@
 
 namespace pop {
 
-/// What an agent says of its host before a job is placed on it.
+/// An agent's description of its host, before a job is placed on it.
 struct HostFacts {
   std::string address;     ///< at which the other hosts reach this one
   std::vector<int> ports;  ///< free ones, kept so until the instances start
   model::HostTopology topology;
 };
 
-/// One instance, as its agent is asked to start it.
+/// The order to start one instance.
 struct InstanceOrder {
   contract::InstanceEnv env;
   contract::InstancePlace place;
@@ -56,14 +56,14 @@ struct InstanceEnd {
   std::string reason;           ///< when the status does not say it: "could not be started: …"; else empty
 };
 
-/// Where an instance was when somebody asked.
+/// Where an instance was when asked.
 struct StackTrace {
   int instance = 0;
   pid_t pid = 0;
   std::string text;  ///< lines
 };
 
-/// Told to every instance that still runs.
+/// Sent to every instance that is still running.
 struct EndNotice {
   int instance = 0;
   bool clean = false;  ///< it exited with code 0
@@ -72,10 +72,10 @@ struct EndNotice {
   friend bool operator==(const EndNotice&, const EndNotice&) = default;
 };
 
-/// What instances have put, by key.
+/// The values that instances have put, by key.
 using PutValues = std::map<std::string, std::string>;
 
-// What every host is told alike is held once, however many hosts there are. Never null.
+// Values that are the same for every host, shared among all of them. Never null.
 using SharedPutValues = std::shared_ptr<const PutValues>;
 using SharedEndNotices = std::shared_ptr<const std::vector<EndNotice>>;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a numbered message is the one that was to come next. Links deliver in order; one that repeats
-// something is harmless, one that has left something out cannot be trusted any more.
+// Checks the order of numbered messages. Links deliver in order: a repeated message is harmless; a gap means
+// that the link can no longer be trusted.
 #pragma once
 
 #include <cstdint>

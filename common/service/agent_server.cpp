@@ -13,16 +13,16 @@
 namespace pop::wire {
 namespace {
 
-// Until descriptors are free again, where none is left to take a connection with.
+// Delay before accepting again when the process has run out of descriptors.
 constexpr std::chrono::milliseconds kPause{100};
 
-constexpr std::chrono::milliseconds kLastWords{1000};
+constexpr std::chrono::milliseconds kFlushTimeout{1000};
 
-// What an unauthenticated client may put into the log, which has said why he ends the connection.
-constexpr std::size_t kMostLogBytes = 200;
+// Limit on the log text of an unauthenticated client, for the reason it gave for ending the connection.
+constexpr std::size_t kMaxLogBytes = 200;
 
 std::string forLog(const Status& why) {
-  return printable(std::string_view(why.message()).substr(0, kMostLogBytes));
+  return printable(std::string_view(why.message()).substr(0, kMaxLogBytes));
 }
 
 }  // namespace
@@ -33,10 +33,10 @@ AgentServer::AgentServer(os::EpollLoop& loop, Handlers handlers, ServerLimits li
 AgentServer::~AgentServer() {
   if (listener_.socket.valid()) loop_.unwatch(listener_.socket.get());
   if (pause_) loop_.cancel(*pause_);
-  const Clock::time_point deadline = Clock::now() + kLastWords;
+  const Clock::time_point deadline = Clock::now() + kFlushTimeout;
   for (const std::shared_ptr<ServedConnection>& connection : connections_)
     connection->flush(std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()));
-  gone_->clear();  // not when the loop goes, which they still need
+  gone_->clear();  // before the loop ends, which they still need
 }
 
 Result<int> AgentServer::listenAt(const std::string& address, int port,
@@ -47,7 +47,7 @@ Result<int> AgentServer::listenAt(const std::string& address, int port,
   return listener_.port;
 }
 
-// One for each readiness: connections that are there already are served in between.
+// Accept one connection per event: existing connections are served in between.
 void AgentServer::welcome() {
   os::AcceptedConnection pending = os::acceptConnection(listener_.socket.get());
   if (pending.error_number != 0) return pause(pending.error_number);
@@ -58,7 +58,7 @@ void AgentServer::welcome() {
 
 void AgentServer::pause(int error_number) {
   if (!std::exchange(short_of_means_, true))
-    handlers_.note("no connection can be taken for now: " + std::string(std::strerror(error_number)) +
+    handlers_.note("cannot accept connections for now: " + std::string(std::strerror(error_number)) +
                    " (see `ulimit -n`, or LimitNOFILE= of its unit)");
   loop_.unwatch(listener_.socket.get());
   pause_ = loop_.postAfter(kPause, [this] {
@@ -92,7 +92,7 @@ void AgentServer::limitUnauthenticated() {
   const auto oldest = std::find_if(connections_.begin(), connections_.end(), [&](const auto& each) {
     return !each->isTrusted() && unauthenticated_from[each->peerAddress()] == crowd->second;
   });
-  (*oldest)->drop({Code::kResourceExhausted, "too many connections at once have not said who they are"});
+  (*oldest)->drop({Code::kResourceExhausted, "too many unauthenticated connections at once"});
 }
 
 void AgentServer::serve(const std::shared_ptr<ServedConnection>& connection,
@@ -112,10 +112,10 @@ void AgentServer::serve(const std::shared_ptr<ServedConnection>& connection,
     case v1::ServiceRequest::BODY_NOT_SET:
       break;
   }
-  connection->finish({Code::kUnimplemented, "this popdist-agent does not know what is asked of it"});
+  connection->finish({Code::kUnimplemented, "this popdist-agent does not know this kind of request"});
 }
 
-// Who is refused a job is in the log of what serves jobs.
+// Refused jobs are logged by the code that serves jobs.
 void AgentServer::finish(ServedConnection& connection, const Status& answer) {
   if (answer.code() == Code::kPermissionDenied) note(connection, answer);
   connection.finish(answer);
@@ -125,7 +125,7 @@ void AgentServer::note(const ServedConnection& connection, const Status& why) {
   handlers_.note("a connection from " + connection.peerAddress() + ": " + forLog(why));
 }
 
-// From the loop: the connection is in the middle of saying so.
+// From the loop: this is a call from inside the connection.
 void AgentServer::over(Connections::iterator connection, const Status& why) {
   const bool is_lost_job = (*connection)->isTrusted() && why.code() == Code::kUnavailable;
   if (!why.ok() && !is_lost_job) note(**connection, why);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Listens for the agent service, and brings what comes to it: calls of jobs, and questions.
+// Listens for the agent service and accepts its calls: jobs and questions.
 #pragma once
 
 #include <functional>
@@ -16,37 +16,37 @@
 namespace pop::wire {
 
 struct ServerLimits {
-  /// Connections whose users are not trusted yet. Of more, the oldest of the address that has most of them
-  /// goes: a handshake takes milliseconds.
+  /// Maximum number of untrusted connections. Beyond it, the oldest connection of the address with the most
+  /// of them is closed: a handshake takes milliseconds.
   std::size_t max_unauthenticated = 256;
   ServedConnection::Limits connection;
 };
 
-/// The thread of the loop alone.
+/// Only on the loop's thread.
 class AgentServer {
  public:
   struct Handlers {
     std::function<void(std::shared_ptr<ServedCall>)> run;
-    /// `peer`: as ServedCall::peerName.
+    /// `peer`: see ServedCall::peerName.
     std::function<Result<v1::HostDescription>(const std::string& peer)> describe;
     std::function<Status(const std::string& peer, const v1::EndJobRequest&)> end_job;
-    std::function<void(const std::string& line)> note;  ///< for the log: who was turned away, and why
+    std::function<void(const std::string& line)> note;  ///< for the log: refused clients, and why
   };
 
-  /// `loop` outlives the server.
+  /// `loop` outlives this server.
   AgentServer(os::EpollLoop& loop, Handlers handlers, ServerLimits limits = {});
-  ~AgentServer();  ///< ends all connections; what was sent before has a second to go
+  ~AgentServer();  ///< ends all connections; queued data has a second to be sent
   AgentServer(const AgentServer&) = delete;
   AgentServer& operator=(const AgentServer&) = delete;
 
-  /// From now on who asks for the health of a server that listens is told that it does not serve.
+  /// From now on health checks of a listening server report that it does not serve.
   void sayStopping() { stopping_ = true; }
 
-  /// Connections to `address`, a name or a number. `tls`: none without TLS. The port: of use where 0 was
-  /// asked for.
+  /// Listens at `address`, a name or a number. `tls`: null for no TLS. Returns the port, for use after asking
+  /// for port 0.
   Result<int> listenAt(const std::string& address, int port, std::shared_ptr<const tls::TlsContext> tls);
 
-  /// For connections to come.
+  /// Applies to new connections.
   void setTls(std::shared_ptr<const tls::TlsContext> tls) { tls_ = std::move(tls); }
 
  private:

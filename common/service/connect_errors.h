@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why the agent service of a host does not answer, in words that name the cause and what to do about it.
-// tls_errors.h has those of TLS.
+// Error messages for agent services that cannot be reached, with the cause and what to do. tls_errors.h has
+// those for TLS.
 #pragma once
 
 #include <chrono>
@@ -11,10 +11,10 @@
 
 namespace pop::wire {
 
-/// No connection was made. kUnavailable, or kDeadlineExceeded: nobody answers.
+/// No connection was made: kUnavailable, or kDeadlineExceeded if there was no answer.
 Status explainDial(const os::Dialled& dialled);
 
-/// The connection was closed before anything was said.
+/// The connection was closed before any message arrived.
 Status explainSilentEnd(bool has_tls);
 
 struct ServicePlace {
@@ -23,7 +23,7 @@ struct ServicePlace {
   std::chrono::milliseconds timeout{0};
 };
 
-/// What a user reads: `why` with the place before it, and with the option that says how long is waited.
+/// The message for the user: `why` with the place in front, and with the option for the timeout.
 Status explainNoAnswer(const ServicePlace& place, const Status& why);
 
 }  // namespace pop::wire

@@ -21,7 +21,7 @@ ServedConnection::ServedConnection(os::EpollLoop& loop, sys::Fd socket, std::str
               std::move(cipher)) {
   stream_.setMostBytes(limits_.most_bytes);
   stream_.setMostUnsent(limits_.most_bytes);
-  wait(limits_.timeout, {Code::kDeadlineExceeded, "it has not said in time what it wants"});
+  wait(limits_.timeout, {Code::kDeadlineExceeded, "no request arrived in time"});
 }
 
 ServedConnection::~ServedConnection() {
@@ -38,7 +38,7 @@ void ServedConnection::receive(const std::string& message) {
 
 void ServedConnection::takeRequest(const std::string& message) {
   v1::ServiceRequest request;
-  if (!request.ParseFromString(message)) return finish({Code::kDataLoss, "what it sends is no request"});
+  if (!request.ParseFromString(message)) return finish({Code::kDataLoss, "it sent a malformed request"});
   if (cipher_ != nullptr) {
     Result<std::string> user = cipher_->peerUser();
     if (!user.ok()) {
@@ -59,8 +59,9 @@ void ServedConnection::trust() {
   stream_.gather();
 }
 
-// The client closes the connection when it has read the end. One that does not would keep it for ever; if it
-// were closed while something of the client's is still on its way, the end would be lost.
+// The client closes the connection after reading the end. Closing it here with the client's data still in
+// flight would lose the end; a client that never closes would keep the connection for ever, so there is a
+// timeout.
 void ServedConnection::finish(Status status) {
   if (std::exchange(finished_, true)) return;
   stream_.end(status);
@@ -77,9 +78,9 @@ void ServedConnection::ended(const Status& how) {
   inbox_.close();
 }
 
-// Whoever has asked for a job is held by what serves it, which lets go when nothing comes any more. It ends
-// the call then for a reason of its own: the true one is said before. What is no message is answered as well:
-// whoever has mistaken this port for another's learns of it.
+// A client that asked for a job is owned by the code that serves it, which drops it with a reason of its own
+// when the connection breaks: the real reason must be sent before. Malformed input gets an answer as well, so
+// that a client that connected to the wrong port learns of it.
 void ServedConnection::drop(const Status& why) {
   if (std::exchange(over_, true)) return;
   const Status reason = std::exchange(finished_, true) ? refused_ : why;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One connection to the agent service, from its first byte to its last: handshake, request, and what is asked
-// for. Until its user is trusted, it is held to little memory and little time.
+// One connection to the agent service, from handshake through request to end. Until its user is trusted, it
+// gets little memory and little time.
 #pragma once
 
 #include <chrono>
@@ -24,20 +24,21 @@ namespace pop::wire {
 class ServedConnection final : public ServedCall {
  public:
   struct Limits {
-    /// Of a message, until it is trusted; and as much may wait for a client that does not read.
+    /// Maximum size of a message until the user is trusted, and of queued data for a client that does not
+    /// read.
     std::size_t most_bytes = 64 << 10;
-    std::size_t most_trusted_bytes = kMostMessageBytes;  ///< then
-    std::chrono::milliseconds timeout{10'000};           ///< from its beginning until it is trusted
-    std::chrono::milliseconds last_words{5'000};         ///< from its end until the client has closed it
+    std::size_t most_trusted_bytes = kMaxMessageBytes;  ///< then
+    std::chrono::milliseconds timeout{10'000};          ///< from its beginning until it is trusted
+    std::chrono::milliseconds last_words{5'000};        ///< from its end until the client has closed it
   };
   struct Events {
-    /// Once, unless it is over before: whoever is at the other end has shown who he is, and wants this.
+    /// Called once, unless the connection ends before: the client is authenticated and has made this request.
     std::function<void(const v1::ServiceRequest& request)> request;
-    /// Once: nothing is sent or received any more. OK: what was asked for was answered.
+    /// Called once: nothing more is sent or received. OK: the request was answered.
     std::function<void(const Status& why)> over;
   };
 
-  /// `cipher`: none without TLS. Events come from the loop.
+  /// `cipher`: null without TLS. Events come from the loop.
   ServedConnection(os::EpollLoop& loop, sys::Fd socket, std::string address,
                    std::unique_ptr<tls::TlsCipher> cipher, const Limits& limits, Events events);
   ~ServedConnection() override;
@@ -46,13 +47,13 @@ class ServedConnection final : public ServedCall {
 
   bool isTrusted() const { return trusted_; }
 
-  /// The answer to a question; finish() follows.
+  /// Sends the answer to a question; finish() follows.
   void answer(const google::protobuf::MessageLite& message) { stream_.send(message); }
 
-  /// Waits until what was sent is on its way, for at most `timeout`. The loop need not run.
+  /// Waits until everything is sent, for at most `timeout`. The loop need not run.
   void flush(std::chrono::milliseconds timeout) { stream_.flush(timeout); }
 
-  /// Ends it with `why`, unless that was done before, and waits for nothing more: over.
+  /// Ends the connection with `why`, unless it has ended before, and does not wait for anything more.
   void drop(const Status& why);
 
   void listen(RunCall::Events events) override { inbox_.listen(std::move(events)); }
@@ -78,7 +79,7 @@ class ServedConnection final : public ServedCall {
   const Events events_;
   tls::TlsCipher* const cipher_;  ///< the stream's
   std::string name_;
-  Status refused_;  ///< why whoever is at the other end may ask for nothing, or nothing more
+  Status refused_;  ///< why the client may make no requests, or no more of them
   bool asked_ = false;
   bool trusted_ = false;
   bool client_done_ = false;  ///< nothing comes from it any more

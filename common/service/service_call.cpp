@@ -14,10 +14,10 @@ v1::ServiceRequest toRun() {
   return request;
 }
 
-// The service says no more than that a message is too long, if that arrives.
+// The service reports only that a message is too long, and even that may not arrive.
 Status tooMuchForAFence() {
   return {Code::kResourceExhausted,
-          "the agent service takes 64 MiB at once, and the job's instances have put more for one fence "
+          "the job's instances have put more for one fence than the agent service accepts, 64 MiB "
           "(Context::put)"};
 }
 
@@ -31,7 +31,7 @@ ServiceCall::ServiceCall(os::EpollLoop& loop, ServiceAddress address, Events eve
 
 void ServiceCall::send(v1::Command command) {
   exceeds_with_fence_ =
-      exceeds_with_fence_ || (command.has_release_fence() && command.ByteSizeLong() > kMostMessageBytes);
+      exceeds_with_fence_ || (command.has_release_fence() && command.ByteSizeLong() > kMaxMessageBytes);
   stream_.send(command);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is asked of an agent service: to run a job, and questions that have one answer.
+// Requests to an agent service: running a job, and questions with one answer.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@
 
 namespace pop::wire {
 
-/// The controller's side of a job's conversation.
+/// The controller's side of a job's call.
 class ServiceCall final : public AgentCall {
  public:
   ServiceCall(os::EpollLoop& loop, ServiceAddress address, Events events);
@@ -30,13 +30,13 @@ class ServiceCall final : public AgentCall {
   ServiceStream stream_;
 };
 
-/// A question on a connection of its own. Destroying it gives the question up.
+/// A question on its own connection. Destroying it cancels the question.
 class ServiceQuestion {
  public:
-  /// `answer`: the bytes of the message that is the answer, empty where there is none.
+  /// `answer`: the encoded answer message, empty without one.
   using Done = std::function<void(const Status& how, const std::string& answer)>;
 
-  /// `done`, once, from the loop, within `timeout`: kDeadlineExceeded when that is over.
+  /// Calls `done` once, from the loop, within `timeout`: kDeadlineExceeded afterwards.
   ServiceQuestion(os::EpollLoop& loop, ServiceAddress address, const v1::ServiceRequest& request,
                   std::chrono::milliseconds timeout, Done done);
   ~ServiceQuestion();

@@ -24,12 +24,12 @@ void ServiceStream::dialled(os::Dialled outcome) {
       loop_, std::move(outcome.socket), sys::Fd(),
       MessageStream::Events{.message = events_.message, .ended = [this](Status how) { end(std::move(how)); }},
       address_.tls ? address_.tls->connectedTo(address_.host, address_.port) : nullptr);
-  stream.setMostBytes(kMostMessageBytes);
+  stream.setMostBytes(kMaxMessageBytes);
   for (const std::string& message : std::exchange(waiting_, {})) stream.send(message);
   if (closed_) stream.end({});
 }
 
-// Who wants TLS answers a client without it in bytes that are no message.
+// A server that expects TLS answers a plain client with bytes that are not a message.
 void ServiceStream::end(Status how) {
   const bool no_word =
       !stream_->wasSpokenTo() && (stream_->wasClosed() || (!address_.tls && how.code() == Code::kDataLoss));

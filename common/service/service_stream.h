@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A connection to an agent service: dials, shakes hands, says what it is for, and carries the messages of
-// that.
+// A connection to an agent service: dials, shakes hands, sends the request, and carries the request's
+// messages.
 #pragma once
 
 #include <chrono>
@@ -26,13 +26,14 @@ struct ServiceAddress {
   std::chrono::milliseconds timeout{10000};    ///< to connect
 };
 
-/// The thread of the loop alone. Destroying it closes the connection; no event comes any more.
+/// Only on the loop's thread. Destroying it closes the connection; no event follows.
 class ServiceStream {
  public:
   struct Events {
     std::function<void(const std::string& message)> message;  ///< its bytes
-    /// Once, after the last message: what the service has ended with, or, in words for users, why it could
-    /// not be spoken to (connect_errors.h, tls_errors.h). Never from within the constructor.
+    /// Called once, after the last message: with the service's final status, or with an error for the user if
+    /// the service could not be reached (connect_errors.h, tls_errors.h). Never called from within the
+    /// constructor.
     std::function<void(Status how)> ended;
   };
 
@@ -41,10 +42,10 @@ class ServiceStream {
   ServiceStream(const ServiceStream&) = delete;
   ServiceStream& operator=(const ServiceStream&) = delete;
 
-  /// From the beginning on: what cannot go yet waits.
+  /// May be called at once: messages are queued until they can be sent.
   void send(const google::protobuf::MessageLite& message);
 
-  /// Nothing more will be sent.
+  /// No more messages will be sent.
   void close();
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A clock for deadlines that must not run while their process stands still: Ctrl-Z stops a whole job, and
-// when it goes on nobody is late who was not late before. The system has no such clock, and a library does
-// not handle SIGCONT in other people's programs. But who waits looks at the clock several times a second, so
-// that a gap between two looks in which the thread has not computed either is time in which it could not run.
+// A clock for deadlines that must not advance while their process is stopped: Ctrl-Z stops a whole job, and
+// when it continues, nobody must be late because of that. The system has no such clock, and a library must
+// not handle SIGCONT in other people's programs. Waiting threads read the clock several times a second, so a
+// gap between two readings in which the thread has not computed either is time in which it could not run.
 #pragma once
 
 #include <algorithm>
@@ -10,15 +10,15 @@
 
 namespace pop::sys {
 
-/// A thread's time without that in which it stood still, from its looks at the time and at how long it has
-/// computed.
+/// A thread's time, without the time in which it was stopped, computed from its readings of the time and of
+/// its CPU time.
 class AwakeTime {
  public:
   using Duration = std::chrono::nanoseconds;
 
-  /// No wait sleeps so long between two looks.
+  /// Longer than any wait sleeps between two readings.
   static constexpr Duration kStandsStill = std::chrono::seconds(1);
-  /// Looks that are closer together do not ask how long it has computed, which is a system call.
+  /// Readings that are closer together skip the CPU time, which needs a system call.
   static constexpr Duration kBetweenReadings = std::chrono::milliseconds(10);
 
   template <typename ComputeTime>
@@ -38,11 +38,12 @@ class AwakeTime {
   Duration last_look_{0};
   Duration last_computed_{0};
   Duration still_{0};
-  Duration last_{Duration::min()};  ///< what it was: it never goes back
+  Duration last_{Duration::min()};  ///< the previous reading: time never goes back
 };
 
-/// The calling thread's AwakeTime. Each thread has its own: what one has read means nothing to another. While
-/// a deadline runs, its thread looks at least every 0.5 s, however it waits; sleep between deadlines is free.
+/// The calling thread's AwakeTime. Each thread has its own; readings of different threads cannot be compared.
+/// While a deadline runs, its thread must read the clock at least every 0.5 s, however it waits; between
+/// deadlines it need not.
 struct AwakeClock {
   using duration = std::chrono::nanoseconds;
   using rep = duration::rep;

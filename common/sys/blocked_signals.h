@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals that wait while something happens that no handler may interrupt, or that a child must start with.
+// Blocks signals during work that no handler may interrupt, or that a child must start with.
 #pragma once
 
 #include <csignal>
 
 namespace pop::sys {
 
-/// Blocks signals in this thread while it lives: all but those that its own instructions raise, for which the
-/// program may have handlers. Threads and processes started meanwhile keep them blocked until they change
-/// that themselves.
+/// Blocks signals in this thread during its lifetime: all except those that the thread's own instructions
+/// raise, for which the program may have handlers. Threads and processes started meanwhile keep them blocked
+/// until they change that.
 class BlockedSignals {
  public:
   BlockedSignals() {

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cores that threads run on, as the system numbers them.
+// The cores that threads run on, by the system's numbers.
 #pragma once
 
 #include <vector>
 
 namespace pop::sys {
 
-/// That the calling thread runs on; -1: not known.
+/// The core that the calling thread runs on; -1: unknown.
 int currentCore();
 
-/// Those that the calling thread may use; none: not known.
+/// The cores that the calling thread may use; empty: unknown.
 std::vector<int> usableCores();
 
-/// Puts the calling thread on another core of those that it may use, if there is one. It may use the same
-/// ones afterwards: the system is free to move it again.
+/// Moves the calling thread to another core that it may use, if there is one. Its set of allowed cores stays
+/// the same, so the system may move it again.
 void changeCore();
 
-/// The same of one core, which is one that it may use.
+/// The same, to a given core that it may use.
 void moveToCore(int core);
 
 }  // namespace pop::sys

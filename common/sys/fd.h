@@ -43,16 +43,16 @@ struct Pipe {
 Result<Pipe> makePipe();
 Status setNonBlocking(int fd);
 
-/// Repeats interrupted and partial writes until all of `bytes` is written. For blocking descriptors.
+/// Writes all of `bytes`, repeating interrupted and partial writes. For blocking descriptors.
 Status writeAll(int fd, std::string_view bytes);
 
-/// For reading; kNotFound and the like name the path.
+/// Opens a file for reading; errors such as kNotFound name the path.
 Result<Fd> openFile(const std::string& path);
 
-/// What is left to be read of a small file; `path` is for errors.
+/// Reads the rest of a small file; `path` is for error messages.
 Result<std::string> readAll(const Fd& file, const std::string& path);
 
-/// Both: a small file's whole content.
+/// Opens and reads a small file.
 Result<std::string> readFile(const std::string& path);
 
 }  // namespace pop::sys

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether this process is still the one that has made something.
+// Detects whether this process is a fork of the one that created an object.
 #pragma once
 
 namespace pop::sys {
 
-/// Grows in each child that is forked: what belongs to the parent is not to be used there. Counts from the
-/// first call on, so whoever wants to know calls it before.
+/// A number that grows in each forked child: resources of the parent must not be used there. Counting starts
+/// with the first call, so call it once in advance.
 unsigned forksOfThisProcess();
 
 }  // namespace pop::sys

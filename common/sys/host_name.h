@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this host calls itself.
+// This host's own name.
 #pragma once
 
 #include <string>
 
 namespace pop::sys {
 
-/// As `uname -n` prints it; "localhost" if it cannot be found out.
+/// Returns the name that `uname -n` prints; "localhost" if it is unknown.
 std::string hostName();
 
 }  // namespace pop::sys

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the caller has made us ignore (nohup, a shell's background jobs) stays ignored: a signal that is also
-// blocked would come to a signalfd all the same.
+// Signals that the caller ignored (nohup, a shell's background jobs) must stay ignored: a signal that is also
+// blocked would otherwise arrive at a signalfd.
 #pragma once
 
 #include <csignal>
@@ -8,7 +8,7 @@
 
 namespace pop::sys {
 
-/// Those of `signals` that are not ignored.
+/// Returns those of `signals` that are not ignored.
 inline std::vector<int> unignored(const std::vector<int>& signals) {
   std::vector<int> result;
   for (const int signal : signals) {

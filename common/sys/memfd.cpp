@@ -12,7 +12,7 @@
 namespace pop::sys {
 
 Result<Fd> createMemfd(const std::string& name, std::size_t bytes) {
-  // Exceeding RLIMIT_FSIZE is not an error but a signal.
+  // Exceeding RLIMIT_FSIZE raises a signal instead of returning an error.
   rlimit limit{};
   if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes) {
     return Status(Code::kResourceExhausted,
@@ -24,7 +24,7 @@ Result<Fd> createMemfd(const std::string& name, std::size_t bytes) {
   if (::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0) {
     return errnoStatus("sizing shared memory to " + std::to_string(bytes) + " bytes", errno);
   }
-  // Whoever maps it may rely on its size: were it cut, a touch would be a SIGBUS.
+  // Processes that map it rely on its size: after truncation a touch would be a SIGBUS.
   if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
     return errnoStatus("sealing shared memory", errno);
   }

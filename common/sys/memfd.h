@@ -10,8 +10,8 @@
 
 namespace pop::sys {
 
-/// Zeroed memory of `bytes`, sparse: a page costs nothing until it is touched. Its size is sealed.
-/// kResourceExhausted when RLIMIT_FSIZE is lower.
+/// Creates zeroed memory of `bytes`. It is sparse: a page costs nothing until it is touched. The size is
+/// sealed. kResourceExhausted: RLIMIT_FSIZE is lower.
 Result<Fd> createMemfd(const std::string& name, std::size_t bytes);
 
 class Mapping {
@@ -34,11 +34,11 @@ class Mapping {
   std::size_t bytes_ = 0;
 };
 
-/// The first `bytes` of `fd`, readable and writable, shared with all others who map it. Left out of core
-/// dumps.
+/// Maps the first `bytes` of `fd`, readable and writable, shared with all others who map it. Excluded from
+/// core dumps.
 Result<Mapping> mapShared(int fd, std::size_t bytes);
 
-/// Zeroed memory that only this process (and what it forks) has; sparse.
+/// Maps zeroed memory that only this process (and its forks) can see; sparse.
 Result<Mapping> mapAnonymous(std::size_t bytes);
 
 }  // namespace pop::sys

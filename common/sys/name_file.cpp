@@ -11,8 +11,7 @@
 
 namespace pop::sys {
 
-// link() fails where there is one already. Where the file system has no hard links, an empty file takes the
-// name first.
+// link() fails if the file exists. On file systems without hard links, an empty file reserves the name first.
 int nameFile(const std::string& temporary, const std::string& path, bool replace) {
   if (!replace) {
     if (::link(temporary.c_str(), path.c_str()) == 0) {

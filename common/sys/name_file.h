@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A finished file gets its name at once: nobody ever sees a part of it.
+// Gives a finished file its final name atomically: nobody ever sees a part of it.
 #pragma once
 
 #include <string>
 
 namespace pop::sys {
 
-/// `temporary`, in the same directory, becomes `path`. 0, or the error: without `replace` EEXIST where there
-/// is one, whoever has just made it. `temporary` is left where there is an error.
+/// Renames `temporary` to `path`, in the same directory. Returns 0, or the error number: without `replace`
+/// EEXIST if the file exists, even if another process has just created it. On error `temporary` stays.
 int nameFile(const std::string& temporary, const std::string& path, bool replace);
 
 }  // namespace pop::sys

@@ -14,7 +14,7 @@
 namespace pop::sys {
 namespace {
 
-// Of a loop, its signals and what it serves first. Whoever lacks one later can say what for.
+// Descriptors for a loop, its signals and its first work. Code that lacks one later can name its purpose.
 constexpr std::size_t kFewestDescriptors = 8;
 
 struct FoundLimit {

@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a process that runs jobs sets itself up.
+// Sets up a process that runs jobs.
 #pragma once
 
 #include "common/base/status.h"
 
 namespace pop::sys {
 
-/// After the keeper was forked: instances have limits and signals as we had them. Raises the limits on open
-/// descriptors (two for each instance) and file sizes (the segment that instances share is, sparse as it is,
-/// a large file); writes to what nobody reads fail instead of killing; a caller that blocks signals would
-/// have us deaf to Ctrl-C, and one that ignores SIGCHLD would have the kernel reap the keeper before we have
-/// read how it ended. Fails when there are not even the descriptors that every process with a loop takes.
-/// Once in a process.
+/// Call it once in a process, after the keeper was forked, so that instances keep the original limits and
+/// signals. It
+/// - raises the limits on open descriptors (two for each instance) and on file sizes (the instances' shared
+/// segment is a
+///   large, if sparse, file);
+/// - makes writes to closed pipes fail instead of kill;
+/// - unblocks signals, so that Ctrl-C works, and stops ignoring SIGCHLD, so that the kernel does not reap the
+/// keeper
+///   before its exit status is read.
+/// Fails if not even the descriptors are available that every process with a loop needs.
 Status setUpForJobs();
 
-/// The limits as setUpForJobs() found them; for a child between fork and exec.
+/// The limits before setUpForJobs(); for a child between fork and exec.
 void takeBackLimits();
 
 }  // namespace pop::sys

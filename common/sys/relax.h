@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a thread that spins does between two looks.
+// A pause for spinning threads.
 #pragma once
 
 namespace pop::sys {
 
-/// Leaves the core to the other thread that it may have, and saves power, for some cycles.
+/// Leaves the core to its other hardware thread, and saves power, for some cycles.
 inline void relax() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();

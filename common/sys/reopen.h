@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Descriptors that others share with us. Setting O_NONBLOCK on one would set it for everybody who has it, our
-// parent's shell included; an open file of our own is nobody else's business.
+// Own open files for descriptors that this process shares with others. Setting O_NONBLOCK on a shared one
+// would affect every process that has it, such as the parent shell; an open file of our own affects nobody
+// else.
 #pragma once
 
 #include <sys/types.h>
@@ -11,17 +12,15 @@
 
 namespace pop::sys {
 
-/// The type bits of what `fd` is open on (S_ISFIFO and the like tell it); 0 when it is not open.
+/// The type bits of the open file (S_ISFIFO and the like test them); 0 if `fd` is not open.
 mode_t modeOf(int fd);
 
-/// Our own non-blocking open file of the pipe or terminal that `fd` is; `access` is O_RDONLY or O_WRONLY. Not
-/// valid for anything else (sockets have MSG_DONTWAIT, regular files never block), nor where it is not
-/// allowed.
+/// Opens the pipe or terminal of `fd` again, non-blocking; `access` is O_RDONLY or O_WRONLY. Invalid for
+/// anything else (sockets have MSG_DONTWAIT, regular files never block), and if reopening is not allowed.
 Fd reopenNonBlocking(int fd, int access);
 
-/// Something that is readable while `fd` is ready for `events` (EPOLLIN, EPOLLOUT), to be watched in its
-/// place by what makes non-blocking whatever it watches. Not valid where `fd` is always ready, as regular
-/// files are.
+/// Returns a descriptor that is readable while `fd` is ready for `events` (EPOLLIN, EPOLLOUT), for loops that
+/// make non-blocking whatever they watch. Invalid if `fd` is always ready, as regular files are.
 Fd readinessOf(int fd, std::uint32_t events);
 
 /// True when both are the same pipe, terminal or file.

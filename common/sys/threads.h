@@ -8,7 +8,7 @@
 
 namespace pop::sys {
 
-/// Thread ids of `pid`; empty when it is gone, or /proc is not there.
+/// Thread ids of `pid`; empty if the process is gone or /proc is missing.
 std::vector<pid_t> threadsOf(pid_t pid);
 
 }  // namespace pop::sys

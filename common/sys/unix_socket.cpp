@@ -94,14 +94,14 @@ Result<uid_t> peerUser(int socket) {
   ucred credentials{};
   socklen_t bytes = sizeof(credentials);
   if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &bytes) != 0) {
-    return errnoStatus("asking who is at the other end of a socket", errno);
+    return errnoStatus("reading the user at the other end of a socket", errno);
   }
   return credentials.uid;
 }
 
 namespace {
 
-// `await_room`: called where a socket that does not wait takes nothing more.
+// `await_room`: called when a non-blocking socket accepts nothing more.
 template <typename AwaitRoom>
 Status send(int socket, std::string_view bytes, std::span<const int> fds, int flags,
             const AwaitRoom& await_room) {
@@ -134,7 +134,7 @@ Status send(int socket, std::string_view bytes, std::span<const int> fds, int fl
   return {};
 }
 
-// Nobody hears that the process has stood still.
+// The process may have been stopped without notice.
 constexpr std::chrono::milliseconds kLongestSleep{100};
 
 }  // namespace
@@ -150,7 +150,7 @@ Status sendAll(int socket, std::string_view bytes, std::span<const int> fds) {
 Status sendAllUntil(int socket, std::string_view bytes, AwakeClock::time_point deadline) {
   return send(socket, bytes, {}, MSG_DONTWAIT, [socket, deadline]() -> Status {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - AwakeClock::now());
-    if (left.count() <= 0) return {Code::kDeadlineExceeded, "the other end of a Unix socket takes nothing"};
+    if (left.count() <= 0) return {Code::kDeadlineExceeded, "the other end of a Unix socket does not read"};
     pollfd writable{socket, POLLOUT, 0};
     ::poll(&writable, 1, static_cast<int>(std::min(left, kLongestSleep).count()));
     return {};

@@ -19,16 +19,16 @@ namespace pop::sys {
 
 Result<std::pair<Fd, Fd>> socketPair();
 
-/// Listens on the abstract name `name`, non-blocking. Anybody on this machine (in this network namespace) who
-/// knows the name can connect: check peerUser().
+/// Listens on the abstract name `name`, non-blocking. Any process in this network namespace that knows the
+/// name can connect: check peerUser().
 Result<Fd> listenAbstract(const std::string& name);
 Result<Fd> connectAbstract(const std::string& name);
 
-/// To the file at `path`, non-blocking; never waits. kResourceExhausted: who listens there lets nobody in
-/// now.
+/// Connects to the file at `path`, non-blocking; never waits. kResourceExhausted: the listener's queue is
+/// full.
 Result<Fd> connectPath(const std::string& path);
 
-/// A waiting connection, non-blocking; an invalid Fd when there is none.
+/// Accepts a waiting connection, non-blocking; an invalid Fd if there is none.
 Result<Fd> acceptConnection(int listener);
 
 /// The user at the other end of a connected socket.
@@ -36,12 +36,12 @@ Result<uid_t> peerUser(int socket);
 
 /// Sends all of `bytes`, with `fds` attached to the first of them. Blocks as the socket does.
 Status sendAll(int socket, std::string_view bytes, std::span<const int> fds = {});
-/// The same until a deadline at most, on any socket. kDeadlineExceeded: some of them may have been sent.
+/// The same with a deadline, on any socket. kDeadlineExceeded: a part of `bytes` may have been sent.
 Status sendAllUntil(int socket, std::string_view bytes, AwakeClock::time_point deadline);
 
-/// What one receive gave; it never waits. `would_block`: nothing there yet; else `bytes` empty: the other
-/// side is gone. Descriptors of two sends never come in one; `lost_fds`: of those that came with these bytes
-/// some, or all, found no room here (RLIMIT_NOFILE), and are gone.
+/// The result of one receive, which never waits. `would_block`: no data yet; otherwise empty `bytes` mean
+/// that the other side is gone. Descriptors of two sends never arrive in one receive. `lost_fds`: some or all
+/// descriptors that came with these bytes were dropped, because the limit (RLIMIT_NOFILE) is reached.
 struct Received {
   std::string bytes;
   std::vector<Fd> fds;

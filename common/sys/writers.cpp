@@ -19,7 +19,7 @@ bool othersCanWrite(const FileStatus& status) {
 Status checkOwner(const FileStatus& status, const std::string& path) {
   if (status.st_uid == 0 || status.st_uid == ::geteuid()) return {};
   return failedPrecondition(path + " belongs to user " + std::to_string(status.st_uid) +
-                            ": it must be ours or root's");
+                            ": it must belong to this user or root");
 }
 
 Status check(const FileStatus& status, const std::string& path) {
@@ -27,7 +27,7 @@ Status check(const FileStatus& status, const std::string& path) {
   return checkOwner(status, path);
 }
 
-// Where owners alone may remove what is there (/tmp), nobody replaces a file of ours or root's.
+// In a sticky directory (/tmp) only the owner can replace a file, so one of this user or root is safe.
 Status checkDirectoryOf(const std::string& path) {
   const std::filesystem::path parent = std::filesystem::path(path).parent_path();
   const std::string directory = parent.empty() ? "." : parent.string();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may change a file that decides who we trust.
+// Checks who may change a file that decides whom to trust.
 #pragma once
 
 #include <string>
@@ -9,13 +9,12 @@
 
 namespace pop::sys {
 
-/// Nobody but ourselves and root may write what is at `path`, nor say who may: else kFailedPrecondition, with
-/// the path. The error of one that is not there.
+/// Checks that only this user and root can write the file at `path` and change its permissions; otherwise
+/// kFailedPrecondition, with the path. If there is no file, its error.
 Status checkWriters(const std::string& path);
 
-/// The same of a file that is open, so that what is read is what was looked at; and nobody else may put
-/// another one at `path`, its name, in the directory of that. Directories above, and those that a link leads
-/// through, are not looked at.
+/// The same for an open file, so that the checked file is the one that is read. Also checks that nobody else
+/// can replace `path` in its directory. Directories further up, and those behind links, are not checked.
 Status checkWriters(const Fd& file, const std::string& path);
 
 }  // namespace pop::sys

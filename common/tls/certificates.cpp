@@ -20,7 +20,7 @@ constexpr std::size_t kLongestName = 64;       // of a common name
 constexpr std::size_t kLongestHostName = 253;  // of DNS
 constexpr std::size_t kLongestLabel = 63;
 
-// What tells a certificate from others: its extensions beside those that all have.
+// The differences between the kinds of certificates: extensions beyond the common ones.
 struct Purpose {
   std::string common_name;
   const char* basic_constraints;
@@ -45,7 +45,7 @@ bool setSerial(X509* certificate) {
   return done;
 }
 
-// Valid since yesterday: the clocks of hosts differ.
+// Valid from yesterday on, because the clocks of hosts differ.
 bool setDates(X509* certificate, int valid_days) {
   return X509_gmtime_adj(X509_getm_notBefore(certificate), -kSecondsPerDay) != nullptr &&
          X509_gmtime_adj(X509_getm_notAfter(certificate), kSecondsPerDay * valid_days) != nullptr;
@@ -107,7 +107,7 @@ Result<KeyPair> make(const Purpose& purpose, int valid_days, X509* issuer, EVP_P
 Result<KeyPair> makeSigned(const KeyPair& authority, const Purpose& purpose, int valid_days) {
   const Certificate issuer = nextCertificate(reading(authority.certificate_pem));
   const Key issuer_key = keyFrom(authority.key_pem);
-  if (!issuer || !issuer_key) return invalidArgument("the authority's certificate or key cannot be read");
+  if (!issuer || !issuer_key) return invalidArgument("cannot read the authority's certificate or key");
   return make(purpose, valid_days, issuer.get(), issuer_key.get());
 }
 
@@ -156,8 +156,8 @@ Status checkUserName(std::string_view user) {
   if (!user.empty() && user.size() <= kLongestName && characters_ok && user.front() != '.' &&
       user.front() != '-')
     return {};
-  return invalidArgument(inQuotes(user) + " is no name for a certificate: at most " +
-                         std::to_string(kLongestName) + " letters, digits and any of . _ - @");
+  return invalidArgument(inQuotes(user) + " cannot be a name in a certificate: use at most " +
+                         std::to_string(kLongestName) + " letters, digits and . _ - @");
 }
 
 Status checkHostName(std::string_view name) {

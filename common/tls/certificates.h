@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The certificates of the agent service, in PEM form: a certificate authority of its own, which signs those
-// of hosts (servers) and of users (clients). Which is which, and whose, is in the certificate; nothing is
-// asked of any directory.
+// The certificates of the agent service, in PEM form: a certificate authority, which signs those of hosts
+// (servers) and of users (clients). The certificate itself says which it is, and whose; no directory is
+// asked.
 #pragma once
 
 #include <span>
@@ -13,8 +13,8 @@
 
 namespace pop::tls {
 
-/// A user's name is the subject alternative name "popdist:user:NAME" of its certificate. A host's certificate
-/// has none, and is not accepted from a client.
+/// A user's certificate has the subject alternative name "popdist:user:NAME". A host's certificate has no
+/// such name, and is not accepted from a client.
 inline constexpr std::string_view kUserUriPrefix = "popdist:user:";
 
 struct KeyPair {
@@ -25,20 +25,20 @@ struct KeyPair {
 /// Signs certificates of hosts and users.
 Result<KeyPair> makeAuthority(int valid_days);
 
-/// For a server that is reached by any of `names`: DNS names and IP addresses.
+/// For a server that clients reach by any of `names`: DNS names and IP addresses.
 Result<KeyPair> makeHostCertificate(const KeyPair& authority, const std::vector<std::string>& names,
                                     int valid_days);
 
-/// For a client who is `user`.
+/// For the client `user`.
 Result<KeyPair> makeUserCertificate(const KeyPair& authority, const std::string& user, int valid_days);
 
-/// Why `user` cannot be a name in a certificate; ok: it can.
+/// Checks a user name: ok, or why it cannot be in a certificate.
 Status checkUserName(std::string_view user);
 
-/// Why `name` is neither a DNS name nor an IP address; ok: it is one.
+/// Checks a host name: ok, or why it is neither a DNS name nor an IP address.
 Status checkHostName(std::string_view name);
 
-/// The user whose certificate has these URIs among its alternative names: exactly one must name a user.
+/// Returns the user named by a certificate's URIs (alternative names): exactly one must name a user.
 Result<std::string> userFromUris(std::span<const std::string> uris);
 
 }  // namespace pop::tls

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SHA-256 of some texts: of how they follow one another, not only of their bytes in a row.
+// SHA-256 of a list of texts, including the boundaries between them.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace pop::tls {
 
 inline constexpr std::size_t kDigestBytes = 32;
 
-/// kDigestBytes.
+/// Returns kDigestBytes bytes.
 std::string digestOf(std::initializer_list<std::string_view> texts);
 
 }  // namespace pop::tls

@@ -23,12 +23,12 @@ namespace pop::tls {
 namespace {
 
 constexpr mode_t kOthersBits = 077;
-constexpr off_t kMostFileBytes = 4 << 20;
+constexpr off_t kMaxFileBytes = 4 << 20;
 
-// More than anybody takes who writes such a file, and is not killed.
+// Longer than a live process takes to write such a file.
 constexpr std::chrono::minutes kWritingTimeout{1};
 
-// The file: a digest of all that follows, then a frame for each session. A new meaning takes a new number.
+// The file: a digest of the rest, then a frame for each session. A new format gets a new number.
 constexpr std::uint8_t kSessionFrame = 1;
 
 std::string directoryOf(const std::string& path) {
@@ -44,11 +44,11 @@ bool isDirectoryForUsOnly(const std::string& path) {
   return ::lstat(path.c_str(), &file) == 0 && S_ISDIR(file.st_mode) && isForUsOnly(file);
 }
 
-// Nothing where there is no such file of ours.
+// Nothing if this user has no such file.
 std::string contentOf(const std::string& path) {
   struct stat file {};
   if (path.empty() || !isDirectoryForUsOnly(directoryOf(path)) || ::lstat(path.c_str(), &file) != 0 ||
-      !S_ISREG(file.st_mode) || !isForUsOnly(file) || file.st_size > kMostFileBytes)
+      !S_ISREG(file.st_mode) || !isForUsOnly(file) || file.st_size > kMaxFileBytes)
     return {};
   Result<std::string> content = sys::readFile(path);
   return content.ok() ? std::move(*content) : std::string();
@@ -68,14 +68,14 @@ std::optional<KeptSession> sessionIn(const contract::Frame& frame) {
   return KeptSession{frame.fields[0], frame.fields[1], from.value(), until.value(), frame.fields[4]};
 }
 
-// What is there of the way to `path`.
+// The longest existing part of the way to `path`.
 std::string nearestOf(const std::string& path) {
   std::string nearest = path;
   while (::access(nearest.c_str(), F_OK) != 0 && nearest != "/") nearest = directoryOf(nearest);
   return nearest;
 }
 
-// What is missing of the way to `path`, an absolute one, too.
+// Creates `path`, an absolute one, with its missing parents.
 Status makeDirectories(const std::string& path) {
   if (::access(path.c_str(), F_OK) == 0) return {};
   POP_RETURN_IF_ERROR(makeDirectories(directoryOf(path)));
@@ -83,18 +83,18 @@ Status makeDirectories(const std::string& path) {
   return {};
 }
 
-// Root with a user's HOME (sudo) leaves no directories of its own in there.
+// Root with a user's HOME (sudo) must not leave its own directories in there.
 Status makeDirectory(const std::string& path) {
   const std::string nearest = nearestOf(path);
   struct stat file {};
   if (::stat(nearest.c_str(), &file) != 0 || file.st_uid != ::geteuid())
-    return failedPrecondition(nearest + " belongs to somebody else: nothing is kept in it");
+    return failedPrecondition(nearest + " belongs to another user: TLS sessions are not kept there");
   POP_RETURN_IF_ERROR(makeDirectories(path));
   if (isDirectoryForUsOnly(path)) return {};
-  return failedPrecondition(path + " is no directory of ours alone: remove it, or chmod 700 it");
+  return failedPrecondition(path + " must be a directory for this user alone: remove it, or chmod 700 it");
 }
 
-// Of launchers that were killed while they wrote.
+// Temporary files of launchers that were killed while writing.
 void removeLeftovers(const std::string& path) {
   namespace fs = std::filesystem;
   const auto recent = fs::file_time_type::clock::now() - kWritingTimeout;
@@ -107,7 +107,7 @@ void removeLeftovers(const std::string& path) {
   }
 }
 
-// A file that is not on disk when the power goes is damaged, and so as if it were not there: no fsync.
+// No fsync: a file that a power failure leaves incomplete is damaged, which is treated as missing.
 Status replace(const std::string& path, const std::string& content) {
   std::string temporary = path + ".XXXXXX";
   const sys::Fd file(::mkostemp(temporary.data(), O_CLOEXEC));  // for its owner only
@@ -149,7 +149,7 @@ std::vector<KeptSession> readKeptSessions(const std::string& path, std::time_t n
 Status writeKeptSessions(const std::string& path, std::vector<KeptSession> sessions) {
   std::sort(sessions.begin(), sessions.end(),
             [](const KeptSession& a, const KeptSession& b) { return a.until > b.until; });
-  sessions.resize(std::min(sessions.size(), kMostKeptSessions));
+  sessions.resize(std::min(sessions.size(), kMaxKeptSessions));
   std::string frames;
   for (const KeptSession& session : sessions) {
     POP_ASSIGN_OR_RETURN(const std::string bytes, contract::encode(frameOf(session)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenSSL's objects with one owner, its last error in words, and PEM in and out. Included by this folder
+// Owning handles for OpenSSL's objects, its last error as text, and PEM in and out. Included by this folder
 // only.
 #pragma once
 
@@ -34,7 +34,7 @@ using Chain = std::unique_ptr<STACK_OF(X509), ChainFreer>;  ///< of certificates
 using Store = std::unique_ptr<X509_STORE, Freer<X509_STORE_free>>;
 using StoreContext = std::unique_ptr<X509_STORE_CTX, Freer<X509_STORE_CTX_free>>;
 
-/// What went wrong last on this thread; forgets it.
+/// Returns this thread's last error as text, and clears it.
 inline std::string lastError() {
   std::array<char, 256> text{};
   const unsigned long error = ERR_peek_last_error();
@@ -58,19 +58,19 @@ inline std::string textOf(const Bio& bio) {
   return size > 0 ? std::string(data, static_cast<std::size_t>(size)) : std::string();
 }
 
-// A key with a passphrase is not asked for one at the terminal: it cannot be read.
+// No passphrase is asked for at the terminal: an encrypted key cannot be read.
 inline int noPassphrase(char*, int, int, void*) {
   return -1;
 }
 
-/// Null: there is no certificate, or no more of them, in `pem`.
+/// Null: `pem` has no certificate, or no further one.
 inline Certificate nextCertificate(const Bio& pem) {
   Certificate certificate(PEM_read_bio_X509(pem.get(), nullptr, noPassphrase, nullptr));
   ERR_clear_error();
   return certificate;
 }
 
-/// Null: there is no key without a passphrase in `pem`.
+/// Null: `pem` has no key without a passphrase.
 inline Key keyFrom(std::string_view pem) {
   Key key(PEM_read_bio_PrivateKey(reading(pem).get(), nullptr, noPassphrase, nullptr));
   ERR_clear_error();

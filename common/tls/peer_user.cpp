@@ -33,7 +33,7 @@ std::vector<std::string> urisOf(X509* certificate) {
 }  // namespace
 
 Result<std::string> userOf(X509* certificate) {
-  if (certificate == nullptr) return Status(Code::kPermissionDenied, "the client has shown no certificate");
+  if (certificate == nullptr) return Status(Code::kPermissionDenied, "the client sent no certificate");
   return userFromUris(urisOf(certificate));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose a client's certificate is. Included by this folder only.
+// Finds the user of a client's certificate. Included by this folder only.
 #pragma once
 
 #include <openssl/x509.h>
@@ -10,7 +10,7 @@
 
 namespace pop::tls {
 
-/// kPermissionDenied: there is none (null), or it is nobody's (a host's).
+/// kPermissionDenied: there is no certificate (null), or it is a host's.
 Result<std::string> userOf(X509* certificate);
 
 }  // namespace pop::tls

@@ -13,10 +13,10 @@ namespace {
 
 using namespace openssl;
 
-// OpenSSL's SSL_SESSION_ASN1: a sequence of fields, of which this one is the other side's certificate.
+// OpenSSL's SSL_SESSION_ASN1: a sequence of fields; this one is the peer's certificate.
 constexpr int kCertificateField = 3;
 
-// One value at the beginning of `der`.
+// Cuts one value off the beginning of `der`.
 struct Value {
   int tag = 0;
   std::string_view header;
@@ -29,14 +29,14 @@ std::optional<Value> firstOf(std::string_view der) {
   long bytes = 0;
   int tag = 0;
   int kind = 0;
-  // 0x80: an error; 1: a length that is not known beforehand, which DER does not have.
+  // 0x80: an error; 1: an indefinite length, which DER does not allow.
   const int outcome = ASN1_get_object(&at, &bytes, &tag, &kind, static_cast<long>(der.size()));
   if ((outcome & 0x81) != 0) return std::nullopt;
   const auto header = static_cast<std::size_t>(at - begin);
   return Value{tag, der.substr(0, header), der.substr(header, static_cast<std::size_t>(bytes))};
 }
 
-// It was checked when the session began; reading it again would take longer than all else of a handshake.
+// It was checked when the session began; parsing it again would be the slowest part of a handshake.
 std::string withoutCertificate(std::string_view session) {
   const std::optional<Value> sequence = firstOf(session);
   if (!sequence) return {};
@@ -72,9 +72,9 @@ std::string secretOf(SSL_SESSION* session) {
   return sessionIn(secret) ? secret : std::string();
 }
 
-// Only what a handshake has given in which the service has shown its certificate: a session never outlives
-// the certificates that it began with, nor what we would give one, whatever the service offers. Of TLS 1.2
-// none are kept.
+// Only sessions from a handshake in which the service has shown its certificate: a session must not outlive
+// the certificates that it began with, whatever lifetime the service offers. Sessions of TLS 1.2 are not
+// kept.
 void keep(SSL* connection, SSL_SESSION* session) {
   const auto* const ours = static_cast<const TlsCipher::Session*>(SSL_get_app_data(connection));
   const std::optional<Validity> validity = validityOf(SSL_get0_verified_chain(connection));

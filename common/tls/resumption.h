@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A client's TLS sessions as text, and back. Included by this folder only.
+// Converts a client's TLS sessions to text and back. Included by this folder only.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace pop::tls {
 
-/// For a client's context, before its first connection.
+/// Sets up a client's context, before its first connection.
 void keepNewSessions(SSL_CTX* context);
 
-/// A client's connection, before its handshake: it resumes what `session.kept` has for its service, if the
-/// service agrees, and what the service offers is kept there.
+/// Sets up a client's connection, before its handshake: it resumes the session that `session.kept` has for
+/// its service, if the service agrees, and stores new sessions from the service there.
 void resume(TlsCipher::Session& session);
 
 }  // namespace pop::tls

@@ -14,7 +14,7 @@ namespace {
 
 using namespace openssl;
 
-// A session of another program's context is none of ours.
+// Ignores sessions of another program's context.
 constexpr std::string_view kContextName = "popdist-agent";
 
 std::string idOf(const SSL_SESSION* session) {
@@ -29,8 +29,8 @@ ServedSessions& sessionsOf(SSL_CTX* context) {
 
 }  // namespace
 
-// Without SSL_OP_NO_TICKET a ticket would be the session itself, encrypted: on each return its certificate
-// would have to be decoded, and there would be no way to take it back.
+// Without SSL_OP_NO_TICKET a ticket would be the encrypted session itself: its certificate would have to be
+// decoded at each return, and the session could not be revoked.
 void ServedSessions::serve(SSL_CTX* context) {
   SSL_CTX_set_app_data(context, this);
   SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
@@ -55,8 +55,8 @@ SSL_SESSION* ServedSessions::onSought(SSL* connection, const unsigned char* id, 
       .find({reinterpret_cast<const char*>(id), static_cast<std::size_t>(id_bytes)});
 }
 
-// One of TLS 1.2 is not kept: whoever learns its secret can read the connection that it comes from, and all
-// that resume it.
+// Sessions of TLS 1.2 are not kept: with their secret one can read the original connection and all that
+// resume it.
 void ServedSessions::keep(SSL* connection, const SSL_SESSION* session) {
   std::optional<Validity> validity = validityOf(SSL_get0_verified_chain(connection));
   const Result<std::string> user = userOf(SSL_get0_peer_certificate(connection));
@@ -70,13 +70,13 @@ void ServedSessions::keep(SSL* connection, const SSL_SESSION* session) {
 
 void ServedSessions::makeRoomFor(const std::string& user) {
   const auto is_of_user = [&](const Kept& each) { return each.user == user; };
-  if (std::count_if(kept_.begin(), kept_.end(), is_of_user) >= std::ptrdiff_t{kMostOfAUser})
+  if (std::count_if(kept_.begin(), kept_.end(), is_of_user) >= std::ptrdiff_t{kMaxOfOneUser})
     kept_.erase(std::find_if(kept_.begin(), kept_.end(), is_of_user));
   if (kept_.size() >= kMost) kept_.pop_front();
 }
 
-// A copy: OpenSSL marks the session of a connection that breaks as one not to be resumed, and anybody who has
-// seen the first message of a connection can send it again, with nonsense behind it.
+// Returns a copy: OpenSSL marks the session of a broken connection as not resumable, and anybody who has seen
+// the first message of a connection could replay it, followed by garbage, to break a connection.
 SSL_SESSION* ServedSessions::find(const std::string& id) {
   const auto found =
       std::find_if(kept_.begin(), kept_.end(), [&](const Kept& each) { return each.id == id; });

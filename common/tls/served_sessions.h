@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TLS sessions that clients of a service may resume, which spares both sides their certificates and
-// signatures. They are here, in the service's memory: what a client is given is a number.
+// TLS sessions that clients of a service may resume, which saves both sides the exchange of certificates and
+// signatures. Sessions stay in the service's memory: clients get only a number.
 #pragma once
 
 #include <ctime>
@@ -14,20 +14,20 @@
 
 namespace pop::tls {
 
-/// A session is found for kLifetimeSeconds, and only while all certificates are valid that were shown for it
-/// or vouched for them. Who asks for one that is not found shows his certificate.
+/// A session can be resumed for kLifetimeSeconds, and only while all certificates of its chain are valid.
+/// Clients without a valid session show their certificate.
 class ServedSessions {
  public:
   static constexpr long kLifetimeSeconds = 8L * 60 * 60;  // a day's work
-  static constexpr std::size_t kMost = 512;               // of more, the oldest goes; a few KB each
-  static constexpr std::size_t kMostOfAUser = 32;         // so that nobody alone pushes out all others
+  static constexpr std::size_t kMost = 512;               // beyond this the oldest is dropped; a few KB each
+  static constexpr std::size_t kMaxOfOneUser = 32;  // so that one user cannot evict all others' sessions
 
-  /// `now`: std::time, but in tests.
+  /// `now`: std::time, except in tests.
   explicit ServedSessions(std::function<std::time_t()> now) : now_(std::move(now)) {}
   ServedSessions(const ServedSessions&) = delete;
   ServedSessions& operator=(const ServedSessions&) = delete;
 
-  /// For a server's context, before its first connection; this has to outlive the last one.
+  /// Sets up a server's context, before its first connection; this object must outlive the last one.
   void serve(SSL_CTX* context);
 
  private:

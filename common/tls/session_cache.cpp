@@ -39,7 +39,7 @@ void SessionCache::forget(const std::string& service) {
   if (sessions_.erase(service) > 0) changed_.insert(service);
 }
 
-// Other jobs may have saved theirs since we have read the file. Of two that save at once, the last one wins.
+// Other jobs may have saved sessions since this one read the file. If two save at once, the last one wins.
 Status SessionCache::save() const {
   std::vector<KeptSession> all = readKeptSessions(path_, now_());
   std::erase_if(all, [this](const KeptSession& each) {

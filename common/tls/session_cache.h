@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The TLS sessions that one job may resume, and those that it makes: what the user's file keeps for the
-// certificates of this job.
+// The TLS sessions of one job: those it may resume, from the user's file, and those it makes.
 #pragma once
 
 #include <ctime>
@@ -17,21 +16,21 @@ namespace pop::tls {
 
 class SessionCache {
  public:
-  /// Reads the file at `path`; empty: there is none, and none is made. `now`: std::time, but in tests.
+  /// Reads the file at `path`; an empty path: no file is read or written. `now`: std::time, except in tests.
   SessionCache(std::string path, const TlsFiles& files, std::function<std::time_t()> now);
 
-  /// Saves what is new. Where that fails, the next job shakes hands in full.
+  /// Saves new sessions. If that fails, the next job makes a full handshake.
   ~SessionCache();
   SessionCache(const SessionCache&) = delete;
   SessionCache& operator=(const SessionCache&) = delete;
 
-  /// The secret of a session with `service`, "host:port"; empty: there is none.
+  /// Returns the secret of a session with `service`, "host:port"; empty if there is none.
   std::string find(const std::string& service) const;
 
-  /// From now until then, in place of what was there. Nothing when that is over already.
+  /// Stores a session that expires at `until`, replacing an older one. Ignored if it has expired already.
   void keep(const std::string& service, std::time_t until, std::string secret);
 
-  /// It was of no use.
+  /// Drops a session that could not be resumed.
   void forget(const std::string& service);
 
   std::time_t now() const { return now_(); }

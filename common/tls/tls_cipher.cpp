@@ -14,20 +14,19 @@
 namespace pop::tls {
 namespace {
 
-// The most that a record of TLS carries.
+// The maximum payload of a TLS record.
 constexpr std::size_t kRecordBytes = 16 << 10;
 
-// Of a connection, from the other side. Keys wear out with a quarter of a TiB. An update costs us hundreds of
-// times what it costs to read as many bytes of data.
-constexpr int kMostKeyUpdates = 32;
+// Maximum number of key updates that the peer may request in a connection. Keys last for a quarter of a TiB;
+// an update costs hundreds of times as much as reading its bytes.
+constexpr int kMaxKeyUpdates = 32;
 
-// OpenSSL answers each at once, however many there are, and reads on. Of a connection that is shut down it
-// reads no more.
+// OpenSSL answers every request at once and reads on; it stops reading only when the connection is shut down.
 void countKeyUpdates(int is_ours, int, int content_type, const void* bytes, std::size_t size, SSL* connection,
                      void* session) {
   if (is_ours != 0 || content_type != SSL3_RT_HANDSHAKE || size == 0) return;
   if (*static_cast<const unsigned char*>(bytes) != SSL3_MT_KEY_UPDATE) return;
-  if (++static_cast<TlsCipher::Session*>(session)->key_updates > kMostKeyUpdates)
+  if (++static_cast<TlsCipher::Session*>(session)->key_updates > kMaxKeyUpdates)
     SSL_set_shutdown(connection, SSL_RECEIVED_SHUTDOWN);
 }
 
@@ -38,8 +37,8 @@ TlsCipher::TlsCipher(std::unique_ptr<Session> session) : session_(std::move(sess
   SSL_set_msg_callback_arg(session_->connection.get(), session_.get());
 }
 
-// How a connection ends is said inside of it. For OpenSSL a session whose connection ends without its own
-// abort message is one that must not be resumed.
+// Messages inside the stream say how a connection ends. OpenSSL would otherwise mark a session as not
+// resumable if its connection ends without close_notify.
 TlsCipher::~TlsCipher() {
   SSL_set_shutdown(session_->connection.get(), SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
 }
@@ -65,8 +64,7 @@ Status TlsCipher::shakeHands(std::string& wire) {
   return status;
 }
 
-// Who offers no protocol at all is not asked for one by OpenSSL, and a service may choose what was not
-// offered.
+// OpenSSL does not require the peer to offer a protocol, and a service may choose one that was not offered.
 Status TlsCipher::checkProtocol() const {
   const unsigned char* chosen = nullptr;
   unsigned int bytes = 0;
@@ -89,13 +87,13 @@ void TlsCipher::send(std::string_view plain, std::string& wire) {
   if (!established_) {
     const bool begins = waiting_.empty() && !session_->is_server;
     waiting_ += plain;
-    if (begins) static_cast<void>(shakeHands(wire));  // what fails is in what arrives
+    if (begins) static_cast<void>(shakeHands(wire));  // receive() reports errors
     return;
   }
   encrypt(plain, wire);
 }
 
-// Into memory, which takes everything, and stays as large as it ever was: each record is taken from there.
+// A memory BIO accepts everything and never shrinks, so it is emptied after each record.
 void TlsCipher::encrypt(std::string_view plain, std::string& wire) {
   while (!plain.empty()) {
     const std::string_view part = plain.substr(0, kRecordBytes);
@@ -113,11 +111,11 @@ void TlsCipher::takeOutgoing(std::string& wire) {
   BIO_reset(session_->outgoing);
 }
 
-// OK: nothing has failed, more bytes are needed.
+// OK: no error, more bytes are needed.
 Status TlsCipher::failure(int outcome) const {
   const int error = SSL_get_error(session_->connection.get(), outcome);
-  if (session_->key_updates > kMostKeyUpdates)
-    return {Code::kResourceExhausted, "it asks for new keys over and over"};
+  if (session_->key_updates > kMaxKeyUpdates)
+    return {Code::kResourceExhausted, "it requests new keys too often"};
   if (error == SSL_ERROR_WANT_READ) return {};
   if (error == SSL_ERROR_ZERO_RETURN) return unavailable("the connection was closed");
   const TlsFailure failure{.is_server = session_->is_server,

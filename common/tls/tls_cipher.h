@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One TLS connection as a transformation of bytes: no socket, no waiting. Whoever has the socket brings what
-// has arrived and sends what comes out.
+// One TLS connection as a transformation of bytes: no socket, no waiting. The owner of the socket passes in
+// received bytes and sends the output.
 #pragma once
 
 #include <memory>
@@ -14,30 +14,28 @@ namespace pop::tls {
 
 class TlsCipher final : public wire::StreamCipher {
  public:
-  /// OpenSSL's object, in its role and with what is expected of the other side; made by TlsContext.
+  /// OpenSSL's object, with its role and its checks of the peer; made by TlsContext.
   struct Session;
   explicit TlsCipher(std::unique_ptr<Session> session);
   ~TlsCipher() override;
   TlsCipher(const TlsCipher&) = delete;
   TlsCipher& operator=(const TlsCipher&) = delete;
 
-  /// Errors are in words for who has made the connection (tls_errors.h), or, on a server, for its log.
+  /// Errors are texts for the client's user (tls_errors.h) or, on a server, for its log.
   Status receive(std::string_view arrived, std::string& plain, std::string& wire) override;
   void send(std::string_view plain, std::string& wire) override;
 
-  /// The handshake is done: the other side is who it has to be.
+  /// True after the handshake: the peer is authenticated.
   bool established() const { return established_; }
 
-  /// On a server, once established: the user of the client's certificate. An error: it is nobody's (a
-  /// host's).
+  /// On a server, once established: the user of the client's certificate. Error: the certificate is a host's.
   Result<std::string> peerUser() const;
 
-  /// Once established: this connection goes on with a session of an earlier one. Who the other side is was
-  /// found out then.
+  /// Once established: true if this connection resumes an earlier session. The peer was authenticated then.
   bool resumed() const;
 
-  /// On a server, once established: what is sent next lets the client resume this session. Nothing on a
-  /// connection that has resumed one: a session is not made longer by being used.
+  /// On a server, once established: lets the client resume this session, by a message with the next data.
+  /// Does nothing on a resumed connection: using a session does not extend it.
   void offerSession();
 
  private:

@@ -17,18 +17,18 @@ namespace {
 
 using namespace openssl;
 
-// As it is offered: a length before the name.
+// In the format of the offer: a length before each name.
 constexpr std::string_view kProtocol = "\x0fpopdist-agent/1";
 static_assert(kProtocol.substr(1) == kProtocolName && kProtocol.front() == kProtocolName.size());
 
-// SHA-256 before SHA-384: keys are derived with it, ten times in a handshake.
+// Prefers SHA-256 to SHA-384: a handshake derives keys with it ten times.
 constexpr const char* kCipherSuites =
     "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
 constexpr const char* kOlderCipherSuites = "ECDHE+AESGCM:ECDHE+CHACHA20";  // of TLS 1.2
 constexpr const char* kGroups = "X25519:P-256:P-384";
 
-// Far more than a certificate and those above it need: whoever connects can make us keep so much.
-constexpr long kMostCertificateBytes = 16 << 10;
+// Far more than a certificate chain needs: any client can make this process buffer that much.
+constexpr long kMaxCertificateBytes = 16 << 10;
 
 int chooseProtocol(SSL*, const unsigned char** chosen, unsigned char* chosen_bytes,
                    const unsigned char* offered, unsigned int offered_bytes, void*) {
@@ -50,13 +50,13 @@ bool present(SSL_CTX* context, const TlsObjects& own) {
                      [&](const auto& each) { return SSL_CTX_add1_chain_cert(context, each.get()) == 1; });
 }
 
-// No tickets unasked: TlsCipher::offerSession().
+// No automatic tickets: TlsCipher::offerSession() sends them.
 bool setUp(SSL_CTX* context, TlsRole role) {
   SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
-  // Else our own certificate is verified anew for each connection, in search of others to send with it.
-  // And buffers of 33 KiB a connection are kept for a record that may come.
+  // Otherwise OpenSSL would verify our own certificate for each connection, in search of others to send with
+  // it, and would keep buffers of 33 KiB a connection for a future record.
   SSL_CTX_set_mode(context, SSL_MODE_NO_AUTO_CHAIN | SSL_MODE_RELEASE_BUFFERS);
-  SSL_CTX_set_max_cert_list(context, kMostCertificateBytes);
+  SSL_CTX_set_max_cert_list(context, kMaxCertificateBytes);
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
   if (role == TlsRole::kServer) SSL_CTX_set_alpn_select_cb(context, chooseProtocol, nullptr);
   const auto* const protocol = reinterpret_cast<const unsigned char*>(kProtocol.data());
@@ -67,7 +67,7 @@ bool setUp(SSL_CTX* context, TlsRole role) {
          SSL_CTX_set_alpn_protos(context, protocol, static_cast<unsigned int>(kProtocol.size())) == 0;
 }
 
-// Only under its alternative names: what the subject says is for people.
+// Only alternative names count: the subject is for people.
 void expectHost(SSL* connection, const std::string& host) {
   POP_CHECK(!host.empty());  // for OpenSSL, no name is any name
   X509_VERIFY_PARAM* const expected = SSL_get0_param(connection);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all TLS connections of a process have in common: versions, key exchanges, our certificate and whom we
-// believe. Made once, since reading keys and certificates is most of what a connection would cost.
+// The common part of a process's TLS connections: versions, key exchanges, our certificate, and the trusted
+// authorities. Made once, since reading keys and certificates would be most of the cost of a connection.
 #pragma once
 
 #include <ctime>
@@ -15,17 +15,17 @@
 
 namespace pop::tls {
 
-/// How sessions are resumed, which spares both sides most of a handshake (docs/adr/0025).
+/// How sessions are resumed, which saves both sides most of a handshake (docs/adr/0025).
 struct TlsResumption {
-  /// Of a client: those that it has, and what it is offered. None: every handshake is a full one.
+  /// For a client: its stored and new sessions. Null: every handshake is a full one.
   std::shared_ptr<SessionCache> kept;
-  /// Of a server: by which its sessions end. Another one in tests.
+  /// For a server: the clock for the end of sessions; another one in tests.
   std::function<std::time_t()> now = [] { return std::time(nullptr); };
 };
 
-/// TLS 1.3, or 1.2 with an ephemeral key exchange and AEAD. The other side must show a certificate of the
-/// same authority: a server one of a client, a client one of a server. Both speak the protocol
-/// "popdist-agent/1" (ALPN), or end the connection: what was meant for another service never arrives.
+/// TLS 1.3, or 1.2 with an ephemeral key exchange and AEAD. Each side must show a certificate of the same
+/// authority: a server one of a client, a client one of a server. Both must speak the protocol
+/// "popdist-agent/1" (ALPN): messages for another service never arrive.
 class TlsContext {
  public:
   /// `role`: kServer or kClient.
@@ -35,11 +35,11 @@ class TlsContext {
   TlsContext(const TlsContext&) = delete;
   TlsContext& operator=(const TlsContext&) = delete;
 
-  /// For a connection that a client has made.
+  /// For a connection from a client.
   std::unique_ptr<TlsCipher> accepted() const;
 
-  /// For a connection to `host`, a name or a numeric address, which its certificate has to name. `port`
-  /// tells its sessions from those of other services there.
+  /// For a connection to `host`, a name or a numeric address, which must be in its certificate. `port` keeps
+  /// its sessions apart from those of other services there.
   std::unique_ptr<TlsCipher> connectedTo(const std::string& host, int port) const;
 
  private:

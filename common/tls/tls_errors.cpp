@@ -20,13 +20,14 @@ struct Cause {
 constexpr std::string_view kWrongName =
     "its certificate is not for this name: use a name that it was made for (init-tls --host), or add this "
     "one";
-constexpr std::string_view kNotTls = "it does not speak TLS there: is it another service's port?";
+constexpr std::string_view kNotTls =
+    "it does not use TLS on that port: does the port belong to another service?";
 constexpr std::string_view kNotAService =
-    "what listens there is no agent service of this version: is it another service's port?";
+    "the port is not that of an agent service of this version: does it belong to another service?";
 constexpr std::string_view kNotOurs =
     "it does not accept your certificate (is it a user's, and of the same authority? see its log)";
 
-// What a client finds wrong with the service's certificate.
+// A client's errors about the service's certificate.
 constexpr std::array<Cause, 5> kCertificateCauses{{
     {X509_V_ERR_HOSTNAME_MISMATCH, kWrongName},
     {X509_V_ERR_IP_ADDRESS_MISMATCH, kWrongName},
@@ -36,7 +37,7 @@ constexpr std::array<Cause, 5> kCertificateCauses{{
     {X509_V_ERR_INVALID_PURPOSE, "its certificate is not a host's: its admin makes one with init-tls --host"},
 }};
 
-// What has become of the handshake otherwise. An alert of the service is 1000 and its number.
+// Other errors of the handshake. An alert of the service is 1000 plus its number.
 constexpr std::array<Cause, 14> kHandshakeCauses{{
     {SSL_R_WRONG_VERSION_NUMBER, kNotTls},
     {SSL_R_BAD_RECORD_TYPE, kNotTls},
@@ -49,8 +50,8 @@ constexpr std::array<Cause, 14> kHandshakeCauses{{
     {SSL_R_TLSV1_ALERT_DECRYPT_ERROR, kNotOurs},
     {SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED, kNotOurs},
     {SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED,
-     "by its clock your certificate has expired: set that clock, or ask for a new certificate"},
-    {SSL_R_TLSV1_ALERT_PROTOCOL_VERSION, "it speaks other versions of TLS than 1.2 and 1.3"},
+     "your certificate has expired by its clock: set that clock, or ask for a new certificate"},
+    {SSL_R_TLSV1_ALERT_PROTOCOL_VERSION, "it supports neither TLS 1.2 nor TLS 1.3"},
     {SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL, kNotAService},
     {SSL_R_NO_APPLICATION_PROTOCOL, kNotAService},
 }};
@@ -63,7 +64,7 @@ std::string_view find(const std::array<Cause, kCount>& causes, long number) {
   return {};
 }
 
-// Other libraries of OpenSSL have the same numbers for reasons of their own.
+// OpenSSL's other libraries use the same numbers for other reasons.
 int reasonOf(const TlsFailure& failure) {
   return ERR_GET_LIB(failure.error) == ERR_LIB_SSL ? ERR_GET_REASON(failure.error) : 0;
 }

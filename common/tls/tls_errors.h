@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why TLS has failed, in words: for a user, whose launcher has made the connection, or for a service's log.
+// Error messages for TLS failures: for a user, whose launcher has made the connection, or for a service's
+// log.
 #pragma once
 
 #include "common/base/status.h"
@@ -12,7 +13,7 @@ struct TlsFailure {
   long verify_result = 0;   ///< of the other side's certificate (X509_V_…)
 };
 
-/// kUnavailable.
+/// Returns kUnavailable.
 Status explainTls(const TlsFailure& failure);
 
 }  // namespace pop::tls

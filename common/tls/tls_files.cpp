@@ -40,7 +40,7 @@ std::string clockText(std::time_t now) {
   return dateText(parts);
 }
 
-// Reads files and collects what is wrong with them.
+// Reads files and collects their mistakes.
 class Checker {
  public:
   Checker(TlsRole role, std::time_t now) : role_(role), now_(now) {}
@@ -71,7 +71,7 @@ class Checker {
   const std::vector<std::string>& mistakes() const { return mistakes_; }
 
  private:
-  // Not valid: it is among the mistakes.
+  // Invalid: it is listed as a mistake.
   sys::Fd open(const std::string& path, const std::string& what) {
     if (path.empty()) {
       mistakes_.push_back("no path is given for " + what);
@@ -91,7 +91,7 @@ class Checker {
     return {};
   }
 
-  // Who can replace it says who everybody is.
+  // Anybody who can replace this file controls everybody's identity.
   void checkAuthorityWriters(const sys::Fd& file, const std::string& path) {
     if (!file.valid()) return;
     const Status safe = sys::checkWriters(file, path);
@@ -109,7 +109,7 @@ class Checker {
     }
     if (status.st_uid != ::geteuid() && status.st_uid != 0) {
       mistakes_.push_back(path + " belongs to user " + std::to_string(status.st_uid) +
-                          ": a key must be ours or root's");
+                          ": a key must belong to this user or root");
     }
   }
 
@@ -131,9 +131,9 @@ class Checker {
     Key key = keyFrom(pem);
     if (!key) {
       const bool encrypted = pem.find("ENCRYPTED") != std::string::npos;
-      mistakes_.push_back(path + (encrypted
-                                      ? " has a passphrase: a service cannot ask for it, so use a key without"
-                                      : " holds no key in PEM form"));
+      mistakes_.push_back(
+          path + (encrypted ? " has a passphrase: a service cannot ask for it, so use a key without one"
+                            : " holds no key in PEM form"));
     }
     return key;
   }
@@ -158,7 +158,7 @@ class Checker {
     return true;
   }
 
-  // As TLS does on the other side: by way of the certificates that follow ours, to any of the authorities.
+  // As the peer will do: through the certificates that follow ours, to any of the authorities.
   void checkChain(const TlsObjects& objects, const TlsPaths& paths) {
     X509* const own = objects.chain.front().get();
     const Store store(X509_STORE_new());
@@ -185,7 +185,7 @@ class Checker {
       checkDates(each, fileOf(each, objects, paths));  // those that expire soon
     }
     if (role_ == TlsRole::kAuthority && X509_check_ca(own) != 1) {
-      mistakes_.push_back(paths.certificate + " is no certificate of an authority: it cannot sign others");
+      mistakes_.push_back(paths.certificate + " is not an authority's certificate: it cannot sign others");
     }
   }
 

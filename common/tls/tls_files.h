@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The three files of each side of mutual TLS, read and checked before anybody is refused in the middle of a
-// handshake, where nobody says why.
+// The three files of each side of mutual TLS, read and checked at the start: an error during a handshake
+// would not tell the reason.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ struct TlsPaths {
   std::string key;          ///< ours
 };
 
-/// What the certificate is to be used for.
+/// The role of the certificate.
 enum class TlsRole : std::uint8_t { kServer, kClient, kAuthority };
 
-/// The same as OpenSSL has it (tls_objects.h): reading keys and certificates is slow, so it is done once.
+/// The same as OpenSSL's objects (tls_objects.h): reading keys and certificates is slow, so it is done once.
 struct TlsObjects;
 
 struct TlsFiles {
@@ -33,13 +33,15 @@ struct TlsFiles {
   std::shared_ptr<const TlsObjects> objects;
 };
 
-/// What is in memory already; nothing is checked.
+/// For files that are in memory already; checks nothing.
 TlsFiles tlsFilesOf(std::string authority_pem, std::string certificate_pem, std::string key_pem);
 
-/// The files' contents, or everything that is wrong with them, each naming its file: missing, a key that
-/// others can read (as ssh, we refuse it), a server's authority that others can replace, not in PEM form, out
-/// of its dates by this host's clock `now`, a key of another certificate, one that no authority has signed,
-/// by way of those that follow it in its file, or not for this role.
+/// Returns the files' contents, or every mistake, each naming its file:
+/// - a file is missing or not in PEM form;
+/// - other users can read the key (refused, as ssh does), or replace a server's authority;
+/// - a certificate is out of its dates by this host's clock `now`, or not for this role;
+/// - the key belongs to another certificate;
+/// - no authority has signed the certificate, not even through those that follow it in its file.
 Result<TlsFiles> loadTls(const TlsPaths& paths, TlsRole role, std::time_t now);
 
 }  // namespace pop::tls

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What TLS files hold, as OpenSSL's objects. Included by this folder only.
+// The contents of TLS files as OpenSSL's objects. Included by this folder only.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ inline std::vector<openssl::Certificate> certificatesIn(const std::string& pem) 
   return all;
 }
 
-/// Makes `store` believe each of `authorities`; false: it does not, or there are none.
+/// Makes `store` trust each of `authorities`; false on failure, or if there are none.
 inline bool trust(X509_STORE* store, const std::vector<openssl::Certificate>& authorities) {
   return !authorities.empty() &&
          std::all_of(authorities.begin(), authorities.end(),

@@ -14,7 +14,7 @@
 
 namespace pop::tls {
 
-/// What is spoken inside of TLS, as ALPN has it.
+/// The protocol inside TLS, as ALPN names it.
 inline constexpr std::string_view kProtocolName = "popdist-agent/1";
 
 namespace openssl {

@@ -14,7 +14,7 @@
 namespace pop::tls {
 namespace {
 
-// "user-alice" for each user-alice.pem.
+// Returns "user-alice" for each user-alice.pem.
 Result<std::vector<std::string>> pairsIn(const std::string& option, const std::string& directory) {
   std::vector<std::string> pairs;
   std::error_code error;
@@ -27,7 +27,7 @@ Result<std::vector<std::string>> pairsIn(const std::string& option, const std::s
   return pairs;
 }
 
-// The user's own pair, else the only one there is.
+// Returns the user's own pair, or else the only pair.
 Result<std::string> ownPair(const std::string& option, const std::string& directory) {
   POP_ASSIGN_OR_RETURN(std::vector<std::string> pairs, pairsIn(option, directory));
   const char* const user = std::getenv("USER");
@@ -37,8 +37,8 @@ Result<std::string> ownPair(const std::string& option, const std::string& direct
   if (pairs.size() == 1) return std::move(pairs.front());
   const std::string there = counted(static_cast<std::int64_t>(pairs.size()), "pair");
   return failedPrecondition(option + ' ' + directory + ": " +
-                            (named ? "there is no " + own + ".pem in it, and " + there + " of others"
-                                   : "USER is not set, and there are " + there + " user-NAME.pem in it"));
+                            (named ? "it contains no " + own + ".pem, but " + there + " of other users"
+                                   : "USER is not set, and it contains " + there + " user-NAME.pem"));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The certificate that a user shows to agent services, out of the directory that he was given.
+// Finds a user's certificate for agent services in the user's TLS directory.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace pop::tls {
 
-/// ca.pem and the pair user-$USER in `directory`, else the only pair user-… that there is. Every mistake in
-/// them is an error that names its file. `option`: which names the directory, for errors.
+/// Loads ca.pem and the pair user-$USER from `directory`, or else the only pair user-… in it. Every mistake
+/// in them is an error that names its file. `option`: the option that names the directory, for errors.
 Result<TlsFiles> loadUserTls(const std::string& option, const std::string& directory);
 
 }  // namespace pop::tls

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From when until when certificates are valid. Included by this folder only.
+// The dates between which certificates are valid. Included by this folder only.
 #pragma once
 
 #include <openssl/x509.h>
@@ -16,7 +16,8 @@ struct Validity {
   bool holds(std::time_t now) const { return from <= now && now < until; }
 };
 
-/// When all certificates of `chain` are valid. None: there is none in it, or one with an odd date.
+/// The time in which all certificates of `chain` are valid. None: the chain is empty, or has a malformed
+/// date.
 std::optional<Validity> validityOf(const STACK_OF(X509) * chain);
 
 }  // namespace pop::tls::openssl

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One job's conversation with the agent of one host, whatever carries it: commands one way, reports the
-// other. The thread of the loop alone.
+// One job's call to the agent of one host, over any carrier: commands one way, reports the other. Only on the
+// loop's thread.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@ namespace pop::wire {
 
 namespace v1 = ::popdist::v1;
 
-/// The controller's side. Destroying it breaks the call; no event comes any more.
+/// The controller's side. Destroying it ends the call; no event follows.
 class AgentCall {
  public:
   struct Events {
@@ -40,7 +40,7 @@ class RunCall {
 
   virtual ~RunCall() = default;
 
-  /// Before this, commands wait.
+  /// Commands are queued until this is called.
   virtual void listen(Events events) = 0;
   virtual void send(v1::Report report) = 0;
   virtual void finish(Status status) = 0;  ///< after all that was sent

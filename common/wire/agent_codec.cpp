@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands and reports.
+// Encodes and decodes commands and reports.
 #include "common/wire/agent_codec.h"
 
 #include <memory>
@@ -72,7 +72,7 @@ Status decodeDescribe(const v1::Describe& from, AgentCommand& into) {
   if (from.port_count() < 0 || from.port_count() > 65535)
     return malformed(std::to_string(from.port_count()) + " ports");
   if (from.detail() < 0 || from.detail() > static_cast<int>(model::TopologyDetail::kCores))
-    return malformed("detail " + std::to_string(from.detail()) + " of a topology");
+    return malformed("unknown detail " + std::to_string(from.detail()) + " of a topology");
   into = DescribeCommand{from.port_count(), static_cast<model::TopologyDetail>(from.detail())};
   return {};
 }
@@ -127,7 +127,7 @@ Status decodeBody(const v1::Command& from, AgentCommand& into) {
     case v1::Command::BODY_NOT_SET:
       break;
   }
-  return malformed("command " + std::to_string(from.number()) + " says nothing");
+  return malformed("command " + std::to_string(from.number()) + " has no body");
 }
 
 // ---- reports
@@ -264,7 +264,7 @@ Status decodeBody(const v1::Report& from, AgentReport& into) {
     case v1::Report::BODY_NOT_SET:
       break;
   }
-  return malformed("report " + std::to_string(from.number()) + " says nothing");
+  return malformed("report " + std::to_string(from.number()) + " has no body");
 }
 
 }  // namespace

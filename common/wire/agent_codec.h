@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent port's messages to their wire and back. Decoding believes nothing: what cannot be is
-// kInvalidArgument, naming the field.
+// Converts the agent port's messages to their wire format and back. Decoding trusts nothing: impossible
+// values are kInvalidArgument, naming the field.
 #pragma once
 
 #include "common/base/status.h"
@@ -14,7 +14,7 @@ namespace v1 = ::popdist::v1;
 v1::Command encode(const NumberedCommand& command);
 v1::Report encode(const NumberedReport& report);
 
-/// Neither Hello nor Welcome, which are the stream's own. After an error, `into` is of no use.
+/// Handles neither Hello nor Welcome, which belong to the stream. After an error, `into` is unusable.
 Status decode(const v1::Command& command, NumberedCommand& into);
 Status decode(const v1::Report& report, NumberedReport& into);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands of a call in order, kept until somebody listens.
+// Queues the commands of a call, in order, until a listener is set.
 #pragma once
 
 #include <deque>
@@ -28,7 +28,7 @@ class CommandInbox {
     waiting_.push_back(std::move(command));
   }
 
-  /// Nothing comes any more.
+  /// No more commands will follow.
   void close() {
     if (std::exchange(closed_, true)) return;
     if (events_.closed) events_.closed();

@@ -16,7 +16,7 @@ using fields::WireFormatLite;
 using popdist::v1::Command;
 using popdist::v1::Slice;
 
-// Of the slice that comes next.
+// Reads the slice that follows.
 std::optional<std::size_t> instancesIn(CodedInputStream& fields) {
   return fields::sumInside(fields, [&](std::uint32_t tag) -> std::optional<std::size_t> {
     if (!fields::skip(fields, tag)) return std::nullopt;
@@ -26,10 +26,10 @@ std::optional<std::size_t> instancesIn(CodedInputStream& fields) {
 
 }  // namespace
 
-// Of several bodies a reader takes the last, but merges two of one kind: nobody writes that, and counting
-// what comes of it would be reading it.
+// If there are several bodies, a protobuf reader takes the last one, but merges two of one kind. No sender
+// writes that, and counting the merged result would require a full decode.
 Result<CommandOutline> outlineOf(std::string_view command) {
-  const Status malformed{Code::kDataLoss, "what the launcher sends is no command"};
+  const Status malformed{Code::kDataLoss, "the launcher sent a malformed command"};
   CommandOutline outline;
   CodedInputStream fields(reinterpret_cast<const std::uint8_t*>(command.data()),
                           static_cast<int>(command.size()));

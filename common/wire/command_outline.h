@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the agent service has to know of a command that it passes on to a job's agent, read off its bytes:
-// the message itself, built in memory, can take thirty times as much.
+// The agent service's view of a command that it forwards to a job's agent, taken from the encoded bytes: the
+// decoded message can take thirty times as much memory.
 #pragma once
 
 #include <string_view>
@@ -14,7 +14,7 @@ struct CommandOutline {
   int instances = 0;  ///< of Run's slice
 };
 
-/// kDataLoss: no command as v1::Command would be read. What is deeper inside is not looked at.
+/// kDataLoss: not a valid v1::Command. Deeper levels are not checked.
 Result<CommandOutline> outlineOf(std::string_view command);
 
 }  // namespace pop::wire

@@ -20,9 +20,9 @@ namespace {
 
 enum FrameType : std::uint8_t { kPart = 1, kLastPart = 2, kEnd = 3 };
 
-// Of a message; the frame around it takes some bytes more.
+// Bytes of a message in a frame, which adds a few bytes.
 constexpr std::size_t kPartBytes = 1 << 20;
-constexpr std::size_t kMostFrameBytes = kPartBytes + 64;
+constexpr std::size_t kMaxWireFrameBytes = kPartBytes + 64;
 
 contract::Frame endFrame(const Status& how) {
   return {kEnd, {std::to_string(static_cast<int>(how.code())), how.message()}};
@@ -51,7 +51,7 @@ MessageStream::MessageStream(os::EpollLoop& loop, sys::Fd in, sys::Fd out, Event
       to_socket_(isSocket(outFd())),
       events_(std::move(events)),
       cipher_(std::move(cipher)),
-      reader_(kMostFrameBytes) {
+      reader_(kMaxWireFrameBytes) {
   loop_.watchReadable(in_.get(), [this] { read(); });
 }
 
@@ -62,8 +62,8 @@ MessageStream::~MessageStream() {
   if (out_.valid()) loop_.unwatch(out_.get());
 }
 
-// One helping for each readiness: a stream that never runs dry must not keep the others waiting. What handles
-// a message may destroy this object, but only from a task of its own.
+// Reads once per event, so that a busy stream does not starve the others. The handler of a message may
+// destroy this object, but only from a task of its own.
 void MessageStream::read() {
   std::array<char, 64 << 10> buffer;
   const ssize_t got = ::read(in_.get(), buffer.data(), buffer.size());
@@ -99,7 +99,7 @@ void MessageStream::take(std::string_view bytes) {
     const contract::Frame& frame = **next;
     if (frame.type == kEnd) return finish(statusOf(frame));
     if ((frame.type != kPart && frame.type != kLastPart) || frame.fields.size() != 1)
-      return finish({Code::kDataLoss, "a frame of no known kind"});
+      return finish({Code::kDataLoss, "a frame of an unknown kind"});
     message_ += frame.fields[0];
     if (message_.size() > most_bytes_) return finish({Code::kResourceExhausted, "a message is too long"});
     if (frame.type == kLastPart) events_.message(std::exchange(message_, {}));
@@ -108,7 +108,7 @@ void MessageStream::take(std::string_view bytes) {
 
 void MessageStream::setMostBytes(std::size_t bytes) {
   most_bytes_ = bytes;
-  reader_.setMostBytes(std::min(bytes, kMostFrameBytes));
+  reader_.setMostBytes(std::min(bytes, kMaxWireFrameBytes));
 }
 
 void MessageStream::closed(int error_number) {
@@ -137,7 +137,7 @@ void MessageStream::send(std::string_view message) {
   writeByTurns();
 }
 
-// The end comes from the loop: who sends is in the middle of something.
+// The end is delivered from the loop, because the sender is inside a call.
 bool MessageStream::isFull(std::size_t more) {
   if (full_ || hasRoom(more)) return full_;
   write();
@@ -150,7 +150,7 @@ bool MessageStream::isFull(std::size_t more) {
   return true;
 }
 
-// One message always has, however long it is.
+// One message is always accepted, of any length.
 bool MessageStream::hasRoom(std::size_t more) const {
   return flushed() || plain_.size() + unsent_.size() + more <= most_unsent_;
 }
@@ -159,10 +159,10 @@ Status MessageStream::tooMuchUnsent() const {
   const std::size_t kib = most_unsent_ >> 10;
   return {Code::kResourceExhausted,
           "more than " + (kib < 1024 ? std::to_string(kib) + " KiB" : std::to_string(kib >> 10) + " MiB") +
-              " wait to be sent, which the other side does not read"};
+              " are waiting to be sent, because the other side does not read"};
 }
 
-// What starts or ends many instances says a lot at once.
+// Starting or ending many instances produces many messages at once.
 void MessageStream::writeByTurns() {
   if (turn_) return;
   if (!gathers_) write();

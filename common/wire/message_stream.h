@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protobuf messages over a byte stream that carries nothing else: an SSH channel, a pair of pipes, a socket.
-// A message is one frame or, when it is long, several; the last frame of a stream says how it ends.
+// Protobuf messages over a dedicated byte stream: an SSH channel, a pair of pipes, a socket. A message is one
+// frame or, if it is long, several; the last frame of a stream says how it ends.
 #pragma once
 
 #include <chrono>
@@ -24,62 +24,62 @@ class MessageLite;
 
 namespace pop::wire {
 
-/// Of a message from who is not trusted with more of our memory: a launcher's agents, which others may have
-/// made say anything, and a service's clients.
-inline constexpr std::size_t kMostMessageBytes = 64 << 20;
+/// Maximum size of a message from an untrusted peer: a launcher's agents, which may be compromised, and a
+/// service's clients.
+inline constexpr std::size_t kMaxMessageBytes = 64 << 20;
 
-/// The thread of the loop alone.
+/// Only on the loop's thread.
 class MessageStream {
  public:
   struct Events {
     std::function<void(const std::string& message)> message;  ///< its bytes
-    /// Once, after the last message: what the other side has ended the stream with, or kUnavailable when it
-    /// broke off, or kDataLoss. Nothing is read any more.
+    /// Called once, after the last message: with the other side's final status, kUnavailable if the stream
+    /// broke, or kDataLoss. Nothing more is read.
     std::function<void(Status how)> ended;
   };
 
-  /// Both non-blocking; `out` is invalid where one socket serves both directions. Who writes to a pipe
-  /// ignores SIGPIPE. `cipher`: none where the stream is safe by itself.
+  /// Both are non-blocking; `out` is invalid if one socket serves both directions. Users of a pipe must
+  /// ignore SIGPIPE. `cipher`: null if the stream is secure by itself.
   MessageStream(os::EpollLoop& loop, sys::Fd in, sys::Fd out, Events events,
                 std::unique_ptr<StreamCipher> cipher = nullptr);
   ~MessageStream();
   MessageStream(const MessageStream&) = delete;
   MessageStream& operator=(const MessageStream&) = delete;
 
-  /// Of all that is sent in one turn of the loop, the first is written at once and the others together at
-  /// its end, as far as the stream takes them, else as soon as it does. After end(): ignored.
+  /// Sends a message. Of the messages sent in one turn of the loop, the first is written at once and the
+  /// others together at the turn's end, or as soon as the stream accepts them. After end(): ignored.
   void send(const google::protobuf::MessageLite& message);
   void send(std::string_view message);  ///< its bytes
 
-  /// From now on the first goes with the others. For who speaks to one peer: its turns are short, and each
-  /// write costs both sides a system call and wakes the other one. Who speaks to many has long turns, in
-  /// which the peers could be at work already.
+  /// From now on the first message waits for the others of its turn. For processes with one peer: their turns
+  /// are short, and each write costs both sides a system call and a wake-up. With many peers turns are long,
+  /// and an early first message lets the peers begin.
   void gather() { gathers_ = true; }
 
-  /// A longer message of the other side ends the stream. Without this there is no limit.
+  /// A longer message from the other side ends the stream. The default is no limit.
   void setMostBytes(std::size_t bytes);
 
-  /// A message with which more than this would wait for the other side to read, beside what waits already, is
-  /// lost, as all that is sent more, and the stream ends with kResourceExhausted; end() still says so. What
-  /// the cipher answers counts as well. Without this there is no limit.
+  /// Limits the bytes that wait for the other side to read, including the cipher's own answers. A message
+  /// that exceeds the limit is dropped, as are all later ones, and the stream ends with kResourceExhausted;
+  /// end() still sends that status. The default is no limit.
   void setMostUnsent(std::size_t bytes) { most_unsent_ = bytes; }
 
-  /// The stream was closed under us, without a last word of the other side.
+  /// The stream was closed without a last message from the other side.
   bool wasClosed() const { return was_closed_; }
 
-  /// A whole frame of the other side has come: it speaks as we do.
+  /// True after the first complete frame from the other side: it speaks this protocol.
   bool wasSpokenTo() const { return spoken_to_; }
 
-  /// The last that is sent. Messages of the other side still come.
+  /// Sends the last message. Messages from the other side still arrive.
   void end(const Status& how);
 
-  /// After end(), for one socket that serves both directions: whoever only watches the other side of it finds
-  /// it closed. What is not written yet is lost.
+  /// After end(), for one socket that serves both directions: closes it, for peers that only watch for the
+  /// close. Unwritten data is lost.
   void hangUp();
 
-  /// All that was sent is written, or nobody takes it.
+  /// True if everything sent is written, or can no longer be written.
   bool flushed() const { return plain_.empty() && unsent_.empty(); }
-  /// Waits until it is, for at most `timeout`. The loop need not run.
+  /// Waits for that, for at most `timeout`. The loop need not run.
   void flush(std::chrono::milliseconds timeout);
 
  private:
@@ -118,7 +118,7 @@ class MessageStream {
   bool was_closed_ = false;
   bool spoken_to_ = false;
   bool ended_ = false;   ///< by us
-  bool broken_ = false;  ///< nobody reads what we write
+  bool broken_ = false;  ///< the other side no longer reads
 };
 
 }  // namespace pop::wire

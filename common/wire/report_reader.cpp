@@ -28,13 +28,13 @@ Sum elementsOfFence(CodedInputStream& fields) {
   });
 }
 
-// It has lists in several places, and ports take a byte each; it is short.
+// A description has lists in several places, and a port takes a single byte; the message itself is short.
 Sum bytesOfDescription(CodedInputStream& fields, std::uint32_t tag) {
   const int begin = fields.CurrentPosition();
   return fields::skip(fields, tag) ? Sum(static_cast<std::size_t>(fields.CurrentPosition() - begin)) : Sum();
 }
 
-// All that are built of `message`, or more.
+// An upper bound for the elements that decoding `message` builds.
 Sum mostElements(const std::string& message) {
   CodedInputStream fields(reinterpret_cast<const std::uint8_t*>(message.data()),
                           static_cast<int>(message.size()));
@@ -56,10 +56,10 @@ Sum mostElements(const std::string& message) {
 
 Status readReport(const std::string& message, Report& into) {
   const Sum elements = mostElements(message);
-  if (elements && *elements > kMostReportElements)
+  if (elements && *elements > kMaxReportElements)
     return {Code::kResourceExhausted,
-            "a report has more than " + std::to_string(kMostReportElements) + " elements"};
-  if (!elements || !into.ParseFromString(message)) return {Code::kDataLoss, "what it sends is no report"};
+            "a report has more than " + std::to_string(kMaxReportElements) + " elements"};
+  if (!elements || !into.ParseFromString(message)) return {Code::kDataLoss, "it sent a malformed report"};
   return {};
 }
 

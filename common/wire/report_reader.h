@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An agent's report, from bytes that others may have made up.
+// Decodes an agent's report from untrusted bytes.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace pop::wire {
 
-/// Of all lists of a report together; each takes some hundred bytes of memory, and as few as two on the wire.
-/// A fence's values have no more where they stay within their bytes (RemoteAgent).
-inline constexpr std::size_t kMostReportElements = 1 << 20;
+/// Maximum number of list elements in a report. Each takes some hundred bytes of memory, but as few as two on
+/// the wire. A fence's values stay below it while they are within their byte limit (RemoteAgent).
+inline constexpr std::size_t kMaxReportElements = 1 << 20;
 
-/// kDataLoss: `message` is no report. kResourceExhausted: it has more elements than this, and none is built.
+/// kDataLoss: `message` is malformed. kResourceExhausted: it has too many elements; nothing is built.
 Status readReport(const std::string& message, popdist::v1::Report& into);
 
 }  // namespace pop::wire

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job's conversation as the agent service has it.
+// A job's call from the agent service's side.
 #pragma once
 
 #include <functional>
@@ -11,22 +11,21 @@
 
 namespace pop::wire {
 
-/// The agent's side of a call that came over the network. The thread of the loop alone.
+/// The agent's side of a call that arrived over the network. Only on the loop's thread.
 class ServedCall : public RunCall {
  public:
   virtual std::string peerAddress() const = 0;  ///< numeric
   virtual std::string peerName() const = 0;     ///< the user of the client's certificate; empty without TLS
-  /// By a TLS session that began with an earlier call.
+  /// True if the call's TLS session was resumed from an earlier call.
   virtual bool isResumed() const = 0;
 
-  /// send(), of the bytes of one that somebody else has made.
+  /// The same as send(), for a message that is already encoded.
   virtual void relay(std::string_view report) = 0;
 
-  /// From now on commands are not built, which can cost many times their size, but come as their bytes.
+  /// From now on commands are delivered as bytes: decoding them can take many times their size.
   virtual void relayCommands(std::function<void(std::string_view command)> to) = 0;
 
-  /// Its user may run this job: from now on its messages may be long, and it may be silent for as long as it
-  /// likes.
+  /// The user may run this job: from now on its messages may be long, and it may be silent for any time.
   virtual void trust() = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slices of jobs, and topologies of hosts.
+// Encodes and decodes slices of jobs and topologies of hosts.
 #include <set>
 #include <utility>
 
@@ -143,7 +143,7 @@ Result<model::StdinPolicy> decodeStdin(const v1::Slice& from) {
   return model::StdinPolicy{.who = static_cast<Who>(from.stdin_who()), .instance = from.stdin_instance()};
 }
 
-// By number: those that may still be named. Each allowed CPU is in one node, and in one core.
+// CPUs by number that have not been named yet. Each allowed CPU is in one node, and in one core.
 using LeftCpus = std::vector<bool>;
 
 LeftCpus allOf(const model::CpuSet& allowed) {

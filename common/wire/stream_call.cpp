@@ -12,7 +12,7 @@ StreamAgentCall::StreamAgentCall(os::EpollLoop& loop, sys::Fd stream, Events eve
       stream_(loop, std::move(stream), {},
               {.message = [this](const std::string& message) { receive(message); },
                .ended = [this](const Status& how) { end(how); }}) {
-  stream_.setMostBytes(kMostMessageBytes);
+  stream_.setMostBytes(kMaxMessageBytes);
 }
 
 void StreamAgentCall::receive(const std::string& message) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both ends of a call over a stream of its own: docs/adr/0014. Only our own programs of one version meet
-// here; who the other is was settled by what made the stream.
+// Both ends of a call over a stream of its own: docs/adr/0014. Only programs of one version use it; the
+// stream's creator has authenticated the peer.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@
 
 namespace pop::wire {
 
-/// Over a connected, non-blocking socket that carries nothing else. Also broken by bytes that are no report.
+/// Over a connected, non-blocking, dedicated socket. Malformed bytes break the call, too.
 class StreamAgentCall final : public AgentCall {
  public:
   StreamAgentCall(os::EpollLoop& loop, sys::Fd stream, Events events);
@@ -31,10 +31,10 @@ class StreamAgentCall final : public AgentCall {
   MessageStream stream_;
 };
 
-/// Makes one such call: once.
+/// Makes one such call; call it once.
 CallMaker callOver(os::EpollLoop& loop, sys::Fd stream);
 
-/// `in` and `out`: as MessageStream.
+/// `in` and `out`: see MessageStream.
 class StreamRunCall final : public RunCall {
  public:
   StreamRunCall(os::EpollLoop& loop, sys::Fd in, sys::Fd out);
@@ -43,7 +43,7 @@ class StreamRunCall final : public RunCall {
   void send(v1::Report report) override { stream_.send(report); }
   void finish(Status status) override { stream_.end(status); }
 
-  /// Waits until all that was sent is on its way, for at most `timeout`.
+  /// Waits until everything is sent, for at most `timeout`.
   void flush(std::chrono::milliseconds timeout) { stream_.flush(timeout); }
 
  private:

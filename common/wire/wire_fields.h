@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protobuf's fields read off their bytes, where building the message could take many times as much memory.
+// Reads protobuf fields from encoded bytes, where decoding the message could take many times as much memory.
 #pragma once
 
 #include <google/protobuf/io/coded_stream.h>
@@ -18,14 +18,14 @@ constexpr std::uint32_t tagOfMessage(int field) {
   return WireFormatLite::MakeTag(field, WireFormatLite::WIRETYPE_LENGTH_DELIMITED);
 }
 
-// Groups are nothing that protobuf 3 writes.
+// protobuf 3 does not write groups.
 inline bool skip(CodedInputStream& fields, std::uint32_t tag) {
   return WireFormatLite::GetTagWireType(tag) != WireFormatLite::WIRETYPE_START_GROUP &&
          WireFormatLite::SkipField(&fields, tag);
 }
 
-/// The sum of what `count` says of each field, which it also reads; nothing where it says nothing, or where
-/// the bytes are no fields.
+/// Returns the sum of `count` over all fields; `count` also reads the field. Nothing if `count` returns
+/// nothing, or if the bytes are malformed.
 template <typename Count>
 std::optional<std::size_t> sumOfFields(CodedInputStream& fields, const Count& count) {
   std::size_t sum = 0;
@@ -37,7 +37,7 @@ std::optional<std::size_t> sumOfFields(CodedInputStream& fields, const Count& co
   return fields.ConsumedEntireMessage() ? std::optional(sum) : std::nullopt;
 }
 
-/// The same of the message that comes next, behind its tag.
+/// The same for the embedded message that follows, after its tag.
 template <typename Count>
 std::optional<std::size_t> sumInside(CodedInputStream& fields, const Count& count) {
   int length = 0;

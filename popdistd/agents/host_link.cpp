@@ -21,8 +21,8 @@ Status whyRefused(const Status& why) {
 
 Status checkWelcome(const wire::v1::Welcome& welcome) {
   if (welcome.protocol() == contract::kAgentProtocol) return {};
-  return failedPrecondition("popdist-agent there is " + welcome.version() + ", poprun is " +
-                            contract::kVersion + ": they do not understand each other");
+  return failedPrecondition("popdist-agent there is version " + welcome.version() + ", poprun is version " +
+                            contract::kVersion + ": install the same version on both");
 }
 
 Status noWelcome(std::chrono::milliseconds timeout) {

@@ -40,7 +40,7 @@ TEST(CollectivesBenchmark, QuickRunMeasuresEveryOperationAndJudgesIt) {
   EXPECT_THAT(output, HasSubstr(R"({"type": "limits", "operation": "all-reduce", "element": "float",)"));
   EXPECT_THAT(output,
               HasSubstr(R"({"type": "goal", "goal": "all-reduce, 2 ranks, 64 KiB: yardstick / private")"));
-  EXPECT_THAT(output, HasSubstr("What the machine could do beside it"));
+  EXPECT_THAT(output, HasSubstr("The machine's limits, measured alongside"));
   EXPECT_THAT(output, Not(HasSubstr("Runs without a figure")));
 }
 

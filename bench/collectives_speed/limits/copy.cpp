@@ -39,7 +39,7 @@ constexpr Way kWays[] = {{"memcpy", copyByLibrary},
                          {"copyCached", popdist::reduce::copyCached},
                          {"copyStreaming", popdist::reduce::copyStreaming}};
 
-// Touched by the thread that uses it, and no zeros, which are cheaper to store than data.
+// Touched first by the thread that uses it, and not zero, since zeros are cheaper to store than data.
 class Memory {
  public:
   explicit Memory(std::size_t bytes)
@@ -64,7 +64,7 @@ double secondsOf(Copy copy, const Memory& to, const Memory& from, std::size_t by
 
 }  // namespace
 
-// Of a batch: bytes of all threads / the longest time of any.
+// Rate of a batch: bytes of all threads divided by the longest time of any thread.
 std::vector<Series> copyRates(std::size_t bytes, int batches) {
   const std::size_t threads = coreCount();
   std::vector<Series> rates;
@@ -75,7 +75,7 @@ std::vector<Series> copyRates(std::size_t bytes, int batches) {
   onCores(threads, false, [&](std::size_t thread) {
     const Memory from(bytes), to(bytes);
     for (std::size_t way = 0; way < std::size(kWays); ++way) {
-      // The first batch only says how many copies a batch takes.
+      // The first batch only determines the number of copies in a batch.
       for (int batch = -1; batch < batches; ++batch) {
         together.arrive_and_wait();
         seconds[thread] = secondsOf(kWays[way].copy, to, from, bytes, batch < 0 ? 3 : times);

@@ -12,7 +12,7 @@
 namespace pop::bench::collectives {
 namespace {
 
-// Two caches' lines, for prefetchers fetch them in pairs.
+// Two cache lines, since prefetchers fetch them in pairs.
 struct alignas(128) Flag {
   std::atomic<std::uint32_t> value{0};
 };

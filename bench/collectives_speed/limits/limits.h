@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the machine itself can do: the raw measurements from which the yardsticks of collectives are computed.
-// Each function takes `batches` measurements, of all usable cores where it does not say otherwise.
+// The machine's limits: raw measurements, from which the yardsticks of collectives are computed. Each
+// function takes `batches` measurements, on all usable cores unless stated otherwise.
 #pragma once
 
 #include <cstddef>
@@ -13,27 +13,30 @@
 
 namespace pop::bench::collectives {
 
-/// GB/s that all cores together copy, `bytes` each, again and again; one series for each way to copy.
+/// Rate in GB/s at which all cores together copy, `bytes` each; one series for each method of copying.
 std::vector<Series> copyRates(std::size_t bytes, int batches);
 
-/// Where a connection goes: namespaces of the network (/proc/PID/ns/net; empty: our own), and an address in
-/// the one that it goes to.
+/// The ends of a connection: network namespaces (/proc/PID/ns/net; empty: this process's), and an address in
+/// the target's.
 struct TcpPath {
   std::string from_network;
   std::string to_network;
   std::string to_address = "127.0.0.1";
 };
 
-/// Of one connection between two cores: "stream …" in GB/s, "duplex …", the rate of each direction when both
-/// are used, and "swap …", the microseconds in which both ends have sent `bytes` and received as many. One
-/// series of each for each size of sends, way of waiting, and sockets (the system's, like libpopdist's).
+/// One connection between two cores:
+///   "stream …"  GB/s in one direction
+///   "duplex …"  GB/s in each direction when both are used
+///   "swap …"    microseconds until both ends have sent `bytes` and received as many
+/// One series of each for each size of sends, method of waiting, and socket setup (the system's,
+/// libpopdist's).
 std::vector<Series> tcpFigures(std::size_t bytes, int batches, const TcpPath& path = {});
 
-/// Microseconds until one thread sees what another has stored: "flag" between two cores that spin, "yield" on
-/// one core, by sched_yield.
+/// Microseconds until one thread sees another's store: "flag" between two spinning cores, "yield" on one
+/// core, by sched_yield.
 std::vector<Series> handoverTimes(int batches);
 
-/// "flag" once: microseconds, of 20,000 round trips. Of two usable cores or more.
+/// One "flag" measurement in microseconds, over 20,000 round trips. Needs two usable cores.
 double flagHandoverUs();
 
 /// Usable cores of this process.

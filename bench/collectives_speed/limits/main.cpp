@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Raw measurements, one series a line.
+// Prints raw measurements, one series per line.
 // usage: bench_collectives_limits copy BATCHES BYTES | tcp BATCHES BYTES [FROM TO ADDRESS] | handover BATCHES
-// FROM and TO are namespaces of the network, ADDRESS is in that of TO.
+// FROM and TO are network namespaces, ADDRESS is in that of TO.
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>

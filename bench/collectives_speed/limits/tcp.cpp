@@ -34,7 +34,8 @@ void require(bool succeeded, const char* what) {
   std::exit(1);
 }
 
-// A socket stays in the network that it was made in; so does the thread, which ends with this.
+// A socket stays in the network namespace in which it was made. So does the thread, which ends with this
+// function.
 sys::Fd socketIn(const std::string& network) {
   sys::Fd made;
   std::thread([&] {
@@ -48,7 +49,7 @@ sys::Fd socketIn(const std::string& network) {
   return made;
 }
 
-// As libpopdist's sockets, or as the system makes them.
+// With libpopdist's socket options, or the system's defaults.
 sys::Fd socketOf(const std::string& network, bool like_ours) {
   sys::Fd made = socketIn(network);
   const int on = 1;
@@ -57,7 +58,7 @@ sys::Fd socketOf(const std::string& network, bool like_ours) {
   return made;
 }
 
-// What is accepted has the listening socket's options.
+// Accepted sockets inherit the listening socket's options.
 std::array<sys::Fd, 2> connectionOver(const TcpPath& path, bool like_ours) {
   const sys::Fd listener = socketOf(path.to_network, like_ours);
   sockaddr_in address{};
@@ -80,8 +81,8 @@ std::size_t moved(ssize_t result) {
   return result > 0 ? static_cast<std::size_t>(result) : 0;
 }
 
-// Sends and receives so many bytes, whichever goes on, and waits in the way that is asked for when neither
-// does: asking again at once is quickest to notice, but disturbs the peer's work on the same connection.
+// Sends and receives this many bytes, in whichever order is possible, and waits by the given method when
+// neither is. Polling at once notices data fastest, but disturbs the peer's work on the same connection.
 void exchange(int socket, std::vector<char>& buffer, std::size_t send_size, std::size_t to_send,
               std::size_t to_receive, bool polls) {
   while (to_send + to_receive > 0) {
@@ -104,7 +105,7 @@ void exchange(int socket, std::vector<char>& buffer, std::size_t send_size, std:
   }
 }
 
-// The longer time of both ends in `work(end, buffer)`, whose threads and buffers are there before.
+// The longer time of both ends in `work(end, buffer)`; threads and buffers are created before.
 template <typename Work>
 double secondsOfBoth(std::size_t buffer_bytes, const Work& work) {
   using Clock = std::chrono::steady_clock;
@@ -129,7 +130,7 @@ double rate(const std::array<sys::Fd, 2>& ends, std::size_t send_size, bool dupl
   return kBytesOfBatch / seconds / 1e9;
 }
 
-// Microseconds in which both ends have sent `bytes` and have received as many, again and again.
+// Microseconds until both ends have sent `bytes` and received as many, repeated.
 double swapUs(const std::array<sys::Fd, 2>& ends, std::size_t bytes, std::size_t send_size, bool polls) {
   const std::size_t swaps = std::max<std::size_t>(kBytesOfBatch / bytes, 2);
   const double seconds = secondsOfBoth(2 * send_size, [&](std::size_t end, std::vector<char>& buffer) {

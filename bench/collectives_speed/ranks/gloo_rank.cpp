@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank of Gloo, started by poprun; TCP on the loopback interface, the only transport that Gloo has within a
-// host, or on the interface that BENCH_GLOO_INTERFACE names. Ranks find each other by files in a directory of
+// A rank of Gloo, started by poprun. Uses TCP on the loopback interface, Gloo's only transport within a host,
+// or on the interface named by BENCH_GLOO_INTERFACE. Ranks find each other through files in a directory of
 // the job under TMPDIR.
 #include <gloo/allgather.h>
 #include <gloo/allreduce.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank of any contestant can do: the one interface between the protocol of measuring and who is
-// measured.
+// The interface of every contestant's rank, between the measuring protocol and the contestant.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +10,7 @@
 
 namespace pop::bench::collectives {
 
-/// Counts are elements of the type that the member was made for. Memory comes from allocate().
+/// Counts are in elements of the member's type. Memory comes from allocate().
 class Member {
  public:
   virtual ~Member() = default;
@@ -19,8 +18,7 @@ class Member {
   virtual int rank() const = 0;
   virtual int size() const = 0;
 
-  /// Aligned to 64 bytes at least, and there as long as the member. The default is a program's ordinary
-  /// memory.
+  /// Aligned to at least 64 bytes; lives as long as the member. The default is ordinary memory.
   virtual void* allocate(std::size_t bytes) {
     constexpr std::size_t kPage = 4096;
     memory_.emplace_back(std::aligned_alloc(kPage, (bytes + kPage - 1) / kPage * kPage));
@@ -31,8 +29,8 @@ class Member {
   virtual void allReduce(void* data, std::size_t count) = 0;  // sum, in place
   virtual void broadcast(void* data, std::size_t count, int root) = 0;
   virtual void allGather(const void* in, void* out, std::size_t count) = 0;  // out: size() * count
-  /// in: size() * count. Returns where this rank's `count` sums are: `out`, or `in` for those that work in
-  /// place.
+  /// `in`: size() * count elements. Returns the position of this rank's `count` sums: `out`, or `in` for
+  /// in-place implementations.
   virtual void* reduceScatter(void* in, void* out, std::size_t count) = 0;
   virtual void allToAll(const void* in, void* out, std::size_t count) = 0;  // both: size() * count
   virtual void barrier() = 0;

@@ -47,7 +47,7 @@ class PopdistMember : public Member {
   const bool memory_is_shared_;
 };
 
-// What is called TCP must not be measured in shared memory, by a library that takes another way unasked.
+// Makes sure that the variant "tcp" does not use shared memory, in case the library chose another transport.
 void requireTcpConnection() {
   constexpr int kMostFds = 4096;
   for (int fd = 0; fd < kMostFds; ++fd) {

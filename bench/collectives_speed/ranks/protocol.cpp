@@ -17,10 +17,10 @@ namespace {
 
 constexpr double kBatchSeconds = 0.02;
 constexpr double kLongEnoughSeconds = 0.005;  // to tell from it how many operations a batch takes
-constexpr int kBatchesNotCounted = 5;         // for so long schedulers leave two ranks on one core
+constexpr int kBatchesNotCounted = 5;         // schedulers may leave two ranks on one core for this long
 constexpr std::uint32_t kGrowth = 8;          // of batches while warming up
-constexpr double kSlowSeconds = 0.4;          // operations that take longer are measured
-constexpr int kBatchesOfSlow = 2;             // in so many batches only
+constexpr double kSlowSeconds = 0.4;          // slower operations get only kBatchesOfSlow
+constexpr int kBatchesOfSlow = 2;
 
 [[noreturn]] void refuse(const char* what, const char* text) {
   std::fprintf(stderr, "%s '%s'; usage: OPERATION TYPE BYTES BATCHES [VARIANT]\n", what, text);
@@ -57,7 +57,7 @@ class Measurement {
     check(task_, buffers_, perform(), member_.rank(), member_.size());
   }
 
-  // The next operation; returns where its result is.
+  // Runs the next operation; returns the position of its result.
   const void* perform() {
     const Buffers& b = buffers_;
     switch (task_.operation) {
@@ -91,7 +91,7 @@ class Measurement {
     return std::chrono::duration<double>(Clock::now() - begin).count();
   }
 
-  // The number of operations in a batch, which rank 0 decides.
+  // The number of operations in a batch, chosen by rank 0.
   std::uint32_t warmUp() {
     for (std::uint32_t operations = 1;; operations *= kGrowth) {
       const double seconds = fromRoot(secondsOf(operations));

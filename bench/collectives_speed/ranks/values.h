@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Known values in members' memory, and whether an operation has made of them what it must.
+// Writes known values to members' memory, and checks the results of operations.
 #pragma once
 
 #include "bench/collectives_speed/ranks/member.h"
@@ -7,7 +7,7 @@
 
 namespace pop::bench::collectives {
 
-/// Memory of one operation: in elements of the task's type. Operations in place have `in` only.
+/// The memory of one operation, in elements of the task's type. In-place operations have only `in`.
 struct Buffers {
   void* in = nullptr;
   void* out = nullptr;
@@ -18,14 +18,15 @@ struct Buffers {
 
 Buffers allocateBuffers(Member& member, const Task& task);
 
-/// Every element of both: infinity, which sums leave as it is. Zeros would be cheaper to store than data.
+/// Sets every element of both to infinity, which sums leave unchanged. Zeros would be cheaper to store than
+/// data.
 void fillForTiming(const Buffers& buffers, popdist::Type type);
 
-/// Puts this rank's values into `in`, and something else into `out`.
+/// Writes this rank's values to `in`, and other values to `out`.
 void fillForCheck(const Buffers& buffers, popdist::Type type, int rank);
 
-/// After one operation, with rank 0 as root, has put its result at `result`: ends the process unless every
-/// element is right.
+/// Checks the result at `result` of one operation with rank 0 as root: ends the process unless every element
+/// is right.
 void check(const Task& task, const Buffers& buffers, const void* result, int rank, int size);
 
 }  // namespace pop::bench::collectives

@@ -210,8 +210,8 @@ TEST_F(BetweenTwoAttempts, AHostWhoseKeeperIsKilledIsLeftOut) {
   send(SIGKILL, named(1, "pop-keeper"));
   EXPECT_EQ(poprun_.wait(), 0);
   EXPECT_THAT(said(poprun_),
-              HasSubstr("poprun: the job cannot be placed on host h1: its keeper process was killed: it can "
-                        "start nothing more; the job starts again in 3 s (restart 2 of 2)\n"));
+              HasSubstr("poprun: the job cannot be placed on host h1: its keeper process was killed: it "
+                        "cannot start more instances; the job starts again in 3 s (restart 2 of 2)\n"));
   EXPECT_EQ(leftOnHosts(), "");
 }
 
@@ -220,8 +220,8 @@ TEST_F(BetweenTwoAttempts, AHostWhoseKeeperStandsStillIsLeftOut) {
   send(SIGSTOP, named(1, "pop-keeper"));
   EXPECT_EQ(poprun_.wait(), 0);
   EXPECT_THAT(said(poprun_),
-              HasSubstr("h1: its keeper process stood still, or waited for what resists SIGKILL, "
-                        "and was given up: it can start nothing more"));
+              HasSubstr("h1: its keeper process hung, or waited for a process that resists SIGKILL, "
+                        "and was abandoned: it cannot start more instances"));
   EXPECT_EQ(leftOnHosts(), "");
 }
 

@@ -88,9 +88,9 @@ TEST_F(FarSide, AgentThatSpeaksAnotherProtocolIsAnError) {
   PoprunProcess poprun(jobWithFoundAgent({"-n", "3", "true"}));
   EXPECT_EQ(endAfter(Clock::now(), poprun), 125);
   EXPECT_EQ(said(poprun),
-            std::string("poprun: the job cannot be placed on host h1: popdist-agent there is 99.0, "
-                        "poprun is ") +
-                contract::kVersion + ": they do not understand each other\n");
+            std::string("poprun: the job cannot be placed on host h1: popdist-agent there is version 99.0, "
+                        "poprun is version ") +
+                contract::kVersion + ": install the same version on both\n");
   EXPECT_EQ(leftOnHosts(), "");
 }
 

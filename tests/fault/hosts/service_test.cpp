@@ -109,9 +109,9 @@ TEST_F(ServiceFaults, AnAgentThatDoesNotEndItsJobIsToldOf) {
   EXPECT_EQ(poprun.wait(), 143);
   EXPECT_THAT(said(poprun),
               HasSubstr("host " + hosts.address(1) +
-                        ": the popdist-agent there has not ended all processes of the job within 8 s; it was "
+                        ": the popdist-agent there did not end all processes of the job within 8 s; it was "
                         "killed\n"));
-  EXPECT_TRUE(waitForLog(1, "has not ended all processes of the job"));
+  EXPECT_TRUE(waitForLog(1, "did not end all processes of the job"));
   tracer.letGo();
   EXPECT_EQ(leftOfJobs(), "");
 }

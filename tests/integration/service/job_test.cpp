@@ -167,7 +167,7 @@ TEST_F(JobByService, GoesOnWhenTheUsersFileIsReadAgain) {
   ASSERT_TRUE(waitUntil([&] { return spares().size() == 2; }, kTimeout));
   writeUsers(0, "bob = root\n");
   signalService(0, "HUP");
-  ASSERT_TRUE(waitForLog(0, "was read again")) << logOf(0);
+  ASSERT_TRUE(waitForLog(0, "reloaded the users file")) << logOf(0);
   EXPECT_TRUE(waitUntil([&] { return spares().size() == 1; }, kTimeout)) << "a spare of a user who is gone";
   const Outcome refused = run(jobOf("alice", {"-n", "2", "true"}));
   EXPECT_EQ(refused.exit_code, 125);
@@ -195,7 +195,7 @@ TEST_F(JobByService, ReadsItsFilesAgainWhenItWasAskedToWhileItStarted) {
   waitForLookup(0);
   signalService(0, "HUP");
   letLookupsGo(0);
-  EXPECT_TRUE(waitForLog(0, "the users file was read again")) << logOf(0);
+  EXPECT_TRUE(waitForLog(0, "reloaded the users file")) << logOf(0);
 }
 
 // A name service on another host, which takes longer than jobs may be silent.
@@ -215,7 +215,7 @@ TEST_F(JobByService, GoesOnWhileUsersAreLookedUp) {
   EXPECT_EQ(poprun.wait(Milliseconds(5000)), 130) << poprun.err();
   EXPECT_THAT(logOf(0), Not(HasSubstr("users file"))) << "nothing has answered yet";
   letLookupsGo(0);
-  const std::string line = "the users file was read again";
+  const std::string line = "reloaded the users file";
   ASSERT_TRUE(waitUntil([&] { return logOf(0).find(line) != logOf(0).rfind(line); }, kTimeout)) << logOf(0);
   EXPECT_THAT(run(jobOf("alice", {"-n", "2", "true"})).err, HasSubstr("'alice' is not in the users file"));
 }
@@ -224,7 +224,7 @@ TEST_F(JobByService, KeepsTheUsersFileWhenTheNewOneIsWrong) {
   serveAll();
   writeUsers(0, "alice = nosuchuser\n");
   signalService(0, "HUP");
-  ASSERT_TRUE(waitForLog(0, "the users file stays as it was")) << logOf(0);
+  ASSERT_TRUE(waitForLog(0, "cannot reload the users file")) << logOf(0);
   EXPECT_THAT(logOf(0), HasSubstr("nosuchuser"));
   EXPECT_EQ(run(jobOf("alice", {"-n", "2", "true"})).exit_code, 0);
 }
@@ -240,7 +240,7 @@ TEST_F(JobByService, TakesCertificatesThatWereRenewed) {
   for (int host = 0; host < 2; ++host) {
     installAt(host, renewed);
     signalService(host, "HUP");
-    ASSERT_TRUE(waitForLog(host, "the certificates were read again")) << logOf(host);
+    ASSERT_TRUE(waitForLog(host, "reloaded the certificates")) << logOf(host);
   }
   const Outcome next = run(jobOf("alice", {"-n", "2", "true"}));
   EXPECT_EQ(next.exit_code, 0) << next.err;
@@ -252,7 +252,7 @@ TEST_F(JobByService, KeepsItsCertificatesWhenTheNewOnesAreWrong) {
   serveAll();
   ASSERT_EQ(hosts.run(0, "echo nonsense >/tmp/tls/host.pem").exit_code, 0);
   signalService(0, "HUP");
-  ASSERT_TRUE(waitForLog(0, "the certificates stay as they were: ")) << logOf(0);
+  ASSERT_TRUE(waitForLog(0, "cannot reload the certificates")) << logOf(0);
   EXPECT_EQ(run(jobOf("alice", {"-n", "2", "true"})).exit_code, 0);
 }
 

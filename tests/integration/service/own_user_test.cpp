@@ -59,7 +59,7 @@ TEST_F(ServiceOfAUser, ReadsNoUsersWithoutTls) {
   EXPECT_THAT(refused.text, StartsWith("popdist-agent serve: --users needs --tls DIR"));
   serveAsNobody(listen);
   hangUp();
-  ASSERT_TRUE(waitForLog(0, "nothing is read again: without --tls")) << logOf(0);
+  ASSERT_TRUE(waitForLog(0, "nothing to reload: without --tls")) << logOf(0);
   EXPECT_EQ(said(poprunThere("id -un").text), "nobody\n") << logOf(0);
   endService();
   EXPECT_EQ(leftOnHosts(), "");

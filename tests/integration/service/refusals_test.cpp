@@ -105,7 +105,7 @@ TEST_F(ServiceRefuses, ToTakeAnotherServiceForTheAgents) {
                    " -cert /tmp/tls/host.pem -key /tmp/tls/host-key.pem >/dev/null 2>&1 </dev/null &");
   ASSERT_TRUE(waitUntil([&] { return !hosts.run(0, "ss -Hltn sport = " + port).text.empty(); }, kTimeout));
   EXPECT_THAT(run(jobOf("alice", {"id"})).err,
-              HasSubstr(where() + "what listens there is no agent service of this version"));
+              HasSubstr(where() + "the port is not that of an agent service"));
 }
 
 TEST_F(ServiceRefuses, WhoIsNotInTheUsersFile) {
@@ -114,9 +114,8 @@ TEST_F(ServiceRefuses, WhoIsNotInTheUsersFile) {
 }
 
 TEST_F(ServiceRefuses, ToListenBeyondThisHostWithoutTls) {
-  EXPECT_THAT(startError("--listen 0.0.0.0:7571"),
-              HasSubstr("without TLS everybody who reaches 0.0.0.0 could run jobs"));
-  EXPECT_THAT(startError("--listen [::]:7571"), HasSubstr("everybody who reaches ::"));
+  EXPECT_THAT(startError("--listen 0.0.0.0:7571"), HasSubstr("without TLS anybody who can reach 0.0.0.0"));
+  EXPECT_THAT(startError("--listen [::]:7571"), HasSubstr("without TLS anybody who can reach ::"));
   EXPECT_THAT(startError("--listen 127.0.0.1:7571"),
               HasSubstr("every user of this host could run jobs as root"));
   EXPECT_THAT(startError("--listen 127.0.0.1"), HasSubstr("is not ADDRESS:PORT"));
@@ -140,7 +139,7 @@ TEST_F(ServiceRefuses, NothingSilently) {
               HasSubstr(where() + "connection refused: does popdist-agent serve run there"));
   PoprunSetup unknown = jobOf("alice", {"id"});
   unknown.options[3] = "nosuch.invalid";
-  EXPECT_THAT(refusalOf(unknown), HasSubstr("nosuch.invalid, port 7571: its name is not known"));
+  EXPECT_THAT(refusalOf(unknown), HasSubstr("nosuch.invalid, port 7571: its name is unknown"));
   serve(0);
   hosts.linkDown(0);
   PoprunSetup silent = jobOf("alice", {"--connect-timeout", "1", "id"});

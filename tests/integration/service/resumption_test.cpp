@@ -56,14 +56,14 @@ TEST_F(ResumedJobs, AreNotThoseOfOtherCertificates) {
   giveTo("alice", tls() + "2");
   installAt(0, tls() + "2");
   signalService(0, "HUP");
-  ASSERT_TRUE(waitForLog(0, "the certificates were read again"));
+  ASSERT_TRUE(waitForLog(0, "reloaded the certificates"));
   EXPECT_FALSE(resumes("alice"));
 }
 
 TEST_F(ResumedJobs, EndWhenTheCertificatesAreReadAgain) {
   EXPECT_FALSE(resumes());
   signalService(0, "HUP");
-  ASSERT_TRUE(waitForLog(0, "the certificates were read again"));
+  ASSERT_TRUE(waitForLog(0, "reloaded the certificates"));
   EXPECT_FALSE(resumes());
   EXPECT_TRUE(resumes());
 }
@@ -74,7 +74,7 @@ TEST_F(ResumedJobs, AreRefusedToWhoeverIsTakenOutOfTheUsersFile) {
   std::filesystem::remove(hosts.tmp(0) + "/tls/host.pem");
   writeUsers(0, "eve = nobody\n");
   signalService(0, "HUP");
-  ASSERT_TRUE(waitForLog(0, "the certificates stay as they were"));
+  ASSERT_TRUE(waitForLog(0, "cannot reload the certificates"));
   const Outcome outcome = run(jobOf("alice", {"id"}));
   EXPECT_EQ(outcome.exit_code, 125);
   EXPECT_THAT(outcome.err, HasSubstr("'alice' is not in the users file"));

@@ -57,8 +57,8 @@ TEST_F(UnitFile, LeavesThePowerToEndWhatTheyRun) {
 TEST_F(UnitFile, LeavesThePowerToReadItsFilesAgain) {
   writeUsers(0, "bob = nobody\n");
   signalService(0, "HUP");
-  EXPECT_TRUE(waitForLog(0, "the users file was read again")) << logOf(0);
-  EXPECT_TRUE(waitForLog(0, "the certificates were read again")) << logOf(0);
+  EXPECT_TRUE(waitForLog(0, "reloaded the users file")) << logOf(0);
+  EXPECT_TRUE(waitForLog(0, "reloaded the certificates")) << logOf(0);
   EXPECT_THAT(run(jobOf("alice", {"-n", "2", "true"})).err, HasSubstr("'alice' is not in the users file"));
   writeUsers(0, "alice = nobody\n");
   signalService(0, "HUP");

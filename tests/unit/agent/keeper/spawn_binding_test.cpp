@@ -43,9 +43,7 @@ TEST(Spawn, WithMoreBytesThanTheSystemTakesNamesTheLimits) {
   const SpawnResult result = spawn(too_long);
   EXPECT_EQ(result.pid, -1);
   EXPECT_EQ(result.exit_code, contract::kExitCannotExecute);
-  EXPECT_EQ(result.reason,
-            "'/bin/true': Argument list too long (arguments and environment together; a quarter of "
-            "`ulimit -s` is the most, 128 KiB for one)");
+  EXPECT_THAT(result.reason, AllOf(HasSubstr("'/bin/true'"), HasSubstr("`ulimit -s`"), HasSubstr("128 KiB")));
 }
 
 TEST(SpawnBinding, LeavesTheKeeperWhereItWas) {

@@ -69,7 +69,7 @@ TEST_F(InstanceServerHello, OfAnotherProtocolIsRefused) {
     const Client::Fields error = refusalOf({protocol, "0", job_id});
     EXPECT_EQ(error[0], number(Code::kFailedPrecondition));
     EXPECT_EQ(error[1], "-1");
-    EXPECT_THAT(error[2], HasSubstr("another protocol than this poprun (2)"));
+    EXPECT_THAT(error[2], HasSubstr("different protocol versions (poprun: 2)"));
   }
 }
 

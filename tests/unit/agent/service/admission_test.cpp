@@ -66,7 +66,7 @@ TEST_F(AdmissionTest, KeepsTheLimitsOfAName) {
   tokenOf("ci", "job1", 6);
   EXPECT_EQ(refusal("ci", "job2", 3).code(), Code::kResourceExhausted);
   EXPECT_THAT(refusal("ci", "job2", 3).message(),
-              HasSubstr("'ci' may have 8 instances at once on this host, has 6 and asks for 3 more"));
+              HasSubstr("'ci' may have 8 instances at once on this host, but has 6 and asks for 3 more"));
   tokenOf("ci", "job2", 2);
   EXPECT_THAT(refusal("ci", "job3").message(), HasSubstr("'ci' may have 2 jobs at once"));
   tokenOf("bob", "job3");  // another name of the same Unix user has limits of its own

@@ -283,7 +283,7 @@ TEST(JobProcess, ThatSomebodyTracesIsNotWaitedFor) {
   if (!tracer.holds()) GTEST_SKIP() << "nobody may be traced here";
   ::kill(pid, SIGKILL);
   ASSERT_TRUE(testing::waitUntil([&] { return process->hasEnded(); }, testing::Milliseconds(kTimeoutMs)));
-  EXPECT_EQ(process->end(), "ended while somebody traced it");
+  EXPECT_EQ(process->end(), "ended while it was being traced");
   EXPECT_EQ(zombies().count(), 1);
   reaperLoop().advance(1min);
   EXPECT_EQ(zombies().count(), 1);

@@ -122,8 +122,9 @@ TEST_F(InitTlsTest, RefusesADirectoryOfSomebodyElse) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give directories away";
   ASSERT_THAT(init({"h0"}, {}).mistakes, IsEmpty());
   ASSERT_EQ(::chown(directory().c_str(), 1234, 1234), 0);
-  EXPECT_THAT(init({"h1"}, {}).mistakes,
-              ElementsAre("--dir " + directory() + " belongs to user 1234: it must be ours or root's"));
+  EXPECT_THAT(
+      init({"h1"}, {}).mistakes,
+      ElementsAre("--dir " + directory() + " belongs to user 1234: it must belong to this user or root"));
   EXPECT_FALSE(std::filesystem::exists(path("host-h1.pem")));
 }
 

@@ -80,7 +80,7 @@ TEST(ThisHostsProbe, AsksNobodyForCpusAlone) {
 
 TEST(ThisHostsProbe, DoesNotBelieveAProgramThatSaysSomethingElse) {
   const Result<HostTopology> topology = probeTopology(TopologyDetail::kCores, "/bin/echo");
-  EXPECT_THAT(topology.status().message(), HasSubstr("'cores' is no line of a topology"));
+  EXPECT_THAT(topology.status().message(), HasSubstr("'cores' is not a line of a topology"));
 }
 
 // An agent stands still meanwhile, and is given up for that: its own words must come first.

@@ -128,7 +128,7 @@ TEST(Compact, RefusesMoreCoresThanThereAre) {
       bind(grid(1, 4), {.mode = BindMode::kCompact, .cores_per_instance = 5}, 1);
   EXPECT_EQ(bindings.code(), Code::kInvalidArgument);
   EXPECT_THAT(bindings.status().message(),
-              AllOf(HasSubstr("--process-placement compact"), HasSubstr("5 cores"), HasSubstr("are 4")));
+              AllOf(HasSubstr("--process-placement compact"), HasSubstr("5 cores"), HasSubstr("only 4")));
 }
 
 TEST(HybridCores, AreDividedKindByKind) {

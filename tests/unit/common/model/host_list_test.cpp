@@ -1,15 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/model/host_list.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
+#include "tests/testing/golden.h"
+
 namespace pop::model {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
 using Hosts = std::vector<Host>;
+
+std::string messageFor(const std::string& hosts) {
+  return parseHostList(hosts).status().message() + '\n';
+}
+
+std::string messageForFile(const std::string& text) {
+  return parseHostfile(text, "hosts").status().message() + '\n';
+}
 
 TEST(HostList, KeepsTheUsersOrder) {
   EXPECT_EQ(parseHostList("node2,node1").value(), (Hosts{{"node2"}, {"node1"}}));
@@ -44,12 +60,20 @@ TEST(HostList, RefusesEmptyNames) {
 }
 
 TEST(HostList, SaysWhereUsersAndPortsBelong) {
-  EXPECT_EQ(
-      parseHostList("localhost:22:2").status().message(),
-      "'localhost:22:2' cannot be the name of a host: with several ':' it must be an IPv6 address (ports "
-      "are for `Port` of ~/.ssh/config)");
-  EXPECT_EQ(parseHostList("me@h7:2").status().message(),
-            "'me@h7' cannot be the name of a host: who you are there is for `User` of ~/.ssh/config");
+  EXPECT_THAT(parseHostList("localhost:22:2").status().message(),
+              AllOf(HasSubstr("'localhost:22:2'"), HasSubstr("`Port` in ~/.ssh/config")));
+  EXPECT_THAT(parseHostList("me@h7:2").status().message(),
+              AllOf(HasSubstr("'me@h7'"), HasSubstr("`User` in ~/.ssh/config")));
+}
+
+TEST(HostList, MistakesReadAsIntended) {
+  std::string messages;
+  for (const char* text :
+       {"a,,b", "localhost:22:2", "me@h7:2", "-a", "a,b,a", "a[x]", "a[0-99999999]", "a:0,b[,c"})
+    messages += messageFor(text);
+  for (const char* text : {"a slots=x\nb\nb\nc d\n", "a slots=70000\n", "\n#\n"})
+    messages += messageForFile(text);
+  EXPECT_EQ(messages, testing::golden("errors/host_list.txt"));
 }
 
 TEST(HostList, RefusesRepeatedNames) {
@@ -80,25 +104,19 @@ TEST(Hostfile, HasAHostPerLine) {
 }
 
 TEST(Hostfile, AllMistakesAreNamedUpToAHandful) {
-  EXPECT_EQ(parseHostfile("a slots=x\nb\nb\nc d\n", "hosts").status().message(),
-            "hosts:1: 'slots=x': slots are a number, at least 1; hosts:3: 'b' names b twice; "
-            "hosts:4: 'd': after a host comes nothing, or slots=N");
-  EXPECT_EQ(parseHostList("a:0,b[,c").status().message(),
-            "'a:0': after ':' comes the number of slots, at least 1; 'b[,c' has no ']' after its '['");
+  EXPECT_THAT(messageForFile("a slots=x\nb\nb\nc d\n"),
+              AllOf(HasSubstr("hosts:1: 'slots=x'"), HasSubstr("hosts:3: 'b'"), HasSubstr("hosts:4: 'd'")));
+  EXPECT_THAT(messageFor("a:0,b[,c"), AllOf(HasSubstr("'a:0'"), HasSubstr("'b[,c'")));
   std::string rubbish;
   for (int line = 0; line < 1000; ++line) rubbish += "a b\n";
-  const std::string message = parseHostfile(rubbish, "hosts").status().message();
-  EXPECT_TRUE(
-      message.ends_with("; hosts:8: 'b': after a host comes nothing, or slots=N; what follows was not read"))
-      << message;
+  EXPECT_THAT(messageForFile(rubbish), AllOf(HasSubstr("hosts:8: 'b'"), Not(HasSubstr("hosts:9")),
+                                             EndsWith("; the rest was not read\n")));
 }
 
 TEST(Hostfile, MistakesNameFileAndLine) {
-  EXPECT_EQ(parseHostfile("a\nb c\n", "hosts").status().message(),
-            "hosts:2: 'c': after a host comes nothing, or slots=N");
+  EXPECT_THAT(messageForFile("a\nb c\n"), AllOf(HasSubstr("hosts:2: 'c'"), HasSubstr("slots=N")));
   EXPECT_EQ(parseHostfile("a\n\na\n", "hosts").status().message(), "hosts:3: 'a' names a twice");
-  EXPECT_EQ(parseHostfile("a slots=0\n", "hosts").status().message(),
-            "hosts:1: 'slots=0': slots are a number, at least 1");
+  EXPECT_THAT(messageForFile("a slots=0\n"), HasSubstr("hosts:1: 'slots=0'"));
   EXPECT_EQ(parseHostfile("\n#\n", "hosts").status().message(), "hosts: names no host");
 }
 

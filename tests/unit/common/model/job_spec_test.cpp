@@ -142,7 +142,7 @@ TEST(FindMistakes, LooksAtEachOfSeveralPrograms) {
   JobSpec spec = job(2, 2);
   spec.programs = {{.command = {"a"}, .num_instances = 2}, {.command = {}, .num_instances = 0}};
   EXPECT_THAT(findMistakes(spec),
-              ElementsAre(HasSubstr("program 2 of those that ':' separates: there is none"),
+              ElementsAre(HasSubstr("program 2 of the ':'-separated programs: its command is missing"),
                           HasSubstr("--num-instances 0: must be at least 1")));
 }
 

@@ -48,7 +48,7 @@ class AgentServerTest : public ::testing::Test {
                         .end_job = [](const std::string& peer, const v1::EndJobRequest& request) -> Status {
                           if (request.token() == "right") return {};
                           if (request.token() == "broken")
-                            return {Code::kDataLoss, "what it sends is no request"};
+                            return {Code::kDataLoss, "it sent a malformed request"};
                           return {Code::kPermissionDenied, peer + " has a wrong token"};
                         },
                         .note = [this](const std::string& line) { notes_.push_back(line); }},
@@ -186,7 +186,7 @@ TEST_F(AgentServerTest, WithoutTlsTellsAClientWithItSo) {
   serve(false);
   EXPECT_TRUE(ask(health(), address_).ok());
   address_.tls = pairs_.client();
-  EXPECT_THAT(ask(health(), address_).message(), HasSubstr("it does not speak TLS there"));
+  EXPECT_THAT(ask(health(), address_).message(), HasSubstr("it does not use TLS on that port"));
 }
 
 TEST_F(AgentServerTest, IsLeftByWhoHasHisAnswer) {
@@ -202,14 +202,14 @@ TEST_F(AgentServerTest, DoesNotTakeWhatItAnswersForAWishForTls) {
   serve(false);
   v1::ServiceRequest request;
   request.mutable_end_job()->set_token("broken");
-  EXPECT_EQ(ask(request, address_), Status(Code::kDataLoss, "what it sends is no request"));
+  EXPECT_EQ(ask(request, address_), Status(Code::kDataLoss, "it sent a malformed request"));
 }
 
 TEST_F(AgentServerTest, DoesNotWaitForEverForUnauthenticatedClients) {
   serve(true, {.connection = {.timeout = 50ms}});
   const os::Dialled silent = dial();
   runUntil(loop_, [&] { return isClosed(silent.socket.get()); });
-  EXPECT_THAT(notes_, ElementsAre(HasSubstr("it has not said in time what it wants")));
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("no request arrived in time")));
 }
 
 TEST_F(AgentServerTest, SaysOnceThatItHasNoDescriptorsLeftAndGoesOn) {
@@ -234,7 +234,7 @@ TEST_F(AgentServerTest, DoesNotWaitForEverForAJobThatIsNotTrusted) {
   ServiceCall call(loop_, address_, {.report = nullptr, .ended = [&](const Status& how) { ended = how; }});
   runUntil(loop_, [&] { return ended.has_value(); });
   EXPECT_EQ(ended->code(), Code::kDeadlineExceeded);
-  EXPECT_THAT(notes_, ElementsAre(HasSubstr("it has not said in time what it wants")));
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("no request arrived in time")));
   ASSERT_FALSE(asked_.empty());
   runUntil(loop_, [&] { return asked_.front().expired(); });
 }
@@ -285,7 +285,7 @@ TEST_F(AgentServerTest, LetsTheOldestGoThatHaveAskedForAJobAndSaidNoMore) {
     EXPECT_EQ(asked_[i].expired(), i < 6) << i;
     EXPECT_EQ(ended.at(i).value_or(Status()).code(), i < 6 ? Code::kResourceExhausted : Code::kOk) << i;
   }
-  EXPECT_THAT(notes_, AllOf(SizeIs(6), Each(HasSubstr("too many connections at once"))));
+  EXPECT_THAT(notes_, AllOf(SizeIs(6), Each(HasSubstr("too many unauthenticated connections"))));
 }
 
 TEST_F(AgentServerTest, LetsNobodyWriteLinesOfTheLog) {
@@ -345,7 +345,7 @@ TEST_F(AgentServerTest, KeepsLittleForATrustedJobThatDoesNotRead) {
   report.mutable_output()->set_text(std::string(100'000, 'x'));
   for (int i = 0; i < 500; ++i) calls_.front()->send(report);
   runUntil(loop_, [&] { return !notes_.empty() && asked_.front().expired(); });
-  EXPECT_THAT(notes_, ElementsAre(HasSubstr("more than 1 MiB wait to be sent")));
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("more than 1 MiB are waiting to be sent")));
 }
 
 TEST_F(AgentServerTest, SurvivesNoise) {

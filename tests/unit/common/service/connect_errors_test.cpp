@@ -7,9 +7,12 @@
 
 #include <cerrno>
 
+#include "tests/testing/golden.h"
+
 namespace pop::wire {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 std::string explained(const Status& why) {
@@ -22,18 +25,28 @@ Status failedWith(int error_number) {
   return explainDial(dialled);
 }
 
+Status nameNotFound() {
+  os::Dialled dialled;
+  dialled.lookup = Status(Code::kNotFound, "no such name");
+  return explainDial(dialled);
+}
+
 TEST(ConnectErrors, NameHostPortCauseAndOption) {
-  EXPECT_EQ(
-      explained(failedWith(ECONNREFUSED)),
-      "the agent service at h7, port 7571: connection refused: does popdist-agent serve run there, at that "
-      "port?");
-  EXPECT_EQ(explained(explainSilentEnd(false)),
-            "the agent service at h7, port 7571: the connection was closed: it probably wants TLS, so give "
-            "--agent-tls DIR with your certificate");
-  EXPECT_THAT(explained(explainSilentEnd(true)), HasSubstr("it does not accept your certificate"));
+  EXPECT_THAT(explained(failedWith(ECONNREFUSED)),
+              AllOf(HasSubstr("h7, port 7571"), HasSubstr("connection refused")));
+  EXPECT_THAT(explained(explainSilentEnd(false)), HasSubstr("--agent-tls DIR"));
+  EXPECT_THAT(explained(explainSilentEnd(true)), HasSubstr("certificate"));
   EXPECT_THAT(explained(failedWith(EHOSTUNREACH)), HasSubstr("no route to host"));
-  EXPECT_THAT(explained(failedWith(ENETUNREACH)), HasSubstr("its network cannot be reached"));
-  EXPECT_THAT(explained(failedWith(ETIMEDOUT)), HasSubstr("no answer within 10 s (--connect-timeout)"));
+  EXPECT_THAT(explained(failedWith(ETIMEDOUT)), HasSubstr("10 s (--connect-timeout)"));
+}
+
+TEST(ConnectErrors, ReadAsIntended) {
+  std::string messages;
+  for (const int error_number : {ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, ETIMEDOUT})
+    messages += explained(failedWith(error_number)) + '\n';
+  for (const bool with_tls : {false, true}) messages += explained(explainSilentEnd(with_tls)) + '\n';
+  messages += explained(nameNotFound()) + '\n';
+  EXPECT_EQ(messages, testing::golden("errors/connect.txt"));
 }
 
 TEST(ConnectErrors, KeepWhatIsNotKnownAndWhatTheServiceSays) {
@@ -44,9 +57,8 @@ TEST(ConnectErrors, KeepWhatIsNotKnownAndWhatTheServiceSays) {
 }
 
 TEST(ConnectErrors, TellAWrongNameFromNobodyToAsk) {
+  EXPECT_THAT(explained(nameNotFound()), HasSubstr("its name is unknown"));
   os::Dialled dialled;
-  dialled.lookup = Status(Code::kNotFound, "no such name");
-  EXPECT_THAT(explained(explainDial(dialled)), HasSubstr("its name is not known: check its spelling"));
   dialled.lookup = unavailable("the name server is away");
   EXPECT_THAT(explained(explainDial(dialled)), HasSubstr("the name server is away"));
 }

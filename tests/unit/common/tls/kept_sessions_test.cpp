@@ -130,7 +130,7 @@ TEST_F(KeptSessionsFile, ThatBelongsToSomebodyElseIsNone) {
 TEST_F(KeptSessionsFile, IsNotMadeInSomebodyElsesHome) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give directories away";
   ASSERT_EQ(::chown(directory_.path().c_str(), 65534, 65534), 0);
-  EXPECT_THAT(writeKeptSessions(path_, {session("h0:1")}).message(), HasSubstr("belongs to somebody else"));
+  EXPECT_THAT(writeKeptSessions(path_, {session("h0:1")}).message(), HasSubstr("belongs to another user"));
   EXPECT_TRUE(fs::is_empty(directory_.path()));
 }
 
@@ -153,10 +153,10 @@ TEST_F(KeptSessionsFile, KeepsOutWhatIsOverOrToCome) {
 
 TEST_F(KeptSessionsFile, IsBounded) {
   std::vector<tls::KeptSession> many;
-  for (std::size_t i = 0; i < kMostKeptSessions + 10; ++i)
+  for (std::size_t i = 0; i < kMaxKeptSessions + 10; ++i)
     many.push_back(session('h' + std::to_string(i), kNow + 1 + static_cast<std::time_t>(i)));
   write(many);
-  EXPECT_EQ(read().size(), kMostKeptSessions);
+  EXPECT_EQ(read().size(), kMaxKeptSessions);
   EXPECT_EQ(read().front(), many.back());
 }
 

@@ -242,10 +242,10 @@ TEST_F(Resumption, KeepsTheOldestOutWhenSessionsAreMany) {
   const auto service = server();
   const Client first = client(alice_);
   EXPECT_FALSE(resumes(first, *service));
-  for (std::size_t others = 0; others < ServedSessions::kMost; others += ServedSessions::kMostOfAUser) {
+  for (std::size_t others = 0; others < ServedSessions::kMost; others += ServedSessions::kMaxOfOneUser) {
     const std::string name = "user" + std::to_string(others);
     const KeyPair user = makeUserCertificate(pairs_.authority, name, 10).value();
-    for (std::size_t i = 0; i < ServedSessions::kMostOfAUser; ++i)
+    for (std::size_t i = 0; i < ServedSessions::kMaxOfOneUser; ++i)
       ASSERT_FALSE(resumes(client(user), *service, "h0", 1, name));
   }
   EXPECT_FALSE(resumes(first, *service));
@@ -259,7 +259,7 @@ TEST_F(Resumption, OfOneUserIsNotPushedOutByAnothers) {
   EXPECT_FALSE(resumes(bob, *service, "h0", 1, "bob"));
   EXPECT_FALSE(resumes(first, *service));
   EXPECT_FALSE(resumes(second, *service));
-  for (std::size_t others = 1; others < ServedSessions::kMostOfAUser; ++others)
+  for (std::size_t others = 1; others < ServedSessions::kMaxOfOneUser; ++others)
     ASSERT_FALSE(resumes(client(alice_), *service));
   EXPECT_TRUE(resumes(second, *service));
   EXPECT_TRUE(resumes(bob, *service, "h0", 1, "bob"));

@@ -96,7 +96,7 @@ TEST(TlsErrors, AreThoseOfTlsOnly) {
   const auto explained = [](int library) {
     return tls::explainTls({.error = ERR_PACK(library, 0, SSL_R_WRONG_VERSION_NUMBER)}).message();
   };
-  EXPECT_THAT(explained(ERR_LIB_SSL), HasSubstr("it does not speak TLS there"));
+  EXPECT_THAT(explained(ERR_LIB_SSL), HasSubstr("it does not use TLS on that port"));
   EXPECT_THAT(explained(ERR_LIB_X509), HasSubstr("TLS has failed: "));
 }
 
@@ -105,7 +105,7 @@ TEST(TlsCipher, TellsBytesThatAreNoTls) {
   Side client{pairs.client()->connectedTo("h0", 1), {}, {}, {}};
   client.cipher->send("hello", client.outgoing);
   client.take("SSH-2.0-OpenSSH_9.2p1 Debian-2+deb12u3\r\n");
-  EXPECT_THAT(client.status.message(), HasSubstr("it does not speak TLS there"));
+  EXPECT_THAT(client.status.message(), HasSubstr("it does not use TLS on that port"));
   Side server{pairs.server()->accepted(), {}, {}, {}};
   server.take("GET / HTTP/1.1\r\n\r\n");
   EXPECT_FALSE(server.status.ok());
@@ -136,7 +136,7 @@ TEST(TlsCipher, EndsWithWhoAsksForNewKeysOverAndOver) {
   for (int i = 0; i < 10'000; ++i) flood += client.keyUpdate();
   server.outgoing.clear();
   server.take(flood);
-  EXPECT_EQ(server.status, Status(Code::kResourceExhausted, "it asks for new keys over and over"));
+  EXPECT_EQ(server.status, Status(Code::kResourceExhausted, "it requests new keys too often"));
   EXPECT_LT(server.outgoing.size(), 1000U) << "the first of them are answered, and no more";
 }
 

@@ -86,14 +86,14 @@ TEST_F(TlsFilesTest, OfOthersCannotBeTakenForOurs) {
   EXPECT_THAT(mistakesOf(load("host", tls::TlsRole::kClient)),
               HasSubstr("host.pem is not a user's certificate"));
   EXPECT_THAT(mistakesOf(load("host", tls::TlsRole::kAuthority)),
-              HasSubstr("no certificate of an authority"));
+              HasSubstr("not an authority's certificate"));
 }
 
 TEST_F(TlsFilesTest, OfNobodyInParticularAreNotNamed) {
   ::unsetenv("USER");
   const testing::TempDir directory;
   EXPECT_EQ(tls::loadUserTls("--tls", directory.path()).status().message(),
-            "--tls " + directory.path() + ": USER is not set, and there are 0 pairs user-NAME.pem in it");
+            "--tls " + directory.path() + ": USER is not set, and it contains 0 pairs user-NAME.pem");
 }
 
 TEST_F(TlsFilesTest, WithAKeyThatOthersCanReadAreRefused) {
@@ -133,7 +133,8 @@ TEST_F(TlsFilesTest, OfAHostAreLookedAtAsTheyAreRead) {
 TEST_F(TlsFilesTest, OfAHostWhoseAuthorityBelongsToSomebodyElseAreRefused) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
   ASSERT_EQ(::chown(path("ca.pem").c_str(), 1234, 1234), 0);
-  EXPECT_EQ(mistakesOf(load()), path("ca.pem") + " belongs to user 1234: it must be ours or root's");
+  EXPECT_EQ(mistakesOf(load()),
+            path("ca.pem") + " belongs to user 1234: it must belong to this user or root");
   EXPECT_TRUE(load("user", tls::TlsRole::kClient).ok()) << "a user's own affair";
 }
 

@@ -201,10 +201,9 @@ TEST_P(CallTest, SaysThatAServiceDoesNotTakeAllThatWasPutForAFence) {
   if (GetParam() == "stream")
     EXPECT_THAT(commands_, ElementsAre(1));
   else
-    EXPECT_EQ(ended_,
-              Status(Code::kResourceExhausted,
-                     "the agent service takes 64 MiB at once, and the job's instances have put more for "
-                     "one fence (Context::put)"));
+    EXPECT_EQ(ended_, Status(Code::kResourceExhausted,
+                             "the job's instances have put more for one fence than the agent service "
+                             "accepts, 64 MiB (Context::put)"));
 }
 
 TEST_P(CallTest, EndsAtAReportThatIsTooLong) {

@@ -203,7 +203,7 @@ TEST_F(StreamTest, TakesNoMessageThatIsTooLongForWhatWaitsAlready) {
   from.send(input("d"));
   runUntil(loop_, [&] { return inputs_.size() == 2 && ended_.has_value(); });
   EXPECT_EQ(ended_->code(), Code::kResourceExhausted);
-  EXPECT_THAT(ended_->message(), HasSubstr("more than 1 MiB wait to be sent"));
+  EXPECT_THAT(ended_->message(), HasSubstr("more than 1 MiB are waiting to be sent"));
   testing::runIdle(loop_);
   EXPECT_EQ(inputs_.size(), 2U) << "and nothing with a part left out";
 }
@@ -267,7 +267,7 @@ TEST_F(StreamTest, EndsWithWhoProvokesAnswersAndReadsNone) {
   });
   ASSERT_TRUE(ended_.has_value()) << "it keeps " << sent << " bytes";
   EXPECT_EQ(ended_->code(), Code::kResourceExhausted);
-  EXPECT_THAT(ended_->message(), HasSubstr("more than 292 KiB wait to be sent"));
+  EXPECT_THAT(ended_->message(), HasSubstr("more than 292 KiB are waiting to be sent"));
 }
 
 // Whatever comes: messages that parse or not, one end, no crash.

@@ -13,7 +13,7 @@
 namespace pop::wire {
 namespace {
 
-constexpr int kTooMany = static_cast<int>(kMostReportElements) + 1;
+constexpr int kTooMany = static_cast<int>(kMaxReportElements) + 1;
 
 // `piece`, over and over, as one message: what a reader of protobuf merges.
 Status readTogether(const v1::Report& piece, int elements) {
