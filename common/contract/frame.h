@@ -2,8 +2,8 @@
 // Frames on a byte stream: a type and some byte-string fields. Used by the instance link and the keeper's
 // link.
 //
-//   u32 body bytes | u8 type | u32 number of fields | per field: u32 bytes, the bytes       (all
-//   little-endian)
+//   u32 body bytes | u8 type | u32 number of fields | per field: u32 bytes, the bytes
+//   (all numbers little-endian)
 #pragma once
 
 #include <cstdint>
