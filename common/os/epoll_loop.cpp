@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <unordered_map>
 #include <utility>
@@ -29,7 +30,7 @@ struct Watch {
   Task readable;  ///< empty: not watched
   Task writable;
   std::uint32_t registered = 0;
-  bool always_ready = false;
+  bool always_ready = false;  ///< epoll does not know it
 
   std::uint32_t wanted() const { return (readable ? kReading : 0) | (writable ? kWriting : 0); }
 };
@@ -106,7 +107,7 @@ struct EpollLoop::Impl {
   }
 
   int timeoutMs() {
-    if (num_always_ready > 0 || hasPosted() || !last.empty()) return 0;
+    if (!always_ready.empty() || hasPosted() || !last.empty()) return 0;
     if (queue.empty()) return -1;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(queue.begin()->first.first - Clock::now());
     return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, INT32_MAX));
@@ -116,22 +117,29 @@ struct EpollLoop::Impl {
 
   void change(int fd, Watch& watch) {
     const std::uint32_t wanted = watch.wanted();
-    if (watch.always_ready || wanted == watch.registered) return;
+    if (watch.always_ready) return changeAlwaysReady(fd, wanted != 0);
+    if (wanted == watch.registered) return;
     epoll_event event{.events = wanted, .data = {.fd = fd}};
     const int what = watch.registered == 0 ? EPOLL_CTL_ADD : wanted == 0 ? EPOLL_CTL_DEL : EPOLL_CTL_MOD;
     const bool done = ::epoll_ctl(epoll.get(), what, fd, &event) == 0;
     POP_CHECK(done || wanted == 0 || errno == EPERM);
+    watch.always_ready = !done && wanted != 0;
+    if (watch.always_ready) return changeAlwaysReady(fd, true);
     watch.registered = wanted;
-    if (done || wanted == 0) return;
-    watch.always_ready = true;
-    ++num_always_ready;
+  }
+
+  void changeAlwaysReady(int fd, bool wanted) {
+    if (wanted)
+      always_ready.insert(fd);
+    else
+      always_ready.erase(fd);
   }
 
   void forget(int fd) {
     const auto found = watches.find(fd);
     if (found == watches.end()) return;
     if (found->second.registered != 0) ::epoll_ctl(epoll.get(), EPOLL_CTL_DEL, fd, nullptr);
-    if (found->second.always_ready) --num_always_ready;
+    always_ready.erase(fd);
     watches.erase(found);
     // No further events of this round: the number may belong to another descriptor by now.
     for (epoll_event& event : round) {
@@ -151,10 +159,7 @@ struct EpollLoop::Impl {
   }
 
   void reportAlwaysReady() {
-    std::vector<int> ready;
-    for (const auto& [fd, watch] : watches) {
-      if (watch.always_ready) ready.push_back(fd);
-    }
+    const std::set<int> ready = always_ready;
     for (const int fd : ready) report(fd, kReading | kWriting);
   }
 
@@ -173,7 +178,7 @@ struct EpollLoop::Impl {
         report(event.data.fd, event.events);
     }
     round.clear();
-    if (num_always_ready > 0 && !stopped) reportAlwaysReady();
+    if (!always_ready.empty() && !stopped) reportAlwaysReady();
   }
 
   void quiet() const {
@@ -198,7 +203,7 @@ struct EpollLoop::Impl {
   Clock::duration extended{0};  ///< all timers, by now
   std::unordered_map<int, Watch> watches;
   std::vector<epoll_event> round;  ///< being reported
-  int num_always_ready = 0;
+  std::set<int> always_ready;  ///< descriptors of which epoll knows nothing, while somebody waits for them
   std::unique_ptr<SignalPipe> signals;
 };
 

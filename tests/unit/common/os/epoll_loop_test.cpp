@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <array>
@@ -231,6 +232,37 @@ TEST(EpollLoop, AFileIsAlwaysReady) {
   });
   loop.run();
   EXPECT_EQ(calls, 3);
+}
+
+// How often this thread has slept.
+long sleeps() {
+  rusage usage{};
+  EXPECT_EQ(::getrusage(RUSAGE_THREAD, &usage), 0);
+  return usage.ru_nvcsw;
+}
+
+TEST(EpollLoop, SleepsAlthoughAFileIsPaused) {
+  EpollLoop loop;
+  const sys::Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  int reads = 0;
+  int writes = 0;
+  loop.watchReadable(null.get(), [&] {
+    ++reads;
+    loop.unwatchReadable(null.get());
+  });
+  loop.watchWritable(null.get(), [&] {
+    ++writes;
+    loop.unwatchWritable(null.get());
+  });
+  loop.postAfter(milliseconds(50), [&loop] { loop.stop(); });
+  const long before = sleeps();
+  loop.run();
+  EXPECT_GT(sleeps(), before) << "it has run all the time";
+  EXPECT_EQ(reads, 1);
+  EXPECT_EQ(writes, 1);
+  loop.watchReadable(null.get(), [&loop] { loop.stop(); });
+  loop.run();
+  loop.unwatch(null.get());
 }
 
 TEST(EpollLoop, AHandlerMayUnwatchAnotherThatIsReadyToo) {
