@@ -77,11 +77,14 @@ void JobAgent::begin(const wire::v1::Hello& hello) {
   session_->serve(*agent_);
 }
 
+// Whatever can fail comes before the session, which must have its agent when the stream ends.
 Status JobAgent::prepare(const wire::v1::Hello& hello) {
   if (hello.protocol() != contract::kAgentProtocol)
     return failedPrecondition("popdist-agent here is version " + std::string(contract::kVersion) +
                               ", poprun is version " + hello.version() +
                               ": install the same version on both");
+  if (!hello.executable_cache().empty())
+    POP_RETURN_IF_ERROR(LocalAgent::makeExecutableCache(hello.executable_cache()));
   POP_ASSIGN_OR_RETURN(sys::Pipe pipe, sys::makePipe());
   POP_RETURN_IF_ERROR(sys::setNonBlocking(pipe.write_end.get()));
   input_ = std::make_unique<PipeInput>(loop_, std::move(pipe));
@@ -98,8 +101,7 @@ Status JobAgent::prepare(const wire::v1::Hello& hello) {
                         .stdin_unread = [this] { session_->inputUnread(); },
                         .address = [hints] { return hostAddress(hints); }});
   if (!hello.job_directory().empty()) agent_->removeAtEnd(hello.job_directory());
-  if (hello.executable_cache().empty()) return {};
-  return LocalAgent::makeExecutableCache(hello.executable_cache());
+  return {};
 }
 
 void JobAgent::send(NumberedReport report) {
