@@ -39,13 +39,13 @@ Status nameDirectories(model::JobSpec& spec) {
 }
 
 // By name: a job that goes on without some of its hosts counts them anew.
-std::set<std::string> stdinHosts(const PlacedJob& placed) {
+std::set<std::string> stdinHosts(const model::StdinPolicy& policy,
+                                 const std::vector<PlacedInstance>& instances) {
   using Who = model::StdinPolicy::Who;
-  const model::StdinPolicy& policy = placed.spec().stdin_policy;
   std::set<std::string> hosts;
-  for (const model::InstancePlacement& each : placed.placement()) {
-    if (policy.who == Who::kAll || (policy.who == Who::kOne && policy.instance == each.instance))
-      hosts.insert(placed.spec().hosts[static_cast<std::size_t>(each.host)].name);
+  for (std::size_t index = 0; index < instances.size(); ++index) {
+    if (policy.who == Who::kAll || (policy.who == Who::kOne && std::cmp_equal(policy.instance, index)))
+      hosts.insert(instances[index].host);
   }
   return hosts;
 }
@@ -74,15 +74,10 @@ Status HostsController::submit(model::JobSpec spec, JobWatch watch) {
   job_id_ = sys::randomName();
   watch_ = watch;
   watch.event = [this](const LogEntry& entry) { note(entry); };
-  watch.placed = [this](const PlacedJob& placed, const std::vector<model::Bindings>& bindings) {
-    stdin_hosts_ = stdinHosts(placed);
-    if (watch_.placed) watch_.placed(placed, bindings);
+  watch.placed = [this](const std::vector<PlacedInstance>& instances) {
+    stdin_hosts_ = stdinHosts(spec_.stdin_policy, instances);
+    if (watch_.placed) watch_.placed(instances);
   };
-  if (spec.host_subnet.empty()) {
-    watch.addresses = [](const model::JobSpec& placed, std::vector<std::string>& addresses) {
-      correctOwnAddress(placed.hosts, addresses);
-    };
-  }
   std::vector<Agent*> agents;
   for (const model::Host& host : spec.hosts) {
     hosts_.push_back(std::make_unique<Host>(loop_, output_.add(), settings_.times));
@@ -100,8 +95,10 @@ Status HostsController::submit(model::JobSpec spec, JobWatch watch) {
   }
   for (const BootstrapPart& part : parts_) part.bootstrapper->start(eventsFor(part.hosts));
   timeout_ = loop_.postAfter(kFirstNotice, [this] { sayWhoIsWaitedFor(); });
-  job_ = std::make_unique<Job>(loop_, JobIdentity{job_id_, randomKey()}, std::move(spec), std::move(agents),
-                               std::move(watch));
+  JobIdentity identity{.id = job_id_, .key = randomKey()};
+  if (spec.host_subnet.empty()) identity.correct = correctOwnAddress;
+  job_ =
+      std::make_unique<Job>(loop_, std::move(identity), std::move(spec), std::move(agents), std::move(watch));
   job_->start();
   return {};
 }

@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "common/os/epoll_loop.h"
+#include "common/ports/controller_port.h"
 #include "popdistd/agents/bootstrapper.h"
 #include "popdistd/agents/host_link.h"
 #include "popdistd/agents/remote_agent.h"
 #include "popdistd/agents/shared_output.h"
 #include "popdistd/agents/stdin_relay.h"
-#include "popdistd/controller/controller_port.h"
 #include "popdistd/controller/job.h"
 
 namespace pop {

@@ -1,53 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that happened to a job, in the order in which the controller learnt of it.
+// Tells everything that happens to a job, in the order in which the controller learns of it, and keeps
+// nothing.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include <chrono>
 #include <functional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "common/base/loop.h"
+#include "common/ports/job_report.h"
 
 namespace pop {
 
-/// What an entry means to a program that reads it.
-enum class EventKind : std::uint8_t {
-  kNote,
-  kWarning,      ///< people should read it even when all goes well
-  kJobStarting,  ///< all instances are about to start, for the first time or again
-  kInstanceStarted,
-  kInstanceEnded,
-  kInstanceClosed,  ///< all that it has written has been delivered
-};
-
-struct LogEntry {
-  Clock::time_point at;
-  int instance = -1;  ///< -1: the whole job
-  std::string text;
-  EventKind kind = EventKind::kNote;
-};
-
 class EventLog {
  public:
-  using Listener = std::function<void(const LogEntry&)>;
+  /// Times count from now on. `listener` may be empty.
+  EventLog(const Loop& loop, std::function<void(const LogEntry&)> listener)
+      : loop_(loop), begin_(loop.now()), listener_(std::move(listener)) {}
 
-  /// `listener` sees each entry as it is made.
-  EventLog(const Loop& loop, Listener listener) : loop_(loop), listener_(std::move(listener)) {}
-
-  void append(int instance, std::string text, EventKind kind = EventKind::kNote) {
-    entries_.push_back({loop_.now(), instance, std::move(text), kind});
-    if (listener_) listener_(entries_.back());
+  void append(int instance, std::string text, EventKind kind = EventKind::kNote) const {
+    if (listener_) listener_({elapsed(), instance, std::move(text), kind});
   }
-  Clock::time_point now() const { return loop_.now(); }
-  const std::vector<LogEntry>& entries() const { return entries_; }
+  std::chrono::milliseconds elapsed() const {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(loop_.now() - begin_);
+  }
 
  private:
   const Loop& loop_;
-  Listener listener_;
-  std::vector<LogEntry> entries_;
+  const Clock::time_point begin_;
+  const std::function<void(const LogEntry&)> listener_;
 };
 
 }  // namespace pop

@@ -102,14 +102,14 @@ void Job::allDescribed() {
     return bindAll();
   }
   exit_policy_.noteFailure(
-      {.exit_code = contract::kExitLauncherFailed, .hosts_lost = true, .at = log_.now()});
+      {.exit_code = contract::kExitLauncherFailed, .hosts_lost = true, .after = log_.elapsed()});
   endAttempt();
 }
 
 void Job::correctAddresses() {
   std::vector<std::string> addresses;
   for (const Host& host : hosts_) addresses.push_back(host.facts.address);
-  if (watch_.addresses) watch_.addresses(placed_->spec(), addresses);
+  if (identity_.correct) identity_.correct(placed_->spec().hosts, addresses);
   for (std::size_t host = 0; host < hosts_.size(); ++host) hosts_[host].facts.address = addresses[host];
   if (placement_told_) return;
   for (std::string& warning : sharedAddressWarnings(placed_->spec().hosts, addresses))
@@ -127,7 +127,7 @@ void Job::bindAll() {
   if (!std::exchange(placement_told_, true)) {
     for (std::string& warning : warningsOf(placed_->spec(), bindings_))
       log_.append(-1, std::move(warning), EventKind::kWarning);
-    if (watch_.placed) watch_.placed(*placed_, bindings_);
+    if (watch_.placed) watch_.placed(placed_->instances(bindings_));
   }
   handle(JobEvent::kPlaced);
 }

@@ -15,6 +15,7 @@
 #include "common/base/loop.h"
 #include "common/model/job_spec.h"
 #include "common/ports/agent_port.h"
+#include "common/ports/controller_port.h"
 #include "popdistd/controller/end_notices.h"
 #include "popdistd/controller/event_log.h"
 #include "popdistd/controller/exit_policy.h"
@@ -28,25 +29,13 @@
 
 namespace pop {
 
-/// What the one who submits a job hears of it.
-struct JobWatch {
-  using Placed = std::function<void(const PlacedJob& placed, const std::vector<model::Bindings>& bindings)>;
-
-  EventLog::Listener event;  ///< everything that happens to the job
-  /// At which the hosts of `spec` reach each other, in their order, as their agents say; to be put right by
-  /// who knows better, before anything starts. May be empty.
-  std::function<void(const model::JobSpec& spec, std::vector<std::string>& addresses)> addresses;
-  /// Where everything goes, before anything starts, at the first attempt and when hosts have been left out:
-  /// the bindings of host h's instances, in their order, are `bindings[h]`. May be empty.
-  Placed placed;
-  std::function<void(const JobOutcome& failed, int restart)> restarting;  ///< a failure that is not the end
-  std::function<void(const JobOutcome&)> done;  ///< once, when nothing of it is left
-};
-
 /// What only this job is and has.
 struct JobIdentity {
   std::string id;
   std::string key;  ///< 16 random bytes, by which its instances know each other
+  /// Corrects `addresses`, at which `hosts` reach each other as their agents say, before anything starts. May
+  /// be empty.
+  std::function<void(const std::vector<model::Host>& hosts, std::vector<std::string>& addresses)> correct;
 };
 
 class Job {
@@ -66,7 +55,6 @@ class Job {
   void signal(int signal);
 
   JobState state() const { return state_; }
-  const EventLog& log() const { return log_; }
 
  private:
   // One per host: knows which agent an event came from.

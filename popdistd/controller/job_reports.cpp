@@ -131,7 +131,7 @@ void Job::advance(int instance, InstanceEvent event) {
 
 void Job::fail(Failure failure) {
   const bool first = !exit_policy_.decided();
-  failure.at = log_.now();
+  failure.after = log_.elapsed();
   if (failure.instance >= 0) failure.host = placed_->spec().hosts[hostIndexOf(failure.instance)].name;
   exit_policy_.noteFailure(std::move(failure));
   if (first) handle(JobEvent::kFailure);

@@ -22,6 +22,16 @@ int PlacedJob::hostsWithInstances() const {
                                         [](const Range& range) { return !range.empty(); }));
 }
 
+std::vector<PlacedInstance> PlacedJob::instances(const std::vector<model::Bindings>& bindings) const {
+  std::vector<PlacedInstance> instances;
+  for (const model::InstancePlacement& each : placement_) {
+    const auto host = static_cast<std::size_t>(each.host);
+    instances.push_back(
+        {spec_.hosts[host].name, bindings[host].instances[static_cast<std::size_t>(each.local_instance)]});
+  }
+  return instances;
+}
+
 JobSlice PlacedJob::slice(int host, const std::string& job_id, int restart_count,
                           const contract::Rendezvous& rendezvous, const model::Bindings& bindings) const {
   JobSlice slice{.job_id = job_id,

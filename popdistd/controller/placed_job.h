@@ -10,6 +10,7 @@
 #include "common/model/job_spec.h"
 #include "common/model/placement.h"
 #include "common/ports/agent_port.h"
+#include "common/ports/job_report.h"
 #include "popdistd/controller/instance_env.h"
 
 namespace pop {
@@ -33,6 +34,9 @@ class PlacedJob {
   };
   Range instancesOn(int host) const { return instances_on_[static_cast<std::size_t>(host)]; }
   int hostsWithInstances() const;
+
+  /// Where each instance runs; `bindings[h]` are those of host h's, in their order.
+  std::vector<PlacedInstance> instances(const std::vector<model::Bindings>& bindings) const;
 
   /// What the agent of `host` is told; `bindings` are those of its instances.
   JobSlice slice(int host, const std::string& job_id, int restart_count,

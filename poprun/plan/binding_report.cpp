@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "poprun/plan/binding_report.h"
 
+#include <cstddef>
+
 namespace pop {
 namespace {
 
@@ -16,14 +18,11 @@ std::string bindingText(const model::Binding& binding) {
   return text + " (" + binding.reason + ')';
 }
 
-std::string bindingReport(const model::JobSpec& spec, const std::vector<model::InstancePlacement>& placement,
-                          const std::vector<model::Bindings>& bindings) {
+std::string bindingReport(const std::vector<PlacedInstance>& instances) {
   std::string text;
-  for (const model::InstancePlacement& each : placement) {
-    const auto host = static_cast<std::size_t>(each.host);
-    const model::Binding& binding = bindings[host].instances[static_cast<std::size_t>(each.local_instance)];
-    text += "poprun: instance " + std::to_string(each.instance) + " on " + spec.hosts[host].name + ": " +
-            bindingText(binding) + '\n';
+  for (std::size_t index = 0; index < instances.size(); ++index) {
+    text += "poprun: instance " + std::to_string(index) + " on " + instances[index].host + ": " +
+            bindingText(instances[index].binding) + '\n';
   }
   return text;
 }

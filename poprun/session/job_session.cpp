@@ -66,9 +66,10 @@ class Session {
     loop_.watchSignals(sys::unignored(kWatchedSignals),
                        [this](const os::Signal& signal) { onSignal(signal); });
     if (!settings.before_output.empty()) mux_.print(settings.before_output);
+    submitted_at_ = loop_.now();
     const Status submitted = controller_->submit(
         spec_, {.event = [this](const LogEntry& entry) { noteEvent(entry); },
-                .placed = [this](const PlacedJob& job, const auto& bindings) { placed(job, bindings); },
+                .placed = [this](const std::vector<PlacedInstance>& instances) { placed(instances); },
                 .restarting = [this](const JobOutcome& failed, int restart) { restarting(failed, restart); },
                 .done =
                     [this](const JobOutcome& outcome) {
@@ -91,12 +92,11 @@ class Session {
   }
 
  private:
-  void placed(const PlacedJob& job, const std::vector<model::Bindings>& bindings) {
+  void placed(const std::vector<PlacedInstance>& instances) {
     std::vector<std::string> hosts;
-    for (const model::InstancePlacement& each : job.placement())
-      hosts.push_back(job.spec().hosts[static_cast<std::size_t>(each.host)].name);
+    for (const PlacedInstance& each : instances) hosts.push_back(each.host);
     mux_.setHosts(hosts);
-    if (report_bindings_) mux_.say(bindingReport(job.spec(), job.placement(), bindings));
+    if (report_bindings_) mux_.say(bindingReport(instances));
   }
 
   // Before anything has started.
@@ -125,9 +125,8 @@ class Session {
   SummaryFacts summaryFacts() const {
     if (!outcome_->failure) return {};
     const Failure& failure = *outcome_->failure;
-    SummaryFacts facts{
-        .after = std::chrono::duration_cast<std::chrono::milliseconds>(failure.at - started_at_),
-        .wall_clock = WallClock::now() - (loop_.now() - failure.at)};
+    SummaryFacts facts{.after = failure.after,
+                       .wall_clock = WallClock::now() - (loop_.now() - submitted_at_ - failure.after)};
     if (failure.instance >= 0) facts.last_errors = mux_.lastErrors(failure.instance);
     return facts;
   }
@@ -218,7 +217,7 @@ class Session {
   const std::unique_ptr<Controller> controller_;
   std::optional<JobOutcome> outcome_;
   std::optional<WriteFailure> write_failure_;
-  const Clock::time_point started_at_ = Clock::now();
+  Clock::time_point submitted_at_{};
   int user_signals_ = 0;
   Clock::time_point last_signal_{};
   Clock::time_point continued_at_{};

@@ -9,7 +9,7 @@
 
 #include "common/model/job_spec.h"
 #include "common/os/epoll_loop.h"
-#include "popdistd/controller/controller_port.h"
+#include "common/ports/controller_port.h"
 #include "poprun/ui/output_mux.h"
 
 namespace pop {

@@ -16,8 +16,8 @@ Status LocalController::submit(model::JobSpec spec, JobWatch watch) {
     spec.executable_cache_path = freshDirectory();
     agent_.removeAtEnd(spec.executable_cache_path);
   }
-  job_ = std::make_unique<Job>(loop_, JobIdentity{sys::randomName(), randomKey()}, std::move(spec),
-                               std::vector<Agent*>{&agent_}, std::move(watch));
+  job_ = std::make_unique<Job>(loop_, JobIdentity{.id = sys::randomName(), .key = randomKey()},
+                               std::move(spec), std::vector<Agent*>{&agent_}, std::move(watch));
   job_->start();
   return {};
 }

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "agent/job/local_agent.h"
-#include "popdistd/controller/controller_port.h"
+#include "common/ports/controller_port.h"
 #include "popdistd/controller/job.h"
 
 namespace pop {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/model/job_spec.h"
-#include "popdistd/controller/exit_policy.h"
+#include "common/ports/job_report.h"
 
 namespace pop {
 

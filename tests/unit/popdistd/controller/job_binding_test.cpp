@@ -21,9 +21,9 @@ std::vector<std::string> cpusOf(const JobSlice& slice) {
   return texts;
 }
 
-std::vector<std::string> warningsIn(const EventLog& log) {
+std::vector<std::string> warningsIn(const JobFixture& job) {
   std::vector<std::string> warnings;
-  for (const LogEntry& entry : log.entries()) {
+  for (const LogEntry& entry : job.entries()) {
     if (entry.kind == EventKind::kWarning) warnings.push_back(entry.text);
   }
   return warnings;
@@ -37,15 +37,16 @@ TEST(JobBinding, FollowsTheTopologyOfEachHost) {
   EXPECT_THAT(cpusOf(fixture.agent(0).slice), ElementsAre("0-3", "4-7"));
   EXPECT_THAT(cpusOf(fixture.agent(1).slice), ElementsAre("0-1", "2-3"));
   EXPECT_EQ(fixture.agent(0).detail_asked, model::TopologyDetail::kNodes);
-  EXPECT_THAT(warningsIn(fixture.job().log()), IsEmpty());
+  EXPECT_THAT(warningsIn(fixture), IsEmpty());
 }
 
 TEST(JobBinding, IsToldBeforeAnythingStarts) {
   JobFixture fixture(1, 2);
   fixture.agent(0).topology = grid(2, 4);
   fixture.job().start();
-  ASSERT_EQ(fixture.placed().size(), 1U);
-  EXPECT_EQ(fixture.placed().front().instances.at(1).cpus.text(), "4-7");
+  ASSERT_EQ(fixture.placed().size(), 2U);
+  EXPECT_EQ(fixture.placed()[1].host, "node1");
+  EXPECT_EQ(fixture.placed()[1].binding.cpus.text(), "4-7");
   EXPECT_EQ(fixture.runsWhenPlaced(), 0);
 }
 
@@ -53,9 +54,8 @@ TEST(JobBinding, WarnsOnceOfWhatIsTrueOfSeveralHosts) {
   JobFixture fixture(3, 9);
   for (int host = 0; host < 3; ++host) fixture.agent(host).topology = grid(2, 4);
   fixture.job().start();
-  EXPECT_THAT(warningsIn(fixture.job().log()),
-              ElementsAre(AllOf(HasSubstr("on host node1 and 2 other hosts"),
-                                HasSubstr("3 instances share 2 memory nodes"))));
+  EXPECT_THAT(warningsIn(fixture), ElementsAre(AllOf(HasSubstr("on host node1 and 2 other hosts"),
+                                                     HasSubstr("3 instances share 2 memory nodes"))));
 }
 
 TEST(JobBinding, ThatCannotBeDoneFailsTheJobNamingHostAndOption) {

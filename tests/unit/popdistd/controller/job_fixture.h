@@ -30,6 +30,7 @@ class JobFixture {
       agents.push_back(agents_.back().get());
     }
     const auto listener = [this](const LogEntry& entry) {
+      entries_.push_back(entry);
       log_.push_back((entry.instance < 0 ? "job" : std::to_string(entry.instance)) + ": " + entry.text);
     };
     const auto restarting = [this](const JobOutcome& failed, int restart) {
@@ -40,19 +41,16 @@ class JobFixture {
       ++reports_;
       outcome_ = outcome;
     };
-    const auto addresses = [this](const model::JobSpec&, std::vector<std::string>& all) {
+    const auto correct = [this](const std::vector<model::Host>&, std::vector<std::string>& all) {
       if (knows_better) knows_better(all);
     };
-    const auto placed = [this](const PlacedJob&, const std::vector<model::Bindings>& bindings) {
-      placed_ = bindings;
+    const auto placed = [this](const std::vector<PlacedInstance>& instances) {
+      placed_ = instances;
       runs_when_placed_ = agent(0).runs;
     };
-    job_ = std::make_unique<Job>(loop_, JobIdentity{"4f2a", "the job\'s own key"}, spec, agents,
-                                 JobWatch{.event = listener,
-                                          .addresses = addresses,
-                                          .placed = placed,
-                                          .restarting = restarting,
-                                          .done = done});
+    job_ = std::make_unique<Job>(
+        loop_, JobIdentity{"4f2a", "the job\'s own key", correct}, spec, agents,
+        JobWatch{.event = listener, .placed = placed, .restarting = restarting, .done = done});
   }
 
   static model::JobSpec specFor(int num_hosts, int num_instances) {
@@ -101,9 +99,10 @@ class JobFixture {
   const std::vector<JobOutcome>& failedAttempts() const { return failed_; }
   int reports() const { return reports_; }
   const JobOutcome& outcome() const { return outcome_.value(); }
-  const std::vector<std::string>& log() const { return log_; }
+  const std::vector<LogEntry>& entries() const { return entries_; }
+  const std::vector<std::string>& log() const { return log_; }  ///< the same in words
   /// What the job said when it was placed, and whether its first agent ran by then.
-  const std::vector<model::Bindings>& placed() const { return placed_; }
+  const std::vector<PlacedInstance>& placed() const { return placed_; }
   int runsWhenPlaced() const { return runs_when_placed_; }
 
   /// Before anything starts; none: the agents' addresses stay.
@@ -117,9 +116,10 @@ class JobFixture {
   testing::FakeLoop loop_;
   const std::vector<model::InstancePlacement> placement_;
   std::vector<std::unique_ptr<testing::FakeAgent>> agents_;
+  std::vector<LogEntry> entries_;
   std::vector<std::string> log_;
   std::vector<JobOutcome> failed_;
-  std::vector<model::Bindings> placed_;
+  std::vector<PlacedInstance> placed_;
   int runs_when_placed_ = -1;
   int reports_ = 0;
   std::optional<JobOutcome> outcome_;

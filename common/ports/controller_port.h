@@ -1,15 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// The controller port, as the command line sees it: for a job on this host (local_controller.h) or on several
-// (hosts_controller.h).
+// The controller port: one job, from its submission to its end. poprun drives a job on this host and one on
+// several through it alike. All calls, in both directions, are made on the loop's thread.
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "common/base/status.h"
 #include "common/model/job_spec.h"
-#include "popdistd/controller/job.h"
+#include "common/ports/job_report.h"
 
 namespace pop {
+
+/// What the one who submits a job hears of it.
+struct JobWatch {
+  std::function<void(const LogEntry&)> event;  ///< everything that happens to the job
+  /// Where each instance goes, by its index, before anything starts: at the first attempt, and when hosts
+  /// have been left out. May be empty.
+  std::function<void(const std::vector<PlacedInstance>& instances)> placed;
+  std::function<void(const JobOutcome& failed, int restart)> restarting;  ///< a failure that is not the end
+  std::function<void(const JobOutcome&)> done;  ///< once, when nothing of it is left
+};
 
 class Controller {
  public:

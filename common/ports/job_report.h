@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is told of a job to whoever has submitted it: its events, where its instances run, how it ended.
+// Values only, which could come from another process: times count from the job's submission.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/model/binding.h"
+#include "common/ports/job_slice.h"
+
+namespace pop {
+
+/// What an entry means to a program that reads it.
+enum class EventKind : std::uint8_t {
+  kNote,
+  kWarning,      ///< people should read it even when all goes well
+  kJobStarting,  ///< all instances are about to start, for the first time or again
+  kInstanceStarted,
+  kInstanceEnded,
+  kInstanceClosed,  ///< all that it has written has been delivered
+};
+
+/// Something that has happened to a job.
+struct LogEntry {
+  std::chrono::milliseconds after{0};  ///< the submission, when the controller learnt of it
+  int instance = -1;                   ///< -1: the whole job
+  std::string text;
+  EventKind kind = EventKind::kNote;
+};
+
+/// Where one instance runs.
+struct PlacedInstance {
+  std::string host;  ///< its name
+  model::Binding binding;
+};
+
+/// The first failure of a job.
+struct Failure {
+  int instance = -1;   ///< -1: not an instance's
+  pid_t pid = 0;       ///< 0: never started
+  std::string reason;  ///< "was killed by SIGSEGV", "asked to end the job: …"
+  int exit_code = 0;
+  bool lost = false;  ///< the instance did not end by itself: its host cannot go on
+  std::string host;   ///< the instance's
+  /// Hosts were lost, or could not be reached: `reason` names them all, and is a sentence of its own.
+  bool hosts_lost = false;
+  int instances_lost = 0;              ///< with their hosts
+  std::chrono::milliseconds after{0};  ///< the submission, when the controller learnt of it
+};
+
+struct JobOutcome {
+  int exit_code = 0;
+  int user_signal = 0;                   ///< the signal with which the user ended the job, or 0
+  bool timed_out = false;                ///< its time limit ended it
+  std::optional<Failure> failure;        ///< what failed first, if anything did
+  std::string why_not_again;             ///< why it was not started again, when it was to be
+  int restarts = 0;                      ///< how often the job had been started again
+  int instances_stopped = 0;             ///< that were still running when the end was decided by another
+  int hosts_unanswered = 0;              ///< when the time limit came before anything could start
+  std::vector<StackTrace> stack_traces;  ///< where instances were when the time was over, if asked for
+};
+
+}  // namespace pop
