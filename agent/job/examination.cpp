@@ -14,6 +14,7 @@
 #include "agent/rendezvous/port_reservation.h"
 #include "agent/topo/topology_probe.h"
 #include "common/sys/fd.h"
+#include "common/wire/codec_parts.h"
 
 namespace pop::agent {
 namespace {
@@ -25,8 +26,13 @@ void examineAddress(const AddressHints& hints, v1::Condition& into) {
   address.ok() ? into.set_address(address.value()) : into.set_address_problem(address.status().message());
 }
 
-void examineTopology(int detail, v1::Condition& into) {
-  const Result<model::HostTopology> topology = probeTopology(static_cast<model::TopologyDetail>(detail));
+Result<model::HostTopology> topologyOf(v1::TopologyDetail asked) {
+  POP_ASSIGN_OR_RETURN(const model::TopologyDetail detail, wire::decodeDetail(asked));
+  return probeTopology(detail);
+}
+
+void examineTopology(v1::TopologyDetail asked, v1::Condition& into) {
+  const Result<model::HostTopology> topology = topologyOf(asked);
   if (!topology.ok()) return into.set_topology_problem(topology.status().message());
   into.set_num_cpus(topology.value().allowed.size());
   into.set_num_memory_nodes(static_cast<int>(topology.value().nodes.size()));

@@ -29,7 +29,7 @@ PutValues decodeValues(const v1::Values& from) {
 
 void encodeBody(const DescribeCommand& describe, v1::Command& into) {
   into.mutable_describe()->set_port_count(describe.port_count);
-  into.mutable_describe()->set_detail(static_cast<int>(describe.detail));
+  into.mutable_describe()->set_detail(encodeDetail(describe.detail));
 }
 void encodeBody(const RunCommand& run, v1::Command& into) {
   *into.mutable_run() = encode(run.slice);
@@ -71,9 +71,8 @@ void encodeBody(const HeartbeatCommand&, v1::Command& into) {
 Status decodeDescribe(const v1::Describe& from, AgentCommand& into) {
   if (from.port_count() < 0 || from.port_count() > 65535)
     return malformed(std::to_string(from.port_count()) + " ports");
-  if (from.detail() < 0 || from.detail() > static_cast<int>(model::TopologyDetail::kCores))
-    return malformed("unknown detail " + std::to_string(from.detail()) + " of a topology");
-  into = DescribeCommand{from.port_count(), static_cast<model::TopologyDetail>(from.detail())};
+  POP_ASSIGN_OR_RETURN(const model::TopologyDetail detail, decodeDetail(from.detail()));
+  into = DescribeCommand{from.port_count(), detail};
   return {};
 }
 
@@ -134,7 +133,7 @@ Status decodeBody(const v1::Command& from, AgentCommand& into) {
 
 void encodeBody(const DescribedReport& described, v1::Report& into) {
   v1::Described* const each = into.mutable_described();
-  each->set_code(static_cast<int>(described.status.code()));
+  each->set_code(static_cast<v1::StatusCode>(described.status.code()));
   each->set_message(described.status.message());
   if (!described.status.ok()) return;
   each->set_address(described.facts.address);
@@ -194,9 +193,9 @@ void encodeBody(const HeartbeatReport&, v1::Report& into) {
 }
 
 Status decodeDescribed(const v1::Described& from, DescribedReport& into) {
-  if (from.code() < 0 || from.code() > static_cast<int>(Code::kDataLoss))
-    return malformed("status " + std::to_string(from.code()));
-  if (from.code() != 0) {
+  static_assert(v1::StatusCode_MAX == static_cast<int>(Code::kDataLoss));
+  if (!v1::StatusCode_IsValid(from.code())) return malformed("status " + std::to_string(from.code()));
+  if (from.code() != v1::STATUS_OK) {
     into.status = {static_cast<Code>(from.code()), from.message()};
     return {};
   }

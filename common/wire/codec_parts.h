@@ -8,6 +8,7 @@
 #include "common/base/status.h"
 #include "common/contract/env_contract.h"
 #include "common/model/cpu_set.h"
+#include "common/model/topology.h"
 #include "proto/popdist/v1/agent.pb.h"
 
 namespace pop::wire {
@@ -17,6 +18,17 @@ namespace v1 = ::popdist::v1;
 /// A message that no agent and no controller of this version sends.
 inline Status malformed(const std::string& what) {
   return {Code::kInvalidArgument, "a malformed message: " + what};
+}
+
+/// How much of a topology is asked for.
+inline v1::TopologyDetail encodeDetail(model::TopologyDetail detail) {
+  return static_cast<v1::TopologyDetail>(detail);
+}
+inline Result<model::TopologyDetail> decodeDetail(v1::TopologyDetail detail) {
+  static_assert(v1::TopologyDetail_MAX == static_cast<int>(model::TopologyDetail::kCores));
+  if (!v1::TopologyDetail_IsValid(detail))
+    return malformed("unknown detail " + std::to_string(detail) + " of a topology");
+  return static_cast<model::TopologyDetail>(detail);
 }
 
 template <typename Repeated>

@@ -138,7 +138,8 @@ Result<InstanceOrder> decodeOrder(const v1::Order& from, int num_programs) {
 
 Result<model::StdinPolicy> decodeStdin(const v1::Slice& from) {
   using Who = model::StdinPolicy::Who;
-  if (from.stdin_who() < 0 || from.stdin_who() > static_cast<int>(Who::kOne))
+  static_assert(v1::StdinReaders_MAX == static_cast<int>(Who::kOne));
+  if (!v1::StdinReaders_IsValid(from.stdin_who()))
     return malformed("who gets stdin: " + std::to_string(from.stdin_who()));
   return model::StdinPolicy{.who = static_cast<Who>(from.stdin_who()), .instance = from.stdin_instance()};
 }
@@ -183,7 +184,7 @@ v1::Slice encode(const JobSlice& slice) {
   encodePoplar(slice.poplar, into.mutable_poplar());
   into.set_env_families(contract::envFamiliesText(slice.env_families));
   encodeVariables(slice.environment, into.mutable_environment());
-  into.set_stdin_who(static_cast<int>(slice.stdin_policy.who));
+  into.set_stdin_who(static_cast<v1::StdinReaders>(slice.stdin_policy.who));
   into.set_stdin_instance(slice.stdin_policy.instance);
   into.set_kill_grace_ms(slice.kill_grace.count());
   return into;

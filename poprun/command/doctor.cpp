@@ -20,6 +20,7 @@
 #include "common/sys/process_setup.h"
 #include "common/sys/random_name.h"
 #include "common/wire/agent_codec.h"
+#include "common/wire/codec_parts.h"
 #include "common/wire/stream_call.h"
 #include "popdistd/agents/host_link.h"
 #include "popdistd/agents/own_address.h"
@@ -123,7 +124,7 @@ wire::v1::Hello Doctor::helloTo(int host) const {
   wire::v1::Examination* const examination = hello.mutable_examination();
   examination->set_working_directory(directory.empty() ? currentDirectory() : directory);
   examination->set_port_count(envs_.portsOn(host));
-  examination->set_detail(static_cast<int>(model::detailFor(spec_.binding)));
+  examination->set_detail(wire::encodeDetail(model::detailFor(spec_.binding)));
   return hello;
 }
 

@@ -67,6 +67,18 @@ TEST(Codec, RefusesWhatSaysNothing) {
   EXPECT_EQ(decode(v1::Report(), report).code(), Code::kInvalidArgument);
 }
 
+TEST(Codec, RefusesADetailThatThereIsNot) {
+  v1::Command command = encode(NumberedCommand{1, DescribeCommand{0, model::TopologyDetail::kCores}});
+  EXPECT_EQ(command.describe().detail(), v1::TOPOLOGY_CORES);
+  NumberedCommand decoded;
+  EXPECT_TRUE(decode(command, decoded).ok());
+  for (const int detail : {-1, 3}) {
+    command.mutable_describe()->set_detail(static_cast<v1::TopologyDetail>(detail));
+    EXPECT_EQ(decode(command, decoded).code(), Code::kInvalidArgument);
+    EXPECT_THAT(decode(command, decoded).message(), HasSubstr("detail " + std::to_string(detail)));
+  }
+}
+
 TEST(Codec, RefusesASliceThatCannotBe) {
   const v1::Slice good = encode(testing::sampleSlice());
   const auto refused = [](const v1::Slice& slice) { return decode(slice).status().message(); };
@@ -86,7 +98,7 @@ TEST(Codec, RefusesASliceThatCannotBe) {
   slice.set_env_families("nonsense");
   EXPECT_THAT(refused(slice), HasSubstr("nonsense"));
   slice = good;
-  slice.set_stdin_who(9);
+  slice.set_stdin_who(static_cast<v1::StdinReaders>(9));
   EXPECT_THAT(refused(slice), HasSubstr("9"));
   slice = good;
   slice.set_kill_grace_ms(-1);
@@ -98,7 +110,7 @@ TEST(Codec, RefusesFactsThatCannotBe) {
   report.mutable_described()->mutable_topology()->clear_allowed();
   NumberedReport decoded;
   EXPECT_THAT(decode(report, decoded).message(), HasSubstr("without CPUs"));
-  report.mutable_described()->set_code(99);
+  report.mutable_described()->set_code(static_cast<v1::StatusCode>(99));
   EXPECT_THAT(decode(report, decoded).message(), HasSubstr("99"));
 }
 
