@@ -22,7 +22,7 @@ Status noWelcome(std::chrono::milliseconds timeout);
 /// What BootstrapEvents::ended means, for people.
 std::string whyStreamEnded(int exit_code);
 
-class HostLink final : public AgentLink {
+class HostLink final : public CommandLink {
  public:
   /// `agent` outlives the link, and has it from the other side's answer on; what it only asks goes with
   /// hello(). `over`: when nothing more comes, or nobody would look at it: destroy the link soon, not during

@@ -54,13 +54,13 @@ RemoteAgent::~RemoteAgent() {
 
 // ---- the link
 
-void RemoteAgent::linkOpen(AgentLink& link) {
+void RemoteAgent::linkOpen(CommandLink& link) {
   if (lost()) return;
   open_ = &link;
   sendWaiting();
 }
 
-void RemoteAgent::linkUp(AgentLink& link) {
+void RemoteAgent::linkUp(CommandLink& link) {
   open_ = nullptr;
   if (lost()) return link.close();
   POP_CHECK(link_ == nullptr);
@@ -78,7 +78,7 @@ void RemoteAgent::send(AgentCommand command) {
 void RemoteAgent::sendWaiting() {
   while (!waiting_.empty()) {
     const bool only_asks = std::holds_alternative<DescribeCommand>(waiting_.front());
-    AgentLink* const link = link_ == nullptr && only_asks ? open_ : link_;
+    CommandLink* const link = link_ == nullptr && only_asks ? open_ : link_;
     if (link == nullptr) return;
     NumberedCommand next{++last_sent_, std::move(waiting_.front())};
     waiting_.pop_front();

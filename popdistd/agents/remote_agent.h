@@ -21,9 +21,9 @@
 namespace pop {
 
 /// The way to one agent. What comes back over it is given to RemoteAgent::receive, its end to linkLost.
-class AgentLink {
+class CommandLink {
  public:
-  virtual ~AgentLink() = default;
+  virtual ~CommandLink() = default;
   virtual void send(NumberedCommand command) = 0;  ///< In order; keeps what cannot be sent at once.
   virtual void close() = 0;                        ///< Nothing more will be sent, nor looked at.
 };
@@ -39,8 +39,8 @@ class RemoteAgent final : public Agent {
   // ---- the link. Until it is up, commands wait; from then on the other side must show signs of life. Once
   // it is open, though nobody has answered yet, what only asks goes: the answer to it is soon here, too.
 
-  void linkOpen(AgentLink& link);  ///< `link` lives until it is closed, or the agent is lost. At most once.
-  void linkUp(AgentLink& link);    ///< `link` lives until it is closed. Once.
+  void linkOpen(CommandLink& link);  ///< `link` lives until it is closed, or the agent is lost. At most once.
+  void linkUp(CommandLink& link);    ///< `link` lives until it is closed. Once.
   void receive(NumberedReport report);
   void linkLost(
       Status why);  ///< By itself; also when it never came up. What follows from it comes from the loop.
@@ -116,8 +116,8 @@ class RemoteAgent final : public Agent {
   Loop& loop_;
   OutputSink& sink_;
   const LinkTimes times_;
-  AgentLink* link_ = nullptr;  ///< null: not up yet, or closed
-  AgentLink* open_ = nullptr;  ///< while it is not up
+  CommandLink* link_ = nullptr;  ///< null: not up yet, or closed
+  CommandLink* open_ = nullptr;  ///< while it is not up
   Status lost_;
   std::optional<TimerId> loss_timer_;
   std::deque<AgentCommand> waiting_;  ///< for the link

@@ -101,7 +101,7 @@ class OneWay {
   std::vector<std::function<void()>> held_;
 };
 
-class SimLink final : public AgentLink, public agent::ReportLink {
+class SimLink final : public CommandLink, public agent::ReportLink {
  public:
   SimLink(testing::FakeLoop& clock, SplitMix64& random, LinkWeather weather)
       : down(clock, random, weather), up(clock, random, weather) {}

@@ -15,7 +15,7 @@
 
 namespace pop {
 
-class RecordedLink final : public AgentLink {
+class RecordedLink final : public CommandLink {
  public:
   void send(NumberedCommand command) override { sent.push_back(std::move(command)); }
   void close() override { ++closed; }

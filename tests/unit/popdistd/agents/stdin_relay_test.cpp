@@ -51,7 +51,7 @@ class StdinFile {
 };
 
 // A host, and what has come over the link to it.
-class Host final : public AgentLink {
+class Host final : public CommandLink {
  public:
   explicit Host(os::EpollLoop& loop) : agent(loop, output, {.silence = std::chrono::hours(1)}) {
     agent.linkUp(*this);
