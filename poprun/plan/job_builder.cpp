@@ -181,17 +181,6 @@ std::string Surroundings::absolute(const std::string& path) const {
   return directory + (directory.ends_with('/') ? "" : "/") + path;
 }
 
-int effectiveVerbosity(const Options& options) {
-  return options.debug ? 2 : options.verbosity;
-}
-
-int numInstances(const Options& options) {
-  std::int64_t sum = 0;
-  for (const ProgramOptions& program : options.programs) sum += program.num_instances.value_or(1);
-  return static_cast<int>(
-      std::clamp<std::int64_t>(sum, std::numeric_limits<int>::min(), std::numeric_limits<int>::max()));
-}
-
 BuiltJob buildJob(const Options& options, const Surroundings& here) {
   BuiltJob built{.warnings = findIdleOptions(options)};
   copySettings(options, built.spec);

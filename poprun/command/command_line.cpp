@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "poprun/command/command_line.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "common/contract/exit_code.h"
+#include "common/log/log.h"
+#include "common/sys/host_name.h"
+#include "common/sys/own_program.h"
+
+namespace pop {
+namespace {
+
+// Empty when it has been removed: relative paths are found nowhere then.
+std::string workingDirectory() {
+  std::error_code ignored;
+  return std::filesystem::current_path(ignored).string();
+}
+
+}  // namespace
+
+bool canReach(const HostsHalf* hosts, const Options& options) {
+  return hosts != nullptr && (!hosts->by_service_only || options.hosts.agent_port != 0);
+}
+
+int handOver(const Options& options, const CommandLine& line) {
+  Result<std::vector<std::string>> handed = line.files.handOver();
+  if (!handed.ok()) return reportMistakes({handed.status().message()});
+  std::vector<std::string> words = std::move(handed).value();
+  words.insert(words.begin(), line.name);
+  words.insert(words.end(), line.arguments.begin(), line.arguments.end());
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  const std::string program =
+      sys::ownProgram(options.hosts.agent_port != 0 ? "poprun-service" : "poprun-hosts");
+  ::execv(program.c_str(), argv.data());
+  return reportMistakes(
+      {"jobs on other hosts need " + program + ": " + errnoStatus("starting it", errno).message()});
+}
+
+Surroundings surroundings(cli::OptionFiles& files) {
+  return {.host_name = sys::hostName(),
+          .variable = [](const char* name) -> const char* { return std::getenv(name); },
+          .file = [&files](const std::string& path) { return files.text(path); },
+          .is_root = ::geteuid() == 0,
+          .directory = workingDirectory(),
+          .exists = [](const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }};
+}
+
+BuiltJob buildFor(const cli::ParsedOptions& parsed, const Options& options, const Surroundings& here) {
+  BuiltJob job = buildJob(options, here);
+  job.mistakes.insert(job.mistakes.begin(), parsed.mistakes.begin(), parsed.mistakes.end());
+  if (options.programs.front().command.empty() && !parsed.without_program.empty())
+    job.mistakes.push_back(parsed.without_program);
+  job.warnings.insert(job.warnings.begin(), parsed.warnings.begin(), parsed.warnings.end());
+  return job;
+}
+
+void setLogLevel(const Options& options) {
+  const int verbosity = effectiveVerbosity(options);
+  log::setLevel(verbosity == 0   ? log::Level::kWarning
+                : verbosity == 1 ? log::Level::kInfo
+                                 : log::Level::kDebug);
+}
+
+void reportWarnings(const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings) std::fprintf(stderr, "poprun: warning: %s\n", warning.c_str());
+}
+
+int reportMistakes(const std::vector<std::string>& mistakes) {
+  for (const std::string& mistake : mistakes) std::fprintf(stderr, "poprun: %s\n", mistake.c_str());
+  return contract::kExitLauncherFailed;
+}
+
+int print(const std::string& text) {
+  if (std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0) return 0;
+  std::perror("poprun: writing to stdout");
+  return contract::kExitLauncherFailed;
+}
+
+}  // namespace pop

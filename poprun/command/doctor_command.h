@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// `poprun doctor`, up to the examination of the hosts.
+#pragma once
+
+#include "poprun/command/command_line.h"
+
+namespace pop {
+
+/// poprun's exit code. `hosts` may be null: a program that has one is started then.
+int doctorCommand(CommandLine& line, const HostsHalf* hosts);
+
+}  // namespace pop

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "poprun/command/run_command.h"
+
+#include <algorithm>
+
+#include "common/base/text.h"
+#include "common/log/log.h"
+#include "common/model/host_list.h"
+#include "common/model/placement.h"
+#include "common/sys/host_name.h"
+#include "poprun/cli/config_file.h"
+#include "poprun/cli/options_doc.h"
+#include "poprun/plan/explain.h"
+#include "poprun/plan/topology_table.h"
+#include "poprun/session/local_bindings.h"
+#include "poprun/ui/output_settings.h"
+#include "poprun/version_info.h"
+
+namespace pop {
+namespace {
+
+// --export-config without a program only writes the file.
+bool onlyExports(const Options& options) {
+  return !options.export_config.empty() && options.programs.size() == 1 &&
+         options.programs.front().command.empty();
+}
+
+// Without a program where it needs none.
+BuiltJob jobToRun(const cli::ParsedOptions& parsed, const Surroundings& here) {
+  Options options = parsed.options;
+  if (onlyExports(options)) options.programs.front().command = {"program"};
+  return buildFor(parsed, options, here);
+}
+
+int exportConfig(const Options& options) {
+  const Status written =
+      cli::writeConfigFile(options.export_config, cli::configText(options), options.overwrite_config);
+  return written.ok() ? 0 : reportMistakes({written.message()});
+}
+
+int explain(const model::JobSpec& spec, DryRun form) {
+  const Result<HostBindings> bindings = localBindings(spec, sys::hostName());
+  if (!bindings.ok()) return reportMistakes({bindings.status().message()});
+  const Result<std::string> plan =
+      form == DryRun::kJson ? explainPlanJson(spec, bindings.value()) : explainPlan(spec, bindings.value());
+  return plan.ok() ? print(plan.value()) : reportMistakes({plan.status().message()});
+}
+
+// What poprun has understood: its options, wherever they were written, without those at their defaults.
+void logOptions(const Options& options) {
+  log::debug(versionText(VersionFormat::kText));
+  for (const std::string& line : split(cli::configText(options), '\n')) {
+    if (!line.empty() && line.front() != '#') log::debug(line);
+  }
+}
+
+// The agent service may be asked for this host, too.
+bool hasOtherHosts(const Options& options, const model::JobSpec& spec, const std::string& own_host_name) {
+  if (options.hosts.agent_port != 0) return true;
+  return std::any_of(spec.hosts.begin(), spec.hosts.end(), [&own_host_name](const model::Host& host) {
+    return !model::isThisHost(host.name, own_host_name);
+  });
+}
+
+int runPlanned(const Options& options, const model::JobSpec& spec, const HostsHalf* hosts) {
+  setLogLevel(options);
+  if (options.debug) logOptions(options);
+  SessionSettings settings{.output = outputSettings(options, spec),
+                           .report_bindings = options.report_bindings || options.debug};
+  if (options.print_topology || effectiveVerbosity(options) >= 2) {
+    settings.before_output = topologyTable(spec, model::place(spec));
+  }
+  return hosts != nullptr ? hosts->run(options, spec, settings) : runJob(spec, settings);
+}
+
+}  // namespace
+
+int runCommand(CommandLine& line, cli::Spelling spelling, const HostsHalf* hosts) {
+  const Surroundings here = surroundings(line.files);
+  const cli::ParsedOptions parsed = cli::parseOptions(line.arguments, spelling, here.file);
+  const Options& options = parsed.options;
+  if (options.help) return print(cli::helpText());
+  if (options.version && parsed.mistakes.empty()) return print(versionText(options.version_format));
+
+  const BuiltJob job = jobToRun(parsed, here);
+  const bool on_hosts = hasOtherHosts(options, job.spec, here.host_name);
+  const bool runs = job.mistakes.empty() && options.dry_run == DryRun::kNo && !onlyExports(options);
+  if (runs && on_hosts && !canReach(hosts, options)) return handOver(options, line);
+  reportWarnings(job.warnings);
+  if (!job.mistakes.empty()) return reportMistakes(job.mistakes);
+  if (!options.export_config.empty()) {
+    const int failed = exportConfig(options);
+    if (failed != 0 || onlyExports(options)) return failed;
+  }
+  if (options.dry_run != DryRun::kNo) return explain(job.spec, options.dry_run);
+  if (const auto obstacles = findObstacles(job.spec); !obstacles.empty()) return reportMistakes(obstacles);
+  return runPlanned(options, job.spec, on_hosts ? hosts : nullptr);
+}
+
+}  // namespace pop
