@@ -7,7 +7,7 @@
 #include <string>
 
 #include "common/base/status.h"
-#include "popdistd/agents/hosts_controller.h"
+#include "popdistd/agents/host_access.h"
 
 namespace pop {
 

@@ -16,15 +16,11 @@
 #include "common/sys/own_program.h"
 
 namespace pop {
-namespace {
 
-// Empty when it has been removed: relative paths are found nowhere then.
 std::string workingDirectory() {
   std::error_code ignored;
   return std::filesystem::current_path(ignored).string();
 }
-
-}  // namespace
 
 bool canReach(const HostsHalf* hosts, const Options& options) {
   return hosts != nullptr && (!hosts->by_service_only || options.hosts.agent_port != 0);

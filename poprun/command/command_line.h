@@ -34,6 +34,9 @@ bool canReach(const HostsHalf* hosts, const Options& options);
 /// Starts the program that can, in place of this one. Returns poprun's exit code, only when it could not.
 int handOver(const Options& options, const CommandLine& line);
 
+/// Empty when it has been removed: relative paths are found nowhere then.
+std::string workingDirectory();
+
 /// `files` outlives what is returned.
 Surroundings surroundings(cli::OptionFiles& files);
 

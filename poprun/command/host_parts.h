@@ -2,11 +2,12 @@
 // Who starts the agents of which hosts, as the options for hosts say it.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/os/epoll_loop.h"
-#include "popdistd/agents/hosts_controller.h"
 #include "popdistd/agents/service_part.h"
 #include "poprun/bootstrap/ssh/ssh_options.h"
 #include "poprun/plan/settings.h"
@@ -18,9 +19,17 @@ namespace pop {
 using MakeParts = std::vector<BootstrapPart> (*)(os::EpollLoop& loop, const HostsOptions& options,
                                                  SshOptions ssh, const std::vector<model::Host>& hosts);
 
-/// How the agent service is reached, as the options for hosts say it.
-inline ServiceSettings serviceSettings(const HostsOptions& options) {
-  return {.port = options.agent_port, .tls = options.agent_tls, .connect_timeout = options.connect_timeout};
+/// How all of `num_hosts` hosts are reached, but for who starts agents where the agent service does not: that
+/// is to be added.
+inline Result<HostAccess> hostAccess(const HostsOptions& options, std::size_t num_hosts,
+                                     std::function<void(const std::string& line)> say) {
+  HostAccess access{.connect_timeout = options.connect_timeout, .say = std::move(say)};
+  if (options.agent_port == 0) return access;
+  POP_ASSIGN_OR_RETURN(access.service, servicePart({.port = options.agent_port,
+                                                    .tls = options.agent_tls,
+                                                    .connect_timeout = options.connect_timeout},
+                                                   num_hosts));
+  return access;
 }
 
 /// The host of this process needs no SSH; all others do.

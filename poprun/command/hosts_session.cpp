@@ -12,7 +12,6 @@
 #include "common/sys/host_name.h"
 #include "common/sys/process_setup.h"
 #include "popdistd/agents/hosts_controller.h"
-#include "popdistd/agents/service_part.h"
 #include "poprun/command/host_preparation.h"
 #include "poprun/command/ssh_settings.h"
 
@@ -34,10 +33,8 @@ int runOnHosts(const Options& options, const model::JobSpec& spec, const Session
                MakeParts make_parts) {
   Result<SshOptions> ssh = sshOptions(options.hosts);
   if (!ssh.ok()) return launcherFailed(ssh.status());
-  const bool by_service = options.hosts.agent_port != 0;
-  Result<ServicePart> service =
-      by_service ? servicePart(serviceSettings(options.hosts), spec.hosts.size()) : ServicePart();
-  if (!service.ok()) return launcherFailed(service.status());
+  Result<HostAccess> access = hostAccess(options.hosts, spec.hosts.size(), nullptr);
+  if (!access.ok()) return launcherFailed(access.status());
   const std::vector<std::string> failures = prepareHosts(spec.copies, otherHosts(spec.hosts), *ssh);
   for (const std::string& failure : failures) std::fprintf(stderr, "poprun: %s\n", failure.c_str());
   if (!failures.empty()) return contract::kExitLauncherFailed;
@@ -45,13 +42,11 @@ int runOnHosts(const Options& options, const model::JobSpec& spec, const Session
   return runSession(spec, settings, [&](os::EpollLoop& loop, OutputMux& mux) -> std::unique_ptr<Controller> {
     HostsSettings hosts{.whole_lines_out = settings.output.out.whole_lines,
                         .whole_lines_err = settings.output.err.whole_lines,
-                        .times = {.silence = options.hosts.silence},
-                        .connect_timeout = options.hosts.connect_timeout,
-                        .say = [&mux](const std::string& line) { mux.say(line + '\n'); }};
-    std::vector<BootstrapPart> parts;
-    if (!by_service) parts = make_parts(loop, options.hosts, std::move(*ssh), spec.hosts);
-    return std::make_unique<HostsController>(loop, mux, std::move(hosts), std::move(parts),
-                                             std::move(*service));
+                        .times = {.silence = options.hosts.silence}};
+    access->say = [&mux](const std::string& line) { mux.say(line + '\n'); };
+    if (access->service.hosts.empty())
+      access->parts = make_parts(loop, options.hosts, std::move(*ssh), spec.hosts);
+    return std::make_unique<HostsController>(loop, mux, std::move(hosts), std::move(*access));
   });
 }
 

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the hosts of a job, or of an examination, are reached: who starts agents on them, or the agent service.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/os/epoll_loop.h"
+#include "common/wire/agent_call.h"
+#include "popdistd/agents/bootstrapper.h"
+
+namespace pop {
+
+/// Some of the hosts, by their index, and who starts their agents.
+struct BootstrapPart {
+  std::vector<int> hosts;
+  std::unique_ptr<Bootstrapper> bootstrapper;  ///< counts them from 0
+};
+
+/// How one host's agent is spoken to through the agent service.
+struct ServiceLine {
+  using Described = std::function<void(Result<wire::v1::HostDescription>)>;
+
+  wire::CallMaker call;
+  /// Ends a job whose stream is lost; `done`, once, from the loop.
+  std::function<void(wire::v1::EndJobRequest, std::function<void(Status)> done)> end_job;
+  std::function<void(std::chrono::milliseconds timeout, Described done)> describe;
+};
+
+/// Hosts whose agents are reached through the agent service, and how.
+struct ServicePart {
+  std::vector<int> hosts;
+  std::function<ServiceLine(os::EpollLoop& loop, const std::string& host)> dial;
+  /// Why an agent did not answer, from what the call says. May be empty.
+  std::function<Status(const std::string& host, const Status& why)> explain;
+};
+
+struct HostAccess {
+  std::vector<BootstrapPart> parts;
+  ServicePart service;
+  std::chrono::milliseconds connect_timeout{10000};  ///< for an agent's answer
+  std::function<void(const std::string& line)> say;  ///< for people, without its line end
+};
+
+}  // namespace pop
