@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// One attempt at a job: where its instances go, their lives as the agents report them, their fences and end
+// notices. The job decides what follows from that.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "popdistd/controller/end_notices.h"
+#include "popdistd/controller/event_log.h"
+#include "popdistd/controller/fence_join.h"
+#include "popdistd/controller/instances.h"
+#include "popdistd/controller/job_hosts.h"
+
+namespace pop {
+
+class AttemptEvents {
+ public:
+  virtual ~AttemptEvents() = default;
+  virtual void allStarted() = 0;             ///< or could not be; perhaps several times
+  virtual void failed(Failure failure) = 0;  ///< each failure; the first is the one that counts
+  virtual void attemptOver() = 0;            ///< nothing of it is left on any host that we know of
+
+  /// Whether a host that is lost now, with instances, is what the job fails of: then its end tells so.
+  virtual bool endTellsLoss() const = 0;
+};
+
+class Attempt final : private HostReports {
+ public:
+  /// Everything passed by reference outlives the attempt. It hears of what `hosts` report from now on.
+  Attempt(Loop& loop, model::JobSpec spec, JobHosts& hosts, const EventLog& log, AttemptEvents& events);
+
+  const PlacedJob& placed() const { return placed_; }
+  const model::JobSpec& spec() const { return placed_.spec(); }
+
+  /// Binds the instances, when all hosts are described.
+  Status bind();
+  const std::vector<model::Bindings>& bindings() const { return bindings_; }
+
+  void start(const std::string& job_id, const std::string& key, int restarts);
+  void stop();
+
+  /// Adds what this attempt knows of how it has ended.
+  void describeEnd(JobOutcome& outcome) const;
+  /// Its end has been told: the next one is another's.
+  void forgetEnd();
+
+ private:
+  void onStarted(int instance, pid_t pid) override;
+  void onEnded(int instance, const InstanceEnd& end) override;
+  void onClosed(int instance) override;
+  void onAborted(int instance, int exit_code, const std::string& message) override;
+  void onFenceReached(int host, PutValues values) override;
+  void onLost(int host, const Status& why) override;
+
+  void lose(int instance);
+  void noteEnd(int instance, const std::string& reason);
+  void tellEnd(int instance, bool clean, const std::string& reason);
+  void close(int instance);
+  void endIfAllAreClosed();
+  void announce(const SharedEndNotices& end_notices);
+  contract::Rendezvous rendezvous() const;
+  int hostOf(int instance) const;
+  const std::string& hostNameOf(int instance) const;
+  int& openOn(int host) { return open_on_[static_cast<std::size_t>(host)]; }
+
+  const PlacedJob placed_;
+  JobHosts& hosts_;
+  const EventLog& log_;
+  AttemptEvents& events_;
+  std::vector<model::Bindings> bindings_;  ///< by host
+  Instances instances_;
+  std::vector<int> open_on_;  ///< each host: instances that are not closed yet
+  FenceJoin fence_;
+  EndNotices end_notices_;
+  bool runs_ = false;       ///< between start() and its end
+  int instances_lost_ = 0;  ///< with their hosts
+  std::set<int> stopped_;   ///< instances that had not ended when it was stopped, and were not lost
+};
+
+}  // namespace pop

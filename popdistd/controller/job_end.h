@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a job ends, of all that happens to it: what decides its exit code, and whether it is started again.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "common/base/status.h"
+#include "popdistd/controller/exit_policy.h"
+#include "popdistd/controller/restart_policy.h"
+
+namespace pop {
+
+class JobEnd {
+ public:
+  explicit JobEnd(int max_restarts) : restart_policy_(max_restarts) {}
+
+  void noteFailure(Failure failure) { exit_policy_.noteFailure(std::move(failure)); }
+  void noteUserSignal(int signal) { exit_policy_.noteUserSignal(signal); }
+  /// The time limit, which holds for all attempts together.
+  void noteTimeout() {
+    time_is_over_ = true;
+    exit_policy_.noteTimeout();
+  }
+  /// It cannot be written, and so would be that of the next attempt.
+  void noteOutputLost() { output_is_lost_ = true; }
+  /// Of a job that was to be started again.
+  void noteWhyNotAgain(std::string why) { why_not_again_ = std::move(why); }
+
+  bool decided() const { return exit_policy_.decided(); }
+  bool isByLostHosts() const {
+    const JobOutcome outcome = exit_policy_.outcome();
+    return outcome.failure && outcome.failure->hosts_lost;
+  }
+
+  /// Whether the job is started again, now that an attempt is over. `rest`: whether it can run on the hosts
+  /// that are left.
+  bool startsAgain(const Status& rest) {
+    if (time_is_over_) return false;
+    if (!restart_policy_.wants(outcome())) {
+      if (why_not_again_.empty()) why_not_again_ = restart_policy_.whyNot(outcome());
+      return false;
+    }
+    if (output_is_lost_) why_not_again_ = "its output cannot be written";
+    if (!output_is_lost_ && !rest.ok()) why_not_again_ = rest.message();
+    return !output_is_lost_ && rest.ok();
+  }
+
+  int restarts() const { return restart_policy_.restarts(); }
+  void countRestart() { restart_policy_.noteRestart(); }
+  void beginAnew() { exit_policy_ = {}; }
+
+  JobOutcome outcome() const {
+    JobOutcome outcome = exit_policy_.outcome();
+    outcome.restarts = restarts();
+    outcome.why_not_again = why_not_again_;
+    return outcome;
+  }
+
+ private:
+  ExitPolicy exit_policy_;
+  RestartPolicy restart_policy_;
+  std::string why_not_again_;
+  bool time_is_over_ = false;
+  bool output_is_lost_ = false;
+};
+
+}  // namespace pop
