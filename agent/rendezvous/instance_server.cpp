@@ -4,9 +4,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <optional>
 #include <utility>
 
 #include "common/base/text.h"
@@ -30,11 +31,10 @@ InstanceServer::~InstanceServer() {
 }
 
 void InstanceServer::reset() {
-  for (const auto& [fd, connection] : connections_) {
-    loop_.cancel(connection.fence_timer);
-    loop_.unwatch(fd);
-  }
+  fence_.reset();
+  for (const auto& [fd, connection] : connections_) loop_.unwatch(fd);
   connections_.clear();
+  fd_of_.clear();
   if (listener_.valid()) loop_.unwatch(listener_.get());
   listener_.reset();
   local_instances_.clear();
@@ -50,8 +50,9 @@ Result<std::string> InstanceServer::open(const JobSlice& slice) {
   host_address_ = slice.host_address;
   num_instances_ = slice.num_instances;
   for (const InstanceOrder& order : slice.instances) local_instances_.insert(order.env.instance_index);
-  fence_ = std::make_unique<Fence>(local_instances_.size());
-  fence_bytes_.reset();
+  FenceMembers& members = *this;
+  const bool all_are_here = std::cmp_equal(local_instances_.size(), num_instances_);
+  fence_ = std::make_unique<HostFence>(loop_, segment_, members, local_instances_, all_are_here);
   // Several hosts of a job may share a network namespace, possibly with a user who wants to prevent a restart
   // of the job.
   const std::string name = "popdist-" + job_id_ + "-" + sys::randomName();
@@ -108,32 +109,69 @@ void InstanceServer::handleFrames(int fd) {
       return;
     }
     if (!frame->has_value()) return;
-    handle(fd, found->second, frame->value());
-  }
-}
-
-void InstanceServer::handle(int fd, Connection& connection, const Frame& frame) {
-  const auto type = static_cast<InstanceMessage>(frame.type);
-  const bool known = connection.instance >= 0;
-  if (!known && type == InstanceMessage::kHello) return hello(fd, connection, frame);
-  if (known && type == InstanceMessage::kPut && frame.fields.size() == 2 && !frame.fields[0].empty()) {
-    fence_->put(connection.instance, frame.fields[0], frame.fields[1]);
-  } else if (known && type == InstanceMessage::kGet && frame.fields.size() == 1) {
-    const std::optional<std::string> value = fence_->get(frame.fields[0]);
-    send(fd, connection, InstanceMessage::kValue, {value ? "1" : "0", value.value_or("")});
-  } else if (known && type == InstanceMessage::kFence && frame.fields.size() == 2) {
-    enterFence(fd, connection, frame);
-  } else if (known && type == InstanceMessage::kLook && frame.fields.empty()) {
-    if (takeEntries()) settleFence(connection.instance);
-  } else if (known && type == InstanceMessage::kFenceLate && frame.fields.size() == 1) {
-    fenceLate(fd, connection, frame);
-  } else if (known && type == InstanceMessage::kAbort && frame.fields.size() == 2) {
-    abort(fd, connection, frame);
-  } else {
+    if (handle(fd, found->second, frame->value())) continue;
     log::warning("an instance's connection is closed: it sent an unknown or unexpected message");
     close(fd);
   }
 }
+
+// False: it says nothing that it may say now.
+bool InstanceServer::handle(int fd, Connection& connection, const Frame& frame) {
+  const auto type = static_cast<InstanceMessage>(frame.type);
+  const std::size_t fields = frame.fields.size();
+  const int instance = connection.instance;
+  if (instance < 0 && type == InstanceMessage::kHello) {
+    hello(fd, connection, frame);
+  } else if (instance < 0) {
+    return false;
+  } else if (type == InstanceMessage::kPut && fields == 2 && !frame.fields[0].empty()) {
+    fence_->put(instance, frame.fields[0], frame.fields[1]);
+  } else if (type == InstanceMessage::kGet && fields == 1) {
+    const std::optional<std::string> value = fence_->get(frame.fields[0]);
+    send(fd, connection, InstanceMessage::kValue, {value ? "1" : "0", value.value_or("")});
+  } else if (type == InstanceMessage::kFence && fields == 2) {
+    const Result<int> timeout_ms = contract::numberField(frame, 0);
+    return timeout_ms.ok() &&
+           fence_->enter(instance, std::chrono::milliseconds(timeout_ms.value()), frame.fields[1]);
+  } else if (type == InstanceMessage::kLook && fields == 0) {
+    fence_->look(instance);
+  } else if (type == InstanceMessage::kFenceLate && fields == 1) {
+    fence_->late(instance, frame.fields[0]);
+  } else if (type == InstanceMessage::kAbort && fields == 2) {
+    abort(fd, connection, frame);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+// ---- what the fence wants of them
+
+bool InstanceServer::readsAnswers(int instance) const {
+  return connections_.at(fd_of_.at(instance)).untaken.empty();
+}
+
+void InstanceServer::fenceReleased(int instance) {
+  const int fd = fd_of_.at(instance);
+  send(fd, connections_.at(fd), InstanceMessage::kFenceReleased, {});
+}
+
+void InstanceServer::fenceFailed(int instance, const FenceError& error) {
+  const int fd = fd_of_.at(instance);
+  sendError(fd, connections_.at(fd), error);
+}
+
+void InstanceServer::announce(const EndNotice& end_notice) {
+  deaths_.push_back(end_notice);
+  if (segment_.exists()) segment_.publish(static_cast<std::uint32_t>(deaths_.size() - 1), end_notice);
+  if (fence_) fence_->breakBy(end_notice);
+}
+
+void InstanceServer::releaseFence(const PutValues& values) {
+  if (fence_) fence_->release(values);
+}
+
+// ----
 
 // One report ends the job; the controller, or a link to it, would have to store further ones.
 void InstanceServer::abort(int fd, Connection& connection, const Frame& frame) {
@@ -149,29 +187,27 @@ void InstanceServer::hello(int fd, Connection& connection, const Frame& frame) {
   const Result<int> instance = contract::numberField(frame, 1);
   const std::string job = frame.fields.size() > 2 ? frame.fields[2] : "";
   if (!protocol.ok() || protocol.value() != contract::kInstanceProtocol) {
-    return refuse(fd, connection, Code::kFailedPrecondition, -1,
-                  "the program's libpopdist and this poprun use different protocol versions (poprun: " +
-                      std::to_string(contract::kInstanceProtocol) +
-                      "): build the program against this version");
+    return refuse(
+        fd, connection,
+        {Code::kFailedPrecondition, -1,
+         "the program's libpopdist and this poprun use different protocol versions (poprun: " +
+             std::to_string(contract::kInstanceProtocol) + "): build the program against this version"});
   }
   if (job != job_id_ || !instance.ok() || !local_instances_.contains(instance.value())) {
-    return refuse(fd, connection, Code::kInvalidArgument, -1, "not an instance of this job on this host");
+    return refuse(fd, connection, {Code::kInvalidArgument, -1, "not an instance of this job on this host"});
   }
-  const bool taken = std::any_of(connections_.begin(), connections_.end(), [&](const auto& other) {
-    return other.second.instance == instance.value();
-  });
-  if (taken) {
-    return refuse(fd, connection, Code::kAlreadyExists, instance.value(),
-                  "instance " + std::to_string(instance.value()) +
-                      " is connected already; only one process of an instance can use libpopdist");
+  if (fd_of_.contains(instance.value())) {
+    return refuse(fd, connection,
+                  {Code::kAlreadyExists, instance.value(),
+                   "instance " + std::to_string(instance.value()) +
+                       " is connected already; only one process of an instance can use libpopdist"});
   }
   if (const Status made = makeSegment(); !made.ok()) {
-    return refuse(fd, connection, made.code(), -1, made.message());
+    return refuse(fd, connection, {made.code(), -1, made.message()});
   }
   connection.instance = instance.value();
-  // An entry that an earlier process of this instance left in its slot does not belong to this process.
-  connection.entry = segment_.lastEntry(connection.instance);
-  segment_.answer(connection.instance, connection.entry, false);
+  fd_of_[instance.value()] = fd;
+  fence_->join(instance.value());
   // The descriptor must be sent with this frame; the send queue is empty here.
   Result<std::string> welcome = contract::encode({static_cast<std::uint8_t>(InstanceMessage::kWelcome),
                                                   {std::to_string(segment_.bytes()), key_, host_address_}});
@@ -180,9 +216,8 @@ void InstanceServer::hello(int fd, Connection& connection, const Frame& frame) {
 }
 
 // Messages after its end are ignored.
-void InstanceServer::refuse(int fd, Connection& connection, Code code, int instance,
-                            const std::string& message) {
-  sendError(fd, connection, code, instance, message);
+void InstanceServer::refuse(int fd, Connection& connection, const FenceError& error) {
+  sendError(fd, connection, error);
   close(fd);
 }
 
@@ -193,10 +228,9 @@ Status InstanceServer::makeSegment() {
   return {};
 }
 
-void InstanceServer::sendError(int fd, Connection& connection, Code code, int instance,
-                               const std::string& message) {
+void InstanceServer::sendError(int fd, Connection& connection, const FenceError& error) {
   send(fd, connection, InstanceMessage::kError,
-       {std::to_string(static_cast<int>(code)), std::to_string(instance), message});
+       {std::to_string(static_cast<int>(error.code)), std::to_string(error.instance), error.message});
 }
 
 void InstanceServer::send(int fd, Connection& connection, InstanceMessage type,
@@ -239,8 +273,10 @@ void InstanceServer::resume(int fd) {
 
 void InstanceServer::close(int fd) {
   const auto found = connections_.find(fd);
-  fence_->leave(found->second.instance);
-  loop_.cancel(found->second.fence_timer);
+  if (const int instance = found->second.instance; instance >= 0) {
+    fence_->leave(instance);
+    fd_of_.erase(instance);
+  }
   loop_.unwatch(fd);
   connections_.erase(found);
   if (!listening_) listen();
