@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The agent core carries out one job's slice on this host. It takes commands from the controller and sends
-// reports to it; it reaches the host through the two ports of agent/core/ports.h. Pure, like the controller
-// core.
+// reports to it; it reaches the host through the two ports of agent/core/ports.h. Pure, like the job core.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The default controller: the controller core and this host's agent, both in this process. No daemon, no
+// The default controller: the job core and this host's agent, both in this process. No daemon, no
 // socket to configure, nothing on the way.
 #pragma once
 
