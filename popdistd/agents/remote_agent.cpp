@@ -19,9 +19,15 @@ Status silent(std::chrono::milliseconds silence) {
   return unavailable("nothing was heard for " + secondsText(silence) + " s (--host-silence)");
 }
 
-// As waitpid says it: a greater code would be another one in ours, and perhaps 0.
-bool isPossible(const contract::ExitStatus& status) {
-  return status.code >= 0 && status.code <= 255 && status.signal >= 0 && status.signal < NSIG;
+Status checkPorts(const std::vector<int>& ports, int asked) {
+  if (std::cmp_not_equal(ports.size(), asked)) {
+    return internalError("its agent reports " + counted(static_cast<std::int64_t>(ports.size()), "port") +
+                         ", and was asked for " + std::to_string(asked));
+  }
+  const auto wrong =
+      std::find_if(ports.begin(), ports.end(), [](int port) { return port < 1 || port > 65535; });
+  if (wrong == ports.end()) return {};
+  return internalError("its agent reports port " + std::to_string(*wrong) + ", which cannot be");
 }
 
 // The same of all hosts, whichever is looked at first.
@@ -165,7 +171,7 @@ void RemoteAgent::awaitEnds() {
   was_held_back_ = sink_full_;
   kill_timeout_ = loop_.postAfter(kKillReportTimeout, [this] {
     kill_timeout_.reset();
-    if (allClosed()) return;
+    if (run_.allAreClosed()) return;
     if (was_held_back_) return awaitEnds();  // its output could not come: that is not its fault
     breakLink(unavailable("its agent has not reported within " + secondsText(kKillReportTimeout) +
                           " s that the instances there, which it was told to kill, have ended"));
@@ -174,11 +180,6 @@ void RemoteAgent::awaitEnds() {
 
 void RemoteAgent::cancelKillTimer() {
   if (kill_timeout_) loop_.cancel(*std::exchange(kill_timeout_, std::nullopt));
-}
-
-bool RemoteAgent::allClosed() const {
-  return std::all_of(instances_.begin(), instances_.end(),
-                     [](InstanceState each) { return each == InstanceState::kClosed; });
 }
 
 // ---- commands with an answer
@@ -194,13 +195,8 @@ void RemoteAgent::describe(int port_count, model::TopologyDetail detail,
 void RemoteAgent::run(JobSlice slice, AgentEvents& events) {
   events_ = &events;
   if (lost()) return tellLossSoon();
-  first_instance_ = slice.instances.empty() ? 0 : slice.instances.front().env.instance_index;
-  instances_.assign(slice.instances.size(), InstanceState::kStarting);
-  have_aborted_.assign(slice.instances.size(), false);
+  run_ = ReportedRun(slice);
   cancelKillTimer();
-  fences_released_ = 0;
-  fence_bytes_.reset();
-  crossed_.clear();
   send(RunCommand{std::move(slice)});
 }
 
@@ -212,109 +208,55 @@ void RemoteAgent::traceStacks(std::function<void(std::vector<StackTrace>)> reply
 
 // ---- reports. What another program says is checked before the job believes it.
 
-bool RemoteAgent::runs(int instance, const char* report) {
-  const std::int64_t local = std::int64_t{instance} - first_instance_;
-  if (events_ != nullptr && local >= 0 && local < static_cast<std::int64_t>(instances_.size())) return true;
-  breakLink(internalError("its agent reports that instance " + std::to_string(instance) + ' ' + report +
-                          ", which it was not asked to start"));
+// False: it is one that cannot be, and the link is given up.
+bool RemoteAgent::holds(Status report) {
+  if (report.ok()) return true;
+  breakLink(std::move(report));
   return false;
-}
-
-bool RemoteAgent::advance(int instance, InstanceEvent event, const char* report) {
-  if (!runs(instance, report)) return false;
-  InstanceState& state = instances_[static_cast<std::size_t>(instance - first_instance_)];
-  const auto next = step(state, event);
-  if (next) {
-    state = *next;
-    return true;
-  }
-  breakLink(internalError("its agent reports out of order that instance " + std::to_string(instance) + ' ' +
-                          report));
-  return false;
-}
-
-void RemoteAgent::rejectReport(int instance, const std::string& report) {
-  breakLink(internalError("its agent reports that instance " + std::to_string(instance) + ' ' + report +
-                          ", which cannot be"));
-}
-
-Status RemoteAgent::checkPorts(const std::vector<int>& ports) const {
-  if (std::cmp_not_equal(ports.size(), ports_asked_)) {
-    return internalError("its agent reports " + counted(static_cast<std::int64_t>(ports.size()), "port") +
-                         ", and was asked for " + std::to_string(ports_asked_));
-  }
-  const auto wrong =
-      std::find_if(ports.begin(), ports.end(), [](int port) { return port < 1 || port > 65535; });
-  if (wrong == ports.end()) return {};
-  return internalError("its agent reports port " + std::to_string(*wrong) + ", which cannot be");
 }
 
 void RemoteAgent::handle(DescribedReport& report) {
   if (!describe_reply_) return;
-  if (report.status.ok()) {
-    if (Status ports = checkPorts(report.facts.ports); !ports.ok()) return breakLink(std::move(ports));
-  }
+  if (report.status.ok() && !holds(checkPorts(report.facts.ports, ports_asked_))) return;
   const auto reply = std::exchange(describe_reply_, nullptr);
   if (!report.status.ok()) return reply(std::move(report.status));
   reply(std::move(report.facts));
 }
 
 void RemoteAgent::handle(StartedReport& report) {
-  if (!advance(report.instance, InstanceEvent::kStarted, "has started")) return;
-  events_->onStarted(report.instance, report.pid);
+  if (holds(run_.started(report.instance))) events_->onStarted(report.instance, report.pid);
 }
 
 void RemoteAgent::handle(EndedReport& report) {
-  const contract::ExitStatus& status = report.end.status;
-  if (!isPossible(status)) return rejectReport(report.instance, contract::describe(status));
-  if (!advance(report.instance, InstanceEvent::kEnded, "has ended")) return;
+  if (!holds(run_.ended(report.instance, report.end.status))) return;
   input_read_ = std::clamp<std::int64_t>(report.input_read, input_read_, input_total_);
   events_->onEnded(report.instance, report.end);
 }
 
 void RemoteAgent::handle(ClosedReport& report) {
-  if (!advance(report.instance, InstanceEvent::kClosed, "is closed")) return;
-  events_->onClosed(report.instance);
+  if (holds(run_.closed(report.instance))) events_->onClosed(report.instance);
 }
 
 void RemoteAgent::handle(AbortedReport& report) {
-  if (!runs(report.instance, "asks to end the job")) return;
-  if (report.exit_code < 1 || report.exit_code > 255)
-    return rejectReport(report.instance, "asks to end the job with code " + std::to_string(report.exit_code));
-  const auto asks = have_aborted_.begin() + (report.instance - first_instance_);
-  if (*asks) return;  // once is enough, and what is told of it is kept
-  *asks = true;
+  const Result<bool> is_first = run_.aborted(report.instance, report.exit_code);
+  if (!holds(is_first.status()) || !is_first.value()) return;
   events_->onAborted(report.instance, report.exit_code, report.message);
 }
 
 void RemoteAgent::handle(FenceReachedReport& report) {
   if (events_ == nullptr) return;
-  report.values.merge(crossed_);
-  crossed_.clear();
-  if (!fence_bytes_.add(report.values))
-    return breakLink(internalError("its agent reports more than 128 MiB of values for one fence"));
-  if (report.released < 0 || report.released > fences_released_)
-    return breakLink(internalError("its agent reports a fence behind one that has not been released"));
-  // Instances that had given up waiting are there again, in a fence whose release is on its way to them.
-  if (report.released < fences_released_)
-    crossed_ = std::move(report.values);
-  else
-    events_->onFenceReached(std::move(report.values));
+  Result<std::optional<PutValues>> values = run_.fenceReached(std::move(report));
+  if (!holds(values.status()) || !*values) return;
+  events_->onFenceReached(std::move(**values));
 }
 
 void RemoteAgent::releaseFence(const SharedPutValues& values) {
-  ++fences_released_;
-  fence_bytes_.reset();
+  run_.fenceReleased();
   send(ReleaseFenceCommand{values});
 }
 
 void RemoteAgent::handle(StacksReport& report) {
-  if (!trace_reply_) return;
-  if (report.traces.size() > instances_.size())
-    return breakLink(internalError("its agent reports stacks of more instances than it was asked to start"));
-  for (const StackTrace& trace : report.traces) {
-    if (!runs(trace.instance, "has a stack")) return;
-  }
+  if (!trace_reply_ || !holds(run_.stacks(report.traces))) return;
   const auto reply = std::exchange(trace_reply_, nullptr);
   reply(std::move(report.traces));
 }
@@ -324,18 +266,12 @@ void RemoteAgent::handle(StoppedReport&) {
 }
 
 void RemoteAgent::handle(OutputReport& report) {
-  if (!runs(report.instance, "writes")) return;
+  if (!holds(run_.runs(report.instance, "writes"))) return;
   output_taken_ += static_cast<std::int64_t>(report.text.size());
-  if (output_taken_ > mostOutput())
+  if (output_taken_ > run_.mostOutput())
     return breakLink(internalError("its agent sends more output than it has been allowed to"));
   if (!sink_.write(report.instance, report.stream, report.text)) sink_full_ = was_held_back_ = true;
   if (output_taken_ >= kAcknowledgedBytes) acknowledgeOutput();
-}
-
-// Beyond its window an agent sends what instances leave behind: lines without an end, and what their pipes
-// hold.
-std::int64_t RemoteAgent::mostOutput() const {
-  return kOutputWindowBytes * static_cast<std::int64_t>(1 + instances_.size());
 }
 
 // A sink that is full holds the agent back, and that one its instances.

@@ -14,9 +14,8 @@
 #include "common/base/loop.h"
 #include "common/ports/agent_messages.h"
 #include "common/ports/agent_port.h"
-#include "common/ports/fence_bytes.h"
 #include "common/ports/message_order.h"
-#include "popdistd/controller/instance_fsm.h"
+#include "popdistd/agents/reported_run.h"
 
 namespace pop {
 
@@ -105,13 +104,8 @@ class RemoteAgent final : public Agent {
 
   void awaitEnds();
   void cancelKillTimer();
-  bool allClosed() const;
-  Status checkPorts(const std::vector<int>& ports) const;
-  bool runs(int instance, const char* report);
-  void rejectReport(int instance, const std::string& report);
-  bool advance(int instance, InstanceEvent event, const char* report);
+  bool holds(Status report);
   void acknowledgeOutput();
-  std::int64_t mostOutput() const;
 
   Loop& loop_;
   OutputSink& sink_;
@@ -129,18 +123,12 @@ class RemoteAgent final : public Agent {
   int ports_asked_ = 0;
   std::function<void(std::vector<StackTrace>)> trace_reply_;
   AgentEvents* events_ = nullptr;
-  int first_instance_ = 0;                ///< of those that this host runs
-  std::vector<InstanceState> instances_;  ///< in order from the first
-  std::vector<bool> have_aborted_;        ///< of these
-  std::optional<TimerId> kill_timeout_;   ///< runs from the order to kill them on
+  ReportedRun run_;
+  std::optional<TimerId> kill_timeout_;  ///< runs from the order to kill them on
 
   int unconfirmed_stops_ = 0;
   bool told_of_stop_ = false;  ///< and not of its end
   std::function<void()> on_stop_;
-
-  std::int64_t fences_released_ = 0;                   ///< in this run
-  FenceBytes fence_bytes_{FenceBytes::kMostReported};  ///< since a fence was released
-  PutValues crossed_;  ///< put for a fence that has been released meanwhile: for the next one
 
   std::int64_t output_taken_ = 0;  ///< and not acknowledged yet
   bool sink_full_ = false;
