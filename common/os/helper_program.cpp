@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/os/helper_program.h"
 
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <boost/optional.hpp>     // which Boost.Process 1.81 forgets
 #include <boost/type_traits.hpp>  // likewise
 // What needs those two.
-#include <boost/process/v2/environment.hpp>
 #include <boost/process/v2/posix/vfork_launcher.hpp>
 #include <boost/process/v2/process.hpp>
 #include <boost/process/v2/src.hpp>
@@ -29,57 +29,42 @@ using boost::system::error_code;
 // Whoever gives a helper a timeout has little more.
 constexpr std::chrono::milliseconds kAfterSigkill{500};
 
-// What a child does before it executes the program, in our memory: system calls only.
-struct ChildSetup {
+// What a child does in our memory: system calls only. It executes the program itself: Boost would close
+// descriptors that the program may be told of (--ssh-config /dev/fd/63), and run our exit handlers where it
+// cannot be executed.
+struct Child {
   Leads leads;
   int failure;  ///< closed when the program runs; else what kept it from running is written there
 
-  template <typename Launcher, typename... Command>
-  error_code on_setup(Launcher& launcher, const Command&...) const {
-    launcher.fd_whitelist.push_back(failure);
-    return {};
-  }
-
-  template <typename Launcher, typename... Command>
-  error_code on_exec_setup(Launcher&, const Command&...) const {
+  template <typename Launcher>
+  error_code on_exec_setup(Launcher&, const std::filesystem::path&, const char* const* argv) const {
     if (leads == Leads::kSession) ::setsid();
     if (leads == Leads::kGroup) ::setpgid(0, 0);
+    // Where dup2 had nothing to do, close-on-exec is still set.
+    for (int fd = 0; fd < 3; ++fd) ::fcntl(fd, F_SETFD, 0);
     sys::takeBackLimits();
     for (int signal = 1; signal < NSIG; ++signal) std::signal(signal, SIG_DFL);
     sigset_t none;
     sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    return {};
-  }
-
-  // Boost would run our exit handlers there. (It looks for this with one argument more than it gives.)
-  template <typename Launcher, typename... Command>
-  [[noreturn]] void on_exec_error(Launcher&, const Command&...) const {
+    ::execvp(argv[0], const_cast<char* const*>(argv));
     static_cast<void>(!::write(failure, &errno, sizeof(errno)));
     ::_exit(127);
   }
 };
 
-std::filesystem::path found(const std::string& program) {
-  return program.find('/') != std::string::npos ? std::filesystem::path(program)
-                                                : process::environment::find_executable(program);
-}
-
 // Its number alone is kept of the process: Boost's object would wait for one that does not go, and kills one
-// process, not its group. Boost returns the child's error by our memory, which the child does not share where
-// a tool makes vfork a fork.
+// process, not its group.
 Result<pid_t> launch(const std::vector<std::string>& command, const std::array<int, 3>& stdio, Leads leads) {
   const std::string what = "starting " + command.front();
-  const std::filesystem::path program = found(command.front());
-  if (::access(program.c_str(), X_OK) != 0) return errnoStatus(what, errno);
   POP_ASSIGN_OR_RETURN(sys::Pipe failure, sys::makePipe());
   boost::asio::io_context context;
   process::posix::vfork_launcher launcher;
   error_code failed;
   const sys::BlockedSignals blocked;  // no handler of ours may run in a child that borrows our memory
   try {
-    launcher(context.get_executor(), failed, program, std::vector(command.begin() + 1, command.end()),
-             process::process_stdio{stdio[0], stdio[1], stdio[2]}, ChildSetup{leads, failure.write_end.get()})
+    launcher(context.get_executor(), failed, command.front(), std::vector(command.begin() + 1, command.end()),
+             process::process_stdio{stdio[0], stdio[1], stdio[2]}, Child{leads, failure.write_end.get()})
         .detach();
   } catch (const boost::system::system_error& error) {  // of a program that runs: it has no descriptor
     failed = error.code();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/os/helper_program.h"
 
+#include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -21,6 +23,9 @@
 
 namespace pop::os {
 namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr std::chrono::seconds kLong{20};
 
@@ -66,15 +71,14 @@ TEST(HelperProgram, GoesWithItsObject) {
 
 TEST(HelperProgram, ThatCannotBeStartedIsAnErrorAndLeavesNothing) {
   const testing::TempDir directory;
-  const std::string no_program = directory.path() + "/no_program",
-                    not_executable = directory.path() + "/text";
-  std::ofstream(no_program) << "neither a program nor a script";
-  std::filesystem::permissions(no_program, std::filesystem::perms::owner_all);
+  const std::string script = directory.path() + "/script", not_executable = directory.path() + "/text";
+  std::ofstream(script) << "#!/no/such/interpreter\n";
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
   std::ofstream(not_executable) << "text";
   for (const auto& [program, why] : std::map<std::string, std::string>{
            {"no-such-program", "starting no-such-program: No such file or directory"},
            {not_executable, "starting " + not_executable + ": Permission denied"},
-           {no_program, "starting " + no_program + ": Exec format error"}}) {
+           {script, "starting " + script + ": No such file or directory"}}) {
     EXPECT_EQ(HelperProgram::start({program}, {0, 1, 2}).status().message(), why);
     EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
     EXPECT_EQ(errno, ECHILD);
@@ -86,16 +90,20 @@ TEST(HelperProgram, ThatCannotBeExecutedRunsNoExitHandlerOfOurs) {
   static int num_runs = 0;
   std::atexit([] { ++num_runs; });
   const testing::TempDir directory;
-  const std::string no_program = directory.path() + "/no_program";
-  std::ofstream(no_program) << "neither a program nor a script";
-  std::filesystem::permissions(no_program, std::filesystem::perms::owner_all);
-  EXPECT_FALSE(HelperProgram::start({no_program}, {0, 1, 2}).ok());
+  const std::string script = directory.path() + "/script";
+  std::ofstream(script) << "#!/no/such/interpreter\n";
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  EXPECT_FALSE(HelperProgram::start({script}, {0, 1, 2}).ok());
   EXPECT_EQ(num_runs, 0);
 }
 
-TEST(HelperProgram, HasNoDescriptorOfOursButItsOwnThree) {
-  EXPECT_EQ(outputOf({"ls", "/proc/self/fd"}, kLong).value(), "0\n1\n2\n3\n")
-      << "3: the directory that it lists";
+TEST(HelperProgram, HasOfOurDescriptorsThoseThatAreMeantForItOnly) {
+  const sys::Fd ours(::fcntl(0, F_DUPFD_CLOEXEC, 300));
+  const sys::Fd handed_on(::fcntl(0, F_DUPFD, 400));
+  ASSERT_TRUE(ours.valid() && handed_on.valid());
+  const std::string listed = outputOf({"ls", "/proc/self/fd"}, kLong).value();
+  EXPECT_THAT(listed, Not(HasSubstr(std::to_string(ours.get()) + '\n')));
+  EXPECT_THAT(listed, HasSubstr(std::to_string(handed_on.get()) + '\n'));
 }
 
 TEST(HelperProgram, LeavesOurSignalsAsTheyWere) {
