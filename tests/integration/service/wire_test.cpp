@@ -230,7 +230,7 @@ TEST_F(ServiceWire, BuildsNothingOfACommandThatIsForTheAgent) {
   job->call->send(std::move(command));
   runUntil(loop_, [&] { return job->ended.has_value(); });
   EXPECT_EQ(job->ended->code(), Code::kInvalidArgument);
-  EXPECT_THAT(job->ended->message(), HasSubstr("from 1 to 65536 instances on a host, not 70000"));
+  EXPECT_THAT(job->ended->message(), AllOf(HasSubstr("65536"), HasSubstr("70000")));
   EXPECT_LT(mostMemoryKiB() - before, 32U << 10);
   EXPECT_EQ(leftOfJobs(), "");
 }
