@@ -61,6 +61,7 @@ class InstanceServer final : public Rendezvous {
   void receive(int fd);
   void handleFrames(int fd);
   void handle(int fd, Connection& connection, const contract::Frame& frame);
+  void getAll(int fd, Connection& connection, const std::string& prefix);
   void abort(int fd, Connection& connection, const contract::Frame& frame);
   void hello(int fd, Connection& connection, const contract::Frame& frame);
   void enterFence(int fd, Connection& connection, const contract::Frame& frame);
