@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "common/ports/agent_port.h"
 
@@ -23,6 +24,15 @@ class Fence {
   std::optional<std::string> get(const std::string& key) const {
     const auto found = released_.find(key);
     return found == released_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  /// All released values whose keys begin with `prefix`: key, value, key, value, …
+  std::vector<std::string> getAll(const std::string& prefix) const {
+    std::vector<std::string> fields;
+    for (auto each = released_.lower_bound(prefix);
+         each != released_.end() && each->first.starts_with(prefix); ++each)
+      fields.insert(fields.end(), {each->first, each->second});
+    return fields;
   }
 
   /// `instance` enters the fence; `tag` names the call that it enters for.

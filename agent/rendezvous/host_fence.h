@@ -46,6 +46,7 @@ class HostFence {
     fence_.put(instance, std::move(key), std::move(value));
   }
   std::optional<std::string> get(const std::string& key) const { return fence_.get(key); }
+  std::vector<std::string> getAll(const std::string& prefix) const { return fence_.getAll(prefix); }
 
   // ---- what an instance does
 

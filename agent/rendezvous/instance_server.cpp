@@ -12,6 +12,7 @@
 
 #include "common/base/text.h"
 #include "common/log/log.h"
+#include "common/sys/cores.h"
 #include "common/sys/random_name.h"
 #include "common/sys/unix_socket.h"
 
@@ -20,6 +21,12 @@ namespace {
 
 using contract::Frame;
 using contract::InstanceMessage;
+
+// Unknown: more than any number of instances.
+std::size_t usableCores() {
+  const Result<std::vector<int>> cores = sys::usableCores();
+  return cores.ok() ? cores.value().size() : INT32_MAX;
+}
 
 }  // namespace
 
@@ -129,6 +136,8 @@ bool InstanceServer::handle(int fd, Connection& connection, const Frame& frame) 
   } else if (type == InstanceMessage::kGet && fields == 1) {
     const std::optional<std::string> value = fence_->get(frame.fields[0]);
     send(fd, connection, InstanceMessage::kValue, {value ? "1" : "0", value.value_or("")});
+  } else if (type == InstanceMessage::kGetAll && fields == 1) {
+    getAll(fd, connection, frame.fields[0]);
   } else if (type == InstanceMessage::kFence && fields == 2) {
     const Result<int> timeout_ms = contract::numberField(frame, 0);
     return timeout_ms.ok() &&
@@ -173,6 +182,16 @@ void InstanceServer::releaseFence(const PutValues& values) {
 
 // ----
 
+void InstanceServer::getAll(int fd, Connection& connection, const std::string& prefix) {
+  contract::Frame values{static_cast<std::uint8_t>(InstanceMessage::kValues), fence_->getAll(prefix)};
+  if (contract::bodyBytes(values) > contract::kMaxFrameBytes) {
+    return sendError(
+        fd, connection,
+        {Code::kResourceExhausted, -1, "the values under " + inQuotes(prefix) + " exceed 64 MiB together"});
+  }
+  send(fd, connection, InstanceMessage::kValues, std::move(values.fields));
+}
+
 // One report ends the job; the controller, or a link to it, would have to store further ones.
 void InstanceServer::abort(int fd, Connection& connection, const Frame& frame) {
   const Result<int> code = contract::numberField(frame, 0);
@@ -209,8 +228,9 @@ void InstanceServer::hello(int fd, Connection& connection, const Frame& frame) {
   fd_of_[instance.value()] = fd;
   fence_->join(instance.value());
   // The descriptor must be sent with this frame; the send queue is empty here.
-  Result<std::string> welcome = contract::encode({static_cast<std::uint8_t>(InstanceMessage::kWelcome),
-                                                  {std::to_string(segment_.bytes()), key_, host_address_}});
+  Result<std::string> welcome = contract::encode(
+      {static_cast<std::uint8_t>(InstanceMessage::kWelcome),
+       {std::to_string(segment_.bytes()), key_, host_address_, std::to_string(usableCores())}});
   const std::array<int, 1> fds{segment_.fd()};
   if (const Status sent = sys::sendAll(fd, *welcome, fds); !sent.ok()) close(fd);
 }

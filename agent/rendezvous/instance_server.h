@@ -55,6 +55,7 @@ class InstanceServer final : public Rendezvous, private FenceMembers {
   void receive(int fd);
   void handleFrames(int fd);
   bool handle(int fd, Connection& connection, const contract::Frame& frame);
+  void getAll(int fd, Connection& connection, const std::string& prefix);
   void abort(int fd, Connection& connection, const contract::Frame& frame);
   void hello(int fd, Connection& connection, const contract::Frame& frame);
   void refuse(int fd, Connection& connection, const FenceError& error);

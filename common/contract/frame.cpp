@@ -46,9 +46,14 @@ Result<Frame> decodeBody(std::string_view body) {
 
 }  // namespace
 
+std::size_t bodyBytes(const Frame& frame) {
+  std::size_t bytes = kLeastBodyBytes;
+  for (const std::string& field : frame.fields) bytes += kLengthBytes + field.size();
+  return bytes;
+}
+
 Result<std::string> encode(const Frame& frame) {
-  std::size_t body_bytes = kLeastBodyBytes;
-  for (const std::string& field : frame.fields) body_bytes += kLengthBytes + field.size();
+  const std::size_t body_bytes = bodyBytes(frame);
   if (body_bytes > kMaxFrameBytes) {
     return Status(Code::kResourceExhausted, "a message of " + std::to_string(body_bytes) +
                                                 " bytes exceeds the limit of " +

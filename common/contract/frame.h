@@ -26,6 +26,9 @@ struct Frame {
 /// The maximum size of a frame's body; sender and receiver both refuse larger ones.
 inline constexpr std::size_t kMaxFrameBytes = 64 << 20;
 
+/// The size of the body of `frame`.
+std::size_t bodyBytes(const Frame& frame);
+
 /// Encodes `frame`. kResourceExhausted: it exceeds kMaxFrameBytes.
 Result<std::string> encode(const Frame& frame);
 

@@ -7,12 +7,12 @@
 
 namespace pop::contract {
 
-inline constexpr int kInstanceProtocol = 2;
+inline constexpr int kInstanceProtocol = 3;
 
 enum class InstanceMessage : std::uint8_t {
   kHello = 1,    ///< instance → agent: protocol, instance index, job id
   kWelcome = 2,  ///< agent → instance: bytes of the host's segment, whose memfd travels beside the frame; the
-                 ///< job's key; this host's address
+                 ///< job's key; this host's address; the cores that its instances may use together
   kPut = 3,            ///< instance → agent: key, value; visible to all from the next fence on
   kGet = 4,            ///< instance → agent: key
   kValue = 5,          ///< agent → instance: "1" and the value, or "0" when no fence has released that key
@@ -22,7 +22,10 @@ enum class InstanceMessage : std::uint8_t {
   kAborted = 10,       ///< agent → instance: the message has been reported
   kLook = 11,  ///< instance → agent: something has come together in the fence slots of this host's segment
   kFenceLate = 12,  ///< instance → agent: the entry in its slot whose time is up
-  kError = 9,  ///< agent → instance: status code, instance at fault or -1, message; answers kHello or kFence
+  kGetAll = 13,     ///< instance → agent: a prefix of keys
+  kValues = 14,     ///< agent → instance: key, value, key, value, …, in order of the keys
+  kError = 9,  ///< agent → instance: status code, instance at fault or -1, message; answers kHello, kFence or
+               ///< kGetAll
 };
 
 }  // namespace pop::contract

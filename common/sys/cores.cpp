@@ -2,21 +2,27 @@
 #include "common/sys/cores.h"
 
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <climits>
 #include <cstddef>
-#include <optional>
 
 namespace pop::sys {
 namespace {
 
-std::optional<cpu_set_t> usableSet() {
-  cpu_set_t usable;
-  if (::sched_getaffinity(0, sizeof(usable), &usable) != 0) return std::nullopt;
-  return usable;
-}
+using Word = unsigned long;
+constexpr std::size_t kWordBits = CHAR_BIT * sizeof(Word);
 
-void useForNow(const cpu_set_t& some, const cpu_set_t& usable) {
-  if (::sched_setaffinity(0, sizeof(some), &some) == 0) ::sched_setaffinity(0, sizeof(usable), &usable);
+void useOnly(const std::vector<int>& cores) {
+  std::vector<Word> words;
+  for (const int core : cores) {
+    const auto bit = static_cast<std::size_t>(core);
+    if (words.size() <= bit / kWordBits) words.resize(bit / kWordBits + 1);
+    words[bit / kWordBits] |= Word{1} << (bit % kWordBits);
+  }
+  ::syscall(SYS_sched_setaffinity, 0, words.size() * sizeof(Word), words.data());
 }
 
 }  // namespace
@@ -25,31 +31,27 @@ int currentCore() {
   return ::sched_getcpu();
 }
 
-std::vector<int> usableCores() {
-  std::vector<int> cores;
-  const std::optional<cpu_set_t> usable = usableSet();
-  for (int core = 0; usable && core < CPU_SETSIZE; ++core) {
-    if (CPU_ISSET(static_cast<std::size_t>(core), &*usable)) cores.push_back(core);
+Result<std::vector<int>> usableCores() {
+  // The kernel refuses a mask that is smaller than its own.
+  for (std::vector<Word> words(1024 / kWordBits);; words.resize(2 * words.size())) {
+    const long bytes = ::syscall(SYS_sched_getaffinity, 0, words.size() * sizeof(Word), words.data());
+    if (bytes < 0 && errno == EINTR) continue;
+    if (bytes < 0 && (errno != EINVAL || words.size() > 4096))
+      return errnoStatus("asking for the CPUs that this process may use", errno);
+    if (bytes < 0) continue;
+    std::vector<int> cores;
+    for (std::size_t bit = 0; bit < static_cast<std::size_t>(bytes) * CHAR_BIT; ++bit) {
+      if ((words[bit / kWordBits] >> (bit % kWordBits) & 1U) != 0) cores.push_back(static_cast<int>(bit));
+    }
+    return cores;
   }
-  return cores;
 }
 
-void changeCore() {
-  const int own = currentCore();
-  const std::optional<cpu_set_t> usable = usableSet();
-  if (!usable || own < 0 || own >= CPU_SETSIZE) return;
-  cpu_set_t others = *usable;
-  CPU_CLR(static_cast<std::size_t>(own), &others);
-  if (CPU_COUNT(&others) > 0) useForNow(others, *usable);
-}
-
-void moveToCore(int core) {
-  const std::optional<cpu_set_t> usable = usableSet();
-  if (!usable || core < 0 || core >= CPU_SETSIZE) return;
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  CPU_SET(static_cast<std::size_t>(core), &one);
-  useForNow(one, *usable);
+void moveTo(const std::vector<int>& cores) {
+  const Result<std::vector<int>> before = usableCores();
+  if (!before.ok() || cores.empty()) return;
+  useOnly(cores);
+  useOnly(before.value());
 }
 
 }  // namespace pop::sys

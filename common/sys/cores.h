@@ -4,19 +4,18 @@
 
 #include <vector>
 
+#include "common/base/status.h"
+
 namespace pop::sys {
 
 /// The core that the calling thread runs on; -1: unknown.
 int currentCore();
 
-/// The cores that the calling thread may use; empty: unknown.
-std::vector<int> usableCores();
+/// The cores that the calling thread may use (after taskset and the cpuset cgroup), in order; however many.
+Result<std::vector<int>> usableCores();
 
-/// Moves the calling thread to another core that it may use, if there is one. Its set of allowed cores stays
-/// the same, so the system may move it again.
-void changeCore();
-
-/// The same, to a given core that it may use.
-void moveToCore(int core);
+/// Moves the calling thread to one of `cores` that it may use, if there is one. Its set of allowed cores
+/// stays the same, so the system may move it again.
+void moveTo(const std::vector<int>& cores);
 
 }  // namespace pop::sys

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// --dry-run: the whole plan of a job, for people and for programs (docs/reference/dry_run.md), without starting
-// anything.
+// --dry-run: the whole plan of a job, for people and for programs (docs/reference/dry_run.md), without
+// starting anything.
 #pragma once
 
 #include <string>

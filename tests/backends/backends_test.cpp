@@ -126,7 +126,8 @@ TEST(Instances, AllHearWhyOneCannotBeReached) {
 TEST(Instances, MustHaveTheSameBackend) {
   const ReportedError error = errorOf({"mixed"}, 2);
   EXPECT_EQ(error.code, kFailedPreconditionCode);
-  EXPECT_THAT(error.what, HasSubstr("on backend grpc"));
+  EXPECT_THAT(error.what,
+              HasSubstr("instance 0 runs on grpc, instance 1 on native: POPDIST_BACKEND must be the same"));
 }
 
 }  // namespace

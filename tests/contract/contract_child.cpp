@@ -138,6 +138,10 @@ int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 2, argv + argc);
   Context& context = Context::fromEnvironment();
   if (argv[1] == std::string("die")) return die(context, arguments);
+  if (argv[1] == std::string("crowded")) {
+    std::printf("%s\n", context.impl().state.oversubscribed() ? "shares cores" : "has a core");
+    return 0;
+  }
   if (argv[1] == std::string("pull")) return pull(context, std::stoi(arguments.at(0)));
   if (argv[1] == std::string("reduce"))
     return reduceOften(context, std::stoi(arguments.at(0)), std::stoi(arguments.at(1)));

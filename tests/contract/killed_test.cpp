@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A rank is killed with SIGKILL at a random moment of a random operation: all others must name it, and
-// nothing may hang. POPDIST_KILL_ROUNDS=1000 makes a campaign of it (docs/dev/testing.md), which allows them a
-// second.
+// nothing may hang. POPDIST_KILL_ROUNDS=1000 makes a campaign of it (docs/dev/testing.md), which allows them
+// a second.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "common/base/text.h"
+#include "common/sys/cores.h"
 #include "tests/contract/ways.h"
 #include "tests/integration_popdist/reported_error.h"
 #include "tests/testing/poprun_process.h"
@@ -63,6 +64,24 @@ TEST_P(MismatchOfProcesses, IsToldToAllUntilTheCommunicatorIsRebuilt) {
                         kLimit);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(outcome.err, "");
+}
+
+// What instances say of their cores, each bound to one, as a shell starts them that is bound likewise.
+std::string crowdedIn(int instances) {
+  const std::string script = std::string(CONTRACT_CHILD_PATH) + " crowded; exit $?";
+  const pop::testing::Outcome outcome = pop::testing::run(
+      {.options = {"--num-instances", std::to_string(instances), "--tag-output", "no", "--process-placement",
+                   "spreadcores", "--cores-per-instance", "1", "sh", "-c", script}});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  return outcome.out;
+}
+
+// Neither the instance nor its parent may use more than one core.
+TEST(InstancesBehindAWrapper, KnowWhetherEachHasACore) {
+  const auto cores = static_cast<int>(pop::sys::usableCores().value().size());
+  std::string all_have_one;
+  for (int instance = 0; instance < cores; ++instance) all_have_one += "has a core\n";
+  EXPECT_EQ(crowdedIn(cores), all_have_one);
 }
 
 // Of an exchange: what each instance says it was carried out with.

@@ -57,11 +57,10 @@ class Context {
   std::chrono::milliseconds timeout() const;
 
   /// Publishes `value` under `key`: every instance can get it after the next fence. Returns at once. A later
-  /// put of the same key, by any instance, replaces the value. Keys that begin with "popdist/" are reserved.
-  /// Limit: 64 MiB for key and value together.
-  /// Throws kInvalidArgument (empty key), kResourceExhausted (over the limit), kUnavailable (poprun is gone),
-  /// or kDeadlineExceeded (this host's agent takes no more data; put, get and fence then throw
-  /// kFailedPrecondition).
+  /// put of the same key, by any instance, replaces the value. Limit: 64 MiB for key and value together.
+  /// Throws kInvalidArgument (empty key, or one that begins with "popdist/", which is for libpopdist itself),
+  /// kResourceExhausted (over the limit), kUnavailable (poprun is gone), or kDeadlineExceeded (this host's
+  /// agent takes no more data; put, get and fence then throw kFailedPrecondition).
   void put(const std::string& key, const std::string& value);
 
   /// The value that an instance put under `key` before the last fence; nullopt if there is none. Cost: one

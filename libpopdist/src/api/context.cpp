@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "popdist/context.hpp"
 
-#include <sched.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -71,17 +68,6 @@ std::unique_ptr<context::Link> makeLink(const pop::contract::InstanceEnv& env) {
   return std::make_unique<context::MemoryLink>(std::move(*hub));
 }
 
-int numCores(pid_t process) {
-  cpu_set_t cpus;
-  return ::sched_getaffinity(process, sizeof(cpus), &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
-}
-
-// Whether this host's instances outnumber their cores. One that is bound sees only its own: who started it,
-// poprun, has all that the job may use.
-bool isOversubscribed(int local_instances) {
-  return local_instances > std::max(numCores(0), numCores(::getppid()));
-}
-
 context::BackendChoice loadChosenBackend() {
   pop::Result<context::BackendChoice> backend = context::chosenBackend();
   throwIfFailed({backend.status()}, "Context::fromEnvironment");
@@ -106,7 +92,6 @@ Context::Impl::Impl(const pop::contract::InstanceEnv& instance_env, std::unique_
   state.num_local_instances = env.num_local_instances;
   state.first_local_instance = env.instance_index - env.local_instance_index;
   state.transport = transport;
-  state.oversubscribed = isOversubscribed(env.num_local_instances);
   std::vector<int> everybody(static_cast<std::size_t>(env.num_instances));
   std::iota(everybody.begin(), everybody.end(), 0);
   world = makeCommunicator(state, std::move(everybody));
@@ -175,6 +160,11 @@ std::chrono::milliseconds Context::timeout() const {
 void Context::put(const std::string& key, const std::string& value) {
   impl_->refuseFork("Context::put");
   if (key.empty()) throw popdist_error(ErrorCode::kInvalidArgument, "Context::put: the key is empty");
+  if (key.starts_with(context::kReservedKeys)) {
+    throw popdist_error(
+        ErrorCode::kInvalidArgument,
+        "Context::put: the key '" + key + "' begins with popdist/, which is for libpopdist itself");
+  }
   throwIfFailed(impl_->state.link->put(key, value, timeout()), "Context::put");
 }
 
@@ -207,10 +197,13 @@ Communicator& Context::world() {
 
 std::unique_ptr<Communicator> Context::createCommunicator(const std::set<unsigned>& participants) {
   impl_->refuseFork("Context::createCommunicator");
-  if (participants.empty() || *participants.rbegin() >= static_cast<unsigned>(numInstances())) {
+  const bool known = !participants.empty() && *participants.rbegin() < static_cast<unsigned>(numInstances());
+  if (!known) {
+    const std::string wrong =
+        participants.empty() ? "there are none" : std::to_string(*participants.rbegin()) + " is not one";
     throw popdist_error(ErrorCode::kInvalidArgument,
                         "Context::createCommunicator: participants must be some of the instances 0 to " +
-                            std::to_string(numInstances() - 1));
+                            std::to_string(numInstances() - 1) + "; " + wrong);
   }
   return makeCommunicator(impl_->state, {participants.begin(), participants.end()});
 }

@@ -72,9 +72,8 @@ class GroupMaker {
  public:
   GroupMaker(ContextState& context, std::vector<int> instance_of_rank)
       : context_(context),
-        number_(context.groups_created++),
-        prefix_(group::rendezvousPrefix(number_)),
-        members_(std::make_unique<Members>(context, std::move(instance_of_rank))) {}
+        members_(std::make_unique<Members>(context, std::move(instance_of_rank))),
+        rendezvous_(context, *members_) {}
 
   std::unique_ptr<Group> makeNative(const ForcedAlgorithms& forced);
   MessageGroup makeMessages(const ForcedAlgorithms& forced);
@@ -83,7 +82,7 @@ class GroupMaker {
  private:
   void offerConnections();
   void connect();
-  void fence(const std::string& settings);
+  void meet(const ForcedAlgorithms& forced);
   bool isMember() const { return !members_->localRanks().empty(); }
   pop::Result<std::unique_ptr<transport::Connections>> openConnections() const;
   std::unique_ptr<MessageCalls> messageCalls(const ForcedAlgorithms& forced);
@@ -94,9 +93,8 @@ class GroupMaker {
   }
 
   ContextState& context_;
-  const int number_;
-  const std::string prefix_;
   std::unique_ptr<Members> members_;
+  group::Rendezvous rendezvous_;
   std::unique_ptr<transport::Connections> connections_;
   pop::Status failure_;  ///< of this member alone, until the fence has opened
 };
@@ -116,7 +114,7 @@ pop::Result<std::unique_ptr<transport::Connections>> GroupMaker::openConnections
     const HostNetwork network = context_.link->network();
     POP_ASSIGN_OR_RETURN(setup.tcp.job, keyOf(network));
     setup.tcp.own_address = network.address;
-    setup.tcp.group = static_cast<std::uint32_t>(number_);
+    setup.tcp.group = static_cast<std::uint32_t>(rendezvous_.number());
     setup.tcp.streams = context_.transport.tcp_streams;
     setup.tcp.congestion_control = context_.transport.tcp_congestion_control;
   }
@@ -128,18 +126,16 @@ void GroupMaker::offerConnections() {
   auto created = openConnections();
   if (created.ok()) connections_ = std::move(*created);
   failure_ = created.status();
-  group::offerAddresses(context_, prefix_, members_->localRanks(), connections_.get(), failure_);
+  rendezvous_.offerAddresses(connections_.get(), failure_);
 }
 
-void GroupMaker::fence(const std::string& settings) {
-  const std::string tag = group::rendezvousTag(number_, members_->instances()) + settings;
-  throwIfFailed(context_.link->fence(tag, context_.timeout()), kCreate);
+void GroupMaker::meet(const ForcedAlgorithms& forced) {
+  rendezvous_.meet(forced.inTag() + context_.transport.inTag());
   throwIfFailed({failure_}, kCreate);
 }
 
 void GroupMaker::connect() {
-  const std::vector<std::string> addresses =
-      group::collectAddresses(context_, prefix_, members_->instances());
+  const std::vector<std::string> addresses = rendezvous_.addresses();
   throwIfFailed({connections_->connect(addresses)}, kCreate);
   std::vector<std::string> host_of_rank;
   for (const std::string& address : addresses)
@@ -174,6 +170,7 @@ std::unique_ptr<SharedCalls> GroupMaker::sharedCalls(const plan::HostLayout& lay
           .ranks = layout.members(),
           .first_rank = first_rank,
           .has_all_of_host = layout.members() == context_.num_local_instances,
+          .host_cores = context_.link->hostCores(),
           .names = members_->names()},
       *members_, forced.in_memory);
 }
@@ -182,7 +179,7 @@ std::unique_ptr<SharedCalls> GroupMaker::sharedCalls(const plan::HostLayout& lay
 
 MessageGroup GroupMaker::makeMessages(const ForcedAlgorithms& forced) {
   offerConnections();
-  fence(forced.inTag() + context_.transport.inTag());
+  meet(forced);
   if (!isMember()) return {};
   connect();
   std::unique_ptr<MessageCalls> calls = messageCalls(forced);
@@ -196,13 +193,12 @@ std::unique_ptr<Group> GroupMaker::makeNative(const ForcedAlgorithms& forced) {
   const bool one_host = here.members == members_->size();
   if (!one_host) offerConnections();
   if (isMember() && members_->localRanks().front() == here.first_rank)
-    group::offerControlBlock(context_, prefix_, here.first_rank, here.members);
-  fence(forced.inTag() + context_.transport.inTag());
+    rendezvous_.offerControlBlock(here.first_rank, here.members);
+  meet(forced);
   if (!isMember()) return nullptr;
   if (!one_host) connect();
 
-  const std::vector<HostControlBlock> blocks =
-      group::collectControlBlocks(context_, prefix_, members_->size());
+  const std::vector<HostControlBlock> blocks = rendezvous_.controlBlocks();
   std::vector<int> members_of_host;
   for (const HostControlBlock& block : blocks) members_of_host.push_back(block.members);
   const plan::HostLayout layout(std::move(members_of_host), members_->localRanks().front());
@@ -221,17 +217,17 @@ std::unique_ptr<Group> GroupMaker::makeOnBackend() {
     const std::string address = ownAddress(*context_.link);
     calls = std::make_unique<BackendGroup>(
         *context_.backend.plugin,
-        BackendGroup::Member{.group_number = static_cast<std::uint64_t>(number_),
+        BackendGroup::Member{.group_number = static_cast<std::uint64_t>(rendezvous_.number()),
                              .host_address = address,
                              .timeout = context_.timeout()},
         *members_);
     const pop::Result<std::string> offered = calls->offer();
     failure_ = offered.status();
-    group::offerToBackend(context_, prefix_, members_->localRanks().front(), address, offered);
+    rendezvous_.offerToBackend(address, offered);
   }
-  fence(" on backend " + context_.backend.name);
+  meet({});
   if (!calls) return nullptr;
-  group::BackendOffers offers = group::collectBackendOffers(context_, prefix_, members_->instances());
+  group::BackendOffers offers = rendezvous_.backendOffers();
   members_->setHosts(std::move(offers.host_of_rank));
   const exec::Failure failed = calls->connect(offers.offer_of_rank);
   std::unique_ptr<Group> made = groupOf(std::move(calls));

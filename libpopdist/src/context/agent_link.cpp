@@ -82,14 +82,16 @@ LinkError AgentLink::hello(const pop::contract::InstanceEnv& env, std::chrono::m
   Frame welcome;
   if (LinkError error = receive(Clock::now() + timeout, welcome); !error.ok()) return error;
   if (static_cast<InstanceMessage>(welcome.type) != InstanceMessage::kWelcome) return unexpected(welcome);
+  const pop::Result<int> cores = pop::contract::numberField(welcome, 3);
   const pop::Result<std::int64_t> bytes = pop::parseInteger(welcome.fields.empty() ? "" : welcome.fields[0]);
-  if (!bytes.ok() || received_fds_.size() != 1)
+  if (!bytes.ok() || !cores.ok() || received_fds_.size() != 1)
     return {{Code::kDataLoss, "malformed welcome from the agent"}};
   pop::Result<pop::sys::Mapping> mapped =
       pop::sys::mapShared(received_fds_.front().get(), static_cast<std::size_t>(bytes.value()));
   if (!mapped.ok()) return {mapped.status()};
   segment_ = std::move(*mapped);
-  if (welcome.fields.size() >= 3) network_ = {welcome.fields[1], welcome.fields[2]};
+  network_ = {welcome.fields[1], welcome.fields[2]};
+  host_cores_ = cores.value();
   received_fds_.clear();
   if (segment().header()->magic != pop::contract::kSegmentMagic) {
     return {pop::failedPrecondition(
@@ -120,20 +122,34 @@ LinkError AgentLink::put(const std::string& key, const std::string& value,
   return error;
 }
 
-LinkError AgentLink::get(const std::string& key, std::chrono::milliseconds timeout,
-                         std::optional<std::string>& value) {
+LinkError AgentLink::ask(InstanceMessage question, const std::string& key, std::chrono::milliseconds timeout,
+                         InstanceMessage answer, Frame& reply) {
   const std::lock_guard lock(call_mutex_);
   if (LinkError error = usable(); !error.ok()) return error;
   const Clock::time_point deadline = Clock::now() + timeout + answer_slack_;
-  if (LinkError error = send(InstanceMessage::kGet, {key}, deadline); !error.ok()) return error;
-  Frame reply;
+  if (LinkError error = send(question, {key}, deadline); !error.ok()) return error;
   if (LinkError error = receive(deadline, reply); !error.ok()) return error;
-  if (static_cast<InstanceMessage>(reply.type) != InstanceMessage::kValue || reply.fields.size() != 2) {
-    return unexpected(reply);
-  }
+  const bool fits = static_cast<InstanceMessage>(reply.type) == answer && reply.fields.size() % 2 == 0;
+  return fits ? LinkError() : unexpected(reply);
+}
+
+LinkError AgentLink::get(const std::string& key, std::chrono::milliseconds timeout,
+                         std::optional<std::string>& value) {
+  Frame reply;
+  LinkError error = ask(InstanceMessage::kGet, key, timeout, InstanceMessage::kValue, reply);
+  if (error.ok() && reply.fields.empty()) return unexpected(reply);
   value.reset();
-  if (reply.fields[0] == "1") value = std::move(reply.fields[1]);
-  return {};
+  if (error.ok() && reply.fields[0] == "1") value = std::move(reply.fields[1]);
+  return error;
+}
+
+LinkError AgentLink::getAll(const std::string& prefix, std::chrono::milliseconds timeout, Values& values) {
+  Frame reply;
+  LinkError error = ask(InstanceMessage::kGetAll, prefix, timeout, InstanceMessage::kValues, reply);
+  values.clear();
+  for (std::size_t i = 0; error.ok() && i < reply.fields.size(); i += 2)
+    values.insert_or_assign(std::move(reply.fields[i]), std::move(reply.fields[i + 1]));
+  return error;
 }
 
 // The agent must have every put before it takes the fence for reached: only on the socket do they keep their

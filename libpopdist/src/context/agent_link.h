@@ -33,10 +33,12 @@ class AgentLink final : public Link {
   LinkError put(const std::string& key, const std::string& value, std::chrono::milliseconds timeout) override;
   LinkError get(const std::string& key, std::chrono::milliseconds timeout,
                 std::optional<std::string>& value) override;
+  LinkError getAll(const std::string& prefix, std::chrono::milliseconds timeout, Values& values) override;
   LinkError fence(const std::string& tag, std::chrono::milliseconds timeout) override;
   void abort(int exit_code, const std::string& message) override;
   transport::SegmentView segment() const override { return {segment_.data(), segment_.size()}; }
   HostNetwork network() const override { return network_; }
+  int hostCores() const override { return host_cores_; }
 
  private:
   using Clock = pop::sys::AwakeClock;
@@ -48,6 +50,9 @@ class AgentLink final : public Link {
   LinkError send(pop::contract::InstanceMessage type, std::vector<std::string> fields,
                  Clock::time_point deadline);
   LinkError receive(Clock::time_point deadline, pop::contract::Frame& reply);
+  LinkError ask(pop::contract::InstanceMessage question, const std::string& key,
+                std::chrono::milliseconds timeout, pop::contract::InstanceMessage answer,
+                pop::contract::Frame& reply);
   LinkError fenceByMessage(const std::string& tag, std::chrono::milliseconds timeout);
   LinkError awaitAnswer(std::chrono::milliseconds timeout);
   bool hasReceived() const;
@@ -65,6 +70,7 @@ class AgentLink final : public Link {
   HostFence fence_;
   std::atomic<bool> has_put_ = false;  ///< since the last fence
   HostNetwork network_;
+  int host_cores_ = 1;
 };
 
 }  // namespace popdist::context

@@ -24,7 +24,8 @@ struct ContextState {
   int first_local_instance = 0;  ///< of this host, whose instances follow each other
   int num_local_instances = 1;
 
-  bool oversubscribed = false;  ///< this host's instances outnumber the cores that the job may use
+  /// This host's instances outnumber the cores that the job may use.
+  bool oversubscribed() const { return num_local_instances > link->hostCores(); }
 
   bool isLocal(int instance) const {
     return instance >= first_local_instance && instance < first_local_instance + num_local_instances;

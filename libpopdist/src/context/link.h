@@ -5,8 +5,10 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "common/base/status.h"
 #include "libpopdist/src/transport/shm/shm_group.h"
@@ -20,6 +22,9 @@ struct LinkError {
   bool ok() const { return status.ok(); }
 };
 
+/// Keys that begin so are libpopdist's own: Context::put refuses them.
+inline constexpr std::string_view kReservedKeys = "popdist/";
+
 /// How this instance reaches those on other hosts, and they it.
 struct HostNetwork {
   std::string job_key;  ///< 16 bytes that only instances of the job know; empty: there is none
@@ -31,17 +36,23 @@ void throwIfFailed(const LinkError& error, const char* operation);
 
 class Link {
  public:
+  using Values = std::map<std::string, std::string>;  ///< by key
+
   virtual ~Link() = default;
 
   virtual LinkError put(const std::string& key, const std::string& value,
                         std::chrono::milliseconds timeout) = 0;
   virtual LinkError get(const std::string& key, std::chrono::milliseconds timeout,
                         std::optional<std::string>& value) = 0;
+  /// All values whose keys begin with `prefix`, in one round trip.
+  virtual LinkError getAll(const std::string& prefix, std::chrono::milliseconds timeout, Values& values) = 0;
   /// `tag` says what the fence is for; all instances must be in the same call.
   virtual LinkError fence(const std::string& tag, std::chrono::milliseconds timeout) = 0;
   virtual void abort(int exit_code, const std::string& message) = 0;
   virtual transport::SegmentView segment() const = 0;
   virtual HostNetwork network() const = 0;
+  /// That all instances of this host together may use. One of them may be bound to fewer.
+  virtual int hostCores() const = 0;
 };
 
 }  // namespace popdist::context

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/contract/segment.h"
+#include "common/sys/cores.h"
 #include "libpopdist/src/transport/tcp/handshake.h"
 
 namespace popdist::context {
@@ -16,6 +17,8 @@ pop::Result<std::shared_ptr<MemoryHub>> MemoryHub::create(int instances, std::si
                                    static_cast<std::uint32_t>(instances));
   const transport::Nonce key = transport::randomNonce();
   hub->network_ = {std::string(reinterpret_cast<const char*>(key.data()), key.size()), "127.0.0.1"};
+  POP_ASSIGN_OR_RETURN(const std::vector<int> cores, pop::sys::usableCores());
+  hub->host_cores_ = static_cast<int>(cores.size());
   return hub;
 }
 
@@ -38,6 +41,13 @@ LinkError MemoryLink::get(const std::string& key, std::chrono::milliseconds,
   const std::lock_guard lock(hub_->mutex_);
   const auto found = hub_->released_.find(key);
   value = found == hub_->released_.end() ? std::nullopt : std::optional(found->second);
+  return {};
+}
+
+LinkError MemoryLink::getAll(const std::string& prefix, std::chrono::milliseconds, Values& values) {
+  const std::lock_guard lock(hub_->mutex_);
+  values = hub_->released_;
+  std::erase_if(values, [&](const auto& each) { return !each.first.starts_with(prefix); });
   return {};
 }
 

@@ -37,6 +37,7 @@ class MemoryHub {
   std::uint32_t ended_ = 0;
   pop::sys::Mapping segment_;
   HostNetwork network_;
+  int host_cores_ = 1;
 };
 
 class MemoryLink final : public Link {
@@ -46,10 +47,12 @@ class MemoryLink final : public Link {
   LinkError put(const std::string& key, const std::string& value, std::chrono::milliseconds timeout) override;
   LinkError get(const std::string& key, std::chrono::milliseconds timeout,
                 std::optional<std::string>& value) override;
+  LinkError getAll(const std::string& prefix, std::chrono::milliseconds timeout, Values& values) override;
   LinkError fence(const std::string& tag, std::chrono::milliseconds timeout) override;
   void abort(int, const std::string&) override {}  // the caller's exit ends all there is
   transport::SegmentView segment() const override { return {hub_->segment_.data(), hub_->segment_.size()}; }
   HostNetwork network() const override { return hub_->network_; }
+  int hostCores() const override { return hub_->host_cores_; }
 
  private:
   std::shared_ptr<MemoryHub> hub_;

@@ -2,7 +2,6 @@
 #include "libpopdist/src/group/rendezvous.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "common/base/text.h"
@@ -13,16 +12,17 @@
 
 namespace popdist::group {
 
+using context::LinkError;
 using context::throwIfFailed;
 
 namespace {
 
 // What is offered begins with one of these, or is an address of ours.
-constexpr char kNoAddress = '!';
-constexpr char kBackend = ':';  // a host's address, a space, and what its plugin offers follow
+constexpr char kNoAddress = '!';  // a code, a space and why follow
+constexpr char kBackend = ':';    // its name, its host's address and what its plugin offers follow
 
-std::string controlBlockKey(const std::string& prefix, int first_rank) {
-  return prefix + "control block/" + std::to_string(first_rank);
+std::string controlBlockOf(int first_rank) {
+  return "control block/" + std::to_string(first_rank);
 }
 
 // "<members> <offset>"; offset 0: the segment is full.
@@ -44,89 +44,131 @@ std::string insteadOfAddress(const pop::Status& failure) {
   return kNoAddress + std::to_string(static_cast<int>(failure.code())) + ' ' + failure.message();
 }
 
-void offer(context::ContextState& context, const std::string& prefix, int rank, const std::string& text) {
-  throwIfFailed(context.link->put(prefix + std::to_string(rank), text, context.timeout()), kCreate);
+// Takes the text before the next space, and that.
+std::string nextWord(std::string& text) {
+  const std::size_t space = std::min(text.find(' '), text.size());
+  std::string word = text.substr(0, space);
+  text.erase(0, space + 1);
+  return word;
 }
 
 // Another member's, as insteadOfAddress() has put it.
-context::LinkError failureIn(const std::string& offered, int rank, int instance) {
-  const std::size_t space = std::min(offered.find(' '), offered.size());
-  pop::Result<std::int64_t> code = pop::parseInteger(offered.substr(1, space - 1));
-  const bool known = code.ok() && *code > 0 && *code <= static_cast<std::int64_t>(pop::Code::kDataLoss);
+LinkError failureIn(std::string offered, int rank, int instance) {
+  const pop::Result<std::int64_t> code = pop::parseInteger(nextWord(offered).substr(1));
+  const bool known =
+      code.ok() && code.value() > 0 && code.value() <= static_cast<std::int64_t>(pop::Code::kDataLoss);
   const std::string who = "rank " + std::to_string(rank) + " (instance " + std::to_string(instance) + ')';
-  return {{known ? static_cast<pop::Code>(*code) : pop::Code::kUnknown,
-           who + ": " + offered.substr(std::min(space + 1, offered.size()))},
+  return {{known ? static_cast<pop::Code>(code.value()) : pop::Code::kUnknown, who + ": " + offered},
           instance};
 }
 
 }  // namespace
 
-std::string rendezvousPrefix(int number) {
-  return "popdist/group/" + std::to_string(number) + '/';
+// ---- offers
+
+std::string Rendezvous::keyOf(const std::string& what) const {
+  return std::string(context::kReservedKeys) + "group/" + std::to_string(number_) + '/' + what;
 }
 
-std::string rendezvousTag(int number, const std::vector<int>& instance_of_rank) {
-  return "communicator " + std::to_string(number) + " of " + std::to_string(instance_of_rank.size()) +
-         " ranks (" + std::to_string(digestOf(instance_of_rank)) + ')';
+void Rendezvous::offer(const std::string& what, const std::string& text) {
+  throwIfFailed(context_.link->put(keyOf(what), text, context_.timeout()), kCreate);
 }
 
-void offerAddresses(context::ContextState& context, const std::string& prefix,
-                    const std::vector<int>& local_ranks, const transport::Connections* mine,
-                    const pop::Status& failure) {
-  for (const int rank : local_ranks) {
-    offer(context, prefix, rank, failure.ok() ? mine->address(rank) : insteadOfAddress(failure));
+void Rendezvous::offerAddresses(const transport::Connections* mine, const pop::Status& failure) {
+  for (const int rank : members_.localRanks())
+    offer(std::to_string(rank), failure.ok() ? mine->address(rank) : insteadOfAddress(failure));
+}
+
+void Rendezvous::offerToBackend(const std::string& host, const pop::Result<std::string>& offered) {
+  backend_ = context_.backend.name;
+  offer(std::to_string(members_.localRanks().front()),
+        offered.ok() ? kBackend + backend_ + ' ' + host + ' ' + offered.value()
+                     : insteadOfAddress(offered.status()));
+}
+
+void Rendezvous::offerControlBlock(int first_rank, int members) {
+  const std::size_t bytes = shared::ControlBlock::bytesFor(members, plan::stageLayoutFor(members).bytes());
+  const std::size_t offset = pop::contract::takePiece(context_.link->segment().header(), bytes);
+  offer(controlBlockOf(first_rank), std::to_string(members) + ' ' + std::to_string(offset));
+}
+
+// ---- meeting
+
+void Rendezvous::meet(const std::string& settings) {
+  const std::string tag = "communicator " + std::to_string(number_) + " of " +
+                          std::to_string(members_.size()) + " ranks (" +
+                          std::to_string(digestOf(members_.instances())) + ')' + settings;
+  LinkError error = context_.link->fence(tag, context_.timeout());
+  if (error.status.code() == pop::Code::kDeadlineExceeded) {
+    error.status = {
+        pop::Code::kDeadlineExceeded,
+        error.status.message() +
+            ": every instance of the job must make the communicator, also those that are not in it"};
+  }
+  throwIfFailed(error, kCreate);
+  if (members_.localRanks().empty()) return;
+  throwIfFailed(context_.link->getAll(keyOf(""), context_.timeout(), offers_), kCreate);
+  compareBackends();
+}
+
+std::string Rendezvous::offeredAs(const std::string& what) const {
+  const auto found = offers_.find(keyOf(what));
+  return found == offers_.end() ? "" : found->second;
+}
+
+// Of one that could offer nothing: as ours.
+std::string Rendezvous::backendOf(int rank) const {
+  std::string offered = offeredAs(std::to_string(rank));
+  if (offered.starts_with(kNoAddress)) return backend_;
+  return offered.starts_with(kBackend) ? nextWord(offered).substr(1) : context::kNativeBackend;
+}
+
+void Rendezvous::compareBackends() const {
+  for (int rank = 0; rank < members_.size(); ++rank) {
+    const std::string theirs = backendOf(rank);
+    if (theirs == backend_) continue;
+    std::pair<int, std::string> one{members_.instanceOf(rank), theirs};
+    std::pair<int, std::string> other{context_.instance_index, backend_};
+    if (one.first > other.first) std::swap(one, other);
+    throwIfFailed(
+        {pop::failedPrecondition("instance " + std::to_string(one.first) + " runs on " + one.second +
+                                 ", instance " + std::to_string(other.first) + " on " + other.second +
+                                 ": POPDIST_BACKEND must be the same (poprun -x POPDIST_BACKEND)"),
+         members_.instanceOf(rank)},
+        kCreate);
   }
 }
 
-std::vector<std::string> collectAddresses(context::ContextState& context, const std::string& prefix,
-                                          const std::vector<int>& instance_of_rank) {
+// ---- everybody's offers
+
+std::vector<std::string> Rendezvous::addresses() const {
   std::vector<std::string> addresses;
-  for (int rank = 0; std::cmp_less(rank, instance_of_rank.size()); ++rank) {
-    std::optional<std::string> address;
-    throwIfFailed(context.link->get(prefix + std::to_string(rank), context.timeout(), address), kCreate);
-    if (!address) throwIfFailed({pop::internalError("nobody is rank " + std::to_string(rank))}, kCreate);
-    if (address->front() == kNoAddress)
-      throwIfFailed(failureIn(*address, rank, instance_of_rank[static_cast<std::size_t>(rank)]), kCreate);
-    addresses.push_back(std::move(*address));
+  for (int rank = 0; rank < members_.size(); ++rank) {
+    addresses.push_back(offeredAs(std::to_string(rank)));
+    if (addresses.back().empty())
+      throwIfFailed({pop::internalError("nobody is rank " + std::to_string(rank))}, kCreate);
+    if (addresses.back().starts_with(kNoAddress))
+      throwIfFailed(failureIn(addresses.back(), rank, members_.instanceOf(rank)), kCreate);
   }
   return addresses;
 }
 
-void offerToBackend(context::ContextState& context, const std::string& prefix, int rank,
-                    const std::string& host, const pop::Result<std::string>& offered) {
-  offer(context, prefix, rank,
-        offered.ok() ? kBackend + host + ' ' + offered.value() : insteadOfAddress(offered.status()));
-}
-
-BackendOffers collectBackendOffers(context::ContextState& context, const std::string& prefix,
-                                   const std::vector<int>& instance_of_rank) {
+BackendOffers Rendezvous::backendOffers() const {
   BackendOffers offers;
-  for (const std::string& text : collectAddresses(context, prefix, instance_of_rank)) {
-    const std::size_t space = std::min(text.find(' '), text.size() - 1);
-    offers.host_of_rank.push_back(text.substr(1, space - 1));
-    offers.offer_of_rank.push_back(text.substr(space + 1));
+  for (std::string& text : addresses()) {
+    nextWord(text);
+    offers.host_of_rank.push_back(nextWord(text));
+    offers.offer_of_rank.push_back(std::move(text));
   }
   return offers;
 }
 
-void offerControlBlock(context::ContextState& context, const std::string& prefix, int first_rank,
-                       int members) {
-  const std::size_t bytes = shared::ControlBlock::bytesFor(members, plan::stageLayoutFor(members).bytes());
-  const std::size_t offset = pop::contract::takePiece(context.link->segment().header(), bytes);
-  throwIfFailed(context.link->put(controlBlockKey(prefix, first_rank),
-                                  std::to_string(members) + ' ' + std::to_string(offset), context.timeout()),
-                kCreate);
-}
-
-std::vector<HostControlBlock> collectControlBlocks(context::ContextState& context, const std::string& prefix,
-                                                   int ranks) {
+std::vector<HostControlBlock> Rendezvous::controlBlocks() const {
   std::vector<HostControlBlock> control_blocks;
-  for (int rank = 0; rank < ranks; rank += control_blocks.back().members) {
-    std::optional<std::string> text;
-    throwIfFailed(context.link->get(controlBlockKey(prefix, rank), context.timeout(), text), kCreate);
-    pop::Result<HostControlBlock> control_block = parseControlBlock(text.value_or(""));
+  for (int rank = 0; rank < members_.size(); rank += control_blocks.back().members) {
+    pop::Result<HostControlBlock> control_block = parseControlBlock(offeredAs(controlBlockOf(rank)));
     throwIfFailed({control_block.status()}, kCreate);
-    if (control_block->members > ranks - rank)
+    if (control_block->members > members_.size() - rank)
       throwIfFailed({pop::internalError("too many members on a host")}, kCreate);
     control_blocks.push_back(*control_block);
   }

@@ -21,6 +21,7 @@ Meeting::Meeting(Place place, exec::PeerMonitor& monitor, bool oversubscribed)
                .first_rank = place_.first_rank,
                .monitor = &monitor,
                .oversubscribed = oversubscribed,
+               .host_cores = place_.host_cores,
                .has_all_of_host = place_.has_all_of_host,
                .describe = [this](int rank) { return whereIs(rank); },
                .absent = [this] { return absentRanks(); },

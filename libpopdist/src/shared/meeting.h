@@ -29,6 +29,7 @@ struct Place {
   int ranks = 1;
   int first_rank = 0;           ///< what others call rank 0 here: failures speak of those numbers
   bool has_all_of_host = true;  ///< these ranks are all instances of this host
+  int host_cores = 0;           ///< as Waiter::Setting
   exec::RankNames names{};
 };
 

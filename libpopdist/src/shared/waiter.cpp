@@ -3,7 +3,8 @@
 
 #include <sched.h>
 
-#include <array>
+#include <algorithm>
+#include <iterator>
 
 #include "common/sys/cores.h"
 #include "common/sys/futex.h"
@@ -65,7 +66,9 @@ void Waiter::yieldTo(int whose) {
   if (here == 0 || setting_.rank < whose ||
       setting_.control_block.waitsOn(whose).load(std::memory_order_relaxed) != here)
     return;
-  if (!movedJustNow()) pop::sys::changeCore();
+  std::vector<int> others = coresToMoveTo();
+  std::erase(others, static_cast<int>(here) - 1);
+  pop::sys::moveTo(others);
 }
 
 // False: it has not, and is about to.
@@ -76,24 +79,36 @@ bool Waiter::movedJustNow() {
   return false;
 }
 
+// All that the job may use, once in a while. Whoever has bound this thread to fewer, be it poprun, a wrapper
+// or the program itself, wants it there: none then.
+std::vector<int> Waiter::coresToMoveTo() {
+  if (setting_.host_cores < 2 || movedJustNow()) return {};
+  const pop::Result<std::vector<int>> cores = pop::sys::usableCores();
+  return cores.ok() && std::ssize(cores.value()) == setting_.host_cores ? cores.value() : std::vector<int>();
+}
+
 // The system may also leave all ranks on one core, for as long as they take turns there. Of a core that has
 // more than its part, and two more than another one, the highest goes there.
 void Waiter::spread(int ranks, std::uint32_t here) {
   until_spread_ = kBetweenSpreads;
-  std::array<int, CPU_SETSIZE + 1> running{};  // by core, as sayWhere()
-  for (int rank = 0; rank < ranks; ++rank) {
-    const std::uint32_t core = setting_.control_block.runsOn(rank).load(std::memory_order_relaxed);
-    if (core < running.size()) ++running[core];
-    if (core == here && rank > setting_.rank) return;
+  const auto runsOn = [this](int rank) {
+    return setting_.control_block.runsOn(rank).load(std::memory_order_relaxed);
+  };
+  const auto load = [&](int core) {
+    int running = 0;
+    for (int rank = 0; rank < ranks; ++rank)
+      running += runsOn(rank) == static_cast<std::uint32_t>(core + 1) ? 1 : 0;
+    return running;
+  };
+  for (int rank = setting_.rank + 1; rank < ranks; ++rank) {
+    if (runsOn(rank) == here) return;
   }
-  const bool is_fair = here >= running.size() || (running[here] - 1) * num_cores_ < ranks;
-  if (is_fair) return;
-  const auto load = [&](int core) { return running[static_cast<std::size_t>(core) + 1]; };
-  const std::vector<int> cores = pop::sys::usableCores();
-  const auto least = std::min_element(cores.begin(), cores.end(),
-                                      [&](int one, int other) { return load(one) < load(other); });
-  if (least == cores.end() || running[here] - load(*least) < 2 || movedJustNow()) return;
-  pop::sys::moveToCore(*least);
+  const int load_here = load(static_cast<int>(here) - 1);
+  if ((load_here - 1) * setting_.host_cores < ranks) return;  // a fair part
+  const std::vector<int> cores = coresToMoveTo();
+  const auto least = std::ranges::min_element(cores, {}, load);
+  if (least == cores.end() || load_here - load(*least) < 2) return;
+  pop::sys::moveTo({*least});
   sayWhere();
 }
 

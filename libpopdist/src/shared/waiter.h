@@ -34,6 +34,7 @@ class Waiter {
     int first_rank = 0;  ///< what others call rank 0 here: failures speak of those numbers
     exec::PeerMonitor* monitor = nullptr;
     bool oversubscribed = true;   ///< this host's instances outnumber its cores
+    int host_cores = 0;           ///< that the job may use; a thread that may use fewer stays where it is
     bool has_all_of_host = true;  ///< the control block's ranks are all instances of this host
     std::function<std::string(int rank)> describe;
     std::function<std::vector<int>()>
@@ -44,7 +45,6 @@ class Waiter {
   explicit Waiter(Setting setting)
       : setting_(std::move(setting)),
         most_spins_(setting_.oversubscribed ? kSpinsBesideOthers : transport::kMostSpins),
-        num_cores_(static_cast<int>(pop::sys::usableCores().size())),
         spins_(most_spins_) {}
 
   /// A call begins; it may wait for so long.
@@ -137,6 +137,7 @@ class Waiter {
   std::uint32_t sayWhere();
   void spread(int ranks, std::uint32_t here);
   bool movedJustNow();
+  std::vector<int> coresToMoveTo();
   bool mayComeYet(int whose);
   bool patiently(const std::atomic<std::uint64_t>& word, std::uint64_t value, int whose);
   void yieldTo(int whose);
@@ -148,7 +149,6 @@ class Waiter {
 
   Setting setting_;
   const int most_spins_;
-  const int num_cores_;                                         ///< that this rank may use
   int spins_;                                                   ///< fewer while they do not help
   std::optional<std::chrono::steady_clock::time_point> moved_;  ///< when it changed its core last
   int until_spread_ = kBetweenSpreads;                          ///< waits

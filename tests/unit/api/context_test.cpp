@@ -154,13 +154,14 @@ TEST(CreateCommunicator, KeepsSeveralApart) {
 TEST(CreateCommunicator, RefusesInstancesThatAreNotThere) {
   ThreadGroup group(2);
   group.run([](Context& context) {
-    for (const std::set<unsigned>& wrong : {std::set<unsigned>{}, std::set<unsigned>{0, 2}}) {
+    for (const auto& [wrong, why] : {std::pair(std::set<unsigned>{}, "there are none"),
+                                     std::pair(std::set<unsigned>{0, 2}, "2 is not one")}) {
       try {
         context.createCommunicator(wrong);
         ADD_FAILURE() << wrong.size() << " participants were accepted";
       } catch (const popdist_error& error) {
         EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
-        EXPECT_THAT(error.what(), HasSubstr("0 to 1"));
+        EXPECT_THAT(error.what(), AllOf(HasSubstr("0 to 1"), HasSubstr(why)));
       }
     }
     EXPECT_NE(context.createCommunicator({0, 1}), nullptr);

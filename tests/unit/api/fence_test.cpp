@@ -42,6 +42,25 @@ TEST(Fence, IsWhatMakesAValueVisible) {
   });
 }
 
+// Else a communicator would take them for addresses of its ranks.
+TEST(Put, RefusesKeysOfTheLibraryItself) {
+  ThreadGroup group(2);
+  group.run([](Context& context) {
+    for (const char* const value : {"", "value"}) {
+      try {
+        context.put("popdist/group/1/0", value);
+        ADD_FAILURE() << "it was accepted";
+      } catch (const popdist_error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+        EXPECT_NE(std::string(error.what()).find("'popdist/group/1/0'"), std::string::npos) << error.what();
+      }
+    }
+    context.put("popdist", "value");
+    EXPECT_NE(context.createCommunicator({0, 1}), nullptr);
+    EXPECT_EQ(context.get("popdist"), "value");
+  });
+}
+
 TEST(Fence, ReplacesAValueWithThatOfALaterPut) {
   ThreadGroup group(3);
   group.run([](Context& context) {

@@ -17,7 +17,7 @@ exec::Failure MessageRunner::run(exec::Call call, std::span<const Part> parts,
   }
   const exec::Waiting waiting{.sleeper = &connections_->sleeper(),
                               .monitor = &monitor_,
-                              .oversubscribed = members_.context().oversubscribed,
+                              .oversubscribed = members_.context().oversubscribed(),
                               .given_up = given_up_,
                               .deadline = pop::sys::AwakeClock::now() + timeout,
                               .moving_deadline = moving_deadline_,

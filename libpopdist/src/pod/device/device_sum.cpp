@@ -39,7 +39,7 @@ std::unique_ptr<DeviceSum> makeDeviceSum(Context& context, const ReplicaLayout& 
   }
   return std::make_unique<MemorySum>(
       attaching([&] { return calls::makeNativeGroup(state, plan::naturalOrder(instances)); }), layout,
-      MemorySum::Place{&context.impl().heap, state.link->segment(), std::move(instance_of_replica)});
+      context.impl().heap, state.link->segment(), std::move(instance_of_replica));
 }
 
 }  // namespace popdist::pod

@@ -6,13 +6,10 @@
 #include <utility>
 
 #include "libpopdist/src/group/time_left.h"
-#include "libpopdist/src/plan/shared_fold.h"
 #include "libpopdist/src/shared/engine.h"
 
 namespace popdist::pod {
 namespace {
-
-using transport::kPrivate;
 
 constexpr plan::Operation kOperation = plan::kDeviceAllReduce;
 
@@ -21,18 +18,17 @@ constexpr std::size_t kMostGatheredBytes = 16 << 10;
 
 }  // namespace
 
-MemorySum::MemorySum(std::unique_ptr<group::Group> group, const ReplicaLayout& layout, Place place)
-    : group_(std::move(group)), place_(std::move(place)), instance_(group_->rank()), fold_(layout) {
-  std::vector<int> replicas_of(static_cast<std::size_t>(group_->size()));
-  for (const int instance : place_.instance_of_replica)
-    local_of_replica_.push_back(replicas_of[static_cast<std::size_t>(instance)]++);
-  most_local_ = static_cast<std::size_t>(*std::max_element(replicas_of.begin(), replicas_of.end()));
-  chunk_bytes_ = chunkBytes();
-}
+MemorySum::MemorySum(std::unique_ptr<group::Group> group, const ReplicaLayout& layout,
+                     context::SharedHeap& heap, transport::SegmentView segment,
+                     std::vector<int> instance_of_replica)
+    : group_(std::move(group)),
+      places_(segment, std::move(instance_of_replica), group_->rank(), group_->size()),
+      fold_(layout),
+      staged_(heap, places_, fold_) {}
 
 // After a call that failed, another instance may still be writing to the stage: it is used for nothing else.
 MemorySum::~MemorySum() {
-  if (group_->isUsable()) place_.heap->free(stage_);
+  if (group_->isUsable()) staged_.freeStage();
 }
 
 void MemorySum::run(const DeviceTensors& tensors) {
@@ -40,13 +36,13 @@ void MemorySum::run(const DeviceTensors& tensors) {
   call_ = {.operation = kOperation, .count = tensors.count, .type = tensors.type, .op = Operator::kSum};
   group_->checkUsable(call_);
   const std::size_t bytes = tensors.count * sizeOf(tensors.type);
-  if (bytes <= kMostGatheredBytes / most_local_) return sumGathered(tensors);
+  if (bytes <= kMostGatheredBytes / places_.mostLocal()) return sumGathered(tensors);
   // Who has private tensors knows the way before the others do.
-  const bool mapped = areMapped(tensors);
+  const bool mapped = SumPlaces::areMapped(places_.own(nullptr, tensors.local));
   if (!mapped) beginStaged(tensors);
   tellPlaces(tensors);
-  if (mappedInstances() == group_->size()) return sumWhereTheyAre(tensors);
-  if (mappedInstances() > 0) {
+  if (places_.mappedInstances() == group_->size()) return sumWhereTheyAre(tensors);
+  if (places_.mappedInstances() > 0) {
     if (mapped) beginStaged(tensors);
     tellPlaces(tensors);
   }
@@ -66,16 +62,16 @@ void MemorySum::giveUp(const pop::Status& why) {
 // All replicas' tensors go to all instances.
 void MemorySum::sumGathered(const DeviceTensors& tensors) {
   const std::size_t bytes = tensors.count * sizeOf(tensors.type);
-  packed_.resize(most_local_ * bytes);
+  const std::size_t most_local = places_.mostLocal();
+  packed_.resize(most_local * bytes);
   gathered_.resize(packed_.size() * static_cast<std::size_t>(group_->size()));
   for (std::size_t local = 0; local < tensors.local.size() && bytes > 0; ++local)
     std::memcpy(packed_.data() + local * bytes, tensors.local[local], bytes);
-  gather(packed_.data(), gathered_.data(), most_local_ * tensors.count, tensors.type);
+  gather(packed_.data(), gathered_.data(), most_local * tensors.count, tensors.type);
   from_.clear();
-  for (std::size_t replica = 0; replica < local_of_replica_.size(); ++replica) {
-    const std::size_t place = static_cast<std::size_t>(instanceOf(replica)) * most_local_ +
-                              static_cast<std::size_t>(local_of_replica_[replica]);
-    from_.push_back(gathered_.data() + place * bytes);
+  for (std::size_t replica = 0; replica < places_.replicas(); ++replica) {
+    const auto instance = static_cast<std::size_t>(places_.instanceOf(replica));
+    from_.push_back(gathered_.data() + (instance * most_local + places_.localOf(replica)) * bytes);
   }
   to_.clear();
   for (void* const tensor : tensors.local) to_.push_back(static_cast<std::byte*>(tensor));
@@ -84,11 +80,19 @@ void MemorySum::sumGathered(const DeviceTensors& tensors) {
 
 // One pass over all tensors, and a meeting before and after it.
 void MemorySum::sumWhereTheyAre(const DeviceTensors& tensors) {
-  const plan::Range share = shareOf(instance_, {0, tensors.count});
-  const std::size_t most = shared::kBetweenLooksBytes / sizeOf(tensors.type);
+  const std::size_t element = sizeOf(tensors.type);
+  const plan::Range share = places_.shareOf(places_.instance(), {0, tensors.count}, element);
+  const std::size_t most = shared::kBetweenLooksBytes / element;
   for (std::size_t done = 0; done < share.count; done += most) {
     const plan::Range part{share.begin + done, std::min(most, share.count - done)};
-    findAll(tensors, part.begin);
+    to_.clear();
+    for (std::size_t replica = 0; replica < places_.replicas(); ++replica) {
+      const bool own = places_.instanceOf(replica) == places_.instance();
+      auto* const tensor =
+          own ? static_cast<std::byte*>(tensors.local[places_.localOf(replica)]) : places_.tensorOf(replica);
+      to_.push_back(tensor + part.begin * element);
+    }
+    from_.assign(to_.begin(), to_.end());
     confirm();
     fold(part);
   }
@@ -96,16 +100,17 @@ void MemorySum::sumWhereTheyAre(const DeviceTensors& tensors) {
   meet();
 }
 
-// Of all replicas' tensors, where `element` is.
-void MemorySum::findAll(const DeviceTensors& tensors, std::size_t element) {
-  to_.clear();
-  for (std::size_t replica = 0; replica < local_of_replica_.size(); ++replica) {
-    const auto local = static_cast<std::size_t>(local_of_replica_[replica]);
-    const int instance = instanceOf(replica);
-    void* const tensor = instance == instance_ ? tensors.local[local] : mapped(placesOf(instance)[1 + local]);
-    to_.push_back(at(tensor, element));
+void MemorySum::beginStaged(const DeviceTensors& tensors) {
+  if (const pop::Status begun = staged_.begin(tensors); !begun.ok()) giveUp(begun);
+}
+
+void MemorySum::sumStaged(const DeviceTensors& tensors) {
+  const std::uint64_t turns = staged_.turnsOf(tensors);
+  for (std::uint64_t turn = 1; turn <= turns; ++turn) {
+    staged_.turn(tensors, turn);
+    if (turn == turns) confirm();
+    meet();
   }
-  from_.assign(to_.begin(), to_.end());
 }
 
 // ---- what they need
@@ -116,32 +121,8 @@ void MemorySum::fold(plan::Range part) {
 
 // Everybody says where its stage and its tensors are.
 void MemorySum::tellPlaces(const DeviceTensors& tensors) {
-  own_places_.assign(placesOfEach(), 0);
-  own_places_.front() = place_.segment.offsetOf(stage_);
-  std::transform(tensors.local.begin(), tensors.local.end(), own_places_.begin() + 1,
-                 [this](const void* tensor) { return place_.segment.offsetOf(tensor); });
-  places_.resize(placesOfEach() * static_cast<std::size_t>(group_->size()));
-  gather(own_places_.data(), places_.data(), placesOfEach(), Type::kUint64);
-}
-
-std::span<const std::uint64_t> MemorySum::placesOf(int instance) const {
-  return std::span(places_).subspan(static_cast<std::size_t>(instance) * placesOfEach(), placesOfEach());
-}
-
-bool MemorySum::areMapped(const DeviceTensors& tensors) const {
-  return std::all_of(tensors.local.begin(), tensors.local.end(),
-                     [this](const void* tensor) { return place_.segment.offsetOf(tensor) != kPrivate; });
-}
-
-bool MemorySum::areMapped(int instance) const {
-  const std::span<const std::uint64_t> tensors = placesOf(instance).subspan(1);
-  return std::find(tensors.begin(), tensors.end(), kPrivate) == tensors.end();
-}
-
-int MemorySum::mappedInstances() const {
-  int mapped = 0;
-  for (int instance = 0; instance < group_->size(); ++instance) mapped += areMapped(instance) ? 1 : 0;
-  return mapped;
+  const std::vector<std::uint64_t> own = places_.own(staged_.stage(), tensors.local);
+  gather(own.data(), places_.all(), own.size(), Type::kUint64);
 }
 
 void MemorySum::meet() {
@@ -162,16 +143,6 @@ void MemorySum::gather(const void* input, void* output, std::size_t count, Type 
                                    .timeout = group::timeLeft(deadline_),
                                    .part_of = &call_};
   group_->run(part);
-}
-
-plan::Range MemorySum::shareOf(int instance, plan::Range elements) const {
-  const std::size_t element = sizeOf(call_.type);
-  const plan::Range bytes = plan::lineBlock(elements.count * element, group_->size(), instance);
-  return {elements.begin + bytes.begin / element, bytes.count / element};
-}
-
-std::byte* MemorySum::at(void* tensor, std::size_t element) const {
-  return static_cast<std::byte*>(tensor) + element * sizeOf(call_.type);
 }
 
 }  // namespace popdist::pod

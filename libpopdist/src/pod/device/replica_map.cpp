@@ -13,14 +13,20 @@ namespace popdist::pod {
 using context::throwIfFailed;
 
 std::vector<int> instanceOfReplica(Context& context) {
-  const std::string prefix = "popdist/replicas/";
-  context.put(
-      prefix + std::to_string(context.instanceIndex()),
-      std::to_string(context.replicaIndexOffset()) + ' ' + std::to_string(context.numLocalReplicas()));
-  throwIfFailed(context.impl().state.link->fence("Pod", context.timeout()), kAttach);
+  context.impl().refuseFork(kAttach);
+  context::Link& link = *context.impl().state.link;
+  const std::string prefix = std::string(context::kReservedKeys) + "replicas/";
+  throwIfFailed(link.put(prefix + std::to_string(context.instanceIndex()),
+                         std::to_string(context.replicaIndexOffset()) + ' ' +
+                             std::to_string(context.numLocalReplicas()),
+                         context.timeout()),
+                kAttach);
+  throwIfFailed(link.fence("Pod", context.timeout()), kAttach);
+  context::Link::Values values;
+  throwIfFailed(link.getAll(prefix, context.timeout(), values), kAttach);
   std::vector<int> result(static_cast<std::size_t>(context.numTotalReplicas()), -1);
   for (int instance = 0; instance < context.numInstances(); ++instance) {
-    const std::string text = context.get(prefix + std::to_string(instance)).value_or("");
+    const std::string text = values[prefix + std::to_string(instance)];
     char* rest = nullptr;
     const long first = std::strtol(text.c_str(), &rest, 10);
     const long count = std::strtol(rest, nullptr, 10);

@@ -57,6 +57,15 @@ TEST(Fence, ShowsAValueOnlyAfterItsRelease) {
   EXPECT_THAT(fence.get("key"), Optional(std::string("value")));
 }
 
+TEST(Fence, ShowsAllValuesUnderAPrefix) {
+  Fence fence(1);
+  fence.release({{"a", "0"}, {"a/1", "one"}, {"a/10", "ten"}, {"a0", "other"}, {"b", "last"}});
+  fence.put(0, "a/2", "not yet");
+  EXPECT_THAT(fence.getAll("a/"), ElementsAre("a/1", "one", "a/10", "ten"));
+  EXPECT_THAT(fence.getAll("b"), ElementsAre("b", "last"));
+  EXPECT_THAT(fence.getAll("c"), IsEmpty());
+}
+
 TEST(Fence, CollectsOnlyWhatIsNew) {
   Fence fence(1);
   fence.put(0, "a", "1");

@@ -110,6 +110,35 @@ TEST_F(HostFenceTest, OpensForAllAgainAndAgain) {
   EXPECT_EQ(fences.size(), 300U);
 }
 
+TEST_F(HostFenceTest, MakesAllValuesUnderAPrefixVisibleInOneAnswer) {
+  run({0, 1, 2}, [&](AgentLink& link, int self) {
+    ASSERT_TRUE(link.put("of/" + std::to_string(self), std::to_string(self * 11), kLong).ok());
+    ASSERT_TRUE(link.put("off", "another", kLong).ok());
+    AgentLink::Values values;
+    ASSERT_TRUE(link.getAll("of/", kLong, values).ok());
+    EXPECT_TRUE(values.empty()) << "before the fence";
+    ASSERT_TRUE(link.fence("fence", kLong).ok());
+    ASSERT_TRUE(link.getAll("of/", kLong, values).ok());
+    EXPECT_EQ(values, (AgentLink::Values{{"of/0", "0"}, {"of/1", "11"}, {"of/2", "22"}}));
+  });
+}
+
+TEST_F(HostFenceTest, RefusesMoreValuesThanAMessageHolds) {
+  constexpr std::size_t kHalf = contract::kMaxFrameBytes / 2;
+  run({0, 1, 2}, [&](AgentLink& link, int self) {
+    for (int round = 0; round < kInstances; ++round) {
+      if (self == round) {
+        ASSERT_TRUE(link.put("large/" + std::to_string(self), std::string(kHalf, 'v'), kLong).ok());
+      }
+      ASSERT_TRUE(link.fence("fence", kLong).ok());
+    }
+    AgentLink::Values values;
+    EXPECT_EQ(link.getAll("large/", kLong, values).status.code(), Code::kResourceExhausted);
+    EXPECT_TRUE(link.getAll("large/1", kLong, values).ok());
+    EXPECT_EQ(values.at("large/1").size(), kHalf);
+  });
+}
+
 TEST_F(HostFenceTest, MakesVisibleWhatWasPutBeforeItAndNothingSooner) {
   const auto puts = [](int round, int instance) { return (round * 7 + instance * 5) % 3 == 0; };
   const auto key = [](int round, int instance) {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "common/contract/segment.h"
+#include "common/sys/cores.h"
 #include "common/sys/memfd.h"
 #include "tests/unit/agent/rendezvous/instance_server_fixture.h"
 
@@ -46,6 +47,15 @@ TEST_F(InstanceServerHello, IsAnsweredWithTheHostsSegment) {
   EXPECT_EQ(header->instances, 4U) << "of the whole job";
 }
 
+// An instance that is bound to fewer, or whose parent is, cannot know it otherwise.
+TEST_F(InstanceServerHello, IsAnsweredWithTheCoresOfTheAgent) {
+  Client client = unauthenticated();
+  client.send(Message::kHello, {kProtocol, "2", job_id});
+  const Client::Fields welcome = client.expect(Message::kWelcome);
+  ASSERT_EQ(welcome.size(), 4U);
+  EXPECT_EQ(welcome[3], std::to_string(sys::usableCores().value().size()));
+}
+
 // Everybody sees the names of sockets, and job ids in them.
 TEST_F(InstanceServerHello, IsAtANameThatNobodyCanTakeBefore) {
   InstanceServer another(loop, {});
@@ -65,11 +75,11 @@ TEST_F(InstanceServerHello, GivesAllInstancesTheSameSegment) {
 }
 
 TEST_F(InstanceServerHello, OfAnotherProtocolIsRefused) {
-  for (const char* protocol : {"1", "3", "0", "-1", "one", ""}) {
+  for (const char* protocol : {"2", "4", "0", "-1", "one", ""}) {
     const Client::Fields error = refusalOf({protocol, "0", job_id});
     EXPECT_EQ(error[0], number(Code::kFailedPrecondition));
     EXPECT_EQ(error[1], "-1");
-    EXPECT_THAT(error[2], HasSubstr("different protocol versions (poprun: 2)"));
+    EXPECT_THAT(error[2], HasSubstr("different protocol versions (poprun: 3)"));
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// docs/dev/option_tests.md names a test of what each option does: for every row of the table, and none that has
-// gone.
+// docs/dev/option_tests.md names a test of what each option does: for every row of the table, and none that
+// has gone.
 #include <gtest/gtest.h>
 
 #include <map>
