@@ -25,7 +25,8 @@ TEST(Cores, AreTheSameToUseAfterAChange) {
 
 TEST(Cores, EachThatMayBeUsedCanBeMovedTo) {
   const cpu_set_t before = allowedCores();
-  for (const int core : usableCores().value()) {
+  const std::vector<int> cores = usableCores().value();
+  for (const int core : cores) {
     EXPECT_TRUE(CPU_ISSET(static_cast<std::size_t>(core), &before));
     bool is_there = false;  // the system may move it again at once
     for (int attempt = 0; attempt < 100 && !is_there; ++attempt) {
