@@ -2,7 +2,8 @@
 // A program that uses backends, for tests to start with poprun; its first argument says what it does.
 // Errors are reported as tests/testing/popdist_child.cpp does it.
 //   mismatch              rank 0 sums something else than the others, and all try again
-//   late CALL             rank 0 comes to a call (kCalls) when the others have given it up
+//   late CALL             rank 0 comes to a call (kCalls) when the others have given it up, and calls again
+//   sums                  reductions of numbers whose sums depend on their order, and a digest of the results
 //   left                  rank 1 exits with 0 before a sum; the others stay when they have been told
 //   register NAME [late]  registers a backend, sums on it; late: when connected already
 //   forked                a forked child destroys a communicator, and the parents go on with it
@@ -12,9 +13,11 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <functional>
 #include <map>
+#include <random>
 #include <span>
 #include <string>
 #include <vector>
@@ -94,9 +97,48 @@ int late(const Arguments& arguments) {
     context.fence();  // with the one of the others in expectFailure
   else
     options.timeout = std::chrono::seconds(4);  // ample for who comes
-  const int failed = expectFailure([&](Communicator& world) { kCalls.at(arguments.at(0))(world, options); });
+  const int failed = expectFailure([&](Communicator& world) {
+    kCalls.at(arguments.at(0))(world, options);
+    if (is_late) world.barrier();  // it may have found all that it needed
+  });
   if (!is_late) context.fence();
   return failed;
+}
+
+// What a rank brings: bits that make finite numbers of every type, of very different sizes.
+std::vector<std::uint8_t> numbersOf(int rank, std::size_t bytes) {
+  std::minstd_rand random(static_cast<unsigned>(rank) + 1);
+  std::vector<std::uint8_t> numbers(bytes);
+  for (std::uint8_t& each : numbers) each = static_cast<std::uint8_t>(random() >> 8 & 0xb7);
+  return numbers;
+}
+
+void addTo(std::uint64_t& digest, const std::vector<std::uint8_t>& bytes) {
+  for (const std::uint8_t each : bytes) digest = (digest ^ each) * 0x100000001b3;
+}
+
+int sums(const Arguments&) {
+  Communicator& world = Context::fromEnvironment().world();
+  const auto ranks = static_cast<std::size_t>(world.size());
+  for (const popdist::Type type :
+       {popdist::Type::kFloat, popdist::Type::kDouble, popdist::Type::kHalf, popdist::Type::kBfloat16}) {
+    std::uint64_t digest = 0;
+    for (const std::size_t count : {1U, 5000U, 40'000U, 700'001U}) {
+      const std::size_t bytes = count * popdist::sizeOf(type);
+      const std::vector<std::uint8_t> in = numbersOf(world.rank(), bytes * ranks);
+      for (const Operator op : {Operator::kSum, Operator::kMean}) {
+        std::vector<std::uint8_t> out(bytes);
+        world.allReduce(in.data(), out.data(), count, type, op);
+        addTo(digest, out);
+        world.reduceScatter(in.data(), out.data(), count, type, op);
+        addTo(digest, out);
+        world.reduce(in.data(), out.data(), count, type, op, 1);
+        if (world.rank() == 1) addTo(digest, out);
+      }
+    }
+    std::printf("%s %llx\n", popdist::nameOf(type), static_cast<unsigned long long>(digest));
+  }
+  return 0;
 }
 
 int left(const Arguments&) {
@@ -158,8 +200,8 @@ int mixed(const Arguments&) {
 
 int main(int argc, char** argv) {
   const std::map<std::string, int (*)(const Arguments&)> commands{
-      {"mismatch", mismatch}, {"late", late},     {"left", left},  {"register", registerNamed},
-      {"forked", forked},     {"unmade", unmade}, {"mixed", mixed}};
+      {"mismatch", mismatch},      {"late", late},     {"left", left},     {"sums", sums},
+      {"register", registerNamed}, {"forked", forked}, {"unmade", unmade}, {"mixed", mixed}};
   const auto command = argc > 1 ? commands.find(argv[1]) : commands.end();
   if (command == commands.end()) return 99;
   try {

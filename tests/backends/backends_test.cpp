@@ -66,6 +66,27 @@ TEST_P(RegisteredBackend, IsFoundByAProgramThatIsLookedUpInPath) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
 }
 
+std::string sumsOf(int instances, const std::string& variable, const std::string& value) {
+  PoprunSetup setup = childSetup(instances, {"sums"});
+  setup.environment[variable] = value;
+  prepareFor(value, setup.environment);
+  const Outcome outcome = run(setup, kSpinningTimeout);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  std::vector<std::string> lines = linesOf(outcome.out);
+  std::sort(lines.begin(), lines.end());  // instances' lines come in any order
+  std::string text;
+  for (const std::string& line : lines) text += line + '\n';
+  return text;
+}
+
+TEST_P(RegisteredBackend, SumsInTheOrderOfOurOwnConnections) {
+  for (const int instances : {2, 3, 4}) {
+    const std::string own = sumsOf(instances, "POPDIST_TRANSPORT", "tcp");
+    EXPECT_THAT(own, HasSubstr("[1] bfloat16 "));
+    EXPECT_EQ(sumsOf(instances, "POPDIST_BACKEND", GetParam()), own) << instances << " instances";
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Names, RegisteredBackend, ::testing::ValuesIn(backendsOfBuild()),
                          [](const auto& tested) { return tested.param; });
 
@@ -97,9 +118,11 @@ TEST(RegisterBackend, RefusesFilesThatAreNone) {
 }
 
 TEST(RegisterBackend, RefusesAnotherVersion) {
-  const ReportedError error = errorOf({"register", STRANGE_BACKEND_PATH}, 2);
+  const ReportedError error = errorOf({"register", OLD_BACKEND_PATH}, 2);
   EXPECT_EQ(error.code, kFailedPreconditionCode);
-  EXPECT_THAT(error.what, HasSubstr("for another version of libpopdist: it speaks 101, this is version 3"));
+  EXPECT_THAT(error.what,
+              HasSubstr("has version 3 of the interface of backends, this libpopdist needs version 4: "
+                        "build the backend with popdist/backend_plugin.hpp"));
 }
 
 TEST(RegisterBackend, MayComeTooLate) {

@@ -23,8 +23,7 @@ PopdistGroupInfo firstOf(int ranks, std::int64_t timeout_ms = 20'000) {
           .host_address = "127.0.0.1",
           .timeout_ms = timeout_ms,
           .library = nullptr,
-          .ended = [](void*, const std::int32_t*, std::int32_t, char*, std::size_t) { return -1; },
-          .time_is_up = [](void*) { return 0; }};
+          .ended = [](void*, char*, std::size_t) { return 0; }};
 }
 
 // One that it has made serves until the process ends, and may have been told to others already.

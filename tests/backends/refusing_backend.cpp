@@ -12,12 +12,12 @@ void offer(const PopdistGroupInfo* info, void** group, char*, std::size_t* addre
   *address_bytes = 0;
   *status = {};
   if (info->rank != 1) return;
-  *status = {kPermissionDenied, -1, "no door is open"};
+  *status = {kPermissionDenied, "no door is open"};
 }
 
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) const PopdistBackend* popdistBackend(std::uint32_t) {
-  static const PopdistBackend backend{kPopdistBackendVersion, "refusing", offer, nullptr, nullptr, nullptr};
+  static const PopdistBackend backend{.version = kPopdistBackendVersion, .name = "refusing", .offer = offer};
   return &backend;
 }

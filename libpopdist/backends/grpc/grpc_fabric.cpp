@@ -13,8 +13,6 @@
 namespace popdist::backends {
 namespace {
 
-constexpr std::chrono::milliseconds kLongestWait{50};
-
 // Anyone on the network may dial; who has been told the secret is a member.
 std::string newSecret() {
   constexpr std::string_view kDigits = "0123456789abcdef";
@@ -71,6 +69,7 @@ GrpcFabric::GrpcFabric(const PopdistGroupInfo& info)
     : info_(info),
       secret_(newSecret()),
       inboxes_(static_cast<std::size_t>(info.ranks)),
+      released_(static_cast<std::size_t>(info.ranks)),
       streams_(static_cast<std::size_t>(info.ranks)) {}
 
 GrpcFabric::~GrpcFabric() {
@@ -96,7 +95,7 @@ std::string GrpcFabric::address() const {
   return secret_ + ' ' + target_;
 }
 
-pop::Status GrpcFabric::connect(const std::vector<std::string>& addresses, Deadline) {
+pop::Status GrpcFabric::connect(const std::vector<std::string>& addresses) {
   for (const std::string& address : addresses) {
     if (address.find(' ') != secret_.size()) return pop::internalError("'" + address + "' is no address");
   }
@@ -126,59 +125,58 @@ grpc::ServerGenericBidiReactor* GrpcFabric::CreateReactor(grpc::GenericCallbackS
   return new RefusedStream;
 }
 
-bool GrpcFabric::trySend(int to, const Frame& frame) {
-  return streamTo(to).trySend(frame);
+std::size_t GrpcFabric::trySend(int to, std::span<const std::byte> first, std::span<const std::byte> second) {
+  return streamTo(to).trySend(first, second);
 }
 
-std::optional<Frame> GrpcFabric::front(int from) {
+std::span<const std::byte> GrpcFabric::tryReceive(int from) {
   const std::lock_guard lock(shared_.mutex);
-  const Inbox& inbox = inboxes_[static_cast<std::size_t>(from)];
-  if (inbox.frames.empty()) return std::nullopt;
-  return frameIn(inbox.frames.front());  // stays in place: gRPC's threads only add behind it
+  const Inbox& inbox = inboxOf(from);
+  if (inbox.slices.empty()) return {};
+  const grpc::Slice& slice = inbox.slices.front();  // stays in place: gRPC's threads only add behind it
+  return std::as_bytes(std::span(slice.begin(), slice.size()))
+      .subspan(released_[static_cast<std::size_t>(from)]);
 }
 
-void GrpcFabric::pop(int from) {
+void GrpcFabric::release(int from, std::size_t bytes) {
   std::unique_lock lock(shared_.mutex);
-  Inbox& inbox = inboxes_[static_cast<std::size_t>(from)];
-  inbox.frames.pop_front();
-  ++inbox.taken;
+  Inbox& inbox = inboxOf(from);
+  std::size_t& released = released_[static_cast<std::size_t>(from)];
+  inbox.taken += bytes;
+  released += bytes;
+  if (released < inbox.slices.front().size()) return;
+  released = 0;
+  inbox.slices.pop_front();
   if (inbox.stream != nullptr) inbox.stream->sendReceipt(std::move(lock));
 }
 
-bool GrpcFabric::allSent() {
-  return std::all_of(streams_.begin(), streams_.end(),
-                     [](const auto& stream) { return !stream || stream->allArrived(); });
+bool GrpcFabric::isDelivered(int to) {
+  const auto& stream = streams_[static_cast<std::size_t>(to)];
+  return !stream || stream->allArrived();
 }
 
-void GrpcFabric::wait() {
+void GrpcFabric::wait(std::chrono::milliseconds timeout) {
   std::unique_lock lock(shared_.mutex);
-  shared_.changed.wait_for(lock, kLongestWait, [this] { return shared_.changes != seen_; });
+  shared_.changed.wait_for(lock, timeout, [this] { return shared_.changes != seen_; });
   seen_ = shared_.changes;
 }
 
-std::string GrpcFabric::broken(int peer) {
+pop::Status GrpcFabric::failure(int peer) {
   const auto& stream = streams_[static_cast<std::size_t>(peer)];
-  if (stream && !stream->broken().empty()) return stream->broken();
+  if (stream && stream->isBroken()) return pop::unavailable("the stream to it has ended");
   const std::lock_guard lock(shared_.mutex);
-  return inboxes_[static_cast<std::size_t>(peer)].ended ? "its stream has ended" : "";
+  if (inboxOf(peer).last) return pop::unavailable("it has given up");
+  return inboxOf(peer).ended ? pop::unavailable("its stream has ended") : pop::Status();
 }
 
-void GrpcFabric::tell(std::span<const std::byte> note) {
-  const Frame frame{.head = {.key = kNoteKey}, .payload = note};
-  for (int rank = 0; rank < info_.ranks; ++rank) {
-    if (rank != info_.rank) streamTo(rank).send(frame);
-  }
+std::span<const std::byte> GrpcFabric::lastOf(int peer) {
+  const std::lock_guard lock(shared_.mutex);
+  const auto& last = inboxOf(peer).last;
+  return last ? std::as_bytes(std::span(last->begin(), last->size())) : std::span<const std::byte>();
 }
 
-std::optional<std::vector<std::byte>> GrpcFabric::nextNote() {
-  const std::lock_guard lock(shared_.mutex);
-  for (Inbox& inbox : inboxes_) {
-    if (inbox.notes.empty()) continue;
-    std::vector<std::byte> note = std::move(inbox.notes.front());
-    inbox.notes.pop_front();
-    return note;
-  }
-  return std::nullopt;
+void GrpcFabric::close(int to, std::span<const std::byte> last) {
+  streamTo(to).close(last);
 }
 
 }  // namespace popdist::backends

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "libpopdist/backends/fabric/fabric.h"
 #include "libpopdist/backends/grpc/incoming_stream.h"
 
 namespace popdist::backends {
@@ -21,20 +22,21 @@ class GrpcFabric final : public Fabric, private grpc::CallbackGenericService {
   ~GrpcFabric() override;
 
   std::string address() const override;
-  pop::Status connect(const std::vector<std::string>& addresses, Deadline deadline) override;
-  bool trySend(int to, const Frame& frame) override;
-  std::optional<Frame> front(int from) override;
-  void pop(int from) override;
-  bool allSent() override;
-  void wait() override;
-  std::string broken(int peer) override;
-  void tell(std::span<const std::byte> note) override;
-  std::optional<std::vector<std::byte>> nextNote() override;
+  pop::Status connect(const std::vector<std::string>& addresses) override;
+  std::size_t trySend(int to, std::span<const std::byte> first, std::span<const std::byte> second) override;
+  std::span<const std::byte> tryReceive(int from) override;
+  void release(int from, std::size_t bytes) override;
+  bool isDelivered(int to) override;
+  pop::Status failure(int peer) override;
+  std::span<const std::byte> lastOf(int peer) override;
+  void wait(std::chrono::milliseconds timeout) override;
+  void close(int to, std::span<const std::byte> last) override;
 
  private:
   explicit GrpcFabric(const PopdistGroupInfo& info);
   pop::Status listen();
   OutgoingStream& streamTo(int rank);
+  Inbox& inboxOf(int rank) { return inboxes_[static_cast<std::size_t>(rank)]; }
   grpc::ServerGenericBidiReactor* CreateReactor(grpc::GenericCallbackServerContext* context) override;
 
   const PopdistGroupInfo& info_;
@@ -44,6 +46,7 @@ class GrpcFabric final : public Fabric, private grpc::CallbackGenericService {
   Shared shared_;
   std::uint64_t seen_ = 0;
   std::vector<Inbox> inboxes_;
+  std::vector<std::size_t> released_;  ///< of each inbox's first slice
   std::vector<std::unique_ptr<OutgoingStream>> streams_;
   std::unique_ptr<grpc::Server> server_;
 };

@@ -5,7 +5,7 @@ namespace popdist::backends {
 
 IncomingStream::IncomingStream(Shared& shared, Inbox& inbox) : shared_(shared), inbox_(inbox) {
   inbox_.stream = this;
-  StartRead(&frame_buffer_);
+  StartRead(&buffer_);
 }
 
 void IncomingStream::sendReceipt(std::unique_lock<std::mutex> lock) {
@@ -15,14 +15,12 @@ void IncomingStream::sendReceipt(std::unique_lock<std::mutex> lock) {
 }
 
 void IncomingStream::OnReadDone(bool ok) {
-  const std::optional<grpc::Slice> slice =
-      ok ? sliceOf(frame_buffer_, sizeof(FrameHead)) : std::optional<grpc::Slice>();
   Next todo = Next::kNothing;
   bool goes_on = false;
   {
     const std::lock_guard lock(shared_.mutex);
     ++shared_.changes;
-    goes_on = slice && store(*slice);
+    goes_on = ok && store();
     read_ended_ = !goes_on;
     if (read_ended_) {
       inbox_.ended = true;
@@ -32,7 +30,7 @@ void IncomingStream::OnReadDone(bool ok) {
   }
   shared_.changed.notify_all();
   act(todo);  // after it, this may be gone unless a read is to come
-  if (goes_on) StartRead(&frame_buffer_);
+  if (goes_on) StartRead(&buffer_);
 }
 
 void IncomingStream::OnWriteDone(bool) {
@@ -45,21 +43,24 @@ void IncomingStream::OnWriteDone(bool) {
   act(todo);
 }
 
-// False: this is not a frame.
-bool IncomingStream::store(const grpc::Slice& slice) {
-  ++arrived_;
-  const Frame frame = frameIn(slice);
-  if (frame.head.key != kNoteKey) {
-    if (frame.payload.size() > kMostPayloadBytes) return false;
-    inbox_.frames.push_back(slice);
-    return true;
+// False: nothing follows, or this is more than a member sends.
+bool IncomingStream::store() {
+  if (inbox_.closed) {
+    arrived_ += buffer_.Length();
+    return buffer_.DumpToSingleSlice(&inbox_.last.emplace()).ok() && false;
   }
-  if (frame.payload.size() > kMostNoteBytes) return false;
-  inbox_.notes.emplace_back(frame.payload.begin(), frame.payload.end());
-  return true;
+  inbox_.closed = buffer_.Length() == 0;
+  std::vector<grpc::Slice> slices;
+  if (!buffer_.Dump(&slices).ok()) return false;
+  for (const grpc::Slice& slice : slices) {
+    arrived_ += slice.size();
+    if (slice.size() > 0) inbox_.slices.push_back(slice);
+  }
+  return arrived_ - inbox_.taken <= kMostBytesAhead + kMostMessageBytes;
 }
 
-// One write at a time, each with the latest counts; the end when nothing is under way.
+// One write at a time, each with the latest counts; the end when nothing is under way. That the receiver goes
+// on is told less often than that something has come, for which the sender may be waiting.
 IncomingStream::Next IncomingStream::next() {
   if (writing_ || finished_) return Next::kNothing;
   if (read_ended_) {
@@ -67,9 +68,10 @@ IncomingStream::Next IncomingStream::next() {
     return Next::kFinish;
   }
   const Receipt receipt{.arrived = arrived_, .taken = inbox_.taken};
-  if (receipt.arrived == told_.arrived && receipt.taken == told_.taken) return Next::kNothing;
+  if (receipt.arrived == told_.arrived && receipt.taken - told_.taken < kMostMessageBytes)
+    return Next::kNothing;
   told_ = receipt;
-  receipt_buffer_ = bufferOf(receipt);
+  receipt_buffer_ = bufferOf(std::as_bytes(std::span(&told_, 1)));
   writing_ = true;
   return Next::kWrite;
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What comes from one other member, and the stream that it comes on: frames come in, receipts go back.
+// What comes from one other member, and the stream that it comes on: bytes come in, receipts go back.
 #pragma once
 
 #include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/grpcpp.h>
 
 #include <deque>
-#include <vector>
 
 #include "libpopdist/backends/grpc/outgoing_stream.h"
 
@@ -16,9 +15,10 @@ class IncomingStream;
 
 /// Under Shared::mutex.
 struct Inbox {
-  std::deque<grpc::Slice> frames;
-  std::deque<std::vector<std::byte>> notes;
+  std::deque<grpc::Slice> slices;
   std::uint64_t taken = 0;
+  bool closed = false;               ///< what comes now is the last
+  std::optional<grpc::Slice> last;   ///< what the member has closed with
   bool ended = false;                ///< the stream was there and has ended
   IncomingStream* stream = nullptr;  ///< that receipts go to; at most one in the inbox's life
 };
@@ -39,11 +39,11 @@ class IncomingStream final : public grpc::ServerGenericBidiReactor {
   enum class Next : std::uint8_t { kNothing, kWrite, kFinish };
   Next next();
   void act(Next next);
-  bool store(const grpc::Slice& slice);
+  bool store();
 
   Shared& shared_;
   Inbox& inbox_;
-  grpc::ByteBuffer frame_buffer_;
+  grpc::ByteBuffer buffer_;
   grpc::ByteBuffer receipt_buffer_;
   // under Shared::mutex
   std::uint64_t arrived_ = 0;

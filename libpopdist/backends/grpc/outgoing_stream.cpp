@@ -6,8 +6,6 @@
 namespace popdist::backends {
 namespace {
 
-constexpr std::uint64_t kMostFramesAhead = 8;
-
 std::shared_ptr<grpc::Channel> dial(const std::string& target) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
@@ -34,26 +32,46 @@ OutgoingStream::~OutgoingStream() {
   shared_.changed.wait(lock, [this] { return done_; });
 }
 
-bool OutgoingStream::trySend(const Frame& frame) {
-  std::unique_lock lock(shared_.mutex);
-  if (ended_ || sent_ - receipt_.taken >= kMostFramesAhead) return false;
-  enqueue(std::move(lock), frame);
-  return true;
+std::size_t OutgoingStream::trySend(std::span<const std::byte> first, std::span<const std::byte> second) {
+  first = first.first(std::min(first.size(), kMostMessageBytes));
+  second = second.first(std::min(second.size(), kMostMessageBytes - first.size()));
+  const std::size_t bytes = first.size() + second.size();
+  {
+    const std::lock_guard lock(shared_.mutex);
+    if (ended_ || sent_ - receipt_.taken + bytes > kMostBytesAhead) return 0;
+    sent_ += bytes;
+  }
+  send(bufferOf(first, second));
+  return bytes;
 }
 
-void OutgoingStream::send(const Frame& frame) {
-  std::unique_lock lock(shared_.mutex);
-  if (!ended_) enqueue(std::move(lock), frame);
+void OutgoingStream::close(std::span<const std::byte> last) {
+  {
+    const std::lock_guard lock(shared_.mutex);
+    if (ended_ || closed_) return;
+    sent_ += last.size();
+  }
+  send(bufferOf({}));
+  send(bufferOf(last));
+  bool idle = false;
+  {
+    const std::lock_guard lock(shared_.mutex);
+    closed_ = true;
+    idle = queue_.empty() && !ended_;
+  }
+  if (idle) StartWritesDone();
 }
 
 // gRPC may call back from inside of StartWrite, so no lock is held there.
-void OutgoingStream::enqueue(std::unique_lock<std::mutex> lock, const Frame& frame) {
-  ++sent_;
-  queue_.push_back(bufferOf(frame));
-  if (queue_.size() > 1) return;
-  const grpc::ByteBuffer* const first = &queue_.front();
-  lock.unlock();
-  StartWrite(first);
+void OutgoingStream::send(grpc::ByteBuffer buffer) {
+  const grpc::ByteBuffer* first = nullptr;
+  {
+    const std::lock_guard lock(shared_.mutex);
+    if (ended_) return;
+    queue_.push_back(std::move(buffer));
+    if (queue_.size() == 1) first = &queue_.front();
+  }
+  if (first != nullptr) StartWrite(first);
 }
 
 bool OutgoingStream::allArrived() const {
@@ -61,40 +79,38 @@ bool OutgoingStream::allArrived() const {
   return ended_ || receipt_.arrived == sent_;
 }
 
-std::string OutgoingStream::broken() const {
+bool OutgoingStream::isBroken() const {
   const std::lock_guard lock(shared_.mutex);
-  return ended_ ? "the stream to it has ended" : "";
+  return ended_;
 }
 
 void OutgoingStream::OnWriteDone(bool ok) {
   const grpc::ByteBuffer* next = nullptr;
+  bool is_last = false;
   {
     const std::lock_guard lock(shared_.mutex);
     ++shared_.changes;
     queue_.pop_front();
     if (!ok) ended_ = true;
-    if (ended_)
-      queue_.clear();
-    else if (!queue_.empty())
-      next = &queue_.front();
+    if (ended_) queue_.clear();
+    if (!queue_.empty()) next = &queue_.front();
+    is_last = closed_ && !ended_ && queue_.empty();
   }
   shared_.changed.notify_all();
   if (next != nullptr) StartWrite(next);
+  if (is_last) StartWritesDone();
 }
 
 void OutgoingStream::OnReadDone(bool ok) {
-  const std::optional<grpc::Slice> slice =
-      ok ? sliceOf(receipt_buffer_, sizeof(Receipt)) : std::optional<grpc::Slice>();
+  const std::optional<Receipt> receipt = ok ? receiptIn(receipt_buffer_) : std::nullopt;
   {
     const std::lock_guard lock(shared_.mutex);
     ++shared_.changes;
-    if (slice)
-      std::memcpy(&receipt_, slice->begin(), sizeof(receipt_));
-    else
-      ended_ = true;
+    receipt_ = receipt.value_or(receipt_);
+    ended_ = ended_ || !receipt;
   }
   shared_.changed.notify_all();
-  if (slice) StartRead(&receipt_buffer_);
+  if (receipt) StartRead(&receipt_buffer_);
 }
 
 void OutgoingStream::OnDone(const grpc::Status&) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stream to one other member: frames go out, receipts come back. Writes follow each other on gRPC's
+// The stream to one other member: bytes go out, receipts come back. Writes follow each other on gRPC's
 // threads.
 #pragma once
 
@@ -11,7 +11,7 @@
 #include <mutex>
 #include <string>
 
-#include "libpopdist/backends/grpc/frame_buffer.h"
+#include "libpopdist/backends/grpc/byte_buffer.h"
 
 namespace popdist::backends {
 
@@ -29,20 +29,21 @@ class OutgoingStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, gr
   /// Breaks the stream off.
   ~OutgoingStream() override;
 
-  /// Sends a copy of the frame. False: the receiver is too far behind, or the stream is broken.
-  bool trySend(const Frame& frame);
-  /// Sends it whatever the receiver has taken.
-  void send(const Frame& frame);
-  /// All frames have arrived, as far as that can still become true.
+  /// Sends a copy of as much as one message carries. 0: the receiver is too far behind, or the stream is
+  /// broken.
+  std::size_t trySend(std::span<const std::byte> first, std::span<const std::byte> second);
+  /// Sends it whatever the receiver has taken, behind a message of no bytes, and nothing after it.
+  void close(std::span<const std::byte> last);
+  /// All has arrived, as far as that can still become true.
   bool allArrived() const;
-  std::string broken() const;
+  bool isBroken() const;
 
   void OnWriteDone(bool ok) override;
   void OnReadDone(bool ok) override;
   void OnDone(const grpc::Status& status) override;
 
  private:
-  void enqueue(std::unique_lock<std::mutex> lock, const Frame& frame);
+  void send(grpc::ByteBuffer buffer);
 
   Shared& shared_;
   const std::shared_ptr<grpc::Channel> channel_;
@@ -53,6 +54,7 @@ class OutgoingStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, gr
   std::deque<grpc::ByteBuffer> queue_;  ///< the first one is being written
   std::uint64_t sent_ = 0;
   Receipt receipt_;
+  bool closed_ = false;
   bool ended_ = false;
   bool done_ = false;
 };

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "libpopdist/backends/mpi/mpi_fabric.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <cstring>
 #include <mutex>
@@ -13,15 +11,16 @@ namespace {
 
 constexpr std::size_t kMostSends = 8;  ///< under way to one member
 constexpr std::size_t kPosted = 4;     ///< receives that wait for one member
-constexpr int kYields = 2000;          ///< before a waiting member sleeps between its looks
-constexpr std::chrono::microseconds kSleep{50};
+constexpr std::chrono::microseconds kBetweenLooks{50};
 
-// Behind a frame's bytes. Where a sender dies, MPI may call a receive complete whose end has never come: what
-// is there then is an older frame's, and has its number, or memory that no frame has been in.
+// Behind a message's bytes. Where a sender dies, MPI may call a receive complete whose end has never come:
+// what is there then is an older message's, or memory that no message has been in.
 struct Trailer {
-  FrameHead head;
-  std::uint64_t number = 0;  ///< of frames to this member, from 1
+  std::uint64_t number = 0;  ///< of messages to this member, from 1
 };
+
+constexpr std::size_t kMostLastBytes = 2048;
+constexpr std::size_t kMostTransferBytes = kMostMessageBytes + sizeof(Trailer);
 
 MPI_Comm communicator() {
   return MpiWorld::ofProcess().communicator();
@@ -42,21 +41,39 @@ pop::Result<std::unique_ptr<Fabric>> makeFabric(const PopdistGroupInfo& info) {
   return std::unique_ptr<Fabric>(std::make_unique<MpiFabric>(info, std::move(address)));
 }
 
-pop::Status MpiFabric::connect(const std::vector<std::string>& addresses, Deadline) {
+pop::Status MpiFabric::connect(const std::vector<std::string>& addresses) {
   MpiWorld& world = MpiWorld::ofProcess();
   if (!world.isStarted()) {
     if (pop::Status status = world.start(info_, addresses); !status.ok()) return status;
   }
-  note_ = std::make_unique<Transfer>();
-  note_->bytes.resize(kMostNoteBytes);
-  postNote();
+  last_ = newTransfer(kMostLastBytes + sizeof(Trailer));
+  postLast();
   return {};
 }
 
-void MpiFabric::postNote() {
-  note_->request = MPI_REQUEST_NULL;
-  MPI_Irecv(note_->bytes.data(), static_cast<int>(note_->bytes.size()), MPI_BYTE, MPI_ANY_SOURCE, noteTag(),
-            communicator(), &note_->request);
+void MpiFabric::postLast() {
+  last_->request = MPI_REQUEST_NULL;
+  MPI_Irecv(last_->bytes.get(), static_cast<int>(kMostLastBytes + sizeof(Trailer)), MPI_BYTE, MPI_ANY_SOURCE,
+            lastTag(), communicator(), &last_->request);
+}
+
+// None comes any more where that fails: mostly as a process has died, of which the launcher tells.
+void MpiFabric::takeLast() {
+  int complete = 0;
+  MPI_Status status;
+  if (last_->request == MPI_REQUEST_NULL || MPI_Test(&last_->request, &complete, &status) != MPI_SUCCESS ||
+      complete == 0)
+    return;
+  int bytes = 0;
+  if (MPI_Get_count(&status, MPI_BYTE, &bytes) != MPI_SUCCESS || bytes < static_cast<int>(sizeof(Trailer)))
+    return;
+  for (int rank = 0; rank < info_.ranks; ++rank) {
+    if (worldRank(rank) != status.MPI_SOURCE) continue;
+    const std::byte* const begin = last_->bytes.get();
+    peerAt(rank).last.assign(begin, begin + bytes - sizeof(Trailer));
+    peerAt(rank).failure = pop::unavailable("it has given up");
+  }
+  postLast();
 }
 
 // What MPI does not let go of: what is still being sent to a member that does not take it any more, and what
@@ -81,118 +98,106 @@ MpiFabric::~MpiFabric() {
     if (transfer->request != MPI_REQUEST_NULL) MPI_Cancel(&transfer->request);
     letGo(transfer);
   };
-  if (note_) cancel(note_);
+  if (last_) cancel(last_);
   for (Peer& each : peers_) {
     for (auto& transfer : each.receives) cancel(transfer);
     for (auto& transfer : each.sends) letGo(transfer);
   }
 }
 
-bool MpiFabric::isComplete(Transfer& transfer, int rank) {
+std::unique_ptr<MpiFabric::Transfer> MpiFabric::newTransfer(std::size_t bytes) {
+  auto transfer = std::make_unique<Transfer>();
+  transfer->bytes = std::make_unique<std::byte[]>(bytes);
+  return transfer;
+}
+
+bool MpiFabric::isComplete(Transfer& transfer, Peer& peer) {
   if (transfer.request == MPI_REQUEST_NULL) return true;
   int complete = 0;
   MPI_Status status;
   if (const int failed = MPI_Test(&transfer.request, &complete, &status); failed != MPI_SUCCESS) {
-    peer(rank).broken = mpiError(failed);
+    peer.failure = pop::unavailable(mpiError(failed));
     return false;
   }
   if (complete != 0) MPI_Get_count(&status, MPI_BYTE, &transfer.count);
   return complete != 0;
 }
 
-bool MpiFabric::sendsAreComplete(int rank) {
-  Transfers& sends = peer(rank).sends;
-  while (!sends.empty() && isComplete(*sends.front(), rank)) sends.pop_front();
-  return sends.empty();
+bool MpiFabric::isDelivered(int to) {
+  Peer& peer = peerAt(to);
+  while (!peer.sends.empty() && isComplete(*peer.sends.front(), peer)) peer.sends.pop_front();
+  return peer.sends.empty() || !peer.failure.ok();
 }
 
-void MpiFabric::send(int to, int tag, std::unique_ptr<Transfer> transfer) {
-  const int failed = MPI_Isend(transfer->bytes.data(), static_cast<int>(transfer->bytes.size()), MPI_BYTE,
-                               worldRank(to), tag, communicator(), &transfer->request);
-  if (failed != MPI_SUCCESS) peer(to).broken = mpiError(failed);
-  peer(to).sends.push_back(std::move(transfer));
+std::size_t MpiFabric::trySend(int to, std::span<const std::byte> first, std::span<const std::byte> second) {
+  const bool is_full = !isDelivered(to) && peerAt(to).sends.size() >= kMostSends;
+  if (is_full || !peerAt(to).failure.ok()) return 0;
+  first = first.first(std::min(first.size(), kMostMessageBytes));
+  second = second.first(std::min(second.size(), kMostMessageBytes - first.size()));
+  send(to, tag(), first, second);
+  return first.size() + second.size();
 }
 
-bool MpiFabric::trySend(int to, const Frame& frame) {
-  if (!sendsAreComplete(to) && peer(to).sends.size() >= kMostSends) return false;
+// By another tag: what is under way comes only when both are in MPI's calls, and may be too much to come at
+// all.
+void MpiFabric::close(int to, std::span<const std::byte> last) {
+  send(to, lastTag(), last, {});
+}
+
+void MpiFabric::send(int to, int tag, std::span<const std::byte> first, std::span<const std::byte> second) {
+  Peer& peer = peerAt(to);
+  const Trailer trailer{++peer.messages_sent};
+  const std::size_t bytes = first.size() + second.size() + sizeof(trailer);
   auto transfer = std::make_unique<Transfer>();
-  const Trailer trailer{frame.head, ++peer(to).frames_sent};
-  transfer->bytes.resize(frame.payload.size() + sizeof(trailer));
-  std::copy(frame.payload.begin(), frame.payload.end(), transfer->bytes.begin());
-  std::memcpy(transfer->bytes.data() + frame.payload.size(), &trailer, sizeof(trailer));
-  send(to, tag(), std::move(transfer));
-  idle_turns_ = 0;
-  return true;
+  transfer->bytes = std::make_unique_for_overwrite<std::byte[]>(bytes);
+  std::byte* end = std::copy(first.begin(), first.end(), transfer->bytes.get());
+  end = std::copy(second.begin(), second.end(), end);
+  std::memcpy(end, &trailer, sizeof(trailer));
+  const int failed = MPI_Isend(transfer->bytes.get(), static_cast<int>(bytes), MPI_BYTE, worldRank(to), tag,
+                               communicator(), &transfer->request);
+  if (failed != MPI_SUCCESS) peer.failure = pop::unavailable(mpiError(failed));
+  peer.sends.push_back(std::move(transfer));
 }
 
 void MpiFabric::post(int from, std::unique_ptr<Transfer> transfer) {
-  transfer->bytes.resize(kMostPayloadBytes + sizeof(Trailer));
-  const int failed = MPI_Irecv(transfer->bytes.data(), static_cast<int>(transfer->bytes.size()), MPI_BYTE,
+  Peer& peer = peerAt(from);
+  const int failed = MPI_Irecv(transfer->bytes.get(), static_cast<int>(kMostTransferBytes), MPI_BYTE,
                                worldRank(from), tag(), communicator(), &transfer->request);
-  if (failed != MPI_SUCCESS) peer(from).broken = mpiError(failed);
-  peer(from).receives.push_back(std::move(transfer));
+  if (failed != MPI_SUCCESS) peer.failure = pop::unavailable(mpiError(failed));
+  peer.receives.push_back(std::move(transfer));
 }
 
-std::optional<Frame> MpiFabric::front(int from) {
-  Transfers& receives = peer(from).receives;
-  while (receives.size() < kPosted) post(from, std::make_unique<Transfer>());
-  Transfer& oldest = *receives.front();
-  if (!isComplete(oldest, from)) return std::nullopt;
+std::span<const std::byte> MpiFabric::tryReceive(int from) {
+  Peer& peer = peerAt(from);
+  while (peer.receives.size() < kPosted) post(from, newTransfer(kMostTransferBytes));
+  Transfer& oldest = *peer.receives.front();
+  if (!isComplete(oldest, peer)) return {};
   Trailer trailer;
   const std::size_t bytes =
       std::max(static_cast<std::size_t>(oldest.count), sizeof(trailer)) - sizeof(trailer);
-  std::memcpy(&trailer, oldest.bytes.data() + bytes, sizeof(trailer));
-  if (trailer.number != peer(from).frames_taken + 1) {
-    peer(from).broken = "MPI has received a frame without its end";
-    return std::nullopt;
+  std::memcpy(&trailer, oldest.bytes.get() + bytes, sizeof(trailer));
+  if (trailer.number != peer.messages_taken + 1) {
+    peer.failure = pop::unavailable("MPI has received a message without its end");
+    return {};
   }
-  return Frame{trailer.head, std::span(oldest.bytes).first(bytes)};
+  return std::span(oldest.bytes.get(), bytes).subspan(peer.released);
 }
 
-void MpiFabric::pop(int from) {
-  auto transfer = std::move(peer(from).receives.front());
-  peer(from).receives.pop_front();
-  ++peer(from).frames_taken;
+void MpiFabric::release(int from, std::size_t bytes) {
+  Peer& peer = peerAt(from);
+  peer.released += bytes;
+  if (peer.released + sizeof(Trailer) < static_cast<std::size_t>(peer.receives.front()->count)) return;
+  peer.released = 0;
+  ++peer.messages_taken;
+  auto transfer = std::move(peer.receives.front());
+  peer.receives.pop_front();
   post(from, std::move(transfer));
-  idle_turns_ = 0;
 }
 
-bool MpiFabric::allSent() {
-  bool all = true;
-  for (int rank = 0; rank < info_.ranks; ++rank) all = sendsAreComplete(rank) && all;
-  return all;
-}
-
-void MpiFabric::wait() {
-  if (++idle_turns_ < kYields)
-    ::sched_yield();
-  else
-    std::this_thread::sleep_for(kSleep);
-}
-
-std::string MpiFabric::broken(int rank) {
-  return peer(rank).broken;
-}
-
-void MpiFabric::tell(std::span<const std::byte> note) {
-  for (int rank = 0; rank < info_.ranks; ++rank) {
-    if (rank == info_.rank) continue;
-    auto transfer = std::make_unique<Transfer>();
-    transfer->bytes.assign(note.begin(), note.end());
-    send(rank, noteTag(), std::move(transfer));
-  }
-}
-
-std::optional<std::vector<std::byte>> MpiFabric::nextNote() {
-  if (note_->request == MPI_REQUEST_NULL) return std::nullopt;
-  int complete = 0;
-  MPI_Status status;
-  // None comes any more where that fails: mostly as a process has died, of which the launcher tells.
-  if (MPI_Test(&note_->request, &complete, &status) != MPI_SUCCESS || complete == 0) return std::nullopt;
-  if (MPI_Get_count(&status, MPI_BYTE, &note_->count) != MPI_SUCCESS || note_->count < 0) return std::nullopt;
-  std::vector<std::byte> note(note_->bytes.begin(), note_->bytes.begin() + note_->count);
-  postNote();
-  return note;
+// Nothing moves but by calls. Who calls this has given its core away often enough before.
+void MpiFabric::wait(std::chrono::milliseconds) {
+  takeLast();
+  std::this_thread::sleep_for(kBetweenLooks);
 }
 
 }  // namespace popdist::backends

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "common/sys/blocked_signals.h"
-#include "libpopdist/backends/messages/fabric.h"
 #include "libpopdist/backends/mpi/pmi_server.h"
 
 namespace popdist::backends {
@@ -65,15 +64,15 @@ class PmiEnvironment {
   std::vector<std::pair<const char*, std::optional<std::string>>> before_;
 };
 
-// Of every rank with every other, both ways, by messages as long as frames. MPI would connect two of them by
+// Of every rank with every other, both ways, by messages of full length. MPI would connect two of them by
 // pieces in the first call that needs it, and where one dies in the middle of that, UCX aborts the other.
-// Two ranks' messages keep their order, so these come before all frames.
+// Two ranks' messages keep their order, so these come before all others.
 pop::Status connectAll(MPI_Comm communicator) {
   int rank = 0;
   int ranks = 0;
   MPI_Comm_rank(communicator, &rank);
   MPI_Comm_size(communicator, &ranks);
-  const std::vector<std::byte> sent(kMostPayloadBytes);
+  const std::vector<std::byte> sent(kMostMessageBytes);
   std::vector<std::byte> received(sent.size());
   const auto bytes = static_cast<int>(sent.size());
   for (int distance = 1; distance < ranks; ++distance) {
@@ -117,15 +116,9 @@ auto inThread(Action action) {
 template <typename Value>
 pop::Status awaitReady(const std::future<Value>& future, const PopdistGroupInfo& info,
                        Clock::time_point deadline) {
-  std::vector<std::int32_t> others;
-  for (std::int32_t rank = 0; rank < info.ranks; ++rank) {
-    if (rank != info.rank) others.push_back(rank);
-  }
   while (future.wait_for(kBetweenLooks) != std::future_status::ready) {
     std::array<char, 512> text{};
-    if (info.ended(info.library, others.data(), static_cast<std::int32_t>(others.size()), text.data(),
-                   text.size()) >= 0)
-      return pop::unavailable(text.data());
+    if (info.ended(info.library, text.data(), text.size()) != 0) return pop::unavailable(text.data());
     if (Clock::now() >= deadline)
       return {pop::Code::kDeadlineExceeded, "not all ranks have started MPI before the deadline"};
   }

@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,9 @@ class MpiWorld {
   MPI_Comm communicator_ = MPI_COMM_NULL;
   std::vector<int> rank_of_instance_;
 };
+
+/// The most that one message between two members carries.
+inline constexpr std::size_t kMostMessageBytes = std::size_t{256} << 10;
 
 /// MPI's words for an error code.
 std::string mpiError(int code);

@@ -3,14 +3,16 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
-#include "libpopdist/src/calls/backend/backend_group.h"
 #include "libpopdist/src/calls/hosts/hierarchical_calls.h"
 #include "libpopdist/src/calls/messages/message_calls.h"
 #include "libpopdist/src/calls/shared/shared_calls.h"
 #include "libpopdist/src/group/end_notice_monitor.h"
 #include "libpopdist/src/group/rendezvous.h"
+#include "libpopdist/src/transport/native_connections.h"
+#include "libpopdist/src/transport/plugin/plugin_connections.h"
 
 namespace popdist::calls {
 
@@ -24,6 +26,8 @@ using group::kCreate;
 using group::Members;
 
 namespace {
+
+using Opened = pop::Result<std::unique_ptr<transport::Connections>>;
 
 // Where a backend's members find each other: a job on one host has no other address.
 std::string ownAddress(const context::Link& link) {
@@ -77,14 +81,17 @@ class GroupMaker {
 
   std::unique_ptr<Group> makeNative(const ForcedAlgorithms& forced);
   MessageGroup makeMessages(const ForcedAlgorithms& forced);
-  std::unique_ptr<Group> makeOnBackend();
+  std::unique_ptr<Group> makeOnBackend(const ForcedAlgorithms& forced);
 
  private:
-  void offerConnections();
+  using Open = Opened (GroupMaker::*)() const;
+  MessageGroup makeMessages(Open open, const std::string& backend, const ForcedAlgorithms& forced);
+  void offerConnections(Open open, const std::string& backend);
   void connect();
   void meet(const ForcedAlgorithms& forced);
   bool isMember() const { return !members_->localRanks().empty(); }
-  pop::Result<std::unique_ptr<transport::Connections>> openConnections() const;
+  Opened openNative() const;
+  Opened openOnPlugin() const;
   std::unique_ptr<MessageCalls> messageCalls(const ForcedAlgorithms& forced);
   std::unique_ptr<SharedCalls> sharedCalls(const plan::HostLayout& layout, std::size_t offset,
                                            const ForcedAlgorithms& forced);
@@ -101,10 +108,10 @@ class GroupMaker {
 
 // ---- offers
 
-pop::Result<std::unique_ptr<transport::Connections>> GroupMaker::openConnections() const {
-  transport::ConnectionsSetup setup{.segment = context_.link->segment(),
-                                    .local_ranks = members_->localRanks(),
-                                    .call_timeout = context_.transport.call_timeout};
+Opened GroupMaker::openNative() const {
+  transport::NativeSetup setup{.segment = context_.link->segment(),
+                               .local_ranks = members_->localRanks(),
+                               .call_timeout = context_.transport.call_timeout};
   bool over_network = false;
   for (const int instance : members_->instances()) {
     setup.through_memory.push_back(context_.isLocal(instance) && !context_.transport.tcp_only);
@@ -118,15 +125,33 @@ pop::Result<std::unique_ptr<transport::Connections>> GroupMaker::openConnections
     setup.tcp.streams = context_.transport.tcp_streams;
     setup.tcp.congestion_control = context_.transport.tcp_congestion_control;
   }
-  return transport::Connections::create(setup);
+  return transport::NativeConnections::create(setup);
 }
 
-void GroupMaker::offerConnections() {
+Opened GroupMaker::openOnPlugin() const {
+  const int rank = members_->localRanks().front();
+  std::vector<int> others(static_cast<std::size_t>(members_->size()));
+  std::iota(others.begin(), others.end(), 0);
+  std::erase(others, rank);
+  group::EndNoticeMonitor monitor(*members_);
+  return transport::PluginConnections::create({.plugin = context_.backend.plugin,
+                                               .group = static_cast<std::uint64_t>(rendezvous_.number()),
+                                               .rank = rank,
+                                               .instance_of_rank = members_->instances(),
+                                               .own_address = ownAddress(*context_.link),
+                                               .timeout = context_.timeout(),
+                                               .ended = [monitor, others]() mutable {
+                                                 const auto loss = monitor.loss(others);
+                                                 return loss ? std::optional(loss->text) : std::nullopt;
+                                               }});
+}
+
+void GroupMaker::offerConnections(Open open, const std::string& backend) {
   if (!isMember()) return;
-  auto created = openConnections();
+  Opened created = (this->*open)();
   if (created.ok()) connections_ = std::move(*created);
   failure_ = created.status();
-  rendezvous_.offerAddresses(connections_.get(), failure_);
+  rendezvous_.offerAddresses(backend, connections_.get(), failure_);
 }
 
 void GroupMaker::meet(const ForcedAlgorithms& forced) {
@@ -178,7 +203,16 @@ std::unique_ptr<SharedCalls> GroupMaker::sharedCalls(const plan::HostLayout& lay
 // ---- groups
 
 MessageGroup GroupMaker::makeMessages(const ForcedAlgorithms& forced) {
-  offerConnections();
+  return makeMessages(&GroupMaker::openNative, context::kNativeBackend, forced);
+}
+
+// A plugin needs no fences of its own: what all have offered is there after the group's.
+std::unique_ptr<Group> GroupMaker::makeOnBackend(const ForcedAlgorithms& forced) {
+  return makeMessages(&GroupMaker::openOnPlugin, context_.backend.name, forced).group;
+}
+
+MessageGroup GroupMaker::makeMessages(Open open, const std::string& backend, const ForcedAlgorithms& forced) {
+  offerConnections(open, backend);
   meet(forced);
   if (!isMember()) return {};
   connect();
@@ -191,7 +225,7 @@ std::unique_ptr<Group> GroupMaker::makeNative(const ForcedAlgorithms& forced) {
   if (!mayShare(context_, forced)) return makeMessages(forced).group;
   const Neighbours here = neighboursIn(context_, members_->instances());
   const bool one_host = here.members == members_->size();
-  if (!one_host) offerConnections();
+  if (!one_host) offerConnections(&GroupMaker::openNative, context::kNativeBackend);
   if (isMember() && members_->localRanks().front() == here.first_rank)
     rendezvous_.offerControlBlock(here.first_rank, here.members);
   meet(forced);
@@ -210,31 +244,6 @@ std::unique_ptr<Group> GroupMaker::makeNative(const ForcedAlgorithms& forced) {
   return groupOf(std::make_unique<HierarchicalCalls>(layout, std::move(inside), messageCalls(forced)));
 }
 
-// In an order that lets a plugin do without fences of its own: what all have offered is there after one.
-std::unique_ptr<Group> GroupMaker::makeOnBackend() {
-  std::unique_ptr<BackendGroup> calls;
-  if (isMember()) {
-    const std::string address = ownAddress(*context_.link);
-    calls = std::make_unique<BackendGroup>(
-        *context_.backend.plugin,
-        BackendGroup::Member{.group_number = static_cast<std::uint64_t>(rendezvous_.number()),
-                             .host_address = address,
-                             .timeout = context_.timeout()},
-        *members_);
-    const pop::Result<std::string> offered = calls->offer();
-    failure_ = offered.status();
-    rendezvous_.offerToBackend(address, offered);
-  }
-  meet({});
-  if (!calls) return nullptr;
-  group::BackendOffers offers = rendezvous_.backendOffers();
-  members_->setHosts(std::move(offers.host_of_rank));
-  const exec::Failure failed = calls->connect(offers.offer_of_rank);
-  std::unique_ptr<Group> made = groupOf(std::move(calls));
-  if (!failed.status.ok()) made->failCollective({kCreate, kCreate}, failed);
-  return made;
-}
-
 }  // namespace
 
 std::unique_ptr<Group> makeNativeGroup(ContextState& context, std::vector<int> instance_of_rank) {
@@ -243,7 +252,8 @@ std::unique_ptr<Group> makeNativeGroup(ContextState& context, std::vector<int> i
 }
 
 std::unique_ptr<Group> makeBackendGroup(ContextState& context, std::vector<int> instance_of_rank) {
-  return GroupMaker(context, std::move(instance_of_rank)).makeOnBackend();
+  const ForcedAlgorithms forced = forcedAlgorithms(context);
+  return GroupMaker(context, std::move(instance_of_rank)).makeOnBackend(forced);
 }
 
 MessageGroup makeMessageGroup(ContextState& context, std::vector<int> instance_of_rank) {

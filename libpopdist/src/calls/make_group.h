@@ -16,7 +16,7 @@ namespace popdist::calls {
 std::unique_ptr<group::Group> makeNativeGroup(context::ContextState& context,
                                               std::vector<int> instance_of_rank);
 
-/// Of one rank an instance, as the context's plugin does it.
+/// Of one rank an instance, by messages that the context's plugin moves.
 std::unique_ptr<group::Group> makeBackendGroup(context::ContextState& context,
                                                std::vector<int> instance_of_rank);
 

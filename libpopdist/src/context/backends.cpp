@@ -98,9 +98,11 @@ pop::Result<BackendChoice> load(const std::string& name, const std::string& path
     return pop::failedPrecondition(path + " is not a backend: it has no function popdistBackend");
   const PopdistBackend* const plugin = entry(kPopdistBackendVersion);
   if (plugin == nullptr || plugin->version != kPopdistBackendVersion) {
-    return pop::failedPrecondition(path + " is a backend for another version of libpopdist: it speaks " +
-                                   (plugin == nullptr ? "none" : std::to_string(plugin->version)) +
-                                   ", this is version " + std::to_string(kPopdistBackendVersion));
+    return pop::failedPrecondition(path + " has version " +
+                                   (plugin == nullptr ? "0" : std::to_string(plugin->version)) +
+                                   " of the interface of backends, this libpopdist needs version " +
+                                   std::to_string(kPopdistBackendVersion) +
+                                   ": build the backend with popdist/backend_plugin.hpp of this libpopdist");
   }
   return BackendChoice{name, plugin};
 }

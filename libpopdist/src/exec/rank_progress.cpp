@@ -141,6 +141,7 @@ bool RankProgress::send(Active& active) {
   const std::size_t of_head = std::min(sent, head.size());
   active.header_moved += of_head;
   active.bytes_moved += sent - of_head;
+  has_sent_ |= sent > 0;
   if (finished(active)) connection.finishSend();
   return sent > 0;
 }
@@ -204,11 +205,29 @@ bool RankProgress::receiveAbortMessage(transport::Connection& connection) {
   text.resize(known + more);
   const bool whole = text.size() == abort_message_->header.message_bytes;
   if (whole || (more == 0 && !connection.failure().ok())) {
-    refusal_ = failureOf(abort_message_->header, whole ? text : text + "…");
-    // It may have waited for this one.
-    if (refusal_->peer_rank == work_.rank) refusal_->peer_rank = abort_message_->peer;
+    hearFailure(abort_message_->header, whole ? text : text + "…", abort_message_->peer);
   }
   return more > 0;
+}
+
+void RankProgress::hearFailure(const Header& header, std::string text, int from) {
+  refusal_ = failureOf(header, std::move(text));
+  // It may have waited for this one.
+  if (refusal_->peer_rank == work_.rank) refusal_->peer_rank = from;
+}
+
+// What has come before it is taken first.
+bool RankProgress::hearAbortBeside(transport::Connection& connection, int peer) {
+  const std::span<const std::byte> message = connection.abortMessage();
+  if (message.size() < transport::kHeadBytes) return false;
+  connection.fetch(transport::kHeadBytes);
+  if (!connection.peek().empty()) return false;
+  Header header;
+  std::memcpy(&header, message.data(), sizeof(header));
+  const auto text = message.subspan(transport::kHeadBytes);
+  if (!isAbortMessage(header) || text.size() != header.message_bytes) return false;
+  hearFailure(header, {reinterpret_cast<const char*>(text.data()), text.size()}, peer);
+  return true;
 }
 
 bool RankProgress::receivesFrom(int peer) const {
@@ -220,9 +239,9 @@ bool RankProgress::receivesFrom(int peer) const {
 void RankProgress::listenToAll() {
   if (abort_message_ && !refusal_) receiveAbortMessage(work_.endpoint->peer(abort_message_->peer));
   for (int peer = 0; peer < call_.members && !abort_message_ && !refusal_; ++peer) {
-    if (peer == work_.rank || receivesFrom(peer)) continue;
+    if (peer == work_.rank) continue;
     transport::Connection& connection = work_.endpoint->peer(peer);
-    if (!connection.isUp()) continue;
+    if (hearAbortBeside(connection, peer) || receivesFrom(peer) || !connection.isUp()) continue;
     connection.fetch(transport::kHeadBytes);
     const std::optional<Begun> begun = beginningOf(connection);
     if (!begun) continue;
@@ -294,7 +313,14 @@ void RankProgress::reduce(const plan::Step& step, std::size_t done_bytes,
                {&to, 1}, sources, incoming.size() / element_bytes_);
 }
 
+std::vector<int> RankProgress::undelivered() const {
+  std::vector<int> ranks;
+  work_.endpoint->appendUndelivered(ranks);
+  return ranks;
+}
+
 void RankProgress::appendAwaited(std::vector<int>& ranks) const {
+  if (allStepsDone() && has_sent_) work_.endpoint->appendUndelivered(ranks);
   for (const Active& active : active_) {
     if (!finished(active)) ranks.push_back(active.step->peer);
   }

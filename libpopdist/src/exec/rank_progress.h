@@ -25,9 +25,10 @@ class RankProgress {
 
   /// Moves what can be moved; true if anything did.
   bool poll();
-  bool done() const { return next_step_ == steps().size() && active_.empty(); }
+  /// All steps are done, and what was sent gets to the others.
+  bool done() const { return allStepsDone() && (!has_sent_ || undelivered().empty()); }
 
-  /// The peers that the current round waits for.
+  /// The peers that the current round waits for, or that have not got all in the end.
   void appendAwaited(std::vector<int>& ranks) const;
 
   /// Appends those of them that are missed if they have ended: nothing of theirs is under way, or they were
@@ -64,6 +65,8 @@ class RankProgress {
     int peer = -1;
   };
 
+  bool allStepsDone() const { return next_step_ == steps().size() && active_.empty(); }
+  std::vector<int> undelivered() const;
   const std::vector<plan::Step>& steps() const { return work_.plan->steps; }
   void startRound();
   std::size_t lastOnChannelOf(const plan::Step& step) const;
@@ -73,6 +76,8 @@ class RankProgress {
   bool receiveHeader(Active& active, transport::Connection& connection);
   bool beginAbortMessage(transport::Connection& connection, int peer, const Header& header);
   bool receiveAbortMessage(transport::Connection& connection);
+  void hearFailure(const Header& header, std::string text, int from);
+  bool hearAbortBeside(transport::Connection& connection, int peer);
   bool receivesFrom(int peer) const;
   void refuse(int peer, const std::string& why);
   std::string nameOf(int rank) const;
@@ -91,6 +96,7 @@ class RankProgress {
   const std::size_t element_bytes_;
   std::unique_ptr<std::byte[]> scratch_;
   std::size_t next_step_ = 0;
+  bool has_sent_ = false;
   std::vector<Active> active_;
   std::optional<AbortMessage> abort_message_;
   std::optional<Failure> refusal_;

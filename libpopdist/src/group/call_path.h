@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a group's collectives are carried out: chosen once, when the group is made. There are four, in calls/:
-// through the memory that all ranks share, by messages, both over several hosts, and as a plugin does it.
+// How a group's collectives are carried out: chosen once, when the group is made. There are three, in calls/:
+// through the memory that all ranks share, by messages, and both over several hosts.
 #pragma once
 
 #include <atomic>

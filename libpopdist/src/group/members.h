@@ -22,7 +22,7 @@ class Members {
   const std::vector<int>& localRanks() const { return local_ranks_; }
   const context::ContextState& context() const { return context_; }
 
-  /// Numeric address of each rank that is reached over a network or on a backend, else "".
+  /// Numeric address of each rank that is reached over a network, else "".
   void setHosts(std::vector<std::string> host_of_rank) { host_of_rank_ = std::move(host_of_rank); }
 
   /// A rank in words: with its instance, and the host as far as it is known.

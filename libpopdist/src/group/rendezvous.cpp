@@ -19,7 +19,7 @@ namespace {
 
 // What is offered begins with one of these, or is an address of ours.
 constexpr char kNoAddress = '!';  // a code, a space and why follow
-constexpr char kBackend = ':';    // its name, its host's address and what its plugin offers follow
+constexpr char kBackend = ':';    // its name, a space and an address on it follow
 
 std::string controlBlockOf(int first_rank) {
   return "control block/" + std::to_string(first_rank);
@@ -74,16 +74,12 @@ void Rendezvous::offer(const std::string& what, const std::string& text) {
   throwIfFailed(context_.link->put(keyOf(what), text, context_.timeout()), kCreate);
 }
 
-void Rendezvous::offerAddresses(const transport::Connections* mine, const pop::Status& failure) {
+void Rendezvous::offerAddresses(const std::string& backend, const transport::Connections* mine,
+                                const pop::Status& failure) {
+  backend_ = backend;
+  const std::string before = backend == context::kNativeBackend ? "" : kBackend + backend + ' ';
   for (const int rank : members_.localRanks())
-    offer(std::to_string(rank), failure.ok() ? mine->address(rank) : insteadOfAddress(failure));
-}
-
-void Rendezvous::offerToBackend(const std::string& host, const pop::Result<std::string>& offered) {
-  backend_ = context_.backend.name;
-  offer(std::to_string(members_.localRanks().front()),
-        offered.ok() ? kBackend + backend_ + ' ' + host + ' ' + offered.value()
-                     : insteadOfAddress(offered.status()));
+    offer(std::to_string(rank), failure.ok() ? before + mine->address(rank) : insteadOfAddress(failure));
 }
 
 void Rendezvous::offerControlBlock(int first_rank, int members) {
@@ -149,18 +145,9 @@ std::vector<std::string> Rendezvous::addresses() const {
       throwIfFailed({pop::internalError("nobody is rank " + std::to_string(rank))}, kCreate);
     if (addresses.back().starts_with(kNoAddress))
       throwIfFailed(failureIn(addresses.back(), rank, members_.instanceOf(rank)), kCreate);
+    if (addresses.back().starts_with(kBackend)) nextWord(addresses.back());
   }
   return addresses;
-}
-
-BackendOffers Rendezvous::backendOffers() const {
-  BackendOffers offers;
-  for (std::string& text : addresses()) {
-    nextWord(text);
-    offers.host_of_rank.push_back(nextWord(text));
-    offers.offer_of_rank.push_back(std::move(text));
-  }
-  return offers;
 }
 
 std::vector<HostControlBlock> Rendezvous::controlBlocks() const {

@@ -21,11 +21,6 @@ struct HostControlBlock {
   std::size_t offset = 0;  ///< in that host's segment
 };
 
-struct BackendOffers {
-  std::vector<std::string> host_of_rank;
-  std::vector<std::string> offer_of_rank;
-};
-
 /// All functions throw popdist_error.
 class Rendezvous {
  public:
@@ -34,12 +29,10 @@ class Rendezvous {
       : context_(context), members_(members), number_(context.groups_created++) {}
   int number() const { return number_; }
 
-  /// Where the local ranks can be reached. Also when there is no transport (`failure` says why): the others
-  /// must not wait for us.
-  void offerAddresses(const transport::Connections* mine, const pop::Status& failure);
-  /// The same for the one local rank of a group on the context's backend: its host's address, and what the
-  /// plugin offers, any bytes, or why it has nothing to offer.
-  void offerToBackend(const std::string& host, const pop::Result<std::string>& offered);
+  /// Where the local ranks can be reached, on `backend`. Also when there is no transport (`failure` says
+  /// why): the others must not wait for us.
+  void offerAddresses(const std::string& backend, const transport::Connections* mine,
+                      const pop::Status& failure);
   /// By a host's first rank, for all `members` there: takes the control block's piece of the segment.
   void offerControlBlock(int first_rank, int members);
 
@@ -51,7 +44,6 @@ class Rendezvous {
 
   /// Of all ranks, in order. Fails also with another's reason for having none, its code and who it is.
   std::vector<std::string> addresses() const;
-  BackendOffers backendOffers() const;
   /// Of each host, in order of their ranks. Fails with kResourceExhausted when a segment was full.
   std::vector<HostControlBlock> controlBlocks() const;
 

@@ -1,65 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-// All connections of a group's ranks in this process: to ranks of this host through its shared segment, to
-// others over TCP.
+// All connections of a group's ranks in this process to the group's other ranks, whatever they go over.
 #pragma once
 
-#include <chrono>
-#include <memory>
+#include <algorithm>
 #include <span>
 #include <string>
-#include <vector>
 
-#include "libpopdist/src/transport/shm/shm_group.h"
-#include "libpopdist/src/transport/tcp/tcp_group.h"
+#include "common/base/status.h"
+#include "libpopdist/src/transport/transport.h"
 
 namespace popdist::transport {
 
-struct ConnectionsSetup {
-  SegmentView segment;
-  std::vector<int> local_ranks;               ///< of this process
-  std::vector<bool> through_memory;           ///< of each rank of the group; else it is reached over TCP
-  TcpSetup tcp;                               ///< needed if any is
-  std::chrono::milliseconds call_timeout{0};  ///< for connections that are made only to abandon them
-};
-
 class Connections {
  public:
-  /// kResourceExhausted when the segment is full, or why this host cannot be reached over TCP.
-  static pop::Result<std::unique_ptr<Connections>> create(const ConnectionsSetup& setup);
-  ~Connections();
+  virtual ~Connections() = default;
 
-  /// What the others need to reach local rank `rank`; short text.
-  std::string address(int rank) const;
-
+  /// What the others need to reach local rank `rank`: any bytes; kBeforeHost stands before its host, if it is
+  /// reached over a network, and a space behind that.
+  virtual std::string address(int rank) const = 0;
+  static constexpr char kBeforeHost = '|';
   /// The host of an address(), numeric; "" if it is not reached over a network.
-  static std::string hostIn(const std::string& address);
+  static std::string hostIn(const std::string& address) {
+    const std::string from_host = address.substr(std::min(address.find(kBeforeHost), address.size() - 1) + 1);
+    return from_host.substr(0, from_host.find(' '));
+  }
 
   /// `addresses[r]` is the address of rank r, for all ranks of the group. Once, before any endpoint is used.
-  pop::Status connect(std::span<const std::string> addresses);
+  virtual pop::Status connect(std::span<const std::string> addresses) = 0;
 
-  /// After an error: says abort message to whoever is connected. Nothing can be sent or received any more.
-  /// `to_all`: to whoever is not connected yet, too, if they wait for it; takes up to the
-  /// setup's `call_timeout` where they do not.
-  void abandon(std::span<const std::byte> abort_message, bool to_all);
+  /// After an error: sends the abort message to whoever is connected. Nothing can be sent or received any
+  /// more. `to_all`: also to those who may have to be connected for it, which may take a while.
+  virtual void abandon(std::span<const std::byte> abort_message, bool to_all) = 0;
 
-  Endpoint& endpoint(int local_rank);
-  Sleeper& sleeper();
-  /// Some ranks are reached over TCP.
-  bool overNetwork() const { return tcp_ != nullptr; }
-
- private:
-  class Local;
-
-  explicit Connections(const ConnectionsSetup& setup);
-  int indexInMemory(int rank) const;
-
-  const std::vector<int> local_ranks_;
-  const std::vector<bool> through_memory_;
-  const std::chrono::milliseconds call_timeout_;
-  SocketSleeper sleeper_;
-  std::unique_ptr<ShmGroup> shm_;  ///< of the ranks through memory, numbered in their order
-  std::unique_ptr<TcpGroup> tcp_;
-  std::vector<std::unique_ptr<Local>> locals_;
+  virtual Endpoint& endpoint(int local_rank) = 0;
+  virtual Sleeper& sleeper() = 0;
+  /// Messages between some ranks cost as much as over a network.
+  virtual bool overNetwork() const = 0;
 };
 
 }  // namespace popdist::transport

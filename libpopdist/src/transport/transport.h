@@ -11,14 +11,15 @@
 #include <cstddef>
 #include <cstring>
 #include <span>
+#include <vector>
 
 #include "common/base/status.h"
 
 namespace popdist::transport {
 
 /// Through memory, messages start at multiples of this in a channel and are cut (trySend, peek) only at
-/// multiples of kPartAlignmentBytes: no element, and no head, ever lies across a cut. What has come over TCP
-/// may end anywhere; then peek() has all of an element or a head when more has been fetched.
+/// multiples of kPartAlignmentBytes: no element, and no head, ever lies across a cut. What has come over a
+/// network may end anywhere; then peek() has all of an element or a head when more has been fetched.
 inline constexpr std::size_t kMessageAlignmentBytes = 64;
 inline constexpr std::size_t kPartAlignmentBytes = kMessageAlignmentBytes;
 
@@ -74,6 +75,9 @@ class Connection {
   /// kMostAbortMessageBytes, is sent if that can be done at once and no other message is half sent; after
   /// what has been sent the peer finds that the connection has failed.
   virtual void abandon(std::span<const std::byte> /*abort_message*/) {}
+  /// The abort message of a peer that has abandoned the connection, where it comes beside what was sent
+  /// before.
+  virtual std::span<const std::byte> abortMessage() { return {}; }
 
   /// Why nothing can be sent or received any more, if that is so; or not now: kResourceExhausted.
   virtual pop::Status failure() const { return {}; }
@@ -88,6 +92,9 @@ class Endpoint {
   virtual ~Endpoint() = default;
   /// Not the rank itself.
   virtual Connection& peer(int rank) = 0;
+  /// Appends the peers that would not get all that was sent to them if this process ended now. A call that
+  /// leaves any is not over.
+  virtual void appendUndelivered(std::vector<int>& /*ranks*/) {}
 };
 
 /// How a thread that drives connections sleeps when none of them moves.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carries out the collectives of ranks that exchange messages: over hosts, and where tests want it.
+// Carries out the collectives of ranks that exchange messages: over hosts, on a backend, and where tests
+// want it.
 #pragma once
 
 #include <optional>

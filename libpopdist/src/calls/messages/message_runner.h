@@ -41,7 +41,7 @@ class MessageRunner {
   void giveUp(const exec::Failure& failure);
 
   const group::Members& members() const { return members_; }
-  /// Some ranks are reached over TCP.
+  /// Messages between some ranks cost as much as over a network.
   bool overNetwork() const { return connections_->overNetwork(); }
   void setDeadline(const exec::MovingDeadline& deadline) { moving_deadline_ = deadline; }
   /// Why to give up, as is known elsewhere; asked while a call waits.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "libpopdist/src/transport/connections.h"
+#include "libpopdist/src/transport/native_connections.h"
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@ namespace popdist::transport {
 namespace {
 
 // "<address in shared memory>|<TCP address>", either may be empty.
-constexpr char kBetweenParts = '|';
+constexpr char kBetweenParts = Connections::kBeforeHost;
 
 pop::Status differentTransports(std::size_t rank) {
   return pop::failedPrecondition("rank " + std::to_string(rank) +
@@ -20,7 +20,7 @@ pop::Status differentTransports(std::size_t rank) {
 
 }  // namespace
 
-class Connections::Local final : public Endpoint {
+class NativeConnections::Local final : public Endpoint {
  public:
   Local(int rank, std::size_t ranks) : rank_(rank), peers_(ranks) {}
 
@@ -34,15 +34,15 @@ class Connections::Local final : public Endpoint {
   std::vector<Connection*> peers_;
 };
 
-Connections::Connections(const ConnectionsSetup& setup)
+NativeConnections::NativeConnections(const NativeSetup& setup)
     : local_ranks_(setup.local_ranks),
       through_memory_(setup.through_memory),
       call_timeout_(setup.call_timeout) {}
 
-Connections::~Connections() = default;
+NativeConnections::~NativeConnections() = default;
 
-pop::Result<std::unique_ptr<Connections>> Connections::create(const ConnectionsSetup& setup) {
-  std::unique_ptr<Connections> result(new Connections(setup));
+pop::Result<std::unique_ptr<Connections>> NativeConnections::create(const NativeSetup& setup) {
+  std::unique_ptr<NativeConnections> result(new NativeConnections(setup));
   const auto in_memory = std::count(setup.through_memory.begin(), setup.through_memory.end(), true);
   if (in_memory > 0) {
     std::vector<int> indices;
@@ -53,26 +53,19 @@ pop::Result<std::unique_ptr<Connections>> Connections::create(const ConnectionsS
     POP_ASSIGN_OR_RETURN(result->tcp_, TcpGroup::create(setup.tcp, result->sleeper_));
     if (result->shm_) POP_RETURN_IF_ERROR(result->sleeper_.listenTo(result->shm_->doorbell()));
   }
-  return result;
+  return std::unique_ptr<Connections>(std::move(result));
 }
 
-int Connections::indexInMemory(int rank) const {
+int NativeConnections::indexInMemory(int rank) const {
   const auto end = through_memory_.begin() + rank;
   return static_cast<int>(std::count(through_memory_.begin(), end, true));
 }
 
-std::string Connections::address(int rank) const {
+std::string NativeConnections::address(int rank) const {
   return (shm_ ? shm_->address(indexInMemory(rank)) : "") + kBetweenParts + (tcp_ ? tcp_->address() : "");
 }
 
-// What follows it is a port.
-std::string Connections::hostIn(const std::string& address) {
-  const std::string over_network =
-      address.substr(std::min(address.find(kBetweenParts), address.size() - 1) + 1);
-  return over_network.substr(0, over_network.find(' '));
-}
-
-pop::Status Connections::connect(std::span<const std::string> addresses) {
+pop::Status NativeConnections::connect(std::span<const std::string> addresses) {
   POP_CHECK(addresses.size() == through_memory_.size());
   std::vector<std::string> memory_parts;
   std::vector<std::string> tcp_parts;
@@ -100,7 +93,7 @@ pop::Status Connections::connect(std::span<const std::string> addresses) {
 
 // AbortMessage at once: one that does not answer may be waiting, through memory, for another of its host that
 // does, and hears of the end from that one.
-void Connections::abandon(std::span<const std::byte> abort_message, bool to_all) {
+void NativeConnections::abandon(std::span<const std::byte> abort_message, bool to_all) {
   if (tcp_ && to_all) tcp_->callAll(call_timeout_, [&](Connection& peer) { peer.abandon(abort_message); });
   for (const auto& local : locals_) {
     for (Connection* const peer : local->peers()) {
@@ -110,14 +103,14 @@ void Connections::abandon(std::span<const std::byte> abort_message, bool to_all)
   if (tcp_) tcp_->close();
 }
 
-Endpoint& Connections::endpoint(int local_rank) {
+Endpoint& NativeConnections::endpoint(int local_rank) {
   for (const auto& local : locals_) {
     if (local->rank() == local_rank) return *local;
   }
   POP_CHECK(false);
 }
 
-Sleeper& Connections::sleeper() {
+Sleeper& NativeConnections::sleeper() {
   if (tcp_) return sleeper_;
   return shm_->sleeper();
 }
