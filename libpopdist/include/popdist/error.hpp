@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "popdist/cxx20.hpp"
+
 namespace popdist {
 
 /// The kind of failure. The numbers are those of gRPC's status codes.
