@@ -107,6 +107,9 @@ const OptionRow kRows[] = {
      "set a variable in the program's environment, or forward poprun's own; may be repeated", variable(),
      {.per_program = true, .repeatable = true}},
     {kProgram, "--wdir", "-wdir -wd --wd", "DIR", "poprun's own", "working directory of the program",
+    {kProgram, "--genvall", "-genvall --envall", "BOOL", "no",
+     "forward all of poprun's own environment to other hosts, but for what belongs to the login here (HOME, "
+     "TERM, SSH_*, …)", boolean<&Options::genvall>(), {.rule = kOptional}},
      text<&ProgramOptions::working_directory>(), {.hint = Hint::kDirectory, .per_program = true}},
     {kProgram, "--env-for", "", "FAMILIES", "all",
      "frameworks whose variables are set besides PopDist's: all, none, or a list of poplar, tensorflow, "

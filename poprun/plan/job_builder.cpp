@@ -97,7 +97,7 @@ void buildPrograms(const Options& options, const Surroundings& here, BuiltJob& b
                                    .working_directory = directory.empty() ? "" : here.absolute(directory),
                                    .environment = variablesOf(program, here, built)});
   }
-  built.spec.environment = forwardedEnvironment(here.variable);
+  built.spec.environment = forwardedEnvironment(here.environment, options.genvall);
   for (contract::Variable& variable : collectiveVariables(options.collectives))
     built.spec.environment.push_back(std::move(variable));
 }

@@ -180,11 +180,12 @@ TEST(BuildJob, ReadsTheHostfile) {
 TEST(BuildJob, ForwardsVariables) {
   Options options = optionsFor(2);
   options.programs.front().environment = {"A=1", "HOME", "NOT_SET", "NOT_SET"};
-  const BuiltJob job =
-      buildJob(options, {.host_name = "node7", .variable = [](const char* name) -> const char* {
-                           const std::string_view asked = name;
-                           return asked == "HOME" ? "/home/me" : asked == "PATH" ? "/bin" : nullptr;
-                         }});
+  const BuiltJob job = buildJob(options, {.host_name = "node7",
+                                          .variable = [](const char* name) -> const char* {
+                                            const std::string_view asked = name;
+                                            return asked == "HOME" ? "/home/me" : nullptr;
+                                          },
+                                          .environment = {{"HOME", "/home/me"}, {"PATH", "/bin"}}});
   EXPECT_THAT(job.spec.environment, ElementsAre(model::Variable{"PATH", "/bin"}));
   EXPECT_THAT(job.spec.programs.front().environment,
               ElementsAre(model::Variable{"A", "1"}, model::Variable{"HOME", "/home/me"}));
