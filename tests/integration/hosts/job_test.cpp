@@ -303,7 +303,7 @@ TEST_F(JobOnNodes, IsNotBoundWhereNodesAreUnknown) {
   const Outcome two_each = run(nodesJob({"-n", "6", "--report-bindings", "yes", "uname", "-n"}));
   EXPECT_EQ(two_each.exit_code, 0);
   EXPECT_THAT(two_each.err,
-              AllOf(HasSubstr("host h1: nothing is bound: cannot find out memory nodes and cores: "
+              AllOf(HasSubstr("host h1: nothing is bound: cannot determine the memory nodes and cores: "
                               "/tmp/popdist-topology is not there: install poprun on this host and "
                               "name it (--agent-path PREFIX/bin/popdist-agent), or use "
                               "--process-placement disabled"),
@@ -313,7 +313,7 @@ TEST_F(JobOnNodes, IsNotBoundWhereNodesAreUnknown) {
 TEST_F(JobOnNodes, IsRefusedWhereItsPlacementWasAskedFor) {
   const Outcome asked = run(nodesJob({"-n", "6", "--process-placement", "spreadnuma", "uname", "-n"}));
   EXPECT_EQ(asked.exit_code, 125);
-  EXPECT_THAT(asked.err, HasSubstr("cannot be bound on host h1: cannot find out memory nodes and cores: "));
+  EXPECT_THAT(asked.err, HasSubstr("cannot be bound on host h1: cannot determine the memory nodes and cores: "));
 }
 
 TEST_F(JobOnHosts, TakesARelativeDirectoryFromWhereItIsStarted) {
