@@ -78,8 +78,11 @@ std::string details(const Failure& failure, const SummaryFacts& facts) {
 // "instance 1 of ./train (pid 712) exited with code 3; the other 3 instances were stopped"
 std::string failureText(const JobOutcome& outcome, const model::JobSpec& spec) {
   const Failure& failure = *outcome.failure;
-  const std::string what = failure.hosts_lost ? "" : who(failure, spec) + ' ';
-  return what + printable(failure.reason) + fateOfOthers(outcome, spec);
+  if (!failure.hosts_lost)
+    return who(failure, spec) + ' ' + printable(failure.reason) + fateOfOthers(outcome, spec);
+  std::vector<std::string> lines = split(failure.reason, '\n');
+  for (std::string& line : lines) line = printable(line);
+  return join(lines, "\n") + fateOfOthers(outcome, spec);
 }
 
 std::string timeoutText(const JobOutcome& outcome, const model::JobSpec& spec) {
@@ -90,7 +93,7 @@ std::string timeoutText(const JobOutcome& outcome, const model::JobSpec& spec) {
   text += '\n';
   for (const StackTrace& trace : outcome.stack_traces) {
     text += "poprun: instance " + std::to_string(trace.instance) + " (pid " + std::to_string(trace.pid) +
-            ") was here:\n";
+            (spec.hosts.size() > 1 ? " on " + printable(trace.host) : "") + ") was here:\n";
     for (const std::string& line : split(trace.text, '\n')) {
       if (!line.empty()) text += "    " + plain(line) + '\n';
     }
