@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "popdistd/controller/job.h"
 
+#include <algorithm>
 #include <csignal>
 #include <utility>
 
@@ -156,32 +157,23 @@ void Job::timeOver() {
   log_.append(-1, "its time is over");
   if (state_ == JobState::kPending) hosts_unanswered_ = hosts_.unanswered();
   const bool running = state_ == JobState::kStarting || state_ == JobState::kRunning;
-<<<<<<< HEAD
-  if (!attempt_->spec().stack_traces || !running) return handle(JobEvent::kTimeout);
-  hosts_.forEachAgent([this](Agent& agent) {
-    agent.traceStacks([this](std::vector<StackTrace> traces) { traced(std::move(traces)); });
-  });
-=======
-  if (!placed_->spec().stack_traces || !running) return handle(JobEvent::kTimeout);
-  for (std::size_t host = 0; host < hosts_.size(); ++host) {
-    hosts_[host].agent->traceStacks([this, host](std::vector<StackTrace> traces) {
-      for (StackTrace& trace : traces) trace.host = placed_->spec().hosts[host].name;
+  const model::JobSpec& spec = attempt_->spec();
+  if (!spec.stack_traces || !running) return handle(JobEvent::kTimeout);
+  std::size_t host = 0;
+  hosts_.forEachAgent([&](Agent& agent) {
+    agent.traceStacks([this, name = spec.hosts[host++].name](std::vector<StackTrace> traces) {
+      for (StackTrace& trace : traces) trace.host = name;
       traced(std::move(traces));
     });
-  }
->>>>>>> 766071a (controller: failures of many hosts are told once for each reason, and stacks name their host)
+  });
 }
 
 void Job::traced(std::vector<StackTrace> traces) {
   stack_traces_.insert(stack_traces_.end(), traces.begin(), traces.end());
-<<<<<<< HEAD
-  if (++hosts_traced_ == hosts_.count()) handle(JobEvent::kTimeout);
-=======
-  if (++hosts_traced_ < static_cast<int>(hosts_.size())) return;
+  if (++hosts_traced_ < hosts_.count()) return;
   std::sort(stack_traces_.begin(), stack_traces_.end(),
             [](const StackTrace& a, const StackTrace& b) { return a.instance < b.instance; });
   handle(JobEvent::kTimeout);
->>>>>>> 766071a (controller: failures of many hosts are told once for each reason, and stacks name their host)
 }
 
 void Job::failed(Failure failure) {
@@ -207,23 +199,8 @@ void Job::waitToRestart() {
 }
 
 JobOutcome Job::outcome() const {
-<<<<<<< HEAD
   JobOutcome outcome = end_.outcome();
   attempt_->describeEnd(outcome);
-=======
-  JobOutcome outcome = exit_policy_.outcome();
-  outcome.restarts = restart_policy_.restarts();
-  outcome.why_not_again = why_not_again_;
-  outcome.instances_stopped = static_cast<int>(stopped_.size());
-  // One that asked to end the job was still running itself.
-  if (outcome.failure && stopped_.contains(outcome.failure->instance)) --outcome.instances_stopped;
-  if (!outcome.failure || !outcome.failure->hosts_lost) return outcome;
-  // Hosts that are lost together are noticed one after the other.
-  const bool placing = instances_lost_ == 0;
-  outcome.failure->reason =
-      (placing ? "the job cannot be placed on " : "") + describeHosts(hostFailures(), !placing, "\n  ");
-  outcome.failure->instances_lost = instances_lost_;
->>>>>>> 766071a (controller: failures of many hosts are told once for each reason, and stacks name their host)
   return outcome;
 }
 

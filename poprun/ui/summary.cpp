@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "common/base/text.h"
+#include "common/contract/exit_code.h"
 #include "poprun/ui/line_tagger.h"
 
 namespace pop {
@@ -114,6 +115,8 @@ std::string summaryOf(const JobOutcome& outcome, const model::JobSpec& spec, con
   if (outcome.failure) {
     std::string text = "poprun: " + failureText(outcome, spec);
     if (outcome.restarts > 0) text += ", after " + counted(outcome.restarts, "restart");
+    if (outcome.failure->exit_code == contract::kExitNotFound && !facts.program_hint.empty())
+      text += " (" + printable(facts.program_hint) + ')';
     if (!outcome.why_not_again.empty())
       text += "; it is not started again: " + printable(outcome.why_not_again);
     return text + '\n' + details(*outcome.failure, facts);

@@ -352,5 +352,15 @@ TEST(BuildJob, NumbersOutOfRangeDoNotReachTheArithmetic) {
                           "--ipus-per-replica 0: must be at least 1"));
 }
 
+TEST(BuildJob, SaysThatOneInstanceIsTheDefault) {
+  Options options = optionsFor(1);
+  options.host = "h[1-3]";
+  EXPECT_THAT(mistakesOf(options),
+              ElementsAre(HasSubstr("--num-instances 1 cannot be divided evenly over 3")));
+  options.programs.front().num_instances.reset();
+  EXPECT_THAT(mistakesOf(options),
+              ElementsAre(HasSubstr("--num-instances 1 (the default is 1) cannot be divided evenly over 3")));
+}
+
 }  // namespace
 }  // namespace pop
