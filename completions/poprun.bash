@@ -40,11 +40,11 @@ _poprun_value() {
     -x) COMPREPLY=() ;;
     --genvall | -genvall | --envall) COMPREPLY=($(compgen -W 'yes no' -- "$word")) ;;
     --wdir | -wdir | -wd | --wd) _poprun_paths -d "$word" ;;
-    --env-for) COMPREPLY=($(compgen -W 'all none poplar tensorflow pytorch horovod jax openmpi slurm openmp' -- "$word")) ;;
-    --tf-config-tasks) COMPREPLY=($(compgen -W 'workers chief evaluator chief,evaluator' -- "$word")) ;;
-    --collectives) COMPREPLY=($(compgen -W 'eager staged direct pull messages tcp ring segmented-ring recursive-doubling halving-doubling' -- "$word")) ;;
+    --env-for) _poprun_list 'all none poplar tensorflow pytorch horovod jax openmpi slurm openmp' "$word" ;;
+    --tf-config-tasks) _poprun_list 'workers chief evaluator' "$word" ;;
+    --collectives) _poprun_list 'eager staged direct pull messages tcp ring segmented-ring recursive-doubling halving-doubling' "$word" ;;
     --executable-cache-path) _poprun_paths -d "$word" ;;
-    --stdin) COMPREPLY=($(compgen -W 'none all 0' -- "$word")) ;;
+    --stdin) COMPREPLY=($(compgen -W 'none all' -- "$word")) ;;
     --tag-output) COMPREPLY=($(compgen -W 'auto no instance yes host mpi' -- "$word")) ;;
     --timestamp-output) COMPREPLY=($(compgen -W 'yes no' -- "$word")) ;;
     --fold-output) COMPREPLY=($(compgen -W 'yes no' -- "$word")) ;;
@@ -104,6 +104,13 @@ _poprun_program_at() {
     fi
   done
   echo "$at"
+}
+
+# Words that commas separate: the last of them.
+_poprun_list() {
+  local before=
+  case $2 in *,*) before=${2%,*}, ;; esac
+  COMPREPLY=($(compgen -P "$before" -W "$1" -- "${2##*,}"))
 }
 
 # Names of files (-f) or directories (-d), which may hold blanks.
