@@ -49,8 +49,11 @@ install(FILES packaging/popdistConfig.cmake ${PROJECT_BINARY_DIR}/popdistConfigV
   DESTINATION ${package_directory})
 install(FILES ${PROJECT_BINARY_DIR}/popdist.pc DESTINATION ${pkgconfig_directory})
 
-install(FILES docs/man/poprun.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES docs/man/poprun.1 docs/man/popdist-agent.1 docs/man/popdist-algorithms.1
+  DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES completions/poprun.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME poprun)
+install(FILES completions/poprun.zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _poprun)
+install(FILES completions/poprun.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 
 # Pages for users. Those for developers and the sources stay here, so links to them become plain text.
 set(not_installed "CONTRIBUTING|docs/(README|adr|architecture|dev|spec)|libpopdist|scripts")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Completion of poprun for bash. Made by scripts/gen_options_doc from poprun/cli/option_rows.cpp.
 
-_poprun_names='--help -h --version -V --version-format --verbose -v --vv -vv --num-instances -np -n --np --num-replicas --uneven-replicas --ipus-per-replica --num-ilds --system --offline-mode --host -H --hostfile --oversubscribe --host-subnet --synchronise --synchronise-python-venv --synchronise-poplar-sdk --distribute-ssh-key --process-placement --cores-per-instance --numa-aware --report-bindings --print-topology --ssh-config --rsh --agent-path --agent-port --agent-tls --connect-timeout --host-silence -x --wdir -wdir -wd --wd --env-for --tf-config-tasks --collectives --executable-cache-path --stdin --tag-output --timestamp-output --fold-output --output-filename --only-output-from-instance --only-stdout-from-instance --timeout --stack-traces --kill-grace --max-restarts --restart-delay --min-hosts --allow-run-as-root --dry-run --debug --import-config --export-config --overwrite-config --vipu-server-host --vipu-server-port --vipu-server-timeout --vipu-partition --vipu-partition-attempts --vipu-allocation --vipu-cluster --update-partition --reset-partition --remove-partition --sync-type --mpi-global-args --mpi-local-args'
+_poprun_names='--help -h --version -V --version-format --verbose -v --vv -vv --num-instances -np -n --np --num-replicas --uneven-replicas --ipus-per-replica --num-ilds --system --offline-mode --host -H --hostfile --oversubscribe --host-subnet --synchronise --synchronise-python-venv --synchronise-poplar-sdk --distribute-ssh-key --process-placement --cores-per-instance --numa-aware --report-bindings --print-topology --ssh-config --rsh --agent-path --agent-port --agent-tls --connect-timeout --host-silence -x --genvall -genvall --envall --wdir -wdir -wd --wd --env-for --tf-config-tasks --collectives --executable-cache-path --stdin --tag-output --timestamp-output --fold-output --output-filename --only-output-from-instance --only-stdout-from-instance --timeout --stack-traces --kill-grace --max-restarts --restart-delay --min-hosts --allow-run-as-root --dry-run --debug --import-config --export-config --overwrite-config --vipu-server-host --vipu-server-port --vipu-server-timeout --vipu-partition --vipu-partition-attempts --vipu-allocation --vipu-cluster --update-partition --reset-partition --remove-partition --sync-type --mpi-global-args --mpi-local-args'
 
 # Options that take the next word, whatever it is.
 _poprun_take_value=' --version-format --num-instances -np -n --np --num-replicas --ipus-per-replica --num-ilds --system --host -H --hostfile --host-subnet --synchronise --process-placement --cores-per-instance --numa-aware --ssh-config --rsh --agent-path --agent-port --agent-tls --connect-timeout --host-silence -x --wdir -wdir -wd --wd --env-for --tf-config-tasks --collectives --executable-cache-path --stdin --output-filename --only-output-from-instance --only-stdout-from-instance --timeout --kill-grace --max-restarts --restart-delay --min-hosts --import-config --export-config --vipu-server-host --vipu-server-port --vipu-server-timeout --vipu-partition --vipu-partition-attempts --vipu-allocation --vipu-cluster --sync-type --mpi-global-args --mpi-local-args '
@@ -38,12 +38,13 @@ _poprun_value() {
     --connect-timeout) COMPREPLY=() ;;
     --host-silence) COMPREPLY=() ;;
     -x) COMPREPLY=() ;;
+    --genvall | -genvall | --envall) COMPREPLY=($(compgen -W 'yes no' -- "$word")) ;;
     --wdir | -wdir | -wd | --wd) _poprun_paths -d "$word" ;;
-    --env-for) COMPREPLY=($(compgen -W 'all none poplar tensorflow pytorch horovod jax openmpi slurm openmp' -- "$word")) ;;
-    --tf-config-tasks) COMPREPLY=($(compgen -W 'workers chief evaluator chief,evaluator' -- "$word")) ;;
-    --collectives) COMPREPLY=($(compgen -W 'eager staged direct pull messages tcp ring segmented-ring recursive-doubling halving-doubling' -- "$word")) ;;
+    --env-for) _poprun_list 'all none poplar tensorflow pytorch horovod jax openmpi slurm openmp' "$word" ;;
+    --tf-config-tasks) _poprun_list 'workers chief evaluator' "$word" ;;
+    --collectives) _poprun_list 'eager staged direct pull messages tcp ring segmented-ring recursive-doubling halving-doubling' "$word" ;;
     --executable-cache-path) _poprun_paths -d "$word" ;;
-    --stdin) COMPREPLY=($(compgen -W 'none all 0' -- "$word")) ;;
+    --stdin) COMPREPLY=($(compgen -W 'none all' -- "$word")) ;;
     --tag-output) COMPREPLY=($(compgen -W 'auto no instance yes host mpi' -- "$word")) ;;
     --timestamp-output) COMPREPLY=($(compgen -W 'yes no' -- "$word")) ;;
     --fold-output) COMPREPLY=($(compgen -W 'yes no' -- "$word")) ;;
@@ -103,6 +104,13 @@ _poprun_program_at() {
     fi
   done
   echo "$at"
+}
+
+# Words that commas separate: the last of them.
+_poprun_list() {
+  local before=
+  case $2 in *,*) before=${2%,*}, ;; esac
+  COMPREPLY=($(compgen -P "$before" -W "$1" -- "${2##*,}"))
 }
 
 # Names of files (-f) or directories (-d), which may hold blanks.

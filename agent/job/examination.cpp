@@ -34,6 +34,7 @@ Result<model::HostTopology> topologyOf(v1::TopologyDetail asked) {
 void examineTopology(v1::TopologyDetail asked, v1::Condition& into) {
   const Result<model::HostTopology> topology = topologyOf(asked);
   if (!topology.ok()) return into.set_topology_problem(topology.status().message());
+  if (!topology.value().nodes_problem.empty()) into.set_topology_problem(topology.value().nodes_problem);
   into.set_num_cpus(topology.value().allowed.size());
   into.set_num_memory_nodes(static_cast<int>(topology.value().nodes.size()));
 }

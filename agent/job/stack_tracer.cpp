@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <cstdlib>
 
 #include "common/base/text.h"
 #include "common/sys/threads.h"
@@ -58,6 +59,14 @@ std::string framesOf(const std::string& talk) {
     any = true;
   }
   return any ? frames : "";
+}
+
+bool isInPath(const std::string& program) {
+  const char* const path = std::getenv("PATH");
+  const std::vector<std::string> directories = split(path == nullptr ? "" : path, ':');
+  return std::any_of(directories.begin(), directories.end(), [&program](const std::string& directory) {
+    return ::access((directory + '/' + program).c_str(), X_OK) == 0;
+  });
 }
 
 std::vector<std::string> debuggerCommand(pid_t pid) {
@@ -137,11 +146,14 @@ void StackTracer::onEnded(int process) {
 
 void StackTracer::finish() {
   loop_.cancel(*deadline_);
+  const bool has_debugger = isInPath("gdb");
   for (auto& [process, debugger] : debuggers_) {
     if (!debugger.ended) keeper_.signal(process, SIGKILL);
     stopReading(debugger);
-    const std::string frames = framesOf(debugger.text);
-    traces_.push_back({debugger.instance, debugger.pid, frames.empty() ? debugger.from_proc : frames});
+    std::string trace = framesOf(debugger.text);
+    if (trace.empty()) trace = debugger.from_proc;
+    if (!has_debugger) trace += "(with gdb installed on this host, functions would be named)\n";
+    traces_.push_back({debugger.instance, debugger.pid, std::move(trace)});
   }
   debuggers_.clear();
   std::sort(traces_.begin(), traces_.end(),

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "agent/service/command_options.h"
 #include "common/os/epoll_loop.h"
@@ -44,6 +45,13 @@ Status askHealth(const HealthOptions& options) {
   return outcome.ok() ? outcome : wire::explainNoAnswer({place.address, place.port, timeout}, outcome);
 }
 
+// What poprun says of the same failures names its own option.
+std::string withOwnOption(std::string text) {
+  constexpr std::string_view kPopruns = "--agent-tls";
+  const std::size_t at = text.find(kPopruns);
+  return at == std::string::npos ? text : text.replace(at, kPopruns.size(), "--tls");
+}
+
 }  // namespace
 
 int runHealth(const std::vector<std::string>& arguments) {
@@ -62,7 +70,8 @@ int runHealth(const std::vector<std::string>& arguments) {
   if (const std::optional<int> done = parseCommand(app, arguments)) return *done;
   Status outcome = sys::setUpForJobs();
   if (outcome.ok()) outcome = askHealth(options);
-  if (!outcome.ok()) std::fprintf(stderr, "popdist-agent health: %s\n", outcome.message().c_str());
+  if (!outcome.ok())
+    std::fprintf(stderr, "popdist-agent health: %s\n", withOwnOption(outcome.message()).c_str());
   return outcome.ok() ? 0 : 1;
 }
 

@@ -15,6 +15,7 @@
 #include "agent/service/command_options.h"
 #include "agent/service/reload.h"
 #include "agent/service/service.h"
+#include "common/base/text.h"
 #include "common/log/log.h"
 #include "common/service/agent_server.h"
 #include "common/sys/host_name.h"
@@ -50,8 +51,14 @@ int complain(const std::string& mistake) {
 
 // DIR/ca.pem, and this host's certificate and key from init-tls; host.pem if they were renamed.
 Result<HostTls> hostTlsFrom(const std::string& directory) {
-  std::string base = directory + "/host-" + sys::hostName();
-  if (::access((base + ".pem").c_str(), F_OK) != 0) base = directory + "/host";
+  const std::string own = directory + "/host-" + sys::hostName();
+  const std::string renamed = directory + "/host";
+  const auto isThere = [](const std::string& base) { return ::access((base + ".pem").c_str(), F_OK) == 0; };
+  if (!isThere(own) && !isThere(renamed))
+    return failedPrecondition("this host has no certificate: neither " + own +
+                              ".pem (after `uname -n`) nor " + renamed +
+                              ".pem is there; make it with popdist-agent init-tls --host " + sys::hostName());
+  const std::string& base = isThere(own) ? own : renamed;
   POP_ASSIGN_OR_RETURN(const tls::TlsFiles files,
                        tls::loadTls({directory + "/ca.pem", base + ".pem", base + "-key.pem"},
                                     tls::TlsRole::kServer, std::time(nullptr)));
@@ -98,13 +105,14 @@ class Serving {
     const Result<int> port = server_.listenAt(place.address, place.port, std::move(tls));
     if (!port.ok())
       return complain("cannot listen at " + options_.listen + ": " + port.status().message() +
-                      " (is the port in use, or the address not this host's?)");
-    std::printf("popdist-agent: listening at %s, port %d\n", options_.listen.c_str(), port.value());
+                      " (does another popdist-agent serve run there, or is the address not this host's?)");
+    std::printf("popdist-agent: listening at %s, port %d\n", place.address.c_str(), port.value());
     std::fflush(stdout);
     loop_.watchSignals({SIGTERM, SIGINT, SIGHUP}, [this](const os::Signal& signal) {
       if (signal.number == SIGHUP) return reload();
       if (std::exchange(stopping_, true)) return;
-      log::info("ending all jobs: signal " + std::to_string(signal.number));
+      log::info("ending " + counted(service_.runningJobs(), "job") + ": signal " +
+                std::to_string(signal.number));
       reload_.stop();
       server_.sayStopping();
       service_.stop([this] { loop_.stop(); });

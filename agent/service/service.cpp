@@ -60,6 +60,8 @@ struct Service::Job {
   bool welcomed = false;
   std::string last_words;  ///< what the agent says on stderr, its end
   std::optional<TimerId> end_timer;
+  Clock::time_point started;  ///< once it has a process
+  Status cut_short;           ///< why it was told to end
   bool ended = false;
 };
 
@@ -111,7 +113,7 @@ void Service::accept(std::shared_ptr<wire::ServedCall> call) {
   job.call->listen({.command = [this, &job](wire::v1::Command command) { receive(job, std::move(command)); },
                     .closed =
                         [this, &job] {
-                          requestEnd(job, {Code::kCancelled, "the launcher is gone"});
+                          requestEnd(job, {Code::kCancelled, "its launcher has closed the connection"});
                         }});
 }
 
@@ -165,6 +167,7 @@ Status Service::start(Job& job, wire::v1::Command hello) {
   job.token = admitted.token;
   job.call->trust();
   POP_ASSIGN_OR_RETURN(job.process, spares_.take(admitted.user.name));
+  job.started = loop_.now();
   hello.mutable_hello()->set_controller_at(job.call->peerAddress());
   job.agent = std::make_unique<wire::MessageStream>(
       loop_, std::move(job.process.stream()), sys::Fd(),
@@ -217,6 +220,7 @@ void Service::sayHowItEnded(Job& job) {
 // The agent ends all its processes, and then its call. An agent that does not is killed; if it hangs, its
 // keeper kills it when the stream is closed.
 void Service::requestEnd(Job& job, const Status& why) {
+  if (job.cut_short.ok()) job.cut_short = why;
   if (!job.agent) return end(job, why);
   job.agent->end({});
   job.agent->hangUp();
@@ -227,15 +231,24 @@ void Service::requestEnd(Job& job, const Status& why) {
 void Service::end(Job& job, const Status& why) {
   if (std::exchange(job.ended, true)) return;
   if (job.end_timer) loop_.cancel(*std::exchange(job.end_timer, std::nullopt));
-  // The launcher may be gone without a message.
-  if (why.code() == Code::kDeadlineExceeded)
-    log::warning("job " + printable(job.id) + " of " + inQuotes(job.name) + ": " +
-                 printable(std::string_view(why.message()).substr(0, kMaxWordsBytes)));  // an agent's, maybe
+  if (job.started != Clock::time_point()) logEnd(job, why);
   job.call->finish(why);
   if (!job.id.empty()) admission_.release(job.id);
   unwatch(job);
   // From the loop: this may be a call of the job's own members.
   loop_.post([this, &job] { forget(job); });
+}
+
+// The launcher may be gone, and would not tell anybody.
+void Service::logEnd(const Job& job, const Status& why) const {
+  const Status& cause = why.ok() || why.code() == Code::kUnavailable ? job.cut_short : why;
+  const Status& how = cause.ok() ? why : cause;
+  const auto lived = std::chrono::duration_cast<std::chrono::milliseconds>(loop_.now() - job.started);
+  const std::string line =
+      "job " + printable(job.id) + " of " + inQuotes(job.name) + ": over after " + secondsText(lived) + " s" +
+      (how.ok() ? "" : ": ") +
+      printable(std::string_view(how.message()).substr(0, kMaxWordsBytes));  // an agent's, maybe
+  why.code() == Code::kDeadlineExceeded ? log::warning(line) : log::info(line);
 }
 
 void Service::forget(Job& job) {
@@ -249,8 +262,7 @@ Status Service::endJob(const std::string& peer, const std::string& job_id, const
   POP_RETURN_IF_ERROR(admission_.mayContinue(nameOf(peer), job_id, token));
   for (const std::unique_ptr<Job>& job : jobs_) {
     if (job->id != job_id || job->ended) continue;
-    log::info("job " + printable(job_id) + " of " + inQuotes(job->name) + ": ended by its launcher");
-    const Status why{Code::kCancelled, "its launcher ended it"};
+    const Status why{Code::kCancelled, "its launcher has ended it"};
     job->call->finish(why);
     requestEnd(*job, why);
   }

@@ -4,6 +4,7 @@
 // many.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <list>
 #include <memory>
@@ -42,6 +43,8 @@ class Service {
   /// Replaces the users and limits. Running jobs continue.
   void setUsers(UsersFile users);
 
+  std::int64_t runningJobs() const { return static_cast<std::int64_t>(jobs_.size()); }
+
   /// Accepts nothing more and ends all jobs; calls `stopped` when they are gone.
   void stop(std::function<void()> stopped);
 
@@ -63,6 +66,7 @@ class Service {
   void sayHowItEnded(Job& job);
   void requestEnd(Job& job, const Status& why);
   void end(Job& job, const Status& why);
+  void logEnd(const Job& job, const Status& why) const;
   void forget(Job& job);
 
   os::EpollLoop& loop_;

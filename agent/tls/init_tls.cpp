@@ -75,9 +75,15 @@ class Maker {
     collectUsers();
     checkNumbers();
     checkDirectory();
-    checkOverwriting();
+    if (request_.hosts.empty() && request_.users.empty()) {
+      result_.mistakes.emplace_back("say for whom: --host 'h[0-3]' for hosts, --user alice for users");
+    }
+    if (result_.mistakes.empty()) keepWhatIsThere();
     if (result_.mistakes.empty()) add(makeAll());
-    if (!result_.mistakes.empty()) result_.written.clear();
+    if (!result_.mistakes.empty()) {
+      result_.written.clear();
+      result_.kept.clear();
+    }
     return std::move(result_);
   }
 
@@ -151,19 +157,24 @@ class Maker {
     return safe.ok() ? safe : Status(safe.code(), "--dir " + safe.message());
   }
 
-  void checkOverwriting() {
+  // Pairs that this authority has signed, and that can still be used, stay.
+  void keepWhatIsThere() {
     if (request_.overwrite) return;
-    Names present;
-    for (const Wanted& wanted : wanted_) {
-      for (const char* ending : {".pem", "-key.pem"}) {
-        const std::string path = pathOf(wanted.file_name + ending);
-        if (::access(path.c_str(), F_OK) == 0) present.push_back(path);
+    std::erase_if(wanted_, [this](const Wanted& wanted) {
+      const std::string certificate = pathOf(wanted.file_name + ".pem");
+      const std::string key = pathOf(wanted.file_name + "-key.pem");
+      if (::access(certificate.c_str(), F_OK) != 0 && ::access(key.c_str(), F_OK) != 0) return false;
+      const tls::TlsRole role = wanted.hosts.empty() ? tls::TlsRole::kClient : tls::TlsRole::kServer;
+      const Result<tls::TlsFiles> files = tls::loadTls(
+          {pathOf(std::string(kAuthority) + ".pem"), certificate, key}, role, std::time(nullptr));
+      if (files.ok()) {
+        result_.kept.insert(result_.kept.end(), {certificate, key});
+      } else {
+        result_.mistakes.push_back(certificate + " is there, and cannot be used: " +
+                                   files.status().message() + "; --overwrite makes it anew");
       }
-    }
-    if (present.empty()) return;
-    result_.mistakes.push_back(
-        join(present, ", ") + (present.size() == 1 ? " is" : " are") +
-        " there already: use --overwrite to replace them (it never replaces the authority)");
+      return true;
+    });
   }
 
   Status makeAll() {

@@ -21,11 +21,12 @@ struct InitTlsRequest {
 
 struct InitTlsResult {
   std::vector<std::string> written;   ///< paths
+  std::vector<std::string> kept;      ///< paths of what was named, is there, and is good
   std::vector<std::string> mistakes;  ///< when not empty, nothing has been written
 };
 
 /// All or nothing: files get their names only after all of them were written. An existing authority signs the
-/// new certificates.
+/// new certificates. Existing certificates are kept, unless `overwrite`.
 InitTlsResult initTls(const InitTlsRequest& request);
 
 /// Parses "node[0-1],h2+10.0.0.2" into {{"node0"}, {"node1"}, {"h2", "10.0.0.2"}}.

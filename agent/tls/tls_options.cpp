@@ -19,6 +19,7 @@ int report(const InitTlsResult& result) {
   for (const std::string& mistake : result.mistakes) {
     std::fprintf(stderr, "popdist-agent init-tls: %s\n", mistake.c_str());
   }
+  for (const std::string& path : result.kept) std::printf("%s (kept)\n", path.c_str());
   for (const std::string& path : result.written) std::printf("%s\n", path.c_str());
   return result.mistakes.empty() && std::fflush(stdout) == 0 ? 0 : 1;
 }
@@ -32,8 +33,10 @@ int runInitTls(const std::vector<std::string>& arguments) {
   app.add_option("--dir", request.directory, "directory for the certificates; created if missing")
       ->type_name("DIR")
       ->required();
-  app.add_option("--host", request.hosts,
-                 "hosts, written as for poprun --host; a+b+c are the names of one host; may be repeated")
+  app.add_option(
+         "--host", request.hosts,
+         "hosts, written as for poprun --host: 'h[0-3]' (quoted, for the shell); a+b+c are the names of "
+         "one host; may be repeated")
       ->type_name("HOSTS")
       ->allow_extra_args(false);
   app.add_option("--user", request.users, "users, separated by commas; may be repeated")
@@ -46,7 +49,7 @@ int runInitTls(const std::vector<std::string>& arguments) {
       ->type_name("N")
       ->capture_default_str();
   app.add_flag("--overwrite", request.overwrite,
-               "replace certificates and keys of the named hosts and users, never the authority");
+               "make those of the named hosts and users anew, where they are there; never the authority");
   if (const std::optional<int> done = parseCommand(app, arguments)) return *done;
   return report(initTls(request));
 }

@@ -55,9 +55,14 @@ HostTopology asOneNode(CpuSet allowed, int index) {
 
 Result<HostTopology> askHwloc(TopologyDetail detail, const std::string& program) {
   const auto failed = [](const std::string& why) {
-    return Status(Code::kFailedPrecondition, "cannot determine the memory nodes and cores: " + why +
-                                                 " (or use --process-placement disabled)");
+    return Status(Code::kFailedPrecondition,
+                  "cannot determine the memory nodes and cores: " + why + ", or use --process-placement disabled");
   };
+  if (::access(program.c_str(), F_OK) != 0) {
+    return failed(program +
+                  " is not there: install poprun on this host and name it (--agent-path "
+                  "PREFIX/bin/popdist-agent)");
+  }
   const Result<std::string> text = os::outputOf({program, topologyDetailName(detail)}, kTimeout);
   if (!text.ok()) return failed(text.status().message());
   Result<HostTopology> topology = parseTopology(text.value());
@@ -66,10 +71,15 @@ Result<HostTopology> askHwloc(TopologyDetail detail, const std::string& program)
 
 Result<HostTopology> probePlaces(TopologyDetail detail, const std::string& program) {
   const CpuSet nodes = onlineNodes();
-  if (detail == TopologyDetail::kCores || (detail == TopologyDetail::kNodes && nodes.size() > 1))
-    return askHwloc(detail, program);
+  Result<HostTopology> asked = failedPrecondition("");
+  const bool asks =
+      detail == TopologyDetail::kCores || (detail == TopologyDetail::kNodes && nodes.size() > 1);
+  if (asks) asked = askHwloc(detail, program);
+  if (asked.ok() || detail == TopologyDetail::kCores) return asked;
   POP_ASSIGN_OR_RETURN(CpuSet allowed, allowedCpus());
-  return asOneNode(std::move(allowed), nodes.empty() ? 0 : nodes.cpus().front());
+  HostTopology one = asOneNode(std::move(allowed), nodes.empty() ? 0 : nodes.cpus().front());
+  if (asks) one.nodes_problem = asked.status().message();
+  return one;
 }
 
 }  // namespace

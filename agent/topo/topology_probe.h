@@ -13,8 +13,8 @@ namespace pop::agent {
 std::string topologyProgram();
 
 /// This host, as far as this process may use it (taskset, cgroups). Fast if `detail` asks for little or the
-/// host has one memory node; otherwise it runs `program`, which takes about 2 ms. kFailedPrecondition says
-/// why that failed.
+/// host has one memory node; otherwise it runs `program`, which takes about 2 ms. Where that
+/// fails, kFailedPrecondition says why for cores, and HostTopology::nodes_problem for nodes.
 Result<model::HostTopology> probeTopology(model::TopologyDetail detail,
                                           const std::string& program = topologyProgram());
 

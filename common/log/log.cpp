@@ -12,6 +12,9 @@
 namespace pop::log {
 namespace {
 
+constexpr const char* kBrief = "poprun: warning: %v";  // where nothing else is said
+constexpr const char* kFull = "%H:%M:%S.%e %P POPRUN [%L] %v";
+
 class Sink final : public spdlog::sinks::base_sink<std::mutex> {
  public:
   void setTarget(std::function<void(std::string_view)> target) {
@@ -41,7 +44,7 @@ const std::shared_ptr<Sink>& sink() {
 spdlog::logger& logger() {
   static const auto instance = [] {
     auto created = std::make_shared<spdlog::logger>("POPRUN", sink());
-    created->set_pattern("%H:%M:%S.%e %P POPRUN [%L] %v");
+    created->set_pattern(kBrief);
     created->set_level(spdlog::level::warn);
     return created;
   }();
@@ -51,6 +54,7 @@ spdlog::logger& logger() {
 }  // namespace
 
 void setLevel(Level level) {
+  logger().set_pattern(level == Level::kWarning ? kBrief : kFull);
   switch (level) {
     case Level::kWarning:
       logger().set_level(spdlog::level::warn);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// poprun's own messages on stderr, in PopRun's format: "HH:MM:SS.mmm PID POPRUN [I] text".
+// poprun's own messages on stderr, in PopRun's format: "HH:MM:SS.mmm PID POPRUN [I] text". Where only
+// warnings are shown: "poprun: warning: text".
 #pragma once
 
 #include <functional>

@@ -71,11 +71,21 @@ std::vector<Binding> unbound(int num_instances, const std::string& reason) {
 
 // ---- spreadnuma
 
-Bindings divideNodes(const HostTopology& topology, int num_instances) {
+Result<Bindings> divideNodes(const HostTopology& topology, const BindPolicy& policy, int num_instances) {
+  if (num_instances == 1) {
+    return Bindings{
+        unbound(1, "one instance for the whole host, nothing to divide" + byKnob(BindMode::kSpreadNuma)), {}};
+  }
+  if (!topology.nodes_problem.empty()) {
+    if (policy.nodes_required) return failedPrecondition(topology.nodes_problem);
+    return Bindings{unbound(num_instances, "the memory nodes are not known"),
+                    {"nothing is bound: " + topology.nodes_problem}};
+  }
   std::vector<MemoryNode> nodes = topology.nodes;
   std::erase_if(nodes, [](const MemoryNode& node) { return node.cpus.empty(); });
   if (nodes.size() <= 1) {
-    return {unbound(num_instances, "one memory node, nothing to divide" + byKnob(BindMode::kSpreadNuma)), {}};
+    return Bindings{
+        unbound(num_instances, "one memory node, nothing to divide" + byKnob(BindMode::kSpreadNuma)), {}};
   }
   Bindings bindings;
   for (int instance = 0; instance < num_instances; ++instance) {
@@ -261,11 +271,12 @@ void countThreads(const HostTopology& topology, std::vector<Binding>& instances)
 Result<Bindings> bindByMode(const HostTopology& topology, const BindPolicy& policy, int num_instances) {
   switch (policy.mode) {
     case BindMode::kSpreadNuma:
-      return divideNodes(topology, num_instances);
+      return divideNodes(topology, policy, num_instances);
     case BindMode::kSpreadCores:
     case BindMode::kCompact:
       return divideCores(topology, policy, num_instances);
     case BindMode::kExplicit:
+      if (!topology.nodes_problem.empty()) return failedPrecondition(topology.nodes_problem);
       return bindByList(topology, policy, num_instances);
     case BindMode::kDisabled:
       break;
@@ -275,9 +286,10 @@ Result<Bindings> bindByMode(const HostTopology& topology, const BindPolicy& poli
 
 }  // namespace
 
-TopologyDetail detailFor(const BindPolicy& policy) {
+TopologyDetail detailFor(const BindPolicy& policy, int num_instances) {
   switch (policy.mode) {
-    case BindMode::kSpreadNuma:
+    case BindMode::kSpreadNuma:  // one instance has them all
+      return num_instances <= 1 ? TopologyDetail::kCpus : TopologyDetail::kNodes;
     case BindMode::kExplicit:
       return TopologyDetail::kNodes;
     case BindMode::kSpreadCores:

@@ -23,6 +23,7 @@ struct BindPolicy {
   BindMode mode = BindMode::kSpreadNuma;
   int cores_per_instance = 0;         ///< kSpreadCores, kCompact: 0 divides all cores
   std::vector<CpuSet> explicit_cpus;  ///< kExplicit: at least one
+  bool nodes_required = false;  ///< kSpreadNuma was asked for; else nothing is bound where nodes are unknown
 
   friend bool operator==(const BindPolicy&, const BindPolicy&) = default;
 };
@@ -42,8 +43,8 @@ struct Bindings {
   std::vector<std::string> warnings;  ///< what costs speed, and the knob
 };
 
-/// The topology detail that `bind` needs for this policy.
-TopologyDetail detailFor(const BindPolicy& policy);
+/// The topology detail that `bind` needs for this policy and so many instances of the host.
+TopologyDetail detailFor(const BindPolicy& policy, int num_instances);
 
 /// docs/reference/placement.md describes the modes. kInvalidArgument: the policy cannot be carried out on
 /// this host; the message names --process-placement.

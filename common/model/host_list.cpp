@@ -159,7 +159,9 @@ class HostCollector {
       const auto [known, is_new] = seen_.emplace(host.name, hosts_.size());
       if (!is_new) {
         if (repeated_ == Repeated::kMistake) {
-          return mistake(where + inQuotes(text) + " names " + host.name + " twice");
+          return mistake(where + inQuotes(text) + " names " + host.name +
+                         " twice: for two instances there write " +
+                         (where.empty() ? host.name + ":2" : host.name + " slots=2"));
         }
         Host& first = hosts_[known->second];
         first.slots = slotsOf(first) + slotsOf(host);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "common/model/cpu_set.h"
@@ -39,6 +40,7 @@ struct HostTopology {
   std::vector<Core> cores;        ///< in the order of the machine: package, node, core. Empty below kCores
   double quota_cpus = 0;          ///< CPU time that the cgroup allows all our processes, in CPUs; 0: no limit
   bool memory_binding_allowed = true;  ///< containers may forbid it
+  std::string nodes_problem;  ///< why nodes that were asked for could not be found out: `nodes` is one then
 
   friend bool operator==(const HostTopology&, const HostTopology&) = default;
 };

@@ -61,6 +61,7 @@ struct StackTrace {
   int instance = 0;
   pid_t pid = 0;
   std::string text;  ///< lines
+  std::string host;  ///< its name; the controller knows
 };
 
 /// Sent to every instance that is still running.

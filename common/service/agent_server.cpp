@@ -28,7 +28,10 @@ std::string forLog(const Status& why) {
 }  // namespace
 
 AgentServer::AgentServer(os::EpollLoop& loop, Handlers handlers, ServerLimits limits)
-    : loop_(loop), handlers_(std::move(handlers)), limits_(limits) {}
+    : loop_(loop),
+      handlers_(std::move(handlers)),
+      limits_(limits),
+      turned_away_(loop, handlers_.note, "connections were turned away") {}
 
 AgentServer::~AgentServer() {
   if (listener_.socket.valid()) loop_.unwatch(listener_.socket.get());
@@ -122,7 +125,8 @@ void AgentServer::finish(ServedConnection& connection, const Status& answer) {
 }
 
 void AgentServer::note(const ServedConnection& connection, const Status& why) {
-  handlers_.note("a connection from " + connection.peerAddress() + ": " + forLog(why));
+  const std::string line = "a connection from " + connection.peerAddress() + ": " + forLog(why);
+  connection.isTrusted() ? handlers_.note(line) : turned_away_.add(line);
 }
 
 // From the loop: this is a call from inside the connection.

@@ -10,6 +10,7 @@
 #include "common/base/status.h"
 #include "common/os/epoll_loop.h"
 #include "common/os/tcp.h"
+#include "common/service/limited_notes.h"
 #include "common/service/served_connection.h"
 #include "common/tls/tls_context.h"
 
@@ -70,6 +71,7 @@ class AgentServer {
   bool short_of_means_ = false;                                                ///< and has said so
   Connections connections_;                                                    ///< the oldest first
   const std::shared_ptr<Connections> gone_ = std::make_shared<Connections>();  ///< soon to be destroyed
+  LimitedNotes turned_away_;  ///< connections of whoever they were
   bool stopping_ = false;
 };
 

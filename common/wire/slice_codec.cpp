@@ -234,6 +234,7 @@ v1::Topology encode(const model::HostTopology& topology) {
   }
   into.set_quota_cpus(topology.quota_cpus);
   into.set_memory_binding_allowed(topology.memory_binding_allowed);
+  into.set_nodes_problem(topology.nodes_problem);
   return into;
 }
 
@@ -257,6 +258,7 @@ Result<model::HostTopology> decode(const v1::Topology& from) {
   }
   topology.quota_cpus = from.quota_cpus();
   topology.memory_binding_allowed = from.memory_binding_allowed();
+  topology.nodes_problem = from.nodes_problem();
   return topology;
 }
 

@@ -67,8 +67,8 @@ void Attempt::describeEnd(JobOutcome& outcome) const {
   if (!outcome.failure || !outcome.failure->hosts_lost) return;
   // Hosts that are lost together are noticed one after the other.
   const bool placing = instances_lost_ == 0;
-  outcome.failure->reason =
-      (placing ? "the job cannot be placed on " : "") + describeHosts(hosts_.failures(spec()), !placing);
+  outcome.failure->reason = (placing ? "the job cannot be placed on " : "") +
+                            describeHosts(hosts_.failures(spec()), !placing, "\n  ");
   outcome.failure->instances_lost = instances_lost_;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "popdistd/controller/job.h"
 
+#include <algorithm>
 #include <csignal>
 #include <utility>
 
@@ -156,15 +157,23 @@ void Job::timeOver() {
   log_.append(-1, "its time is over");
   if (state_ == JobState::kPending) hosts_unanswered_ = hosts_.unanswered();
   const bool running = state_ == JobState::kStarting || state_ == JobState::kRunning;
-  if (!attempt_->spec().stack_traces || !running) return handle(JobEvent::kTimeout);
-  hosts_.forEachAgent([this](Agent& agent) {
-    agent.traceStacks([this](std::vector<StackTrace> traces) { traced(std::move(traces)); });
+  const model::JobSpec& spec = attempt_->spec();
+  if (!spec.stack_traces || !running) return handle(JobEvent::kTimeout);
+  std::size_t host = 0;
+  hosts_.forEachAgent([&](Agent& agent) {
+    agent.traceStacks([this, name = spec.hosts[host++].name](std::vector<StackTrace> traces) {
+      for (StackTrace& trace : traces) trace.host = name;
+      traced(std::move(traces));
+    });
   });
 }
 
 void Job::traced(std::vector<StackTrace> traces) {
   stack_traces_.insert(stack_traces_.end(), traces.begin(), traces.end());
-  if (++hosts_traced_ == hosts_.count()) handle(JobEvent::kTimeout);
+  if (++hosts_traced_ < hosts_.count()) return;
+  std::sort(stack_traces_.begin(), stack_traces_.end(),
+            [](const StackTrace& a, const StackTrace& b) { return a.instance < b.instance; });
+  handle(JobEvent::kTimeout);
 }
 
 void Job::failed(Failure failure) {

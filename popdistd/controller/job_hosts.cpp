@@ -50,7 +50,8 @@ JobHosts::~JobHosts() = default;
 void JobHosts::describe(const PlacedJob& placed, std::function<void()> done) {
   described_ = 0;
   for (int host = 0; host < count(); ++host) {
-    at(host).agent->describe(placed.envs().portsOn(host), model::detailFor(placed.spec().binding),
+    at(host).agent->describe(placed.envs().portsOn(host),
+                             model::detailFor(placed.spec().binding, placed.envs().instancesOn(host)),
                              [this, host, done](Result<HostFacts> facts) {
                                at(host).failure = facts.status();
                                if (facts.ok()) at(host).facts = std::move(*facts);

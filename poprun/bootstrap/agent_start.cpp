@@ -43,11 +43,15 @@ constexpr std::string_view kNamed =
     "a=\"PATH\"; [ -x \"$a\" ] || fail \"$a is no program there\"; same \"$a\" && run \"$a\"; "
     "fail \"$a is not version VERSION there, but $(version \"$a\" | head -n 1)\"";
 
-// A copy is summed whenever it is started, not only when it is made: a crash of the host can leave it empty
-// or cut under its final name. That costs 12 ms, and makes it needless to wait for the disk when it is made.
+// After PATH, where our own is, as on hosts that are all installed alike; not what another user has put
+// there. A copy is summed whenever it is started, not only when it is made: a crash of the host can leave it
+// empty or cut under its final name. That costs 12 ms, and makes it needless to wait for the disk when it is
+// made.
 constexpr std::string_view kFound =
     "right() { set -- $(sha256sum <\"$1\"); [ \"$1\" = \"$s\" ]; }; "
     "a=\"$(command -v popdist-agent)\"; [ -n \"$a\" ] && same \"$a\" && run \"$a\"; "
+    "o=\"OWN\"; case \"$(stat -L -c %u \"$o\" 2>/dev/null)\" in 0|\"$(id -u)\") same \"$o\" && run \"$o\";; "
+    "esac; "
     "say \"wanted $(uname -m)\"; read -r h s n || exit 1; "
     "d=\"${XDG_CACHE_HOME:-$HOME/.cache}/poprun\"; a=\"$d/popdist-agent-$h\"; "
     "[ -x \"$a\" ] && right \"$a\" && run \"$a\"; "
@@ -178,6 +182,8 @@ Result<std::string> agentCommand(const AgentProgram& agent) {
   script = replaced(script, "VERSION", agent.version);
   script = replaced(script, "ARGUMENTS", join(agent.arguments, " "));
   script = replaced(script, "\"PATH\"", '"' + agent.remote_path + '"');
+  script =
+      replaced(script, "\"OWN\"", '"' + (checkWord(agent.local_file, "").ok() ? agent.local_file : "") + '"');
   return "exec /bin/sh -c '" + script + "'";
 }
 

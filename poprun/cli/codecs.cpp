@@ -82,6 +82,7 @@ constexpr std::array kSyncTypes{SyncType{"ST_GS2_DEFAULT"}, SyncType{"ST_GS2_IND
 void setMode(Options& options, BindMode mode) {
   options.binding.mode = mode;
   options.binding.explicit_cpus.clear();
+  options.binding.nodes_required = mode == BindMode::kSpreadNuma;
 }
 
 Status readPlacement(Settings settings, const std::string& value) {
@@ -102,6 +103,7 @@ Status readPlacement(Settings settings, const std::string& value) {
 
 Texts writePlacement(ConstSettings settings) {
   const model::BindPolicy& binding = settings.options.binding;
+  if (binding.mode == BindMode::kSpreadNuma && !binding.nodes_required) return {};  // not said
   if (binding.mode != BindMode::kExplicit) return {wordFor(kPlacements, binding.mode)};
   Texts lists;
   for (const model::CpuSet& cpus : binding.explicit_cpus) lists.push_back(cpus.text());

@@ -54,10 +54,11 @@ constexpr std::array kMpirunRows{
     CompatRow{"--prepend-rank -l", 0, kMeans, "--tag-output=instance"},
     CompatRow{"--genv", 2, kSet, "", false, true},
     CompatRow{"--genvlist", 1, kForward, "", false, true},
+    CompatRow{"--genvall --envall", 0, kMeans, "--genvall=yes"},
     CompatRow{"--env", 2, kSet},
     CompatRow{"--envlist", 1, kForward},
     CompatRow{"--max-restarts", 1, kSameAs, "--max-restarts"},
-    CompatRow{"-q --quiet --genvall --envall --do-not-resolve --leave-session-attached --novm "
+    CompatRow{"-q --quiet --do-not-resolve --leave-session-attached --novm "
               "--use-hwthread-cpus",
               0, kNothing},
     CompatRow{"--forward-signals", 1, kNothing},

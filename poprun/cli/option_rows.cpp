@@ -49,7 +49,8 @@ const OptionRow kRows[] = {
      boolean<&Options::offline_mode>(), {.rule = kOptional}},
 
     {kPlacement, "--host", "-H", "HOSTS", "localhost",
-     "hosts, separated by commas; host[0-2,4] is a range, name:N gives a host N slots",
+     "hosts, separated by commas; 'host[0-2,4]' is a range, in quotes, or the shell expands it; name:N gives "
+     "a host N slots",
      text<&Options::host>(), {.excludes = "--hostfile"}},
     {kPlacement, "--hostfile", "", "FILE", "", "hosts, one per line, each with or without slots=N",
      text<&Options::hostfile>(), {.hint = Hint::kFile, .excludes = "--host"}},
@@ -74,7 +75,7 @@ const OptionRow kRows[] = {
      "CPUs and memory of each instance: spreadnuma divides the memory nodes, spreadcores and compact "
      "divide the cores (far apart, or neighbours), disabled binds nothing; or one list of CPUs for each "
      "instance of a host, as in 0-3:4-7", processPlacement(),
-     {.words = "spreadnuma spreadcores compact disabled"}},
+     {.words = "spreadnuma spreadcores compact disabled", .others = "lists of CPUs"}},
     {kPlacement, "--cores-per-instance", "", "N", "0: all cores, divided",
      "cores of each instance, with --process-placement spreadcores or compact",
      integerIn<0, kMost, &Options::binding, &model::BindPolicy::cores_per_instance>()},
@@ -106,25 +107,29 @@ const OptionRow kRows[] = {
     {kProgram, "-x", "", "NAME[=VALUE]", "",
      "set a variable in the program's environment, or forward poprun's own; may be repeated", variable(),
      {.per_program = true, .repeatable = true}},
+    {kProgram, "--genvall", "-genvall --envall", "BOOL", "no",
+     "forward all of poprun's own environment to other hosts, but for what belongs to the login here (HOME, "
+     "TERM, SSH_*, …)", boolean<&Options::genvall>(), {.rule = kOptional}},
     {kProgram, "--wdir", "-wdir -wd --wd", "DIR", "poprun's own", "working directory of the program",
      text<&ProgramOptions::working_directory>(), {.hint = Hint::kDirectory, .per_program = true}},
     {kProgram, "--env-for", "", "FAMILIES", "all",
      "frameworks whose variables are set besides PopDist's: all, none, or a list of poplar, tensorflow, "
      "pytorch, horovod, jax, openmpi, slurm and openmp, separated by commas", envFamilies(),
-     {.words = "all none poplar tensorflow pytorch horovod jax openmpi slurm openmp"}},
+     {.words = "all none poplar tensorflow pytorch horovod jax openmpi slurm openmp", .list = true}},
     {kProgram, "--tf-config-tasks", "", "TASKS", "workers",
      "tasks in TF_CONFIG: workers, or chief (instance 0), evaluator (the last instance) or both, separated "
-     "by a comma", tfConfigTasks(), {.words = "workers chief evaluator chief,evaluator"}},
+     "by a comma", tfConfigTasks(), {.words = "workers chief evaluator", .list = true}},
     {kProgram, "--collectives", "", "WAYS", "by size, or as calls find out",
      "how the program's collectives go, separated by commas: within a host eager, staged, direct, pull or "
      "messages; tcp: between all instances; by messages an all-reduce goes by ring, segmented-ring, "
      "recursive-doubling or halving-doubling (popdist-algorithms measures them)", collectiveWays(),
-     {.words = "eager staged direct pull messages tcp ring segmented-ring recursive-doubling halving-doubling"}},
+     {.words = "eager staged direct pull messages tcp ring segmented-ring recursive-doubling halving-doubling",
+     .list = true}},
     {kProgram, "--executable-cache-path", "", "DIR", "a temporary directory",
      "directory for compiled executables that all instances of a host share",
      text<&Options::executable_cache_path>(), {.hint = Hint::kDirectory}},
     {kProgram, "--stdin", "", "WHO", "0", "who reads poprun's standard input: an instance, all or none",
-     stdinPolicy(), {.words = "none all 0"}},
+     stdinPolicy(), {.words = "none all", .others = "the number of an instance"}},
 
     {kOutput, "--tag-output", "", "HOW", "auto",
      "begin each line with [instance] (instance or yes), host:instance: (host), as mpirun does (mpi), or "

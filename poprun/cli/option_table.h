@@ -64,7 +64,9 @@ struct Codec {
 /// How an option is given, where it is not as most are.
 struct OptionTraits {
   ValueRule rule = ValueRule::kRequired;
-  std::string_view words = {};  ///< the values there are, separated by blanks, when they can be listed
+  std::string_view words = {};   ///< the values there are, separated by blanks, when they can be listed
+  bool list = false;             ///< several of them may be given, separated by commas
+  std::string_view others = {};  ///< values besides `words`, in words
   Hint hint = Hint::kNone;
   bool per_program = false;        ///< may be said anew of each program
   bool in_config = true;           ///< may stand in a configuration file

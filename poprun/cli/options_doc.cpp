@@ -61,6 +61,13 @@ _poprun_program_at() {
   echo "$at"
 }
 
+# Words that commas separate: the last of them.
+_poprun_list() {
+  local before=
+  case $2 in *,*) before=${2%,*}, ;; esac
+  COMPREPLY=($(compgen -P "$before" -W "$1" -- "${2##*,}"))
+}
+
 # Names of files (-f) or directories (-d), which may hold blanks.
 _poprun_paths() {
   mapfile -t COMPREPLY < <(compgen "$1" -- "$2")
@@ -106,8 +113,10 @@ std::string optionText(const OptionRow& row) {
   return join(names, ", ") + (value.empty() ? "" : ' ' + value);
 }
 
+// A sentence; the name of a file at its beginning stays as it is.
 std::string describe(const OptionRow& row) {
   std::string text(row.description);
+  if (text.substr(0, text.find_first_of(" ,;:")).find_first_of("-./_") != std::string::npos) return text;
   text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
   return text;
 }
@@ -191,7 +200,9 @@ std::string referenceRow(const OptionRow& row) {
   if (row.traits.per_program) text += "; of each program";
   if (!row.traits.excludes.empty()) text += "; not beside `" + std::string(row.traits.excludes) + '`';
   if (!words.empty() && row.traits.rule == ValueRule::kRequired)
-    text += ". Values: `" + join(words, "`, `") + '`';
+    text += std::string(row.traits.list ? ". Values, separated by commas" : ". Values") + ": `" +
+            join(words, "`, `") + '`' +
+            (row.traits.others.empty() ? "" : ", or " + std::string(row.traits.others));
   return text + " | " + tableCell(std::string(row.default_text)) + " |\n";
 }
 
@@ -255,7 +266,9 @@ std::string bashCompletion() {
     if (row.traits.rule == ValueRule::kNone) continue;
     const std::string words = join(wordsOf(row), " ");
     std::string reply;
-    if (!words.empty()) reply = "COMPREPLY=($(compgen -W '" + words + "' -- \"$word\"))";
+    if (!words.empty())
+      reply = row.traits.list ? "_poprun_list '" + words + "' \"$word\""
+                              : "COMPREPLY=($(compgen -W '" + words + "' -- \"$word\"))";
     if (row.traits.hint == Hint::kFile) reply = "_poprun_paths -f \"$word\"";
     if (row.traits.hint == Hint::kDirectory) reply = "_poprun_paths -d \"$word\"";
     if (reply.empty()) reply = "COMPREPLY=()";

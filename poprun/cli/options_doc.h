@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The option table as text for people and shells: --help, the reference page, the man page, bash's
-// completion.
+// The option table as text for people and shells: --help, the reference page, the man page, and
+// completion in bash, zsh and fish.
 #pragma once
 
 #include <string>
@@ -17,5 +17,11 @@ std::string manPage();
 
 /// completions/poprun.bash
 std::string bashCompletion();
+
+/// completions/poprun.zsh
+std::string zshCompletion();
+
+/// completions/poprun.fish
+std::string fishCompletion();
 
 }  // namespace pop::cli

@@ -56,6 +56,7 @@ ParsedOptions parseOptions(const std::vector<std::string>& arguments, Spelling s
   }
   tagAsLauncher(spelling, assignments);
   if (spelling == Spelling::kMpirun && names_hosts) giveHostsSlots(assignments);
+  parsed.program_hint = std::move(words.program_hint);
   if (!words.ends_in_value.empty()) {
     parsed.without_program = inQuotes(words.ends_in_value[1]) + " was taken for the value of " +
                              words.ends_in_value[0] + ": write -- before a program of that name";

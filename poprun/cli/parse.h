@@ -17,6 +17,7 @@ struct ParsedOptions {
   Options options;
   std::vector<std::string> mistakes;  ///< every one that was found, each naming its option
   std::vector<std::string> warnings;
+  std::string program_hint;     ///< where the program may not be what was meant; or empty
   std::string without_program;  ///< what may have become of the program, where there is none; or empty
 };
 

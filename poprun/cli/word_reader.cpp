@@ -92,13 +92,26 @@ void WordReader::readOwn(const Option& option, const OptionRow& row) {
   if (row.traits.rule == ValueRule::kOptional && !option.value) {
     // mpirun's flags have no values: there the next word is a program, even one called yes.
     const bool value_follows = spelling_ == Spelling::kPoprun && next_ != end_ && isValueOf(row, *next_);
+    if (!value_follows) hintAt(row, option);
     if (value_follows && next_ + 1 == end_) read_.ends_in_value = {option.name, *next_};
     return emit(row, option.name, value_follows ? *next_++ : "yes");
   }
   const std::optional<std::string> value = takeValue(option);
   if (!value) return;
+  if (!option.value) hintAt(row, option);
   if (isOneOf(row.name, {"--mpi-global-args", "--mpi-local-args"})) return takeArguments(row.name, *value);
   emit(row, option.name, *value);
+}
+
+// The next word begins the program. It may have been meant for the option before it.
+void WordReader::hintAt(const OptionRow& row, const Option& option) {
+  if (next_ == end_ || atOption() || read_.assignments.programs.size() > 1) return;
+  if (row.name == "--host") {
+    read_.program_hint = "did the shell expand the range of hosts? Quote it: " + option.name + " 'h[1-3]'";
+  } else if (row.traits.rule == ValueRule::kOptional) {
+    read_.program_hint =
+        inQuotes(*next_) + " is no value of " + option.name + ", so it was taken for the program";
+  }
 }
 
 std::optional<std::string> WordReader::takeValue(const Option& option) {
@@ -115,6 +128,7 @@ void WordReader::readCompat(const Option& option, const CompatRow& row) {
     std::optional<std::string> value = takeValue({option.name, values.empty() ? option.value : std::nullopt});
     if (!value) return;
     values.push_back(std::move(*value));
+    if (row.target == "--host" && !option.value) hintAt(rowNamed(row.target), option);
     if (row.action == CompatAction::kSet && values.front().find('=') != std::string::npos) break;
   }
   if (!within_.empty() && !row.in_arguments) {

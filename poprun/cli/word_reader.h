@@ -22,6 +22,7 @@ struct ReadWords {
   /// An option and its value, which it could do without, when they are the last words: a program may have
   /// been meant.
   std::vector<std::string> ends_in_value = {};
+  std::string program_hint = {};  ///< what else than a program its name may have been meant to be; or empty
 };
 
 class WordReader {
@@ -50,6 +51,7 @@ class WordReader {
   void readCompat(const Option& option, const CompatRow& row);
   void unknown(const Option& option);
   bool isKnown(const std::string& word) const;
+  void hintAt(const OptionRow& row, const Option& option);
 
   void takeArguments(std::string_view option, const std::string& value);
   std::optional<std::string> takeValue(const Option& option);

@@ -13,6 +13,7 @@
 #include "common/contract/exit_code.h"
 #include "common/log/log.h"
 #include "common/sys/host_name.h"
+#include "common/sys/own_environment.h"
 #include "common/sys/own_program.h"
 
 namespace pop {
@@ -48,7 +49,8 @@ Surroundings surroundings(cli::OptionFiles& files) {
           .file = [&files](const std::string& path) { return files.text(path); },
           .is_root = ::geteuid() == 0,
           .directory = workingDirectory(),
-          .exists = [](const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }};
+          .exists = [](const std::string& path) { return ::access(path.c_str(), F_OK) == 0; },
+          .environment = sys::ownEnvironment()};
 }
 
 BuiltJob buildFor(const cli::ParsedOptions& parsed, const Options& options, const Surroundings& here) {

@@ -117,7 +117,7 @@ wire::v1::Hello helloTo(int host, const Options& options, const model::JobSpec& 
   wire::v1::Examination* const examination = hello.mutable_examination();
   examination->set_working_directory(directory.empty() ? workingDirectory() : directory);
   examination->set_port_count(envs.portsOn(host));
-  examination->set_detail(wire::encodeDetail(model::detailFor(spec.binding)));
+  examination->set_detail(wire::encodeDetail(model::detailFor(spec.binding, envs.instancesOn(host))));
   return hello;
 }
 

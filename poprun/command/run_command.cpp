@@ -62,11 +62,13 @@ bool hasOtherHosts(const Options& options, const model::JobSpec& spec, const std
   });
 }
 
-int runPlanned(const Options& options, const model::JobSpec& spec, const HostsHalf* hosts) {
+int runPlanned(const cli::ParsedOptions& parsed, const model::JobSpec& spec, const HostsHalf* hosts) {
+  const Options& options = parsed.options;
   setLogLevel(options);
   if (options.debug) logOptions(options);
   SessionSettings settings{.output = outputSettings(options, spec),
-                           .report_bindings = options.report_bindings || options.debug};
+                           .report_bindings = options.report_bindings || options.debug,
+                           .program_hint = parsed.program_hint};
   if (options.print_topology || effectiveVerbosity(options) >= 2) {
     settings.before_output = topologyTable(spec, model::place(spec));
   }
@@ -94,7 +96,7 @@ int runCommand(CommandLine& line, cli::Spelling spelling, const HostsHalf* hosts
   }
   if (options.dry_run != DryRun::kNo) return explain(job.spec, options.dry_run);
   if (const auto obstacles = findObstacles(job.spec); !obstacles.empty()) return reportMistakes(obstacles);
-  return runPlanned(options, job.spec, on_hosts ? hosts : nullptr);
+  return runPlanned(parsed, job.spec, on_hosts ? hosts : nullptr);
 }
 
 }  // namespace pop

@@ -91,8 +91,7 @@ class Problems {
           host_.directory_problem +
               "; programs start there: make or mount it there, copy it (--synchronise), or "
               "name another (--wdir)");
-    if (!host_.topology_problem.empty())
-      add("CPUs and memory", host_.topology_problem + "; --process-placement disabled does without");
+    if (!host_.topology_problem.empty()) add("CPUs and memory", host_.topology_problem);
     if (!host_.ports_problem.empty())
       add("ports", host_.ports_problem + "; --env-for leaves out the frameworks that need them");
     if (host_.open_files < kLeastOpenFiles)

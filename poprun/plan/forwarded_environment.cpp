@@ -1,14 +1,77 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "poprun/plan/forwarded_environment.h"
 
-namespace pop {
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string>
+#include <string_view>
 
-std::vector<contract::Variable> forwardedEnvironment(const contract::Lookup& lookup) {
+#include "common/contract/env_frameworks.h"
+
+namespace pop {
+namespace {
+
+using Names = std::set<std::string, std::less<>>;
+
+// What belongs to the account, the login or the shell that poprun was started by, here.
+constexpr std::array<std::string_view, 20> kOfThisSession{"DBUS_SESSION_BUS_ADDRESS",
+                                                          "DISPLAY",
+                                                          "HOME",
+                                                          "HOSTNAME",
+                                                          "LOGNAME",
+                                                          "MAIL",
+                                                          "OLDPWD",
+                                                          "PWD",
+                                                          "SHELL",
+                                                          "SHLVL",
+                                                          "STY",
+                                                          "TERM",
+                                                          "TERMCAP",
+                                                          "TMUX",
+                                                          "TMUX_PANE",
+                                                          "USER",
+                                                          "WINDOWID",
+                                                          "WAYLAND_DISPLAY",
+                                                          "XAUTHORITY",
+                                                          "_"};
+
+bool isOfThisSession(std::string_view name) {
+  return name.starts_with("SSH_") || name.starts_with("XDG_") ||
+         std::find(kOfThisSession.begin(), kOfThisSession.end(), name) != kOfThisSession.end();
+}
+
+// Every variable that an instance has from poprun.
+Names setByPoprun() {
+  const contract::Rendezvous rendezvous{
+      .tf_cluster = "{}", .master_address = "-", .master_port = "0", .jax_port = "0", .horovod_port = "0"};
+  const Result<std::vector<contract::Variable>> variables =
+      contract::renderEnvironment({.env = {},
+                                   .place = {},
+                                   .rendezvous = rendezvous,
+                                   .poplar = {.partition = "-"},
+                                   .families = contract::allEnvFamilies(),
+                                   .job = {},
+                                   .program = {}});
+  Names names;
+  for (const contract::Variable& variable : variables.value()) names.insert(variable.first);
+  return names;
+}
+
+}  // namespace
+
+std::vector<contract::Variable> forwardedEnvironment(const std::vector<contract::Variable>& own, bool all) {
+  static const Names kAlways{"IPUOF_LOG_LEVEL",       "LD_LIBRARY_PATH", "OMP_NUM_THREADS", "PATH",
+                             "POPLAR_TARGET_OPTIONS", "PYTHONPATH"};
+  const Names set_by_poprun = setByPoprun();
   std::vector<contract::Variable> forwarded;
-  for (const char* name : {"PATH", "LD_LIBRARY_PATH", "PYTHONPATH", "IPUOF_LOG_LEVEL",
-                           "POPLAR_TARGET_OPTIONS", "OMP_NUM_THREADS"}) {
-    if (const char* value = lookup(name)) forwarded.emplace_back(name, value);
+  for (const contract::Variable& variable : own) {
+    const std::string& name = variable.first;
+    const bool may = !set_by_poprun.contains(name) && !isOfThisSession(name);
+    if (kAlways.contains(name) || (may && (all || name.starts_with("POPDIST_"))))
+      forwarded.push_back(variable);
   }
+  std::sort(forwarded.begin(), forwarded.end());
   return forwarded;
 }
 

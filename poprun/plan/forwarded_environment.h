@@ -8,8 +8,10 @@
 
 namespace pop {
 
-/// PopRun's own choice (PATH, LD_LIBRARY_PATH, PYTHONPATH), and what the user may have set of the variables
-/// to which we would give a value of our own choice. Variables that are not there are left out.
-std::vector<contract::Variable> forwardedEnvironment(const contract::Lookup& lookup);
+/// Of `own`: PopRun's choice (PATH, LD_LIBRARY_PATH, PYTHONPATH), what the user may have set of the variables
+/// to which we would give a value of our own choice, and libpopdist's settings: POPDIST_* but those that
+/// poprun sets. With `all`, everything but what poprun sets, and what belongs to the login here (HOME, SSH_*,
+/// …).
+std::vector<contract::Variable> forwardedEnvironment(const std::vector<contract::Variable>& own, bool all);
 
 }  // namespace pop

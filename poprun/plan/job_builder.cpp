@@ -97,7 +97,7 @@ void buildPrograms(const Options& options, const Surroundings& here, BuiltJob& b
                                    .working_directory = directory.empty() ? "" : here.absolute(directory),
                                    .environment = variablesOf(program, here, built)});
   }
-  built.spec.environment = forwardedEnvironment(here.variable);
+  built.spec.environment = forwardedEnvironment(here.environment, options.genvall);
   for (contract::Variable& variable : collectiveVariables(options.collectives))
     built.spec.environment.push_back(std::move(variable));
 }
@@ -167,6 +167,17 @@ void checkInstances(const Options& options, BuiltJob& built) {
     check("--stdin", options.stdin_policy.instance);
 }
 
+// With what nobody has typed.
+std::vector<std::string> mistakesIn(const model::JobSpec& spec, const Options& options) {
+  constexpr std::string_view kOne = "--num-instances 1";
+  std::vector<std::string> mistakes = model::findMistakes(spec);
+  if (options.programs.size() > 1 || options.programs.front().num_instances) return mistakes;
+  for (std::string& mistake : mistakes) {
+    if (mistake.starts_with(std::string(kOne) + ' ')) mistake.insert(kOne.size(), " (the default is 1)");
+  }
+  return mistakes;
+}
+
 // Whether findMistakes has nothing against the numbers: that a program is missing is no number.
 bool numbersHold(const model::JobSpec& spec) {
   model::JobSpec with_program = spec;
@@ -192,7 +203,7 @@ BuiltJob buildJob(const Options& options, const Surroundings& here) {
   if (!options.allow_run_as_root && here.is_root) {
     built.mistakes.emplace_back("--allow-run-as-root no: poprun was started by root");
   }
-  const std::vector<std::string> mistakes = model::findMistakes(built.spec);
+  const std::vector<std::string> mistakes = mistakesIn(built.spec, options);
   built.mistakes.insert(built.mistakes.end(), mistakes.begin(), mistakes.end());
   if (numbersHold(built.spec)) options.system.empty() ? choosePod(built) : checkPod(options.system, built);
   if (built.spec.num_instances >= 1) checkInstances(options, built);

@@ -26,6 +26,7 @@ struct Surroundings {
   bool is_root = false;
   std::string directory;                                ///< where relative paths begin
   std::function<bool(const std::string& path)> exists;  ///< a file or directory of this host
+  std::vector<model::Variable> environment;             ///< all of it
 
   /// `path` for who starts in another directory, as agents and instances may.
   std::string absolute(const std::string& path) const;

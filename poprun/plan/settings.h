@@ -67,6 +67,7 @@ struct Options {
   // The program's surroundings.
   contract::EnvFamilies env_families = contract::allEnvFamilies();
   model::TfTasks tf_tasks;
+  bool genvall = false;  ///< all of poprun's own environment goes to other hosts
   std::string executable_cache_path;
   std::vector<std::string> collectives;  ///< ways that were chosen for them: parseCollectiveWays
   model::StdinPolicy stdin_policy;

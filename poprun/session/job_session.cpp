@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,6 +28,9 @@ namespace pop {
 namespace {
 
 constexpr std::chrono::milliseconds kSameCause{50};
+
+// Of a job that was told to end and takes its time, before its user is told for what.
+constexpr std::chrono::milliseconds kUntilSaid{500};
 
 const std::vector<int> kEndingSignals{SIGINT, SIGTERM, SIGHUP};
 const std::vector<int> kWatchedSignals{SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
@@ -57,6 +61,7 @@ class Session {
   Session(const model::JobSpec& spec, const SessionSettings& settings, const ControllerMaker& make)
       : spec_(spec),
         report_bindings_(settings.report_bindings),
+        program_hint_(settings.program_hint),
         mux_(loop_, settings.output, [this](const WriteFailure& failure) { cannotWrite(failure); }),
         controller_(make(loop_, mux_)) {}
 
@@ -77,6 +82,7 @@ class Session {
                       loop_.post([this] { loop_.stop(); });
                     }});
     if (submitted.ok()) loop_.run();
+    if (slow_end_) loop_.cancel(*slow_end_);
     suspending_ = false;  // who was to confirm it is told to end
     const Status ended = controller_->shutDown();
     log::setSink(nullptr);
@@ -109,10 +115,13 @@ class Session {
     logEvent(entry);
     switch (entry.kind) {
       case EventKind::kJobStarting:
+        running_.clear();
         return mux_.beginAttempt();
       case EventKind::kInstanceStarted:
+        running_.insert(entry.instance);
         return mux_.started(entry.instance);
       case EventKind::kInstanceEnded:
+        running_.erase(entry.instance);
         return mux_.ended(entry.instance);
       case EventKind::kInstanceClosed:
         return mux_.closed(entry.instance);
@@ -126,7 +135,8 @@ class Session {
     if (!outcome_->failure) return {};
     const Failure& failure = *outcome_->failure;
     SummaryFacts facts{.after = failure.after,
-                       .wall_clock = WallClock::now() - (loop_.now() - submitted_at_ - failure.after)};
+                       .wall_clock = WallClock::now() - (loop_.now() - submitted_at_ - failure.after),
+                       .program_hint = program_hint_};
     if (failure.instance >= 0) facts.last_errors = mux_.lastErrors(failure.instance);
     return facts;
   }
@@ -208,10 +218,21 @@ class Session {
     last_signal_ = signal.at;
     if (++user_signals_ > 1) mux_.abandon();
     controller_->stop(signal.number);
+    if (signal.number == SIGINT && user_signals_ == 1 && spec_.kill_grace > kUntilSaid)
+      slow_end_ = loop_.postAfter(kUntilSaid, [this] { sayWhatIsAwaited(); });
+  }
+
+  void sayWhatIsAwaited() {
+    slow_end_.reset();
+    if (running_.empty() || user_signals_ > 1) return;
+    mux_.say("poprun: stopping " + counted(static_cast<std::int64_t>(running_.size()), "instance") +
+             " (SIGTERM; SIGKILL in " + secondsText(spec_.kill_grace - kUntilSaid) +
+             " s; Ctrl-C again kills now)\n");
   }
 
   const model::JobSpec& spec_;
   const bool report_bindings_;
+  const std::string program_hint_;
   os::EpollLoop loop_;
   OutputMux mux_;
   const std::unique_ptr<Controller> controller_;
@@ -222,6 +243,8 @@ class Session {
   Clock::time_point last_signal_{};
   Clock::time_point continued_at_{};
   bool suspending_ = false;
+  std::set<int> running_;            ///< instances
+  std::optional<TimerId> slow_end_;  ///< after the first Ctrl-C
 };
 
 }  // namespace

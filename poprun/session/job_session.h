@@ -18,6 +18,7 @@ struct SessionSettings {
   OutputSettings output;
   std::string before_output;     ///< printed on stdout before anything of the instances
   bool report_bindings = false;  ///< on stderr, which CPUs and memory each instance gets
+  std::string program_hint;      ///< of the summary
 };
 
 /// Says why poprun itself failed; its exit code for that.

@@ -17,7 +17,7 @@ Result<HostBindings> localBindings(const model::JobSpec& spec, const std::string
         [host](const model::InstancePlacement& each) { return each.host == static_cast<int>(host); });
     if (instances == 0 || !model::isThisHost(spec.hosts[host].name, own_host_name)) continue;
     POP_ASSIGN_OR_RETURN(const model::HostTopology topology,
-                         agent::probeTopology(model::detailFor(spec.binding)));
+                         agent::probeTopology(model::detailFor(spec.binding, static_cast<int>(instances))));
     POP_ASSIGN_OR_RETURN(bindings[host], model::bind(topology, spec.binding, static_cast<int>(instances)));
   }
   return bindings;

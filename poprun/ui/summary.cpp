@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "common/base/text.h"
+#include "common/contract/exit_code.h"
 #include "poprun/ui/line_tagger.h"
 
 namespace pop {
@@ -78,8 +79,11 @@ std::string details(const Failure& failure, const SummaryFacts& facts) {
 // "instance 1 of ./train (pid 712) exited with code 3; the other 3 instances were stopped"
 std::string failureText(const JobOutcome& outcome, const model::JobSpec& spec) {
   const Failure& failure = *outcome.failure;
-  const std::string what = failure.hosts_lost ? "" : who(failure, spec) + ' ';
-  return what + printable(failure.reason) + fateOfOthers(outcome, spec);
+  if (!failure.hosts_lost)
+    return who(failure, spec) + ' ' + printable(failure.reason) + fateOfOthers(outcome, spec);
+  std::vector<std::string> lines = split(failure.reason, '\n');
+  for (std::string& line : lines) line = printable(line);
+  return join(lines, "\n") + fateOfOthers(outcome, spec);
 }
 
 std::string timeoutText(const JobOutcome& outcome, const model::JobSpec& spec) {
@@ -90,7 +94,7 @@ std::string timeoutText(const JobOutcome& outcome, const model::JobSpec& spec) {
   text += '\n';
   for (const StackTrace& trace : outcome.stack_traces) {
     text += "poprun: instance " + std::to_string(trace.instance) + " (pid " + std::to_string(trace.pid) +
-            ") was here:\n";
+            (spec.hosts.size() > 1 ? " on " + printable(trace.host) : "") + ") was here:\n";
     for (const std::string& line : split(trace.text, '\n')) {
       if (!line.empty()) text += "    " + plain(line) + '\n';
     }
@@ -111,6 +115,8 @@ std::string summaryOf(const JobOutcome& outcome, const model::JobSpec& spec, con
   if (outcome.failure) {
     std::string text = "poprun: " + failureText(outcome, spec);
     if (outcome.restarts > 0) text += ", after " + counted(outcome.restarts, "restart");
+    if (outcome.failure->exit_code == contract::kExitNotFound && !facts.program_hint.empty())
+      text += " (" + printable(facts.program_hint) + ')';
     if (!outcome.why_not_again.empty())
       text += "; it is not started again: " + printable(outcome.why_not_again);
     return text + '\n' + details(*outcome.failure, facts);

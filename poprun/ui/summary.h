@@ -17,6 +17,7 @@ struct SummaryFacts {
   std::chrono::milliseconds after{0};  ///< since the job's start
   std::chrono::system_clock::time_point wall_clock;
   std::vector<std::string> last_errors;  ///< what the instance wrote to stderr last
+  std::string program_hint;  ///< of a program that is not there: what may have been meant; or empty
 };
 
 /// Lines for stderr; empty for a job that succeeded, or whose user ended it with Ctrl-C or by closing its

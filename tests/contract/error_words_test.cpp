@@ -6,6 +6,7 @@
 
 #include <latch>
 #include <string>
+#include <typeinfo>
 #include <vector>
 
 #include "common/sys/host_name.h"
@@ -170,6 +171,21 @@ TEST_P(ErrorWords, OfCountsThatContradictNameWhoIsToBlame) {
       context.fence();
     });
   }
+}
+
+// An uncaught one is named by its type.
+TEST(Error, OfACallIsTheOneThatUsersKnowAndHasItsCause) {
+  ThreadGroup group(1);
+  group.run([](Context& context) {
+    try {
+      context.world().allReduceSum(nullptr, 1, Type::kFloat);
+      ADD_FAILURE() << "not refused";
+    } catch (const std::exception& error) {
+      ASSERT_TRUE(typeid(error) == typeid(popdist_error)) << typeid(error).name();
+      EXPECT_STREQ(static_cast<const popdist_error&>(error).cause(), "a buffer is a null pointer");
+    }
+  });
+  EXPECT_STREQ(popdist_error(ErrorCode::kUnknown, "all of it").cause(), "all of it");
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, ErrorWords, ::testing::ValuesIn(allWays()),

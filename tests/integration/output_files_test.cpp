@@ -81,8 +81,8 @@ TEST_F(OutputFilename, OnADiskThatIsFullOnceTheJobHasFailedLeavesTheExitCodeToTh
   const Outcome result =
       run({.options = {"--num-instances", "2", "--output-filename", directory_, "sh", "-c", script}});
   EXPECT_EQ(result.exit_code, 3);
-  EXPECT_THAT(result.err, HasSubstr("] the end of the job's output cannot be written to " + directory_ +
-                                    "/1/rank.1/stdout: No space left on device\n"));
+  EXPECT_THAT(result.err, HasSubstr("poprun: warning: the end of the job's output cannot be written to " +
+                                    directory_ + "/1/rank.1/stdout: No space left on device\n"));
   EXPECT_THAT(result.err, HasSubstr("exited with code 3"));
 }
 

@@ -110,6 +110,18 @@ TEST(CtrlC, EndsWhatReachesAHostWithItsHelpers) {
   EXPECT_TRUE(poprun.goneWithin(kTimeout));
 }
 
+TEST(CtrlC, SaysForWhatItWaits) {
+  PoprunProcess poprun({.options = optionsFor("2"), .child = {"ignore-term"}});
+  ASSERT_EQ(poprun.waitReady(2).size(), 2U);
+  poprun.signal(SIGINT);
+  EXPECT_TRUE(poprun.waitFor([&] {
+    return poprun.err().find(
+               "poprun: stopping 2 instances (SIGTERM; SIGKILL in 999.5 s; Ctrl-C again kills now)\n") !=
+           std::string::npos;
+  })) << poprun.err();
+  EXPECT_EQ(poprun.interruptUntilEnd(), 130);
+}
+
 TEST(SecondCtrlC, KillsAtOnceWhatIgnoresSigterm) {
   PoprunProcess poprun({.options = optionsFor("4"), .child = {"ignore-term"}});
   ASSERT_EQ(poprun.waitReady(4).size(), 4U);

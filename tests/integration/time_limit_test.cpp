@@ -64,6 +64,15 @@ TEST(StackTraces, SayWhereEachInstanceHangs) {
   EXPECT_THAT(result.err, HasSubstr("pause"));
 }
 
+TEST(StackTraces, SayThatGdbIsMissing) {
+  const Outcome result = run({.options = {"--num-instances", "2", "--timeout", "1", "--stack-traces"},
+                              .child = {"wait"},
+                              .environment = {{"PATH", "/nowhere"}}},
+                             kDebuggerTimeout);
+  EXPECT_EQ(result.exit_code, 124);
+  EXPECT_THAT(result.err, HasSubstr("with gdb installed on this host, functions would be named"));
+}
+
 TEST(StackTraces, OfMoreInstancesThanDebuggersComeFromProc) {
   const Outcome result =
       run({.options = {"--num-instances", "12", "--timeout", "4", "--stack-traces"}, .child = {"wait"}},

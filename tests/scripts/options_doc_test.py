@@ -1,6 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The man page has no faults that man finds, and the completion completes in a real bash."""
+"""The man pages have no faults that man finds, and the completions complete in a real bash, zsh and fish."""
+import os
+import pty
+import select
+import shutil
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -28,10 +33,13 @@ def complete(*words: str) -> list[str]:
 
 class ManPage(unittest.TestCase):
     def test_man_has_no_warnings(self):
-        result = subprocess.run(["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", "docs/man/poprun.1"],
-                                cwd=HOME, capture_output=True, text=True, check=True)
-        self.assertEqual(result.stderr, "")
-        self.assertIn("poprun", result.stdout)
+        pages = sorted(page.name for page in (HOME / "docs/man").iterdir())
+        self.assertEqual(pages, ["popdist-agent.1", "popdist-algorithms.1", "poprun.1"])
+        for page in pages:
+            result = subprocess.run(["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", f"docs/man/{page}"],
+                                    cwd=HOME, capture_output=True, text=True, check=True)
+            self.assertEqual(result.stderr, "", page)
+            self.assertIn("poprun", result.stdout, page)
 
     def test_lint_finds_faults(self):
         broken = ".TH X 1\n.SH NAME\nx \\- y\n.no_such_macro\n"
@@ -52,6 +60,10 @@ class Completion(unittest.TestCase):
         self.assertEqual(complete("poprun", "--sync-type", "=", "ST_P"),
                          ["ST_POD_NATIVE_DEFAULT", "ST_POD_NATIVE_REPLICATED_PIPELINE"])
         self.assertIn("mpi", complete("poprun", "--tag-output", "="))
+
+    def test_lists(self):
+        self.assertEqual(complete("poprun", "--env-for", "te"), ["tensorflow"])
+        self.assertEqual(complete("poprun", "--env-for", "jax,pytorch,te"), ["jax,pytorch,tensorflow"])
 
     def test_doctor_takes_options_and_no_program(self):
         self.assertEqual(complete("poprun", "docto"), ["doctor"])
@@ -81,6 +93,70 @@ class Completion(unittest.TestCase):
     def test_then_files_for_the_program(self):
         self.assertEqual(complete("poprun", "-np", "2", "cat", "README"), ["README.md"])
         self.assertEqual(complete("poprun", "--host", "=", "a", "cat", "--num-i"), [], "not poprun's any more")
+
+
+class Zsh(unittest.TestCase):
+    """zsh completes at a terminal only."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        shutil.copy(HOME / "completions/poprun.zsh", Path(self.folder.name) / "_poprun")
+        self.pid, self.terminal = pty.fork()
+        if self.pid == 0:
+            os.chdir(HOME)
+            os.execvpe("zsh", ["zsh", "-f", "-i"], {**os.environ, "TERM": "dumb", "ZDOTDIR": self.folder.name})
+        self.type(f"PS1=; unsetopt zle_bracketed_paste; fpath=({self.folder.name} $fpath); autoload -U compinit; "
+                  "compinit -u -D; echo rea''dy\n", "ready\r\n")
+
+    def tearDown(self):
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+        os.close(self.terminal)
+        self.folder.cleanup()
+
+    def type(self, text: str, expected: str):
+        os.write(self.terminal, text.encode())
+        seen = ""
+        while expected not in seen:
+            readable, _, _ = select.select([self.terminal], [], [], 20)
+            self.assertTrue(readable, f"{expected!r} does not come: {seen!r}")
+            seen += os.read(self.terminal, 4096).decode(errors="replace")
+
+    def test_names(self):
+        self.type("poprun --num-il\t", "--num-ilds")
+
+    def test_values(self):
+        self.type("poprun --process-placement spreadn\t", "spreadnuma")
+
+    def test_lists(self):
+        self.type("poprun --env-for pytorch,te\t", "pytorch,tensorflow")
+
+    def test_then_files_for_the_program(self):
+        self.type("poprun -np 2 cat READ\t", "README.md")
+
+
+class Fish(unittest.TestCase):
+    def offered(self, line: str) -> list[str]:
+        with tempfile.TemporaryDirectory() as home:
+            ask = f"source completions/poprun.fish; complete -C '{line}'"
+            result = subprocess.run(["fish", "--no-config", "-c", ask], cwd=HOME, capture_output=True, text=True,
+                                    check=True, env={**os.environ, "HOME": home})
+        self.assertEqual(result.stderr, "")
+        return [each.split("\t")[0] for each in result.stdout.split("\n") if each]
+
+    def test_names(self):
+        self.assertEqual(sorted(self.offered("poprun --num-i")), ["--num-ilds", "--num-instances"])
+
+    def test_values(self):
+        self.assertEqual(sorted(self.offered("poprun --process-placement spread")), ["spreadcores", "spreadnuma"])
+        self.assertEqual(self.offered("poprun --sync-type=ST_POD_NATIVE_D"), ["--sync-type=ST_POD_NATIVE_DEFAULT"])
+
+    def test_lists(self):
+        self.assertIn("pytorch,tensorflow", self.offered("poprun --env-for pytorch,te"))
+
+    def test_then_files_for_the_program(self):
+        self.assertEqual(self.offered("poprun -np 2 cat READ"), ["README.md"])
+        self.assertEqual(self.offered("poprun --host a cat --num-i"), [], "not poprun's any more")
 
 
 if __name__ == "__main__":

@@ -36,6 +36,9 @@ constexpr std::size_t kGreetingBytes = kSecretBytes + 7;
 constexpr std::size_t kMaxUnauthenticated = 64;  ///< besides the ranks
 constexpr std::chrono::seconds kGreetingTimeout{10};
 
+// Where no descriptor is left to take a connection with: it stays where it is, and poll() returns at once.
+constexpr std::chrono::milliseconds kPause{100};
+
 using Clock = std::chrono::steady_clock;
 
 std::string greetingOf(const std::string& secret, int rank) {
@@ -127,12 +130,14 @@ class PmiServer {
   PmiAnswers answers_;
   std::vector<Client> clients_;
   std::deque<PendingConnection> pending_;  ///< the oldest first
+  Clock::time_point accepts_from_;         ///< later than now: out of descriptors
 };
 
 void PmiServer::serve() {
   std::vector<pollfd> polled;
   while (true) {
-    polled.assign(1, {listener_.get(), POLLIN, 0});
+    const bool accepts = Clock::now() >= accepts_from_;
+    polled.assign(1, {accepts ? listener_.get() : -1, POLLIN, 0});
     for (const Client& client : clients_) polled.push_back({client.connection.get(), POLLIN, 0});
     for (const PendingConnection& pending : pending_) polled.push_back({pending.connection.get(), POLLIN, 0});
     if (::poll(polled.data(), polled.size(), timeout()) < 0 && errno != EINTR) return;
@@ -145,17 +150,24 @@ void PmiServer::serve() {
   }
 }
 
-// For poll(): until the oldest pending connection has had its time.
+// For poll(): until the oldest pending connection has had its time, or the pause is over.
 int PmiServer::timeout() const {
-  if (pending_.empty()) return -1;
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(pending_.front().until - Clock::now());
+  const Clock::time_point now = Clock::now();
+  Clock::time_point until = pending_.empty() ? Clock::time_point::max() : pending_.front().until;
+  if (now < accepts_from_) until = std::min(until, accepts_from_);
+  if (until == Clock::time_point::max()) return -1;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - now);
   return static_cast<int>(std::max<std::int64_t>(left.count(), 0));
 }
 
 // Anyone may connect: who is no rank takes no rank's turn, and of too many the oldest goes.
 void PmiServer::acceptConnection() {
   pop::sys::Fd connection(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-  if (!connection.valid()) return;
+  if (!connection.valid()) {
+    if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
+      accepts_from_ = Clock::now() + kPause;
+    return;
+  }
   if (pending_.size() >= kMaxUnauthenticated + clients_.size()) pending_.pop_front();
   pending_.push_back({std::move(connection), "", Clock::now() + kGreetingTimeout});
 }

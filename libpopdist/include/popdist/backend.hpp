@@ -7,6 +7,8 @@
 #include <set>
 #include <string>
 
+#include "popdist/cxx20.hpp"
+
 namespace popdist {
 
 /// Chooses what communicators run on: "native" (shared memory of the host and own connections), an installed

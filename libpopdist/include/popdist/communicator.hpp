@@ -68,6 +68,8 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 #include "popdist/operators.hpp"
 #include "popdist/types.hpp"
@@ -82,6 +84,13 @@ struct CallOptions {
   std::string_view tensor{};                           ///< its name, for error texts
   std::optional<std::chrono::milliseconds> timeout{};  ///< in place of Context::timeout(), with its limits
 };
+
+template <typename R>
+using ElementOf = typename decltype(std::span(std::declval<R>()))::element_type;
+
+/// Contiguous elements that may be written: a std::vector, std::array, std::span or array.
+template <typename R>
+concept Elements = !std::is_const_v<ElementOf<R>>;
 
 class Communicator {
  public:
@@ -157,19 +166,21 @@ class Communicator {
   }
   void synchronize(const CallOptions& options = {}) { barrier(options); }
 
-  // The same for typed memory, in place. Calls with two buffers, or with counts of blocks, are untyped on
-  // purpose.
-  template <typename T>
-  void allReduce(std::span<T> data, Operator op = Operator::kSum, const CallOptions& options = {}) {
-    allReduce(data.data(), data.data(), data.size(), typeOf<T>(), op, options);
+  // The same for typed memory, in place: world.allReduce(vector). Calls with two buffers, or with counts of
+  // blocks, are untyped on purpose.
+  template <Elements R>
+  void allReduce(R&& data, Operator op = Operator::kSum, const CallOptions& options = {}) {
+    const std::span all(data);
+    allReduce(all.data(), all.data(), all.size(), typeOf<ElementOf<R>>(), op, options);
   }
-  template <typename T>
-  void allReduceSum(std::span<T> data, const CallOptions& options = {}) {
+  template <Elements R>
+  void allReduceSum(R&& data, const CallOptions& options = {}) {
     allReduce(data, Operator::kSum, options);
   }
-  template <typename T>
-  void broadcast(std::span<T> data, int root, const CallOptions& options = {}) {
-    broadcast(data.data(), data.size(), typeOf<T>(), root, options);
+  template <Elements R>
+  void broadcast(R&& data, int root, const CallOptions& options = {}) {
+    const std::span all(data);
+    broadcast(all.data(), all.size(), typeOf<ElementOf<R>>(), root, options);
   }
 
   Impl& impl() { return *impl_; }

@@ -2,9 +2,12 @@
 // The one exception of the public API.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+
+#include "popdist/cxx20.hpp"
 
 namespace popdist {
 
@@ -27,7 +30,7 @@ enum class ErrorCode : std::uint8_t {
   kDataLoss = 15,
 };
 
-/// Every function of popdist that fails throws it, or a class derived from it. what() names the operation,
+/// Every function of popdist that fails throws it. what() names the operation,
 /// the cause and what to do.
 class popdist_error : public std::runtime_error {
  public:
@@ -39,15 +42,20 @@ class popdist_error : public std::runtime_error {
 
   popdist_error(ErrorCode code, const std::string& message);
   popdist_error(ErrorCode code, const std::string& message, Where where);
+  /// Of a call of a communicator: what() is "<call>: <cause>".
+  popdist_error(ErrorCode code, const std::string& call, const std::string& cause, Where where);
 
   ErrorCode code() const { return code_; }
   int rank() const { return where_.rank; }
   int peer() const { return where_.peer; }
   const std::string& operation() const { return where_.operation; }
+  /// what() without the call that failed.
+  const char* cause() const { return what() + cause_at_; }
 
  private:
   ErrorCode code_;
   Where where_;
+  std::size_t cause_at_ = 0;
 };
 
 }  // namespace popdist

@@ -18,6 +18,8 @@
 #include <span>
 #include <vector>
 
+#include "popdist/cxx20.hpp"
+
 namespace popdist::io {
 
 /// Labelled samples of one fixed shape, addressed by index. Derive from it to feed data of your own.

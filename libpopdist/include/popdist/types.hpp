@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "popdist/cxx20.hpp"
+
 namespace popdist {
 
 enum class Type : std::uint8_t {

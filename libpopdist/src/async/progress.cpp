@@ -23,12 +23,6 @@ constexpr milliseconds kMostBetweenRounds{50};
 // Beyond a call's deadline: it is told in a round who let it pass, which is more than the round itself knows.
 constexpr milliseconds kRoundSlack{1000};
 
-// What went wrong, without the name of the call that it happened in.
-std::string causeOf(const popdist_error& error) {
-  const auto* const call = dynamic_cast<const group::CallError*>(&error);
-  return call == nullptr ? error.what() : call->cause();
-}
-
 group::CollectiveCall named(group::CollectiveCall call, const std::string& name) {
   call.tensor = name;
   return call;
@@ -307,7 +301,7 @@ void Progress::end(int rank, const AbortMessage& abort_message) {
 
 void Progress::end(const popdist_error& cause) {
   std::map<std::string, State> left;
-  const std::string why = causeOf(cause);
+  const std::string why = cause.cause();
   {
     const std::lock_guard lock(mutex_);
     ended_.emplace(cause.code(), why, popdist_error::Where{.peer = cause.peer(), .operation = ""});

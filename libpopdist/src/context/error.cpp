@@ -18,6 +18,12 @@ popdist_error::popdist_error(ErrorCode code, const std::string& message)
 popdist_error::popdist_error(ErrorCode code, const std::string& message, Where where)
     : std::runtime_error(message), code_(code), where_(std::move(where)) {}
 
+popdist_error::popdist_error(ErrorCode code, const std::string& call, const std::string& cause, Where where)
+    : std::runtime_error(call + ": " + cause),
+      code_(code),
+      where_(std::move(where)),
+      cause_at_(call.size() + 2) {}
+
 void context::throwIfFailed(const LinkError& error, const char* operation) {
   if (error.ok()) return;
   throw popdist_error(static_cast<ErrorCode>(error.status.code()),

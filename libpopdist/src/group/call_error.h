@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <utility>
 
 #include "libpopdist/src/group/collective_call.h"
 #include "popdist/error.hpp"
@@ -17,18 +16,5 @@ struct CallDescription {
 };
 /// Of the whole that `call` may be a part of.
 CallDescription descriptionOf(const CollectiveCall& call);
-
-/// Callers outside see a popdist_error.
-class CallError : public popdist_error {
- public:
-  CallError(ErrorCode code, const std::string& call, const std::string& cause, Where where)
-      : popdist_error(code, call + ": " + cause, std::move(where)), cause_(cause) {}
-
-  /// what() without the call: for who makes it as a part of another one.
-  const std::string& cause() const { return cause_; }
-
- private:
-  std::string cause_;
-};
 
 }  // namespace popdist::group

@@ -21,8 +21,8 @@ void Group::failCollective(const CallDescription& call, exec::Failure failure) {
 }
 
 void Group::fail(const CallDescription& call, const pop::Status& status, int peer) const {
-  throw CallError(static_cast<ErrorCode>(status.code()), call.text + " on " + nameOfRank(rank()),
-                  status.message(), {.rank = rank(), .peer = peer, .operation = call.operation});
+  throw popdist_error(static_cast<ErrorCode>(status.code()), call.text + " on " + nameOfRank(rank()),
+                      status.message(), {.rank = rank(), .peer = peer, .operation = call.operation});
 }
 
 }  // namespace popdist::group

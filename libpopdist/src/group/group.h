@@ -52,7 +52,7 @@ class Group {
   }
   /// As fail(), and the group is unusable from now on; the other ranks are told.
   [[noreturn]] void failCollective(const CallDescription& call, exec::Failure failure);
-  /// Throws CallError: what() says of which call, rank, instance and host it is.
+  /// Throws popdist_error: what() says of which call, rank, instance and host it is.
   [[noreturn]] void fail(const CallDescription& call, const pop::Status& status, int peer) const;
 
   /// For what it says of itself between calls.

@@ -108,6 +108,8 @@ TEST_F(DoctorOnHosts, SaysWhereItHadToCopyTheAgent) {
   PoprunSetup setup{.options = {"doctor", "--ssh-config", hosts.sshConfig(), "--host", names()},
                     .directory = POP_BIN_DIR};
   install(1, POP_BIN_DIR "/popdist-agent");
+  for (const int host : {0, 2})
+    hosts.run(host, "mount -t tmpfs tmpfs " POP_BIN_DIR);  // it is not where ours is
   const Outcome first = run(setup);
   EXPECT_EQ(first.exit_code, 0) << first.out << first.err;
   for (const std::string& line : linesOf(first.out)) {

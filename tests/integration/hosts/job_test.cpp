@@ -261,6 +261,61 @@ TEST_F(JobOnHosts, TellsTheOthersWhereTheyReachThisHost) {
   EXPECT_THAT(linesOf(outcome.out), AllOf(SizeIs(4), Each(HasSubstr('"' + hosts.ownAddress() + ':'))));
 }
 
+TEST_F(JobOnHosts, SeesLibpopdistsSettings) {
+  PoprunSetup setup = job({"-n", "3", "--tag-output", "no", "sh", "-c", "echo $POPDIST_BACKEND $NCCL_DEBUG"});
+  setup.environment = {{"POPDIST_BACKEND", "grpc"}, {"NCCL_DEBUG", "INFO"}};
+  const Outcome outcome = run(setup);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(linesOf(outcome.out), AllOf(SizeIs(3), Each("grpc")));
+}
+
+TEST_F(JobOnHosts, SeesTheWholeEnvironmentWhereAsked) {
+  for (const char* option : {"-genvall", "--genvall=yes"}) {
+    PoprunSetup setup =
+        job({option, "-n", "3", "--tag-output", "no", "sh", "-c", "echo $NCCL_DEBUG $SSH_AUTH_SOCK $RANK"});
+    setup.environment = {{"NCCL_DEBUG", "INFO"}, {"SSH_AUTH_SOCK", "/nowhere"}, {"RANK", "7"}};
+    const Outcome outcome = run(setup);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_THAT(linesOf(outcome.out), UnorderedElementsAre("INFO 0", "INFO 1", "INFO 2"));
+  }
+}
+
+class JobOnNodes : public JobOnHosts {
+ protected:
+  // One of our hosts has two memory nodes, and an agent without popdist-topology.
+  JobOnNodes() {
+    hosts.run(1, "cp " POP_BIN_DIR "/popdist-agent " POP_BIN_DIR
+                 "/popdist-agent-service /tmp; mkdir /tmp/node; "
+                 "echo 0-1 >/tmp/node/online; mount --bind /tmp/node /sys/devices/system/node");
+    for (const int host : {0, 2}) hosts.run(host, "cp " POP_BIN_DIR "/popdist-agent /tmp");
+  }
+  PoprunSetup nodesJob(std::vector<std::string> options) const {
+    PoprunSetup setup = job(std::move(options));
+    setup.options[3] = "/tmp/popdist-agent";
+    return setup;
+  }
+};
+
+TEST_F(JobOnNodes, IsNotBoundWhereNodesAreUnknown) {
+  const Outcome one_each = run(nodesJob({"-n", "3", "uname", "-n"}));
+  EXPECT_EQ(one_each.exit_code, 0);
+  EXPECT_EQ(said(one_each.err), "");
+  const Outcome two_each = run(nodesJob({"-n", "6", "--report-bindings", "yes", "uname", "-n"}));
+  EXPECT_EQ(two_each.exit_code, 0);
+  EXPECT_THAT(two_each.err,
+              AllOf(HasSubstr("host h1: nothing is bound: cannot determine the memory nodes and cores: "
+                              "/tmp/popdist-topology is not there: install poprun on this host and "
+                              "name it (--agent-path PREFIX/bin/popdist-agent), or use "
+                              "--process-placement disabled"),
+                    HasSubstr("the memory nodes are not known")));
+}
+
+TEST_F(JobOnNodes, IsRefusedWhereItsPlacementWasAskedFor) {
+  const Outcome asked = run(nodesJob({"-n", "6", "--process-placement", "spreadnuma", "uname", "-n"}));
+  EXPECT_EQ(asked.exit_code, 125);
+  EXPECT_THAT(asked.err, HasSubstr("cannot be bound on host h1: cannot determine the memory nodes and cores: "));
+}
+
 TEST_F(JobOnHosts, TakesARelativeDirectoryFromWhereItIsStarted) {
   const Outcome outcome = run(job({"-n", "3", "--wdir", "../tests", "--tag-output", "no", "pwd"}));
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;

@@ -10,6 +10,7 @@ namespace pop::testing {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::UnorderedElementsAre;
@@ -41,6 +42,24 @@ TEST_F(JobByService, RunsAsTheUserOfTheCertificate) {
   EXPECT_THAT(linesOf(outcome.out), UnorderedElementsAre("h0 nobody", "h1 nobody"));
   EXPECT_EQ(said(outcome.err), "");
   EXPECT_EQ(leftOfJobs(), "");
+}
+
+TEST_F(JobByService, IsInTheLogUntilItsEnd) {
+  serveAll();
+  EXPECT_EQ(run(jobOf("alice", {"-n", "2", "true"})).exit_code, 0);
+  for (const int host : {0, 1}) {
+    ASSERT_TRUE(waitForLog(host, ": over after ")) << logOf(host);
+    EXPECT_THAT(logOf(host), ContainsRegex("job [0-9a-f]+ of 'alice': over after [0-9.]+ s: its launcher has "
+                                           "closed the connection\n"));
+  }
+}
+
+TEST_F(JobByService, SaysThatFilesAreCopiedBySsh) {
+  serveAll();
+  const Outcome outcome = run(jobOf("alice", {"-n", "2", "--synchronise", "/etc/hostname", "true"}));
+  EXPECT_EQ(outcome.exit_code, 125);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr(hosts.address(1) + ": the remote shell failed: "),
+                                 HasSubstr("(--synchronise copies by ssh also with --agent-port)\n")));
 }
 
 TEST_F(JobByService, HasTheLimitsOfTheServiceAsItFoundThem) {
@@ -90,6 +109,7 @@ TEST_F(JobByService, EndsWithAServiceThatIsStopped) {
   ASSERT_EQ(poprun.waitReady(2).size(), 2U) << poprun.err();
   signalService(1, "TERM");
   EXPECT_NE(poprun.wait(), 0);
+  EXPECT_TRUE(waitForLog(1, "ending 1 job: signal 15")) << logOf(1);
   EXPECT_THAT(poprun.err(),
               AllOf(HasSubstr(hosts.address(1)), HasSubstr("the agent service there was stopped")));
   signalService(0, "TERM");
@@ -123,7 +143,7 @@ TEST_F(JobByService, IsEndedByItsTokenWhenTheStreamBreaks) {
   hosts.linkUp(1);
   poprun.signal(SIGCONT);
   EXPECT_NE(poprun.wait(), 0);
-  EXPECT_TRUE(waitForLog(1, "ended by its launcher")) << logOf(1) << poprun.err();
+  EXPECT_TRUE(waitForLog(1, ": its launcher has ended it")) << logOf(1) << poprun.err();
   EXPECT_EQ(leftOfJobs(), "");
 }
 

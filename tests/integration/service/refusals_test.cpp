@@ -123,15 +123,21 @@ TEST_F(ServiceRefuses, ToListenBeyondThisHostWithoutTls) {
 
 TEST_F(ServiceRefuses, ToStartWithFilesThatAreWrong) {
   EXPECT_THAT(startError("--tls /tmp/tls"), HasSubstr("--users FILE"));
-  EXPECT_THAT(startError("--tls /tmp/nowhere --users /tmp/users"), HasSubstr("/tmp/nowhere/ca.pem"));
+  EXPECT_THAT(
+      startError("--tls /tmp/nowhere --users /tmp/users"),
+      AllOf(
+          HasSubstr("neither /tmp/nowhere/host-h0.pem (after `uname -n`) nor /tmp/nowhere/host.pem is there"),
+          HasSubstr("init-tls --host h0")));
   writeUsers(0, "alice = nosuchuser\n");
   EXPECT_THAT(startError("--tls /tmp/tls --users /tmp/users"), HasSubstr("nosuchuser"));
 }
 
 TEST_F(ServiceRefuses, APortThatIsTaken) {
   serve(0);
-  EXPECT_THAT(startError("--listen 0.0.0.0:7571 --tls /tmp/tls --users /tmp/users"),
-              HasSubstr("cannot listen at 0.0.0.0:7571"));
+  EXPECT_THAT(
+      startError("--listen 0.0.0.0:7571 --tls /tmp/tls --users /tmp/users"),
+      AllOf(HasSubstr("cannot listen at 0.0.0.0:7571"), HasSubstr("does another popdist-agent serve run")));
+  EXPECT_THAT(logOf(0), HasSubstr("listening at 0.0.0.0, port 7571\n"));
 }
 
 TEST_F(ServiceRefuses, NothingSilently) {

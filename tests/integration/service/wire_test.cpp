@@ -130,6 +130,18 @@ TEST_F(ServiceWire, IsAskedForItsHealthByACommand) {
   EXPECT_NE(std::system((command + tls() + "/nowhere 2>/dev/null").c_str()), 0);
 }
 
+TEST_F(ServiceWire, NamesItsOwnOptionToWhoAsksWithoutTls) {
+  serve(0);
+  FILE* const asked = ::popen(("exec " POP_BIN_DIR "/popdist-agent health 2>&1 --address " +
+                               hosts.address(0) + ":" + std::to_string(kServicePort))
+                                  .c_str(),
+                              "r");
+  std::string text;
+  for (int next = 0; (next = std::fgetc(asked)) != EOF;) text += static_cast<char>(next);
+  EXPECT_NE(::pclose(asked), 0);
+  EXPECT_THAT(text, HasSubstr("wants TLS, so give --tls DIR"));
+}
+
 // A job whose agent stands still keeps a service that was told to end for some seconds.
 TEST_F(ServiceWire, IsNotHealthyOnceItIsBeingStopped) {
   serve(0);

@@ -145,6 +145,22 @@ TEST_F(AgentCopy, AnInstalledAgentOfOurVersionNeedsNone) {
   EXPECT_THAT(bootstrap.said[1], ElementsAre("version 0.1.0 on h1"));
 }
 
+TEST_F(AgentCopy, OneThatIsWhereOursIsNeedsNone) {
+  agent.local_file = "/opt/pop run/popdist-agent";
+  for (int host = 0; host < 2; ++host) {
+    writeEchoAgent(hosts.tmp(host) + "/agent");
+    hosts.run(host,
+              "mount -t tmpfs tmpfs /opt; mkdir '/opt/pop run'; cp /tmp/agent '/opt/pop run/popdist-agent'");
+  }
+  hosts.run(1, "chown 4711 '/opt/pop run/popdist-agent'");
+  Bootstrap bootstrap(hosts, {"h0", "h1"}, {}, agent);
+  bootstrap.waitForAll();
+  ASSERT_TRUE(bootstrap.reached.contains(0)) << bootstrap.problems();
+  EXPECT_THAT(bootstrap.phases[0], Not(Contains(kCopying)));
+  EXPECT_EQ(echo(bootstrap.reached.at(0).stream.get(), "hello"), "hello");
+  EXPECT_FALSE(bootstrap.reached.contains(1)) << "another user's";
+}
+
 TEST_F(AgentCopy, ANamedAgentIsUsedOrSaidToBeWrong) {
   writeEchoAgent(hosts.tmp(0) + "/mine");
   writeEchoAgent(hosts.tmp(1) + "/mine", "0.0.9");

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -247,6 +248,28 @@ TEST(Communicator, TellsMembersThatTheyNameDifferentRoots) {
   };
   // Both send and neither receives; the next call meets the unexpected messages.
   EXPECT_THAT(messagesOf({broadcast_from(0), broadcast_from(1)}), Each(HasSubstr("does not match")));
+}
+
+TEST(Communicator, TakesWhateverHasItsElementsInOnePiece) {
+  ThreadGroup group(2);
+  runOnWorld(group, [](Communicator& c) {
+    std::vector<float> vector{1, 2};
+    c.allReduce(vector);
+    c.allReduceSum(vector);
+    EXPECT_THAT(vector, ::testing::ElementsAre(4, 8));
+    std::array<std::int64_t, 2> array{c.rank(), 7};
+    c.allReduce(array, Operator::kMax);
+    EXPECT_THAT(array, ::testing::ElementsAre(1, 7));
+    double plain[] = {c.rank() + 0.5, 2};
+    c.broadcast(plain, 1);
+    EXPECT_THAT(plain, ::testing::ElementsAre(1.5, 2));
+    c.allReduce(std::span(plain).first(1));
+    EXPECT_THAT(plain, ::testing::ElementsAre(3, 2));
+  });
+  static_assert(Elements<std::vector<float>&> && Elements<std::span<half>>);
+  static_assert(!Elements<std::vector<float>> && !Elements<const std::vector<float>&> &&
+                    !Elements<std::span<const float>> && !Elements<std::vector<bool>&>,
+                "the result would be nowhere");
 }
 
 }  // namespace

@@ -83,16 +83,41 @@ TEST_F(InitTlsTest, AddsHostsToAnAuthorityThatIsThere) {
   EXPECT_TRUE(usable("host-h1", tls::TlsRole::kServer));
 }
 
+TEST_F(InitTlsTest, KeepsWhatIsThereAndMakesWhatIsMissing) {
+  ASSERT_THAT(init({"h[0-1]"}, {"alice"}).mistakes, IsEmpty());
+  const std::string key = text("host-h0-key.pem");
+  const InitTlsResult more = init({"h[0-1]"}, {"alice", "carol"});
+  EXPECT_THAT(more.mistakes, IsEmpty());
+  EXPECT_THAT(more.written, ElementsAre(path("user-carol.pem"), path("user-carol-key.pem")));
+  EXPECT_THAT(more.kept,
+              ElementsAre(path("host-h0.pem"), path("host-h0-key.pem"), path("host-h1.pem"),
+                          path("host-h1-key.pem"), path("user-alice.pem"), path("user-alice-key.pem")));
+  EXPECT_EQ(text("host-h0-key.pem"), key);
+  EXPECT_TRUE(usable("user-carol", tls::TlsRole::kClient));
+}
+
 TEST_F(InitTlsTest, OverwritesOnlyWhenAskedToAndNeverTheAuthority) {
   ASSERT_THAT(init({"h0"}, {}).mistakes, IsEmpty());
   const std::string authority = text("ca-key.pem"), key = text("host-h0-key.pem");
-  EXPECT_THAT(init({"h0,h1"}, {}).mistakes,
-              ElementsAre(AllOf(HasSubstr(path("host-h0.pem")), HasSubstr("--overwrite"))));
-  EXPECT_EQ(text("host-h0-key.pem"), key);
-  EXPECT_FALSE(std::filesystem::exists(path("host-h1.pem")));
   EXPECT_THAT(init({"h0,h1"}, {}, true).mistakes, IsEmpty());
   EXPECT_NE(text("host-h0-key.pem"), key);
   EXPECT_EQ(text("ca-key.pem"), authority);
+}
+
+TEST_F(InitTlsTest, DoesNotKeepWhatCannotBeUsed) {
+  ASSERT_THAT(init({"h0"}, {}).mistakes, IsEmpty());
+  std::filesystem::remove(path("host-h0-key.pem"));
+  EXPECT_THAT(init({"h0,h1"}, {}).mistakes,
+              ElementsAre(AllOf(HasSubstr(path("host-h0.pem") + " is there, and cannot be used: "),
+                                HasSubstr("host-h0-key.pem: No such file"), HasSubstr("--overwrite"))));
+  EXPECT_FALSE(std::filesystem::exists(path("host-h1.pem")));
+  EXPECT_THAT(init({"h0,h1"}, {}, true).mistakes, IsEmpty());
+  EXPECT_TRUE(usable("host-h0", tls::TlsRole::kServer));
+}
+
+TEST_F(InitTlsTest, WantsToKnowForWhom) {
+  EXPECT_THAT(init({}, {}).mistakes, ElementsAre(AllOf(HasSubstr("--host"), HasSubstr("--user"))));
+  EXPECT_FALSE(std::filesystem::exists(directory()));
 }
 
 TEST_F(InitTlsTest, SaysAllThatIsWrongAtOnceAndMakesNothing) {
@@ -129,7 +154,7 @@ TEST_F(InitTlsTest, RefusesADirectoryOfSomebodyElse) {
 }
 
 TEST_F(InitTlsTest, RefusesAnAuthorityWithoutItsKey) {
-  ASSERT_THAT(init({}, {}).mistakes, IsEmpty());
+  ASSERT_THAT(init({"h1"}, {}).mistakes, IsEmpty());
   std::filesystem::remove(path("ca-key.pem"));
   EXPECT_THAT(init({"h0"}, {}).mistakes, ElementsAre(HasSubstr("ca-key.pem: No such file")));
 }

@@ -70,7 +70,8 @@ TEST(ThisHostsProbe, RefusesToPlaceOnAnotherMachine) {
 TEST(ThisHostsProbe, NamesTheProgramThatIsMissingAndTheWayAround) {
   const Result<HostTopology> topology = probeTopology(TopologyDetail::kCores, "/nowhere/popdist-topology");
   EXPECT_EQ(topology.code(), Code::kFailedPrecondition);
-  EXPECT_THAT(topology.status().message(), HasSubstr("/nowhere/popdist-topology"));
+  EXPECT_THAT(topology.status().message(),
+              HasSubstr("/nowhere/popdist-topology is not there: install poprun"));
   EXPECT_THAT(topology.status().message(), HasSubstr("--process-placement disabled"));
 }
 

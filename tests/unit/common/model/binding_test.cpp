@@ -195,11 +195,25 @@ TEST(MemoryPolicies, AreLeftAloneWhereTheyAreForbidden) {
   EXPECT_THAT(bindings.warnings, ElementsAre(HasSubstr("memory is not bound")));
 }
 
+TEST(SpreadNuma, BindsNothingWhereNodesAreUnknownUnlessItWasAskedFor) {
+  HostTopology topology = grid(1, 8);
+  topology.nodes_problem = "no hwloc";
+  const Bindings bindings = bound(topology, {}, 2);
+  EXPECT_THAT(cpusOf(bindings), ElementsAre("", ""));
+  EXPECT_EQ(bindings.instances[0].reason, "the memory nodes are not known");
+  EXPECT_THAT(bindings.warnings, ElementsAre("nothing is bound: no hwloc"));
+  EXPECT_EQ(bind(topology, {.nodes_required = true}, 2).status().message(), "no hwloc");
+  EXPECT_EQ(bind(topology, {.mode = BindMode::kExplicit, .explicit_cpus = {list("0")}}, 2).status().message(),
+            "no hwloc");
+}
+
 TEST(DetailFor, AsksForNoMoreThanIsNeeded) {
-  EXPECT_EQ(detailFor({.mode = BindMode::kDisabled}), TopologyDetail::kCpus);
-  EXPECT_EQ(detailFor({.mode = BindMode::kSpreadNuma}), TopologyDetail::kNodes);
-  EXPECT_EQ(detailFor({.mode = BindMode::kExplicit}), TopologyDetail::kNodes);
-  EXPECT_EQ(detailFor({.mode = BindMode::kSpreadCores}), TopologyDetail::kCores);
+  EXPECT_EQ(detailFor({}, 1), TopologyDetail::kCpus) << "there is nothing to divide";
+  EXPECT_EQ(detailFor({.mode = BindMode::kCompact}, 1), TopologyDetail::kCores);
+  EXPECT_EQ(detailFor({.mode = BindMode::kDisabled}, 2), TopologyDetail::kCpus);
+  EXPECT_EQ(detailFor({.mode = BindMode::kSpreadNuma}, 2), TopologyDetail::kNodes);
+  EXPECT_EQ(detailFor({.mode = BindMode::kExplicit}, 2), TopologyDetail::kNodes);
+  EXPECT_EQ(detailFor({.mode = BindMode::kSpreadCores}, 2), TopologyDetail::kCores);
 }
 
 }  // namespace

@@ -77,8 +77,10 @@ TEST(HostList, MistakesReadAsIntended) {
 }
 
 TEST(HostList, RefusesRepeatedNames) {
-  EXPECT_EQ(parseHostList("a,b,a").status(), invalidArgument("'a,b,a' names a twice"));
-  EXPECT_EQ(parseHostList("a[0-2],a1").status(), invalidArgument("'a[0-2],a1' names a1 twice"));
+  EXPECT_EQ(parseHostList("a,b,a").status(),
+            invalidArgument("'a,b,a' names a twice: for two instances there write a:2"));
+  EXPECT_EQ(parseHostList("a[0-2],a1").status(),
+            invalidArgument("'a[0-2],a1' names a1 twice: for two instances there write a1:2"));
 }
 
 TEST(HostList, RefusesWhatNamesNoHost) {
@@ -115,7 +117,8 @@ TEST(Hostfile, AllMistakesAreNamedUpToAHandful) {
 
 TEST(Hostfile, MistakesNameFileAndLine) {
   EXPECT_THAT(messageForFile("a\nb c\n"), AllOf(HasSubstr("hosts:2: 'c'"), HasSubstr("slots=N")));
-  EXPECT_EQ(parseHostfile("a\n\na\n", "hosts").status().message(), "hosts:3: 'a' names a twice");
+  EXPECT_EQ(parseHostfile("a\n\na\n", "hosts").status().message(),
+            "hosts:3: 'a' names a twice: for two instances there write a slots=2");
   EXPECT_THAT(messageForFile("a slots=0\n"), HasSubstr("hosts:1: 'slots=0'"));
   EXPECT_EQ(parseHostfile("\n#\n", "hosts").status().message(), "hosts: names no host");
 }

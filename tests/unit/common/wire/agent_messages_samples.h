@@ -67,6 +67,7 @@ inline HostFacts sampleFacts() {
   facts.topology.cores = {{.cpus = model::CpuSet({0, 1}), .package = 1, .efficiency = 2}};
   facts.topology.quota_cpus = 1.5;
   facts.topology.memory_binding_allowed = false;
+  facts.topology.nodes_problem = "no hwloc";
   return facts;
 }
 

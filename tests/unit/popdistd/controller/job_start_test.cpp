@@ -149,7 +149,7 @@ TEST(JobStart, TwoHostsThatCannotBeDescribedAreOneFailure) {
   job.job().start();
   EXPECT_EQ(job.reports(), 1);
   EXPECT_EQ(job.outcome().failure->reason,
-            "the job cannot be placed on host node1: first; host node2: second");
+            "the job cannot be placed on host node1: first\n  host node2: second");
 }
 
 TEST(JobStart, StoppedBeforeItIsPlacedNothingStarts) {

@@ -57,6 +57,7 @@ const Case kCases[] = {
     {"--report-bindings", "1", [](Options& o) { o.report_bindings = true; }},
     {"--print-topology", "yes", [](Options& o) { o.print_topology = true; }},
     {"-x", "A=b=c", [](Options& o) { program(o).environment = {"A=b=c"}; }},
+    {"--genvall", "yes", [](Options& o) { o.genvall = true; }},
     {"--wdir", "/data", [](Options& o) { program(o).working_directory = "/data"; }},
     {"--env-for", "none", [](Options& o) { o.env_families.clear(); }},
     {"--collectives", "tcp,ring",

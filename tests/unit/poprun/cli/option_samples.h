@@ -42,6 +42,7 @@ inline const std::map<std::string, std::vector<std::string>, std::less<>> kOptio
     {"--report-bindings", kBools},
     {"--print-topology", kBools},
     {"-x", {"A=1", "PATH", "B=", "C=a b=c # d", "D='\"\\", "E= blank around ", "F=two\nlines"}},
+    {"--genvall", kBools},
     {"--wdir", {"/tmp", "a dir", "."}},
     {"--env-for", {"all", "none", "tensorflow,pytorch", "openmp"}},
     {"--collectives", {"staged", "tcp,ring", "messages,halving-doubling"}},

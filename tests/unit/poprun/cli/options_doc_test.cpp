@@ -26,6 +26,8 @@ TEST(OptionsDoc, FilesOfTheTreeAreAsTheTableIs) {
   EXPECT_EQ(referencePage(), treeFile("docs/reference/poprun.md")) << kHowTo;
   EXPECT_EQ(manPage(), treeFile("docs/man/poprun.1")) << kHowTo;
   EXPECT_EQ(bashCompletion(), treeFile("completions/poprun.bash")) << kHowTo;
+  EXPECT_EQ(zshCompletion(), treeFile("completions/poprun.zsh")) << kHowTo;
+  EXPECT_EQ(fishCompletion(), treeFile("completions/poprun.fish")) << kHowTo;
 }
 
 TEST(OptionsDoc, EveryNameOfEveryOptionIsInAllOfThem) {
@@ -36,6 +38,12 @@ TEST(OptionsDoc, EveryNameOfEveryOptionIsInAllOfThem) {
       EXPECT_THAT(bashCompletion(), ::testing::HasSubstr(name));
     }
   }
+}
+
+TEST(HelpText, LeavesNamesOfFilesAsTheyAre) {
+  EXPECT_THAT(helpText(), ::testing::HasSubstr(" ca.pem, and user-NAME.pem"));
+  EXPECT_THAT(helpText(), ::testing::HasSubstr(" popdist-agent on every host"));
+  EXPECT_THAT(referencePage(), ::testing::HasSubstr("Values: `none`, `all`, or the number of an instance"));
 }
 
 TEST(HelpText, FitsATerminal) {

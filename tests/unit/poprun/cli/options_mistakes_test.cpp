@@ -191,5 +191,17 @@ TEST(ParseOptionsMistakes, HelpIsHeardInSpiteOfThem) {
   EXPECT_EQ(parsed.mistakes.size(), 2U);
 }
 
+TEST(ProgramHint, SaysWhatAWordWasTakenForTheProgram) {
+  EXPECT_EQ(cli::parseOptions({"--tag-output", "zebra", "./a"}).program_hint,
+            "'zebra' is no value of --tag-output, so it was taken for the program");
+  EXPECT_EQ(cli::parseOptions({"--host", "h1", "h2", "h3", "-np", "3", "hostname"}).program_hint,
+            "did the shell expand the range of hosts? Quote it: --host 'h[1-3]'");
+  EXPECT_EQ(cli::parseOptions({"-H", "h1", "h2"}, cli::Spelling::kMpirun).program_hint,
+            "did the shell expand the range of hosts? Quote it: -H 'h[1-3]'");
+  EXPECT_EQ(cli::parseOptions({"--host", "h1", "--", "h2"}).program_hint, "");
+  EXPECT_EQ(cli::parseOptions({"--host", "h1", "-np", "1", "h2"}).program_hint, "");
+  EXPECT_EQ(cli::parseOptions({"--tag-output", "yes", "./a"}).program_hint, "");
+}
+
 }  // namespace
 }  // namespace pop

@@ -180,11 +180,12 @@ TEST(BuildJob, ReadsTheHostfile) {
 TEST(BuildJob, ForwardsVariables) {
   Options options = optionsFor(2);
   options.programs.front().environment = {"A=1", "HOME", "NOT_SET", "NOT_SET"};
-  const BuiltJob job =
-      buildJob(options, {.host_name = "node7", .variable = [](const char* name) -> const char* {
-                           const std::string_view asked = name;
-                           return asked == "HOME" ? "/home/me" : asked == "PATH" ? "/bin" : nullptr;
-                         }});
+  const BuiltJob job = buildJob(options, {.host_name = "node7",
+                                          .variable = [](const char* name) -> const char* {
+                                            const std::string_view asked = name;
+                                            return asked == "HOME" ? "/home/me" : nullptr;
+                                          },
+                                          .environment = {{"HOME", "/home/me"}, {"PATH", "/bin"}}});
   EXPECT_THAT(job.spec.environment, ElementsAre(model::Variable{"PATH", "/bin"}));
   EXPECT_THAT(job.spec.programs.front().environment,
               ElementsAre(model::Variable{"A", "1"}, model::Variable{"HOME", "/home/me"}));
@@ -349,6 +350,16 @@ TEST(BuildJob, NumbersOutOfRangeDoNotReachTheArithmetic) {
   EXPECT_THAT(mistakesOf(options),
               ElementsAre("--num-instances 0: must be at least 1", "--num-replicas -1: must be at least 1",
                           "--ipus-per-replica 0: must be at least 1"));
+}
+
+TEST(BuildJob, SaysThatOneInstanceIsTheDefault) {
+  Options options = optionsFor(1);
+  options.host = "h[1-3]";
+  EXPECT_THAT(mistakesOf(options),
+              ElementsAre(HasSubstr("--num-instances 1 cannot be divided evenly over 3")));
+  options.programs.front().num_instances.reset();
+  EXPECT_THAT(mistakesOf(options),
+              ElementsAre(HasSubstr("--num-instances 1 (the default is 1) cannot be divided evenly over 3")));
 }
 
 }  // namespace

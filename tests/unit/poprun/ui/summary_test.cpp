@@ -168,6 +168,37 @@ TEST(Summary, CannotBeFooledByWhatAHostSays) {
               ::testing::EndsWith("was here:\n    thread 'a\\x1b[2J'\n        main\n"));
 }
 
+TEST(Summary, NamesTheHostOfEachStackWhereThereAreSeveral) {
+  model::JobSpec job = jobOf(2);
+  job.hosts = {{"h0"}, {"h1"}};
+  const JobOutcome late{.exit_code = 124,
+                        .timed_out = true,
+                        .stack_traces = {{.instance = 0, .pid = 71, .text = "main\n", .host = "h0"},
+                                         {.instance = 1, .pid = 9, .text = "main\n", .host = "h1"}}};
+  EXPECT_THAT(summaryOf(late, job, {}),
+              ::testing::EndsWith("poprun: instance 0 (pid 71 on h0) was here:\n    main\n"
+                                  "poprun: instance 1 (pid 9 on h1) was here:\n    main\n"));
+}
+
+TEST(Summary, OfHostsHasALineForEachReason) {
+  const Failure lost{.reason = "the job cannot be placed on host a: r1\n  host b: r2\x1b[2J",
+                     .exit_code = 125,
+                     .hosts_lost = true};
+  EXPECT_EQ(summaryOf(failed(lost), jobOf(4), {}),
+            "poprun: the job cannot be placed on host a: r1\n  host b: r2\\x1b[2J\n");
+}
+
+TEST(Summary, SaysWhatWasTakenForAProgramThatIsNotThere) {
+  const Failure missing{
+      .instance = 0, .reason = "could not be started: 'zebra': No such file or directory", .exit_code = 127};
+  const SummaryFacts facts{.program_hint = "'zebra' was taken for the program"};
+  EXPECT_EQ(summaryOf(failed(missing), jobOf(1), facts),
+            "poprun: instance 0 of ./train could not be started: 'zebra': No such file or directory "
+            "('zebra' was taken for the program)\n");
+  const Failure other{.instance = 0, .pid = 7, .reason = "exited with code 1", .exit_code = 1};
+  EXPECT_THAT(summaryOf(failed(other), jobOf(1), facts), ::testing::Not(::testing::HasSubstr("zebra")));
+}
+
 TEST(Summary, OfTheUsersOwnDoingIsSilentOrShort) {
   EXPECT_EQ(firstLineOf({.exit_code = 130, .user_signal = SIGINT}, jobOf(4)), "");
   EXPECT_EQ(firstLineOf({.exit_code = 141, .user_signal = SIGPIPE}, jobOf(4)), "") << "its reader has gone";
