@@ -55,8 +55,8 @@ HostTopology asOneNode(CpuSet allowed, int index) {
 
 Result<HostTopology> askHwloc(TopologyDetail detail, const std::string& program) {
   const auto failed = [](const std::string& why) {
-    return Status(Code::kFailedPrecondition,
-                  "cannot determine the memory nodes and cores: " + why + ", or use --process-placement disabled");
+    return Status(Code::kFailedPrecondition, "cannot determine the memory nodes and cores: " + why +
+                                                 ", or use --process-placement disabled");
   };
   if (::access(program.c_str(), F_OK) != 0) {
     return failed(program +

@@ -313,7 +313,8 @@ TEST_F(JobOnNodes, IsNotBoundWhereNodesAreUnknown) {
 TEST_F(JobOnNodes, IsRefusedWhereItsPlacementWasAskedFor) {
   const Outcome asked = run(nodesJob({"-n", "6", "--process-placement", "spreadnuma", "uname", "-n"}));
   EXPECT_EQ(asked.exit_code, 125);
-  EXPECT_THAT(asked.err, HasSubstr("cannot be bound on host h1: cannot determine the memory nodes and cores: "));
+  EXPECT_THAT(asked.err,
+              HasSubstr("cannot be bound on host h1: cannot determine the memory nodes and cores: "));
 }
 
 TEST_F(JobOnHosts, TakesARelativeDirectoryFromWhereItIsStarted) {
