@@ -36,7 +36,8 @@ int runOnHosts(const Options& options, const model::JobSpec& spec, const Session
   Result<HostAccess> access = hostAccess(options.hosts, spec.hosts.size(), nullptr);
   if (!access.ok()) return launcherFailed(access.status());
   const std::vector<std::string> failures = prepareHosts(spec.copies, otherHosts(spec.hosts), *ssh);
-  const char* const way = by_service ? " (--synchronise copies by ssh also with --agent-port)" : "";
+  const char* const way =
+      options.hosts.agent_port != 0 ? " (--synchronise copies by ssh also with --agent-port)" : "";
   for (const std::string& failure : failures) std::fprintf(stderr, "poprun: %s%s\n", failure.c_str(), way);
   if (!failures.empty()) return contract::kExitLauncherFailed;
   if (const Status ready = sys::setUpForJobs(); !ready.ok()) return launcherFailed(ready);
