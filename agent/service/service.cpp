@@ -262,7 +262,7 @@ Status Service::endJob(const std::string& peer, const std::string& job_id, const
   POP_RETURN_IF_ERROR(admission_.mayContinue(nameOf(peer), job_id, token));
   for (const std::unique_ptr<Job>& job : jobs_) {
     if (job->id != job_id || job->ended) continue;
-    const Status why{Code::kCancelled, "its launcher has ended it"};
+    const Status why{Code::kCancelled, "its launcher ended it"};
     job->call->finish(why);
     requestEnd(*job, why);
   }

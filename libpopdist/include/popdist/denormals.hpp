@@ -9,6 +9,8 @@
 //   }
 #pragma once
 
+#include "popdist/cxx20.hpp"
+
 namespace popdist {
 
 /// As long as it lives, this thread's float and double arithmetic takes denormals for zero, and gives zero in

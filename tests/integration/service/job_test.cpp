@@ -143,7 +143,7 @@ TEST_F(JobByService, IsEndedByItsTokenWhenTheStreamBreaks) {
   hosts.linkUp(1);
   poprun.signal(SIGCONT);
   EXPECT_NE(poprun.wait(), 0);
-  EXPECT_TRUE(waitForLog(1, ": its launcher has ended it")) << logOf(1) << poprun.err();
+  EXPECT_TRUE(waitForLog(1, ": its launcher ended it")) << logOf(1) << poprun.err();
   EXPECT_EQ(leftOfJobs(), "");
 }
 
