@@ -42,7 +42,7 @@ std::span<const GroupTitle> groupTitles() {
       GroupTitle{Group::kJob, "The job"},
       GroupTitle{Group::kPlacement, "Hosts and placement"},
       GroupTitle{Group::kHosts, "Reaching other hosts"},
-      GroupTitle{Group::kProgram, "The program's surroundings"},
+      GroupTitle{Group::kProgram, "The program's environment"},
       GroupTitle{Group::kOutput, "Output"},
       GroupTitle{Group::kLife, "Limits and restarts"},
       GroupTitle{Group::kDebug, "Debug options"},
