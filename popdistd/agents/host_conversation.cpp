@@ -130,9 +130,9 @@ void HostConversation::welcome(const wire::v1::Welcome& welcome) {
 void HostConversation::echo(int times, std::function<void(std::chrono::microseconds fastest)> done) {
   echoes_ = {.left = times, .done = std::move(done)};
   limit(access_.connect_timeout, [this, times] {
-    const Status late{Code::kDeadlineExceeded, "its agent has answered, but not " + std::to_string(times) +
-                                                   " more times" + within(access_.connect_timeout) +
-                                                   ": the way there is slow, or the host is"};
+    const Status late{Code::kDeadlineExceeded, "its agent answered, but not " + std::to_string(times) +
+                                                   " more echo requests" + within(access_.connect_timeout) +
+                                                   ": the network or the host is slow"};
     end(late, late);
   });
   sendEcho();

@@ -27,7 +27,7 @@ constexpr std::chrono::milliseconds kStopTimeout = 1s;
 Status nameDirectories(model::JobSpec& spec) {
   std::error_code error;
   const std::string here = std::filesystem::current_path(error);
-  if (error) return errnoStatus("finding out the working directory", error.value());
+  if (error) return errnoStatus("finding the working directory", error.value());
   for (model::Program& program : spec.programs) {
     if (program.working_directory.empty()) program.working_directory = here;
   }
@@ -122,7 +122,7 @@ void HostsController::relayStdin() {
   }
   if (const Status begun = stdin_.begin(agents); !begun.ok())
     conversations_.access().say("poprun: stdin: " + begun.message() +
-                                "; that of the instances ends (see `ulimit -n`)");
+                                "; the instances' stdin is closed (see `ulimit -n`)");
 }
 
 void HostsController::stop(int user_signal) {
@@ -178,8 +178,8 @@ Status HostsController::howAllEnded() const {
   }
   if (!silent.empty()) {
     words.push_back("the agents of " + join(silent, ", ") +
-                    " have not said that they have ended all processes of the job; they do so once they "
-                    "notice that nobody listens any more");
+                    " did not confirm that all processes of the job have ended; they end them when they "
+                    "notice that poprun is gone");
   }
   return words.empty() ? Status() : Status(Code::kDeadlineExceeded, join(words, "; "));
 }

@@ -16,25 +16,25 @@ namespace {
 constexpr std::int64_t kAcknowledgedBytes = kOutputWindowBytes / 4;
 
 Status silent(std::chrono::milliseconds silence) {
-  return unavailable("nothing was heard for " + secondsText(silence) + " s (--host-silence)");
+  return unavailable("nothing was received for " + secondsText(silence) + " s (--host-silence)");
 }
 
 Status checkPorts(const std::vector<int>& ports, int asked) {
   if (std::cmp_not_equal(ports.size(), asked)) {
     return internalError("its agent reports " + counted(static_cast<std::int64_t>(ports.size()), "port") +
-                         ", and was asked for " + std::to_string(asked));
+                         " instead of " + std::to_string(asked));
   }
   const auto wrong =
       std::find_if(ports.begin(), ports.end(), [](int port) { return port < 1 || port > 65535; });
   if (wrong == ports.end()) return {};
-  return internalError("its agent reports port " + std::to_string(*wrong) + ", which cannot be");
+  return internalError("its agent reports port " + std::to_string(*wrong) + ", which is impossible");
 }
 
 // The same of all hosts, whichever is looked at first.
 Status wereStopped(std::chrono::milliseconds silence) {
-  return unavailable("poprun did not run for over " + secondsText(silence) +
-                     " s (was it stopped?), and an agent that hears nothing for so long ends its job "
-                     "(--host-silence)");
+  return unavailable(
+      "poprun did not run for over " + secondsText(silence) +
+      " s (was it stopped?); an agent that receives nothing for that long ends its job (--host-silence)");
 }
 
 }  // namespace
@@ -174,7 +174,7 @@ void RemoteAgent::awaitEnds() {
     if (run_.allAreClosed()) return;
     if (was_held_back_) return awaitEnds();  // its output could not come: that is not its fault
     breakLink(unavailable("its agent has not reported within " + secondsText(kKillReportTimeout) +
-                          " s that the instances there, which it was told to kill, have ended"));
+                          " s that its instances have ended after it was told to kill them"));
   });
 }
 
@@ -269,7 +269,7 @@ void RemoteAgent::handle(OutputReport& report) {
   if (!holds(run_.runs(report.instance, "writes"))) return;
   output_taken_ += static_cast<std::int64_t>(report.text.size());
   if (output_taken_ > run_.mostOutput())
-    return breakLink(internalError("its agent sends more output than it has been allowed to"));
+    return breakLink(internalError("its agent sends more output than its window allows"));
   if (!sink_.write(report.instance, report.stream, report.text)) sink_full_ = was_held_back_ = true;
   if (output_taken_ >= kAcknowledgedBytes) acknowledgeOutput();
 }

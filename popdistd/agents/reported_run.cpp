@@ -47,7 +47,7 @@ Status ReportedRun::advance(int instance, InstanceEvent event, const char* repor
 }
 
 Status ReportedRun::ended(int instance, const contract::ExitStatus& status) {
-  if (!isPossible(status)) return reported(instance, contract::describe(status), "cannot be");
+  if (!isPossible(status)) return reported(instance, contract::describe(status), "is impossible");
   return advance(instance, InstanceEvent::kEnded, "has ended");
 }
 
@@ -59,7 +59,7 @@ bool ReportedRun::allAreClosed() const {
 Result<bool> ReportedRun::aborted(int instance, int exit_code) {
   POP_RETURN_IF_ERROR(runs(instance, "asks to end the job"));
   if (exit_code < 1 || exit_code > 255)
-    return reported(instance, "asks to end the job with code " + std::to_string(exit_code), "cannot be");
+    return reported(instance, "asks to end the job with code " + std::to_string(exit_code), "is impossible");
   const bool is_first = !have_aborted_[indexOf(instance)];
   have_aborted_[indexOf(instance)] = true;
   return is_first;

@@ -38,7 +38,7 @@ Result<wire::v1::HostDescription> descriptionIn(const Status& how, const std::st
   POP_RETURN_IF_ERROR(how);
   wire::v1::HostDescription description;
   if (!description.ParseFromString(answer))
-    return Status(Code::kDataLoss, "what it answers is no description");
+    return Status(Code::kDataLoss, "its answer is not a valid description");
   return description;
 }
 

@@ -64,7 +64,7 @@ void Job::placeAgain() {
     return failed({.exit_code = contract::kExitLauncherFailed, .hosts_lost = true});
   }
   if (hosts_.anyGone()) {
-    log_.append(-1, "goes on without " + describeHosts(hosts_.failures(attempt_->spec()), false));
+    log_.append(-1, "continues without " + describeHosts(hosts_.failures(attempt_->spec()), false));
     hosts_.leaveOutGone();
     placement_told_ = false;
   }
@@ -154,7 +154,7 @@ void Job::timeOver() {
   const bool is_ending = end_.decided();
   end_.noteTimeout();
   if (is_ending) return;
-  log_.append(-1, "its time is over");
+  log_.append(-1, "its time limit has expired");
   if (state_ == JobState::kPending) hosts_unanswered_ = hosts_.unanswered();
   const bool running = state_ == JobState::kStarting || state_ == JobState::kRunning;
   const model::JobSpec& spec = attempt_->spec();

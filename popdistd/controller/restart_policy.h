@@ -12,9 +12,9 @@ class RestartPolicy {
  public:
   explicit RestartPolicy(int max_restarts) : max_restarts_(max_restarts) {}
 
-  /// True when the job should run again. Not when its user ended it, when its time is over, or when the
-  /// program cannot even be started or a host that goes on has lost it: that would fail again. A host that is
-  /// lost is left out.
+  /// True when the job should run again. Not when its user ended it, when its time limit has expired, or when
+  /// the program cannot even be started or a host that goes on has lost it: that would fail again. A host
+  /// that is lost is left out.
   bool wants(const JobOutcome& outcome) const {
     return outcome.failure && mayHelp(*outcome.failure) && outcome.user_signal == 0 && !outcome.timed_out &&
            restarts_ < max_restarts_;
@@ -24,8 +24,8 @@ class RestartPolicy {
   std::string whyNot(const JobOutcome& outcome) const {
     const bool its_own = outcome.failure && outcome.user_signal == 0 && !outcome.timed_out;
     if (!its_own || restarts_ >= max_restarts_ || mayHelp(*outcome.failure)) return {};
-    return outcome.failure->pid == 0 ? "what cannot be started now could not be started then"
-                                     : "its host can start nothing more";
+    return outcome.failure->pid == 0 ? "a restart would fail the same way"
+                                     : "its host can no longer start processes";
   }
 
   void noteRestart() { ++restarts_; }

@@ -40,7 +40,7 @@ constexpr std::string_view kTidy =
     "tidy() { old \"popdist-agent-*\" +90; old \".popdist-agent.*\" +1; }; ";
 
 constexpr std::string_view kNamed =
-    "a=\"PATH\"; [ -x \"$a\" ] || fail \"$a is no program there\"; same \"$a\" && run \"$a\"; "
+    "a=\"PATH\"; [ -x \"$a\" ] || fail \"$a is not an executable program there\"; same \"$a\" && run \"$a\"; "
     "fail \"$a is not version VERSION there, but $(version \"$a\" | head -n 1)\"";
 
 // After PATH, where our own is, as on hosts that are all installed alike; not what another user has put
@@ -60,9 +60,9 @@ constexpr std::string_view kFound =
     "e=\"$(mkdir -p \"$d\" 2>&1)\" || fail \"$e\"; "
     "t=\"$(mktemp \"$d/.popdist-agent.XXXXXX\" 2>&1)\" || { e=\"$t\"; t=; fail \"$e\"; }; "
     "say copy; e=\"$(head -c \"$n\" 2>&1 >\"$t\")\" || fail \"writing $t: $e\"; "
-    "right \"$t\" || fail \"$t is not what was sent, or sha256sum is missing there\"; "
+    "right \"$t\" || fail \"the copy at $t differs from the original, or sha256sum is missing there\"; "
     "e=\"$(chmod 700 \"$t\" 2>&1 && mv -f \"$t\" \"$a\" 2>&1)\" || fail \"$e\"; t=; "
-    "[ -x \"$a\" ] || fail \"$a may not be executed: is it on a file system mounted noexec?\"; tidy; run "
+    "[ -x \"$a\" ] || fail \"$a cannot be executed: is it on a file system mounted noexec?\"; tidy; run "
     "\"$a\"";
 
 std::string replaced(std::string_view text, std::string_view word, std::string_view by) {
@@ -77,7 +77,7 @@ Status checkWord(const std::string& word, const std::string& what) {
   constexpr std::string_view kUnsafe = "'\"\\`$!;&|<>()\r\n\t";
   if (word.find_first_of(kUnsafe) == std::string::npos) return {};
   return invalidArgument(what + ' ' + inQuotes(word) +
-                         " may hold no quotes, backslashes or other signs of a shell");
+                         " must not contain quotes, backslashes or other shell metacharacters");
 }
 
 // The next line that is the command's. What start-up files of the login shell print before is noise.
@@ -92,7 +92,8 @@ class Answers {
       if (at != std::string::npos) return line.substr(at + kMark.size());
       noise_bytes_ += line.size() + 1;
       last_noise_ = line;
-      if (noise_bytes_ > kMaxNoiseBytes) return unavailable("the login shell there prints without end");
+      if (noise_bytes_ > kMaxNoiseBytes)
+        return unavailable("the login shell there prints too much before the agent starts");
     }
   }
 
@@ -118,7 +119,8 @@ class Answers {
       if (::recv(stream_, buffer.data(), taken, 0) < 0) return endedEarly();
       line += seen.substr(0, newline);
       if (newline != std::string_view::npos) return line;
-      if (line.size() > kMaxNoiseBytes) return unavailable("the login shell there prints without end");
+      if (line.size() > kMaxNoiseBytes)
+        return unavailable("the login shell there prints too much before the agent starts");
     }
   }
 

@@ -70,7 +70,7 @@ void checkExclusion(const List& list, std::vector<std::string>& mistakes) {
     };
     if (!given(row.name) || !given(row.traits.excludes)) continue;
     mistakes.push_back(std::string(row.name) + " and " + std::string(row.traits.excludes) +
-                       " exclude each other: give one");
+                       " exclude each other: give only one");
   }
 }
 
@@ -92,7 +92,7 @@ void checkPlacement(const List& list, std::vector<std::string>& warnings) {
   const Assignment* other = lastOf(list, kOlderPlacement);
   if (one == nullptr || other == nullptr || bindingBy(*one) == bindingBy(*other)) return;
   if (one > other) std::swap(one, other);
-  warnings.push_back(std::string(one->row->name) + ' ' + one->value + " does nothing before " +
+  warnings.push_back(std::string(one->row->name) + ' ' + one->value + " is overridden by " +
                      std::string(other->row->name) + ' ' + other->value);
 }
 
@@ -118,9 +118,9 @@ Assignments override(Assignments file, Assignments line, std::vector<std::string
     return merged;
   }
   for (const std::string_view name : saidOfOneProgram(line)) {
-    mistakes.push_back(
-        std::string(name) +
-        ": the file of --import-config has several programs: name the programs, too, or say it there");
+    mistakes.push_back(std::string(name) +
+                       ": the file of --import-config has several programs: name the programs on the command "
+                       "line, or set it in the file");
   }
   for (Assignments::Program& each : file.programs) {
     each.options = overrideList(std::move(each.options), line.every_program);

@@ -48,7 +48,7 @@ std::string aboutComments(std::string_view value) {
   const std::size_t sign = value.find('#');
   const bool is_comment =
       sign != std::string_view::npos && sign > 0 && (value[sign - 1] == ' ' || value[sign - 1] == '\t');
-  return is_comment ? "; a comment has a line of its own" : "";
+  return is_comment ? "; put comments on lines of their own" : "";
 }
 
 Result<std::string> unquoted(std::string_view value) {
@@ -126,15 +126,15 @@ class Parser {
     const std::string shown(row->name);
     if (!row->traits.in_config) return invalidArgument(shown + " is for the command line only");
     if (in_section_ && !row->traits.per_program) {
-      return invalidArgument(shown + " is not said of one program: it belongs before the first [program]");
+      return invalidArgument(shown + " applies to all programs: put it before the first [program]");
     }
     if (shown == "--mpi-global-args" || shown == "--mpi-local-args") return readArguments(shown, value);
     Options options;  // is the value one at all?
     const Status status = row->codec.read({options, options.programs.front()}, value);
     if (!status.ok()) return invalidArgument(shown + ": " + status.message() + aboutComments(value));
     if (row->traits.per_program && !in_section_) {
-      unless_alone_.push_back(
-          here() + shown + " is said of one program, and there are several: it belongs below its [program]");
+      unless_alone_.push_back(here() + shown +
+                              " applies to one program, and the file has several: put it below a [program]");
     }
     (row->traits.per_program ? programs().back().options : file_.assignments.job).push_back({row, value});
     return {};
@@ -225,8 +225,8 @@ ConfigFile readConfigFile(const std::string& path, const FileReader& read) {
 
 std::string configText(const Options& options) {
   std::string text =
-      "# Options of poprun, for --import-config: those of the command line override them.\n"
-      "# What is a comment has its default.\n\n";
+      "# Options of poprun, for --import-config. Those on the command line override them.\n"
+      "# Commented-out options have their defaults.\n\n";
   text += linesOf({options, options.programs.front()}, false);
   for (const ProgramOptions& program : options.programs) {
     text += '\n' + std::string(kSection) + '\n' + linesOf({options, program}, true);

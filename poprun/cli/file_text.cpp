@@ -27,7 +27,7 @@ Status failed(const std::string& path, int error) {
 }
 
 Status existsAlready(const std::string& path) {
-  return {Code::kAlreadyExists, path + " exists already"};
+  return {Code::kAlreadyExists, path + " already exists"};
 }
 
 // Gives the finished file its name.

@@ -30,7 +30,8 @@ Result<std::chrono::milliseconds> parseDuration(std::string_view text) {
   const double number = std::strtod(digits.c_str(), &end);
   const auto unit = millisecondsOf(text.substr(digits.size()));
   if (digits.find_first_of("0123456789") == std::string::npos || *end != '\0' || !unit.ok()) {
-    return invalidArgument(inQuotes(text) + " is no time: write seconds, such as 90 or 1.5, or 90s, 10m, 2h");
+    return invalidArgument(inQuotes(text) +
+                           " is not a time: write seconds, such as 90 or 1.5, or 90s, 10m, 2h");
   }
   const double milliseconds = number * static_cast<double>(unit.value());
   if (milliseconds < 0 || (number == 0 && text.front() == '-')) {
@@ -57,7 +58,7 @@ Codec connectTimeout() {
   static constexpr auto kField = duration<&Options::hosts, &HostsOptions::connect_timeout>();
   return {[](Settings settings, const std::string& value) -> Status {
             POP_ASSIGN_OR_RETURN(const auto time, parseDuration(value));
-            if (time.count() == 0) return invalidArgument(inQuotes(value) + ": no host answers at once");
+            if (time.count() == 0) return invalidArgument(inQuotes(value) + ": must be greater than 0");
             if (time > kADay) return invalidArgument(inQuotes(value) + " is more than a day");
             return kField.read(settings, value);
           },
@@ -70,7 +71,7 @@ Codec hostSilence() {
             POP_ASSIGN_OR_RETURN(const auto time, parseDuration(value));
             if (time < std::chrono::seconds(2))
               return invalidArgument(inQuotes(value) +
-                                     ": must be at least 2 s, as hosts give a sign of life every second");
+                                     ": must be at least 2 s, because hosts send a heartbeat every second");
             if (time > kADay) return invalidArgument(inQuotes(value) + " is more than a day");
             return kField.read(settings, value);
           },

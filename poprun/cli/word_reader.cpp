@@ -110,7 +110,7 @@ void WordReader::hintAt(const OptionRow& row, const Option& option) {
     read_.program_hint = "did the shell expand the range of hosts? Quote it: " + option.name + " 'h[1-3]'";
   } else if (row.traits.rule == ValueRule::kOptional) {
     read_.program_hint =
-        inQuotes(*next_) + " is no value of " + option.name + ", so it was taken for the program";
+        inQuotes(*next_) + " is not a value of " + option.name + ", so it was read as the program";
   }
 }
 
@@ -132,7 +132,7 @@ void WordReader::readCompat(const Option& option, const CompatRow& row) {
     if (row.action == CompatAction::kSet && values.front().find('=') != std::string::npos) break;
   }
   if (!within_.empty() && !row.in_arguments) {
-    return mistake(option.name, "is not honoured here; give poprun's own option for it (`poprun --help`)");
+    return mistake(option.name, "is not supported here; use poprun's own option for it (`poprun --help`)");
   }
   apply(row, option.name, values);
 }
@@ -166,7 +166,7 @@ void WordReader::takeArguments(std::string_view option, const std::string& value
     if (atOption()) {
       readOption();
     } else {
-      mistake(*next_++, "is no option of mpirun; the program follows poprun's own options");
+      mistake(*next_++, "is not an option of mpirun; the program follows poprun's own options");
     }
   }
   within_.clear();
@@ -208,7 +208,7 @@ void WordReader::apply(const CompatRow& row, const std::string& name,
     case CompatAction::kNothing:
       return;
     case CompatAction::kRefused:
-      return mistake(name, "poprun does not have it: " + target);
+      return mistake(name, "not supported by poprun: " + target);
   }
 }
 
@@ -278,8 +278,8 @@ void WordReader::emitForAll(const OptionRow& row, const std::string& value) {
 bool WordReader::isBeforePrograms(const std::string& written_name) {
   if (programs().size() == 1) return true;
   mistake(written_name,
-          "may only stand before the first program; of each program, only --num-instances, -x and --wdir can "
-          "be said");
+          "is only allowed before the first program; only --num-instances, -x and --wdir can be set for each "
+          "program");
   return false;
 }
 
@@ -291,7 +291,7 @@ void WordReader::mistake(const std::string& name, std::string_view text) {
 void WordReader::finish() {
   if (!transports_.empty()) {
     read_.warnings.push_back(join(transports_, ", ") +
-                             ": ignored, being about MPI's own network; poprun's is chosen by --host-subnet");
+                             ": ignored: it concerns MPI's own network; --host-subnet chooses poprun's");
   }
   std::vector<Assignment>& job = read_.assignments.job;
   const auto place = [&](const char* how, const std::string& cores) {

@@ -81,7 +81,7 @@ std::vector<model::Variable> variablesOf(const ProgramOptions& program, const Su
     }
     const bool is_one_name = name.find_first_of("*?[,") == std::string::npos;
     const std::string warning = "-x " + name + ": not set here, so there is nothing to forward" +
-                                (is_one_name ? "" : "; -x takes one name; patterns are not understood");
+                                (is_one_name ? "" : "; -x takes one name; patterns are not supported");
     if (std::find(built.warnings.begin(), built.warnings.end(), warning) == built.warnings.end()) {
       built.warnings.push_back(warning);
     }
@@ -217,7 +217,7 @@ std::vector<std::string> findObstacles(const model::JobSpec& spec) {
     return {};
   }
   return {
-      "the partition cannot be had: the V-IPU server is not part of this version; leave out "
+      "cannot allocate a partition: this version does not support the V-IPU server; leave out "
       "--vipu-partition, --vipu-allocation, --update-partition and --reset-partition (--dry-run plans such a "
       "job)"};
 }

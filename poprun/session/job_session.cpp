@@ -153,10 +153,10 @@ class Session {
     const bool stopped_the_job = outcome_->user_signal == SIGPIPE;
     const bool decides = stopped_the_job || outcome_->exit_code == 0;
     if (failure.error == EPIPE) return decides ? contract::kExitSignalBase + SIGPIPE : outcome_->exit_code;
-    const Status why =
-        errnoStatus(std::string(stopped_the_job ? "the job was stopped, as its" : "the end of the job's") +
-                        " output cannot be written to " + failure.where,
-                    failure.error);
+    const Status why = errnoStatus(
+        std::string(stopped_the_job ? "the job was stopped because its" : "the end of the job's") +
+            " output cannot be written to " + failure.where,
+        failure.error);
     if (decides) return launcherFailed(why);
     log::warning(why.message());
     return outcome_->exit_code;

@@ -111,7 +111,7 @@ TEST(StackTraces, DoNotWaitForWhatTheDebuggerLeavesBehind) {
   EXPECT_THAT(result.err, HasSubstr("poprun: instance 0 (pid "));
 }
 
-// One that has stopped the instance, as gdb does, and only begun to speak when its time is over.
+// One that has stopped the instance, as gdb does, and only begun to speak when its time limit has expired.
 TEST(StackTraces, SayWhereAnInstanceWaitsThoughItsDebuggerHangs) {
   const StrangeDebugger gdb("kill -STOP $2; echo 'Thread 1 (Thread 0x7f):'; exec sleep 1000");
   const Outcome result = gdb.trace();

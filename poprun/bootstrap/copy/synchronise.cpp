@@ -13,7 +13,7 @@ namespace {
 using model::CopyState;
 
 constexpr int kNoSuchCommand = 127;
-// rsync's own: nothing has moved for so long, its beginning included.
+// rsync's own: no progress for so long, its beginning included.
 constexpr int kTimedOut = 30;
 constexpr int kMostStillSeconds = 60;
 constexpr std::size_t kMostLines = 3;
@@ -105,8 +105,8 @@ std::string copyFailure(const std::string& host, const os::HelperEnd& end) {
            ": rsync is not installed there: install it (apt install rsync), or copy the files yourself and "
            "leave out --synchronise";
   if (end.exit_code == kTimedOut)
-    return host + ": nothing has moved for " + std::to_string(kMostStillSeconds) +
-           " s: the login shell there, rsync, or the network stands still";
+    return host + ": no progress for " + std::to_string(kMostStillSeconds) +
+           " s: the login shell there, rsync or the network is stuck";
   const std::vector<std::string> reasons = reasonsIn(end.errors);
   if (reasons.empty())
     return host + ": the connection broke (rsync's exit code " + std::to_string(end.exit_code) + ')';

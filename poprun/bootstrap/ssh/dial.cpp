@@ -28,7 +28,7 @@ Result<std::vector<Address>> resolve(const std::string& host, int port, const Wa
   if (lookup.event() >= 0) {
     const Status status = wait.forEvents(lookup.event(), POLLIN);
     if (status.code() == Code::kDeadlineExceeded) {
-      return Status(status.code(), "looking up its name: the name server gives " + status.message());
+      return Status(status.code(), "looking up its name: the name server gave " + status.message());
     }
     if (!status.ok()) return status;
   }

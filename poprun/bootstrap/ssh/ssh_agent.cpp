@@ -48,7 +48,7 @@ Status AgentConnection::watch(const Wait& wait) {
       if (!outcome_.ok()) ::shutdown(socket_.get(), SHUT_RDWR);
     });
   } catch (const std::system_error& error) {
-    return unavailable("watching ssh-agent: no new thread: " + std::string(error.what()));
+    return unavailable("watching ssh-agent: cannot start a thread: " + std::string(error.what()));
   }
   return {};
 }

@@ -85,7 +85,8 @@ class Attempts {
     // What libssh makes of an agent that was hung up on is an agent that does not sign.
     const bool was_agent = outcome.ok() && outcome.value() != SSH_AUTH_SUCCESS && !ended.ok();
     if (!was_agent) return accepted(outcome);
-    return Status(ended).during("waiting for ssh-agent to sign (does it ask somebody, as after ssh-add -c?)");
+    return Status(ended).during(
+        "waiting for ssh-agent to sign (does it ask for confirmation, as after ssh-add -c?)");
   }
 
   Result<bool> accepted(const Result<int>& outcome) {

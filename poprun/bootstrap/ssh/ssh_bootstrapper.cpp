@@ -31,9 +31,8 @@ constexpr std::size_t kMostSaidBytes = 4 << 20;
 constexpr std::size_t kBytesBesideLine = 128;
 
 Status noThread(const std::system_error& error) {
-  return {Code::kResourceExhausted,
-          "poprun here cannot start a thread to reach it: " + error.code().message() +
-              " (see `ulimit -u`, and pids.max of poprun's cgroup)"};
+  return {Code::kResourceExhausted, "poprun cannot start a thread to reach it: " + error.code().message() +
+                                        " (see `ulimit -u`, and pids.max of poprun's cgroup)"};
 }
 
 // Carries events to the loop's thread until the bootstrapper is gone.
@@ -217,7 +216,7 @@ class SshBootstrapper::Run {
                   log->said(line);
                   if (left == 0) return;
                   left -= std::min(left, line.size() + kBytesBesideLine);
-                  reporter_->said(host, left > 0 ? line : "(it says too much: the rest is not shown)");
+                  reporter_->said(host, left > 0 ? line : "(too much output: the rest is not shown)");
                 },
             .ended =
                 [this, host, log](int exit_code) {

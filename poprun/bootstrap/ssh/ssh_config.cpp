@@ -294,7 +294,7 @@ SshHostConfig sshConfigOf(std::string_view host, std::string_view user, const st
   Reader reader(config_file);
   SshHostConfig config = readSshConfig(host, user, files, home,
                                        [&](const std::string& pattern) { return reader.textsOf(pattern); });
-  if (!reader.refused().empty()) config.needs_program = reader.refused() + ", which others may write to";
+  if (!reader.refused().empty()) config.needs_program = reader.refused() + ", which other users can write";
   // ssh shows a certificate that lies beside a key without being told; libssh does not.
   for (const std::string& file :
        config.identity_files.empty() ? usualIdentityFiles() : config.identity_files) {

@@ -88,7 +88,7 @@ Status SshSession::configure() {
     return errnoStatus("reading " + options_.config_file, errno);
   const std::string& host = config_.host_name.empty() ? target_.host : config_.host_name;
   if (ssh_options_set(session, SSH_OPTIONS_HOST, host.c_str()) != SSH_OK)
-    return invalidArgument(inQuotes(host) + " is no host for libssh");
+    return invalidArgument(inQuotes(host) + " is not a host name that libssh accepts");
   bool ok = ssh_options_set(session, SSH_OPTIONS_PROCESS_CONFIG, &off) == SSH_OK &&
             ssh_options_set(session, SSH_OPTIONS_STRICTHOSTKEYCHECK, &on) == SSH_OK;
   const std::string user = firstOf(target_.user, options_.user, config_.user);
@@ -127,8 +127,8 @@ void SshSession::preferKnownKeys() {
 Status SshSession::setAlgorithms(const std::string& keyword, const std::string& value) {
   for (const auto& [name, option] : kAlgorithmOptions) {
     if (name == keyword && ssh_options_set(session_.get(), option, value.c_str()) != SSH_OK)
-      return failedPrecondition("libssh has nothing of what the SSH configuration asks for, " + keyword +
-                                ' ' + value + "; reach the host by --rsh ssh");
+      return failedPrecondition("libssh supports none of `" + keyword + ' ' + value +
+                                "` from the SSH configuration; use --rsh ssh");
   }
   return {};
 }

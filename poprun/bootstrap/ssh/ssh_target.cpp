@@ -18,7 +18,7 @@ Status notAHost(std::string_view text, const std::string& why) {
 Status readPort(std::string_view whole, std::string_view text, SshTarget& target) {
   const Result<std::int64_t> port = parseInteger(text);
   if (!port.ok() || port.value() < 1 || port.value() > 65535) {
-    return notAHost(whole, inQuotes(text) + " is no port");
+    return notAHost(whole, inQuotes(text) + " is not a port");
   }
   target.port = static_cast<int>(port.value());
   return {};
@@ -38,7 +38,7 @@ Result<SshTarget> parseSshTarget(std::string_view text) {
   if (const std::size_t at = rest.rfind('@'); at != std::string_view::npos) {
     target.user = rest.substr(0, at);
     rest.remove_prefix(at + 1);
-    if (!isPlain(target.user)) return notAHost(text, inQuotes(target.user) + " is no user");
+    if (!isPlain(target.user)) return notAHost(text, inQuotes(target.user) + " is not a user name");
   }
   if (rest.starts_with('[')) {
     const std::size_t close = rest.find(']');
