@@ -20,7 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Whoever types Ctrl-Z wants the prompt, whatever the hosts do.
+// After Ctrl-Z the user wants the prompt back, whatever the hosts do.
 constexpr std::chrono::milliseconds kStopTimeout = 1s;
 
 // Instances run where poprun was started, on every host: an agent starts elsewhere.
@@ -34,7 +34,7 @@ Status nameDirectories(model::JobSpec& spec) {
   return {};
 }
 
-// By name: a job that goes on without some of its hosts counts them anew.
+// By name, because a job that continues without some of its hosts renumbers them.
 std::set<std::string> stdinHosts(const model::StdinPolicy& policy,
                                  const std::vector<PlacedInstance>& instances) {
   using Who = model::StdinPolicy::Who;
@@ -158,7 +158,7 @@ void HostsController::tellWhenStopped() {
   if (const auto tell = std::exchange(stopped_, nullptr)) tell();
 }
 
-// Each agent that was reached ends what the job has left on its host, and then the call.
+// Each agent that was reached ends the job's remaining processes on its host, and then the call.
 Status HostsController::shutDown() {
   shutting_down_ = true;
   stdin_.finish();
@@ -169,7 +169,7 @@ Status HostsController::shutDown() {
   return howAllEnded();
 }
 
-// Of hosts that were lost before, the job has told.
+// The job has already reported hosts that were lost before.
 Status HostsController::howAllEnded() const {
   std::vector<std::string> silent, words;
   for (const std::unique_ptr<JobHost>& host : hosts_) {

@@ -16,7 +16,7 @@ Status reported(int instance, const std::string& report, const std::string& what
                        ", which " + what_is_wrong);
 }
 
-// As waitpid says it: a greater code would be another one in ours, and perhaps 0.
+// The range of waitpid: a greater code would be truncated in our own exit code, perhaps to 0.
 bool isPossible(const contract::ExitStatus& status) {
   return status.code >= 0 && status.code <= 255 && status.signal >= 0 && status.signal < NSIG;
 }
@@ -80,7 +80,7 @@ Result<std::optional<PutValues>> ReportedRun::fenceReached(FenceReachedReport re
   if (report.released < 0 || report.released > fences_released_)
     return internalError("its agent reports a fence behind one that has not been released");
   if (report.released == fences_released_) return std::optional(std::move(report.values));
-  // Instances that had given up waiting are there again, in a fence whose release is on its way to them.
+  // Instances that had given up waiting have reached a fence again whose release is on its way to them.
   crossed_ = std::move(report.values);
   return std::optional<PutValues>();
 }

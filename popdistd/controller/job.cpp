@@ -51,7 +51,7 @@ void Job::place() {
   hosts_.describe(attempt_->placed(), [this] { described(); });
 }
 
-// An attempt after one in which hosts were lost goes on without them.
+// An attempt after the loss of hosts runs without them.
 Result<model::JobSpec> Job::specOfNext() const {
   if (!hosts_.anyGone()) return attempt_->spec();
   return attempt_->placed().without(hosts_.gone());
@@ -103,7 +103,7 @@ void Job::bindAll() {
   handle(JobEvent::kPlaced);
 }
 
-// ---- the job's table, and what others want of it
+// ---- state machine and events
 
 void Job::handle(JobEvent event) {
   const auto transition = step(state_, event);
@@ -138,8 +138,8 @@ void Job::handle(JobEvent event) {
 }
 
 void Job::stop(int user_signal) {
-  // Output that cannot be written is a reason to stop, and not to start again, but none to hurry, nor what
-  // decides a job that has failed.
+  // If output cannot be written, the job stops and is not restarted. It still gets its grace, and an earlier
+  // failure still decides its exit code.
   if (user_signal == SIGPIPE) end_.noteOutputLost();
   if (user_signal == SIGPIPE && end_.decided()) return;
   end_.noteUserSignal(user_signal);

@@ -32,9 +32,9 @@ constexpr std::string_view kFunctions =
     "same() { case \"$(version \"$1\")\" in "
     "\"popdist-agent VERSION\"|\"popdist-agent VERSION\"[[:space:]]*) true;; *) false;; esac; }; ";
 
-// Copies that nobody has started for three months, and halves of copies that were killed; looked for only
-// when there is a new one. An agent goes on without its file, except where another host removes that from a
-// home that both have mounted: hence so long. Other files, and a host without find, stay as they are.
+// Removes copies that have not been started for three months, and parts of copies that were killed, only when
+// a new copy arrives. A running agent does not need its file, unless another host removes it from a home that
+// both have mounted: hence the long time. Other files, and hosts without find, are left alone.
 constexpr std::string_view kTidy =
     "old() { find \"$d\" -type f -name \"$1\" -mtime \"$2\" -atime \"$2\" -exec rm -f {} + 2>/dev/null; }; "
     "tidy() { old \"popdist-agent-*\" +90; old \".popdist-agent.*\" +1; }; ";
@@ -80,7 +80,7 @@ Status checkWord(const std::string& word, const std::string& what) {
                          " must not contain quotes, backslashes or other shell metacharacters");
 }
 
-// The next line that is the command's. What start-up files of the login shell print before is noise.
+// Returns the next line that the command prints. Output of the login shell's start-up files is skipped.
 class Answers {
  public:
   Answers(int stream, const Wait& wait) : stream_(stream), wait_(wait) {}
@@ -97,7 +97,7 @@ class Answers {
     }
   }
 
-  /// Also the end of the stream: then what was said last may be the reason.
+  /// For the end of the stream: the last line may be the reason.
   Status endedEarly() const { return Status(Code::kUnavailable, std::string(trimmed(last_noise_))); }
 
  private:
@@ -130,8 +130,8 @@ class Answers {
   std::string last_noise_;
 };
 
-// False: the command has something to say before all is sent. The clock of `wait` runs only while nothing
-// moves.
+// False: the command has sent a line before all bytes were sent. The time of `wait` runs only while no bytes
+// move.
 Result<bool> sendTo(int stream, std::string_view bytes, Wait& wait) {
   while (!bytes.empty()) {
     POP_RETURN_IF_ERROR(wait.forEvents(stream, POLLIN | POLLOUT));
@@ -204,7 +204,7 @@ Status startAgent(int stream, AgentSource& source, Wait& wait, const PhaseReport
     if (!wanted) phase(kCopyingPhase);
     const std::string question =
         agent.sha256.substr(0, 16) + ' ' + agent.sha256 + ' ' + std::to_string(agent.bytes.size()) + '\n';
-    // A command that answers early has a reason to, which comes next.
+    // If the command answers early, its next line is the reason.
     POP_RETURN_IF_ERROR(sendTo(stream, wanted ? std::string_view(question) : agent.bytes, wait).status());
     wait.restart();
   }

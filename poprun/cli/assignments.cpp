@@ -39,14 +39,14 @@ void read(const List& list, Settings settings, std::vector<std::string>& mistake
     const Status status = each.row->codec.read(settings, each.value);
     if (status.ok()) continue;
     std::string mistake = std::string(each.row->name) + ": " + status.message();
-    // What is said of all programs is read with each.
+    // Options for all programs are read with each program.
     if (std::find(mistakes.begin(), mistakes.end(), mistake) == mistakes.end()) {
       mistakes.push_back(std::move(mistake));
     }
   }
 }
 
-// The options of the only program that are not said of all programs.
+// The options of the only program that do not apply to all programs.
 std::vector<std::string_view> saidOfOneProgram(const Assignments& assignments) {
   std::vector<std::string_view> names;
   auto of_all = assignments.every_program.begin();
@@ -74,7 +74,7 @@ void checkExclusion(const List& list, std::vector<std::string>& mistakes) {
   }
 }
 
-// The one that counts; null: it was not given.
+// The last one wins; null: the option was not given.
 const Assignment* lastOf(const List& list, std::string_view name) {
   const auto found = std::find_if(list.rbegin(), list.rend(),
                                   [&](const Assignment& each) { return each.row->name == name; });

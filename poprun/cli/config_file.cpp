@@ -17,7 +17,7 @@ bool needsQuotes(std::string_view value) {
   return value.find_first_of("\n\r\t") != std::string_view::npos;
 }
 
-// Only what would end the line or be trimmed makes quotes necessary.
+// Quotes are needed only for characters that would end the line or be trimmed.
 std::string quoted(std::string_view value) {
   if (!needsQuotes(value)) return std::string(value);
   std::string text = "\"";
@@ -43,7 +43,7 @@ std::string quoted(std::string_view value) {
   return text + '"';
 }
 
-// "2  # two" is no number.
+// "2  # two" is not a number.
 std::string aboutComments(std::string_view value) {
   const std::size_t sign = value.find('#');
   const bool is_comment =
@@ -140,7 +140,7 @@ class Parser {
     return {};
   }
 
-  // They stand before the first [program].
+  // The options before the first [program].
   Status readArguments(const std::string& name, const std::string& value) {
     ReadWords words = WordReader(Spelling::kPoprun).readArguments(name, value);
     for (const std::string& each : words.mistakes) mistake(each);
@@ -152,7 +152,7 @@ class Parser {
     return {};
   }
 
-  // Of the others, what is wrong with them.
+  // The mistakes of the other options.
   std::vector<Assignment> wellSaid(std::vector<Assignment> assignments) {
     std::erase_if(assignments, [this](const Assignment& each) {
       Options options;
@@ -167,7 +167,7 @@ class Parser {
     to.insert(to.end(), assignments.begin(), assignments.end());
   }
 
-  // A file that is none of ours has a mistake in each of its lines.
+  // A file of another kind would have a mistake in every line.
   void shorten() {
     constexpr std::size_t kMostMistakes = 32;
     std::vector<std::string>& mistakes = file_.mistakes;
@@ -192,7 +192,7 @@ std::string keyOf(const OptionRow& row) {
   return std::string(row.name.substr(row.name.find_first_not_of('-')));
 }
 
-// The lines of the options that are said of programs, or of those that are not.
+// The lines of the options for programs, or of the others.
 std::string linesOf(ConstSettings settings, bool per_program) {
   const Options defaults;
   std::string text;

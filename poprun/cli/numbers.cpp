@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers and times as options have them.
+// Numbers and times as option values.
 #include <cstdint>
 #include <cstdlib>
 
@@ -23,8 +23,7 @@ Result<std::int64_t> millisecondsOf(std::string_view unit) {
 
 Result<std::chrono::milliseconds> parseDuration(std::string_view text) {
   constexpr double kMostMs = 1e12;  // 31 years
-  // Neither from_chars nor llround: they are all that would need libm, which every start of poprun would
-  // load.
+  // Avoids from_chars and llround: they alone would need libm, which every start of poprun would load.
   const std::string digits(text.substr(0, text.find_first_not_of("0123456789.-")));
   char* end = nullptr;
   const double number = std::strtod(digits.c_str(), &end);
@@ -39,7 +38,7 @@ Result<std::chrono::milliseconds> parseDuration(std::string_view text) {
   }
   if (milliseconds > kMostMs) return invalidArgument(inQuotes(text) + " is too large");
   const auto rounded = static_cast<std::int64_t>(milliseconds + 0.5);
-  // Where 0 means no limit, the least of times would become none.
+  // Where 0 means no limit, a very short time must not become no limit.
   if (rounded == 0 && number != 0) return invalidArgument(inQuotes(text) + " is less than a millisecond");
   return std::chrono::milliseconds(rounded);
 }

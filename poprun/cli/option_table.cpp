@@ -10,7 +10,7 @@
 namespace pop::cli {
 namespace {
 
-// Letters to insert, remove or replace to make one word of the other.
+// The number of letters to insert, remove or replace to turn one word into the other.
 std::size_t editDistance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});

@@ -98,7 +98,7 @@ _poprun() {
 complete -o default -F _poprun poprun
 )";
 
-// "[BOOL]" where it may be left out.
+// "[BOOL]" if it may be left out.
 std::string valueText(const OptionRow& row) {
   if (row.traits.rule == ValueRule::kNone) return {};
   const std::string name(row.value_name);
@@ -114,7 +114,7 @@ std::string optionText(const OptionRow& row) {
   return join(names, ", ") + (value.empty() ? "" : ' ' + value);
 }
 
-// A sentence; the name of a file at its beginning stays as it is.
+// Capitalises the first letter, unless the text begins with a file name.
 std::string describe(const OptionRow& row) {
   std::string text(row.description);
   if (text.substr(0, text.find_first_of(" ,;:")).find_first_of("-./_") != std::string::npos) return text;
@@ -122,7 +122,7 @@ std::string describe(const OptionRow& row) {
   return text;
 }
 
-// Lines of at most `width` characters, the first begun already.
+// Wraps to lines of at most `width` characters; the first one already has some.
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t width) {
   std::string result;
   std::size_t column = indent;

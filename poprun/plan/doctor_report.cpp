@@ -12,7 +12,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// "0.4": so many tenths.
+// A number of tenths as text: "0.4".
 std::string tenths(std::int64_t count) {
   return std::to_string(count / 10) + '.' + std::to_string(count % 10);
 }
@@ -67,7 +67,7 @@ class Problems {
             "certificates may be refused; set the clock there (chronyc makestep, timedatectl set-ntp true)");
   }
 
-  // `first`: who has the same address and comes before it; empty: nobody.
+  // `first`: an earlier host with the same address; empty: none.
   void findAddress(const std::string& own_name, const std::string& first) {
     if (!host_.address_problem.empty())
       return add("address", host_.address_problem +

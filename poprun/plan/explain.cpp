@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kLineColumns = 110;
 constexpr const char* kIndent = "    ";
 
-// As it is, or in quotes where blanks would leave open where it ends.
+// Unchanged, or in quotes if blanks would make its end ambiguous.
 std::string shown(const std::string& text) {
   const bool plain = text.find(' ') == std::string::npos && printable(text) == text;
   return plain ? text : inQuotes(text);
@@ -58,7 +58,7 @@ std::string systemText(const model::JobSpec& spec) {
   return text + '\n';
 }
 
-// Several on a line: most are short, and a job may have hundreds of instances.
+// Several on a line, because most are short and a job may have hundreds of instances.
 std::string wrapped(const std::vector<contract::Variable>& variables) {
   std::string text;
   std::string line;

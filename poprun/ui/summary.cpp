@@ -46,7 +46,7 @@ std::string seconds(std::chrono::milliseconds time) {
   return text.data();
 }
 
-// Without the colours that a program may have given it, and without anything else that moves a cursor.
+// Removes the colours that a program may have added, and other control characters that move the cursor.
 std::string plain(std::string_view line) {
   std::string text;
   while (!line.empty()) {

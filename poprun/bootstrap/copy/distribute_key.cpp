@@ -16,7 +16,7 @@ struct Refusal {
   std::string why;
 };
 
-// ssh's last line is its reason: those before may be the far side's greeting.
+// The last line of ssh is the reason; earlier lines may be the remote host's greeting.
 std::string lastLine(const std::string& errors) {
   std::string last = "ssh gave no reason";
   for (const std::string& line : split(errors, '\n')) {
@@ -33,7 +33,7 @@ std::string whyRefused(const KeySettings& settings, const os::HelperEnd& end) {
          " and the time to start an agent): does the login shell there wait for something?";
 }
 
-// Those that cannot be logged in to without a question.
+// The hosts to which ssh cannot log in without a question.
 std::vector<Refusal> hostsThatRefuse(const KeySettings& settings) {
   std::vector<std::vector<std::string>> commands;
   for (const std::string& host : settings.hosts) {
@@ -49,8 +49,7 @@ std::vector<Refusal> hostsThatRefuse(const KeySettings& settings) {
   return refusals;
 }
 
-// Asking for a password helps where a key is refused, not where the host cannot be reached or is not who it
-// was.
+// A password helps if the key is refused, but not if the host cannot be reached or its host key has changed.
 bool wantsPassword(const Refusal& refusal) {
   return refusal.why.find("Permission denied") != std::string::npos;
 }

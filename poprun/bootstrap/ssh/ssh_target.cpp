@@ -24,7 +24,7 @@ Status readPort(std::string_view whole, std::string_view text, SshTarget& target
   return {};
 }
 
-// A word that ssh would take for an option, or a shell for something else, is no host or user.
+// A word that ssh could read as an option, or that a shell could interpret, is not a host or user.
 bool isPlain(std::string_view name) {
   constexpr std::string_view kUnsafe = " \t\r\n'\"`$\\;&<>|(){}*?!";
   return !name.empty() && name.front() != '-' && name.find_first_of(kUnsafe) == std::string_view::npos;
