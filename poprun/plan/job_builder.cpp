@@ -35,8 +35,7 @@ Status nameOwnHostOnce(const std::vector<model::Host>& hosts, const std::string&
     if (model::isThisHost(host.name, own_name)) names.push_back(host.name);
   }
   if (names.size() < 2) return {};
-  return invalidArgument(join(names, " and ") +
-                         " are names of one host, this one: name it once, with slots if need be");
+  return invalidArgument(join(names, " and ") + " both name this host: list it once, with slots if needed");
 }
 
 void buildHosts(const Options& options, const Surroundings& here, BuiltJob& built) {

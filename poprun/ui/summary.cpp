@@ -93,8 +93,9 @@ std::string timeoutText(const JobOutcome& outcome, const model::JobSpec& spec) {
     text += "; " + counted(outcome.hosts_unanswered, "host") + " had not answered";
   text += '\n';
   for (const StackTrace& trace : outcome.stack_traces) {
-    text += "poprun: instance " + std::to_string(trace.instance) + " (pid " + std::to_string(trace.pid) +
-            (spec.hosts.size() > 1 ? " on " + printable(trace.host) : "") + ") was here:\n";
+    text += "poprun: stack of instance " + std::to_string(trace.instance) + " (pid " +
+            std::to_string(trace.pid) + (spec.hosts.size() > 1 ? " on " + printable(trace.host) : "") +
+            "):\n";
     for (const std::string& line : split(trace.text, '\n')) {
       if (!line.empty()) text += "    " + plain(line) + '\n';
     }

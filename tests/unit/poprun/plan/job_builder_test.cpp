@@ -115,8 +115,7 @@ TEST(BuildJob, TakesOtherHosts) {
 }
 
 TEST(BuildJob, RefusesTwoNamesOfThisHost) {
-  const std::string why =
-      "localhost and node7 are names of one host, this one: name it once, with slots if need be";
+  const std::string why = "localhost and node7 both name this host: list it once, with slots if needed";
   Options options = optionsFor(3);
   options.host = "localhost,b,node7";
   EXPECT_THAT(mistakesOf(options), ElementsAre("--host: " + why));
