@@ -29,72 +29,72 @@ complete -c poprun -n __poprun_before_program -x -a '(__fish_complete_command)'
 complete -c poprun -n __poprun_before_program -a doctor -d 'Examine the hosts of a job'
 complete -c poprun -n __poprun_before_program -l help -s h -d 'print this text and exit' -f
 complete -c poprun -n __poprun_before_program -l version -s V -d 'print the version and exit' -f
-complete -c poprun -n __poprun_before_program -l version-format -d 'what --version prints; full-text and full-json: the versions of all that poprun is made of, too' -r -f -a 'text full-text full-json'
-complete -c poprun -n __poprun_before_program -l verbose -s v -d 'say what the job does' -f
-complete -c poprun -n __poprun_before_program -l vv -o vv -d 'say every event with its time, and print the topology' -f
+complete -c poprun -n __poprun_before_program -l version-format -d 'what --version prints; full-text and full-json add the versions of poprun\'s components' -r -f -a 'text full-text full-json'
+complete -c poprun -n __poprun_before_program -l verbose -s v -d 'print what the job does' -f
+complete -c poprun -n __poprun_before_program -l vv -o vv -d 'print every event with its time, and the topology' -f
 complete -c poprun -n __poprun_before_program -l num-instances -o np -s n -l np -d 'processes of the program, divided evenly over the hosts' -r -f
-complete -c poprun -n __poprun_before_program -l num-replicas -d 'copies of the model in all, divided evenly over the instances' -r -f
-complete -c poprun -n __poprun_before_program -l uneven-replicas -d 'if replicas do not divide evenly, the first instances have one more than the others' -f -a 'yes no'
+complete -c poprun -n __poprun_before_program -l num-replicas -d 'total number of copies of the model, divided evenly over the instances' -r -f
+complete -c poprun -n __poprun_before_program -l uneven-replicas -d 'if the replicas do not divide evenly, give the first instances one more' -f -a 'yes no'
 complete -c poprun -n __poprun_before_program -l ipus-per-replica -d 'IPUs of one replica, a power of two' -r -f
-complete -c poprun -n __poprun_before_program -l num-ilds -d 'IPU-Link domains, among which the instances are divided evenly' -r -f
+complete -c poprun -n __poprun_before_program -l num-ilds -d 'IPU-Link domains; the instances are divided evenly over them' -r -f
 complete -c poprun -n __poprun_before_program -l system -d 'Pod to emulate, such as pod16 or bow-pod64' -r -f -a 'pod4 pod16 pod64 pod128 pod256 bow-pod16 bow-pod64 bow-pod128 bow-pod256'
 complete -c poprun -n __poprun_before_program -l offline-mode -d 'run without attaching to any IPU' -f -a 'yes no'
-complete -c poprun -n __poprun_before_program -l host -s H -d 'hosts, separated by commas; \'host[0-2,4]\' is a range, in quotes, or the shell expands it; name:N gives a host N slots' -r -f
+complete -c poprun -n __poprun_before_program -l host -s H -d 'hosts, separated by commas; \'host[0-2,4]\' is a range (quote it, or the shell expands it); name:N gives a host N slots' -r -f
 complete -c poprun -n __poprun_before_program -l hostfile -d 'hosts, one per line, each with or without slots=N' -r -F
 complete -c poprun -n __poprun_before_program -l oversubscribe -d 'if there are more instances than slots, divide them evenly over the hosts' -f -a 'yes no'
 complete -c poprun -n __poprun_before_program -l host-subnet -d 'network between the hosts, such as 10.1.0.0/16' -r -f
 complete -c poprun -n __poprun_before_program -l synchronise -d 'copy a file or directory to the same place on every other host before the job starts; may be repeated' -r -F
 complete -c poprun -n __poprun_before_program -l synchronise-python-venv -d 'copy the active Python environment (VIRTUAL_ENV) to every other host' -f -a 'yes no'
 complete -c poprun -n __poprun_before_program -l synchronise-poplar-sdk -d 'copy the enabled Poplar SDK (POPLAR_SDK_ENABLED) to every other host' -f -a 'yes no'
-complete -c poprun -n __poprun_before_program -l distribute-ssh-key -d 'let every other host accept the user\'s ssh key; asks for a password where it does not yet' -f -a 'yes no'
-complete -c poprun -n __poprun_before_program -l process-placement -d 'CPUs and memory of each instance: spreadnuma divides the memory nodes, spreadcores and compact divide the cores (far apart, or neighbours), disabled binds nothing; or one list of CPUs for each instance of a host, as in 0-3:4-7' -r -f -a 'spreadnuma spreadcores compact disabled'
+complete -c poprun -n __poprun_before_program -l distribute-ssh-key -d 'install the user\'s ssh key on every other host; asks for a password where a host does not accept the key yet' -f -a 'yes no'
+complete -c poprun -n __poprun_before_program -l process-placement -d 'CPUs and memory of each instance: spreadnuma divides the memory nodes; spreadcores and compact divide the cores (far apart, or neighbours); disabled binds nothing; or one list of CPUs for each instance of a host, such as 0-3:4-7' -r -f -a 'spreadnuma spreadcores compact disabled'
 complete -c poprun -n __poprun_before_program -l cores-per-instance -d 'cores of each instance, with --process-placement spreadcores or compact' -r -f
-complete -c poprun -n __poprun_before_program -l numa-aware -d 'older name: yes is --process-placement spreadnuma, no is disabled' -r -f -a 'yes no'
-complete -c poprun -n __poprun_before_program -l report-bindings -d 'say which CPUs and memory each instance gets' -f -a 'yes no'
+complete -c poprun -n __poprun_before_program -l numa-aware -d 'older form: yes means --process-placement spreadnuma, no means disabled' -r -f -a 'yes no'
+complete -c poprun -n __poprun_before_program -l report-bindings -d 'print the CPUs and memory of each instance' -f -a 'yes no'
 complete -c poprun -n __poprun_before_program -l print-topology -d 'print the table of hosts, IPU-Link domains, instances and replicas' -f -a 'yes no'
 complete -c poprun -n __poprun_before_program -l ssh-config -d 'SSH configuration to use, as `ssh -F`' -r -F
-complete -c poprun -n __poprun_before_program -l rsh -d 'reach hosts by this program and its words, such as \'ssh -J gate\'' -r -f
-complete -c poprun -n __poprun_before_program -l agent-path -d 'popdist-agent on every host; where it is not installed it is copied to ~/.cache/poprun' -r -f
-complete -c poprun -n __poprun_before_program -l agent-port -d 'reach hosts by the agent service (popdist-agent serve) at this port of each' -r -f
-complete -c poprun -n __poprun_before_program -l agent-tls -d 'ca.pem, and user-NAME.pem with its key, by which the agent service knows you' -r -f -a '(__fish_complete_directories)'
-complete -c poprun -n __poprun_before_program -l connect-timeout -d 'how long to try to connect to a host' -r -f
-complete -c poprun -n __poprun_before_program -l host-silence -d 'a host that gives no sign of life for so long (at least 2) is lost, and so is the launcher to its agents' -r -f
+complete -c poprun -n __poprun_before_program -l rsh -d 'reach hosts with this program and arguments, such as \'ssh -J gate\'' -r -f
+complete -c poprun -n __poprun_before_program -l agent-path -d 'popdist-agent on every host; by default a host without it gets a copy in ~/.cache/poprun' -r -f
+complete -c poprun -n __poprun_before_program -l agent-port -d 'reach hosts through the agent service (popdist-agent serve) at this port on each host' -r -f
+complete -c poprun -n __poprun_before_program -l agent-tls -d 'ca.pem, and user-NAME.pem with its key: your certificate for the agent service' -r -f -a '(__fish_complete_directories)'
+complete -c poprun -n __poprun_before_program -l connect-timeout -d 'time limit for connecting to a host' -r -f
+complete -c poprun -n __poprun_before_program -l host-silence -d 'declare a host lost after this long without a heartbeat (minimum 2 s); agents apply it to poprun too' -r -f
 complete -c poprun -n __poprun_before_program -s x -d 'set a variable in the program\'s environment, or forward poprun\'s own; may be repeated' -r -f
-complete -c poprun -n __poprun_before_program -l genvall -o genvall -l envall -d 'forward all of poprun\'s own environment to other hosts, but for what belongs to the login here (HOME, TERM, SSH_*, …)' -f -a 'yes no'
+complete -c poprun -n __poprun_before_program -l genvall -o genvall -l envall -d 'forward poprun\'s whole environment to other hosts, except variables of the login session here (HOME, TERM, SSH_*, …)' -f -a 'yes no'
 complete -c poprun -n __poprun_before_program -l wdir -o wdir -o wd -l wd -d 'working directory of the program' -r -f -a '(__fish_complete_directories)'
-complete -c poprun -n __poprun_before_program -l env-for -d 'frameworks whose variables are set besides PopDist\'s: all, none, or a list of poplar, tensorflow, pytorch, horovod, jax, openmpi, slurm and openmp, separated by commas' -r -f -a "(__fish_append , all none poplar tensorflow pytorch horovod jax openmpi slurm openmp)"
+complete -c poprun -n __poprun_before_program -l env-for -d 'frameworks whose variables are set in addition to PopDist\'s: all, none, or a list of poplar, tensorflow, pytorch, horovod, jax, openmpi, slurm and openmp, separated by commas' -r -f -a "(__fish_append , all none poplar tensorflow pytorch horovod jax openmpi slurm openmp)"
 complete -c poprun -n __poprun_before_program -l tf-config-tasks -d 'tasks in TF_CONFIG: workers, or chief (instance 0), evaluator (the last instance) or both, separated by a comma' -r -f -a "(__fish_append , workers chief evaluator)"
-complete -c poprun -n __poprun_before_program -l collectives -d 'how the program\'s collectives go, separated by commas: within a host eager, staged, direct, pull or messages; tcp: between all instances; by messages an all-reduce goes by ring, segmented-ring, recursive-doubling or halving-doubling (popdist-algorithms measures them)' -r -f -a "(__fish_append , eager staged direct pull messages tcp ring segmented-ring recursive-doubling halving-doubling)"
-complete -c poprun -n __poprun_before_program -l executable-cache-path -d 'directory for compiled executables that all instances of a host share' -r -f -a '(__fish_complete_directories)'
-complete -c poprun -n __poprun_before_program -l stdin -d 'who reads poprun\'s standard input: an instance, all or none' -r -f -a 'none all'
-complete -c poprun -n __poprun_before_program -l tag-output -d 'begin each line with [instance] (instance or yes), host:instance: (host), as mpirun does (mpi), or not at all (no); auto: with the instance, when several write' -f -a 'auto no instance yes host mpi'
+complete -c poprun -n __poprun_before_program -l collectives -d 'algorithms of the program\'s collectives, separated by commas: within a host eager, staged, direct, pull or messages; between all instances tcp; for an all-reduce by messages ring, segmented-ring, recursive-doubling or halving-doubling (popdist-algorithms measures them)' -r -f -a "(__fish_append , eager staged direct pull messages tcp ring segmented-ring recursive-doubling halving-doubling)"
+complete -c poprun -n __poprun_before_program -l executable-cache-path -d 'directory for compiled executables, shared by all instances of a host' -r -f -a '(__fish_complete_directories)'
+complete -c poprun -n __poprun_before_program -l stdin -d 'which instances read poprun\'s standard input: one, all or none' -r -f -a 'none all'
+complete -c poprun -n __poprun_before_program -l tag-output -d 'begin each line with [instance] (instance or yes), host:instance: (host), the tag of mpirun (mpi) or nothing (no); auto: as instance if several instances write' -f -a 'auto no instance yes host mpi'
 complete -c poprun -n __poprun_before_program -l timestamp-output -d 'begin each line with the time' -f -a 'yes no'
-complete -c poprun -n __poprun_before_program -l fold-output -d 'print a line that several instances write only once' -f -a 'yes no'
+complete -c poprun -n __poprun_before_program -l fold-output -d 'print a line once if several instances write it' -f -a 'yes no'
 complete -c poprun -n __poprun_before_program -l output-filename -d 'also write each instance\'s output to files in this directory' -r -f -a '(__fish_complete_directories)'
-complete -c poprun -n __poprun_before_program -l only-output-from-instance -d 'drop the output of all other instances, their errors included' -r -f
+complete -c poprun -n __poprun_before_program -l only-output-from-instance -d 'drop the output of all other instances, including their errors' -r -f
 complete -c poprun -n __poprun_before_program -l only-stdout-from-instance -d 'drop the standard output of all other instances, but not their errors' -r -f
 complete -c poprun -n __poprun_before_program -l timeout -d 'end the job after this time: 90, 1.5, 90s, 10m or 2h' -r -f
-complete -c poprun -n __poprun_before_program -l stack-traces -d 'when the timeout is over, print where each instance hangs' -f -a 'yes no'
-complete -c poprun -n __poprun_before_program -l kill-grace -d 'time between SIGTERM and SIGKILL for instances that are stopped' -r -f
-complete -c poprun -n __poprun_before_program -l max-restarts -d 'start the job again after a failure, at most so often' -r -f
+complete -c poprun -n __poprun_before_program -l stack-traces -d 'when --timeout expires, print a stack trace of each instance' -f -a 'yes no'
+complete -c poprun -n __poprun_before_program -l kill-grace -d 'time between SIGTERM and SIGKILL when instances are stopped' -r -f
+complete -c poprun -n __poprun_before_program -l max-restarts -d 'restart the job up to N times after a failure' -r -f
 complete -c poprun -n __poprun_before_program -l restart-delay -d 'time to wait before a restart' -r -f
-complete -c poprun -n __poprun_before_program -l min-hosts -d 'with --max-restarts: when hosts are lost, start again on the others, if so many are left and the instances divide evenly over them' -r -f
+complete -c poprun -n __poprun_before_program -l min-hosts -d 'with --max-restarts: after hosts are lost, restart on the others if at least N are left and the instances divide evenly over them' -r -f
 complete -c poprun -n __poprun_before_program -l allow-run-as-root -d 'no: refuse to run as root' -f -a 'yes no'
-complete -c poprun -n __poprun_before_program -l dry-run -d 'print who would run where, with which environment, as text or json, and exit' -f -a 'text json no'
-complete -c poprun -n __poprun_before_program -l debug -d 'say all that may help to find a problem: --vv, --report-bindings and the options as understood' -f -a 'yes no'
-complete -c poprun -n __poprun_before_program -l import-config -d 'read options from a file; those of the command line override them' -r -F
-complete -c poprun -n __poprun_before_program -l export-config -d 'write the options to a file before the job starts; without a program, only that' -r -F
-complete -c poprun -n __poprun_before_program -l overwrite-config -d 'let --export-config replace a file' -f -a 'yes no'
+complete -c poprun -n __poprun_before_program -l dry-run -d 'print the placement and environment of each instance, as text or json, and exit' -f -a 'text json no'
+complete -c poprun -n __poprun_before_program -l debug -d 'print all that may help to find a problem: --vv, --report-bindings and the options as understood' -f -a 'yes no'
+complete -c poprun -n __poprun_before_program -l import-config -d 'read options from a file; options on the command line override them' -r -F
+complete -c poprun -n __poprun_before_program -l export-config -d 'write the options to a file before the job starts; without a program, do only that' -r -F
+complete -c poprun -n __poprun_before_program -l overwrite-config -d 'allow --export-config to replace a file' -f -a 'yes no'
 complete -c poprun -n __poprun_before_program -l vipu-server-host -d 'host of the V-IPU server' -r -f
 complete -c poprun -n __poprun_before_program -l vipu-server-port -d 'port of the V-IPU server' -r -f
 complete -c poprun -n __poprun_before_program -l vipu-server-timeout -d 'time limit of each request to the server' -r -f
 complete -c poprun -n __poprun_before_program -l vipu-partition -d 'partition to create or use' -r -f
-complete -c poprun -n __poprun_before_program -l vipu-partition-attempts -d 'tries to bind to the partition' -r -f
+complete -c poprun -n __poprun_before_program -l vipu-partition-attempts -d 'attempts to bind to the partition' -r -f
 complete -c poprun -n __poprun_before_program -l vipu-allocation -d 'allocation in which a partition is created' -r -f
 complete -c poprun -n __poprun_before_program -l vipu-cluster -d 'deprecated name of --vipu-allocation' -r -f
 complete -c poprun -n __poprun_before_program -l update-partition -d 'change the partition if it does not fit the job' -f -a 'yes no'
 complete -c poprun -n __poprun_before_program -l reset-partition -d 'reset the partition before the job' -f -a 'yes no'
 complete -c poprun -n __poprun_before_program -l remove-partition -d 'remove the partition after the job, if poprun has created it' -f -a 'yes no'
 complete -c poprun -n __poprun_before_program -l sync-type -d 'how the IPUs of the partition synchronise' -r -f -a 'ST_GS2_DEFAULT ST_GS2_INDEPENDENT_RAILS ST_POD_NATIVE_DEFAULT ST_POD_NATIVE_REPLICATED_PIPELINE'
-complete -c poprun -n __poprun_before_program -l mpi-global-args -d 'options of mpirun, split as a shell would: -x, --tag-output, --timestamp-output, --output-filename, --allow-run-as-root, --bind-to, --map-by, --report-bindings and --wdir are honoured' -r -f
-complete -c poprun -n __poprun_before_program -l mpi-local-args -d 'the same, for those that PopRun gives to each instance' -r -f
+complete -c poprun -n __poprun_before_program -l mpi-global-args -d 'options of mpirun, split as a shell would: -x, --tag-output, --timestamp-output, --output-filename, --allow-run-as-root, --bind-to, --map-by, --report-bindings and --wdir are supported' -r -f
+complete -c poprun -n __poprun_before_program -l mpi-local-args -d 'the same, for the arguments that PopRun gives to each instance' -r -f

@@ -6,9 +6,10 @@
 
 namespace pop {
 
-/// poprun's exit code. The first argument is what it was called by: under mpirun's and horovodrun's names it
-/// takes their spelling. What needs a `hosts` that is not here is handed over to poprun-hosts, or for the
-/// agent service to poprun-service, which are this program with one: other jobs need not load it.
+/// Returns poprun's exit code. The first argument is the name by which poprun was called: under mpirun's and
+/// horovodrun's names it takes their spelling. Jobs that need a `hosts` which is not given are handed over to
+/// poprun-hosts, or with the agent service to poprun-service: the same program with `hosts`. So other jobs
+/// need not load that code.
 int runApp(int argc, char** argv, const HostsHalf* hosts);
 
 }  // namespace pop

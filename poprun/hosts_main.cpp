@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// poprun-hosts: poprun with what jobs on other hosts need.
+// poprun-hosts: poprun with the code for jobs on other hosts.
 #include "poprun/app.h"
 #include "poprun/command/doctor.h"
 #include "poprun/command/host_parts.h"

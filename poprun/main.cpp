@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// poprun: jobs on this host, and plans of all others.
+// poprun: runs jobs on this host, and plans all jobs.
 #include "poprun/app.h"
 
 int main(int argc, char** argv) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// poprun-service: poprun-hosts for those who reach hosts by the agent service. Without SSH, whose libraries
-// take longer to load than all else.
+// poprun-service: poprun-hosts for jobs that reach hosts through the agent service. It lacks SSH, whose
+// libraries take longer to load than everything else.
 #include "poprun/app.h"
 #include "poprun/command/doctor.h"
 #include "poprun/command/hosts_session.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What --version prints.
+// The text that --version prints.
 #pragma once
 
 #include <string>

@@ -10,11 +10,11 @@
 namespace pop {
 namespace {
 
-// People begin to wonder after some seconds; after that, they know.
+// The first message comes when a user begins to wonder; later ones are rarer.
 constexpr std::chrono::milliseconds kFirstNotice{3000};
 constexpr std::chrono::milliseconds kNextNotice{10000};
 
-// `waiting`: each "h7: ssh key exchange".
+// `waiting`: one text for each host, such as "h7: ssh key exchange".
 std::string waitingLine(std::vector<std::string> waiting, std::size_t num_hosts) {
   constexpr std::size_t kMostNamed = 4;
   const std::size_t all = waiting.size();

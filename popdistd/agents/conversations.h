@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The conversations with all hosts of a job, or of an examination: gets their agents started, and says for
-// which of them it waits.
+// The conversations with all hosts of a job, or of an examination by doctor: starts their agents, and tells
+// the user which hosts it is waiting for.
 #pragma once
 
 #include <chrono>
@@ -20,16 +20,17 @@ class Conversations {
   Conversations(const Conversations&) = delete;
   Conversations& operator=(const Conversations&) = delete;
 
-  /// The next host. The conversation lives as long as this; `events` as long as the loop runs.
+  /// Adds the next host. The conversation lives as long as this; `events` must outlive the loop's run.
   HostConversation& add(std::string name, wire::v1::Hello hello, ConversationEvents& events);
 
-  /// Begins with all hosts; returns at once. Once.
+  /// Starts on all hosts and returns at once. Call it once.
   void start();
 
-  /// No more commands to anyone: calls finish() of each, and lets go of those that are being reached.
+  /// Sends no more commands: calls finish() of each conversation, and abandons hosts that are still being
+  /// reached.
   void finish();
 
-  /// Runs the loop until nothing is left of any conversation, nor of what has started agents.
+  /// Runs the loop until all conversations and all programs that started agents have ended.
   void runToEnd();
 
   const HostAccess& access() const { return access_; }

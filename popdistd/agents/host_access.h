@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the hosts of a job, or of an examination, are reached: who starts agents on them, or the agent service.
+// How the hosts of a job, or of an examination by doctor, are reached: by a Bootstrapper, or by the agent
+// service.
 #pragma once
 
 #include <chrono>
@@ -14,27 +15,27 @@
 
 namespace pop {
 
-/// Some of the hosts, by their index, and who starts their agents.
+/// Some of the hosts, by index, and the Bootstrapper that starts their agents.
 struct BootstrapPart {
   std::vector<int> hosts;
-  std::unique_ptr<Bootstrapper> bootstrapper;  ///< counts them from 0
+  std::unique_ptr<Bootstrapper> bootstrapper;  ///< numbers these hosts from 0
 };
 
-/// How one host's agent is spoken to through the agent service.
+/// A connection to one host's agent through the agent service.
 struct ServiceLine {
   using Described = std::function<void(Result<wire::v1::HostDescription>)>;
 
   wire::CallMaker call;
-  /// Ends a job whose stream is lost; `done`, once, from the loop.
+  /// Ends a job whose stream is lost; the loop calls `done` once.
   std::function<void(wire::v1::EndJobRequest, std::function<void(Status)> done)> end_job;
   std::function<void(std::chrono::milliseconds timeout, Described done)> describe;
 };
 
-/// Hosts whose agents are reached through the agent service, and how.
+/// The hosts whose agents are reached through the agent service, and how to reach them.
 struct ServicePart {
   std::vector<int> hosts;
   std::function<ServiceLine(os::EpollLoop& loop, const std::string& host)> dial;
-  /// Why an agent did not answer, from what the call says. May be empty.
+  /// Why an agent did not answer, derived from the state of the call. May be empty.
   std::function<Status(const std::string& host, const Status& why)> explain;
 };
 
@@ -42,7 +43,7 @@ struct HostAccess {
   std::vector<BootstrapPart> parts;
   ServicePart service;
   std::chrono::milliseconds connect_timeout{10000};  ///< for an agent's answer
-  std::function<void(const std::string& line)> say;  ///< for people, without its line end
+  std::function<void(const std::string& line)> say;  ///< prints a line for the user; without newline
 };
 
 }  // namespace pop

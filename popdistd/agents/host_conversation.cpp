@@ -12,7 +12,7 @@
 namespace pop {
 namespace {
 
-// One that does not understand our hello may complain of what has come right behind it instead.
+// An agent that does not understand our hello may report an error in the message after it instead.
 Status whyRefused(const Status& why) {
   if (why.code() != Code::kInvalidArgument) return why;
   return {why.code(),
@@ -55,7 +55,7 @@ void HostConversation::cancelLimit() {
   if (limit_) loop_.cancel(*std::exchange(limit_, std::nullopt));
 }
 
-// ---- its beginning
+// ---- start
 
 void HostConversation::enter(std::string phase) {
   agent_was_copied_ |= phase == kCopyingPhase;
@@ -94,7 +94,8 @@ void HostConversation::call() {
   send(std::move(command));
 }
 
-// An agent looks at its host before it answers, and so waits for a file system that does not.
+// An agent examines its host before it answers, and so may be waiting for a file system that does not
+// respond.
 void HostConversation::notAnswered() {
   std::string why = "its agent has not answered" + within(access_.connect_timeout);
   if (!hello_.has_examination()) {
@@ -130,9 +131,9 @@ void HostConversation::welcome(const wire::v1::Welcome& welcome) {
 void HostConversation::echo(int times, std::function<void(std::chrono::microseconds fastest)> done) {
   echoes_ = {.left = times, .done = std::move(done)};
   limit(access_.connect_timeout, [this, times] {
-    const Status late{Code::kDeadlineExceeded, "its agent has answered, but not " + std::to_string(times) +
-                                                   " more times" + within(access_.connect_timeout) +
-                                                   ": the way there is slow, or the host is"};
+    const Status late{Code::kDeadlineExceeded, "its agent answered, but not " + std::to_string(times) +
+                                                   " more echo requests" + within(access_.connect_timeout) +
+                                                   ": the network or the host is slow"};
     end(late, late);
   });
   sendEcho();
@@ -151,7 +152,7 @@ void HostConversation::echoed() {
   echoes_.done(echoes_.fastest);
 }
 
-// ---- its end
+// ---- end
 
 // An agent that has not answered yet has nothing to end.
 void HostConversation::finish() {
@@ -166,7 +167,7 @@ void HostConversation::finish() {
   });
 }
 
-// The stream goes as well: it is all that somebody who does not answer may notice.
+// Closes the stream too: an agent that does not answer may still notice that.
 void HostConversation::hangUp() {
   ended_ = true;
   leave();
@@ -174,7 +175,7 @@ void HostConversation::hangUp() {
 
 void HostConversation::callEnded(const Status& why) {
   if (ended_) return;
-  // The other end of our socket is here, and what carries it knows more.
+  // The other end of our socket is in this process; the program that carries it knows more about the cause.
   const bool broken = why.code() == Code::kUnavailable && !why_broken_.empty();
   const Status how = broken ? unavailable(why_broken_) : why;
   if (!welcomed_ && !how.ok()) return end(how, explained(whyRefused(how)));
@@ -184,8 +185,8 @@ void HostConversation::callEnded(const Status& why) {
   endJob();
 }
 
-// An agent ends its job when it finds the stream lost. One that is behind a service may not find it for some
-// seconds, but can be told.
+// An agent ends its job when it notices that the stream is lost. Behind an agent service it may take some
+// seconds to notice, but the service can tell it.
 void HostConversation::endJob() {
   wire::v1::EndJobRequest request;
   request.set_job_id(hello_.job_id());
@@ -208,7 +209,7 @@ void HostConversation::tellEnd(const Status& how, const Status& lost) {
   if (!std::exchange(end_is_told_, true)) events_.ended(how, lost);
 }
 
-// From the loop: this may be in the middle of an event of the call.
+// From the loop, because this may run inside an event of the call.
 void HostConversation::leave() {
   cancelLimit();
   loop_.post([this] {

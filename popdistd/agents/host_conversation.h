@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The conversation with one host's agent, of a job or of an examination: hello, the agent's answer, and how
-// it ends, each with its time limit.
+// The conversation with one host's agent, for a job or for an examination by doctor: hello, the agent's
+// answer, and the end, each with a time limit.
 #pragma once
 
 #include <chrono>
@@ -15,62 +15,62 @@
 
 namespace pop {
 
-/// What comes of one host, in this order.
+/// The events of one host, in this order.
 class ConversationEvents {
  public:
   virtual ~ConversationEvents() = default;
-  virtual void reached() = 0;  ///< its agent runs, or its agent service is known: call()
+  virtual void reached() = 0;  ///< its agent runs, or its agent service is known; answer with call()
   virtual void welcomed(const wire::v1::Welcome& welcome) = 0;
   virtual void received(const wire::v1::Report&) {}
-  /// Once: no report comes any more. `how`: as the other side has put it, or why there is no other side; OK:
-  /// it has ended as it should, or was hung up on. `lost`: the same for people, never OK.
+  /// Called once; no report follows. `how`: the agent's own account, or why there is no agent; OK: it ended
+  /// as expected, or we hung up. `lost`: the same for the user, never OK.
   virtual void ended(const Status& how, const Status& lost) = 0;
 
-  virtual bool isAwaited() const { return true; }  ///< for people, until it is over
+  virtual bool isAwaited() const { return true; }  ///< whether to tell the user that we wait for this host
 };
 
 class HostConversation {
  public:
-  /// All references outlive this. `hello` is completed here by what is known of the host. `over`: once, from
-  /// the loop, nothing is left of the conversation, not even the stream.
+  /// All references must outlive this. The conversation adds what it knows of the host to `hello`. The loop
+  /// calls `over` once, when the conversation and its stream are gone.
   HostConversation(os::EpollLoop& loop, const HostAccess& access, std::string name, wire::v1::Hello hello,
                    ConversationEvents& events, std::function<void()> over);
   ~HostConversation();
   HostConversation(const HostConversation&) = delete;
   HostConversation& operator=(const HostConversation&) = delete;
 
-  // ---- what becomes of starting its agent
+  // ---- results of starting the agent
 
   void enter(std::string phase);
   void reached(ReachedHost how);
   void dialled(ServiceLine line);
-  void failed(const Status& why) { end(why, why); }  ///< also where somebody finds out later
-  /// The agent, or what carries the stream, of which more is known than that it was closed.
+  void failed(const Status& why) { end(why, why); }  ///< also when the failure is found later
+  /// The agent, or the program that carries the stream, has ended with a known exit code.
   void streamEnded(int exit_code);
 
   // ---- the conversation
 
-  void call();  ///< says hello; connect_timeout for the answer
+  void call();  ///< sends hello and waits for the answer, at most connect_timeout
   void send(wire::v1::Command command) { call_->send(std::move(command)); }
 
-  /// Asks the agent `times` times what costs it least, within connect_timeout; `done`: the fastest answer.
-  /// For a conversation that has no other commands.
+  /// Sends `times` echo requests, one after the other, within connect_timeout; `done` gets the fastest round
+  /// trip. Only for a conversation without other commands.
   void echo(int times, std::function<void(std::chrono::microseconds fastest)> done);
 
-  /// No more commands: the agent ends when it is done, for which it has kAgentEndTimeout.
+  /// Sends no more commands. The agent then ends by itself, within kAgentEndTimeout.
   void finish();
-  void hangUp();  ///< what still comes is of no interest
+  void hangUp();  ///< ends the conversation; later input is dropped
 
   const std::string& name() const { return name_; }
-  const std::string& phase() const { return phase_; }  ///< "ssh key exchange", for who waits
+  const std::string& phase() const { return phase_; }  ///< such as "ssh key exchange"
   const std::string& peerAddress() const { return hello_.reached_at(); }
   bool agentWasCopied() const { return agent_was_copied_; }
-  /// To its agent service, if that is the way.
+  /// The call to its agent service, if it is reached by that.
   const std::optional<ServiceLine>& line() const { return line_; }
   bool isCalling() const { return call_ != nullptr; }
   bool isOver() const { return is_over_; }
   bool isAwaited() const { return !is_over_ && events_.isAwaited(); }
-  bool endIsLate() const { return end_is_late_; }  ///< finish() has waited in vain
+  bool endIsLate() const { return end_is_late_; }  ///< the time limit of finish() has expired
 
  private:
   void limit(std::chrono::milliseconds time, std::function<void()> late);
@@ -102,16 +102,16 @@ class HostConversation {
   const std::function<void()> over_;
   wire::v1::Hello hello_;
   std::string phase_ = "waiting for its turn";
-  std::string why_broken_;  ///< the stream; empty: it is not
+  std::string why_broken_;  ///< why the stream broke; empty: it has not
   std::optional<ServiceLine> line_;
   wire::CallMaker make_call_;
   std::unique_ptr<wire::AgentCall> call_;
   std::optional<TimerId> limit_;
-  std::string token_;  ///< of the agent service
+  std::string token_;  ///< from the agent service
   Echoes echoes_;
   bool agent_was_copied_ = false;
   bool welcomed_ = false;
-  bool ended_ = false;  ///< what still comes is dropped
+  bool ended_ = false;  ///< later input is dropped
   bool end_is_told_ = false;
   bool finished_ = false;
   bool end_is_late_ = false;

@@ -20,21 +20,21 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Whoever types Ctrl-Z wants the prompt, whatever the hosts do.
+// After Ctrl-Z the user wants the prompt back, whatever the hosts do.
 constexpr std::chrono::milliseconds kStopTimeout = 1s;
 
 // Instances run where poprun was started, on every host: an agent starts elsewhere.
 Status nameDirectories(model::JobSpec& spec) {
   std::error_code error;
   const std::string here = std::filesystem::current_path(error);
-  if (error) return errnoStatus("finding out the working directory", error.value());
+  if (error) return errnoStatus("finding the working directory", error.value());
   for (model::Program& program : spec.programs) {
     if (program.working_directory.empty()) program.working_directory = here;
   }
   return {};
 }
 
-// By name: a job that goes on without some of its hosts counts them anew.
+// By name, because a job that continues without some of its hosts renumbers them.
 std::set<std::string> stdinHosts(const model::StdinPolicy& policy,
                                  const std::vector<PlacedInstance>& instances) {
   using Who = model::StdinPolicy::Who;
@@ -122,7 +122,7 @@ void HostsController::relayStdin() {
   }
   if (const Status begun = stdin_.begin(agents); !begun.ok())
     conversations_.access().say("poprun: stdin: " + begun.message() +
-                                "; that of the instances ends (see `ulimit -n`)");
+                                "; the instances' stdin is closed (see `ulimit -n`)");
 }
 
 void HostsController::stop(int user_signal) {
@@ -158,7 +158,7 @@ void HostsController::tellWhenStopped() {
   if (const auto tell = std::exchange(stopped_, nullptr)) tell();
 }
 
-// Each agent that was reached ends what the job has left on its host, and then the call.
+// Each agent that was reached ends the job's remaining processes on its host, and then the call.
 Status HostsController::shutDown() {
   shutting_down_ = true;
   stdin_.finish();
@@ -169,7 +169,7 @@ Status HostsController::shutDown() {
   return howAllEnded();
 }
 
-// Of hosts that were lost before, the job has told.
+// The job has already reported hosts that were lost before.
 Status HostsController::howAllEnded() const {
   std::vector<std::string> silent, words;
   for (const std::unique_ptr<JobHost>& host : hosts_) {
@@ -178,8 +178,8 @@ Status HostsController::howAllEnded() const {
   }
   if (!silent.empty()) {
     words.push_back("the agents of " + join(silent, ", ") +
-                    " have not said that they have ended all processes of the job; they do so once they "
-                    "notice that nobody listens any more");
+                    " did not confirm that all processes of the job have ended; they end them when they "
+                    "notice that poprun is gone");
   }
   return words.empty() ? Status() : Status(Code::kDeadlineExceeded, join(words, "; "));
 }

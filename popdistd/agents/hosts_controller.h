@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The controller of a job on several hosts: the job core in this process, an agent on each host, to which it
-// speaks over a stream.
+// The controller of a job on several hosts: the job core in this process, and an agent on each host,
+// connected by a stream.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@
 
 namespace pop {
 
-/// What is the same for all hosts of a job.
+/// Settings common to all hosts of a job.
 struct HostsSettings {
   bool whole_lines_out = true;  ///< instances share stdout line by line
   bool whole_lines_err = true;
@@ -58,7 +58,7 @@ class HostsController final : public Controller {
   std::unique_ptr<Job> job_;
   StdinRelay stdin_;
   std::set<std::string> stdin_hosts_;  ///< of this attempt
-  std::function<void()> stopped_;      ///< while the agents are asked to stop the instances
+  std::function<void()> stopped_;      ///< set while the agents are stopping the instances
   std::optional<TimerId> stop_timeout_;
   bool shutting_down_ = false;
 };

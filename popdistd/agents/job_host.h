@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One host of a job: its agent as the job sees it, and the conversation that carries that.
+// One host of a job: its agent as the job sees it, and the conversation that carries its commands and
+// reports.
 #pragma once
 
 #include <string>
@@ -22,13 +23,13 @@ class JobHost final : private ConversationEvents, private CommandLink {
   RemoteAgent& agent() { return agent_; }
   const std::string& name() const { return conversation_.name(); }
 
-  /// Before Conversations::finish().
+  /// Call it before Conversations::finish().
   void expectEnd() {
     asked_to_end_ = conversation_.isCalling() && !agent_.lost();
     agent_.expectEnd();
   }
   bool endIsLate() const { return asked_to_end_ && conversation_.endIsLate(); }
-  /// How an agent that was expected to end has put it; OK also for one that was not.
+  /// The final status from an agent that was expected to end; OK if none was expected.
   const Status& end() const { return end_; }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// At which of its addresses the host of poprun is reached by the job's other hosts: its own agent is the one
-// that cannot know, since nobody connected to it over the network.
+// Finds the address at which the job's other hosts reach the host of poprun. Its own agent cannot know it,
+// since no connection to that agent crosses the network.
 #pragma once
 
 #include <string>
@@ -10,8 +10,9 @@
 
 namespace pop {
 
-/// `addresses[h]` is that of `hosts[h]`, as its agent says; empty: not known. Gives this host the one that
-/// the kernel would use towards the first other host that has an address, if any; else it keeps its own.
+/// `addresses[h]` is the address of `hosts[h]` as its agent reports it; empty: not known. Replaces this
+/// host's address by the one that the kernel would use towards the first other host with a known address;
+/// without such a host, nothing changes.
 void correctOwnAddress(const std::vector<model::Host>& hosts, std::vector<std::string>& addresses);
 
 }  // namespace pop

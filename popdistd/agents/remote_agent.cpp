@@ -12,29 +12,29 @@
 namespace pop {
 namespace {
 
-// Acknowledged in parts: the agent never waits for one while the sink takes all.
+// Output is acknowledged in parts, so that the agent never waits while the sink accepts everything.
 constexpr std::int64_t kAcknowledgedBytes = kOutputWindowBytes / 4;
 
 Status silent(std::chrono::milliseconds silence) {
-  return unavailable("nothing was heard for " + secondsText(silence) + " s (--host-silence)");
+  return unavailable("nothing was received for " + secondsText(silence) + " s (--host-silence)");
 }
 
 Status checkPorts(const std::vector<int>& ports, int asked) {
   if (std::cmp_not_equal(ports.size(), asked)) {
     return internalError("its agent reports " + counted(static_cast<std::int64_t>(ports.size()), "port") +
-                         ", and was asked for " + std::to_string(asked));
+                         " instead of " + std::to_string(asked));
   }
   const auto wrong =
       std::find_if(ports.begin(), ports.end(), [](int port) { return port < 1 || port > 65535; });
   if (wrong == ports.end()) return {};
-  return internalError("its agent reports port " + std::to_string(*wrong) + ", which cannot be");
+  return internalError("its agent reports port " + std::to_string(*wrong) + ", which is impossible");
 }
 
-// The same of all hosts, whichever is looked at first.
+// The same error for all hosts, whichever is checked first.
 Status wereStopped(std::chrono::milliseconds silence) {
-  return unavailable("poprun did not run for over " + secondsText(silence) +
-                     " s (was it stopped?), and an agent that hears nothing for so long ends its job "
-                     "(--host-silence)");
+  return unavailable(
+      "poprun did not run for over " + secondsText(silence) +
+      " s (was it stopped?); an agent that receives nothing for that long ends its job (--host-silence)");
 }
 
 }  // namespace
@@ -105,7 +105,7 @@ void RemoteAgent::receive(NumberedReport report) {
   }
 }
 
-// It is of no more use: the agent ends everything when it finds it closed.
+// Closes the link: the agent ends the job when it notices.
 void RemoteAgent::breakLink(Status why) {
   if (link_ != nullptr) std::exchange(link_, nullptr)->close();
   lose(std::move(why));
@@ -129,7 +129,7 @@ void RemoteAgent::lose(Status why) {
   tellLossSoon();
 }
 
-// From the loop: whoever made the call during which this was found is not ready to hear of it.
+// Reports it from the loop: the caller during whose call it was found cannot handle it yet.
 void RemoteAgent::tellLossSoon() {
   if (loss_timer_) return;
   loss_timer_ = loop_.postAfter(std::chrono::milliseconds(0), [this] {
@@ -155,12 +155,12 @@ void RemoteAgent::signal(int signal) {
   if (signal == SIGCONT && std::exchange(told_of_stop_, false)) heartbeat_.restartSilence();
 }
 
-// An agent that is being reached hears of it once it answers.
+// An agent that is still being reached gets the signal once it answers.
 bool RemoteAgent::confirmsStop() const {
   return unconfirmed_stops_ == 0 || (link_ == nullptr && open_ == nullptr);
 }
 
-// ---- killing: whoever wants the end does not wait for an agent that lives, and reports none
+// ---- killing: does not wait forever for an agent that lives but reports no ends
 
 void RemoteAgent::kill() {
   send(KillCommand{});
@@ -174,7 +174,7 @@ void RemoteAgent::awaitEnds() {
     if (run_.allAreClosed()) return;
     if (was_held_back_) return awaitEnds();  // its output could not come: that is not its fault
     breakLink(unavailable("its agent has not reported within " + secondsText(kKillReportTimeout) +
-                          " s that the instances there, which it was told to kill, have ended"));
+                          " s that its instances have ended after it was told to kill them"));
   });
 }
 
@@ -206,9 +206,9 @@ void RemoteAgent::traceStacks(std::function<void(std::vector<StackTrace>)> reply
   send(TraceStacksCommand{});
 }
 
-// ---- reports. What another program says is checked before the job believes it.
+// ---- reports. They are validated before the job acts on them.
 
-// False: it is one that cannot be, and the link is given up.
+// False: the report is impossible, and the link was closed.
 bool RemoteAgent::holds(Status report) {
   if (report.ok()) return true;
   breakLink(std::move(report));
@@ -269,12 +269,12 @@ void RemoteAgent::handle(OutputReport& report) {
   if (!holds(run_.runs(report.instance, "writes"))) return;
   output_taken_ += static_cast<std::int64_t>(report.text.size());
   if (output_taken_ > run_.mostOutput())
-    return breakLink(internalError("its agent sends more output than it has been allowed to"));
+    return breakLink(internalError("its agent sends more output than its window allows"));
   if (!sink_.write(report.instance, report.stream, report.text)) sink_full_ = was_held_back_ = true;
   if (output_taken_ >= kAcknowledgedBytes) acknowledgeOutput();
 }
 
-// A sink that is full holds the agent back, and that one its instances.
+// A full sink delays the agent, and the agent delays its instances.
 void RemoteAgent::acknowledgeOutput() {
   if (sink_full_ || output_taken_ == 0) return;
   send(OutputTakenCommand{std::exchange(output_taken_, 0)});

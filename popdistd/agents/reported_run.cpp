@@ -16,7 +16,7 @@ Status reported(int instance, const std::string& report, const std::string& what
                        ", which " + what_is_wrong);
 }
 
-// As waitpid says it: a greater code would be another one in ours, and perhaps 0.
+// The range of waitpid: a greater code would be truncated in our own exit code, perhaps to 0.
 bool isPossible(const contract::ExitStatus& status) {
   return status.code >= 0 && status.code <= 255 && status.signal >= 0 && status.signal < NSIG;
 }
@@ -47,7 +47,7 @@ Status ReportedRun::advance(int instance, InstanceEvent event, const char* repor
 }
 
 Status ReportedRun::ended(int instance, const contract::ExitStatus& status) {
-  if (!isPossible(status)) return reported(instance, contract::describe(status), "cannot be");
+  if (!isPossible(status)) return reported(instance, contract::describe(status), "is impossible");
   return advance(instance, InstanceEvent::kEnded, "has ended");
 }
 
@@ -59,7 +59,7 @@ bool ReportedRun::allAreClosed() const {
 Result<bool> ReportedRun::aborted(int instance, int exit_code) {
   POP_RETURN_IF_ERROR(runs(instance, "asks to end the job"));
   if (exit_code < 1 || exit_code > 255)
-    return reported(instance, "asks to end the job with code " + std::to_string(exit_code), "cannot be");
+    return reported(instance, "asks to end the job with code " + std::to_string(exit_code), "is impossible");
   const bool is_first = !have_aborted_[indexOf(instance)];
   have_aborted_[indexOf(instance)] = true;
   return is_first;
@@ -80,7 +80,7 @@ Result<std::optional<PutValues>> ReportedRun::fenceReached(FenceReachedReport re
   if (report.released < 0 || report.released > fences_released_)
     return internalError("its agent reports a fence behind one that has not been released");
   if (report.released == fences_released_) return std::optional(std::move(report.values));
-  // Instances that had given up waiting are there again, in a fence whose release is on its way to them.
+  // Instances that had given up waiting have reached a fence again whose release is on its way to them.
   crossed_ = std::move(report.values);
   return std::optional<PutValues>();
 }

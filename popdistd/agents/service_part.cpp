@@ -17,8 +17,7 @@
 namespace pop {
 namespace {
 
-// With a connection of its own to make, whose first packet TCP repeats after 1 s and 3 s; the job's end waits
-// for it.
+// Includes a new connection, whose first packet TCP repeats after 1 s and 3 s; the job's end waits for this.
 constexpr std::chrono::milliseconds kEndJobTimeout{4000};
 
 wire::v1::ServiceRequest toEnd(wire::v1::EndJobRequest job) {
@@ -33,16 +32,16 @@ wire::v1::ServiceRequest toDescribe() {
   return request;
 }
 
-// How a question ended that a description answers.
+// The result of a request that is answered by a description.
 Result<wire::v1::HostDescription> descriptionIn(const Status& how, const std::string& answer) {
   POP_RETURN_IF_ERROR(how);
   wire::v1::HostDescription description;
   if (!description.ParseFromString(answer))
-    return Status(Code::kDataLoss, "what it answers is no description");
+    return Status(Code::kDataLoss, "its answer is not a valid description");
   return description;
 }
 
-// Each question lives as long as the line's function that has asked it.
+// Each request lives as long as the function of the line that sent it.
 ServiceLine lineTo(os::EpollLoop& loop, const wire::ServiceAddress& address) {
   const auto asked = std::make_shared<std::list<wire::ServiceQuestion>>();
   return {.call =

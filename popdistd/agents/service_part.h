@@ -12,12 +12,13 @@
 namespace pop {
 
 struct ServiceSettings {
-  int port = 0;     ///< of the agent service on every host
+  int port = 0;     ///< port of the agent service on every host
   std::string tls;  ///< directory with ca.pem and the user's pair; empty: without TLS
   std::chrono::milliseconds connect_timeout{10000};
 };
 
-/// All of `num_hosts` hosts. Every mistake in the user's certificates is an error that names its file.
+/// Access to all of `num_hosts` hosts. Any mistake in the user's certificates is an error that names the
+/// file.
 Result<ServicePart> servicePart(const ServiceSettings& settings, std::size_t num_hosts);
 
 }  // namespace pop

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One sink for the output of several agents: each gets a sink of its own, and hears of it when the one behind
-// can take more.
+// Shares one sink among the outputs of several agents. Each agent gets a sink of its own, and is notified
+// when the shared one can take more.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@ namespace pop {
 
 class SharedOutput {
  public:
-  /// `sink` outlives this.
+  /// `sink` must outlive this.
   explicit SharedOutput(OutputSink& sink) : sink_(sink) {
     sink_.setOnReady([this] { ready(); });
   }
@@ -23,7 +23,7 @@ class SharedOutput {
   SharedOutput(const SharedOutput&) = delete;
   SharedOutput& operator=(const SharedOutput&) = delete;
 
-  /// For one more agent. Lives as long as this.
+  /// Makes a sink for one more agent. It lives as long as this.
   OutputSink& add() { return *parts_.emplace_back(std::make_unique<Part>(sink_)); }
 
  private:
@@ -43,7 +43,7 @@ class SharedOutput {
    private:
     OutputSink& sink_;
     std::function<void()> on_ready_;
-    bool waiting_ = false;  ///< to hear that the sink can take more
+    bool waiting_ = false;  ///< for the shared sink to take more
   };
 
   void ready() {

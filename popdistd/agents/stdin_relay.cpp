@@ -28,8 +28,8 @@ Status StdinRelay::begin(const std::vector<RemoteAgent*>& hosts) {
   return failure_;
 }
 
-// What an agent has got and no instance has read, the next attempt there reads first: what is on the way to
-// it must follow.
+// In the next attempt the instances of a host first read what its agent received and no instance read, so
+// data on its way to that agent must follow.
 void StdinRelay::keepOnly(const std::vector<RemoteAgent*>& hosts) {
   std::erase_if(receivers_, [&](const std::unique_ptr<Receiver>& each) {
     const bool goes_on = std::find(hosts.begin(), hosts.end(), each->host) != hosts.end();
@@ -62,7 +62,7 @@ bool StdinRelay::receives(const RemoteAgent* host) const {
                      [host](const std::unique_ptr<Receiver>& each) { return each->host == host; });
 }
 
-// An agent that has been told the end takes nothing after it.
+// An agent accepts no input after the end of input.
 void StdinRelay::giveUp(const std::vector<RemoteAgent*>& hosts) {
   for (const std::unique_ptr<Receiver>& receiver : receivers_) end(*receiver);
   receivers_.clear();
@@ -70,8 +70,8 @@ void StdinRelay::giveUp(const std::vector<RemoteAgent*>& hosts) {
 }
 
 void StdinRelay::finish() {
-  // What an attempt has left of its own when the next one began is known no more. Of a host that was lost,
-  // what it has not said to be read: rather twice than never.
+  // The amount that an earlier attempt left unread is not known any more. For a lost host, everything that it
+  // did not report as read counts as unread: rather read twice than never.
   if (receivers_.size() == 1 && !is_second_attempt_) {
     const std::int64_t unread = feed_.bytesRead() - receivers_.front()->host->inputRead();
     if (unread > 0) ::lseek(STDIN_FILENO, -unread, SEEK_CUR);  // pipes and terminals take nothing back
@@ -79,7 +79,7 @@ void StdinRelay::finish() {
   for (const std::unique_ptr<Receiver>& receiver : receivers_) end(*receiver);
 }
 
-// What there is, as far as the host has room for it. For one that is lost, nothing is read.
+// Forwards the available input, as far as the host has room for it. Reads nothing for a lost host.
 void StdinRelay::advance(Receiver& receiver) {
   if (receiver.host->lost()) return end(receiver);
   std::array<char, 16 << 10> buffer;
@@ -104,7 +104,7 @@ void StdinRelay::advance(Receiver& receiver) {
   }
 }
 
-// The feed finds its pipe closed, and goes on for the others.
+// The feed notices the closed pipe and continues for the other hosts.
 void StdinRelay::leaveOut(Receiver& receiver) {
   if (!receiver.pipe.valid()) return;
   receiver.unread = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The launcher's stdin for instances on other hosts: as fast as the slowest host takes it.
+// Relays the launcher's stdin to instances on other hosts, as fast as the slowest host takes it.
 #pragma once
 
 #include <memory>
@@ -20,22 +20,22 @@ class StdinRelay {
   StdinRelay(const StdinRelay&) = delete;
   StdinRelay& operator=(const StdinRelay&) = delete;
 
-  /// A run begins in which `hosts` get stdin: one that did so in the run before what comes next there,
-  /// another one, or one where nobody read any more, what comes next in the input. After an error no host
-  /// gets any more.
+  /// Begins a run in which `hosts` get stdin. A host that was reading in the previous run continues where it
+  /// stopped; any other host starts at the current position of the input. After an error no host gets any
+  /// more input.
   Status begin(const std::vector<RemoteAgent*>& hosts);
 
-  /// The job is over. Of a file that one host has got, what was not read there is left to whoever reads it
-  /// after us.
+  /// The job is over. If stdin is a file that only one host has read, the file position moves back to the
+  /// first unread byte, for the next reader.
   void finish();
 
  private:
   struct Receiver {
     RemoteAgent* host = nullptr;
-    int number = 0;  ///< for the feed
-    sys::Fd pipe;    ///< none: it gets no more
+    int number = 0;  ///< its number at the feed
+    sys::Fd pipe;    ///< invalid: the host gets no more input
     bool watching = false;
-    bool unread = false;  ///< nobody there reads what would come before the next run
+    bool unread = false;  ///< no instance there reads any more in this run
   };
 
   void keepOnly(const std::vector<RemoteAgent*>& hosts);
@@ -51,7 +51,7 @@ class StdinRelay {
   agent::StdinFeed feed_;
   std::vector<std::unique_ptr<Receiver>> receivers_;
   int last_number_ = 0;
-  bool is_second_attempt_ = false;  ///< or a later one
+  bool is_second_attempt_ = false;  ///< true from the second attempt on
   Status failure_;
 };
 

@@ -45,7 +45,7 @@ void Attempt::start(const std::string& job_id, const std::string& key, int resta
   runs_ = true;
   for (int instance = 0; instance < instances_.count(); ++instance)
     instances_.advance(instance, InstanceEvent::kStart);
-  // What an instance of an attempt that failed still holds must not fit the next one.
+  // Data that an instance of a failed attempt still holds must not match the next attempt.
   const std::string id = restarts == 0 ? job_id : job_id + '-' + std::to_string(restarts);
   for (int host = 0; host < hosts_.count(); ++host) {
     JobSlice slice = placed_.slice(host, id, restarts, everybody, bindings_[static_cast<std::size_t>(host)]);
@@ -62,7 +62,7 @@ void Attempt::stop() {
 
 void Attempt::describeEnd(JobOutcome& outcome) const {
   outcome.instances_stopped = static_cast<int>(stopped_.size());
-  // One that asked to end the job was still running itself.
+  // The instance that asked to end the job was still running.
   if (outcome.failure && stopped_.contains(outcome.failure->instance)) --outcome.instances_stopped;
   if (!outcome.failure || !outcome.failure->hosts_lost) return;
   // Hosts that are lost together are noticed one after the other.
@@ -77,7 +77,7 @@ void Attempt::forgetEnd() {
   stopped_.clear();
 }
 
-// ---- what agents report
+// ---- reports of agents
 
 void Attempt::onStarted(int instance, pid_t pid) {
   instances_.setPid(instance, pid);
@@ -89,7 +89,7 @@ void Attempt::onStarted(int instance, pid_t pid) {
 void Attempt::onEnded(int instance, const InstanceEnd& end) {
   const std::string reason = end.reason.empty() ? describe(end.status) : end.reason;
   noteEnd(instance, reason);
-  // First the job, then the others: an instance that fails because of this news comes second.
+  // First the job, then the other instances: one that fails because of this notice must come second.
   if (!end.status.success()) {
     events_.failed({.instance = instance,
                     .pid = instances_.pid(instance),
@@ -106,7 +106,7 @@ void Attempt::onClosed(int instance) {
   endIfAllAreClosed();
 }
 
-// What an attempt that is over has left behind may still be connected.
+// Processes left behind by an attempt that is over may still be connected.
 void Attempt::onAborted(int instance, int exit_code, const std::string& message) {
   if (!runs_) return;
   const std::string said = printable(message);  // it may be anything
@@ -129,7 +129,7 @@ void Attempt::onFenceReached(int host, PutValues values) {
 void Attempt::onLost(int host, const Status& why) {
   hosts_.lose(host, why);
   const bool loses_instances = runs_ && openOn(host) > 0;
-  // What the summary does not tell is told now.
+  // Reports now what the summary does not contain.
   log_.append(-1, describeHosts({{spec().hosts[static_cast<std::size_t>(host)].name, why.message()}}, true),
               loses_instances && events_.endTellsLoss() ? EventKind::kNote : EventKind::kWarning);
   if (!loses_instances) return;
@@ -140,7 +140,7 @@ void Attempt::onLost(int host, const Status& why) {
   endIfAllAreClosed();
 }
 
-// ---- what follows for an instance
+// ---- ends of instances
 
 void Attempt::lose(int instance) {
   const InstanceState state = instances_.state(instance);
@@ -180,7 +180,7 @@ void Attempt::endIfAllAreClosed() {
   events_.attemptOver();
 }
 
-// Those whose instances have all ended need not know.
+// Hosts whose instances have all ended need no notice.
 void Attempt::announce(const SharedEndNotices& end_notices) {
   for (int host = 0; host < hosts_.count(); ++host) {
     if (openOn(host) > 0) hosts_.agent(host).announce(end_notices);

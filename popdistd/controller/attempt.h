@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One attempt at a job: where its instances go, their lives as the agents report them, their fences and end
-// notices. The job decides what follows from that.
+// One attempt at a job: the placement of its instances, their states as the agents report them, their fences
+// and end notices. The job decides what to do about them.
 #pragma once
 
 #include <set>
@@ -18,32 +18,32 @@ namespace pop {
 class AttemptEvents {
  public:
   virtual ~AttemptEvents() = default;
-  virtual void allStarted() = 0;             ///< or could not be; perhaps several times
-  virtual void failed(Failure failure) = 0;  ///< each failure; the first is the one that counts
-  virtual void attemptOver() = 0;            ///< nothing of it is left on any host that we know of
+  virtual void allStarted() = 0;             ///< each has started or failed to; may come several times
+  virtual void failed(Failure failure) = 0;  ///< called for each failure; only the first one counts
+  virtual void attemptOver() = 0;            ///< no known host has anything left of this attempt
 
-  /// Whether a host that is lost now, with instances, is what the job fails of: then its end tells so.
+  /// Whether the loss of a host with instances would now be the job's failure; the job's end then reports it.
   virtual bool endTellsLoss() const = 0;
 };
 
 class Attempt final : private HostReports {
  public:
-  /// Everything passed by reference outlives the attempt. It hears of what `hosts` report from now on.
+  /// Everything passed by reference must outlive the attempt. From now on it receives the reports of `hosts`.
   Attempt(Loop& loop, model::JobSpec spec, JobHosts& hosts, const EventLog& log, AttemptEvents& events);
 
   const PlacedJob& placed() const { return placed_; }
   const model::JobSpec& spec() const { return placed_.spec(); }
 
-  /// Binds the instances, when all hosts are described.
+  /// Binds the instances. Requires that all hosts have been described.
   Status bind();
   const std::vector<model::Bindings>& bindings() const { return bindings_; }
 
   void start(const std::string& job_id, const std::string& key, int restarts);
   void stop();
 
-  /// Adds what this attempt knows of how it has ended.
+  /// Adds how this attempt ended, as far as it knows.
   void describeEnd(JobOutcome& outcome) const;
-  /// Its end has been told: the next one is another's.
+  /// Forgets how it ended: its end was reported, and the next attempt has an end of its own.
   void forgetEnd();
 
  private:
@@ -71,7 +71,7 @@ class Attempt final : private HostReports {
   AttemptEvents& events_;
   std::vector<model::Bindings> bindings_;  ///< by host
   Instances instances_;
-  std::vector<int> open_on_;  ///< each host: instances that are not closed yet
+  std::vector<int> open_on_;  ///< for each host, the number of instances that are not closed yet
   FenceJoin fence_;
   EndNotices end_notices_;
   bool runs_ = false;       ///< between start() and its end

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who has ended, on its way to those who still run: the first failure at once, and when many fail together,
-// all of an interval in one message. Of many hosts each hears of everybody, so their number is what costs.
-// Who ends well mostly ends with all others: after a longer interval there may be nobody left to hear of it.
+// Sends end notices to the instances that still run: the first failure at once, later failures of an interval
+// together in one message, because each notice goes to every host. Successful ends wait for a longer
+// interval: usually all instances end together, and no notice is needed.
 #pragma once
 
 #include <chrono>
@@ -32,7 +32,7 @@ class EndNotices {
     if (!timer_) wait(kOfGoodEnds);
   }
 
-  /// What has not been told is of no interest any more.
+  /// Drops notices that have not been sent.
   void forget() {
     if (timer_) loop_.cancel(*timer_);
     timer_.reset();
@@ -65,8 +65,8 @@ class EndNotices {
   Loop& loop_;
   const std::function<void(const SharedEndNotices&)> tell_;
   std::vector<EndNotice> waiting_;
-  std::optional<TimerId> timer_;  ///< none: nothing waits, and nothing was told within an interval
-  bool has_told_ = false;         ///< within the interval that ends with the timer
+  std::optional<TimerId> timer_;  ///< none: nothing is queued, and nothing was sent in the last interval
+  bool has_told_ = false;         ///< a notice was sent in the interval that ends with the timer
   bool failure_waits_ = false;
 };
 

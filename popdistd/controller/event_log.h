@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells everything that happens to a job, in the order in which the controller learns of it, and keeps
+// Passes every event of a job to a listener, in the order in which the controller learns of it. Keeps
 // nothing.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace pop {
 
 class EventLog {
  public:
-  /// Times count from now on. `listener` may be empty.
+  /// Times are measured from construction. `listener` may be empty.
   EventLog(const Loop& loop, std::function<void(const LogEntry&)> listener)
       : loop_(loop), begin_(loop.now()), listener_(std::move(listener)) {}
 

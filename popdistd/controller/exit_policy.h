@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of the things that happened decides a job's exit code: the user's signal, else its time limit, else
-// the first failure as reported. What follows from our stopping the others never counts.
+// Decides a job's exit code: by the user's signal, else by the time limit, else by the first failure
+// reported. Instances that we stopped never count.
 #pragma once
 
 #include <optional>

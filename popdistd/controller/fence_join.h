@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joins the fences of a job's hosts: open when every host that runs instances has reached it, with what all
-// of them have put.
+// Joins the fences of a job's hosts. The fence opens when every host that runs instances has reached it, and
+// carries the values that all of them have put.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +14,15 @@ namespace pop {
 
 class FenceJoin {
  public:
-  /// `hosts` in all, of which `expected` run instances.
+  /// `hosts`: their total number; `expected`: how many of them run instances.
   FenceJoin(int hosts, int expected) : hosts_(static_cast<std::size_t>(hosts)), expected_(expected) {}
 
-  /// `host` is there. Everybody's values when it was the last one: the fence is open, and the next begins.
+  /// `host` has reached the fence. Returns the values of all hosts if it was the last one: the fence opens,
+  /// and the next one begins.
   std::optional<PutValues> arrive(int host, PutValues values) {
     Host& arrived = hosts_[static_cast<std::size_t>(host)];
     if (!std::exchange(arrived.is_there, true)) ++arrived_;
-    // What an earlier arrival brought, whose instances have given up waiting, is not lost.
+    // An earlier arrival, whose instances have given up waiting, may have brought values: keep them.
     values.merge(arrived.put);
     arrived.put = std::move(values);
     if (arrived_ < expected_) return {};
@@ -31,7 +32,7 @@ class FenceJoin {
     return everybody;
   }
 
-  /// Nobody is there, and nothing has been put.
+  /// Back to the initial state: no host has reached the fence, no values are put.
   void reset() {
     hosts_.assign(hosts_.size(), {});
     arrived_ = 0;

@@ -15,10 +15,11 @@ std::vector<std::string> sharedAddressWarnings(const std::vector<model::Host>& h
   std::vector<std::string> warnings;
   for (const auto& [address, names] : names_at) {
     if (names.size() < 2) continue;
-    warnings.push_back("hosts " + join(names, ", ") + " have one address, " + address +
-                       ": if these are names of one host, name it once, for each binds its instances to the "
-                       "same cores; if all have a network that looks the same everywhere (a bridge of "
-                       "containers), name the one between them by --host-subnet");
+    warnings.push_back(
+        "hosts " + join(names, ", ") + " have the same address, " + address +
+        ": if these are names of one host, list it once, because each name would bind instances to the same "
+        "cores; if each host has a local network with this address, such as a bridge of containers, name the "
+        "network between the hosts with --host-subnet");
   }
   return warnings;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hosts of a job that have one address: mostly two names of one host.
+// Finds hosts of a job with the same address, usually two names of one host.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace pop {
 
-/// A warning for each address that several hosts have; `addresses[h]` is that of `hosts[h]`.
+/// A warning for each address that several hosts share; `addresses[h]` is the address of `hosts[h]`.
 std::vector<std::string> sharedAddressWarnings(const std::vector<model::Host>& hosts,
                                                const std::vector<std::string>& addresses);
 

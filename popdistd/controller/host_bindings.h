@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each host of a job gives its instances, once all hosts have described themselves.
+// The CPUs and memory that each host of a job gives its instances, computed when all hosts have described
+// themselves.
 #pragma once
 
 #include <string>
@@ -11,12 +12,12 @@
 
 namespace pop {
 
-/// By host: `topologies[h]` is that of `spec.hosts[h]`. The first host on which the policy cannot be carried
-/// out is the error.
+/// Bindings by host; `topologies[h]` is the topology of `spec.hosts[h]`. Fails at the first host on which the
+/// policy cannot be carried out.
 Result<std::vector<model::Bindings>> bindHosts(const model::JobSpec& spec, const InstanceEnvs& envs,
                                                const std::vector<model::HostTopology>& topologies);
 
-/// The warnings of all hosts. Hosts are often alike: what is true of many is said once.
+/// The warnings of all hosts. Hosts are often alike, so a warning that applies to many is given once.
 std::vector<std::string> warningsOf(const model::JobSpec& spec, const std::vector<model::Bindings>& bindings);
 
 }  // namespace pop

@@ -11,7 +11,7 @@ namespace {
 
 using contract::EnvFamily;
 
-// Who wants a port on the host of instance 0, in the order in which they are given out.
+// The families that need a port on the host of instance 0, in the order of allocation.
 struct SharedPort {
   EnvFamily family;
   std::string contract::Rendezvous::*port;

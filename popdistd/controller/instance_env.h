@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a placed job to what each instance is told: who it is, where the others are. Pure, and shared by the
-// job that is run and the plan that is only shown.
+// Derives each instance's environment from a placed job: its indices and the addresses of the others. A pure
+// function, used to run a job and to show a plan.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@
 
 namespace pop {
 
-/// How to reach one host. Ports are texts: a plan that is only shown has none yet.
+/// How to reach one host. Ports are text, because a plan that is only shown has placeholders.
 struct HostAddress {
   std::string address;
   std::vector<std::string> ports;
@@ -21,13 +21,13 @@ struct HostAddress {
 
 class InstanceEnvs {
  public:
-  /// Both outlive this.
+  /// Both must outlive this.
   InstanceEnvs(const model::JobSpec& spec, const std::vector<model::InstancePlacement>& placement);
 
   int instancesOn(int host) const { return instances_on_.at(static_cast<std::size_t>(host)); }
 
-  /// Ports that the wanted families need on `host`: one for each instance (TF_CONFIG), and on the host of
-  /// instance 0 those at which it serves the others.
+  /// The number of ports that the selected framework families need on `host`: one for each instance
+  /// (TF_CONFIG), and on the host of instance 0 the ports at which it serves the others.
   int portsOn(int host) const;
 
   /// `hosts[h]` has portsOn(h) ports.
@@ -35,7 +35,7 @@ class InstanceEnvs {
 
   contract::PoplarTarget poplarTarget() const;
 
-  /// What one instance is told, without its binding and its agent's socket.
+  /// The order for one instance, without its binding and its agent's socket.
   InstanceOrder order(const model::InstancePlacement& placement, const std::string& job_id,
                       int restart_count) const;
 
@@ -47,9 +47,9 @@ class InstanceEnvs {
 
   const model::JobSpec& spec_;
   const std::vector<model::InstancePlacement>& placement_;
-  std::vector<int> instances_on_;  ///< each host
-  std::vector<int> cross_size_;    ///< each local index: hosts that have such an instance
-  std::vector<int> cross_rank_;    ///< each instance: those of them before its own
+  std::vector<int> instances_on_;  ///< for each host
+  std::vector<int> cross_size_;    ///< for each local index, the number of hosts with such an instance
+  std::vector<int> cross_rank_;    ///< for each instance, the number of these hosts before its own
 };
 
 }  // namespace pop

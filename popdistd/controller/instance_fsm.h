@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The life of one instance, as the controller sees it: one table, one pure step.
+// The state machine of one instance, as the controller sees it: one table, one pure step.
 #pragma once
 
 #include <array>

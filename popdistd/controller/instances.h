@@ -35,7 +35,7 @@ class Instances {
   bool noneIsStarting() const { return in_state_[static_cast<std::size_t>(InstanceState::kStarting)] == 0; }
   bool allAreClosed() const { return in_state_[static_cast<std::size_t>(InstanceState::kClosed)] == count(); }
 
-  /// Those that were started and have not ended.
+  /// The instances that were started and have not ended.
   std::set<int> open() const {
     std::set<int> open;
     for (int instance = 0; instance < count(); ++instance) {

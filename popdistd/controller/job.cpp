@@ -51,7 +51,7 @@ void Job::place() {
   hosts_.describe(attempt_->placed(), [this] { described(); });
 }
 
-// An attempt after one in which hosts were lost goes on without them.
+// An attempt after the loss of hosts runs without them.
 Result<model::JobSpec> Job::specOfNext() const {
   if (!hosts_.anyGone()) return attempt_->spec();
   return attempt_->placed().without(hosts_.gone());
@@ -64,7 +64,7 @@ void Job::placeAgain() {
     return failed({.exit_code = contract::kExitLauncherFailed, .hosts_lost = true});
   }
   if (hosts_.anyGone()) {
-    log_.append(-1, "goes on without " + describeHosts(hosts_.failures(attempt_->spec()), false));
+    log_.append(-1, "continues without " + describeHosts(hosts_.failures(attempt_->spec()), false));
     hosts_.leaveOutGone();
     placement_told_ = false;
   }
@@ -103,7 +103,7 @@ void Job::bindAll() {
   handle(JobEvent::kPlaced);
 }
 
-// ---- the job's table, and what others want of it
+// ---- state machine and events
 
 void Job::handle(JobEvent event) {
   const auto transition = step(state_, event);
@@ -138,8 +138,8 @@ void Job::handle(JobEvent event) {
 }
 
 void Job::stop(int user_signal) {
-  // Output that cannot be written is a reason to stop, and not to start again, but none to hurry, nor what
-  // decides a job that has failed.
+  // If output cannot be written, the job stops and is not restarted. It still gets its grace, and an earlier
+  // failure still decides its exit code.
   if (user_signal == SIGPIPE) end_.noteOutputLost();
   if (user_signal == SIGPIPE && end_.decided()) return;
   end_.noteUserSignal(user_signal);
@@ -154,7 +154,7 @@ void Job::timeOver() {
   const bool is_ending = end_.decided();
   end_.noteTimeout();
   if (is_ending) return;
-  log_.append(-1, "its time is over");
+  log_.append(-1, "its time limit has expired");
   if (state_ == JobState::kPending) hosts_unanswered_ = hosts_.unanswered();
   const bool running = state_ == JobState::kStarting || state_ == JobState::kRunning;
   const model::JobSpec& spec = attempt_->spec();

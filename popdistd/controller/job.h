@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The job core: one job, from its placement to its end. It decides when an attempt begins and when it is
-// ended, and whether there is another one. Pure: it sees a Loop and agents, does no I/O, and the tables of
-// job_fsm.h and instance_fsm.h say what may happen.
+// The job core: one job, from its placement to its end. It decides when an attempt begins and ends, and
+// whether another one follows. It uses only a Loop and agents and does no I/O; the tables of job_fsm.h and
+// instance_fsm.h define the possible transitions.
 #pragma once
 
 #include <functional>
@@ -22,27 +22,27 @@
 
 namespace pop {
 
-/// What only this job is and has.
+/// What distinguishes this job from others.
 struct JobIdentity {
   std::string id;
-  std::string key;  ///< 16 random bytes, by which its instances know each other
-  /// Corrects `addresses`, at which `hosts` reach each other as their agents say, before anything starts. May
-  /// be empty.
+  std::string key;  ///< 16 random bytes, by which its instances recognise each other
+  /// Corrects `addresses`, at which the `hosts` reach each other according to their agents, before anything
+  /// starts. May be empty.
   std::function<void(const std::vector<model::Host>& hosts, std::vector<std::string>& addresses)> correct;
 };
 
 class Job final : private AttemptEvents {
  public:
-  /// `agents[h]` serves `spec.hosts[h]`. `spec` is free of mistakes. Everything passed by reference outlives
-  /// the job.
+  /// `agents[h]` serves `spec.hosts[h]`. `spec` must be free of mistakes. Everything passed by reference must
+  /// outlive the job.
   Job(Loop& loop, JobIdentity identity, model::JobSpec spec, const std::vector<Agent*>& agents,
       JobWatch watch);
   ~Job() override;
 
   void start();
 
-  /// The user's signal (SIGINT, SIGTERM, …): the first stops the job with grace, the next kills it. SIGPIPE:
-  /// its output cannot be written.
+  /// Handles the user's signal (SIGINT, SIGTERM, …): the first stops the job with grace, the next kills it.
+  /// SIGPIPE means that the job's output cannot be written.
   void stop(int user_signal);
 
   /// Passes `signal` on to all instances.
@@ -81,7 +81,7 @@ class Job final : private AttemptEvents {
   bool placement_told_ = false;
   std::optional<TimerId> timeout_;
   std::optional<TimerId> restart_delay_;
-  int hosts_unanswered_ = 0;  ///< when the time was over
+  int hosts_unanswered_ = 0;  ///< when the time limit expired
   int hosts_traced_ = 0;
   std::vector<StackTrace> stack_traces_;
 };

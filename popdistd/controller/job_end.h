@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a job ends, of all that happens to it: what decides its exit code, and whether it is started again.
+// Decides how a job ends: its exit code, and whether it is restarted.
 #pragma once
 
 #include <string>
@@ -17,14 +17,14 @@ class JobEnd {
 
   void noteFailure(Failure failure) { exit_policy_.noteFailure(std::move(failure)); }
   void noteUserSignal(int signal) { exit_policy_.noteUserSignal(signal); }
-  /// The time limit, which holds for all attempts together.
+  /// The time limit has expired; it covers all attempts together.
   void noteTimeout() {
     time_is_over_ = true;
     exit_policy_.noteTimeout();
   }
-  /// It cannot be written, and so would be that of the next attempt.
+  /// The job's output cannot be written, so a restart would fail the same way.
   void noteOutputLost() { output_is_lost_ = true; }
-  /// Of a job that was to be started again.
+  /// Why the job is not restarted after all, although a restart was decided.
   void noteWhyNotAgain(std::string why) { why_not_again_ = std::move(why); }
 
   bool decided() const { return exit_policy_.decided(); }
@@ -33,8 +33,8 @@ class JobEnd {
     return outcome.failure && outcome.failure->hosts_lost;
   }
 
-  /// Whether the job is started again, now that an attempt is over. `rest`: whether it can run on the hosts
-  /// that are left.
+  /// Whether to restart the job now that an attempt is over. `rest`: whether it can run on the remaining
+  /// hosts.
   bool startsAgain(const Status& rest) {
     if (time_is_over_) return false;
     if (!restart_policy_.wants(outcome())) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The life of a job: one table, one pure step.
+// The state machine of a job: one table, one pure step.
 #pragma once
 
 #include <array>
@@ -9,12 +9,12 @@
 namespace pop {
 
 enum class JobState : std::uint8_t {
-  kPending,  ///< its hosts are being asked
+  kPending,  ///< its hosts are being examined
   kStarting,
   kRunning,
   kStopping,
   kKilling,
-  kRestarting,  ///< it has failed, and waits to be started again
+  kRestarting,  ///< it has failed, and waits for its restart
   kDone,
 };
 
@@ -25,8 +25,8 @@ enum class JobEvent : std::uint8_t {
   kStop,        ///< the user wants it to end
   kTimeout,     ///< its time limit
   kAllClosed,   ///< every instance has ended and its output is delivered
-  kRetry,       ///< nothing of it is left, and it is to be started again
-  kDelayOver,   ///< the wait before it
+  kRetry,       ///< nothing of the attempt is left, and the job is to be restarted
+  kDelayOver,   ///< the delay before the restart has passed
 };
 
 enum class JobAction : std::uint8_t { kNone, kPlace, kStartAll, kStopAll, kKillAll, kWait, kReport };
@@ -60,7 +60,7 @@ inline constexpr std::array kJobTable{
     JobRow{JobState::kRunning, JobEvent::kTimeout, JobState::kStopping, JobAction::kStopAll},
     JobRow{JobState::kRunning, JobEvent::kAllClosed, JobState::kDone, JobAction::kReport},
 
-    // A second stop is the user's impatience: no more grace.
+    // A second stop kills the job without grace.
     JobRow{JobState::kStopping, JobEvent::kStop, JobState::kKilling, JobAction::kKillAll},
     JobRow{JobState::kStopping, JobEvent::kAllClosed, JobState::kDone, JobAction::kReport},
     JobRow{JobState::kStopping, JobEvent::kRetry, JobState::kRestarting, JobAction::kWait},
@@ -72,7 +72,7 @@ inline constexpr std::array kJobTable{
     JobRow{JobState::kRestarting, JobEvent::kTimeout, JobState::kDone, JobAction::kReport},
 };
 
-/// Where `event` leads from `state`, or nothing when it means nothing there.
+/// The state after `event` in `state`, or nothing if the event has no meaning there.
 constexpr std::optional<JobTransition> step(JobState state, JobEvent event) {
   for (const JobRow& row : kJobTable) {
     if (row.from == state && row.on == event) return JobTransition{row.to, row.action};

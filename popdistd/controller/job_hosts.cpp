@@ -10,9 +10,9 @@ class JobHosts::Events final : public AgentEvents {
  public:
   Events(JobHosts& hosts, int host) : hosts_(&hosts), host_(host) {}
 
-  /// Its host has another number from now on.
+  /// Renumbers its host.
   void moveTo(int host) { host_ = host; }
-  /// The job goes on without its host, whose agent may still have something to say.
+  /// The job continues without this host, whose agent may still send reports.
   void leaveOut() { hosts_ = nullptr; }
 
   void onStarted(int instance, pid_t pid) override {
@@ -46,7 +46,7 @@ JobHosts::JobHosts(const std::vector<Agent*>& agents) {
 
 JobHosts::~JobHosts() = default;
 
-// One host that fails does not hide the others: each answers within its own time, and then all are named.
+// Waits for all hosts, each with its own time limit, so that the error names every host that failed.
 void JobHosts::describe(const PlacedJob& placed, std::function<void()> done) {
   described_ = 0;
   for (int host = 0; host < count(); ++host) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hosts of a job, through all its attempts: their agents, what these say of their hosts, which are lost.
+// The hosts of a job, through all its attempts: their agents, the agents' descriptions of them, and which
+// hosts are lost.
 #pragma once
 
 #include <functional>
@@ -14,7 +15,7 @@
 
 namespace pop {
 
-/// What agents report, as AgentEvents, with the host where an instance does not say it.
+/// The reports of agents, as in AgentEvents, with the host where the instance does not determine it.
 class HostReports {
  public:
   virtual ~HostReports() = default;
@@ -31,16 +32,16 @@ class JobHosts {
   explicit JobHosts(const std::vector<Agent*>& agents);
   ~JobHosts();
 
-  /// Who hears of what the agents report from now on; outlives the last report.
+  /// Sets the receiver of the agents' reports from now on; it must outlive the last report.
   void reportTo(HostReports& reports) { reports_ = &reports; }
 
   int count() const { return static_cast<int>(hosts_.size()); }
   const HostFacts& facts(int host) const { return at(host).facts; }
   int unanswered() const { return count() - described_; }
 
-  /// Asks all agents for their hosts' facts; `done` when the last one has answered.
+  /// Asks all agents to describe their hosts; calls `done` when the last one has answered.
   void describe(const PlacedJob& placed, std::function<void()> done);
-  /// Corrects the addresses of all, in their order.
+  /// Corrects the addresses of all hosts, in their order.
   void correct(const std::function<void(std::vector<std::string>& addresses)>& correct);
 
   void run(int host, JobSlice slice);
@@ -50,13 +51,13 @@ class JobHosts {
     for (const Host& host : hosts_) call(*host.agent);
   }
 
-  // ---- which cannot go on
+  // ---- failed hosts
 
   void lose(int host, const Status& why) { at(host).failure = why; }
   bool anyGone() const;
   std::vector<bool> gone() const;
   std::vector<HostFailure> failures(const model::JobSpec& spec) const;
-  /// The others have other numbers from now on. What agents of those that are gone still report is dropped.
+  /// The remaining hosts are renumbered. Later reports of the removed hosts' agents are dropped.
   void leaveOutGone();
 
  private:
@@ -65,7 +66,7 @@ class JobHosts {
     Agent* agent = nullptr;
     std::unique_ptr<Events> events;
     HostFacts facts;
-    Status failure;  ///< why it cannot go on, when it is an error
+    Status failure;  ///< why the host has failed; OK: it has not
   };
 
   Host& at(int host) { return hosts_[static_cast<std::size_t>(host)]; }

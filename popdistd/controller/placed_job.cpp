@@ -62,9 +62,9 @@ Result<model::JobSpec> PlacedJob::without(const std::vector<bool>& gone) const {
   const int hosts = static_cast<int>(rest.hosts.size());
   if (hosts == 0) return failedPrecondition("none of its hosts is left");
   if (hosts < *rest.min_hosts) {
-    return failedPrecondition("of its hosts " + std::to_string(hosts) + " " + (hosts == 1 ? "is" : "are") +
-                              " left, and it needs at least " + std::to_string(*rest.min_hosts) +
-                              " (--min-hosts)");
+    return failedPrecondition("only " + std::to_string(hosts) + " of its hosts " +
+                              (hosts == 1 ? "is" : "are") + " left; it needs at least " +
+                              std::to_string(*rest.min_hosts) + " (--min-hosts)");
   }
   const std::vector<std::string> mistakes = model::findMistakes(rest);
   if (!mistakes.empty()) {

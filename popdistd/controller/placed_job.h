@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job on its hosts: which instances each of them runs, and the slice that its agent is given. Made anew for
+// A job placed on its hosts: which instances each host runs, and the slice that its agent gets. Made anew for
 // fewer hosts when some are lost.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace pop {
 
 class PlacedJob {
  public:
-  /// `spec` is free of mistakes.
+  /// `spec` must be free of mistakes.
   explicit PlacedJob(model::JobSpec spec);
   PlacedJob(const PlacedJob&) = delete;
   PlacedJob& operator=(const PlacedJob&) = delete;
@@ -26,7 +26,7 @@ class PlacedJob {
   const std::vector<model::InstancePlacement>& placement() const { return placement_; }
   const InstanceEnvs& envs() const { return envs_; }
 
-  /// The instances of `host`: they follow each other.
+  /// The instances of `host`, which are consecutive.
   struct Range {
     int first = 0;
     int end = 0;
@@ -35,14 +35,14 @@ class PlacedJob {
   Range instancesOn(int host) const { return instances_on_[static_cast<std::size_t>(host)]; }
   int hostsWithInstances() const;
 
-  /// Where each instance runs; `bindings[h]` are those of host h's, in their order.
+  /// Where each instance runs; `bindings[h]` are the bindings of the instances on host h, in their order.
   std::vector<PlacedInstance> instances(const std::vector<model::Bindings>& bindings) const;
 
-  /// What the agent of `host` is told; `bindings` are those of its instances.
+  /// The slice for the agent of `host`; `bindings` are the bindings of its instances.
   JobSlice slice(int host, const std::string& job_id, int restart_count,
                  const contract::Rendezvous& rendezvous, const model::Bindings& bindings) const;
 
-  /// The same job on the hosts that are not `gone`, or why it cannot run on them.
+  /// The same job on the hosts that are not `gone`; an error says why it cannot run on them.
   Result<model::JobSpec> without(const std::vector<bool>& gone) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a job that has failed is started again.
+// Decides whether a failed job is restarted.
 #pragma once
 
 #include <string>
@@ -12,20 +12,20 @@ class RestartPolicy {
  public:
   explicit RestartPolicy(int max_restarts) : max_restarts_(max_restarts) {}
 
-  /// True when the job should run again. Not when its user ended it, when its time is over, or when the
-  /// program cannot even be started or a host that goes on has lost it: that would fail again. A host that is
-  /// lost is left out.
+  /// True if the job should be restarted. False if the user ended it, if its time limit has expired, if the
+  /// program cannot be started, or if a host that is still there has lost its instances: a restart would fail
+  /// again. Lost hosts are left out of the restart.
   bool wants(const JobOutcome& outcome) const {
     return outcome.failure && mayHelp(*outcome.failure) && outcome.user_signal == 0 && !outcome.timed_out &&
            restarts_ < max_restarts_;
   }
 
-  /// Of a job that would have been started again after another failure: why not after this one. Else empty.
+  /// Why this failure prevents a restart that another failure would have caused. Otherwise empty.
   std::string whyNot(const JobOutcome& outcome) const {
     const bool its_own = outcome.failure && outcome.user_signal == 0 && !outcome.timed_out;
     if (!its_own || restarts_ >= max_restarts_ || mayHelp(*outcome.failure)) return {};
-    return outcome.failure->pid == 0 ? "what cannot be started now could not be started then"
-                                     : "its host can start nothing more";
+    return outcome.failure->pid == 0 ? "a restart would fail the same way"
+                                     : "its host can no longer start processes";
   }
 
   void noteRestart() { ++restarts_; }

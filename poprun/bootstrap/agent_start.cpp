@@ -32,15 +32,15 @@ constexpr std::string_view kFunctions =
     "same() { case \"$(version \"$1\")\" in "
     "\"popdist-agent VERSION\"|\"popdist-agent VERSION\"[[:space:]]*) true;; *) false;; esac; }; ";
 
-// Copies that nobody has started for three months, and halves of copies that were killed; looked for only
-// when there is a new one. An agent goes on without its file, except where another host removes that from a
-// home that both have mounted: hence so long. Other files, and a host without find, stay as they are.
+// Removes copies that have not been started for three months, and parts of copies that were killed, only when
+// a new copy arrives. A running agent does not need its file, unless another host removes it from a home that
+// both have mounted: hence the long time. Other files, and hosts without find, are left alone.
 constexpr std::string_view kTidy =
     "old() { find \"$d\" -type f -name \"$1\" -mtime \"$2\" -atime \"$2\" -exec rm -f {} + 2>/dev/null; }; "
     "tidy() { old \"popdist-agent-*\" +90; old \".popdist-agent.*\" +1; }; ";
 
 constexpr std::string_view kNamed =
-    "a=\"PATH\"; [ -x \"$a\" ] || fail \"$a is no program there\"; same \"$a\" && run \"$a\"; "
+    "a=\"PATH\"; [ -x \"$a\" ] || fail \"$a is not an executable program there\"; same \"$a\" && run \"$a\"; "
     "fail \"$a is not version VERSION there, but $(version \"$a\" | head -n 1)\"";
 
 // After PATH, where our own is, as on hosts that are all installed alike; not what another user has put
@@ -60,9 +60,9 @@ constexpr std::string_view kFound =
     "e=\"$(mkdir -p \"$d\" 2>&1)\" || fail \"$e\"; "
     "t=\"$(mktemp \"$d/.popdist-agent.XXXXXX\" 2>&1)\" || { e=\"$t\"; t=; fail \"$e\"; }; "
     "say copy; e=\"$(head -c \"$n\" 2>&1 >\"$t\")\" || fail \"writing $t: $e\"; "
-    "right \"$t\" || fail \"$t is not what was sent, or sha256sum is missing there\"; "
+    "right \"$t\" || fail \"the copy at $t differs from the original, or sha256sum is missing there\"; "
     "e=\"$(chmod 700 \"$t\" 2>&1 && mv -f \"$t\" \"$a\" 2>&1)\" || fail \"$e\"; t=; "
-    "[ -x \"$a\" ] || fail \"$a may not be executed: is it on a file system mounted noexec?\"; tidy; run "
+    "[ -x \"$a\" ] || fail \"$a cannot be executed: is it on a file system mounted noexec?\"; tidy; run "
     "\"$a\"";
 
 std::string replaced(std::string_view text, std::string_view word, std::string_view by) {
@@ -77,10 +77,10 @@ Status checkWord(const std::string& word, const std::string& what) {
   constexpr std::string_view kUnsafe = "'\"\\`$!;&|<>()\r\n\t";
   if (word.find_first_of(kUnsafe) == std::string::npos) return {};
   return invalidArgument(what + ' ' + inQuotes(word) +
-                         " may hold no quotes, backslashes or other signs of a shell");
+                         " must not contain quotes, backslashes or other shell metacharacters");
 }
 
-// The next line that is the command's. What start-up files of the login shell print before is noise.
+// Returns the next line that the command prints. Output of the login shell's start-up files is skipped.
 class Answers {
  public:
   Answers(int stream, const Wait& wait) : stream_(stream), wait_(wait) {}
@@ -92,11 +92,12 @@ class Answers {
       if (at != std::string::npos) return line.substr(at + kMark.size());
       noise_bytes_ += line.size() + 1;
       last_noise_ = line;
-      if (noise_bytes_ > kMaxNoiseBytes) return unavailable("the login shell there prints without end");
+      if (noise_bytes_ > kMaxNoiseBytes)
+        return unavailable("the login shell there prints too much before the agent starts");
     }
   }
 
-  /// Also the end of the stream: then what was said last may be the reason.
+  /// For the end of the stream: the last line may be the reason.
   Status endedEarly() const { return Status(Code::kUnavailable, std::string(trimmed(last_noise_))); }
 
  private:
@@ -118,7 +119,8 @@ class Answers {
       if (::recv(stream_, buffer.data(), taken, 0) < 0) return endedEarly();
       line += seen.substr(0, newline);
       if (newline != std::string_view::npos) return line;
-      if (line.size() > kMaxNoiseBytes) return unavailable("the login shell there prints without end");
+      if (line.size() > kMaxNoiseBytes)
+        return unavailable("the login shell there prints too much before the agent starts");
     }
   }
 
@@ -128,8 +130,8 @@ class Answers {
   std::string last_noise_;
 };
 
-// False: the command has something to say before all is sent. The clock of `wait` runs only while nothing
-// moves.
+// False: the command has sent a line before all bytes were sent. The time of `wait` runs only while no bytes
+// move.
 Result<bool> sendTo(int stream, std::string_view bytes, Wait& wait) {
   while (!bytes.empty()) {
     POP_RETURN_IF_ERROR(wait.forEvents(stream, POLLIN | POLLOUT));
@@ -202,7 +204,7 @@ Status startAgent(int stream, AgentSource& source, Wait& wait, const PhaseReport
     if (!wanted) phase(kCopyingPhase);
     const std::string question =
         agent.sha256.substr(0, 16) + ' ' + agent.sha256 + ' ' + std::to_string(agent.bytes.size()) + '\n';
-    // A command that answers early has a reason to, which comes next.
+    // If the command answers early, its next line is the reason.
     POP_RETURN_IF_ERROR(sendTo(stream, wanted ? std::string_view(question) : agent.bytes, wait).status());
     wait.restart();
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an agent comes to run on the far side: one command, whatever the login shell, that finds the agent or
-// takes a copy of it from its stdin, says so on stdout, and becomes it.
+// Starts an agent on the remote host: one command, for any login shell, that finds the agent or receives a
+// copy of it on stdin, reports progress on stdout, and then executes the agent.
 #pragma once
 
 #include <functional>
@@ -15,13 +15,13 @@
 
 namespace pop {
 
-/// What makes a copy known again.
+/// Identifies a copy of the agent.
 struct AgentFile {
   std::string bytes;
   std::string sha256;  ///< 64 hexadecimal digits
 };
 
-/// The local agent's bytes and hash, found out when the first host wants it. From any thread.
+/// The local agent's bytes and hash, read when the first host needs them. Safe to call from any thread.
 class AgentSource {
  public:
   explicit AgentSource(std::string path) : path_(std::move(path)) {}
@@ -33,12 +33,11 @@ class AgentSource {
   std::optional<Result<AgentFile>> file_;
 };
 
-/// kInvalidArgument if a path or argument cannot be put into the command safely.
+/// Builds that command. kInvalidArgument if a path or argument cannot be quoted safely.
 Result<std::string> agentCommand(const AgentProgram& agent);
 
-/// Speaks with that command over `stream`, its stdin and stdout, until the agent is what reads and writes
-/// there. Nothing of what the agent says is taken. kUnavailable with an empty message: the stream ended
-/// first.
+/// Talks to that command over `stream`, its stdin and stdout, until the agent runs. Consumes none of the
+/// agent's own output. kUnavailable with an empty message: the stream ended first.
 Status startAgent(int stream, AgentSource& source, Wait& wait, const PhaseReport& phase);
 
 }  // namespace pop

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a host's command has said on stderr and how it ended, for the message when it ends too early.
+// Records a remote command's stderr and how it ended, for the error message if it ends too early.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,8 @@ class CommandLog {
   void said(const std::string& line);
   void ended(int exit_code);
 
-  /// The last lines and the exit code, when the command has ended; what there is if that takes too long.
+  /// Waits for the command's end and returns its last lines and exit code; after the time limit, what is
+  /// known so far.
   std::string whyEnded(std::chrono::milliseconds timeout);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines out of chunks of bytes; a line without end is cut, so that nobody can fill our memory.
+// Splits chunks of bytes into lines. Cuts overlong lines, to bound the memory they take.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ class LineSplitter {
     }
   }
 
-  /// What there is of a last line without newline.
+  /// The unfinished last line.
   void end() {
     if (!text_.empty()) line_(std::exchange(text_, {}));
   }

@@ -66,7 +66,7 @@ void LocalBootstrapper::startAgent(int host) {
   events_.reached(host, {std::move(ends->first), {}, {}});
 }
 
-// Where that cannot be done (a filter of system calls), the end of the stream has to do.
+// If a system call filter forbids it, only the end of the stream tells the agent to end.
 void LocalBootstrapper::watchEnd(int host, sys::Fd far_end) {
   AgentProcess& agent = agents_[static_cast<std::size_t>(host)];
   if (!agent.program.end().valid()) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent of this host, when the job has other hosts too: a process like theirs, started directly.
+// Starts the agent of this host if the job has other hosts too: a process like theirs, started directly.
 #pragma once
 
 #include <optional>
@@ -14,11 +14,11 @@ namespace pop {
 
 class LocalBootstrapper final : public Bootstrapper {
  public:
-  /// `command`: the agent and its arguments; once for each of `count` hosts.
+  /// `command`: the agent and its arguments; started once for each of `count` hosts.
   LocalBootstrapper(os::EpollLoop& loop, std::vector<std::string> command, int count)
       : loop_(loop), command_(std::move(command)), agents_(static_cast<std::size_t>(count)) {}
-  /// Waits for the agents, which end with their streams, for kAgentEndTimeout or as endBy() says, and kills
-  /// those that have not ended by then.
+  /// Waits for the agents, which end with their streams, for kAgentEndTimeout or the time set by endBy(), and
+  /// kills those that are still running.
   ~LocalBootstrapper() override;
 
   void start(BootstrapEvents events) override;
@@ -27,7 +27,7 @@ class LocalBootstrapper final : public Bootstrapper {
  private:
   struct AgentProcess {
     os::HelperProgram program;
-    sys::Fd far_end;  ///< of its stream, which so is not closed before we know how the program has ended
+    sys::Fd far_end;  ///< the agent's end of its stream, held open until we know how the program ended
     sys::Fd errors;
     std::string unfinished;  ///< line
   };

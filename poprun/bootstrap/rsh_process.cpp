@@ -25,7 +25,7 @@ bool isSsh(const std::string& program) {
   return program.substr(program.rfind('/') + 1) == "ssh";
 }
 
-// ssh told what libssh is told; nothing may ask a question.
+// Gives ssh the same settings as libssh, and forbids questions.
 void addSshWords(const SshOptions& options, std::vector<std::string>& words) {
   const std::string timeout = "ConnectTimeout=" + std::to_string(connectTimeout(options).count());
   words.insert(words.end(), {"-T", "-x", "-o", "BatchMode=yes", "-o", timeout});
@@ -60,7 +60,7 @@ Result<RshProcess::Started> RshProcess::start(const std::vector<std::string>& co
   POP_ASSIGN_OR_RETURN(auto stream, sys::socketPair());
   POP_ASSIGN_OR_RETURN(sys::Pipe errors, sys::makePipe());
   const int far_end = stream.second.get();
-  // A group of its own: Ctrl-C is for us, who then end it in order.
+  // In a process group of its own: Ctrl-C goes to poprun, which then ends the program in order.
   Result<os::HelperProgram> program =
       os::HelperProgram::start(command, {far_end, far_end, errors.write_end.get()}, os::Leads::kGroup);
   if (!program.ok()) return Status(program.code(), program.status().message() + " (--rsh)");
@@ -83,8 +83,8 @@ RshProcess::~RshProcess() {
   events_.ended(reap());
 }
 
-// Gives it less and less choice, where it has not ended; its helpers, which are of its group, end with it.
-// Its exit code, or -1 when a signal ended it.
+// Ends the program and its process group with ever stronger signals. Returns its exit code, or -1 if a signal
+// ended it.
 int RshProcess::reap() {
   const bool may_be_ending = !may_run_ && !errors_.valid();
   if (!program_.endsWithin(may_be_ending ? kGrace : std::chrono::milliseconds(0))) program_.signal(SIGTERM);
@@ -99,14 +99,14 @@ void RshProcess::prepare(std::vector<pollfd>& fds) {
   fds.push_back({may_run_ ? program_.end().get() : -1, POLLIN, 0});
 }
 
-// It is over when it has ended and its stderr is closed: what it has started may have something to say still.
+// Finished when the program has ended and its stderr is closed: its children may still write.
 bool RshProcess::step(const pollfd* fds) {
   if (fds[1].revents != 0) may_run_ = false;
   readErrors();
   return errors_.valid() || may_run_;
 }
 
-// As much as a pipe holds at a time: others want to be served, too.
+// Reads at most one pipe's capacity at a time, so that other hosts are served too.
 void RshProcess::readErrors() {
   std::array<char, 4096> buffer;
   for (int helping = 0; helping < kMostReads && errors_.valid(); ++helping) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A host reached by a program (ssh, or what --rsh names) instead of libssh: the program's stdin and stdout
-// are the stream.
+// Reaches a host by a program (ssh, or the one that --rsh names) instead of libssh: the program's stdin and
+// stdout are the stream.
 #pragma once
 
 #include <memory>
@@ -17,12 +17,12 @@
 
 namespace pop {
 
-/// The words of `options.rsh`, else of ssh, that run `command` on `target`.
+/// The command line of `options.rsh`, or of ssh if it is empty, that runs `command` on `target`.
 std::vector<std::string> rshCommand(const SshTarget& target, const SshOptions& options,
                                     const std::string& command);
 
-/// The running program: its stderr is read while it is open; it is ended and reaped at the latest when this
-/// is destroyed.
+/// The running program. Its stderr is read while it is open; the destructor ends and reaps the program if it
+/// still runs.
 class RshProcess final : public Pumped {
  public:
   struct Started {
@@ -42,8 +42,8 @@ class RshProcess final : public Pumped {
   int reap();
 
   os::HelperProgram program_;
-  bool may_run_ = true;  ///< as far as we have been told
-  sys::Fd errors_;       ///< none once it is closed
+  bool may_run_ = true;  ///< no end has been reported yet
+  sys::Fd errors_;       ///< invalid once it is closed
   CommandEvents events_;
   LineSplitter lines_;
 };

@@ -39,14 +39,14 @@ void read(const List& list, Settings settings, std::vector<std::string>& mistake
     const Status status = each.row->codec.read(settings, each.value);
     if (status.ok()) continue;
     std::string mistake = std::string(each.row->name) + ": " + status.message();
-    // What is said of all programs is read with each.
+    // Options for all programs are read with each program.
     if (std::find(mistakes.begin(), mistakes.end(), mistake) == mistakes.end()) {
       mistakes.push_back(std::move(mistake));
     }
   }
 }
 
-// The options of the only program that are not said of all programs.
+// The options of the only program that do not apply to all programs.
 std::vector<std::string_view> saidOfOneProgram(const Assignments& assignments) {
   std::vector<std::string_view> names;
   auto of_all = assignments.every_program.begin();
@@ -70,11 +70,11 @@ void checkExclusion(const List& list, std::vector<std::string>& mistakes) {
     };
     if (!given(row.name) || !given(row.traits.excludes)) continue;
     mistakes.push_back(std::string(row.name) + " and " + std::string(row.traits.excludes) +
-                       " exclude each other: give one");
+                       " exclude each other: give only one");
   }
 }
 
-// The one that counts; null: it was not given.
+// The last one wins; null: the option was not given.
 const Assignment* lastOf(const List& list, std::string_view name) {
   const auto found = std::find_if(list.rbegin(), list.rend(),
                                   [&](const Assignment& each) { return each.row->name == name; });
@@ -92,7 +92,7 @@ void checkPlacement(const List& list, std::vector<std::string>& warnings) {
   const Assignment* other = lastOf(list, kOlderPlacement);
   if (one == nullptr || other == nullptr || bindingBy(*one) == bindingBy(*other)) return;
   if (one > other) std::swap(one, other);
-  warnings.push_back(std::string(one->row->name) + ' ' + one->value + " does nothing before " +
+  warnings.push_back(std::string(one->row->name) + ' ' + one->value + " is overridden by " +
                      std::string(other->row->name) + ' ' + other->value);
 }
 
@@ -118,9 +118,9 @@ Assignments override(Assignments file, Assignments line, std::vector<std::string
     return merged;
   }
   for (const std::string_view name : saidOfOneProgram(line)) {
-    mistakes.push_back(
-        std::string(name) +
-        ": the file of --import-config has several programs: name the programs, too, or say it there");
+    mistakes.push_back(std::string(name) +
+                       ": the file of --import-config has several programs: name the programs on the command "
+                       "line, or set it in the file");
   }
   for (Assignments::Program& each : file.programs) {
     each.options = overrideList(std::move(each.options), line.every_program);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options with their values as text, from wherever they come: the command line, a configuration file, or one
-// over the other. Reading them fills the settings.
+// Options with their values as text, from the command line, a configuration file, or both merged. Reading
+// them fills the settings.
 #pragma once
 
 #include <string>
@@ -22,15 +22,16 @@ struct Assignments {
   };
   std::vector<Assignment> job;
   std::vector<Program> programs{{}};  ///< at least one
-  /// What is said of all programs; each of `programs` has it at its place, too.
+  /// Options for all programs; each of `programs` also contains them, in order.
   std::vector<Assignment> every_program;
 };
 
-/// `line` over `file`: what both set has the value of `line`. A command in `line` replaces the program of
-/// `file`. A mistake: `line` says something of a program, names none, and `file` has several.
+/// Merges `line` over `file`: an option set in both has the value of `line`. A command in `line` replaces the
+/// program of `file`. It is a mistake if `line` has options for a program but names none, and `file` has
+/// several.
 Assignments override(Assignments file, Assignments line, std::vector<std::string>& mistakes);
 
-/// Fills `options`, which has its defaults so far. What is without effect is a warning.
+/// Fills `options`, which must hold the defaults. An option without effect gives a warning.
 void apply(const Assignments& assignments, Options& options, std::vector<std::string>& mistakes,
            std::vector<std::string>& warnings);
 

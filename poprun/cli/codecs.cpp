@@ -297,7 +297,7 @@ Codec synchronisedPath() {
           [](ConstSettings settings) { return settings.options.synchronise; }};
 }
 
-// -v -v is -vv, and more is no more.
+// -v -v means -vv; more have no further effect.
 Codec verbose() {
   return {[](Settings settings, const std::string& value) -> Status {
             POP_ASSIGN_OR_RETURN(const bool yes, parseBool(value));

@@ -15,7 +15,7 @@
 
 namespace pop::cli {
 
-/// "1.5", "90s", "10m", "2h", "250ms": seconds unless it says otherwise.
+/// "1.5", "90s", "10m", "2h", "250ms". Without a unit: seconds.
 Result<std::chrono::milliseconds> parseDuration(std::string_view text);
 
 /// A decimal number from `least` to `most`.
@@ -35,7 +35,7 @@ auto& fieldOf(auto& object) {
   }
 }
 
-// The first member says whose path it is.
+// The class of the first member selects the settings that the path starts from.
 template <auto First, auto... Rest>
 auto& at(auto settings) {
   if constexpr (std::same_as<decltype(classOf(First)), ProgramOptions>) {
@@ -50,7 +50,7 @@ inline constexpr bool kIsOptional = false;
 template <typename T>
 inline constexpr bool kIsOptional<std::optional<T>> = true;
 
-// A field that may hold nothing is written only when it holds something.
+// An optional field is written only if it has a value.
 template <typename T>
 std::vector<std::string> written(const T& field, auto text) {
   if constexpr (kIsOptional<T>) {
@@ -65,7 +65,7 @@ std::vector<std::string> written(const T& field, auto text) {
 template <auto... Path>
 constexpr Codec text() {
   return {[](Settings settings, const std::string& value) -> Status {
-            // Mostly a script's variable that is not set: what was meant is not the default.
+            // Usually an unset variable in a script, which does not mean the default.
             if (value.empty()) return invalidArgument("'' is empty: give a value, or leave the option out");
             detail::at<Path...>(settings) = value;
             return {};
@@ -88,7 +88,7 @@ constexpr Codec integerIn() {
           }};
 }
 
-/// For numbers whose limits are the job's to check.
+/// For numbers whose limits are checked with the job.
 template <auto... Path>
 constexpr Codec integer() {
   return integerIn<std::numeric_limits<int>::min(), std::numeric_limits<int>::max(), Path...>();
@@ -117,7 +117,7 @@ constexpr Codec duration() {
           }};
 }
 
-/// For what poprun is told to do now, and what no file keeps.
+/// For actions of this run, which configuration files do not store.
 template <auto... Path>
 constexpr Codec flag() {
   return {[](Settings settings, const std::string&) -> Status {
@@ -146,11 +146,11 @@ Codec veryVerbose();
 Codec deprecatedAllocation();
 /// Words as a shell has them.
 Codec rsh();
-/// More than nothing, and a day at most.
+/// Greater than 0, and at most a day.
 Codec connectTimeout();
-/// Not so short that a host that is well is lost between two signs of life.
+/// At least 2 s, so that a healthy host is not lost between two heartbeats.
 Codec hostSilence();
-/// --mpi-global-args and --mpi-local-args: the reader of the command line takes them apart before.
+/// --mpi-global-args and --mpi-local-args: the command line reader has already split them.
 Codec mpiArguments();
 
 }  // namespace pop::cli

@@ -117,8 +117,8 @@ constexpr std::array kHorovodrunRows{
     CompatRow{"--log-with-timestamp --no-log-hide-timestamp", 0, kMeans, "-x=HOROVOD_LOG_HIDE_TIME=0"},
     CompatRow{"--log-hide-timestamp --log-without-timestamp", 0, kMeans, "-x=HOROVOD_LOG_HIDE_TIME=1"},
     CompatRow{"--binding-args", 1, kArguments},
-    CompatRow{"--jsrun", 0, kRefused, "there is no jsrun to call: leave it out"},
-    CompatRow{"--config-file", 1, kRefused, "its grammar is another: use --import-config"},
+    CompatRow{"--jsrun", 0, kRefused, "poprun does not use jsrun: leave it out"},
+    CompatRow{"--config-file", 1, kRefused, "its format is different: use --import-config"},
     CompatRow{"--min-np --min-num-proc --max-np --max-num-proc --host-discovery-script --slots-per-host "
               "--slots --elastic-timeout --reset-limit",
               1, kRefused, kElastic},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What users of mpirun and horovodrun write, and what becomes of it: poprun's own options, a warning, or a
+// Options of mpirun and horovodrun, and how poprun treats each: as its own options, with a warning, or as a
 // mistake that says what to write instead.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace pop::cli {
 
-/// Whose command line it is, by the name under which poprun was called.
+/// The launcher whose command line poprun reads, chosen by the name under which it was called.
 enum class Spelling : std::uint8_t { kPoprun, kMpirun, kHorovodrun };
 Spelling spellingOf(std::string_view program_path);
 
@@ -24,21 +24,21 @@ enum class CompatAction : std::uint8_t {
   kMapBy,
   kArguments,  ///< options of mpirun in one word
   kTransport,  ///< about MPI's own transports: one warning for all
-  kNothing,    ///< nothing to do: poprun works so anyway
+  kNothing,    ///< ignored: poprun works like that anyway
   kRefused,    ///< target: what to do instead
 };
 
 struct CompatRow {
   std::string_view names;  ///< separated by blanks
-  int values = 0;          ///< words that follow; of kSet one, if it holds the value, too
+  int values = 0;          ///< number of words that follow; for kSet one, if that contains the value
   CompatAction action = CompatAction::kNothing;
   std::string_view target = {};
-  bool in_arguments = false;   ///< also honoured within --mpi-global-args and --mpi-local-args
-  bool every_program = false;  ///< kSet and kForward: in all programs, wherever it stands
+  bool in_arguments = false;   ///< also allowed within --mpi-global-args and --mpi-local-args
+  bool every_program = false;  ///< kSet and kForward: for all programs, wherever it appears
 };
 
-/// The row of that launcher's `name`, dashes included; null if it has none. poprun itself knows the long
-/// names of mpirun's.
+/// The row of that launcher for `name`, dashes included; null if there is none. poprun itself also knows
+/// mpirun's long names.
 const CompatRow* findCompat(Spelling spelling, std::string_view name);
 
 /// "a,a,b" → "a:2,b:1": for mpirun and horovodrun, a host that is named twice has two slots.

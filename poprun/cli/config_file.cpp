@@ -17,7 +17,7 @@ bool needsQuotes(std::string_view value) {
   return value.find_first_of("\n\r\t") != std::string_view::npos;
 }
 
-// Only what would end the line or be trimmed makes quotes necessary.
+// Quotes are needed only for characters that would end the line or be trimmed.
 std::string quoted(std::string_view value) {
   if (!needsQuotes(value)) return std::string(value);
   std::string text = "\"";
@@ -43,12 +43,12 @@ std::string quoted(std::string_view value) {
   return text + '"';
 }
 
-// "2  # two" is no number.
+// "2  # two" is not a number.
 std::string aboutComments(std::string_view value) {
   const std::size_t sign = value.find('#');
   const bool is_comment =
       sign != std::string_view::npos && sign > 0 && (value[sign - 1] == ' ' || value[sign - 1] == '\t');
-  return is_comment ? "; a comment has a line of its own" : "";
+  return is_comment ? "; put comments on lines of their own" : "";
 }
 
 Result<std::string> unquoted(std::string_view value) {
@@ -126,21 +126,21 @@ class Parser {
     const std::string shown(row->name);
     if (!row->traits.in_config) return invalidArgument(shown + " is for the command line only");
     if (in_section_ && !row->traits.per_program) {
-      return invalidArgument(shown + " is not said of one program: it belongs before the first [program]");
+      return invalidArgument(shown + " applies to all programs: put it before the first [program]");
     }
     if (shown == "--mpi-global-args" || shown == "--mpi-local-args") return readArguments(shown, value);
     Options options;  // is the value one at all?
     const Status status = row->codec.read({options, options.programs.front()}, value);
     if (!status.ok()) return invalidArgument(shown + ": " + status.message() + aboutComments(value));
     if (row->traits.per_program && !in_section_) {
-      unless_alone_.push_back(
-          here() + shown + " is said of one program, and there are several: it belongs below its [program]");
+      unless_alone_.push_back(here() + shown +
+                              " applies to one program, and the file has several: put it below a [program]");
     }
     (row->traits.per_program ? programs().back().options : file_.assignments.job).push_back({row, value});
     return {};
   }
 
-  // They stand before the first [program].
+  // The options before the first [program].
   Status readArguments(const std::string& name, const std::string& value) {
     ReadWords words = WordReader(Spelling::kPoprun).readArguments(name, value);
     for (const std::string& each : words.mistakes) mistake(each);
@@ -152,7 +152,7 @@ class Parser {
     return {};
   }
 
-  // Of the others, what is wrong with them.
+  // The mistakes of the other options.
   std::vector<Assignment> wellSaid(std::vector<Assignment> assignments) {
     std::erase_if(assignments, [this](const Assignment& each) {
       Options options;
@@ -167,7 +167,7 @@ class Parser {
     to.insert(to.end(), assignments.begin(), assignments.end());
   }
 
-  // A file that is none of ours has a mistake in each of its lines.
+  // A file of another kind would have a mistake in every line.
   void shorten() {
     constexpr std::size_t kMostMistakes = 32;
     std::vector<std::string>& mistakes = file_.mistakes;
@@ -192,7 +192,7 @@ std::string keyOf(const OptionRow& row) {
   return std::string(row.name.substr(row.name.find_first_not_of('-')));
 }
 
-// The lines of the options that are said of programs, or of those that are not.
+// The lines of the options for programs, or of the others.
 std::string linesOf(ConstSettings settings, bool per_program) {
   const Options defaults;
   std::string text;
@@ -225,8 +225,8 @@ ConfigFile readConfigFile(const std::string& path, const FileReader& read) {
 
 std::string configText(const Options& options) {
   std::string text =
-      "# Options of poprun, for --import-config: those of the command line override them.\n"
-      "# What is a comment has its default.\n\n";
+      "# Options of poprun, for --import-config. Those on the command line override them.\n"
+      "# Commented-out options have their defaults.\n\n";
   text += linesOf({options, options.programs.front()}, false);
   for (const ProgramOptions& program : options.programs) {
     text += '\n' + std::string(kSection) + '\n' + linesOf({options, program}, true);

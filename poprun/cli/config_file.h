@@ -18,17 +18,17 @@ struct ConfigFile {
   std::vector<std::string> warnings;
 };
 
-/// `text`, read from the file that messages call `name`.
+/// Parses `text`; messages use `name` for the file.
 ConfigFile parseConfig(std::string_view text, const std::string& name);
 
-/// The file at `path`; that it cannot be read is a mistake.
+/// Reads and parses the file at `path`. A file that cannot be read is a mistake.
 ConfigFile readConfigFile(const std::string& path, const FileReader& read);
 
-/// A file that parseConfig reads back as the same options, but for those that only say what poprun is to do
-/// now. What has its default is a comment.
+/// The text of a file that parseConfig reads back as the same options, except actions of this run such as
+/// --help. Options with default values are comments.
 std::string configText(const Options& options);
 
-/// Writes `text` to `path`, all of it or nothing. kAlreadyExists unless `overwrite`.
+/// Writes `text` to `path` atomically. If the file exists: kAlreadyExists unless `overwrite`.
 Status writeConfigFile(const std::string& path, const std::string& text, bool overwrite);
 
 }  // namespace pop::cli

@@ -27,7 +27,7 @@ Status failed(const std::string& path, int error) {
 }
 
 Status existsAlready(const std::string& path) {
-  return {Code::kAlreadyExists, path + " exists already"};
+  return {Code::kAlreadyExists, path + " already exists"};
 }
 
 // Gives the finished file its name.
@@ -43,8 +43,8 @@ mode_t usualMode() {
   return 0666 & ~mask;
 }
 
-// As the file that is replaced, whose owner may have kept it from others. That only root gives files away is
-// no reason not to write one.
+// Keeps mode and owner of the replaced file, which may be private. Only root can change owners; failing to do
+// so is not an error.
 Status setAccess(int file, const struct stat* replaced) {
   if (replaced != nullptr && ::fchown(file, replaced->st_uid, replaced->st_gid) != 0) {
     [[maybe_unused]] const int ignored = ::fchown(file, static_cast<uid_t>(-1), replaced->st_gid);
@@ -71,7 +71,7 @@ Status writeWhole(const std::string& path, const std::string& text, bool overwri
   return status;
 }
 
-// A link stays one: what it leads to is replaced.
+// A symbolic link is kept: its target is replaced.
 Status replace(const std::string& path, const std::string& text, const struct stat& replaced) {
   std::error_code error;
   const std::filesystem::path file = std::filesystem::canonical(path, error);
@@ -83,7 +83,7 @@ Status writeTo(int file, const std::string& path, const std::string& text) {
   return written.ok() ? written : Status(written.code(), path + ": " + written.message());
 }
 
-// The stream of ours that is this file, as /dev/stdout is when it is redirected to one; -1: none.
+// The standard stream of this process that is this file, such as a redirected /dev/stdout; -1: none.
 int ownStream(const struct stat& file) {
   for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) {
     struct stat stream {};

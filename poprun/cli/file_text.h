@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole files of text that users name.
+// Reads and writes whole text files that users name.
 #pragma once
 
 #include <functional>
@@ -9,15 +9,14 @@
 
 namespace pop::cli {
 
-/// The text of a file. Larger than 16 MiB, a directory, unreadable: an error that names it.
+/// The text of a file. An error that names it if it is larger than 16 MiB, a directory, or unreadable.
 Result<std::string> readFileText(const std::string& path);
 
 using FileReader = std::function<Result<std::string>(const std::string& path)>;
 
-/// Writes the file, all of it or nothing: it appears under its name when it is complete. kAlreadyExists when
-/// there is one and `overwrite` does not allow to replace it. The new one has the old one's mode and, where
-/// that is allowed, its owner; a symbolic link leads to it as before. What is no regular file (a pipe, a
-/// device, /dev/stdout) is written to, and never replaced.
+/// Writes the file atomically: it appears under its name when it is complete. kAlreadyExists if it exists and
+/// `overwrite` is false. A replaced file keeps its mode and, where permitted, its owner; symbolic links are
+/// followed. Other than regular files (a pipe, a device, /dev/stdout) are written to and never replaced.
 Status writeFileText(const std::string& path, const std::string& text, bool overwrite);
 
 }  // namespace pop::cli

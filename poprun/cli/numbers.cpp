@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers and times as options have them.
+// Numbers and times as option values.
 #include <cstdint>
 #include <cstdlib>
 
@@ -23,14 +23,14 @@ Result<std::int64_t> millisecondsOf(std::string_view unit) {
 
 Result<std::chrono::milliseconds> parseDuration(std::string_view text) {
   constexpr double kMostMs = 1e12;  // 31 years
-  // Neither from_chars nor llround: they are all that would need libm, which every start of poprun would
-  // load.
+  // Avoids from_chars and llround: they alone would need libm, which every start of poprun would load.
   const std::string digits(text.substr(0, text.find_first_not_of("0123456789.-")));
   char* end = nullptr;
   const double number = std::strtod(digits.c_str(), &end);
   const auto unit = millisecondsOf(text.substr(digits.size()));
   if (digits.find_first_of("0123456789") == std::string::npos || *end != '\0' || !unit.ok()) {
-    return invalidArgument(inQuotes(text) + " is no time: write seconds, such as 90 or 1.5, or 90s, 10m, 2h");
+    return invalidArgument(inQuotes(text) +
+                           " is not a time: write seconds, such as 90 or 1.5, or 90s, 10m, 2h");
   }
   const double milliseconds = number * static_cast<double>(unit.value());
   if (milliseconds < 0 || (number == 0 && text.front() == '-')) {
@@ -38,7 +38,7 @@ Result<std::chrono::milliseconds> parseDuration(std::string_view text) {
   }
   if (milliseconds > kMostMs) return invalidArgument(inQuotes(text) + " is too large");
   const auto rounded = static_cast<std::int64_t>(milliseconds + 0.5);
-  // Where 0 means no limit, the least of times would become none.
+  // Where 0 means no limit, a very short time must not become no limit.
   if (rounded == 0 && number != 0) return invalidArgument(inQuotes(text) + " is less than a millisecond");
   return std::chrono::milliseconds(rounded);
 }
@@ -57,7 +57,7 @@ Codec connectTimeout() {
   static constexpr auto kField = duration<&Options::hosts, &HostsOptions::connect_timeout>();
   return {[](Settings settings, const std::string& value) -> Status {
             POP_ASSIGN_OR_RETURN(const auto time, parseDuration(value));
-            if (time.count() == 0) return invalidArgument(inQuotes(value) + ": no host answers at once");
+            if (time.count() == 0) return invalidArgument(inQuotes(value) + ": must be greater than 0");
             if (time > kADay) return invalidArgument(inQuotes(value) + " is more than a day");
             return kField.read(settings, value);
           },
@@ -70,7 +70,7 @@ Codec hostSilence() {
             POP_ASSIGN_OR_RETURN(const auto time, parseDuration(value));
             if (time < std::chrono::seconds(2))
               return invalidArgument(inQuotes(value) +
-                                     ": must be at least 2 s, as hosts give a sign of life every second");
+                                     ": must be at least 2 s, because hosts send a heartbeat every second");
             if (time > kADay) return invalidArgument(inQuotes(value) + " is more than a day");
             return kField.read(settings, value);
           },

@@ -16,7 +16,7 @@
 namespace pop::cli {
 namespace {
 
-// Before the descriptor and the path of each file; not for users, and so in no table of options.
+// Precedes the descriptor and the path of each file. It is not for users, so it is not in the option table.
 constexpr const char* kReadBefore = "--read-before";
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that options name, each read once: a pipe has nothing for who reads it again.
+// Files that options name. Each is read only once, because a pipe cannot be read again.
 #pragma once
 
 #include <map>
@@ -12,14 +12,14 @@ namespace pop::cli {
 
 class OptionFiles {
  public:
-  /// As readFileText, and the same each time.
+  /// Like readFileText, but returns the same result every time.
   Result<std::string> text(const std::string& path);
 
-  /// What cannot be read again, for the program that this process is about to become: the first of its
-  /// arguments, and descriptors that it inherits.
+  /// Passes files that cannot be read again to the program that this process is about to execute: by its
+  /// first arguments, and by descriptors that it inherits.
   Result<std::vector<std::string>> handOver() const;
 
-  /// Takes from `arguments` what handOver() has put before them.
+  /// Removes from `arguments` those that handOver() has added, and reads the files.
   Status takeOver(std::vector<std::string>& arguments);
 
  private:

@@ -10,7 +10,7 @@
 namespace pop::cli {
 namespace {
 
-// Letters to insert, remove or replace to make one word of the other.
+// The number of letters to insert, remove or replace to turn one word into the other.
 std::size_t editDistance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -42,7 +42,7 @@ std::span<const GroupTitle> groupTitles() {
       GroupTitle{Group::kJob, "The job"},
       GroupTitle{Group::kPlacement, "Hosts and placement"},
       GroupTitle{Group::kHosts, "Reaching other hosts"},
-      GroupTitle{Group::kProgram, "The program's surroundings"},
+      GroupTitle{Group::kProgram, "The program's environment"},
       GroupTitle{Group::kOutput, "Output"},
       GroupTitle{Group::kLife, "Limits and restarts"},
       GroupTitle{Group::kDebug, "Debug options"},

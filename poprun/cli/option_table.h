@@ -40,11 +40,11 @@ enum class ValueRule : std::uint8_t {
   kRequired,
 };
 
-/// What completion offers for a value besides `words`.
+/// What shell completion offers for a value in addition to `words`.
 enum class Hint : std::uint8_t { kNone, kFile, kDirectory };
 
-/// What an option is read into and written from: the job's settings, and those of the program it stands
-/// before.
+/// The target of reading an option and the source of writing it: the settings of the job and of the current
+/// program.
 struct Settings {
   Options& options;
   ProgramOptions& program;
@@ -54,24 +54,24 @@ struct ConstSettings {
   const ProgramOptions& program;
 };
 
-/// A value as text, in and out. What `write` returns, one item for each time the option would be given, is
-/// read back as the same settings.
+/// Converts a value from and to text. `write` returns one item for each occurrence of the option; reading
+/// them gives the same settings.
 struct Codec {
   Status (*read)(Settings settings, const std::string& value);
   std::vector<std::string> (*write)(ConstSettings settings);
 };
 
-/// How an option is given, where it is not as most are.
+/// Properties of options that differ from those of most.
 struct OptionTraits {
   ValueRule rule = ValueRule::kRequired;
-  std::string_view words = {};   ///< the values there are, separated by blanks, when they can be listed
+  std::string_view words = {};   ///< the possible values, separated by blanks, if they can be listed
   bool list = false;             ///< several of them may be given, separated by commas
-  std::string_view others = {};  ///< values besides `words`, in words
+  std::string_view others = {};  ///< a description of the values besides `words`
   Hint hint = Hint::kNone;
-  bool per_program = false;        ///< may be said anew of each program
-  bool in_config = true;           ///< may stand in a configuration file
-  bool repeatable = false;         ///< all of them count, not the last
-  std::string_view excludes = {};  ///< the option that must not be given beside it
+  bool per_program = false;        ///< can be set for each program
+  bool in_config = true;           ///< allowed in a configuration file
+  bool repeatable = false;         ///< every occurrence counts, not only the last
+  std::string_view excludes = {};  ///< the option that this one excludes
 };
 
 struct OptionRow {
@@ -88,19 +88,19 @@ struct OptionRow {
 /// Every option: groups in order.
 std::span<const OptionRow> optionTable();
 
-/// The row that goes by `name`, dashes included; null if there is none.
+/// The row with this `name`, dashes included; null if there is none.
 const OptionRow* findOption(std::string_view name);
 
-/// The name of an option that looks much like `name`; empty if there is none.
+/// The name of an option that is similar to `name`; empty if there is none.
 std::string_view similarOption(std::string_view name);
 
 /// Whether `word`, which follows an option whose value may be left out, is its value.
 bool isValueOf(const OptionRow& row, std::string_view word);
 
-/// Name and other names.
+/// All names of the option.
 std::vector<std::string> namesOf(const OptionRow& row);
 
-/// The values that can be listed: words, and yes and no of booleans.
+/// The values that can be listed: `words`, and yes and no for booleans.
 std::vector<std::string> wordsOf(const OptionRow& row);
 
 /// Whether `word` is one of `words`, which blanks separate.

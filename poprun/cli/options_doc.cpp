@@ -18,20 +18,21 @@ constexpr std::string_view kUsage =
     "poprun [options] [--] program [arguments] [: [options] program [arguments] …]";
 constexpr std::string_view kDoctorUsage = "poprun doctor [options]";
 constexpr std::string_view kSummary =
-    "Runs a data-parallel program: as several instances, each with its share of the model's replicas.";
+    "Runs a data-parallel program as several instances, each with its share of the model's replicas.";
 constexpr std::string_view kNotes[] = {
-    "Options are written --opt value or --opt=value; the last one wins. BOOL is yes/no, on/off, true/false "
-    "or 1/0 in "
-    "any case and may be left out: yes. A word that is no value of such an option starts the program, and so "
-    "does --.",
-    "A word ':' alone separates programs. -np, -x and --wdir may be said of each, all other options before "
-    "the "
-    "first. After --, ':' is the program's.",
-    "`poprun doctor` examines the hosts of a job before it is started: it says what would fail on any of "
-    "them, and returns 0 if nothing would, else 1. A program of that name is started by `poprun -- doctor`.",
-    "The options of mpirun that have a meaning here are understood as well, and if poprun is called by the "
-    "name "
-    "mpirun, mpiexec or horovodrun, that command's spelling is the first choice.",
+    "Write options as --opt value or --opt=value; the last one wins. BOOL is yes/no, on/off, true/false or "
+    "1/0 "
+    "in any case, and yes if it is left out. A word that is not a value of such an option starts the "
+    "program, "
+    "and so does --.",
+    "A word ':' alone separates programs. -np, -x and --wdir can be set for each program; all other options "
+    "must precede the first. After --, ':' belongs to the program.",
+    "`poprun doctor` examines the hosts of a job before you start it: it reports what would fail on any of "
+    "them, and returns 0 if nothing would, else 1. To start a program of that name, write `poprun -- "
+    "doctor`.",
+    "poprun also understands the options of mpirun that have a meaning here. If it is called by the name "
+    "mpirun, "
+    "mpiexec or horovodrun, that command's spelling takes precedence.",
 };
 
 constexpr std::string_view kCompletionCode =
@@ -97,7 +98,7 @@ _poprun() {
 complete -o default -F _poprun poprun
 )";
 
-// "[BOOL]" where it may be left out.
+// "[BOOL]" if it may be left out.
 std::string valueText(const OptionRow& row) {
   if (row.traits.rule == ValueRule::kNone) return {};
   const std::string name(row.value_name);
@@ -113,7 +114,7 @@ std::string optionText(const OptionRow& row) {
   return join(names, ", ") + (value.empty() ? "" : ' ' + value);
 }
 
-// A sentence; the name of a file at its beginning stays as it is.
+// Capitalises the first letter, unless the text begins with a file name.
 std::string describe(const OptionRow& row) {
   std::string text(row.description);
   if (text.substr(0, text.find_first_of(" ,;:")).find_first_of("-./_") != std::string::npos) return text;
@@ -121,7 +122,7 @@ std::string describe(const OptionRow& row) {
   return text;
 }
 
-// Lines of at most `width` characters, the first begun already.
+// Wraps to lines of at most `width` characters; the first one already has some.
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t width) {
   std::string result;
   std::size_t column = indent;
@@ -197,8 +198,8 @@ std::string referenceRow(const OptionRow& row) {
   const std::vector<std::string> words = wordsOf(row);
   std::string text =
       "| " + names + " | " + (value.empty() ? "" : '`' + value + '`') + " | " + tableCell(describe(row));
-  if (row.traits.per_program) text += "; of each program";
-  if (!row.traits.excludes.empty()) text += "; not beside `" + std::string(row.traits.excludes) + '`';
+  if (row.traits.per_program) text += "; can be set for each program";
+  if (!row.traits.excludes.empty()) text += "; excludes `" + std::string(row.traits.excludes) + '`';
   if (!words.empty() && row.traits.rule == ValueRule::kRequired)
     text += std::string(row.traits.list ? ". Values, separated by commas" : ". Values") + ": `" +
             join(words, "`, `") + '`' +
@@ -231,7 +232,7 @@ std::string referencePage() {
       },
       [&](const OptionRow& row) { text += referenceRow(row); });
   return text +
-         "\nConfiguration files, and what becomes of the options of mpirun and horovodrun: "
+         "\nConfiguration files, and the options of mpirun and horovodrun: "
          "[command_line](command_line.md).\n";
 }
 
@@ -249,11 +250,11 @@ std::string manPage() {
                [&](const OptionRow& row) { text += manOption(row); });
   return text +
          ".SH EXIT STATUS\n"
-         "The program's: the code of the first instance that failed, or 128 and the signal that killed it; 0 "
-         "if none "
-         "did.\n124 after \\fB\\-\\-timeout\\fR, 125 if poprun itself failed, 126 or 127 if the program "
-         "cannot be "
-         "started, 130 after Ctrl\\-C.\n";
+         "The program's: the code of the first instance that failed, or 128 plus the signal that killed it; "
+         "0 if "
+         "none failed.\n124 after \\fB\\-\\-timeout\\fR, 125 if poprun itself failed, 126 or 127 if the "
+         "program "
+         "cannot be started, 130 after Ctrl\\-C.\n";
 }
 
 std::string bashCompletion() {

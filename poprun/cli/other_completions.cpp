@@ -18,7 +18,7 @@ constexpr std::string_view kZshEnd =
   '*:: :_normal'
 )zsh";
 
-// fish is asked for options behind the program, too: they are the program's.
+// fish also calls this for options after the program, which belong to the program.
 constexpr std::string_view kFishFunction = R"(
 function __poprun_before_program
   set -l words (commandline -opc)
@@ -54,7 +54,7 @@ std::string escaped(std::string_view text, std::string_view signs) {
   return result;
 }
 
-// What may stand within single quotes of zsh.
+// Escapes text for single quotes of zsh.
 std::string inZshQuotes(std::string_view text) {
   std::string result;
   for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);

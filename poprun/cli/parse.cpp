@@ -17,7 +17,7 @@ bool isSaid(std::string_view name, const std::vector<Assignment>& list) {
                      [&](const Assignment& each) { return each.row->name == name; });
 }
 
-// mpirun and horovodrun have their own way with output, unless told otherwise.
+// mpirun and horovodrun have other defaults for output.
 void tagAsLauncher(Spelling spelling, Assignments& assignments) {
   if (spelling == Spelling::kPoprun || isSaid("--tag-output", assignments.job)) return;
   const char* const own_way = spelling == Spelling::kMpirun ? "no" : "mpi";

@@ -15,13 +15,13 @@ namespace pop::cli {
 
 struct ParsedOptions {
   Options options;
-  std::vector<std::string> mistakes;  ///< every one that was found, each naming its option
+  std::vector<std::string> mistakes;  ///< all mistakes, each naming its option
   std::vector<std::string> warnings;
-  std::string program_hint;     ///< where the program may not be what was meant; or empty
-  std::string without_program;  ///< what may have become of the program, where there is none; or empty
+  std::string program_hint;     ///< a hint that the program may not be what the user meant; or empty
+  std::string without_program;  ///< why the program may be missing; or empty
 };
 
-/// Takes the options of the file of --import-config, too, as `read` gives it.
+/// Also reads the options in the file of --import-config, which `read` returns.
 ParsedOptions parseOptions(const std::vector<std::string>& arguments, Spelling spelling = Spelling::kPoprun,
                            const FileReader& read = readFileText);
 

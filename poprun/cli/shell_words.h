@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words as a shell writes and splits them.
+// Splits and quotes words as a shell does.
 #pragma once
 
 #include <span>
@@ -14,7 +14,7 @@ namespace pop::cli {
 /// Blanks separate; quotes and backslashes as in sh. Nothing is expanded. kInvalidArgument: an open quote.
 Result<std::vector<std::string>> splitShell(std::string_view text);
 
-/// What splitShell takes apart into `words` again.
+/// A text that splitShell splits into `words` again.
 std::string quoteShell(std::span<const std::string> words);
 
 }  // namespace pop::cli

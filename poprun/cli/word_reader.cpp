@@ -17,7 +17,7 @@ const OptionRow& rowNamed(std::string_view name) {
   return *row;
 }
 
-// A long name with one dash is mpirun's and horovodrun's way.
+// mpirun and horovodrun write long names with one dash too.
 const OptionRow* findOwn(Spelling spelling, const std::string& name) {
   const OptionRow* row = findOption(name);
   const bool one_dash = name.size() > 2 && name[1] != '-';
@@ -110,7 +110,7 @@ void WordReader::hintAt(const OptionRow& row, const Option& option) {
     read_.program_hint = "did the shell expand the range of hosts? Quote it: " + option.name + " 'h[1-3]'";
   } else if (row.traits.rule == ValueRule::kOptional) {
     read_.program_hint =
-        inQuotes(*next_) + " is no value of " + option.name + ", so it was taken for the program";
+        inQuotes(*next_) + " is not a value of " + option.name + ", so it was read as the program";
   }
 }
 
@@ -132,7 +132,7 @@ void WordReader::readCompat(const Option& option, const CompatRow& row) {
     if (row.action == CompatAction::kSet && values.front().find('=') != std::string::npos) break;
   }
   if (!within_.empty() && !row.in_arguments) {
-    return mistake(option.name, "is not honoured here; give poprun's own option for it (`poprun --help`)");
+    return mistake(option.name, "is not supported here; use poprun's own option for it (`poprun --help`)");
   }
   apply(row, option.name, values);
 }
@@ -145,7 +145,8 @@ void WordReader::unknown(const Option& option) {
   mistake(option.name, "no such option" +
                            (similar.empty() ? "" : "; did you mean " + std::string(similar) + '?') +
                            " (`poprun --help` lists them; a program's own options follow its name)");
-  // Its value, and not a program, where options of ours follow: so that no mistake hides another.
+  // The next word is its value and not a program if options of poprun follow: so one mistake does not hide
+  // another.
   const bool word_follows = !option.value && next_ != end_ && !atOption() && *next_ != ":";
   if (word_follows && next_ + 1 != end_ && isKnown(next_[1])) ++next_;
 }
@@ -155,7 +156,7 @@ bool WordReader::isKnown(const std::string& word) const {
   return name == "--" || findOwn(spelling_, name) != nullptr || findCompat(spelling_, name) != nullptr;
 }
 
-// The words within one word, at their place among the others.
+// Reads the words within one word, in place among the others.
 void WordReader::takeArguments(std::string_view option, const std::string& value) {
   Result<std::vector<std::string>> words = splitShell(value);
   if (!words.ok()) return mistake(std::string(option), words.status().message());
@@ -166,7 +167,7 @@ void WordReader::takeArguments(std::string_view option, const std::string& value
     if (atOption()) {
       readOption();
     } else {
-      mistake(*next_++, "is no option of mpirun; the program follows poprun's own options");
+      mistake(*next_++, "is not an option of mpirun; the program follows poprun's own options");
     }
   }
   within_.clear();
@@ -208,7 +209,7 @@ void WordReader::apply(const CompatRow& row, const std::string& name,
     case CompatAction::kNothing:
       return;
     case CompatAction::kRefused:
-      return mistake(name, "poprun does not have it: " + target);
+      return mistake(name, "not supported by poprun: " + target);
   }
 }
 
@@ -262,24 +263,24 @@ void WordReader::emitVariable(const CompatRow& written, const std::string& writt
 void WordReader::emit(const OptionRow& row, const std::string& written_name, std::string value) {
   if (row.name == "--host" && spelling_ != Spelling::kPoprun) value = withCountedHosts(value);
   if (!row.traits.per_program && !isBeforePrograms(written_name)) return;
-  // What is written for mpirun as a whole is for all programs.
+  // Arguments for mpirun as a whole apply to all programs.
   if (row.traits.per_program && !within_.empty()) return emitForAll(row, value);
   auto& list = row.traits.per_program ? programs().back().options : read_.assignments.job;
   list.push_back({&row, std::move(value)});
 }
 
-// Also for those that have been read already.
+// Also adds it to programs that have been read already.
 void WordReader::emitForAll(const OptionRow& row, const std::string& value) {
   read_.assignments.every_program.push_back({&row, value});
   for (Assignments::Program& program : programs()) program.options.push_back({&row, value});
 }
 
-// Where the options of the job stand; elsewhere they are a mistake.
+// Options of the job must come before the first program; elsewhere they are a mistake.
 bool WordReader::isBeforePrograms(const std::string& written_name) {
   if (programs().size() == 1) return true;
   mistake(written_name,
-          "may only stand before the first program; of each program, only --num-instances, -x and --wdir can "
-          "be said");
+          "is only allowed before the first program; only --num-instances, -x and --wdir can be set for each "
+          "program");
   return false;
 }
 
@@ -287,11 +288,11 @@ void WordReader::mistake(const std::string& name, std::string_view text) {
   read_.mistakes.push_back((within_.empty() ? "" : within_ + ": ") + name + ": " + std::string(text));
 }
 
-// What only all words together say.
+// Evaluates what depends on all words together.
 void WordReader::finish() {
   if (!transports_.empty()) {
     read_.warnings.push_back(join(transports_, ", ") +
-                             ": ignored, being about MPI's own network; poprun's is chosen by --host-subnet");
+                             ": ignored: it concerns MPI's own network; --host-subnet chooses poprun's");
   }
   std::vector<Assignment>& job = read_.assignments.job;
   const auto place = [&](const char* how, const std::string& cores) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the words of a command line: which belong to poprun, to which program, and what is a program's own.
-// The options come out as assignments to poprun's own, whoever's spelling they were written in. Why no
-// library reads them: docs/adr/0032.
+// Reads the words of a command line: options of poprun, the programs, and the programs' own arguments.
+// Returns assignments to poprun's own options, in whichever launcher's spelling they were written.
+// docs/adr/0032 says why it uses no library.
 #pragma once
 
 #include <optional>
@@ -19,20 +19,20 @@ struct ReadWords {
   Assignments assignments;
   std::vector<std::string> mistakes;
   std::vector<std::string> warnings;
-  /// An option and its value, which it could do without, when they are the last words: a program may have
-  /// been meant.
+  /// An option and its optional value, if they are the last words: the value may have been meant as the
+  /// program.
   std::vector<std::string> ends_in_value = {};
-  std::string program_hint = {};  ///< what else than a program its name may have been meant to be; or empty
+  std::string program_hint = {};  ///< what the program's word may have been meant as; or empty
 };
 
 class WordReader {
  public:
   explicit WordReader(Spelling spelling) : spelling_(spelling) {}
 
-  /// A whole command line, without poprun's own name.
+  /// Reads a whole command line, without poprun's own name.
   ReadWords read(const std::vector<std::string>& words);
 
-  /// The value of --mpi-global-args or --mpi-local-args alone.
+  /// Reads only the value of --mpi-global-args or --mpi-local-args.
   ReadWords readArguments(std::string_view option, const std::string& value);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What poprun's commands have in common: how they were started, what they take of their surroundings, and how
-// they tell mistakes.
+// Common to poprun's commands: how they were started, what they use of their environment, and how they report
+// mistakes.
 #pragma once
 
 #include <string>
@@ -14,44 +14,44 @@
 
 namespace pop {
 
-/// How poprun was started: its own name, its arguments, and what of the files that they name has been read.
+/// How poprun was started: its own name, its arguments, and the files read for them.
 struct CommandLine {
   std::string name;
   std::vector<std::string> arguments;
   cli::OptionFiles files;
 };
 
-/// What needs other hosts; each gives poprun's exit code.
+/// The commands that need other hosts; each returns poprun's exit code.
 struct HostsHalf {
   int (*run)(const Options& options, const model::JobSpec& spec, const SessionSettings& settings) = nullptr;
   int (*examine)(const Options& options, const model::JobSpec& spec) = nullptr;
-  bool by_service_only = false;  ///< only hosts that the agent service is asked for
+  bool by_service_only = false;  ///< supports only hosts that are reached through the agent service
 };
 
-/// Whether `hosts`, which may be null, reaches hosts in the way that the options want.
+/// Whether `hosts`, which may be null, can reach hosts in the way that the options select.
 bool canReach(const HostsHalf* hosts, const Options& options);
 
-/// Starts the program that can, in place of this one. Returns poprun's exit code, only when it could not.
+/// Replaces this process by the program that can. Returns only on failure, with poprun's exit code.
 int handOver(const Options& options, const CommandLine& line);
 
-/// Empty when it has been removed: relative paths are found nowhere then.
+/// The working directory; empty if it has been removed: no relative path can be found then.
 std::string workingDirectory();
 
-/// `files` outlives what is returned.
+/// `files` must outlive the result.
 Surroundings surroundings(cli::OptionFiles& files);
 
 /// The job, with the mistakes and warnings of the command line as well.
 BuiltJob buildFor(const cli::ParsedOptions& parsed, const Options& options, const Surroundings& here);
 
-/// As -v and --debug say it.
+/// Sets the log level by -v and --debug.
 void setLogLevel(const Options& options);
 
 void reportWarnings(const std::vector<std::string>& warnings);
 
-/// On stderr; the exit code for that.
+/// Prints the mistakes on stderr and returns their exit code.
 int reportMistakes(const std::vector<std::string>& mistakes);
 
-/// Text on stdout, or why it could not be written; poprun's exit code.
+/// Prints text on stdout, or the error on stderr; returns poprun's exit code.
 int print(const std::string& text);
 
 }  // namespace pop

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// poprun doctor: gets an agent started on each host as a job would, asks it what it finds there, and says all
-// that would fail.
+// poprun doctor: starts an agent on each host as a job would, lets it examine the host, and reports what
+// would fail.
 #pragma once
 
 #include "common/model/job_spec.h"
@@ -9,7 +9,7 @@
 
 namespace pop {
 
-/// Of the hosts of `spec`, for that job. 0: all are fine; 1: not all; 125: it could not find out.
+/// Examines the hosts of `spec` for that job. 0: all are fine; 1: some are not; 125: the examination failed.
 int runDoctor(const Options& options, const model::JobSpec& spec, MakeParts make_parts);
 
 }  // namespace pop

@@ -11,8 +11,8 @@
 namespace pop {
 namespace {
 
-// It takes a job's options: what they need is looked for on its hosts. Where nothing says how many instances
-// there are, one on each host.
+// doctor takes the options of a job and checks on the hosts what they need. Without a number of instances, it
+// assumes one on each host.
 BuiltJob jobToExamine(cli::ParsedOptions parsed, const Surroundings& here) {
   ProgramOptions& program = parsed.options.programs.front();
   if (!program.command.empty()) {

@@ -6,7 +6,7 @@
 
 namespace pop {
 
-/// poprun's exit code. `hosts` may be null: a program that has one is started then.
+/// Returns poprun's exit code. `hosts` may be null: then a program that has one is started.
 int doctorCommand(CommandLine& line, const HostsHalf* hosts);
 
 }  // namespace pop

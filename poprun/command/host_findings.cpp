@@ -34,7 +34,7 @@ Result<std::chrono::milliseconds> clockOf(const popdist::v1::Condition& conditio
   const std::chrono::milliseconds clock(condition.wall_clock_ms());
   if (clock.count() >= 0 && clock < 8000 * kYear) return clock;
   return internalError("its agent reports that the clock there is at " + std::to_string(clock.count()) +
-                       " ms since 1970, which cannot be");
+                       " ms since 1970, which is impossible");
 }
 
 void takeService(const popdist::v1::HostDescription& description, HostFindings& into) {

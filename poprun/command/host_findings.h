@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an agent has found on its host, out of the wire's form.
+// Converts what an agent has found on its host from the wire format.
 #pragma once
 
 #include <chrono>
@@ -10,10 +10,10 @@
 
 namespace pop {
 
-/// All that the agent's answer says of its host, but the clock: that needs the time at which it came.
+/// Everything in the agent's answer about its host except the clock, which needs the time of arrival.
 void takeFindings(const popdist::v1::Welcome& welcome, HostFindings& into);
 
-/// The time there, since 1970; kInternal: no clock shows it.
+/// The host's time since 1970; kInternal: an impossible value.
 Result<std::chrono::milliseconds> clockOf(const popdist::v1::Condition& condition);
 
 void takeService(const popdist::v1::HostDescription& description, HostFindings& into);

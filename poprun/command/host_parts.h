@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who starts the agents of which hosts, as the options for hosts say it.
+// Selects who starts the agents of which hosts, by the options for hosts.
 #pragma once
 
 #include <functional>
@@ -14,13 +14,12 @@
 
 namespace pop {
 
-/// Makes what starts the agents of which hosts, where the agent service does not: partsFor(). Null in a
-/// program that reaches hosts by the service only.
+/// Makes the bootstrappers for hosts that are not reached through the agent service: partsFor(). Null in a
+/// program that reaches hosts only through the service.
 using MakeParts = std::vector<BootstrapPart> (*)(os::EpollLoop& loop, const HostsOptions& options,
                                                  SshOptions ssh, const std::vector<model::Host>& hosts);
 
-/// How all of `num_hosts` hosts are reached, but for who starts agents where the agent service does not: that
-/// is to be added.
+/// How all of `num_hosts` hosts are reached. Without the agent service the caller must add the bootstrappers.
 inline Result<HostAccess> hostAccess(const HostsOptions& options, std::size_t num_hosts,
                                      std::function<void(const std::string& line)> say) {
   HostAccess access{.connect_timeout = options.connect_timeout, .say = std::move(say)};

@@ -19,7 +19,7 @@
 namespace pop {
 namespace {
 
-// The ssh program that does what the built-in SSH would.
+// The command line of ssh that is equivalent to the built-in SSH.
 std::vector<std::string> remoteShell(const SshOptions& ssh) {
   if (!ssh.rsh.empty()) return ssh.rsh;
   std::vector<std::string> command{"ssh"};
@@ -28,7 +28,7 @@ std::vector<std::string> remoteShell(const SshOptions& ssh) {
 }
 
 std::vector<std::string> keyCopier(const SshOptions& ssh) {
-  // It is told nothing of options of a remote shell, nor of one that is not ssh.
+  // It gets no options of the remote shell, and is not used with a remote shell other than ssh.
   const bool by_plain_ssh =
       ssh.rsh.size() == 1 && (ssh.rsh.front() == "ssh" || ssh.rsh.front().ends_with("/ssh"));
   if (!ssh.rsh.empty() && !by_plain_ssh) return {};
@@ -71,7 +71,7 @@ std::vector<std::string> copy(const std::vector<std::string>& paths, const std::
   return failures;
 }
 
-// An rsync that is ended leaves its ssh to whoever adopts it: us, who end it.
+// A killed rsync leaves its ssh behind: this process adopts that ssh and ends it.
 class OrphansEnded {
  public:
   OrphansEnded() : older_(keeper::ownChildren()) { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What other hosts are given before a job starts: the user's ssh key, files. Shows on stderr how far it is.
+// Prepares other hosts before a job starts: installs the user's ssh key and copies files. Shows its progress
+// on stderr.
 #pragma once
 
 #include <string>
@@ -10,7 +11,7 @@
 
 namespace pop {
 
-/// Blocks. What went wrong, each naming its host; empty: all of `hosts`, as ssh is told, are ready.
+/// Blocks. Returns the errors, each naming its host; empty: all of `hosts` (names for ssh) are ready.
 std::vector<std::string> prepareHosts(const model::CopyRequest& copies, const std::vector<std::string>& hosts,
                                       const SshOptions& ssh);
 

@@ -37,7 +37,7 @@ int runOnHosts(const Options& options, const model::JobSpec& spec, const Session
   if (!access.ok()) return launcherFailed(access.status());
   const std::vector<std::string> failures = prepareHosts(spec.copies, otherHosts(spec.hosts), *ssh);
   const char* const way =
-      options.hosts.agent_port != 0 ? " (--synchronise copies by ssh also with --agent-port)" : "";
+      options.hosts.agent_port != 0 ? " (--synchronise uses ssh even with --agent-port)" : "";
   for (const std::string& failure : failures) std::fprintf(stderr, "poprun: %s%s\n", failure.c_str(), way);
   if (!failures.empty()) return contract::kExitLauncherFailed;
   if (const Status ready = sys::setUpForJobs(); !ready.ok()) return launcherFailed(ready);

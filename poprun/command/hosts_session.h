@@ -9,7 +9,7 @@
 
 namespace pop {
 
-/// poprun's exit code.
+/// Returns poprun's exit code.
 int runOnHosts(const Options& options, const model::JobSpec& spec, const SessionSettings& settings,
                MakeParts make_parts);
 

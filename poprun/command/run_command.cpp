@@ -25,7 +25,7 @@ bool onlyExports(const Options& options) {
          options.programs.front().command.empty();
 }
 
-// Without a program where it needs none.
+// A job that is only exported needs no program.
 BuiltJob jobToRun(const cli::ParsedOptions& parsed, const Surroundings& here) {
   Options options = parsed.options;
   if (onlyExports(options)) options.programs.front().command = {"program"};
@@ -46,7 +46,7 @@ int explain(const model::JobSpec& spec, DryRun form) {
   return plan.ok() ? print(plan.value()) : reportMistakes({plan.status().message()});
 }
 
-// What poprun has understood: its options, wherever they were written, without those at their defaults.
+// The options as poprun understood them, from all sources, except those at their defaults.
 void logOptions(const Options& options) {
   log::debug(versionText(VersionFormat::kText));
   for (const std::string& line : split(cli::configText(options), '\n')) {
@@ -54,7 +54,7 @@ void logOptions(const Options& options) {
   }
 }
 
-// The agent service may be asked for this host, too.
+// This host may also be reached through its agent service.
 bool hasOtherHosts(const Options& options, const model::JobSpec& spec, const std::string& own_host_name) {
   if (options.hosts.agent_port != 0) return true;
   return std::any_of(spec.hosts.begin(), spec.hosts.end(), [&own_host_name](const model::Host& host) {

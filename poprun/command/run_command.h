@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// poprun without a command's name: plans a job, and shows, exports or runs it.
+// poprun without a command name: plans a job, and shows, exports or runs it.
 #pragma once
 
 #include "poprun/cli/compat_table.h"
@@ -7,8 +7,8 @@
 
 namespace pop {
 
-/// poprun's exit code. `hosts` may be null: for a job that needs other hosts a program that has one is
-/// started.
+/// Returns poprun's exit code. `hosts` may be null: then a job that needs other hosts is handed to a program
+/// that has one.
 int runCommand(CommandLine& line, cli::Spelling spelling, const HostsHalf* hosts);
 
 }  // namespace pop

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How hosts are reached over SSH, as the options for hosts say it.
+// The settings for reaching hosts over SSH, from the options for hosts.
 #pragma once
 
 #include "common/base/status.h"

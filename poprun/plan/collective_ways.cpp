@@ -9,7 +9,7 @@
 namespace pop {
 namespace {
 
-// What can be chosen beside each other has different variables.
+// Names that can be combined set different variables.
 struct Way {
   std::string_view name;
   const char* variable;

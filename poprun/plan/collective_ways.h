@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the program's collectives are to go (--collectives), as the variables that libpopdist reads.
+// Converts --collectives to the environment variables that libpopdist reads.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@
 
 namespace pop {
 
-/// "staged", "tcp,ring": names of ways, separated by commas. kInvalidArgument: one is none, or two exclude
-/// each other.
+/// "staged", "tcp,ring": names of algorithms, separated by commas. kInvalidArgument: an unknown name, or two
+/// that exclude each other.
 Result<std::vector<std::string>> parseCollectiveWays(std::string_view text);
 
-/// For the environment of all instances.
+/// The variables for the environment of all instances.
 std::vector<contract::Variable> collectiveVariables(const std::vector<std::string>& collective_ways);
 
 }  // namespace pop

@@ -46,7 +46,7 @@ class Collector {
     add(option + " (VIRTUAL_ENV=" + directory + ')', directory);
   }
 
-  // The variable names the SDK's poplar directory; what belongs to it lies beside.
+  // The variable names the SDK's poplar directory; the rest of the SDK is next to it.
   void addPoplarSdk() {
     const std::string option = "--synchronise-poplar-sdk";
     const char* directory = here_.variable("POPLAR_SDK_ENABLED");

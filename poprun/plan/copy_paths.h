@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --synchronise and its kin: which files of this host the other hosts of a job are given.
+// --synchronise and related options: which files of this host are copied to the other hosts of a job.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 
 namespace pop {
 
-/// Absolute paths of files and directories, each once and none inside another, in the order of the options;
-/// what is wrong with them is added to `mistakes`. The directory of the Python environment is where
-/// VIRTUAL_ENV says, the Poplar SDK is around the directory that POPLAR_SDK_ENABLED names.
+/// Absolute paths of files and directories, in the order of the options, without duplicates and none inside
+/// another. Adds errors to `mistakes`. VIRTUAL_ENV names the directory of the Python environment; the Poplar
+/// SDK is the parent of the directory that POPLAR_SDK_ENABLED names.
 std::vector<std::string> pathsToCopy(const Options& options, const Surroundings& here,
                                      std::vector<std::string>& mistakes);
 

@@ -12,7 +12,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// "0.4": so many tenths.
+// A number of tenths as text: "0.4".
 std::string tenths(std::int64_t count) {
   return std::to_string(count / 10) + '.' + std::to_string(count % 10);
 }
@@ -54,19 +54,20 @@ class Problems {
     if (host_.service && host_.service->version != host_.agent_version)
       add("agent", "the agent service there is still " + host_.service->version +
                        ", the agents that it starts are " + host_.agent_version +
-                       "; have it restarted (systemctl restart popdist-agent)");
+                       "; restart it (systemctl restart popdist-agent)");
     if (!host_.end_problem.empty()) add("agent", host_.end_problem);
   }
 
   void findClock() {
     if (magnitude(host_.clock_ahead) <= kClockTolerance) return;
-    add("clock", durationText(magnitude(host_.clock_ahead)) +
-                     (host_.clock_ahead.count() > 0 ? " ahead of" : " behind") +
-                     " this host's; jobs run, but times in logs and of shared files, licences and "
-                     "certificates go wrong; set it there (chronyc makestep, timedatectl set-ntp true)");
+    add("clock",
+        durationText(magnitude(host_.clock_ahead)) +
+            (host_.clock_ahead.count() > 0 ? " ahead of" : " behind") +
+            " this host's; jobs run, but time stamps of logs and shared files are wrong, and licences and "
+            "certificates may be refused; set the clock there (chronyc makestep, timedatectl set-ntp true)");
   }
 
-  // `first`: who has the same address and comes before it; empty: nobody.
+  // `first`: an earlier host with the same address; empty: none.
   void findAddress(const std::string& own_name, const std::string& first) {
     if (!host_.address_problem.empty())
       return add("address", host_.address_problem +
@@ -74,29 +75,28 @@ class Problems {
                                 "network between the hosts");
     if (isLoopback(host_.peer_address) && !host_.is_this_host && host_.own_name == own_name) {
       return add("address",
-                 "its name leads to " + host_.peer_address +
+                 "its name resolves to " + host_.peer_address +
                      ", which is this host itself; correct /etc/hosts here, or HostName in the ssh "
                      "configuration (--ssh-config)");
     }
     if (first.empty()) return;
     add("address", host_.address + " is that of " + first +
-                       " too; if these are two names of one host, leave one out; if both have a network that "
-                       "looks the same everywhere (a bridge of containers), name the one between them by "
-                       "--host-subnet");
+                       " too; if these are two names of one host, leave one out; if each host has a local "
+                       "network with this address, such as a bridge of containers, name the network between "
+                       "the hosts with --host-subnet");
   }
 
   void findSurroundings() {
     if (!host_.directory_problem.empty())
-      add("working directory",
-          host_.directory_problem +
-              "; programs start there: make or mount it there, copy it (--synchronise), or "
-              "name another (--wdir)");
+      add("working directory", host_.directory_problem +
+                                   "; programs start in it: create or mount it there, copy it "
+                                   "(--synchronise), or choose another (--wdir)");
     if (!host_.topology_problem.empty()) add("CPUs and memory", host_.topology_problem);
     if (!host_.ports_problem.empty())
       add("ports", host_.ports_problem + "; --env-for leaves out the frameworks that need them");
     if (host_.open_files < kLeastOpenFiles)
-      add("open files", "a process may have " + std::to_string(host_.open_files) + ", which is fewer than " +
-                            std::to_string(kLeastOpenFiles) +
+      add("open files", "a process may open at most " + std::to_string(host_.open_files) +
+                            ", which is fewer than " + std::to_string(kLeastOpenFiles) +
                             "; raise the hard limit there (`ulimit -Hn`, /etc/security/limits.conf)");
   }
 
@@ -106,7 +106,7 @@ class Problems {
     if (host_.free_shared_memory_bytes >= kLeastSharedMemoryBytes) return;
     add("shared memory", "/dev/shm has " + mebibytes(host_.free_shared_memory_bytes) +
                              " free, which is less than " + mebibytes(kLeastSharedMemoryBytes) +
-                             "; remove what is left in it, or make it larger (`mount -o remount,size=1g "
+                             "; remove leftover files, or make it larger (`mount -o remount,size=1g "
                              "/dev/shm`, a container's --shm-size)");
   }
 

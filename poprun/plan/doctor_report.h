@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What poprun doctor says of the hosts that it has examined: a line for each that is fine, a paragraph for
-// each problem. A pure function of what was found.
+// The report of poprun doctor on the hosts that it has examined: a line for each host that is fine, a
+// paragraph for each problem. A pure function of the findings.
 #pragma once
 
 #include <chrono>
@@ -13,16 +13,16 @@
 
 namespace pop {
 
-/// How many run, or how many may at once (0: no limit).
+/// How many jobs and instances run, or may run at once (0: no limit).
 struct JobCount {
   int jobs = 0;
   int instances = 0;
 };
 
-/// What the agent service of a host says of itself.
+/// What the agent service of a host reports about itself.
 struct ServiceFindings {
   std::string version;
-  std::string user;  ///< as whom this user's jobs run
+  std::string user;  ///< the account that runs this user's jobs
   JobCount own_running;
   JobCount own_limits;
   JobCount running;  ///< of all users
@@ -31,24 +31,24 @@ struct ServiceFindings {
 
 struct HostFindings {
   std::string name;
-  Status reached;  ///< else why no agent answers there, and nothing below is known
+  Status reached;  ///< an error: why no agent answers there; the fields below are then unknown
 
-  bool is_this_host = false;               ///< the user names it as such
+  bool is_this_host = false;               ///< named as the host that runs poprun
   std::string peer_address;                ///< at which it was reached; empty: not known
-  std::string own_name;                    ///< what it calls itself
-  std::optional<ServiceFindings> service;  ///< where it was reached by that
+  std::string own_name;                    ///< its own host name
+  std::optional<ServiceFindings> service;  ///< if it was reached through the agent service
   std::string agent_version;
   std::string agent_path;
   bool agent_copied = false;  ///< just now
   std::chrono::milliseconds clock_ahead{0};
   std::chrono::microseconds round_trip{0};
-  std::string address;  ///< at which the others would reach it
+  std::string address;  ///< at which the other hosts would reach it
   int num_cpus = 0;
   int num_memory_nodes = 0;
   std::uint64_t free_shared_memory_bytes = 0;
   std::uint64_t open_files = 0;
 
-  // Why not; empty: no problem.
+  // Problems; empty: none.
   std::string address_problem;
   std::string topology_problem;
   std::string ports_problem;
@@ -57,11 +57,11 @@ struct HostFindings {
   std::string end_problem;
 };
 
-/// More than this, and a clock is a problem.
+/// A larger clock difference is a problem.
 inline constexpr std::chrono::seconds kClockTolerance{5};
-/// Fewer than this, and programs run out of descriptors.
+/// With fewer, programs run out of descriptors.
 inline constexpr std::uint64_t kLeastOpenFiles = 1024;
-/// What containers give unless told otherwise; with less, data loaders and the like fail.
+/// The default in containers; with less, data loaders and similar programs fail.
 inline constexpr std::uint64_t kLeastSharedMemoryBytes = 64 << 20;
 
 struct DoctorReport {
@@ -69,7 +69,7 @@ struct DoctorReport {
   bool all_fine = true;
 };
 
-/// `own_name`: what the launcher's host calls itself. `version`: the launcher's.
+/// `own_name`: the host name of the launcher's host. `version`: the launcher's version.
 DoctorReport doctorReport(const std::vector<HostFindings>& hosts, const std::string& own_name,
                           const std::string& version);
 

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kLineColumns = 110;
 constexpr const char* kIndent = "    ";
 
-// As it is, or in quotes where blanks would leave open where it ends.
+// Unchanged, or in quotes if blanks would make its end ambiguous.
 std::string shown(const std::string& text) {
   const bool plain = text.find(' ') == std::string::npos && printable(text) == text;
   return plain ? text : inQuotes(text);
@@ -58,7 +58,7 @@ std::string systemText(const model::JobSpec& spec) {
   return text + '\n';
 }
 
-// Several on a line: most are short, and a job may have hundreds of instances.
+// Several on a line, because most are short and a job may have hundreds of instances.
 std::string wrapped(const std::vector<contract::Variable>& variables) {
   std::string text;
   std::string line;
@@ -102,14 +102,14 @@ Result<std::string> explainPlan(const model::JobSpec& spec, const HostBindings& 
   std::string text = programsText(spec) + systemText(spec) + topologyTable(spec, view.placement);
   text += linesText("why:", view.reasons);
   text += linesText("copied to every other host before the start:", spec.copies.paths);
-  if (spec.copies.ssh_key) text += "every other host is made to accept the user's ssh key\n";
+  if (spec.copies.ssh_key) text += "the user's ssh key is installed on every other host\n";
   text += linesText("warnings:", view.warnings);
   for (const PlannedInstance& instance : view.instances) text += instanceText(spec, instance);
 
   std::vector<std::string> common;
   for (const contract::Variable& variable : view.environment) common.push_back(shown(variable));
   text += linesText("environment of all instances:", common);
-  text += "decided at the start: what stands in <angle brackets>\n";
+  text += "decided at the start: the values in <angle brackets>\n";
   if (!view.tf_cluster.empty())
     text += kIndent + std::string(kTfClusterPlaceholder) + ": " + view.tf_cluster + '\n';
   return text;

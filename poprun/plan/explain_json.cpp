@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --dry-run=json: docs/reference/dry_run.md says what stays as it is.
+// --dry-run=json. docs/reference/dry_run.md defines which parts are stable.
 #include "common/base/json.h"
 #include "common/base/text.h"
 #include "poprun/plan/explain.h"
@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kSchemaVersion = 1;
 
-// Each element on its own line, so that a person can still look for one.
+// Puts each element on its own line, so that the text can be searched.
 std::string array(const std::vector<std::string>& elements) {
   return elements.empty() ? "[]" : "[\n" + join(elements, ",\n") + "\n]";
 }

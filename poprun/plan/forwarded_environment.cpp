@@ -14,7 +14,7 @@ namespace {
 
 using Names = std::set<std::string, std::less<>>;
 
-// What belongs to the account, the login or the shell that poprun was started by, here.
+// Variables of the account, login session or shell that started poprun on this host.
 constexpr std::array<std::string_view, 20> kOfThisSession{"DBUS_SESSION_BUS_ADDRESS",
                                                           "DISPLAY",
                                                           "HOME",
@@ -41,7 +41,7 @@ bool isOfThisSession(std::string_view name) {
          std::find(kOfThisSession.begin(), kOfThisSession.end(), name) != kOfThisSession.end();
 }
 
-// Every variable that an instance has from poprun.
+// Every variable that poprun sets for an instance.
 Names setByPoprun() {
   const contract::Rendezvous rendezvous{
       .tf_cluster = "{}", .master_address = "-", .master_port = "0", .jax_port = "0", .horovod_port = "0"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of poprun's own environment goes to the instances by value, wherever they run.
+// Selects the variables of poprun's own environment that are passed to the instances by value, on any host.
 #pragma once
 
 #include <vector>
@@ -8,10 +8,9 @@
 
 namespace pop {
 
-/// Of `own`: PopRun's choice (PATH, LD_LIBRARY_PATH, PYTHONPATH), what the user may have set of the variables
-/// to which we would give a value of our own choice, and libpopdist's settings: POPDIST_* but those that
-/// poprun sets. With `all`, everything but what poprun sets, and what belongs to the login here (HOME, SSH_*,
-/// …).
+/// Selects from `own`: PopRun's choice (PATH, LD_LIBRARY_PATH, PYTHONPATH), variables that poprun would
+/// otherwise set itself, and libpopdist's settings (POPDIST_*, except those that poprun sets). With `all`:
+/// everything except the variables that poprun sets and those of the login session here (HOME, SSH_*, …).
 std::vector<contract::Variable> forwardedEnvironment(const std::vector<contract::Variable>& own, bool all);
 
 }  // namespace pop

@@ -68,7 +68,7 @@ std::vector<std::string> findIdleOptions(const Options& options) {
   std::vector<std::string> warnings;
   for (const Rule& rule : kRules) {
     if (!rule.given(options) || rule.is_there(options)) continue;
-    warnings.push_back(std::string(rule.option) + " does nothing without " + rule.needed);
+    warnings.push_back(std::string(rule.option) + " has no effect without " + rule.needed);
   }
   return warnings;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options that need another one, without it.
+// Finds options that have no effect because another one is missing.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace pop {
 
-/// A warning for each option that was given and does nothing.
+/// A warning for each option that was given but has no effect.
 std::vector<std::string> findIdleOptions(const Options& options);
 
 }  // namespace pop

@@ -28,15 +28,14 @@ Result<std::vector<model::Host>> hostsOf(const Options& options, const Surroundi
       options.repeated_hosts_are_slots ? model::Repeated::kMoreSlots : model::Repeated::kMistake);
 }
 
-// It would get a part of the job for each of its names.
+// Otherwise this host would get a part of the job for each of its names.
 Status nameOwnHostOnce(const std::vector<model::Host>& hosts, const std::string& own_name) {
   std::vector<std::string> names;
   for (const model::Host& host : hosts) {
     if (model::isThisHost(host.name, own_name)) names.push_back(host.name);
   }
   if (names.size() < 2) return {};
-  return invalidArgument(join(names, " and ") +
-                         " are names of one host, this one: name it once, with slots if need be");
+  return invalidArgument(join(names, " and ") + " both name this host: list it once, with slots if needed");
 }
 
 void buildHosts(const Options& options, const Surroundings& here, BuiltJob& built) {
@@ -53,7 +52,7 @@ void dropSlots(std::vector<model::Host>& hosts) {
   for (model::Host& host : hosts) host.slots = 0;
 }
 
-// What nobody has said of a single program, the slots say.
+// Without -np, the hosts' slots determine the number of instances of a single program.
 void buildInstances(const Options& options, BuiltJob& built) {
   model::JobSpec& spec = built.spec;
   std::int64_t slots = 0;
@@ -67,7 +66,7 @@ void buildInstances(const Options& options, BuiltJob& built) {
   spec.num_replicas = options.num_replicas.value_or(std::max(spec.num_instances, 1));
 }
 
-// "NAME=value" as it is; "NAME" is forwarded, and, as mpirun does, said to be missing when it is not set.
+// "NAME=value" is used unchanged; "NAME" is forwarded, with a warning if it is not set, as by mpirun.
 std::vector<model::Variable> variablesOf(const ProgramOptions& program, const Surroundings& here,
                                          BuiltJob& built) {
   std::vector<model::Variable> variables;
@@ -81,7 +80,7 @@ std::vector<model::Variable> variablesOf(const ProgramOptions& program, const Su
     }
     const bool is_one_name = name.find_first_of("*?[,") == std::string::npos;
     const std::string warning = "-x " + name + ": not set here, so there is nothing to forward" +
-                                (is_one_name ? "" : "; -x takes one name; patterns are not understood");
+                                (is_one_name ? "" : "; -x takes one name; patterns are not supported");
     if (std::find(built.warnings.begin(), built.warnings.end(), warning) == built.warnings.end()) {
       built.warnings.push_back(warning);
     }
@@ -122,7 +121,7 @@ void copySettings(const Options& options, model::JobSpec& spec) {
   spec.min_hosts = options.min_hosts;
 }
 
-// What poprun's own environment names belongs to whoever has set it: it is left as it is.
+// A directory that poprun's own environment names belongs to the user: it is kept.
 void nameExecutableCache(const Options& options, const Surroundings& here, model::JobSpec& spec) {
   const char* const inherited = here.variable("POPDIST_EXECUTABLE_CACHE_PATH");
   spec.make_executable_cache = !options.executable_cache_path.empty();
@@ -146,14 +145,14 @@ void checkPod(const std::string& system, BuiltJob& built) {
   built.spec.system = pod.value().name;
 }
 
-// The smallest Pod that holds the replicas. Programs that use none may have more instances than any Pod has
-// IPUs, so that there is none is no mistake yet: attaching to it is.
+// The smallest Pod that holds the replicas. A job that uses no Pod may have more instances than any Pod has
+// IPUs, so it is not a mistake here if none is large enough: only attaching to it fails.
 void choosePod(BuiltJob& built) {
   const Result<popdist::pod::PodSpec> pod = popdist::pod::smallestPodFor(model::partitionIpus(built.spec));
   if (pod.ok()) built.spec.system = pod.value().name;
 }
 
-// Options that name an instance: it must be there.
+// Options that name an instance: it must exist.
 void checkInstances(const Options& options, BuiltJob& built) {
   const auto check = [&](const char* name, std::optional<int> instance) {
     if (!instance || (*instance >= 0 && *instance < built.spec.num_instances)) return;
@@ -167,7 +166,7 @@ void checkInstances(const Options& options, BuiltJob& built) {
     check("--stdin", options.stdin_policy.instance);
 }
 
-// With what nobody has typed.
+// Marks the default number of instances, which the user did not type.
 std::vector<std::string> mistakesIn(const model::JobSpec& spec, const Options& options) {
   constexpr std::string_view kOne = "--num-instances 1";
   std::vector<std::string> mistakes = model::findMistakes(spec);
@@ -178,7 +177,7 @@ std::vector<std::string> mistakesIn(const model::JobSpec& spec, const Options& o
   return mistakes;
 }
 
-// Whether findMistakes has nothing against the numbers: that a program is missing is no number.
+// Whether findMistakes accepts the numbers. A missing program does not matter here.
 bool numbersHold(const model::JobSpec& spec) {
   model::JobSpec with_program = spec;
   for (model::Program& program : with_program.programs) program.command = {"program"};
@@ -217,7 +216,7 @@ std::vector<std::string> findObstacles(const model::JobSpec& spec) {
     return {};
   }
   return {
-      "the partition cannot be had: the V-IPU server is not part of this version; leave out "
+      "cannot allocate a partition: this version does not support the V-IPU server; leave out "
       "--vipu-partition, --vipu-allocation, --update-partition and --reset-partition (--dry-run plans such a "
       "job)"};
 }

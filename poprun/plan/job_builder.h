@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From options to a JobSpec, or to all that is wrong with them.
+// Builds a JobSpec from options, or lists all their mistakes.
 #pragma once
 
 #include <functional>
@@ -18,23 +18,23 @@ struct BuiltJob {
   std::vector<std::string> warnings;
 };
 
-/// What a job takes over from where poprun was started.
+/// The environment of poprun that a job depends on.
 struct Surroundings {
-  std::string host_name;  ///< what this host calls itself, one of its names in --host
+  std::string host_name;  ///< the host name of this host, one of its names in --host
   std::function<const char*(const char* name)> variable;             ///< like getenv
   std::function<Result<std::string>(const std::string& path)> file;  ///< the text of a file
   bool is_root = false;
   std::string directory;                                ///< where relative paths begin
   std::function<bool(const std::string& path)> exists;  ///< a file or directory of this host
-  std::vector<model::Variable> environment;             ///< all of it
+  std::vector<model::Variable> environment;             ///< poprun's whole environment
 
-  /// `path` for who starts in another directory, as agents and instances may.
+  /// Makes `path` absolute, since agents and instances may start in another directory.
   std::string absolute(const std::string& path) const;
 };
 
 BuiltJob buildJob(const Options& options, const Surroundings& here);
 
-/// Why this version cannot start a job that can be planned: a partition. Empty: it can.
+/// Why this version cannot start a job that it can plan: the job needs a partition. Empty: it can.
 std::vector<std::string> findObstacles(const model::JobSpec& spec);
 
 }  // namespace pop

@@ -12,7 +12,7 @@
 namespace pop {
 namespace {
 
-// Hosts named by number of their ports: "<free port 2>", or "<free port 2 of node1>" where there are several.
+// Placeholders for ports: "<free port 2>", or "<free port 2 of node1>" if there are several hosts.
 std::vector<HostAddress> placeholderAddresses(const model::JobSpec& spec, const InstanceEnvs& envs) {
   std::vector<HostAddress> addresses;
   for (int host = 0; host < static_cast<int>(spec.hosts.size()); ++host) {
@@ -34,7 +34,7 @@ InstanceOrder placeholderOrder(const InstanceEnvs& envs, const model::InstancePl
   return order;
 }
 
-// As the agent's hook does it: the instance's CPUs, unless the user has said something else.
+// Like the agent: the number of the instance's CPUs, unless the user has set the variable.
 void addThreads(PlannedInstance& instance) {
   const std::string name = "OMP_NUM_THREADS";
   const bool set = std::any_of(instance.environment.begin(), instance.environment.end(),
@@ -44,7 +44,7 @@ void addThreads(PlannedInstance& instance) {
       name, instance.binding ? std::to_string(instance.binding->threads) : "<CPUs of its binding>");
 }
 
-// Moves what all instances have alike to the view.
+// Moves variables common to all instances to the view.
 void splitOffCommon(PlanView& view) {
   struct Seen {
     std::string value;

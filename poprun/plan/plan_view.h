@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job that is not started, as --dry-run shows it in words and as JSON: who runs where, told what, and why.
+// The plan of a job as --dry-run shows it, as text and as JSON: where each instance runs, with which
+// environment, and why.
 #pragma once
 
 #include <optional>
@@ -13,30 +14,31 @@
 
 namespace pop {
 
-/// What each host's instances get, by host; nothing for a host whose topology is not known here.
+/// The bindings of each host's instances, by host; nothing for a host whose topology is not known here.
 using HostBindings = std::vector<std::optional<model::Bindings>>;
 
-/// Stands for TF_CONFIG's cluster, which is long and the same for all.
+/// Replaces TF_CONFIG's cluster, which is long and the same for all instances.
 inline constexpr const char* kTfClusterPlaceholder = "<tf cluster>";
 
 struct PlannedInstance {
   model::InstancePlacement placement;
   int program = 0;
   std::optional<model::Binding> binding;        ///< nothing: decided on the host
-  std::vector<contract::Variable> environment;  ///< that other instances have not, or not with this value
+  std::vector<contract::Variable> environment;  ///< that differ between instances
 };
 
 struct PlanView {
   std::vector<model::InstancePlacement> placement;
   std::vector<PlannedInstance> instances;
-  std::vector<contract::Variable> environment;  ///< of all instances alike
-  std::string tf_cluster;                       ///< what kTfClusterPlaceholder stands for; empty: not wanted
-  std::vector<std::string> reasons;             ///< of what was decided, a sentence each
+  std::vector<contract::Variable> environment;  ///< variables common to all instances
+  std::string tf_cluster;            ///< the value of kTfClusterPlaceholder; empty: TF_CONFIG is not set
+  std::vector<std::string> reasons;  ///< the reasons of the decisions, a sentence each
   std::vector<std::string> warnings;
 };
 
-/// `spec` is free of mistakes. Values that only a start decides (ports, addresses, job id, …) are named in
-/// <angle brackets>, never invented. Fails when the instances could not be started like this.
+/// `spec` must be free of mistakes. Values that are decided only at the start (ports, addresses, job id, …)
+/// are shown as names in <angle brackets>, never invented. Fails if the instances could not be started with
+/// this plan.
 Result<PlanView> viewPlan(const model::JobSpec& spec, const HostBindings& bindings);
 
 }  // namespace pop

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// poprun's settings, as values. How they are written on the command line: poprun/cli/parse.h.
+// poprun's settings, as values. poprun/cli/parse.h reads them from the command line.
 #pragma once
 
 #include <chrono>
@@ -16,9 +16,9 @@ enum class TagOutput : std::uint8_t { kAuto, kNo, kInstance, kHost, kMpi };
 enum class DryRun : std::uint8_t { kNo, kText, kJson };
 enum class VersionFormat : std::uint8_t { kText, kFullText, kFullJson };
 
-/// One of several programs separated by ":", with what may be said of each.
+/// One of several programs separated by ":", with the options that each can have.
 struct ProgramOptions {
-  std::optional<int> num_instances;      ///< not said: 1, or what the hosts' slots give to a single program
+  std::optional<int> num_instances;      ///< not set: 1, or for a single program the sum of the hosts' slots
   std::string working_directory;         ///< --wdir
   std::vector<std::string> environment;  ///< -x: "NAME=value", or "NAME" to forward poprun's own
   std::vector<std::string> command;      ///< the program and its arguments
@@ -26,7 +26,7 @@ struct ProgramOptions {
   friend bool operator==(const ProgramOptions&, const ProgramOptions&) = default;
 };
 
-/// How other hosts are reached, and when they are given up.
+/// How other hosts are reached, and when they count as lost.
 struct HostsOptions {
   std::string ssh_config;  ///< as `ssh -F`; empty: ~/.ssh/config and the system's
   std::string rsh;         ///< "ssh -J gate": a program instead of the built-in SSH
@@ -43,7 +43,7 @@ struct Options {
   // Where and how many.
   std::string host;                       ///< --host; empty: localhost, or the hostfile's
   std::string hostfile;                   ///< path
-  bool repeated_hosts_are_slots = false;  ///< in the hostfile, for who called poprun mpirun or horovodrun
+  bool repeated_hosts_are_slots = false;  ///< in the hostfile, if poprun was called as mpirun or horovodrun
   bool oversubscribe = false;             ///< slots are no limit
   std::string host_subnet;
   HostsOptions hosts;
@@ -64,12 +64,12 @@ struct Options {
   // The partition.
   model::PartitionRequest partition;
 
-  // The program's surroundings.
+  // The program's environment.
   contract::EnvFamilies env_families = contract::allEnvFamilies();
   model::TfTasks tf_tasks;
-  bool genvall = false;  ///< all of poprun's own environment goes to other hosts
+  bool genvall = false;  ///< forward poprun's whole environment to other hosts
   std::string executable_cache_path;
-  std::vector<std::string> collectives;  ///< ways that were chosen for them: parseCollectiveWays
+  std::vector<std::string> collectives;  ///< names of algorithms: see parseCollectiveWays
   model::StdinPolicy stdin_policy;
 
   // Output.
@@ -80,7 +80,7 @@ struct Options {
   std::optional<int> only_output_from_instance;
   std::optional<int> only_stdout_from_instance;
 
-  // Its life.
+  // Limits and restarts.
   std::chrono::milliseconds timeout{0};  ///< 0: none
   bool stack_traces = false;
   std::chrono::milliseconds kill_grace{5000};
@@ -104,10 +104,10 @@ struct Options {
   friend bool operator==(const Options&, const Options&) = default;
 };
 
-/// --debug tells as much as -vv.
+/// --debug implies -vv.
 int effectiveVerbosity(const Options& options);
 
-/// Instances of all programs, as far as the options alone say it.
+/// The number of instances of all programs, as far as the options alone determine it.
 int numInstances(const Options& options);
 
 }  // namespace pop

@@ -15,7 +15,7 @@ using Row = std::vector<Cell>;
 
 constexpr int kFirstColumnWidth = 11;
 
-// What `cells` replica cells of inner width `width` take together: a space on both sides, a bar between two.
+// The total width of `cells` replica cells of inner width `width`: a space on both sides, a bar between two.
 std::size_t spanWidth(int cells, std::size_t width) {
   return static_cast<std::size_t>(cells) * (width + 3) - 1;
 }
@@ -38,7 +38,7 @@ Row groupBy(const std::vector<model::InstancePlacement>& placement, Key key, Lab
   return row;
 }
 
-// The narrowest replica cells under which every label still fits.
+// The smallest width of replica cells with which every label fits.
 std::size_t replicaCellWidth(const std::vector<Row>& rows, int replicas) {
   std::size_t width = std::to_string(replicas - 1).size();
   for (const Row& row : rows) {

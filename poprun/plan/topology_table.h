@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PopRun's table of hosts, IPU-Link domains, instances and replicas, to the character.
+// PopRun's table of hosts, IPU-Link domains, instances and replicas, identical to the character.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace pop {
 
-/// The lines of the table, each ending with a newline. Nothing but the job decides it.
+/// The lines of the table, each ending with a newline. A pure function of the job.
 std::string topologyTable(const model::JobSpec& spec, const std::vector<model::InstancePlacement>& placement);
 
 }  // namespace pop

@@ -29,7 +29,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kSameCause{50};
 
-// Of a job that was told to end and takes its time, before its user is told for what.
+// How long a stopped job may take before the user is told what it waits for.
 constexpr std::chrono::milliseconds kUntilSaid{500};
 
 const std::vector<int> kEndingSignals{SIGINT, SIGTERM, SIGHUP};
@@ -39,7 +39,7 @@ void setDisposition(const std::vector<int>& signals, void (*disposition)(int)) {
   for (const int signal : signals) std::signal(signal, disposition);
 }
 
-// Where the kernel does not, we go on at once.
+// If the kernel does not stop us, we continue at once.
 void stopAsByDefault() {
   struct sigaction by_default {};
   struct sigaction ours {};
@@ -87,8 +87,8 @@ class Session {
     const Status ended = controller_->shutDown();
     log::setSink(nullptr);
     if (!submitted.ok()) return launcherFailed(submitted);
-    // Nothing is left to stop but ourselves: a signal may end us at once should nobody read what flush
-    // writes, and else is late.
+    // Only poprun itself is left to stop: a signal may end it at once if no reader takes what flush() writes;
+    // otherwise the signal is late.
     mux_.finish(summaryOf(*outcome_, spec_, summaryFacts()));
     setDisposition(sys::unignored(kEndingSignals), mux_.waiting() ? SIG_DFL : SIG_IGN);
     setDisposition(sys::unignored({SIGTSTP}), SIG_DFL);
@@ -141,22 +141,22 @@ class Session {
     return facts;
   }
 
-  // The job may be over, and its loop: then there is nothing to stop.
+  // The job and its loop may already be over: then there is nothing to stop.
   void cannotWrite(const WriteFailure& failure) {
     write_failure_ = failure;
     loop_.post([this] { controller_->stop(SIGPIPE); });
   }
 
-  // A reader that has gone away is the user's wish, any other failure is ours to report. What had ended the
-  // job before decides all the same.
+  // If the reader has gone, the user wanted it so; any other failure must be reported. An earlier end of the
+  // job still decides the exit code.
   int exitCodeAfter(const WriteFailure& failure) const {
     const bool stopped_the_job = outcome_->user_signal == SIGPIPE;
     const bool decides = stopped_the_job || outcome_->exit_code == 0;
     if (failure.error == EPIPE) return decides ? contract::kExitSignalBase + SIGPIPE : outcome_->exit_code;
-    const Status why =
-        errnoStatus(std::string(stopped_the_job ? "the job was stopped, as its" : "the end of the job's") +
-                        " output cannot be written to " + failure.where,
-                    failure.error);
+    const Status why = errnoStatus(
+        std::string(stopped_the_job ? "the job was stopped because its" : "the end of the job's") +
+            " output cannot be written to " + failure.where,
+        failure.error);
     if (decides) return launcherFailed(why);
     log::warning(why.message());
     return outcome_->exit_code;
@@ -184,7 +184,7 @@ class Session {
   // could continue.
   void suspend() {
     if (std::exchange(suspending_, true)) return;
-    // What else has come by now is looked at before, in a round of its own: a SIGCONT would not come again.
+    // First handles other pending events, in a separate round of the loop: a SIGCONT would not come again.
     controller_->suspend([this] {
       loop_.post([this] {
         loop_.post([this] {
@@ -194,7 +194,7 @@ class Session {
     });
   }
 
-  // One that comes before we are stopped takes the stop back.
+  // A SIGCONT that comes before we are stopped cancels the stop.
   void goOn(const os::Signal& signal) {
     const bool takes_back = std::exchange(suspending_, false);
     if (!takes_back && signal.at - continued_at_ < kSameCause) return;  // passed on already
@@ -213,7 +213,7 @@ class Session {
 
   void endingSignal(const os::Signal& signal) {
     log::info("received SIG" + std::string(sigabbrev_np(signal.number)));
-    // One cause may send two: timeout(1) signals its child, and then the child's whole group.
+    // One cause may send two signals: timeout(1) signals its child, and then the child's process group.
     if (signal.at - last_signal_ < kSameCause) return;
     last_signal_ = signal.at;
     if (++user_signals_ > 1) mux_.abandon();

@@ -16,21 +16,21 @@ namespace pop {
 
 struct SessionSettings {
   OutputSettings output;
-  std::string before_output;     ///< printed on stdout before anything of the instances
-  bool report_bindings = false;  ///< on stderr, which CPUs and memory each instance gets
+  std::string before_output;     ///< printed on stdout before any output of the instances
+  bool report_bindings = false;  ///< print the CPUs and memory of each instance on stderr
   std::string program_hint;      ///< of the summary
 };
 
-/// Says why poprun itself failed; its exit code for that.
+/// Reports why poprun itself failed, and returns the exit code for that.
 int launcherFailed(const Status& status);
 
-/// Makes what drives the job, with the session's loop and output.
+/// Makes the controller of the job, with the session's loop and output.
 using ControllerMaker = std::function<std::unique_ptr<Controller>(os::EpollLoop& loop, OutputMux& mux)>;
 
-/// Runs the job to its end, in a process that sys::setUpForJobs() has set up; poprun's exit code.
+/// Runs the job to its end and returns poprun's exit code. sys::setUpForJobs() must have set up the process.
 int runSession(const model::JobSpec& spec, const SessionSettings& settings, const ControllerMaker& make);
 
-/// On this host. Call it while the process has a single thread: the keeper is forked here.
+/// Runs the job on this host. Call it while the process has a single thread: it forks the keeper.
 int runJob(const model::JobSpec& spec, const SessionSettings& settings);
 
 }  // namespace pop

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the instances on this host would be bound to, for a plan that is only shown.
+// The CPUs and memory to which the instances on this host would be bound, for a plan that is only shown.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace pop {
 
-/// Of the hosts of `spec` that are this one, which calls itself `own_host_name`; nothing for the others.
+/// Bindings for the hosts of `spec` that are this host, whose host name is `own_host_name`; nothing for the
+/// others.
 Result<HostBindings> localBindings(const model::JobSpec& spec, const std::string& own_host_name);
 
 }  // namespace pop

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The default controller: the job core and this host's agent, both in this process. No daemon, no
-// socket to configure, nothing on the way.
+// The default controller: the job core and this host's agent, both in this process. It needs no daemon and no
+// socket.
 #pragma once
 
 #include <memory>

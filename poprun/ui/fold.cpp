@@ -61,7 +61,7 @@ void Fold::setOpenHolders(Text& text, std::size_t number) {
   ++texts_with_[number];
 }
 
-// Once, for all who have said it; what they said before it comes first.
+// Emits the line once, for all instances that have written it, after their earlier lines.
 void Fold::emitFromAll(Text& text) {
   for (const auto& [instance, times] : text.holders) {
     const std::deque<Text*>& held = queueOf(instance).held;
@@ -70,7 +70,7 @@ void Fold::emitFromAll(Text& text) {
   emitNext(text);
 }
 
-// For all for whom it comes next.
+// Emits the line for all instances for which it comes next.
 void Fold::emitNext(Text& text) {
   std::vector<int> instances = std::exchange(text.next_of, {});
   std::sort(instances.begin(), instances.end());
@@ -93,7 +93,7 @@ void Fold::emitNext(Text& text) {
   texts_.erase(texts_.find(text.line));
 }
 
-// It comes next for its instance, as all that was said earlier is gone.
+// The line comes next for its instance, because all earlier lines are gone.
 void Fold::emitOldest() {
   emitFromAll(*queueOf(due_.front().instance).held.front());
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// --fold-output: a line that several instances write comes out once, with all who said it. A line is held
-// until every instance that is still there has said it, but not for long; the lines of one instance keep
+// --fold-output: prints a line that several instances write once, with the list of these instances. A line is
+// held until every running instance has written it, but only for a short time. The lines of one instance keep
 // their order.
 #pragma once
 
@@ -26,43 +26,44 @@ class Fold {
   static constexpr std::size_t kMostHeldBytes = 1 << 20;  ///< of different lines
   static constexpr std::size_t kMostHeldLines = 64 << 10;
 
-  /// One line, newline included, and the instances that said it, in order.
+  /// One line, newline included, and the instances that wrote it, in order.
   using Emit = std::function<void(const std::vector<int>& instances, std::string_view line)>;
 
-  /// `num_instances`: as many can say a line. `emitted`: some lines have just been emitted, and no more
-  /// follow.
+  /// `num_instances`: the number of instances that can write. `emitted`: called after the last of a group of
+  /// emitted lines.
   Fold(Loop& loop, int num_instances, Emit emit, std::function<void()> emitted);
   ~Fold();
   Fold(const Fold&) = delete;
   Fold& operator=(const Fold&) = delete;
 
-  /// `text` is lines; something else at its end counts as one.
+  /// `text` consists of lines; an unfinished one at its end counts as a line.
   void write(int instance, std::string_view text);
 
-  /// The instance says nothing more: nobody waits for it. What it says all the same is a line like any other.
+  /// The instance writes nothing more: no line waits for it. If it does write, its lines are handled like
+  /// others.
   void close(int instance);
 
-  /// Emits all that is held; all instances are there again.
+  /// Emits all held lines; all instances run again.
   void reopen();
 
-  /// Emits all that is held.
+  /// Emits all held lines.
   void flush();
 
  private:
-  // One text that some instances have said and that is held for them: kept once.
+  // A held line that some instances have written, stored once.
   struct Text {
     std::string line;
-    std::map<int, std::size_t> holders;  ///< instance → how often it has said it
+    std::map<int, std::size_t> holders;  ///< instance → how often it has written the line
     std::size_t open_holders = 0;
-    std::vector<int> next_of;  ///< the holders for which it comes next, in no order
+    std::vector<int> next_of;  ///< the holders for which this line comes next, unordered
   };
-  // What one instance has said, in order.
+  // The lines that one instance has written, in order.
   struct Queue {
     std::deque<Text*> held;
     std::uint64_t emitted = 0;  ///< lines that have left `held`
     bool open = true;
   };
-  // When a line must come out; it is held as long as its number is not below its queue's `emitted`.
+  // When a line must be emitted; it is held as long as its number is not below its queue's `emitted`.
   struct Due {
     Clock::time_point at;
     int instance;
@@ -90,7 +91,7 @@ class Fold {
   const std::function<void()> emitted_;
   std::vector<Queue> queues_;
   std::unordered_map<std::string_view, std::unique_ptr<Text>> texts_;  ///< each key is its text's line
-  std::vector<std::size_t> texts_with_;  ///< by the number of open holders, how many texts have so many
+  std::vector<std::size_t> texts_with_;  ///< by the number of open holders, the number of such texts
   std::deque<Due> due_;
   std::size_t held_bytes_ = 0;
   std::size_t held_lines_ = 0;

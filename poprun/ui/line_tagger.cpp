@@ -79,11 +79,11 @@ void LineTagger::appendLines(std::string& out, std::string_view text) const {
   if (!out.ends_with('\n') && !overprinted) out += '\n';
 }
 
-// A line with carriage returns, such as a progress bar writes: each state of it is tagged. No byte is lost.
+// Tags each state of a line with carriage returns, such as that of a progress bar. Loses no byte.
 void LineTagger::appendStates(std::string& out, std::string_view line) const {
   while (!line.empty()) {
     std::size_t end = line.find('\r');
-    // "\r\n" ends a line, as do more of them before a newline.
+    // "\r\n" ends a line, also with several carriage returns.
     if (end != std::string_view::npos) end = line.find_first_not_of('\r', end);
     if (end == std::string_view::npos || line[end] == '\n') end = line.size();
     (out += prefix_).append(line.data(), end);

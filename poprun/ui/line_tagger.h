@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts in front of each line when it came and whose it is. What a line begins with is made once for a piece
-// of many lines, and the lines are copied once.
+// Adds time and instance tags at the beginning of lines. The tag is built once for a piece of many lines, and
+// the lines are copied once.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@ namespace pop {
 
 using WallClock = std::chrono::system_clock;
 
-/// For a terminal whose cursor is at the beginning of a line that still shows something.
+/// Clears the current line of a terminal, with the cursor at its beginning.
 inline constexpr std::string_view kEraseToEnd = "\x1b[K";
 
 struct TagSettings {
@@ -29,18 +29,18 @@ std::string timestampOf(WallClock::time_point time);
 
 class LineTagger {
  public:
-  /// `overprints`: the output is a terminal, where a carriage return begins the line anew. Elsewhere each
-  /// state of such a line becomes a line of its own.
+  /// `overprints`: the output is a terminal, where text after a carriage return overwrites the line.
+  /// Otherwise each state of such a line becomes a separate line.
   LineTagger(TagSettings settings, Stream stream, bool overprints);
 
   /// The host of each instance, for kHost.
   void setHosts(std::vector<std::string> hosts) { hosts_ = std::move(hosts); }
 
-  /// Appends to `out` the lines of `text`, each with its tag. Something that is no line at the end of `text`
-  /// gets a newline: another instance may come next.
+  /// Appends to `out` the lines of `text`, each with its tag. An unfinished line at the end of `text` gets a
+  /// newline, because another instance may write next.
   void append(std::string& out, int instance, std::string_view text, WallClock::time_point now);
 
-  /// The same, of several instances that have all said it: "[0-2,5] ".
+  /// The same for lines that several instances have written: "[0-2,5] ".
   void appendFolded(std::string& out, const std::string& instances, std::string_view text,
                     WallClock::time_point now);
 
@@ -53,7 +53,7 @@ class LineTagger {
   std::vector<std::string> hosts_;
   const std::string_view stream_name_;
   const bool overprints_;
-  std::string prefix_;  ///< of the piece at hand
+  std::string prefix_;  ///< the tag of the current piece
 };
 
 }  // namespace pop

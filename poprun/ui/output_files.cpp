@@ -12,7 +12,7 @@
 namespace pop {
 namespace {
 
-// As many digits for every instance as the number of instances has.
+// Pads with zeros to the number of digits of the number of instances.
 std::string rankDirectory(const std::string& directory, int instance, int num_instances) {
   const std::string number = std::to_string(instance);
   const std::size_t digits = std::to_string(num_instances).size();

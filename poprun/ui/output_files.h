@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --output-filename: what each instance writes, byte by byte, in files laid out as Open MPI's mpirun does,
+// --output-filename: writes each instance's output unchanged to files, laid out as by Open MPI's mpirun,
 // whose option of this name PopRun's users pass on: DIR/1/rank.03/stdout and stderr.
 #pragma once
 
@@ -24,7 +24,7 @@ class OutputFiles {
  public:
   OutputFiles() = default;  ///< none
 
-  /// Makes the directories and, empty, all files. An error names the path and --output-filename.
+  /// Creates the directories and all files, empty. An error names the path and --output-filename.
   static Result<OutputFiles> create(const std::string& directory, int num_instances);
 
   /// After a failure nothing more is written to that file.

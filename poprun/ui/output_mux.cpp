@@ -14,7 +14,7 @@
 namespace pop {
 namespace {
 
-// Beyond this, a slow reader slows the instances down.
+// With more queued bytes than this, a slow reader slows the instances down.
 constexpr std::size_t kMaxWaitingBytes = 1 << 20;
 
 std::size_t columnsOf(int terminal) {
@@ -22,8 +22,8 @@ std::size_t columnsOf(int terminal) {
   return ::ioctl(terminal, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-// Whether a status line on stderr would stay alone on its line. What reads a pipe may well write to the same
-// terminal.
+// Whether nothing else writes on the line of a status line on stderr. The reader of a pipe may write to the
+// same terminal.
 bool canShowStatus() {
   const char* kind = std::getenv("TERM");
   if (kind == nullptr || *kind == '\0' || std::string_view(kind) == "dumb") return false;
@@ -111,10 +111,10 @@ bool OutputMux::write(int instance, Stream stream, std::string_view text) {
   return !full_;
 }
 
-// Where to append what must come at once after what is there.
+// Where to append text that must directly follow the existing text.
 std::string& OutputMux::makeRoom(Screen& screen) {
   std::string& waiting = screen.writer.waiting();
-  // Where stdout is another terminal or a file, it does not touch the status line.
+  // If stdout is another terminal or a file, it does not affect the status line.
   if (status_ && &screen == &errors()) waiting += status_->erase();
   return waiting;
 }
@@ -131,7 +131,7 @@ std::string& OutputMux::beginLine(Screen& screen) {
   return waiting;
 }
 
-// After something was appended.
+// Call it after appending.
 void OutputMux::send(Screen& screen) {
   if (screen.writer.waitingBytes() == 0) return;
   screen.last = screen.writer.waiting().back();

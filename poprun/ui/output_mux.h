@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts the instances' output, and what poprun says itself, on poprun's own two streams and into files: tagged
-// or not, filtered or not, folded or not, never two writers in a line.
+// Writes the instances' output and poprun's own messages to poprun's two streams and to files: optionally
+// tagged, filtered and folded. Two writers never share a line.
 #pragma once
 
 #include <unistd.h>
@@ -26,53 +26,53 @@ class OutputMux final : public OutputSink {
  public:
   using CannotWrite = std::function<void(const WriteFailure& failure)>;
 
-  /// `cannot_write` is called once, with the first write that failed: EPIPE when the reader of stdout or
-  /// stderr has gone away. What could not be written is lost.
+  /// `cannot_write` is called once, for the first write that failed: EPIPE if the reader of stdout or stderr
+  /// has gone. Data that cannot be written is lost.
   OutputMux(os::EpollLoop& loop, const OutputSettings& settings, CannotWrite cannot_write);
 
-  /// Makes the files of --output-filename. Call it before anything is written.
+  /// Creates the files of --output-filename. Call it before anything is written.
   Status openFiles();
 
   bool write(int instance, Stream stream, std::string_view text) override;
   void setOnReady(std::function<void()> on_ready) override { on_ready_ = std::move(on_ready); }
 
-  /// The launcher's own text on stdout, as it is.
+  /// Writes the launcher's own text to stdout, unchanged.
   void print(std::string_view text);
 
-  /// The launcher's own lines on stderr, never inside a line of an instance.
+  /// Writes the launcher's own lines to stderr, never inside a line of an instance.
   void say(std::string_view lines);
 
-  /// The host of each instance, before any writes.
+  /// Sets the host of each instance. Call it before any of them writes.
   void setHosts(const std::vector<std::string>& hosts);
 
-  /// All instances are about to start, for the first time or again.
+  /// All instances are about to start or restart.
   void beginAttempt();
   void started(int instance);
   void ended(int instance);
-  /// All that the instance itself has written has come.
+  /// The instance's own output is complete.
   void closed(int instance);
 
-  /// The last lines that the instance has written to stderr in this attempt, shown or not.
+  /// The last lines that the instance has written to stderr in this attempt, whether they were shown or not.
   std::vector<std::string> lastErrors(int instance) const { return tail_.lines(instance); }
 
-  /// Leaves the terminal to somebody else; the status line comes back in a pause.
+  /// Releases the terminal to another program; the status line returns when output pauses.
   void eraseStatus();
 
-  /// Drops all output from now on: nobody waits for a reader that does not read.
+  /// Drops all output from now on, so that poprun does not wait for a reader that does not read.
   void abandon();
 
-  /// True when a reader has not taken all yet.
+  /// True if a reader has not taken all output yet.
   bool waiting() const;
 
-  /// Nothing more comes from instances: sends what was held back, and then `last_lines` to stderr, also after
+  /// The instances write nothing more: writes held output, and then `last_lines` to stderr, even after
   /// abandon().
   void finish(std::string_view last_lines);
 
-  /// Blocks until all is written or nobody reads any more.
+  /// Blocks until everything is written or the readers are gone.
   void flush();
 
  private:
-  // One of poprun's streams, or both where they are the same file (2>&1): lines keep their order then.
+  // One of poprun's streams, or both if they are the same file (2>&1): then lines keep their order.
   struct Screen {
     Screen(os::EpollLoop& loop, int fd, StreamWriter::Events events)
         : writer(loop, fd, std::move(events)), is_terminal(::isatty(fd) == 1) {}
@@ -82,7 +82,7 @@ class OutputMux final : public OutputSink {
     char last = '\n';  ///< of what was written
   };
 
-  // What one stream of all instances goes through.
+  // The processing of one stream of all instances.
   struct Channel {
     StreamSettings settings;
     Screen& screen;
@@ -107,7 +107,7 @@ class OutputMux final : public OutputSink {
   const CannotWrite cannot_write_;
   std::function<void()> on_ready_;
   Screen output_;
-  std::unique_ptr<Screen> errors_;  ///< none when stderr is the same file as stdout
+  std::unique_ptr<Screen> errors_;  ///< null if stderr is the same file as stdout
   Channel out_;
   Channel err_;
   OutputFiles files_;

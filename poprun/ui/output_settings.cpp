@@ -24,7 +24,8 @@ OutputSettings outputSettings(const Options& options, const model::JobSpec& spec
       .timestamps = options.timestamp_output,
       .directory = options.output_filename,
       .num_instances = spec.num_instances};
-  // Not between the bytes of a single instance, nor between lines that tell the same in more detail.
+  // The status line must not appear between the bytes of a single instance, or between lines that report the
+  // same in more detail.
   settings.status_line =
       settings.out.whole_lines && settings.err.whole_lines && effectiveVerbosity(options) == 0;
   return settings;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of the instances' output, as values: from the options, for each of the two streams.
+// How the instances' output is processed, as values derived from the options, for each of the two streams.
 #pragma once
 
 #include <optional>
@@ -12,9 +12,9 @@ namespace pop {
 
 struct StreamSettings {
   TagOutput tag = TagOutput::kNo;    ///< never kAuto
-  bool whole_lines = false;          ///< each piece is lines, and ends one; else bytes pass as they are
+  bool whole_lines = false;          ///< each piece consists of whole lines; else bytes pass unchanged
   std::optional<int> only_instance;  ///< drop this stream of all others
-  bool fold = false;                 ///< a line that several instances write comes out once
+  bool fold = false;                 ///< print a line once if several instances write it
 };
 
 struct OutputSettings {

@@ -69,7 +69,7 @@ std::string StatusLine::text() const {
     text += text.empty() ? "poprun: " : ", ";
     text += std::to_string(counts.at(state)) + ' ' + kNames.at(state);
   }
-  // Not the last column: some terminals go on to the next line when it is written.
+  // Leaves the last column free: some terminals wrap to the next line when it is written.
   return text.substr(0, std::max<std::size_t>(terminal_.columns(), 2) - 1);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line at the bottom of a terminal that says how many instances start, run and are done. It makes way for
-// everything else that is written, and comes back when there is a pause.
+// A line at the bottom of a terminal that shows how many instances are starting, running and done. It is
+// removed before anything else is written, and returns when output pauses.
 #pragma once
 
 #include <chrono>
@@ -18,13 +18,13 @@ namespace pop {
 
 class StatusLine {
  public:
-  /// Jobs that are over sooner get none.
+  /// Jobs that end sooner show no status line.
   static constexpr std::chrono::milliseconds kFirstAfter{1000};
   static constexpr std::chrono::milliseconds kPause{200};
 
   struct Terminal {
     std::function<std::size_t()> columns;
-    /// False: not now, another line is unfinished or waits, or the terminal is somebody else's.
+    /// False: not now, because another line is unfinished or queued, or another program uses the terminal.
     std::function<bool(std::string_view text)> draw;
   };
 
@@ -37,10 +37,10 @@ class StatusLine {
   void started(int instance) { note(instance, State::kRunning); }
   void ended(int instance) { note(instance, State::kDone); }
 
-  /// What takes the line away, to be written before anything else; empty when it is not there.
+  /// The text that removes the line, to be written before anything else; empty if it is not shown.
   std::string_view erase();
 
-  /// No more lines.
+  /// Shows no more status lines.
   void stop();
 
  private:
@@ -55,7 +55,7 @@ class StatusLine {
   const Terminal terminal_;
   std::vector<State> instances_;
   std::optional<TimerId> timer_;
-  std::string drawn_;  ///< what is there now
+  std::string drawn_;  ///< the text shown now
 };
 
 }  // namespace pop

@@ -8,7 +8,7 @@
 namespace pop {
 namespace {
 
-// What a terminal would show of a line that carriage returns have begun anew.
+// The part of a line that a terminal would show after carriage returns.
 std::string_view lastState(std::string_view line) {
   while (line.ends_with('\r')) line.remove_suffix(1);
   return line.substr(line.rfind('\r') + 1);

@@ -18,8 +18,8 @@ class StderrTail {
 
   void note(int instance, std::string_view text);
 
-  /// At most kLines lines of kBytes in all, the last one first cut at its front. Without newlines, empty
-  /// lines at the end, and states that a carriage return has overwritten.
+  /// At most the last kLines lines, with at most kBytes in total; the oldest is cut at its front. Without
+  /// newlines, empty lines at the end, and text that a carriage return has overwritten.
   std::vector<std::string> lines(int instance) const;
 
  private:

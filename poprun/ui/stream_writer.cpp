@@ -17,11 +17,11 @@
 namespace pop {
 namespace {
 
-// What waits is kept in memory that is given back when it was much.
+// Queued data is in memory that is freed after large amounts.
 constexpr std::size_t kKeptBytes = 512 << 10;
 
-// Room for a large piece spares poprun and its reader many switches. Asked for once there is something to
-// wait for: it costs as much as starting a thread, and most jobs write little.
+// A larger pipe saves poprun and its reader many context switches. It is enlarged only once data is queued:
+// that costs as much as starting a thread, and most jobs write little.
 constexpr int kPipeBytes = 256 << 10;
 
 void enlargePipe(int fd) {
@@ -52,7 +52,7 @@ void StreamWriter::write(std::string_view text) {
 }
 
 std::string& StreamWriter::waiting() {
-  // Only once more is gone than is left: what waits would be moved again and again.
+  // Only when more was written than is left; otherwise queued data would be moved again and again.
   if (written_ > waitingBytes()) {
     waiting_.erase(0, written_);
     written_ = 0;
@@ -65,7 +65,7 @@ void StreamWriter::send() {
   if (waitingBytes() > 0 && !watching_) push();
 }
 
-// A pipe that is ready has room for as much as PIPE_BUF. So may a terminal, but it need not.
+// A pipe that is ready has room for at least PIPE_BUF bytes. For a terminal this is likely, but not certain.
 ssize_t StreamWriter::writeSome(std::string_view text) const {
   if (may_block_) {
     pollfd writable{original_, POLLOUT, 0};
@@ -148,7 +148,7 @@ void StreamWriter::abandon() {
   written_ = 0;
 }
 
-// Where the reader of a socket has gone before it has read all, that is a reset.
+// If the reader of a socket has gone before reading everything, the error is a reset.
 void StreamWriter::fail(int error) {
   abandon();
   events_.failed(is_socket_ && error == ECONNRESET ? EPIPE : error);

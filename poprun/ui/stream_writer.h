@@ -15,31 +15,32 @@ namespace pop {
 class StreamWriter {
  public:
   struct Events {
-    std::function<void()> drained;          ///< nothing is waiting any more
-    std::function<void(int error)> failed;  ///< once, EPIPE: nobody reads; everything from then on is dropped
+    std::function<void()> drained;          ///< everything queued was written
+    std::function<void(int error)> failed;  ///< once; EPIPE: no reader; later data is dropped
   };
 
-  /// `fd` stays the caller's.
+  /// `fd` still belongs to the caller.
   StreamWriter(os::EpollLoop& loop, int fd, Events events);
   ~StreamWriter();
 
-  /// Writes what it can now and keeps the rest.
+  /// Writes as much as possible now and queues the rest.
   void write(std::string_view text);
 
-  /// The same without a copy: append to what waits, then send(). Nothing else must touch what is there.
+  /// The same without a copy: append to the queued data, then call send(). Do not change data that is already
+  /// queued.
   std::string& waiting();
   void send();
 
   std::size_t waitingBytes() const { return waiting_.size() - written_; }
   bool failed() const { return failed_; }
 
-  /// Drops what is waiting, and everything from now on.
+  /// Drops the queued data and everything written later.
   void abandon();
 
-  /// Blocks until everything is out, or the other sides are gone; none of `writers` waits for another's.
+  /// Blocks until all data is written or the readers are gone. No writer waits for the reader of another.
   static void flush(const std::vector<StreamWriter*>& writers);
 
-  /// What fits at once, after a failure or abandon(); does not wait for a reader.
+  /// Writes as much as fits without waiting for a reader, even after a failure or abandon().
   void lastWords(std::string_view text) const;
 
  private:
@@ -60,7 +61,7 @@ class StreamWriter {
   const bool may_block_;  ///< the original, which is all there is: written to only as far as it has room
   const Events events_;
   std::string waiting_;
-  std::size_t written_ = 0;  ///< of waiting_
+  std::size_t written_ = 0;  ///< bytes of waiting_ that were written
   bool watching_ = false;
   bool failed_ = false;
 };

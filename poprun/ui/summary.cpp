@@ -46,7 +46,7 @@ std::string seconds(std::chrono::milliseconds time) {
   return text.data();
 }
 
-// Without the colours that a program may have given it, and without anything else that moves a cursor.
+// Removes the colours that a program may have added, and other control characters that move the cursor.
 std::string plain(std::string_view line) {
   std::string text;
   while (!line.empty()) {
@@ -93,8 +93,9 @@ std::string timeoutText(const JobOutcome& outcome, const model::JobSpec& spec) {
     text += "; " + counted(outcome.hosts_unanswered, "host") + " had not answered";
   text += '\n';
   for (const StackTrace& trace : outcome.stack_traces) {
-    text += "poprun: instance " + std::to_string(trace.instance) + " (pid " + std::to_string(trace.pid) +
-            (spec.hosts.size() > 1 ? " on " + printable(trace.host) : "") + ") was here:\n";
+    text += "poprun: stack of instance " + std::to_string(trace.instance) + " (pid " +
+            std::to_string(trace.pid) + (spec.hosts.size() > 1 ? " on " + printable(trace.host) : "") +
+            "):\n";
     for (const std::string& line : split(trace.text, '\n')) {
       if (!line.empty()) text += "    " + plain(line) + '\n';
     }

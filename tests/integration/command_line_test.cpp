@@ -98,7 +98,8 @@ TEST_F(CommandLine, UnknownHostsAndPartitionsAreRefusedOnlyAtTheStart) {
             0);
   const Outcome partition = run({.options = {"--vipu-partition", "p", "true"}});
   EXPECT_EQ(partition.exit_code, 125);
-  EXPECT_THAT(linesOf(partition.err), ElementsAre(HasSubstr("the V-IPU server is not part of this version")));
+  EXPECT_THAT(linesOf(partition.err),
+              ElementsAre(HasSubstr("this version does not support the V-IPU server")));
 }
 
 TEST_F(CommandLine, HostsFileGivesTheNumberOfInstances) {
@@ -151,7 +152,7 @@ TEST_F(CommandLine, AJobIsExportedAndImported) {
 
   const Outcome again = run({.options = {"--export-config", file, "true"}});
   EXPECT_EQ(again.exit_code, 125);
-  EXPECT_THAT(again.err, HasSubstr("job.cfg exists already (--overwrite-config yes replaces it)"));
+  EXPECT_THAT(again.err, HasSubstr("job.cfg already exists (--overwrite-config yes replaces it)"));
   EXPECT_EQ(run({.options = {"--export-config", file, "--overwrite-config", "--num-replicas=6"}}).exit_code,
             0)
       << "without a program, only the file is written";

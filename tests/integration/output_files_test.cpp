@@ -65,7 +65,7 @@ TEST_F(OutputFilename, OnAFullDiskStopsTheJob) {
   const Outcome result =
       run({.options = {"--num-instances", "2", "--output-filename", directory_}, .child = {"flood"}});
   EXPECT_EQ(result.exit_code, 125);
-  EXPECT_THAT(result.err, HasSubstr("poprun: the job was stopped, as its output cannot be written to " +
+  EXPECT_THAT(result.err, HasSubstr("poprun: the job was stopped because its output cannot be written to " +
                                     directory_ + "/1/rank.1/stdout: No space left on device\n"));
 }
 
@@ -111,7 +111,7 @@ TEST(StdoutOnAFullDisk, StopsTheJob) {
       run({.options = {"--num-instances", "2"}, .child = {"flood"}, .descriptors = {{1, full.get()}}});
   EXPECT_EQ(result.exit_code, 125);
   EXPECT_THAT(result.err,
-              HasSubstr("poprun: the job was stopped, as its output cannot be written to stdout: No "
+              HasSubstr("poprun: the job was stopped because its output cannot be written to stdout: No "
                         "space left on device\n"));
 }
 

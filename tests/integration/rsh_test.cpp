@@ -58,7 +58,7 @@ TEST_F(ReachedByAProgram, ThatSaysTooMuchIsNotShownToTheEnd) {
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(outcome.out, "done\n");
   EXPECT_LT(outcome.err.size(), 6U << 20);
-  EXPECT_THAT(outcome.err, EndsWith("poprun: elsewhere: (it says too much: the rest is not shown)\n"));
+  EXPECT_THAT(outcome.err, EndsWith("poprun: elsewhere: (too much output: the rest is not shown)\n"));
 }
 
 TEST_F(ReachedByAProgram, ThatSaysTooManyShortLinesIsNotShownToTheEnd) {

@@ -58,8 +58,8 @@ TEST(StackTraces, SayWhereEachInstanceHangs) {
       run({.options = {"--num-instances", "2", "--timeout", "4", "--stack-traces"}, .child = {"wait"}},
           kDebuggerTimeout);
   EXPECT_EQ(result.exit_code, 124);
-  EXPECT_THAT(result.err,
-              AllOf(HasSubstr("poprun: instance 0 (pid "), HasSubstr("poprun: instance 1 (pid ")));
+  EXPECT_THAT(result.err, AllOf(HasSubstr("poprun: stack of instance 0 (pid "),
+                                HasSubstr("poprun: stack of instance 1 (pid ")));
   // gdb says pause, /proc the kernel's name for it.
   EXPECT_THAT(result.err, HasSubstr("pause"));
 }
@@ -79,7 +79,7 @@ TEST(StackTraces, OfMoreInstancesThanDebuggersComeFromProc) {
           kDebuggerTimeout);
   EXPECT_EQ(result.exit_code, 124);
   for (int instance = 0; instance < 12; ++instance)
-    EXPECT_THAT(result.err, HasSubstr("poprun: instance " + std::to_string(instance) + " (pid "));
+    EXPECT_THAT(result.err, HasSubstr("poprun: stack of instance " + std::to_string(instance) + " (pid "));
   EXPECT_THAT(result.err, HasSubstr("thread "));
 }
 
@@ -108,10 +108,10 @@ TEST(StackTraces, DoNotWaitForWhatTheDebuggerLeavesBehind) {
   const StrangeDebugger gdb("sleep 1000 &");
   const Outcome result = gdb.trace();
   EXPECT_EQ(result.exit_code, 124);
-  EXPECT_THAT(result.err, HasSubstr("poprun: instance 0 (pid "));
+  EXPECT_THAT(result.err, HasSubstr("poprun: stack of instance 0 (pid "));
 }
 
-// One that has stopped the instance, as gdb does, and only begun to speak when its time is over.
+// One that has stopped the instance, as gdb does, and only begun to speak when its time limit has expired.
 TEST(StackTraces, SayWhereAnInstanceWaitsThoughItsDebuggerHangs) {
   const StrangeDebugger gdb("kill -STOP $2; echo 'Thread 1 (Thread 0x7f):'; exec sleep 1000");
   const Outcome result = gdb.trace();

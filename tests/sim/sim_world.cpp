@@ -59,7 +59,7 @@ void World::tell(const std::string& what) const {
 void World::noteEvent(const LogEntry& entry) {
   ++events_logged_;
   tell((entry.instance < 0 ? "" : "instance " + std::to_string(entry.instance) + ' ') + entry.text);
-  if (entry.text == "its time is over") record_.decided_before = !record_.first_failing_instance;
+  if (entry.text == "its time limit has expired") record_.decided_before = !record_.first_failing_instance;
   if (job_->state() == JobState::kStopping && !decided_at_) decided_at_ = clock_.now();
 }
 

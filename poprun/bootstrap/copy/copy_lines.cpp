@@ -25,7 +25,7 @@ std::string lineOf(const CopiedHost& host) {
   return host.name;
 }
 
-// What there is no room for, waits or is over.
+// Hosts for which there is no room are waiting or done.
 int urgency(const CopiedHost& host) {
   return host.state == State::kCopying   ? 0
          : host.state == State::kFailed  ? 1

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far copying to other hosts has come: a line for each host at a terminal, drawn anew as they change;
-// elsewhere a line when a host is done.
+// Shows the progress of copying to other hosts. On a terminal: a line for each host, redrawn when it changes.
+// Elsewhere: a line when a host is done.
 #pragma once
 
 #include <chrono>
@@ -21,15 +21,15 @@ struct CopiedHost {
 class CopyLines {
  public:
   using Clock = std::chrono::steady_clock;
-  static constexpr std::chrono::milliseconds kPause{100};  ///< between two drawings
+  static constexpr std::chrono::milliseconds kPause{100};  ///< between two redraws
 
-  /// `rows`, `columns`: of the terminal; 0 rows: it is none.
+  /// `rows`, `columns`: size of the terminal; 0 rows: not a terminal.
   CopyLines(std::vector<std::string> hosts, int rows, int columns,
             std::function<void(const std::string&)> write);
 
   void change(int host, model::CopyState state, int percent, Clock::time_point now);
 
-  /// The last state of all.
+  /// Prints the final state of all hosts.
   void finish();
 
  private:

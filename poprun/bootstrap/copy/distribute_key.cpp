@@ -16,9 +16,9 @@ struct Refusal {
   std::string why;
 };
 
-// ssh's last line is its reason: those before may be the far side's greeting.
+// The last line of ssh is the reason; earlier lines may be the remote host's greeting.
 std::string lastLine(const std::string& errors) {
-  std::string last = "ssh does not say why";
+  std::string last = "ssh gave no reason";
   for (const std::string& line : split(errors, '\n')) {
     if (!trimmed(line).empty()) last = printable(trimmed(line));
   }
@@ -28,12 +28,12 @@ std::string lastLine(const std::string& errors) {
 std::string whyRefused(const KeySettings& settings, const os::HelperEnd& end) {
   if (end.exit_code >= 0) return lastLine(end.errors);
   if (end.status.code() != Code::kDeadlineExceeded) return end.status.message();
-  return settings.rsh.front() + " has not run `true` there within " + secondsText(settings.timeout) + " s (" +
+  return settings.rsh.front() + " did not run `true` there within " + secondsText(settings.timeout) + " s (" +
          kConnectTimeoutOption +
          " and the time to start an agent): does the login shell there wait for something?";
 }
 
-// Those that cannot be logged in to without a question.
+// The hosts to which ssh cannot log in without a question.
 std::vector<Refusal> hostsThatRefuse(const KeySettings& settings) {
   std::vector<std::vector<std::string>> commands;
   for (const std::string& host : settings.hosts) {
@@ -49,8 +49,7 @@ std::vector<Refusal> hostsThatRefuse(const KeySettings& settings) {
   return refusals;
 }
 
-// Asking for a password helps where a key is refused, not where the host cannot be reached or is not who it
-// was.
+// A password helps if the key is refused, but not if the host cannot be reached or its host key has changed.
 bool wantsPassword(const Refusal& refusal) {
   return refusal.why.find("Permission denied") != std::string::npos;
 }
@@ -58,14 +57,14 @@ bool wantsPassword(const Refusal& refusal) {
 std::string tried(const KeySettings& settings, const std::string& key, const Refusal& refusal) {
   if (settings.copier.empty())
     return refusal.host + ": " + refusal.why +
-           "; ssh-copy-id would not go the way of --rsh: put that into ~/.ssh/config (ProxyJump, Port), or "
+           "; ssh-copy-id does not use --rsh: put its settings into ~/.ssh/config (ProxyJump, Port), or "
            "add " +
            key + " to ~/.ssh/authorized_keys there";
   std::vector<std::string> command(settings.copier);
   command.insert(command.end(), {"-i", key, refusal.host});
   if (!settings.has_terminal)
-    return refusal.host + ": " + refusal.why +
-           "; there is no terminal at which a password could be given: run " + join(command, " ") + " first";
+    return refusal.host + ": " + refusal.why + "; poprun has no terminal to ask for a password: run " +
+           join(command, " ") + " first";
   const Result<int> code = os::runInForeground(command);
   if (!code.ok()) return refusal.host + ": " + code.status().message();
   return code.value() == 0 ? "" : refusal.host + ": " + join(command, " ") + " failed";
@@ -78,7 +77,7 @@ Result<std::string> publicKeyPath(const std::string& home) {
     const std::string path = home + "/.ssh/" + name + ".pub";
     if (::access(path.c_str(), R_OK) == 0) return path;
   }
-  return Status(Code::kNotFound, "--distribute-ssh-key: there is no key in " + home +
+  return Status(Code::kNotFound, "--distribute-ssh-key: there is no public key in " + home +
                                      "/.ssh: make one with ssh-keygen -t ed25519");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --distribute-ssh-key: makes other hosts accept the user's ssh key, so that logins need no password.
+// --distribute-ssh-key: installs the user's ssh key on other hosts, so that logins need no password.
 #pragma once
 
 #include <chrono>
@@ -13,17 +13,17 @@ namespace pop {
 struct KeySettings {
   std::vector<std::string> hosts;                  ///< as ssh is told
   std::vector<std::string> rsh{"ssh"};             ///< the remote shell and its options
-  std::vector<std::string> copier{"ssh-copy-id"};  ///< empty: it would not go the way of `rsh`
-  std::string home;                                ///< the user's, with .ssh in it
-  bool has_terminal = false;                       ///< there is somebody to type a password
+  std::vector<std::string> copier{"ssh-copy-id"};  ///< empty: it cannot use `rsh`
+  std::string home;                                ///< the user's home, which contains .ssh
+  bool has_terminal = false;                       ///< the user can type a password
   int at_once = 16;                                ///< hosts asked at a time
   std::chrono::seconds connect_timeout{10};
-  std::chrono::milliseconds timeout{40000};  ///< for each: to connect, and to run a command that does nothing
+  std::chrono::milliseconds timeout{40000};  ///< for each host: to connect and run `true`
 };
 
-/// What went wrong, each naming its host; empty: all hosts can be logged in to. Hosts that accept a key
-/// already are left alone; for the others ssh-copy-id runs at the terminal, one after the other, and asks for
-/// the password; where it cannot, the reason says what to do.
+/// Returns the errors, each naming its host; empty: all hosts accept a key. Hosts that already accept one are
+/// not changed. For the others ssh-copy-id runs at the terminal, one after the other, and asks for the
+/// password; where it cannot run, the error says what to do.
 std::vector<std::string> distributeKey(const KeySettings& settings);
 
 /// The user's public key: the first of id_ed25519, id_ecdsa, id_rsa. kNotFound says how to make one.

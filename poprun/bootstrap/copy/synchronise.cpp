@@ -13,7 +13,7 @@ namespace {
 using model::CopyState;
 
 constexpr int kNoSuchCommand = 127;
-// rsync's own: nothing has moved for so long, its beginning included.
+// rsync's own time limit without progress, its start included.
 constexpr int kTimedOut = 30;
 constexpr int kMostStillSeconds = 60;
 constexpr std::size_t kMostLines = 3;
@@ -23,7 +23,7 @@ bool isDirectory(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-// As rsync takes its -e apart: at blanks, quotes keep them.
+// Quotes words as rsync splits its -e: at blanks outside quotes.
 std::string asOneWord(const std::vector<std::string>& rsh) {
   std::string text;
   for (const std::string& word : rsh) {
@@ -33,14 +33,14 @@ std::string asOneWord(const std::vector<std::string>& rsh) {
   return text;
 }
 
-// What rsync says of the connection's end, whatever ended it.
+// Lines that rsync prints when the connection ends, whatever the cause.
 bool isAboutTheEnd(const std::string& line) {
   return line.starts_with("rsync error:") || line.starts_with("rsync: connection unexpectedly") ||
          line.starts_with("rsync: [sender] write error") ||
          (line.starts_with("rsync: [sender]") && line.ends_with("Broken pipe (32)"));
 }
 
-// The first lines of what is left without that: of rsync, or of the remote shell.
+// The first of the remaining lines, from rsync or from the remote shell.
 std::vector<std::string> reasonsIn(const std::string& errors) {
   std::vector<std::string> lines;
   for (const std::string& line : split(errors, '\n')) {
@@ -75,8 +75,8 @@ std::vector<std::string> withoutQuestions(std::vector<std::string> rsh,
   return rsh;
 }
 
-// Relative (-R) to /: the paths come out as they are, and the directories above them are made where they are
-// missing, but stay as they are where they are not.
+// Relative (-R) to /: the paths stay the same; missing parent directories are created, and existing ones are
+// not changed.
 std::vector<std::string> copyCommand(const CopySettings& settings, const std::string& host) {
   std::vector<std::string> command{"rsync",
                                    "-aR",
@@ -97,7 +97,8 @@ std::vector<std::string> copyCommand(const CopySettings& settings, const std::st
   return command;
 }
 
-// rsync's exit code may be the remote shell's, or say only that it has lost it: which comes first is chance.
+// The exit code of rsync may be that of the remote shell or only say that the connection is lost, depending
+// on which comes first.
 std::string copyFailure(const std::string& host, const os::HelperEnd& end) {
   if (end.exit_code < 0) return host + ": " + end.status.message();
   if (end.exit_code == kNoSuchCommand || saysRsyncIsMissing(end.errors))
@@ -105,8 +106,8 @@ std::string copyFailure(const std::string& host, const os::HelperEnd& end) {
            ": rsync is not installed there: install it (apt install rsync), or copy the files yourself and "
            "leave out --synchronise";
   if (end.exit_code == kTimedOut)
-    return host + ": nothing has moved for " + std::to_string(kMostStillSeconds) +
-           " s: the login shell there, rsync, or the network stands still";
+    return host + ": no progress for " + std::to_string(kMostStillSeconds) +
+           " s: the login shell there, rsync or the network is stuck";
   const std::vector<std::string> reasons = reasonsIn(end.errors);
   if (reasons.empty())
     return host + ": the connection broke (rsync's exit code " + std::to_string(end.exit_code) + ')';

@@ -14,7 +14,8 @@
 namespace pop {
 namespace {
 
-// An event's origin: whose descriptor, and which of its. Nobody has the number 0, so that is wake_.
+// The origin of an event: the object, and the index of its descriptor. No object has the number 0, which
+// stands for wake_.
 std::uint64_t packed(std::uint32_t id, std::size_t slot) {
   return (std::uint64_t{id} << 32) | slot;
 }
@@ -67,7 +68,7 @@ void BytePump::run() {
   pumped_.clear();
 }
 
-// Bytes may have come before: no descriptor would tell, so each begins with a step.
+// Bytes may already have been read from the descriptor, so each object begins with a step.
 void BytePump::takeAdded() {
   std::vector<std::unique_ptr<Pumped>> added;
   {
@@ -91,7 +92,7 @@ void BytePump::step(Id id, Entry& entry) {
   pumped_.erase(id);
 }
 
-// False: a descriptor is not open any more, which its owner is to see at once.
+// False: a descriptor is closed, and its owner must notice at once.
 bool BytePump::watch(Id id, Entry& entry) const {
   std::vector<pollfd> before = std::exchange(entry.fds, {});
   entry.pumped->prepare(entry.fds);
@@ -110,7 +111,7 @@ bool BytePump::change(Id id, std::size_t slot, const pollfd& before, const pollf
   if (before.fd == after.fd && (after.fd < 0 || before.events == after.events)) return true;
   epoll_event event{.events = static_cast<std::uint32_t>(after.events), .data = {.u64 = packed(id, slot)}};
   if (before.fd == after.fd) return ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, after.fd, &event) == 0;
-  // One that was closed has left the set by itself.
+  // A closed descriptor has already left the epoll set.
   if (before.fd >= 0) ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, before.fd, nullptr);
   return after.fd < 0 || ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, after.fd, &event) == 0;
 }

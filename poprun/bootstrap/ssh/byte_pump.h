@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread that moves the bytes of all hosts between what carries them and the sockets that their users
-// have.
+// One thread that moves the bytes of all hosts between their SSH sessions or programs and the sockets of the
+// streams.
 #pragma once
 
 #include <poll.h>
@@ -17,33 +17,34 @@
 
 namespace pop {
 
-/// Something with descriptors that is served when they are ready. On the pump's thread only.
+/// An object with descriptors, served when they are ready. Called on the pump's thread only.
 class Pumped {
  public:
   virtual ~Pumped() = default;
 
-  /// Appends what to wait for: always the same number of entries; a descriptor of -1 waits for nothing.
+  /// Appends the descriptors to wait for: always the same number of entries; a descriptor of -1 is ignored.
   virtual void prepare(std::vector<pollfd>& fds) = 0;
-  /// Moves what can be moved; `fds` are those that prepare() gave. False: it is over, and destroyed.
+  /// Moves as many bytes as possible; `fds` are the entries from prepare(). False: it has finished, and is
+  /// destroyed.
   virtual bool step(const pollfd* fds) = 0;
 };
 
 class BytePump {
  public:
   BytePump();
-  /// Destroys all that is in it, and ends the thread.
+  /// Destroys all its objects, and ends the thread.
   ~BytePump();
   BytePump(const BytePump&) = delete;
   BytePump& operator=(const BytePump&) = delete;
 
-  /// From any thread.
+  /// Safe to call from any thread.
   void add(std::unique_ptr<Pumped> pumped);
 
  private:
   using Id = std::uint32_t;
   struct Entry {
     std::unique_ptr<Pumped> pumped;
-    std::vector<pollfd> fds;  ///< what is waited for, as prepare() gave it
+    std::vector<pollfd> fds;  ///< the descriptors to wait for, from prepare()
   };
 
   void run();
@@ -53,7 +54,7 @@ class BytePump {
   bool change(Id id, std::size_t slot, const pollfd& before, const pollfd& after) const;
 
   sys::Fd wake_;
-  sys::Fd epoll_;  ///< not poll: with a thousand hosts, each byte of one would cost a look at all
+  sys::Fd epoll_;  ///< not poll, whose cost for each event grows with the number of hosts
   std::mutex mutex_;
   std::vector<std::unique_ptr<Pumped>> added_;  ///< under the mutex
   std::atomic<bool> stopping_ = false;

@@ -28,7 +28,7 @@ Result<std::vector<Address>> resolve(const std::string& host, int port, const Wa
   if (lookup.event() >= 0) {
     const Status status = wait.forEvents(lookup.event(), POLLIN);
     if (status.code() == Code::kDeadlineExceeded) {
-      return Status(status.code(), "looking up its name: the name server gives " + status.message());
+      return Status(status.code(), "looking up its name: the name server gave " + status.message());
     }
     if (!status.ok()) return status;
   }
@@ -67,7 +67,7 @@ Result<Connection> connectTo(const Address& address, int port, const Wait& wait)
   return made;
 }
 
-// The addresses in turn, each with its share of the time: an unroutable first one must not use it up.
+// Tries the addresses in turn, each with a share of the time: an unroutable first one must not use it all.
 Result<Connection> connectToOne(const std::vector<Address>& addresses, int port, const Wait& wait) {
   Status first;
   for (std::size_t i = 0; i < addresses.size(); ++i) {
@@ -80,7 +80,8 @@ Result<Connection> connectToOne(const std::vector<Address>& addresses, int port,
   return first;
 }
 
-// True: the server has something to say. False: it has closed the connection, or says that it is too busy.
+// True: the server has sent its greeting. False: it has closed the connection, or reports that it is too
+// busy.
 Result<bool> greets(int socket, const Wait& wait) {
   Status status = wait.forEvents(socket, POLLIN);
   if (status.code() == Code::kDeadlineExceeded) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a host's name to a TCP connection on which an SSH server has begun to speak.
+// Opens a TCP connection to a host's SSH server and waits for its greeting.
 #pragma once
 
 #include <functional>
@@ -20,9 +20,8 @@ struct Connection {
 
 using PhaseReport = std::function<void(const std::string& phase)>;
 
-/// Resolves `host` (off this thread: the resolver cannot be interrupted) and connects. A server that drops
-/// the connection before its greeting, as sshd does beyond its MaxStartups, is tried again until the time is
-/// over.
+/// Resolves `host` (on another thread: the resolver cannot be interrupted) and connects. If the server closes
+/// the connection before its greeting, as sshd does beyond its MaxStartups, tries again until the time limit.
 Result<Connection> dialSsh(const std::string& host, int port, const Wait& wait, const PhaseReport& phase);
 
 }  // namespace pop

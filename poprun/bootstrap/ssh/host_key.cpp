@@ -65,12 +65,12 @@ Status checkHostKey(ssh_session_struct* session, const std::string& host, int po
       return {};
     case KnownAs::kRevoked:
       return {Code::kPermissionDenied, "its host key is revoked in " + file + ": the server has " +
-                                           fingerprint + ", which is not to be believed any more"};
+                                           fingerprint + ": do not trust this host"};
     case KnownAs::kOtherKeys:
       if (policy == HostKeyPolicy::kOff) return {};
       return {Code::kPermissionDenied,
               "its host key is not the one in " + file + ": the server has " + fingerprint +
-                  ", so it was installed anew, or is another. If you know why, run: ssh-keygen -R " +
+                  ": it was reinstalled, or is another machine. If you know why, run: ssh-keygen -R " +
                   inShell(name) + " -f " + file + "; " + add};
     case KnownAs::kUnknown:
       break;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Is the server who it says it is? Decided by the known hosts, and an error that says what to run.
+// Verifies a server's host key against the known hosts. The error says which command to run.
 #pragma once
 
 #include <string>

@@ -24,7 +24,7 @@ struct FreeEntry {
 };
 using Entry = std::unique_ptr<ssh_knownhosts_entry, FreeEntry>;
 
-// `name`: nullptr for a line about whatever host. Nothing: it is about another one, or damaged.
+// `name`: nullptr for a line about any host. Nothing: the line is about another host, or damaged.
 Entry parsed(const std::string& line, const char* name) {
   ssh_knownhosts_entry* found = nullptr;
   if (ssh_known_hosts_parse_line(name, line.c_str(), &found) != SSH_OK) return {};
@@ -40,7 +40,7 @@ Entry entryOf(const std::string& line, const std::string& name) {
 
 using Visit = std::function<void(const ssh_knownhosts_entry& entry, bool revoked)>;
 
-// What one file's lines say of the host. A line that is damaged says nothing, as for ssh.
+// Evaluates the lines of one file for the host. Damaged lines are ignored, as by ssh.
 void visitEntries(const std::string& text, const std::string& name, const Visit& visit) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {

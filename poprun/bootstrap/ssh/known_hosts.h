@@ -15,26 +15,25 @@ struct ssh_key_struct;
 namespace pop {
 
 enum class KnownAs {
-  kUnknown,    ///< no file has a key of this host
-  kThisKey,    ///< one has this key
-  kOtherKeys,  ///< those that have one have others
-  kRevoked,    ///< one says not to believe it
+  kUnknown,    ///< no file has a key for this host
+  kThisKey,    ///< a file has this key
+  kOtherKeys,  ///< files have only other keys for this host
+  kRevoked,    ///< a file has this key as revoked
 };
 
 struct KnownKey {
   KnownAs what = KnownAs::kUnknown;
-  std::string file;  ///< that says so; of an unknown one the first
+  std::string file;  ///< the file that decided; the first file if the host is unknown
 };
 
-/// How files name a host: in lower case, with another port than 22 as "[host]:port".
+/// The name of a host in these files: in lower case, with another port than 22 as "[host]:port".
 std::string knownName(const std::string& host, int port);
 
-/// `name`: as knownName() has it. A file that does not exist says nothing; of one that cannot be read, the
-/// error.
+/// `name`: from knownName(). A file that does not exist counts as empty; one that cannot be read is an error.
 Result<KnownKey> findKnownKey(ssh_key_struct* key, const std::string& name,
                               const std::vector<std::string>& files);
 
-/// The types of the keys that the files know of the host, in their order, as "ssh-ed25519"; each once.
+/// The types of the host's keys in these files, such as "ssh-ed25519", in their order and without duplicates.
 std::vector<std::string> knownKeyTypes(const std::string& name, const std::vector<std::string>& files);
 
 }  // namespace pop

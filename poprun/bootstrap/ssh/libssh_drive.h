@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libssh without blocking, driven to the end of one step.
+// Drives one non-blocking step of libssh to its end.
 #pragma once
 
 #include <libssh/libssh.h>
@@ -9,7 +9,7 @@
 
 namespace pop {
 
-/// Calls `step` until it returns something else than `again`, waiting for the socket in between.
+/// Calls `step` until it returns something other than `again`, waiting for the socket in between.
 template <typename Step>
 Result<int> driveSsh(ssh_session session, int again, const Wait& wait, Step step) {
   for (;;) {

@@ -18,7 +18,7 @@
 namespace pop {
 namespace {
 
-// Which keys it has is the shortest of questions, and nobody has to confirm the answer.
+// Asking for its keys is the shortest request, and needs no confirmation by the user.
 Status answers(int agent, const Wait& wait) {
   constexpr std::chrono::milliseconds kTimeout{5000};
   constexpr std::string_view kWhichKeys("\0\0\0\1\x0b", 5);
@@ -48,7 +48,7 @@ Status AgentConnection::watch(const Wait& wait) {
       if (!outcome_.ok()) ::shutdown(socket_.get(), SHUT_RDWR);
     });
   } catch (const std::system_error& error) {
-    return unavailable("watching ssh-agent: no new thread: " + std::string(error.what()));
+    return unavailable("watching ssh-agent: cannot start a thread: " + std::string(error.what()));
   }
   return {};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A connection to ssh-agent for libssh, which would wait for an answer for ever: of an agent that was
-// forwarded over a dead connection, or that waits for somebody to confirm the use of a key.
+// A connection to ssh-agent for libssh, with a time limit. By itself libssh would wait forever for an agent
+// that was forwarded over a dead connection, or that waits for the user to confirm the use of a key.
 #pragma once
 
 #include <memory>
@@ -16,18 +16,19 @@ namespace pop {
 
 class AgentConnection {
  public:
-  /// kDeadlineExceeded, kResourceExhausted: somebody listens at `path`, and does not answer. `wait` outlives
-  /// the connection.
+  /// kDeadlineExceeded, kResourceExhausted: an agent listens at `path` but does not answer. `wait` must
+  /// outlive the connection.
   static Result<std::unique_ptr<AgentConnection>> open(const std::string& path, const Wait& wait);
 
   ~AgentConnection();
   AgentConnection(const AgentConnection&) = delete;
   AgentConnection& operator=(const AgentConnection&) = delete;
 
-  /// The same connection, for somebody else to close. Its end comes when the time of `wait` is over.
+  /// A duplicate of the connection, which the caller closes. The connection is shut down when the time of
+  /// `wait` is over.
   sys::Fd share() const;
 
-  /// Why the connection was ended, if it was: no more is said over it.
+  /// Ends the use of the connection. The error says why it was shut down, if it was.
   Status finish();
 
  private:
@@ -36,7 +37,7 @@ class AgentConnection {
   Status watch(const Wait& wait);
 
   sys::Fd socket_;
-  sys::Fd finished_;  ///< readable once nobody waits any more
+  sys::Fd finished_;  ///< readable once the connection is no longer used
   Status outcome_;
   std::thread watcher_;
 };

@@ -22,12 +22,12 @@ struct FreeKey {
 };
 using Key = std::unique_ptr<ssh_key_struct, FreeKey>;
 
-// What was tried is what the user has to know when nothing worked.
+// Records every attempt: if all fail, the user must know what was tried.
 class Attempts {
  public:
   Attempts(ssh_session session, const Wait& wait) : session_(session), wait_(wait) {}
 
-  // True: the server lets us in.
+  // True: the server accepts the key.
   Result<bool> tryFile(const std::string& path) {
     if (::access(path.c_str(), R_OK) != 0) {
       tried_.push_back(path + " (cannot be read)");
@@ -42,7 +42,7 @@ class Attempts {
     }
     const Key key(loaded);
     tried_.push_back(path);
-    // Signed at once: asking whether the key would do costs the server a look-up and us a round trip.
+    // Signs at once: asking first whether the server accepts the key costs it a look-up and us a round trip.
     return accepted(driveSsh(session_, SSH_AUTH_AGAIN, wait_,
                              [&] { return ssh_userauth_publickey(session_, nullptr, key.get()); }));
   }
@@ -82,10 +82,11 @@ class Attempts {
     const Result<int> outcome =
         driveSsh(session_, SSH_AUTH_AGAIN, wait_, [&] { return ssh_userauth_agent(session_, nullptr); });
     const Status ended = agent.finish();
-    // What libssh makes of an agent that was hung up on is an agent that does not sign.
+    // libssh reports a closed connection to the agent as an agent that does not sign.
     const bool was_agent = outcome.ok() && outcome.value() != SSH_AUTH_SUCCESS && !ended.ok();
     if (!was_agent) return accepted(outcome);
-    return Status(ended).during("waiting for ssh-agent to sign (does it ask somebody, as after ssh-add -c?)");
+    return Status(ended).during(
+        "waiting for ssh-agent to sign (does it ask for confirmation, as after ssh-add -c?)");
   }
 
   Result<bool> accepted(const Result<int>& outcome) {
@@ -112,7 +113,7 @@ Status authenticate(ssh_session_struct* session, const std::string& who, const S
     POP_ASSIGN_OR_RETURN(const bool in, attempts.tryFile(file));
     if (in) return {};
   }
-  // The agent may hold what a named file keeps behind a passphrase.
+  // The agent may hold a key whose file is protected by a passphrase.
   if (!config.identities_only || attempts.someFileUnusable() || config.identity_files.empty()) {
     POP_ASSIGN_OR_RETURN(const bool by_agent, attempts.tryAgent(config.identity_agent));
     if (by_agent) return {};

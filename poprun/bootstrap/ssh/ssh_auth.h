@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who we are: the keys that are tried, in which order, and what is said when none is accepted.
+// Authenticates the user: which keys are tried, in which order, and the error if none is accepted.
 #pragma once
 
 #include <string>
@@ -12,7 +12,8 @@ struct ssh_session_struct;
 
 namespace pop {
 
-/// Keys that the user named, then the agent's, then the usual files if none was named. Never asks anybody.
+/// Tries the keys that the user named, then those of ssh-agent, then the default files if no key was named.
+/// Never prompts.
 Status authenticate(ssh_session_struct* session, const std::string& who, const SshHostConfig& config,
                     const Wait& wait);
 

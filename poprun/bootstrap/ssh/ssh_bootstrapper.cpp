@@ -26,14 +26,13 @@ namespace {
 constexpr std::size_t kMaxThreads = 256;
 constexpr std::chrono::milliseconds kEndTimeout{1000};
 
-// What a host says that is not an instance's: whoever reads our stderr may be slow, and it waits in memory.
+// Limit for a host's own messages, which are queued in memory while the reader of our stderr is slow.
 constexpr std::size_t kMostSaidBytes = 4 << 20;
 constexpr std::size_t kBytesBesideLine = 128;
 
 Status noThread(const std::system_error& error) {
-  return {Code::kResourceExhausted,
-          "poprun here cannot start a thread to reach it: " + error.code().message() +
-              " (see `ulimit -u`, and pids.max of poprun's cgroup)"};
+  return {Code::kResourceExhausted, "poprun cannot start a thread to reach it: " + error.code().message() +
+                                        " (see `ulimit -u`, and pids.max of poprun's cgroup)"};
 }
 
 // Carries events to the loop's thread until the bootstrapper is gone.
@@ -110,7 +109,7 @@ class SshBootstrapper::Run {
   }
 
  private:
-  // Where the system does not give all of them, hosts take turns with those that there are.
+  // If the system cannot create all threads, hosts take turns with those that exist.
   Status startThreads() {
     const sys::BlockedSignals blocked;  // in the threads: signals are the loop's business
     const std::size_t count = std::min(hosts_.size(), kMaxThreads);
@@ -178,7 +177,7 @@ class SshBootstrapper::Run {
     if (!slots_.acquire()) return {Code::kCancelled, "it was given up"};
     wait.extend(Wait::Clock::now() - queued);
     Status status = session.open(std::move(connection.socket), wait, phase);
-    // Within the turn, so that phases never show more hosts in it than are.
+    // Before releasing the slot, so that phases never show more hosts in this stage than there are slots.
     if (status.ok()) phase("starting the agent");
     slots_.release();
     return status;
@@ -190,7 +189,7 @@ class SshBootstrapper::Run {
     const auto log = std::make_shared<CommandLog>();
     POP_ASSIGN_OR_RETURN(RshProcess::Started started, RshProcess::start(words, eventsOf(host, log)));
     pump_->add(std::move(started.process));
-    // Nobody says when it has connected: it has the time for that, and for the agent's start.
+    // The program does not report when it has connected, so one limit covers that and the agent's start.
     Wait wait(cancellation_,
               std::chrono::milliseconds(options_.connect_timeout_ms + options_.start_timeout_ms));
     Status status = startOn(host, started.stream.get(), wait, *log).during("running " + words.front());
@@ -217,7 +216,7 @@ class SshBootstrapper::Run {
                   log->said(line);
                   if (left == 0) return;
                   left -= std::min(left, line.size() + kBytesBesideLine);
-                  reporter_->said(host, left > 0 ? line : "(it says too much: the rest is not shown)");
+                  reporter_->said(host, left > 0 ? line : "(too much output: the rest is not shown)");
                 },
             .ended =
                 [this, host, log](int exit_code) {

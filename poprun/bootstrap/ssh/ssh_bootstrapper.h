@@ -14,7 +14,7 @@ namespace pop {
 
 class SshBootstrapper final : public Bootstrapper {
  public:
-  /// `hosts`: each "[user@]host[:port]"; their indices are those of the events.
+  /// `hosts`: each "[user@]host[:port]"; events use their indices.
   SshBootstrapper(Loop& loop, std::vector<std::string> hosts, SshOptions options, AgentProgram agent);
   /// Closes every stream and connection, and waits for its threads. No event comes after.
   ~SshBootstrapper() override;

@@ -24,7 +24,7 @@ constexpr int kMaxIncludes = 16;
 
 constexpr const char* kSystemConfig = "/etc/ssh/ssh_config";
 
-// What libssh 0.10 does not do, or only in part.
+// Keywords that libssh 0.10 does not support, or only in part.
 constexpr std::array<std::string_view, 15> kForTheProgram{
     "proxyjump",      "proxycommand",        "proxyusefdpass",       "hostkeyalias",    "certificatefile",
     "pkcs11provider", "securitykeyprovider", "canonicalizehostname", "addressfamily",   "knownhostscommand",
@@ -38,7 +38,7 @@ bool contains(const std::array<std::string_view, N>& keywords, std::string_view 
   return std::find(keywords.begin(), keywords.end(), keyword) != keywords.end();
 }
 
-// Has something in it that ssh would replace, and we do not know by what.
+// Whether it contains a token that ssh would replace by a value unknown to us.
 bool isComposed(std::string_view value) {
   return value.find('%') != std::string_view::npos || value.find("${") != std::string_view::npos;
 }
@@ -110,13 +110,14 @@ class Scanner {
     }
   }
 
-  // `Host` is about the name as the user wrote it, `Match host` about what HostName has made of it so far.
+  // `Host` matches the name as the user wrote it; `Match host` matches the name as replaced by HostName so
+  // far.
   std::string nameFor(const std::string& criterion) const {
     const bool is_replaced = criterion == "host" && !result_.host_name.empty();
     return is_replaced ? result_.host_name : host_;
   }
 
-  // Criteria that only the ssh program can judge leave the host to it.
+  // If only the ssh program can evaluate a criterion, that program reaches the host.
   bool matches(const std::vector<std::string>& words) {
     bool all = true;
     for (std::size_t i = 1; i < words.size(); ++i) {
@@ -232,15 +233,15 @@ class Scanner {
   SshHostConfig result_;
 };
 
-// ssh reads no such file of a user's.
+// ssh refuses to read such a file of a user.
 bool othersMayWrite(const std::string& file) {
   struct stat status {};
   return ::stat(file.c_str(), &status) == 0 &&
          ((status.st_uid != 0 && status.st_uid != ::getuid()) || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0);
 }
 
-// Reads files, and keeps the name of one that ssh would not read. It reads what the user has named himself,
-// and the system's, whosever that is.
+// Reads files, and records the name of one that ssh would refuse. Files that the user named and the system's
+// file are read whoever owns them.
 class Reader {
  public:
   explicit Reader(std::string named) : named_(std::move(named)) {}
@@ -294,8 +295,8 @@ SshHostConfig sshConfigOf(std::string_view host, std::string_view user, const st
   Reader reader(config_file);
   SshHostConfig config = readSshConfig(host, user, files, home,
                                        [&](const std::string& pattern) { return reader.textsOf(pattern); });
-  if (!reader.refused().empty()) config.needs_program = reader.refused() + ", which others may write to";
-  // ssh shows a certificate that lies beside a key without being told; libssh does not.
+  if (!reader.refused().empty()) config.needs_program = reader.refused() + ", which other users can write";
+  // ssh automatically presents a certificate next to a key file; libssh does not.
   for (const std::string& file :
        config.identity_files.empty() ? usualIdentityFiles() : config.identity_files) {
     const std::string certificate = file + "-cert.pub";

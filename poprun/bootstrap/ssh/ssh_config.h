@@ -17,7 +17,7 @@
 namespace pop {
 
 struct SshHostConfig {
-  std::string host_name;                ///< where to dial; empty: as the user wrote it
+  std::string host_name;                ///< the name to connect to; empty: as the user wrote it
   std::string user;                     ///< empty: not said
   int port = 0;                         ///< 0: not said
   std::string known_hosts_file;         ///< of the user; empty: not said
@@ -27,25 +27,25 @@ struct SshHostConfig {
   bool identities_only = false;
   std::string identity_agent = "$SSH_AUTH_SOCK";  ///< a path, or the variable that holds it, or "none"
   std::optional<HostKeyPolicy> host_keys;
-  std::string needs_program;  ///< what libssh cannot do ("ProxyJump"); empty: nothing
+  std::string needs_program;  ///< a setting that libssh does not support ("ProxyJump"); empty: none
 };
 
-/// The text of a configuration file, or nothing. `Include` may hold wildcards, so a reader gives several.
+/// Returns the texts of the configuration files that match a pattern: `Include` allows wildcards.
 using SshConfigReader = std::function<std::vector<std::string>(const std::string& path_or_pattern)>;
 
-/// What `files` (in order: the first value counts) say of `host` as the user wrote it. `home` stands for '~'.
+/// The settings in `files` (the first value counts) for `host` as the user wrote it. `home` replaces '~'.
 SshHostConfig readSshConfig(std::string_view host, std::string_view user,
                             const std::vector<std::string>& files, const std::string& home,
                             const SshConfigReader& read);
 
-/// The same from the files that ssh would read, or from `config_file`. Where others than the user may write
-/// to one, the ssh program is needed: it says why it does not read it.
+/// The same from the files that ssh would read, or from `config_file`. If other users can write to a file,
+/// the ssh program is used: it reports why it refuses the file.
 SshHostConfig sshConfigOf(std::string_view host, std::string_view user, const std::string& config_file);
 
-/// The home of this user as ssh sees it: the password file's, not $HOME.
+/// The user's home directory as ssh sees it: from the password file, not $HOME.
 std::string sshHome();
 
-/// The keys that are tried when none is named.
+/// The key files to try if none is named.
 std::vector<std::string> usualIdentityFiles();
 
 }  // namespace pop

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How hosts are reached over SSH, and which agent is to run there. docs/reference/ssh.md.
+// Settings for reaching hosts over SSH, and for the agent to run there. See docs/reference/ssh.md.
 #pragma once
 
 #include <chrono>
@@ -13,13 +13,13 @@ namespace pop {
 inline constexpr const char* kConnectTimeoutOption = "--connect-timeout";
 
 enum class HostKeyPolicy {
-  kStrict,     ///< a host whose key is not in the known hosts is not used
+  kStrict,     ///< a host whose key is not in the known hosts is an error
   kAcceptNew,  ///< an unknown key is added; a changed one is an error
-  kOff,        ///< any key will do
+  kOff,        ///< any key is accepted
 };
 
 struct SshOptions {
-  std::string user;                         ///< empty: the host's own, else as ~/.ssh/config says
+  std::string user;                         ///< empty: from the host's name, else from ~/.ssh/config
   int port = 0;                             ///< 0: likewise
   std::vector<std::string> identity_files;  ///< empty: those of ~/.ssh/config, or the usual ones
   std::string config_file;                  ///< as `ssh -F`; empty: ~/.ssh/config and the system's
@@ -31,7 +31,7 @@ struct SshOptions {
   int max_parallel = 32;         ///< key exchanges and authentications at a time
 };
 
-/// The connect timeout as ssh's ConnectTimeout takes it: whole seconds, and not less.
+/// The connect timeout for ssh's ConnectTimeout: in whole seconds, rounded up.
 inline std::chrono::seconds connectTimeout(const SshOptions& options) {
   return std::chrono::ceil<std::chrono::seconds>(std::chrono::milliseconds(options.connect_timeout_ms));
 }
@@ -39,8 +39,8 @@ inline std::chrono::seconds connectTimeout(const SshOptions& options) {
 /// The agent that is to run on every host.
 struct AgentProgram {
   std::string version;      ///< "0.1.0": `popdist-agent --version` there says "popdist-agent 0.1.0"
-  std::string local_file;   ///< copied to hosts that have none; empty: they must have it
-  std::string remote_path;  ///< where it is on every host; empty: PATH, then the copy
+  std::string local_file;   ///< copied to hosts without an agent; empty: every host must have one
+  std::string remote_path;  ///< its path on every host; empty: PATH, then the copy
   std::vector<std::string> arguments{"--stdio"};  ///< words without quotes, backslashes and the like
 };
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How ssh compares names of hosts: in its configuration and in known hosts alike.
+// Matches host names against patterns as ssh does, in its configuration and in known hosts.
 #pragma once
 
 #include <string_view>
 
 namespace pop {
 
-/// Whether `name` is one of `patterns`: '*', '?', '!' before one that must not match; blank or comma between
-/// them. Capitals matter.
+/// Whether `name` matches `patterns`, separated by blanks or commas. '*' and '?' are wildcards; '!' before a
+/// pattern negates it. Case-sensitive.
 bool matchesSshPatterns(std::string_view name, std::string_view patterns);
 
 }  // namespace pop

@@ -24,7 +24,7 @@ namespace {
 constexpr int kSshPort = 22;
 constexpr const char* kSystemKnownHosts = "/etc/ssh/ssh_known_hosts";
 
-// Of both directions, where libssh tells them apart.
+// For both directions, where libssh distinguishes them.
 constexpr std::array<std::pair<std::string_view, ssh_options_e>, 8> kAlgorithmOptions{{
     {"ciphers", SSH_OPTIONS_CIPHERS_C_S},
     {"ciphers", SSH_OPTIONS_CIPHERS_S_C},
@@ -36,7 +36,7 @@ constexpr std::array<std::pair<std::string_view, ssh_options_e>, 8> kAlgorithmOp
     {"compression", SSH_OPTIONS_COMPRESSION},
 }};
 
-// What libssh 0.10 takes from a server, the best first.
+// The key types that libssh 0.10 accepts from a server, the best first.
 constexpr std::array kUsualKeyTypes{"ssh-ed25519", "ecdsa-sha2-nistp521", "ecdsa-sha2-nistp384",
                                     "ecdsa-sha2-nistp256", "ssh-rsa"};
 
@@ -79,7 +79,7 @@ SshSession::~SshSession() {
   if (event_) ssh_event_remove_session(event_.get(), session_.get());
 }
 
-// Nothing is left for libssh to find out, or to decide, by itself.
+// Sets every option, so that libssh decides nothing by itself.
 Status SshSession::configure() {
   ssh_session session = session_.get();
   const int off = 0;
@@ -88,7 +88,7 @@ Status SshSession::configure() {
     return errnoStatus("reading " + options_.config_file, errno);
   const std::string& host = config_.host_name.empty() ? target_.host : config_.host_name;
   if (ssh_options_set(session, SSH_OPTIONS_HOST, host.c_str()) != SSH_OK)
-    return invalidArgument(inQuotes(host) + " is no host for libssh");
+    return invalidArgument(inQuotes(host) + " is not a host name that libssh accepts");
   bool ok = ssh_options_set(session, SSH_OPTIONS_PROCESS_CONFIG, &off) == SSH_OK &&
             ssh_options_set(session, SSH_OPTIONS_STRICTHOSTKEYCHECK, &on) == SSH_OK;
   const std::string user = firstOf(target_.user, options_.user, config_.user);
@@ -110,7 +110,7 @@ Status SshSession::configure() {
   return {};
 }
 
-// Else the server would show a key of another type than the one that is known of it.
+// Otherwise the server might present a key of another type than the known one.
 void SshSession::preferKnownKeys() {
   std::vector<std::string> wanted = knownKeyTypes(knownName(host(), port()), known_hosts_);
   if (wanted.empty()) return;
@@ -120,15 +120,15 @@ void SshSession::preferKnownKeys() {
   std::string algorithms = join(wanted, ",");
   if (const std::size_t rsa = algorithms.find("ssh-rsa"); rsa != std::string::npos)
     algorithms.replace(rsa, std::strlen("ssh-rsa"), "rsa-sha2-512,rsa-sha2-256");  // of the same key
-  // Of nothing that it knows: it stays with its own order.
+  // If libssh supports none of them, it keeps its own order.
   static_cast<void>(ssh_options_set(session_.get(), SSH_OPTIONS_HOSTKEYS, algorithms.c_str()));
 }
 
 Status SshSession::setAlgorithms(const std::string& keyword, const std::string& value) {
   for (const auto& [name, option] : kAlgorithmOptions) {
     if (name == keyword && ssh_options_set(session_.get(), option, value.c_str()) != SSH_OK)
-      return failedPrecondition("libssh has nothing of what the SSH configuration asks for, " + keyword +
-                                ' ' + value + "; reach the host by --rsh ssh");
+      return failedPrecondition("libssh supports none of `" + keyword + ' ' + value +
+                                "` from the SSH configuration; use --rsh ssh");
   }
   return {};
 }
@@ -194,7 +194,7 @@ bool SshSession::hasUnsent() const {
 }
 
 bool SshSession::receive() {
-  // An event, because the channel's own functions stop looking at the socket where the output ends.
+  // Uses an event, because the channel's own functions stop reading the socket at the end of the output.
   return ssh_event_dopoll(event_.get(), 0) != SSH_ERROR && isConnected();
 }
 

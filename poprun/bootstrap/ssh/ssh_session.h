@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One SSH session by libssh: key exchange, host key, authentication, one channel with a command. Until the
-// command runs it is driven by one thread that waits; then by whoever moves its bytes, without waiting.
+// command runs, one thread drives it with blocking calls; afterwards the byte pump drives it without
+// blocking.
 #pragma once
 
 #include <memory>
@@ -28,28 +29,28 @@ class SshSession {
   SshSession(const SshSession&) = delete;
   SshSession& operator=(const SshSession&) = delete;
 
-  /// Gives libssh what options and configuration say. Then host() and port() are where to dial.
+  /// Applies options and configuration to libssh. Afterwards host() and port() are the address to connect to.
   Status configure();
   std::string host() const;
   int port() const;
 
-  /// On a dialled connection: from the greeting to an authenticated session.
+  /// On an open connection: runs the handshake and authenticates.
   Status open(sys::Fd socket, Wait& wait, const PhaseReport& phase);
   Status execute(const std::string& command, Wait& wait);
 
-  // ---- from here on nothing waits
+  // ---- the functions below never block
 
   int fd() const;
   bool hasUnsent() const;
-  /// Takes what the socket has. False: the session is over.
+  /// Reads from the socket. False: the session is over.
   bool receive();
-  bool isConnected() const;  ///< as far as all that was asked of it since has shown
-  /// Bytes that have come on stdout or stderr: how many of `room` were filled; 0: none now.
+  bool isConnected() const;  ///< as far as calls have shown
+  /// Reads stdout or stderr into `room` and returns the number of bytes; 0: none now.
   int read(char* room, int bytes, bool is_stderr);
-  /// How many of `bytes` the other side has room for and were taken.
+  /// Sends as many of `bytes` as the remote side has room for, and returns that number.
   int write(std::string_view bytes);
   void sendEnd();
-  bool ended() const;  ///< the command has ended, and all of its output was read; or nothing is connected
+  bool ended() const;  ///< the command has ended and all its output was read, or the connection is gone
   /// Its exit code; -1: not known.
   int exitCode() const;
 
@@ -69,7 +70,7 @@ class SshSession {
   SshTarget target_;
   const SshOptions& options_;
   SshHostConfig config_;
-  std::vector<std::string> known_hosts_;  ///< the user's file, and the system's
+  std::vector<std::string> known_hosts_;  ///< the user's file and the system's
   sys::Fd socket_;
   std::unique_ptr<ssh_session_struct, FreeSession> session_;
   std::unique_ptr<ssh_event_struct, FreeEvent> event_;

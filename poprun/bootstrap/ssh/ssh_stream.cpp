@@ -41,29 +41,28 @@ bool SshStream::step(const pollfd* fds) {
   if (fds[0].revents != 0) connected_ = session_->receive();
   if ((fds[1].revents & (POLLHUP | POLLERR)) != 0) hung_up_ = true;
   if (fds[1].revents != 0) fromSocket();
-  // With nothing but bytes from our user, as when a fence opens, there is nothing to look for before they are
-  // sent.
+  // If there are only bytes to send, as when a fence opens, they are sent before libssh is polled.
   const bool sends_only = fds[0].revents == 0 && fds[1].revents == POLLIN && to_socket_.empty();
   if (sends_only && !toNetwork() && !noticesLoss()) return !output_ended_;
-  // Whatever libssh is asked to do, it may take packets from the socket on the way, or find that the
-  // connection is over: no event would tell of either.
+  // Any call of libssh may read packets from the socket, or find that the connection is over; no poll event
+  // reports either.
   do {
     toSocket();
     while (fromNetwork() && toSocket()) continue;
   } while (toNetwork() || noticesLoss());
-  // When our user is gone, the command gets its end and ends by itself: a connection closed before would take
-  // along what sshd has not yet passed on to it.
+  // When the socket's other end is closed, the command gets end of input and ends by itself: closing the
+  // connection earlier would lose data that sshd has not yet delivered to it.
   return !output_ended_ || !to_socket_.empty();
 }
 
-// True: libssh has closed its socket since it was asked last.
+// True: libssh has closed its socket since the last check.
 bool SshStream::noticesLoss() {
   if (!connected_ || session_->isConnected()) return false;
   connected_ = false;
   return true;
 }
 
-// True: there is something to pass on, or no room for more before that.
+// True: there is data to forward, or the buffer is full.
 bool SshStream::fromNetwork() {
   std::array<char, kChunkBytes> buffer;
   const int size = static_cast<int>(buffer.size());
@@ -78,7 +77,7 @@ bool SshStream::fromNetwork() {
   return got > 0;
 }
 
-// True: all of it went.
+// True: everything was sent.
 bool SshStream::toSocket() {
   while (!to_socket_.empty()) {
     const ssize_t sent = ::send(socket_.get(), to_socket_.data(), to_socket_.size(), MSG_NOSIGNAL);
@@ -108,7 +107,7 @@ void SshStream::fromSocket() {
   }
 }
 
-// True: something went.
+// True: something was sent.
 bool SshStream::toNetwork() {
   std::size_t gone = 0;
   while (gone < to_network_.size()) {

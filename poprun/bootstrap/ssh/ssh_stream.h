@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A command's channel joined to a socket: what comes in on one goes out on the other, with backpressure both
-// ways, until one side ends.
+// Joins a command's channel to a socket: forwards bytes both ways, with backpressure, until one side ends.
 #pragma once
 
 #include <functional>
@@ -15,7 +14,7 @@
 
 namespace pop {
 
-/// What a command said besides its stream, and how it ended. On the pump's thread.
+/// A command's stderr, and how it ended. Called on the pump's thread.
 struct CommandEvents {
   std::function<void(const std::string& line)> said;
   std::function<void(int exit_code)> ended;  ///< before the socket is closed; or as in bootstrapper.h
@@ -44,9 +43,9 @@ class SshStream final : public Pumped {
   std::string to_socket_;
   std::string to_network_;
   bool connected_ = true;
-  bool output_ended_ = false;  ///< nothing more will come from there
-  bool socket_ended_ = false;  ///< nothing more will come from our user
-  bool hung_up_ = false;       ///< who does not read any more either
+  bool output_ended_ = false;  ///< no more output will come from the command
+  bool socket_ended_ = false;  ///< no more input will come from the socket
+  bool hung_up_ = false;       ///< the socket's other end has also stopped reading
   bool end_sent_ = false;
 };
 

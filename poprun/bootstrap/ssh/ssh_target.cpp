@@ -18,13 +18,13 @@ Status notAHost(std::string_view text, const std::string& why) {
 Status readPort(std::string_view whole, std::string_view text, SshTarget& target) {
   const Result<std::int64_t> port = parseInteger(text);
   if (!port.ok() || port.value() < 1 || port.value() > 65535) {
-    return notAHost(whole, inQuotes(text) + " is no port");
+    return notAHost(whole, inQuotes(text) + " is not a port");
   }
   target.port = static_cast<int>(port.value());
   return {};
 }
 
-// A word that ssh would take for an option, or a shell for something else, is no host or user.
+// A word that ssh could read as an option, or that a shell could interpret, is not a host or user.
 bool isPlain(std::string_view name) {
   constexpr std::string_view kUnsafe = " \t\r\n'\"`$\\;&<>|(){}*?!";
   return !name.empty() && name.front() != '-' && name.find_first_of(kUnsafe) == std::string_view::npos;
@@ -38,7 +38,7 @@ Result<SshTarget> parseSshTarget(std::string_view text) {
   if (const std::size_t at = rest.rfind('@'); at != std::string_view::npos) {
     target.user = rest.substr(0, at);
     rest.remove_prefix(at + 1);
-    if (!isPlain(target.user)) return notAHost(text, inQuotes(target.user) + " is no user");
+    if (!isPlain(target.user)) return notAHost(text, inQuotes(target.user) + " is not a user name");
   }
   if (rest.starts_with('[')) {
     const std::size_t close = rest.find(']');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// "[user@]host[:port]", as users name a host that is reached over SSH.
+// Parses "[user@]host[:port]", the name of a host that is reached over SSH.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct SshTarget {
   friend bool operator==(const SshTarget&, const SshTarget&) = default;
 };
 
-/// "h0", "me@h0:2222", "fd00::1", "[fd00::1]:22". kInvalidArgument names what is wrong.
+/// `text`: "h0", "me@h0:2222", "fd00::1", "[fd00::1]:22". kInvalidArgument says what is wrong.
 Result<SshTarget> parseSshTarget(std::string_view text);
 
 }  // namespace pop

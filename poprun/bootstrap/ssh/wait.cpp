@@ -14,7 +14,7 @@
 namespace pop {
 namespace {
 
-// What AwakeClock asks of those who wait.
+// The longest single wait, as AwakeClock requires.
 constexpr std::chrono::milliseconds kBetweenLooks{500};
 
 }  // namespace

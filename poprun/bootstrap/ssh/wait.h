@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting for a descriptor with an end: a deadline of the host's own, which stands still while we do
-// (Ctrl-Z), and a cancellation for all.
+// Waits for a descriptor until a deadline of one host, whose clock stops while poprun is stopped (Ctrl-Z), or
+// until cancellation, which is shared by all hosts.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@
 
 namespace pop {
 
-/// Set once, from any thread; ends every wait of all hosts.
+/// Cancels all waits of all hosts. Set once, from any thread.
 class Cancellation {
  public:
   Cancellation();
@@ -25,24 +25,24 @@ class Cancellation {
   sys::Fd event_;
 };
 
-/// The clock of one host in one stage. For the thread that makes it.
+/// The time limit of one host in one stage. Used only by the thread that creates it.
 class Wait {
  public:
   using Clock = sys::AwakeClock;
 
   Wait(const Cancellation& cancellation, std::chrono::milliseconds limit)
       : cancellation_(cancellation), limit_(limit), deadline_(Clock::now() + limit) {}
-  /// What is left of another thread's, whose clock means nothing to this one.
+  /// Takes over the remaining time of another thread's Wait.
   Wait(const Wait& other, Clock::duration left)
       : cancellation_(other.cancellation_), limit_(other.limit_), deadline_(Clock::now() + left) {}
 
-  /// Until `fd` has one of `events` (poll's). kDeadlineExceeded, kCancelled.
+  /// Waits until `fd` has one of `events` (as for poll). kDeadlineExceeded, kCancelled.
   Status forEvents(int fd, short events) const;
-  /// A pause that ends early for the same reasons.
+  /// Pauses; ends early for the same reasons.
   Status pause(std::chrono::milliseconds duration) const;
 
   void restart() { deadline_ = Clock::now() + limit_; }
-  void extend(Clock::duration by) { deadline_ += by; }  ///< the time was not the host's fault
+  void extend(Clock::duration by) { deadline_ += by; }  ///< for time that the host did not cause
   Clock::duration left() const { return deadline_ - Clock::now(); }
   std::chrono::milliseconds limit() const { return limit_; }
   const Cancellation& cancellation() const { return cancellation_; }
@@ -53,7 +53,8 @@ class Wait {
   Clock::time_point deadline_;
 };
 
-/// So many hosts at a time in the stage that costs our processors; the others wait without a clock running.
+/// Limits how many hosts at a time are in the stage that is expensive for our processors; the time limits of
+/// the others do not run.
 class Slots {
  public:
   explicit Slots(int count) : free_(count) {}

@@ -61,7 +61,7 @@ TEST_F(HostLost, WhenItsAgentStandsStill) {
   const auto cause = Clock::now();
   send(SIGSTOP, agents(1));
   EXPECT_EQ(endAfter(cause, poprun), 125);
-  EXPECT_EQ(said(poprun), lost("h1", "nothing was heard for 2 s (--host-silence)"));
+  EXPECT_EQ(said(poprun), lost("h1", "nothing was received for 2 s (--host-silence)"));
   EXPECT_EQ(leftOnHosts(restOfLimit(cause)), "");
 }
 
@@ -87,7 +87,7 @@ TEST_F(HostLost, WhenItsSshSessionStandsStill) {
   const std::vector<pid_t> sessions = named(1, "sshd");
   send(SIGSTOP, sessions);
   EXPECT_EQ(endAfter(cause, poprun), 125);
-  EXPECT_EQ(said(poprun), lost("h1", "nothing was heard for 2 s (--host-silence)"));
+  EXPECT_EQ(said(poprun), lost("h1", "nothing was received for 2 s (--host-silence)"));
   send(SIGKILL, sessions);
   EXPECT_EQ(leftOnHosts(restOfLimit(cause)), "");
 }
@@ -109,7 +109,7 @@ TEST_F(HostLost, WhenItsLinkIsCut) {
   const auto cause = Clock::now();
   hosts.linkDown(1);
   EXPECT_EQ(endAfter(cause, poprun), 125);
-  EXPECT_EQ(said(poprun), lost("h1", "nothing was heard for 5 s (--host-silence)"));
+  EXPECT_EQ(said(poprun), lost("h1", "nothing was received for 5 s (--host-silence)"));
   expectCleanBehindCutLink({1}, cause);
 }
 
@@ -120,7 +120,7 @@ TEST_F(HostLost, WhenItsLinkIsCutAndInstancesDoNotEndByThemselves) {
   const auto cause = Clock::now();
   hosts.linkDown(1);
   EXPECT_EQ(endAfter(cause, poprun), 125);
-  EXPECT_EQ(said(poprun), lost("h1", "nothing was heard for 5 s (--host-silence)"));
+  EXPECT_EQ(said(poprun), lost("h1", "nothing was received for 5 s (--host-silence)"));
   expectCleanBehindCutLink({1}, cause);
 }
 
@@ -131,7 +131,7 @@ TEST_F(HostLost, TogetherWithAnother) {
   hosts.linksDown({1, 2});
   EXPECT_EQ(endAfter(cause, poprun), 125);
   EXPECT_EQ(said(poprun),
-            "poprun: hosts h1 and h2 were lost: nothing was heard for 2 s (--host-silence); "
+            "poprun: hosts h1 and h2 were lost: nothing was received for 2 s (--host-silence); "
             "the other instance was stopped\n");
   expectCleanBehindCutLink({1, 2}, cause);
 }
@@ -147,7 +147,7 @@ TEST_F(HostLost, AndTheJobGoesOnWithoutIt) {
   hosts.linkDown(1);
   EXPECT_EQ(endAfter(cause, poprun), 0);
   EXPECT_EQ(said(poprun),
-            "poprun: host h1 was lost: nothing was heard for 2 s (--host-silence); the other 4 "
+            "poprun: host h1 was lost: nothing was received for 2 s (--host-silence); the other 4 "
             "instances were stopped; the job starts again (restart 1 of 1)\n");
   EXPECT_THAT(linesOf(poprun.out()),
               IsSupersetOf({"h0:0: h0", "h0:1: h0", "h0:2: h0", "h2:3: h2", "h2:4: h2", "h2:5: h2"}));

@@ -154,7 +154,7 @@ TEST_F(FarSide, ClocksHoursApartChangeNothing) {
   hosts.linkDown(1);
   EXPECT_EQ(endAfter(cause, poprun), 125);
   EXPECT_EQ(said(poprun),
-            "poprun: host h1 was lost: nothing was heard for 2 s (--host-silence); the other 2 "
+            "poprun: host h1 was lost: nothing was received for 2 s (--host-silence); the other 2 "
             "instances were stopped\n");
   expectCleanBehindCutLink({1}, cause);
 }

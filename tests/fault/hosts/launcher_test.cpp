@@ -24,7 +24,8 @@ TEST_F(HostsLauncher, CutOffLosesItsHostsAndTheyTheirJob) {
   const auto cause = Clock::now();
   hosts.linkDown(0);
   EXPECT_EQ(endAfter(cause, poprun), 125);
-  EXPECT_EQ(said(poprun), "poprun: hosts h1 and h2 were lost: nothing was heard for 2 s (--host-silence)\n");
+  EXPECT_EQ(said(poprun),
+            "poprun: hosts h1 and h2 were lost: nothing was received for 2 s (--host-silence)\n");
   expectCleanBehindCutLink({1, 2, 0}, cause);
 }
 
@@ -41,10 +42,9 @@ TEST_F(HostsLauncher, StoppedForTooLongHasNoJobAnyMore) {
   const auto cause = Clock::now();
   poprun.signal(SIGCONT);
   EXPECT_EQ(endAfter(cause, poprun), 125);
-  EXPECT_EQ(
-      said(poprun),
-      "poprun: hosts h0, h1 and h2 were lost: poprun did not run for over 2 s (was it stopped?), and an "
-      "agent that hears nothing for so long ends its job (--host-silence)\n");
+  EXPECT_EQ(said(poprun),
+            "poprun: hosts h0, h1 and h2 were lost: poprun did not run for over 2 s (was it stopped?); an "
+            "agent that receives nothing for that long ends its job (--host-silence)\n");
   EXPECT_EQ(leftOnHosts(), "");
 }
 

@@ -29,7 +29,7 @@ TEST_F(OwnHost, IsLostWhenItsAgentStandsStillAndPoprunEnds) {
   const auto cause = Clock::now();
   ASSERT_EQ(::kill(agent, SIGSTOP), 0);
   EXPECT_EQ(endAfter(cause, poprun), 125);
-  EXPECT_THAT(said(poprun), ::testing::HasSubstr("host localhost was lost: nothing was heard for 2 s"));
+  EXPECT_THAT(said(poprun), ::testing::HasSubstr("host localhost was lost: nothing was received for 2 s"));
   EXPECT_FALSE(statOf(agent));
   EXPECT_FALSE(statOf(pids.back())) << "the instance of this host, the last one";
   EXPECT_EQ(leftOnHosts(), "");

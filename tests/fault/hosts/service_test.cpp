@@ -74,7 +74,7 @@ TEST_F(ServiceFaults, TheAgentBehindTheServiceStandsStill) {
   const auto cause = Clock::now();
   send(SIGSTOP, jobAgents(1));
   EXPECT_EQ(endAfter(cause, poprun), 125);
-  EXPECT_EQ(said(poprun), lost(1, "nothing was heard for 2 s (--host-silence)"));
+  EXPECT_EQ(said(poprun), lost(1, "nothing was received for 2 s (--host-silence)"));
   // The timeout of the service, which is longer, is not for an agent that does nothing.
   EXPECT_EQ(leftOfJobs(restOfLimit(cause) - Milliseconds(3000)), "");
   expectNextJobRuns();
@@ -132,7 +132,7 @@ TEST_F(ServiceFaults, TheServiceStandsStill) {
   const auto cause = Clock::now();
   signalService(1, "STOP");
   EXPECT_EQ(endAfter(cause, poprun), 125);
-  EXPECT_EQ(said(poprun), lost(1, "nothing was heard for 2 s (--host-silence)"));
+  EXPECT_EQ(said(poprun), lost(1, "nothing was received for 2 s (--host-silence)"));
   EXPECT_TRUE(waitUntil([&] { return named(1, "pop_test_child").empty(); }, restOfLimit(cause)))
       << "the agent behind the service hears nothing either";
   signalService(1, "CONT");
@@ -146,7 +146,7 @@ TEST_F(ServiceFaults, AHostIsCutOff) {
   const auto cause = Clock::now();
   hosts.linkDown(1);
   EXPECT_EQ(endAfter(cause, poprun), 125);
-  EXPECT_EQ(said(poprun), lost(1, "nothing was heard for 5 s (--host-silence)"));
+  EXPECT_EQ(said(poprun), lost(1, "nothing was received for 5 s (--host-silence)"));
   EXPECT_EQ(leftOfJobs(restOfLimit(cause)), "") << "while it is cut off";
   hosts.linkUp(1);
   expectNextJobRuns();
@@ -160,7 +160,7 @@ TEST_F(ServiceFaults, AHostIsCutOffAndTheJobStartsAgainWithoutIt) {
   ASSERT_TRUE(poprun.waitFor([&] { return said(poprun).find("starts again") != std::string::npos; }));
   ASSERT_TRUE(poprun.waitFor([&] { return named(0, "pop_test_child").size() == 3; })) << poprun.err();
   EXPECT_THAT(said(poprun),
-              MatchesRegex(".*nothing was heard for 2 s .*; the other 4 instances were stopped; "
+              MatchesRegex(".*nothing was received for 2 s .*; the other 4 instances were stopped; "
                            "the job starts again \\(restart 1 of 1\\)\n"));
   poprun.signal(SIGINT);
   EXPECT_EQ(poprun.wait(), 130);
@@ -181,7 +181,7 @@ TEST_F(ServiceFaults, TheLauncherIsCutOff) {
   hosts.linkDown(0);
   EXPECT_EQ(endAfter(cause, poprun), 125);
   EXPECT_EQ(said(poprun), "poprun: hosts " + hosts.address(1) + " and " + hosts.address(2) +
-                              " were lost: nothing was heard for 2 s (--host-silence)\n");
+                              " were lost: nothing was received for 2 s (--host-silence)\n");
   EXPECT_EQ(leftOfJobs(restOfLimit(cause)), "");
   hosts.linkUp(0);
   expectNextJobRuns();

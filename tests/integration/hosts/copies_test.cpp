@@ -60,9 +60,8 @@ TEST_F(CopiesToHosts, WithAKeyThatIsRefusedSayWhatToRun) {
   setup.environment["HOME"] = hosts.clientHome();
   const Outcome outcome = run(setup);
   EXPECT_EQ(outcome.exit_code, 125);
-  EXPECT_THAT(outcome.err,
-              AllOf(HasSubstr("poprun: h1: "), HasSubstr("Permission denied"),
-                    HasSubstr("no terminal at which a password could be given: run ssh-copy-id -F")));
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("poprun: h1: "), HasSubstr("Permission denied"),
+                                 HasSubstr("no terminal to ask for a password: run ssh-copy-id -F")));
 }
 
 }  // namespace

@@ -193,7 +193,7 @@ TEST_F(DoctorOnHosts, NamesFewDescriptorsAndLittleSharedMemory) {
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(
       outcome.out,
-      AllOf(StartsWith("h0: open files: a process may have 200, "), HasSubstr("\nh1: fine: "),
+      AllOf(StartsWith("h0: open files: a process may open at most 200, "), HasSubstr("\nh1: fine: "),
             HasSubstr("\nh2: shared memory: /dev/shm has 1 MiB free, "), HasSubstr("1 of 3 hosts is fine")));
 }
 

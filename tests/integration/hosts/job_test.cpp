@@ -389,7 +389,7 @@ TEST_F(JobOnHosts, LosesAHostThatGivesNoSignOfLife) {
   hosts.linkDown(1);
   EXPECT_EQ(poprun.wait(), 125);
   EXPECT_THAT(poprun.err(), HasSubstr("host h1 was lost"));
-  EXPECT_THAT(poprun.err(), HasSubstr("nothing was heard for 4.5 s (--host-silence)"));
+  EXPECT_THAT(poprun.err(), HasSubstr("nothing was received for 4.5 s (--host-silence)"));
   EXPECT_EQ(leftOnHosts(), "");
 }
 

@@ -59,7 +59,7 @@ TEST_F(JobByService, SaysThatFilesAreCopiedBySsh) {
   const Outcome outcome = run(jobOf("alice", {"-n", "2", "--synchronise", "/etc/hostname", "true"}));
   EXPECT_EQ(outcome.exit_code, 125);
   EXPECT_THAT(outcome.err, AllOf(HasSubstr(hosts.address(1) + ": the remote shell failed: "),
-                                 HasSubstr("(--synchronise copies by ssh also with --agent-port)\n")));
+                                 HasSubstr("(--synchronise uses ssh even with --agent-port)\n")));
 }
 
 TEST_F(JobByService, HasTheLimitsOfTheServiceAsItFoundThem) {

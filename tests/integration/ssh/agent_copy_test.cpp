@@ -98,7 +98,7 @@ TEST_F(AgentCopy, ThatIsNotTheAgentAnyMoreIsMadeAgain) {
 TEST_F(AgentCopy, ThatIsNotWhatWasSentIsNoAgent) {
   writeScript(hosts.bin(0) + "/head", "/usr/bin/head \"$@\" | tr '#' '+'");
   EXPECT_THAT(failureOn(0),
-              AllOf(HasSubstr(".cache/poprun/.popdist-agent."), HasSubstr("is not what was sent")));
+              AllOf(HasSubstr(".cache/poprun/.popdist-agent."), HasSubstr("differs from the original")));
   EXPECT_THAT(filesIn(0, "/.cache/poprun"), IsEmpty());
 }
 
@@ -171,9 +171,9 @@ TEST_F(AgentCopy, ANamedAgentIsUsedOrSaidToBeWrong) {
   EXPECT_THAT(bootstrap.whyFailed(1),
               AllOf(HasSubstr("/tmp/mine is not version 0.1.0 there"), HasSubstr("popdist-agent 0.0.9")));
   agent.remote_path = "/tmp/none";
-  EXPECT_THAT(failureOn(0), HasSubstr("/tmp/none is no program there"));
+  EXPECT_THAT(failureOn(0), HasSubstr("/tmp/none is not an executable program there"));
   agent.remote_path = "/tmp/'; reboot";
-  EXPECT_THAT(failureOn(0), HasSubstr("may hold no quotes"));
+  EXPECT_THAT(failureOn(0), HasSubstr("must not contain quotes"));
 }
 
 // The half is gone when the failure is said, however long that takes.
@@ -188,7 +188,7 @@ TEST_F(AgentCopy, ADirectoryThatCannotBeUsedIsNamed) {
   hosts.run(0, "mkdir ~root/.cache; mount -t tmpfs -o ro tmpfs ~root/.cache");
   EXPECT_THAT(failureOn(0), AllOf(HasSubstr(".cache/poprun"), HasSubstr("Read-only file system")));
   hosts.run(1, "mkdir ~root/.cache; mount -t tmpfs -o noexec tmpfs ~root/.cache");
-  EXPECT_THAT(failureOn(1), AllOf(HasSubstr("may not be executed"), HasSubstr("noexec")));
+  EXPECT_THAT(failureOn(1), AllOf(HasSubstr("cannot be executed"), HasSubstr("noexec")));
 }
 
 TEST_F(AgentCopy, WithoutOneToCopyTheErrorSaysThatItIsNotInstalled) {

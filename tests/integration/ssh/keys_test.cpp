@@ -313,7 +313,7 @@ TEST_F(ConfirmedKey, IsWaitedForUntilTheTimeIsOver) {
   bootstrap.waitForAll();
   EXPECT_FALSE(fileText(asked()).empty());
   EXPECT_THAT(bootstrap.whyFailed(0),
-              HasSubstr("waiting for ssh-agent to sign (does it ask somebody, as after ssh-add -c?): "
+              HasSubstr("waiting for ssh-agent to sign (does it ask for confirmation, as after ssh-add -c?): "
                         "no answer within 10 s (--connect-timeout)"));
 }
 

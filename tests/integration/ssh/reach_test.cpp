@@ -58,7 +58,7 @@ TEST(ReachHosts, OnesThatFailSaySoTogetherAndHoldNobodyUp) {
   EXPECT_THAT(bootstrap.whyFailed(1),
               AllOf(HasSubstr("looking up its name 'nosuch.invalid'"), HasSubstr("known")));
   EXPECT_THAT(bootstrap.whyFailed(3), AllOf(HasSubstr("port 2222"), HasSubstr("refused")));
-  EXPECT_THAT(bootstrap.whyFailed(4), HasSubstr("'x' is no port"));
+  EXPECT_THAT(bootstrap.whyFailed(4), HasSubstr("'x' is not a port"));
 }
 
 TEST(ReachHosts, AHostBehindACutLinkFailsAfterItsOwnTimeout) {
@@ -91,9 +91,8 @@ TEST(ReachHosts, ANameServerThatDoesNotAnswerHoldsNobodyUp) {
       Bootstrap bootstrap(hosts, {"far.example", "root@" + hosts.address(1)},
                           {.config_file = "/run/host/home/.ssh/config", .connect_timeout_ms = 5000});
       bootstrap.waitForAll();
-      right =
-          bootstrap.whyFailed(0).find("the name server gives no answer within 5 s") != std::string::npos &&
-          bootstrap.reached.contains(1);
+      right = bootstrap.whyFailed(0).find("the name server gave no answer within 5 s") != std::string::npos &&
+              bootstrap.reached.contains(1);
       if (!right) std::fprintf(stderr, "%s\n", bootstrap.problems().c_str());
     }
     const bool quick = std::chrono::steady_clock::now() - begin < std::chrono::seconds(20);

@@ -164,7 +164,7 @@ TEST_F(HostConversationTest, GivesEchoesTheirTime) {
   conversation->echo(5, [](std::chrono::microseconds) { ADD_FAILURE() << "there was none"; });
   untilOver();
   EXPECT_EQ(end->code(), Code::kDeadlineExceeded);
-  EXPECT_THAT(why_lost.message(), HasSubstr("not 5 more times within 1000 ms"));
+  EXPECT_THAT(why_lost.message(), HasSubstr("not 5 more echo requests within 1000 ms"));
 }
 
 TEST_F(HostConversationTest, WaitsForTheEndOfAnAgentThatHasAnswered) {

@@ -129,7 +129,7 @@ TEST_F(RemoteAgentTest, SilenceOfFiveSecondsIsItsLoss) {
   loop.advance(milliseconds(4999));
   EXPECT_THAT(events.lines, IsEmpty());
   loop.advance(milliseconds(1));
-  EXPECT_THAT(events.lines, ElementsAre("lost: nothing was heard for 5 s (--host-silence)"));
+  EXPECT_THAT(events.lines, ElementsAre("lost: nothing was received for 5 s (--host-silence)"));
   EXPECT_EQ(link.closed, 1);
   EXPECT_EQ(link.all<HeartbeatCommand>().size(), 8U);
 }
@@ -148,8 +148,8 @@ class KilledAgent : public RemoteAgentTest {
   }
 
   static constexpr const char* kLoss =
-      "lost: its agent has not reported within 7 s that the instances there, which it was told to kill, have "
-      "ended";
+      "lost: its agent has not reported within 7 s that its instances have ended after it was told to kill "
+      "them";
 };
 
 TEST_F(KilledAgent, IsLostWhenItLivesAndReportsNoEnds) {
@@ -211,10 +211,8 @@ TEST_F(RemoteAgentTest, ALossAfterALongStopOfOurOwnIsSaidToBeOurs) {
   loop.stopFor(milliseconds(7500));
   agent.linkLost(unavailable("broken pipe"));
   settle();
-  EXPECT_THAT(
-      events.lines,
-      ElementsAre("lost: poprun did not run for over 5 s (was it stopped?), and an agent that hears nothing "
-                  "for so long ends its job (--host-silence)"));
+  EXPECT_THAT(events.lines, ElementsAre("lost: poprun did not run for over 5 s (was it stopped?); an agent "
+                                        "that receives nothing for that long ends its job (--host-silence)"));
 }
 
 TEST_F(RemoteAgentTest, ALossAfterAStopThatItKnewOfHasAReasonOfItsOwn) {

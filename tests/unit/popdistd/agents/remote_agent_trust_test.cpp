@@ -27,17 +27,17 @@ TEST_F(RemoteAgentTest, AnAgentThatReportsNonsenseIsLostAndNotBelieved) {
        "lost: its agent reports that instance 1073741824 asks to end the job, which it was not asked to "
        "start"},
       {EndedReport{4, {{.code = 256}, ""}},
-       "lost: its agent reports that instance 4 exited with code 256, which cannot be"},
+       "lost: its agent reports that instance 4 exited with code 256, which is impossible"},
       {EndedReport{4, {{.code = -1}, ""}},
-       "lost: its agent reports that instance 4 exited with code -1, which cannot be"},
+       "lost: its agent reports that instance 4 exited with code -1, which is impossible"},
       {EndedReport{5, {{.signal = NSIG}, ""}},
-       "lost: its agent reports that instance 5 was killed by signal 65, which cannot be"},
+       "lost: its agent reports that instance 5 was killed by signal 65, which is impossible"},
       {EndedReport{5, {{.signal = -1}, ""}},
-       "lost: its agent reports that instance 5 was killed by signal -1, which cannot be"},
+       "lost: its agent reports that instance 5 was killed by signal -1, which is impossible"},
       {AbortedReport{4, 0, ""},
-       "lost: its agent reports that instance 4 asks to end the job with code 0, which cannot be"},
+       "lost: its agent reports that instance 4 asks to end the job with code 0, which is impossible"},
       {AbortedReport{4, 256, ""},
-       "lost: its agent reports that instance 4 asks to end the job with code 256, which cannot be"},
+       "lost: its agent reports that instance 4 asks to end the job with code 256, which is impossible"},
   };
   for (const auto& [report, lost] : nonsense) {
     testing::RecordedEvents heard;
@@ -54,10 +54,10 @@ TEST_F(RemoteAgentTest, AnAgentThatReportsNonsenseIsLostAndNotBelieved) {
 
 TEST_F(RemoteAgentTest, AnAgentThatReportsOtherPortsThanItWasAskedForIsLost) {
   const std::pair<std::vector<int>, std::string> nonsense[] = {
-      {{10000}, "its agent reports 1 port, and was asked for 2"},
-      {{10000, 10001, 10002}, "its agent reports 3 ports, and was asked for 2"},
-      {{10000, 0}, "its agent reports port 0, which cannot be"},
-      {{65536, 10000}, "its agent reports port 65536, which cannot be"},
+      {{10000}, "its agent reports 1 port instead of 2"},
+      {{10000, 10001, 10002}, "its agent reports 3 ports instead of 2"},
+      {{10000, 0}, "its agent reports port 0, which is impossible"},
+      {{65536, 10000}, "its agent reports port 65536, which is impossible"},
   };
   for (const auto& [ports, lost] : nonsense) {
     std::string described;
@@ -80,7 +80,7 @@ TEST_F(RemoteAgentTest, AnAgentThatSendsOutputWithoutEndToAFullSinkIsLost) {
   EXPECT_FALSE(agent.lost()) << "two instances may have left something in their pipes";
   for (int each = 0; each < 100; ++each) report(OutputReport{4, Stream::kStdout, piece});
   settle();
-  EXPECT_THAT(events.lines, ElementsAre("lost: its agent sends more output than it has been allowed to"));
+  EXPECT_THAT(events.lines, ElementsAre("lost: its agent sends more output than its window allows"));
   EXPECT_EQ(output.bytes, 3 * piece.size());
 }
 

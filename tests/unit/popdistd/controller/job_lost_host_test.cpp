@@ -157,7 +157,7 @@ TEST(JobLostHost, EndsTheJobWhenTooFewAreLeft) {
   job.lose(1, "connection reset");
   endAll(job, {0, 1, 4, 5}, {.signal = SIGTERM});
   ASSERT_TRUE(job.done());
-  EXPECT_EQ(job.outcome().why_not_again, "of its hosts 2 are left, and it needs at least 3 (--min-hosts)");
+  EXPECT_EQ(job.outcome().why_not_again, "only 2 of its hosts are left; it needs at least 3 (--min-hosts)");
 }
 
 TEST(JobLostHost, EndsTheJobWhenItsInstancesCannotBeDividedOverTheRest) {

@@ -140,7 +140,7 @@ TEST(JobRestart, IsNotForAProgramThatCannotBeStarted) {
   findNoProgram(job);
   ASSERT_TRUE(job.done());
   EXPECT_EQ(job.outcome().exit_code, 127);
-  EXPECT_EQ(job.outcome().why_not_again, "what cannot be started now could not be started then");
+  EXPECT_EQ(job.outcome().why_not_again, "a restart would fail the same way");
 }
 
 TEST(JobRestart, IsNotMissedWhereNoneWasWanted) {

@@ -91,8 +91,8 @@ TEST(JobStart, WarnsOfTwoNamesOfOneHost) {
   JobFixture job(3, 3);
   job.knows_better = [](std::vector<std::string>& addresses) { addresses[2] = addresses[0]; };
   job.job().start();
-  EXPECT_THAT(job.log(), Contains(AllOf(HasSubstr("hosts node1, node3 have one address, 10.0.0.1"),
-                                        HasSubstr("name it once"), HasSubstr("--host-subnet"))));
+  EXPECT_THAT(job.log(), Contains(AllOf(HasSubstr("hosts node1, node3 have the same address, 10.0.0.1"),
+                                        HasSubstr("list it once"), HasSubstr("--host-subnet"))));
   EXPECT_EQ(job.agent(2).runs, 1);
 }
 

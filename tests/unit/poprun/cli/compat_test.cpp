@@ -180,15 +180,15 @@ TEST(Mpirun, RefusesWhatHasNoMeaningAndSaysWhatToDo) {
   };
   EXPECT_THAT(
       mistakes({"--npernode", "2", "x"}),
-      ElementsAre("--npernode: poprun does not have it: give the hosts slots instead, as in --host a:4,b:4"));
+      ElementsAre("--npernode: not supported by poprun: give the hosts slots instead, as in --host a:4,b:4"));
   for (const char* option : {"--nolocal", "-nolocal"}) {
     EXPECT_THAT(mistakes({option, "x"}),
-                ElementsAre(std::string(option) + ": poprun does not have it: name the other hosts with "
+                ElementsAre(std::string(option) + ": not supported by poprun: name the other hosts with "
                                                   "--host or --hostfile, and this one not"));
   }
   EXPECT_THAT(
       cli::parseOptions({"--mpi-global-args=--nolocal", "x"}).mistakes,
-      ElementsAre(HasSubstr("--mpi-global-args: --nolocal: poprun does not have it: name the other")));
+      ElementsAre(HasSubstr("--mpi-global-args: --nolocal: not supported by poprun: name the other")));
   EXPECT_THAT(mistakes({"--map-by", "ppr:2:node", "x"}),
               ElementsAre(HasSubstr("--map-by: 'ppr:2:node' is not slot")));
   EXPECT_THAT(mistakes({"--bind-to", "control block", "x"}),
@@ -203,14 +203,14 @@ TEST(Mpirun, RefusesToGoOnAfterAFailureAndToMergeOutput) {
   for (const char* option : {"--enable-recovery", "--continuous"}) {
     const cli::ParsedOptions parsed = cli::parseOptions({option, "-np", "2", "x"}, Spelling::kMpirun);
     EXPECT_THAT(parsed.mistakes,
-                ElementsAre(std::string(option) + ": poprun does not have it: the first failure ends the "
+                ElementsAre(std::string(option) + ": not supported by poprun: the first failure ends the "
                                                   "job; --max-restarts starts it again"));
     EXPECT_THAT(parsed.warnings, IsEmpty());
   }
   EXPECT_THAT(cli::parseOptions({"--mpi-global-args=--enable-recovery", "x"}).mistakes,
-              ElementsAre(HasSubstr("--mpi-global-args: --enable-recovery: poprun does not have it")));
+              ElementsAre(HasSubstr("--mpi-global-args: --enable-recovery: not supported by poprun")));
   EXPECT_THAT(cli::parseOptions({"--merge-stderr-to-stdout", "x"}, Spelling::kMpirun).mistakes,
-              ElementsAre("--merge-stderr-to-stdout: poprun does not have it: end the command line with "
+              ElementsAre("--merge-stderr-to-stdout: not supported by poprun: end the command line with "
                           "2>&1"));
   EXPECT_THAT(mpirun({"--disable-recovery", "x"}).programs.front().command, ElementsAre("x"))
       << "as poprun does anyway";
@@ -223,9 +223,8 @@ TEST(Mpirun, OneWarningForAllThatIsAboutMpisTransports) {
       {"--mca", "btl_tcp_if_include", "eno1", "-mca", "oob", "x", "--prefix", "/opt", "-np", "2", "prog"},
       Spelling::kMpirun);
   EXPECT_THAT(parsed.mistakes, IsEmpty());
-  EXPECT_THAT(parsed.warnings,
-              ElementsAre("--mca btl_tcp_if_include, -mca oob, --prefix: ignored, being about MPI's "
-                          "own network; poprun's is chosen by --host-subnet"));
+  EXPECT_THAT(parsed.warnings, ElementsAre("--mca btl_tcp_if_include, -mca oob, --prefix: ignored: it "
+                                           "concerns MPI's own network; --host-subnet chooses poprun's"));
   EXPECT_THAT(parsed.options.programs.front().command, ElementsAre("prog"));
 }
 
@@ -278,7 +277,7 @@ TEST(Horovodrun, SaysItsVersionAndWhatItIsMadeOf) {
 TEST(Horovodrun, RefusesElasticJobs) {
   EXPECT_THAT(
       cli::parseOptions({"-np", "2", "--min-np", "1", "x"}, Spelling::kHorovodrun).mistakes,
-      ElementsAre(HasSubstr("--min-np: poprun does not have it: the number of instances cannot change")));
+      ElementsAre(HasSubstr("--min-np: not supported by poprun: the number of instances cannot change")));
 }
 
 TEST(MpiArguments, AreHonouredWhereTheyHaveAMeaning) {
@@ -324,10 +323,10 @@ TEST(MpiArguments, MistakesInThemAreNamedOnceForAllPrograms) {
 TEST(MpiArguments, OtherOptionsAreNamed) {
   EXPECT_THAT(
       cli::parseOptions({"--mpi-global-args=--npernode 2 --bogus -np 3 prog", "x"}).mistakes,
-      ElementsAre(HasSubstr("--mpi-global-args: --npernode: is not honoured here"),
+      ElementsAre(HasSubstr("--mpi-global-args: --npernode: is not supported here"),
                   HasSubstr("--mpi-global-args: --bogus: is not an option of mpirun that poprun knows"),
-                  HasSubstr("--mpi-global-args: -np: is not honoured here"),
-                  HasSubstr("--mpi-global-args: prog: is no option of mpirun")));
+                  HasSubstr("--mpi-global-args: -np: is not supported here"),
+                  HasSubstr("--mpi-global-args: prog: is not an option of mpirun")));
   EXPECT_THAT(cli::parseOptions({"--mpi-local-args=-x 'A", "x"}).mistakes,
               ElementsAre("--mpi-local-args: '-x 'A' has an open quote (')"));
   EXPECT_THAT(cli::parseOptions({"--mpi-local-args=-x", "x"}).mistakes,

@@ -180,15 +180,15 @@ TEST(ConfigMistakes, NameFileLineAndCause) {
                   "job.cfg:5: '[job]' is not `option = value`, [program] or a comment",
                   "job.cfg:6: --help is for the command line only",
                   "job.cfg:7: --num-replicas: 'x' is not a whole number"));
-  EXPECT_THAT(
-      mistakesIn("[program]\nhost = a\n"),
-      ElementsAre("job.cfg:2: --host is not said of one program: it belongs before the first [program]"));
+  EXPECT_THAT(mistakesIn("[program]\nhost = a\n"),
+              ElementsAre("job.cfg:2: --host applies to all programs: put it before the first [program]"));
   EXPECT_THAT(mistakesIn("host = \"a\n"), ElementsAre("job.cfg:1: the value has an open quote"));
   EXPECT_THAT(mistakesIn("host = \"a\" b\n"), ElementsAre("job.cfg:1: text after the closing quote"));
-  EXPECT_THAT(mistakesIn("host = \"a\" # b\nnum-replicas = 2  # two\n"),
-              ElementsAre("job.cfg:1: text after the closing quote; a comment has a line of its own",
-                          "job.cfg:2: --num-replicas: '2  # two' is not a whole number; a comment has a line "
-                          "of its own"));
+  EXPECT_THAT(
+      mistakesIn("host = \"a\" # b\nnum-replicas = 2  # two\n"),
+      ElementsAre(
+          "job.cfg:1: text after the closing quote; put comments on lines of their own",
+          "job.cfg:2: --num-replicas: '2  # two' is not a whole number; put comments on lines of their own"));
   EXPECT_THAT(mistakesIn("command = 'a\n"), ElementsAre(HasSubstr("job.cfg:1: ''a' has an open quote")));
   EXPECT_THAT(mistakesIn("mpi-global-args = --bogus\n"),
               ElementsAre(HasSubstr("job.cfg:1: --mpi-global-args: --bogus")));
@@ -201,10 +201,9 @@ TEST(ConfigMistakes, OptionsOfOneProgramDoNotStandAboveSeveral) {
   EXPECT_THAT(mistakesIn(above + "command = a\n" + program + program), IsEmpty()) << "they are the first's";
   EXPECT_THAT(
       mistakesIn(above + program + program + program),
-      ElementsAre(
-          "job.cfg:1: -x is said of one program, and there are several: it belongs below its [program]",
-          "job.cfg:3: --num-instances is said of one program, and there are several: it belongs "
-          "below its [program]"));
+      ElementsAre("job.cfg:1: -x applies to one program, and the file has several: put it below a [program]",
+                  "job.cfg:3: --num-instances applies to one program, and the file has several: put it below "
+                  "a [program]"));
 }
 
 TEST(ConfigMistakes, OfAFileThatIsNoneOfOursAreNotAllNamed) {
@@ -235,7 +234,7 @@ TEST_F(ConfigFileTest, IsWrittenWholeAndReplacedOnlyWhenAllowed) {
   const Status again = cli::writeConfigFile(path(), "second\n", false);
   EXPECT_EQ(again.code(), Code::kAlreadyExists);
   EXPECT_EQ(again.message(),
-            "--export-config: " + path() + " exists already (--overwrite-config yes replaces it)");
+            "--export-config: " + path() + " already exists (--overwrite-config yes replaces it)");
   EXPECT_EQ(sys::readFile(path()).value(), "first\n");
   ASSERT_TRUE(cli::writeConfigFile(path(), "second\n", true).ok());
   EXPECT_EQ(sys::readFile(path()).value(), "second\n");

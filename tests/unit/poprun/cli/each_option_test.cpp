@@ -195,12 +195,12 @@ TEST(EachOption, OfTwoPlacementsThatDifferTheLastCountsWithAWarning) {
       cli::parseOptions({"--numa-aware", "no", "--process-placement", "compact", "x"});
   EXPECT_EQ(newer.options.binding.mode, model::BindMode::kCompact);
   EXPECT_THAT(newer.warnings,
-              ::testing::ElementsAre("--numa-aware no does nothing before --process-placement compact"));
+              ::testing::ElementsAre("--numa-aware no is overridden by --process-placement compact"));
   const cli::ParsedOptions older =
       cli::parseOptions({"--process-placement", "compact", "--numa-aware", "no", "x"});
   EXPECT_EQ(older.options.binding.mode, model::BindMode::kDisabled);
   EXPECT_THAT(older.warnings,
-              ::testing::ElementsAre("--process-placement compact does nothing before --numa-aware no"));
+              ::testing::ElementsAre("--process-placement compact is overridden by --numa-aware no"));
   EXPECT_THAT(cli::parseOptions({"--process-placement", "spreadnuma", "--numa-aware", "yes", "x"}).warnings,
               ::testing::IsEmpty());
 }

@@ -120,16 +120,16 @@ TEST(ParseOptionsMistakes, ValuesWithAGrammarAreChecked) {
     EXPECT_THAT(mistakeIn(std::string("--host-subnet=") + wrong), HasSubstr("is not a network")) << wrong;
   }
   for (const char* wrong : {"", "x", "5 s", "1e3", "5w", "nan", "inf", ".", "-"}) {
-    EXPECT_THAT(mistakeIn(std::string("--timeout=") + wrong), HasSubstr("is no time")) << wrong;
+    EXPECT_THAT(mistakeIn(std::string("--timeout=") + wrong), HasSubstr("is not a time")) << wrong;
   }
   EXPECT_EQ(mistakeIn("--timeout=-1"), "--timeout: '-1': must not be negative");
   EXPECT_EQ(mistakeIn("--rsh=\"x"), "--rsh: '\"x' has an open quote (\")");
   EXPECT_EQ(mistakeIn("--timeout=0.4ms"), "--timeout: '0.4ms' is less than a millisecond");
-  EXPECT_EQ(mistakeIn("--connect-timeout=0"), "--connect-timeout: '0': no host answers at once");
+  EXPECT_EQ(mistakeIn("--connect-timeout=0"), "--connect-timeout: '0': must be greater than 0");
   EXPECT_EQ(mistakeIn("--connect-timeout=30d"), "--connect-timeout: '30d' is more than a day");
   EXPECT_EQ(mistakeIn("--host-silence=50d"), "--host-silence: '50d' is more than a day");
   EXPECT_EQ(mistakeIn("--host-silence=1.999"),
-            "--host-silence: '1.999': must be at least 2 s, as hosts give a sign of life every second");
+            "--host-silence: '1.999': must be at least 2 s, because hosts send a heartbeat every second");
   EXPECT_EQ(mistakeIn("--kill-grace=999999999999d"), "--kill-grace: '999999999999d' is too large");
   EXPECT_EQ(mistakeIn("--restart-delay=-0.5"), "--restart-delay: '-0.5': must not be negative");
   EXPECT_EQ(mistakeIn("--max-restarts=-1"), "--max-restarts: '-1': must be at least 0");
@@ -151,11 +151,11 @@ TEST(ParseOptionsMistakes, ValuesWithAGrammarAreChecked) {
 
 TEST(ParseOptionsMistakes, SomeOptionsExcludeEachOther) {
   EXPECT_THAT(mistakesIn({"--host", "a", "--hostfile", "f", "x"}),
-              ElementsAre("--host and --hostfile exclude each other: give one"));
+              ElementsAre("--host and --hostfile exclude each other: give only one"));
   EXPECT_THAT(
       mistakesIn({"--only-stdout-from-instance=0", "--only-output-from-instance=0", "x"}),
       ElementsAre(
-          "--only-output-from-instance and --only-stdout-from-instance exclude each other: give one"));
+          "--only-output-from-instance and --only-stdout-from-instance exclude each other: give only one"));
 }
 
 TEST(ParseOptionsMistakes, PlacementIsSaidBeforeTheFirstProgram) {
@@ -168,11 +168,11 @@ TEST(ParseOptionsMistakes, PlacementIsSaidBeforeTheFirstProgram) {
     line.emplace_back("b");
     const cli::ParsedOptions parsed = cli::parseOptions(line);
     EXPECT_THAT(parsed.mistakes,
-                ElementsAre(StartsWith(words.front() + ": may only stand before the first program")));
+                ElementsAre(StartsWith(words.front() + ": is only allowed before the first program")));
     EXPECT_EQ(parsed.options.binding.mode, model::BindMode::kCompact);
   }
   EXPECT_THAT(mistakesIn({"a", ":", "--mpi-local-args=--bind-to none", "b"}),
-              ElementsAre(StartsWith("--mpi-local-args: --bind-to: may only stand before")));
+              ElementsAre(StartsWith("--mpi-local-args: --bind-to: is only allowed before")));
 }
 
 TEST(ParseOptionsMistakes, ComeOutAllAtOnce) {
@@ -193,7 +193,7 @@ TEST(ParseOptionsMistakes, HelpIsHeardInSpiteOfThem) {
 
 TEST(ProgramHint, SaysWhatAWordWasTakenForTheProgram) {
   EXPECT_EQ(cli::parseOptions({"--tag-output", "zebra", "./a"}).program_hint,
-            "'zebra' is no value of --tag-output, so it was taken for the program");
+            "'zebra' is not a value of --tag-output, so it was read as the program");
   EXPECT_EQ(cli::parseOptions({"--host", "h1", "h2", "h3", "-np", "3", "hostname"}).program_hint,
             "did the shell expand the range of hosts? Quote it: --host 'h[1-3]'");
   EXPECT_EQ(cli::parseOptions({"-H", "h1", "h2"}, cli::Spelling::kMpirun).program_hint,

@@ -42,8 +42,8 @@ TEST(Programs, AColonWithinAWordOrAfterADoubleDashIsTheProgramsOwn) {
 
 TEST(Programs, OptionsOfTheJobComeBeforeTheFirst) {
   EXPECT_THAT(cli::parseOptions({"-np", "1", "a", ":", "--num-replicas", "2", "-np", "1", "b"}).mistakes,
-              ElementsAre("--num-replicas: may only stand before the first program; of each program, only "
-                          "--num-instances, -x and --wdir can be said"));
+              ElementsAre("--num-replicas: is only allowed before the first program; only --num-instances, "
+                          "-x and --wdir can be set for each program"));
 }
 
 TEST(Programs, AnEmptyOneIsKeptToBeRefused) {

@@ -29,7 +29,7 @@ TEST(HostClock, ThatNoClockShowsIsRefused) {
   for (const std::int64_t ms : {Limits::min(), std::int64_t{-1}, Limits::max()})
     EXPECT_EQ(clockOf(withClock(ms)).code(), Code::kInternal) << ms;
   EXPECT_EQ(clockOf(withClock(-1)).status().message(),
-            "its agent reports that the clock there is at -1 ms since 1970, which cannot be");
+            "its agent reports that the clock there is at -1 ms since 1970, which is impossible");
 }
 
 }  // namespace

@@ -73,8 +73,8 @@ TEST(DoctorReport, ANewProgramNeedsAServiceThatIsRestarted) {
   host.service = service();
   host.service->version = "1.1";
   EXPECT_EQ(problemOf(host),
-            "h0: agent: the agent service there is still 1.1, the agents that it starts are 1.2; have it "
-            "restarted (systemctl restart popdist-agent)");
+            "h0: agent: the agent service there is still 1.1, the agents that it starts are 1.2; restart it "
+            "(systemctl restart popdist-agent)");
 }
 
 TEST(DoctorReport, NamesAHostThatCannotBeUsedOnce) {
@@ -96,7 +96,7 @@ TEST(DoctorReport, SaysAllProblemsOfAllHosts) {
       report.text,
       AllOf(StartsWith("h0: clock: 5 h 1 min ahead of this host's"),
             HasSubstr("\nh0: working directory: /work: No such file or directory; "), HasSubstr("--wdir"),
-            HasSubstr("\nh0: open files: a process may have 256, which is fewer than 1024; "),
+            HasSubstr("\nh0: open files: a process may open at most 256, which is fewer than 1024; "),
             HasSubstr("\nh1: ports: no free ports; --env-for"), HasSubstr("\nh2: fine: "),
             ::testing::EndsWith("\n1 of 3 hosts is fine\n")));
 }
@@ -135,7 +135,7 @@ TEST(DoctorReport, TellsANameThatLeadsBackHere) {
   HostFindings host = fineHost("node1", "10.0.0.1");
   host.peer_address = "127.0.1.1";
   host.own_name = "here";
-  EXPECT_THAT(problemOf(host), AllOf(StartsWith("node1: address: its name leads to 127.0.1.1"),
+  EXPECT_THAT(problemOf(host), AllOf(StartsWith("node1: address: its name resolves to 127.0.1.1"),
                                      HasSubstr("/etc/hosts"), HasSubstr("--ssh-config")));
   host.own_name = "far";  // a tunnel
   EXPECT_TRUE(doctorReport({host}, "here", "1.2").all_fine);

@@ -45,7 +45,7 @@ TEST(ExplainPlan, SaysWhatIsCopied) {
   spec.copies = {{"/opt/sdk", "/data"}, true};
   EXPECT_THAT(explained(spec),
               HasSubstr("copied to every other host before the start:\n    /opt/sdk\n    /data\n"
-                        "every other host is made to accept the user's ssh key\n"));
+                        "the user's ssh key is installed on every other host\n"));
 }
 
 TEST(ExplainPlan, OfOneInstanceHasAllVariablesTogether) {

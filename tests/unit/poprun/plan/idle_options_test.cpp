@@ -34,20 +34,20 @@ TEST(IdleOptions, AreThoseThatLackAnother) {
   EXPECT_THAT(findIdleOptions({}), IsEmpty());
   EXPECT_THAT(
       findIdleOptions(allOfThem()),
-      ElementsAre("--cores-per-instance does nothing without --process-placement spreadcores or compact",
-                  "--agent-tls does nothing without --agent-port",
-                  "--stack-traces does nothing without --timeout",
-                  "--restart-delay does nothing without --max-restarts",
-                  "--min-hosts does nothing without --max-restarts",
-                  "--overwrite-config does nothing without --export-config",
-                  "--tf-config-tasks does nothing without tensorflow in --env-for",
-                  "--version-format does nothing without --version",
-                  "--vipu-server-host does nothing without --vipu-partition",
-                  "--vipu-server-port does nothing without --vipu-partition",
-                  "--vipu-server-timeout does nothing without --vipu-partition",
-                  "--vipu-partition-attempts does nothing without --vipu-partition",
-                  "--remove-partition does nothing without --vipu-partition",
-                  "--sync-type does nothing without --vipu-partition"));
+      ElementsAre("--cores-per-instance has no effect without --process-placement spreadcores or compact",
+                  "--agent-tls has no effect without --agent-port",
+                  "--stack-traces has no effect without --timeout",
+                  "--restart-delay has no effect without --max-restarts",
+                  "--min-hosts has no effect without --max-restarts",
+                  "--overwrite-config has no effect without --export-config",
+                  "--tf-config-tasks has no effect without tensorflow in --env-for",
+                  "--version-format has no effect without --version",
+                  "--vipu-server-host has no effect without --vipu-partition",
+                  "--vipu-server-port has no effect without --vipu-partition",
+                  "--vipu-server-timeout has no effect without --vipu-partition",
+                  "--vipu-partition-attempts has no effect without --vipu-partition",
+                  "--remove-partition has no effect without --vipu-partition",
+                  "--sync-type has no effect without --vipu-partition"));
 }
 
 TEST(IdleOptions, AreThoseAboutSshWithTheAgentService) {
@@ -56,7 +56,7 @@ TEST(IdleOptions, AreThoseAboutSshWithTheAgentService) {
   EXPECT_THAT(findIdleOptions(options), IsEmpty());
   options.hosts.agent_port = 7000;
   EXPECT_THAT(findIdleOptions(options),
-              ElementsAre("--agent-path does nothing without SSH, which --agent-port replaces"));
+              ElementsAre("--agent-path has no effect without SSH, which --agent-port replaces"));
 }
 
 TEST(IdleOptions, AreNoneWithTheOther) {

@@ -115,8 +115,7 @@ TEST(BuildJob, TakesOtherHosts) {
 }
 
 TEST(BuildJob, RefusesTwoNamesOfThisHost) {
-  const std::string why =
-      "localhost and node7 are names of one host, this one: name it once, with slots if need be";
+  const std::string why = "localhost and node7 both name this host: list it once, with slots if needed";
   Options options = optionsFor(3);
   options.host = "localhost,b,node7";
   EXPECT_THAT(mistakesOf(options), ElementsAre("--host: " + why));
@@ -140,7 +139,7 @@ TEST(BuildJob, APartitionCanBePlannedButNotHad) {
   EXPECT_EQ(job.spec.partition, options.partition);
   EXPECT_THAT(
       findObstacles(job.spec),
-      ElementsAre(HasSubstr("the V-IPU server is not part of this version; leave out --vipu-partition")));
+      ElementsAre(HasSubstr("this version does not support the V-IPU server; leave out --vipu-partition")));
 }
 
 TEST(BuildJob, SlotsSayHowManyInstancesOneProgramHas) {
@@ -199,7 +198,7 @@ TEST(BuildJob, SaysThatAForwardedVariableIsNoPatternAndNoList) {
     EXPECT_THAT(buildJob(options, {.host_name = "node7",
                                    .variable = [](const char*) -> const char* { return nullptr; }})
                     .warnings,
-                ElementsAre(HasSubstr("nothing to forward; -x takes one name; patterns are not understood")));
+                ElementsAre(HasSubstr("nothing to forward; -x takes one name; patterns are not supported")));
   }
 }
 

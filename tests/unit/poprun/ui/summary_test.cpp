@@ -165,7 +165,7 @@ TEST(Summary, CannotBeFooledByWhatAHostSays) {
                         .timed_out = true,
                         .stack_traces = {{.instance = 0, .pid = 71, .text = "thread 'a\x1b[2J'\n\tmain\n"}}};
   EXPECT_THAT(summaryOf(late, jobOf(1), {}),
-              ::testing::EndsWith("was here:\n    thread 'a\\x1b[2J'\n        main\n"));
+              ::testing::EndsWith("):\n    thread 'a\\x1b[2J'\n        main\n"));
 }
 
 TEST(Summary, NamesTheHostOfEachStackWhereThereAreSeveral) {
@@ -176,8 +176,8 @@ TEST(Summary, NamesTheHostOfEachStackWhereThereAreSeveral) {
                         .stack_traces = {{.instance = 0, .pid = 71, .text = "main\n", .host = "h0"},
                                          {.instance = 1, .pid = 9, .text = "main\n", .host = "h1"}}};
   EXPECT_THAT(summaryOf(late, job, {}),
-              ::testing::EndsWith("poprun: instance 0 (pid 71 on h0) was here:\n    main\n"
-                                  "poprun: instance 1 (pid 9 on h1) was here:\n    main\n"));
+              ::testing::EndsWith("poprun: stack of instance 0 (pid 71 on h0):\n    main\n"
+                                  "poprun: stack of instance 1 (pid 9 on h1):\n    main\n"));
 }
 
 TEST(Summary, OfHostsHasALineForEachReason) {

@@ -69,7 +69,7 @@ TEST_F(DistributeKey, WithoutATerminalSaysWhatToRun) {
 TEST_F(DistributeKey, SaysWhatToDoWhereSshCopyIdWouldGoAnotherWay) {
   settings_.copier.clear();
   EXPECT_THAT(distributeTo({"new1", "h0"}), ElementsAre(AllOf(HasSubstr("new1: new1: Permission denied"),
-                                                              HasSubstr("would not go the way of --rsh"),
+                                                              HasSubstr("ssh-copy-id does not use --rsh"),
                                                               HasSubstr("authorized_keys there"))));
 }
 
@@ -84,7 +84,7 @@ TEST_F(DistributeKey, NamesAHostWhoseLoginShellHangs) {
   settings_.timeout = std::chrono::seconds(5);
   EXPECT_THAT(distributeTo({"hung1", "h2"}),
               ElementsAre("hung1: " + shell_.path() +
-                          " has not run `true` there within 5 s (--connect-timeout and the time to start an "
+                          " did not run `true` there within 5 s (--connect-timeout and the time to start an "
                           "agent): does the login shell there wait for something?"));
 }
 

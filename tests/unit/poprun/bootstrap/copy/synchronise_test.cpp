@@ -145,7 +145,7 @@ TEST(CopyFailure, IsTheSameWhicheverEndOfTheConnectionRsyncSawFirst) {
                             "[sender] io timeout after 60 seconds -- exiting\n"
                             "rsync error: timeout in data send/receive (code 30) at io.c(248)\n"};
   EXPECT_EQ(copyFailure("h0", still),
-            "h0: nothing has moved for 60 s: the login shell there, rsync, or the network stands still");
+            "h0: no progress for 60 s: the login shell there, rsync or the network is stuck");
   const os::HelperEnd silent{failedPrecondition("x"), 12, "rsync error: error in protocol (code 12)\n"};
   EXPECT_EQ(copyFailure("h0", silent), "h0: the connection broke (rsync's exit code 12)");
 }

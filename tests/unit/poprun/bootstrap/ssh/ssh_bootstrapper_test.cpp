@@ -86,7 +86,7 @@ TEST(SshBootstrapper, WithoutAnyThreadNamesTheLimit) {
   for (const rlim_t most : {1U, 2U}) {
     const std::vector<std::string> failures = failuresWithThreads(most);
     EXPECT_THAT(failures, SizeIs(kHosts));
-    EXPECT_THAT(failures, Each("poprun here cannot start a thread to reach it: Resource temporarily "
+    EXPECT_THAT(failures, Each("poprun cannot start a thread to reach it: Resource temporarily "
                                "unavailable (see `ulimit -u`, and pids.max of poprun's cgroup)"));
   }
 }

@@ -150,8 +150,8 @@ TEST(SshConfig, FilesThatOthersMayWriteToAreForTheSshProgram) {
   ::chmod(named.c_str(), 0666);
   EXPECT_EQ(mode_of_included(0644).needs_program, "");
   EXPECT_EQ(mode_of_included(0600).port, 7);
-  EXPECT_EQ(mode_of_included(0664).needs_program, included + ", which others may write to");
-  EXPECT_EQ(mode_of_included(0646).needs_program, included + ", which others may write to");
+  EXPECT_EQ(mode_of_included(0664).needs_program, included + ", which other users can write");
+  EXPECT_EQ(mode_of_included(0646).needs_program, included + ", which other users can write");
 }
 
 TEST(SshConfig, CommentsQuotesAndNonsenseDoNoHarm) {
