@@ -264,6 +264,7 @@ Status Service::endJob(const std::string& peer, const std::string& job_id, const
     if (job->id != job_id || job->ended) continue;
     const Status why{Code::kCancelled, "its launcher ended it"};
     job->call->finish(why);
+    job->cut_short = why;  // says more than that its connection broke, which may have been seen first
     requestEnd(*job, why);
   }
   return {};

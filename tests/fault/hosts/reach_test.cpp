@@ -86,8 +86,8 @@ TEST_F(UnreachedHosts, SeveralAreAllNamedAtOnce) {
   EXPECT_EQ(
       said(poprun),
       "poprun: the job cannot be placed on host h2: connecting to " + hosts.address(2) +
-          " port 22: Connection refused; host nosuch.invalid: looking up its name 'nosuch.invalid': Name or "
-          "service not known; check its spelling, /etc/hosts, or give it a HostName in ~/.ssh/config; host " +
+          " port 22: Connection refused\n  host nosuch.invalid: looking up its name 'nosuch.invalid': Name or "
+          "service not known; check its spelling, /etc/hosts, or give it a HostName in ~/.ssh/config\n  host " +
           silent + ": connecting to " + silent + " port 22: no answer within 6 s (--connect-timeout)\n");
   EXPECT_EQ(leftOnHosts(), "");
 }
