@@ -12,15 +12,15 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Calls are measured several at a time: a clock's tick and the ranks' coming are nothing beside them.
-constexpr double kLeastMicroseconds = 200;
-constexpr std::uint64_t kMostAtOnce = 200;
+constexpr double kMinMicroseconds = 200;
+constexpr std::uint64_t kMaxAtOnce = 200;
 // Until what a communicator finds out by its calls is found out, and all of its memory has been touched.
 std::uint64_t warmUpsFor(std::size_t bytes) {
-  constexpr std::uint64_t kLeast = 12;
-  constexpr std::uint64_t kMost = 512;
+  constexpr std::uint64_t kMin = 12;
+  constexpr std::uint64_t kMax = 512;
   constexpr std::size_t kTouchedBytes = 4 << 20;
   constexpr std::size_t kSmallBytes = 1024;  // many to a page
-  return bytes < kSmallBytes ? kLeast : std::clamp(kTouchedBytes / bytes, kLeast, kMost);
+  return bytes < kSmallBytes ? kMin : std::clamp(kTouchedBytes / bytes, kMin, kMax);
 }
 
 struct Contestant {
@@ -48,7 +48,7 @@ std::vector<Contestant> differentOnes(Context& context, const Contestants& conte
     const double once = microsecondsOf(trial, *communicator, warm_ups);
     Contestant each{communicator.get(), contestants.taken(*communicator)};
     std::uint64_t calls = std::clamp<std::uint64_t>(
-        static_cast<std::uint64_t>(kLeastMicroseconds / std::max(once, 0.001)), 1, kMostAtOnce);
+        static_cast<std::uint64_t>(kMinMicroseconds / std::max(once, 0.001)), 1, kMaxAtOnce);
     if (std::any_of(different.begin(), different.end(),
                     [&](const Contestant& known) { return known.algorithm == each.algorithm; }))
       calls = 0;

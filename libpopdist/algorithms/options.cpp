@@ -21,7 +21,7 @@ constexpr const char* kEpilogue =
     "poprun --collectives NAME forces one in a job of yours (without poprun: POPDIST_SHARED_ALGORITHM, and "
     "by\n"
     "messages POPDIST_MESSAGE_ALGORITHM, the same for all instances); this program does not heed it.\n";
-constexpr std::size_t kMostBytes = std::size_t{1} << 30;
+constexpr std::size_t kMaxBytes = std::size_t{1} << 30;
 
 std::vector<Operation> allOperations() {
   std::vector<Operation> operations;
@@ -70,7 +70,7 @@ Parsed parseOptions(int argc, const char* const* argv) {
   app.add_option("--bytes", bytes,
                  "sizes of a rank's larger buffer, separated by commas; 4k is 4096 (default: 8 to 16M)")
       ->transform(quiet(CLI::AsSizeValue(false)))
-      ->check(quiet(CLI::Range(std::uint64_t{1}, std::uint64_t{kMostBytes})))
+      ->check(quiet(CLI::Range(std::uint64_t{1}, std::uint64_t{kMaxBytes})))
       ->delimiter(',')
       ->type_name("SIZES");
   app.add_option("--repeats", parsed.options.repeats, "measurements, of which a time is the median")

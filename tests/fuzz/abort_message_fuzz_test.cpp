@@ -60,7 +60,7 @@ TEST(AbortMessageFuzz, DamageIsNoMoreThanAnotherFailure) {
       message[random.below(transport::kHeadBytes)] = static_cast<std::byte>(random.next());
     const Header header = headOf(message);
     if (!isAbortMessage(header)) continue;
-    ASSERT_LE(transport::kHeadBytes + header.message_bytes, transport::kMostAbortMessageBytes) << round;
+    ASSERT_LE(transport::kHeadBytes + header.message_bytes, transport::kMaxAbortMessageBytes) << round;
     const Failure heard = failureOf(header, textOf(message));
     ASSERT_FALSE(heard.status.ok()) << round;
     ASSERT_LE(static_cast<int>(heard.status.code()), static_cast<int>(pop::Code::kDataLoss)) << round;

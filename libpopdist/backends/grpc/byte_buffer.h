@@ -19,8 +19,8 @@ inline constexpr const char* kSecretName = "popdist-secret";
 inline constexpr const char* kRankName = "popdist-rank";
 
 /// Of gRPC: what one message carries, and what is under way to a member that does not take it.
-inline constexpr std::size_t kMostMessageBytes = std::size_t{256} << 10;
-inline constexpr std::size_t kMostBytesAhead = std::size_t{2} << 20;
+inline constexpr std::size_t kMaxMessageBytes = std::size_t{256} << 10;
+inline constexpr std::size_t kMaxBytesAhead = std::size_t{2} << 20;
 
 /// What a receiver answers now and then on the stream that bytes come on: counts from its beginning.
 struct Receipt {

@@ -56,7 +56,7 @@ bool IncomingStream::store() {
     arrived_ += slice.size();
     if (slice.size() > 0) inbox_.slices.push_back(slice);
   }
-  return arrived_ - inbox_.taken <= kMostBytesAhead + kMostMessageBytes;
+  return arrived_ - inbox_.taken <= kMaxBytesAhead + kMaxMessageBytes;
 }
 
 // One write at a time, each with the latest counts; the end when nothing is under way. That the receiver goes
@@ -68,10 +68,10 @@ IncomingStream::Next IncomingStream::next() {
     return Next::kFinish;
   }
   const Receipt receipt{.arrived = arrived_, .taken = inbox_.taken};
-  if (receipt.arrived == told_.arrived && receipt.taken - told_.taken < kMostMessageBytes)
+  if (receipt.arrived == last_sent_.arrived && receipt.taken - last_sent_.taken < kMaxMessageBytes)
     return Next::kNothing;
-  told_ = receipt;
-  receipt_buffer_ = bufferOf(std::as_bytes(std::span(&told_, 1)));
+  last_sent_ = receipt;
+  receipt_buffer_ = bufferOf(std::as_bytes(std::span(&last_sent_, 1)));
   writing_ = true;
   return Next::kWrite;
 }

@@ -47,7 +47,7 @@ class IncomingStream final : public grpc::ServerGenericBidiReactor {
   grpc::ByteBuffer receipt_buffer_;
   // under Shared::mutex
   std::uint64_t arrived_ = 0;
-  Receipt told_;
+  Receipt last_sent_;
   bool writing_ = false;
   bool read_ended_ = false;
   bool finished_ = false;

@@ -9,8 +9,8 @@
 namespace popdist::backends {
 namespace {
 
-constexpr std::size_t kMostSends = 8;  ///< under way to one member
-constexpr std::size_t kPosted = 4;     ///< receives that wait for one member
+constexpr std::size_t kMaxSends = 8;  ///< under way to one member
+constexpr std::size_t kPosted = 4;    ///< receives that wait for one member
 constexpr std::chrono::microseconds kBetweenLooks{50};
 
 // Behind a message's bytes. Where a sender dies, MPI may call a receive complete whose end has never come:
@@ -19,8 +19,8 @@ struct Trailer {
   std::uint64_t number = 0;  ///< of messages to this member, from 1
 };
 
-constexpr std::size_t kMostLastBytes = 2048;
-constexpr std::size_t kMostTransferBytes = kMostMessageBytes + sizeof(Trailer);
+constexpr std::size_t kMaxLastBytes = 2048;
+constexpr std::size_t kMaxTransferBytes = kMaxMessageBytes + sizeof(Trailer);
 
 MPI_Comm communicator() {
   return MpiWorld::ofProcess().communicator();
@@ -46,14 +46,14 @@ pop::Status MpiFabric::connect(const std::vector<std::string>& addresses) {
   if (!world.isStarted()) {
     if (pop::Status status = world.start(info_, addresses); !status.ok()) return status;
   }
-  last_ = newTransfer(kMostLastBytes + sizeof(Trailer));
+  last_ = newTransfer(kMaxLastBytes + sizeof(Trailer));
   postLast();
   return {};
 }
 
 void MpiFabric::postLast() {
   last_->request = MPI_REQUEST_NULL;
-  MPI_Irecv(last_->bytes.get(), static_cast<int>(kMostLastBytes + sizeof(Trailer)), MPI_BYTE, MPI_ANY_SOURCE,
+  MPI_Irecv(last_->bytes.get(), static_cast<int>(kMaxLastBytes + sizeof(Trailer)), MPI_BYTE, MPI_ANY_SOURCE,
             lastTag(), communicator(), &last_->request);
 }
 
@@ -130,10 +130,10 @@ bool MpiFabric::isDelivered(int to) {
 }
 
 std::size_t MpiFabric::trySend(int to, std::span<const std::byte> first, std::span<const std::byte> second) {
-  const bool is_full = !isDelivered(to) && peerAt(to).sends.size() >= kMostSends;
+  const bool is_full = !isDelivered(to) && peerAt(to).sends.size() >= kMaxSends;
   if (is_full || !peerAt(to).failure.ok()) return 0;
-  first = first.first(std::min(first.size(), kMostMessageBytes));
-  second = second.first(std::min(second.size(), kMostMessageBytes - first.size()));
+  first = first.first(std::min(first.size(), kMaxMessageBytes));
+  second = second.first(std::min(second.size(), kMaxMessageBytes - first.size()));
   send(to, tag(), first, second);
   return first.size() + second.size();
 }
@@ -161,7 +161,7 @@ void MpiFabric::send(int to, int tag, std::span<const std::byte> first, std::spa
 
 void MpiFabric::post(int from, std::unique_ptr<Transfer> transfer) {
   Peer& peer = peerAt(from);
-  const int failed = MPI_Irecv(transfer->bytes.get(), static_cast<int>(kMostTransferBytes), MPI_BYTE,
+  const int failed = MPI_Irecv(transfer->bytes.get(), static_cast<int>(kMaxTransferBytes), MPI_BYTE,
                                worldRank(from), tag(), communicator(), &transfer->request);
   if (failed != MPI_SUCCESS) peer.failure = pop::unavailable(mpiError(failed));
   peer.receives.push_back(std::move(transfer));
@@ -169,7 +169,7 @@ void MpiFabric::post(int from, std::unique_ptr<Transfer> transfer) {
 
 std::span<const std::byte> MpiFabric::tryReceive(int from) {
   Peer& peer = peerAt(from);
-  while (peer.receives.size() < kPosted) post(from, newTransfer(kMostTransferBytes));
+  while (peer.receives.size() < kPosted) post(from, newTransfer(kMaxTransferBytes));
   Transfer& oldest = *peer.receives.front();
   if (!isComplete(oldest, peer)) return {};
   Trailer trailer;

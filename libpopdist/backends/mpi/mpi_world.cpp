@@ -72,7 +72,7 @@ pop::Status connectAll(MPI_Comm communicator) {
   int ranks = 0;
   MPI_Comm_rank(communicator, &rank);
   MPI_Comm_size(communicator, &ranks);
-  const std::vector<std::byte> sent(kMostMessageBytes);
+  const std::vector<std::byte> sent(kMaxMessageBytes);
   std::vector<std::byte> received(sent.size());
   const auto bytes = static_cast<int>(sent.size());
   for (int distance = 1; distance < ranks; ++distance) {

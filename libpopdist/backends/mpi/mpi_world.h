@@ -45,7 +45,7 @@ class MpiWorld {
 };
 
 /// The most that one message between two members carries.
-inline constexpr std::size_t kMostMessageBytes = std::size_t{256} << 10;
+inline constexpr std::size_t kMaxMessageBytes = std::size_t{256} << 10;
 
 /// MPI's words for an error code.
 std::string mpiError(int code);

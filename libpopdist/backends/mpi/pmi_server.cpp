@@ -27,7 +27,7 @@ namespace popdist::backends {
 namespace {
 
 constexpr std::size_t kSecretBytes = 32;
-constexpr std::size_t kMostLineBytes = 4096;
+constexpr std::size_t kMaxLineBytes = 4096;
 
 // How a connection begins: the secret, a blank, the rank in six digits. Whoever sends something else is no
 // rank.
@@ -199,7 +199,7 @@ bool PmiServer::isSilent(PendingConnection& pending) {
 // Answers what has come from `rank`. False: it is gone.
 bool PmiServer::talk(int rank) {
   Client& client = clients_[static_cast<std::size_t>(rank)];
-  std::array<char, kMostLineBytes> bytes{};
+  std::array<char, kMaxLineBytes> bytes{};
   const ssize_t got = ::recv(client.connection.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
   if (got <= 0) return got < 0 && (errno == EAGAIN || errno == EINTR);
   client.unfinished.append(bytes.data(), static_cast<std::size_t>(got));
@@ -212,7 +212,7 @@ bool PmiServer::talk(int rank) {
       if (to.valid()) static_cast<void>(::send(to.get(), text.data(), text.size(), MSG_NOSIGNAL));
     }
   }
-  return client.unfinished.size() < kMostLineBytes;
+  return client.unfinished.size() < kMaxLineBytes;
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ std::string wrongPartners(const CollectiveCall& call, int size) {
              " ranks";
     }
   }
-  if (std::max(partners.send_count, partners.recv_count) > group::mostElements(call.type))
+  if (std::max(partners.send_count, partners.recv_count) > group::maxElements(call.type))
     return "the counts exceed any memory";
   const std::size_t sent_bytes = partners.send_count * sizeOf(call.type);
   const std::size_t received_bytes = partners.recv_count * sizeOf(call.type);
@@ -59,7 +59,7 @@ std::string wrongPartners(const CollectiveCall& call, int size) {
 std::string wrongCounts(Type type, std::span<const std::size_t> counts, int size) {
   if (counts.size() != static_cast<std::size_t>(size))
     return "there are " + std::to_string(counts.size()) + " counts for " + std::to_string(size) + " ranks";
-  std::size_t room = group::mostElements(type);
+  std::size_t room = group::maxElements(type);
   for (const std::size_t count : counts) {
     if (count > room) return "the counts exceed any memory together";
     room -= count;
@@ -83,7 +83,7 @@ std::string whatIsWrongWith(const CollectiveCall& call, int rank, int size) {
     return std::string("there is no ") + nameOf(call.op) + " of " + nameOf(call.type);
   if (call.root < 0 || call.root >= size)
     return "root " + std::to_string(call.root) + " is not a rank; there are " + std::to_string(size);
-  if (call.count > group::mostElements(call.type) / static_cast<std::size_t>(size)) {
+  if (call.count > group::maxElements(call.type) / static_cast<std::size_t>(size)) {
     return std::to_string(call.count) + " elements for each of " + std::to_string(size) +
            " ranks exceed any memory";
   }

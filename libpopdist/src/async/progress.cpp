@@ -18,8 +18,8 @@ constexpr milliseconds kWhileWaiting{20};
 constexpr milliseconds kIdle{60'000};
 // Who is waited for, or waits for nothing, begins them by itself there: the less is said, the rarer. That
 // delays no call, which is carried out when all have issued it, and issuing it begins a round.
-constexpr milliseconds kLeastBetweenRounds{1};
-constexpr milliseconds kMostBetweenRounds{50};
+constexpr milliseconds kMinBetweenRounds{1};
+constexpr milliseconds kMaxBetweenRounds{50};
 // Beyond a call's deadline: it is told in a round who let it pass, which is more than the round itself knows.
 constexpr milliseconds kRoundSlack{1000};
 
@@ -174,7 +174,7 @@ std::vector<Message> Progress::exchange() {
   const std::size_t largest = *std::max_element(sizes_.begin(), sizes_.end());
   std::vector<Message> messages(sizes_.size());
   had_news_ = largest > 0;
-  between_rounds_ = largest == 0 ? std::min(2 * between_rounds_, kMostBetweenRounds) : kLeastBetweenRounds;
+  between_rounds_ = largest == 0 ? std::min(2 * between_rounds_, kMaxBetweenRounds) : kMinBetweenRounds;
   if (largest == 0) return messages;
   own.resize(largest);
   bodies_.resize(largest * sizes_.size());

@@ -25,7 +25,7 @@ enum class Algorithm : std::uint8_t {
 };
 
 /// No plan takes more scratch, however long the vector.
-inline constexpr std::size_t kMostScratchBytes = std::size_t{2} << 20;
+inline constexpr std::size_t kMaxScratchBytes = std::size_t{2} << 20;
 
 /// How many elements a long vector is worked on at a time, where it goes in segments: half of an L2 cache.
 std::size_t segmentCount(std::size_t element_bytes);
@@ -54,7 +54,7 @@ std::vector<Algorithm> algorithmsOf(plan::Operation operation);
 /// What is chosen for a request.
 Algorithm algorithmFor(const Request& request);
 
-/// The steps of `request.rank`. At most kMostScratchBytes of scratch.
+/// The steps of `request.rank`. At most kMaxScratchBytes of scratch.
 plan::Plan planCollective(const Request& request);
 
 }  // namespace popdist::choice

@@ -52,14 +52,14 @@ std::optional<SharedAlgorithm> sharedAlgorithmNamed(const char* name) {
   return std::nullopt;
 }
 
-std::size_t mostEagerBytes(Operation operation, int ranks) {
+std::size_t maxEagerBytes(Operation operation, int ranks) {
   const Limits& limit = limitFor(ranks);
   if (operation == Operation::kSendRecv) return limit.transfer_bytes;
   return plan::reduces(operation) ? limit.fold_bytes : limit.move_bytes;
 }
 
 SharedAlgorithm selectShared(Operation operation, std::size_t bytes, int ranks) {
-  return bytes <= mostEagerBytes(operation, ranks) ? SharedAlgorithm::kEager : SharedAlgorithm::kStaged;
+  return bytes <= maxEagerBytes(operation, ranks) ? SharedAlgorithm::kEager : SharedAlgorithm::kStaged;
 }
 
 std::size_t leastDirectBytes(int ranks) {
@@ -71,8 +71,8 @@ bool isSendRecvWorthPulling(std::size_t bytes, int ranks) {
 }
 
 bool dependsOnMachine(Operation operation, std::size_t bytes, int ranks) {
-  const std::size_t least_bytes = plan::reduces(operation) ? 128 << 10 : 64 << 10;
-  return canBePulled(operation) && bytes > least_bytes &&
+  const std::size_t min_bytes = plan::reduces(operation) ? 128 << 10 : 64 << 10;
+  return canBePulled(operation) && bytes > min_bytes &&
          selectShared(operation, bytes, ranks) == SharedAlgorithm::kStaged;
 }
 

@@ -26,7 +26,7 @@ std::optional<SharedAlgorithm> sharedAlgorithmNamed(const char* name);
 std::size_t leastDirectBytes(int ranks);
 
 /// Up to so many bytes of a rank, eager is faster than staged.
-std::size_t mostEagerBytes(plan::Operation operation, int ranks);
+std::size_t maxEagerBytes(plan::Operation operation, int ranks);
 
 /// Of a call whose largest contribution of one rank is `bytes`, when the users' buffers are anywhere.
 SharedAlgorithm selectShared(plan::Operation operation, std::size_t bytes, int ranks);

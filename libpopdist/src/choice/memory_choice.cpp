@@ -38,7 +38,7 @@ std::optional<MemoryChoice::Chosen> MemoryChoice::choose(const MemoryCall& call,
   const std::optional<Trials::Kind> kind = pulls ? contestOf(call) : std::nullopt;
   const std::uint64_t word = kind ? trials_.ownWord(*kind) : 0;
   shared::Buffers told = buffers;
-  if (kind) told.note = std::as_bytes(std::span(&word, 1));
+  if (kind) told.inline_data = std::as_bytes(std::span(&word, 1));
   if (!meeting_.meet(shared, told)) return std::nullopt;
   if (kind) hear(*kind);
   if (meeting_.anyOffers(shared::Offer::kUnreadable)) return Chosen{{SharedAlgorithm::kStaged}};
@@ -52,7 +52,7 @@ std::optional<MemoryChoice::Chosen> MemoryChoice::choose(const MemoryCall& call,
     if (pulls) return Chosen{{SharedAlgorithm::kPull}};
     return Chosen{{otherwise, plan::EagerOrder::kMeetFirst}};
   }
-  if (!engine_.readPieces(shared) || meeting_.waiter().peerIsGivingUp()) return std::nullopt;
+  if (!engine_.readPieces(shared) || meeting_.waiter().peerIsAborting()) return std::nullopt;
   return Chosen{{.algorithm = SharedAlgorithm::kDirect, .gives = everyReceiverCanBeGiven(call)}};
 }
 
@@ -107,7 +107,7 @@ SharedAlgorithm MemoryChoice::transfer(std::size_t bytes, bool mapped) const {
 }
 
 std::size_t MemoryChoice::eagerTransferBytes() const {
-  if (!forced_) return mostEagerBytes(Operation::kSendRecv, ranks());
+  if (!forced_) return maxEagerBytes(Operation::kSendRecv, ranks());
   return *forced_ == SharedAlgorithm::kEager ? eagerBytes() : 0;
 }
 

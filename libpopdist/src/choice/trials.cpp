@@ -8,7 +8,7 @@ namespace popdist::choice {
 namespace {
 
 // What is gained by pulling must be more than what measurements differ by.
-constexpr double kLeastGain = 1.1;
+constexpr double kMinGain = 1.1;
 // So much slower, one counted trial of pulling is enough. One of the stages is not: it may have been
 // disturbed, and where that misleads the price is higher.
 constexpr double kClear = 1.5;
@@ -37,7 +37,7 @@ std::optional<SharedAlgorithm> Trials::answer(const Kind& kind) const {
   const auto found = contests_.find(kind);
   if (found == contests_.end() || !isOver(found->second)) return std::nullopt;
   const auto& [staged, pulled] = found->second.best_ns_per_byte;
-  return staged > kLeastGain * pulled ? SharedAlgorithm::kPull : SharedAlgorithm::kStaged;
+  return staged > kMinGain * pulled ? SharedAlgorithm::kPull : SharedAlgorithm::kStaged;
 }
 
 std::uint64_t Trials::ownWord(const Kind& kind) const {

@@ -13,7 +13,7 @@ namespace popdist::context {
 namespace {
 
 // Small allocations share a piece; large ones have their own.
-constexpr std::size_t kLeastPieceBytes = 4 << 20;
+constexpr std::size_t kMinPieceBytes = 4 << 20;
 
 std::size_t roundedUp(std::size_t bytes) {
   constexpr std::size_t kUnit = SharedHeap::kAlignmentBytes;
@@ -91,7 +91,7 @@ pop::Result<std::size_t> SharedHeap::take(std::size_t bytes) {
 // The pages are made here, all at once: one at a time, in the middle of a collective, is ten times as slow as
 // copying.
 pop::Status SharedHeap::grow(std::size_t bytes) {
-  const std::size_t piece = pop::contract::alignPiece(std::max(bytes, kLeastPieceBytes));
+  const std::size_t piece = pop::contract::alignPiece(std::max(bytes, kMinPieceBytes));
   const std::optional<std::size_t> known = takeFrom(empty_, piece);
   const std::size_t offset = known ? *known : pop::contract::takePiece(segment_.header(), piece);
   if (offset == 0) {

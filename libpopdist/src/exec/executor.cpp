@@ -89,8 +89,8 @@ class Diagnosis {
 
   std::optional<Failure> find(Ranks& ranks) {
     if (auto refusal = findRefusal(ranks)) return refusal;
-    if (waiting_.given_up) {
-      if (auto failure = waiting_.given_up()) return failure;
+    if (waiting_.peer_failure) {
+      if (auto failure = waiting_.peer_failure()) return failure;
     }
     if (waiting_.monitor->anyEnded()) {
       // What the ended one sent before its end still counts; only if that changes nothing is it missed. Over

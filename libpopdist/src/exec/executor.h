@@ -69,7 +69,7 @@ struct Waiting {
   PeerMonitor* monitor = nullptr;
   bool oversubscribed = true;  ///< the ranks of this host outnumber its cores
   /// Why to give up, as is known elsewhere; asked now and then. May be empty.
-  std::function<std::optional<Failure>()> given_up{};
+  std::function<std::optional<Failure>()> peer_failure{};
   pop::sys::AwakeClock::time_point deadline;  ///< of the thread that calls execute()
   MovingDeadline moving_deadline{};           ///< instead of it, if there
   RankNames names{};

@@ -10,17 +10,17 @@ namespace popdist::group {
 bool CallPath::awaitNext(const std::function<bool()>& there, std::chrono::milliseconds limit) {
   const auto end = std::chrono::steady_clock::now() + limit;
   for (;;) {
-    const std::uint32_t seen = told_.load();
+    const std::uint32_t seen = wake_count_.load();
     if (there()) return false;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
     if (left <= std::chrono::milliseconds(0)) return true;
-    pop::sys::futexWait(told_, seen, left);
+    pop::sys::futexWait(wake_count_, seen, left);
   }
 }
 
 void CallPath::wake() {
-  ++told_;
-  pop::sys::futexWakeAll(told_);
+  ++wake_count_;
+  pop::sys::futexWakeAll(wake_count_);
 }
 
 }  // namespace popdist::group

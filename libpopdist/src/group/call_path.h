@@ -20,12 +20,12 @@ class CallPath {
   CallPath(const CallPath&) = delete;
   CallPath& operator=(const CallPath&) = delete;
 
-  /// This rank's part of one collective. False: takeFailure() says why, and giveUp() follows. Or
+  /// This rank's part of one collective. False: takeFailure() says why, and abort() follows. Or
   /// std::bad_alloc: likewise.
   virtual bool run(const CollectiveCall& call) = 0;
   virtual exec::Failure takeFailure() = 0;
   /// Tells the other ranks, as far as they can hear it. No call follows.
-  virtual void giveUp(const exec::Failure& failure) = 0;
+  virtual void abort(const exec::Failure& failure) = 0;
   /// From now on calls wait until then, and not for their own timeouts; empty: for those again.
   virtual void setDeadline(const exec::MovingDeadline& deadline) = 0;
 
@@ -34,7 +34,7 @@ class CallPath {
   /// All ranks are on this host and share its memory; what they do is seen at once.
   virtual bool sharesMemory() const { return false; }
   /// Another rank has given up, or is about to, as far as that is seen between calls: takeFailure() says why.
-  virtual bool peerIsGivingUp() { return false; }
+  virtual bool peerIsAborting() { return false; }
 
   /// Between calls: returns when another rank is in the next one (true), where that is seen, when `there()`
   /// is true (false), or when `limit` has passed (false where it is seen, else true: one may be).
@@ -43,8 +43,8 @@ class CallPath {
   virtual void wake();
 
  private:
-  std::atomic<std::uint32_t> told_{0};  ///< changed by wake(); a forked child has nothing to destroy that a
-                                        ///< thread waits on
+  std::atomic<std::uint32_t> wake_count_{0};  ///< changed by wake(); a forked child has nothing to destroy
+                                              ///< that a thread waits on
 };
 
 }  // namespace popdist::group

@@ -58,7 +58,7 @@ std::uint64_t agreedCount(const CollectiveCall& call);
 CallKey keyOf(const CollectiveCall& call);
 
 /// More elements than this cannot be addressed.
-inline std::size_t mostElements(Type type) {
+inline std::size_t maxElements(Type type) {
   return static_cast<std::size_t>(PTRDIFF_MAX) / sizeOf(type);
 }
 

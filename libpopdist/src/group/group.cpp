@@ -16,7 +16,7 @@ void Group::failCollective(const CallDescription& call, exec::Failure failure) {
   const int blamed = members_->rankToBlame(failure);
   failure.status = members_->naming(blamed, failure.status);
   broken_ = "in " + call.text + ", " + failure.status.message();
-  path_->giveUp(failure);
+  path_->abort(failure);
   fail(call, failure.status, blamed < 0 ? -1 : members_->instanceOf(blamed));
 }
 

@@ -48,7 +48,7 @@ class Group {
   /// Throws as run() when a rank has given up by now: before others' memory is written to, and after it was
   /// read, since whoever gives up has it back.
   void confirm(const CollectiveCall& call) {
-    if (path_->peerIsGivingUp()) failCollective(descriptionOf(call), path_->takeFailure());
+    if (path_->peerIsAborting()) failCollective(descriptionOf(call), path_->takeFailure());
   }
   /// As fail(), and the group is unusable from now on; the other ranks are told.
   [[noreturn]] void failCollective(const CallDescription& call, exec::Failure failure);

@@ -34,7 +34,7 @@ Lanes lanesOf(const Flows& flows, const StageShape& shape) {
   std::vector<Sender> senders;
   Lanes lanes;
   lanes.of_flow.reserve(flows.size());
-  std::size_t most_lanes = 1;
+  std::size_t max_lanes = 1;
   std::size_t longest_bytes = 0;
   for (const Flow& flow : flows) {
     const auto from = static_cast<std::size_t>(flow.from);
@@ -49,9 +49,9 @@ Lanes lanesOf(const Flows& flows, const StageShape& shape) {
       longest_bytes = std::max(longest_bytes, flow.size);
     }
     lanes.of_flow.push_back(lane);
-    most_lanes = std::max(most_lanes, count);
+    max_lanes = std::max(max_lanes, count);
   }
-  lanes.bytes = shape.slot_bytes / most_lanes / kLineBytes * kLineBytes;
+  lanes.bytes = shape.slot_bytes / max_lanes / kLineBytes * kLineBytes;
   lanes.chunks = (longest_bytes + lanes.bytes - 1) / lanes.bytes;
   return lanes;
 }

@@ -20,13 +20,13 @@ StageLayout stageLayoutFor(int ranks) {
 }
 
 StageShape chunksOf(Operation operation, const StageShape& slots) {
-  constexpr std::size_t kMostOneWay = 256 << 10;
+  constexpr std::size_t kMaxOneWay = 256 << 10;
   switch (operation) {
     case Operation::kBroadcast:
     case Operation::kGather:
     case Operation::kScatter:
     case Operation::kSendRecv:
-      return {std::min(slots.slot_bytes, std::max(kMostOneWay, slots.slot_bytes / 2)), slots.slots};
+      return {std::min(slots.slot_bytes, std::max(kMaxOneWay, slots.slot_bytes / 2)), slots.slots};
     default:
       return slots;
   }

@@ -33,7 +33,7 @@ enum class Offer : std::uint64_t {
 
 /// What a rank says of the call that it is in. There are two, used in turn: nobody is more than one call
 /// ahead. The first line is all that a small call needs.
-struct alignas(kApartBytes) Note {
+struct alignas(kApartBytes) CallSlot {
   std::atomic<std::uint64_t> call{0};  ///< its number from 1 on; written last
   std::uint64_t key = 0;               ///< CallKey::packed: equal on all ranks
   std::uint64_t count = 0;             ///< elements: likewise
@@ -45,7 +45,7 @@ struct alignas(kApartBytes) Note {
   std::uint64_t input_address = 0;          ///< of the input in its rank's process
   std::uint64_t output_address = 0;         ///< likewise
 };
-static_assert(sizeof(Note) == kApartBytes && offsetof(Note, input) == 64);
+static_assert(sizeof(CallSlot) == kApartBytes && offsetof(CallSlot, input) == 64);
 
 struct alignas(kApartBytes) Progress {
   std::array<std::atomic<std::uint64_t>, 4> counters{};  ///< by plan::Counter
@@ -55,8 +55,8 @@ struct alignas(kApartBytes) Progress {
 
 /// Wakes those who sleep. Costs a look when nobody does.
 struct alignas(kApartBytes) FutexWord {
-  std::atomic<std::uint32_t> rings{0};
-  std::atomic<std::uint32_t> sleepers{0};
+  std::atomic<std::uint32_t> wake_count{0};
+  std::atomic<std::uint32_t> num_sleeping{0};
 };
 
 /// Why a rank has given up, for the others.
@@ -78,14 +78,15 @@ class ControlBlock {
 
   static std::size_t bytesFor(int ranks, std::size_t stage_bytes) {
     const auto n = static_cast<std::size_t>(ranks);
-    return kNotesAt + n * (2 * sizeof(Note) + sizeof(Progress) + stage_bytes) + kPageBytes;
+    return kCallSlotsAt + n * (2 * sizeof(CallSlot) + sizeof(Progress) + stage_bytes) + kPageBytes;
   }
 
   FutexWord& futexWord() const { return *reinterpret_cast<FutexWord*>(memory_); }
   AbortFlag& abortFlag() const { return *reinterpret_cast<AbortFlag*>(memory_ + sizeof(FutexWord)); }
   /// `parity` of the call's number.
-  Note& note(int rank, std::uint64_t parity) const {
-    return reinterpret_cast<Note*>(memory_ + kNotesAt)[parity * ranks_ + static_cast<std::size_t>(rank)];
+  CallSlot& callSlot(int rank, std::uint64_t parity) const {
+    return reinterpret_cast<CallSlot*>(memory_ +
+                                       kCallSlotsAt)[parity * ranks_ + static_cast<std::size_t>(rank)];
   }
   std::atomic<std::uint64_t>& counter(int rank, plan::Counter counter) const {
     return progress(rank).counters[static_cast<std::size_t>(counter)];
@@ -93,19 +94,19 @@ class ControlBlock {
   std::atomic<std::uint32_t>& waitsOn(int rank) const { return progress(rank).waits_on; }
   std::atomic<std::uint32_t>& runsOn(int rank) const { return progress(rank).runs_on; }
   std::byte* stage(int rank) const {
-    const std::size_t head = kNotesAt + ranks_ * (2 * sizeof(Note) + sizeof(Progress));
+    const std::size_t head = kCallSlotsAt + ranks_ * (2 * sizeof(CallSlot) + sizeof(Progress));
     const std::size_t begin = (head + kPageBytes - 1) / kPageBytes * kPageBytes;
     return memory_ + begin + static_cast<std::size_t>(rank) * stage_bytes_;
   }
 
  private:
   Progress& progress(int rank) const {
-    auto* const all = reinterpret_cast<Progress*>(memory_ + kNotesAt + 2 * ranks_ * sizeof(Note));
+    auto* const all = reinterpret_cast<Progress*>(memory_ + kCallSlotsAt + 2 * ranks_ * sizeof(CallSlot));
     return all[static_cast<std::size_t>(rank)];
   }
 
   static constexpr std::size_t kPageBytes = 4096;
-  static constexpr std::size_t kNotesAt = sizeof(FutexWord) + sizeof(AbortFlag);
+  static constexpr std::size_t kCallSlotsAt = sizeof(FutexWord) + sizeof(AbortFlag);
 
   std::byte* memory_ = nullptr;
   std::size_t ranks_ = 0;

@@ -19,7 +19,7 @@ namespace {
 
 // Of all ranks together, and of one: what is pulled stays in a core's own caches until it is reduced.
 constexpr std::size_t kPulledBytes = 512 << 10;
-constexpr std::size_t kLeastPieceBytes = 16 << 10;
+constexpr std::size_t kMinPieceBytes = 16 << 10;
 
 }  // namespace
 
@@ -122,7 +122,7 @@ bool Engine::step(const SharedStep& step) {
     case SharedStepKind::kSettle:
       return settle();
     case SharedStepKind::kConfirm:
-      return !waiter().peerIsGivingUp();
+      return !waiter().peerIsAborting();
     case SharedStepKind::kMeet:
       return true;
   }
@@ -142,7 +142,7 @@ void Engine::takeFromStage(int rank, std::byte* to, std::byte* stage, std::size_
 template <typename Write>
 bool Engine::inOthersMemory(const SharedStep& step, const Write& write) {
   for (std::size_t done = 0; done < step.bytes; done += kBetweenLooksBytes) {
-    if (waiter().peerIsGivingUp()) return false;
+    if (waiter().peerIsAborting()) return false;
     SharedStep part = step;
     part.input += done;
     part.output += done;
@@ -155,7 +155,7 @@ bool Engine::inOthersMemory(const SharedStep& step, const Write& write) {
 bool Engine::fetch(const SharedStep& step) {
   std::byte* const to = static_cast<std::byte*>(buffers_.output) + step.output;
   if (step.rank != place().rank && !meeting_.isInputMapped(step.rank))
-    return pull(step.rank, meeting_.note(step.rank).input_address + step.input, to, step.bytes);
+    return pull(step.rank, meeting_.callSlot(step.rank).input_address + step.input, to, step.bytes);
   const std::byte* const from = inputOf(step.rank) + step.input;
   if (from != to) copy(to, from, step.bytes);
   return true;
@@ -177,7 +177,7 @@ bool Engine::pull(int rank, std::uint64_t address, std::byte* to, std::size_t by
 
 void Engine::post(Counter counter, std::uint64_t value) {
   place().control_block.counter(place().rank, counter).store(value, std::memory_order_release);
-  waiter().tell();
+  waiter().wakeSleepers();
 }
 
 bool Engine::await(Counter counter, std::int64_t value) {
@@ -208,7 +208,7 @@ bool Engine::take(const SharedStep& step) {
     copy(to, outputOf(step.rank) + step.input, step.bytes);
     return true;
   }
-  return pull(step.rank, meeting_.note(step.rank).output_address + step.input, to, step.bytes);
+  return pull(step.rank, meeting_.callSlot(step.rank).output_address + step.input, to, step.bytes);
 }
 
 bool Engine::allInputsMapped() const {
@@ -221,7 +221,7 @@ bool Engine::allInputsMapped() const {
 // Piece by piece, in memory that stays in the caches. Each begins with another rank's.
 bool Engine::foldPulled(const SharedStep& step) {
   const auto ranks = static_cast<std::size_t>(place().ranks);
-  const std::size_t most = std::max(kLeastPieceBytes, kPulledBytes / ranks / kApartBytes * kApartBytes);
+  const std::size_t most = std::max(kMinPieceBytes, kPulledBytes / ranks / kApartBytes * kApartBytes);
   const std::size_t apart = most + kApartBytes;  // else all pieces have the same place in their pages
   pulled_.resize(kApartBytes + apart * ranks);
   std::byte* const room =
@@ -237,7 +237,7 @@ bool Engine::foldPulled(const SharedStep& step) {
         continue;
       }
       std::byte* const to = room + static_cast<std::size_t>(rank) * apart;
-      if (!pull(rank, meeting_.note(rank).input_address + step.input + done, to, bytes)) return false;
+      if (!pull(rank, meeting_.callSlot(rank).input_address + step.input + done, to, bytes)) return false;
       from = to;
     }
     to_.assign({static_cast<std::byte*>(buffers_.output) + step.output + done});
@@ -306,31 +306,31 @@ void Engine::copy(void* to, const void* from, std::size_t bytes) const {
 
 const std::byte* Engine::inputOf(int rank) const {
   if (rank == place().rank) return static_cast<const std::byte*>(buffers_.input);
-  return place().segment.base + meeting_.note(rank).input;
+  return place().segment.base + meeting_.callSlot(rank).input;
 }
 
 std::byte* Engine::outputOf(int rank) const {
   if (rank == place().rank) return static_cast<std::byte*>(buffers_.output);
-  return place().segment.base + meeting_.note(rank).output;
+  return place().segment.base + meeting_.callSlot(rank).output;
 }
 
 // A table means something while its rank is in the call: before the tables it is cheaper to look than to read
 // anything, and after them they are believed only if nobody has begun to give up.
 bool Engine::readPieces(const Call& call) {
   if (!meeting_.anyOffers(Offer::kPieces)) return true;
-  if (waiter().peerHasGivenUp()) return false;
+  if (waiter().peerAborted()) return false;
   const std::size_t bytes = call.count * sizeOf(exec::CallKey::unpacked(call.key).type);
   for (int distance = 0; distance < place().ranks; ++distance) {  // the own ones first: others are to blame
     const int rank = (place().rank + distance) % place().ranks;
-    const Note& note = meeting_.note(rank);
-    if (note.offer != Offer::kPieces) continue;
+    const CallSlot& slot = meeting_.callSlot(rank);
+    if (slot.offer != Offer::kPieces) continue;
     const std::string odd =
-        listed_.read(rank, place().segment.base + note.input, place().segment.bytes - note.input, bytes);
+        listed_.read(rank, place().segment.base + slot.input, place().segment.bytes - slot.input, bytes);
     if (odd.empty()) continue;
-    if (!waiter().peerIsGivingUp()) meeting_.blame(rank, meeting_.nameOf(rank) + ": " + odd);
+    if (!waiter().peerIsAborting()) meeting_.blame(rank, meeting_.nameOf(rank) + ": " + odd);
     return false;
   }
-  return !waiter().peerIsGivingUp();
+  return !waiter().peerIsAborting();
 }
 
 }  // namespace popdist::shared

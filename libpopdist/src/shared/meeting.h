@@ -43,9 +43,9 @@ struct Call {
 struct Buffers {
   const void* input = nullptr;
   void* output = nullptr;
-  Offer offer = Offer::kNo;           ///< whether others may work in them
-  std::span<const std::byte> note{};  ///< for everybody to read: at most kInlineBytes
-  const Pieces* pieces = nullptr;     ///< instead of input and output; kPieces: listed
+  Offer offer = Offer::kNo;                  ///< whether others may work in them
+  std::span<const std::byte> inline_data{};  ///< for everybody to read: at most kInlineBytes
+  const Pieces* pieces = nullptr;            ///< instead of input and output; kPieces: listed
 };
 
 class Meeting {
@@ -75,14 +75,14 @@ class Meeting {
   bool hasMet() const { return met_; }  ///< in the call that is under way
 
   /// Of a rank, in the call that was made last. After the meeting.
-  const Note& note(int rank) const { return place_.control_block.note(rank, parity()); }
+  const CallSlot& callSlot(int rank) const { return place_.control_block.callSlot(rank, parity()); }
   /// What it has written there.
-  const std::byte* data(int rank) const { return note(rank).data.data(); }
+  const std::byte* data(int rank) const { return callSlot(rank).data.data(); }
   bool anyOffers(Offer offer) const;
   /// Its input is where everybody can reach it.
-  bool isInputMapped(int rank) const { return note(rank).input != kPrivate; }
+  bool isInputMapped(int rank) const { return callSlot(rank).input != kPrivate; }
   /// The others can write to its output.
-  bool canBeGiven(int rank) const { return note(rank).output != kPrivate; }
+  bool canBeGiven(int rank) const { return callSlot(rank).output != kPrivate; }
   /// Whether a buffer of our own lies where everybody can reach it. At any time.
   bool isMapped(const void* buffer) const { return place_.segment.offsetOf(buffer) != kPrivate; }
 
@@ -90,14 +90,14 @@ class Meeting {
   /// What `rank` has said contradicts the call, in the way of `why`.
   void blame(int rank, const std::string& why);
   /// After one of the above was false, or blame(). The others are told.
-  exec::Failure takeFailure() { return giveUp(mismatch_.status.ok() ? waiter_.failure() : mismatch_); }
-  exec::Failure giveUp(exec::Failure failure);
+  exec::Failure takeFailure() { return abort(mismatch_.status.ok() ? waiter_.failure() : mismatch_); }
+  exec::Failure abort(exec::Failure failure);
 
  private:
   std::uint64_t parity() const { return call_number_ & 1; }
-  Note& ownNote(const Call& call);
+  CallSlot& ownCallSlot(const Call& call);
   bool awaitAll(const Call& call);
-  bool matches(const Note& theirs, const Call& call, int rank);
+  bool matches(const CallSlot& theirs, const Call& call, int rank);
   bool anyoneAhead() const;
   std::string whereIs(int rank) const;
   std::vector<int> absentRanks() const;  ///< that have not come to this call

@@ -16,7 +16,7 @@
 namespace popdist::shared {
 namespace {
 
-constexpr std::size_t kMostAtOnce = std::size_t{1} << 30;  // the system takes 2 GiB less a page
+constexpr std::size_t kMaxAtOnce = std::size_t{1} << 30;  // the system takes 2 GiB less a page
 
 std::uint64_t randomWord() {
   std::uint64_t word = 0;
@@ -68,7 +68,7 @@ bool isThisProcess(const ProcessMark& mark) {
 pop::Status readFrom(const ProcessMark& process, std::uint64_t address, void* to, std::size_t bytes) {
   std::size_t done = 0;
   do {
-    const std::size_t piece = std::min(bytes - done, kMostAtOnce);
+    const std::size_t piece = std::min(bytes - done, kMaxAtOnce);
     POP_RETURN_IF_ERROR(readPiece(process, address + done, static_cast<std::byte*>(to) + done, piece));
     done += piece;
   } while (done < bytes);

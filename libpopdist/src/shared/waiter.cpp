@@ -14,23 +14,23 @@ namespace popdist::shared {
 template <typename There>
 void Waiter::sleepUnless(const There& there, std::chrono::milliseconds limit) {
   FutexWord& futex_word = setting_.control_block.futexWord();
-  futex_word.sleepers.fetch_add(1, std::memory_order_seq_cst);
-  const std::uint32_t rings = futex_word.rings.load(std::memory_order_seq_cst);
-  if (!there()) pop::sys::futexWait(futex_word.rings, rings, limit);
-  futex_word.sleepers.fetch_sub(1, std::memory_order_seq_cst);
+  futex_word.num_sleeping.fetch_add(1, std::memory_order_seq_cst);
+  const std::uint32_t wake_count = futex_word.wake_count.load(std::memory_order_seq_cst);
+  if (!there()) pop::sys::futexWait(futex_word.wake_count, wake_count, limit);
+  futex_word.num_sleeping.fetch_sub(1, std::memory_order_seq_cst);
 }
 
 namespace {
 
 // Where a rank waits is said for as long as it does: where it runs is not known to others.
-class SayingWhere {
+class ScopedWaitsOn {
  public:
-  explicit SayingWhere(std::atomic<std::uint32_t>& waits_on) : waits_on_(waits_on) {}
-  ~SayingWhere() {
+  explicit ScopedWaitsOn(std::atomic<std::uint32_t>& waits_on) : waits_on_(waits_on) {}
+  ~ScopedWaitsOn() {
     if (waits_on_.load(std::memory_order_relaxed) != 0) waits_on_.store(0, std::memory_order_relaxed);
   }
-  SayingWhere(const SayingWhere&) = delete;
-  SayingWhere& operator=(const SayingWhere&) = delete;
+  ScopedWaitsOn(const ScopedWaitsOn&) = delete;
+  ScopedWaitsOn& operator=(const ScopedWaitsOn&) = delete;
 
  private:
   std::atomic<std::uint32_t>& waits_on_;
@@ -39,7 +39,7 @@ class SayingWhere {
 }  // namespace
 
 // From 1 on; 0: not known. The line is read by all, so it is written as rarely as can be.
-std::uint32_t Waiter::sayWhere() {
+std::uint32_t Waiter::publishCore() {
   const auto here = static_cast<std::uint32_t>(pop::sys::currentCore() + 1);
   std::atomic<std::uint32_t>& said = setting_.control_block.runsOn(setting_.rank);
   if (said.load(std::memory_order_relaxed) != here) said.store(here, std::memory_order_relaxed);
@@ -47,9 +47,9 @@ std::uint32_t Waiter::sayWhere() {
 }
 
 // False: failure() says why not.
-bool Waiter::mayComeYet(int whose) {
+bool Waiter::mayStillCome(int whose) {
   if (!deadline_) deadline_ = Clock::now() + timeout_;
-  return !hopeless(whose);
+  return !hasFailed(whose);
 }
 
 // The system may leave two ranks on one core for long while others idle: each waits then for the other to
@@ -109,14 +109,14 @@ void Waiter::spread(int ranks, std::uint32_t here) {
   const auto least = std::ranges::min_element(cores, {}, load);
   if (least == cores.end() || load_here - load(*least) < 2) return;
   pop::sys::moveTo({*least});
-  sayWhere();
+  publishCore();
 }
 
-bool Waiter::patiently(const std::atomic<std::uint64_t>& word, std::uint64_t value, int whose) {
-  const SayingWhere until_it_is_over(setting_.control_block.waitsOn(setting_.rank));
+bool Waiter::untilSlow(const std::atomic<std::uint64_t>& word, std::uint64_t value, int whose) {
+  const ScopedWaitsOn until_it_is_over(setting_.control_block.waitsOn(setting_.rank));
   for (int turn = 0;; ++turn) {
     if (word.load(std::memory_order_acquire) >= value) return true;
-    if (!mayComeYet(whose)) {
+    if (!mayStillCome(whose)) {
       // What the other has done before its end counts.
       return word.load(std::memory_order_acquire) >= value;
     }
@@ -140,14 +140,14 @@ void Waiter::idle(const std::function<bool()>& there, std::chrono::milliseconds 
   }
 }
 
-void Waiter::ring() {
+void Waiter::wakeAll() {
   FutexWord& futex_word = setting_.control_block.futexWord();
-  futex_word.rings.fetch_add(1, std::memory_order_seq_cst);
-  pop::sys::futexWakeAll(futex_word.rings);
+  futex_word.wake_count.fetch_add(1, std::memory_order_seq_cst);
+  pop::sys::futexWakeAll(futex_word.wake_count);
 }
 
 // A death first: it is the reason why somebody else gives up.
-bool Waiter::hopeless(int whose) {
+bool Waiter::hasFailed(int whose) {
   if (setting_.monitor->anyEnded()) {
     std::vector<int> missed = setting_.absent();
     missed.push_back(whose);
@@ -156,7 +156,7 @@ bool Waiter::hopeless(int whose) {
       return true;
     }
   }
-  if (peerHasGivenUp()) return true;
+  if (peerAborted()) return true;
   if (Clock::now() < (moving_deadline_ ? moving_deadline_() : *deadline_)) return false;
   failure_ = {.status = {pop::Code::kDeadlineExceeded,
                          exec::describeDeadline(exec::nameOfRank(setting_.names, setting_.first_rank + whose),
@@ -165,14 +165,14 @@ bool Waiter::hopeless(int whose) {
   return true;
 }
 
-bool Waiter::peerHasGivenUp() {
+bool Waiter::peerAborted() {
   if (setting_.control_block.abortFlag().raised.load(std::memory_order_acquire) != 2) return false;
-  failure_ = abortedByPeer();
+  failure_ = failureFromFlag();
   return true;
 }
 
 // Who gives up says so before its caller has its buffers back.
-bool Waiter::peerIsGivingUp() {
+bool Waiter::peerIsAborting() {
   std::atomic<std::uint32_t>& raised = setting_.control_block.abortFlag().raised;
   std::atomic_thread_fence(std::memory_order_acquire);  // what was read in others' memory before this look
   if (raised.load(std::memory_order_acquire) == 0) [[likely]]
@@ -185,7 +185,7 @@ void Waiter::lose(int whose, const pop::Status& why) {
   const auto now = Clock::now();
   if (!deadline_) deadline_ = now + timeout_;
   const auto end = now + exec::kEndNoticeTimeout;
-  while (!hopeless(whose)) {
+  while (!hasFailed(whose)) {
     if (Clock::now() >= end) {
       failure_ = {.status = why, .peer_rank = setting_.first_rank + whose};
       return;
@@ -194,7 +194,7 @@ void Waiter::lose(int whose, const pop::Status& why) {
   }
 }
 
-exec::Failure Waiter::abortedByPeer() const {
+exec::Failure Waiter::failureFromFlag() const {
   const AbortFlag& abort_flag = setting_.control_block.abortFlag();
   const bool blames_another =
       abort_flag.blamed_rank >= 0 && abort_flag.blamed_rank != setting_.first_rank + setting_.rank;

@@ -44,14 +44,14 @@ class Waiter {
 
   explicit Waiter(Setting setting)
       : setting_(std::move(setting)),
-        most_spins_(setting_.oversubscribed ? kSpinsBesideOthers : transport::kMostSpins),
-        spins_(most_spins_) {}
+        max_spins_(setting_.oversubscribed ? kSpinsBesideOthers : transport::kMaxSpins),
+        spins_(max_spins_) {}
 
   /// A call begins; it may wait for so long.
   void start(std::chrono::milliseconds timeout) {
     timeout_ = timeout;
     deadline_.reset();
-    if (spins_ == 0) spins_ = most_spins_;
+    if (spins_ == 0) spins_ = max_spins_;
   }
 
   /// For the rest of the call: where ranks share cores, they do not look for what others have not done yet
@@ -67,14 +67,14 @@ class Waiter {
   bool until(const std::atomic<std::uint64_t>& word, std::uint64_t value, int whose) {
     for (int turn = 0; turn <= spins_; ++turn) {
       if (word.load(std::memory_order_acquire) >= value) {
-        if (spins_ < most_spins_) spins_ = std::min(2 * spins_, most_spins_);
+        if (spins_ < max_spins_) spins_ = std::min(2 * spins_, max_spins_);
         return true;
       }
       pop::sys::relax();
     }
     // Perhaps the other waits for this core: the next time it gets it sooner.
-    spins_ = std::min(spins_, kLeastSpins);
-    return patiently(word, value, whose);
+    spins_ = std::min(spins_, kMinSpins);
+    return untilSlow(word, value, whose);
   }
 
   /// Before waiting for the words of all others, `word_of(rank)`: where ranks share cores, those of this
@@ -82,7 +82,7 @@ class Waiter {
   template <typename WordOf>
   void yieldCore(int ranks, std::uint64_t value, const WordOf& word_of) {
     if (!setting_.oversubscribed) return;
-    const std::uint32_t here = sayWhere();
+    const std::uint32_t here = publishCore();
     if (here == 0) return;
     if (setting_.has_all_of_host && --until_spread_ == 0) spread(ranks, here);
     const auto is_behind_here = [&](int rank) {
@@ -93,7 +93,7 @@ class Waiter {
     int turns = 0;
     for (int rank = 0; rank < ranks; ++rank) {
       for (; turns < ranks - 1 && is_behind_here(rank); ++turns) {
-        if (turns >= kTurnsUnseen && !mayComeYet(rank)) return;
+        if (turns >= kTurnsUnseen && !mayStillCome(rank)) return;
         ::sched_yield();
       }
     }
@@ -104,21 +104,21 @@ class Waiter {
   void idle(const std::function<bool()>& there, std::chrono::milliseconds limit);
 
   /// After a word of our own has changed: wakes those who wait for it. From any thread.
-  void tell() {
-    std::atomic_thread_fence(std::memory_order_seq_cst);  // the word before the look at the sleepers
-    if (setting_.control_block.futexWord().sleepers.load(std::memory_order_relaxed) > 0) [[unlikely]]
-      ring();
+  void wakeSleepers() {
+    std::atomic_thread_fence(std::memory_order_seq_cst);  // the word is written before num_sleeping is read
+    if (setting_.control_block.futexWord().num_sleeping.load(std::memory_order_relaxed) > 0) [[unlikely]]
+      wakeAll();
   }
 
   /// True: failure() says who, and why.
-  bool peerHasGivenUp();
+  bool peerAborted();
   /// Why, if one has. Also between calls.
-  std::optional<exec::Failure> whyPeerHasGivenUp() {
-    return peerHasGivenUp() ? std::optional(failure_) : std::nullopt;
+  std::optional<exec::Failure> peerFailure() {
+    return peerAborted() ? std::optional(failure_) : std::nullopt;
   }
   /// The same, also of those who are about to say so. False: what they had before is what was seen of it
   /// until now.
-  bool peerIsGivingUp();
+  bool peerIsAborting();
 
   /// A rank cannot be reached: failure() says why, which is its end if that is heard of soon, else `why`.
   void lose(int whose, const pop::Status& why);
@@ -128,27 +128,27 @@ class Waiter {
  private:
   using Clock = pop::sys::AwakeClock;
 
-  static constexpr int kLeastSpins = 64;
+  static constexpr int kMinSpins = 64;
   static constexpr int kSpinsBesideOthers = 100;  // no longer than a change of rank takes
   static constexpr int kTurnsUnseen = 3;          // a look at the clock costs a tenth of one
   static constexpr int kBetweenSpreads = 16;  // waits: to see who runs where costs as much as some of them
   static constexpr std::chrono::milliseconds kBetweenMoves{10};  // one costs some 50 us, and may not help
 
-  std::uint32_t sayWhere();
+  std::uint32_t publishCore();
   void spread(int ranks, std::uint32_t here);
   bool movedJustNow();
   std::vector<int> coresToMoveTo();
-  bool mayComeYet(int whose);
-  bool patiently(const std::atomic<std::uint64_t>& word, std::uint64_t value, int whose);
+  bool mayStillCome(int whose);
+  bool untilSlow(const std::atomic<std::uint64_t>& word, std::uint64_t value, int whose);
   void yieldTo(int whose);
   template <typename There>
   void sleepUnless(const There& there, std::chrono::milliseconds limit);
-  void ring();
-  bool hopeless(int whose);
-  exec::Failure abortedByPeer() const;
+  void wakeAll();
+  bool hasFailed(int whose);
+  exec::Failure failureFromFlag() const;
 
   Setting setting_;
-  const int most_spins_;
+  const int max_spins_;
   int spins_;                                                   ///< fewer while they do not help
   std::optional<std::chrono::steady_clock::time_point> moved_;  ///< when it changed its core last
   int until_spread_ = kBetweenSpreads;                          ///< waits

@@ -27,7 +27,7 @@ inline constexpr std::size_t kPartAlignmentBytes = kMessageAlignmentBytes;
 inline constexpr std::size_t kHeadBytes = kMessageAlignmentBytes;
 inline constexpr std::size_t kSealBytes = 16;
 /// No abort message (Connection::abandon) is longer, its head included.
-inline constexpr std::size_t kMostAbortMessageBytes = kHeadBytes + 1024;
+inline constexpr std::size_t kMaxAbortMessageBytes = kHeadBytes + 1024;
 using Head = std::span<std::byte, kHeadBytes>;
 using ConstHead = std::span<const std::byte, kHeadBytes>;
 
@@ -72,7 +72,7 @@ class Connection {
   virtual void finishReceive() = 0;
 
   /// The last that is done with it. `abort message`, a message with its head of at most
-  /// kMostAbortMessageBytes, is sent if that can be done at once and no other message is half sent; after
+  /// kMaxAbortMessageBytes, is sent if that can be done at once and no other message is half sent; after
   /// what has been sent the peer finds that the connection has failed.
   virtual void abandon(std::span<const std::byte> /*abort_message*/) {}
   /// The abort message of a peer that has abandoned the connection, where it comes beside what was sent

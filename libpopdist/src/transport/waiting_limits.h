@@ -7,7 +7,7 @@
 
 namespace popdist::transport {
 
-inline constexpr int kMostSpins = 2000;  ///< about 20 us
+inline constexpr int kMaxSpins = 2000;  ///< about 20 us
 inline constexpr int kYields = 200;
 /// Nobody rings for a peer's death or a deadline.
 inline constexpr std::chrono::milliseconds kLongestSleep{20};

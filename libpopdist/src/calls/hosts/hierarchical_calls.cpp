@@ -38,7 +38,7 @@ Operator laterOf(Operator op) {
 HierarchicalCalls::HierarchicalCalls(plan::HostLayout layout, std::unique_ptr<SharedCalls> inside,
                                      std::unique_ptr<MessageCalls> messages)
     : layout_(std::move(layout)), inside_(std::move(inside)), messages_(std::move(messages)) {
-  messages_->runner().setGivenUp([this] { return inside_->whyPeerHasGivenUp(); });
+  messages_->runner().setPeerFailure([this] { return inside_->peerFailure(); });
 }
 
 bool HierarchicalCalls::run(const CollectiveCall& call) {
@@ -86,9 +86,9 @@ bool HierarchicalCalls::runInLevels(const CollectiveCall& call, HierarchyWay way
   }
 }
 
-void HierarchicalCalls::giveUp(const exec::Failure& failure) {
-  inside_->giveUp(failure);
-  messages_->giveUp(failure);
+void HierarchicalCalls::abort(const exec::Failure& failure) {
+  inside_->abort(failure);
+  messages_->abort(failure);
 }
 
 void HierarchicalCalls::setDeadline(const exec::MovingDeadline& deadline) {

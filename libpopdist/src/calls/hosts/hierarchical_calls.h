@@ -25,7 +25,7 @@ class HierarchicalCalls final : public group::CallPath {
 
   bool run(const group::CollectiveCall& call) override;
   exec::Failure takeFailure() override { return failed_across_ ? *failed_across_ : inside_->takeFailure(); }
-  void giveUp(const exec::Failure& failure) override;
+  void abort(const exec::Failure& failure) override;
   void setDeadline(const exec::MovingDeadline& deadline) override;
   const char* algorithmTaken() const override { return taken_; }
 

@@ -28,7 +28,7 @@ class MessageCalls final : public group::CallPath {
     return failure_.status.ok();
   }
   exec::Failure takeFailure() override { return failure_; }
-  void giveUp(const exec::Failure& failure) override { runner_->giveUp(failure); }
+  void abort(const exec::Failure& failure) override { runner_->abort(failure); }
   void setDeadline(const exec::MovingDeadline& deadline) override { runner_->setDeadline(deadline); }
   const char* algorithmTaken() const override { return taken_; }
 

@@ -38,21 +38,23 @@ class MessageRunner {
   /// Runs one plan of each local rank. `call.sequence` and `call.members` are filled in here.
   exec::Failure run(exec::Call call, std::span<const Part> parts, std::chrono::milliseconds timeout);
   /// Closes all connections, and tells why.
-  void giveUp(const exec::Failure& failure);
+  void abort(const exec::Failure& failure);
 
   const group::Members& members() const { return members_; }
   /// Messages between some ranks cost as much as over a network.
   bool overNetwork() const { return connections_->overNetwork(); }
   void setDeadline(const exec::MovingDeadline& deadline) { moving_deadline_ = deadline; }
   /// Why to give up, as is known elsewhere; asked while a call waits.
-  void setGivenUp(std::function<std::optional<exec::Failure>()> given_up) { given_up_ = std::move(given_up); }
+  void setPeerFailure(std::function<std::optional<exec::Failure>()> peer_failure) {
+    peer_failure_ = std::move(peer_failure);
+  }
 
  private:
   const group::Members& members_;
   const std::unique_ptr<transport::Connections> connections_;
   group::EndNoticeMonitor monitor_;
   std::vector<exec::Heard> heard_;  ///< of each rank
-  std::function<std::optional<exec::Failure>()> given_up_;
+  std::function<std::optional<exec::Failure>()> peer_failure_;
   exec::MovingDeadline moving_deadline_;
   std::uint64_t calls_ = 0;
 };

@@ -22,20 +22,20 @@ class SharedCalls final : public group::CallPath {
 
   bool run(const group::CollectiveCall& call) override;
   exec::Failure takeFailure() override { return meeting_.takeFailure(); }
-  void giveUp(const exec::Failure& failure) override { meeting_.giveUp(failure); }
+  void abort(const exec::Failure& failure) override { meeting_.abort(failure); }
   void setDeadline(const exec::MovingDeadline& deadline) override { meeting_.waiter().setDeadline(deadline); }
 
   /// "notes", or the name of a choice::SharedAlgorithm.
   const char* algorithmTaken() const override { return taken_; }
   bool sharesMemory() const override { return true; }
-  bool peerIsGivingUp() override { return meeting_.waiter().peerIsGivingUp(); }
+  bool peerIsAborting() override { return meeting_.waiter().peerIsAborting(); }
   bool awaitNext(const std::function<bool()>& there, std::chrono::milliseconds limit) override {
     return meeting_.awaitNext(there, limit);
   }
-  void wake() override { meeting_.waiter().tell(); }
+  void wake() override { meeting_.waiter().wakeSleepers(); }
 
   /// Why another has given up, if one has. Also between calls.
-  std::optional<exec::Failure> whyPeerHasGivenUp() { return meeting_.waiter().whyPeerHasGivenUp(); }
+  std::optional<exec::Failure> peerFailure() { return meeting_.waiter().peerFailure(); }
 
  private:
   using CollectiveCall = group::CollectiveCall;

@@ -29,7 +29,7 @@ std::size_t largestOf(const Flows& flows) {
 bool SharedSendRecv::run(const CollectiveCall& call, const shared::Call& shared) {
   const std::size_t element_bytes = sizeOf(call.type);
   const shared::Buffers buffers{
-      .input = call.input, .output = call.output, .note = std::as_bytes(std::span(&call.partners, 1))};
+      .input = call.input, .output = call.output, .inline_data = std::as_bytes(std::span(&call.partners, 1))};
   if (!meet(shared, buffers, call.partners, element_bytes) || !agree()) return false;
   Flows at_once;
   Flows large;
@@ -88,7 +88,7 @@ bool SharedSendRecv::moveLarge(const shared::Call& call, const shared::Buffers& 
     return engine_.run(call, buffers, {.plan = plan, .fold = {}, .streaming = streaming, .more = more});
   };
   if (taken_ != Algorithm::kStaged)
-    return !meeting_.waiter().peerHasGivenUp() && run(plan::directMove(flows, rank_, false), false);
+    return !meeting_.waiter().peerAborted() && run(plan::directMove(flows, rank_, false), false);
   const auto staged =
       plan::stagedMove(flows, rank_, plan::chunksOf(Operation::kSendRecv, meeting_.place().layout.slots));
   bool well = true;

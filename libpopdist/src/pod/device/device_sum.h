@@ -25,12 +25,12 @@ class DeviceSum {
   virtual ~DeviceSum() = default;
 
   /// All replicas' tensors become their sum, in the order of gcl/sum_order.h. Collective over all instances.
-  /// Throws popdist_error, and no further call is possible then; or std::bad_alloc: giveUp() is to follow.
+  /// Throws popdist_error, and no further call is possible then; or std::bad_alloc: abort() is to follow.
   virtual void run(const DeviceTensors& tensors) = 0;
   /// Refuses a call that was not begun.
   [[noreturn]] virtual void refuse(const pop::Status& why) const = 0;
   /// Tells the other instances that this one gives up. No further call is possible.
-  [[noreturn]] virtual void giveUp(const pop::Status& why) = 0;
+  [[noreturn]] virtual void abort(const pop::Status& why) = 0;
 };
 
 /// In memory where all instances are on one host and share theirs, or there is but one; else by messages.

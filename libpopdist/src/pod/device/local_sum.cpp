@@ -22,7 +22,7 @@ void LocalSum::refuse(const pop::Status& why) const {
                       {.rank = 0, .peer = -1, .operation = name});
 }
 
-void LocalSum::giveUp(const pop::Status& why) {
+void LocalSum::abort(const pop::Status& why) {
   broken_ = why.message();
   LocalSum::refuse(why);
 }

@@ -18,7 +18,7 @@ class LocalSum : public DeviceSum {
 
   void run(const DeviceTensors& tensors) override;
   [[noreturn]] void refuse(const pop::Status& why) const override;
-  [[noreturn]] void giveUp(const pop::Status& why) override;
+  [[noreturn]] void abort(const pop::Status& why) override;
 
  private:
   OrderedFold fold_;

@@ -14,7 +14,7 @@ namespace {
 constexpr plan::Operation kOperation = plan::kDeviceAllReduce;
 
 // Up to so many bytes of an instance, it is faster that each gets all and sums all.
-constexpr std::size_t kMostGatheredBytes = 16 << 10;
+constexpr std::size_t kMaxGatheredBytes = 16 << 10;
 
 }  // namespace
 
@@ -36,7 +36,7 @@ void MemorySum::run(const DeviceTensors& tensors) {
   call_ = {.operation = kOperation, .count = tensors.count, .type = tensors.type, .op = Operator::kSum};
   group_->checkUsable(call_);
   const std::size_t bytes = tensors.count * sizeOf(tensors.type);
-  if (bytes <= kMostGatheredBytes / places_.mostLocal()) return sumGathered(tensors);
+  if (bytes <= kMaxGatheredBytes / places_.maxLocal()) return sumGathered(tensors);
   // Who has private tensors knows the way before the others do.
   const bool mapped = SumPlaces::areMapped(places_.own(nullptr, tensors.local));
   if (!mapped) beginStaged(tensors);
@@ -53,7 +53,7 @@ void MemorySum::refuse(const pop::Status& why) const {
   group_->fail({nameOf(kOperation), nameOf(kOperation)}, why, -1);
 }
 
-void MemorySum::giveUp(const pop::Status& why) {
+void MemorySum::abort(const pop::Status& why) {
   group_->failCollective(group::descriptionOf(call_), {why});
 }
 
@@ -62,16 +62,16 @@ void MemorySum::giveUp(const pop::Status& why) {
 // All replicas' tensors go to all instances.
 void MemorySum::sumGathered(const DeviceTensors& tensors) {
   const std::size_t bytes = tensors.count * sizeOf(tensors.type);
-  const std::size_t most_local = places_.mostLocal();
-  packed_.resize(most_local * bytes);
+  const std::size_t max_local = places_.maxLocal();
+  packed_.resize(max_local * bytes);
   gathered_.resize(packed_.size() * static_cast<std::size_t>(group_->size()));
   for (std::size_t local = 0; local < tensors.local.size() && bytes > 0; ++local)
     std::memcpy(packed_.data() + local * bytes, tensors.local[local], bytes);
-  gather(packed_.data(), gathered_.data(), most_local * tensors.count, tensors.type);
+  gather(packed_.data(), gathered_.data(), max_local * tensors.count, tensors.type);
   from_.clear();
   for (std::size_t replica = 0; replica < places_.replicas(); ++replica) {
     const auto instance = static_cast<std::size_t>(places_.instanceOf(replica));
-    from_.push_back(gathered_.data() + (instance * most_local + places_.localOf(replica)) * bytes);
+    from_.push_back(gathered_.data() + (instance * max_local + places_.localOf(replica)) * bytes);
   }
   to_.clear();
   for (void* const tensor : tensors.local) to_.push_back(static_cast<std::byte*>(tensor));
@@ -101,7 +101,7 @@ void MemorySum::sumWhereTheyAre(const DeviceTensors& tensors) {
 }
 
 void MemorySum::beginStaged(const DeviceTensors& tensors) {
-  if (const pop::Status begun = staged_.begin(tensors); !begun.ok()) giveUp(begun);
+  if (const pop::Status begun = staged_.begin(tensors); !begun.ok()) abort(begun);
 }
 
 void MemorySum::sumStaged(const DeviceTensors& tensors) {

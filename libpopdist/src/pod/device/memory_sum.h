@@ -27,7 +27,7 @@ class MemorySum : public DeviceSum {
 
   void run(const DeviceTensors& tensors) override;
   [[noreturn]] void refuse(const pop::Status& why) const override;
-  [[noreturn]] void giveUp(const pop::Status& why) override;
+  [[noreturn]] void abort(const pop::Status& why) override;
 
  private:
   using Clock = pop::sys::AwakeClock;

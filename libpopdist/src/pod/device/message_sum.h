@@ -20,7 +20,7 @@ class MessageSum : public DeviceSum {
 
   void run(const DeviceTensors& tensors) override;
   [[noreturn]] void refuse(const pop::Status& why) const override;
-  [[noreturn]] void giveUp(const pop::Status& why) override;
+  [[noreturn]] void abort(const pop::Status& why) override;
 
  private:
   const std::vector<plan::Plan>& plansFor(std::size_t count);

@@ -21,21 +21,21 @@ class SumPlaces {
     std::vector<int> replicas_of(static_cast<std::size_t>(instances));
     for (const int each : instance_of_replica_)
       local_of_replica_.push_back(replicas_of[static_cast<std::size_t>(each)]++);
-    most_local_ = static_cast<std::size_t>(*std::max_element(replicas_of.begin(), replicas_of.end()));
+    max_local_ = static_cast<std::size_t>(*std::max_element(replicas_of.begin(), replicas_of.end()));
     places_.resize(ofEach() * static_cast<std::size_t>(instances));
   }
 
   int instance() const { return instance_; }
   int instances() const { return static_cast<int>(places_.size() / ofEach()); }
   std::size_t replicas() const { return instance_of_replica_.size(); }
-  std::size_t mostLocal() const { return most_local_; }  ///< replicas of one instance
+  std::size_t maxLocal() const { return max_local_; }  ///< replicas of one instance
   int instanceOf(std::size_t replica) const { return instance_of_replica_[replica]; }
   std::size_t localOf(std::size_t replica) const {  ///< its number in its instance
     return static_cast<std::size_t>(local_of_replica_[replica]);
   }
 
   /// What each instance says: the offset of its stage in the segment, then of its tensors, or kPrivate.
-  std::size_t ofEach() const { return 1 + most_local_; }
+  std::size_t ofEach() const { return 1 + max_local_; }
   std::vector<std::uint64_t> own(const void* stage, std::span<void* const> tensors) const {
     std::vector<std::uint64_t> places(ofEach(), 0);
     places.front() = segment_.offsetOf(stage);
@@ -75,7 +75,7 @@ class SumPlaces {
   const std::vector<int> instance_of_replica_;
   const int instance_;
   std::vector<int> local_of_replica_;
-  std::size_t most_local_ = 0;
+  std::size_t max_local_ = 0;
   std::vector<std::uint64_t> places_;
 };
 

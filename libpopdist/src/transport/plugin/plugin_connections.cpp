@@ -10,7 +10,7 @@
 namespace popdist::transport {
 namespace {
 
-constexpr std::size_t kMostAddressBytes = 1024;
+constexpr std::size_t kMaxAddressBytes = 1024;
 
 }  // namespace
 
@@ -33,7 +33,7 @@ PluginConnections::~PluginConnections() {
 pop::Result<std::unique_ptr<Connections>> PluginConnections::create(PluginSetup setup) {
   std::unique_ptr<PluginConnections> result(new PluginConnections(std::move(setup)));
   std::string& offered = result->offered_;
-  offered.resize(kMostAddressBytes);
+  offered.resize(kMaxAddressBytes);
   std::size_t bytes = offered.size();
   PopdistStatus status{};
   result->setup_.plugin->offer(&result->info_, &result->group_, offered.data(), &bytes, &status);

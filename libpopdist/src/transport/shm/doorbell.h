@@ -40,7 +40,7 @@ class DoorbellSleeper final : public Sleeper {
  public:
   explicit DoorbellSleeper(Doorbell* doorbell) : doorbell_(doorbell) {}
 
-  int spins() const override { return kMostSpins; }
+  int spins() const override { return kMaxSpins; }
 
   void prepare() override {
     // In this order: a ring takes the announcement away, and must not be among those that were seen.

@@ -36,7 +36,7 @@ class RingProducer {
   void close() { header_->over.store(1, std::memory_order_seq_cst); }
 
  private:
-  std::size_t write(std::span<const std::byte> bytes, std::size_t most_in_use);
+  std::size_t write(std::span<const std::byte> bytes, std::size_t max_in_use);
 
   RingHeader* header_ = nullptr;
   std::byte* data_ = nullptr;

@@ -15,12 +15,12 @@ namespace {
 // A rank's incoming rings take about this much in all, but each at least a page and at most what a core's L2
 // holds.
 constexpr std::size_t kIncomingBytes = 4 << 20;
-constexpr std::size_t kLeastRingBytes = 4 << 10;
-constexpr std::size_t kMostRingBytes = 256 << 10;
+constexpr std::size_t kMinRingBytes = 4 << 10;
+constexpr std::size_t kMaxRingBytes = 256 << 10;
 
 std::size_t ringBytesFor(int ranks) {
   const std::size_t share = std::bit_floor(kIncomingBytes / static_cast<std::size_t>(ranks));
-  return std::clamp(share, kLeastRingBytes, kMostRingBytes);
+  return std::clamp(share, kMinRingBytes, kMaxRingBytes);
 }
 
 // One incoming ring from each rank.
@@ -164,7 +164,7 @@ pop::Status ShmGroup::connect(std::span<const std::string> addresses) {
       const Address& address = parsed[static_cast<std::size_t>(peer)];
       const RingPlace out = ringAt(segment_, address.piece_offset, local->rank(), ring_bytes_);
       const RingPlace in = ringAt(segment_, local->pieceOffset(), peer, ring_bytes_);
-      local->links().emplace_back(RingProducer(out.header, out.data, ring_bytes_, kMostAbortMessageBytes),
+      local->links().emplace_back(RingProducer(out.header, out.data, ring_bytes_, kMaxAbortMessageBytes),
                                   RingConsumer(in.header, in.data, ring_bytes_),
                                   reinterpret_cast<Doorbell*>(segment_.base + address.doorbell_offset));
     }

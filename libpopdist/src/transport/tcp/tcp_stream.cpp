@@ -11,8 +11,8 @@
 namespace popdist::transport {
 namespace {
 
-constexpr std::size_t kLeastCapacity = 16 << 10;
-constexpr std::size_t kMostCapacity = 256 << 10;  // what is reduced from it shares the L2 cache with it
+constexpr std::size_t kMinCapacity = 16 << 10;
+constexpr std::size_t kMaxCapacity = 256 << 10;  // what is reduced from it shares the L2 cache with it
 
 }  // namespace
 
@@ -55,7 +55,7 @@ pop::Result<std::optional<AcceptedStream>> Dialler::advance(const SocketAddress&
 std::span<std::byte> ReceiveBuffer::room(std::size_t wanted) {
   const std::size_t held_bytes = end_ - begin_;
   if (wanted > capacity_) {
-    const std::size_t capacity = std::clamp(wanted, kLeastCapacity, kMostCapacity);
+    const std::size_t capacity = std::clamp(wanted, kMinCapacity, kMaxCapacity);
     if (capacity > capacity_) {
       auto memory = std::make_unique_for_overwrite<std::byte[]>(capacity);
       if (held_bytes > 0) std::memcpy(memory.get(), memory_.get() + begin_, held_bytes);
