@@ -48,7 +48,7 @@ TEST(AbortMessageFuzz, WhatIsSaidIsHeard) {
     ASSERT_EQ(heard.status.code(), said.status.code()) << round;
     ASSERT_EQ(heard.peer_instance, said.peer_instance) << round;
     ASSERT_EQ(heard.peer_rank, said.peer_rank) << round;
-    ASSERT_EQ(heard.status.message().starts_with("rank 7 has given up: "), !said.heard) << round;
+    ASSERT_EQ(heard.status.message().starts_with("rank 7 aborted the call: "), !said.heard) << round;
   }
 }
 

@@ -97,7 +97,8 @@ std::string GrpcFabric::address() const {
 
 pop::Status GrpcFabric::connect(const std::vector<std::string>& addresses) {
   for (const std::string& address : addresses) {
-    if (address.find(' ') != secret_.size()) return pop::internalError("'" + address + "' is no address");
+    if (address.find(' ') != secret_.size())
+      return pop::internalError("'" + address + "' is not an address of this backend");
   }
   addresses_ = addresses;
   return {};
@@ -163,10 +164,10 @@ void GrpcFabric::wait(std::chrono::milliseconds timeout) {
 
 pop::Status GrpcFabric::failure(int peer) {
   const auto& stream = streams_[static_cast<std::size_t>(peer)];
-  if (stream && stream->isBroken()) return pop::unavailable("the stream to it has ended");
+  if (stream && stream->isBroken()) return pop::unavailable("the stream to it ended");
   const std::lock_guard lock(shared_.mutex);
-  if (inboxOf(peer).last) return pop::unavailable("it has given up");
-  return inboxOf(peer).ended ? pop::unavailable("its stream has ended") : pop::Status();
+  if (inboxOf(peer).last) return pop::unavailable("it aborted the call");
+  return inboxOf(peer).ended ? pop::unavailable("the stream from it ended") : pop::Status();
 }
 
 std::span<const std::byte> GrpcFabric::lastOf(int peer) {

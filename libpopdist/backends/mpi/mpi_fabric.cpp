@@ -71,7 +71,7 @@ void MpiFabric::takeLast() {
     if (worldRank(rank) != status.MPI_SOURCE) continue;
     const std::byte* const begin = last_->bytes.get();
     peerAt(rank).last.assign(begin, begin + bytes - sizeof(Trailer));
-    peerAt(rank).failure = pop::unavailable("it has given up");
+    peerAt(rank).failure = pop::unavailable("it aborted the call");
   }
   postLast();
 }
@@ -177,7 +177,7 @@ std::span<const std::byte> MpiFabric::tryReceive(int from) {
       std::max(static_cast<std::size_t>(oldest.count), sizeof(trailer)) - sizeof(trailer);
   std::memcpy(&trailer, oldest.bytes.get() + bytes, sizeof(trailer));
   if (trailer.number != peer.messages_taken + 1) {
-    peer.failure = pop::unavailable("MPI has received a message without its end");
+    peer.failure = pop::unavailable("MPI received a message without its trailer");
     return {};
   }
   return std::span(oldest.bytes.get(), bytes).subspan(peer.released);

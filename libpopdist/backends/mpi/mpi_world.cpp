@@ -89,7 +89,7 @@ pop::Status startLibrary() {
   const int failed = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &threads);
   if (failed != MPI_SUCCESS) return pop::unavailable("MPI_Init_thread: " + mpiError(failed));
   if (threads < MPI_THREAD_MULTIPLE)
-    return {pop::Code::kUnimplemented, "this MPI cannot be used by several threads (MPI_THREAD_MULTIPLE)"};
+    return {pop::Code::kUnimplemented, "this MPI does not support several threads (MPI_THREAD_MULTIPLE)"};
   return {};
 }
 
@@ -99,8 +99,8 @@ pop::Status checkThreads() {
   MPI_Query_thread(&threads);
   if (threads >= MPI_THREAD_MULTIPLE) return {};
   return pop::failedPrecondition(
-      "the program has started MPI for fewer threads than MPI_THREAD_MULTIPLE: it must call MPI_Init_thread "
-      "with that, or leave MPI to this backend");
+      "the program initialized MPI without MPI_THREAD_MULTIPLE: call MPI_Init_thread with it, or let this "
+      "backend initialize MPI");
 }
 
 // MPI knows no deadline: it goes on in this thread when nobody waits for it any more.
@@ -120,7 +120,7 @@ pop::Status awaitReady(const std::future<Value>& future, const PopdistGroupInfo&
     std::array<char, 512> text{};
     if (info.ended(info.library, text.data(), text.size()) != 0) return pop::unavailable(text.data());
     if (Clock::now() >= deadline)
-      return {pop::Code::kDeadlineExceeded, "not all ranks have started MPI before the deadline"};
+      return {pop::Code::kDeadlineExceeded, "not all ranks initialized MPI before the deadline"};
   }
   return {};
 }
@@ -196,7 +196,8 @@ pop::Status MpiWorld::rankInstances(const PopdistGroupInfo& info, const std::vec
   for (std::size_t rank = 0; rank < offers.size(); ++rank) {
     const std::string& offer = offers[rank];
     if (offer.starts_with(own_world) != by_program)
-      return pop::failedPrecondition("some instances have called MPI_Init before, others have not");
+      return pop::failedPrecondition(
+          "some instances called MPI_Init before this call, others did not: all must, or none");
     int world_rank = static_cast<int>(rank);
     if (by_program) std::from_chars(offer.data() + own_world.size(), offer.data() + offer.size(), world_rank);
     rank_of_instance_[static_cast<std::size_t>(info.instances[rank])] = world_rank;
@@ -209,7 +210,7 @@ pop::Status MpiWorld::join(int ranks) {
   MPI_Comm_size(MPI_COMM_WORLD, &processes);
   if (processes != ranks) {
     return pop::failedPrecondition("MPI has " + std::to_string(processes) + " processes, this job has " +
-                                   std::to_string(ranks) + " instances: let this backend start MPI");
+                                   std::to_string(ranks) + " instances: let this backend initialize MPI");
   }
   // Apart from what the program sends in its own.
   if (const int failed = MPI_Comm_dup(MPI_COMM_WORLD, &communicator_); failed != MPI_SUCCESS)

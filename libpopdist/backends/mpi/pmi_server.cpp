@@ -245,7 +245,7 @@ pop::Result<pop::sys::Fd> connectToPmi(const std::string& address, int rank) {
   auto socket = socketFor(resolved.value());
   if (!socket.ok()) return socket.status();
   if (::connect(socket->get(), plain(resolved.value()), resolved.value().bytes) != 0)
-    return pop::errnoStatus("connecting to the rank that starts MPI at " + host + ' ' + port, errno);
+    return pop::errnoStatus("connecting to the PMI server of rank 0 at " + host + ' ' + port, errno);
   if (pop::Status sent = pop::sys::writeAll(socket->get(), greetingOf(secret, rank)); !sent.ok()) return sent;
   return std::move(*socket);
 }

@@ -37,7 +37,7 @@ void Pending::State::wait() const {
   for (int turn = 0; turn < kYields && !done(); ++turn) ::sched_yield();
   if (!done() && fork_ != pop::sys::forksOfThisProcess()) {
     throw popdist_error(ErrorCode::kFailedPrecondition,
-                        describe() + ": this process was forked from the one that has issued it");
+                        describe() + ": this process was forked from the one that issued it");
   }
   done_.wait(0, std::memory_order_acquire);
   if (!error_) return;
@@ -65,7 +65,7 @@ AsyncCommunicator::AsyncCommunicator(std::unique_ptr<Communicator>&& communicato
     impl_ = std::make_unique<Impl>(std::move(communicator));
   } catch (const std::system_error& error) {
     throw popdist_error(ErrorCode::kResourceExhausted,
-                        std::string("AsyncCommunicator: it can have no thread: ") + error.what());
+                        std::string("AsyncCommunicator: cannot start its thread: ") + error.what());
   }
 }
 AsyncCommunicator::~AsyncCommunicator() = default;

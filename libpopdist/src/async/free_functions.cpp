@@ -47,7 +47,7 @@ Registry& registry() {
 [[noreturn]] void refuseOutsider(const char* operation, const std::string& id) {
   throw popdist_error(
       ErrorCode::kFailedPrecondition,
-      std::string(operation) + ": this instance does not take part in the communicator '" + id + "'");
+      std::string(operation) + ": this instance is not a member of the communicator '" + id + "'");
 }
 
 /// nullptr: `id` is a tag.

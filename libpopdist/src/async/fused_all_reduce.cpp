@@ -102,10 +102,10 @@ void FusedAllReduce::Impl::check(const FusedTensor& tensor) const {
   const auto refuse = [&](const std::string& why) {
     fail(ErrorCode::kInvalidArgument, name_, "tensor '" + tensor.name + "': " + why);
   };
-  if (sizeOf(tensor.type) == 0) refuse("no such element type");
+  if (sizeOf(tensor.type) == 0) refuse("unknown element type");
   if (!supports(options_.op, tensor.type))
-    refuse(std::string("there is no ") + nameOf(options_.op) + " of " + nameOf(tensor.type));
-  if (tensor.data == nullptr && tensor.count > 0) refuse("its data is a null pointer");
+    refuse(std::string(nameOf(options_.op)) + " of " + nameOf(tensor.type) + " is not supported");
+  if (tensor.data == nullptr && tensor.count > 0) refuse("data is a null pointer");
 }
 
 // In place, what two tensors share would be reduced twice.
@@ -125,7 +125,7 @@ void FusedAllReduce::Impl::checkApart() const {
     if (begin(before) + bytesOf(before) <= begin(tensor)) continue;
     fail(ErrorCode::kInvalidArgument, name_,
          "tensors '" + tensors_[before].name + "' and '" + tensors_[tensor].name +
-             "' share memory; one that has several names is registered once");
+             "' share memory: register each tensor once");
   }
 }
 
@@ -167,15 +167,17 @@ void FusedAllReduce::Impl::takePieces(Context& context, Bucket& bucket) const {
 
 void FusedAllReduce::Impl::ready(std::size_t tensor) {
   if (tensor >= tensors_.size()) {
-    fail(ErrorCode::kInvalidArgument, name_,
-         "there is no tensor " + std::to_string(tensor) + "; it has " + std::to_string(tensors_.size()));
+    fail(
+        ErrorCode::kInvalidArgument, name_,
+        "tensor " + std::to_string(tensor) + " does not exist: there are " + std::to_string(tensors_.size()));
   }
   // Its memory is the parent's, too.
   if (fork_ != pop::sys::forksOfThisProcess())
-    fail(ErrorCode::kFailedPrecondition, name_, "this process was forked from the one that has made it");
+    fail(ErrorCode::kFailedPrecondition, name_, "this process was forked from the one that created it");
   Slot& slot = slots_[tensor];
   if (slot.ready.exchange(true))
-    fail(ErrorCode::kFailedPrecondition, name_, "tensor '" + tensors_[tensor].name + "' is ready already");
+    fail(ErrorCode::kFailedPrecondition, name_,
+         "tensor '" + tensors_[tensor].name + "' is already marked ready");
   Bucket& bucket = *slot.bucket;
   if (bucket.buffer && bytesOf(tensor) > 0)
     reduce::copyCached(bucket.data + slot.offset_bytes, tensors_[tensor].data, bytesOf(tensor));
@@ -199,7 +201,8 @@ void FusedAllReduce::Impl::begin(Bucket& bucket) {
 void FusedAllReduce::Impl::wait() {
   for (std::size_t tensor = 0; tensor < tensors_.size(); ++tensor) {
     if (!slots_[tensor].ready)
-      fail(ErrorCode::kFailedPrecondition, name_, "tensor '" + tensors_[tensor].name + "' is not ready");
+      fail(ErrorCode::kFailedPrecondition, name_,
+           "tensor '" + tensors_[tensor].name + "' is not marked ready");
   }
   std::exception_ptr first;
   for (Bucket& bucket : buckets_) {

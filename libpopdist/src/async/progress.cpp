@@ -32,8 +32,8 @@ group::CollectiveCall named(group::CollectiveCall call, const std::string& name)
 
 void checkIssue(Communicator& communicator, const std::string& name, const group::CollectiveCall& call) {
   if (name.empty() || name.size() > kMaxNameBytes) {
-    communicator.impl().refuse(call, "its name has " + std::to_string(name.size()) + " bytes, of 1 to " +
-                                         std::to_string(kMaxNameBytes));
+    communicator.impl().refuse(call, "its name has " + std::to_string(name.size()) +
+                                         " bytes, expected 1 to " + std::to_string(kMaxNameBytes));
   }
   communicator.impl().check(named(call, name));
 }
@@ -76,7 +76,7 @@ Progress::State Progress::submit(const std::string& name, group::CollectiveCall 
                  {static_cast<pop::Code>(code), why}, peer);
   };
   if (fork_ != pop::sys::forksOfThisProcess())
-    fail(ErrorCode::kFailedPrecondition, "this process was forked from the one that has the communicator");
+    fail(ErrorCode::kFailedPrecondition, "this process was forked from the one that owns the communicator");
   checkIssue(*communicator_, name, call);
   if (timeout && timeout->count() < 1)
     impl.refuse(named(call, name), "the timeout must be at least a millisecond");
@@ -86,10 +86,9 @@ Progress::State Progress::submit(const std::string& name, group::CollectiveCall 
   {
     const std::lock_guard lock(mutex_);
     if (ended_)
-      fail(ended_->code(), std::string("the communicator has come to its end: ") + ended_->what(),
-           ended_->peer());
+      fail(ended_->code(), std::string("the communicator has ended: ") + ended_->what(), ended_->peer());
     if (!pending_.emplace(name, state).second)
-      fail(ErrorCode::kAlreadyExists, "a call of that name is not done yet");
+      fail(ErrorCode::kAlreadyExists, "a call with that name is still pending");
     unannounced_.push_back({name, keyOf(call).packed(), agreedCount(call)});
   }
   changed_ = true;
@@ -194,7 +193,7 @@ Message Progress::ownMessage() {
   Message message{std::exchange(unannounced_, {}), std::exchange(abort_message_, std::nullopt)};
   if (leaving_ && !message.abort_message) {
     message.abort_message = {.status = pop::failedPrecondition(group().nameOfRank(communicator_->rank()) +
-                                                               " has destroyed its AsyncCommunicator"),
+                                                               " destroyed its AsyncCommunicator"),
                              .peer_rank = communicator_->rank()};
   }
   return message;
@@ -293,7 +292,7 @@ void Progress::end(int rank, const AbortMessage& abort_message) {
   const std::string& text = abort_message.status.message();
   end(popdist_error(
       static_cast<ErrorCode>(abort_message.status.code()),
-      own || leaves ? text : group().nameOfRank(rank) + " has given up: " + text,
+      own || leaves ? text : group().nameOfRank(rank) + " aborted the communicator: " + text,
       {.rank = communicator_->rank(),
        .peer = abort_message.peer_rank < 0 ? -1 : group().members().instanceOf(abort_message.peer_rank),
        .operation = ""}));

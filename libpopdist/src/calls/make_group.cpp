@@ -39,8 +39,7 @@ pop::Result<transport::Key> keyOf(const HostNetwork& network) {
   transport::Key key;
   if (network.job_key.size() != key.size()) {
     return pop::failedPrecondition(
-        "this host's agent has given no key for connections to other hosts; was it built from another "
-        "version?");
+        "this host's agent sent no key for connections to other hosts; is it of another version?");
   }
   std::memcpy(key.data(), network.job_key.data(), key.size());
   return key;
@@ -183,7 +182,7 @@ std::unique_ptr<SharedCalls> GroupMaker::sharedCalls(const plan::HostLayout& lay
   const std::size_t control_block_bytes = shared::ControlBlock::bytesFor(layout.members(), stage.bytes());
   if (offset % pop::contract::kPieceAlignmentBytes != 0 || control_block_bytes > segment.bytes ||
       offset > segment.bytes - control_block_bytes) {
-    throwIfFailed({pop::internalError("this host's control block lies outside of its segment")}, kCreate);
+    throwIfFailed({pop::internalError("this host's control block lies outside its segment")}, kCreate);
   }
   const int first_rank = layout.firstRankOf(layout.host());
   return std::make_unique<SharedCalls>(

@@ -21,7 +21,8 @@ const char* valueOf(const char* variable) {
 }
 
 pop::Status unknown(const char* variable, const char* value, const std::string& choices) {
-  return pop::invalidArgument(std::string(variable) + '=' + pop::inQuotes(value) + " is none of " + choices);
+  return pop::invalidArgument(std::string(variable) + '=' + pop::inQuotes(value) + " is not one of " +
+                              choices);
 }
 
 pop::Status readShared(ForcedAlgorithms& forced) {

@@ -95,8 +95,8 @@ LinkError AgentLink::hello(const pop::contract::InstanceEnv& env, std::chrono::m
   received_fds_.clear();
   if (segment().header()->magic != pop::contract::kSegmentMagic) {
     return {pop::failedPrecondition(
-        "the agent's shared memory has another form than this libpopdist expects; build "
-        "the program against the same version")};
+        "the agent's shared memory does not have the layout that this libpopdist expects: build the program "
+        "against the version of poprun")};
   }
   fence_ = HostFence(segment().header(), {.instance = env.instance_index,
                                           .first_of_host = env.instance_index - env.local_instance_index,
@@ -108,9 +108,9 @@ LinkError AgentLink::hello(const pop::contract::InstanceEnv& env, std::chrono::m
 LinkError AgentLink::usable() const {
   if (fork_ != pop::sys::forksOfThisProcess()) {
     return {pop::failedPrecondition(
-        "this process was forked from the one that has the context; only that one can use it")};
+        "this process was forked from the one that owns the context; only that one can use it")};
   }
-  if (out_of_step_) return {pop::failedPrecondition("an earlier call gave up waiting for poprun's agent")};
+  if (out_of_step_) return {pop::failedPrecondition("an earlier call timed out waiting for poprun's agent")};
   return {};
 }
 
@@ -240,7 +240,7 @@ LinkError AgentLink::send(InstanceMessage type, std::vector<std::string> fields,
   }
   out_of_step_ = true;
   return {{Code::kDeadlineExceeded,
-           "poprun's agent takes nothing before the deadline (Context::setTimeout); is it stopped?"}};
+           "poprun's agent read nothing before the deadline (Context::setTimeout); is it stopped?"}};
 }
 
 LinkError AgentLink::receive(Clock::time_point deadline, Frame& reply) {
@@ -259,7 +259,7 @@ LinkError AgentLink::receive(Clock::time_point deadline, Frame& reply) {
     if (ready < 0 && errno != EINTR) return {pop::errnoStatus("waiting for the agent", errno)};
     if (ready == 0 && left.count() <= 0) {
       out_of_step_ = true;
-      return {{Code::kDeadlineExceeded, "poprun's agent does not answer"}};
+      return {{Code::kDeadlineExceeded, "poprun's agent did not answer before the deadline"}};
     }
     pop::Result<pop::sys::Received> received = pop::sys::receiveSome(socket_.get());
     if (!received.ok()) return {agentGone()};

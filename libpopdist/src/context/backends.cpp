@@ -67,9 +67,9 @@ std::string joined(const Strings& strings, const char* separator) {
 
 pop::Status unknown(const std::string& name, const std::vector<std::string>& directories) {
   return {pop::Code::kNotFound,
-          "no backend '" + name + "': there are " + joined(namesIn(directories), ", ") + " (looked in " +
+          "no backend '" + name + "': found " + joined(namesIn(directories), ", ") + " in " +
               joined(directories, ", ") +
-              "; POPDIST_BACKEND_PATH names more directories), or give the path of one"};
+              "; add directories to POPDIST_BACKEND_PATH, or give the path of a backend"};
 }
 
 bool programHasMallocOfItsOwn() {
@@ -92,17 +92,16 @@ int loadMode() {
 pop::Result<BackendChoice> load(const std::string& name, const std::string& path) {
   void* const handle = ::dlopen(path.c_str(), loadMode());
   if (handle == nullptr)
-    return pop::failedPrecondition("the backend '" + name + "' cannot be loaded: " + ::dlerror());
+    return pop::failedPrecondition("cannot load the backend '" + name + "': " + ::dlerror());
   const auto entry = reinterpret_cast<PopdistBackendFunction>(::dlsym(handle, "popdistBackend"));
   if (entry == nullptr)
     return pop::failedPrecondition(path + " is not a backend: it has no function popdistBackend");
   const PopdistBackend* const plugin = entry(kPopdistBackendVersion);
   if (plugin == nullptr || plugin->version != kPopdistBackendVersion) {
-    return pop::failedPrecondition(path + " has version " +
-                                   (plugin == nullptr ? "0" : std::to_string(plugin->version)) +
-                                   " of the interface of backends, this libpopdist needs version " +
-                                   std::to_string(kPopdistBackendVersion) +
-                                   ": build the backend with popdist/backend_plugin.hpp of this libpopdist");
+    return pop::failedPrecondition(
+        path + " implements version " + (plugin == nullptr ? "0" : std::to_string(plugin->version)) +
+        " of the plugin interface, this libpopdist needs version " + std::to_string(kPopdistBackendVersion) +
+        ": build it with this libpopdist's popdist/backend_plugin.hpp");
   }
   return BackendChoice{name, plugin};
 }
@@ -147,9 +146,8 @@ pop::Status registerBackendName(const std::string& name) {
   const std::lock_guard lock(known.mutex);
   if (known.in_use) {
     return pop::failedPrecondition(
-        "too late, this process is connected already: call it before initializeBackend and before the first "
-        "use "
-        "of Context");
+        "this process is already connected: call it before initializeBackend and before the first use of "
+        "Context");
   }
   pop::Result<BackendChoice> loaded = loadBackend(orDefault(name), backendDirectories());
   if (loaded.ok()) known.name = name;

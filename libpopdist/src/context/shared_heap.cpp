@@ -51,10 +51,10 @@ void addTo(Blocks& blocks, std::size_t offset, std::size_t bytes) {
 
 // Of a file in memory the system says "bad address" where it can make no more pages.
 pop::Status noMemory(std::size_t bytes, int error_number) {
-  const std::string what = "making " + std::to_string(bytes) + " bytes of shared memory";
+  const std::string what = "allocating " + std::to_string(bytes) + " bytes of shared memory";
   if (error_number != EFAULT) return pop::errnoStatus(what, error_number);
   return {pop::Code::kResourceExhausted,
-          what + ": the memory of this host, or what its cgroup allows the job, is full"};
+          what + ": this host's memory, or the limit of the job's cgroup, is exhausted"};
 }
 
 }  // namespace

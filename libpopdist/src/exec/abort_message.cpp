@@ -15,7 +15,7 @@ constexpr std::size_t kMaxTextBytes = transport::kMaxAbortMessageBytes - transpo
 
 // Who has heard it from another passes it on as it is.
 std::vector<std::byte> encodeAbortMessage(int rank, const Failure& failure) {
-  std::string text = failure.heard ? "" : "rank " + std::to_string(rank) + " has given up: ";
+  std::string text = failure.heard ? "" : "rank " + std::to_string(rank) + " aborted the call: ";
   text = (text + failure.status.message()).substr(0, kMaxTextBytes);
   const Header header{.count = static_cast<std::uint64_t>(failure.peer_rank < 0 ? rank : failure.peer_rank),
                       .message_bytes = text.size(),

@@ -41,8 +41,9 @@ using RankNames = std::function<std::string(int rank)>;
 /// What `names` calls it, or else "rank 2".
 std::string nameOfRank(const RankNames& names, int rank);
 
-/// That `rank` is in another call than this one.
-std::string describeMismatch(const std::string& rank, const std::string& theirs, const std::string& ours);
+/// The error text when `rank` makes the call `theirs` while `own_rank` makes the call `ours`.
+std::string describeMismatch(const std::string& rank, const std::string& theirs, const std::string& own_rank,
+                             const std::string& ours);
 
 /// That the time for a call has passed before `whom` came; `where` says where each of them is instead.
 std::string describeDeadline(const std::string& whom, const std::string& where);

@@ -57,12 +57,12 @@ std::optional<Failure> findRefusal(const Ranks& ranks) {
 }
 
 // Not all ranks send each other something in every call: what is known is where one was heard of last.
-std::string whereIs(const Heard& heard, const Call& call) {
-  if (heard.calls > call.sequence) return "it is in this call, too";
-  const std::string text = "nothing of call " + std::to_string(call.sequence + 1) + ", " +
-                           describeCall(call.key.packed(), call.count, call.tensor) + ", has come from it";
-  if (heard.calls == 0) return text + ", nor of one before";
-  return text + "; the last was of call " + std::to_string(heard.calls) + ", " +
+std::string whereIs(const std::string& who, const Heard& heard, const Call& call) {
+  if (heard.calls > call.sequence) return who + " is in the same call";
+  const std::string text = who + " has sent nothing for call " + std::to_string(call.sequence + 1) + ", " +
+                           describeCall(call.key.packed(), call.count, call.tensor);
+  if (heard.calls == 0) return text + ", or for an earlier one";
+  return text + "; its last message was for call " + std::to_string(heard.calls) + ", " +
          describeCall(heard.key, heard.count, "");
 }
 
@@ -75,8 +75,8 @@ Failure deadlineFailure(const Ranks& ranks, const Call& call, const Waiting& wai
     const std::string name = nameOfRank(waiting.names, rank);
     who += (who.empty() ? "" : ", ") + name;
     where += (where.empty() ? "" : "; ") +
-             (awaited.size() > 1 ? "of rank " + std::to_string(rank) + ", " : "") +
-             whereIs(is_known ? waiting.heard[static_cast<std::size_t>(rank)] : Heard(), call);
+             whereIs(awaited.size() > 1 ? "rank " + std::to_string(rank) : "it",
+                     is_known ? waiting.heard[static_cast<std::size_t>(rank)] : Heard(), call);
   }
   return {.status = {pop::Code::kDeadlineExceeded, describeDeadline(who, where)},
           .peer_rank = awaited.empty() ? -1 : awaited.front()};

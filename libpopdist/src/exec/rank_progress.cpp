@@ -19,7 +19,7 @@ using plan::StepKind;
 // What arrives with a header: a transport that has to fetch it need not do so twice for short messages.
 constexpr std::size_t kReadAheadBytes = 8 << 10;
 
-constexpr const char* kNotGenuine = " does not match: a message on its connection was forged or damaged";
+constexpr const char* kNotGenuine = " does not match: a message from it was forged or damaged";
 
 Header headerOf(const Call& call, std::size_t message_bytes) {
   Header header{.sequence = call.sequence,
@@ -39,12 +39,13 @@ std::string numberedCallOf(const Header& header) {
   return callOf(header) + " as call " + std::to_string(header.sequence + 1);
 }
 
-std::string mismatchOf(const std::string& rank, const Header& theirs, const Header& mine) {
+std::string mismatchOf(const std::string& rank, const Header& theirs, const std::string& own_rank,
+                       const Header& mine) {
   if (theirs.sequence != mine.sequence)
-    return describeMismatch(rank, numberedCallOf(theirs), numberedCallOf(mine));
-  if (!theirs.isOfCall(mine)) return describeMismatch(rank, callOf(theirs), callOf(mine));
+    return describeMismatch(rank, numberedCallOf(theirs), own_rank, numberedCallOf(mine));
+  if (!theirs.isOfCall(mine)) return describeMismatch(rank, callOf(theirs), own_rank, callOf(mine));
   return rank + " does not match: in " + callOf(mine) + " it sends " + std::to_string(theirs.message_bytes) +
-         " bytes, this rank expects " + std::to_string(mine.message_bytes);
+         " bytes, " + own_rank + " expects " + std::to_string(mine.message_bytes);
 }
 
 // What the next message from a peer begins with, if that has come.
@@ -180,7 +181,7 @@ bool RankProgress::receiveHeader(Active& active, transport::Connection& connecti
   }
   const bool over = isAbortMessage(theirs);
   if (!over && !theirs.matches(mine)) {
-    refuse(peer, mismatchOf(nameOf(peer), theirs, mine));
+    refuse(peer, mismatchOf(nameOf(peer), theirs, nameOf(work_.rank), mine));
     return false;
   }
   if (over) return beginAbortMessage(connection, peer, theirs);
@@ -256,7 +257,7 @@ void RankProgress::listenToAll() {
     else if (over)
       beginAbortMessage(connection, peer, theirs);
     else
-      refuse(peer, mismatchOf(nameOf(peer), theirs, mine));
+      refuse(peer, mismatchOf(nameOf(peer), theirs, nameOf(work_.rank), mine));
   }
 }
 

@@ -20,9 +20,10 @@ CallDescription descriptionOf(const CollectiveCall& call) {
   return {nameOf(whole.operation), describeCall(keyOf(whole).packed(), agreedCount(whole), whole.tensor)};
 }
 
-std::string countsContradict(int from, std::uint64_t sent, std::uint64_t expected) {
-  return "rank " + std::to_string(from) + " does not match: it sends " + std::to_string(sent) +
-         " elements to this rank, which expects " + std::to_string(expected);
+std::string describeCountMismatch(const std::string& from, std::uint64_t sent, const std::string& to,
+                                  std::uint64_t expected) {
+  return from + " does not match: it sends " + std::to_string(sent) + " elements to " + to +
+         ", which expects " + std::to_string(expected);
 }
 
 }  // namespace popdist::group

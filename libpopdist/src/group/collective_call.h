@@ -62,7 +62,8 @@ inline std::size_t maxElements(Type type) {
   return static_cast<std::size_t>(PTRDIFF_MAX) / sizeOf(type);
 }
 
-/// That rank `from` sends `sent` elements to this one, which expects `expected`.
-std::string countsContradict(int from, std::uint64_t sent, std::uint64_t expected);
+/// The error text when rank `from` sends `sent` elements to rank `to`, which expects `expected`.
+std::string describeCountMismatch(const std::string& from, std::uint64_t sent, const std::string& to,
+                                  std::uint64_t expected);
 
 }  // namespace popdist::group

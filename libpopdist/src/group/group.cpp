@@ -8,8 +8,8 @@ void Group::refuse(const CollectiveCall& call) const {
   if (broken_)
     fail(description, pop::failedPrecondition("an earlier call on this communicator failed: " + *broken_),
          -1);
-  fail(description, pop::failedPrecondition("this process was forked from the one that has the communicator"),
-       -1);
+  fail(description,
+       pop::failedPrecondition("this process was forked from the one that owns the communicator"), -1);
 }
 
 void Group::failCollective(const CallDescription& call, exec::Failure failure) {

@@ -99,7 +99,7 @@ void Rendezvous::meet(const std::string& settings) {
     error.status = {
         pop::Code::kDeadlineExceeded,
         error.status.message() +
-            ": every instance of the job must make the communicator, also those that are not in it"};
+            ": every instance of the job must create the communicator, including those that are not members"};
   }
   throwIfFailed(error, kCreate);
   if (members_.localRanks().empty()) return;
@@ -127,9 +127,9 @@ void Rendezvous::compareBackends() const {
     std::pair<int, std::string> other{context_.instance_index, backend_};
     if (one.first > other.first) std::swap(one, other);
     throwIfFailed(
-        {pop::failedPrecondition("instance " + std::to_string(one.first) + " runs on " + one.second +
-                                 ", instance " + std::to_string(other.first) + " on " + other.second +
-                                 ": POPDIST_BACKEND must be the same (poprun -x POPDIST_BACKEND)"),
+        {pop::failedPrecondition("instance " + std::to_string(one.first) + " uses backend " + one.second +
+                                 ", instance " + std::to_string(other.first) + " uses " + other.second +
+                                 ": set the same POPDIST_BACKEND everywhere (poprun -x POPDIST_BACKEND)"),
          members_.instanceOf(rank)},
         kCreate);
   }
@@ -142,7 +142,8 @@ std::vector<std::string> Rendezvous::addresses() const {
   for (int rank = 0; rank < members_.size(); ++rank) {
     addresses.push_back(offeredAs(std::to_string(rank)));
     if (addresses.back().empty())
-      throwIfFailed({pop::internalError("nobody is rank " + std::to_string(rank))}, kCreate);
+      throwIfFailed({pop::internalError("no instance offered an address for rank " + std::to_string(rank))},
+                    kCreate);
     if (addresses.back().starts_with(kNoAddress))
       throwIfFailed(failureIn(addresses.back(), rank, members_.instanceOf(rank)), kCreate);
     if (addresses.back().starts_with(kBackend)) nextWord(addresses.back());

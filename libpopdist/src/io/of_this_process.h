@@ -28,7 +28,7 @@ class OfThisProcess {
   /// For `function`, which errors name. Throws popdist_error kFailedPrecondition in a forked child.
   Thing& get(const char* function) {
     if (isForked())
-      throwIfError(pop::failedPrecondition("this process was forked from the one that has the " + what_),
+      throwIfError(pop::failedPrecondition("this process was forked from the one that owns the " + what_),
                    function);
     return *thing_;
   }

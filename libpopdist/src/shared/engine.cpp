@@ -171,7 +171,7 @@ bool Engine::pull(int rank, std::uint64_t address, std::byte* to, std::size_t by
   const pop::Status read = readFrom(whose, address, to, bytes);
   if (read.ok()) return true;
   waiter().lose(rank,
-                pop::unavailable(read.message() + "; POPDIST_SHARED_ALGORITHM=staged does without reading"));
+                pop::unavailable(read.message() + "; POPDIST_SHARED_ALGORITHM=staged needs no such access"));
   return false;
 }
 

@@ -85,7 +85,7 @@ bool Meeting::awaitAll(const Call& call) {
 bool Meeting::matches(const CallSlot& theirs, const Call& call, int rank) {
   if (theirs.key == call.key && theirs.count == call.count) [[likely]]
     return true;
-  blame(rank, exec::describeMismatch(nameOf(rank), describe(theirs),
+  blame(rank, exec::describeMismatch(nameOf(rank), describe(theirs), nameOf(place_.rank),
                                      exec::describeCall(call.key, call.count, call.tensor)));
   return false;
 }
@@ -125,10 +125,10 @@ std::string Meeting::whereIs(int rank) const {
           : place_.control_block.callSlot(rank, 1);
   const std::uint64_t number = last.call.load(std::memory_order_acquire);
   if (number == 0) {
-    return "it has made no call yet, this rank is in call " + std::to_string(call_number_) + ", " +
-           describe(callSlot(place_.rank));
+    return "it has made no call yet; " + nameOf(place_.rank) + " is in call " + std::to_string(call_number_) +
+           ", " + describe(callSlot(place_.rank));
   }
-  return (number < call_number_ ? "it has not come to call " + std::to_string(call_number_) + ", " +
+  return (number < call_number_ ? "it has not entered call " + std::to_string(call_number_) + ", " +
                                       describe(callSlot(place_.rank)) + "; its last was call "
                                 : "it is in call ") +
          std::to_string(number) + ", " + describe(last);

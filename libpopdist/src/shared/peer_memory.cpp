@@ -36,8 +36,8 @@ iovec there(std::uint64_t address, std::size_t bytes) {
 }
 
 pop::Status cannotRead(const ProcessMark& process, const std::string& why) {
-  return pop::unavailable("the memory of process " + std::to_string(process.pid) +
-                          " cannot be read (process_vm_readv): " + why);
+  return pop::unavailable("cannot read the memory of process " + std::to_string(process.pid) +
+                          " (process_vm_readv): " + why);
 }
 
 // The mark is read last, in the same call and so from the same process as what is before it.
@@ -50,7 +50,7 @@ pop::Status readPiece(const ProcessMark& process, std::uint64_t address, std::by
   if (taken < 0) return cannotRead(process, std::generic_category().message(errno));
   if (static_cast<std::size_t>(taken) != bytes + sizeof(word))
     return cannotRead(process, std::generic_category().message(EFAULT));
-  return word == process.word ? pop::Status() : cannotRead(process, "it is another one");
+  return word == process.word ? pop::Status() : cannotRead(process, "another process has this pid");
 }
 
 }  // namespace

@@ -177,7 +177,7 @@ bool Waiter::peerIsAborting() {
   std::atomic_thread_fence(std::memory_order_acquire);  // what was read in others' memory before this look
   if (raised.load(std::memory_order_acquire) == 0) [[likely]]
     return false;
-  lose(setting_.rank, pop::unavailable("another rank has given up, and not said why"));
+  lose(setting_.rank, pop::unavailable("another rank aborted the call without giving a reason"));
   return true;
 }
 
@@ -199,7 +199,7 @@ exec::Failure Waiter::failureFromFlag() const {
   const bool blames_another =
       abort_flag.blamed_rank >= 0 && abort_flag.blamed_rank != setting_.first_rank + setting_.rank;
   const std::string who =
-      abort_flag.heard != 0 ? "" : "rank " + std::to_string(abort_flag.rank) + " has given up: ";
+      abort_flag.heard != 0 ? "" : "rank " + std::to_string(abort_flag.rank) + " aborted the call: ";
   return {.status = {static_cast<pop::Code>(abort_flag.code), who + abort_flag.text.data()},
           .peer_instance = abort_flag.instance,
           .peer_rank = blames_another ? abort_flag.blamed_rank : abort_flag.rank,

@@ -14,8 +14,8 @@ constexpr char kBetweenParts = Connections::kBeforeHost;
 
 pop::Status differentTransports(std::size_t rank) {
   return pop::failedPrecondition("rank " + std::to_string(rank) +
-                                 " is to be reached in another way than it can be: POPDIST_TRANSPORT must be "
-                                 "the same for all instances");
+                                 " offers no address for the transport that this instance uses: set the same "
+                                 "POPDIST_TRANSPORT for all instances");
 }
 
 }  // namespace

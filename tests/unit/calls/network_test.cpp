@@ -294,7 +294,7 @@ TEST(GivingUpOverNetwork, IsHeardByOneThatOnlySends) {
       const auto error = errorOf([&] { gather({}); });
       ASSERT_TRUE(error.has_value());
       EXPECT_EQ(error->code(), ErrorCode::kDeadlineExceeded) << error->what();
-      EXPECT_THAT(error->what(), HasSubstr("rank 1 has given up: the deadline has passed"));
+      EXPECT_THAT(error->what(), HasSubstr("rank 1 aborted the call: the deadline has passed"));
     }
     context.fence();
   });

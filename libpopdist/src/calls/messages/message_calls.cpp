@@ -109,9 +109,11 @@ exec::Failure MessageCalls::compareCounts(const CollectiveCall& call) {
   for (std::size_t from = 0; failure.status.ok() && from < ranks; ++from) {
     if (sent[from] == call.recv_counts[from]) continue;
     const int other = static_cast<int>(from);
-    failure = {
-        .status = pop::failedPrecondition(group::countsContradict(other, sent[from], call.recv_counts[from])),
-        .peer_rank = other};
+    const group::Members& members = runner_->members();
+    failure = {.status = pop::failedPrecondition(group::describeCountMismatch(
+                   members.nameOfRank(other), sent[from], members.nameOfRank(members.localRanks().front()),
+                   call.recv_counts[from])),
+               .peer_rank = other};
   }
   return failure;
 }

@@ -49,6 +49,7 @@ exec::Failure comparePartners(MessageRunner& runner, const CollectiveCall& call)
     if (theirs.key != own.key) {
       return {.status = pop::failedPrecondition(exec::describeMismatch(
                   runner.members().nameOfRank(rank), exec::describeCall(theirs.key, 0, ""),
+                  runner.members().nameOfRank(runner.members().localRanks().front()),
                   exec::describeCall(own.key, 0, call.tensor))),
               .peer_rank = rank};
     }

@@ -134,8 +134,9 @@ bool SharedCalls::tellCounts(const CollectiveCall& call) {
   for (std::size_t from = 0; from < ranks; ++from) {
     const std::uint64_t sent = matrix_[from * ranks + static_cast<std::size_t>(rank_)];
     if (sent == call.recv_counts[from]) continue;
-    meeting_.blame(static_cast<int>(from),
-                   group::countsContradict(static_cast<int>(from), sent, call.recv_counts[from]));
+    const int other = static_cast<int>(from);
+    meeting_.blame(other, group::describeCountMismatch(meeting_.nameOf(other), sent, meeting_.nameOf(rank_),
+                                                       call.recv_counts[from]));
     return false;
   }
   return true;

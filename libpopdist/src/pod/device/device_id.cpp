@@ -16,7 +16,7 @@ int getDeviceId(int ipus_per_replica) {
   if (env.num_total_replicas * ipus > kMaxIpus) {
     throw popdist_error(ErrorCode::kInvalidArgument,
                         "getDeviceId: " + std::to_string(env.num_total_replicas * ipus) +
-                            " IPUs are more than any partition has");
+                            " IPUs exceed the largest partition");
   }
   const int first = env.replica_index_offset * static_cast<int>(ipus);
   const int last = first + env.num_local_replicas * static_cast<int>(ipus) - 1;

@@ -54,8 +54,7 @@ pop::Result<Address> parseAddress(const std::string& text, std::size_t segment_b
   const Address address{static_cast<std::size_t>(piece), static_cast<std::size_t>(doorbell)};
   const bool inside = piece_bytes <= segment_bytes && address.piece_offset <= segment_bytes - piece_bytes &&
                       address.doorbell_offset <= segment_bytes - sizeof(Doorbell);
-  if (!inside)
-    return pop::internalError("shared-memory address outside of the segment: " + pop::inQuotes(text));
+  if (!inside) return pop::internalError("shared-memory address outside the segment: " + pop::inQuotes(text));
   return address;
 }
 
@@ -90,7 +89,7 @@ class ShmGroup::Link final : public Connection {
     peer_->ring();
   }
   pop::Status failure() const override {
-    return in_.isClosed() ? pop::unavailable("it has given up") : pop::Status();
+    return in_.isClosed() ? pop::unavailable("it aborted the call") : pop::Status();
   }
 
  private:

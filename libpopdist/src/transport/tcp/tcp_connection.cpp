@@ -123,7 +123,7 @@ void TcpConnection::abandon(std::span<const std::byte> abort_message) {
     outgoing_.seal(Head(message.data(), kHeadBytes));
     ::send(stream.socket.get(), message.data(), message.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   }
-  failure_ = pop::failedPrecondition("this rank has given up");
+  failure_ = pop::failedPrecondition("this rank aborted an earlier call");
   for (TcpStream& each : streams_) each = {};
 }
 

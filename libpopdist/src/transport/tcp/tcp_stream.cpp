@@ -45,7 +45,7 @@ pop::Result<std::optional<AcceptedStream>> Dialler::advance(const SocketAddress&
   reply_bytes_ += static_cast<std::size_t>(received);
   if (reply_bytes_ < reply_.size()) return Outcome();
   if (!isReplyTo(job_, introduction_, reply_))
-    return pop::unavailable("what answers there is not of this job");
+    return pop::unavailable("the process that answered does not belong to this job");
   const ProofBytes proof = encodeProof(job_, introduction_, reply_);
   const ssize_t sent = ::send(socket_.get(), proof.data(), proof.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   if (sent != static_cast<ssize_t>(proof.size())) return pop::errnoStatus("connecting", errno);
