@@ -8,12 +8,12 @@
 namespace popdist::exec {
 namespace {
 
-constexpr std::uint64_t kAbortMessage = 0xff;  // in place of an operation; no one has this number
+constexpr std::uint64_t kAbortMessage = 0xff;  // in place of an operation; no operation has this number
 constexpr std::size_t kMaxTextBytes = transport::kMaxAbortMessageBytes - transport::kHeadBytes;
 
 }  // namespace
 
-// Who has heard it from another passes it on as it is.
+// A failure heard from another rank is passed on unchanged: its text names the first rank already.
 std::vector<std::byte> encodeAbortMessage(int rank, const Failure& failure) {
   std::string text = failure.heard ? "" : "rank " + std::to_string(rank) + " aborted the call: ";
   text = (text + failure.status.message()).substr(0, kMaxTextBytes);

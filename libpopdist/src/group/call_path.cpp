@@ -5,8 +5,8 @@
 
 namespace popdist::group {
 
-// Messages say nothing before they are received: calls that are made every now and then are what there is of
-// others. What happens in this process is known at once.
+// Messages cannot be seen before they are received, so other ranks' calls are not noticed here: the caller
+// has to make a call now and then. Changes in this process wake the wait at once.
 bool CallPath::awaitNext(const std::function<bool()>& there, std::chrono::milliseconds limit) {
   const auto end = std::chrono::steady_clock::now() + limit;
   for (;;) {

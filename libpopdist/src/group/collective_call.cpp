@@ -6,9 +6,11 @@
 namespace popdist::group {
 
 std::uint64_t agreedCount(const CollectiveCall& call) {
-  if (call.operation == plan::Operation::kSendRecv) return 0;  // each has its own
+  if (call.operation == plan::Operation::kSendRecv) return 0;  // each rank has its own
   if (!call.ragged) return call.count;
-  return call.operation == plan::Operation::kAllToAll ? 0 : digestOf(call.counts);  // there, each has its own
+  return call.operation == plan::Operation::kAllToAll
+             ? 0
+             : digestOf(call.counts);  // in an all-to-all each rank has its own
 }
 
 CallKey keyOf(const CollectiveCall& call) {

@@ -17,9 +17,9 @@ using context::throwIfFailed;
 
 namespace {
 
-// What is offered begins with one of these, or is an address of ours.
-constexpr char kNoAddress = '!';  // a code, a space and why follow
-constexpr char kBackend = ':';    // its name, a space and an address on it follow
+// An offer begins with one of these; otherwise it is an address of the native transports.
+constexpr char kNoAddress = '!';  // followed by a code, a space and the reason
+constexpr char kBackend = ':';    // followed by the backend's name, a space and its address
 
 std::string controlBlockOf(int first_rank) {
   return "control block/" + std::to_string(first_rank);
@@ -44,7 +44,7 @@ std::string insteadOfAddress(const pop::Status& failure) {
   return kNoAddress + std::to_string(static_cast<int>(failure.code())) + ' ' + failure.message();
 }
 
-// Takes the text before the next space, and that.
+// Removes the text before the next space, and the space, and returns the text.
 std::string nextWord(std::string& text) {
   const std::size_t space = std::min(text.find(' '), text.size());
   std::string word = text.substr(0, space);
@@ -52,7 +52,7 @@ std::string nextWord(std::string& text) {
   return word;
 }
 
-// Another member's, as insteadOfAddress() has put it.
+// The failure of another member, as insteadOfAddress() encoded it.
 LinkError failureIn(std::string offered, int rank, int instance) {
   const pop::Result<std::int64_t> code = pop::parseInteger(nextWord(offered).substr(1));
   const bool known =
@@ -112,7 +112,7 @@ std::string Rendezvous::offeredAs(const std::string& what) const {
   return found == offers_.end() ? "" : found->second;
 }
 
-// Of one that could offer nothing: as ours.
+// A member without an address counts as using the same backend.
 std::string Rendezvous::backendOf(int rank) const {
   std::string offered = offeredAs(std::to_string(rank));
   if (offered.starts_with(kNoAddress)) return backend_;

@@ -38,7 +38,7 @@ CallSlot& Meeting::ownCallSlot(const Call& call) {
   CallSlot& slot = place_.control_block.callSlot(place_.rank, parity());
   slot.key = call.key;
   slot.count = call.count;
-  // Most calls have no name; the line where it lies is left alone then.
+  // Most calls have no tensor name; then the cache line that holds it is not touched.
   if (!call.tensor.empty() || slot.tensor.front() != '\0') {
     slot.tensor.fill('\0');
     call.tensor.copy(slot.tensor.data(), kTensorBytes - 1);

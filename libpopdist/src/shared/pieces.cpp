@@ -25,8 +25,8 @@ void Pieces::copyFrom(const std::byte* whole) const {
   });
 }
 
-// A table: how many pieces, where each ends in the vector, and how far behind the table each begins, modulo
-// 2^64: the same wherever a process has mapped the segment.
+// A table holds the number of pieces, the end of each in the vector, and the distance of each from the table,
+// modulo 2^64. Distances are the same wherever a process has mapped the segment.
 void Pieces::list(void* table) {
   auto* const words = static_cast<std::uint64_t*>(table);
   const std::size_t pieces = ends_.size();

@@ -22,7 +22,8 @@ void Waiter::sleepUnless(const There& there, std::chrono::milliseconds limit) {
 
 namespace {
 
-// Where a rank waits is said for as long as it does: where it runs is not known to others.
+// Publishes the core on which a rank waits, for as long as it waits. The core of a running rank is not known
+// to others.
 class ScopedWaitsOn {
  public:
   explicit ScopedWaitsOn(std::atomic<std::uint32_t>& waits_on) : waits_on_(waits_on) {}
@@ -38,7 +39,8 @@ class ScopedWaitsOn {
 
 }  // namespace
 
-// From 1 on; 0: not known. The line is read by all, so it is written as rarely as can be.
+// Returns the core, counted from 1; 0: unknown. All ranks read the published value, so it is written only
+// when it changes.
 std::uint32_t Waiter::publishCore() {
   const auto here = static_cast<std::uint32_t>(pop::sys::currentCore() + 1);
   std::atomic<std::uint32_t>& said = setting_.control_block.runsOn(setting_.rank);
@@ -46,20 +48,20 @@ std::uint32_t Waiter::publishCore() {
   return here;
 }
 
-// False: failure() says why not.
+// False: failure() says why.
 bool Waiter::mayStillCome(int whose) {
   if (!deadline_) deadline_ = Clock::now() + timeout_;
   return !hasFailed(whose);
 }
 
-// The system may leave two ranks on one core for long while others idle: each waits then for the other to
-// have its turn. If each can have a core, the higher one goes.
+// The kernel may leave two ranks on one core for long while other cores idle: each then waits for the other
+// to run. If every rank can have a core, the one with the higher number moves.
 void Waiter::yieldTo(int whose) {
   if (setting_.oversubscribed) {
     ::sched_yield();
     return;
   }
-  // Said before the other has its turn, and looked at after it.
+  // Published before the other rank runs, and read after that.
   const auto here = static_cast<std::uint32_t>(pop::sys::currentCore() + 1);
   setting_.control_block.waitsOn(setting_.rank).store(here, std::memory_order_relaxed);
   ::sched_yield();
@@ -71,7 +73,7 @@ void Waiter::yieldTo(int whose) {
   pop::sys::moveTo(others);
 }
 
-// False: it has not, and is about to.
+// Returns whether the thread has moved within kBetweenMoves. If not, it counts as moved from now on.
 bool Waiter::movedJustNow() {
   const auto now = std::chrono::steady_clock::now();
   if (moved_ && now - *moved_ < kBetweenMoves) return true;
@@ -79,16 +81,16 @@ bool Waiter::movedJustNow() {
   return false;
 }
 
-// All that the job may use, once in a while. Whoever has bound this thread to fewer, be it poprun, a wrapper
-// or the program itself, wants it there: none then.
+// All cores that the job may use, at most once every kBetweenMoves. If poprun, a wrapper or the program has
+// bound this thread to fewer, it stays there: the list is then empty.
 std::vector<int> Waiter::coresToMoveTo() {
   if (setting_.host_cores < 2 || movedJustNow()) return {};
   const pop::Result<std::vector<int>> cores = pop::sys::usableCores();
   return cores.ok() && std::ssize(cores.value()) == setting_.host_cores ? cores.value() : std::vector<int>();
 }
 
-// The system may also leave all ranks on one core, for as long as they take turns there. Of a core that has
-// more than its part, and two more than another one, the highest goes there.
+// The kernel may also leave all ranks on one core for as long as they take turns there. If a core has more
+// than its share, and two ranks more than another core, its highest rank moves to that one.
 void Waiter::spread(int ranks, std::uint32_t here) {
   until_spread_ = kBetweenSpreads;
   const auto runsOn = [this](int rank) {
@@ -104,7 +106,7 @@ void Waiter::spread(int ranks, std::uint32_t here) {
     if (runsOn(rank) == here) return;
   }
   const int load_here = load(static_cast<int>(here) - 1);
-  if ((load_here - 1) * setting_.host_cores < ranks) return;  // a fair part
+  if ((load_here - 1) * setting_.host_cores < ranks) return;  // a fair share
   const std::vector<int> cores = coresToMoveTo();
   const auto least = std::ranges::min_element(cores, {}, load);
   if (least == cores.end() || load_here - load(*least) < 2) return;
@@ -117,7 +119,7 @@ bool Waiter::untilSlow(const std::atomic<std::uint64_t>& word, std::uint64_t val
   for (int turn = 0;; ++turn) {
     if (word.load(std::memory_order_acquire) >= value) return true;
     if (!mayStillCome(whose)) {
-      // What the other has done before its end counts.
+      // What the other rank did before its end counts.
       return word.load(std::memory_order_acquire) >= value;
     }
     if (turn < transport::kYields)
@@ -146,7 +148,7 @@ void Waiter::wakeAll() {
   pop::sys::futexWakeAll(futex_word.wake_count);
 }
 
-// A death first: it is the reason why somebody else gives up.
+// An ended instance comes first: it is why other ranks abort.
 bool Waiter::hasFailed(int whose) {
   if (setting_.monitor->anyEnded()) {
     std::vector<int> missed = setting_.absent();
@@ -171,10 +173,11 @@ bool Waiter::peerAborted() {
   return true;
 }
 
-// Who gives up says so before its caller has its buffers back.
+// A rank raises the abort flag before its caller gets its buffers back.
 bool Waiter::peerIsAborting() {
   std::atomic<std::uint32_t>& raised = setting_.control_block.abortFlag().raised;
-  std::atomic_thread_fence(std::memory_order_acquire);  // what was read in others' memory before this look
+  std::atomic_thread_fence(
+      std::memory_order_acquire);  // orders reads of other ranks' memory before this check
   if (raised.load(std::memory_order_acquire) == 0) [[likely]]
     return false;
   lose(setting_.rank, pop::unavailable("another rank aborted the call without giving a reason"));
