@@ -11,10 +11,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Calls are measured several at a time: a clock's tick and the ranks' coming are nothing beside them.
+// Several calls are measured at a time, so that clock resolution and the ranks' different arrival times do
+// not matter.
 constexpr double kMinMicroseconds = 200;
 constexpr std::uint64_t kMaxAtOnce = 200;
-// Until what a communicator finds out by its calls is found out, and all of its memory has been touched.
+// Calls until a communicator has finished its trials and all of its memory has been touched.
 std::uint64_t warmUpsFor(std::size_t bytes) {
   constexpr std::uint64_t kMin = 12;
   constexpr std::uint64_t kMax = 512;
@@ -29,8 +30,8 @@ struct Contestant {
   std::uint64_t calls_at_once = 1;
 };
 
-// The roots take turns: one that is always the same would run ahead of the others, and its calls look cheaper
-// than they are.
+// The roots take turns: a fixed root would run ahead of the others and its calls would look cheaper than they
+// are.
 double microsecondsOf(const Trial& trial, Communicator& communicator, std::uint64_t calls) {
   communicator.barrier();
   const auto begin = Clock::now();
@@ -40,7 +41,7 @@ double microsecondsOf(const Trial& trial, Communicator& communicator, std::uint6
   return taken.count() / static_cast<double>(calls);
 }
 
-// Those that do not end up with an algorithm that another one has; and what rank 0 finds out is for all.
+// Keeps the communicators whose algorithm no earlier one has. Rank 0's result is used by all.
 std::vector<Contestant> differentOnes(Context& context, const Contestants& contestants, const Trial& trial) {
   const std::uint64_t warm_ups = warmUpsFor(trial.bytes());
   std::vector<Contestant> different;

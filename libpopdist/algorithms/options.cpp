@@ -39,12 +39,12 @@ std::vector<std::size_t> usualBytes() {
   return bytes;
 }
 
-// Without what CLI11 adds to the type's name.
+// Drops what CLI11 adds to the type's name.
 CLI::Validator quiet(CLI::Validator validator) {
   return validator.description("");
 }
 
-// Words that have been checked.
+// Stores words that have been checked.
 void fill(Options& options, const std::vector<std::string>& names, const std::vector<std::uint64_t>& bytes) {
   for (const Operation operation : allOperations()) {
     if (names.empty() || std::find(names.begin(), names.end(), plan::nameOf(operation)) != names.end())

@@ -11,7 +11,7 @@
 
 namespace popdist::algorithms {
 
-/// Where a call's buffers lie. kNone: it has none.
+/// The kind of memory of a call's buffers. kNone: it has none.
 enum class Memory : std::uint8_t { kNone, kPrivate, kBuffer };
 
 struct Task {
@@ -24,10 +24,10 @@ class Trial {
  public:
   Trial(Context& context, const Task& task);
 
-  /// `root` is of the operations that have one.
+  /// `root` is used by operations that have one.
   void call(Communicator& communicator, int root) const;
 
-  /// What the larger buffer has: `task.bytes`, or one element for each block.
+  /// The size of the larger buffer: `task.bytes`, or one element for each block.
   std::size_t bytes() const { return elements_ * sizeof(float); }
 
  private:

@@ -43,7 +43,7 @@ void IncomingStream::OnWriteDone(bool) {
   act(todo);
 }
 
-// False: nothing follows, or this is more than a member sends.
+// False: nothing follows, or the member has sent more than it may.
 bool IncomingStream::store() {
   if (inbox_.closed) {
     arrived_ += buffer_.Length();
@@ -59,8 +59,8 @@ bool IncomingStream::store() {
   return arrived_ - inbox_.taken <= kMaxBytesAhead + kMaxMessageBytes;
 }
 
-// One write at a time, each with the latest counts; the end when nothing is under way. That the receiver goes
-// on is told less often than that something has come, for which the sender may be waiting.
+// Writes one receipt at a time, with the latest counts, and ends the stream when nothing is left to write.
+// Taken bytes are reported less often than arrived ones, for which the sender may be waiting.
 IncomingStream::Next IncomingStream::next() {
   if (writing_ || finished_) return Next::kNothing;
   if (read_ended_) {

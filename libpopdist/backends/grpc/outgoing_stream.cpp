@@ -62,7 +62,7 @@ void OutgoingStream::close(std::span<const std::byte> last) {
   if (idle) StartWritesDone();
 }
 
-// gRPC may call back from inside of StartWrite, so no lock is held there.
+// gRPC may call back from inside StartWrite, so no lock is held there.
 void OutgoingStream::send(grpc::ByteBuffer buffer) {
   const grpc::ByteBuffer* first = nullptr;
   {

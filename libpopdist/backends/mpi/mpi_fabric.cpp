@@ -13,8 +13,8 @@ constexpr std::size_t kMaxSends = 8;  ///< under way to one member
 constexpr std::size_t kPosted = 4;    ///< receives that wait for one member
 constexpr std::chrono::microseconds kBetweenLooks{50};
 
-// Behind a message's bytes. Where a sender dies, MPI may call a receive complete whose end has never come:
-// what is there then is an older message's, or memory that no message has been in.
+// Follows the bytes of a message. If a sender dies, MPI may report a receive as complete whose end never
+// arrived: its place then holds an older message's data, or memory that was never received into.
 struct Trailer {
   std::uint64_t number = 0;  ///< of messages to this member, from 1
 };
@@ -57,7 +57,7 @@ void MpiFabric::postLast() {
             lastTag(), communicator(), &last_->request);
 }
 
-// None comes any more where that fails: mostly as a process has died, of which the launcher tells.
+// If the receive fails no further one is posted: mostly a process has died, which the launcher reports.
 void MpiFabric::takeLast() {
   int complete = 0;
   MPI_Status status;
@@ -76,8 +76,8 @@ void MpiFabric::takeLast() {
   postLast();
 }
 
-// What MPI does not let go of: what is still being sent to a member that does not take it any more, and what
-// has begun to come from one that has died, for which MPI_Wait would wait.
+// Memory that MPI still uses: messages to a member that no longer receives, and messages that have begun to
+// arrive from a member that has died. MPI_Wait would never return for them.
 void MpiFabric::keepForEver(std::unique_ptr<Transfer> transfer) {
   static std::mutex mutex;
   static auto& kept = *new Transfers;  // not destroyed at exit, when MPI may still read it
@@ -138,8 +138,8 @@ std::size_t MpiFabric::trySend(int to, std::span<const std::byte> first, std::sp
   return first.size() + second.size();
 }
 
-// By another tag: what is under way comes only when both are in MPI's calls, and may be too much to come at
-// all.
+// Uses another tag: earlier messages arrive only while both are in MPI's calls, and may be too long to arrive
+// at all.
 void MpiFabric::close(int to, std::span<const std::byte> last) {
   send(to, lastTag(), last, {});
 }
@@ -194,7 +194,7 @@ void MpiFabric::release(int from, std::size_t bytes) {
   post(from, std::move(transfer));
 }
 
-// Nothing moves but by calls. Who calls this has given its core away often enough before.
+// MPI makes progress only inside calls. The caller has yielded its core often enough before.
 void MpiFabric::wait(std::chrono::milliseconds) {
   takeLast();
   std::this_thread::sleep_for(kBetweenLooks);

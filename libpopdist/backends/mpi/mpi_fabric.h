@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes as MPI's messages between two processes, with a tag of each group; progress is made by whoever waits.
+// Sends bytes as MPI messages between two processes, with a tag for each group. Only callers that wait make
+// progress.
 #pragma once
 
 #include <mpi.h>

@@ -26,11 +26,11 @@ using context::throwIfFailed;
 
 constexpr std::chrono::milliseconds kConnectTimeout{30'000};
 
-// A thread that reads or writes a stream keeps it locked, perhaps for ever.
+// A thread that reads or writes a stream keeps it locked, possibly for ever.
 constexpr std::chrono::milliseconds kFlushTimeout{500};
 
-// What the program has written, as far as that takes no longer. Each has a thread, for it may be the one that
-// is stuck.
+// Flushes what the program has written, as far as that takes no longer. Each stream gets a thread, because it
+// may be the one that is stuck.
 void flushWithin(std::chrono::milliseconds timeout) try {
   const std::array<std::FILE*, 3> streams{stdout, stderr, nullptr};  // nullptr: all
   const auto flushed = std::make_shared<std::counting_semaphore<3>>(0);

@@ -32,7 +32,7 @@ void Pending::State::finish(std::optional<popdist_error> error) {
 }
 
 void Pending::State::wait() const {
-  // None would cost short calls a wake-up; more take the core from the thread that is waited for.
+  // Fewer would cost short calls a wake-up; more would take the core from the thread that is waited for.
   constexpr int kYields = 20;
   for (int turn = 0; turn < kYields && !done(); ++turn) ::sched_yield();
   if (!done() && fork_ != pop::sys::forksOfThisProcess()) {
@@ -41,7 +41,7 @@ void Pending::State::wait() const {
   }
   done_.wait(0, std::memory_order_acquire);
   if (!error_) return;
-  // Made anew: copies of an exception share their text, and each waiting thread has its own.
+  // Makes a new exception: copies of one share their text, and each waiting thread needs its own.
   throw popdist_error(error_->code(), std::string(error_->what()),
                       {.rank = error_->rank(), .peer = error_->peer(), .operation = error_->operation()});
 }

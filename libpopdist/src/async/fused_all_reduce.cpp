@@ -37,7 +37,7 @@ struct Bucket {
   bool has_failed = false;     ///< once
 };
 
-// Where a tensor is in its bucket.
+// The place of a tensor in its bucket.
 struct Slot {
   Bucket* bucket = nullptr;
   std::size_t offset_bytes = 0;
@@ -108,7 +108,7 @@ void FusedAllReduce::Impl::check(const FusedTensor& tensor) const {
   if (tensor.data == nullptr && tensor.count > 0) refuse("data is a null pointer");
 }
 
-// In place, what two tensors share would be reduced twice.
+// Reduction is in place, so memory that two tensors share would be reduced twice.
 void FusedAllReduce::Impl::checkApart() const {
   std::vector<std::size_t> by_address;
   for (std::size_t tensor = 0; tensor < tensors_.size(); ++tensor) {
@@ -143,8 +143,8 @@ void FusedAllReduce::Impl::add(Context& context, async::BucketPlan plan) {
   }
 }
 
-// Members that share memory take the tensors from where they are, and each other's where those are shared,
-// too. Messages go from one piece and into one.
+// Members that share memory take the tensors from where they are, and each other's where those are shared
+// too. Messages need one contiguous range.
 void FusedAllReduce::Impl::place(Context& context, Bucket& bucket) {
   bucket.data = static_cast<std::byte*>(async::onePiece(bucket.plan, tensors_));
   if (bucket.data != nullptr || bucket.plan.count == 0) return;
@@ -171,7 +171,7 @@ void FusedAllReduce::Impl::ready(std::size_t tensor) {
         ErrorCode::kInvalidArgument, name_,
         "tensor " + std::to_string(tensor) + " does not exist: there are " + std::to_string(tensors_.size()));
   }
-  // Its memory is the parent's, too.
+  // The memory belongs to the parent too.
   if (fork_ != pop::sys::forksOfThisProcess())
     fail(ErrorCode::kFailedPrecondition, name_, "this process was forked from the one that created it");
   Slot& slot = slots_[tensor];
@@ -184,7 +184,7 @@ void FusedAllReduce::Impl::ready(std::size_t tensor) {
   if (bucket.missing.fetch_sub(1, std::memory_order_acq_rel) == 1) begin(bucket);
 }
 
-// What it fails with is for wait(), as all else that goes wrong.
+// wait() reports the failure, like all others.
 void FusedAllReduce::Impl::begin(Bucket& bucket) {
   try {
     const std::size_t count = bucket.plan.count;
@@ -223,7 +223,7 @@ void FusedAllReduce::Impl::unpack(const Bucket& bucket) const {
   }
 }
 
-// Nothing of it goes on any more. What it failed with, if it did.
+// Waits until nothing of the bucket is in progress any more. Returns its failure, if any.
 std::exception_ptr FusedAllReduce::Impl::settle(Bucket& bucket) {
   std::exception_ptr failure = std::exchange(bucket.failure, nullptr);
   const std::optional<Pending> pending = std::exchange(bucket.pending, std::nullopt);
@@ -237,7 +237,8 @@ std::exception_ptr FusedAllReduce::Impl::settle(Bucket& bucket) {
   return failure;
 }
 
-// A member that comes late to a call that others have given up may still work there: it gets no other use.
+// A member that comes late to a call that others have aborted may still work in this memory: it is never
+// reused.
 void FusedAllReduce::Impl::abandonMemory(Bucket& bucket) {
   if (bucket.buffer) bucket.buffer->release();
   if (bucket.table) bucket.table->release();

@@ -13,14 +13,17 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// While a call waits for others, a round every now and then finds out who has ended, and whose time is up.
+// While a call waits for other members, a round now and then finds out who has ended and whose deadline has
+// passed.
 constexpr milliseconds kWhileWaiting{20};
 constexpr milliseconds kIdle{60'000};
-// Who is waited for, or waits for nothing, begins them by itself there: the less is said, the rarer. That
-// delays no call, which is carried out when all have issued it, and issuing it begins a round.
+// A member that others wait for, or that waits for nothing, begins these rounds; less often while nothing is
+// announced. That delays no call: a call is carried out when all have issued it, and issuing it begins a
+// round.
 constexpr milliseconds kMinBetweenRounds{1};
 constexpr milliseconds kMaxBetweenRounds{50};
-// Beyond a call's deadline: it is told in a round who let it pass, which is more than the round itself knows.
+// Beyond a call's deadline: a round can name the members that missed it, which the deadline of the round
+// itself cannot.
 constexpr milliseconds kRoundSlack{1000};
 
 group::CollectiveCall named(group::CollectiveCall call, const std::string& name) {
@@ -115,9 +118,9 @@ void Progress::loop() {
   }
 }
 
-// Where a member cannot see that another has begun a round, who only waits for others waits for them in the
-// round: then what they issue is known at once. Two who wait for each other must not: each would join every
-// round of the other's, one after another.
+// If a member cannot see that another has begun a round, a member that only waits for others waits inside a
+// round, so that it learns at once what they issue. Two members that wait for each other must not: each would
+// join every round of the other, endlessly.
 bool Progress::beginsAtOnce() const {
   const int own = communicator_->rank();
   return agreement_.awaitsOthers(own) && (had_news_ || !agreement_.isAwaited(own));
@@ -159,7 +162,8 @@ void Progress::carryOutAgreed() {
   for (const Agreed& agreed : all) carryOut(agreed);
 }
 
-// What all ranks have to say. Mostly nothing or little, so sizes go first, which fit into a note.
+// Exchanges the messages of all ranks. Most are empty or short, so the sizes go first, which fit into a call
+// slot.
 std::vector<Message> Progress::exchange() {
   group().path().setDeadline([this] { return roundDeadline(); });
   const Message own_message = ownMessage();
@@ -199,8 +203,8 @@ Message Progress::ownMessage() {
   return message;
 }
 
-// Of calls that are issued during the round, too; none while there is no call: the round may be waiting for a
-// member that has not made its own communicator yet.
+// The earliest deadline, including calls issued during the round. None while there is no call: the round may
+// be waiting for a member that has not made its own communicator yet.
 Progress::Clock::time_point Progress::roundDeadline() {
   const auto deadline = earliestDeadline();
   if (!deadline) return Clock::time_point::max();
@@ -226,7 +230,7 @@ void Progress::carryOut(const Agreed& agreed) {
     state = pending_.at(agreed.name);
   }
   if (!agreed.mismatch.empty()) {
-    // The odd one blames the one that it differs from.
+    // The rank that differs blames rank 0; all others blame it.
     const int own = communicator_->rank();
     const int blamed = agreed.odd_rank == own ? 0 : agreed.odd_rank;
     return finish(state,
@@ -240,7 +244,7 @@ void Progress::carryOut(const Agreed& agreed) {
   finish(state, std::nullopt);
 }
 
-// The others could not be heard while this or another member was at work: of those who wait none is late.
+// The other members could not be heard while this or another one was busy, so none of them counts as late.
 void Progress::endBusy() {
   if (!busy_) return;
   const Clock::duration time = Clock::now() - busy_->since;
@@ -252,12 +256,12 @@ void Progress::endBusy() {
   if (leave_by_) *leave_by_ += time;
 }
 
-// With the rank that is told.
+// Includes the rank that gets the error.
 std::string Progress::describe(const State& state) {
   return state->describe() + " on " + group().nameOfRank(communicator_->rank());
 }
 
-// Its name is free before anybody learns that it is done.
+// The name is free before anybody learns that the call is done.
 void Progress::finish(const State& state, std::optional<popdist_error> error) {
   {
     const std::lock_guard lock(mutex_);
@@ -268,7 +272,7 @@ void Progress::finish(const State& state, std::optional<popdist_error> error) {
 
 // ---- the end
 
-// Of a call whose time is up, and that some have not announced.
+// The abort message for a call whose deadline has passed and that some members have not announced.
 std::optional<AbortMessage> Progress::lateCall() {
   const auto now = Clock::now();
   if (earliestDeadline().value_or(Clock::time_point::max()) > now) return std::nullopt;

@@ -14,7 +14,7 @@ constexpr const char* kShared = "POPDIST_SHARED_ALGORITHM";
 constexpr const char* kMessages = "messages";
 constexpr const char* kByMessages = "POPDIST_MESSAGE_ALGORITHM";
 
-// nullptr: it does not say anything.
+// nullptr: the variable is unset or empty.
 const char* valueOf(const char* variable) {
   const char* const value = std::getenv(variable);
   return value == nullptr || *value == '\0' ? nullptr : value;
@@ -34,7 +34,7 @@ pop::Status readShared(ForcedAlgorithms& forced) {
   return forced.in_memory ? pop::Status() : unknown(kShared, name, "eager, staged, direct, pull, messages");
 }
 
-// Of the operations only all-reduce has several.
+// Only all-reduce has several algorithms.
 pop::Status readByMessages(ForcedAlgorithms& forced) {
   const char* const name = valueOf(kByMessages);
   if (name == nullptr) return {};

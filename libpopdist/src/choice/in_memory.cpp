@@ -15,14 +15,14 @@ constexpr std::array kNames{"eager", "staged", "direct", "pull"};
 
 // In bytes of a rank. Measured by bench/collectives.
 struct Limits {
-  int ranks;  ///< up to so many
-  // Up to so many, one wait and more copying is faster than three waits.
+  int ranks;  ///< for at most this many ranks
+  // Up to this many bytes, one wait and more copying is faster than three waits.
   std::size_t fold_bytes;
   std::size_t move_bytes;
-  std::size_t transfer_bytes;  ///< of sendRecv, which meets before it knows what others do
-  std::size_t direct_bytes;    ///< from so many on, direct is faster still
-  std::size_t pull_bytes;  ///< from so many on, sendRecv is faster by one copy of the system's than by two
-                           ///< of our own, where readers do not write back
+  std::size_t transfer_bytes;  ///< for sendRecv, which meets before it knows what the others do
+  std::size_t direct_bytes;    ///< from this many bytes on, direct is faster still
+  std::size_t pull_bytes;  ///< from this many bytes on, one copy by the kernel is faster for sendRecv than
+                           ///< two of our own, where readers do not write back
 };
 constexpr std::array kLimits{
     Limits{2, 512, 2 << 10, 64 << 10, 1 << 10, 64 << 10},
@@ -77,7 +77,7 @@ bool dependsOnMachine(Operation operation, std::size_t bytes, int ranks) {
 }
 
 bool pastCaches(Operation operation, std::size_t bytes, int ranks) {
-  // What is reduced is read again by whoever imports it.
+  // Reduced data is read again by the ranks that import it.
   return !plan::reduces(operation) && bytes > kLastCacheBytes / static_cast<std::size_t>(ranks);
 }
 

@@ -10,7 +10,7 @@ namespace popdist::choice {
 
 using plan::Operation;
 
-// Worth it, or to be found out, and allowed.
+// Pulling is worth it, or unknown and allowed.
 std::optional<bool> MemoryChoice::canPull(const MemoryCall& call, const shared::Call& shared) {
   if (findsOut(call)) trials_.called(kindOf(call));
   const bool worth_it = forced_ ? *forced_ == SharedAlgorithm::kPull && canBePulled(call.operation)
@@ -21,8 +21,9 @@ std::optional<bool> MemoryChoice::canPull(const MemoryCall& call, const shared::
   return reading_.allowed();
 }
 
-// The same on all ranks, though each sees only its own buffers before the meeting: who cannot offer them
-// exports first, and whoever has hoped in vain exports then. Where they can be pulled, all meet first.
+// All ranks choose the same, though each sees only its own buffers before the meeting: ranks that cannot
+// offer theirs export first, and ranks that offered in vain export afterwards. Where buffers can be pulled,
+// all meet first.
 std::optional<MemoryChoice::Chosen> MemoryChoice::choose(const MemoryCall& call, const shared::Call& shared,
                                                          const shared::Buffers& buffers, bool pulls) {
   const std::size_t bytes = call.largest_bytes;
@@ -43,7 +44,7 @@ std::optional<MemoryChoice::Chosen> MemoryChoice::choose(const MemoryCall& call,
   if (kind) hear(*kind);
   if (meeting_.anyOffers(shared::Offer::kUnreadable)) return Chosen{{SharedAlgorithm::kStaged}};
   if (meeting_.anyOffers(shared::Offer::kNo)) {
-    // Who pulls knows nothing of pieces.
+    // Pulling does not support pieces.
     if (pulls && meeting_.anyOffers(shared::Offer::kPieces)) return Chosen{{SharedAlgorithm::kStaged}};
     if (kind) {
       engine_.prepareStages();
@@ -66,12 +67,12 @@ Trials::Kind MemoryChoice::kindOf(const MemoryCall& call) {
   return {call.operation, static_cast<int>(std::bit_width(call.largest_bytes)), call.ragged};
 }
 
-// Whether no table knows its way.
+// Whether calls must find out the algorithm.
 bool MemoryChoice::findsOut(const MemoryCall& call) const {
   return !forced_ && dependsOnMachine(call.operation, call.largest_bytes, ranks());
 }
 
-// Of a call whose way is still to be found out.
+// For a call whose algorithm is not known yet.
 std::optional<Trials::Kind> MemoryChoice::contestOf(const MemoryCall& call) const {
   const bool open = findsOut(call) && !trials_.answer(kindOf(call));
   return open ? std::optional(kindOf(call)) : std::nullopt;
@@ -87,7 +88,7 @@ void MemoryChoice::hear(const Trials::Kind& kind) {
   trials_.hear(kind, largest);
 }
 
-// They all see the same.
+// All ranks see the same offers.
 bool MemoryChoice::everyReceiverCanBeGiven(const MemoryCall& call) const {
   const bool only_root = call.operation == Operation::kGather;
   for (int rank = 0; rank < ranks(); ++rank) {

@@ -35,7 +35,7 @@ HierarchyWay hierarchyFor(Operation operation, std::size_t bytes, const plan::Ho
       return layout.even() && bytes >= kMinLaneBytes ? HierarchyWay::kLanes : HierarchyWay::kLeaders;
     case Operation::kReduceScatter:
       return layout.even() && bytes <= kMaxKeptBytes / hosts ? HierarchyWay::kLanes : HierarchyWay::kFlat;
-    // What goes from one rank to one other crosses the network once anyway.
+    // Data for a single rank crosses the network once anyway.
     case Operation::kAllToAll:
     case Operation::kGather:
     case Operation::kScatter:

@@ -29,8 +29,8 @@ Registered& registered() {
   return instance;
 }
 
-// The folder of the file that this function has been linked into. Of a program, the dynamic linker knows only
-// what it was called by: no path where it was looked up in PATH, and not the right one after chdir.
+// The folder of the file that contains this function. For a program, the dynamic linker knows only the name
+// it was started by: no path if it was found in PATH, and a wrong one after chdir.
 std::string ownDirectory() {
   Dl_info ignored{};
   void* found = nullptr;
@@ -75,16 +75,17 @@ pop::Status unknown(const std::string& name, const std::vector<std::string>& dir
 bool programHasMallocOfItsOwn() {
   void* const libc = ::dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
   if (libc == nullptr) return false;
-  // Both: of a function whose address a program takes, that may be one of its own.
+  // Checks both: a program that takes a function's address may have its own entry for that function.
   const auto is_own = [libc](const char* name) { return ::dlsym(RTLD_DEFAULT, name) != ::dlsym(libc, name); };
   const bool own = is_own("malloc") && is_own("free");
   ::dlclose(libc);
   return own;
 }
 
-// A backend brings libraries that the program may have in another version or, as MPI, from another maker: the
-// program does not see them, and they see each other first. But then they see the C library's free first,
-// too, and give it what strdup has allocated by the program's malloc (jemalloc, tcmalloc, a sanitizer's).
+// A backend brings libraries that the program may have in another version or, for MPI, from another vendor:
+// they are hidden from the program and prefer each other. But then they also prefer the C library's free, and
+// would call it for memory that strdup allocated with the program's malloc (jemalloc, tcmalloc, a
+// sanitizer's).
 int loadMode() {
   return RTLD_NOW | RTLD_LOCAL | (programHasMallocOfItsOwn() ? 0 : RTLD_DEEPBIND);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What everything that belongs to one context has in common.
+// What all objects of a context share.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@
 
 namespace popdist::context {
 
-/// What the wire carries, and what can be added to any time; 24 days are as good as for ever.
+/// The longest timeout: it fits on the wire and can be added to any time. 24 days are as good as for ever.
 inline constexpr std::chrono::milliseconds kLongestTimeout{INT32_MAX};
 
 struct ContextState {

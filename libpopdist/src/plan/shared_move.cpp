@@ -56,8 +56,9 @@ Lanes lanesOf(const Flows& flows, const StageShape& shape) {
   return lanes;
 }
 
-// Of a flow whose sender receives nothing itself: what it carries to the receiver. Both then have as much to
-// do: the receiver a part of all that reaches it, the sender one of all that leaves it. The rest is fetched.
+// For a flow whose sender receives nothing itself: the part that the sender copies to the receiver. Both then
+// have the same amount of work: the receiver fetches a part of everything that reaches it, and the sender
+// writes a part of everything that leaves it.
 std::size_t givenBytes(const Flows& flows, const Flow& flow) {
   if (flow.from == flow.to || flow.size == 0) return 0;
   std::size_t leaving = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Carries out the collectives of a communicator over several hosts: in the shared memory of each host, by
-// messages between the hosts, and in shared memory again. choice/over_hosts.h says which.
+// messages between the hosts, and in shared memory again. choice/over_hosts.h decides which collectives go
+// this way.
 #pragma once
 
 #include <chrono>
@@ -19,7 +20,7 @@ namespace popdist::calls {
 
 class HierarchicalCalls final : public group::CallPath {
  public:
-  /// `inside`: of this host's members; `messages`: of all ranks.
+  /// `inside` connects this host's members, `messages` all ranks.
   HierarchicalCalls(plan::HostLayout layout, std::unique_ptr<SharedCalls> inside,
                     std::unique_ptr<MessageCalls> messages);
 
@@ -65,11 +66,11 @@ class HierarchicalCalls final : public group::CallPath {
   const plan::HostLayout layout_;
   const std::unique_ptr<SharedCalls> inside_;
   const std::unique_ptr<MessageCalls> messages_;
-  const CollectiveCall* call_ = nullptr;  ///< that is under way, as its caller made it
+  const CollectiveCall* call_ = nullptr;  ///< the call in progress, as its caller made it
   Clock::time_point deadline_;
   std::optional<exec::Failure> failed_across_;
   const char* taken_ = "";
-  Bytes kept_;  ///< what this rank holds for its host
+  Bytes kept_;  ///< data that this rank holds for its host
 };
 
 }  // namespace popdist::calls

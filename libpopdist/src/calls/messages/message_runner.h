@@ -33,18 +33,18 @@ class MessageRunner {
     void* output = nullptr;
   };
 
-  /// The plans that follow are of another call than those before.
+  /// The next plans belong to the next call.
   void nextCall() { ++calls_; }
-  /// Runs one plan of each local rank. `call.sequence` and `call.members` are filled in here.
+  /// Runs one plan for each local rank. Fills in `call.sequence` and `call.members`.
   exec::Failure run(exec::Call call, std::span<const Part> parts, std::chrono::milliseconds timeout);
-  /// Closes all connections, and tells why.
+  /// Sends the abort message and closes all connections.
   void abort(const exec::Failure& failure);
 
   const group::Members& members() const { return members_; }
-  /// Messages between some ranks cost as much as over a network.
+  /// Whether messages between some ranks cost as much as over a network.
   bool overNetwork() const { return connections_->overNetwork(); }
   void setDeadline(const exec::MovingDeadline& deadline) { moving_deadline_ = deadline; }
-  /// Why to give up, as is known elsewhere; asked while a call waits.
+  /// Sets the function that returns the failure of a peer known by other means; called while a call waits.
   void setPeerFailure(std::function<std::optional<exec::Failure>()> peer_failure) {
     peer_failure_ = std::move(peer_failure);
   }

@@ -57,7 +57,7 @@ bool SharedCalls::runSendRecv(const CollectiveCall& call) {
   return well;
 }
 
-// What fits into a note needs no more than notes.
+// Data that fits into a call slot needs nothing else.
 bool SharedCalls::runInline(const CollectiveCall& call, const shared::Call& shared) {
   const std::size_t bytes = call.count * sizeOf(call.type);
   const bool gives = sends(call, rank_);
@@ -118,7 +118,7 @@ bool SharedCalls::runPlanned(const CollectiveCall& call, const shared::Call& sha
   return true;
 }
 
-// A ragged all-to-all begins with everybody's counts for everybody.
+// A ragged all-to-all begins by exchanging all counts.
 bool SharedCalls::tellCounts(const CollectiveCall& call) {
   const auto ranks = static_cast<std::size_t>(ranks_);
   matrix_.assign(ranks * ranks, 0);
@@ -144,8 +144,8 @@ bool SharedCalls::tellCounts(const CollectiveCall& call) {
 
 // ---- the ranks' buffers
 
-// What others take may lie in memory that the system cannot read for them: that of devices, for one. Or in
-// pieces, of which it knows nothing.
+// The kernel may be unable to read the memory that other ranks pull, for example that of a device. Nor does
+// it know of pieces.
 bool SharedCalls::canBeRead(const CollectiveCall& call) const {
   if (call.pieces != nullptr) return false;
   const std::size_t bytes = inputBytes(call);
@@ -153,7 +153,7 @@ bool SharedCalls::canBeRead(const CollectiveCall& call) const {
          (call.operation != Operation::kAllReduce || shared::canRead(call.output, bytes));
 }
 
-// Of this rank.
+// The offer of this rank.
 std::size_t SharedCalls::inputBytes(const CollectiveCall& call) const {
   if (!call.ragged) return largestBytes(call);
   const std::size_t elements = call.operation == Operation::kAllGather
@@ -185,7 +185,7 @@ bool SharedCalls::sends(const CollectiveCall& call, int rank) const {
   return call.operation != Operation::kBarrier && (!only_root || rank == call.root);
 }
 
-// That one rank puts into its stage if all goes at once.
+// The bytes that one rank puts into its stage if all goes at once.
 std::size_t SharedCalls::largestBytes(const CollectiveCall& call) const {
   const std::size_t element = sizeOf(call.type);
   const auto ranks = static_cast<std::size_t>(ranks_);

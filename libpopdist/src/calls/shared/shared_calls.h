@@ -16,7 +16,7 @@ namespace popdist::calls {
 
 class SharedCalls final : public group::CallPath {
  public:
-  /// `place` is that of some of the `members`, which outlive this. `forced`: as MemoryChoice has it.
+  /// `place` is that of some of the `members`, which outlive this object. `forced`: see MemoryChoice.
   SharedCalls(shared::Place place, const group::Members& members,
               std::optional<choice::SharedAlgorithm> forced);
 
@@ -34,7 +34,7 @@ class SharedCalls final : public group::CallPath {
   }
   void wake() override { meeting_.waiter().wakeSleepers(); }
 
-  /// Why another has given up, if one has. Also between calls.
+  /// The failure of a rank that has aborted, if any. Also between calls.
   std::optional<exec::Failure> peerFailure() { return meeting_.waiter().peerFailure(); }
 
  private:
@@ -58,8 +58,8 @@ class SharedCalls final : public group::CallPath {
   shared::Engine engine_;
   choice::MemoryChoice choice_;
   SharedSendRecv send_recv_;
-  std::vector<const void*> from_;      ///< of notes, by rank
-  std::vector<std::uint64_t> matrix_;  ///< of a ragged all-to-all: elements from each rank to each
+  std::vector<const void*> from_;      ///< inline data by rank
+  std::vector<std::uint64_t> matrix_;  ///< ragged all-to-all: elements from each rank to each
   SharedPlans plans_;
   const char* taken_ = "";
 };

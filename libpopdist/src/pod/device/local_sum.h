@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Of the only instance of a job: all tensors are at hand.
+// The sum of a job with one instance: all tensors are local.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ class LocalSum : public DeviceSum {
   OrderedFold fold_;
   std::vector<std::byte*> tensors_;
   const unsigned fork_ = pop::sys::forksOfThisProcess();
-  std::optional<std::string> broken_;  ///< why no further call is possible
+  std::optional<std::string> broken_;  ///< why no further call is possible; ok: calls are possible
 };
 
 }  // namespace popdist::pod

@@ -13,7 +13,7 @@ namespace {
 
 constexpr plan::Operation kOperation = plan::kDeviceAllReduce;
 
-// Up to so many bytes of an instance, it is faster that each gets all and sums all.
+// Up to this many bytes per instance it is faster to give all tensors to all instances, which all sum them.
 constexpr std::size_t kMaxGatheredBytes = 16 << 10;
 
 }  // namespace
@@ -26,7 +26,7 @@ MemorySum::MemorySum(std::unique_ptr<group::Group> group, const ReplicaLayout& l
       fold_(layout),
       staged_(heap, places_, fold_) {}
 
-// After a call that failed, another instance may still be writing to the stage: it is used for nothing else.
+// After a failed call another instance may still be writing to the stage, so the stage is never used again.
 MemorySum::~MemorySum() {
   if (group_->isUsable()) staged_.freeStage();
 }
@@ -37,7 +37,7 @@ void MemorySum::run(const DeviceTensors& tensors) {
   group_->checkUsable(call_);
   const std::size_t bytes = tensors.count * sizeOf(tensors.type);
   if (bytes <= kMaxGatheredBytes / places_.maxLocal()) return sumGathered(tensors);
-  // Who has private tensors knows the way before the others do.
+  // An instance with private tensors knows the algorithm before the others do.
   const bool mapped = SumPlaces::areMapped(places_.own(nullptr, tensors.local));
   if (!mapped) beginStaged(tensors);
   tellPlaces(tensors);
@@ -78,7 +78,7 @@ void MemorySum::sumGathered(const DeviceTensors& tensors) {
   fold({0, tensors.count});
 }
 
-// One pass over all tensors, and a meeting before and after it.
+// One pass over all tensors, with a meeting before and after it.
 void MemorySum::sumWhereTheyAre(const DeviceTensors& tensors) {
   const std::size_t element = sizeOf(tensors.type);
   const plan::Range share = places_.shareOf(places_.instance(), {0, tensors.count}, element);
@@ -119,7 +119,7 @@ void MemorySum::fold(plan::Range part) {
   fold_.run(call_.count, call_.type, part, from_, to_);
 }
 
-// Everybody says where its stage and its tensors are.
+// All instances publish where their stage and tensors are.
 void MemorySum::tellPlaces(const DeviceTensors& tensors) {
   const std::vector<std::uint64_t> own = places_.own(staged_.stage(), tensors.local);
   gather(own.data(), places_.all(), own.size(), Type::kUint64);
@@ -129,7 +129,7 @@ void MemorySum::meet() {
   gather(nullptr, nullptr, 0, Type::kUint8);
 }
 
-// Nobody has given up: others' memory is still theirs to have read or written.
+// Throws if an instance has aborted; otherwise its memory may still be read and written.
 void MemorySum::confirm() {
   group_->confirm(call_);
 }

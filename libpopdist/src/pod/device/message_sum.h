@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// By messages between replicas, over any hosts: GCL's plan, with a rank for each replica, whether two of them
-// share a process or not.
+// Sums by messages between replicas, over any hosts: GCL's plan, with one rank for each replica, whether or
+// not two of them share a process.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@ namespace popdist::pod {
 
 class MessageSum : public DeviceSum {
  public:
-  /// `ranks`: replicas.
+  /// The ranks of the group are replicas.
   MessageSum(calls::MessageGroup ranks, ReplicaLayout layout)
       : group_(std::move(ranks.group)), runner_(*ranks.runner), layout_(std::move(layout)) {}
 

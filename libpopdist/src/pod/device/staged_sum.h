@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way through stages: one of each instance, in which others find what they sum of its tensors, and the
-// sums. Chunk by chunk: one is exported, one summed, one imported in each turn, and all meet between turns.
+// Sums through stages: each instance has one, where the others find the tensors that they sum, and the sums.
+// In each turn one chunk is exported, one summed, one imported; all instances meet between turns.
 #pragma once
 
 #include <cstddef>

@@ -25,7 +25,7 @@ PluginConnections::PluginConnections(PluginSetup setup)
             .library = this,
             .ended = &PluginConnections::ended} {}
 
-// Not in a forked child: the plugin's threads are not there, its connections are the parent's.
+// Not in a forked child: the plugin's threads do not exist there, and its connections belong to the parent.
 PluginConnections::~PluginConnections() {
   if (group_ != nullptr && fork_ == pop::sys::forksOfThisProcess()) setup_.plugin->destroy(group_);
 }
@@ -82,7 +82,7 @@ void PluginConnections::appendUndelivered(std::vector<int>& ranks) {
   }
 }
 
-// The plugin calls this: nothing may be thrown through it. It asks again.
+// The plugin calls this, so it must not throw. The plugin will ask again.
 std::int32_t PluginConnections::ended(void* self, char* text, std::size_t text_bytes) try {
   const auto who = static_cast<PluginConnections*>(self)->setup_.ended();
   if (!who) return 0;
