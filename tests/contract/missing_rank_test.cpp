@@ -72,7 +72,7 @@ TEST(LateRank, DoesNotWriteWhereOthersHaveGivenUp) {
   });
 }
 
-// Of every size: in the notes, in the stages at once, chunk by chunk, in place.
+// Of every size: in the call slots, in the stages at once, chunk by chunk, in place.
 TEST(LateRank, IsToldThatOthersHaveGivenUp) {
   for (const std::size_t count : {1U, 1000U, 1'000'000U}) {
     ThreadGroup group(GroupShape{.replicas_of_instance = {1, 1}, .timeout = kLongTimeout});
