@@ -61,7 +61,7 @@ bool SharedCalls::runSendRecv(const CollectiveCall& call) {
 bool SharedCalls::runInline(const CollectiveCall& call, const shared::Call& shared) {
   const std::size_t bytes = call.count * sizeOf(call.type);
   const bool gives = sends(call, rank_);
-  taken_ = "notes";
+  taken_ = "inline";
   if (!meeting_.exchange(shared, call.input, gives ? bytes : 0)) return false;
   auto* const output = static_cast<std::byte*>(call.output);
   switch (call.operation) {

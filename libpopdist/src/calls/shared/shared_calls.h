@@ -25,7 +25,7 @@ class SharedCalls final : public group::CallPath {
   void abort(const exec::Failure& failure) override { meeting_.abort(failure); }
   void setDeadline(const exec::MovingDeadline& deadline) override { meeting_.waiter().setDeadline(deadline); }
 
-  /// "notes", or the name of a choice::SharedAlgorithm.
+  /// "inline", or the name of a choice::SharedAlgorithm.
   const char* algorithmTaken() const override { return taken_; }
   bool sharesMemory() const override { return true; }
   bool peerIsAborting() override { return meeting_.waiter().peerIsAborting(); }
