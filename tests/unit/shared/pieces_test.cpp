@@ -90,7 +90,7 @@ TEST(ListedPieces, MustAgree) {
   EXPECT_EQ(memory.read(listed, 0, memory.table), "");
   memory.listed({{0, 2}, {5, 1}, {6, 1}}, memory.other_table.data());
   EXPECT_THAT(memory.read(listed, 1, memory.other_table),
-              AllOf(HasSubstr("3 tensors"), HasSubstr("other ranks 2")));
+              AllOf(HasSubstr("3 non-empty tensors"), HasSubstr("other ranks 2")));
   memory.listed({{0, 1}, {5, 2}}, memory.other_table.data());
   EXPECT_THAT(memory.read(listed, 1, memory.other_table),
               AllOf(HasSubstr("tensor 0"), HasSubstr("ends at byte 1,"), HasSubstr("ranks at byte 2")));
