@@ -16,7 +16,7 @@ enum class Memory : std::uint8_t { kNone, kPrivate, kBuffer };
 
 struct Task {
   plan::Operation operation = plan::Operation::kBarrier;
-  std::size_t bytes = 0;  ///< of a rank's larger buffer
+  std::size_t bytes = 0;  ///< bytes of a rank's larger buffer
   Memory memory = Memory::kPrivate;
 };
 
@@ -32,8 +32,8 @@ class Trial {
 
  private:
   const plan::Operation operation_;
-  const std::size_t count_;     ///< as the API counts
-  const std::size_t elements_;  ///< of the larger buffer
+  const std::size_t count_;     ///< elements, as the API counts them
+  const std::size_t elements_;  ///< bytes of the larger buffer
   std::vector<float> private_;
   std::optional<Buffer> shared_;
   float* in_ = nullptr;

@@ -14,7 +14,7 @@ namespace {
 struct Group {
   const PopdistGroupInfo& info;
   std::unique_ptr<Fabric> fabric;
-  pop::Status failure{};  ///< of this member itself: all others are lost to it
+  pop::Status failure{};  ///< a failure of this member itself: it has lost all others
 };
 
 Group& groupAt(void* group) {

@@ -16,7 +16,7 @@ constexpr std::chrono::microseconds kBetweenLooks{50};
 // Follows the bytes of a message. If a sender dies, MPI may report a receive as complete whose end never
 // arrived: its place then holds an older message's data, or memory that was never received into.
 struct Trailer {
-  std::uint64_t number = 0;  ///< of messages to this member, from 1
+  std::uint64_t number = 0;  ///< number of the message to this member, from 1
 };
 
 constexpr std::size_t kMaxLastBytes = 2048;

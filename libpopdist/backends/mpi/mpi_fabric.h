@@ -44,7 +44,7 @@ class MpiFabric final : public Fabric {
     Transfers receives;  ///< posted in this order
     std::uint64_t messages_sent = 0;
     std::uint64_t messages_taken = 0;
-    std::size_t released = 0;  ///< of the oldest receive
+    std::size_t released = 0;  ///< bytes used of the oldest receive
     pop::Status failure;
     std::vector<std::byte> last;  ///< what it has closed with
   };

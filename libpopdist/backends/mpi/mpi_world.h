@@ -37,8 +37,8 @@ class MpiWorld {
   pop::Status rankInstances(const PopdistGroupInfo& info, const std::vector<std::string>& offers);
   pop::Status join(int ranks);
 
-  std::string pmi_address_;  ///< of this process's server, if it has started one
-  pop::Status failure_;      ///< of a start
+  std::string pmi_address_;  ///< address of this process's server, if it has started one
+  pop::Status failure_;      ///< the failure of start()
   bool started_ = false;
   MPI_Comm communicator_ = MPI_COMM_NULL;
   std::vector<int> rank_of_instance_;

@@ -28,12 +28,12 @@ struct Bucket {
   std::string name;
   async::BucketPlan plan;
   std::byte* data = nullptr;     ///< in one piece
-  std::optional<Buffer> buffer;  ///< which that is, where tensors are copied
+  std::optional<Buffer> buffer;  ///< the memory at `data`, if tensors are copied
   shared::Pieces pieces;         ///< instead: each tensor where it is
-  std::optional<Buffer> table;   ///< of those, where the other members can reach them
+  std::optional<Buffer> table;   ///< table of the pieces, if the other members can reach them
   std::atomic<std::size_t> missing{0};
   std::optional<Pending> pending;
-  std::exception_ptr failure;  ///< of issuing it
+  std::exception_ptr failure;  ///< the failure of issuing it
   bool has_failed = false;     ///< once
 };
 

@@ -25,7 +25,7 @@ struct Announcement {
 /// Ends the communicator for all members.
 struct AbortMessage {
   pop::Status status;
-  int peer_rank = -1;  ///< that is to blame; -1: none
+  int peer_rank = -1;  ///< rank that caused it; -1: none
 };
 
 struct Message {

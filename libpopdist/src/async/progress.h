@@ -82,8 +82,8 @@ class Progress {
     Clock::time_point until;  ///< the last one's deadline
   };
   std::optional<Busy> busy_;
-  bool had_news_ = false;                        ///< in the last round
-  std::chrono::milliseconds between_rounds_{1};  ///< when nobody has anything to say
+  bool had_news_ = false;                        ///< whether the last round had news
+  std::chrono::milliseconds between_rounds_{1};  ///< time between rounds without news
   std::vector<std::uint64_t> sizes_;
   std::string bodies_;
   std::thread thread_;  ///< uses all the others

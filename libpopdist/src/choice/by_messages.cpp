@@ -60,7 +60,7 @@ struct Row {
   Operation operation;
   bool over_network_only;
   int max_ranks;
-  std::size_t max_bytes;  ///< of the vector, or of a block
+  std::size_t max_bytes;  ///< bytes of the vector, or of a block
   Algorithm algorithm;
 };
 constexpr std::array kRows{

@@ -20,15 +20,15 @@ namespace popdist::choice {
 /// What the choice depends on; the same on all ranks.
 struct MemoryCall {
   plan::Operation operation = plan::Operation::kAllReduce;
-  std::size_t largest_bytes = 0;  ///< that one rank puts into its stage if all goes at once
+  std::size_t largest_bytes = 0;  ///< bytes that one rank puts into its stage in an eager call
   int root = 0;
   bool ragged = false;
 };
 
 struct PlanChoice {
   SharedAlgorithm algorithm = SharedAlgorithm::kStaged;
-  plan::EagerOrder order = plan::EagerOrder::kOnly;  ///< of an eager one
-  bool gives = false;                                ///< of a direct one: as directMove
+  plan::EagerOrder order = plan::EagerOrder::kOnly;  ///< eager plans: when this rank exports
+  bool gives = false;                                ///< direct plans: see directMove()
 };
 
 class MemoryChoice {

@@ -24,7 +24,7 @@ class HostFence {
   struct Answer {
     bool there = false;
     bool failed = false;        ///< the error is on the socket
-    std::uint32_t answers = 0;  ///< of all instances, when this was looked at
+    std::uint32_t answers = 0;  ///< number of answers to all instances when this was read
   };
 
   HostFence() = default;

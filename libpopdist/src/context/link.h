@@ -27,7 +27,7 @@ inline constexpr std::string_view kReservedKeys = "popdist/";
 
 /// How this instance reaches instances on other hosts, and they it.
 struct HostNetwork {
-  std::string job_key;  ///< 16 bytes that only instances of the job know; empty: there is none
+  std::string job_key;  ///< 16 bytes that only the job's instances know; empty: no key
   std::string address;  ///< numeric, of this host
 };
 

@@ -29,7 +29,7 @@ Range blockOf(const FoldRequest& request, int rank) {
 struct FoldCut {
   std::size_t block_bytes = 0;
   std::size_t piece_bytes = 0;
-  std::size_t whole_bytes = 0;  ///< that is cut into chunks
+  std::size_t whole_bytes = 0;  ///< bytes that are cut into chunks
   std::uint64_t chunks = 0;
 };
 
@@ -54,7 +54,7 @@ class StagedFold final : public StagedPlan {
  private:
   void addTurn(std::uint64_t turn) override {
     if (isUnderWay(turn, 0)) exportChunk(turn);
-    if (turn == 1) meet();  // what needs nobody else comes before
+    if (turn == 1) meet();  // steps that wait for no other rank come first
     if (isUnderWay(turn, 1)) foldChunk(turn - 1);
     if (isUnderWay(turn, 2)) importChunk(turn - 2);
   }

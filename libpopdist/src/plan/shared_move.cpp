@@ -21,9 +21,9 @@ bool leaves(const Flow& flow) {
 // A block leaves its sender through a lane of the sender's slot. Flows of the same block follow each other,
 // and share one.
 struct Lanes {
-  std::vector<std::size_t> of_flow;  ///< of those that leave a rank
-  std::size_t bytes = 0;             ///< of each lane
-  std::uint64_t chunks = 0;          ///< of the longest flow
+  std::vector<std::size_t> of_flow;  ///< the lane of each flow that leaves a rank
+  std::size_t bytes = 0;             ///< bytes of each lane
+  std::uint64_t chunks = 0;          ///< chunks of the longest flow
 };
 
 Lanes lanesOf(const Flows& flows, const StageShape& shape) {
@@ -74,7 +74,7 @@ std::size_t givenBytes(const Flows& flows, const Flow& flow) {
   return share / kLineBytes * kLineBytes;
 }
 
-// Each chunk takes a step for every flow of the rank's own, which are few of all.
+// Each chunk has a step for each flow of this rank, a small part of all flows.
 class StagedMove final : public StagedPlan {
  public:
   StagedMove(const Flows& flows, int rank, const StageShape& shape, const Lanes& lanes)
@@ -88,7 +88,7 @@ class StagedMove final : public StagedPlan {
         leaving_.push_back({flow, stage});
       if (flow.to == rank) arriving_.push_back({flow, stage});
     }
-    // Each begins with the one behind it: not everybody with the same.
+    // Each rank begins with the rank after it, so that not all begin with the same one.
     std::stable_partition(arriving_.begin(), arriving_.end(),
                           [rank](const Laned& each) { return each.flow.from > rank; });
   }
@@ -102,7 +102,7 @@ class StagedMove final : public StagedPlan {
   void addTurn(std::uint64_t turn) override {
     if (turn == 0) keepOwn();
     if (isUnderWay(turn, 0)) exportChunk(turn);
-    if (turn == 1) meet();  // what needs nobody else comes before
+    if (turn == 1) meet();  // steps that wait for no other rank come first
     if (isUnderWay(turn, 1)) importChunk(turn - 1);
   }
 

@@ -52,7 +52,7 @@ enum FoldTarget : std::uint8_t {
   kAllOutputs = 4,    ///< of every rank
   kRankOutput = 8,    ///< of `rank`
   kWrittenBack =
-      16,  ///< as kOthersStages, but nobody reads it there: only where it pays (shared/write_back.h)
+      16,  ///< as kOthersStages, but no rank reads it there: only where it pays (shared/write_back.h)
 };
 
 /// Offsets and sizes are bytes; of inputs and outputs from the beginning of the user's buffer.
@@ -73,9 +73,9 @@ struct SharedStep {
 
 /// When a rank exports what goes at once. All are in the same case of kOnly, or not.
 enum class EagerOrder : std::uint8_t {
-  kOnly,         ///< before the meeting, as everybody
+  kOnly,         ///< before the meeting, like all ranks
   kExportFirst,  ///< before the meeting; others may not have
-  kMeetFirst,    ///< only now: it had hoped that nobody would need to
+  kMeetFirst,    ///< only now: it expected that no rank would need it
 };
 
 struct SharedPlan {

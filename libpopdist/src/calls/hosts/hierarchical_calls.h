@@ -50,7 +50,7 @@ class HierarchicalCalls final : public group::CallPath {
   struct Representatives {
     int local = 0;           ///< on this host
     bool mine = false;       ///< this rank
-    std::vector<int> ranks;  ///< of each host
+    std::vector<int> ranks;  ///< the representative of each host
   };
   Representatives representativesFor(int root) const;
   template <typename Work>

@@ -28,7 +28,7 @@ class MessageSum : public DeviceSum {
   const std::unique_ptr<group::Group> group_;
   calls::MessageRunner& runner_;
   const ReplicaLayout layout_;
-  std::map<std::size_t, std::vector<plan::Plan>> plans_;  ///< of the local replicas, by count
+  std::map<std::size_t, std::vector<plan::Plan>> plans_;  ///< plans of the local replicas, by count
 };
 
 }  // namespace popdist::pod

@@ -39,9 +39,9 @@ class StagedSum {
   context::SharedHeap& heap_;
   const SumPlaces& places_;
   OrderedFold& fold_;
-  const std::size_t chunk_bytes_;  ///< of a replica, in a stage
+  const std::size_t chunk_bytes_;  ///< bytes of a replica in a stage
   void* stage_ = nullptr;
-  std::vector<std::byte*> memory_;  ///< of each replica, where a chunk's sum is
+  std::vector<std::byte*> memory_;  ///< the place of a chunk's sum, for each replica
 };
 
 }  // namespace popdist::pod

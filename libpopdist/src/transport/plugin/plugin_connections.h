@@ -61,7 +61,7 @@ class PluginConnections final : public Connections, private Endpoint, private Sl
   const PopdistGroupInfo info_;
   void* group_ = nullptr;
   std::string offered_;
-  std::vector<PluginStream> streams_;  ///< of each rank; this rank's own is not used
+  std::vector<PluginStream> streams_;  ///< streams by rank; this rank's own is not used
   const unsigned fork_ = pop::sys::forksOfThisProcess();
 };
 

@@ -29,7 +29,7 @@ struct Introduction {
   std::uint32_t group = 0;
   std::uint32_t from = 0;    ///< rank that dials
   std::uint32_t to = 0;      ///< rank that is wanted
-  std::uint32_t stream = 0;  ///< of those between the two
+  std::uint32_t stream = 0;  ///< index of the stream between the two
   Nonce nonce{};
 
   friend bool operator==(const Introduction&, const Introduction&) = default;

@@ -17,10 +17,10 @@ namespace popdist::transport {
 
 struct TcpSetup {
   std::string own_address;         ///< numeric, of this host, at which the others reach it
-  Key job{};                       ///< that members prove to each other
+  Key job{};                       ///< key with which members prove that they belong to the job
   std::uint32_t group = 0;         ///< among the job's groups
   int streams = 1;                 ///< between two ranks
-  std::string congestion_control;  ///< as listenOn() has it
+  std::string congestion_control;  ///< see listenOn()
 };
 
 class TcpConnection final : public Connection {
