@@ -27,7 +27,7 @@ namespace {
 
 namespace io = popdist::io;
 
-/// In memory that this host's instances share: the Pod sums it where it is.
+/// Allocated in memory that this host's instances share: the Pod sums it in place.
 using SharedFloats = std::vector<float, popdist::SharedAllocator<float>>;
 
 /// One replica: its model, its optimiser state, its share of the data.
@@ -87,7 +87,7 @@ class Training {
     return static_cast<Isa>(isa);
   }
 
-  /// What the network relies on.
+  /// Checks what the network relies on.
   void checkData(const io::IdxDataset& training, const io::IdxDataset& test) const {
     if (test.featureCount() != training.featureCount()) {
       throw std::runtime_error("training and test images differ in size");
@@ -165,7 +165,7 @@ class Training {
     }
   }
 
-  /// On the Pod: the gradients of all replicas of all instances, summed.
+  /// Sums the gradients of all replicas of all instances on the Pod.
   void reduceGradients() {
     pod_.advanceCompute(shape_.flopsPerSample() * options_.micro_batch * options_.accumulation);
     std::vector<float*> gradients;
@@ -173,8 +173,8 @@ class Training {
     pod_.allReduceSum(gradients, shape_.parameterCount());
   }
 
-  /// On the mean gradient of the whole batch. The rate falls in a straight line, to zero at the end of the
-  /// training.
+  /// Updates the weights with the mean gradient of the whole batch. The rate falls linearly to zero at the
+  /// end of the training.
   SgdStep sgdStep() const {
     const std::size_t all = stepsPerEpoch() * static_cast<std::size_t>(options_.epochs);
     return {.learning_rate =
@@ -183,7 +183,7 @@ class Training {
             .gradient_scale = 1.0F / static_cast<float>(samplesPerStep())};
   }
 
-  /// Of the whole test set, each replica having scored its part.
+  /// The accuracy on the whole test set; each replica scores its part.
   double testAccuracy() {
     std::int64_t correct = 0;
     for (Replica& replica : replicas_) {

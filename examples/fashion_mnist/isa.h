@@ -13,7 +13,7 @@ enum class Isa : int { kBaseline, kAvx2, kAvx512 };
 const char* nameOf(Isa isa);
 std::optional<Isa> isaNamed(std::string_view name);
 
-/// Of this CPU and its operating system. Those before it are there, too.
+/// The best instruction set of this CPU and its operating system. Those before it are available too.
 Isa bestIsa();
 
 MlpKernels kernelsOf(Isa isa);

@@ -55,7 +55,7 @@ void measureAll(const Options& options) {
 int runApp(int argc, char** argv) try {
   const Parsed parsed = parseOptions(argc, argv);
   if (parsed.exit_code) {
-    // An error is everybody's: the first that ends with one ends the job.
+    // All instances get the error; the first that exits with it ends the job.
     if (*parsed.exit_code == 0 && getInstanceIndex() == 0) show(parsed.text);
     if (*parsed.exit_code != 0) std::fputs(parsed.text.c_str(), stderr);
     return *parsed.exit_code;

@@ -36,7 +36,7 @@ Contestants::Contestants(Context& context) {
     add(context, {.messages = true});
     return;
   }
-  // All that there is a choice of: other operations have one algorithm.
+  // Only all-reduce has a choice: other operations have one algorithm.
   for (const choice::Algorithm each : choice::algorithmsOf(plan::Operation::kAllReduce))
     add(context, {.messages = true, .by_messages = each});
 }

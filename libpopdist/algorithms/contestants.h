@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Communicators of all instances that carry out collectives as the tables say, and with each algorithm
-// instead.
+// Communicators of all instances: one that chooses algorithms as the tables say, and one for each forced
+// algorithm.
 #pragma once
 
 #include <memory>
@@ -17,13 +17,13 @@ class Contestants {
   /// Collective over all instances. Throws popdist_error.
   explicit Contestants(Context& context);
 
-  /// The first one goes by the tables.
+  /// All communicators; the first one uses the tables.
   const std::vector<std::unique_ptr<Communicator>>& all() const { return all_; }
 
-  /// All instances are on one host, and go through its memory.
+  /// Whether all instances are on one host and use its shared memory.
   bool shareMemory() const;
 
-  /// With what the last call on one of all() was carried out.
+  /// The algorithm of the last call on one of all().
   std::string taken(Communicator& contestant) const;
 
  private:

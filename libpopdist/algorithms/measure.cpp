@@ -11,16 +11,17 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Calls are measured several at a time: a clock's tick and the ranks' coming are nothing beside them.
-constexpr double kLeastMicroseconds = 200;
-constexpr std::uint64_t kMostAtOnce = 200;
-// Until what a communicator finds out by its calls is found out, and all of its memory has been touched.
+// Several calls are measured at a time, so that clock resolution and the ranks' different arrival times do
+// not matter.
+constexpr double kMinMicroseconds = 200;
+constexpr std::uint64_t kMaxAtOnce = 200;
+// Calls until a communicator has finished its trials and all of its memory has been touched.
 std::uint64_t warmUpsFor(std::size_t bytes) {
-  constexpr std::uint64_t kLeast = 12;
-  constexpr std::uint64_t kMost = 512;
+  constexpr std::uint64_t kMin = 12;
+  constexpr std::uint64_t kMax = 512;
   constexpr std::size_t kTouchedBytes = 4 << 20;
   constexpr std::size_t kSmallBytes = 1024;  // many to a page
-  return bytes < kSmallBytes ? kLeast : std::clamp(kTouchedBytes / bytes, kLeast, kMost);
+  return bytes < kSmallBytes ? kMin : std::clamp(kTouchedBytes / bytes, kMin, kMax);
 }
 
 struct Contestant {
@@ -29,8 +30,8 @@ struct Contestant {
   std::uint64_t calls_at_once = 1;
 };
 
-// The roots take turns: one that is always the same would run ahead of the others, and its calls look cheaper
-// than they are.
+// The roots take turns: a fixed root would run ahead of the others and its calls would look cheaper than they
+// are.
 double microsecondsOf(const Trial& trial, Communicator& communicator, std::uint64_t calls) {
   communicator.barrier();
   const auto begin = Clock::now();
@@ -40,7 +41,7 @@ double microsecondsOf(const Trial& trial, Communicator& communicator, std::uint6
   return taken.count() / static_cast<double>(calls);
 }
 
-// Those that do not end up with an algorithm that another one has; and what rank 0 finds out is for all.
+// Keeps the communicators whose algorithm no earlier one has. Rank 0's result is used by all.
 std::vector<Contestant> differentOnes(Context& context, const Contestants& contestants, const Trial& trial) {
   const std::uint64_t warm_ups = warmUpsFor(trial.bytes());
   std::vector<Contestant> different;
@@ -48,7 +49,7 @@ std::vector<Contestant> differentOnes(Context& context, const Contestants& conte
     const double once = microsecondsOf(trial, *communicator, warm_ups);
     Contestant each{communicator.get(), contestants.taken(*communicator)};
     std::uint64_t calls = std::clamp<std::uint64_t>(
-        static_cast<std::uint64_t>(kLeastMicroseconds / std::max(once, 0.001)), 1, kMostAtOnce);
+        static_cast<std::uint64_t>(kMinMicroseconds / std::max(once, 0.001)), 1, kMaxAtOnce);
     if (std::any_of(different.begin(), different.end(),
                     [&](const Contestant& known) { return known.algorithm == each.algorithm; }))
       calls = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a call takes with each algorithm that can carry it out.
+// Measures a call with each algorithm that supports it.
 #pragma once
 
 #include <string>
@@ -20,8 +20,8 @@ struct Row {
   std::vector<Timing> timings;  ///< the first one is what the tables choose; each algorithm once
 };
 
-/// Collective over all instances, which all get the same. Contestants take turns, so that what else the
-/// machine does hits all of them. Throws popdist_error.
+/// Collective over all instances; all get the same result. The contestants take turns, so that other load on
+/// the machine hits all of them. Throws popdist_error.
 Row measure(Context& context, const Contestants& contestants, const Task& task, int repeats);
 
 }  // namespace popdist::algorithms

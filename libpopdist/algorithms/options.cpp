@@ -15,13 +15,15 @@ using plan::Operation;
 constexpr const char* kEpilogue =
     "Run it under poprun, with as many instances as your jobs have:\n"
     "    poprun --num-instances 4 popdist-algorithms --op allReduce --bytes 4k,64k,1M\n"
-    "A row shows what the library's table chooses, how long a call takes then, and how long with every "
-    "other\n"
-    "algorithm that can carry it out. * marks the fastest, ! rows where the choice takes over 10 % more.\n"
-    "poprun --collectives NAME forces one in a job of yours (without poprun: POPDIST_SHARED_ALGORITHM, and "
-    "by\n"
-    "messages POPDIST_MESSAGE_ALGORITHM, the same for all instances); this program does not heed it.\n";
-constexpr std::size_t kMostBytes = std::size_t{1} << 30;
+    "A row shows the algorithm that the library's table chooses and the time of a call with it and with "
+    "every\n"
+    "other algorithm that supports the call. * marks the fastest, ! rows where the choice takes over 10 % "
+    "more.\n"
+    "To force one in your own job, use poprun --collectives NAME (without poprun: POPDIST_SHARED_ALGORITHM, "
+    "or\n"
+    "POPDIST_MESSAGE_ALGORITHM for messages, the same for all instances); this program ignores these "
+    "settings.\n";
+constexpr std::size_t kMaxBytes = std::size_t{1} << 30;
 
 std::vector<Operation> allOperations() {
   std::vector<Operation> operations;
@@ -37,12 +39,12 @@ std::vector<std::size_t> usualBytes() {
   return bytes;
 }
 
-// Without what CLI11 adds to the type's name.
+// Drops what CLI11 adds to the type's name.
 CLI::Validator quiet(CLI::Validator validator) {
   return validator.description("");
 }
 
-// Words that have been checked.
+// Stores words that have been checked.
 void fill(Options& options, const std::vector<std::string>& names, const std::vector<std::uint64_t>& bytes) {
   for (const Operation operation : allOperations()) {
     if (names.empty() || std::find(names.begin(), names.end(), plan::nameOf(operation)) != names.end())
@@ -60,8 +62,9 @@ Parsed parseOptions(int argc, const char* const* argv) {
   for (const Operation operation : allOperations()) known.emplace_back(plan::nameOf(operation));
   std::vector<std::string> names;
   std::vector<std::uint64_t> bytes;
-  CLI::App app("Shows which algorithm is chosen for each collective, and what each takes on this machine.",
-               kProgram);
+  CLI::App app(
+      "Shows which algorithm is chosen for each collective, and how long each takes on this machine.",
+      kProgram);
   app.footer(kEpilogue);
   app.add_option("--op", names, "operations, separated by commas (default: all): " + pop::join(known, ", "))
       ->check(quiet(CLI::IsMember(known)))
@@ -70,10 +73,10 @@ Parsed parseOptions(int argc, const char* const* argv) {
   app.add_option("--bytes", bytes,
                  "sizes of a rank's larger buffer, separated by commas; 4k is 4096 (default: 8 to 16M)")
       ->transform(quiet(CLI::AsSizeValue(false)))
-      ->check(quiet(CLI::Range(std::uint64_t{1}, std::uint64_t{kMostBytes})))
+      ->check(quiet(CLI::Range(std::uint64_t{1}, std::uint64_t{kMaxBytes})))
       ->delimiter(',')
       ->type_name("SIZES");
-  app.add_option("--repeats", parsed.options.repeats, "measurements, of which a time is the median")
+  app.add_option("--repeats", parsed.options.repeats, "number of measurements; the median is shown")
       ->check(quiet(CLI::Range(1, 10'000)))
       ->type_name("N")
       ->capture_default_str();

@@ -16,7 +16,7 @@ inline constexpr const char* kProgram = "popdist-algorithms";
 struct Options {
   std::vector<plan::Operation> operations;  ///< all unless told otherwise
   std::vector<std::size_t> bytes;
-  int repeats = 15;  ///< of which each time is the median
+  int repeats = 15;  ///< number of measurements; each time is their median
 };
 
 struct Parsed {

@@ -8,7 +8,7 @@
 
 namespace popdist::algorithms {
 
-/// What is measured, and the columns' names.
+/// The title and the column names.
 std::string heading(const Context& context, const Contestants& contestants, int repeats);
 
 /// "! allReduce   65536  private  staged  45.1    eager 30.2*, messages 80.4"
@@ -17,7 +17,7 @@ std::string inWords(const Row& row);
 /// The choice takes over 10 % more than the fastest.
 bool choiceIsSlow(const Row& row);
 
-/// How many of all rows these are.
+/// The number of such rows among all.
 std::string verdict(int rows, int slow);
 
 }  // namespace popdist::algorithms

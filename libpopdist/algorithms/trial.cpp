@@ -9,7 +9,7 @@ namespace {
 using plan::Operation;
 
 constexpr Type kType = Type::kFloat;
-// Zeros would be cheaper to store than data. No call changes its input, so this stays what it is.
+// Zeros would be cheaper to store than data. No call changes its input, so it stays valid.
 constexpr float kValue = 1;
 
 std::size_t blocksOf(Operation operation, int ranks) {

@@ -11,12 +11,12 @@
 
 namespace popdist::algorithms {
 
-/// Where a call's buffers lie. kNone: it has none.
+/// The kind of memory of a call's buffers. kNone: it has none.
 enum class Memory : std::uint8_t { kNone, kPrivate, kBuffer };
 
 struct Task {
   plan::Operation operation = plan::Operation::kBarrier;
-  std::size_t bytes = 0;  ///< of a rank's larger buffer
+  std::size_t bytes = 0;  ///< bytes of a rank's larger buffer
   Memory memory = Memory::kPrivate;
 };
 
@@ -24,16 +24,16 @@ class Trial {
  public:
   Trial(Context& context, const Task& task);
 
-  /// `root` is of the operations that have one.
+  /// `root` is used by operations that have one.
   void call(Communicator& communicator, int root) const;
 
-  /// What the larger buffer has: `task.bytes`, or one element for each block.
+  /// The size of the larger buffer: `task.bytes`, or one element for each block.
   std::size_t bytes() const { return elements_ * sizeof(float); }
 
  private:
   const plan::Operation operation_;
-  const std::size_t count_;     ///< as the API counts
-  const std::size_t elements_;  ///< of the larger buffer
+  const std::size_t count_;     ///< elements, as the API counts them
+  const std::size_t elements_;  ///< bytes of the larger buffer
   std::vector<float> private_;
   std::optional<Buffer> shared_;
   float* in_ = nullptr;

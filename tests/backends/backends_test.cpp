@@ -105,7 +105,7 @@ ReportedError errorOf(const std::vector<std::string>& command, int instances = 1
 TEST(RegisterBackend, SaysWhichBackendsThereAre) {
   const ReportedError error = errorOf({"register", "rdma"}, 2);
   EXPECT_EQ(error.code, 5);
-  EXPECT_THAT(error.what, HasSubstr("no backend 'rdma': there are grpc, "));
+  EXPECT_THAT(error.what, HasSubstr("no backend 'rdma': found grpc, "));
   EXPECT_THAT(error.what, HasSubstr("native"));
   EXPECT_THAT(error.what, HasSubstr("POPDIST_BACKEND_PATH"));
 }
@@ -121,8 +121,8 @@ TEST(RegisterBackend, RefusesAnotherVersion) {
   const ReportedError error = errorOf({"register", OLD_BACKEND_PATH}, 2);
   EXPECT_EQ(error.code, kFailedPreconditionCode);
   EXPECT_THAT(error.what,
-              HasSubstr("has version 3 of the interface of backends, this libpopdist needs version 4: "
-                        "build the backend with popdist/backend_plugin.hpp"));
+              HasSubstr("implements version 3 of the plugin interface, this libpopdist needs version 4: "
+                        "build it with this libpopdist's popdist/backend_plugin.hpp"));
 }
 
 TEST(RegisterBackend, MayComeTooLate) {
@@ -149,8 +149,9 @@ TEST(Instances, AllHearWhyOneCannotBeReached) {
 TEST(Instances, MustHaveTheSameBackend) {
   const ReportedError error = errorOf({"mixed"}, 2);
   EXPECT_EQ(error.code, kFailedPreconditionCode);
-  EXPECT_THAT(error.what,
-              HasSubstr("instance 0 runs on grpc, instance 1 on native: POPDIST_BACKEND must be the same"));
+  EXPECT_THAT(
+      error.what,
+      HasSubstr("instance 0 uses backend grpc, instance 1 uses native: set the same POPDIST_BACKEND"));
 }
 
 }  // namespace

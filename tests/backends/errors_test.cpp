@@ -51,7 +51,7 @@ TEST_P(BackendError, NamesWhoHasNotComeBeforeTheDeadline) {
       EXPECT_EQ(error.peer, 1 - instance) << call << ": " << error.what;
     }
     EXPECT_THAT(errors.at(1).what, HasSubstr("the deadline has passed, waiting for rank 0 (instance 0 on "));
-    EXPECT_THAT(errors.at(0).what, HasSubstr("rank 1 has given up: the deadline has passed"));
+    EXPECT_THAT(errors.at(0).what, HasSubstr("rank 1 aborted the call: the deadline has passed"));
   }
 }
 

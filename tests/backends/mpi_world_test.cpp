@@ -43,7 +43,7 @@ TEST(MpiWorld, DoesNotStartWithoutAllRanks) {
   for (int i = 0; i < 2; ++i) {
     const pop::Status status = world.start(info, {offer.value(), "-"});
     EXPECT_EQ(status.code(), pop::Code::kDeadlineExceeded);
-    EXPECT_THAT(status.message(), HasSubstr("not all ranks have started MPI"));
+    EXPECT_THAT(status.message(), HasSubstr("not all ranks initialized MPI"));
     EXPECT_FALSE(world.isStarted());
   }
 }
@@ -85,7 +85,7 @@ TEST(MpiWorldDeathTest, JoinsWhereTheProgramHasStartedMpi) {
 TEST(MpiWorldDeathTest, RefusesAnMpiThatThreadsCannotShare) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(startAfterTheProgram(MPI_THREAD_SINGLE), ::testing::ExitedWithCode(1),
-              "MPI_Init_thread with that, or leave MPI to this backend");
+              "call MPI_Init_thread with it, or let this backend initialize MPI");
 }
 
 }  // namespace

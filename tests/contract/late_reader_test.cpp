@@ -69,7 +69,8 @@ TEST_P(LateReader, DoesNotTakeWhatOthersHaveGivenUp) {
     }
     const Reported report = reportOf(
         [&] { world.broadcast(received.data(), kBytes, Type::kUint8, 0, {.timeout = kLongTimeout}); });
-    EXPECT_THAT(report.what, HasSubstr("rank 0 has given up: the deadline has passed, waiting for rank 1"));
+    EXPECT_THAT(report.what,
+                HasSubstr("rank 0 aborted the call: the deadline has passed, waiting for rank 1"));
     context.fence();
   });
 }
@@ -112,7 +113,7 @@ TEST_P(LateWriter, WritesLittleMoreWhereOthersHaveGivenUp) {
       ClosedPages::open();
     } else {
       const Reported report = reportOf([&] { carryOut(context, pod, vector.data(), kLongTimeout); });
-      EXPECT_THAT(report.what, HasSubstr("rank 0 has given up"));
+      EXPECT_THAT(report.what, HasSubstr("rank 0 aborted the call"));
     }
     context.setTimeout(kLongTimeout);
     context.fence();
@@ -150,7 +151,7 @@ TEST(LateWriterToAPod, WritesToNobodyElsesMemory) {
       ClosedPages::open();
     } else {
       const Reported report = reportOf([&] { pod->allReduceSum({&data, 1}, kBytes, Type::kUint8); });
-      EXPECT_THAT(report.what, HasSubstr("rank 0 has given up"));
+      EXPECT_THAT(report.what, HasSubstr("rank 0 aborted the call"));
     }
     context.setTimeout(kLongTimeout);
     context.fence();

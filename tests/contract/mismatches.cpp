@@ -24,7 +24,7 @@ bool says(const Reported& report, const char* words) {
 bool namesBoth(const Reported& report, const Mismatch& mismatch, Compared compared) {
   const bool odd = says(report, mismatch.odd_words), other = says(report, mismatch.other_words);
   const bool in_next_call =
-      compared == Compared::kFrames && says(report, "as call [0-9]+, this rank .* as call [0-9]+");
+      compared == Compared::kFrames && says(report, "as call [0-9]+, rank [0-9]+ .* as call [0-9]+");
   return (odd && other) || (in_next_call && (odd || other));
 }
 

@@ -33,7 +33,7 @@ TEST(LateRank, IsNamedAtTheDeadlineOfTheCall) {
       });
       EXPECT_LT(Clock::now() - begin, kAmpleToCome + kInTime);
       EXPECT_EQ(report.code, static_cast<int>(ErrorCode::kDeadlineExceeded)) << report.what;
-      EXPECT_THAT(report.what, AllOf(HasSubstr("waiting for rank 2"), HasSubstr("it has not come to call 2"),
+      EXPECT_THAT(report.what, AllOf(HasSubstr("waiting for rank 2"), HasSubstr("it has not entered call 2"),
                                      HasSubstr("its last was call 1, allReduce (sum of 100 float)"),
                                      HasSubstr("allReduce (sum of 100 float 'grad') on rank " +
                                                std::to_string(world.rank()))));
@@ -64,7 +64,7 @@ TEST(LateRank, DoesNotWriteWhereOthersHaveGivenUp) {
     }
     context.fence();
     if (world.rank() == 1) {
-      EXPECT_THAT(sum(kLongTimeout).what, HasSubstr("rank 0 has given up"));
+      EXPECT_THAT(sum(kLongTimeout).what, HasSubstr("rank 0 aborted the call"));
     }
     context.fence();
     EXPECT_EQ(std::count(data.as<float>(), data.as<float>() + kCount, world.rank() == 0 ? 7.0F : 1.0F),
@@ -72,7 +72,7 @@ TEST(LateRank, DoesNotWriteWhereOthersHaveGivenUp) {
   });
 }
 
-// Of every size: in the notes, in the stages at once, chunk by chunk, in place.
+// Of every size: in the call slots, in the stages at once, chunk by chunk, in place.
 TEST(LateRank, IsToldThatOthersHaveGivenUp) {
   for (const std::size_t count : {1U, 1000U, 1'000'000U}) {
     ThreadGroup group(GroupShape{.replicas_of_instance = {1, 1}, .timeout = kLongTimeout});
@@ -91,7 +91,7 @@ TEST(LateRank, IsToldThatOthersHaveGivenUp) {
           world.allReduce(std::span(data));  // may find all that it needs
           world.synchronize();
         });
-        EXPECT_THAT(report.what, HasSubstr("rank 0 has given up"));
+        EXPECT_THAT(report.what, HasSubstr("rank 0 aborted the call"));
         EXPECT_LT(Clock::now() - begin, kInTime);
       }
     });

@@ -63,12 +63,12 @@ TEST_P(SendRecv, WhoseReceiverExpectsAnotherCountIsAnErrorOnAll) {
 
 TEST_P(SendRecv, ToWhoExpectsNothingIsAnErrorOnAll) {
   expectOnAll({transferOf(1, 1, 0, kNobody), kAlone, kAlone},
-              "rank 0 sends 1 element to rank 1, which expects nothing from anybody");
+              "rank 0 sends 1 element to rank 1, which expects nothing");
 }
 
 TEST_P(SendRecv, FromWhoSendsNothingIsAnErrorOnAll) {
   expectOnAll({transferOf(0, kNobody, 3, 2), kAlone, kAlone},
-              "rank 0 expects 3 elements from rank 2, which sends nothing to anybody");
+              "rank 0 expects 3 elements from rank 2, which sends nothing");
 }
 
 TEST_P(SendRecv, FromItselfWithAnotherCountIsAnErrorOnAll) {

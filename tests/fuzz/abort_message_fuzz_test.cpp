@@ -48,7 +48,7 @@ TEST(AbortMessageFuzz, WhatIsSaidIsHeard) {
     ASSERT_EQ(heard.status.code(), said.status.code()) << round;
     ASSERT_EQ(heard.peer_instance, said.peer_instance) << round;
     ASSERT_EQ(heard.peer_rank, said.peer_rank) << round;
-    ASSERT_EQ(heard.status.message().starts_with("rank 7 has given up: "), !said.heard) << round;
+    ASSERT_EQ(heard.status.message().starts_with("rank 7 aborted the call: "), !said.heard) << round;
   }
 }
 
@@ -60,7 +60,7 @@ TEST(AbortMessageFuzz, DamageIsNoMoreThanAnotherFailure) {
       message[random.below(transport::kHeadBytes)] = static_cast<std::byte>(random.next());
     const Header header = headOf(message);
     if (!isAbortMessage(header)) continue;
-    ASSERT_LE(transport::kHeadBytes + header.message_bytes, transport::kMostAbortMessageBytes) << round;
+    ASSERT_LE(transport::kHeadBytes + header.message_bytes, transport::kMaxAbortMessageBytes) << round;
     const Failure heard = failureOf(header, textOf(message));
     ASSERT_FALSE(heard.status.ok()) << round;
     ASSERT_LE(static_cast<int>(heard.status.code()), static_cast<int>(pop::Code::kDataLoss)) << round;

@@ -63,7 +63,7 @@ TEST(PopdistAlgorithms, ShowsARowForEachOperationSizeAndKindOfMemory) {
     else if (is_large)
       EXPECT_EQ(row[3], row[2] == "Buffer" ? "direct" : "staged") << outcome.out;
     else
-      EXPECT_THAT(row[3], AnyOf("notes", "eager")) << outcome.out;
+      EXPECT_THAT(row[3], AnyOf("inline", "eager")) << outcome.out;
     EXPECT_GT(std::atof(row[4].c_str()), 0) << outcome.out;
   }
   for (const std::string& name : namesOfOperations())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C face of a Fabric: popdistBackend and what it leads to.
+// The C interface of a Fabric: popdistBackend and its functions.
 #include <algorithm>
 #include <cstring>
 #include <exception>
@@ -14,7 +14,7 @@ namespace {
 struct Group {
   const PopdistGroupInfo& info;
   std::unique_ptr<Fabric> fabric;
-  pop::Status failure{};  ///< of this member itself: all others are lost to it
+  pop::Status failure{};  ///< a failure of this member itself: it has lost all others
 };
 
 Group& groupAt(void* group) {
@@ -45,7 +45,7 @@ pop::Status caught(const Action& action) {
   }
 }
 
-// What has no status to return makes the others lost.
+// Functions without a status to return mark all other members as lost instead.
 template <typename Action>
 void guarded(void* group, const Action& action) {
   Group& self = groupAt(group);

@@ -13,7 +13,7 @@
 namespace popdist::backends {
 namespace {
 
-// Anyone on the network may dial; who has been told the secret is a member.
+// Anyone on the network may dial; only members know the secret.
 std::string newSecret() {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::random_device random;
@@ -31,14 +31,15 @@ std::string schemeOf(const std::string& host) {
   return host.find(':') != std::string::npos ? "ipv6:" : "ipv4:";
 }
 
-/// Nothing by any stream, for those that are refused.
+/// Rejects every stream.
 class RefusedStream final : public grpc::ServerGenericBidiReactor {
  public:
   RefusedStream() { Finish({grpc::StatusCode::PERMISSION_DENIED, "not a member of this communicator"}); }
   void OnDone() override { delete this; }
 };
 
-// A library of the same name is loaded once: the program's log is this one's, then.
+// A library of the same name is loaded only once, so the program may log through the gRPC library that this
+// backend uses.
 bool programHasGrpc() {
   return ::dlsym(::dlopen(nullptr, RTLD_LAZY), "gpr_set_log_function") != nullptr;
 }
@@ -97,7 +98,8 @@ std::string GrpcFabric::address() const {
 
 pop::Status GrpcFabric::connect(const std::vector<std::string>& addresses) {
   for (const std::string& address : addresses) {
-    if (address.find(' ') != secret_.size()) return pop::internalError("'" + address + "' is no address");
+    if (address.find(' ') != secret_.size())
+      return pop::internalError("'" + address + "' is not an address of this backend");
   }
   addresses_ = addresses;
   return {};
@@ -163,10 +165,10 @@ void GrpcFabric::wait(std::chrono::milliseconds timeout) {
 
 pop::Status GrpcFabric::failure(int peer) {
   const auto& stream = streams_[static_cast<std::size_t>(peer)];
-  if (stream && stream->isBroken()) return pop::unavailable("the stream to it has ended");
+  if (stream && stream->isBroken()) return pop::unavailable("the stream to it ended");
   const std::lock_guard lock(shared_.mutex);
-  if (inboxOf(peer).last) return pop::unavailable("it has given up");
-  return inboxOf(peer).ended ? pop::unavailable("its stream has ended") : pop::Status();
+  if (inboxOf(peer).last) return pop::unavailable("it aborted the call");
+  return inboxOf(peer).ended ? pop::unavailable("the stream from it ended") : pop::Status();
 }
 
 std::span<const std::byte> GrpcFabric::lastOf(int peer) {

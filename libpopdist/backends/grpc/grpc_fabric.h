@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Members connected by gRPC: each serves, and dials the members that it sends to when it first does.
-// Addresses carry a secret of each member; a stream that does not show the secret of the member that it dials
-// is refused.
+// Connects members by gRPC: each one serves, and dials another member when it first sends to it. Each
+// member's address carries a secret of its own; a stream that does not present it is refused.
 #pragma once
 
 #include <grpcpp/generic/async_generic_service.h>

@@ -43,7 +43,7 @@ void IncomingStream::OnWriteDone(bool) {
   act(todo);
 }
 
-// False: nothing follows, or this is more than a member sends.
+// False: nothing follows, or the member has sent more than it may.
 bool IncomingStream::store() {
   if (inbox_.closed) {
     arrived_ += buffer_.Length();
@@ -56,11 +56,11 @@ bool IncomingStream::store() {
     arrived_ += slice.size();
     if (slice.size() > 0) inbox_.slices.push_back(slice);
   }
-  return arrived_ - inbox_.taken <= kMostBytesAhead + kMostMessageBytes;
+  return arrived_ - inbox_.taken <= kMaxBytesAhead + kMaxMessageBytes;
 }
 
-// One write at a time, each with the latest counts; the end when nothing is under way. That the receiver goes
-// on is told less often than that something has come, for which the sender may be waiting.
+// Writes one receipt at a time, with the latest counts, and ends the stream when nothing is left to write.
+// Taken bytes are reported less often than arrived ones, for which the sender may be waiting.
 IncomingStream::Next IncomingStream::next() {
   if (writing_ || finished_) return Next::kNothing;
   if (read_ended_) {
@@ -68,10 +68,10 @@ IncomingStream::Next IncomingStream::next() {
     return Next::kFinish;
   }
   const Receipt receipt{.arrived = arrived_, .taken = inbox_.taken};
-  if (receipt.arrived == told_.arrived && receipt.taken - told_.taken < kMostMessageBytes)
+  if (receipt.arrived == last_sent_.arrived && receipt.taken - last_sent_.taken < kMaxMessageBytes)
     return Next::kNothing;
-  told_ = receipt;
-  receipt_buffer_ = bufferOf(std::as_bytes(std::span(&told_, 1)));
+  last_sent_ = receipt;
+  receipt_buffer_ = bufferOf(std::as_bytes(std::span(&last_sent_, 1)));
   writing_ = true;
   return Next::kWrite;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What comes from one other member, and the stream that it comes on: bytes come in, receipts go back.
+// What arrives from one other member, and the stream it arrives on: bytes come in, receipts go back.
 #pragma once
 
 #include <grpcpp/generic/async_generic_service.h>
@@ -17,18 +17,18 @@ class IncomingStream;
 struct Inbox {
   std::deque<grpc::Slice> slices;
   std::uint64_t taken = 0;
-  bool closed = false;               ///< what comes now is the last
-  std::optional<grpc::Slice> last;   ///< what the member has closed with
+  bool closed = false;               ///< the next message is the last
+  std::optional<grpc::Slice> last;   ///< the last message, with which the member closed the stream
   bool ended = false;                ///< the stream was there and has ended
   IncomingStream* stream = nullptr;  ///< that receipts go to; at most one in the inbox's life
 };
 
-/// Deletes itself when gRPC is done with it.
+/// Deletes itself when gRPC has finished with it.
 class IncomingStream final : public grpc::ServerGenericBidiReactor {
  public:
   IncomingStream(Shared& shared, Inbox& inbox);
 
-  /// Tells the sender what the inbox has taken. With Shared::mutex in `lock`, which is released.
+  /// Tells the sender what the inbox has taken. `lock` holds Shared::mutex and is released.
   void sendReceipt(std::unique_lock<std::mutex> lock);
 
   void OnReadDone(bool ok) override;
@@ -47,7 +47,7 @@ class IncomingStream final : public grpc::ServerGenericBidiReactor {
   grpc::ByteBuffer receipt_buffer_;
   // under Shared::mutex
   std::uint64_t arrived_ = 0;
-  Receipt told_;
+  Receipt last_sent_;
   bool writing_ = false;
   bool read_ended_ = false;
   bool finished_ = false;

@@ -33,12 +33,12 @@ OutgoingStream::~OutgoingStream() {
 }
 
 std::size_t OutgoingStream::trySend(std::span<const std::byte> first, std::span<const std::byte> second) {
-  first = first.first(std::min(first.size(), kMostMessageBytes));
-  second = second.first(std::min(second.size(), kMostMessageBytes - first.size()));
+  first = first.first(std::min(first.size(), kMaxMessageBytes));
+  second = second.first(std::min(second.size(), kMaxMessageBytes - first.size()));
   const std::size_t bytes = first.size() + second.size();
   {
     const std::lock_guard lock(shared_.mutex);
-    if (ended_ || sent_ - receipt_.taken + bytes > kMostBytesAhead) return 0;
+    if (ended_ || sent_ - receipt_.taken + bytes > kMaxBytesAhead) return 0;
     sent_ += bytes;
   }
   send(bufferOf(first, second));
@@ -62,7 +62,7 @@ void OutgoingStream::close(std::span<const std::byte> last) {
   if (idle) StartWritesDone();
 }
 
-// gRPC may call back from inside of StartWrite, so no lock is held there.
+// gRPC may call back from inside StartWrite, so no lock is held there.
 void OutgoingStream::send(grpc::ByteBuffer buffer) {
   const grpc::ByteBuffer* first = nullptr;
   {

@@ -15,7 +15,7 @@
 
 namespace popdist::backends {
 
-/// What the caller's thread and gRPC's have in common.
+/// What the caller's thread and gRPC's threads share.
 struct Shared {
   std::mutex mutex;
   std::condition_variable changed;
@@ -26,15 +26,15 @@ class OutgoingStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, gr
  public:
   /// Dials `target`. `shared` must outlive the stream.
   OutgoingStream(Shared& shared, const std::string& target, const std::string& secret, int rank);
-  /// Breaks the stream off.
+  /// Cancels the stream.
   ~OutgoingStream() override;
 
   /// Sends a copy of as much as one message carries. 0: the receiver is too far behind, or the stream is
   /// broken.
   std::size_t trySend(std::span<const std::byte> first, std::span<const std::byte> second);
-  /// Sends it whatever the receiver has taken, behind a message of no bytes, and nothing after it.
+  /// Sends the last message whatever the receiver has taken, after an empty one. Nothing may follow.
   void close(std::span<const std::byte> last);
-  /// All has arrived, as far as that can still become true.
+  /// Whether everything has arrived, or never will.
   bool allArrived() const;
   bool isBroken() const;
 

@@ -9,18 +9,18 @@
 namespace popdist::backends {
 namespace {
 
-constexpr std::size_t kMostSends = 8;  ///< under way to one member
-constexpr std::size_t kPosted = 4;     ///< receives that wait for one member
+constexpr std::size_t kMaxSends = 8;  ///< under way to one member
+constexpr std::size_t kPosted = 4;    ///< receives that wait for one member
 constexpr std::chrono::microseconds kBetweenLooks{50};
 
-// Behind a message's bytes. Where a sender dies, MPI may call a receive complete whose end has never come:
-// what is there then is an older message's, or memory that no message has been in.
+// Follows the bytes of a message. If a sender dies, MPI may report a receive as complete whose end never
+// arrived: its place then holds an older message's data, or memory that was never received into.
 struct Trailer {
-  std::uint64_t number = 0;  ///< of messages to this member, from 1
+  std::uint64_t number = 0;  ///< number of the message to this member, from 1
 };
 
-constexpr std::size_t kMostLastBytes = 2048;
-constexpr std::size_t kMostTransferBytes = kMostMessageBytes + sizeof(Trailer);
+constexpr std::size_t kMaxLastBytes = 2048;
+constexpr std::size_t kMaxTransferBytes = kMaxMessageBytes + sizeof(Trailer);
 
 MPI_Comm communicator() {
   return MpiWorld::ofProcess().communicator();
@@ -46,18 +46,18 @@ pop::Status MpiFabric::connect(const std::vector<std::string>& addresses) {
   if (!world.isStarted()) {
     if (pop::Status status = world.start(info_, addresses); !status.ok()) return status;
   }
-  last_ = newTransfer(kMostLastBytes + sizeof(Trailer));
+  last_ = newTransfer(kMaxLastBytes + sizeof(Trailer));
   postLast();
   return {};
 }
 
 void MpiFabric::postLast() {
   last_->request = MPI_REQUEST_NULL;
-  MPI_Irecv(last_->bytes.get(), static_cast<int>(kMostLastBytes + sizeof(Trailer)), MPI_BYTE, MPI_ANY_SOURCE,
+  MPI_Irecv(last_->bytes.get(), static_cast<int>(kMaxLastBytes + sizeof(Trailer)), MPI_BYTE, MPI_ANY_SOURCE,
             lastTag(), communicator(), &last_->request);
 }
 
-// None comes any more where that fails: mostly as a process has died, of which the launcher tells.
+// If the receive fails no further one is posted: mostly a process has died, which the launcher reports.
 void MpiFabric::takeLast() {
   int complete = 0;
   MPI_Status status;
@@ -71,13 +71,13 @@ void MpiFabric::takeLast() {
     if (worldRank(rank) != status.MPI_SOURCE) continue;
     const std::byte* const begin = last_->bytes.get();
     peerAt(rank).last.assign(begin, begin + bytes - sizeof(Trailer));
-    peerAt(rank).failure = pop::unavailable("it has given up");
+    peerAt(rank).failure = pop::unavailable("it aborted the call");
   }
   postLast();
 }
 
-// What MPI does not let go of: what is still being sent to a member that does not take it any more, and what
-// has begun to come from one that has died, for which MPI_Wait would wait.
+// Memory that MPI still uses: messages to a member that no longer receives, and messages that have begun to
+// arrive from a member that has died. MPI_Wait would never return for them.
 void MpiFabric::keepForEver(std::unique_ptr<Transfer> transfer) {
   static std::mutex mutex;
   static auto& kept = *new Transfers;  // not destroyed at exit, when MPI may still read it
@@ -130,16 +130,16 @@ bool MpiFabric::isDelivered(int to) {
 }
 
 std::size_t MpiFabric::trySend(int to, std::span<const std::byte> first, std::span<const std::byte> second) {
-  const bool is_full = !isDelivered(to) && peerAt(to).sends.size() >= kMostSends;
+  const bool is_full = !isDelivered(to) && peerAt(to).sends.size() >= kMaxSends;
   if (is_full || !peerAt(to).failure.ok()) return 0;
-  first = first.first(std::min(first.size(), kMostMessageBytes));
-  second = second.first(std::min(second.size(), kMostMessageBytes - first.size()));
+  first = first.first(std::min(first.size(), kMaxMessageBytes));
+  second = second.first(std::min(second.size(), kMaxMessageBytes - first.size()));
   send(to, tag(), first, second);
   return first.size() + second.size();
 }
 
-// By another tag: what is under way comes only when both are in MPI's calls, and may be too much to come at
-// all.
+// Uses another tag: earlier messages arrive only while both are in MPI's calls, and may be too long to arrive
+// at all.
 void MpiFabric::close(int to, std::span<const std::byte> last) {
   send(to, lastTag(), last, {});
 }
@@ -161,7 +161,7 @@ void MpiFabric::send(int to, int tag, std::span<const std::byte> first, std::spa
 
 void MpiFabric::post(int from, std::unique_ptr<Transfer> transfer) {
   Peer& peer = peerAt(from);
-  const int failed = MPI_Irecv(transfer->bytes.get(), static_cast<int>(kMostTransferBytes), MPI_BYTE,
+  const int failed = MPI_Irecv(transfer->bytes.get(), static_cast<int>(kMaxTransferBytes), MPI_BYTE,
                                worldRank(from), tag(), communicator(), &transfer->request);
   if (failed != MPI_SUCCESS) peer.failure = pop::unavailable(mpiError(failed));
   peer.receives.push_back(std::move(transfer));
@@ -169,7 +169,7 @@ void MpiFabric::post(int from, std::unique_ptr<Transfer> transfer) {
 
 std::span<const std::byte> MpiFabric::tryReceive(int from) {
   Peer& peer = peerAt(from);
-  while (peer.receives.size() < kPosted) post(from, newTransfer(kMostTransferBytes));
+  while (peer.receives.size() < kPosted) post(from, newTransfer(kMaxTransferBytes));
   Transfer& oldest = *peer.receives.front();
   if (!isComplete(oldest, peer)) return {};
   Trailer trailer;
@@ -177,7 +177,7 @@ std::span<const std::byte> MpiFabric::tryReceive(int from) {
       std::max(static_cast<std::size_t>(oldest.count), sizeof(trailer)) - sizeof(trailer);
   std::memcpy(&trailer, oldest.bytes.get() + bytes, sizeof(trailer));
   if (trailer.number != peer.messages_taken + 1) {
-    peer.failure = pop::unavailable("MPI has received a message without its end");
+    peer.failure = pop::unavailable("MPI received a message without its trailer");
     return {};
   }
   return std::span(oldest.bytes.get(), bytes).subspan(peer.released);
@@ -194,7 +194,7 @@ void MpiFabric::release(int from, std::size_t bytes) {
   post(from, std::move(transfer));
 }
 
-// Nothing moves but by calls. Who calls this has given its core away often enough before.
+// MPI makes progress only inside calls. The caller has yielded its core often enough before.
 void MpiFabric::wait(std::chrono::milliseconds) {
   takeLast();
   std::this_thread::sleep_for(kBetweenLooks);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes as MPI's messages between two processes, with a tag of each group; progress is made by whoever waits.
+// Sends bytes as MPI messages between two processes, with a tag for each group. Only callers that wait make
+// progress.
 #pragma once
 
 #include <mpi.h>
@@ -43,7 +44,7 @@ class MpiFabric final : public Fabric {
     Transfers receives;  ///< posted in this order
     std::uint64_t messages_sent = 0;
     std::uint64_t messages_taken = 0;
-    std::size_t released = 0;  ///< of the oldest receive
+    std::size_t released = 0;  ///< bytes used of the oldest receive
     pop::Status failure;
     std::vector<std::byte> last;  ///< what it has closed with
   };

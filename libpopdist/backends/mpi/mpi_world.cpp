@@ -33,12 +33,13 @@ bool startedByProgram() {
   return started != 0;
 }
 
-// What MPICH reads when it starts. Changed in the caller's thread, as others may read the environment.
+// The environment that MPICH reads when it starts. Changed in the caller's thread, because other threads may
+// read the environment.
 class PmiEnvironment {
  public:
   PmiEnvironment(int fd, int rank, int ranks) {
-    // UCX would abort this process where it reads the memory of one that has died; others must live to say
-    // so.
+    // UCX would abort this process when it reads the memory of a process that has died; but the survivors
+    // must report the error.
     ::setenv("UCX_TLS", "^cma", 0);
     replace("PMI_FD", fd);
     replace("PMI_RANK", rank);
@@ -64,15 +65,15 @@ class PmiEnvironment {
   std::vector<std::pair<const char*, std::optional<std::string>>> before_;
 };
 
-// Of every rank with every other, both ways, by messages of full length. MPI would connect two of them by
-// pieces in the first call that needs it, and where one dies in the middle of that, UCX aborts the other.
-// Two ranks' messages keep their order, so these come before all others.
+// Connects every rank with every other, both ways, by messages of full length. Otherwise MPI would connect
+// two ranks piecemeal in their first call, and if one died in the middle of that, UCX would abort the other.
+// Messages between two ranks keep their order, so these come before all others.
 pop::Status connectAll(MPI_Comm communicator) {
   int rank = 0;
   int ranks = 0;
   MPI_Comm_rank(communicator, &rank);
   MPI_Comm_size(communicator, &ranks);
-  const std::vector<std::byte> sent(kMostMessageBytes);
+  const std::vector<std::byte> sent(kMaxMessageBytes);
   std::vector<std::byte> received(sent.size());
   const auto bytes = static_cast<int>(sent.size());
   for (int distance = 1; distance < ranks; ++distance) {
@@ -89,21 +90,21 @@ pop::Status startLibrary() {
   const int failed = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &threads);
   if (failed != MPI_SUCCESS) return pop::unavailable("MPI_Init_thread: " + mpiError(failed));
   if (threads < MPI_THREAD_MULTIPLE)
-    return {pop::Code::kUnimplemented, "this MPI cannot be used by several threads (MPI_THREAD_MULTIPLE)"};
+    return {pop::Code::kUnimplemented, "this MPI does not support several threads (MPI_THREAD_MULTIPLE)"};
   return {};
 }
 
-// Of a program's own MPI.
+// Checks an MPI that the program has initialized.
 pop::Status checkThreads() {
   int threads = 0;
   MPI_Query_thread(&threads);
   if (threads >= MPI_THREAD_MULTIPLE) return {};
   return pop::failedPrecondition(
-      "the program has started MPI for fewer threads than MPI_THREAD_MULTIPLE: it must call MPI_Init_thread "
-      "with that, or leave MPI to this backend");
+      "the program initialized MPI without MPI_THREAD_MULTIPLE: call MPI_Init_thread with it, or let this "
+      "backend initialize MPI");
 }
 
-// MPI knows no deadline: it goes on in this thread when nobody waits for it any more.
+// MPI has no deadlines: the action continues in this thread after the caller has stopped waiting.
 template <typename Action>
 auto inThread(Action action) {
   std::packaged_task<std::invoke_result_t<Action>()> task(std::move(action));
@@ -120,7 +121,7 @@ pop::Status awaitReady(const std::future<Value>& future, const PopdistGroupInfo&
     std::array<char, 512> text{};
     if (info.ended(info.library, text.data(), text.size()) != 0) return pop::unavailable(text.data());
     if (Clock::now() >= deadline)
-      return {pop::Code::kDeadlineExceeded, "not all ranks have started MPI before the deadline"};
+      return {pop::Code::kDeadlineExceeded, "not all ranks initialized MPI before the deadline"};
   }
   return {};
 }
@@ -171,7 +172,7 @@ pop::Status MpiWorld::tryStart(const PopdistGroupInfo& info, const std::vector<s
   return status.ok() ? joined.get() : status;
 }
 
-// `pmi`: where the process manager is.
+// `pmi` is the address of the process manager.
 pop::Status MpiWorld::startMpi(const PopdistGroupInfo& info, const std::string& pmi,
                                pop::sys::AwakeClock::time_point deadline) {
   auto connected = inThread([pmi, rank = info.rank] { return connectToPmi(pmi, rank); });
@@ -183,7 +184,7 @@ pop::Status MpiWorld::startMpi(const PopdistGroupInfo& info, const std::string& 
     const pop::Status status = startLibrary();
     return status.ok() ? join(ranks) : status;
   });
-  // Where MPI is still starting it may be reading its environment.
+  // While MPI is still starting it may be reading its environment.
   if (pop::Status status = awaitReady(started, info, deadline); !status.ok()) return status;
   environment.restore();
   return started.get();
@@ -196,7 +197,8 @@ pop::Status MpiWorld::rankInstances(const PopdistGroupInfo& info, const std::vec
   for (std::size_t rank = 0; rank < offers.size(); ++rank) {
     const std::string& offer = offers[rank];
     if (offer.starts_with(own_world) != by_program)
-      return pop::failedPrecondition("some instances have called MPI_Init before, others have not");
+      return pop::failedPrecondition(
+          "some instances called MPI_Init before this call, others did not: all must, or none");
     int world_rank = static_cast<int>(rank);
     if (by_program) std::from_chars(offer.data() + own_world.size(), offer.data() + offer.size(), world_rank);
     rank_of_instance_[static_cast<std::size_t>(info.instances[rank])] = world_rank;
@@ -209,9 +211,9 @@ pop::Status MpiWorld::join(int ranks) {
   MPI_Comm_size(MPI_COMM_WORLD, &processes);
   if (processes != ranks) {
     return pop::failedPrecondition("MPI has " + std::to_string(processes) + " processes, this job has " +
-                                   std::to_string(ranks) + " instances: let this backend start MPI");
+                                   std::to_string(ranks) + " instances: let this backend initialize MPI");
   }
-  // Apart from what the program sends in its own.
+  // A communicator of its own, separate from the program's messages.
   if (const int failed = MPI_Comm_dup(MPI_COMM_WORLD, &communicator_); failed != MPI_SUCCESS)
     return pop::unavailable("MPI_Comm_dup: " + mpiError(failed));
   MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// This process's MPI: started for the communicator of all instances, the first one; or the program's own, if
-// it has called MPI_Init already.
+// The MPI of this process: started for the communicator of all instances, which comes first; or the program's
+// own, if it has called MPI_Init already.
 #pragma once
 
 #include <mpi.h>
@@ -17,13 +17,13 @@ namespace popdist::backends {
 
 class MpiWorld {
  public:
-  /// The one of this process.
+  /// The only object, for this process.
   static MpiWorld& ofProcess();
 
-  /// What this member of the first group tells the others.
+  /// The offer of this member of the first group to the others.
   pop::Result<std::string> offer(const PopdistGroupInfo& info);
-  /// With what they have told. Returns when all have started MPI, when one of them has ended, or when
-  /// `info.timeout_ms` has passed: MPI then stays half started, and later calls fail as this one.
+  /// Starts MPI with all members' offers. Returns when all have started, when one of them has ended, or after
+  /// `info.timeout_ms`: MPI then stays half started, and later calls return the same failure.
   pop::Status start(const PopdistGroupInfo& info, const std::vector<std::string>& offers);
 
   bool isStarted() const { return started_; }
@@ -37,17 +37,17 @@ class MpiWorld {
   pop::Status rankInstances(const PopdistGroupInfo& info, const std::vector<std::string>& offers);
   pop::Status join(int ranks);
 
-  std::string pmi_address_;  ///< of this process's server, if it has started one
-  pop::Status failure_;      ///< of a start
+  std::string pmi_address_;  ///< address of this process's server, if it has started one
+  pop::Status failure_;      ///< the failure of start()
   bool started_ = false;
   MPI_Comm communicator_ = MPI_COMM_NULL;
   std::vector<int> rank_of_instance_;
 };
 
-/// The most that one message between two members carries.
-inline constexpr std::size_t kMostMessageBytes = std::size_t{256} << 10;
+/// The most bytes that one message between two members carries.
+inline constexpr std::size_t kMaxMessageBytes = std::size_t{256} << 10;
 
-/// MPI's words for an error code.
+/// MPI's text for an error code.
 std::string mpiError(int code);
 
 }  // namespace popdist::backends

@@ -8,7 +8,7 @@ namespace {
 
 constexpr const char* kSpace = "popdist";
 
-// Of "… name=value …". A value ends at a blank, but the one of `value`, which is the last field.
+// Finds a value in "… name=value …". It ends at a blank, except that of `value`, which is the last field.
 std::string fieldOf(std::string_view line, std::string_view name) {
   const std::string start = ' ' + std::string(name) + '=';
   const std::string padded = ' ' + std::string(line);

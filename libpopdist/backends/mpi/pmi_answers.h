@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a process manager answers to MPI processes that start: PMI-1's lines, as a pure function of the lines
+// The answers of a process manager to starting MPI processes: PMI-1 lines, as a pure function of the lines
 // before.
 #pragma once
 
@@ -19,8 +19,8 @@ class PmiAnswers {
     std::string text;  ///< without the end of line
   };
 
-  /// What is to be sent after `rank` has sent `line`, to whom. Nothing for what needs no answer or is not
-  /// understood.
+  /// The lines to send, and to which rank, after `rank` has sent `line`. Lines that need no answer or are not
+  /// understood get none.
   std::vector<Line> to(int rank, std::string_view line);
 
  private:

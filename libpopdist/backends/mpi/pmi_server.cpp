@@ -27,16 +27,17 @@ namespace popdist::backends {
 namespace {
 
 constexpr std::size_t kSecretBytes = 32;
-constexpr std::size_t kMostLineBytes = 4096;
+constexpr std::size_t kMaxLineBytes = 4096;
 
-// How a connection begins: the secret, a blank, the rank in six digits. Whoever sends something else is no
-// rank.
+// A connection begins with the secret, a blank and the rank in six digits. Clients that send anything else
+// are rejected.
 constexpr std::size_t kGreetingBytes = kSecretBytes + 7;
 
 constexpr std::size_t kMaxUnauthenticated = 64;  ///< besides the ranks
 constexpr std::chrono::seconds kGreetingTimeout{10};
 
-// Where no descriptor is left to take a connection with: it stays where it is, and poll() returns at once.
+// When no descriptor is left, a connection cannot be accepted and poll() would return at once: so the server
+// pauses.
 constexpr std::chrono::milliseconds kPause{100};
 
 using Clock = std::chrono::steady_clock;
@@ -150,7 +151,7 @@ void PmiServer::serve() {
   }
 }
 
-// For poll(): until the oldest pending connection has had its time, or the pause is over.
+// The timeout for poll(): until the oldest pending connection times out, or the pause ends.
 int PmiServer::timeout() const {
   const Clock::time_point now = Clock::now();
   Clock::time_point until = pending_.empty() ? Clock::time_point::max() : pending_.front().until;
@@ -160,7 +161,7 @@ int PmiServer::timeout() const {
   return static_cast<int>(std::max<std::int64_t>(left.count(), 0));
 }
 
-// Anyone may connect: who is no rank takes no rank's turn, and of too many the oldest goes.
+// Anyone may connect: clients that are no ranks block none, and if there are too many the oldest is closed.
 void PmiServer::acceptConnection() {
   pop::sys::Fd connection(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
   if (!connection.valid()) {
@@ -180,7 +181,7 @@ void PmiServer::readPending() {
   pending_ = std::move(silent);
 }
 
-// True: more of its greeting is to come. Else it has become a client, or is nobody.
+// True: more of its greeting is still to come. Otherwise it has become a client or was rejected.
 bool PmiServer::isSilent(PendingConnection& pending) {
   std::array<char, kGreetingBytes> bytes{};
   const ssize_t got =
@@ -196,10 +197,10 @@ bool PmiServer::isSilent(PendingConnection& pending) {
   return false;
 }
 
-// Answers what has come from `rank`. False: it is gone.
+// Answers the lines received from `rank`. False: the rank is gone.
 bool PmiServer::talk(int rank) {
   Client& client = clients_[static_cast<std::size_t>(rank)];
-  std::array<char, kMostLineBytes> bytes{};
+  std::array<char, kMaxLineBytes> bytes{};
   const ssize_t got = ::recv(client.connection.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
   if (got <= 0) return got < 0 && (errno == EAGAIN || errno == EINTR);
   client.unfinished.append(bytes.data(), static_cast<std::size_t>(got));
@@ -212,7 +213,7 @@ bool PmiServer::talk(int rank) {
       if (to.valid()) static_cast<void>(::send(to.get(), text.data(), text.size(), MSG_NOSIGNAL));
     }
   }
-  return client.unfinished.size() < kMostLineBytes;
+  return client.unfinished.size() < kMaxLineBytes;
 }
 
 }  // namespace
@@ -245,7 +246,7 @@ pop::Result<pop::sys::Fd> connectToPmi(const std::string& address, int rank) {
   auto socket = socketFor(resolved.value());
   if (!socket.ok()) return socket.status();
   if (::connect(socket->get(), plain(resolved.value()), resolved.value().bytes) != 0)
-    return pop::errnoStatus("connecting to the rank that starts MPI at " + host + ' ' + port, errno);
+    return pop::errnoStatus("connecting to the PMI server of rank 0 at " + host + ' ' + port, errno);
   if (pop::Status sent = pop::sys::writeAll(socket->get(), greetingOf(secret, rank)); !sent.ok()) return sent;
   return std::move(*socket);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts MPI without its launcher: rank 0 plays the process manager, in a thread, for all ranks of the job.
-// Each connects to it and hands the connection to its MPI library, which speaks PMI-1 on it.
+// Starts MPI without its launcher: rank 0 acts as the process manager for all ranks of the job, in a thread.
+// Each rank connects to it and hands the connection to its MPI library, which speaks PMI-1 on it.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ namespace popdist::backends {
 /// "<secret> <port> <host>", for connectToPmi().
 pop::Result<std::string> startPmiServer(const std::string& host, int ranks);
 
-/// A connection to the server at `address`, which knows it as that of `rank`. It survives no exec. Waits as
-/// long as the system does, which is minutes where packets are dropped.
+/// Connects to the server at `address` as `rank`. The connection is closed on exec. Waits as long as the
+/// kernel does, which is minutes if packets are dropped.
 pop::Result<pop::sys::Fd> connectToPmi(const std::string& address, int rank);
 
 }  // namespace popdist::backends

@@ -6,7 +6,7 @@
 
 namespace popdist {
 
-// Which parts are free would be a child's own business, and the parts the same as its parent's.
+// In a forked child the list of free parts would be its own, but the memory would be shared with its parent.
 void* allocateShared(Context& context, std::size_t bytes) {
   context.impl().refuseFork("allocateShared");
   pop::Result<void*> memory = context.impl().heap.allocate(bytes);

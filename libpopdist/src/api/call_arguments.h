@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the arguments of the API's functions to the call that they mean: blocking and asynchronous ones alike.
+// Builds the CollectiveCall from the arguments of the API's functions, blocking and asynchronous.
 #pragma once
 
 #include "libpopdist/src/group/collective_call.h"
@@ -10,7 +10,7 @@ namespace popdist::api {
 using group::CollectiveCall;
 using plan::Operation;
 
-/// Of `count` elements, the same on all ranks.
+/// A call of `count` elements, the same on all ranks.
 inline CollectiveCall even(Operation operation, const void* in, void* out, std::size_t count, Type type,
                            int root = 0, Operator op = Operator::kSum) {
   return {.operation = operation,
@@ -26,7 +26,7 @@ inline CollectiveCall allReduce(const void* in, void* out, std::size_t count, Ty
   return even(Operation::kAllReduce, in, out, count, type, 0, op);
 }
 
-/// In place. The pieces outlive the call.
+/// An all-reduce in place. The pieces outlive the call.
 inline CollectiveCall allReduce(const shared::Pieces& pieces, std::size_t count, Type type, Operator op) {
   CollectiveCall call = allReduce(pieces.front(), pieces.front(), count, type, op);
   call.pieces = &pieces;
@@ -41,7 +41,7 @@ inline CollectiveCall reduce(const void* in, void* out, std::size_t count, Type 
   return even(Operation::kReduce, in, out, count, type, root, op);
 }
 
-/// Where the elements of `rank` are in what is gathered.
+/// The offset of the elements of `rank` in the gathered vector.
 inline const void* blockOf(int rank, const void* gathered, std::size_t count, Type type) {
   const std::size_t before_bytes = static_cast<std::size_t>(rank) * count * sizeOf(type);
   return gathered == nullptr ? nullptr : static_cast<const std::byte*>(gathered) + before_bytes;

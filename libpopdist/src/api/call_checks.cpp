@@ -39,12 +39,12 @@ std::string wrongPartners(const CollectiveCall& call, int size) {
   const plan::Partners& partners = call.partners;
   for (const int rank : {partners.to, partners.from}) {
     if (rank < kNobody || rank >= size) {
-      return std::to_string(rank) + " is neither a rank nor kNobody; there are " + std::to_string(size) +
-             " ranks";
+      return std::to_string(rank) + " is neither a rank nor kNobody: the communicator has " +
+             std::to_string(size) + " ranks";
     }
   }
-  if (std::max(partners.send_count, partners.recv_count) > group::mostElements(call.type))
-    return "the counts exceed any memory";
+  if (std::max(partners.send_count, partners.recv_count) > group::maxElements(call.type))
+    return "the counts exceed the address space";
   const std::size_t sent_bytes = partners.send_count * sizeOf(call.type);
   const std::size_t received_bytes = partners.recv_count * sizeOf(call.type);
   if ((sent_bytes > 0 && call.input == nullptr) || (received_bytes > 0 && call.output == nullptr))
@@ -59,9 +59,9 @@ std::string wrongPartners(const CollectiveCall& call, int size) {
 std::string wrongCounts(Type type, std::span<const std::size_t> counts, int size) {
   if (counts.size() != static_cast<std::size_t>(size))
     return "there are " + std::to_string(counts.size()) + " counts for " + std::to_string(size) + " ranks";
-  std::size_t room = group::mostElements(type);
+  std::size_t room = group::maxElements(type);
   for (const std::size_t count : counts) {
-    if (count > room) return "the counts exceed any memory together";
+    if (count > room) return "the sum of the counts exceeds the address space";
     room -= count;
   }
   return "";
@@ -78,14 +78,15 @@ std::string wrongRagged(const CollectiveCall& call, int size) {
 }  // namespace
 
 std::string whatIsWrongWith(const CollectiveCall& call, int rank, int size) {
-  if (sizeOf(call.type) == 0) return "no such element type";
+  if (sizeOf(call.type) == 0) return "unknown element type";
   if (plan::reduces(call.operation) && !supports(call.op, call.type))
-    return std::string("there is no ") + nameOf(call.op) + " of " + nameOf(call.type);
+    return std::string(nameOf(call.op)) + " of " + nameOf(call.type) + " is not supported";
   if (call.root < 0 || call.root >= size)
-    return "root " + std::to_string(call.root) + " is not a rank; there are " + std::to_string(size);
-  if (call.count > group::mostElements(call.type) / static_cast<std::size_t>(size)) {
+    return "root " + std::to_string(call.root) + " is not a rank: the communicator has " +
+           std::to_string(size) + " ranks";
+  if (call.count > group::maxElements(call.type) / static_cast<std::size_t>(size)) {
     return std::to_string(call.count) + " elements for each of " + std::to_string(size) +
-           " ranks exceed any memory";
+           " ranks exceed the address space";
   }
   if (call.operation == Operation::kSendRecv) return wrongPartners(call, size);
   return call.ragged ? wrongRagged(call, size) : wrongBuffers(call, rank == call.root);

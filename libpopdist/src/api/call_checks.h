@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a caller can be told at once: arguments that are wrong whatever the other ranks do.
+// Checks arguments that are wrong whatever the other ranks do.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace popdist::api {
 
-/// Of a call of this `rank` among `size`; "": nothing.
+/// Returns what is wrong with a call of `rank` among `size` ranks; "": nothing.
 std::string whatIsWrongWith(const group::CollectiveCall& call, int rank, int size);
 
 }  // namespace popdist::api

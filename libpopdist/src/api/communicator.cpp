@@ -34,8 +34,7 @@ std::chrono::milliseconds Communicator::Impl::checkedTimeout(const CollectiveCal
   return std::min(timeout, context::kLongestTimeout);
 }
 
-// What nearly all calls are: told apart at little cost, since a small call takes less than a tenth of a
-// microsecond.
+// Recognises ordinary calls cheaply, since a small call takes less than a tenth of a microsecond.
 bool Communicator::Impl::isPlain(const CollectiveCall& call) const {
   constexpr std::size_t kPlainCount = std::size_t{1} << 32;
   if (call.operation == Operation::kBarrier) return true;
@@ -44,7 +43,7 @@ bool Communicator::Impl::isPlain(const CollectiveCall& call) const {
          !call.ragged && supports(plan::reduces(call.operation) ? call.op : Operator::kMin, call.type);
 }
 
-// Of an all-gather whose block is in place.
+// For an all-gather whose block is in place.
 void Communicator::Impl::placeInput(CollectiveCall& call) const {
   if (call.operation != Operation::kAllGather || call.input != nullptr || call.output == nullptr) return;
   const std::size_t before =
@@ -52,7 +51,7 @@ void Communicator::Impl::placeInput(CollectiveCall& call) const {
   call.input = static_cast<std::byte*>(call.output) + before * sizeOf(call.type);
 }
 
-// With nothing of the call that may be nonsense.
+// Uses nothing of the call that may be invalid.
 void Communicator::Impl::refuse(const CollectiveCall& call, const std::string& why) const {
   const std::string name = nameOf(call.operation);
   const std::string tensor = call.tensor.empty() ? "" : " '" + std::string(call.tensor) + '\'';

@@ -26,11 +26,11 @@ using context::throwIfFailed;
 
 constexpr std::chrono::milliseconds kConnectTimeout{30'000};
 
-// A thread that reads or writes a stream keeps it locked, perhaps for ever.
+// A thread that reads or writes a stream keeps it locked, possibly for ever.
 constexpr std::chrono::milliseconds kFlushTimeout{500};
 
-// What the program has written, as far as that takes no longer. Each has a thread, for it may be the one that
-// is stuck.
+// Flushes what the program has written, as far as that takes no longer. Each stream gets a thread, because it
+// may be the one that is stuck.
 void flushWithin(std::chrono::milliseconds timeout) try {
   const std::array<std::FILE*, 3> streams{stdout, stderr, nullptr};  // nullptr: all
   const auto flushed = std::make_shared<std::counting_semaphore<3>>(0);
@@ -58,10 +58,10 @@ std::unique_ptr<context::Link> makeLink(const pop::contract::InstanceEnv& env) {
     return std::move(*link);
   }
   if (env.num_instances > 1 || env.num_local_replicas < env.num_total_replicas) {
-    throw popdist_error(
-        ErrorCode::kFailedPrecondition,
-        "Context::fromEnvironment: the environment speaks of other instances but names no agent "
-        "(POPDIST_AGENT_SOCKET): start the program with poprun");
+    throw popdist_error(ErrorCode::kFailedPrecondition,
+                        "Context::fromEnvironment: the environment describes a job of several instances or "
+                        "replicas but names "
+                        "no agent (POPDIST_AGENT_SOCKET): start the program with poprun");
   }
   auto hub = context::MemoryHub::create(1, pop::contract::segmentBytesFor(1));
   throwIfFailed({hub.status()}, "Context::fromEnvironment");
@@ -102,7 +102,7 @@ void Context::Impl::refuseFork(const char* operation) const {
   throw popdist_error(
       ErrorCode::kFailedPrecondition,
       std::string(operation) +
-          ": this process was forked from the one that has the context; only that one can use it",
+          ": this process was forked from the one that owns the context; only that one can use it",
       {.rank = -1, .peer = -1, .operation = operation});
 }
 
@@ -163,7 +163,7 @@ void Context::put(const std::string& key, const std::string& value) {
   if (key.starts_with(context::kReservedKeys)) {
     throw popdist_error(
         ErrorCode::kInvalidArgument,
-        "Context::put: the key '" + key + "' begins with popdist/, which is for libpopdist itself");
+        "Context::put: the key '" + key + "' begins with popdist/, which is reserved for libpopdist");
   }
   throwIfFailed(impl_->state.link->put(key, value, timeout()), "Context::put");
 }
@@ -199,10 +199,11 @@ std::unique_ptr<Communicator> Context::createCommunicator(const std::set<unsigne
   impl_->refuseFork("Context::createCommunicator");
   const bool known = !participants.empty() && *participants.rbegin() < static_cast<unsigned>(numInstances());
   if (!known) {
-    const std::string wrong =
-        participants.empty() ? "there are none" : std::to_string(*participants.rbegin()) + " is not one";
+    const std::string wrong = participants.empty()
+                                  ? "the set is empty"
+                                  : std::to_string(*participants.rbegin()) + " does not exist";
     throw popdist_error(ErrorCode::kInvalidArgument,
-                        "Context::createCommunicator: participants must be some of the instances 0 to " +
+                        "Context::createCommunicator: participants must be instances from 0 to " +
                             std::to_string(numInstances() - 1) + "; " + wrong);
   }
   return makeCommunicator(impl_->state, {participants.begin(), participants.end()});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The insides of Context and Communicator, for the rest of the library and for tests that make contexts of
-// threads.
+// The implementation of Context and Communicator, for the rest of the library and for tests whose instances
+// are threads.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ class Communicator::Impl {
 
   /// Checks and runs one collective. Throws popdist_error.
   void run(group::CollectiveCall call, const CallOptions& options);
-  /// What a caller can be told at once. Throws popdist_error kInvalidArgument.
+  /// Checks the arguments. Throws popdist_error kInvalidArgument.
   void check(const group::CollectiveCall& call) const;
   [[noreturn]] void refuse(const group::CollectiveCall& call, const std::string& why) const;
   group::Group& group() { return *group_; }
@@ -41,7 +41,7 @@ class Context::Impl {
   Impl(const pop::contract::InstanceEnv& instance_env, std::unique_ptr<context::Link> link,
        const context::TransportSettings& transport, const context::BackendChoice& backend = {});
 
-  /// Throws popdist_error kFailedPrecondition in a forked child, whose memory has a context of its parent's.
+  /// Throws popdist_error kFailedPrecondition in a forked child: the context belongs to its parent.
   void refuseFork(const char* operation) const;
 
   const pop::contract::InstanceEnv env;

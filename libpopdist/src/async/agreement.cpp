@@ -42,8 +42,8 @@ Agreed Agreement::judge(const std::string& name, const Entry& entry, const exec:
     const Announcement& theirs = *entry.by_rank[rank];
     if (theirs == first) continue;
     return {.name = name,
-            .mismatch = exec::nameOfRank(names, static_cast<int>(rank)) + " does not match: it calls " +
-                        describe(theirs) + ", " + exec::nameOfRank(names, 0) + ' ' + describe(first),
+            .mismatch = exec::describeMismatch(exec::nameOfRank(names, static_cast<int>(rank)),
+                                               describe(theirs), exec::nameOfRank(names, 0), describe(first)),
             .odd_rank = static_cast<int>(rank)};
   }
   return {.name = name};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which calls all members have announced, and in which order they are carried out. Every member feeds its own
-// with the same announcements in the same order, and so all come to the same answers.
+// Finds out which calls all members have announced, and in which order they are carried out. Every member
+// adds the same announcements in the same order, so all get the same results.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@
 
 namespace popdist::async {
 
-/// A name that all have announced.
+/// A call that all members have announced.
 struct Agreed {
   std::string name;
-  std::string mismatch;  ///< empty: all mean the same by it
-  int odd_rank = -1;     ///< with a mismatch: the first that means something else than rank 0
+  std::string mismatch;  ///< empty: all announced the same call
+  int odd_rank = -1;     ///< with a mismatch: the first rank whose call differs from that of rank 0
 };
 
 class Agreement {
@@ -27,18 +27,18 @@ class Agreement {
 
   void add(int rank, const Announcement& call);
 
-  /// Those that have become complete since the last time, in that order. They are forgotten here.
+  /// The calls that have become complete since the last time, in that order. They are then forgotten here.
   std::vector<Agreed> takeAgreed(const exec::RankNames& names = {});
 
-  /// Whether the member has announced something that others have not.
+  /// Whether the member has announced a call that others have not.
   bool awaitsOthers(int rank) const;
-  /// Whether others have announced something that the member has not.
+  /// Whether others have announced a call that the member has not.
   bool isAwaited(int rank) const;
 
-  /// Of a name that somebody has announced, but not all. Empty for any other.
+  /// The ranks that have not announced a name that others have. Empty if all have, or none.
   std::vector<int> ranksWithout(const std::string& name) const;
 
-  /// "rank 1, which waits for 'b', and rank 2": the same for people.
+  /// The same as text: "rank 1, which waits for 'b', and rank 2".
   std::string describeRanksWithout(const std::string& name, const exec::RankNames& names = {}) const;
 
  private:

@@ -32,16 +32,16 @@ void Pending::State::finish(std::optional<popdist_error> error) {
 }
 
 void Pending::State::wait() const {
-  // None would cost short calls a wake-up; more take the core from the thread that is waited for.
+  // Fewer would cost short calls a wake-up; more would take the core from the thread that is waited for.
   constexpr int kYields = 20;
   for (int turn = 0; turn < kYields && !done(); ++turn) ::sched_yield();
   if (!done() && fork_ != pop::sys::forksOfThisProcess()) {
     throw popdist_error(ErrorCode::kFailedPrecondition,
-                        describe() + ": this process was forked from the one that has issued it");
+                        describe() + ": this process was forked from the one that issued it");
   }
   done_.wait(0, std::memory_order_acquire);
   if (!error_) return;
-  // Made anew: copies of an exception share their text, and each waiting thread has its own.
+  // Makes a new exception: copies of one share their text, and each waiting thread needs its own.
   throw popdist_error(error_->code(), std::string(error_->what()),
                       {.rank = error_->rank(), .peer = error_->peer(), .operation = error_->operation()});
 }
@@ -65,7 +65,7 @@ AsyncCommunicator::AsyncCommunicator(std::unique_ptr<Communicator>&& communicato
     impl_ = std::make_unique<Impl>(std::move(communicator));
   } catch (const std::system_error& error) {
     throw popdist_error(ErrorCode::kResourceExhausted,
-                        std::string("AsyncCommunicator: it can have no thread: ") + error.what());
+                        std::string("AsyncCommunicator: cannot start its thread: ") + error.what());
   }
 }
 AsyncCommunicator::~AsyncCommunicator() = default;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which tensors are reduced together. A pure function of their sizes and types, so that all members come to
+// Decides which tensors are reduced together. A pure function of their sizes and types, so all members get
 // the same buckets.
 #pragma once
 
@@ -11,17 +11,17 @@
 
 namespace popdist::async {
 
-/// Tensors of one type, one behind the other.
+/// Tensors of one type, one after the other.
 struct BucketPlan {
   Type type = Type::kFloat;
   std::size_t count = 0;             ///< elements of all
   std::vector<std::size_t> tensors;  ///< their indices, increasing
 };
 
-/// In the order in which they become full when tensors are ready in order.
+/// The buckets, in the order in which they become full when tensors are ready in order.
 std::vector<BucketPlan> planBuckets(std::span<const FusedTensor> tensors, std::size_t bucket_bytes);
 
-/// Where the first of the tensors begins, if they follow each other in memory; else nullptr.
+/// The address of the first tensor if the tensors are contiguous in memory; otherwise nullptr.
 void* onePiece(const BucketPlan& bucket, std::span<const FusedTensor> tensors);
 
 }  // namespace popdist::async

@@ -23,12 +23,13 @@ namespace popdist {
 
 namespace {
 
-// What is known by name.
+// The communicators, by name.
 struct Communicators {
   bool initialized = false;
-  /// nullptr: registered, without this instance.
+  /// nullptr: registered, but this instance is not a member.
   std::map<std::string, std::unique_ptr<Communicator>> named;
-  /// Of the members of the default one, for calls with tags: the first of them makes `tagged` of it.
+  /// A communicator of the default one's members for calls with tags; the first such call makes `tagged` from
+  /// it.
   std::unique_ptr<Communicator> for_tags;
   std::unique_ptr<AsyncCommunicator> tagged;
 };
@@ -47,7 +48,7 @@ Registry& registry() {
 [[noreturn]] void refuseOutsider(const char* operation, const std::string& id) {
   throw popdist_error(
       ErrorCode::kFailedPrecondition,
-      std::string(operation) + ": this instance does not take part in the communicator '" + id + "'");
+      std::string(operation) + ": this instance is not a member of the communicator '" + id + "'");
 }
 
 /// nullptr: `id` is a tag.
@@ -62,8 +63,8 @@ Communicator* communicatorOf(const std::string& id, const char* operation) {
   return found->second.get();
 }
 
-/// Where calls with tags go. One that is refused leaves no AsyncCommunicator, whose end waits for the
-/// others'.
+/// The AsyncCommunicator for calls with tags. A refused call does not make one, since its destructor waits
+/// for the others'.
 template <typename Make>
 AsyncCommunicator& communicatorOfTags(const std::string& tag, const char* operation, const Make& make) {
   auto& [mutex, known] = registry();
@@ -78,8 +79,8 @@ AsyncCommunicator& communicatorOfTags(const std::string& tag, const char* operat
   return *known.tagged;
 }
 
-/// Runs a call on a communicator, or issues it under a tag. `make(rank)` is what the member of that rank
-/// calls.
+/// Runs a call on a communicator, or issues it under a tag. `make(rank)` returns the call of the member with
+/// that rank.
 template <std::invocable<int> Make>
 void call(const std::string& id, const char* operation, const Make& make) {
   if (Communicator* const communicator = communicatorOf(id, operation))
@@ -88,7 +89,7 @@ void call(const std::string& id, const char* operation, const Make& make) {
   tagged.impl().issue(id, make(tagged.rank()), std::nullopt).wait();
 }
 
-/// What every member calls alike.
+/// A call that is the same for all members.
 void call(const std::string& id, const char* operation, const group::CollectiveCall& same) {
   call(id, operation, [&same](int /*rank*/) { return same; });
 }

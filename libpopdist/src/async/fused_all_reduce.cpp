@@ -28,16 +28,16 @@ struct Bucket {
   std::string name;
   async::BucketPlan plan;
   std::byte* data = nullptr;     ///< in one piece
-  std::optional<Buffer> buffer;  ///< which that is, where tensors are copied
+  std::optional<Buffer> buffer;  ///< the memory at `data`, if tensors are copied
   shared::Pieces pieces;         ///< instead: each tensor where it is
-  std::optional<Buffer> table;   ///< of those, where the other members can reach them
+  std::optional<Buffer> table;   ///< table of the pieces, if the other members can reach them
   std::atomic<std::size_t> missing{0};
   std::optional<Pending> pending;
-  std::exception_ptr failure;  ///< of issuing it
+  std::exception_ptr failure;  ///< the failure of issuing it
   bool has_failed = false;     ///< once
 };
 
-// Where a tensor is in its bucket.
+// The place of a tensor in its bucket.
 struct Slot {
   Bucket* bucket = nullptr;
   std::size_t offset_bytes = 0;
@@ -102,13 +102,13 @@ void FusedAllReduce::Impl::check(const FusedTensor& tensor) const {
   const auto refuse = [&](const std::string& why) {
     fail(ErrorCode::kInvalidArgument, name_, "tensor '" + tensor.name + "': " + why);
   };
-  if (sizeOf(tensor.type) == 0) refuse("no such element type");
+  if (sizeOf(tensor.type) == 0) refuse("unknown element type");
   if (!supports(options_.op, tensor.type))
-    refuse(std::string("there is no ") + nameOf(options_.op) + " of " + nameOf(tensor.type));
-  if (tensor.data == nullptr && tensor.count > 0) refuse("its data is a null pointer");
+    refuse(std::string(nameOf(options_.op)) + " of " + nameOf(tensor.type) + " is not supported");
+  if (tensor.data == nullptr && tensor.count > 0) refuse("data is a null pointer");
 }
 
-// In place, what two tensors share would be reduced twice.
+// Reduction is in place, so memory that two tensors share would be reduced twice.
 void FusedAllReduce::Impl::checkApart() const {
   std::vector<std::size_t> by_address;
   for (std::size_t tensor = 0; tensor < tensors_.size(); ++tensor) {
@@ -125,7 +125,7 @@ void FusedAllReduce::Impl::checkApart() const {
     if (begin(before) + bytesOf(before) <= begin(tensor)) continue;
     fail(ErrorCode::kInvalidArgument, name_,
          "tensors '" + tensors_[before].name + "' and '" + tensors_[tensor].name +
-             "' share memory; one that has several names is registered once");
+             "' share memory: register each tensor once");
   }
 }
 
@@ -143,8 +143,8 @@ void FusedAllReduce::Impl::add(Context& context, async::BucketPlan plan) {
   }
 }
 
-// Members that share memory take the tensors from where they are, and each other's where those are shared,
-// too. Messages go from one piece and into one.
+// Members that share memory take the tensors from where they are, and each other's where those are shared
+// too. Messages need one contiguous range.
 void FusedAllReduce::Impl::place(Context& context, Bucket& bucket) {
   bucket.data = static_cast<std::byte*>(async::onePiece(bucket.plan, tensors_));
   if (bucket.data != nullptr || bucket.plan.count == 0) return;
@@ -167,22 +167,24 @@ void FusedAllReduce::Impl::takePieces(Context& context, Bucket& bucket) const {
 
 void FusedAllReduce::Impl::ready(std::size_t tensor) {
   if (tensor >= tensors_.size()) {
-    fail(ErrorCode::kInvalidArgument, name_,
-         "there is no tensor " + std::to_string(tensor) + "; it has " + std::to_string(tensors_.size()));
+    fail(
+        ErrorCode::kInvalidArgument, name_,
+        "tensor " + std::to_string(tensor) + " does not exist: there are " + std::to_string(tensors_.size()));
   }
-  // Its memory is the parent's, too.
+  // The memory belongs to the parent too.
   if (fork_ != pop::sys::forksOfThisProcess())
-    fail(ErrorCode::kFailedPrecondition, name_, "this process was forked from the one that has made it");
+    fail(ErrorCode::kFailedPrecondition, name_, "this process was forked from the one that created it");
   Slot& slot = slots_[tensor];
   if (slot.ready.exchange(true))
-    fail(ErrorCode::kFailedPrecondition, name_, "tensor '" + tensors_[tensor].name + "' is ready already");
+    fail(ErrorCode::kFailedPrecondition, name_,
+         "tensor '" + tensors_[tensor].name + "' is already marked ready");
   Bucket& bucket = *slot.bucket;
   if (bucket.buffer && bytesOf(tensor) > 0)
     reduce::copyCached(bucket.data + slot.offset_bytes, tensors_[tensor].data, bytesOf(tensor));
   if (bucket.missing.fetch_sub(1, std::memory_order_acq_rel) == 1) begin(bucket);
 }
 
-// What it fails with is for wait(), as all else that goes wrong.
+// wait() reports the failure, like all others.
 void FusedAllReduce::Impl::begin(Bucket& bucket) {
   try {
     const std::size_t count = bucket.plan.count;
@@ -199,7 +201,8 @@ void FusedAllReduce::Impl::begin(Bucket& bucket) {
 void FusedAllReduce::Impl::wait() {
   for (std::size_t tensor = 0; tensor < tensors_.size(); ++tensor) {
     if (!slots_[tensor].ready)
-      fail(ErrorCode::kFailedPrecondition, name_, "tensor '" + tensors_[tensor].name + "' is not ready");
+      fail(ErrorCode::kFailedPrecondition, name_,
+           "tensor '" + tensors_[tensor].name + "' is not marked ready");
   }
   std::exception_ptr first;
   for (Bucket& bucket : buckets_) {
@@ -220,7 +223,7 @@ void FusedAllReduce::Impl::unpack(const Bucket& bucket) const {
   }
 }
 
-// Nothing of it goes on any more. What it failed with, if it did.
+// Waits until nothing of the bucket is in progress any more. Returns its failure, if any.
 std::exception_ptr FusedAllReduce::Impl::settle(Bucket& bucket) {
   std::exception_ptr failure = std::exchange(bucket.failure, nullptr);
   const std::optional<Pending> pending = std::exchange(bucket.pending, std::nullopt);
@@ -234,7 +237,8 @@ std::exception_ptr FusedAllReduce::Impl::settle(Bucket& bucket) {
   return failure;
 }
 
-// A member that comes late to a call that others have given up may still work there: it gets no other use.
+// A member that comes late to a call that others have aborted may still work in this memory: it is never
+// reused.
 void FusedAllReduce::Impl::abandonMemory(Bucket& bucket) {
   if (bucket.buffer) bucket.buffer->release();
   if (bucket.table) bucket.table->release();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One frame: three fields for each announcement, behind three of the abort message if there is one.
+// One frame: three fields for the abort message, if there is one, then three for each announcement.
 #include "libpopdist/src/async/message.h"
 
 #include <utility>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the members of an AsyncCommunicator tell each other: the calls that were issued, and that it is over.
+// What the members of an AsyncCommunicator send each other: the calls that were issued, and the end of the
+// communicator.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +22,10 @@ struct Announcement {
   friend bool operator==(const Announcement&, const Announcement&) = default;
 };
 
-/// A member ends the communicator, for all.
+/// Ends the communicator for all members.
 struct AbortMessage {
   pop::Status status;
-  int peer_rank = -1;  ///< that is to blame; -1: none
+  int peer_rank = -1;  ///< rank that caused it; -1: none
 };
 
 struct Message {
@@ -32,7 +33,7 @@ struct Message {
   std::optional<AbortMessage> abort_message;
 };
 
-/// No bytes when there is nothing to say. kResourceExhausted.
+/// Returns no bytes for an empty message. kResourceExhausted.
 pop::Result<std::string> encode(const Message& message);
 
 /// kDataLoss.

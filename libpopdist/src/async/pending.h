@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call that was issued: what is to be done, and how it ended.
+// A call that was issued: its arguments, and how it ended.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@ class Pending::State {
   /// "allReduce 'grad3'".
   std::string describe() const { return std::string(nameOf(call.operation)) + " '" + name + '\''; }
 
-  /// Once.
+  /// Called once.
   void finish(std::optional<popdist_error> error);
   bool done() const { return done_.load(std::memory_order_acquire) != 0; }
   void wait() const;
@@ -32,7 +32,7 @@ class Pending::State {
   const std::vector<std::size_t> counts, recv_counts;  ///< those of the call, whose caller may drop them
   const group::CollectiveCall call;
   const std::chrono::milliseconds timeout;
-  /// Of the thread that carries it out, when that has seen it.
+  /// The deadline by the clock of the thread that carries out the call, once that has seen it.
   std::optional<pop::sys::AwakeClock::time_point> deadline;
 
  private:

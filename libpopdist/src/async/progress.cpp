@@ -13,14 +13,17 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// While a call waits for others, a round every now and then finds out who has ended, and whose time is up.
+// While a call waits for other members, a round now and then finds out who has ended and whose deadline has
+// passed.
 constexpr milliseconds kWhileWaiting{20};
 constexpr milliseconds kIdle{60'000};
-// Who is waited for, or waits for nothing, begins them by itself there: the less is said, the rarer. That
-// delays no call, which is carried out when all have issued it, and issuing it begins a round.
-constexpr milliseconds kLeastBetweenRounds{1};
-constexpr milliseconds kMostBetweenRounds{50};
-// Beyond a call's deadline: it is told in a round who let it pass, which is more than the round itself knows.
+// A member that others wait for, or that waits for nothing, begins these rounds; less often while nothing is
+// announced. That delays no call: a call is carried out when all have issued it, and issuing it begins a
+// round.
+constexpr milliseconds kMinBetweenRounds{1};
+constexpr milliseconds kMaxBetweenRounds{50};
+// Beyond a call's deadline: a round can name the members that missed it, which the deadline of the round
+// itself cannot.
 constexpr milliseconds kRoundSlack{1000};
 
 group::CollectiveCall named(group::CollectiveCall call, const std::string& name) {
@@ -32,8 +35,8 @@ group::CollectiveCall named(group::CollectiveCall call, const std::string& name)
 
 void checkIssue(Communicator& communicator, const std::string& name, const group::CollectiveCall& call) {
   if (name.empty() || name.size() > kMaxNameBytes) {
-    communicator.impl().refuse(call, "its name has " + std::to_string(name.size()) + " bytes, of 1 to " +
-                                         std::to_string(kMaxNameBytes));
+    communicator.impl().refuse(call, "its name has " + std::to_string(name.size()) +
+                                         " bytes, expected 1 to " + std::to_string(kMaxNameBytes));
   }
   communicator.impl().check(named(call, name));
 }
@@ -76,7 +79,7 @@ Progress::State Progress::submit(const std::string& name, group::CollectiveCall 
                  {static_cast<pop::Code>(code), why}, peer);
   };
   if (fork_ != pop::sys::forksOfThisProcess())
-    fail(ErrorCode::kFailedPrecondition, "this process was forked from the one that has the communicator");
+    fail(ErrorCode::kFailedPrecondition, "this process was forked from the one that owns the communicator");
   checkIssue(*communicator_, name, call);
   if (timeout && timeout->count() < 1)
     impl.refuse(named(call, name), "the timeout must be at least a millisecond");
@@ -86,10 +89,9 @@ Progress::State Progress::submit(const std::string& name, group::CollectiveCall 
   {
     const std::lock_guard lock(mutex_);
     if (ended_)
-      fail(ended_->code(), std::string("the communicator has come to its end: ") + ended_->what(),
-           ended_->peer());
+      fail(ended_->code(), std::string("the communicator has ended: ") + ended_->what(), ended_->peer());
     if (!pending_.emplace(name, state).second)
-      fail(ErrorCode::kAlreadyExists, "a call of that name is not done yet");
+      fail(ErrorCode::kAlreadyExists, "a call with that name is still pending");
     unannounced_.push_back({name, keyOf(call).packed(), agreedCount(call)});
   }
   changed_ = true;
@@ -116,9 +118,9 @@ void Progress::loop() {
   }
 }
 
-// Where a member cannot see that another has begun a round, who only waits for others waits for them in the
-// round: then what they issue is known at once. Two who wait for each other must not: each would join every
-// round of the other's, one after another.
+// If a member cannot see that another has begun a round, a member that only waits for others waits inside a
+// round, so that it learns at once what they issue. Two members that wait for each other must not: each would
+// join every round of the other, endlessly.
 bool Progress::beginsAtOnce() const {
   const int own = communicator_->rank();
   return agreement_.awaitsOthers(own) && (had_news_ || !agreement_.isAwaited(own));
@@ -160,7 +162,8 @@ void Progress::carryOutAgreed() {
   for (const Agreed& agreed : all) carryOut(agreed);
 }
 
-// What all ranks have to say. Mostly nothing or little, so sizes go first, which fit into a note.
+// Exchanges the messages of all ranks. Most are empty or short, so the sizes go first, which fit into a call
+// slot.
 std::vector<Message> Progress::exchange() {
   group().path().setDeadline([this] { return roundDeadline(); });
   const Message own_message = ownMessage();
@@ -174,7 +177,7 @@ std::vector<Message> Progress::exchange() {
   const std::size_t largest = *std::max_element(sizes_.begin(), sizes_.end());
   std::vector<Message> messages(sizes_.size());
   had_news_ = largest > 0;
-  between_rounds_ = largest == 0 ? std::min(2 * between_rounds_, kMostBetweenRounds) : kLeastBetweenRounds;
+  between_rounds_ = largest == 0 ? std::min(2 * between_rounds_, kMaxBetweenRounds) : kMinBetweenRounds;
   if (largest == 0) return messages;
   own.resize(largest);
   bodies_.resize(largest * sizes_.size());
@@ -194,14 +197,14 @@ Message Progress::ownMessage() {
   Message message{std::exchange(unannounced_, {}), std::exchange(abort_message_, std::nullopt)};
   if (leaving_ && !message.abort_message) {
     message.abort_message = {.status = pop::failedPrecondition(group().nameOfRank(communicator_->rank()) +
-                                                               " has destroyed its AsyncCommunicator"),
+                                                               " destroyed its AsyncCommunicator"),
                              .peer_rank = communicator_->rank()};
   }
   return message;
 }
 
-// Of calls that are issued during the round, too; none while there is no call: the round may be waiting for a
-// member that has not made its own communicator yet.
+// The earliest deadline, including calls issued during the round. None while there is no call: the round may
+// be waiting for a member that has not made its own communicator yet.
 Progress::Clock::time_point Progress::roundDeadline() {
   const auto deadline = earliestDeadline();
   if (!deadline) return Clock::time_point::max();
@@ -227,7 +230,7 @@ void Progress::carryOut(const Agreed& agreed) {
     state = pending_.at(agreed.name);
   }
   if (!agreed.mismatch.empty()) {
-    // The odd one blames the one that it differs from.
+    // The rank that differs blames rank 0; all others blame it.
     const int own = communicator_->rank();
     const int blamed = agreed.odd_rank == own ? 0 : agreed.odd_rank;
     return finish(state,
@@ -241,7 +244,7 @@ void Progress::carryOut(const Agreed& agreed) {
   finish(state, std::nullopt);
 }
 
-// The others could not be heard while this or another member was at work: of those who wait none is late.
+// The other members could not be heard while this or another one was busy, so none of them counts as late.
 void Progress::endBusy() {
   if (!busy_) return;
   const Clock::duration time = Clock::now() - busy_->since;
@@ -253,12 +256,12 @@ void Progress::endBusy() {
   if (leave_by_) *leave_by_ += time;
 }
 
-// With the rank that is told.
+// Includes the rank that gets the error.
 std::string Progress::describe(const State& state) {
   return state->describe() + " on " + group().nameOfRank(communicator_->rank());
 }
 
-// Its name is free before anybody learns that it is done.
+// The name is free before anybody learns that the call is done.
 void Progress::finish(const State& state, std::optional<popdist_error> error) {
   {
     const std::lock_guard lock(mutex_);
@@ -269,7 +272,7 @@ void Progress::finish(const State& state, std::optional<popdist_error> error) {
 
 // ---- the end
 
-// Of a call whose time is up, and that some have not announced.
+// The abort message for a call whose deadline has passed and that some members have not announced.
 std::optional<AbortMessage> Progress::lateCall() {
   const auto now = Clock::now();
   if (earliestDeadline().value_or(Clock::time_point::max()) > now) return std::nullopt;
@@ -293,7 +296,7 @@ void Progress::end(int rank, const AbortMessage& abort_message) {
   const std::string& text = abort_message.status.message();
   end(popdist_error(
       static_cast<ErrorCode>(abort_message.status.code()),
-      own || leaves ? text : group().nameOfRank(rank) + " has given up: " + text,
+      own || leaves ? text : group().nameOfRank(rank) + " aborted the communicator: " + text,
       {.rank = communicator_->rank(),
        .peer = abort_message.peer_rank < 0 ? -1 : group().members().instanceOf(abort_message.peer_rank),
        .operation = ""}));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread of an AsyncCommunicator. It goes through rounds: the members tell each other what was issued
-// since the last one, and then carry out what all have issued. A member that has nothing to tell joins a
-// round that another has begun. All of the communicator's calls are this thread's.
+// The thread of an AsyncCommunicator. It works in rounds: in each, the members exchange what was issued since
+// the last one, and then carry out the calls that all have issued. A member without news joins a round that
+// another one has begun. Only this thread makes the communicator's calls.
 #pragma once
 
 #include <atomic>
@@ -22,23 +22,23 @@
 
 namespace popdist::async {
 
-/// Throws popdist_error kInvalidArgument unless a member may issue it under that name.
+/// Throws popdist_error kInvalidArgument if the call must not be issued under that name.
 void checkIssue(Communicator& communicator, const std::string& name, const group::CollectiveCall& call);
 
 class Progress {
  public:
-  /// Throws std::system_error where there can be no thread; the communicator stays the caller's then.
+  /// Throws std::system_error if the thread cannot be started; the caller then keeps the communicator.
   explicit Progress(std::unique_ptr<Communicator>&& communicator);
   ~Progress();
 
   using State = std::shared_ptr<Pending::State>;
 
-  /// Throws popdist_error as async.hpp says of issuing.
+  /// Throws popdist_error as async.hpp documents for issuing.
   State submit(const std::string& name, group::CollectiveCall call,
                std::optional<std::chrono::milliseconds> timeout);
 
   const Communicator& communicator() const { return *communicator_; }
-  /// Whether all members share a host's memory. The same for all of them.
+  /// Whether all members share a host's memory; the same on all of them.
   bool isShared() const { return communicator_->impl().group().path().sharesMemory(); }
 
  private:
@@ -66,24 +66,24 @@ class Progress {
   const unsigned fork_ = pop::sys::forksOfThisProcess();
   std::atomic<bool> changed_{false};  ///< there is something new for the thread
 
-  std::mutex mutex_;  ///< of what follows up to the next empty line
+  std::mutex mutex_;  ///< guards the members up to the next empty line
   std::map<std::string, State> pending_;
   std::vector<Announcement> unannounced_;
   bool leaving_ = false;
   std::optional<Clock::time_point> leave_by_;  ///< the thread's clock, once it has seen that
-  std::optional<popdist_error> ended_;         ///< why no call is possible any more
+  std::optional<popdist_error> ended_;  ///< why no call is possible any more; empty: calls are possible
 
-  // The thread's own.
+  // Used by the thread only:
   Agreement agreement_;
-  std::optional<AbortMessage> abort_message_;  ///< to be told in the next round
-  // From the first call that a round carries out until all members have come to the next one.
+  std::optional<AbortMessage> abort_message_;  ///< to be sent in the next round
+  // From the first call that a round carries out until all members have entered the next round.
   struct Busy {
     Clock::time_point since;
     Clock::time_point until;  ///< the last one's deadline
   };
   std::optional<Busy> busy_;
-  bool had_news_ = false;                        ///< in the last round
-  std::chrono::milliseconds between_rounds_{1};  ///< when nobody has anything to say
+  bool had_news_ = false;                        ///< whether the last round had news
+  std::chrono::milliseconds between_rounds_{1};  ///< time between rounds without news
   std::vector<std::uint64_t> sizes_;
   std::string bodies_;
   std::thread thread_;  ///< uses all the others

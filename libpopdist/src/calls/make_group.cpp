@@ -29,7 +29,7 @@ namespace {
 
 using Opened = pop::Result<std::unique_ptr<transport::Connections>>;
 
-// Where a backend's members find each other: a job on one host has no other address.
+// The address at which a backend's members reach this host. A job on one host has no other address.
 std::string ownAddress(const context::Link& link) {
   const std::string address = link.network().address;
   return address.empty() ? "127.0.0.1" : address;
@@ -39,14 +39,13 @@ pop::Result<transport::Key> keyOf(const HostNetwork& network) {
   transport::Key key;
   if (network.job_key.size() != key.size()) {
     return pop::failedPrecondition(
-        "this host's agent has given no key for connections to other hosts; was it built from another "
-        "version?");
+        "this host's agent sent no key for connections to other hosts; is it of another version?");
   }
   std::memcpy(key.data(), network.job_key.data(), key.size());
   return key;
 }
 
-// Of communicators that are made now. Throws popdist_error.
+// The forced algorithms for communicators that are made now. Throws popdist_error.
 ForcedAlgorithms forcedAlgorithms(const ContextState& context) {
   if (context.forced) return *context.forced;
   pop::Result<ForcedAlgorithms> forced = choice::forcedByEnvironment();
@@ -58,7 +57,7 @@ bool mayShare(const ContextState& context, const ForcedAlgorithms& forced) {
   return !forced.messages && !context.transport.tcp_only;
 }
 
-// The ranks on this host: they follow each other.
+// The ranks on this host, which are consecutive.
 struct Neighbours {
   int first_rank = -1;
   int members = 0;
@@ -71,7 +70,7 @@ Neighbours neighboursIn(const ContextState& context, const std::vector<int>& ins
           static_cast<int>(std::count_if(first, instance_of_rank.end(), is_local))};
 }
 
-// A group comes about by what its members offer, a fence, and what they make of it.
+// Makes one group: the members put their offers, meet in a fence, and build the group from all offers.
 class GroupMaker {
  public:
   GroupMaker(ContextState& context, std::vector<int> instance_of_rank)
@@ -103,7 +102,7 @@ class GroupMaker {
   std::unique_ptr<Members> members_;
   group::Rendezvous rendezvous_;
   std::unique_ptr<transport::Connections> connections_;
-  pop::Status failure_;  ///< of this member alone, until the fence has opened
+  pop::Status failure_;  ///< local to this member until the fence has opened
 };
 
 // ---- offers
@@ -175,7 +174,7 @@ std::unique_ptr<MessageCalls> GroupMaker::messageCalls(const ForcedAlgorithms& f
   return std::make_unique<MessageCalls>(std::move(runner), forced.by_messages);
 }
 
-// With the control block that is at `offset` of this host's segment.
+// Uses the control block at `offset` in this host's segment.
 std::unique_ptr<SharedCalls> GroupMaker::sharedCalls(const plan::HostLayout& layout, std::size_t offset,
                                                      const ForcedAlgorithms& forced) {
   const transport::SegmentView segment = context_.link->segment();
@@ -183,7 +182,7 @@ std::unique_ptr<SharedCalls> GroupMaker::sharedCalls(const plan::HostLayout& lay
   const std::size_t control_block_bytes = shared::ControlBlock::bytesFor(layout.members(), stage.bytes());
   if (offset % pop::contract::kPieceAlignmentBytes != 0 || control_block_bytes > segment.bytes ||
       offset > segment.bytes - control_block_bytes) {
-    throwIfFailed({pop::internalError("this host's control block lies outside of its segment")}, kCreate);
+    throwIfFailed({pop::internalError("this host's control block lies outside its segment")}, kCreate);
   }
   const int first_rank = layout.firstRankOf(layout.host());
   return std::make_unique<SharedCalls>(
@@ -206,7 +205,7 @@ MessageGroup GroupMaker::makeMessages(const ForcedAlgorithms& forced) {
   return makeMessages(&GroupMaker::openNative, context::kNativeBackend, forced);
 }
 
-// A plugin needs no fences of its own: what all have offered is there after the group's.
+// A plugin needs no fences of its own: after the group's fence all offers are there.
 std::unique_ptr<Group> GroupMaker::makeOnBackend(const ForcedAlgorithms& forced) {
   return makeMessages(&GroupMaker::openOnPlugin, context_.backend.name, forced).group;
 }

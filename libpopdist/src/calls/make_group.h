@@ -12,22 +12,22 @@
 
 namespace popdist::calls {
 
-/// Of one rank an instance, through the memory that those of a host share and by messages between hosts.
+/// One rank per instance; through shared memory within a host and by messages between hosts.
 std::unique_ptr<group::Group> makeNativeGroup(context::ContextState& context,
                                               std::vector<int> instance_of_rank);
 
-/// Of one rank an instance, by messages that the context's plugin moves.
+/// One rank per instance; by messages that the context's plugin moves.
 std::unique_ptr<group::Group> makeBackendGroup(context::ContextState& context,
                                                std::vector<int> instance_of_rank);
 
-/// Of any number of ranks an instance, by messages alone, which the caller runs itself.
+/// Any number of ranks per instance; by messages only. The caller runs the plans itself.
 struct MessageGroup {
   std::unique_ptr<group::Group> group;
   MessageRunner* runner = nullptr;  ///< the group's
 };
 MessageGroup makeMessageGroup(context::ContextState& context, std::vector<int> instance_of_rank);
 
-/// Whether a native group of so many instances, all of the job's, would share one host's memory.
+/// Whether a native group of `instances`, all of the job, would share one host's memory.
 bool wouldShareMemory(const context::ContextState& context, int instances);
 
 }  // namespace popdist::calls

@@ -32,7 +32,7 @@ constexpr std::size_t kKiB = 1024;
 constexpr std::size_t kSegmentBlockBytes = 512 * kKiB - 512;
 
 // A ring's partial sums have two slots in each of two segments.
-static_assert(4 * kSegmentBlockBytes <= kMostScratchBytes);
+static_assert(4 * kSegmentBlockBytes <= kMaxScratchBytes);
 
 Plan allReduce(const Request& r, Algorithm algorithm) {
   switch (algorithm) {
@@ -59,8 +59,8 @@ Plan treeReduce(const Request& r) {
 struct Row {
   Operation operation;
   bool over_network_only;
-  int most_ranks;
-  std::size_t most_bytes;  ///< of the vector, or of a block
+  int max_ranks;
+  std::size_t max_bytes;  ///< bytes of the vector, or of a block
   Algorithm algorithm;
 };
 constexpr std::array kRows{
@@ -90,8 +90,8 @@ Algorithm algorithmFor(const Request& request) {
   const std::size_t bytes =
       request.count > kAnySize / request.element_bytes ? kAnySize : request.count * request.element_bytes;
   const auto row = std::find_if(kRows.begin(), kRows.end(), [&](const Row& each) {
-    return each.operation == request.operation && request.ranks <= each.most_ranks &&
-           bytes <= each.most_bytes && (request.over_network || !each.over_network_only);
+    return each.operation == request.operation && request.ranks <= each.max_ranks &&
+           bytes <= each.max_bytes && (request.over_network || !each.over_network_only);
   });
   POP_CHECK(row != kRows.end());
   return row->algorithm;

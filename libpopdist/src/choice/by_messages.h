@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which algorithm carries out an operation by messages: one table, the only place that decides that. All
-// ranks of a collective must come to the same answer, so it may depend on nothing but what they all know: the
-// request without `rank`.
+// Chooses the algorithm for an operation by messages, from one table. All ranks of a collective must make the
+// same choice, so it may depend only on what all of them know: the request without `rank`.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +23,8 @@ enum class Algorithm : std::uint8_t {
   kDirect,  ///< each block straight from who has it to who needs it
 };
 
-/// No plan takes more scratch, however long the vector.
-inline constexpr std::size_t kMostScratchBytes = std::size_t{2} << 20;
+/// The most scratch memory that a plan takes, however long the vector.
+inline constexpr std::size_t kMaxScratchBytes = std::size_t{2} << 20;
 
 /// How many elements a long vector is worked on at a time, where it goes in segments: half of an L2 cache.
 std::size_t segmentCount(std::size_t element_bytes);
@@ -41,20 +40,20 @@ struct Request {
   int root = 0;  ///< kBroadcast, kReduce, kGather, kScatter
   std::size_t element_bytes = 1;
   bool over_network = false;  ///< some of the ranks are on another host than others
-  /// Instead of what the table says, if it is one of algorithmsOf(operation).
+  /// Replaces the table's choice, if it is one of algorithmsOf(operation).
   std::optional<Algorithm> forced{};
 };
 
 /// "ring", "recursive-doubling".
 const char* nameOf(Algorithm algorithm);
 
-/// All that can carry out an operation; of kSendRecv none.
+/// All algorithms for an operation; none for kSendRecv.
 std::vector<Algorithm> algorithmsOf(plan::Operation operation);
 
-/// What is chosen for a request.
+/// The algorithm chosen for a request.
 Algorithm algorithmFor(const Request& request);
 
-/// The steps of `request.rank`. At most kMostScratchBytes of scratch.
+/// The steps of `request.rank`. At most kMaxScratchBytes of scratch.
 plan::Plan planCollective(const Request& request);
 
 }  // namespace popdist::choice

@@ -14,14 +14,15 @@ constexpr const char* kShared = "POPDIST_SHARED_ALGORITHM";
 constexpr const char* kMessages = "messages";
 constexpr const char* kByMessages = "POPDIST_MESSAGE_ALGORITHM";
 
-// nullptr: it does not say anything.
+// nullptr: the variable is unset or empty.
 const char* valueOf(const char* variable) {
   const char* const value = std::getenv(variable);
   return value == nullptr || *value == '\0' ? nullptr : value;
 }
 
 pop::Status unknown(const char* variable, const char* value, const std::string& choices) {
-  return pop::invalidArgument(std::string(variable) + '=' + pop::inQuotes(value) + " is none of " + choices);
+  return pop::invalidArgument(std::string(variable) + '=' + pop::inQuotes(value) + " is not one of " +
+                              choices);
 }
 
 pop::Status readShared(ForcedAlgorithms& forced) {
@@ -33,7 +34,7 @@ pop::Status readShared(ForcedAlgorithms& forced) {
   return forced.in_memory ? pop::Status() : unknown(kShared, name, "eager, staged, direct, pull, messages");
 }
 
-// Of the operations only all-reduce has several.
+// Only all-reduce has several algorithms.
 pop::Status readByMessages(ForcedAlgorithms& forced) {
   const char* const name = valueOf(kByMessages);
   if (name == nullptr) return {};

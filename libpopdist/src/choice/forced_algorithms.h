@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Algorithms that collectives go by instead of what the tables say: for tests, for measurements, and for
-// whoever knows better. All members must be told the same, which is compared when a communicator is made.
+// Algorithms that replace the tables' choices, for tests, measurements and experts. They must be the same on
+// all members, which is checked when a communicator is made.
 #pragma once
 
 #include <optional>
@@ -13,15 +13,16 @@
 namespace popdist::choice {
 
 struct ForcedAlgorithms {
-  bool messages = false;                       ///< as if no memory were shared
-  std::optional<SharedAlgorithm> in_memory{};  ///< where it can be done
-  std::optional<Algorithm> by_messages{};      ///< likewise; hosts are then no levels of their own
+  bool messages = false;                       ///< behave as if the ranks shared no memory
+  std::optional<SharedAlgorithm> in_memory{};  ///< where the algorithm supports the call
+  std::optional<Algorithm>
+      by_messages{};  ///< where the algorithm supports the call; hosts are then no levels of their own
 
-  /// For a fence's tag: "", or ", POPDIST_SHARED_ALGORITHM=eager", and likewise the other.
+  /// For a fence's tag: "", or ", POPDIST_SHARED_ALGORITHM=eager", and the same for the other variable.
   std::string inTag() const;
 };
 
-/// What POPDIST_SHARED_ALGORITHM and POPDIST_MESSAGE_ALGORITHM say. kInvalidArgument names what they may be.
+/// Reads POPDIST_SHARED_ALGORITHM and POPDIST_MESSAGE_ALGORITHM. kInvalidArgument names the valid values.
 pop::Result<ForcedAlgorithms> forcedByEnvironment();
 
 }  // namespace popdist::choice

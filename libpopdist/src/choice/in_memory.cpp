@@ -15,14 +15,14 @@ constexpr std::array kNames{"eager", "staged", "direct", "pull"};
 
 // In bytes of a rank. Measured by bench/collectives.
 struct Limits {
-  int ranks;  ///< up to so many
-  // Up to so many, one wait and more copying is faster than three waits.
+  int ranks;  ///< for at most this many ranks
+  // Up to this many bytes, one wait and more copying is faster than three waits.
   std::size_t fold_bytes;
   std::size_t move_bytes;
-  std::size_t transfer_bytes;  ///< of sendRecv, which meets before it knows what others do
-  std::size_t direct_bytes;    ///< from so many on, direct is faster still
-  std::size_t pull_bytes;  ///< from so many on, sendRecv is faster by one copy of the system's than by two
-                           ///< of our own, where readers do not write back
+  std::size_t transfer_bytes;  ///< for sendRecv, which meets before it knows what the others do
+  std::size_t direct_bytes;    ///< from this many bytes on, direct is faster still
+  std::size_t pull_bytes;  ///< from this many bytes on, one copy by the kernel is faster for sendRecv than
+                           ///< two of our own, where readers do not write back
 };
 constexpr std::array kLimits{
     Limits{2, 512, 2 << 10, 64 << 10, 1 << 10, 64 << 10},
@@ -52,14 +52,14 @@ std::optional<SharedAlgorithm> sharedAlgorithmNamed(const char* name) {
   return std::nullopt;
 }
 
-std::size_t mostEagerBytes(Operation operation, int ranks) {
+std::size_t maxEagerBytes(Operation operation, int ranks) {
   const Limits& limit = limitFor(ranks);
   if (operation == Operation::kSendRecv) return limit.transfer_bytes;
   return plan::reduces(operation) ? limit.fold_bytes : limit.move_bytes;
 }
 
 SharedAlgorithm selectShared(Operation operation, std::size_t bytes, int ranks) {
-  return bytes <= mostEagerBytes(operation, ranks) ? SharedAlgorithm::kEager : SharedAlgorithm::kStaged;
+  return bytes <= maxEagerBytes(operation, ranks) ? SharedAlgorithm::kEager : SharedAlgorithm::kStaged;
 }
 
 std::size_t leastDirectBytes(int ranks) {
@@ -71,13 +71,13 @@ bool isSendRecvWorthPulling(std::size_t bytes, int ranks) {
 }
 
 bool dependsOnMachine(Operation operation, std::size_t bytes, int ranks) {
-  const std::size_t least_bytes = plan::reduces(operation) ? 128 << 10 : 64 << 10;
-  return canBePulled(operation) && bytes > least_bytes &&
+  const std::size_t min_bytes = plan::reduces(operation) ? 128 << 10 : 64 << 10;
+  return canBePulled(operation) && bytes > min_bytes &&
          selectShared(operation, bytes, ranks) == SharedAlgorithm::kStaged;
 }
 
 bool pastCaches(Operation operation, std::size_t bytes, int ranks) {
-  // What is reduced is read again by whoever imports it.
+  // Reduced data is read again by the ranks that import it.
   return !plan::reduces(operation) && bytes > kLastCacheBytes / static_cast<std::size_t>(ranks);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which way a collective goes in shared memory, and where that is for its calls to find out: one table. All
-// ranks must come to the same answer.
+// Chooses the algorithm of a collective in shared memory, from one table, or says that calls must find it
+// out. All ranks must make the same choice.
 #pragma once
 
 #include <cstddef>
@@ -22,36 +22,36 @@ enum class SharedAlgorithm : std::uint8_t {
 const char* nameOf(SharedAlgorithm algorithm);
 std::optional<SharedAlgorithm> sharedAlgorithmNamed(const char* name);
 
-/// From so many bytes on, direct is faster where it can be done.
+/// From this many bytes on, direct is faster where it is possible.
 std::size_t leastDirectBytes(int ranks);
 
-/// Up to so many bytes of a rank, eager is faster than staged.
-std::size_t mostEagerBytes(plan::Operation operation, int ranks);
+/// Up to this many bytes per rank, eager is faster than staged.
+std::size_t maxEagerBytes(plan::Operation operation, int ranks);
 
-/// Of a call whose largest contribution of one rank is `bytes`, when the users' buffers are anywhere.
+/// The choice for a call whose largest contribution of one rank is `bytes`, whatever memory the users'
+/// buffers are in.
 SharedAlgorithm selectShared(plan::Operation operation, std::size_t bytes, int ranks);
 
-/// Whether there is a way to pull it: not where one rank has the whole result of a reduction.
+/// Whether the operation can be pulled: not if one rank gets the whole result of a reduction.
 constexpr bool canBePulled(plan::Operation operation) {
   return operation != plan::Operation::kReduce;
 }
 
-/// Whether pull is faster than staged for a sendRecv of `bytes`, where it can be done.
+/// Whether pull is faster than staged for a sendRecv of `bytes`, where it is possible.
 bool isSendRecvWorthPulling(std::size_t bytes, int ranks);
 
-/// Whether it depends on the machine if pull or staged is the faster: of other operations that are not eager.
-/// Staged moves twice as often what a core has written, which costs another one little or a multiple; pull
-/// costs the system's work for each page.
+/// Whether the machine decides if pull or staged is faster: for operations other than sendRecv that are not
+/// eager. Staged moves twice as often what a core has written, which costs another core little or a lot; pull
+/// costs the kernel's work for each page.
 bool dependsOnMachine(plan::Operation operation, std::size_t bytes, int ranks);
 
-/// Whether ranks that share cores look for a moment for what others have not done yet, before they give way.
-/// Not where one rank has what the others wait for, and the next one's may be there before they have it: they
-/// would go in step.
+/// Whether ranks that share cores spin for a moment before they yield. Not where one rank has what the others
+/// wait for and the next call's data may be there before they have read it: the ranks would run in lockstep.
 constexpr bool looksBeforeGivingWay(plan::Operation operation, SharedAlgorithm algorithm) {
   return operation != plan::Operation::kBroadcast || algorithm != SharedAlgorithm::kStaged;
 }
 
-/// Whether what is copied for `bytes` a rank should go past the caches.
+/// Whether copies for `bytes` per rank should bypass the caches.
 bool pastCaches(plan::Operation operation, std::size_t bytes, int ranks);
 
 }  // namespace popdist::choice

@@ -10,7 +10,7 @@ namespace popdist::choice {
 
 using plan::Operation;
 
-// Worth it, or to be found out, and allowed.
+// Pulling is worth it, or unknown and allowed.
 std::optional<bool> MemoryChoice::canPull(const MemoryCall& call, const shared::Call& shared) {
   if (findsOut(call)) trials_.called(kindOf(call));
   const bool worth_it = forced_ ? *forced_ == SharedAlgorithm::kPull && canBePulled(call.operation)
@@ -21,8 +21,9 @@ std::optional<bool> MemoryChoice::canPull(const MemoryCall& call, const shared::
   return reading_.allowed();
 }
 
-// The same on all ranks, though each sees only its own buffers before the meeting: who cannot offer them
-// exports first, and whoever has hoped in vain exports then. Where they can be pulled, all meet first.
+// All ranks choose the same, though each sees only its own buffers before the meeting: ranks that cannot
+// offer theirs export first, and ranks that offered in vain export afterwards. Where buffers can be pulled,
+// all meet first.
 std::optional<MemoryChoice::Chosen> MemoryChoice::choose(const MemoryCall& call, const shared::Call& shared,
                                                          const shared::Buffers& buffers, bool pulls) {
   const std::size_t bytes = call.largest_bytes;
@@ -38,12 +39,12 @@ std::optional<MemoryChoice::Chosen> MemoryChoice::choose(const MemoryCall& call,
   const std::optional<Trials::Kind> kind = pulls ? contestOf(call) : std::nullopt;
   const std::uint64_t word = kind ? trials_.ownWord(*kind) : 0;
   shared::Buffers told = buffers;
-  if (kind) told.note = std::as_bytes(std::span(&word, 1));
+  if (kind) told.inline_data = std::as_bytes(std::span(&word, 1));
   if (!meeting_.meet(shared, told)) return std::nullopt;
   if (kind) hear(*kind);
   if (meeting_.anyOffers(shared::Offer::kUnreadable)) return Chosen{{SharedAlgorithm::kStaged}};
   if (meeting_.anyOffers(shared::Offer::kNo)) {
-    // Who pulls knows nothing of pieces.
+    // Pulling does not support pieces.
     if (pulls && meeting_.anyOffers(shared::Offer::kPieces)) return Chosen{{SharedAlgorithm::kStaged}};
     if (kind) {
       engine_.prepareStages();
@@ -52,7 +53,7 @@ std::optional<MemoryChoice::Chosen> MemoryChoice::choose(const MemoryCall& call,
     if (pulls) return Chosen{{SharedAlgorithm::kPull}};
     return Chosen{{otherwise, plan::EagerOrder::kMeetFirst}};
   }
-  if (!engine_.readPieces(shared) || meeting_.waiter().peerIsGivingUp()) return std::nullopt;
+  if (!engine_.readPieces(shared) || meeting_.waiter().peerIsAborting()) return std::nullopt;
   return Chosen{{.algorithm = SharedAlgorithm::kDirect, .gives = everyReceiverCanBeGiven(call)}};
 }
 
@@ -66,12 +67,12 @@ Trials::Kind MemoryChoice::kindOf(const MemoryCall& call) {
   return {call.operation, static_cast<int>(std::bit_width(call.largest_bytes)), call.ragged};
 }
 
-// Whether no table knows its way.
+// Whether calls must find out the algorithm.
 bool MemoryChoice::findsOut(const MemoryCall& call) const {
   return !forced_ && dependsOnMachine(call.operation, call.largest_bytes, ranks());
 }
 
-// Of a call whose way is still to be found out.
+// For a call whose algorithm is not known yet.
 std::optional<Trials::Kind> MemoryChoice::contestOf(const MemoryCall& call) const {
   const bool open = findsOut(call) && !trials_.answer(kindOf(call));
   return open ? std::optional(kindOf(call)) : std::nullopt;
@@ -87,7 +88,7 @@ void MemoryChoice::hear(const Trials::Kind& kind) {
   trials_.hear(kind, largest);
 }
 
-// They all see the same.
+// All ranks see the same offers.
 bool MemoryChoice::everyReceiverCanBeGiven(const MemoryCall& call) const {
   const bool only_root = call.operation == Operation::kGather;
   for (int rank = 0; rank < ranks(); ++rank) {
@@ -107,7 +108,7 @@ SharedAlgorithm MemoryChoice::transfer(std::size_t bytes, bool mapped) const {
 }
 
 std::size_t MemoryChoice::eagerTransferBytes() const {
-  if (!forced_) return mostEagerBytes(Operation::kSendRecv, ranks());
+  if (!forced_) return maxEagerBytes(Operation::kSendRecv, ranks());
   return *forced_ == SharedAlgorithm::kEager ? eagerBytes() : 0;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses how the collectives of ranks that share memory are carried out: by what is forced, else by the
-// table (in_memory.h), else by trials, which the calls themselves are. Where it depends on the ranks' buffers
-// they meet first, so that all choose the same.
+// Chooses how the collectives of ranks that share memory are carried out: by what is forced, otherwise by the
+// table (in_memory.h), otherwise by trials, which are ordinary calls. Where the choice depends on the ranks'
+// buffers, the ranks meet first, so that all choose the same.
 #pragma once
 
 #include <chrono>
@@ -17,48 +17,47 @@
 
 namespace popdist::choice {
 
-/// What the choice depends on: the same on all ranks.
+/// What the choice depends on; the same on all ranks.
 struct MemoryCall {
   plan::Operation operation = plan::Operation::kAllReduce;
-  std::size_t largest_bytes = 0;  ///< that one rank puts into its stage if all goes at once
+  std::size_t largest_bytes = 0;  ///< bytes that one rank puts into its stage in an eager call
   int root = 0;
   bool ragged = false;
 };
 
 struct PlanChoice {
   SharedAlgorithm algorithm = SharedAlgorithm::kStaged;
-  plan::EagerOrder order = plan::EagerOrder::kOnly;  ///< of an eager one
-  bool gives = false;                                ///< of a direct one: as directMove
+  plan::EagerOrder order = plan::EagerOrder::kOnly;  ///< eager plans: when this rank exports
+  bool gives = false;                                ///< direct plans: see directMove()
 };
 
 class MemoryChoice {
  public:
-  /// `forced`: instead of what the table says or calls find out, where it can be done. `meeting` and
-  /// `engine`, which uses it, outlive this.
+  /// `forced` replaces the table's choice and trials where the algorithm supports the call. `meeting`, and
+  /// `engine`, which uses it, outlive this object.
   MemoryChoice(shared::Meeting& meeting, shared::Engine& engine, std::optional<SharedAlgorithm> forced)
       : meeting_(meeting), engine_(engine), forced_(forced), reading_(meeting, engine) {}
 
-  /// First, once for each call: whether others may read this call's private buffers. nullopt: the meeting has
+  /// Call it first, once per call: whether ranks may read this call's private buffers. nullopt: the meeting
   /// failed.
   std::optional<bool> canPull(const MemoryCall& call, const shared::Call& shared);
 
   struct Chosen {
     PlanChoice plan;
-    std::optional<Trials::Kind> trial{};  ///< then took() follows
+    std::optional<Trials::Kind> trial{};  ///< took() must follow
   };
-  /// Then, with what canPull() said and with what this rank offers. nullopt: the meeting has failed.
+  /// Call it next, with the result of canPull() and this rank's offers. nullopt: the meeting failed.
   std::optional<Chosen> choose(const MemoryCall& call, const shared::Call& shared,
                                const shared::Buffers& buffers, bool pulls);
-  /// How long the plan took that was chosen.
+  /// Reports how long the chosen plan took.
   void took(const Chosen& chosen, std::size_t bytes, std::chrono::nanoseconds time);
 
-  // Of sendRecv, which only the partners know the sizes of:
+  // For sendRecv, whose sizes only the partners know:
 
-  /// Of `bytes` that one rank sends from memory that all can read, or not. Whoever receives it, or waits for
-  /// it, comes to the same answer. A large transfer that is direct goes staged all the same where another
-  /// must.
+  /// The choice for `bytes` that one rank sends, from memory that all can read or not. Sender and receivers
+  /// choose the same. A large transfer that could be direct is staged if another one must be.
   SharedAlgorithm transfer(std::size_t bytes, bool mapped) const;
-  /// What a transfer that goes at once may have at most.
+  /// The most bytes of an eager transfer.
   std::size_t eagerTransferBytes() const;
   bool isTransferWorthPulling(std::size_t largest_bytes) const;
   ReadingProbe& reading() { return reading_; }

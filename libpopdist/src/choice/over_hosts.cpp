@@ -8,10 +8,10 @@ using plan::Operation;
 namespace {
 
 // Smaller parts are not worth a lane of their own.
-constexpr std::size_t kLeastLaneBytes = 4 << 10;
+constexpr std::size_t kMinLaneBytes = 4 << 10;
 // A reduce-scatter in lanes keeps one block for each host. With its stages and what is under way to other
 // hosts a rank stays below 16 MiB.
-constexpr std::size_t kMostKeptBytes = 5 << 20;
+constexpr std::size_t kMaxKeptBytes = 5 << 20;
 
 }  // namespace
 
@@ -29,13 +29,13 @@ HierarchyWay hierarchyFor(Operation operation, std::size_t bytes, const plan::Ho
     case Operation::kReduce:
       return HierarchyWay::kLeaders;
     case Operation::kAllReduce:
-      return layout.even() && bytes / members >= kLeastLaneBytes ? HierarchyWay::kLanes
-                                                                 : HierarchyWay::kLeaders;
+      return layout.even() && bytes / members >= kMinLaneBytes ? HierarchyWay::kLanes
+                                                               : HierarchyWay::kLeaders;
     case Operation::kAllGather:
-      return layout.even() && bytes >= kLeastLaneBytes ? HierarchyWay::kLanes : HierarchyWay::kLeaders;
+      return layout.even() && bytes >= kMinLaneBytes ? HierarchyWay::kLanes : HierarchyWay::kLeaders;
     case Operation::kReduceScatter:
-      return layout.even() && bytes <= kMostKeptBytes / hosts ? HierarchyWay::kLanes : HierarchyWay::kFlat;
-    // What goes from one rank to one other crosses the network once anyway.
+      return layout.even() && bytes <= kMaxKeptBytes / hosts ? HierarchyWay::kLanes : HierarchyWay::kFlat;
+    // Data for a single rank crosses the network once anyway.
     case Operation::kAllToAll:
     case Operation::kGather:
     case Operation::kScatter:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which collectives of a communicator over several hosts go first inside each host, then between the hosts,
-// then inside again, so that each byte crosses the network once per direction. One table; all ranks must come
-// to the same answer.
+// Chooses which collectives of a communicator over several hosts go first inside each host, then between the
+// hosts, then inside again, so that each byte crosses the network once per direction. One table; all ranks
+// must make the same choice.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 namespace popdist::choice {
 
 enum class HierarchyWay : std::uint8_t {
-  kFlat,     ///< messages between all ranks, wherever they are
+  kFlat,     ///< messages between all ranks, on whatever hosts
   kLeaders,  ///< one rank of each host speaks for it
   kLanes,    ///< each rank of a host speaks for its part, with those in the same place on other hosts
 };
@@ -23,14 +23,14 @@ enum class HierarchyWay : std::uint8_t {
 /// "flat", "leaders", "lanes".
 const char* nameOf(HierarchyWay way);
 
-/// Of an operation with `bytes` in the vector, or in one rank's block.
+/// The choice for an operation with `bytes` in the vector, or in one rank's block.
 HierarchyWay hierarchyFor(plan::Operation operation, std::size_t bytes, const plan::HostLayout& layout);
 
-/// `bytes` of a vector that one rank receives for its host, or sends for it, are passed on in pieces of at
-/// most so many: while one is under way the others of the host work on the piece before.
+/// The piece size in which a rank passes on what it receives or sends for its host: while one piece is in
+/// transit, the host's other ranks work on the one before.
 inline constexpr std::size_t kPassedOnBytes = std::size_t{1} << 20;
 
-/// An all-reduce in lanes goes in pieces of so much of all of a host's lanes.
+/// The piece size of an all-reduce in lanes, over all lanes of a host.
 inline constexpr std::size_t kLanesPieceBytes = std::size_t{2} << 20;
 
 }  // namespace popdist::choice

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the ranks of a communicator may read each other's private memory. A container's filter of system
-// calls, ptrace_scope, user namespaces and more may forbid it, to some of them: so everybody reads from
-// everybody once, and all learn what came of it.
+// Finds out whether the ranks of a communicator may read each other's private memory. A container's system
+// call filter, ptrace_scope, user namespaces and more may forbid it to some of them, so each rank reads from
+// each other rank once, and all learn the results.
 #pragma once
 
 #include <optional>
@@ -14,12 +14,12 @@ class ReadingProbe {
  public:
   ReadingProbe(shared::Meeting& meeting, shared::Engine& engine) : meeting_(meeting), engine_(engine) {}
 
-  /// Finds out, the first time, in two meetings as parts of `call`, in which all ranks must ask. False: the
-  /// meeting has failed.
+  /// Finds out, on the first call, in two meetings as parts of `call`. All ranks must call it. False: a
+  /// meeting failed.
   bool ask(const shared::Call& call);
   bool asked() const { return allowed_.has_value(); }
 
-  /// The answer, the same on all ranks: each can read from each. False before anybody has asked.
+  /// The answer: every rank can read from every other. The same on all ranks; false before ask().
   bool allowed() const { return allowed_.value_or(false); }
 
  private:

@@ -7,13 +7,13 @@ namespace popdist::choice {
 
 namespace {
 
-// What is gained by pulling must be more than what measurements differ by.
-constexpr double kLeastGain = 1.1;
-// So much slower, one counted trial of pulling is enough. One of the stages is not: it may have been
-// disturbed, and where that misleads the price is higher.
+// Pulling must gain more than the noise of measurements.
+constexpr double kMinGain = 1.1;
+// From this ratio on, one counted trial of pulling is enough. One trial of staged is not: it may have been
+// disturbed, and a wrong answer costs more.
 constexpr double kClear = 1.5;
 
-// Turns without a period: a program's steps have one, and their tensors are not alike.
+// The turns have no period: a program's steps have one, and their tensors differ.
 std::size_t turn(int trial) {
   constexpr std::array<std::size_t, 10> kTurns{0, 1, 1, 0, 1, 0, 0, 1, 1, 0};
   return kTurns[static_cast<std::size_t>(trial) % kTurns.size()];
@@ -37,7 +37,7 @@ std::optional<SharedAlgorithm> Trials::answer(const Kind& kind) const {
   const auto found = contests_.find(kind);
   if (found == contests_.end() || !isOver(found->second)) return std::nullopt;
   const auto& [staged, pulled] = found->second.best_ns_per_byte;
-  return staged > kLeastGain * pulled ? SharedAlgorithm::kPull : SharedAlgorithm::kStaged;
+  return staged > kMinGain * pulled ? SharedAlgorithm::kPull : SharedAlgorithm::kStaged;
 }
 
 std::uint64_t Trials::ownWord(const Kind& kind) const {
@@ -45,7 +45,7 @@ std::uint64_t Trials::ownWord(const Kind& kind) const {
   return found == contests_.end() ? 0 : found->second.own_ns;
 }
 
-// The slowest rank's time is the call's; the best of the calls says most of the algorithm.
+// A call takes as long as its slowest rank; the best call says most about the algorithm.
 void Trials::hear(const Kind& kind, std::uint64_t largest_word) {
   Contest& contest = contests_[kind];
   if (largest_word == 0) return;

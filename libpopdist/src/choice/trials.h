@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of two algorithms is the faster in this machine's memory, where no table can know: calls
-// that are made anyway take turns until it shows. All ranks tell each other what their parts took, so all
-// come to the same answer at the same call. Which is taken changes no result. Ranks may have shared a
-// core in their first milliseconds, and machines change: so they are asked again, less and less often.
+// Finds out which of two algorithms is faster in this machine's memory, where no table can know: ordinary
+// calls alternate between them until the answer is clear. All ranks exchange their times, so all get the same
+// answer at the same call. The choice changes no result. Ranks may have shared a core in their first
+// milliseconds, and machines change, so the question is asked again, less and less often.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ namespace popdist::choice {
 
 class Trials {
  public:
-  /// Calls that share an answer.
+  /// A kind of calls, which share an answer.
   struct Kind {
     plan::Operation operation = plan::Operation::kAllReduce;
     int log2_bytes = 0;
@@ -29,22 +29,23 @@ class Trials {
   static constexpr std::array kAlgorithms{SharedAlgorithm::kStaged, SharedAlgorithm::kPull};
   static constexpr int kOfEach = 5;  ///< at most; the first is not counted: what it needs is not there yet
 
-  /// An answer stands for so many calls of its kind, the next one for four times as many, up to the most.
+  /// How many calls of its kind an answer is valid for; the next one for four times as many, up to the
+  /// maximum.
   static constexpr int kFirstStands = 64;
   static constexpr int kStandsAtMost = 16'384;
 
-  /// For each call of a kind, before all else.
+  /// Call it first, for each call of a kind.
   void called(const Kind& kind);
 
-  /// nullopt: not found out yet.
+  /// The answer; nullopt: not known yet.
   std::optional<SharedAlgorithm> answer(const Kind& kind) const;
 
-  /// What this rank tells the others in the next call of the kind: how long its last trial took, in
-  /// nanoseconds; 0: there is nothing to tell.
+  /// What this rank publishes in the next call of the kind: the time of its last trial in nanoseconds; 0:
+  /// none.
   std::uint64_t ownWord(const Kind& kind) const;
-  /// The largest of all ranks' words, in each call of the kind that all have met in.
+  /// The largest value that any rank published; in each call of the kind in which all have met.
   void hear(const Kind& kind, std::uint64_t largest_word);
-  /// For that call. Afterwards took(), if it went so.
+  /// The algorithm for this call. took() follows if it was used.
   SharedAlgorithm next(const Kind& kind) const;
   void took(const Kind& kind, SharedAlgorithm algorithm, std::size_t bytes, std::chrono::nanoseconds time);
 

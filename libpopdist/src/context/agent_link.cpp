@@ -20,8 +20,8 @@ using pop::Status;
 using pop::contract::Frame;
 using pop::contract::InstanceMessage;
 
-// Who waits for a word in shared memory does not hear that the socket is closed: it has a look. And nobody
-// hears that the process has stood still.
+// A thread that waits for a word in shared memory does not notice that the socket was closed, so it checks.
+// Nothing tells a process that it was stopped either.
 constexpr std::chrono::milliseconds kLongestSleep{100};
 
 Status agentGone() {
@@ -95,8 +95,8 @@ LinkError AgentLink::hello(const pop::contract::InstanceEnv& env, std::chrono::m
   received_fds_.clear();
   if (segment().header()->magic != pop::contract::kSegmentMagic) {
     return {pop::failedPrecondition(
-        "the agent's shared memory has another form than this libpopdist expects; build "
-        "the program against the same version")};
+        "the agent's shared memory does not have the layout that this libpopdist expects: build the program "
+        "against the version of poprun")};
   }
   fence_ = HostFence(segment().header(), {.instance = env.instance_index,
                                           .first_of_host = env.instance_index - env.local_instance_index,
@@ -108,9 +108,9 @@ LinkError AgentLink::hello(const pop::contract::InstanceEnv& env, std::chrono::m
 LinkError AgentLink::usable() const {
   if (fork_ != pop::sys::forksOfThisProcess()) {
     return {pop::failedPrecondition(
-        "this process was forked from the one that has the context; only that one can use it")};
+        "this process was forked from the one that owns the context; only that one can use it")};
   }
-  if (out_of_step_) return {pop::failedPrecondition("an earlier call gave up waiting for poprun's agent")};
+  if (out_of_step_) return {pop::failedPrecondition("an earlier call timed out waiting for poprun's agent")};
   return {};
 }
 
@@ -152,8 +152,8 @@ LinkError AgentLink::getAll(const std::string& prefix, std::chrono::milliseconds
   return error;
 }
 
-// The agent must have every put before it takes the fence for reached: only on the socket do they keep their
-// order.
+// The agent must receive every put before it counts the fence as reached: only messages on the socket keep
+// their order.
 LinkError AgentLink::fence(const std::string& tag, std::chrono::milliseconds timeout) {
   const std::lock_guard lock(call_mutex_);
   if (LinkError error = usable(); !error.ok()) return error;
@@ -181,7 +181,7 @@ LinkError AgentLink::fenceByMessage(const std::string& tag, std::chrono::millise
   return {};
 }
 
-// In the slot, or on the socket: that is where errors come, and the end of the agent.
+// The answer is in the slot; or on the socket, if it is an error or the agent has ended.
 LinkError AgentLink::awaitAnswer(std::chrono::milliseconds timeout) {
   Clock::time_point now = Clock::now();
   Clock::time_point next_look = now + kLongestSleep;
@@ -216,12 +216,12 @@ bool AgentLink::hasReceived() const {
   return ::poll(&readable, 1, 0) > 0;
 }
 
-// Not behind a call that waits, nor for long behind one that sends: a watchdog's abort is for just that case.
+// Does not wait behind a call, nor for long behind a send: a watchdog's abort exists for just that case.
 void AgentLink::abort(int exit_code, const std::string& message) {
   if (!send(InstanceMessage::kAbort, {std::to_string(exit_code), message}, Clock::now() + answer_slack_).ok())
     return;
-  // Once this process has exited, the exit may be noticed before the message: let the message be taken first.
-  // Another thread that waits for an answer takes this one, which no longer matters.
+  // The agent may notice the exit before the message, so give it time to read the message. If another thread
+  // waits for an answer, it takes this one, which no longer matters.
   const std::unique_lock lock(call_mutex_, std::try_to_lock);
   Frame ignored;
   if (lock.owns_lock() && !receive(Clock::now() + answer_slack_, ignored).ok()) return;
@@ -240,7 +240,7 @@ LinkError AgentLink::send(InstanceMessage type, std::vector<std::string> fields,
   }
   out_of_step_ = true;
   return {{Code::kDeadlineExceeded,
-           "poprun's agent takes nothing before the deadline (Context::setTimeout); is it stopped?"}};
+           "poprun's agent read nothing before the deadline (Context::setTimeout); is it stopped?"}};
 }
 
 LinkError AgentLink::receive(Clock::time_point deadline, Frame& reply) {
@@ -253,13 +253,13 @@ LinkError AgentLink::receive(Clock::time_point deadline, Frame& reply) {
     }
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
     pollfd readable{socket_.get(), POLLIN, 0};
-    // A look even when the time is over: the answer may have come while this process stood still.
+    // Checks even after the deadline: the answer may have arrived while this process was stopped.
     const auto sleep = std::clamp(left, std::chrono::milliseconds(0), kLongestSleep);
     const int ready = ::poll(&readable, 1, static_cast<int>(sleep.count()));
     if (ready < 0 && errno != EINTR) return {pop::errnoStatus("waiting for the agent", errno)};
     if (ready == 0 && left.count() <= 0) {
       out_of_step_ = true;
-      return {{Code::kDeadlineExceeded, "poprun's agent does not answer"}};
+      return {{Code::kDeadlineExceeded, "poprun's agent did not answer before the deadline"}};
     }
     pop::Result<pop::sys::Received> received = pop::sys::receiveSome(socket_.get());
     if (!received.ok()) return {agentGone()};

@@ -21,11 +21,12 @@ namespace popdist::context {
 
 class AgentLink final : public Link {
  public:
-  /// The agent answers a late fence with the names of those who are missing: give that answer a moment to
-  /// arrive.
+  /// The agent answers a late fence with the names of the missing instances; this is how long that answer may
+  /// take to arrive.
   static constexpr std::chrono::milliseconds kAnswerSlack{1000};
 
-  /// Connects and says hello. `answer_slack`: how long after a call's time its answer may arrive.
+  /// Connects and introduces this instance. `answer_slack` is how long after a call's deadline its answer may
+  /// arrive.
   static pop::Result<std::unique_ptr<AgentLink>> connect(
       const pop::contract::InstanceEnv& env, std::chrono::milliseconds timeout,
       std::chrono::milliseconds answer_slack = kAnswerSlack);
@@ -61,8 +62,8 @@ class AgentLink final : public Link {
   std::mutex call_mutex_;  ///< held from a request to its answer
   std::mutex send_mutex_;  ///< held while a frame is written
   const unsigned fork_ = pop::sys::forksOfThisProcess();
-  std::atomic<bool> out_of_step_ = false;  ///< a call has been given up: its answer may still come
-  bool cut_off_ = false;                   ///< in the middle of a frame: nothing can be sent behind it
+  std::atomic<bool> out_of_step_ = false;  ///< a call timed out: its answer may still come
+  bool cut_off_ = false;                   ///< a frame was cut off: nothing can be sent after it
   pop::sys::Fd socket_;
   pop::contract::FrameReader reader_;
   std::vector<pop::sys::Fd> received_fds_;

@@ -29,8 +29,8 @@ Registered& registered() {
   return instance;
 }
 
-// The folder of the file that this function has been linked into. Of a program, the dynamic linker knows only
-// what it was called by: no path where it was looked up in PATH, and not the right one after chdir.
+// The folder of the file that contains this function. For a program, the dynamic linker knows only the name
+// it was started by: no path if it was found in PATH, and a wrong one after chdir.
 std::string ownDirectory() {
   Dl_info ignored{};
   void* found = nullptr;
@@ -67,24 +67,25 @@ std::string joined(const Strings& strings, const char* separator) {
 
 pop::Status unknown(const std::string& name, const std::vector<std::string>& directories) {
   return {pop::Code::kNotFound,
-          "no backend '" + name + "': there are " + joined(namesIn(directories), ", ") + " (looked in " +
+          "no backend '" + name + "': found " + joined(namesIn(directories), ", ") + " in " +
               joined(directories, ", ") +
-              "; POPDIST_BACKEND_PATH names more directories), or give the path of one"};
+              "; add directories to POPDIST_BACKEND_PATH, or give the path of a backend"};
 }
 
 bool programHasMallocOfItsOwn() {
   void* const libc = ::dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
   if (libc == nullptr) return false;
-  // Both: of a function whose address a program takes, that may be one of its own.
+  // Checks both: a program that takes a function's address may have its own entry for that function.
   const auto is_own = [libc](const char* name) { return ::dlsym(RTLD_DEFAULT, name) != ::dlsym(libc, name); };
   const bool own = is_own("malloc") && is_own("free");
   ::dlclose(libc);
   return own;
 }
 
-// A backend brings libraries that the program may have in another version or, as MPI, from another maker: the
-// program does not see them, and they see each other first. But then they see the C library's free first,
-// too, and give it what strdup has allocated by the program's malloc (jemalloc, tcmalloc, a sanitizer's).
+// A backend brings libraries that the program may have in another version or, for MPI, from another vendor:
+// they are hidden from the program and prefer each other. But then they also prefer the C library's free, and
+// would call it for memory that strdup allocated with the program's malloc (jemalloc, tcmalloc, a
+// sanitizer's).
 int loadMode() {
   return RTLD_NOW | RTLD_LOCAL | (programHasMallocOfItsOwn() ? 0 : RTLD_DEEPBIND);
 }
@@ -92,17 +93,16 @@ int loadMode() {
 pop::Result<BackendChoice> load(const std::string& name, const std::string& path) {
   void* const handle = ::dlopen(path.c_str(), loadMode());
   if (handle == nullptr)
-    return pop::failedPrecondition("the backend '" + name + "' cannot be loaded: " + ::dlerror());
+    return pop::failedPrecondition("cannot load the backend '" + name + "': " + ::dlerror());
   const auto entry = reinterpret_cast<PopdistBackendFunction>(::dlsym(handle, "popdistBackend"));
   if (entry == nullptr)
     return pop::failedPrecondition(path + " is not a backend: it has no function popdistBackend");
   const PopdistBackend* const plugin = entry(kPopdistBackendVersion);
   if (plugin == nullptr || plugin->version != kPopdistBackendVersion) {
-    return pop::failedPrecondition(path + " has version " +
-                                   (plugin == nullptr ? "0" : std::to_string(plugin->version)) +
-                                   " of the interface of backends, this libpopdist needs version " +
-                                   std::to_string(kPopdistBackendVersion) +
-                                   ": build the backend with popdist/backend_plugin.hpp of this libpopdist");
+    return pop::failedPrecondition(
+        path + " implements version " + (plugin == nullptr ? "0" : std::to_string(plugin->version)) +
+        " of the plugin interface, this libpopdist needs version " + std::to_string(kPopdistBackendVersion) +
+        ": build it with this libpopdist's popdist/backend_plugin.hpp");
   }
   return BackendChoice{name, plugin};
 }
@@ -147,9 +147,8 @@ pop::Status registerBackendName(const std::string& name) {
   const std::lock_guard lock(known.mutex);
   if (known.in_use) {
     return pop::failedPrecondition(
-        "too late, this process is connected already: call it before initializeBackend and before the first "
-        "use "
-        "of Context");
+        "this process is already connected: call it before initializeBackend and before the first use of "
+        "Context");
   }
   pop::Result<BackendChoice> loaded = loadBackend(orDefault(name), backendDirectories());
   if (loaded.ok()) known.name = name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Backends by name: which one communicators run on, where its shared library is, and loading it.
+// Finds and loads backends by name.
 #pragma once
 
 #include <string>
@@ -11,30 +11,31 @@
 
 namespace popdist::context {
 
-/// The backend that needs no plugin: shared memory and connections of our own.
+/// The backend without a plugin: shared memory and TCP connections.
 inline constexpr const char* kNativeBackend = "native";
 
-/// A backend as it was asked for, and what was loaded for it: nothing for the native one.
+/// A backend's name, and the plugin that was loaded for it: none for the native one.
 struct BackendChoice {
   std::string name = kNativeBackend;
   const PopdistBackend* plugin = nullptr;
 };
 
-/// Loads the backend `name`: "native", a name of which there is a libpopdist_backend_<name>.so in one of
-/// `directories`, or a path (whatever has a slash). Loading the same one again gives the same. kNotFound says
-/// which there are.
+/// Loads the backend `name`: "native", a name for which one of `directories` has a
+/// libpopdist_backend_<name>.so, or a path (anything with a slash). Loading it again gives the same plugin.
+/// kNotFound lists the available ones.
 pop::Result<BackendChoice> loadBackend(const std::string& name, const std::vector<std::string>& directories);
 
-/// Where backends are looked for, in this order: POPDIST_BACKEND_PATH (directories with ':' between them),
-/// lib/popdist/backends beside the folder of the program that libpopdist is part of, and the same under the
-/// prefix that libpopdist was built for.
+/// The directories in which backends are searched, in this order: those of POPDIST_BACKEND_PATH (separated by
+/// ':'), lib/popdist/backends beside the folder of the program that contains libpopdist, and the same under
+/// the prefix that libpopdist was built for.
 std::vector<std::string> backendDirectories();
 
-/// Registers `name` for chosenBackend() and loads it; empty: as if nothing had been registered. A name that
-/// cannot be loaded changes nothing. kFailedPrecondition after chosenBackend().
+/// Loads `name` and registers it for chosenBackend(); an empty name removes the registration. If loading
+/// fails nothing changes. kFailedPrecondition after chosenBackend().
 pop::Status registerBackendName(const std::string& name);
 
-/// What has been registered, else POPDIST_BACKEND, else the native one; loaded. For the process's context.
+/// Loads the registered backend, otherwise that of POPDIST_BACKEND, otherwise the native one. For the
+/// process's context.
 pop::Result<BackendChoice> chosenBackend();
 
 }  // namespace popdist::context

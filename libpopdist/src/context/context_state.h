@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What everything that belongs to one context has in common.
+// What all objects of a context share.
 #pragma once
 
 #include <atomic>
@@ -15,13 +15,13 @@
 
 namespace popdist::context {
 
-/// What the wire carries, and what can be added to any time; 24 days are as good as for ever.
+/// The longest timeout: it fits on the wire and can be added to any time. 24 days are as good as for ever.
 inline constexpr std::chrono::milliseconds kLongestTimeout{INT32_MAX};
 
 struct ContextState {
   std::unique_ptr<Link> link;
   int instance_index = 0;
-  int first_local_instance = 0;  ///< of this host, whose instances follow each other
+  int first_local_instance = 0;  ///< first instance of this host; its instances are consecutive
   int num_local_instances = 1;
 
   /// This host's instances outnumber the cores that the job may use.
@@ -32,9 +32,9 @@ struct ContextState {
   }
   std::atomic<std::chrono::milliseconds::rep> timeout_ms{300 * 1000};
   TransportSettings transport;
-  BackendChoice backend{};  ///< that communicators run on; Pods have none of it
+  BackendChoice backend{};  ///< backend of communicators; Pods do not use it
   std::optional<choice::ForcedAlgorithms>
-      forced{};            ///< of communicators; not there: what the environment says
+      forced{};            ///< forced algorithms of communicators; unset: those of the environment
   int groups_created = 0;  ///< names the next group; every instance creates them in the same order
 
   std::chrono::milliseconds timeout() const { return std::chrono::milliseconds(timeout_ms.load()); }

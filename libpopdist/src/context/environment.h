@@ -12,7 +12,7 @@ const pop::contract::InstanceEnv& environment();
 
 bool environmentIsSet();
 
-/// Throws popdist_error kInvalidArgument for settings that there are not.
+/// Throws popdist_error kInvalidArgument for invalid settings.
 TransportSettings transportSettingsFromEnvironment();
 
 }  // namespace popdist::context

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// This instance's way into a fence through the slots of its host's segment (common/contract/fence_slots.h).
+// Enters fences through the slots of this host's segment (common/contract/fence_slots.h).
 #pragma once
 
 #include <chrono>
@@ -20,11 +20,11 @@ class HostFence {
     int instances_of_host = 0;
   };
 
-  /// What the agent has said of the last entry.
+  /// The agent's answer to the last entry.
   struct Answer {
     bool there = false;
     bool failed = false;        ///< the error is on the socket
-    std::uint32_t answers = 0;  ///< of all instances, when this was looked at
+    std::uint32_t answers = 0;  ///< number of answers to all instances when this was read
   };
 
   HostFence() = default;
@@ -41,20 +41,21 @@ class HostFence {
     host_ = pop::contract::fenceSlotsOf(header, instances).subspan(first, here);
   }
 
-  /// One that is alone on its host has nobody to spare a message.
+  /// An instance that is alone on its host saves no message this way.
   bool canHold(std::string_view tag) const {
     return host_.size() > 1 && tag.size() <= pop::contract::kSlotTagBytes;
   }
 
-  /// Enters. True: the agent must be asked to look.
+  /// Enters the fence. True: the agent must be asked to check.
   bool enter(std::string_view tag) {
     pop::contract::enterSlot(*slot_, ++entry_, tag, false);
-    // An instance that has ended: the agent tells those whom it sees inside, we ourselves all later ones.
+    // If an instance has ended, the agent tells the instances that are in the fence by itself; one that
+    // enters later must ask it.
     return pop::contract::concernsAgent(host_, tag) ||
            header_->end_notice_count.load(std::memory_order_seq_cst) > 0;
   }
 
-  /// Enters, as the others of the host can see; the agent counts the message.
+  /// Enters visibly for this host's other instances; the agent counts the message.
   void enterByMessage(std::string_view tag) {
     if (slot_ != nullptr) pop::contract::enterSlot(*slot_, ++entry_, tag, true);
   }
@@ -68,7 +69,7 @@ class HostFence {
     return answer;
   }
 
-  /// Until the agent has answered somebody since `seen`, or `limit` has passed.
+  /// Waits until the agent has answered some instance since `seen`, or `limit` has passed.
   void sleep(const Answer& seen, std::chrono::milliseconds limit) const {
     pop::sys::futexWait(header_->fence_answers, seen.answers, limit);
   }

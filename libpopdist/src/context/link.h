@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an instance needs from its surroundings: values exchanged through fences, and memory shared on its
-// host. agent_link.h is the real one; memory_link.h serves programs without poprun, and ranks that are
-// threads of a test.
+// host. agent_link.h implements it with the agent, memory_link.h for programs without poprun and for tests
+// whose instances are threads.
 #pragma once
 
 #include <chrono>
@@ -22,12 +22,12 @@ struct LinkError {
   bool ok() const { return status.ok(); }
 };
 
-/// Keys that begin so are libpopdist's own: Context::put refuses them.
+/// Keys with this prefix are reserved for libpopdist: Context::put refuses them.
 inline constexpr std::string_view kReservedKeys = "popdist/";
 
-/// How this instance reaches those on other hosts, and they it.
+/// How this instance reaches instances on other hosts, and they it.
 struct HostNetwork {
-  std::string job_key;  ///< 16 bytes that only instances of the job know; empty: there is none
+  std::string job_key;  ///< 16 bytes that only the job's instances know; empty: no key
   std::string address;  ///< numeric, of this host
 };
 
@@ -46,12 +46,13 @@ class Link {
                         std::optional<std::string>& value) = 0;
   /// All values whose keys begin with `prefix`, in one round trip.
   virtual LinkError getAll(const std::string& prefix, std::chrono::milliseconds timeout, Values& values) = 0;
-  /// `tag` says what the fence is for; all instances must be in the same call.
+  /// `tag` names the purpose of the fence; all instances must be in the same call.
   virtual LinkError fence(const std::string& tag, std::chrono::milliseconds timeout) = 0;
   virtual void abort(int exit_code, const std::string& message) = 0;
   virtual transport::SegmentView segment() const = 0;
   virtual HostNetwork network() const = 0;
-  /// That all instances of this host together may use. One of them may be bound to fewer.
+  /// The number of cores that all instances of this host together may use. A single instance may be bound to
+  /// fewer.
   virtual int hostCores() const = 0;
 };
 

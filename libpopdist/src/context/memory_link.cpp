@@ -65,7 +65,7 @@ LinkError MemoryLink::fence(const std::string&, std::chrono::milliseconds timeou
   const auto open = [&] { return hub_->fences_released_ != mine || hub_->first_end_.has_value(); };
   if (!hub_->changed_.wait_for(lock, timeout, open)) {
     --hub_->inside_;
-    return {{pop::Code::kDeadlineExceeded, "not every instance has entered the fence in time"}};
+    return {{pop::Code::kDeadlineExceeded, "not every instance entered the fence before the deadline"}};
   }
   if (hub_->fences_released_ != mine) return {};
   --hub_->inside_;

@@ -14,12 +14,12 @@
 
 namespace popdist::context {
 
-/// What the links of one process have in common.
+/// What the links of one process share.
 class MemoryHub {
  public:
   static pop::Result<std::shared_ptr<MemoryHub>> create(int instances, std::size_t segment_bytes);
 
-  /// As if instance `instance` had ended: fences fail, waiting collectives find the end notice.
+  /// Behaves as if `instance` had ended: fences fail, and waiting collectives find the end notice.
   void end(int instance, bool clean, const std::string& text);
 
  private:

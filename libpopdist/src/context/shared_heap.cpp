@@ -13,7 +13,7 @@ namespace popdist::context {
 namespace {
 
 // Small allocations share a piece; large ones have their own.
-constexpr std::size_t kLeastPieceBytes = 4 << 20;
+constexpr std::size_t kMinPieceBytes = 4 << 20;
 
 std::size_t roundedUp(std::size_t bytes) {
   constexpr std::size_t kUnit = SharedHeap::kAlignmentBytes;
@@ -49,12 +49,12 @@ void addTo(Blocks& blocks, std::size_t offset, std::size_t bytes) {
   blocks.emplace(offset, bytes);
 }
 
-// Of a file in memory the system says "bad address" where it can make no more pages.
+// For a memory file the kernel reports "bad address" when it can make no more pages.
 pop::Status noMemory(std::size_t bytes, int error_number) {
-  const std::string what = "making " + std::to_string(bytes) + " bytes of shared memory";
+  const std::string what = "allocating " + std::to_string(bytes) + " bytes of shared memory";
   if (error_number != EFAULT) return pop::errnoStatus(what, error_number);
   return {pop::Code::kResourceExhausted,
-          what + ": the memory of this host, or what its cgroup allows the job, is full"};
+          what + ": this host's memory, or the limit of the job's cgroup, is exhausted"};
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ pop::Result<void*> SharedHeap::allocate(std::size_t bytes) {
 }
 
 void SharedHeap::free(void* memory) {
-  // A child's lists are of no use, and another thread may have been in the middle of them at the fork.
+  // In a forked child the lists are useless, and another thread may have been changing them at the fork.
   if (memory == nullptr || fork_ != pop::sys::forksOfThisProcess()) return;
   const std::lock_guard lock(mutex_);
   const auto found = used_.find(static_cast<std::size_t>(static_cast<std::byte*>(memory) - segment_.base));
@@ -88,10 +88,10 @@ pop::Result<std::size_t> SharedHeap::take(std::size_t bytes) {
   return *offset;
 }
 
-// The pages are made here, all at once: one at a time, in the middle of a collective, is ten times as slow as
+// Makes the pages here, all at once: one at a time, in the middle of a collective, is ten times as slow as
 // copying.
 pop::Status SharedHeap::grow(std::size_t bytes) {
-  const std::size_t piece = pop::contract::alignPiece(std::max(bytes, kLeastPieceBytes));
+  const std::size_t piece = pop::contract::alignPiece(std::max(bytes, kMinPieceBytes));
   const std::optional<std::size_t> known = takeFrom(empty_, piece);
   const std::size_t offset = known ? *known : pop::contract::takePiece(segment_.header(), piece);
   if (offset == 0) {

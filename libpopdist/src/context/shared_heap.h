@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An instance's part of the host's shared heap: takes pieces of the segment and hands out parts of them.
-// Which parts are free is this instance's own business, and not in the segment.
+// An instance's part of the host's shared heap: takes pieces of the segment and hands out parts of them. The
+// list of free parts is private to the instance and not in the segment.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +17,11 @@ class SharedHeap {
  public:
   explicit SharedHeap(transport::SegmentView segment) : segment_(segment) {}
 
-  /// At least `bytes`, aligned to kAlignmentBytes, all of whose pages are there. kResourceExhausted.
+  /// Allocates at least `bytes`, aligned to kAlignmentBytes, with all pages present. kResourceExhausted.
   pop::Result<void*> allocate(std::size_t bytes);
   void free(void* memory);
 
-  /// Whether it is memory that this host's instances share.
+  /// Whether `memory` is shared by this host's instances.
   bool contains(const void* memory) const { return segment_.offsetOf(memory) != transport::kPrivate; }
 
   static constexpr std::size_t kAlignmentBytes = 64;

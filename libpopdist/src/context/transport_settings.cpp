@@ -9,7 +9,7 @@ namespace {
 constexpr const char* kTransport = "POPDIST_TRANSPORT";
 constexpr const char* kStreams = "POPDIST_TCP_STREAMS";
 constexpr const char* kCongestion = "POPDIST_TCP_CONGESTION";
-constexpr std::int64_t kMostStreams = 64;
+constexpr std::int64_t kMaxStreams = 64;
 
 }  // namespace
 
@@ -33,9 +33,9 @@ pop::Result<TransportSettings> transportSettings(const pop::contract::Lookup& lo
   }
   if (const char* const text = lookup(kStreams); text != nullptr && *text != '\0') {
     const pop::Result<std::int64_t> streams = pop::parseInteger(text);
-    if (!streams.ok() || streams.value() < 1 || streams.value() > kMostStreams) {
+    if (!streams.ok() || streams.value() < 1 || streams.value() > kMaxStreams) {
       return pop::invalidArgument(std::string(kStreams) + "=" + pop::inQuotes(text) +
-                                  " is not a number of streams from 1 to " + std::to_string(kMostStreams));
+                                  " is not a number of streams from 1 to " + std::to_string(kMaxStreams));
     }
     settings.tcp_streams = static_cast<int>(streams.value());
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the environment says of how instances reach each other. All instances must be told the same, but for
-// what says so.
+// The environment's settings for how instances reach each other. They must be the same for all instances
+// unless noted.
 #pragma once
 
 #include <chrono>
@@ -17,14 +17,15 @@ struct TransportSettings {
   int tcp_streams = 1;  ///< POPDIST_TCP_STREAMS: between two ranks on different hosts
   /// POPDIST_TCP_CONGESTION: as transport::listenOn() has it. Hosts may have different ones.
   std::string tcp_congestion_control{};
-  /// Of one that gives up, for connections with those who may wait for it. Not in the environment.
+  /// How long an instance that aborts takes at most to connect to peers that may wait for it. Not in the
+  /// environment.
   std::chrono::milliseconds call_timeout{1000};
 
-  /// For a fence's tag: what is not as it is unasked, as ", POPDIST_TRANSPORT=tcp".
+  /// For a fence's tag: the settings that differ from their defaults, as ", POPDIST_TRANSPORT=tcp".
   std::string inTag() const;
 };
 
-/// kInvalidArgument names the variable and what it may be.
+/// kInvalidArgument names the variable and its valid values.
 pop::Result<TransportSettings> transportSettings(const pop::contract::Lookup& lookup);
 
 }  // namespace popdist::context

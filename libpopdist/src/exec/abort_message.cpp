@@ -8,15 +8,15 @@
 namespace popdist::exec {
 namespace {
 
-constexpr std::uint64_t kAbortMessage = 0xff;  // in place of an operation; no one has this number
-constexpr std::size_t kMostTextBytes = transport::kMostAbortMessageBytes - transport::kHeadBytes;
+constexpr std::uint64_t kAbortMessage = 0xff;  // in place of an operation; no operation has this number
+constexpr std::size_t kMaxTextBytes = transport::kMaxAbortMessageBytes - transport::kHeadBytes;
 
 }  // namespace
 
-// Who has heard it from another passes it on as it is.
+// A failure heard from another rank is passed on unchanged: its text names the first rank already.
 std::vector<std::byte> encodeAbortMessage(int rank, const Failure& failure) {
-  std::string text = failure.heard ? "" : "rank " + std::to_string(rank) + " has given up: ";
-  text = (text + failure.status.message()).substr(0, kMostTextBytes);
+  std::string text = failure.heard ? "" : "rank " + std::to_string(rank) + " aborted the call: ";
+  text = (text + failure.status.message()).substr(0, kMaxTextBytes);
   const Header header{.count = static_cast<std::uint64_t>(failure.peer_rank < 0 ? rank : failure.peer_rank),
                       .message_bytes = text.size(),
                       .key = kAbortMessage | static_cast<std::uint64_t>(failure.status.code()) << 8 |
@@ -28,7 +28,7 @@ std::vector<std::byte> encodeAbortMessage(int rank, const Failure& failure) {
 }
 
 bool isAbortMessage(const Header& header) {
-  return (header.key & 0xff) == kAbortMessage && header.message_bytes <= kMostTextBytes;
+  return (header.key & 0xff) == kAbortMessage && header.message_bytes <= kMaxTextBytes;
 }
 
 Failure failureOf(const Header& header, std::string text) {

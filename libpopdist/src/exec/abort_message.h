@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank that gives up says to those with whom it has connections, so that they need not wait for it
-// until their deadlines: a message in place of the one that they expect.
+// The abort message: a rank that fails sends it to all peers it is connected to, in place of the message they
+// expect, so that they need not wait for their deadlines.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@
 
 namespace popdist::exec {
 
-/// The message of rank `rank`, with its head.
+/// Encodes the abort message of rank `rank`, head included.
 std::vector<std::byte> encodeAbortMessage(int rank, const Failure& failure);
 
 bool isAbortMessage(const Header& header);
 
-/// What a rank that has received one fails with. `text`: the message after its head, or as much of it as has
-/// come. Bytes of a peer: any.
+/// The failure of a rank that received an abort message. `text` is the message after its head, or the part of
+/// it that arrived. The bytes come from a peer and may be anything.
 Failure failureOf(const Header& header, std::string text);
 
 }  // namespace popdist::exec

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a collective waits when nothing moves: it spins while every rank can have a core of its own, else gives
-// its core away at once; in the end it sleeps. docs/adr/0006 has the measurements.
+// How a collective waits when nothing moves. Where every rank can have a core it spins first, otherwise it
+// yields its core at once; after that it sleeps. docs/adr/0006 has the measurements.
 #pragma once
 
 #include <sched.h>

@@ -10,7 +10,7 @@ std::string describeCall(std::uint64_t key, std::uint64_t count, std::string_vie
   text += " (";
   if (plan::reduces(call.operation)) text += std::string(nameOf(call.op)) + " of ";
   if (call.ragged)
-    text += "counts of each rank ";
+    text += "per-rank counts of ";
   else if (call.operation != plan::Operation::kSendRecv)
     text += std::to_string(count) + ' ';
   text += nameOf(call.type);
@@ -23,13 +23,14 @@ std::string nameOfRank(const RankNames& names, int rank) {
   return names ? names(rank) : "rank " + std::to_string(rank);
 }
 
-std::string describeMismatch(const std::string& rank, const std::string& theirs, const std::string& ours) {
-  return rank + " does not match: it calls " + theirs + ", this rank " + ours;
+std::string describeMismatch(const std::string& rank, const std::string& theirs, const std::string& own_rank,
+                             const std::string& ours) {
+  return rank + " does not match: it calls " + theirs + ", " + own_rank + " calls " + ours;
 }
 
 std::string describeDeadline(const std::string& whom, const std::string& where) {
   return "the deadline has passed, waiting for " + whom + ": " + where +
-         " (Context::setTimeout, CallOptions::timeout)";
+         " (to wait longer: Context::setTimeout or CallOptions::timeout)";
 }
 
 }  // namespace popdist::exec

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls and ranks in words. Whatever fails in whatever way, it is said here of what and of whom.
+// Describes calls and ranks in error texts. All ways of carrying out a call use these functions, so errors
+// read the same everywhere.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +14,12 @@
 
 namespace popdist::exec {
 
-/// What must be the same on all ranks, in one word.
+/// The properties of a call that must be the same on all ranks, packed into one word.
 struct CallKey {
   plan::Operation operation = plan::Operation::kBarrier;
   Type type = Type::kUint8;
   Operator op = Operator::kSum;
-  bool ragged = false;  ///< with counts of each rank
+  bool ragged = false;  ///< each rank has its own count
   int root = 0;
 
   std::uint64_t packed() const {
@@ -32,19 +33,21 @@ struct CallKey {
   }
 };
 
-/// "allReduce (sum of 1024 float 'grad3')". `key`: CallKey::packed, of a peer's, too.
+/// Describes a call: "allReduce (sum of 1024 float 'grad3')". `key` is CallKey::packed, possibly received
+/// from a peer.
 std::string describeCall(std::uint64_t key, std::uint64_t count, std::string_view tensor);
 
-/// "rank 2 (instance 5 on b2)", as far as it is known.
+/// Names a rank as precisely as known: "rank 2 (instance 5 on b2)".
 using RankNames = std::function<std::string(int rank)>;
 
-/// What `names` calls it, or else "rank 2".
+/// The name from `names`; "rank 2" if `names` is empty.
 std::string nameOfRank(const RankNames& names, int rank);
 
-/// That `rank` is in another call than this one.
-std::string describeMismatch(const std::string& rank, const std::string& theirs, const std::string& ours);
+/// The error text when `rank` makes the call `theirs` while `own_rank` makes the call `ours`.
+std::string describeMismatch(const std::string& rank, const std::string& theirs, const std::string& own_rank,
+                             const std::string& ours);
 
-/// That the time for a call has passed before `whom` came; `where` says where each of them is instead.
+/// The error text when the deadline passed before `whom` came. `where` says where those ranks are instead.
 std::string describeDeadline(const std::string& whom, const std::string& where);
 
 }  // namespace popdist::exec

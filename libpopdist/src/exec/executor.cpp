@@ -16,9 +16,10 @@ namespace {
 using Ranks = std::vector<RankProgress>;
 using Clock = pop::sys::AwakeClock;
 
-// For what one that has left well has sent: its connection does not end where a forked child keeps it.
+// How long to wait for what an instance sent before it exited cleanly: its connection does not end while a
+// forked child keeps it open.
 constexpr std::chrono::seconds kDeliveryTimeout{5};
-// Between looks at what those have sent who are not waited for.
+// Time between two checks for messages from ranks that the call does not wait for.
 constexpr std::chrono::milliseconds kBetweenLooks{100};
 
 bool pollAll(Ranks& ranks) {
@@ -56,13 +57,13 @@ std::optional<Failure> findRefusal(const Ranks& ranks) {
   return std::nullopt;
 }
 
-// Not all ranks send each other something in every call: what is known is where one was heard of last.
-std::string whereIs(const Heard& heard, const Call& call) {
-  if (heard.calls > call.sequence) return "it is in this call, too";
-  const std::string text = "nothing of call " + std::to_string(call.sequence + 1) + ", " +
-                           describeCall(call.key.packed(), call.count, call.tensor) + ", has come from it";
-  if (heard.calls == 0) return text + ", nor of one before";
-  return text + "; the last was of call " + std::to_string(heard.calls) + ", " +
+// Not all ranks exchange messages in every call, so the only thing known about a rank is its last message.
+std::string whereIs(const std::string& who, const Heard& heard, const Call& call) {
+  if (heard.calls > call.sequence) return who + " is in the same call";
+  const std::string text = who + " has sent nothing for call " + std::to_string(call.sequence + 1) + ", " +
+                           describeCall(call.key.packed(), call.count, call.tensor);
+  if (heard.calls == 0) return text + ", or for an earlier one";
+  return text + "; its last message was for call " + std::to_string(heard.calls) + ", " +
          describeCall(heard.key, heard.count, "");
 }
 
@@ -75,8 +76,8 @@ Failure deadlineFailure(const Ranks& ranks, const Call& call, const Waiting& wai
     const std::string name = nameOfRank(waiting.names, rank);
     who += (who.empty() ? "" : ", ") + name;
     where += (where.empty() ? "" : "; ") +
-             (awaited.size() > 1 ? "of rank " + std::to_string(rank) + ", " : "") +
-             whereIs(is_known ? waiting.heard[static_cast<std::size_t>(rank)] : Heard(), call);
+             whereIs(awaited.size() > 1 ? "rank " + std::to_string(rank) : "it",
+                     is_known ? waiting.heard[static_cast<std::size_t>(rank)] : Heard(), call);
   }
   return {.status = {pop::Code::kDeadlineExceeded, describeDeadline(who, where)},
           .peer_rank = awaited.empty() ? -1 : awaited.front()};
@@ -89,12 +90,12 @@ class Diagnosis {
 
   std::optional<Failure> find(Ranks& ranks) {
     if (auto refusal = findRefusal(ranks)) return refusal;
-    if (waiting_.given_up) {
-      if (auto failure = waiting_.given_up()) return failure;
+    if (waiting_.peer_failure) {
+      if (auto failure = waiting_.peer_failure()) return failure;
     }
     if (waiting_.monitor->anyEnded()) {
-      // What the ended one sent before its end still counts; only if that changes nothing is it missed. Over
-      // a network the news of its end may come before that.
+      // What an ended instance sent before its end still counts: it is missed only if polling moves nothing
+      // more. Over a network, the end notice may arrive before the data.
       if (pollAll(ranks)) {
         moved();
         return std::nullopt;
@@ -122,8 +123,8 @@ class Diagnosis {
     return waiting_.moving_deadline ? waiting_.moving_deadline() : waiting_.deadline;
   }
 
-  // Where ranks are in different calls, who waits for whom may go round: somebody has sent something else to
-  // one that does not wait for it.
+  // When ranks are in different calls they may wait for each other in a circle: then a rank has received a
+  // message of another call from a rank that it does not wait for.
   std::optional<Failure> listenToAll(Ranks& ranks) {
     const Clock::time_point now = Clock::now();
     if (now < next_look_) return std::nullopt;
@@ -138,13 +139,13 @@ class Diagnosis {
     std::vector<LostConnection> lost;
     for (const RankProgress& rank : ranks) rank.appendLost(lost);
     if (lost.empty()) lost_since_ = Clock::time_point::max();
-    // What a lost one sent before still counts.
+    // What a lost peer sent before still counts.
     if (lost.empty() || pollAll(ranks)) return std::nullopt;
     for (RankProgress& rank : ranks) rank.listenToAll();
     if (auto refusal = findRefusal(ranks)) return refusal;
     const Clock::time_point now = Clock::now();
-    // A connection that breaks says only that; the end notice of whoever was at its other end, which comes by
-    // another way, says why.
+    // A broken connection gives no reason. The end notice of the instance at its other end does, and arrives
+    // by another way.
     lost_since_ = std::min(lost_since_, now);
     if (now - lost_since_ < kEndNoticeTimeout) return std::nullopt;
     const LostConnection& first = lost.front();
@@ -158,8 +159,10 @@ class Diagnosis {
   const Call& call_;
   const Waiting& waiting_;
   Clock::time_point lost_since_ = Clock::time_point::max();
-  Clock::time_point next_look_;  ///< at all connections; none yet since something has moved
-  Clock::time_point still_since_ = Clock::time_point::max();  ///< nothing comes, and somebody has ended
+  Clock::time_point
+      next_look_;  ///< when to check all connections next; unset until the call has stalled once
+  Clock::time_point still_since_ =
+      Clock::time_point::max();  ///< since when nothing has arrived although an instance has ended
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carries out plans over a transport until they are done, the deadline has passed, or somebody needed is
-// gone. The caller's thread does all the work. One call may run the plans of several local ranks side by
-// side.
+// Carries out plans over a transport until they are done, the deadline has passed, or an instance that is
+// needed has ended. The caller's thread does all the work. One call may run the plans of several local ranks
+// side by side.
 #pragma once
 
 #include <chrono>
@@ -23,20 +23,21 @@
 
 namespace popdist::exec {
 
-/// What all ranks must agree on. It travels with each message, so that a mismatch is an error and not
-/// garbage.
+/// What all ranks must agree on. It travels with each message, so that a mismatch is reported as an error
+/// instead of producing wrong data.
 struct Call {
-  CallKey key;                ///< as the caller gave it; supports(key.op, key.type) of operations that reduce
-  std::uint64_t count = 0;    ///< elements, as the caller gave them
-  std::string_view tensor{};  ///< likewise
-  std::uint64_t sequence = 0;  ///< how many calls the group has made before this one
-  Type type = key.type;        ///< what this plan's part of it moves
-  Operator folds = key.op;     ///< and reduces with
-  int members = 1;             ///< what a mean is taken over
-  bool sends_empty = false;    ///< steps of no elements are messages, too: who has none can be told
+  CallKey key;              ///< as the caller gave it; operations that reduce need supports(key.op, key.type)
+  std::uint64_t count = 0;  ///< elements, as the caller gave them
+  std::string_view tensor{};   ///< likewise
+  std::uint64_t sequence = 0;  ///< number of calls that the group made before this one
+  Type type = key.type;        ///< element type that this plan moves
+  Operator folds = key.op;     ///< operator that this plan reduces with
+  int members = 1;             ///< divisor of a mean
+  bool sends_empty =
+      false;  ///< steps without elements send a message too, which tells the peer that there are none
 };
 
-/// One local rank's part.
+/// The part of one local rank.
 struct RankWork {
   int rank = 0;
   const plan::Plan* plan = nullptr;
@@ -45,21 +46,21 @@ struct RankWork {
   transport::Endpoint* endpoint = nullptr;
 };
 
-/// Why a call failed, and who is to blame.
+/// Why a call failed, and which instance or rank caused it.
 struct Failure {
   pop::Status status;
-  int peer_instance = -1;  ///< that has ended
-  int peer_rank = -1;      ///< that does not match, has not come, or has closed its connection
-  bool heard = false;      ///< from a rank that had given up before
+  int peer_instance = -1;  ///< the instance whose end caused it; -1: none
+  int peer_rank = -1;      ///< the rank that does not match, has not come, or has closed its connection
+  bool heard = false;      ///< reported by another rank's abort message
 };
 
-/// Until when a call waits, by the clock of the thread that makes it. Asked in every turn of a wait, as it
-/// may change meanwhile.
+/// The deadline of a call, by the clock of the thread that makes it. It is asked for in every turn of a wait
+/// because it may move.
 using MovingDeadline = std::function<pop::sys::AwakeClock::time_point()>;
 
-/// In which call a rank has been heard of last.
+/// The last call in which a rank was heard of.
 struct Heard {
-  std::uint64_t calls = 0;  ///< that had been made then, this one included; 0: nothing has come yet
+  std::uint64_t calls = 0;  ///< number of calls up to and including that one; 0: nothing has arrived yet
   std::uint64_t key = 0;
   std::uint64_t count = 0;
 };
@@ -67,17 +68,17 @@ struct Heard {
 struct Waiting {
   transport::Sleeper* sleeper = nullptr;
   PeerMonitor* monitor = nullptr;
-  bool oversubscribed = true;  ///< the ranks of this host outnumber its cores
-  /// Why to give up, as is known elsewhere; asked now and then. May be empty.
-  std::function<std::optional<Failure>()> given_up{};
-  pop::sys::AwakeClock::time_point deadline;  ///< of the thread that calls execute()
-  MovingDeadline moving_deadline{};           ///< instead of it, if there
+  bool oversubscribed = true;  ///< this host's ranks outnumber its cores
+  /// Returns the failure of a peer that is known by other means; called now and then. May be empty.
+  std::function<std::optional<Failure>()> peer_failure{};
+  pop::sys::AwakeClock::time_point deadline;  ///< deadline by the clock of the thread that calls execute()
+  MovingDeadline moving_deadline{};           ///< replaces `deadline` if set
   RankNames names{};
-  std::span<Heard> heard{};  ///< of each rank, from call to call; may be empty
+  std::span<Heard> heard{};  ///< by rank, kept from call to call; may be empty
 };
 
-/// Runs all `work` to its end. After a failure the transport's state is undefined: the group must not be used
-/// again.
+/// Runs all `work` to its end. After a failure the state of the transport is undefined and the group must not
+/// be used again.
 Failure execute(const Call& call, std::span<RankWork> work, const Waiting& waiting);
 
 }  // namespace popdist::exec

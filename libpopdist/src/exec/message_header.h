@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands in the head of every message: the call that it belongs to.
+// The head of every message: it names the call that the message belongs to.
 #pragma once
 
 #include <algorithm>
@@ -17,14 +17,14 @@ struct Header {
   std::uint64_t count = 0;
   std::uint64_t message_bytes = 0;
   std::uint64_t key = 0;          ///< CallKey::packed
-  std::array<char, 16> tensor{};  ///< its name, cut; need not be the same
+  std::array<char, 16> tensor{};  ///< name of the tensor, truncated; may differ between ranks
 
   std::string_view tensorName() const {
     return {tensor.data(),
             static_cast<std::size_t>(std::find(tensor.begin(), tensor.end(), '\0') - tensor.begin())};
   }
   bool matches(const Header& other) const { return isOfCall(other) && message_bytes == other.message_bytes; }
-  /// Of the same call, if not of the same step of it.
+  /// The same call, though not necessarily the same step of it.
   bool isOfCall(const Header& other) const {
     return sequence == other.sequence && count == other.count && key == other.key;
   }

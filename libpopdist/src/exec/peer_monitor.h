@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells a waiting collective that a member of its group will never answer.
+// Tells a waiting collective that a member of its group has ended and will never answer.
 #pragma once
 
 #include <chrono>
@@ -9,8 +9,8 @@
 
 namespace popdist::exec {
 
-/// So long after a peer has visibly gone its end notice, which says why, may still come: over hosts it takes
-/// the way from keeper to agent to poprun to the other agents, each of which may be waiting for a CPU.
+/// How long the end notice of a peer that has visibly gone may take. Over hosts it travels from keeper to
+/// agent to poprun to the other agents, and each of them may have to wait for a CPU.
 inline constexpr std::chrono::milliseconds kEndNoticeTimeout{2000};
 
 struct PeerLoss {
@@ -25,12 +25,13 @@ class PeerMonitor {
   /// True when any instance of the job has ended. Cheap: asked in every turn of a wait.
   virtual bool anyEnded() = 0;
 
-  /// The first member of the group whose end makes waiting for the ranks `awaited` pointless: any that
-  /// failed, or one of `awaited` that has left, even if cleanly. Of a rank whose messages may still be under
-  /// way one does not ask.
+  /// The first member of the group whose end makes waiting for the ranks `awaited` pointless: any member that
+  /// failed, or one of `awaited` that exited, even cleanly. Do not ask for ranks whose messages may still
+  /// arrive.
   virtual std::optional<PeerLoss> loss(std::span<const int> awaited) = 0;
 
-  /// Whether a member has failed: of that all others hear by themselves, whomever they wait for.
+  /// Whether a member has failed. All other members learn of that by themselves, whichever ranks they wait
+  /// for.
   bool anyFailed() { return loss({}).has_value(); }
 };
 

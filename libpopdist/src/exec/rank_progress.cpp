@@ -16,10 +16,11 @@ namespace {
 
 using plan::StepKind;
 
-// What arrives with a header: a transport that has to fetch it need not do so twice for short messages.
+// Bytes fetched together with a header, so that transports which must fetch need only one call for short
+// messages.
 constexpr std::size_t kReadAheadBytes = 8 << 10;
 
-constexpr const char* kNotGenuine = " does not match: a message on its connection was forged or damaged";
+constexpr const char* kNotGenuine = " does not match: a message from it was forged or damaged";
 
 Header headerOf(const Call& call, std::size_t message_bytes) {
   Header header{.sequence = call.sequence,
@@ -34,20 +35,21 @@ std::string callOf(const Header& header) {
   return describeCall(header.key, header.count, header.tensorName());
 }
 
-// Calls are counted from 1 on.
+// Numbers in texts start at 1.
 std::string numberedCallOf(const Header& header) {
   return callOf(header) + " as call " + std::to_string(header.sequence + 1);
 }
 
-std::string mismatchOf(const std::string& rank, const Header& theirs, const Header& mine) {
+std::string mismatchOf(const std::string& rank, const Header& theirs, const std::string& own_rank,
+                       const Header& mine) {
   if (theirs.sequence != mine.sequence)
-    return describeMismatch(rank, numberedCallOf(theirs), numberedCallOf(mine));
-  if (!theirs.isOfCall(mine)) return describeMismatch(rank, callOf(theirs), callOf(mine));
+    return describeMismatch(rank, numberedCallOf(theirs), own_rank, numberedCallOf(mine));
+  if (!theirs.isOfCall(mine)) return describeMismatch(rank, callOf(theirs), own_rank, callOf(mine));
   return rank + " does not match: in " + callOf(mine) + " it sends " + std::to_string(theirs.message_bytes) +
-         " bytes, this rank expects " + std::to_string(mine.message_bytes);
+         " bytes, " + own_rank + " expects " + std::to_string(mine.message_bytes);
 }
 
-// What the next message from a peer begins with, if that has come.
+// The header of the next message from a peer, if it has arrived.
 struct Begun {
   transport::ConstHead head;
   Header header;
@@ -75,8 +77,8 @@ RankProgress::RankProgress(const Call& call, const RankWork& work, const Waiting
   startRound();
 }
 
-// Local copies are done on the spot; a block that is in place stays where it is. A message of no elements is
-// sent only where the call says so: then it is what shows others that this rank has none.
+// Local copies are made at once; a block that is in place stays there. Messages without elements are sent
+// only if the call asks for them, to show the peers that this rank has none.
 void RankProgress::startRound() {
   while (active_.empty() && next_step_ < steps().size()) {
     const std::uint32_t round = steps()[next_step_].round;
@@ -91,7 +93,7 @@ void RankProgress::startRound() {
   }
 }
 
-// Messages between two ranks keep their order: a step waits for the one before it that shares its channel.
+// Messages between two ranks keep their order: a step waits for the previous one on the same channel.
 std::size_t RankProgress::lastOnChannelOf(const plan::Step& step) const {
   std::size_t index = active_.size();
   while (index-- > 0) {
@@ -162,7 +164,7 @@ std::size_t RankProgress::receiveElements(const Active& active, transport::Conne
   return connection.tryReceive({target(active.step->to) + active.bytes_moved, total - active.bytes_moved});
 }
 
-// The header is one aligned block, so it is received in one piece or not yet.
+// The header is one aligned block: it arrives as a whole or not at all.
 bool RankProgress::receiveHeader(Active& active, transport::Connection& connection) {
   if (refusal_) return false;
   if (abort_message_) return active.step->peer == abort_message_->peer && receiveAbortMessage(connection);
@@ -180,7 +182,7 @@ bool RankProgress::receiveHeader(Active& active, transport::Connection& connecti
   }
   const bool over = isAbortMessage(theirs);
   if (!over && !theirs.matches(mine)) {
-    refuse(peer, mismatchOf(nameOf(peer), theirs, mine));
+    refuse(peer, mismatchOf(nameOf(peer), theirs, nameOf(work_.rank), mine));
     return false;
   }
   if (over) return beginAbortMessage(connection, peer, theirs);
@@ -196,7 +198,8 @@ bool RankProgress::beginAbortMessage(transport::Connection& connection, int peer
   return receiveAbortMessage(connection);
 }
 
-// Nothing else comes from whoever says it; what is missing of it never will.
+// Nothing follows an abort message on its connection. If the connection ends in the middle of one, its rest
+// will never come.
 bool RankProgress::receiveAbortMessage(transport::Connection& connection) {
   std::string& text = abort_message_->text;
   const std::size_t known = text.size();
@@ -212,11 +215,11 @@ bool RankProgress::receiveAbortMessage(transport::Connection& connection) {
 
 void RankProgress::hearFailure(const Header& header, std::string text, int from) {
   refusal_ = failureOf(header, std::move(text));
-  // It may have waited for this one.
+  // The failed rank may have waited for this one: then its message blames us, and we blame the sender.
   if (refusal_->peer_rank == work_.rank) refusal_->peer_rank = from;
 }
 
-// What has come before it is taken first.
+// Messages that arrived before the abort message are handled first.
 bool RankProgress::hearAbortBeside(transport::Connection& connection, int peer) {
   const std::span<const std::byte> message = connection.abortMessage();
   if (message.size() < transport::kHeadBytes) return false;
@@ -245,8 +248,8 @@ void RankProgress::listenToAll() {
     connection.fetch(transport::kHeadBytes);
     const std::optional<Begun> begun = beginningOf(connection);
     if (!begun) continue;
-    // Anything else is of a later round or of the next call, and whoever receives it checks it; unless it is
-    // of a call that this one should have been.
+    // A message of a later round or of the next call is checked by the step that receives it. A message of
+    // another call with this call's number is a mismatch.
     const Header& theirs = begun->header;
     const Header mine = headerOf(call_, theirs.message_bytes);
     const bool over = isAbortMessage(theirs);
@@ -256,7 +259,7 @@ void RankProgress::listenToAll() {
     else if (over)
       beginAbortMessage(connection, peer, theirs);
     else
-      refuse(peer, mismatchOf(nameOf(peer), theirs, mine));
+      refuse(peer, mismatchOf(nameOf(peer), theirs, nameOf(work_.rank), mine));
   }
 }
 
@@ -273,8 +276,9 @@ void RankProgress::hear(int peer) {
   waiting_.heard[static_cast<std::size_t>(peer)] = {call_.sequence + 1, call_.key.packed(), call_.count};
 }
 
-// Of a range that is sent in the same round, as much as has been sent. Two that exchange ranges so cannot
-// stop each other: who has sent more may take all that the other has sent.
+// A range that is also being sent in this round may be overwritten only as far as it has been sent. Two ranks
+// that exchange ranges cannot block each other this way: the one that has sent more can take everything the
+// other has sent.
 std::size_t RankProgress::mayBeWritten(const Active& active) const {
   std::size_t bytes = active.step->count * element_bytes_;
   for (const Active& each : active_) {
@@ -284,7 +288,7 @@ std::size_t RankProgress::mayBeWritten(const Active& active) const {
   return bytes;
 }
 
-// Whole elements of what lies ready.
+// Reduces the whole elements that have arrived.
 std::size_t RankProgress::receiveAndReduce(const Active& active, transport::Connection& connection) {
   const std::size_t left = mayBeWritten(active) - active.bytes_moved;
   if (left == 0) return 0;
@@ -297,7 +301,7 @@ std::size_t RankProgress::receiveAndReduce(const Active& active, transport::Conn
   return part;
 }
 
-// Partial results come first; operators do not mind the order of two.
+// Partial results come first; the operators are commutative.
 void RankProgress::reduce(const plan::Step& step, std::size_t done_bytes,
                           std::span<const std::byte> incoming) {
   const auto& [own_is_partial, incoming_is_partial, last] = step.operands;

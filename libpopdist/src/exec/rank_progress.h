@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far one rank has come in its plan. Polled: each call moves what can be moved now.
+// The progress of one rank in its plan. It is polled: each call moves what can be moved now.
 #pragma once
 
 #include <array>
@@ -23,42 +23,41 @@ class RankProgress {
  public:
   RankProgress(const Call& call, const RankWork& work, const Waiting& waiting);
 
-  /// Moves what can be moved; true if anything did.
+  /// Moves what can be moved. Returns true if anything moved.
   bool poll();
-  /// All steps are done, and what was sent gets to the others.
+  /// True when all steps are done and everything sent will reach the peers.
   bool done() const { return allStepsDone() && (!has_sent_ || undelivered().empty()); }
 
-  /// The peers that the current round waits for, or that have not got all in the end.
+  /// Appends the peers that the current round waits for, or that have not received everything at the end.
   void appendAwaited(std::vector<int>& ranks) const;
 
-  /// Appends those of them that are missed if they have ended: nothing of theirs is under way, or they were
-  /// to receive.
+  /// Appends those of these peers that are missed if they have ended: nothing from them is under way, or they
+  /// were to receive.
   void appendMissedIfEnded(std::vector<int>& ranks) const;
 
-  /// Appends those of them to which there is no connection any more.
+  /// Appends those of these peers whose connection is lost.
   void appendLost(std::vector<LostConnection>& lost) const;
 
-  /// Looks for what others than those may have to say: any of them may have given up, and know why, or be in
-  /// another call.
+  /// Checks the other peers for messages: any of them may have aborted the call or be in another one.
   void listenToAll();
 
-  /// Set when a peer turned out to be in another call, or has given up.
+  /// Set when a peer is in another call or has aborted this one.
   const std::optional<Failure>& refusal() const { return refusal_; }
 
  private:
-  // A step under way. A message is a header of one aligned block, then the elements.
+  // A step in progress. A message is a header of one aligned block, then the elements.
   struct Active {
     static constexpr std::size_t kNone = SIZE_MAX;
 
     const plan::Step* step = nullptr;
-    std::size_t after = kNone;  ///< index of the step that it waits for
-    bool sealed = false;        ///< kSend: `head` is what is sent
+    std::size_t after = kNone;  ///< index of the step that this one waits for
+    bool sealed = false;        ///< kSend: `head` is sealed and ready to be sent
     std::size_t header_moved = 0;
     std::size_t bytes_moved = 0;
     alignas(transport::kHeadBytes) std::array<std::byte, transport::kHeadBytes> head{};
   };
 
-  // Of a peer that has given up, as far as it has come.
+  // The abort message of a peer, as far as it has arrived.
   struct AbortMessage {
     Header header;
     std::string text;

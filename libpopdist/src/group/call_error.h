@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What calls of a group throw.
+// The errors that calls of a group throw.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace popdist::group {
 
-/// A call of a group, for errors.
+/// Describes a call of a group in errors.
 struct CallDescription {
   std::string operation;  ///< popdist_error::operation()
-  std::string text;       ///< with what it moves, and its tensor
+  std::string text;       ///< with what it moves, and the tensor's name
 };
-/// Of the whole that `call` may be a part of.
+/// The description of the whole call that `call` may be a part of.
 CallDescription descriptionOf(const CollectiveCall& call);
 
 }  // namespace popdist::group

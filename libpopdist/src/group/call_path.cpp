@@ -5,22 +5,22 @@
 
 namespace popdist::group {
 
-// Messages say nothing before they are received: calls that are made every now and then are what there is of
-// others. What happens in this process is known at once.
+// Messages cannot be seen before they are received, so other ranks' calls are not noticed here: the caller
+// has to make a call now and then. Changes in this process wake the wait at once.
 bool CallPath::awaitNext(const std::function<bool()>& there, std::chrono::milliseconds limit) {
   const auto end = std::chrono::steady_clock::now() + limit;
   for (;;) {
-    const std::uint32_t seen = told_.load();
+    const std::uint32_t seen = wake_count_.load();
     if (there()) return false;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
     if (left <= std::chrono::milliseconds(0)) return true;
-    pop::sys::futexWait(told_, seen, left);
+    pop::sys::futexWait(wake_count_, seen, left);
   }
 }
 
 void CallPath::wake() {
-  ++told_;
-  pop::sys::futexWakeAll(told_);
+  ++wake_count_;
+  pop::sys::futexWakeAll(wake_count_);
 }
 
 }  // namespace popdist::group

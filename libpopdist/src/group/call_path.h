@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a group's collectives are carried out: chosen once, when the group is made. There are three, in calls/:
-// through the memory that all ranks share, by messages, and both over several hosts.
+// How a group's collectives are carried out; chosen once, when the group is made. calls/ has three: through
+// memory that all ranks share, by messages, and both combined over several hosts.
 #pragma once
 
 #include <atomic>
@@ -20,31 +20,34 @@ class CallPath {
   CallPath(const CallPath&) = delete;
   CallPath& operator=(const CallPath&) = delete;
 
-  /// This rank's part of one collective. False: takeFailure() says why, and giveUp() follows. Or
-  /// std::bad_alloc: likewise.
+  /// Carries out this rank's part of one collective. After false (see takeFailure()) or std::bad_alloc,
+  /// abort() must follow.
   virtual bool run(const CollectiveCall& call) = 0;
   virtual exec::Failure takeFailure() = 0;
-  /// Tells the other ranks, as far as they can hear it. No call follows.
-  virtual void giveUp(const exec::Failure& failure) = 0;
-  /// From now on calls wait until then, and not for their own timeouts; empty: for those again.
+  /// Tells the other ranks, as far as they can be reached. No call may follow.
+  virtual void abort(const exec::Failure& failure) = 0;
+  /// From now on calls wait until this deadline instead of for their own timeouts; empty: for their timeouts
+  /// again.
   virtual void setDeadline(const exec::MovingDeadline& deadline) = 0;
 
-  /// With which algorithm the last call was carried out: for who measures.
+  /// The algorithm of the last call, for measurements.
   virtual const char* algorithmTaken() const { return ""; }
-  /// All ranks are on this host and share its memory; what they do is seen at once.
+  /// All ranks are on this host and share its memory, so they see each other's progress at once.
   virtual bool sharesMemory() const { return false; }
-  /// Another rank has given up, or is about to, as far as that is seen between calls: takeFailure() says why.
-  virtual bool peerIsGivingUp() { return false; }
+  /// Whether another rank has aborted or is about to, as far as that is visible between calls. takeFailure()
+  /// says why.
+  virtual bool peerIsAborting() { return false; }
 
-  /// Between calls: returns when another rank is in the next one (true), where that is seen, when `there()`
-  /// is true (false), or when `limit` has passed (false where it is seen, else true: one may be).
+  /// Between calls: returns true when another rank is in the next call and false when `there()` is true.
+  /// After `limit`: false if the path sees other ranks' calls, otherwise true, since one may be in the next
+  /// call.
   virtual bool awaitNext(const std::function<bool()>& there, std::chrono::milliseconds limit);
-  /// From any thread: what `there()` of awaitNext looks at has changed.
+  /// From any thread: makes awaitNext() call `there()` again.
   virtual void wake();
 
  private:
-  std::atomic<std::uint32_t> told_{0};  ///< changed by wake(); a forked child has nothing to destroy that a
-                                        ///< thread waits on
+  std::atomic<std::uint32_t> wake_count_{0};  ///< changed by wake(). Not a condition variable: a forked child
+                                              ///< could not destroy one that a thread waits on
 };
 
 }  // namespace popdist::group

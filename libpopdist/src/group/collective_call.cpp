@@ -6,9 +6,11 @@
 namespace popdist::group {
 
 std::uint64_t agreedCount(const CollectiveCall& call) {
-  if (call.operation == plan::Operation::kSendRecv) return 0;  // each has its own
+  if (call.operation == plan::Operation::kSendRecv) return 0;  // each rank has its own
   if (!call.ragged) return call.count;
-  return call.operation == plan::Operation::kAllToAll ? 0 : digestOf(call.counts);  // there, each has its own
+  return call.operation == plan::Operation::kAllToAll
+             ? 0
+             : digestOf(call.counts);  // in an all-to-all each rank has its own
 }
 
 CallKey keyOf(const CollectiveCall& call) {
@@ -20,9 +22,10 @@ CallDescription descriptionOf(const CollectiveCall& call) {
   return {nameOf(whole.operation), describeCall(keyOf(whole).packed(), agreedCount(whole), whole.tensor)};
 }
 
-std::string countsContradict(int from, std::uint64_t sent, std::uint64_t expected) {
-  return "rank " + std::to_string(from) + " does not match: it sends " + std::to_string(sent) +
-         " elements to this rank, which expects " + std::to_string(expected);
+std::string describeCountMismatch(const std::string& from, std::uint64_t sent, const std::string& to,
+                                  std::uint64_t expected) {
+  return from + " does not match: it sends " + std::to_string(sent) + " elements to " + to +
+         ", which expects " + std::to_string(expected);
 }
 
 }  // namespace popdist::group

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which members of a group have ended: from the end notices that the agent writes into the segment.
+// Reports which members of a group have ended, from the end notices that the agent writes into the segment.
 #pragma once
 
 #include "common/contract/segment.h"
@@ -10,7 +10,7 @@ namespace popdist::group {
 
 class EndNoticeMonitor final : public exec::PeerMonitor {
  public:
-  /// `members` outlives it. `first_rank`: what whoever asks calls rank 0.
+  /// `members` outlives the monitor. `first_rank` is the rank that the caller numbers 0.
   explicit EndNoticeMonitor(const Members& members, int first_rank = 0)
       : members_(members), first_rank_(first_rank), header_(members.context().link->segment().header()) {}
 

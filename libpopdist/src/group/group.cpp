@@ -8,15 +8,15 @@ void Group::refuse(const CollectiveCall& call) const {
   if (broken_)
     fail(description, pop::failedPrecondition("an earlier call on this communicator failed: " + *broken_),
          -1);
-  fail(description, pop::failedPrecondition("this process was forked from the one that has the communicator"),
-       -1);
+  fail(description,
+       pop::failedPrecondition("this process was forked from the one that owns the communicator"), -1);
 }
 
 void Group::failCollective(const CallDescription& call, exec::Failure failure) {
   const int blamed = members_->rankToBlame(failure);
   failure.status = members_->naming(blamed, failure.status);
   broken_ = "in " + call.text + ", " + failure.status.message();
-  path_->giveUp(failure);
+  path_->abort(failure);
   fail(call, failure.status, blamed < 0 ? -1 : members_->instanceOf(blamed));
 }
 

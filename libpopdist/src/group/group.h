@@ -19,7 +19,7 @@ namespace popdist::group {
 
 class Group {
  public:
-  /// `members`: at least one is of this instance. `context` outlives it.
+  /// At least one of the `members` belongs to this instance. `context` outlives the group.
   Group(const context::ContextState& context, std::unique_ptr<const Members> members,
         std::unique_ptr<CallPath> path)
       : context_(context), members_(std::move(members)), path_(std::move(path)) {}
@@ -40,22 +40,22 @@ class Group {
   }
 
   bool isUsable() const { return !broken_ && fork_ == pop::sys::forksOfThisProcess(); }
-  /// Throws as calls do that come after one that failed, or in a forked child.
+  /// Throws if an earlier call failed, or in a forked child.
   void checkUsable(const CollectiveCall& call) const {
     if (!isUsable()) [[unlikely]]
       refuse(call);
   }
-  /// Throws as run() when a rank has given up by now: before others' memory is written to, and after it was
-  /// read, since whoever gives up has it back.
+  /// Throws like run() if a rank has aborted. Call it before writing to other ranks' memory and after reading
+  /// it: a rank that aborts has its memory back.
   void confirm(const CollectiveCall& call) {
-    if (path_->peerIsGivingUp()) failCollective(descriptionOf(call), path_->takeFailure());
+    if (path_->peerIsAborting()) failCollective(descriptionOf(call), path_->takeFailure());
   }
-  /// As fail(), and the group is unusable from now on; the other ranks are told.
+  /// Like fail(), and makes the group unusable and tells the other ranks.
   [[noreturn]] void failCollective(const CallDescription& call, exec::Failure failure);
-  /// Throws popdist_error: what() says of which call, rank, instance and host it is.
+  /// Throws popdist_error; what() names the call, rank, instance and host.
   [[noreturn]] void fail(const CallDescription& call, const pop::Status& status, int peer) const;
 
-  /// For what it says of itself between calls.
+  /// Gives access to what the path reports between calls.
   CallPath& path() { return *path_; }
 
  private:
@@ -65,7 +65,7 @@ class Group {
   const std::unique_ptr<const Members> members_;
   const std::unique_ptr<CallPath> path_;  ///< uses members_
   const unsigned fork_ = pop::sys::forksOfThisProcess();
-  std::optional<std::string> broken_;  ///< why no further call is possible
+  std::optional<std::string> broken_;  ///< why no further call is possible; ok: calls are possible
 };
 
 }  // namespace popdist::group

@@ -20,7 +20,7 @@ std::string Members::nameOfRank(int rank) const {
   return "rank " + std::to_string(rank) + " (" + placeOf(rank) + ')';
 }
 
-// EndNotices speak of instances.
+// End notices name instances, not ranks.
 std::string Members::nameOfInstance(int instance) const {
   const auto rank = std::find(instance_of_rank_.begin(), instance_of_rank_.end(), instance);
   if (rank == instance_of_rank_.end()) return "instance " + std::to_string(instance);
@@ -36,7 +36,7 @@ std::string Members::placeOf(int rank) const {
   return is_far ? name + " on " + host_of_rank_[index] : name;
 }
 
-// What another rank has said may be anything.
+// A number from another rank may be anything.
 int Members::rankToBlame(const exec::Failure& failure) const {
   const auto member = std::find(instance_of_rank_.begin(), instance_of_rank_.end(), failure.peer_instance);
   if (member != instance_of_rank_.end()) return static_cast<int>(member - instance_of_rank_.begin());
@@ -44,7 +44,7 @@ int Members::rankToBlame(const exec::Failure& failure) const {
   return is_rank ? failure.peer_rank : -1;
 }
 
-// Not all who find out what is wrong know where a rank is.
+// The code that finds a failure may not know where the rank is.
 pop::Status Members::naming(int blamed, const pop::Status& status) const {
   if (blamed < 0 || blamed == local_ranks_.front()) return status;
   const std::string instance = "instance " + std::to_string(instanceOf(blamed));

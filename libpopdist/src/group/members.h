@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ranks of a group: in which instance each is, and what it is called when something fails.
+// The ranks of a group: the instance that holds each, and their names in error texts.
 #pragma once
 
 #include <string>
@@ -22,21 +22,21 @@ class Members {
   const std::vector<int>& localRanks() const { return local_ranks_; }
   const context::ContextState& context() const { return context_; }
 
-  /// Numeric address of each rank that is reached over a network, else "".
+  /// The numeric address of each rank that is reached over a network, otherwise "".
   void setHosts(std::vector<std::string> host_of_rank) { host_of_rank_ = std::move(host_of_rank); }
 
-  /// A rank in words: with its instance, and the host as far as it is known.
+  /// Names a rank with its instance and, if known, its host.
   std::string nameOfRank(int rank) const;
-  /// An instance, as the rank that it holds.
+  /// Names an instance by the rank that it holds.
   std::string nameOfInstance(int instance) const;
-  /// nameOfRank() for who outlives a call but not this.
+  /// nameOfRank() as a function, for objects that this one outlives.
   exec::RankNames names() const {
     return [this](int rank) { return nameOfRank(rank); };
   }
 
-  /// The rank that a failure is due to; -1: none.
+  /// The rank that caused a failure; -1: none.
   int rankToBlame(const exec::Failure& failure) const;
-  /// `status` with the place of the rank that is to blame, unless it says that already.
+  /// `status` with the instance and host of the rank that caused it, unless it names them already.
   pop::Status naming(int blamed, const pop::Status& status) const;
 
  private:

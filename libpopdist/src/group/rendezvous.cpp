@@ -17,9 +17,9 @@ using context::throwIfFailed;
 
 namespace {
 
-// What is offered begins with one of these, or is an address of ours.
-constexpr char kNoAddress = '!';  // a code, a space and why follow
-constexpr char kBackend = ':';    // its name, a space and an address on it follow
+// An offer begins with one of these; otherwise it is an address of the native transports.
+constexpr char kNoAddress = '!';  // followed by a code, a space and the reason
+constexpr char kBackend = ':';    // followed by the backend's name, a space and its address
 
 std::string controlBlockOf(int first_rank) {
   return "control block/" + std::to_string(first_rank);
@@ -44,7 +44,7 @@ std::string insteadOfAddress(const pop::Status& failure) {
   return kNoAddress + std::to_string(static_cast<int>(failure.code())) + ' ' + failure.message();
 }
 
-// Takes the text before the next space, and that.
+// Removes the text before the next space, and the space, and returns the text.
 std::string nextWord(std::string& text) {
   const std::size_t space = std::min(text.find(' '), text.size());
   std::string word = text.substr(0, space);
@@ -52,7 +52,7 @@ std::string nextWord(std::string& text) {
   return word;
 }
 
-// Another member's, as insteadOfAddress() has put it.
+// The failure of another member, as insteadOfAddress() encoded it.
 LinkError failureIn(std::string offered, int rank, int instance) {
   const pop::Result<std::int64_t> code = pop::parseInteger(nextWord(offered).substr(1));
   const bool known =
@@ -99,7 +99,7 @@ void Rendezvous::meet(const std::string& settings) {
     error.status = {
         pop::Code::kDeadlineExceeded,
         error.status.message() +
-            ": every instance of the job must make the communicator, also those that are not in it"};
+            ": every instance of the job must create the communicator, including those that are not members"};
   }
   throwIfFailed(error, kCreate);
   if (members_.localRanks().empty()) return;
@@ -112,7 +112,7 @@ std::string Rendezvous::offeredAs(const std::string& what) const {
   return found == offers_.end() ? "" : found->second;
 }
 
-// Of one that could offer nothing: as ours.
+// A member without an address counts as using the same backend.
 std::string Rendezvous::backendOf(int rank) const {
   std::string offered = offeredAs(std::to_string(rank));
   if (offered.starts_with(kNoAddress)) return backend_;
@@ -127,9 +127,9 @@ void Rendezvous::compareBackends() const {
     std::pair<int, std::string> other{context_.instance_index, backend_};
     if (one.first > other.first) std::swap(one, other);
     throwIfFailed(
-        {pop::failedPrecondition("instance " + std::to_string(one.first) + " runs on " + one.second +
-                                 ", instance " + std::to_string(other.first) + " on " + other.second +
-                                 ": POPDIST_BACKEND must be the same (poprun -x POPDIST_BACKEND)"),
+        {pop::failedPrecondition("instance " + std::to_string(one.first) + " uses backend " + one.second +
+                                 ", instance " + std::to_string(other.first) + " uses " + other.second +
+                                 ": set the same POPDIST_BACKEND everywhere (poprun -x POPDIST_BACKEND)"),
          members_.instanceOf(rank)},
         kCreate);
   }
@@ -142,7 +142,8 @@ std::vector<std::string> Rendezvous::addresses() const {
   for (int rank = 0; rank < members_.size(); ++rank) {
     addresses.push_back(offeredAs(std::to_string(rank)));
     if (addresses.back().empty())
-      throwIfFailed({pop::internalError("nobody is rank " + std::to_string(rank))}, kCreate);
+      throwIfFailed({pop::internalError("no instance offered an address for rank " + std::to_string(rank))},
+                    kCreate);
     if (addresses.back().starts_with(kNoAddress))
       throwIfFailed(failureIn(addresses.back(), rank, members_.instanceOf(rank)), kCreate);
     if (addresses.back().starts_with(kBackend)) nextWord(addresses.back());

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the members of a group tell each other before it exists, through the link: where each rank can be
-// reached, and where their control block lies in the segment. They offer it, meet in a fence, and then have
-// everybody's.
+// The members of a group exchange what they need before it exists: how to reach each rank, and where the
+// control block lies in the segment. They put their offers, meet in a fence, and then read all offers.
 #pragma once
 
 #include <cstddef>
@@ -18,33 +17,33 @@ inline constexpr const char* kCreate = "creating a communicator";
 /// The control block of the ranks that share a host.
 struct HostControlBlock {
   int members = 0;
-  std::size_t offset = 0;  ///< in that host's segment
+  std::size_t offset = 0;  ///< offset in that host's segment
 };
 
 /// All functions throw popdist_error.
 class Rendezvous {
  public:
-  /// Of the context's next group; every instance makes them in the same order.
+  /// For the context's next group. Every instance makes groups in the same order.
   Rendezvous(context::ContextState& context, const Members& members)
       : context_(context), members_(members), number_(context.groups_created++) {}
   int number() const { return number_; }
 
-  /// Where the local ranks can be reached, on `backend`. Also when there is no transport (`failure` says
-  /// why): the others must not wait for us.
+  /// Offers the addresses of the local ranks on `backend`. Call it even without a transport (`failure` says
+  /// why), so that the others do not wait.
   void offerAddresses(const std::string& backend, const transport::Connections* mine,
                       const pop::Status& failure);
-  /// By a host's first rank, for all `members` there: takes the control block's piece of the segment.
+  /// Called for a host's first rank, for all `members` there: takes memory for the control block from the
+  /// segment.
   void offerControlBlock(int first_rank, int members);
 
-  /// The fence. `settings`: what all instances must have alike besides. Fails where they run on different
-  /// backends.
+  /// Enters the fence. `settings` must be the same on all instances. Fails if they use different backends.
   void meet(const std::string& settings);
 
-  // Afterwards, of members:
+  // After the fence, for members only:
 
-  /// Of all ranks, in order. Fails also with another's reason for having none, its code and who it is.
+  /// The addresses of all ranks. Fails with the reason of a member that has none.
   std::vector<std::string> addresses() const;
-  /// Of each host, in order of their ranks. Fails with kResourceExhausted when a segment was full.
+  /// The control block of each host, in order of ranks. kResourceExhausted if a segment was full.
   std::vector<HostControlBlock> controlBlocks() const;
 
  private:
@@ -57,7 +56,7 @@ class Rendezvous {
   context::ContextState& context_;
   const Members& members_;
   const int number_;
-  std::string backend_ = context::kNativeBackend;  ///< of this group's ranks
+  std::string backend_ = context::kNativeBackend;  ///< among this group's ranks
   context::Link::Values offers_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls that are made of others share their time among them.
+// Divides the time of a call among the calls it is made of.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,8 @@
 
 namespace popdist::group {
 
-/// Until `deadline`, of the calling thread; at least a millisecond, in which others can still be heard.
+/// The time until `deadline` by the calling thread's clock; at least a millisecond, so that others can still
+/// be heard.
 inline std::chrono::milliseconds timeLeft(pop::sys::AwakeClock::time_point deadline) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - pop::sys::AwakeClock::now());
   return std::max(left, std::chrono::milliseconds(1));

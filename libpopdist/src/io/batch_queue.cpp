@@ -22,7 +22,7 @@ void BatchQueue::startEpoch(std::uint64_t epoch) {
 
 pop::Result<const Batch*> BatchQueue::next() {
   std::unique_lock lock(mutex_);
-  if (generation_ == 0) return pop::failedPrecondition("no epoch has been started: call startEpoch() first");
+  if (generation_ == 0) return pop::failedPrecondition("no epoch was started: call startEpoch() first");
   if (held_) free_.push_back(std::move(held_));
   for_consumer_.wait(lock, [&] { return !ready_.empty() || outcome_; });
   if (ready_.empty()) {

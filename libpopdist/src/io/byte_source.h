@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a file format is read from: a file, or bytes in memory for tests.
+// The input of a file format: a file, or bytes in memory for tests.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ class ByteSource {
  public:
   virtual ~ByteSource() = default;
 
-  /// What messages call it: the file's path.
+  /// Its name in messages: the file's path.
   virtual const std::string& name() const = 0;
 
   /// Fills `into`; returns fewer bytes than that only at the end.

@@ -72,7 +72,7 @@ pop::Status GzipSource::recognise() {
     inflateReset(stream_.get());
     place_ = Place::kInMember;
   } else {
-    // What follows the members and is none is passed over, as gzip does.
+    // Data after the last member that is no member is ignored, as gzip does.
     place_ = place_ == Place::kStart ? Place::kInPlainFile : Place::kAtEnd;
   }
   return {};

@@ -31,7 +31,8 @@ IdxDataset::IdxDataset(const std::filesystem::path& images, const std::filesyste
 std::span<const std::uint8_t> IdxDataset::image(std::size_t sample) const {
   if (sample >= size()) {
     throw popdist_error(ErrorCode::kOutOfRange, "IdxDataset: sample " + std::to_string(sample) +
-                                                    " asked for, the dataset has " + std::to_string(size()));
+                                                    " does not exist: the dataset has " +
+                                                    std::to_string(size()) + " samples");
   }
   return std::span(images_).subspan(sample * featureCount(), featureCount());
 }

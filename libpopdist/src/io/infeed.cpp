@@ -47,7 +47,7 @@ pop::Status currentException() {
   } catch (const std::exception& error) {
     return {pop::Code::kUnknown, error.what()};
   } catch (...) {
-    return {pop::Code::kUnknown, "the dataset threw something that is not a std::exception"};
+    return {pop::Code::kUnknown, "the dataset threw an exception that is not a std::exception"};
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What has threads, or locks that threads hold, and so belongs to the process that made it: a forked child
-// has its memory but none of the threads, and can neither use nor destroy it.
+// Holds an object that has threads, or locks that threads hold, and so belongs to the process that made it: a
+// forked child has its memory but none of its threads, and can neither use nor destroy it.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace popdist::io {
 template <typename Thing>
 class OfThisProcess {
  public:
-  /// `what` it is, for errors; the rest makes it.
+  /// `what` names the object in errors; the other arguments construct it.
   template <typename... Args>
   explicit OfThisProcess(std::string what, Args&&... args)
       : what_(std::move(what)), thing_(std::make_unique<Thing>(std::forward<Args>(args)...)) {}
@@ -25,15 +25,15 @@ class OfThisProcess {
   OfThisProcess(const OfThisProcess&) = delete;
   OfThisProcess& operator=(const OfThisProcess&) = delete;
 
-  /// For `function`, which errors name. Throws popdist_error kFailedPrecondition in a forked child.
+  /// Access for `function`, named in errors. Throws popdist_error kFailedPrecondition in a forked child.
   Thing& get(const char* function) {
     if (isForked())
-      throwIfError(pop::failedPrecondition("this process was forked from the one that has the " + what_),
+      throwIfError(pop::failedPrecondition("this process was forked from the one that owns the " + what_),
                    function);
     return *thing_;
   }
 
-  /// For what never changes: in any process.
+  /// Access to parts that never change, in any process.
   const Thing& constant() const { return *thing_; }
 
  private:

@@ -17,10 +17,11 @@ using Clock = pop::sys::AwakeClock;
 
 /// Longer waits are cut to this: now + milliseconds::max() would overflow.
 constexpr std::chrono::milliseconds kWaitMax = std::chrono::hours(24 * 365);
-/// What AwakeClock asks of those who wait.
+/// AwakeClock requires waits in short turns.
 constexpr Clock::duration kBetweenLooks = std::chrono::milliseconds(500);
 
-/// False: `longest` has passed, without time in which the process stood still, and `condition` never held.
+/// False: `longest` has passed, not counting time in which the process was stopped, and `condition` never
+/// held.
 template <typename Condition>
 bool waitUntil(std::condition_variable& changed, std::unique_lock<std::mutex>& lock,
                std::chrono::milliseconds longest, const Condition& condition) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dissemination barrier (Hensgen, Finkel, Manber, 1988): nobody is a bottleneck and any number of ranks will
-// do.
+// Dissemination barrier (Hensgen, Finkel, Manber, 1988): no rank is a bottleneck, and it works for any number
+// of ranks.
 #pragma once
 
 #include "libpopdist/src/plan/plan.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flows as messages, in elements: each block straight from who has it to who needs it, all at once.
+// Flows as messages, in elements: each block goes straight from its owner to the rank that needs it, all at
+// once.
 #pragma once
 
 #include "libpopdist/src/plan/flows.h"
@@ -7,7 +8,8 @@
 
 namespace popdist::plan {
 
-/// The part of `rank`, from and to kInput and kOutput. At most one message each way between two ranks.
+/// The steps of `rank`, from and to kInput and kOutput. There is at most one message each way between two
+/// ranks.
 Plan planMoves(const Flows& flows, int rank);
 
 }  // namespace popdist::plan

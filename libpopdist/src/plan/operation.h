@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The collectives that there are.
+// The collective operations.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ enum class Operation : std::uint8_t {
   kSendRecv,
 };
 
-/// Of a Pod's replicas: no collective of communicators, but in line with them where calls are compared.
+/// The all-reduce of a Pod's replicas. Communicators do not have it, but it is compared like their calls.
 inline constexpr Operation kDeviceAllReduce{10};
 
 /// As the API calls it: "allReduce".
@@ -33,13 +33,13 @@ inline const char* nameOf(Operation operation) {
   return index < std::size(kNames) ? kNames[index] : "an unknown operation";  // a peer's word
 }
 
-/// Whether it has an operator.
+/// Whether the operation has an operator.
 constexpr bool reduces(Operation operation) {
   return operation == Operation::kAllReduce || operation == Operation::kReduceScatter ||
          operation == Operation::kReduce || operation == kDeviceAllReduce;
 }
 
-/// Whether one rank gives or takes all.
+/// Whether the operation has a root.
 constexpr bool hasRoot(Operation operation) {
   return operation == Operation::kBroadcast || operation == Operation::kReduce ||
          operation == Operation::kGather || operation == Operation::kScatter;

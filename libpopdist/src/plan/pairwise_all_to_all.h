@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pairwise all-to-all: in round r everybody sends to the rank r places ahead, so each rank always has one
-// sender and one receiver and no link is asked for twice.
+// Pairwise all-to-all: in round r each rank sends to the rank r places ahead, so each rank always has one
+// sender and one receiver, and no link is used twice.
 #pragma once
 
 #include <cstddef>

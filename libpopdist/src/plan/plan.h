@@ -25,8 +25,8 @@ enum class StepKind : std::uint8_t {
   kCopy,        ///< `to` = `from`, on this rank
 };
 
-/// What kRecvReduce has before it: members' own elements, or what earlier reductions have made of several
-/// members'. Operators that prepare a member's elements (squares) or finish the result (a mean) need to know.
+/// What kRecvReduce reduces: members' own elements, or results of earlier reductions of several members.
+/// Operators that prepare a member's elements (squares) or finish the result (a mean) need to know.
 struct Operands {
   bool own_is_partial = false;
   bool incoming_is_partial = false;

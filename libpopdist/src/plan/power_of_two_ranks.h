@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// For algorithms that pair ranks by the bits of their numbers: as many of the ranks as the largest power of
-// two has. Each rank beyond it, an extra one, hands its elements to a neighbour of those first, and is handed
-// the result.
+// For algorithms that pair ranks by the bits of their numbers: they use as many ranks as the largest power of
+// two. Each further rank, an extra one, hands its elements to a neighbour among those first, and receives the
+// result at the end.
 #pragma once
 
 #include <bit>
@@ -21,8 +21,7 @@ class PowerOfTwoRanks {
   }
 
   int size() const { return size_; }
-  /// Of the first 2 · extras ranks, the even ones are extra and each of the odd ones has the one before it to
-  /// look after.
+  /// Of the first 2 · extras ranks, the even ones are extra; each odd one serves the extra rank before it.
   bool isExtra() const { return rank_ < 2 * extras_ && rank_ % 2 == 0; }
   bool hasExtra() const { return rank_ < 2 * extras_ && rank_ % 2 == 1; }
   int neighbour() const { return rank_ ^ 1; }
@@ -31,8 +30,8 @@ class PowerOfTwoRanks {
   int index() const { return rank_ < 2 * extras_ ? rank_ / 2 : rank_ - extras_; }
   int rankOf(int index) const { return index < extras_ ? 2 * index + 1 : index + extras_; }
 
-  /// What an exchange with number `partner`, `mask` away, reduces: before the first of them only who had an
-  /// extra holds more than its own elements.
+  /// What an exchange with number `partner`, `mask` away, reduces: before the first exchange only ranks that
+  /// serve an extra one hold more than their own elements.
   Operands operandsOf(int partner, int mask) const {
     const bool first = mask == 1;
     return {.own_is_partial = !first || index() < extras_,
@@ -40,7 +39,7 @@ class PowerOfTwoRanks {
             .last = 2 * mask == size_};
   }
 
-  /// The part of an extra rank, whose elements are in kOutput: the neighbour needs them in its first round.
+  /// The steps of an extra rank, whose elements are in kOutput: its neighbour needs them in its first round.
   Plan planOfExtra(std::size_t count) const {
     constexpr Slice kData{Buffer::kOutput, 0};
     return {.steps = {sendStep(0, neighbour(), kData, count), recvStep(1, neighbour(), kData, count)}};

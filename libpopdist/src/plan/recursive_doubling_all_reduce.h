@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recursive doubling all-reduce: in each round a rank exchanges all it has with one twice as far away. The
-// fewest rounds that there can be, at the price of sending the whole vector in each: the choice for short
-// ones.
+// Recursive doubling all-reduce: in each round a rank exchanges everything it has with one twice as far away.
+// It needs the fewest possible rounds but sends the whole vector in each, so it is chosen for short vectors.
 #pragma once
 
 #include <cstddef>

@@ -21,7 +21,7 @@ Plan planRingAllGather(std::span<const int> order, int position, std::span<const
   const Range& own = blocks[static_cast<std::size_t>(position)];
   Plan plan;
   appendRingAllGather(plan, order, position, blocks, {Buffer::kInput, 0});
-  // Of the first round: a step must not come before those of a lower one.
+  // For the first round: a step must not come before those of a lower round.
   const auto second_round =
       std::find_if(plan.steps.begin(), plan.steps.end(), [](const Step& step) { return step.round > 0; });
   plan.steps.insert(second_round, copyStep(0, {Buffer::kInput, 0}, {Buffer::kOutput, own.begin}, own.count));

@@ -22,7 +22,7 @@ std::size_t largest(std::span<const Range> blocks) {
   return count;
 }
 
-// What lies of each block in `segment`, which is counted from its beginning.
+// The part of each block that lies in `segment`, counted from the segment's start.
 std::vector<Range> partsIn(Range segment, std::span<const Range> blocks) {
   std::vector<Range> parts;
   parts.reserve(blocks.size());

@@ -14,12 +14,12 @@ std::string amount(std::uint64_t count) {
 
 // "which expects 3 elements from rank 2"
 std::string expects(const Partners& partners) {
-  if (partners.from < 0) return "which expects nothing from anybody";
+  if (partners.from < 0) return "which expects nothing";
   return "which expects " + amount(partners.recv_count) + " from " + rankText(partners.from);
 }
 
 std::string sends(const Partners& partners) {
-  if (partners.to < 0) return "which sends nothing to anybody";
+  if (partners.to < 0) return "which sends nothing";
   return "which sends " + amount(partners.send_count) + " to " + rankText(partners.to);
 }
 

@@ -16,7 +16,7 @@ Range lineBlock(std::size_t bytes, int blocks, int index) {
 
 namespace {
 
-// What `rank` reduces of the vector, in bytes. Of a reduce-scatter that is its own block.
+// The part of the vector that `rank` reduces, in bytes; for a reduce-scatter its own block.
 Range blockOf(const FoldRequest& request, int rank) {
   const std::size_t bytes = request.count * request.element_bytes;
   if (request.goal != FoldGoal::kReduceScatter) return lineBlock(bytes, request.ranks, rank);
@@ -24,12 +24,12 @@ Range blockOf(const FoldRequest& request, int rank) {
   return {block * static_cast<std::size_t>(rank), block};
 }
 
-// How a staged fold is cut. Of a reduce-scatter each rank's block is given; a chunk holds a piece of each of
-// them.
+// How a staged fold is cut into chunks. A reduce-scatter has fixed blocks for the ranks; each chunk holds a
+// piece of each block.
 struct FoldCut {
   std::size_t block_bytes = 0;
   std::size_t piece_bytes = 0;
-  std::size_t whole_bytes = 0;  ///< that is cut into chunks
+  std::size_t whole_bytes = 0;  ///< bytes that are cut into chunks
   std::uint64_t chunks = 0;
 };
 
@@ -54,7 +54,7 @@ class StagedFold final : public StagedPlan {
  private:
   void addTurn(std::uint64_t turn) override {
     if (isUnderWay(turn, 0)) exportChunk(turn);
-    if (turn == 1) meet();  // what needs nobody else comes before
+    if (turn == 1) meet();  // steps that wait for no other rank come first
     if (isUnderWay(turn, 1)) foldChunk(turn - 1);
     if (isUnderWay(turn, 2)) importChunk(turn - 2);
   }
@@ -65,7 +65,7 @@ class StagedFold final : public StagedPlan {
            (request_.goal == FoldGoal::kReduce && request_.rank == request_.root);
   }
 
-  // What `rank` owns of a chunk: where it lies in the vector, and in the stage.
+  // The part of a chunk that `rank` owns: its place in the vector and in the stage.
   struct Piece {
     std::size_t vector = 0;
     std::size_t stage = 0;

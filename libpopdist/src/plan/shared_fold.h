@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions in shared memory. The vector is cut into one block for each rank, who reduces it once for all:
-// the result is the same, bit by bit, for everybody.
+// Reductions in shared memory. The vector is cut into one block per rank, and each rank reduces its block for
+// all: the result is bit-identical on all ranks.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,8 @@ struct FoldRequest {
   int root = 0;  ///< kReduce
 };
 
-/// Everybody puts all of its vector into its stage and reduces what it needs: one wait, n times the
-/// reduction. For small vectors, of at most a stage.
+/// Each rank puts its whole vector into its stage and reduces what it needs: one wait, but n times the
+/// reduction. For small vectors, which fit into a stage.
 SharedPlan eagerFold(const FoldRequest& request, EagerOrder order);
 
 /// Through the stages, a chunk of the vector at a time: what others own of a chunk is exported, the own block
@@ -36,12 +36,13 @@ SharedPlan eagerFold(const FoldRequest& request, EagerOrder order);
 /// its buffers alone: they may be anywhere. Copies 2 (n-1)/n of the vector besides the reduction.
 std::unique_ptr<StagedPlan> stagedFold(const FoldRequest& request, const StageShape& shape);
 
-/// Straight from all inputs: each must be readable by everybody, and writable those outputs that others own
-/// parts of (kAllReduce: all, kReduce: the root's). One pass over the data, and one wait at its end.
+/// Works in all ranks' buffers: every input must be readable by all, and outputs must be writable by the
+/// ranks that own parts of them (kAllReduce: all outputs; kReduce: the root's). One pass over the data, and
+/// one wait at its end.
 SharedPlan directFold(const FoldRequest& request);
 
-/// Likewise, where nobody can write to others' memory: what others have reduced is taken from their outputs.
-/// For kAllReduce and kReduceScatter. One wait more.
+/// The same where ranks cannot write to each other's memory: results are fetched from the outputs of the
+/// ranks that made them. For kAllReduce and kReduceScatter. One more wait.
 SharedPlan pulledFold(const FoldRequest& request);
 
 }  // namespace popdist::plan

@@ -21,9 +21,9 @@ bool leaves(const Flow& flow) {
 // A block leaves its sender through a lane of the sender's slot. Flows of the same block follow each other,
 // and share one.
 struct Lanes {
-  std::vector<std::size_t> of_flow;  ///< of those that leave a rank
-  std::size_t bytes = 0;             ///< of each lane
-  std::uint64_t chunks = 0;          ///< of the longest flow
+  std::vector<std::size_t> of_flow;  ///< the lane of each flow that leaves a rank
+  std::size_t bytes = 0;             ///< bytes of each lane
+  std::uint64_t chunks = 0;          ///< chunks of the longest flow
 };
 
 Lanes lanesOf(const Flows& flows, const StageShape& shape) {
@@ -34,7 +34,7 @@ Lanes lanesOf(const Flows& flows, const StageShape& shape) {
   std::vector<Sender> senders;
   Lanes lanes;
   lanes.of_flow.reserve(flows.size());
-  std::size_t most_lanes = 1;
+  std::size_t max_lanes = 1;
   std::size_t longest_bytes = 0;
   for (const Flow& flow : flows) {
     const auto from = static_cast<std::size_t>(flow.from);
@@ -49,15 +49,16 @@ Lanes lanesOf(const Flows& flows, const StageShape& shape) {
       longest_bytes = std::max(longest_bytes, flow.size);
     }
     lanes.of_flow.push_back(lane);
-    most_lanes = std::max(most_lanes, count);
+    max_lanes = std::max(max_lanes, count);
   }
-  lanes.bytes = shape.slot_bytes / most_lanes / kLineBytes * kLineBytes;
+  lanes.bytes = shape.slot_bytes / max_lanes / kLineBytes * kLineBytes;
   lanes.chunks = (longest_bytes + lanes.bytes - 1) / lanes.bytes;
   return lanes;
 }
 
-// Of a flow whose sender receives nothing itself: what it carries to the receiver. Both then have as much to
-// do: the receiver a part of all that reaches it, the sender one of all that leaves it. The rest is fetched.
+// For a flow whose sender receives nothing itself: the part that the sender copies to the receiver. Both then
+// have the same amount of work: the receiver fetches a part of everything that reaches it, and the sender
+// writes a part of everything that leaves it.
 std::size_t givenBytes(const Flows& flows, const Flow& flow) {
   if (flow.from == flow.to || flow.size == 0) return 0;
   std::size_t leaving = 0;
@@ -73,7 +74,7 @@ std::size_t givenBytes(const Flows& flows, const Flow& flow) {
   return share / kLineBytes * kLineBytes;
 }
 
-// Each chunk takes a step for every flow of the rank's own, which are few of all.
+// Each chunk has a step for each flow of this rank, a small part of all flows.
 class StagedMove final : public StagedPlan {
  public:
   StagedMove(const Flows& flows, int rank, const StageShape& shape, const Lanes& lanes)
@@ -87,7 +88,7 @@ class StagedMove final : public StagedPlan {
         leaving_.push_back({flow, stage});
       if (flow.to == rank) arriving_.push_back({flow, stage});
     }
-    // Each begins with the one behind it: not everybody with the same.
+    // Each rank begins with the rank after it, so that not all begin with the same one.
     std::stable_partition(arriving_.begin(), arriving_.end(),
                           [rank](const Laned& each) { return each.flow.from > rank; });
   }
@@ -101,7 +102,7 @@ class StagedMove final : public StagedPlan {
   void addTurn(std::uint64_t turn) override {
     if (turn == 0) keepOwn();
     if (isUnderWay(turn, 0)) exportChunk(turn);
-    if (turn == 1) meet();  // what needs nobody else comes before
+    if (turn == 1) meet();  // steps that wait for no other rank come first
     if (isUnderWay(turn, 1)) importChunk(turn - 1);
   }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A collective between ranks that share memory, as data: the steps of one rank. Like plan.h for messages, a
-// pure function makes it and shared/engine.h carries it out; one through the stages is made in parts
-// (staged_plan.h).
+// A collective between ranks that share memory, as data: the steps of one rank. As with plan.h for messages,
+// a pure function makes the plan and shared/engine.h carries it out. Plans that go through the stages are
+// made in parts (staged_plan.h).
 //
-// Each rank has a *stage*, memory that the others can read and write: slots, used in turn from call to call.
-// Where the user's own buffers can be read by all (a popdist::Buffer), plans do without it. Ranks tell each
-// other how far they are by counters that only grow; no step writes what somebody may still read.
+// Each rank has a *stage*: slots of memory that the other ranks can read and write, used in turn from call to
+// call. Where all ranks can read the users' own buffers (popdist::Buffer), plans do without it. Ranks publish
+// their progress in counters that only grow; no step writes what another rank may still read.
 //
 // Processors write slowly to a line that another core has only read. So a line of a slot is written by its
-// rank, then read *and written* by another one, and so forth (ADR 0028).
+// rank, then read *and written* by another one, and so on (ADR 0028).
 #pragma once
 
 #include <cstddef>
@@ -17,14 +17,14 @@
 
 namespace popdist::plan {
 
-/// Of the caches: ranks that write side by side do not write to the same one.
+/// The size of a cache line: ranks that write side by side must not write to the same one.
 inline constexpr std::size_t kLineBytes = 64;
 
-/// What a rank says of itself, in chunks. Of a plan without chunks: 1 when it is done.
+/// A rank's progress, in chunks. In a plan without chunks: 1 when it is done.
 enum class Counter : std::uint8_t {
   kExported,  ///< its part of the chunk is in its stage
   kFolded,    ///< its block of the chunk is reduced
-  kDone,      ///< it will not look at the chunk any more
+  kDone,      ///< it will not read the chunk any more
   kSettled,   ///< it has exported for kSettle; counts these steps, not chunks
 };
 
@@ -40,11 +40,11 @@ enum class SharedStepKind : std::uint8_t {
   kAwait,     ///< until all others' `counter`s are at least `value`, which may lie before this call
   kSettle,  ///< where some ranks exported before the meeting and others, whose buffers all can read, did not:
             ///< those have now, and all wait for it
-  kConfirm,  ///< nobody has given up by now: what has been read in others' buffers was still theirs to give
-  kMeet,     ///< tells all others what this rank is about to do, and waits until all have; once in each plan
+  kConfirm,  ///< no rank has aborted so far, so what was read in other ranks' buffers is valid
+  kMeet,     ///< announces the call and waits until all ranks have; once in each plan
 };
 
-/// Where a fold's result goes. A set.
+/// Where a fold's result goes; a set of flags.
 enum FoldTarget : std::uint8_t {
   kNowhere = 0,
   kOwnOutput = 1,
@@ -52,7 +52,7 @@ enum FoldTarget : std::uint8_t {
   kAllOutputs = 4,    ///< of every rank
   kRankOutput = 8,    ///< of `rank`
   kWrittenBack =
-      16,  ///< as kOthersStages, but nobody reads it there: only where it pays (shared/write_back.h)
+      16,  ///< as kOthersStages, but no rank reads it there: only where it pays (shared/write_back.h)
 };
 
 /// Offsets and sizes are bytes; of inputs and outputs from the beginning of the user's buffer.
@@ -73,25 +73,25 @@ struct SharedStep {
 
 /// When a rank exports what goes at once. All are in the same case of kOnly, or not.
 enum class EagerOrder : std::uint8_t {
-  kOnly,         ///< before the meeting, as everybody
+  kOnly,         ///< before the meeting, like all ranks
   kExportFirst,  ///< before the meeting; others may not have
-  kMeetFirst,    ///< only now: it had hoped that nobody would need to
+  kMeetFirst,    ///< only now: it expected that no rank would need it
 };
 
 struct SharedPlan {
   std::vector<SharedStep> steps;
-  std::uint64_t chunks = 0;  ///< by which all counters have grown in the end
+  std::uint64_t chunks = 0;  ///< by which all counters have grown when the plan is done
   bool eager =
       false;  ///< no slots: the stage is wherever the call has its room, of which all ranks take as much
 };
 
-/// The stages' geometry: so many slots of so many bytes each.
+/// The geometry of the stages: the number of slots and their size.
 struct StageShape {
   std::size_t slot_bytes = 0;
   std::size_t slots = 0;
 };
 
-/// The beginning of an eager plan.
+/// Begins an eager plan.
 inline void exportAndMeet(SharedPlan& plan, std::size_t bytes, EagerOrder order) {
   const SharedStep meet{.kind = SharedStepKind::kMeet};
   if (order == EagerOrder::kMeetFirst) plan.steps.push_back(meet);
@@ -101,8 +101,8 @@ inline void exportAndMeet(SharedPlan& plan, std::size_t bytes, EagerOrder order)
   plan.steps.push_back({.kind = SharedStepKind::kSettle});
 }
 
-/// The end of a plan that works in others' buffers: what was read there is right, and nobody's input or
-/// output is touched by others any more.
+/// Ends a plan that works in other ranks' buffers: confirms what was read there, and waits until no rank
+/// touches another's input or output any more.
 inline void partTogether(SharedPlan& plan) {
   plan.steps.push_back({.kind = SharedStepKind::kConfirm});
   plan.steps.push_back({.kind = SharedStepKind::kPost, .counter = Counter::kDone, .value = 1});

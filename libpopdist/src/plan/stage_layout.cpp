@@ -6,11 +6,11 @@
 
 namespace popdist::plan {
 
-// Each chunk makes ranks wait for each other, and is written and read while it is in a core's own caches,
-// where it may stay from call to call: its lines go to and fro, each time to be written. Four slots are
-// enough for nobody to wait for one. Few ranks do best with large ones; four and more all touch a chunk at
-// the same time (figures: docs/dev/benchmarks/collectives.md, "Private memory: pulled and staged"). A chunk,
-// of one way too, has a line for each rank, however many there are.
+// Each chunk makes ranks wait for each other. It is written and read while it is in a core's own caches,
+// where it may stay from call to call; then its lines move between the caches for each write. With four slots
+// no rank waits for a slot. Few ranks do best with large slots; four and more all touch a chunk at the same
+// time (figures: docs/dev/benchmarks/collectives.md, "Private memory: pulled and staged"). A chunk, even of
+// data that moves one way, has a line for each rank, however many there are.
 StageLayout stageLayoutFor(int ranks) {
   constexpr std::size_t kRingBytes = 1 << 20;
   const std::size_t few = ranks <= 4 ? 512 << 10 : ranks <= 8 ? 256 << 10 : 128 << 10;
@@ -20,13 +20,13 @@ StageLayout stageLayoutFor(int ranks) {
 }
 
 StageShape chunksOf(Operation operation, const StageShape& slots) {
-  constexpr std::size_t kMostOneWay = 256 << 10;
+  constexpr std::size_t kMaxOneWay = 256 << 10;
   switch (operation) {
     case Operation::kBroadcast:
     case Operation::kGather:
     case Operation::kScatter:
     case Operation::kSendRecv:
-      return {std::min(slots.slot_bytes, std::max(kMostOneWay, slots.slot_bytes / 2)), slots.slots};
+      return {std::min(slots.slot_bytes, std::max(kMaxOneWay, slots.slot_bytes / 2)), slots.slots};
     default:
       return slots;
   }

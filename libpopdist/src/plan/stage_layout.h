@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a rank's stage is divided, and what goes through it at a time.
+// How a rank's stage is divided into slots, and how much goes through it at a time.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ struct StageLayout {
 };
 StageLayout stageLayoutFor(int ranks);
 
-/// What goes through a slot at a time. Where data goes one way less than there is room for: nobody imports
-/// while the first chunk is exported, and nobody exports while the last one is imported.
+/// How much goes through a slot at a time. Data that moves one way goes in smaller chunks than there is room
+/// for: no rank imports while the first chunk is exported, and none exports while the last one is imported.
 StageShape chunksOf(Operation operation, const StageShape& slots);
 
 }  // namespace popdist::plan

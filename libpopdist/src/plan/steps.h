@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One function per kind of step, asking for what that kind needs and nothing else.
+// One function per kind of step; each asks only for what that kind needs.
 #pragma once
 
 #include <cstddef>

@@ -25,7 +25,7 @@ bool hasF16c() {
 }
 #endif
 
-/// How many of kIsas there are: whoever has one has those before it.
+/// The number of kIsas that are available: a CPU that has one has those before it.
 std::size_t countAvailable() {
 #ifdef __x86_64__
   __builtin_cpu_init();

@@ -17,9 +17,10 @@ using plan::SharedStepKind;
 
 namespace {
 
-// Of all ranks together, and of one: what is pulled stays in a core's own caches until it is reduced.
+// Limits for pulled data, over all ranks and for one rank: it stays in a core's own caches until it is
+// reduced.
 constexpr std::size_t kPulledBytes = 512 << 10;
-constexpr std::size_t kLeastPieceBytes = 16 << 10;
+constexpr std::size_t kMinPieceBytes = 16 << 10;
 
 }  // namespace
 
@@ -52,8 +53,8 @@ bool Engine::run(const Call& call, const Buffers& buffers, const Work& work) {
   return all_well;
 }
 
-// Who is in this call has left the one before the last. Its room and that of the last one are apart, wherever
-// they lie: neither is more than a quarter of the ring.
+// A rank in this call has left the one before the last. The room of this call and that of the last one never
+// overlap, wherever they lie: neither is more than a quarter of the ring.
 void Engine::takeRoom(std::size_t bytes) {
   if (room_) return;
   const plan::StageLayout& layout = place().layout;
@@ -65,7 +66,7 @@ void Engine::takeRoom(std::size_t bytes) {
 void Engine::prepareStages() {
   if (std::exchange(stages_prepared_, true)) return;
   const plan::StageShape& slots = place().layout.slots;
-  // Older systems do not know it: then the pages come when they are written to.
+  // Older kernels lack this; there the pages are made when they are first written to.
   for (int rank = 0; rank < place().ranks; ++rank)
     ::madvise(place().control_block.stage(rank), slots.slots * slots.slot_bytes, MADV_POPULATE_WRITE);
 }
@@ -76,7 +77,7 @@ std::byte* Engine::stageOf(int rank, const SharedStep& step) const {
   return place().control_block.stage(rank) + (eager_ ? *room_ : slot) + step.stage;
 }
 
-// An own buffer, wherever it lies.
+// A buffer of this rank, whether in one piece or in several.
 template <typename Byte, typename Visit>
 void Engine::inOwnMemory(Byte* buffer, std::size_t offset, std::size_t bytes, const Visit& visit) const {
   if (buffers_.pieces != nullptr) return buffers_.pieces->within(offset, bytes, visit);
@@ -122,15 +123,15 @@ bool Engine::step(const SharedStep& step) {
     case SharedStepKind::kSettle:
       return settle();
     case SharedStepKind::kConfirm:
-      return !waiter().peerIsGivingUp();
+      return !waiter().peerIsAborting();
     case SharedStepKind::kMeet:
       return true;
   }
   return true;
 }
 
-// Who has the own stage's lines has written them already: the others, with results. Also beyond the last
-// cache writing back is worth more than streaming.
+// The lines of the own stage have already been written by the other ranks, with their results. Even beyond
+// the last cache, writing back is worth more than streaming.
 void Engine::takeFromStage(int rank, std::byte* to, std::byte* stage, std::size_t bytes) const {
   if (writes_back_ && rank != place().rank)
     reduce::copyWritingBack(to, stage, bytes);
@@ -138,11 +139,11 @@ void Engine::takeFromStage(int rank, std::byte* to, std::byte* stage, std::size_
     copy(to, stage, bytes);
 }
 
-// Who has given up meanwhile has its buffers back, and other uses for them.
+// A rank that has aborted the call has its buffers back and may use them for something else.
 template <typename Write>
 bool Engine::inOthersMemory(const SharedStep& step, const Write& write) {
   for (std::size_t done = 0; done < step.bytes; done += kBetweenLooksBytes) {
-    if (waiter().peerIsGivingUp()) return false;
+    if (waiter().peerIsAborting()) return false;
     SharedStep part = step;
     part.input += done;
     part.output += done;
@@ -155,13 +156,13 @@ bool Engine::inOthersMemory(const SharedStep& step, const Write& write) {
 bool Engine::fetch(const SharedStep& step) {
   std::byte* const to = static_cast<std::byte*>(buffers_.output) + step.output;
   if (step.rank != place().rank && !meeting_.isInputMapped(step.rank))
-    return pull(step.rank, meeting_.note(step.rank).input_address + step.input, to, step.bytes);
+    return pull(step.rank, meeting_.callSlot(step.rank).input_address + step.input, to, step.bytes);
   const std::byte* const from = inputOf(step.rank) + step.input;
   if (from != to) copy(to, from, step.bytes);
   return true;
 }
 
-// From private memory: of another process, or of a rank that is a thread of this one.
+// Reads private memory, of another process or of a rank that is a thread of this one.
 bool Engine::pull(int rank, std::uint64_t address, std::byte* to, std::size_t bytes) {
   const ProcessMark& whose = peers_[static_cast<std::size_t>(rank)];
   if (isThisProcess(whose)) {
@@ -171,13 +172,13 @@ bool Engine::pull(int rank, std::uint64_t address, std::byte* to, std::size_t by
   const pop::Status read = readFrom(whose, address, to, bytes);
   if (read.ok()) return true;
   waiter().lose(rank,
-                pop::unavailable(read.message() + "; POPDIST_SHARED_ALGORITHM=staged does without reading"));
+                pop::unavailable(read.message() + "; POPDIST_SHARED_ALGORITHM=staged needs no such access"));
   return false;
 }
 
 void Engine::post(Counter counter, std::uint64_t value) {
   place().control_block.counter(place().rank, counter).store(value, std::memory_order_release);
-  waiter().tell();
+  waiter().wakeSleepers();
 }
 
 bool Engine::await(Counter counter, std::int64_t value) {
@@ -208,7 +209,7 @@ bool Engine::take(const SharedStep& step) {
     copy(to, outputOf(step.rank) + step.input, step.bytes);
     return true;
   }
-  return pull(step.rank, meeting_.note(step.rank).output_address + step.input, to, step.bytes);
+  return pull(step.rank, meeting_.callSlot(step.rank).output_address + step.input, to, step.bytes);
 }
 
 bool Engine::allInputsMapped() const {
@@ -218,11 +219,11 @@ bool Engine::allInputsMapped() const {
   return true;
 }
 
-// Piece by piece, in memory that stays in the caches. Each begins with another rank's.
+// Reduces piece by piece, in memory that stays in the caches. Each rank begins with another rank's input.
 bool Engine::foldPulled(const SharedStep& step) {
   const auto ranks = static_cast<std::size_t>(place().ranks);
-  const std::size_t most = std::max(kLeastPieceBytes, kPulledBytes / ranks / kApartBytes * kApartBytes);
-  const std::size_t apart = most + kApartBytes;  // else all pieces have the same place in their pages
+  const std::size_t most = std::max(kMinPieceBytes, kPulledBytes / ranks / kApartBytes * kApartBytes);
+  const std::size_t apart = most + kApartBytes;  // otherwise all pieces have the same place in their pages
   pulled_.resize(kApartBytes + apart * ranks);
   std::byte* const room =
       pulled_.data() + (0 - reinterpret_cast<std::uintptr_t>(pulled_.data())) % kApartBytes;
@@ -237,7 +238,7 @@ bool Engine::foldPulled(const SharedStep& step) {
         continue;
       }
       std::byte* const to = room + static_cast<std::size_t>(rank) * apart;
-      if (!pull(rank, meeting_.note(rank).input_address + step.input + done, to, bytes)) return false;
+      if (!pull(rank, meeting_.callSlot(rank).input_address + step.input + done, to, bytes)) return false;
       from = to;
     }
     to_.assign({static_cast<std::byte*>(buffers_.output) + step.output + done});
@@ -282,7 +283,7 @@ void Engine::foldRun(const SharedStep& step, const std::byte* input, std::byte* 
   reduce::fold(spec, to_, from_, step.bytes / sizeOf(spec.type));
 }
 
-// An all-reduce, of which some ranks' vectors lie in pieces and the others' in one.
+// An all-reduce in which some ranks' vectors are in pieces and others' are contiguous.
 void Engine::foldListed(const SharedStep& step) {
   listed_.within(step.input, step.bytes,
                  [&](std::size_t piece, std::size_t inside, std::size_t done, std::size_t bytes) {
@@ -306,31 +307,32 @@ void Engine::copy(void* to, const void* from, std::size_t bytes) const {
 
 const std::byte* Engine::inputOf(int rank) const {
   if (rank == place().rank) return static_cast<const std::byte*>(buffers_.input);
-  return place().segment.base + meeting_.note(rank).input;
+  return place().segment.base + meeting_.callSlot(rank).input;
 }
 
 std::byte* Engine::outputOf(int rank) const {
   if (rank == place().rank) return static_cast<std::byte*>(buffers_.output);
-  return place().segment.base + meeting_.note(rank).output;
+  return place().segment.base + meeting_.callSlot(rank).output;
 }
 
-// A table means something while its rank is in the call: before the tables it is cheaper to look than to read
-// anything, and after them they are believed only if nobody has begun to give up.
+// A table is valid only while its rank is in the call. Before the tables are read a cheap check suffices;
+// after that they are trusted only if no rank has begun to abort.
 bool Engine::readPieces(const Call& call) {
   if (!meeting_.anyOffers(Offer::kPieces)) return true;
-  if (waiter().peerHasGivenUp()) return false;
+  if (waiter().peerAborted()) return false;
   const std::size_t bytes = call.count * sizeOf(exec::CallKey::unpacked(call.key).type);
-  for (int distance = 0; distance < place().ranks; ++distance) {  // the own ones first: others are to blame
+  for (int distance = 0; distance < place().ranks;
+       ++distance) {  // the own one first, so that the other ranks are blamed
     const int rank = (place().rank + distance) % place().ranks;
-    const Note& note = meeting_.note(rank);
-    if (note.offer != Offer::kPieces) continue;
+    const CallSlot& slot = meeting_.callSlot(rank);
+    if (slot.offer != Offer::kPieces) continue;
     const std::string odd =
-        listed_.read(rank, place().segment.base + note.input, place().segment.bytes - note.input, bytes);
+        listed_.read(rank, place().segment.base + slot.input, place().segment.bytes - slot.input, bytes);
     if (odd.empty()) continue;
-    if (!waiter().peerIsGivingUp()) meeting_.blame(rank, meeting_.nameOf(rank) + ": " + odd);
+    if (!waiter().peerIsAborting()) meeting_.blame(rank, meeting_.nameOf(rank) + ": " + odd);
     return false;
   }
-  return !waiter().peerIsGivingUp();
+  return !waiter().peerIsAborting();
 }
 
 }  // namespace popdist::shared

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives of ranks that share a host's segment: carries out the steps of shared plans. One rank's part;
-// the caller's thread does all the work.
+// Runs collectives of ranks that share a host's segment: it carries out one rank's steps of a shared plan.
+// The caller's thread does all the work.
 #pragma once
 
 #include <cstddef>
@@ -17,32 +17,33 @@
 
 namespace popdist::shared {
 
-/// Written at most into another's memory before the next look whether that is still meant for it.
+/// The most that is written to another rank's memory between two checks that this rank has not aborted.
 inline constexpr std::size_t kBetweenLooksBytes = 1 << 20;
 
 class Engine {
  public:
-  /// `meeting` of the same ranks outlives it.
+  /// `meeting` belongs to the same ranks and outlives the engine.
   explicit Engine(Meeting& meeting);
 
-  /// Has the memory of all ranks' stages there, so that no call has to wait for it. Once: then it costs
-  /// nothing.
+  /// Makes the pages of all ranks' stages, so that no call has to wait for them. Costs nothing from the
+  /// second call on.
   void prepareStages();
-  /// By rank: from now on inputs are fetched from private memory, too.
+  /// `peers[r]` identifies the process of rank r. From now on inputs can be fetched from private memory too.
   void setPeers(std::vector<ProcessMark> peers) { peers_ = std::move(peers); }
-  /// Finds out where the ranks' pieces are, if any rank offers them. After the meeting, before a plan that
-  /// works in all ranks' buffers. False: Meeting::takeFailure() says why.
+  /// Finds out where the ranks' pieces are, if any rank offers some. Call it after the meeting and before a
+  /// plan that works in all ranks' buffers. False: see Meeting::takeFailure().
   bool readPieces(const Call& call);
 
   struct Work {
     const plan::SharedPlan& plan;
-    reduce::FoldSpec fold;        ///< for the steps that reduce
-    std::size_t eager_bytes = 0;  ///< of an eager plan: the most that any rank puts into its stage
-    bool streaming = false;       ///< copies go past the caches, but for those that write back
-    bool more = false;            ///< the call is not over with it: another run() follows
-    bool looks = true;            ///< else as Waiter::yieldAtOnce
+    reduce::FoldSpec fold;        ///< what the reducing steps do
+    std::size_t eager_bytes = 0;  ///< eager plans: the most that any rank puts into its stage
+    bool streaming = false;       ///< copies bypass the caches, except those that write back
+    bool more = false;            ///< another run() of the same call follows
+    bool looks = true;            ///< false: as Waiter::yieldAtOnce()
   };
-  /// This rank's steps; with a meeting among them unless there has been one in this call. False: as above.
+  /// Carries out this rank's steps. Meets the other ranks on the way unless they have met in this call.
+  /// False: see Meeting::takeFailure().
   bool run(const Call& call, const Buffers& buffers, const Work& work);
 
  private:
@@ -73,28 +74,28 @@ class Engine {
 
   Meeting& meeting_;
   const bool writes_back_ = kMayWriteBack && writingBackPays();
-  std::vector<ProcessMark> peers_;  ///< by rank, where all can be read
+  std::vector<ProcessMark> peers_;  ///< by rank; empty unless all can be read
   bool stages_prepared_ = false;
 
-  // Of all calls so far:
+  // Over all calls so far:
   std::uint64_t chunks_ = 0;
   std::uint64_t settles_ = 0;
-  std::size_t ring_at_ = 0;  ///< where the next eager call has its room
+  std::size_t ring_at_ = 0;  ///< where the room of the next eager call begins
 
-  // Of the call that is under way:
-  std::optional<std::size_t> room_;  ///< of what is eager, from the beginning of a stage
+  // For the call in progress:
+  std::optional<std::size_t> room_;  ///< eager calls: offset of the room in each stage
   ListedPieces listed_;
 
-  // Of the plan that run() carries out:
+  // For the plan that run() carries out:
   Buffers buffers_;
   reduce::FoldSpec spec_;
   bool streaming_ = false;
   bool eager_ = false;
 
-  // Memory that steps use:
+  // Working memory of the steps:
   std::vector<const void*> from_;
   std::vector<void*> to_;
-  std::vector<std::byte> pulled_;  ///< of others' inputs
+  std::vector<std::byte> pulled_;  ///< pieces of other ranks' inputs
 };
 
 }  // namespace popdist::shared

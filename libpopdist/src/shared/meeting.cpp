@@ -8,8 +8,8 @@
 namespace popdist::shared {
 namespace {
 
-std::string describe(const Note& note) {
-  return exec::describeCall(note.key, note.count, note.tensor.data());
+std::string describe(const CallSlot& slot) {
+  return exec::describeCall(slot.key, slot.count, slot.tensor.data());
 }
 
 }  // namespace
@@ -29,62 +29,63 @@ Meeting::Meeting(Place place, exec::PeerMonitor& monitor, bool oversubscribed)
 
 bool Meeting::anyOffers(Offer offer) const {
   for (int rank = 0; rank < place_.ranks; ++rank) {
-    if (note(rank).offer == offer) return true;
+    if (callSlot(rank).offer == offer) return true;
   }
   return false;
 }
 
-Note& Meeting::ownNote(const Call& call) {
-  Note& note = place_.control_block.note(place_.rank, parity());
-  note.key = call.key;
-  note.count = call.count;
-  // Most calls have no name; the line where it lies is left alone then.
-  if (!call.tensor.empty() || note.tensor.front() != '\0') {
-    note.tensor.fill('\0');
-    call.tensor.copy(note.tensor.data(), kTensorBytes - 1);
+CallSlot& Meeting::ownCallSlot(const Call& call) {
+  CallSlot& slot = place_.control_block.callSlot(place_.rank, parity());
+  slot.key = call.key;
+  slot.count = call.count;
+  // Most calls have no tensor name; then the cache line that holds it is not touched.
+  if (!call.tensor.empty() || slot.tensor.front() != '\0') {
+    slot.tensor.fill('\0');
+    call.tensor.copy(slot.tensor.data(), kTensorBytes - 1);
   }
-  return note;
+  return slot;
 }
 
 bool Meeting::exchange(const Call& call, const void* data, std::size_t bytes) {
   begin();
-  Note& note = ownNote(call);
-  if (bytes > 0) std::memcpy(note.data.data(), data, bytes);
+  CallSlot& slot = ownCallSlot(call);
+  if (bytes > 0) std::memcpy(slot.data.data(), data, bytes);
   end();
   return awaitAll(call);
 }
 
 bool Meeting::meet(const Call& call, const Buffers& buffers) {
   begin();
-  Note& note = ownNote(call);
+  CallSlot& slot = ownCallSlot(call);
   const bool in_pieces = buffers.pieces != nullptr;
-  note.input = place_.segment.offsetOf(in_pieces ? buffers.pieces->table() : buffers.input);
-  note.output = in_pieces ? note.input : place_.segment.offsetOf(buffers.output);
-  note.input_address = reinterpret_cast<std::uintptr_t>(buffers.input);
-  note.output_address = reinterpret_cast<std::uintptr_t>(buffers.output);
-  note.offer = buffers.offer;
-  if (!buffers.note.empty()) std::memcpy(note.data.data(), buffers.note.data(), buffers.note.size());
+  slot.input = place_.segment.offsetOf(in_pieces ? buffers.pieces->table() : buffers.input);
+  slot.output = in_pieces ? slot.input : place_.segment.offsetOf(buffers.output);
+  slot.input_address = reinterpret_cast<std::uintptr_t>(buffers.input);
+  slot.output_address = reinterpret_cast<std::uintptr_t>(buffers.output);
+  slot.offer = buffers.offer;
+  if (!buffers.inline_data.empty())
+    std::memcpy(slot.data.data(), buffers.inline_data.data(), buffers.inline_data.size());
   met_ = true;
   return awaitAll(call);
 }
 
 bool Meeting::awaitAll(const Call& call) {
-  place_.control_block.note(place_.rank, parity()).call.store(call_number_, std::memory_order_release);
-  waiter_.tell();
+  place_.control_block.callSlot(place_.rank, parity()).call.store(call_number_, std::memory_order_release);
+  waiter_.wakeSleepers();
   waiter_.yieldCore(
-      place_.ranks, call_number_, [this](int rank) -> auto& { return note(rank).call; });
+      place_.ranks, call_number_, [this](int rank) -> auto& { return callSlot(rank).call; });
   for (int rank = 0; rank < place_.ranks; ++rank) {
     if (rank == place_.rank) continue;
-    const Note& theirs = note(rank);
+    const CallSlot& theirs = callSlot(rank);
     if (!waiter_.until(theirs.call, call_number_, rank) || !matches(theirs, call, rank)) return false;
   }
   return true;
 }
 
-bool Meeting::matches(const Note& theirs, const Call& call, int rank) {
+bool Meeting::matches(const CallSlot& theirs, const Call& call, int rank) {
   if (theirs.key == call.key && theirs.count == call.count) [[likely]]
     return true;
-  blame(rank, exec::describeMismatch(nameOf(rank), describe(theirs),
+  blame(rank, exec::describeMismatch(nameOf(rank), describe(theirs), nameOf(place_.rank),
                                      exec::describeCall(call.key, call.count, call.tensor)));
   return false;
 }
@@ -101,7 +102,7 @@ bool Meeting::awaitNext(const std::function<bool()>& there, std::chrono::millise
 
 bool Meeting::anyoneAhead() const {
   for (int rank = 0; rank < place_.ranks; ++rank) {
-    if (rank != place_.rank && place_.control_block.note(rank, parity() ^ 1).call.load() > call_number_)
+    if (rank != place_.rank && place_.control_block.callSlot(rank, parity() ^ 1).call.load() > call_number_)
       return true;
   }
   return false;
@@ -110,29 +111,30 @@ bool Meeting::anyoneAhead() const {
 std::vector<int> Meeting::absentRanks() const {
   std::vector<int> absent;
   for (int rank = 0; rank < place_.ranks; ++rank) {
-    const std::uint64_t latest = std::max(place_.control_block.note(rank, 0).call.load(),
-                                          place_.control_block.note(rank, 1).call.load());
+    const std::uint64_t latest = std::max(place_.control_block.callSlot(rank, 0).call.load(),
+                                          place_.control_block.callSlot(rank, 1).call.load());
     if (rank != place_.rank && latest < call_number_) absent.push_back(rank);
   }
   return absent;
 }
 
 std::string Meeting::whereIs(int rank) const {
-  const Note& last = place_.control_block.note(rank, 0).call >= place_.control_block.note(rank, 1).call
-                         ? place_.control_block.note(rank, 0)
-                         : place_.control_block.note(rank, 1);
+  const CallSlot& last =
+      place_.control_block.callSlot(rank, 0).call >= place_.control_block.callSlot(rank, 1).call
+          ? place_.control_block.callSlot(rank, 0)
+          : place_.control_block.callSlot(rank, 1);
   const std::uint64_t number = last.call.load(std::memory_order_acquire);
   if (number == 0) {
-    return "it has made no call yet, this rank is in call " + std::to_string(call_number_) + ", " +
-           describe(note(place_.rank));
+    return "it has made no call yet; " + nameOf(place_.rank) + " is in call " + std::to_string(call_number_) +
+           ", " + describe(callSlot(place_.rank));
   }
-  return (number < call_number_ ? "it has not come to call " + std::to_string(call_number_) + ", " +
-                                      describe(note(place_.rank)) + "; its last was call "
+  return (number < call_number_ ? "it has not entered call " + std::to_string(call_number_) + ", " +
+                                      describe(callSlot(place_.rank)) + "; its last was call "
                                 : "it is in call ") +
          std::to_string(number) + ", " + describe(last);
 }
 
-exec::Failure Meeting::giveUp(exec::Failure failure) {
+exec::Failure Meeting::abort(exec::Failure failure) {
   AbortFlag& abort_flag = place_.control_block.abortFlag();
   std::uint32_t nobody = 0;
   if (abort_flag.raised.compare_exchange_strong(nobody, 1)) {
@@ -147,7 +149,7 @@ exec::Failure Meeting::giveUp(exec::Failure failure) {
     abort_flag.text[length] = '\0';
     abort_flag.raised.store(2, std::memory_order_release);
   }
-  waiter_.tell();
+  waiter_.wakeSleepers();
   return failure;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How ranks that share a host's segment meet: each writes a note of its call, waits for the others' and
-// compares them. And how one that gives up tells the others.
+// How ranks that share a host's segment meet: each fills its call slot, waits for the other ranks' slots and
+// compares them. A rank that fails raises the abort flag.
 #pragma once
 
 #include <chrono>
@@ -20,16 +20,16 @@
 
 namespace popdist::shared {
 
-/// Where a rank is, and what it has there.
+/// A rank and the shared memory it works in.
 struct Place {
   transport::SegmentView segment;
   ControlBlock control_block;
   plan::StageLayout layout;
   int rank = 0;
   int ranks = 1;
-  int first_rank = 0;           ///< what others call rank 0 here: failures speak of those numbers
+  int first_rank = 0;           ///< number that other ranks use for rank 0 here, for error texts
   bool has_all_of_host = true;  ///< these ranks are all instances of this host
-  int host_cores = 0;           ///< as Waiter::Setting
+  int host_cores = 0;           ///< see Waiter::Setting
   exec::RankNames names{};
 };
 
@@ -43,9 +43,10 @@ struct Call {
 struct Buffers {
   const void* input = nullptr;
   void* output = nullptr;
-  Offer offer = Offer::kNo;           ///< whether others may work in them
-  std::span<const std::byte> note{};  ///< for everybody to read: at most kInlineBytes
-  const Pieces* pieces = nullptr;     ///< instead of input and output; kPieces: listed
+  Offer offer = Offer::kNo;                  ///< whether other ranks may work in them
+  std::span<const std::byte> inline_data{};  ///< published to all ranks; at most kInlineBytes
+  const Pieces* pieces =
+      nullptr;  ///< replaces input and output; with Offer::kPieces they are listed in a table
 };
 
 class Meeting {
@@ -55,57 +56,57 @@ class Meeting {
   const Place& place() const { return place_; }
   Waiter& waiter() { return waiter_; }
 
-  /// A user's call begins: what it takes, which may be several calls here, waits for so long together.
+  /// Begins a user's call. All calls made here until the next start() share `timeout`.
   void start(std::chrono::milliseconds timeout) { waiter_.start(timeout); }
 
-  /// A call of at most kInlineBytes: everybody's bytes are there for everybody when it returns true.
+  /// A call that carries at most kInlineBytes. When it returns true, data() of every rank can be read.
   bool exchange(const Call& call, const void* data, std::size_t bytes);
-  /// Tells the others of a call and waits until all are in it: then their offers are known.
+  /// Announces a call and waits until all ranks are in it. Then their offers are known.
   bool meet(const Call& call, const Buffers& buffers);
 
-  /// Between calls: returns when another rank is in the next one (true), or when `there()` is true or `limit`
-  /// has passed (false).
+  /// Between calls: returns true when another rank is in the next call, false when `there()` is true or
+  /// `limit` has passed.
   bool awaitNext(const std::function<bool()>& there, std::chrono::milliseconds limit);
 
-  /// A call of several parts is under way from the first begin() to end().
+  /// A call of several parts is in progress from the first begin() to end().
   void begin() {
     if (!std::exchange(begun_, true)) ++call_number_;
   }
   void end() { begun_ = met_ = false; }
-  bool hasMet() const { return met_; }  ///< in the call that is under way
+  bool hasMet() const { return met_; }  ///< in the call in progress
 
-  /// Of a rank, in the call that was made last. After the meeting.
-  const Note& note(int rank) const { return place_.control_block.note(rank, parity()); }
-  /// What it has written there.
-  const std::byte* data(int rank) const { return note(rank).data.data(); }
+  /// A rank's slot of the last call. Valid after the meeting.
+  const CallSlot& callSlot(int rank) const { return place_.control_block.callSlot(rank, parity()); }
+  /// The inline data that the rank wrote.
+  const std::byte* data(int rank) const { return callSlot(rank).data.data(); }
   bool anyOffers(Offer offer) const;
-  /// Its input is where everybody can reach it.
-  bool isInputMapped(int rank) const { return note(rank).input != kPrivate; }
-  /// The others can write to its output.
-  bool canBeGiven(int rank) const { return note(rank).output != kPrivate; }
-  /// Whether a buffer of our own lies where everybody can reach it. At any time.
+  /// The rank's input is in the segment.
+  bool isInputMapped(int rank) const { return callSlot(rank).input != kPrivate; }
+  /// The rank's output is in the segment, so others can write to it.
+  bool canBeGiven(int rank) const { return callSlot(rank).output != kPrivate; }
+  /// Whether a buffer of this rank is in the segment. May be called at any time.
   bool isMapped(const void* buffer) const { return place_.segment.offsetOf(buffer) != kPrivate; }
 
   std::string nameOf(int rank) const { return exec::nameOfRank(place_.names, place_.first_rank + rank); }
-  /// What `rank` has said contradicts the call, in the way of `why`.
+  /// Records that `rank` contradicts this call; `why` is the error text.
   void blame(int rank, const std::string& why);
-  /// After one of the above was false, or blame(). The others are told.
-  exec::Failure takeFailure() { return giveUp(mismatch_.status.ok() ? waiter_.failure() : mismatch_); }
-  exec::Failure giveUp(exec::Failure failure);
+  /// The reason after one of the above returned false, or after blame(). Raises the abort flag.
+  exec::Failure takeFailure() { return abort(mismatch_.status.ok() ? waiter_.failure() : mismatch_); }
+  exec::Failure abort(exec::Failure failure);
 
  private:
   std::uint64_t parity() const { return call_number_ & 1; }
-  Note& ownNote(const Call& call);
+  CallSlot& ownCallSlot(const Call& call);
   bool awaitAll(const Call& call);
-  bool matches(const Note& theirs, const Call& call, int rank);
+  bool matches(const CallSlot& theirs, const Call& call, int rank);
   bool anyoneAhead() const;
   std::string whereIs(int rank) const;
-  std::vector<int> absentRanks() const;  ///< that have not come to this call
+  std::vector<int> absentRanks() const;  ///< ranks that have not entered this call
 
   const Place place_;
   Waiter waiter_;
   exec::Failure mismatch_;
-  std::uint64_t call_number_ = 0;  ///< of all calls so far
+  std::uint64_t call_number_ = 0;  ///< of the last call; calls count from 1
   bool begun_ = false;
   bool met_ = false;
 };

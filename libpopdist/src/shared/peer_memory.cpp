@@ -16,7 +16,7 @@
 namespace popdist::shared {
 namespace {
 
-constexpr std::size_t kMostAtOnce = std::size_t{1} << 30;  // the system takes 2 GiB less a page
+constexpr std::size_t kMaxAtOnce = std::size_t{1} << 30;  // the kernel's limit is 2 GiB less a page
 
 std::uint64_t randomWord() {
   std::uint64_t word = 0;
@@ -24,23 +24,23 @@ std::uint64_t randomWord() {
   return word;
 }
 
-// Never changes, and lives as long as the process.
+// A random word of this process; it never changes.
 const std::uint64_t& ownWord() {
   static const std::uint64_t word = randomWord();
   return word;
 }
 
-// Memory of another process: an address there, never to be used here.
+// An address in another process. It must never be dereferenced here.
 iovec there(std::uint64_t address, std::size_t bytes) {
   return {reinterpret_cast<void*>(address), bytes};  // NOLINT(performance-no-int-to-ptr)
 }
 
 pop::Status cannotRead(const ProcessMark& process, const std::string& why) {
-  return pop::unavailable("the memory of process " + std::to_string(process.pid) +
-                          " cannot be read (process_vm_readv): " + why);
+  return pop::unavailable("cannot read the memory of process " + std::to_string(process.pid) +
+                          " (process_vm_readv): " + why);
 }
 
-// The mark is read last, in the same call and so from the same process as what is before it.
+// The mark is read last in the same system call, so it comes from the same process as the data.
 pop::Status readPiece(const ProcessMark& process, std::uint64_t address, std::byte* to, std::size_t bytes) {
   std::uint64_t word = 0;
   const std::array local{iovec{to, bytes}, iovec{&word, sizeof(word)}};
@@ -50,7 +50,7 @@ pop::Status readPiece(const ProcessMark& process, std::uint64_t address, std::by
   if (taken < 0) return cannotRead(process, std::generic_category().message(errno));
   if (static_cast<std::size_t>(taken) != bytes + sizeof(word))
     return cannotRead(process, std::generic_category().message(EFAULT));
-  return word == process.word ? pop::Status() : cannotRead(process, "it is another one");
+  return word == process.word ? pop::Status() : cannotRead(process, "another process has this pid");
 }
 
 }  // namespace
@@ -68,7 +68,7 @@ bool isThisProcess(const ProcessMark& mark) {
 pop::Status readFrom(const ProcessMark& process, std::uint64_t address, void* to, std::size_t bytes) {
   std::size_t done = 0;
   do {
-    const std::size_t piece = std::min(bytes - done, kMostAtOnce);
+    const std::size_t piece = std::min(bytes - done, kMaxAtOnce);
     POP_RETURN_IF_ERROR(readPiece(process, address + done, static_cast<std::byte*>(to) + done, piece));
     done += piece;
   } while (done < bytes);

@@ -25,8 +25,8 @@ void Pieces::copyFrom(const std::byte* whole) const {
   });
 }
 
-// A table: how many pieces, where each ends in the vector, and how far behind the table each begins, modulo
-// 2^64: the same wherever a process has mapped the segment.
+// A table holds the number of pieces, the end of each in the vector, and the distance of each from the table,
+// modulo 2^64. Distances are the same wherever a process has mapped the segment.
 void Pieces::list(void* table) {
   auto* const words = static_cast<std::uint64_t*>(table);
   const std::size_t pieces = ends_.size();
@@ -45,17 +45,17 @@ std::string ListedPieces::read(int rank, std::byte* table, std::size_t room_byte
   const bool first = empty();
   const std::size_t most = std::min((room_bytes / sizeof(*words) - 1) / 2, bytes);
   if (pieces == 0 || pieces > most || (!first && pieces != ends_.size()))
-    return "it has packed " + std::to_string(pieces) + " tensors that are not empty, others " +
+    return "it packed " + std::to_string(pieces) + " non-empty tensors, the other ranks " +
            std::to_string(ends_.size());
   const std::span<const std::uint64_t> ends(words + 1, pieces);
   const std::span<const std::uint64_t> distances(words + 1 + pieces, pieces);
   if (first) ends_.assign(ends.begin(), ends.end());
   if (ends.back() != bytes || !std::is_sorted(ends.begin(), ends.end()))
-    return "the tensors that it has packed do not make up " + std::to_string(bytes) + " bytes";
+    return "the tensors that it packed do not add up to " + std::to_string(bytes) + " bytes";
   const auto [odd, expected] = std::mismatch(ends.begin(), ends.end(), ends_.begin());
   if (odd != ends.end())
-    return "of the tensors that it has packed, number " + std::to_string(odd - ends.begin()) +
-           " ends after " + std::to_string(*odd) + " bytes, with others after " + std::to_string(*expected);
+    return "its packed tensor " + std::to_string(odd - ends.begin()) + " ends at byte " +
+           std::to_string(*odd) + ", that of the other ranks at byte " + std::to_string(*expected);
   const auto index = static_cast<std::size_t>(rank);
   if (data_.size() <= index) data_.resize(index + 1);
   data_[index].resize(pieces);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vectors that lie in pieces: tensors that are reduced together, each where it is.
+// Vectors in pieces: tensors that are reduced together but stay where they are.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace popdist::shared {
 
 /// Calls visit(piece, inside, done, bytes) for each run of the `bytes` of a vector from `offset` on: it
-/// begins `inside` a piece, and `done` bytes after `offset`. `ends`: of the pieces, in the vector.
+/// begins `inside` a piece, and `done` bytes after `offset`. `ends` are the ends of the pieces in the vector.
 template <typename Visit>
 void forEachRun(std::span<const std::size_t> ends, std::size_t offset, std::size_t bytes,
                 const Visit& visit) {
@@ -26,10 +26,10 @@ void forEachRun(std::span<const std::size_t> ends, std::size_t offset, std::size
   }
 }
 
-/// One rank's vector, which is input and output.
+/// One rank's vector, both input and output.
 class Pieces {
  public:
-  /// Behind the others; at least a byte.
+  /// Appends a piece of at least one byte.
   void add(void* data, std::size_t bytes);
 
   bool empty() const { return ends_.empty(); }
@@ -43,16 +43,16 @@ class Pieces {
                  visit(data_[piece] + inside, done, run);
                });
   }
-  /// All of it.
+  /// Copies the whole vector.
   void copyTo(std::byte* whole) const;
   void copyFrom(const std::byte* whole) const;
 
-  /// Where all pieces lie in the host's segment: lists them in a table for the other ranks, once all are
-  /// there and before the first call. The table, of tableBytes(), lies there, too, and stays as it is until
-  /// no call uses it any more.
+  /// For pieces in the host's segment: lists them in a table for the other ranks. Call it once, after the
+  /// last add() and before the first collective. The table needs tableBytes(), must be in the segment too,
+  /// and must stay unchanged while calls use it.
   void list(void* table);
   std::size_t tableBytes() const { return sizeof(std::uint64_t) * (1 + 2 * ends_.size()); }
-  /// nullptr: not listed.
+  /// The table; nullptr if there is none.
   const void* table() const { return table_; }
 
  private:
@@ -61,7 +61,7 @@ class Pieces {
   const void* table_ = nullptr;
 };
 
-/// The vectors of a host's ranks, from their tables. Other ranks have theirs in one piece.
+/// The vectors of a host's ranks, read from their tables. Some ranks may have theirs in one piece.
 class ListedPieces {
  public:
   void clear() {
@@ -70,8 +70,9 @@ class ListedPieces {
   }
   bool empty() const { return ends_.empty(); }
 
-  /// A rank's table, in the segment, where no more than `room_bytes` follow, of a vector of `bytes`. What
-  /// contradicts that, or those that were read before, or else "". Cost: about a nanosecond for a piece.
+  /// Reads a rank's table, which is followed by at most `room_bytes` in the segment and describes a vector of
+  /// `bytes`. Returns what contradicts that or the tables read before, or "". Cost: about a nanosecond for a
+  /// piece.
   std::string read(int rank, std::byte* table, std::size_t room_bytes, std::size_t bytes);
 
   /// As forEachRun().
@@ -87,7 +88,7 @@ class ListedPieces {
 
  private:
   std::vector<std::size_t> ends_;
-  std::vector<std::vector<std::byte*>> data_;  ///< of each rank, its pieces; empty: it has none
+  std::vector<std::vector<std::byte*>> data_;  ///< pieces by rank; empty: contiguous
 };
 
 }  // namespace popdist::shared

@@ -14,23 +14,24 @@ namespace popdist::shared {
 template <typename There>
 void Waiter::sleepUnless(const There& there, std::chrono::milliseconds limit) {
   FutexWord& futex_word = setting_.control_block.futexWord();
-  futex_word.sleepers.fetch_add(1, std::memory_order_seq_cst);
-  const std::uint32_t rings = futex_word.rings.load(std::memory_order_seq_cst);
-  if (!there()) pop::sys::futexWait(futex_word.rings, rings, limit);
-  futex_word.sleepers.fetch_sub(1, std::memory_order_seq_cst);
+  futex_word.num_sleeping.fetch_add(1, std::memory_order_seq_cst);
+  const std::uint32_t wake_count = futex_word.wake_count.load(std::memory_order_seq_cst);
+  if (!there()) pop::sys::futexWait(futex_word.wake_count, wake_count, limit);
+  futex_word.num_sleeping.fetch_sub(1, std::memory_order_seq_cst);
 }
 
 namespace {
 
-// Where a rank waits is said for as long as it does: where it runs is not known to others.
-class SayingWhere {
+// Publishes the core on which a rank waits, for as long as it waits. The core of a running rank is not known
+// to others.
+class ScopedWaitsOn {
  public:
-  explicit SayingWhere(std::atomic<std::uint32_t>& waits_on) : waits_on_(waits_on) {}
-  ~SayingWhere() {
+  explicit ScopedWaitsOn(std::atomic<std::uint32_t>& waits_on) : waits_on_(waits_on) {}
+  ~ScopedWaitsOn() {
     if (waits_on_.load(std::memory_order_relaxed) != 0) waits_on_.store(0, std::memory_order_relaxed);
   }
-  SayingWhere(const SayingWhere&) = delete;
-  SayingWhere& operator=(const SayingWhere&) = delete;
+  ScopedWaitsOn(const ScopedWaitsOn&) = delete;
+  ScopedWaitsOn& operator=(const ScopedWaitsOn&) = delete;
 
  private:
   std::atomic<std::uint32_t>& waits_on_;
@@ -38,28 +39,29 @@ class SayingWhere {
 
 }  // namespace
 
-// From 1 on; 0: not known. The line is read by all, so it is written as rarely as can be.
-std::uint32_t Waiter::sayWhere() {
+// Returns the core, counted from 1; 0: unknown. All ranks read the published value, so it is written only
+// when it changes.
+std::uint32_t Waiter::publishCore() {
   const auto here = static_cast<std::uint32_t>(pop::sys::currentCore() + 1);
   std::atomic<std::uint32_t>& said = setting_.control_block.runsOn(setting_.rank);
   if (said.load(std::memory_order_relaxed) != here) said.store(here, std::memory_order_relaxed);
   return here;
 }
 
-// False: failure() says why not.
-bool Waiter::mayComeYet(int whose) {
+// False: failure() says why.
+bool Waiter::mayStillCome(int whose) {
   if (!deadline_) deadline_ = Clock::now() + timeout_;
-  return !hopeless(whose);
+  return !hasFailed(whose);
 }
 
-// The system may leave two ranks on one core for long while others idle: each waits then for the other to
-// have its turn. If each can have a core, the higher one goes.
+// The kernel may leave two ranks on one core for long while other cores idle: each then waits for the other
+// to run. If every rank can have a core, the one with the higher number moves.
 void Waiter::yieldTo(int whose) {
   if (setting_.oversubscribed) {
     ::sched_yield();
     return;
   }
-  // Said before the other has its turn, and looked at after it.
+  // Published before the other rank runs, and read after that.
   const auto here = static_cast<std::uint32_t>(pop::sys::currentCore() + 1);
   setting_.control_block.waitsOn(setting_.rank).store(here, std::memory_order_relaxed);
   ::sched_yield();
@@ -71,7 +73,7 @@ void Waiter::yieldTo(int whose) {
   pop::sys::moveTo(others);
 }
 
-// False: it has not, and is about to.
+// Returns whether the thread has moved within kBetweenMoves. If not, it counts as moved from now on.
 bool Waiter::movedJustNow() {
   const auto now = std::chrono::steady_clock::now();
   if (moved_ && now - *moved_ < kBetweenMoves) return true;
@@ -79,16 +81,16 @@ bool Waiter::movedJustNow() {
   return false;
 }
 
-// All that the job may use, once in a while. Whoever has bound this thread to fewer, be it poprun, a wrapper
-// or the program itself, wants it there: none then.
+// All cores that the job may use, at most once every kBetweenMoves. If poprun, a wrapper or the program has
+// bound this thread to fewer, it stays there: the list is then empty.
 std::vector<int> Waiter::coresToMoveTo() {
   if (setting_.host_cores < 2 || movedJustNow()) return {};
   const pop::Result<std::vector<int>> cores = pop::sys::usableCores();
   return cores.ok() && std::ssize(cores.value()) == setting_.host_cores ? cores.value() : std::vector<int>();
 }
 
-// The system may also leave all ranks on one core, for as long as they take turns there. Of a core that has
-// more than its part, and two more than another one, the highest goes there.
+// The kernel may also leave all ranks on one core for as long as they take turns there. If a core has more
+// than its share, and two ranks more than another core, its highest rank moves to that one.
 void Waiter::spread(int ranks, std::uint32_t here) {
   until_spread_ = kBetweenSpreads;
   const auto runsOn = [this](int rank) {
@@ -104,20 +106,20 @@ void Waiter::spread(int ranks, std::uint32_t here) {
     if (runsOn(rank) == here) return;
   }
   const int load_here = load(static_cast<int>(here) - 1);
-  if ((load_here - 1) * setting_.host_cores < ranks) return;  // a fair part
+  if ((load_here - 1) * setting_.host_cores < ranks) return;  // a fair share
   const std::vector<int> cores = coresToMoveTo();
   const auto least = std::ranges::min_element(cores, {}, load);
   if (least == cores.end() || load_here - load(*least) < 2) return;
   pop::sys::moveTo({*least});
-  sayWhere();
+  publishCore();
 }
 
-bool Waiter::patiently(const std::atomic<std::uint64_t>& word, std::uint64_t value, int whose) {
-  const SayingWhere until_it_is_over(setting_.control_block.waitsOn(setting_.rank));
+bool Waiter::untilSlow(const std::atomic<std::uint64_t>& word, std::uint64_t value, int whose) {
+  const ScopedWaitsOn until_it_is_over(setting_.control_block.waitsOn(setting_.rank));
   for (int turn = 0;; ++turn) {
     if (word.load(std::memory_order_acquire) >= value) return true;
-    if (!mayComeYet(whose)) {
-      // What the other has done before its end counts.
+    if (!mayStillCome(whose)) {
+      // What the other rank did before its end counts.
       return word.load(std::memory_order_acquire) >= value;
     }
     if (turn < transport::kYields)
@@ -140,14 +142,14 @@ void Waiter::idle(const std::function<bool()>& there, std::chrono::milliseconds 
   }
 }
 
-void Waiter::ring() {
+void Waiter::wakeAll() {
   FutexWord& futex_word = setting_.control_block.futexWord();
-  futex_word.rings.fetch_add(1, std::memory_order_seq_cst);
-  pop::sys::futexWakeAll(futex_word.rings);
+  futex_word.wake_count.fetch_add(1, std::memory_order_seq_cst);
+  pop::sys::futexWakeAll(futex_word.wake_count);
 }
 
-// A death first: it is the reason why somebody else gives up.
-bool Waiter::hopeless(int whose) {
+// An ended instance comes first: it is why other ranks abort.
+bool Waiter::hasFailed(int whose) {
   if (setting_.monitor->anyEnded()) {
     std::vector<int> missed = setting_.absent();
     missed.push_back(whose);
@@ -156,7 +158,7 @@ bool Waiter::hopeless(int whose) {
       return true;
     }
   }
-  if (peerHasGivenUp()) return true;
+  if (peerAborted()) return true;
   if (Clock::now() < (moving_deadline_ ? moving_deadline_() : *deadline_)) return false;
   failure_ = {.status = {pop::Code::kDeadlineExceeded,
                          exec::describeDeadline(exec::nameOfRank(setting_.names, setting_.first_rank + whose),
@@ -165,19 +167,20 @@ bool Waiter::hopeless(int whose) {
   return true;
 }
 
-bool Waiter::peerHasGivenUp() {
+bool Waiter::peerAborted() {
   if (setting_.control_block.abortFlag().raised.load(std::memory_order_acquire) != 2) return false;
-  failure_ = abortedByPeer();
+  failure_ = failureFromFlag();
   return true;
 }
 
-// Who gives up says so before its caller has its buffers back.
-bool Waiter::peerIsGivingUp() {
+// A rank raises the abort flag before its caller gets its buffers back.
+bool Waiter::peerIsAborting() {
   std::atomic<std::uint32_t>& raised = setting_.control_block.abortFlag().raised;
-  std::atomic_thread_fence(std::memory_order_acquire);  // what was read in others' memory before this look
+  std::atomic_thread_fence(
+      std::memory_order_acquire);  // orders reads of other ranks' memory before this check
   if (raised.load(std::memory_order_acquire) == 0) [[likely]]
     return false;
-  lose(setting_.rank, pop::unavailable("another rank has given up, and not said why"));
+  lose(setting_.rank, pop::unavailable("another rank aborted the call without giving a reason"));
   return true;
 }
 
@@ -185,7 +188,7 @@ void Waiter::lose(int whose, const pop::Status& why) {
   const auto now = Clock::now();
   if (!deadline_) deadline_ = now + timeout_;
   const auto end = now + exec::kEndNoticeTimeout;
-  while (!hopeless(whose)) {
+  while (!hasFailed(whose)) {
     if (Clock::now() >= end) {
       failure_ = {.status = why, .peer_rank = setting_.first_rank + whose};
       return;
@@ -194,12 +197,12 @@ void Waiter::lose(int whose, const pop::Status& why) {
   }
 }
 
-exec::Failure Waiter::abortedByPeer() const {
+exec::Failure Waiter::failureFromFlag() const {
   const AbortFlag& abort_flag = setting_.control_block.abortFlag();
   const bool blames_another =
       abort_flag.blamed_rank >= 0 && abort_flag.blamed_rank != setting_.first_rank + setting_.rank;
   const std::string who =
-      abort_flag.heard != 0 ? "" : "rank " + std::to_string(abort_flag.rank) + " has given up: ";
+      abort_flag.heard != 0 ? "" : "rank " + std::to_string(abort_flag.rank) + " aborted the call: ";
   return {.status = {static_cast<pop::Code>(abort_flag.code), who + abort_flag.text.data()},
           .peer_instance = abort_flag.instance,
           .peer_rank = blames_another ? abort_flag.blamed_rank : abort_flag.rank,

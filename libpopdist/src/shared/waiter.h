@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits for the words of other ranks in a control block: as docs/adr/0006 says, and never without a deadline
-// or an ear for those who have died or given up.
+// Waits for words of other ranks in a control block, as docs/adr/0006 describes. Every wait has a deadline
+// and ends early if an instance has ended or a rank has aborted.
 #pragma once
 
 #include <sched.h>
@@ -27,62 +27,63 @@ namespace popdist::shared {
 
 class Waiter {
  public:
-  /// `describe(rank)`: what that rank is in, or has not come to, for people.
+  /// `describe(rank)` returns, for error texts, the call that the rank is in or has not entered.
   struct Setting {
     ControlBlock control_block;
     int rank = 0;
-    int first_rank = 0;  ///< what others call rank 0 here: failures speak of those numbers
+    int first_rank = 0;  ///< number that other ranks use for rank 0 here, for error texts
     exec::PeerMonitor* monitor = nullptr;
-    bool oversubscribed = true;   ///< this host's instances outnumber its cores
-    int host_cores = 0;           ///< that the job may use; a thread that may use fewer stays where it is
+    bool oversubscribed = true;  ///< this host's instances outnumber its cores
+    int host_cores = 0;  ///< cores that the job may use; a thread that is bound to fewer stays where it is
     bool has_all_of_host = true;  ///< the control block's ranks are all instances of this host
     std::function<std::string(int rank)> describe;
     std::function<std::vector<int>()>
-        absent;  ///< ranks that have not come to the call: nobody can do without them
+        absent;  ///< ranks that have not entered the call: it cannot end without them
     exec::RankNames names{};
   };
 
   explicit Waiter(Setting setting)
       : setting_(std::move(setting)),
-        most_spins_(setting_.oversubscribed ? kSpinsBesideOthers : transport::kMostSpins),
-        spins_(most_spins_) {}
+        max_spins_(setting_.oversubscribed ? kSpinsBesideOthers : transport::kMaxSpins),
+        spins_(max_spins_) {}
 
-  /// A call begins; it may wait for so long.
+  /// Begins a call that may wait for `timeout`.
   void start(std::chrono::milliseconds timeout) {
     timeout_ = timeout;
     deadline_.reset();
-    if (spins_ == 0) spins_ = most_spins_;
+    if (spins_ == 0) spins_ = max_spins_;
   }
 
-  /// For the rest of the call: where ranks share cores, they do not look for what others have not done yet
-  /// before they give way.
+  /// For the rest of the call: where ranks share cores, yield at once instead of spinning first.
   void yieldAtOnce() {
     if (setting_.oversubscribed) spins_ = 0;
   }
 
-  /// From now on calls wait until then, and not for their own timeouts; empty: for those again.
+  /// From now on calls wait until this deadline instead of for their own timeouts; empty: for their timeouts
+  /// again.
   void setDeadline(exec::MovingDeadline deadline) { moving_deadline_ = std::move(deadline); }
 
-  /// True when `word`, of rank `whose`, is at least `value`; false: failure() says why it never will be.
+  /// Waits until `word` of rank `whose` is at least `value`. False: it never will be; failure() says why.
   bool until(const std::atomic<std::uint64_t>& word, std::uint64_t value, int whose) {
     for (int turn = 0; turn <= spins_; ++turn) {
       if (word.load(std::memory_order_acquire) >= value) {
-        if (spins_ < most_spins_) spins_ = std::min(2 * spins_, most_spins_);
+        if (spins_ < max_spins_) spins_ = std::min(2 * spins_, max_spins_);
         return true;
       }
       pop::sys::relax();
     }
-    // Perhaps the other waits for this core: the next time it gets it sooner.
-    spins_ = std::min(spins_, kLeastSpins);
-    return patiently(word, value, whose);
+    // The other rank may be waiting for this core; next time yield sooner.
+    spins_ = std::min(spins_, kMinSpins);
+    return untilSlow(word, value, whose);
   }
 
-  /// Before waiting for the words of all others, `word_of(rank)`: where ranks share cores, those of this
-  /// one's that are behind have their turns. Who is missing then is on another core, and comes soon.
+  /// Call before waiting for the words `word_of(rank)` of all other ranks. Where ranks share cores, lets
+  /// those on this core that are behind run first. Ranks that are still missing then are on other cores and
+  /// come soon.
   template <typename WordOf>
   void yieldCore(int ranks, std::uint64_t value, const WordOf& word_of) {
     if (!setting_.oversubscribed) return;
-    const std::uint32_t here = sayWhere();
+    const std::uint32_t here = publishCore();
     if (here == 0) return;
     if (setting_.has_all_of_host && --until_spread_ == 0) spread(ranks, here);
     const auto is_behind_here = [&](int rank) {
@@ -93,34 +94,35 @@ class Waiter {
     int turns = 0;
     for (int rank = 0; rank < ranks; ++rank) {
       for (; turns < ranks - 1 && is_behind_here(rank); ++turns) {
-        if (turns >= kTurnsUnseen && !mayComeYet(rank)) return;
+        if (turns >= kTurnsUnseen && !mayStillCome(rank)) return;
         ::sched_yield();
       }
     }
   }
 
-  /// Between calls: returns when `there()` is true, which is asked again whenever somebody tells something,
-  /// or when `limit` has passed.
+  /// Between calls: returns when `there()` is true or `limit` has passed. `there()` is called again after
+  /// each wakeSleepers().
   void idle(const std::function<bool()>& there, std::chrono::milliseconds limit);
 
-  /// After a word of our own has changed: wakes those who wait for it. From any thread.
-  void tell() {
-    std::atomic_thread_fence(std::memory_order_seq_cst);  // the word before the look at the sleepers
-    if (setting_.control_block.futexWord().sleepers.load(std::memory_order_relaxed) > 0) [[unlikely]]
-      ring();
+  /// Call after changing a word of this rank: wakes the ranks that wait for it. From any thread.
+  void wakeSleepers() {
+    std::atomic_thread_fence(std::memory_order_seq_cst);  // the word is written before num_sleeping is read
+    if (setting_.control_block.futexWord().num_sleeping.load(std::memory_order_relaxed) > 0) [[unlikely]]
+      wakeAll();
   }
 
-  /// True: failure() says who, and why.
-  bool peerHasGivenUp();
-  /// Why, if one has. Also between calls.
-  std::optional<exec::Failure> whyPeerHasGivenUp() {
-    return peerHasGivenUp() ? std::optional(failure_) : std::nullopt;
+  /// Whether a rank has aborted; if so, failure() says which and why.
+  bool peerAborted();
+  /// The failure of a rank that has aborted, if any. Also between calls.
+  std::optional<exec::Failure> peerFailure() {
+    return peerAborted() ? std::optional(failure_) : std::nullopt;
   }
-  /// The same, also of those who are about to say so. False: what they had before is what was seen of it
-  /// until now.
-  bool peerIsGivingUp();
+  /// As peerAborted(), also for ranks that are about to raise the flag. False: what was read in their memory
+  /// so far is valid.
+  bool peerIsAborting();
 
-  /// A rank cannot be reached: failure() says why, which is its end if that is heard of soon, else `why`.
+  /// Records that a rank cannot be reached. failure() is then the rank's end, if its end notice arrives soon,
+  /// otherwise `why`.
   void lose(int whose, const pop::Status& why);
 
   const exec::Failure& failure() const { return failure_; }
@@ -128,32 +130,33 @@ class Waiter {
  private:
   using Clock = pop::sys::AwakeClock;
 
-  static constexpr int kLeastSpins = 64;
-  static constexpr int kSpinsBesideOthers = 100;  // no longer than a change of rank takes
-  static constexpr int kTurnsUnseen = 3;          // a look at the clock costs a tenth of one
-  static constexpr int kBetweenSpreads = 16;  // waits: to see who runs where costs as much as some of them
-  static constexpr std::chrono::milliseconds kBetweenMoves{10};  // one costs some 50 us, and may not help
+  static constexpr int kMinSpins = 64;
+  static constexpr int kSpinsBesideOthers = 100;  // no longer than a context switch takes
+  static constexpr int kTurnsUnseen = 3;          // reading the clock costs a tenth of a turn
+  static constexpr int kBetweenSpreads =
+      16;  // counted in waits: reading all ranks' cores costs as much as some waits
+  static constexpr std::chrono::milliseconds kBetweenMoves{10};  // a move costs some 50 us and may not help
 
-  std::uint32_t sayWhere();
+  std::uint32_t publishCore();
   void spread(int ranks, std::uint32_t here);
   bool movedJustNow();
   std::vector<int> coresToMoveTo();
-  bool mayComeYet(int whose);
-  bool patiently(const std::atomic<std::uint64_t>& word, std::uint64_t value, int whose);
+  bool mayStillCome(int whose);
+  bool untilSlow(const std::atomic<std::uint64_t>& word, std::uint64_t value, int whose);
   void yieldTo(int whose);
   template <typename There>
   void sleepUnless(const There& there, std::chrono::milliseconds limit);
-  void ring();
-  bool hopeless(int whose);
-  exec::Failure abortedByPeer() const;
+  void wakeAll();
+  bool hasFailed(int whose);
+  exec::Failure failureFromFlag() const;
 
   Setting setting_;
-  const int most_spins_;
-  int spins_;                                                   ///< fewer while they do not help
-  std::optional<std::chrono::steady_clock::time_point> moved_;  ///< when it changed its core last
+  const int max_spins_;
+  int spins_;                                                   ///< reduced while spinning does not help
+  std::optional<std::chrono::steady_clock::time_point> moved_;  ///< when the thread moved last
   int until_spread_ = kBetweenSpreads;                          ///< waits
   std::chrono::milliseconds timeout_{0};
-  std::optional<Clock::time_point> deadline_;  ///< once somebody has been waited for in earnest
+  std::optional<Clock::time_point> deadline_;  ///< set once the call has had to wait
   exec::MovingDeadline moving_deadline_;
   exec::Failure failure_;
 };

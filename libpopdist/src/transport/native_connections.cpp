@@ -14,8 +14,8 @@ constexpr char kBetweenParts = Connections::kBeforeHost;
 
 pop::Status differentTransports(std::size_t rank) {
   return pop::failedPrecondition("rank " + std::to_string(rank) +
-                                 " is to be reached in another way than it can be: POPDIST_TRANSPORT must be "
-                                 "the same for all instances");
+                                 " offers no address for the transport that this instance uses: set the same "
+                                 "POPDIST_TRANSPORT for all instances");
 }
 
 }  // namespace
@@ -91,8 +91,8 @@ pop::Status NativeConnections::connect(std::span<const std::string> addresses) {
   return {};
 }
 
-// AbortMessage at once: one that does not answer may be waiting, through memory, for another of its host that
-// does, and hears of the end from that one.
+// Sends the abort message to all at once: a peer that does not answer may be waiting, through memory, for
+// another rank of its host that does answer, and learns of the end from that one.
 void NativeConnections::abandon(std::span<const std::byte> abort_message, bool to_all) {
   if (tcp_ && to_all) tcp_->callAll(call_timeout_, [&](Connection& peer) { peer.abandon(abort_message); });
   for (const auto& local : locals_) {

@@ -29,7 +29,7 @@ void SocketSleeper::waitForRing(std::chrono::milliseconds limit) {
 void SocketSleeper::cancel() {
   preparing_ = false;
   if (doorbell_ == nullptr) return;
-  // What was rung for may still be on its way: it ends one later sleep.
+  // The data that the wake-up announced may still be on its way: the wake-up then ends one later sleep.
   doorbell_->asleep.store(Doorbell::kAwake, std::memory_order_seq_cst);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sleeps until one of some sockets is ready or a peer of this host rings: for groups that have connections of
-// both kinds.
+// Sleeps until one of several sockets is ready or a peer on this host rings: for groups that have connections
+// of both kinds.
 #pragma once
 
 #include <poll.h>
@@ -15,11 +15,11 @@ namespace popdist::transport {
 
 class SocketSleeper final : public Sleeper {
  public:
-  /// Also woken through `doorbell`.
+  /// Is also woken through `doorbell`.
   pop::Status listenTo(Doorbell* doorbell);
 
-  /// By whoever finds that `socket` is not ready for `events` (poll's): between prepare() and sleep this is
-  /// what is slept on. So only sockets count that somebody has just tried to use.
+  /// Called when `socket` is not ready for `events` (as in poll): between prepare() and the sleep this is
+  /// what the sleep waits for. So only sockets count that somebody has just tried to use.
   void awaiting(int socket, short events) {
     if (preparing_) awaited_.push_back({socket, events, 0});
   }

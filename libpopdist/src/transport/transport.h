@@ -27,22 +27,22 @@ inline constexpr std::size_t kPartAlignmentBytes = kMessageAlignmentBytes;
 inline constexpr std::size_t kHeadBytes = kMessageAlignmentBytes;
 inline constexpr std::size_t kSealBytes = 16;
 /// No abort message (Connection::abandon) is longer, its head included.
-inline constexpr std::size_t kMostAbortMessageBytes = kHeadBytes + 1024;
+inline constexpr std::size_t kMaxAbortMessageBytes = kHeadBytes + 1024;
 using Head = std::span<std::byte, kHeadBytes>;
 using ConstHead = std::span<const std::byte, kHeadBytes>;
 
-/// Both directions between one local rank and one peer. The defaults are those of memory that both sides
-/// share: what is there needs not be fetched, and nobody else can have written it.
+/// Both directions between a local rank and a peer. The defaults suit memory that both sides share: data need
+/// not be fetched, and no third party can have written it.
 class Connection {
  public:
   virtual ~Connection() = default;
 
-  /// Something may have arrived. Lets in the peer that is making the connection, but does not make it.
+  /// Whether something may have arrived. Accepts the peer that is connecting, but does not connect.
   virtual bool isUp() { return true; }
 
-  /// Makes a head ready to be sent; it is the next one that is sent. False: the connection is not up yet.
+  /// Prepares a head for sending; it must be the next one sent. False: the connection is not up yet.
   virtual bool seal(Head) { return true; }
-  /// Takes up to all of `bytes` and says how many. Zero: the channel is full.
+  /// Sends up to all of `bytes` and returns how many. 0: the channel is full.
   virtual std::size_t trySend(std::span<const std::byte> bytes) = 0;
   /// The same for two ranges, one after the other.
   virtual std::size_t trySendBoth(std::span<const std::byte> first, std::span<const std::byte> second) {
@@ -71,18 +71,18 @@ class Connection {
   /// All of a message has been consumed: the next starts aligned.
   virtual void finishReceive() = 0;
 
-  /// The last that is done with it. `abort message`, a message with its head of at most
-  /// kMostAbortMessageBytes, is sent if that can be done at once and no other message is half sent; after
-  /// what has been sent the peer finds that the connection has failed.
+  /// Closes the connection. The abort message, with its head at most kMaxAbortMessageBytes, is sent if that
+  /// can be done at once and no other message is half sent. After what has been sent the peer finds that the
+  /// connection has failed.
   virtual void abandon(std::span<const std::byte> /*abort_message*/) {}
-  /// The abort message of a peer that has abandoned the connection, where it comes beside what was sent
-  /// before.
+  /// The abort message of a peer that has closed the connection, if it arrives separately from the other
+  /// messages.
   virtual std::span<const std::byte> abortMessage() { return {}; }
 
-  /// Why nothing can be sent or received any more, if that is so; or not now: kResourceExhausted.
+  /// Why nothing can be sent or received any more; ok: it can. kResourceExhausted may pass.
   virtual pop::Status failure() const { return {}; }
-  /// Whether something of the peer's may still be under way though its process has ended. If so, failure()
-  /// tells when nothing more comes.
+  /// Whether data from the peer may still arrive though its process has ended. If so, failure() tells when
+  /// nothing more comes.
   virtual bool mayStillDeliver() { return false; }
 };
 
@@ -90,10 +90,10 @@ class Connection {
 class Endpoint {
  public:
   virtual ~Endpoint() = default;
-  /// Not the rank itself.
+  /// The connection to another rank.
   virtual Connection& peer(int rank) = 0;
-  /// Appends the peers that would not get all that was sent to them if this process ended now. A call that
-  /// leaves any is not over.
+  /// Appends the peers that would not get everything sent to them if this process ended now. A call is not
+  /// over while there are any.
   virtual void appendUndelivered(std::vector<int>& /*ranks*/) {}
 };
 
@@ -102,14 +102,14 @@ class Sleeper {
  public:
   virtual ~Sleeper() = default;
 
-  /// Looks at the connections that take about 20 us together.
+  /// The number of checks of all connections that take about 20 us together.
   virtual int spins() const = 0;
-  /// Announces the intention to sleep. A peer that moves anything from now on will wake us; look once more
-  /// first.
+  /// Announces that this thread is about to sleep. A peer that moves anything from now on will wake it; check
+  /// once more before sleeping.
   virtual void prepare() = 0;
   /// Sleeps until a peer has moved something since prepare(), at most `limit`. May return early.
   virtual void waitForRing(std::chrono::milliseconds limit) = 0;
-  /// Instead of waitForRing(), when the second look found something to do.
+  /// Replaces waitForRing() when the second check found something to do.
   virtual void cancel() = 0;
 };
 

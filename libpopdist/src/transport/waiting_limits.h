@@ -7,9 +7,9 @@
 
 namespace popdist::transport {
 
-inline constexpr int kMostSpins = 2000;  ///< about 20 us
+inline constexpr int kMaxSpins = 2000;  ///< about 20 us
 inline constexpr int kYields = 200;
-/// Nobody rings for a peer's death or a deadline.
+/// The longest sleep: nobody wakes a sleeper for a peer's end or for a deadline.
 inline constexpr std::chrono::milliseconds kLongestSleep{20};
 
 }  // namespace popdist::transport

@@ -30,7 +30,7 @@ pop::Result<WakeSocket> WakeSocket::open() {
   socklen_t length = sizeof(address);
   const bool bound = socket.valid() && ::bind(socket.get(), generic, sizeof(address.sun_family)) == 0 &&
                      ::getsockname(socket.get(), generic, &length) == 0;
-  if (!bound) return pop::errnoStatus("making a socket to be woken by", errno);
+  if (!bound) return pop::errnoStatus("creating the wake socket", errno);
   std::uint64_t name = 0;
   std::memcpy(&name, address.sun_path + 1, kDigits);
   return WakeSocket(std::move(socket), name);

@@ -16,11 +16,11 @@ class WakeSocket {
 
   int fd() const { return socket_.get(); }
   std::uint64_t name() const { return name_; }
-  /// Takes what has woken us.
+  /// Removes the datagrams that woke this process.
   void drain();
 
-  /// Makes the socket of that name readable. Anybody in this network namespace can: to be woken means nothing
-  /// more than to look again.
+  /// Makes the socket of that name readable. Any process in this network namespace can do that: a wake-up
+  /// means nothing more than to check again.
   static void wake(std::uint64_t name);
 
  private:

@@ -33,8 +33,8 @@ TEST(Row, MarksAChoiceThatTakesOverATenthMore) {
 }
 
 TEST(Row, OfABarrierHasNoBytes) {
-  EXPECT_EQ(inWords({.task = {Operation::kBarrier, 0, Memory::kNone}, .timings = {{"notes", 1}}}),
-            "  barrier               -  -        notes                   1.00*\n");
+  EXPECT_EQ(inWords({.task = {Operation::kBarrier, 0, Memory::kNone}, .timings = {{"inline", 1}}}),
+            "  barrier               -  -        inline                  1.00*\n");
 }
 
 TEST(Verdict, CountsRows) {

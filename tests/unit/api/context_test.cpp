@@ -154,8 +154,8 @@ TEST(CreateCommunicator, KeepsSeveralApart) {
 TEST(CreateCommunicator, RefusesInstancesThatAreNotThere) {
   ThreadGroup group(2);
   group.run([](Context& context) {
-    for (const auto& [wrong, why] : {std::pair(std::set<unsigned>{}, "there are none"),
-                                     std::pair(std::set<unsigned>{0, 2}, "2 is not one")}) {
+    for (const auto& [wrong, why] : {std::pair(std::set<unsigned>{}, "the set is empty"),
+                                     std::pair(std::set<unsigned>{0, 2}, "2 does not exist")}) {
       try {
         context.createCommunicator(wrong);
         ADD_FAILURE() << wrong.size() << " participants were accepted";

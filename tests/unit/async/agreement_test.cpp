@@ -74,10 +74,10 @@ TEST(Agreement, WhatDoesNotMatchIsNamedWithBothCalls) {
   const std::vector<Agreed> agreed = agreement.takeAgreed();
   ASSERT_EQ(agreed.size(), 1U);
   EXPECT_EQ(agreed[0].odd_rank, 2);
-  EXPECT_EQ(
-      agreed[0].mismatch,
-      "rank 2 does not match: it calls allReduce (sum of 9 float 'a'), rank 0 allReduce (sum of 8 float "
-      "'a')");
+  EXPECT_EQ(agreed[0].mismatch,
+            "rank 2 does not match: it calls allReduce (sum of 9 float 'a'), rank 0 calls allReduce (sum of "
+            "8 float "
+            "'a')");
 }
 
 TEST(Agreement, SaysWhatThoseWaitForWhoLackAName) {

@@ -168,8 +168,8 @@ TEST(FusedAllReduce, MistakesAreRefused) {
                          {{"one", &value, 1, Type::kFloat}, {"two", &other, 1, Type::kFloat}});
     EXPECT_EQ(errorOf([&] { fused.ready(2); }).code(), ErrorCode::kInvalidArgument);
     fused.ready(0);
-    EXPECT_THAT(errorOf([&] { fused.ready(0); }).what(), HasSubstr("'one' is ready already"));
-    EXPECT_THAT(errorOf([&] { fused.wait(); }).what(), HasSubstr("'two' is not ready"));
+    EXPECT_THAT(errorOf([&] { fused.ready(0); }).what(), HasSubstr("'one' is already marked ready"));
+    EXPECT_THAT(errorOf([&] { fused.wait(); }).what(), HasSubstr("'two' is not marked ready"));
     fused.ready(1);
     fused.wait();
     fused.reduce();

@@ -132,7 +132,7 @@ TEST_P(CommunicatorOverNetwork, TellsEveryMemberThatTheyDoNotMatch) {
       ADD_FAILURE() << "accepted";
     } catch (const popdist_error& error) {
       EXPECT_EQ(error.code(), ErrorCode::kFailedPrecondition) << error.what();
-      // By a message's head, or by the note on a host's control block.
+      // By the head of a message, or by the call slot in the control block of a host.
       EXPECT_THAT(error.what(), AnyOf(HasSubstr("20 x float"), HasSubstr("sum of 20 float")));
       EXPECT_THAT(error.what(), AnyOf(HasSubstr("10 x float"), HasSubstr("sum of 10 float")));
     }
@@ -294,7 +294,7 @@ TEST(GivingUpOverNetwork, IsHeardByOneThatOnlySends) {
       const auto error = errorOf([&] { gather({}); });
       ASSERT_TRUE(error.has_value());
       EXPECT_EQ(error->code(), ErrorCode::kDeadlineExceeded) << error->what();
-      EXPECT_THAT(error->what(), HasSubstr("rank 1 has given up: the deadline has passed"));
+      EXPECT_THAT(error->what(), HasSubstr("rank 1 aborted the call: the deadline has passed"));
     }
     context.fence();
   });

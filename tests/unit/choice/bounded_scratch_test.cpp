@@ -65,7 +65,7 @@ class Reached {
 
 void expectBounded(const Request& request) {
   const Plan plan = planCollective(request);
-  ASSERT_LE(plan.scratch_count * request.element_bytes, kMostScratchBytes);
+  ASSERT_LE(plan.scratch_count * request.element_bytes, kMaxScratchBytes);
   const Reached reached(plan);
   const Reach buffers = buffersOf(request.operation, request.ranks, request.count);
   ASSERT_LE(reached[Buffer::kInput], buffers.input);

@@ -27,11 +27,11 @@ class AlgorithmsThatAreForced : public ::testing::Test {
 TEST_F(AlgorithmsThatAreForced, ThatDoNotExistAreRefusedWithThoseThatDo) {
   ::setenv("POPDIST_SHARED_ALGORITHM", "fastest", 1);
   EXPECT_EQ(forcedByEnvironment().status().message(),
-            "POPDIST_SHARED_ALGORITHM='fastest' is none of eager, staged, direct, pull, messages");
+            "POPDIST_SHARED_ALGORITHM='fastest' is not one of eager, staged, direct, pull, messages");
   ::setenv("POPDIST_SHARED_ALGORITHM", "", 1);
   ::setenv("POPDIST_MESSAGE_ALGORITHM", "tree", 1);
   EXPECT_EQ(forcedByEnvironment().status().message(),
-            "POPDIST_MESSAGE_ALGORITHM='tree' is none of recursive-doubling, halving-doubling, "
+            "POPDIST_MESSAGE_ALGORITHM='tree' is not one of recursive-doubling, halving-doubling, "
             "segmented-ring, ring");
 }
 

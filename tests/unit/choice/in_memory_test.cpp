@@ -23,7 +23,7 @@ TEST(Pulling, IsFoundOutForWhatIsNotEager) {
          {Operation::kAllReduce, Operation::kReduceScatter, Operation::kAllGather, Operation::kAllToAll,
           Operation::kBroadcast, Operation::kGather, Operation::kScatter}) {
       EXPECT_TRUE(dependsOnMachine(operation, kMany, ranks));
-      EXPECT_FALSE(dependsOnMachine(operation, mostEagerBytes(operation, ranks), ranks));
+      EXPECT_FALSE(dependsOnMachine(operation, maxEagerBytes(operation, ranks), ranks));
     }
     EXPECT_FALSE(dependsOnMachine(Operation::kReduce, kMany, ranks));
   }

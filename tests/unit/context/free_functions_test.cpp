@@ -133,7 +133,7 @@ TEST(WithoutPoprun, TheBackendIsInitialisedOnceAndFinalised) {
 // Not that the instance is none of the members, as if it had been registered so.
 TEST(WithoutPoprun, WhyThereAreNoTagsIsSaidEachTime) {
   const std::string refused =
-      "barrier of the tag: error 8: AsyncCommunicator: it can have no thread: Operation not permitted\n";
+      "barrier of the tag: error 8: AsyncCommunicator: cannot start its thread: Operation not permitted\n";
   EXPECT_EQ(inFreshProcess({},
                            [] {
                              if (!pop::testing::forbidSystemCall(SYS_clone3) ||

@@ -36,8 +36,8 @@ Waited callAlone(transport::ShmWorld& world, Request request, int rank) {
 
 void expectDeadline(const Waited& waited, const std::string& who) {
   EXPECT_EQ(waited.failure.status.code(), pop::Code::kDeadlineExceeded);
-  EXPECT_THAT(waited.failure.status.message(),
-              AllOf(HasSubstr("waiting for " + who + ": "), HasSubstr("(Context::setTimeout")));
+  EXPECT_THAT(waited.failure.status.message(), AllOf(HasSubstr("waiting for " + who + ": "),
+                                                     HasSubstr("(to wait longer: Context::setTimeout")));
   EXPECT_GE(waited.time, kTimeout);
   EXPECT_LT(waited.time, kTestLimit);
 }

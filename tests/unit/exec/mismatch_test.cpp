@@ -105,7 +105,7 @@ TEST(Mismatch, OfRootsNamesBoth) {
     if (rank != 3) return;
     EXPECT_EQ(failure.status.code(), pop::Code::kFailedPrecondition);
     EXPECT_THAT(failure.status.message(), AllOf(HasSubstr("it calls broadcast (1 float, root 0)"),
-                                                HasSubstr("this rank broadcast (1 float, root 2)")));
+                                                HasSubstr("rank 3 calls broadcast (1 float, root 2)")));
     EXPECT_EQ(failure.peer_rank, 2);
   });
 }
@@ -118,10 +118,10 @@ TEST(Mismatch, OfTheNumberOfCallsNamesBoth) {
   const std::array<Failure, 2> failures = callBoth(one, other);
   EXPECT_EQ(failures[0].status.code(), pop::Code::kFailedPrecondition);
   EXPECT_THAT(failures[0].status.message(),
-              AllOf(HasSubstr("as call 10, this rank"), HasSubstr("as call 8")));
+              AllOf(HasSubstr("as call 10, rank 0 calls"), HasSubstr("as call 8")));
   EXPECT_EQ(failures[1].status.code(), pop::Code::kFailedPrecondition);
   EXPECT_THAT(failures[1].status.message(),
-              AllOf(HasSubstr("as call 8, this rank"), HasSubstr("as call 10")));
+              AllOf(HasSubstr("as call 8, rank 1 calls"), HasSubstr("as call 10")));
 }
 
 TEST(Mismatch, DoesNotTouchTheOutput) {

@@ -144,7 +144,7 @@ TEST(CallsOverAPlugin, HearInTheMiddleOfAMessageWhyItsSenderHasGivenUp) {
   request.timeout = std::chrono::seconds(20);
   const Failure failure = call(world, request, {{1, nullptr, data.data()}});
   EXPECT_EQ(failure.status.code(), pop::Code::kDeadlineExceeded);
-  EXPECT_THAT(failure.status.message(), HasSubstr("rank 0 has given up: the deadline has passed"));
+  EXPECT_THAT(failure.status.message(), HasSubstr("rank 0 aborted the call: the deadline has passed"));
   EXPECT_EQ(failure.peer_rank, 0);
   EXPECT_TRUE(failure.heard);
 }

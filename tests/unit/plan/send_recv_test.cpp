@@ -34,7 +34,7 @@ TEST(FindContradiction, NamesBothSides) {
 
 // Also a transfer of nothing must be expected: who waits for it would wait for ever.
 TEST(FindContradiction, FindsTransfersOfNothing) {
-  EXPECT_EQ(textOf({{.to = 1}, {}}), "rank 0 sends 0 elements to rank 1, which expects nothing from anybody");
+  EXPECT_EQ(textOf({{.to = 1}, {}}), "rank 0 sends 0 elements to rank 1, which expects nothing");
 }
 
 TEST(FindContradiction, BlamesTheOtherSide) {

@@ -119,7 +119,7 @@ TEST_F(PeerMemory, OfAProcessThatHasEndedIsAnError) {
 TEST_F(PeerMemory, OfAnotherProcessUnderThePidIsAnError) {
   ProcessMark meant = child_.result();
   meant.word ^= 1;
-  EXPECT_THAT(readFrom(meant, 0, nullptr, 0).message(), HasSubstr("it is another one"));
+  EXPECT_THAT(readFrom(meant, 0, nullptr, 0).message(), HasSubstr("another process has this pid"));
 }
 
 TEST_F(PeerMemory, WhoseReadingIsForbiddenIsAnError) {

@@ -90,10 +90,10 @@ TEST(ListedPieces, MustAgree) {
   EXPECT_EQ(memory.read(listed, 0, memory.table), "");
   memory.listed({{0, 2}, {5, 1}, {6, 1}}, memory.other_table.data());
   EXPECT_THAT(memory.read(listed, 1, memory.other_table),
-              AllOf(HasSubstr("3 tensors"), HasSubstr("others 2")));
+              AllOf(HasSubstr("3 non-empty tensors"), HasSubstr("other ranks 2")));
   memory.listed({{0, 1}, {5, 2}}, memory.other_table.data());
   EXPECT_THAT(memory.read(listed, 1, memory.other_table),
-              AllOf(HasSubstr("number 0"), HasSubstr("after 1 bytes"), HasSubstr("after 2")));
+              AllOf(HasSubstr("tensor 0"), HasSubstr("ends at byte 1,"), HasSubstr("ranks at byte 2")));
 }
 
 TEST(ListedPieces, MakeUpTheVector) {
@@ -101,11 +101,11 @@ TEST(ListedPieces, MakeUpTheVector) {
   memory.listed({{10, 2}, {3, 1}}, memory.table.data());
   for (const std::size_t bytes : {2U, 4U}) {
     ListedPieces listed;
-    EXPECT_THAT(memory.read(listed, 0, memory.table, sizeof(memory.table), bytes), HasSubstr("make up"));
+    EXPECT_THAT(memory.read(listed, 0, memory.table, sizeof(memory.table), bytes), HasSubstr("add up"));
   }
   memory.table[1] = 5;  // where the first one ends, behind the second one
   ListedPieces listed;
-  EXPECT_THAT(memory.read(listed, 0, memory.table), HasSubstr("make up"));
+  EXPECT_THAT(memory.read(listed, 0, memory.table), HasSubstr("add up"));
 }
 
 TEST(ListedPieces, AreNotReadPastTheirSegment) {

@@ -139,7 +139,7 @@ TEST(ShmGroup, HasRoomForAAbortMessageWhereNobodyReads) {
     sender.finishSend();
     sent += message.size();
   }
-  const std::vector<std::byte> abort_message(kMostAbortMessageBytes, std::byte{7});
+  const std::vector<std::byte> abort_message(kMaxAbortMessageBytes, std::byte{7});
   sender.abandon(abort_message);
 
   Connection& reader = world.connection(1, 0);

@@ -23,22 +23,22 @@ const std::byte* at(const void* memory, std::size_t offset) {
   return static_cast<const std::byte*>(memory) + offset;
 }
 
-// A host's result is not finished: a mean is taken in the end.
+// Inside a host a mean stays a sum: the division comes at the end.
 Operator firstOf(Operator op) {
   return op == Operator::kMean ? Operator::kSum : op;
 }
-// And what is reduced then has been prepared.
+// Between hosts the elements are already prepared (squared).
 Operator laterOf(Operator op) {
   return op == Operator::kSquareAdd ? Operator::kSum : op;
 }
 
 }  // namespace
 
-// Who waits for other hosts still hears what its own host's members say on their control block.
+// A rank that waits for other hosts must still notice when a rank of its own host aborts.
 HierarchicalCalls::HierarchicalCalls(plan::HostLayout layout, std::unique_ptr<SharedCalls> inside,
                                      std::unique_ptr<MessageCalls> messages)
     : layout_(std::move(layout)), inside_(std::move(inside)), messages_(std::move(messages)) {
-  messages_->runner().setGivenUp([this] { return inside_->whyPeerHasGivenUp(); });
+  messages_->runner().setPeerFailure([this] { return inside_->peerFailure(); });
 }
 
 bool HierarchicalCalls::run(const CollectiveCall& call) {
@@ -48,15 +48,15 @@ bool HierarchicalCalls::run(const CollectiveCall& call) {
   return way == HierarchyWay::kFlat ? runFlat(call) : runInLevels(call, way);
 }
 
-// What is forced is about all-reduces only.
+// Algorithms can be forced only for all-reduces.
 HierarchyWay HierarchicalCalls::wayOf(const CollectiveCall& call) const {
   const bool forced = messages_->isForced() && call.operation == Operation::kAllReduce;
   if (call.ragged || forced) return HierarchyWay::kFlat;
   return choice::hierarchyFor(call.operation, call.count * sizeOf(call.type), layout_);
 }
 
-// Before messages between all ranks the call is compared with those of this host's other members, one of whom
-// may be about to wait in memory where this one never comes.
+// Before all ranks exchange messages, the call is compared with those of this host's other members: one of
+// them may be about to wait in memory for this rank.
 bool HierarchicalCalls::runFlat(const CollectiveCall& call) {
   if (!inside(Operation::kBarrier, nullptr, nullptr, 0)) return false;
   CollectiveCall rest = call;
@@ -86,9 +86,9 @@ bool HierarchicalCalls::runInLevels(const CollectiveCall& call, HierarchyWay way
   }
 }
 
-void HierarchicalCalls::giveUp(const exec::Failure& failure) {
-  inside_->giveUp(failure);
-  messages_->giveUp(failure);
+void HierarchicalCalls::abort(const exec::Failure& failure) {
+  inside_->abort(failure);
+  messages_->abort(failure);
 }
 
 void HierarchicalCalls::setDeadline(const exec::MovingDeadline& deadline) {
@@ -107,9 +107,9 @@ bool HierarchicalCalls::allReduceByLeaders(const CollectiveCall& call) {
          inside(Operation::kBroadcast, call.output, call.output, call.count);
 }
 
-// Each member reduces one block of all members, then with its lane, and in the end all blocks go to all: of
-// one piece after another, which is in the caches all that time. The few elements that are left over go by
-// the leaders.
+// Each member reduces one block of all members, then reduces it with its lane, and finally all blocks go to
+// all members. This is done piece by piece, so that a piece stays in the caches. The few remaining elements
+// go by the leaders.
 bool HierarchicalCalls::allReduceInLanes(const CollectiveCall& call) {
   const auto lanes = static_cast<std::size_t>(layout_.members());
   const std::size_t element = sizeOf(call.type);
@@ -133,7 +133,8 @@ bool HierarchicalCalls::allReduceInLanes(const CollectiveCall& call) {
   return allReduceByLeaders(rest);
 }
 
-// First the blocks of one host's ranks after another's, among this host's members; then with the lane.
+// First the members of this host reduce the blocks of each host's ranks, host by host; then each lane
+// reduces.
 bool HierarchicalCalls::reduceScatterInLanes(const CollectiveCall& call) {
   const std::size_t block_bytes = call.count * sizeOf(call.type);
   kept_.resize(static_cast<std::size_t>(layout_.hosts()) * block_bytes);
@@ -183,7 +184,7 @@ bool HierarchicalCalls::allGatherInLanes(const CollectiveCall& call) {
   return true;
 }
 
-// At least one, be it empty. False as soon as `work` is.
+// Calls `work` for each piece, at least once. Stops when it returns false.
 template <typename Work>
 bool HierarchicalCalls::inPieces(const CollectiveCall& call, const Work& work) {
   const std::size_t most = choice::kPassedOnBytes / sizeOf(call.type);
@@ -228,7 +229,7 @@ bool HierarchicalCalls::barrier() {
 
 // ---- parts of them
 
-// The root itself on its host, the leaders on others.
+// The root on its host, the leaders on the others.
 HierarchicalCalls::Representatives HierarchicalCalls::representativesFor(int root) const {
   Representatives they{.ranks = layout_.lane(0)};
   const int host = layout_.hostOf(root);

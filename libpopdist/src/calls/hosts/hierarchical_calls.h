@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Carries out the collectives of a communicator over several hosts: in the shared memory of each host, by
-// messages between the hosts, and in shared memory again. choice/over_hosts.h says which.
+// messages between the hosts, and in shared memory again. choice/over_hosts.h decides which collectives go
+// this way.
 #pragma once
 
 #include <chrono>
@@ -19,13 +20,13 @@ namespace popdist::calls {
 
 class HierarchicalCalls final : public group::CallPath {
  public:
-  /// `inside`: of this host's members; `messages`: of all ranks.
+  /// `inside` connects this host's members, `messages` all ranks.
   HierarchicalCalls(plan::HostLayout layout, std::unique_ptr<SharedCalls> inside,
                     std::unique_ptr<MessageCalls> messages);
 
   bool run(const group::CollectiveCall& call) override;
   exec::Failure takeFailure() override { return failed_across_ ? *failed_across_ : inside_->takeFailure(); }
-  void giveUp(const exec::Failure& failure) override;
+  void abort(const exec::Failure& failure) override;
   void setDeadline(const exec::MovingDeadline& deadline) override;
   const char* algorithmTaken() const override { return taken_; }
 
@@ -49,7 +50,7 @@ class HierarchicalCalls final : public group::CallPath {
   struct Representatives {
     int local = 0;           ///< on this host
     bool mine = false;       ///< this rank
-    std::vector<int> ranks;  ///< of each host
+    std::vector<int> ranks;  ///< the representative of each host
   };
   Representatives representativesFor(int root) const;
   template <typename Work>
@@ -65,11 +66,11 @@ class HierarchicalCalls final : public group::CallPath {
   const plan::HostLayout layout_;
   const std::unique_ptr<SharedCalls> inside_;
   const std::unique_ptr<MessageCalls> messages_;
-  const CollectiveCall* call_ = nullptr;  ///< that is under way, as its caller made it
+  const CollectiveCall* call_ = nullptr;  ///< the call in progress, as its caller made it
   Clock::time_point deadline_;
   std::optional<exec::Failure> failed_across_;
   const char* taken_ = "";
-  Bytes kept_;  ///< what this rank holds for its host
+  Bytes kept_;  ///< data that this rank holds for its host
 };
 
 }  // namespace popdist::calls

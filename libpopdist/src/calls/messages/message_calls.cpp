@@ -17,7 +17,7 @@ using plan::Operation;
 
 namespace {
 
-// Where nobody may have anything to send, and the ranks have not told each other what they want before.
+// Calls in which a rank may have nothing to send, and the ranks have not exchanged their counts before.
 bool sendsEmpty(const CollectiveCall& call) {
   if (call.operation == Operation::kSendRecv) return false;
   return call.ragged ? call.operation == Operation::kAllGather : call.count == 0;
@@ -39,12 +39,12 @@ exec::Failure MessageCalls::carryOut(CollectiveCall call) {
     call.output = &ignored;
     call.count = 1;
   }
-  // There are no partial results to reduce, but squares and the like to make.
+  // With one rank there is nothing to reduce, but squares and the like must be computed.
   if (size() == 1 && plan::reduces(call.operation)) {
     reduce::fold({.op = call.op, .type = call.type}, {&call.output, 1}, {&call.input, 1}, call.count);
     return {};
   }
-  // The plans of all-reduces work in place.
+  // All-reduce plans work in place.
   if (call.operation == Operation::kAllReduce && call.input != call.output && call.count > 0)
     reduce::copyCached(call.output, call.input, call.count * sizeOf(call.type));
   return send(call);
@@ -84,7 +84,7 @@ exec::Failure MessageCalls::send(const CollectiveCall& call) {
   return runner_->run(message, {&part, 1}, call.timeout);
 }
 
-// What only some members know of each other's calls is told to all first, within the time of the call.
+// Requests that only some members know are first sent to all, within the time of the call.
 exec::Failure MessageCalls::checkPartners(CollectiveCall& call) {
   const bool ragged = call.operation == Operation::kAllToAll && call.ragged;
   if (!ragged && call.operation != Operation::kSendRecv) return {};
@@ -94,7 +94,7 @@ exec::Failure MessageCalls::checkPartners(CollectiveCall& call) {
   return failure;
 }
 
-// Members tell each other how much they send: lengths that contradict each other would be garbage further on.
+// Members exchange how much they send: contradicting lengths would produce garbage later.
 exec::Failure MessageCalls::compareCounts(const CollectiveCall& call) {
   const auto ranks = static_cast<std::size_t>(size());
   std::vector<std::uint64_t> sent(ranks, 0);
@@ -109,9 +109,11 @@ exec::Failure MessageCalls::compareCounts(const CollectiveCall& call) {
   for (std::size_t from = 0; failure.status.ok() && from < ranks; ++from) {
     if (sent[from] == call.recv_counts[from]) continue;
     const int other = static_cast<int>(from);
-    failure = {
-        .status = pop::failedPrecondition(group::countsContradict(other, sent[from], call.recv_counts[from])),
-        .peer_rank = other};
+    const group::Members& members = runner_->members();
+    failure = {.status = pop::failedPrecondition(group::describeCountMismatch(
+                   members.nameOfRank(other), sent[from], members.nameOfRank(members.localRanks().front()),
+                   call.recv_counts[from])),
+               .peer_rank = other};
   }
   return failure;
 }

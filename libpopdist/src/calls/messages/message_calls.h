@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carries out the collectives of ranks that exchange messages: over hosts, on a backend, and where tests
-// want it.
+// Carries out collectives by messages: over hosts, on a backend plugin, and where tests ask for it.
 #pragma once
 
 #include <optional>
@@ -13,13 +12,13 @@
 
 namespace popdist::calls {
 
-/// What the messages of a call say of it.
+/// The description that the messages of a call carry.
 exec::Call messageCallOf(const group::CollectiveCall& call);
 
 class MessageCalls final : public group::CallPath {
  public:
-  /// `forced`: instead of what the table says, where it can be done. run() is for groups with one rank of
-  /// this instance.
+  /// `forced` replaces the table's choice where the algorithm supports the call. run() is for groups with one
+  /// rank in this instance.
   MessageCalls(std::unique_ptr<MessageRunner> runner, std::optional<choice::Algorithm> forced)
       : runner_(std::move(runner)), rank_(runner_->members().localRanks().front()), forced_(forced) {}
 
@@ -28,7 +27,7 @@ class MessageCalls final : public group::CallPath {
     return failure_.status.ok();
   }
   exec::Failure takeFailure() override { return failure_; }
-  void giveUp(const exec::Failure& failure) override { runner_->giveUp(failure); }
+  void abort(const exec::Failure& failure) override { runner_->abort(failure); }
   void setDeadline(const exec::MovingDeadline& deadline) override { runner_->setDeadline(deadline); }
   const char* algorithmTaken() const override { return taken_; }
 

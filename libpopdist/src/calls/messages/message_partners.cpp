@@ -14,14 +14,14 @@ using group::CollectiveCall;
 
 namespace {
 
-// What a rank asks for, as it travels.
+// A rank's request, in the form in which it is sent.
 struct Asked {
   std::uint64_t key = 0;  ///< CallKey::packed
   plan::Partners partners;
 };
 using Words = std::array<std::uint64_t, sizeof(Asked) / sizeof(std::uint64_t)>;
 
-// All-gather in the fewest rounds: each rank has its own words and zeros for the others'.
+// An all-gather in the fewest rounds: each rank contributes its own words, and zeros for the others'.
 exec::Failure wordsOfAll(MessageRunner& runner, const CollectiveCall& call, const Asked& own,
                          std::vector<Words>& all) {
   const int rank = runner.members().localRanks().front();
@@ -49,6 +49,7 @@ exec::Failure comparePartners(MessageRunner& runner, const CollectiveCall& call)
     if (theirs.key != own.key) {
       return {.status = pop::failedPrecondition(exec::describeMismatch(
                   runner.members().nameOfRank(rank), exec::describeCall(theirs.key, 0, ""),
+                  runner.members().nameOfRank(runner.members().localRanks().front()),
                   exec::describeCall(own.key, 0, call.tensor))),
               .peer_rank = rank};
     }

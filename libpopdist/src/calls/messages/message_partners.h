@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ranks that exchange messages tell each other before a sendRecv.
+// The exchange of requests before a sendRecv by messages.
 #pragma once
 
 #include "libpopdist/src/calls/messages/message_runner.h"
@@ -7,8 +7,8 @@
 
 namespace popdist::calls {
 
-/// Every rank learns what every rank asks for, in as few rounds as there can be: who waited for somebody that
-/// sends to another would wait for ever. Fails where they do not fit together, on all ranks.
+/// All ranks learn the requests of all ranks, in the fewest possible rounds: otherwise a rank could wait for
+/// ever for one that sends to another. Fails on all ranks if requests contradict each other.
 exec::Failure comparePartners(MessageRunner& runner, const group::CollectiveCall& call);
 
 }  // namespace popdist::calls

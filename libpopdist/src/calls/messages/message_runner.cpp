@@ -18,7 +18,7 @@ exec::Failure MessageRunner::run(exec::Call call, std::span<const Part> parts,
   const exec::Waiting waiting{.sleeper = &connections_->sleeper(),
                               .monitor = &monitor_,
                               .oversubscribed = members_.context().oversubscribed(),
-                              .given_up = given_up_,
+                              .peer_failure = peer_failure_,
                               .deadline = pop::sys::AwakeClock::now() + timeout,
                               .moving_deadline = moving_deadline_,
                               .names = members_.names(),
@@ -26,7 +26,7 @@ exec::Failure MessageRunner::run(exec::Call call, std::span<const Part> parts,
   return exec::execute(call, work, waiting);
 }
 
-void MessageRunner::giveUp(const exec::Failure& failure) {
+void MessageRunner::abort(const exec::Failure& failure) {
   const bool all_know = failure.peer_instance >= 0 && monitor_.anyFailed();
   connections_->abandon(exec::encodeAbortMessage(members_.localRanks().front(), failure), !all_know);
 }

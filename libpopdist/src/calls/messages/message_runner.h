@@ -33,26 +33,28 @@ class MessageRunner {
     void* output = nullptr;
   };
 
-  /// The plans that follow are of another call than those before.
+  /// The next plans belong to the next call.
   void nextCall() { ++calls_; }
-  /// Runs one plan of each local rank. `call.sequence` and `call.members` are filled in here.
+  /// Runs one plan for each local rank. Fills in `call.sequence` and `call.members`.
   exec::Failure run(exec::Call call, std::span<const Part> parts, std::chrono::milliseconds timeout);
-  /// Closes all connections, and tells why.
-  void giveUp(const exec::Failure& failure);
+  /// Sends the abort message and closes all connections.
+  void abort(const exec::Failure& failure);
 
   const group::Members& members() const { return members_; }
-  /// Messages between some ranks cost as much as over a network.
+  /// Whether messages between some ranks cost as much as over a network.
   bool overNetwork() const { return connections_->overNetwork(); }
   void setDeadline(const exec::MovingDeadline& deadline) { moving_deadline_ = deadline; }
-  /// Why to give up, as is known elsewhere; asked while a call waits.
-  void setGivenUp(std::function<std::optional<exec::Failure>()> given_up) { given_up_ = std::move(given_up); }
+  /// Sets the function that returns the failure of a peer known by other means; called while a call waits.
+  void setPeerFailure(std::function<std::optional<exec::Failure>()> peer_failure) {
+    peer_failure_ = std::move(peer_failure);
+  }
 
  private:
   const group::Members& members_;
   const std::unique_ptr<transport::Connections> connections_;
   group::EndNoticeMonitor monitor_;
   std::vector<exec::Heard> heard_;  ///< of each rank
-  std::function<std::optional<exec::Failure>()> given_up_;
+  std::function<std::optional<exec::Failure>()> peer_failure_;
   exec::MovingDeadline moving_deadline_;
   std::uint64_t calls_ = 0;
 };

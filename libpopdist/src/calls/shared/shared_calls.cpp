@@ -57,11 +57,11 @@ bool SharedCalls::runSendRecv(const CollectiveCall& call) {
   return well;
 }
 
-// What fits into a note needs no more than notes.
+// Data that fits into a call slot needs nothing else.
 bool SharedCalls::runInline(const CollectiveCall& call, const shared::Call& shared) {
   const std::size_t bytes = call.count * sizeOf(call.type);
   const bool gives = sends(call, rank_);
-  taken_ = "notes";
+  taken_ = "inline";
   if (!meeting_.exchange(shared, call.input, gives ? bytes : 0)) return false;
   auto* const output = static_cast<std::byte*>(call.output);
   switch (call.operation) {
@@ -118,7 +118,7 @@ bool SharedCalls::runPlanned(const CollectiveCall& call, const shared::Call& sha
   return true;
 }
 
-// A ragged all-to-all begins with everybody's counts for everybody.
+// A ragged all-to-all begins by exchanging all counts.
 bool SharedCalls::tellCounts(const CollectiveCall& call) {
   const auto ranks = static_cast<std::size_t>(ranks_);
   matrix_.assign(ranks * ranks, 0);
@@ -134,8 +134,9 @@ bool SharedCalls::tellCounts(const CollectiveCall& call) {
   for (std::size_t from = 0; from < ranks; ++from) {
     const std::uint64_t sent = matrix_[from * ranks + static_cast<std::size_t>(rank_)];
     if (sent == call.recv_counts[from]) continue;
-    meeting_.blame(static_cast<int>(from),
-                   group::countsContradict(static_cast<int>(from), sent, call.recv_counts[from]));
+    const int other = static_cast<int>(from);
+    meeting_.blame(other, group::describeCountMismatch(meeting_.nameOf(other), sent, meeting_.nameOf(rank_),
+                                                       call.recv_counts[from]));
     return false;
   }
   return true;
@@ -143,8 +144,8 @@ bool SharedCalls::tellCounts(const CollectiveCall& call) {
 
 // ---- the ranks' buffers
 
-// What others take may lie in memory that the system cannot read for them: that of devices, for one. Or in
-// pieces, of which it knows nothing.
+// The kernel may be unable to read the memory that other ranks pull, for example that of a device. Nor does
+// it know of pieces.
 bool SharedCalls::canBeRead(const CollectiveCall& call) const {
   if (call.pieces != nullptr) return false;
   const std::size_t bytes = inputBytes(call);
@@ -152,7 +153,7 @@ bool SharedCalls::canBeRead(const CollectiveCall& call) const {
          (call.operation != Operation::kAllReduce || shared::canRead(call.output, bytes));
 }
 
-// Of this rank.
+// The offer of this rank.
 std::size_t SharedCalls::inputBytes(const CollectiveCall& call) const {
   if (!call.ragged) return largestBytes(call);
   const std::size_t elements = call.operation == Operation::kAllGather
@@ -184,7 +185,7 @@ bool SharedCalls::sends(const CollectiveCall& call, int rank) const {
   return call.operation != Operation::kBarrier && (!only_root || rank == call.root);
 }
 
-// That one rank puts into its stage if all goes at once.
+// The bytes that one rank puts into its stage if all goes at once.
 std::size_t SharedCalls::largestBytes(const CollectiveCall& call) const {
   const std::size_t element = sizeOf(call.type);
   const auto ranks = static_cast<std::size_t>(ranks_);

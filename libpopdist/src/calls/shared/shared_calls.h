@@ -16,26 +16,26 @@ namespace popdist::calls {
 
 class SharedCalls final : public group::CallPath {
  public:
-  /// `place` is that of some of the `members`, which outlive this. `forced`: as MemoryChoice has it.
+  /// `place` is that of some of the `members`, which outlive this object. `forced`: see MemoryChoice.
   SharedCalls(shared::Place place, const group::Members& members,
               std::optional<choice::SharedAlgorithm> forced);
 
   bool run(const group::CollectiveCall& call) override;
   exec::Failure takeFailure() override { return meeting_.takeFailure(); }
-  void giveUp(const exec::Failure& failure) override { meeting_.giveUp(failure); }
+  void abort(const exec::Failure& failure) override { meeting_.abort(failure); }
   void setDeadline(const exec::MovingDeadline& deadline) override { meeting_.waiter().setDeadline(deadline); }
 
-  /// "notes", or the name of a choice::SharedAlgorithm.
+  /// "inline", or the name of a choice::SharedAlgorithm.
   const char* algorithmTaken() const override { return taken_; }
   bool sharesMemory() const override { return true; }
-  bool peerIsGivingUp() override { return meeting_.waiter().peerIsGivingUp(); }
+  bool peerIsAborting() override { return meeting_.waiter().peerIsAborting(); }
   bool awaitNext(const std::function<bool()>& there, std::chrono::milliseconds limit) override {
     return meeting_.awaitNext(there, limit);
   }
-  void wake() override { meeting_.waiter().tell(); }
+  void wake() override { meeting_.waiter().wakeSleepers(); }
 
-  /// Why another has given up, if one has. Also between calls.
-  std::optional<exec::Failure> whyPeerHasGivenUp() { return meeting_.waiter().whyPeerHasGivenUp(); }
+  /// The failure of a rank that has aborted, if any. Also between calls.
+  std::optional<exec::Failure> peerFailure() { return meeting_.waiter().peerFailure(); }
 
  private:
   using CollectiveCall = group::CollectiveCall;
@@ -58,8 +58,8 @@ class SharedCalls final : public group::CallPath {
   shared::Engine engine_;
   choice::MemoryChoice choice_;
   SharedSendRecv send_recv_;
-  std::vector<const void*> from_;      ///< of notes, by rank
-  std::vector<std::uint64_t> matrix_;  ///< of a ragged all-to-all: elements from each rank to each
+  std::vector<const void*> from_;      ///< inline data by rank
+  std::vector<std::uint64_t> matrix_;  ///< ragged all-to-all: elements from each rank to each
   SharedPlans plans_;
   const char* taken_ = "";
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plans of a communicator's collectives in its host's memory. Those of small calls, which come again and
-// again, are kept.
+// Makes the plans of a communicator's collectives in its host's memory, and keeps those of small calls, which
+// recur.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,12 @@ namespace popdist::calls {
 
 class SharedPlans {
  public:
-  /// `matrix`: of a ragged all-to-all, elements from each rank to each, while it is carried out.
+  /// `matrix` holds, for a ragged all-to-all, the elements from each rank to each while it is carried out.
   SharedPlans(int rank, int ranks, const plan::StageShape& slots, const std::vector<std::uint64_t>& matrix)
       : rank_(rank), ranks_(ranks), slots_(slots), matrix_(matrix) {}
 
-  /// Calls `run(plan, more)` with the plan of a call, a long one part by part: until it is false.
+  /// Calls `run(plan, more)` with the plan of a call, part by part if it is long. Stops when `run` returns
+  /// false.
   template <typename Run>
   bool carryOut(const group::CollectiveCall& call, const choice::PlanChoice& chosen, const Run& run) {
     const Key key(keyOf(call).packed(), call.count, chosen.algorithm, chosen.order, chosen.gives);
@@ -53,7 +54,7 @@ class SharedPlans {
   using Key = std::tuple<std::uint64_t, std::size_t, choice::SharedAlgorithm, plan::EagerOrder, bool>;
 
   static constexpr std::size_t kKeptPlans = 64;
-  // Longer plans are made anew: it costs little beside what they move.
+  // Longer plans are made anew: that costs little compared with the data they move.
   static constexpr std::size_t kKeptSteps = 256;
   static_assert(kKeptSteps < plan::StagedPlan::kPartSteps, "a part of a longer plan is not kept");
 

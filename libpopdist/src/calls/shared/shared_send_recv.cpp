@@ -29,7 +29,7 @@ std::size_t largestOf(const Flows& flows) {
 bool SharedSendRecv::run(const CollectiveCall& call, const shared::Call& shared) {
   const std::size_t element_bytes = sizeOf(call.type);
   const shared::Buffers buffers{
-      .input = call.input, .output = call.output, .note = std::as_bytes(std::span(&call.partners, 1))};
+      .input = call.input, .output = call.output, .inline_data = std::as_bytes(std::span(&call.partners, 1))};
   if (!meet(shared, buffers, call.partners, element_bytes) || !agree()) return false;
   Flows at_once;
   Flows large;
@@ -48,7 +48,7 @@ bool SharedSendRecv::run(const CollectiveCall& call, const shared::Call& shared)
   }
   const plan::SharedPlan taking = plan::eagerMove(at_once, rank_, EagerOrder::kOnly);
   const bool pulls = !large.empty() && !direct && choice_.isTransferWorthPulling(largestOf(large));
-  const bool asks = pulls && !choice_.reading().asked();  // in meetings of their own
+  const bool asks = pulls && !choice_.reading().asked();  // needs meetings of its own
   if (!engine_.run(shared, buffers, {.plan = taking, .fold = {}, .more = !large.empty() && !asks}))
     return false;
   if (pulls && !choice_.reading().ask(shared)) return false;
@@ -59,7 +59,7 @@ bool SharedSendRecv::run(const CollectiveCall& call, const shared::Call& shared)
   return large.empty() || moveLarge(shared, buffers, large);
 }
 
-// Everybody takes as much room, whatever it sends: nobody knows yet what the others do.
+// All ranks take the same room, whatever they send, since no rank knows yet what the others do.
 bool SharedSendRecv::meet(const shared::Call& call, const shared::Buffers& buffers, const Partners& own,
                           std::size_t element_bytes) {
   const Flow flow{rank_, own.to, 0, 0, own.send_count * element_bytes};
@@ -88,7 +88,7 @@ bool SharedSendRecv::moveLarge(const shared::Call& call, const shared::Buffers& 
     return engine_.run(call, buffers, {.plan = plan, .fold = {}, .streaming = streaming, .more = more});
   };
   if (taken_ != Algorithm::kStaged)
-    return !meeting_.waiter().peerHasGivenUp() && run(plan::directMove(flows, rank_, false), false);
+    return !meeting_.waiter().peerAborted() && run(plan::directMove(flows, rank_, false), false);
   const auto staged =
       plan::stagedMove(flows, rank_, plan::chunksOf(Operation::kSendRecv, meeting_.place().layout.slots));
   bool well = true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// sendRecv between ranks of one host. Only the partners know how much they move, so it has a meeting of its
-// own kind: each rank writes into its note what it asks for, and, before that, all it sends into its stage if
-// that is little. What is more goes from buffer to buffer or through the stages when all have met.
+// sendRecv between ranks of one host. Only the partners know how much they move, so it meets in its own way:
+// each rank writes its request into its call slot and, before that, the data into its stage if it is small.
+// Larger data goes from buffer to buffer or through the stages after the meeting.
 #pragma once
 
 #include <vector>
@@ -21,10 +21,10 @@ class SharedSendRecv {
         rank_(meeting.place().rank),
         all_(static_cast<std::size_t>(meeting.place().ranks)) {}
 
-  /// False: the meeting has failed, also where partners do not fit together.
+  /// False: the meeting failed or the partners contradict each other.
   bool run(const group::CollectiveCall& call, const shared::Call& shared);
 
-  /// With which the last call was carried out: that of its large transfers, if there were any.
+  /// The algorithm of the last call: that of its large transfers, if there were any.
   choice::SharedAlgorithm taken() const { return taken_; }
 
  private:
@@ -39,7 +39,7 @@ class SharedSendRecv {
   shared::Engine& engine_;
   choice::MemoryChoice& choice_;
   const int rank_;
-  std::vector<plan::Partners> all_;  ///< what each rank asks for
+  std::vector<plan::Partners> all_;  ///< requests by rank
   Algorithm taken_ = Algorithm::kEager;
 };
 

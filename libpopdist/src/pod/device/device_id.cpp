@@ -11,12 +11,12 @@ namespace popdist {
 
 int getDeviceId(int ipus_per_replica) {
   const pop::contract::InstanceEnv& env = context::environment();
-  constexpr std::int64_t kMostIpus = 1 << 20;
+  constexpr std::int64_t kMaxIpus = 1 << 20;
   const std::int64_t ipus = ipus_per_replica > 0 ? ipus_per_replica : env.num_ipus_per_replica;
-  if (env.num_total_replicas * ipus > kMostIpus) {
+  if (env.num_total_replicas * ipus > kMaxIpus) {
     throw popdist_error(ErrorCode::kInvalidArgument,
                         "getDeviceId: " + std::to_string(env.num_total_replicas * ipus) +
-                            " IPUs are more than any partition has");
+                            " IPUs exceed the largest partition");
   }
   const int first = env.replica_index_offset * static_cast<int>(ipus);
   const int last = first + env.num_local_replicas * static_cast<int>(ipus) - 1;

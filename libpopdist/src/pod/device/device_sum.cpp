@@ -17,7 +17,7 @@ namespace popdist::pod {
 
 namespace {
 
-// Errors begin with what the program has asked for.
+// Errors begin with the function that the program called.
 template <typename Make>
 auto attaching(const Make& make) try {
   return make();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the tensors of a Pod's replicas are summed: by messages between replicas, or in the memory of a host.
+// Sums the tensors of a Pod's replicas: by messages between replicas, or in the memory of a host.
 #pragma once
 
 #include <cstddef>
@@ -25,16 +25,17 @@ class DeviceSum {
   virtual ~DeviceSum() = default;
 
   /// All replicas' tensors become their sum, in the order of gcl/sum_order.h. Collective over all instances.
-  /// Throws popdist_error, and no further call is possible then; or std::bad_alloc: giveUp() is to follow.
+  /// Throws popdist_error, after which no further call is possible; or std::bad_alloc, after which abort()
+  /// must follow.
   virtual void run(const DeviceTensors& tensors) = 0;
-  /// Refuses a call that was not begun.
+  /// Refuses a call before it has begun.
   [[noreturn]] virtual void refuse(const pop::Status& why) const = 0;
-  /// Tells the other instances that this one gives up. No further call is possible.
-  [[noreturn]] virtual void giveUp(const pop::Status& why) = 0;
+  /// Tells the other instances that this one aborts, and throws. No further call is possible.
+  [[noreturn]] virtual void abort(const pop::Status& why) = 0;
 };
 
-/// In memory where all instances are on one host and share theirs, or there is but one; else by messages.
-/// Collective over all instances. Throws popdist_error.
+/// Sums in memory if all instances share one host's memory or there is only one instance; otherwise by
+/// messages. Collective over all instances. Throws popdist_error.
 std::unique_ptr<DeviceSum> makeDeviceSum(Context& context, const ReplicaLayout& layout);
 
 }  // namespace popdist::pod

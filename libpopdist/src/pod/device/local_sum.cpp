@@ -9,7 +9,7 @@ namespace popdist::pod {
 void LocalSum::run(const DeviceTensors& tensors) {
   if (broken_) refuse(pop::failedPrecondition("an earlier call on this Pod failed: " + *broken_));
   if (fork_ != pop::sys::forksOfThisProcess())
-    refuse(pop::failedPrecondition("this process was forked from the one that has the Pod"));
+    refuse(pop::failedPrecondition("this process was forked from the one that owns the Pod"));
   if (tensors.local.size() < 2) return;
   tensors_.clear();
   for (void* const tensor : tensors.local) tensors_.push_back(static_cast<std::byte*>(tensor));
@@ -22,7 +22,7 @@ void LocalSum::refuse(const pop::Status& why) const {
                       {.rank = 0, .peer = -1, .operation = name});
 }
 
-void LocalSum::giveUp(const pop::Status& why) {
+void LocalSum::abort(const pop::Status& why) {
   broken_ = why.message();
   LocalSum::refuse(why);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Of the only instance of a job: all tensors are at hand.
+// The sum of a job with one instance: all tensors are local.
 #pragma once
 
 #include <optional>
@@ -18,13 +18,13 @@ class LocalSum : public DeviceSum {
 
   void run(const DeviceTensors& tensors) override;
   [[noreturn]] void refuse(const pop::Status& why) const override;
-  [[noreturn]] void giveUp(const pop::Status& why) override;
+  [[noreturn]] void abort(const pop::Status& why) override;
 
  private:
   OrderedFold fold_;
   std::vector<std::byte*> tensors_;
   const unsigned fork_ = pop::sys::forksOfThisProcess();
-  std::optional<std::string> broken_;  ///< why no further call is possible
+  std::optional<std::string> broken_;  ///< why no further call is possible; ok: calls are possible
 };
 
 }  // namespace popdist::pod

@@ -13,8 +13,8 @@ namespace {
 
 constexpr plan::Operation kOperation = plan::kDeviceAllReduce;
 
-// Up to so many bytes of an instance, it is faster that each gets all and sums all.
-constexpr std::size_t kMostGatheredBytes = 16 << 10;
+// Up to this many bytes per instance it is faster to give all tensors to all instances, which all sum them.
+constexpr std::size_t kMaxGatheredBytes = 16 << 10;
 
 }  // namespace
 
@@ -26,7 +26,7 @@ MemorySum::MemorySum(std::unique_ptr<group::Group> group, const ReplicaLayout& l
       fold_(layout),
       staged_(heap, places_, fold_) {}
 
-// After a call that failed, another instance may still be writing to the stage: it is used for nothing else.
+// After a failed call another instance may still be writing to the stage, so the stage is never used again.
 MemorySum::~MemorySum() {
   if (group_->isUsable()) staged_.freeStage();
 }
@@ -36,8 +36,8 @@ void MemorySum::run(const DeviceTensors& tensors) {
   call_ = {.operation = kOperation, .count = tensors.count, .type = tensors.type, .op = Operator::kSum};
   group_->checkUsable(call_);
   const std::size_t bytes = tensors.count * sizeOf(tensors.type);
-  if (bytes <= kMostGatheredBytes / places_.mostLocal()) return sumGathered(tensors);
-  // Who has private tensors knows the way before the others do.
+  if (bytes <= kMaxGatheredBytes / places_.maxLocal()) return sumGathered(tensors);
+  // An instance with private tensors knows the algorithm before the others do.
   const bool mapped = SumPlaces::areMapped(places_.own(nullptr, tensors.local));
   if (!mapped) beginStaged(tensors);
   tellPlaces(tensors);
@@ -53,7 +53,7 @@ void MemorySum::refuse(const pop::Status& why) const {
   group_->fail({nameOf(kOperation), nameOf(kOperation)}, why, -1);
 }
 
-void MemorySum::giveUp(const pop::Status& why) {
+void MemorySum::abort(const pop::Status& why) {
   group_->failCollective(group::descriptionOf(call_), {why});
 }
 
@@ -62,23 +62,23 @@ void MemorySum::giveUp(const pop::Status& why) {
 // All replicas' tensors go to all instances.
 void MemorySum::sumGathered(const DeviceTensors& tensors) {
   const std::size_t bytes = tensors.count * sizeOf(tensors.type);
-  const std::size_t most_local = places_.mostLocal();
-  packed_.resize(most_local * bytes);
+  const std::size_t max_local = places_.maxLocal();
+  packed_.resize(max_local * bytes);
   gathered_.resize(packed_.size() * static_cast<std::size_t>(group_->size()));
   for (std::size_t local = 0; local < tensors.local.size() && bytes > 0; ++local)
     std::memcpy(packed_.data() + local * bytes, tensors.local[local], bytes);
-  gather(packed_.data(), gathered_.data(), most_local * tensors.count, tensors.type);
+  gather(packed_.data(), gathered_.data(), max_local * tensors.count, tensors.type);
   from_.clear();
   for (std::size_t replica = 0; replica < places_.replicas(); ++replica) {
     const auto instance = static_cast<std::size_t>(places_.instanceOf(replica));
-    from_.push_back(gathered_.data() + (instance * most_local + places_.localOf(replica)) * bytes);
+    from_.push_back(gathered_.data() + (instance * max_local + places_.localOf(replica)) * bytes);
   }
   to_.clear();
   for (void* const tensor : tensors.local) to_.push_back(static_cast<std::byte*>(tensor));
   fold({0, tensors.count});
 }
 
-// One pass over all tensors, and a meeting before and after it.
+// One pass over all tensors, with a meeting before and after it.
 void MemorySum::sumWhereTheyAre(const DeviceTensors& tensors) {
   const std::size_t element = sizeOf(tensors.type);
   const plan::Range share = places_.shareOf(places_.instance(), {0, tensors.count}, element);
@@ -101,7 +101,7 @@ void MemorySum::sumWhereTheyAre(const DeviceTensors& tensors) {
 }
 
 void MemorySum::beginStaged(const DeviceTensors& tensors) {
-  if (const pop::Status begun = staged_.begin(tensors); !begun.ok()) giveUp(begun);
+  if (const pop::Status begun = staged_.begin(tensors); !begun.ok()) abort(begun);
 }
 
 void MemorySum::sumStaged(const DeviceTensors& tensors) {
@@ -119,7 +119,7 @@ void MemorySum::fold(plan::Range part) {
   fold_.run(call_.count, call_.type, part, from_, to_);
 }
 
-// Everybody says where its stage and its tensors are.
+// All instances publish where their stage and tensors are.
 void MemorySum::tellPlaces(const DeviceTensors& tensors) {
   const std::vector<std::uint64_t> own = places_.own(staged_.stage(), tensors.local);
   gather(own.data(), places_.all(), own.size(), Type::kUint64);
@@ -129,7 +129,7 @@ void MemorySum::meet() {
   gather(nullptr, nullptr, 0, Type::kUint8);
 }
 
-// Nobody has given up: others' memory is still theirs to have read or written.
+// Throws if an instance has aborted; otherwise its memory may still be read and written.
 void MemorySum::confirm() {
   group_->confirm(call_);
 }

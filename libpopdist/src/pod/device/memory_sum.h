@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// In the memory of the host that all instances are on. Each instance sums a part of the elements for all,
-// from all replicas' tensors; in which order has nothing to do with who does it (docs/adr/0023).
+// Sums in the memory of the host that all instances share. Each instance sums a part of the elements, from
+// all replicas' tensors and for all of them. The order of summation does not depend on which instance does it
+// (docs/adr/0023).
 #pragma once
 
 #include <chrono>
@@ -20,14 +21,14 @@ namespace popdist::pod {
 
 class MemorySum : public DeviceSum {
  public:
-  /// `group`: of instances, which share the memory of `heap` and `segment`.
+  /// The `group` connects the instances, which share the memory of `heap` and `segment`.
   MemorySum(std::unique_ptr<group::Group> group, const ReplicaLayout& layout, context::SharedHeap& heap,
             transport::SegmentView segment, std::vector<int> instance_of_replica);
   ~MemorySum() override;
 
   void run(const DeviceTensors& tensors) override;
   [[noreturn]] void refuse(const pop::Status& why) const override;
-  [[noreturn]] void giveUp(const pop::Status& why) override;
+  [[noreturn]] void abort(const pop::Status& why) override;
 
  private:
   using Clock = pop::sys::AwakeClock;
@@ -47,7 +48,7 @@ class MemorySum : public DeviceSum {
   OrderedFold fold_;
   StagedSum staged_;
 
-  // Of the call that is under way:
+  // For the call in progress:
   group::CollectiveCall call_;
   Clock::time_point deadline_;
   std::vector<std::byte> packed_;

@@ -29,7 +29,7 @@ void MessageSum::refuse(const pop::Status& why) const {
   group_->fail({nameOf(kOperation), nameOf(kOperation)}, why, -1);
 }
 
-void MessageSum::giveUp(const pop::Status& why) {
+void MessageSum::abort(const pop::Status& why) {
   group_->failCollective({nameOf(kOperation), nameOf(kOperation)}, {why});
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums replicas' tensors in GCL's order, from and to memory that is all at hand.
+// Sums replicas' tensors in GCL's order, in memory that this process can reach.
 #pragma once
 
 #include <cstddef>

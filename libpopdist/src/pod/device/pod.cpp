@@ -27,8 +27,9 @@ using pod::kAttach;
 
 pod::ReplicaLayout layoutOf(const Context& context) {
   if (context.offline()) {
-    throw popdist_error(ErrorCode::kFailedPrecondition,
-                        std::string(kAttach) + ": poprun was started with --offline-mode, there is no Pod");
+    throw popdist_error(
+        ErrorCode::kFailedPrecondition,
+        std::string(kAttach) + ": no Pod is available: poprun was started with --offline-mode");
   }
   const std::int64_t ipus = std::int64_t{context.numTotalReplicas()} * context.numIpusPerReplica();
   pop::Result<pod::PodSpec> spec =
@@ -56,7 +57,7 @@ class Pod::Impl {
     time += simulated;
     collective_time += simulated;
   } catch (const std::bad_alloc&) {
-    sum_->giveUp({pop::Code::kResourceExhausted, "out of memory"});
+    sum_->abort({pop::Code::kResourceExhausted, "out of memory"});
   }
 
   const pod::ReplicaLayout layout;
@@ -73,8 +74,9 @@ class Pod::Impl {
                                         std::to_string(tensors.size())));
     }
     if (!supports(Operator::kSum, type))
-      sum_->refuse(pop::invalidArgument(std::string("there is no sum of ") + nameOf(type)));
-    if (count > group::mostElements(type)) sum_->refuse(pop::invalidArgument("count exceeds any memory"));
+      sum_->refuse(pop::invalidArgument(std::string("sum of ") + nameOf(type) + " is not supported"));
+    if (count > group::maxElements(type))
+      sum_->refuse(pop::invalidArgument("count exceeds the address space"));
     for (void* tensor : tensors) {
       if (tensor == nullptr && count > 0) sum_->refuse(pop::invalidArgument("a tensor is a null pointer"));
     }
@@ -124,16 +126,17 @@ void Pod::allReduceSum(std::span<float* const> tensors, std::size_t count) {
 
 // The clock counts 106 days. Half of them are left to collectives, of which none is of notice beside that.
 void Pod::advanceCompute(double flops_per_replica) {
-  constexpr pod::Picoseconds kMostTime{std::int64_t{1} << 62};
+  constexpr pod::Picoseconds kMaxTime{std::int64_t{1} << 62};
   if (!(flops_per_replica >= 0)) {
-    throw popdist_error(ErrorCode::kInvalidArgument,
-                        "Pod::advanceCompute: " + std::to_string(flops_per_replica) + " operations");
+    throw popdist_error(ErrorCode::kInvalidArgument, "Pod::advanceCompute: flops_per_replica is " +
+                                                         std::to_string(flops_per_replica) +
+                                                         ", expected 0 or more");
   }
   const auto taken = pod::computeTime(impl_->layout.spec, flops_per_replica, impl_->layout.ipus_per_replica);
-  if (!taken || *taken > kMostTime - std::min(impl_->time, kMostTime)) {
+  if (!taken || *taken > kMaxTime - std::min(impl_->time, kMaxTime)) {
     throw popdist_error(ErrorCode::kInvalidArgument,
-                        "Pod::advanceCompute: with " + std::to_string(flops_per_replica) +
-                            " operations more the simulated time would be over 53 days");
+                        "Pod::advanceCompute: " + std::to_string(flops_per_replica) +
+                            " more operations would take the simulated time beyond 53 days");
   }
   impl_->time += *taken;
 }

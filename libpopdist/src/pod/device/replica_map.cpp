@@ -32,7 +32,7 @@ std::vector<int> instanceOfReplica(Context& context) {
     const long count = std::strtol(rest, nullptr, 10);
     if (first < 0 || count < 1 || first + count > context.numTotalReplicas()) {
       throwIfFailed({pop::failedPrecondition("instance " + std::to_string(instance) +
-                                             " says that it holds replicas " + pop::inQuotes(text))},
+                                             " reports invalid replicas: " + pop::inQuotes(text))},
                     kAttach);
     }
     std::fill_n(result.begin() + first, count, instance);

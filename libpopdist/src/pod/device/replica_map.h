@@ -8,10 +8,11 @@
 
 namespace popdist::pod {
 
-/// As the errors of attaching name it.
+/// The name of attaching in errors.
 inline constexpr const char* kAttach = "attaching to the Pod";
 
-/// By replica. Everybody says where its own begin: collective over all instances. Throws popdist_error.
+/// The instance of each replica, by replica. Each instance publishes its range: collective over all
+/// instances. Throws popdist_error.
 std::vector<int> instanceOfReplica(Context& context);
 
 }  // namespace popdist::pod

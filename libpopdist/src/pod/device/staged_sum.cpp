@@ -11,21 +11,21 @@ namespace {
 
 // Under way at a time: one chunk is exported, one summed, one imported.
 constexpr std::size_t kSlots = 3;
-constexpr std::size_t kMostChunkBytes = 256 << 10;
-constexpr std::size_t kMostStageBytes = 16 << 20;
+constexpr std::size_t kMaxChunkBytes = 256 << 10;
+constexpr std::size_t kMaxStageBytes = 16 << 20;
 
-// Of a replica, in a stage, where chunks begin at lines.
-std::size_t chunkBytesFor(std::size_t most_local) {
-  const std::size_t all_slots = kMostStageBytes / kSlots / most_local;
+// The bytes of a replica's chunk in a stage; chunks begin at cache lines.
+std::size_t chunkBytesFor(std::size_t max_local) {
+  const std::size_t all_slots = kMaxStageBytes / kSlots / max_local;
   return std::max(plan::kLineBytes,
-                  std::min(kMostChunkBytes, all_slots) / plan::kLineBytes * plan::kLineBytes);
+                  std::min(kMaxChunkBytes, all_slots) / plan::kLineBytes * plan::kLineBytes);
 }
 
 std::byte* at(void* tensor, std::size_t element, Type type) {
   return static_cast<std::byte*>(tensor) + element * sizeOf(type);
 }
 
-// Of a part, from the beginning of its chunk.
+// The offset of a part from the start of its chunk.
 std::size_t bytesIn(plan::Range chunk, plan::Range part, Type type) {
   return (part.begin - chunk.begin) * sizeOf(type);
 }
@@ -33,11 +33,11 @@ std::size_t bytesIn(plan::Range chunk, plan::Range part, Type type) {
 }  // namespace
 
 StagedSum::StagedSum(context::SharedHeap& heap, const SumPlaces& places, OrderedFold& fold)
-    : heap_(heap), places_(places), fold_(fold), chunk_bytes_(chunkBytesFor(places.mostLocal())) {}
+    : heap_(heap), places_(places), fold_(fold), chunk_bytes_(chunkBytesFor(places.maxLocal())) {}
 
 pop::Status StagedSum::begin(const DeviceTensors& tensors) {
   if (stage_ == nullptr) {
-    POP_ASSIGN_OR_RETURN(stage_, heap_.allocate(kSlots * places_.mostLocal() * chunk_bytes_));
+    POP_ASSIGN_OR_RETURN(stage_, heap_.allocate(kSlots * places_.maxLocal() * chunk_bytes_));
   }
   exportChunk(tensors, 0);
   return {};
@@ -50,7 +50,7 @@ void StagedSum::turn(const DeviceTensors& tensors, std::uint64_t turn) {
   if (turn >= 2) importChunk(tensors, turn - 2);
 }
 
-// What others sum: all but the own share.
+// Exports what other instances sum: everything except the own share.
 void StagedSum::exportChunk(const DeviceTensors& tensors, std::uint64_t chunk) {
   const plan::Range elements = chunkOf(tensors, chunk);
   const plan::Range own = places_.shareOf(places_.instance(), elements, sizeOf(tensors.type));
@@ -66,7 +66,8 @@ void StagedSum::exportChunk(const DeviceTensors& tensors, std::uint64_t chunk) {
   }
 }
 
-// The sums go to the own tensors, and into the others' stages over what was read there (ADR 0028).
+// Copies the sums to the own tensors, and into the other instances' stages over what was read there (ADR
+// 0028).
 void StagedSum::sumChunk(const DeviceTensors& tensors, std::uint64_t chunk) {
   const plan::Range elements = chunkOf(tensors, chunk);
   const plan::Range part = places_.shareOf(places_.instance(), elements, sizeOf(tensors.type));
@@ -105,7 +106,7 @@ plan::Range StagedSum::chunkOf(const DeviceTensors& tensors, std::uint64_t chunk
 }
 
 std::byte* StagedSum::slotOf(void* stage, std::uint64_t chunk, std::size_t local) const {
-  return static_cast<std::byte*>(stage) + (chunk % kSlots * places_.mostLocal() + local) * chunk_bytes_;
+  return static_cast<std::byte*>(stage) + (chunk % kSlots * places_.maxLocal() + local) * chunk_bytes_;
 }
 
 }  // namespace popdist::pod

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way through stages: one of each instance, in which others find what they sum of its tensors, and the
-// sums. Chunk by chunk: one is exported, one summed, one imported in each turn, and all meet between turns.
+// Sums through stages: each instance has one, where the others find the tensors that they sum, and the sums.
+// In each turn one chunk is exported, one summed, one imported; all instances meet between turns.
 #pragma once
 
 #include <cstddef>
@@ -39,9 +39,9 @@ class StagedSum {
   context::SharedHeap& heap_;
   const SumPlaces& places_;
   OrderedFold& fold_;
-  const std::size_t chunk_bytes_;  ///< of a replica, in a stage
+  const std::size_t chunk_bytes_;  ///< bytes of a replica in a stage
   void* stage_ = nullptr;
-  std::vector<std::byte*> memory_;  ///< of each replica, where a chunk's sum is
+  std::vector<std::byte*> memory_;  ///< the place of a chunk's sum, for each replica
 };
 
 }  // namespace popdist::pod

@@ -15,27 +15,28 @@ namespace popdist::pod {
 
 class SumPlaces {
  public:
-  /// Of this `instance` among `instances`. `instance_of_replica`: of all replicas.
+  /// For this `instance` among `instances`. `instance_of_replica` covers all replicas.
   SumPlaces(transport::SegmentView segment, std::vector<int> instance_of_replica, int instance, int instances)
       : segment_(segment), instance_of_replica_(std::move(instance_of_replica)), instance_(instance) {
     std::vector<int> replicas_of(static_cast<std::size_t>(instances));
     for (const int each : instance_of_replica_)
       local_of_replica_.push_back(replicas_of[static_cast<std::size_t>(each)]++);
-    most_local_ = static_cast<std::size_t>(*std::max_element(replicas_of.begin(), replicas_of.end()));
+    max_local_ = static_cast<std::size_t>(*std::max_element(replicas_of.begin(), replicas_of.end()));
     places_.resize(ofEach() * static_cast<std::size_t>(instances));
   }
 
   int instance() const { return instance_; }
   int instances() const { return static_cast<int>(places_.size() / ofEach()); }
   std::size_t replicas() const { return instance_of_replica_.size(); }
-  std::size_t mostLocal() const { return most_local_; }  ///< replicas of one instance
+  std::size_t maxLocal() const { return max_local_; }  ///< replicas of one instance
   int instanceOf(std::size_t replica) const { return instance_of_replica_[replica]; }
   std::size_t localOf(std::size_t replica) const {  ///< its number in its instance
     return static_cast<std::size_t>(local_of_replica_[replica]);
   }
 
-  /// What each instance says: the offset of its stage in the segment, then of its tensors, or kPrivate.
-  std::size_t ofEach() const { return 1 + most_local_; }
+  /// What each instance publishes: the offset of its stage in the segment, then those of its tensors, or
+  /// kPrivate.
+  std::size_t ofEach() const { return 1 + max_local_; }
   std::vector<std::uint64_t> own(const void* stage, std::span<void* const> tensors) const {
     std::vector<std::uint64_t> places(ofEach(), 0);
     places.front() = segment_.offsetOf(stage);
@@ -45,12 +46,12 @@ class SumPlaces {
   }
   std::uint64_t* all() { return places_.data(); }  ///< by instance
 
-  /// Once all have said it:
+  /// After all have published it:
   std::byte* stageOf(int instance) const { return segment_.base + placesOf(instance).front(); }
   std::byte* tensorOf(std::size_t replica) const {
     return segment_.base + placesOf(instanceOf(replica))[1 + localOf(replica)];
   }
-  /// How many instances have all their tensors where others reach them.
+  /// The number of instances whose tensors can all be reached by others.
   int mappedInstances() const {
     int mapped = 0;
     for (int each = 0; each < instances(); ++each) mapped += areMapped(placesOf(each)) ? 1 : 0;
@@ -60,7 +61,7 @@ class SumPlaces {
     return std::find(places.begin() + 1, places.end(), transport::kPrivate) == places.end();
   }
 
-  /// Which of `elements` an instance sums for all.
+  /// The part of `elements` that an instance sums for all.
   plan::Range shareOf(int instance, plan::Range elements, std::size_t element_bytes) const {
     const plan::Range bytes = plan::lineBlock(elements.count * element_bytes, instances(), instance);
     return {elements.begin + bytes.begin / element_bytes, bytes.count / element_bytes};
@@ -75,7 +76,7 @@ class SumPlaces {
   const std::vector<int> instance_of_replica_;
   const int instance_;
   std::vector<int> local_of_replica_;
-  std::size_t most_local_ = 0;
+  std::size_t max_local_ = 0;
   std::vector<std::uint64_t> places_;
 };
 

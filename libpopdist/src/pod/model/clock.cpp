@@ -45,7 +45,7 @@ class LinkTraffic {
     return longest;
   }
 
-  std::uint64_t mostBytes() const { return *std::max_element(in_total_.begin(), in_total_.end()); }
+  std::uint64_t maxBytes() const { return *std::max_element(in_total_.begin(), in_total_.end()); }
 
  private:
   void addTransfer(int from_ipu, int to_ipu, std::uint64_t bytes) {
@@ -121,7 +121,7 @@ CollectiveTime simulate(const ReplicaLayout& layout, std::span<const plan::Plan>
     time.total += transfers + roundCost(layout);
     ++time.rounds;
   }
-  time.bytes_on_busiest_link = traffic.mostBytes();
+  time.bytes_on_busiest_link = traffic.maxBytes();
   return time;
 }
 

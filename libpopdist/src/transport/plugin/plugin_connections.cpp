@@ -10,7 +10,7 @@
 namespace popdist::transport {
 namespace {
 
-constexpr std::size_t kMostAddressBytes = 1024;
+constexpr std::size_t kMaxAddressBytes = 1024;
 
 }  // namespace
 
@@ -25,7 +25,7 @@ PluginConnections::PluginConnections(PluginSetup setup)
             .library = this,
             .ended = &PluginConnections::ended} {}
 
-// Not in a forked child: the plugin's threads are not there, its connections are the parent's.
+// Not in a forked child: the plugin's threads do not exist there, and its connections belong to the parent.
 PluginConnections::~PluginConnections() {
   if (group_ != nullptr && fork_ == pop::sys::forksOfThisProcess()) setup_.plugin->destroy(group_);
 }
@@ -33,7 +33,7 @@ PluginConnections::~PluginConnections() {
 pop::Result<std::unique_ptr<Connections>> PluginConnections::create(PluginSetup setup) {
   std::unique_ptr<PluginConnections> result(new PluginConnections(std::move(setup)));
   std::string& offered = result->offered_;
-  offered.resize(kMostAddressBytes);
+  offered.resize(kMaxAddressBytes);
   std::size_t bytes = offered.size();
   PopdistStatus status{};
   result->setup_.plugin->offer(&result->info_, &result->group_, offered.data(), &bytes, &status);
@@ -82,7 +82,7 @@ void PluginConnections::appendUndelivered(std::vector<int>& ranks) {
   }
 }
 
-// The plugin calls this: nothing may be thrown through it. It asks again.
+// The plugin calls this, so it must not throw. The plugin will ask again.
 std::int32_t PluginConnections::ended(void* self, char* text, std::size_t text_bytes) try {
   const auto who = static_cast<PluginConnections*>(self)->setup_.ended();
   if (!who) return 0;

@@ -24,19 +24,20 @@ struct PluginSetup {
   std::vector<int> instance_of_rank;
   std::string own_address;               ///< numeric, of this host, at which the others reach it
   std::chrono::milliseconds timeout{0};  ///< for connect()
-  /// Who of the others has ended and how, while connect() waits; nothing if none has. Any thread.
+  /// Returns which other instance has ended and how, while connect() waits; nothing if none has. From any
+  /// thread.
   std::function<std::optional<std::string>()> ended;
 };
 
 class PluginConnections final : public Connections, private Endpoint, private Sleeper {
  public:
-  /// Why the plugin has no end to offer.
+  /// Why the plugin has no address to offer.
   static pop::Result<std::unique_ptr<Connections>> create(PluginSetup setup);
   ~PluginConnections() override;
 
   std::string address(int rank) const override;
   pop::Status connect(std::span<const std::string> addresses) override;
-  /// Takes up to kAbortTimeout where others do not take it. They need not be told what all know.
+  /// Takes up to kAbortTimeout if peers do not receive it. What all peers know already need not be sent.
   void abandon(std::span<const std::byte> abort_message, bool to_all) override;
   Endpoint& endpoint(int) override { return *this; }
   Sleeper& sleeper() override { return *this; }
@@ -60,7 +61,7 @@ class PluginConnections final : public Connections, private Endpoint, private Sl
   const PopdistGroupInfo info_;
   void* group_ = nullptr;
   std::string offered_;
-  std::vector<PluginStream> streams_;  ///< of each rank; this rank's own is not used
+  std::vector<PluginStream> streams_;  ///< streams by rank; this rank's own is not used
   const unsigned fork_ = pop::sys::forksOfThisProcess();
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a backend's plugin says of how something ended. Bytes of somebody else's: any.
+// Converts a plugin's result to a status. Its text may be any bytes.
 #pragma once
 
 #include <cstring>

@@ -42,7 +42,7 @@ class PluginStream final : public Connection {
   void* const group_;
   const int peer_;
   std::span<const std::byte> piece_;  ///< what the plugin has shown last, as far as it is not released
-  // What the plugin has cut where it must lie in one piece, taken over: comes before piece_.
+  // Data that the plugin cut but that must be contiguous, copied together: comes before piece_.
   std::array<std::byte, kPartAlignmentBytes> joined_{};
   std::size_t joined_bytes_ = 0;
 };

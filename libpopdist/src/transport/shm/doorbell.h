@@ -19,9 +19,10 @@ struct Doorbell {
 
   alignas(64) std::atomic<std::uint32_t> rings{0};
   std::atomic<std::uint32_t> asleep{kAwake};
-  std::atomic<std::uint64_t> socket_name{0};  ///< of who sleeps on sockets: wake_socket.h
+  std::atomic<std::uint64_t> socket_name{
+      0};  ///< name of the socket of a process that sleeps on sockets: wake_socket.h
 
-  /// By a peer, after it has published what it moved.
+  /// Called by a peer after it has published what it moved.
   void ring() {
     if (asleep.load(std::memory_order_seq_cst) == kAwake) return;
     // The exchange only when somebody sleeps: it keeps the others from waking it as well.
@@ -40,10 +41,10 @@ class DoorbellSleeper final : public Sleeper {
  public:
   explicit DoorbellSleeper(Doorbell* doorbell) : doorbell_(doorbell) {}
 
-  int spins() const override { return kMostSpins; }
+  int spins() const override { return kMaxSpins; }
 
   void prepare() override {
-    // In this order: a ring takes the announcement away, and must not be among those that were seen.
+    // The order matters: a ring clears the announcement, and must not be among those already seen.
     rings_seen_ = doorbell_->rings.load(std::memory_order_seq_cst);
     doorbell_->asleep.store(Doorbell::kOnFutex, std::memory_order_seq_cst);
   }

@@ -18,12 +18,12 @@ std::uint64_t alignUp(std::uint64_t position) {
 // Positions are published with sequential consistency: the doorbell's "is the other side asleep?" that
 // follows must not be answered before the position is visible.
 
-std::size_t RingProducer::write(std::span<const std::byte> bytes, std::size_t most_in_use) {
+std::size_t RingProducer::write(std::span<const std::byte> bytes, std::size_t max_in_use) {
   // After align() the position may be ahead of what is free: then nothing is.
-  if (produced_ + bytes.size() > consumed_seen_ + most_in_use) {
+  if (produced_ + bytes.size() > consumed_seen_ + max_in_use) {
     consumed_seen_ = header_->consumed.load(std::memory_order_seq_cst);
   }
-  const std::uint64_t limit = consumed_seen_ + most_in_use;
+  const std::uint64_t limit = consumed_seen_ + max_in_use;
   std::size_t count = produced_ < limit ? static_cast<std::size_t>(limit - produced_) : 0;
   count = count >= bytes.size() ? bytes.size() : count / kPartAlignmentBytes * kPartAlignmentBytes;
   if (count == 0) return 0;

@@ -18,8 +18,8 @@ struct RingHeader {
   alignas(64) std::atomic<std::uint64_t> consumed{0};
 };
 
-/// One side's view of a ring. `capacity` is a power of two and a multiple of kMessageAlignmentBytes. So many
-/// bytes of it as `kept` says, a multiple too, are kept for writeLast().
+/// One side's view of a ring. `capacity` is a power of two and a multiple of kMessageAlignmentBytes. `kept`
+/// bytes of it, also a multiple, are reserved for writeLast().
 class RingProducer {
  public:
   RingProducer() = default;
@@ -28,7 +28,7 @@ class RingProducer {
 
   /// Copies up to all of `bytes` in; what does not fit is cut at a multiple of kPartAlignmentBytes.
   std::size_t tryWrite(std::span<const std::byte> bytes) { return write(bytes, capacity_ - kept_); }
-  /// Nothing is written after it: has room, however much of what was written before has not been consumed.
+  /// Writes the last message. There is always room for it, however much has not been consumed.
   std::size_t writeLast(std::span<const std::byte> bytes) { return write(bytes, capacity_); }
   /// Moves on to the next multiple of kMessageAlignmentBytes.
   void align();
@@ -36,7 +36,7 @@ class RingProducer {
   void close() { header_->over.store(1, std::memory_order_seq_cst); }
 
  private:
-  std::size_t write(std::span<const std::byte> bytes, std::size_t most_in_use);
+  std::size_t write(std::span<const std::byte> bytes, std::size_t max_in_use);
 
   RingHeader* header_ = nullptr;
   std::byte* data_ = nullptr;
@@ -56,7 +56,7 @@ class RingConsumer {
   std::span<const std::byte> peek();
   void consume(std::size_t bytes);
   void align();
-  /// The producer has closed it. What was written before can be read.
+  /// The producer has closed the ring. What was written before can still be read.
   bool isClosed() const { return header_->over.load(std::memory_order_seq_cst) != 0; }
 
  private:

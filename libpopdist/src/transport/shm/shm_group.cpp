@@ -15,12 +15,12 @@ namespace {
 // A rank's incoming rings take about this much in all, but each at least a page and at most what a core's L2
 // holds.
 constexpr std::size_t kIncomingBytes = 4 << 20;
-constexpr std::size_t kLeastRingBytes = 4 << 10;
-constexpr std::size_t kMostRingBytes = 256 << 10;
+constexpr std::size_t kMinRingBytes = 4 << 10;
+constexpr std::size_t kMaxRingBytes = 256 << 10;
 
 std::size_t ringBytesFor(int ranks) {
   const std::size_t share = std::bit_floor(kIncomingBytes / static_cast<std::size_t>(ranks));
-  return std::clamp(share, kLeastRingBytes, kMostRingBytes);
+  return std::clamp(share, kMinRingBytes, kMaxRingBytes);
 }
 
 // One incoming ring from each rank.
@@ -54,8 +54,7 @@ pop::Result<Address> parseAddress(const std::string& text, std::size_t segment_b
   const Address address{static_cast<std::size_t>(piece), static_cast<std::size_t>(doorbell)};
   const bool inside = piece_bytes <= segment_bytes && address.piece_offset <= segment_bytes - piece_bytes &&
                       address.doorbell_offset <= segment_bytes - sizeof(Doorbell);
-  if (!inside)
-    return pop::internalError("shared-memory address outside of the segment: " + pop::inQuotes(text));
+  if (!inside) return pop::internalError("shared-memory address outside the segment: " + pop::inQuotes(text));
   return address;
 }
 
@@ -90,7 +89,7 @@ class ShmGroup::Link final : public Connection {
     peer_->ring();
   }
   pop::Status failure() const override {
-    return in_.isClosed() ? pop::unavailable("it has given up") : pop::Status();
+    return in_.isClosed() ? pop::unavailable("it aborted the call") : pop::Status();
   }
 
  private:
@@ -164,7 +163,7 @@ pop::Status ShmGroup::connect(std::span<const std::string> addresses) {
       const Address& address = parsed[static_cast<std::size_t>(peer)];
       const RingPlace out = ringAt(segment_, address.piece_offset, local->rank(), ring_bytes_);
       const RingPlace in = ringAt(segment_, local->pieceOffset(), peer, ring_bytes_);
-      local->links().emplace_back(RingProducer(out.header, out.data, ring_bytes_, kMostAbortMessageBytes),
+      local->links().emplace_back(RingProducer(out.header, out.data, ring_bytes_, kMaxAbortMessageBytes),
                                   RingConsumer(in.header, in.data, ring_bytes_),
                                   reinterpret_cast<Doorbell*>(segment_.base + address.doorbell_offset));
     }

@@ -21,13 +21,13 @@
 namespace popdist::transport {
 
 /// The segment as this process has mapped it.
-/// Of memory that lies in no segment.
+/// The offset of memory that is not in the segment.
 inline constexpr std::uint64_t kPrivate = ~std::uint64_t{0};
 
 struct SegmentView {
   std::byte* base = nullptr;
   std::size_t bytes = 0;
-  /// Where `memory` begins in it, or kPrivate.
+  /// The offset of `memory` in the segment, or kPrivate.
   std::uint64_t offsetOf(const void* memory) const {
     const auto* const address = static_cast<const std::byte*>(memory);
     const bool inside = address >= base && address < base + bytes;
@@ -45,7 +45,7 @@ class ShmGroup {
                                                        std::span<const int> local_ranks);
   ~ShmGroup();
 
-  /// What the others need to reach local rank `rank`; short text.
+  /// The address at which others reach local rank `rank`; short text.
   std::string address(int rank) const;
 
   /// `addresses[r]` is the address of rank r, for all ranks of the group. Once, before any endpoint is used.

@@ -15,7 +15,7 @@ namespace {
 constexpr std::array<char, 8> kMagic{'p', 'o', 'p', 't', 'c', 'p', '0', '1'};
 constexpr std::size_t kTagBytes = sizeof(Tag);
 
-// What a tag is for, so that none of them can serve as another.
+// The purpose of a tag, so that no tag can serve as another.
 enum class Purpose : std::uint8_t { kIntroduction = 1, kReply, kProof, kFromDialler, kFromAcceptor };
 
 Tag tagOf(const Key& key, Purpose purpose, std::span<const std::byte> one,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the two ends of a fresh TCP connection prove to each other that they belong to the same job, and agree
-// on keys for this connection alone. Bytes in, bytes out. Whoever does not know the job's key learns nothing
-// and gets no answer.
+// How the two ends of a new TCP connection prove to each other that they belong to the same job, and agree on
+// keys for this connection. Bytes in, bytes out. A peer that does not know the job's key learns nothing and
+// gets no answer.
 //
-//   dialler:  introduction = who it is, whom it wants, a nonce; a tag of these
-//   acceptor: reply        = a nonce; a tag of the introduction and it
-//   dialler:  proof        = another tag of the two, which shows that it is there now, not on a record
+//   dialler:  introduction = its rank, the wanted rank, a nonce; a tag of these
+//   acceptor: reply        = a nonce; a tag of the introduction and the nonce
+//   dialler:  proof        = another tag of both, which shows that this is no replay
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ struct Introduction {
   std::uint32_t group = 0;
   std::uint32_t from = 0;    ///< rank that dials
   std::uint32_t to = 0;      ///< rank that is wanted
-  std::uint32_t stream = 0;  ///< of those between the two
+  std::uint32_t stream = 0;  ///< index of the stream between the two
   Nonce nonce{};
 
   friend bool operator==(const Introduction&, const Introduction&) = default;
@@ -40,7 +40,7 @@ using ReplyBytes = std::array<std::byte, 32>;
 using ProofBytes = Tag;
 
 IntroductionBytes encodeIntroduction(const Key& job, const Introduction& introduction);
-/// Nothing unless it was made with the job's key.
+/// The decoded introduction; nullopt unless it was made with the job's key.
 std::optional<Introduction> parseIntroduction(const Key& job, const IntroductionBytes& bytes);
 
 ReplyBytes encodeReply(const Key& job, const IntroductionBytes& introduction, const Nonce& nonce);
@@ -50,7 +50,7 @@ ProofBytes encodeProof(const Key& job, const IntroductionBytes& introduction, co
 bool isProof(const Key& job, const IntroductionBytes& introduction, const ReplyBytes& reply,
              const ProofBytes& proof);
 
-/// Keys of one connection, one for each direction.
+/// The keys of one connection, one for each direction.
 struct ConnectionKeys {
   Key from_dialler{};
   Key from_acceptor{};

@@ -10,10 +10,11 @@
 namespace popdist::transport {
 namespace {
 
-// Whoever says nothing for so long is sent away. Who has introduced itself, as a member or with a record of
-// one, has time: a member may be stopped in between.
+// A connection that sends nothing for this long is closed. One that has introduced itself, or replays an
+// introduction, gets longer: a member may be stopped in between.
 constexpr std::chrono::seconds kTimeout{10};
-// Where there is no room, that is for those who come first: a member says who it is as soon as it has a core.
+// When all places are taken, the oldest connection gets only this long: a member introduces itself as soon as
+// it gets a core.
 constexpr std::chrono::seconds kMinTimeout{1};
 constexpr std::size_t kMaxPending = 256;
 
@@ -55,7 +56,7 @@ bool Reception::expectsProof(const Introduction& stream) const {
   });
 }
 
-// False: there is no room for all who have come.
+// False: there is no room for all connections.
 bool Reception::accept() {
   while (pending_.size() < kMaxPending) {
     pop::Result<pop::sys::Fd> socket = acceptNext(listener_.get());

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who knocks at a group's listening socket: members of the job prove it and are let in, unauthenticated
-// clients are turned away. Until then they cost a socket, a few hundred at most; who says nothing for 10 s,
-// or for a second where there is no room for others, is sent away when ranks look again.
+// Accepts connections at a group's listening socket: members of the job prove that they are and are let in,
+// unauthenticated clients are turned away. Until then they cost a socket each, a few hundred at most. A
+// client that sends nothing for 10 s, or for a second when there is no room for others, is closed at the next
+// check.
 #pragma once
 
 #include <chrono>
@@ -14,30 +15,30 @@ namespace popdist::transport {
 
 class Reception {
  public:
-  /// Hands over a stream of a member; false: not one that is wanted.
+  /// Hands over a member's stream. False: it is not wanted.
   using Admit = std::function<bool(const Introduction&, AcceptedStream)>;
 
   Reception(const Key& job, pop::sys::Fd listener, SocketSleeper& sleeper, Admit admit)
       : job_(job), listener_(std::move(listener)), sleeper_(sleeper), admit_(std::move(admit)) {}
 
-  /// Gets on with all who have come, without waiting. For ranks that lack a stream.
+  /// Advances all pending connections without waiting. For ranks that lack a stream.
   void receive();
 
-  /// Why not all could be let in when it was tried last: this process is short of something. It may pass.
+  /// Why not all connections could be accepted at the last try: this process lacks a resource. It may pass.
   const pop::Status& trouble() const { return trouble_; }
 
-  /// Members of the job are about to come in.
+  /// Whether members of the job are about to be let in.
   bool expectsProofs() const;
-  /// With this stream, which has introduced itself so but for the nonce.
+  /// Whether the stream with this introduction, nonce aside, is among them.
   bool expectsProof(const Introduction& stream) const;
 
-  /// Sends all away who have come or come later.
+  /// Closes all pending connections, and refuses later ones.
   void close();
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  // One who has come and not yet shown who it is.
+  // A connection that has not proved yet that it belongs to the job.
   struct PendingConnection {
     pop::sys::Fd socket;
     Clock::time_point come;

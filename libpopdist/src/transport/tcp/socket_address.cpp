@@ -79,7 +79,7 @@ pop::Result<SocketAddress> SocketAddress::parse(const std::string& address, int 
   }
   if (result.length_ == 0 || port < 0 || port > 0xffff)
     return pop::invalidArgument(pop::inQuotes(address) + " and port " + std::to_string(port) +
-                                " are no numeric address");
+                                " are not a numeric address");
   return result;
 }
 
@@ -125,7 +125,7 @@ pop::Result<pop::sys::Fd> listenOn(SocketAddress& address, const std::string& co
 pop::Result<pop::sys::Fd> beginConnecting(const SocketAddress& own, const SocketAddress& peer,
                                           const std::string& congestion_control) {
   pop::sys::Fd socket(::socket(peer.get()->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!socket.valid()) return pop::errnoStatus("making a socket", errno);
+  if (!socket.valid()) return pop::errnoStatus("creating a socket", errno);
   const int on = 1;
   ::setsockopt(socket.get(), IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on));
   POP_RETURN_IF_ERROR(tune(socket.get(), congestion_control));

@@ -22,7 +22,7 @@ class SocketAddress {
 
   /// "10.1.2.3", "fd00::2", or "fe80::2%eth0" with an interface of this host. kInvalidArgument otherwise.
   static pop::Result<SocketAddress> parse(const std::string& address, int port);
-  /// What parse() takes, without the port.
+  /// The address without the port, in the form that parse() takes.
   std::string text() const;
   int port() const;
   /// This address as it is reached from `own`: a link-local one is on the link that `own` is on.
@@ -38,7 +38,7 @@ class SocketAddress {
   socklen_t length_ = 0;
 };
 
-/// What every socket here is told before it connects or listens; what is accepted has it from there.
+/// Sets the options of every socket before it connects or listens; accepted ones inherit them.
 /// kFailedPrecondition: the kernel does not offer this congestion control.
 pop::Status tune(int socket, const std::string& congestion_control = {});
 
@@ -52,8 +52,8 @@ pop::Result<pop::sys::Fd> listenOn(SocketAddress& address, const std::string& co
 pop::Result<pop::sys::Fd> beginConnecting(const SocketAddress& own, const SocketAddress& peer,
                                           const std::string& congestion_control = {});
 
-/// The next connection that waits at `listener`; an invalid Fd: there is none. Not ok: this process or the
-/// system is short of what one needs.
+/// Accepts the next pending connection at `listener`; an invalid Fd: there is none. Not ok: the process or
+/// the system lacks a resource for it.
 pop::Result<pop::sys::Fd> acceptNext(int listener);
 
 }  // namespace popdist::transport

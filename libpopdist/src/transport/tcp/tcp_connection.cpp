@@ -56,7 +56,8 @@ bool TcpConnection::adopt(std::uint32_t index, AcceptedStream accepted) {
   return true;
 }
 
-// What one call may move from `position` of a message on: to the end of its chunk, if that matters.
+// The most that one call may move from `position` of a message on: with several streams, to the end of its
+// chunk.
 std::size_t TcpConnection::mostAt(std::size_t position) const {
   return streams_.size() == 1 ? kChunkBytes : kChunkBytes - position % kChunkBytes;
 }
@@ -76,7 +77,7 @@ bool TcpConnection::seal(Head head) {
   return true;
 }
 
-// What a system call has come to: true if it has moved anything.
+// Evaluates the result of a system call. True if it moved anything.
 bool TcpConnection::settle(TcpStream& stream, ssize_t moved, short awaited_event) {
   if (moved > 0) return true;
   if (moved < 0 && (errno == EAGAIN || errno == EINTR)) {
@@ -109,7 +110,7 @@ std::size_t TcpConnection::trySendBoth(std::span<const std::byte> first, std::sp
   return static_cast<std::size_t>(sent);
 }
 
-// What keeps a peer from being let in may pass.
+// The reason that keeps a peer from being accepted may pass.
 pop::Status TcpConnection::failure() const {
   const bool is_up = streamAt(sent_).socket.valid() && streamAt(received_).socket.valid();
   const bool awaits_peer = rank_ > peer_ && !is_up;
@@ -123,7 +124,7 @@ void TcpConnection::abandon(std::span<const std::byte> abort_message) {
     outgoing_.seal(Head(message.data(), kHeadBytes));
     ::send(stream.socket.get(), message.data(), message.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   }
-  failure_ = pop::failedPrecondition("this rank has given up");
+  failure_ = pop::failedPrecondition("this rank aborted an earlier call");
   for (TcpStream& each : streams_) each = {};
 }
 

@@ -17,15 +17,15 @@ namespace popdist::transport {
 
 struct TcpSetup {
   std::string own_address;         ///< numeric, of this host, at which the others reach it
-  Key job{};                       ///< that members prove to each other
+  Key job{};                       ///< key with which members prove that they belong to the job
   std::uint32_t group = 0;         ///< among the job's groups
   int streams = 1;                 ///< between two ranks
-  std::string congestion_control;  ///< as listenOn() has it
+  std::string congestion_control;  ///< see listenOn()
 };
 
 class TcpConnection final : public Connection {
  public:
-  /// What the connections of a group have in common. Outlives them.
+  /// What the connections of a group share. Outlives them.
   struct Common {
     TcpSetup setup;
     SocketAddress own;  ///< from which we dial, with any port
@@ -47,12 +47,12 @@ class TcpConnection final : public Connection {
   bool isGenuine(ConstHead head) override { return incoming_.isGenuine(head); }
   void finishReceive() override { received_ = 0; }
   void abandon(std::span<const std::byte> abort_message) override;
-  /// Gets on with what this side has to do for the connection to come up. False: nothing is left to do.
+  /// Does what this side can do to bring the connection up. False: nothing is left to do.
   bool call() { return rank_ < peer_ && failure_.ok() && !bringUp(streams_.front()); }
   pop::Status failure() const override;
   bool mayStillDeliver() override;
 
-  /// Takes over an accepted stream. False: it has that one already.
+  /// Takes over an accepted stream. False: the connection has that one already.
   bool adopt(std::uint32_t stream, AcceptedStream accepted);
 
  private:

@@ -20,23 +20,23 @@ class TcpGroup {
   /// Starts to listen. `sleeper` outlives the group.
   static pop::Result<std::unique_ptr<TcpGroup>> create(const TcpSetup& setup, SocketSleeper& sleeper);
 
-  /// What the others need to reach the ranks of this process: "10.1.2.3 41234".
+  /// The address at which others reach the ranks of this process: "10.1.2.3 41234".
   std::string address() const;
 
   /// `addresses[r]` is the address of rank r's process; empty: not reached over TCP. Once, before any
   /// connection is used.
   pop::Status connect(std::span<const int> local_ranks, std::span<const std::string> addresses);
 
-  /// Gets on with who has come, as connections that are not up yet do themselves.
+  /// Advances pending connections, as connections that are not up yet do by themselves.
   void receivePending() { reception_.receive(); }
 
-  /// Connects to all with whom there is no connection yet and who wait for us to make it, and lets in who is
-  /// about to come, as far as that can be done within `timeout`. `up` has each connection as soon as it is
-  /// there, again and again.
+  /// Connects to all peers that wait for us to dial, and accepts those that are about to dial, as far as that
+  /// can be done within `timeout`. Calls `up` with each connection as soon as it is there, possibly
+  /// repeatedly.
   void callAll(
       std::chrono::milliseconds timeout, const std::function<void(Connection&)>& up = [](Connection&) {});
 
-  /// Nobody is let in any more. Connections are abandoned one by one.
+  /// Accepts no more connections. Existing ones are closed one by one.
   void close() { reception_.close(); }
 
   Connection& connection(int local_rank, int peer) { return connections_.at({local_rank, peer}); }

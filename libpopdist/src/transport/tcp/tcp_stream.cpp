@@ -11,8 +11,8 @@
 namespace popdist::transport {
 namespace {
 
-constexpr std::size_t kLeastCapacity = 16 << 10;
-constexpr std::size_t kMostCapacity = 256 << 10;  // what is reduced from it shares the L2 cache with it
+constexpr std::size_t kMinCapacity = 16 << 10;
+constexpr std::size_t kMaxCapacity = 256 << 10;  // what is reduced from it shares the L2 cache with it
 
 }  // namespace
 
@@ -45,7 +45,7 @@ pop::Result<std::optional<AcceptedStream>> Dialler::advance(const SocketAddress&
   reply_bytes_ += static_cast<std::size_t>(received);
   if (reply_bytes_ < reply_.size()) return Outcome();
   if (!isReplyTo(job_, introduction_, reply_))
-    return pop::unavailable("what answers there is not of this job");
+    return pop::unavailable("the process that answered does not belong to this job");
   const ProofBytes proof = encodeProof(job_, introduction_, reply_);
   const ssize_t sent = ::send(socket_.get(), proof.data(), proof.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   if (sent != static_cast<ssize_t>(proof.size())) return pop::errnoStatus("connecting", errno);
@@ -55,7 +55,7 @@ pop::Result<std::optional<AcceptedStream>> Dialler::advance(const SocketAddress&
 std::span<std::byte> ReceiveBuffer::room(std::size_t wanted) {
   const std::size_t held_bytes = end_ - begin_;
   if (wanted > capacity_) {
-    const std::size_t capacity = std::clamp(wanted, kLeastCapacity, kMostCapacity);
+    const std::size_t capacity = std::clamp(wanted, kMinCapacity, kMaxCapacity);
     if (capacity > capacity_) {
       auto memory = std::make_unique_for_overwrite<std::byte[]>(capacity);
       if (held_bytes > 0) std::memcpy(memory.get(), memory_.get() + begin_, held_bytes);

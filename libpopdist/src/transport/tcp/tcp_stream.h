@@ -13,12 +13,11 @@
 
 namespace popdist::transport {
 
-/// Sent or received at most in one call, so that both directions and the reduction take turns on what is
-/// still in the caches; and where there are several streams, so much of a message travels on one before it is
-/// the next one's turn.
+/// The most that one call sends or receives, so that both directions and the reduction alternate on data in
+/// the caches. With several streams, this much of a message travels on one stream before the next one's turn.
 inline constexpr std::size_t kChunkBytes = 512 << 10;
 
-/// A stream whose other end has proved what it is.
+/// A stream whose peer has proved that it belongs to the job.
 struct AcceptedStream {
   pop::sys::Fd socket;
   ConnectionKeys keys;
@@ -30,8 +29,8 @@ class Dialler {
   Dialler(const Key& job, const Introduction& introduction)
       : job_(job), introduction_(encodeIntroduction(job, introduction)) {}
 
-  /// Gets on as far as it goes without waiting. The stream once it is up; nothing yet; or why it cannot be.
-  /// `congestion_control` as beginConnecting() has it.
+  /// Advances as far as possible without waiting. Returns the stream once it is up, nothing before that, or
+  /// why it cannot come up. `congestion_control`: see beginConnecting().
   pop::Result<std::optional<AcceptedStream>> advance(const SocketAddress& own, const SocketAddress& peer,
                                                      SocketSleeper& sleeper,
                                                      const std::string& congestion_control = {});

@@ -54,7 +54,7 @@ class AgentThatTakesNothing : public InstanceServerTest {
 TEST_F(AgentThatTakesNothing, IsGivenUpAtTheDeadline) {
   const LinkError error = link->put("key", much, kShort);
   EXPECT_EQ(error.status.code(), Code::kDeadlineExceeded);
-  EXPECT_THAT(error.status.message(), HasSubstr("agent takes nothing"));
+  EXPECT_THAT(error.status.message(), HasSubstr("agent read nothing"));
   EXPECT_THAT(error.status.message(), HasSubstr("Context::setTimeout"));
   // Whatever followed half a message would be taken for the rest of it.
   std::optional<std::string> value;

@@ -10,7 +10,7 @@
 namespace popdist::pod::gcl {
 namespace {
 
-// A partial sum starts behind the one that owns the block, who is the last to add.
+// A partial sum starts at the position after the block's owner, which adds last.
 std::vector<int> onceAround(std::vector<int> ring, int owner) {
   std::rotate(ring.begin(), ring.begin() + (owner + 1) % static_cast<int>(ring.size()), ring.end());
   return ring;

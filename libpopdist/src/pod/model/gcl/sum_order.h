@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order of summation of GCL's all-reduce, as data: that of the partial sums which travel round the rings
-// of planDeviceAllReduce(). Who has all tensors at hand sums in this order, and has the same bits.
+// of planDeviceAllReduce(). Code that has all tensors in memory sums in this order and gets the same bits.
 #pragma once
 
 #include <cstddef>
