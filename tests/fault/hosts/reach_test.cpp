@@ -83,12 +83,13 @@ TEST_F(UnreachedHosts, SeveralAreAllNamedAtOnce) {
       with("nosuch.invalid," + hosts.silentAddress(), {"-n", "5", "--connect-timeout", "6"}));
   EXPECT_EQ(endAfter(Clock::now(), poprun), 125);
   const std::string silent = hosts.silentAddress();
-  EXPECT_EQ(
-      said(poprun),
-      "poprun: the job cannot be placed on host h2: connecting to " + hosts.address(2) +
-          " port 22: Connection refused\n  host nosuch.invalid: looking up its name 'nosuch.invalid': Name or "
-          "service not known; check its spelling, /etc/hosts, or give it a HostName in ~/.ssh/config\n  host " +
-          silent + ": connecting to " + silent + " port 22: no answer within 6 s (--connect-timeout)\n");
+  EXPECT_EQ(said(poprun), "poprun: the job cannot be placed on host h2: connecting to " + hosts.address(2) +
+                              " port 22: Connection refused\n  host nosuch.invalid: looking up its name "
+                              "'nosuch.invalid': Name or "
+                              "service not known; check its spelling, /etc/hosts, or give it a HostName in "
+                              "~/.ssh/config\n  host " +
+                              silent + ": connecting to " + silent +
+                              " port 22: no answer within 6 s (--connect-timeout)\n");
   EXPECT_EQ(leftOnHosts(), "");
 }
 
