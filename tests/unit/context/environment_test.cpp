@@ -122,7 +122,8 @@ TEST(Environment, OfSeveralInstancesWithoutAnAgentIsNoContext) {
   for (const Variables& variables : {poprunVariables(4, 1, 1, 1), uneven}) {
     EXPECT_THAT(
         inFreshProcess(variables, [] { return std::to_string(Context::fromEnvironment().numInstances()); }),
-        AllOf(StartsWith("error 9: "), HasSubstr("other instances but names no agent"), HasSubstr("poprun")));
+        AllOf(StartsWith("error 9: "), HasSubstr("several instances or replicas but names no agent"),
+              HasSubstr("poprun")));
   }
 }
 
