@@ -11,7 +11,7 @@
 #include "common/base/random.h"
 #include "libpopdist/src/io/gzip_source.h"
 #include "libpopdist/src/io/idx_array.h"
-#include "tests/unit/io/idx_files.h"
+#include "tests/unit/libpopdist/io/idx_files.h"
 
 namespace popdist::io {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "common/base/random.h"
 #include "libpopdist/src/exec/abort_message.h"
-#include "tests/unit/exec/shm_call.h"
-#include "tests/unit/transport/plugin_world.h"
+#include "tests/unit/libpopdist/exec/shm_call.h"
+#include "tests/unit/libpopdist/transport/plugin/plugin_world.h"
 
 namespace popdist::exec {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "tests/testing/poprun_process.h"
 #include "tests/testing/small_fashion_mnist.h"
-#include "tests/unit/io/idx_files.h"
+#include "tests/unit/libpopdist/io/idx_files.h"
 
 namespace pop::testing {
 namespace {

@@ -69,8 +69,8 @@ ALLOWED = [
     ("examples/fashion_mnist.cpp", "<popdist/io.hpp>"),
     ("examples/fashion_mnist.cpp", "<Eigen/Dense>"),
     ("examples/fashion_mnist/fashion_mnist.cpp", '"mlp.h"'),
-    ("tests/unit/io/shard_test.cpp", '"libpopdist/src/io/shard.h"'),
-    ("tests/unit/io/gzip_test.cpp", "<zlib.h>"),
+    ("tests/unit/libpopdist/io/shard_test.cpp", '"libpopdist/src/io/shard.h"'),
+    ("tests/unit/libpopdist/io/gzip_test.cpp", "<zlib.h>"),
     ("common/base/text.h", "<vector>"),
 ]
 

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the free functions say in every kind of environment.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <string>
+
+#include "popdist/popdist.hpp"
+#include "tests/unit/libpopdist/context/fresh_process.h"
+
+namespace popdist {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+// Everything that can be asked without other instances.
+std::string everything() {
+  std::string text = isPopdistEnvSet() ? "set" : "not set";
+  const auto add = [&text](const char* name, int value) {
+    text += ", " + (name + (' ' + std::to_string(value)));
+  };
+  add("total", getNumTotalReplicas());
+  add("local", getNumLocalReplicas());
+  add("offset", getReplicaIndexOffset());
+  add("ipus", getNumIpusPerReplica());
+  add("local instance", getLocalInstanceIndex());
+  add("instance", getInstanceIndex());
+  add("instances", getNumInstances());
+  return text;
+}
+
+TEST(Environment, WithoutPoprunIsOneInstanceWithOneReplica) {
+  EXPECT_EQ(inFreshProcess({}, everything),
+            "not set, total 1, local 1, offset 0, ipus 1, local instance 0, instance 0, instances 1");
+}
+
+TEST(Environment, OfPopRunIsEnoughToKnowTheInstances) {
+  EXPECT_EQ(inFreshProcess(poprunVariables(4, 4, 2, 2), everything),
+            "set, total 16, local 4, offset 8, ipus 2, local instance 2, instance 2, instances 4");
+}
+
+TEST(Environment, OfPopRunOnSeveralHostsCountsInstancesThroughAll) {
+  Variables variables = poprunVariables(8, 2, 1, 7);
+  variables["POPDIST_LOCAL_INSTANCE_INDEX"] = "3";  // the fourth of the second host
+  EXPECT_EQ(inFreshProcess(variables, everything),
+            "set, total 16, local 2, offset 14, ipus 1, local instance 3, instance 7, instances 8");
+}
+
+TEST(Environment, WithUnevenReplicasDoesNotSayTheInstance) {
+  Variables variables = poprunVariables(2, 3, 1, 1);
+  variables["POPDIST_UNIFORM_REPLICAS_PER_INSTANCE"] = "0";
+  for (auto* question : {getInstanceIndex, getNumInstances}) {
+    EXPECT_THAT(inFreshProcess(variables, [&] { return std::to_string(question()); }),
+                AllOf(StartsWith("error 9: get"), HasSubstr("POPDIST_UNIFORM_REPLICAS_PER_INSTANCE=0")));
+  }
+  EXPECT_EQ(inFreshProcess(variables, [] { return std::to_string(getReplicaIndexOffset()); }), "3");
+}
+
+TEST(Environment, ThatNamesTheInstanceNeedsNoEvenReplicas) {
+  Variables variables = poprunVariables(1, 3, 1, 0);
+  variables.merge(Variables{{"POPDIST_NUM_INSTANCES", "2"}, {"POPDIST_INSTANCE_INDEX", "1"}});
+  variables["POPDIST_UNIFORM_REPLICAS_PER_INSTANCE"] = "0";
+  variables["POPDIST_NUM_TOTAL_REPLICAS"] = "5";
+  variables["POPDIST_REPLICA_INDEX_OFFSET"] = "2";
+  EXPECT_THAT(inFreshProcess(variables, everything), HasSubstr("instance 1, instances 2"));
+}
+
+TEST(Environment, ChecksTheNumberOfIpusPerReplica) {
+  const auto check = [](int ipus) {
+    return inFreshProcess(poprunVariables(2, 2, 4, 0),
+                          [ipus] { return std::string(checkNumIpusPerReplica(ipus) ? "yes" : "no"); });
+  };
+  EXPECT_EQ(check(4), "yes");
+  EXPECT_EQ(check(2), "no");
+}
+
+struct Contradiction {
+  const char* name;
+  Variables changes;
+  const char* names;  ///< the variable that the message must name
+};
+
+void PrintTo(const Contradiction& contradiction, std::ostream* out) {
+  *out << contradiction.name;
+}
+
+class Contradictions : public ::testing::TestWithParam<Contradiction> {};
+
+TEST_P(Contradictions, AreInvalidForEveryFunction) {
+  Variables variables = poprunVariables(2, 2, 1, 0);
+  for (const auto& [name, value] : GetParam().changes) variables[name] = value;
+  const auto expected = AllOf(StartsWith("error 3: "), HasSubstr(GetParam().names));
+  EXPECT_THAT(inFreshProcess(variables, everything), expected);
+  EXPECT_THAT(inFreshProcess(variables, [] { return std::to_string(getDeviceId()); }), expected);
+  EXPECT_THAT(
+      inFreshProcess(variables, [] { return std::to_string(Context::fromEnvironment().numInstances()); }),
+      expected);
+  EXPECT_THAT(inFreshProcess(variables, [] { return initializeBackend(), std::string("initialised"); }),
+              expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, Contradictions,
+    ::testing::Values(
+        Contradiction{"NotANumber", {{"POPDIST_NUM_LOCAL_REPLICAS", "two"}}, "POPDIST_NUM_LOCAL_REPLICAS"},
+        Contradiction{"Zero", {{"POPDIST_NUM_TOTAL_REPLICAS", "0"}}, "POPDIST_NUM_TOTAL_REPLICAS"},
+        Contradiction{
+            "TooManyReplicas", {{"POPDIST_REPLICA_INDEX_OFFSET", "3"}}, "POPDIST_NUM_TOTAL_REPLICAS"},
+        Contradiction{"InstanceTooLarge",
+                      {{"POPDIST_INSTANCE_INDEX", "2"}, {"POPDIST_NUM_INSTANCES", "2"}},
+                      "POPDIST_INSTANCE_INDEX=2"},
+        Contradiction{"NoInstructionSet", {{"POPDIST_SIMD", "mmx"}}, "POPDIST_SIMD=mmx"},
+        Contradiction{"NotAFlag", {{"POPDIST_OFFLINE_MODE", "perhaps"}}, "POPDIST_OFFLINE_MODE"}),
+    [](const auto& param_info) { return std::string(param_info.param.name); });
+
+TEST(Environment, OfSeveralInstancesWithoutAnAgentIsNoContext) {
+  Variables uneven = poprunVariables(2, 3, 1, 1);  // does not even say how many instances there are
+  uneven["POPDIST_UNIFORM_REPLICAS_PER_INSTANCE"] = "0";
+  for (const Variables& variables : {poprunVariables(4, 1, 1, 1), uneven}) {
+    EXPECT_THAT(
+        inFreshProcess(variables, [] { return std::to_string(Context::fromEnvironment().numInstances()); }),
+        AllOf(StartsWith("error 9: "), HasSubstr("several instances or replicas but names no agent"),
+              HasSubstr("poprun")));
+  }
+}
+
+TEST(Environment, WithTheSocketOfAnAgentThatIsGoneSaysSo) {
+  Variables variables = poprunVariables(2, 1, 1, 0);
+  variables["POPDIST_AGENT_SOCKET"] = "popdist-no-such-agent";
+  EXPECT_THAT(
+      inFreshProcess(variables, [] { return std::to_string(Context::fromEnvironment().numInstances()); }),
+      AllOf(StartsWith("error 14: "), HasSubstr("poprun")));
+}
+
+TEST(Environment, CanBeAskedAgainAfterAnError) {
+  EXPECT_EQ(inFreshProcess({{"POPDIST_NUM_TOTAL_REPLICAS", "none"}},
+                           [] {
+                             EXPECT_THROW(getNumTotalReplicas(), popdist_error);
+                             ::setenv("POPDIST_NUM_TOTAL_REPLICAS", "1", 1);
+                             return std::to_string(getNumTotalReplicas());
+                           }),
+            "1");
+}
+
+}  // namespace
+}  // namespace popdist
