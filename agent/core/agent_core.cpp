@@ -29,10 +29,15 @@ void AgentCore::run(JobSlice slice, AgentEvents& events) {
   next_ = 0;
   starting_ = 0;
   stopping_ = false;
-  Result<std::string> socket = rendezvous_.open(slice_);
-  obstacle_ = socket.status();
+  Result<RendezvousPlaces> places = rendezvous_.open(slice_);
+  obstacle_ = places.status();
+  if (places.ok()) {
+    slice_.rendezvous.own_address = slice_.host_address;
+    slice_.rendezvous.pmix_port = places->pmix_port;
+    slice_.rendezvous.mpi_directory = places->mpi_directory;
+  }
   for (InstanceOrder& order : slice_.instances) {
-    if (socket.ok()) order.env.agent_socket = *socket;
+    if (places.ok()) order.env.agent_socket = places->socket;
     instances_[order.env.instance_index] = LocalState::kPending;
   }
   startNext();

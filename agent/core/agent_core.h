@@ -30,7 +30,7 @@ class AgentCore {
   void stop();
   void kill();
   void signal(int signal);
-  void releaseFence(const PutValues& values) { rendezvous_.releaseFence(values); }
+  void releaseFence(FenceId fence, const PutValues& values) { rendezvous_.releaseFence(fence, values); }
   void announce(const EndNotice& end_notice) { rendezvous_.announce(end_notice); }
 
   // From the Processes port.
@@ -41,7 +41,7 @@ class AgentCore {
   void onKeeperLost();  ///< nothing can be spawned or reaped any more: every instance is lost
 
   // From the Rendezvous port.
-  void onFenceReached(PutValues values) { events_->onFenceReached(std::move(values)); }
+  void onFenceReached(FenceId fence, PutValues values) { events_->onFenceReached(fence, std::move(values)); }
   void onAborted(int instance, int exit_code, const std::string& message) {
     events_->onAborted(instance, exit_code, message);
   }

@@ -76,7 +76,7 @@ void AgentSession::handle(DescribeCommand& command) {
 }
 
 void AgentSession::handle(RunCommand& command) {
-  fences_released_ = 0;
+  releases_ = {};
   agent_->run(std::move(command.slice), *this);
 }
 
@@ -96,8 +96,8 @@ void AgentSession::handle(TraceStacksCommand&) {
 }
 
 void AgentSession::handle(ReleaseFenceCommand& command) {
-  ++fences_released_;
-  agent_->releaseFence(command.values);
+  ++releases_.at(static_cast<std::size_t>(command.fence));
+  agent_->releaseFence(command.fence, command.values);
 }
 
 void AgentSession::handle(InputCommand& command) {

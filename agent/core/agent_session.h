@@ -4,6 +4,7 @@
 // or the controller falls silent, everything is killed.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -72,8 +73,8 @@ class AgentSession final : public OutputSink, private AgentEvents {
   void onAborted(int instance, int exit_code, const std::string& message) override {
     send(AbortedReport{instance, exit_code, message});
   }
-  void onFenceReached(PutValues values) override {
-    send(FenceReachedReport{std::move(values), fences_released_});
+  void onFenceReached(FenceId fence, PutValues values) override {
+    send(FenceReachedReport{fence, std::move(values), releases_.at(static_cast<std::size_t>(fence))});
   }
   void onLost(const Status& why) override { end(why); }
 
@@ -103,7 +104,7 @@ class AgentSession final : public OutputSink, private AgentEvents {
   std::uint64_t last_sent_ = 0;
   MessageOrder order_;
   Heartbeat heartbeat_;
-  std::int64_t fences_released_ = 0;  ///< in this run
+  std::array<std::int64_t, kNumFences> releases_{};  ///< of each fence, in this run
   std::int64_t output_on_its_way_ = 0;
   std::function<void()> on_ready_;
 };

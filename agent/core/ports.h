@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,9 @@
 #include "common/ports/agent_port.h"
 
 namespace pop {
+
+/// The number of a process beside the instances, which the keeper starts for the agent.
+inline constexpr int kPmixProgram = INT32_MIN;
 
 /// One process to start, as data. Each hook (agent/core/hooks.h) adds its part.
 struct SpawnRequest {
@@ -39,15 +43,22 @@ class Processes {
   virtual void drain(int instance) = 0;
 };
 
-/// Serves the instances that use libpopdist.
+/// How the instances of this host reach its agent.
+struct RendezvousPlaces {
+  std::string socket;         ///< abstract: libpopdist's
+  std::string pmix_port;      ///< empty: not served
+  std::string mpi_directory;  ///< it need not exist yet
+};
+
+/// Serves the instances that use libpopdist or MPI.
 class Rendezvous {
  public:
   virtual ~Rendezvous() = default;
 
-  /// Returns the name of the socket at which `slice`'s instances find this host's agent. Called again for
-  /// each run; connections from the previous run are closed.
-  virtual Result<std::string> open(const JobSlice& slice) = 0;
-  virtual void releaseFence(const PutValues& values) = 0;
+  /// Opens the places at which `slice`'s instances find this host's agent. Called again for each run;
+  /// connections from the previous run are closed.
+  virtual Result<RendezvousPlaces> open(const JobSlice& slice) = 0;
+  virtual void releaseFence(FenceId fence, const PutValues& values) = 0;
   virtual void announce(const EndNotice& end_notice) = 0;
 };
 

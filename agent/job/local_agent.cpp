@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -61,12 +62,13 @@ LocalAgent::LocalAgent(os::EpollLoop& loop, keeper::Keeper keeper, OutputSink& s
     : loop_(loop),
       surroundings_(std::move(surroundings)),
       keeper_(std::move(keeper)),
-      core_(loop, *this, server_, ownVariables()),
-      server_(loop, {.fence_reached = [this](PutValues values) { core_.onFenceReached(std::move(values)); },
-                     .aborted =
-                         [this](int instance, int exit_code, const std::string& message) {
-                           core_.onAborted(instance, exit_code, message);
-                         }}),
+      core_(loop, *this, rendezvous_, ownVariables()),
+      rendezvous_(
+          loop,
+          {.fence_reached = [this](FenceId fence,
+                                   PutValues values) { core_.onFenceReached(fence, std::move(values)); },
+           .aborted = [this](int instance, int exit_code,
+                             const std::string& message) { core_.onAborted(instance, exit_code, message); }}),
       pump_(loop, sink, modes, [this](int instance) { core_.onDrained(instance); }),
       stdin_feed_(loop, surroundings_.stdin_source, surroundings_.stdin_unread),
       keeper_link_(loop, keeper_.link.get(), keeperEvents()),
@@ -207,7 +209,8 @@ void LocalAgent::spawn(const SpawnRequest& request) {
     });
     return;
   }
-  keeper_link_.spawn(request, {stdio->in.get(), stdio->out.write_end.get(), stdio->err.write_end.get()});
+  keeper_link_.spawn(request,
+                     std::array{stdio->in.get(), stdio->out.write_end.get(), stdio->err.write_end.get()});
   pump_.attach(request.instance, Stream::kStdout, std::move(stdio->out.read_end));
   pump_.attach(request.instance, Stream::kStderr, std::move(stdio->err.read_end));
 }

@@ -12,10 +12,10 @@
 #include "agent/core/agent_core.h"
 #include "agent/io/output_pump.h"
 #include "agent/io/stdin_feed.h"
+#include "agent/job/host_rendezvous.h"
 #include "agent/job/stack_tracer.h"
 #include "agent/keeper/keeper.h"
 #include "agent/keeper/keeper_link.h"
-#include "agent/rendezvous/instance_server.h"
 #include "agent/rendezvous/port_reservation.h"
 #include "common/os/epoll_loop.h"
 #include "common/ports/agent_port.h"
@@ -53,7 +53,9 @@ class LocalAgent final : public Agent, private Processes {
   void kill() override;
   void signal(int signal) override { core_.signal(signal); }
   void traceStacks(std::function<void(std::vector<StackTrace>)> reply) override;
-  void releaseFence(const SharedPutValues& values) override { core_.releaseFence(*values); }
+  void releaseFence(FenceId fence, const SharedPutValues& values) override {
+    core_.releaseFence(fence, *values);
+  }
   void announce(const SharedEndNotices& end_notices) override {
     for (const EndNotice& each : *end_notices) core_.announce(each);
   }
@@ -72,7 +74,7 @@ class LocalAgent final : public Agent, private Processes {
   const AgentSurroundings surroundings_;
   keeper::Keeper keeper_;
   AgentCore core_;
-  InstanceServer server_;
+  HostRendezvous rendezvous_;
   OutputPump pump_;
   StdinFeed stdin_feed_;
   KeeperLink keeper_link_;

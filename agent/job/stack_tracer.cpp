@@ -105,7 +105,7 @@ void StackTracer::debug(int process, int instance, pid_t pid) {
     return;
   }
   keeper_.spawn({.instance = process, .argv = debuggerCommand(pid), .environment = {{"DEBUGINFOD_URLS", ""}}},
-                {null.get(), pipe->write_end.get(), null.get()});
+                std::array{null.get(), pipe->write_end.get(), null.get()});
   Debugger& debugger =
       debuggers_[process] = {instance, pid, std::move(before), std::move(pipe->read_end), {}};
   loop_.watchReadable(debugger.output.get(), [this, process] { receive(process); });

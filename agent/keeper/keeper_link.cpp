@@ -49,17 +49,18 @@ void KeeperLink::changeEnvironment(const std::vector<contract::Variable>& enviro
   environment_ = environment;
 }
 
-void KeeperLink::spawn(const SpawnRequest& request, const std::array<int, 3>& stdio) {
+void KeeperLink::spawn(const SpawnRequest& request, std::span<const int> descriptors) {
   if (!sameNames(request.environment, environment_)) changeEnvironment(request.environment);
   Frame frame{static_cast<std::uint8_t>(Message::kSpawn),
               {std::to_string(request.instance), request.working_directory, request.binding.cpus.text(),
-               request.binding.memory_nodes.text(), std::to_string(request.argv.size())}};
+               request.binding.memory_nodes.text(), std::to_string(descriptors.size()),
+               std::to_string(request.argv.size())}};
   frame.fields.insert(frame.fields.end(), request.argv.begin(), request.argv.end());
   for (std::size_t i = 0; i < environment_.size(); ++i) {
     const auto& [name, value] = request.environment[i];
     if (value != environment_[i].second) frame.fields.push_back(name + '=' + value);
   }
-  const Status sent = send(frame, stdio);
+  const Status sent = send(frame, descriptors);
   if (sent.ok()) return;
   loop_.post([this, instance = request.instance, why = sent.message()] {
     if (!lost_) events_.spawn_failed(instance, contract::kExitLauncherFailed, why + " (see `ulimit -n`)");

@@ -2,7 +2,6 @@
 // The agent's end of the keeper's socket pair.
 #pragma once
 
-#include <array>
 #include <functional>
 #include <span>
 #include <string>
@@ -32,8 +31,9 @@ class KeeperLink {
   KeeperLink(os::EpollLoop& loop, int link, Events events);
   ~KeeperLink();
 
-  /// `stdio`: the child's ends; the caller closes its own copies afterwards.
-  void spawn(const SpawnRequest& request, const std::array<int, 3>& stdio);
+  /// `descriptors`: the child's stdio, and perhaps one that becomes its contract::kPassedDescriptor. The
+  /// caller closes its own copies afterwards.
+  void spawn(const SpawnRequest& request, std::span<const int> descriptors);
   void signal(int instance, int signal);
   void endLeftovers();  ///< when no instance is left
   bool lost() const { return lost_; }

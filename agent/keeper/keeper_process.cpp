@@ -137,9 +137,9 @@ bool KeeperProcess::receiveOnce() {
     connected_ = false;
     return false;
   }
-  if (received->lost_fds) {  // a request has lost descriptors: the next one must not get the rest
+  if (received->lost_fds) {  // the request that comes with them fails, and the next one must not get the rest
     received->fds.clear();
-    received->fds.resize(kStdioFds);
+    lost_fds_ = true;
   }
   for (sys::Fd& fd : received->fds) fds_.push_back(std::move(fd));
   reader_.append(received->bytes);
@@ -174,14 +174,13 @@ void KeeperProcess::handle(const Frame& frame) {
 }
 
 void KeeperProcess::enqueueSpawn(const Frame& frame) {
-  POP_CHECK(fds_.size() >= kStdioFds);
-  std::array<sys::Fd, kStdioFds> stdio{takeFd(), takeFd(), takeFd()};
   const int instance = intField(frame, 0);
-  if (!stdio[0].valid())
+  if (std::exchange(lost_fds_, false))
     return sendFailed(instance, contract::kExitLauncherFailed,
                       "no file descriptors are left (see `ulimit -n`)");
-  const auto arguments_begin = frame.fields.begin() + 5;
-  const auto arguments_end = arguments_begin + intField(frame, 4);
+  std::vector<sys::Fd> descriptors = takeFds(static_cast<std::size_t>(intField(frame, 4)));
+  const auto arguments_begin = frame.fields.begin() + 6;
+  const auto arguments_end = arguments_begin + intField(frame, 5);
   SpawnOrder order{.argv = {arguments_begin, arguments_end},
                    .base = environment_,
                    .environment = {arguments_end, frame.fields.end()},
@@ -189,15 +188,20 @@ void KeeperProcess::enqueueSpawn(const Frame& frame) {
                    .cpus = setField(frame, 2),
                    .memory_nodes = setField(frame, 3),
                    .descriptor_limit = original_limit_,
-                   .stdio = {stdio[0].get(), stdio[1].get(), stdio[2].get()}};
+                   .stdio = {descriptors[0].get(), descriptors[1].get(), descriptors[2].get()},
+                   .passed = descriptors.size() > kStdioFds ? descriptors[kStdioFds].get() : -1};
   starting_.insert(instance);
-  spawner_.enqueue(instance, std::move(order), std::move(stdio));
+  spawner_.enqueue(instance, std::move(order), std::move(descriptors));
 }
 
-sys::Fd KeeperProcess::takeFd() {
-  sys::Fd fd = std::move(fds_.front());
-  fds_.pop_front();
-  return fd;
+std::vector<sys::Fd> KeeperProcess::takeFds(std::size_t count) {
+  POP_CHECK(count >= kStdioFds && fds_.size() >= count);
+  std::vector<sys::Fd> fds;
+  for (; count > 0; --count) {
+    fds.push_back(std::move(fds_.front()));
+    fds_.pop_front();
+  }
+  return fds;
 }
 
 // No race with the instance's end: its pid stays in use until reapChildren, in this same thread.

@@ -59,7 +59,7 @@ class KeeperProcess {
   void sendFailed(int instance, int exit_code, const std::string& reason);
   void send(const contract::Frame& frame);
   void flush();
-  sys::Fd takeFd();
+  std::vector<sys::Fd> takeFds(std::size_t count);
   int timeout() const;
   void lifeIsOver();
 
@@ -70,6 +70,7 @@ class KeeperProcess {
   rlimit original_limit_{0, 0};
   contract::FrameReader reader_;
   std::deque<sys::Fd> fds_;
+  bool lost_fds_ = false;  ///< of the next request
   std::string outgoing_;
   std::shared_ptr<const Environment> environment_;  ///< of those that are asked for next
   Spawner spawner_;

@@ -13,9 +13,11 @@
 namespace pop::keeper {
 
 enum class Message : std::uint8_t {
-  kSpawn = 1,   ///< → instance, directory, CPUs and memory nodes to bind to ("0-3"; empty: none), number of
-                ///< arguments, these, "NAME=value"… that differ from kEnvironment's; 3 descriptors: stdio
-  kSignal = 2,  ///< → instance, signal; reaches its whole process group
+  kSpawn = 1,  ///< → instance, directory, CPUs and memory nodes to bind to ("0-3"; empty: none), number of
+               ///< descriptors, number of
+               ///< arguments, these, "NAME=value"… that differ from kEnvironment's; descriptors: stdio, and
+               ///< perhaps one to pass on
+  kSignal = 2,          ///< → instance, signal; reaches its whole process group
   kRemoveAtEnd = 3,     ///< → path of a directory to remove when everything is over
   kEndLeftovers = 4,    ///< → no instance is left: end every process that they have left behind
   kSpawned = 5,         ///< ← instance, pid

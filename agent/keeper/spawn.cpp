@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "common/base/text.h"
+#include "common/contract/env_frameworks.h"
 #include "common/contract/exit_code.h"
 
 namespace pop::keeper {
@@ -150,7 +151,11 @@ int executeChild(const ChildSetup& setup, volatile Step& step) {
   step = Step::kExecuting;
   const rlimit& limit = setup.order.descriptor_limit;
   if (limit.rlim_max > 0) ::setrlimit(RLIMIT_NOFILE, &limit);
+  const int passed = setup.order.passed;
+  if (passed >= 0 && passed != contract::kPassedDescriptor && ::dup2(passed, contract::kPassedDescriptor) < 0)
+    return errno;
   ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);  // what our own parent left open
+  if (passed >= 0) ::fcntl(contract::kPassedDescriptor, F_SETFD, 0);
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);

@@ -24,6 +24,7 @@ struct SpawnOrder {
   model::CpuSet memory_nodes;               ///< likewise
   rlimit descriptor_limit{0, 0};            ///< RLIMIT_NOFILE of the child; {0, 0}: the keeper's own
   std::array<int, 3> stdio{-1, -1, -1};     ///< become the child's descriptors 0, 1 and 2
+  int passed = -1;                          ///< becomes contract::kPassedDescriptor; -1: none
 };
 
 struct SpawnResult {
@@ -33,8 +34,8 @@ struct SpawnResult {
 };
 
 /// Starts the process. It leads its own process group, starts with no signal blocked or ignored, dies with
-/// the keeper, and inherits only its stdio. A name without a slash is looked up in the child's PATH. Only for
-/// single-threaded processes: the child borrows the caller's memory until it executes.
+/// the keeper, and inherits only its stdio and what is passed. A name without a slash is looked up in the
+/// child's PATH. Only for single-threaded processes: the child borrows the caller's memory until it executes.
 SpawnResult spawn(const SpawnOrder& order);
 
 }  // namespace pop::keeper

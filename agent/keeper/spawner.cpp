@@ -19,9 +19,9 @@ constexpr std::size_t kWorthAHelper = 3;
 
 Spawner::Spawner() : ready_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
-void Spawner::enqueue(int instance, SpawnOrder order, std::array<sys::Fd, 3> stdio) {
+void Spawner::enqueue(int instance, SpawnOrder order, std::vector<sys::Fd> descriptors) {
   const std::lock_guard lock(mutex_);
-  waiting_.push_back({instance, 0, std::move(order), std::move(stdio)});
+  waiting_.push_back({instance, 0, std::move(order), std::move(descriptors)});
   if (waiting_.size() < kWorthAHelper) return;
   if (has_helper_) return work_.notify_one();
   try {

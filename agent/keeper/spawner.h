@@ -4,7 +4,6 @@
 // threads are a third faster than one, and more do not help.
 #pragma once
 
-#include <array>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -27,7 +26,8 @@ class Spawner {
 
   Spawner();
 
-  void enqueue(int instance, SpawnOrder order, std::array<sys::Fd, 3> stdio);
+  /// `descriptors`: those that `order` names, kept open until the process has started.
+  void enqueue(int instance, SpawnOrder order, std::vector<sys::Fd> descriptors);
 
   /// Starts the next process on this thread; false if none is waiting.
   bool startNext();
@@ -49,7 +49,7 @@ class Spawner {
     int instance = 0;
     std::uint64_t serial = 0;
     SpawnOrder order;
-    std::array<sys::Fd, 3> stdio;
+    std::vector<sys::Fd> descriptors;
   };
 
   bool take(Waiting& next);

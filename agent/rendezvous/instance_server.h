@@ -11,18 +11,18 @@
 #include <string>
 #include <vector>
 
-#include "agent/core/ports.h"
 #include "agent/rendezvous/host_fence.h"
 #include "agent/rendezvous/host_segment.h"
 #include "common/base/byte_queue.h"
 #include "common/contract/frame.h"
 #include "common/contract/instance_wire.h"
 #include "common/os/epoll_loop.h"
+#include "common/ports/job_slice.h"
 #include "common/sys/fd.h"
 
 namespace pop::agent {
 
-class InstanceServer final : public Rendezvous, private FenceMembers {
+class InstanceServer final : private FenceMembers {
  public:
   struct Events {
     std::function<void(PutValues)> fence_reached;
@@ -32,9 +32,10 @@ class InstanceServer final : public Rendezvous, private FenceMembers {
   InstanceServer(os::EpollLoop& loop, Events events);
   ~InstanceServer() override;
 
-  Result<std::string> open(const JobSlice& slice) override;
-  void releaseFence(const PutValues& values) override;
-  void announce(const EndNotice& end_notice) override;
+  /// Returns the name of the socket. Called again for each run; connections from the previous run are closed.
+  Result<std::string> open(const JobSlice& slice);
+  void releaseFence(const PutValues& values);
+  void announce(const EndNotice& end_notice);
 
  private:
   struct Connection {

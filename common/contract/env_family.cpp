@@ -19,6 +19,7 @@ constexpr std::array kNames{
     Named{"pytorch", EnvFamily::kPyTorch}, Named{"horovod", EnvFamily::kHorovod},
     Named{"jax", EnvFamily::kJax},         Named{"openmpi", EnvFamily::kOpenMpi},
     Named{"slurm", EnvFamily::kSlurm},     Named{"openmp", EnvFamily::kOpenMp},
+    Named{"pmi", EnvFamily::kPmi},         Named{"pmix", EnvFamily::kPmix},
 };
 
 std::string choices() {

@@ -21,6 +21,8 @@ enum class EnvFamily : std::uint8_t {
   kOpenMpi,     ///< OMPI_COMM_WORLD_RANK, …
   kSlurm,       ///< SLURM_PROCID, SLURM_LOCALID, …
   kOpenMp,      ///< OMP_NUM_THREADS
+  kPmi,         ///< PMI_FD, …: MPICH and its relatives start as one world
+  kPmix,        ///< PMIX_*, …: so does Open MPI
 };
 using EnvFamilies = std::set<EnvFamily>;
 

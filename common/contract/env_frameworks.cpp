@@ -60,11 +60,25 @@ std::string targetOptions(const Parts& parts) {
          R"(","gatewayMode":"true","instanceSize":")" + std::to_string(ipus) + R"("})";
 }
 
+std::string pmixServer(const Parts& parts) {
+  return pmixServerNamespace(parts.env.job_id) + ".0;tcp4://127.0.0.1:" + parts.rendezvous.pmix_port;
+}
+std::string mpiDirectoryOf(const Parts& parts) {
+  return parts.rendezvous.mpi_directory;
+}
+std::string ownNetwork(const Parts& parts) {
+  return parts.rendezvous.own_address + "/32";
+}
+
 bool always(const Parts& /*parts*/) {
   return true;
 }
 bool hasPartition(const Parts& parts) {
   return !parts.poplar.partition.empty();
+}
+
+bool hasIpv4Peers(const Parts& parts) {
+  return parts.place.num_hosts > 1 && parts.rendezvous.own_address.find(':') == std::string::npos;
 }
 
 struct Row {
@@ -80,6 +94,8 @@ constexpr EnvFamily kHorovod = EnvFamily::kHorovod;
 constexpr EnvFamily kJax = EnvFamily::kJax;
 constexpr EnvFamily kOpenMpi = EnvFamily::kOpenMpi;
 constexpr EnvFamily kSlurm = EnvFamily::kSlurm;
+constexpr EnvFamily kPmi = EnvFamily::kPmi;
+constexpr EnvFamily kPmix = EnvFamily::kPmix;
 
 constexpr std::array kRows{
     Row{kPoplar, "IPUOF_LOG_LEVEL", [](const Parts&) { return std::string("WARN"); }},
@@ -153,6 +169,39 @@ constexpr std::array kRows{
     Row{kSlurm, "SLURM_NPROCS", countOf},
     Row{kSlurm, "SLURM_NODEID", hostIndexOf},
     Row{kSlurm, "SLURM_NNODES", hostCountOf},
+
+    Row{kPmi, "PMI_FD", [](const Parts&) { return std::to_string(kPassedDescriptor); }},
+    Row{kPmi, "PMI_RANK", indexOf},
+    Row{kPmi, "PMI_SIZE", countOf},
+    Row{kPmi, "MPI_LOCALRANKID", localIndexOf},
+    Row{kPmi, "MPI_LOCALNRANKS", localCountOf},
+
+    // What PMIx's own servers set for their clients. Each version of the library reads the address that it
+    // knows.
+    Row{kPmix, "PMIX_NAMESPACE", [](const Parts& parts) { return pmixNamespace(parts.env.job_id); }},
+    Row{kPmix, "PMIX_RANK", indexOf},
+    Row{kPmix, "PMIX_SERVER_URI41", pmixServer},
+    Row{kPmix, "PMIX_SERVER_URI4", pmixServer},
+    Row{kPmix, "PMIX_SERVER_URI3", pmixServer},
+    Row{kPmix, "PMIX_SERVER_URI21", pmixServer},
+    Row{kPmix, "PMIX_SERVER_URI2", pmixServer},
+    Row{kPmix, "PMIX_SECURITY_MODE", [](const Parts&) { return std::string("native"); }},
+    Row{kPmix, "PMIX_BFROP_BUFFER_TYPE",
+        [](const Parts&) { return std::string("PMIX_BFROP_BUFFER_NON_DESC"); }},
+    Row{kPmix, "PMIX_GDS_MODULE", [](const Parts&) { return std::string("hash"); }},
+    Row{kPmix, "PMIX_HOSTNAME", [](const Parts& parts) { return parts.place.host_name; }},
+    Row{kPmix, "PMIX_SERVER_TMPDIR", mpiDirectoryOf},
+    Row{kPmix, "PMIX_SYSTEM_TMPDIR", mpiDirectoryOf},
+    // Without it Open MPI 4 guesses its launcher by other variables, and an instance that finds none is
+    // alone.
+    Row{kPmix, "OMPI_MCA_schizo", [](const Parts&) { return std::string("ompi"); }},
+    Row{kPmix, "OMPI_MCA_hwloc_base_binding_policy", [](const Parts&) { return std::string("none"); }},
+    Row{kPmix, "OMPI_MCA_orte_externally_bound", [](const Parts&) { return std::string("1"); }},
+    Row{kPmix, "OMPI_MCA_btl_vader_backing_directory", mpiDirectoryOf},
+    Row{kPmix, "OMPI_MCA_btl_sm_backing_directory", mpiDirectoryOf},
+    // Else Open MPI tries every network of the host, containers' bridges, too.
+    Row{kPmix, "OMPI_MCA_btl_tcp_if_include", ownNetwork, hasIpv4Peers},
+    Row{kPmix, "OMPI_MCA_oob_tcp_if_include", ownNetwork, hasIpv4Peers},
 };
 
 // Adds the user's variables, replacing existing ones.
@@ -184,6 +233,14 @@ Status fitsThroughExec(const std::vector<Variable>& variables, int num_instances
 }
 
 }  // namespace
+
+std::string pmixNamespace(const std::string& job_id) {
+  return "poprun-" + job_id;
+}
+
+std::string pmixServerNamespace(const std::string& job_id) {
+  return "poprun-server-" + job_id;
+}
 
 std::string endpoint(const std::string& address, const std::string& port) {
   const bool ipv6 = address.find(':') != std::string::npos && !address.starts_with('[');

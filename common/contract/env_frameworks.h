@@ -36,8 +36,21 @@ struct Rendezvous {
   std::string jax_port;
   std::string horovod_port;
 
+  // For MPI libraries; the agent of each host fills them in.
+  std::string own_address;    ///< of this host
+  std::string pmix_port;      ///< of the PMIx server on this host's loopback address
+  std::string mpi_directory;  ///< where MPI may put files: removed with the job
+
   friend bool operator==(const Rendezvous&, const Rendezvous&) = default;
 };
+
+/// The descriptor that a process gets besides its standard streams; an instance speaks PMI-1 with its agent
+/// there. Scripts use those below 10.
+inline constexpr int kPassedDescriptor = 20;
+
+/// The namespace of a job's instances in PMIx, and that of its servers.
+std::string pmixNamespace(const std::string& job_id);
+std::string pmixServerNamespace(const std::string& job_id);
 
 /// The IPU settings of Poplar programs; the same for all instances.
 struct PoplarTarget {

@@ -31,6 +31,7 @@ struct TraceStacksCommand {};
 struct StopCommand {};
 struct KillCommand {};
 struct ReleaseFenceCommand {
+  FenceId fence = FenceId::kInstances;
   SharedPutValues values;
 };
 struct AnnounceCommand {
@@ -74,8 +75,9 @@ struct AbortedReport {
   std::string message;
 };
 struct FenceReachedReport {
+  FenceId fence = FenceId::kInstances;
   PutValues values;
-  std::int64_t released = 0;  ///< fences of this run that the agent knows to be open
+  std::int64_t released = 0;  ///< how often, in this run, the agent has seen this fence open
 };
 struct StacksReport {
   std::vector<StackTrace> traces;

@@ -25,7 +25,8 @@ class AgentEvents {
   virtual void onClosed(int instance) = 0;                         ///< all it has written has been delivered
   virtual void onAborted(int instance, int exit_code,
                          const std::string& message) = 0;  ///< it asks to end the job
-  virtual void onFenceReached(PutValues values) = 0;  ///< all instances of this host have entered the fence
+  /// All instances of this host have entered the fence.
+  virtual void onFenceReached(FenceId fence, PutValues values) = 0;
 
   /// The agent is gone, with every instance of this host that has not ended. Always the last event.
   virtual void onLost(const Status& why) = 0;
@@ -69,7 +70,7 @@ class Agent {
   virtual void kill() = 0;
 
   /// Every instance of the job has entered the fence: releases this host's instances, with the values of all.
-  virtual void releaseFence(const SharedPutValues& values) = 0;
+  virtual void releaseFence(FenceId fence, const SharedPutValues& values) = 0;
 
   /// Tells this host's instances which instances, on any host, have ended, in this order.
   virtual void announce(const SharedEndNotices& end_notices) = 0;

@@ -34,6 +34,16 @@ struct InstanceOrder {
   model::Binding binding;
 };
 
+/// The instances of one of a job's hosts: `count` of them, from `first` on.
+struct HostInstances {
+  std::string host;  ///< its name
+  int first = 0;
+  int count = 0;
+
+  friend bool operator==(const HostInstances&, const HostInstances&) = default;
+};
+using SharedHostInstances = std::shared_ptr<const std::vector<HostInstances>>;  ///< never null
+
 /// The part of a job that one host runs.
 struct JobSlice {
   std::string job_id;
@@ -42,6 +52,8 @@ struct JobSlice {
   int num_instances = 1;                 ///< of the whole job
   std::vector<model::Program> programs;  ///< of the whole job
   std::vector<InstanceOrder> instances;  ///< of this host
+  SharedHostInstances hosts =            ///< of the whole job, in order: those that run instances
+      std::make_shared<const std::vector<HostInstances>>();
   contract::Rendezvous rendezvous;
   contract::PoplarTarget poplar;
   contract::EnvFamilies env_families;
@@ -72,6 +84,14 @@ struct EndNotice {
 
   friend bool operator==(const EndNotice&, const EndNotice&) = default;
 };
+
+/// A job's fences. Each has all instances of the job, and opens regardless of the others.
+enum class FenceId : std::uint8_t {
+  kInstances,  ///< libpopdist's
+  kPmi,        ///< of MPI libraries that speak PMI-1
+  kPmix        ///< of those that speak PMIx
+};
+inline constexpr std::size_t kNumFences = 3;
 
 /// The values that instances have put, by key.
 using PutValues = std::map<std::string, std::string>;

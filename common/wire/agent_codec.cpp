@@ -27,6 +27,12 @@ PutValues decodeValues(const v1::Values& from) {
 
 // ---- commands: one function each, into the message's body
 
+Result<FenceId> decodeFence(v1::FenceId fence) {
+  static_assert(v1::FenceId_MAX == static_cast<int>(FenceId::kPmix));
+  if (!v1::FenceId_IsValid(fence)) return malformed("fence " + std::to_string(fence));
+  return static_cast<FenceId>(fence);
+}
+
 void encodeBody(const DescribeCommand& describe, v1::Command& into) {
   into.mutable_describe()->set_port_count(describe.port_count);
   into.mutable_describe()->set_detail(encodeDetail(describe.detail));
@@ -47,7 +53,8 @@ void encodeBody(const KillCommand&, v1::Command& into) {
   into.mutable_kill();
 }
 void encodeBody(const ReleaseFenceCommand& release, v1::Command& into) {
-  encodeValues(*release.values, into.mutable_release_fence());
+  encodeValues(*release.values, into.mutable_release_fence()->mutable_values());
+  into.mutable_release_fence()->set_fence(static_cast<v1::FenceId>(release.fence));
 }
 void encodeBody(const AnnounceCommand& announce, v1::Command& into) {
   into.mutable_announce();
@@ -88,6 +95,12 @@ SharedEndNotices decodeEndNotices(const v1::EndNotices& from) {
   return std::make_shared<const std::vector<EndNotice>>(std::move(end_notices));
 }
 
+Status decodeRelease(const v1::ReleaseFence& from, ReleaseFenceCommand& into) {
+  POP_ASSIGN_OR_RETURN(into.fence, decodeFence(from.fence()));
+  into.values = std::make_shared<const PutValues>(decodeValues(from.values()));
+  return {};
+}
+
 Status decodeBody(const v1::Command& from, AgentCommand& into) {
   switch (from.body_case()) {
     case v1::Command::kDescribe:
@@ -107,9 +120,7 @@ Status decodeBody(const v1::Command& from, AgentCommand& into) {
       into.emplace<KillCommand>();
       return {};
     case v1::Command::kReleaseFence:
-      into.emplace<ReleaseFenceCommand>().values =
-          std::make_shared<const PutValues>(decodeValues(from.release_fence()));
-      return {};
+      return decodeRelease(from.release_fence(), into.emplace<ReleaseFenceCommand>());
     case v1::Command::kAnnounce:
       into.emplace<AnnounceCommand>().end_notices = decodeEndNotices(from.announce());
       return {};
@@ -164,6 +175,7 @@ void encodeBody(const AbortedReport& aborted, v1::Report& into) {
 void encodeBody(const FenceReachedReport& reached, v1::Report& into) {
   encodeValues(reached.values, into.mutable_fence_reached()->mutable_values());
   into.mutable_fence_reached()->set_released(reached.released);
+  into.mutable_fence_reached()->set_fence(static_cast<v1::FenceId>(reached.fence));
 }
 void encodeBody(const StacksReport& stacks, v1::Report& into) {
   into.mutable_stacks();
@@ -222,6 +234,13 @@ void decodeOutput(const v1::Output& from, OutputReport& into) {
   into.text = from.text();
 }
 
+Status decodeReached(const v1::FenceReached& from, FenceReachedReport& into) {
+  POP_ASSIGN_OR_RETURN(into.fence, decodeFence(from.fence()));
+  into.values = decodeValues(from.values());
+  into.released = from.released();
+  return {};
+}
+
 Status decodeBody(const v1::Report& from, AgentReport& into) {
   switch (from.body_case()) {
     case v1::Report::kDescribed:
@@ -239,8 +258,7 @@ Status decodeBody(const v1::Report& from, AgentReport& into) {
       into = AbortedReport{from.aborted().instance(), from.aborted().exit_code(), from.aborted().message()};
       return {};
     case v1::Report::kFenceReached:
-      into = FenceReachedReport{decodeValues(from.fence_reached().values()), from.fence_reached().released()};
-      return {};
+      return decodeReached(from.fence_reached(), into.emplace<FenceReachedReport>());
     case v1::Report::kStacks:
       decodeStacks(from.stacks(), into.emplace<StacksReport>());
       return {};

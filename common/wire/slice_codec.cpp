@@ -3,6 +3,7 @@
 #include <set>
 #include <utility>
 
+#include "common/base/text.h"
 #include "common/wire/agent_codec.h"
 #include "common/wire/codec_parts.h"
 
@@ -136,6 +137,20 @@ Result<InstanceOrder> decodeOrder(const v1::Order& from, int num_programs) {
                        .binding = std::move(binding)};
 }
 
+// They hold the job's instances in order, without a gap.
+Result<SharedHostInstances> decodeHosts(const v1::Slice& from) {
+  std::vector<HostInstances> hosts;
+  int next = 0;
+  for (const v1::HostInstances& each : from.hosts()) {
+    if (each.first() != next || each.count() < 1 || each.count() > from.num_instances() - next)
+      return malformed("the instances of host " + inQuotes(each.host()));
+    next += each.count();
+    hosts.push_back({each.host(), each.first(), each.count()});
+  }
+  if (next != from.num_instances()) return malformed("instances without a host");
+  return std::make_shared<const std::vector<HostInstances>>(std::move(hosts));
+}
+
 Result<model::StdinPolicy> decodeStdin(const v1::Slice& from) {
   using Who = model::StdinPolicy::Who;
   static_assert(v1::StdinReaders_MAX == static_cast<int>(Who::kOne));
@@ -180,6 +195,12 @@ v1::Slice encode(const JobSlice& slice) {
     each->set_program(order.program);
     encodeBinding(order.binding, each->mutable_binding());
   }
+  for (const HostInstances& each : *slice.hosts) {
+    v1::HostInstances* const host = into.add_hosts();
+    host->set_host(each.host);
+    host->set_first(each.first);
+    host->set_count(each.count);
+  }
   encodeRendezvous(slice.rendezvous, into.mutable_rendezvous());
   encodePoplar(slice.poplar, into.mutable_poplar());
   into.set_env_families(contract::envFamiliesText(slice.env_families));
@@ -207,6 +228,7 @@ Result<JobSlice> decode(const v1::Slice& from) {
       return malformed("instance " + std::to_string(decoded.env.instance_index) + " twice");
     slice.instances.push_back(std::move(decoded));
   }
+  POP_ASSIGN_OR_RETURN(slice.hosts, decodeHosts(from));
   slice.rendezvous = decodeRendezvous(from.rendezvous());
   slice.poplar = decodePoplar(from.poplar());
   POP_ASSIGN_OR_RETURN(slice.env_families, contract::parseEnvFamilies(from.env_families()));

@@ -245,14 +245,15 @@ void RemoteAgent::handle(AbortedReport& report) {
 
 void RemoteAgent::handle(FenceReachedReport& report) {
   if (events_ == nullptr) return;
+  const FenceId fence = report.fence;
   Result<std::optional<PutValues>> values = run_.fenceReached(std::move(report));
   if (!holds(values.status()) || !*values) return;
-  events_->onFenceReached(std::move(**values));
+  events_->onFenceReached(fence, std::move(**values));
 }
 
-void RemoteAgent::releaseFence(const SharedPutValues& values) {
-  run_.fenceReleased();
-  send(ReleaseFenceCommand{values});
+void RemoteAgent::releaseFence(FenceId fence, const SharedPutValues& values) {
+  run_.fenceReleased(fence);
+  send(ReleaseFenceCommand{fence, values});
 }
 
 void RemoteAgent::handle(StacksReport& report) {

@@ -60,7 +60,7 @@ class RemoteAgent final : public Agent {
   void traceStacks(std::function<void(std::vector<StackTrace>)> reply) override;
   void stop() override { send(StopCommand{}); }
   void kill() override;
-  void releaseFence(const SharedPutValues& values) override;
+  void releaseFence(FenceId fence, const SharedPutValues& values) override;
   void announce(const SharedEndNotices& end_notices) override { send(AnnounceCommand{end_notices}); }
 
   // ---- SIGSTOP: before poprun stops itself, it waits until the agents have confirmed

@@ -73,21 +73,23 @@ Status ReportedRun::stacks(const std::vector<StackTrace>& traces) const {
 }
 
 Result<std::optional<PutValues>> ReportedRun::fenceReached(FenceReachedReport report) {
-  report.values.merge(crossed_);
-  crossed_.clear();
-  if (!fence_bytes_.add(report.values))
+  Fence& fence = fences_.at(static_cast<std::size_t>(report.fence));
+  report.values.merge(fence.crossed);
+  fence.crossed.clear();
+  if (!fence.bytes.add(report.values))
     return internalError("its agent reports more than 128 MiB of values for one fence");
-  if (report.released < 0 || report.released > fences_released_)
+  if (report.released < 0 || report.released > fence.releases)
     return internalError("its agent reports a fence behind one that has not been released");
-  if (report.released == fences_released_) return std::optional(std::move(report.values));
+  if (report.released == fence.releases) return std::optional(std::move(report.values));
   // Instances that had given up waiting have reached a fence again whose release is on its way to them.
-  crossed_ = std::move(report.values);
+  fence.crossed = std::move(report.values);
   return std::optional<PutValues>();
 }
 
-void ReportedRun::fenceReleased() {
-  ++fences_released_;
-  fence_bytes_.reset();
+void ReportedRun::fenceReleased(FenceId fence) {
+  Fence& released = fences_.at(static_cast<std::size_t>(fence));
+  ++released.releases;
+  released.bytes.reset();
 }
 
 }  // namespace pop

@@ -3,6 +3,7 @@
 // what is impossible; the link must then be closed.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -32,7 +33,7 @@ class ReportedRun {
   /// The values to add to the job's fence; nothing if the report is for the previous fence: its values are
   /// kept for the next one.
   Result<std::optional<PutValues>> fenceReached(FenceReachedReport report);
-  void fenceReleased();
+  void fenceReleased(FenceId fence);
 
   /// In bytes. Beyond its window an agent may send what ended instances left behind: unfinished lines and the
   /// contents of their pipes.
@@ -44,12 +45,16 @@ class ReportedRun {
   Status advance(int instance, InstanceEvent event, const char* report);
   std::size_t indexOf(int instance) const { return static_cast<std::size_t>(instance - first_instance_); }
 
+  struct Fence {
+    std::int64_t releases = 0;
+    FenceBytes bytes{FenceBytes::kMostReported};  ///< since the last release
+    PutValues crossed;  ///< values put for a fence that has been released since; they go to the next one
+  };
+
   int first_instance_ = 0;                ///< the first one that this host runs
   std::vector<InstanceState> instances_;  ///< in order from the first
   std::vector<bool> have_aborted_;        ///< of these
-  std::int64_t fences_released_ = 0;
-  FenceBytes fence_bytes_{FenceBytes::kMostReported};  ///< since the last release of a fence
-  PutValues crossed_;  ///< values put for a fence that has been released since; they go to the next one
+  std::array<Fence, kNumFences> fences_;
 };
 
 }  // namespace pop

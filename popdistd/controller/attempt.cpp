@@ -16,7 +16,7 @@ Attempt::Attempt(Loop& loop, model::JobSpec spec, JobHosts& hosts, const EventLo
       log_(log),
       events_(events),
       instances_(placed_.spec().num_instances),
-      fence_(hosts.count(), placed_.hostsWithInstances()),
+      fences_{newFence(), newFence(), newFence()},
       end_notices_(loop, [this](const SharedEndNotices& end_notices) { announce(end_notices); }) {
   for (int host = 0; host < hosts.count(); ++host)
     open_on_.push_back(placed_.instancesOn(host).end - placed_.instancesOn(host).first);
@@ -118,12 +118,17 @@ void Attempt::onAborted(int instance, int exit_code, const std::string& message)
                   .host = hostNameOf(instance)});
 }
 
-void Attempt::onFenceReached(int host, PutValues values) {
+FenceJoin Attempt::newFence() const {
+  return {hosts_.count(), placed_.hostsWithInstances()};
+}
+
+void Attempt::onFenceReached(int host, FenceId fence, PutValues values) {
   if (!runs_) return;
-  std::optional<PutValues> everybody = fence_.arrive(host, std::move(values));
+  std::optional<PutValues> everybody =
+      fences_.at(static_cast<std::size_t>(fence)).arrive(host, std::move(values));
   if (!everybody) return;
   const auto shared = std::make_shared<const PutValues>(std::move(*everybody));
-  hosts_.forEachAgent([&shared](Agent& agent) { agent.releaseFence(shared); });
+  hosts_.forEachAgent([&](Agent& agent) { agent.releaseFence(fence, shared); });
 }
 
 void Attempt::onLost(int host, const Status& why) {

@@ -3,6 +3,7 @@
 // and end notices. The job decides what to do about them.
 #pragma once
 
+#include <array>
 #include <set>
 #include <string>
 #include <vector>
@@ -51,7 +52,7 @@ class Attempt final : private HostReports {
   void onEnded(int instance, const InstanceEnd& end) override;
   void onClosed(int instance) override;
   void onAborted(int instance, int exit_code, const std::string& message) override;
-  void onFenceReached(int host, PutValues values) override;
+  void onFenceReached(int host, FenceId fence, PutValues values) override;
   void onLost(int host, const Status& why) override;
 
   void lose(int instance);
@@ -60,6 +61,7 @@ class Attempt final : private HostReports {
   void close(int instance);
   void endIfAllAreClosed();
   void announce(const SharedEndNotices& end_notices);
+  FenceJoin newFence() const;
   contract::Rendezvous rendezvous() const;
   int hostOf(int instance) const;
   const std::string& hostNameOf(int instance) const;
@@ -72,7 +74,7 @@ class Attempt final : private HostReports {
   std::vector<model::Bindings> bindings_;  ///< by host
   Instances instances_;
   std::vector<int> open_on_;  ///< for each host, the number of instances that are not closed yet
-  FenceJoin fence_;
+  std::array<FenceJoin, kNumFences> fences_;
   EndNotices end_notices_;
   bool runs_ = false;       ///< between start() and its end
   int instances_lost_ = 0;  ///< with their hosts

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joins the fences of a job's hosts. The fence opens when every host that runs instances has reached it, and
+// Joins one fence of a job's hosts. It opens when every host that runs instances has reached it, and
 // carries the values that all of them have put.
 #pragma once
 

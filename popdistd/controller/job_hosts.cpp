@@ -27,8 +27,8 @@ class JobHosts::Events final : public AgentEvents {
   void onAborted(int instance, int exit_code, const std::string& message) override {
     if (hosts_ != nullptr) hosts_->reports_->onAborted(instance, exit_code, message);
   }
-  void onFenceReached(PutValues values) override {
-    if (hosts_ != nullptr) hosts_->reports_->onFenceReached(host_, std::move(values));
+  void onFenceReached(FenceId fence, PutValues values) override {
+    if (hosts_ != nullptr) hosts_->reports_->onFenceReached(host_, fence, std::move(values));
   }
   void onLost(const Status& why) override {
     if (hosts_ != nullptr) hosts_->reports_->onLost(host_, why);

@@ -11,15 +11,14 @@ namespace pop {
 PlacedJob::PlacedJob(model::JobSpec spec)
     : spec_(std::move(spec)), placement_(model::place(spec_)), envs_(spec_, placement_) {
   int first = 0;
+  std::vector<HostInstances> with_instances;
   for (int host = 0; host < static_cast<int>(spec_.hosts.size()); ++host) {
-    instances_on_.push_back({first, first + envs_.instancesOn(host)});
-    first = instances_on_.back().end;
+    const int count = envs_.instancesOn(host);
+    instances_on_.push_back({first, first + count});
+    if (count > 0) with_instances.push_back({spec_.hosts[static_cast<std::size_t>(host)].name, first, count});
+    first += count;
   }
-}
-
-int PlacedJob::hostsWithInstances() const {
-  return static_cast<int>(std::count_if(instances_on_.begin(), instances_on_.end(),
-                                        [](const Range& range) { return !range.empty(); }));
+  hosts_ = std::make_shared<const std::vector<HostInstances>>(std::move(with_instances));
 }
 
 std::vector<PlacedInstance> PlacedJob::instances(const std::vector<model::Bindings>& bindings) const {
@@ -37,6 +36,7 @@ JobSlice PlacedJob::slice(int host, const std::string& job_id, int restart_count
   JobSlice slice{.job_id = job_id,
                  .num_instances = spec_.num_instances,
                  .programs = spec_.programs,
+                 .hosts = hosts_,
                  .rendezvous = rendezvous,
                  .poplar = envs_.poplarTarget(),
                  .env_families = spec_.env_families,

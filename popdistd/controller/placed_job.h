@@ -33,7 +33,7 @@ class PlacedJob {
     bool empty() const { return first == end; }
   };
   Range instancesOn(int host) const { return instances_on_[static_cast<std::size_t>(host)]; }
-  int hostsWithInstances() const;
+  int hostsWithInstances() const { return static_cast<int>(hosts_->size()); }
 
   /// Where each instance runs; `bindings[h]` are the bindings of the instances on host h, in their order.
   std::vector<PlacedInstance> instances(const std::vector<model::Bindings>& bindings) const;
@@ -50,6 +50,7 @@ class PlacedJob {
   const std::vector<model::InstancePlacement> placement_;
   const InstanceEnvs envs_;
   std::vector<Range> instances_on_;
+  SharedHostInstances hosts_;  ///< those with instances
 };
 
 }  // namespace pop

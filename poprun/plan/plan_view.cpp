@@ -122,6 +122,9 @@ Result<PlanView> viewPlan(const model::JobSpec& spec, const HostBindings& bindin
   PlanView view{.placement = model::place(spec)};
   const InstanceEnvs envs(spec, view.placement);
   contract::Rendezvous rendezvous = envs.rendezvous(placeholderAddresses(spec, envs));
+  rendezvous.own_address = "<address of the host>";
+  rendezvous.pmix_port = "<port of PMIx>";
+  rendezvous.mpi_directory = "<directory of MPI>";
   if (!rendezvous.tf_cluster.empty())
     view.tf_cluster = std::exchange(rendezvous.tf_cluster, kTfClusterPlaceholder);
   const contract::PoplarTarget poplar = envs.poplarTarget();

@@ -198,9 +198,9 @@ void SimHost::drain(int instance) {
 
 // ---- rendezvous, as InstanceServer does it
 
-Result<std::string> SimHost::open(const JobSlice& slice) {
+Result<RendezvousPlaces> SimHost::open(const JobSlice& slice) {
   fence_ = std::make_unique<agent::Fence>(slice.instances.size());
-  return std::string("socket");
+  return RendezvousPlaces{.socket = "socket"};
 }
 
 void SimHost::enterFence(int instance, SimInstance& self) {
@@ -218,12 +218,12 @@ void SimHost::enterFence(int instance, SimInstance& self) {
     events_.fence_entered(instance);
     fence_->put(instance, "key/" + std::to_string(instance), "value");
     fence_->enter(instance, "");
-    if (fence_->complete()) core_.onFenceReached(fence_->collect());
+    if (fence_->complete()) core_.onFenceReached(FenceId::kInstances, fence_->collect());
   });
 }
 
 // What all have put is not kept: for all hosts of a large cluster in one process that is too much.
-void SimHost::releaseFence(const PutValues&) {
+void SimHost::releaseFence(FenceId, const PutValues&) {
   const std::map<int, std::string> inside = fence_->release({});
   if (!inside.empty()) events_.fence_released();
   for (const auto& [instance, tag] : inside) {

@@ -50,7 +50,9 @@ class SimHost final : public Agent, private Processes, private Rendezvous, priva
   void traceStacks(std::function<void(std::vector<StackTrace>)> reply) override;
   void stop() override { core_.stop(); }
   void kill() override { core_.kill(); }
-  void releaseFence(const SharedPutValues& values) override { core_.releaseFence(*values); }
+  void releaseFence(FenceId fence, const SharedPutValues& values) override {
+    core_.releaseFence(fence, *values);
+  }
   void announce(const SharedEndNotices& end_notices) override {
     for (const EndNotice& each : *end_notices) core_.announce(each);
   }
@@ -64,8 +66,8 @@ class SimHost final : public Agent, private Processes, private Rendezvous, priva
   void abandon() override;
   void drain(int instance) override;
   // Rendezvous
-  Result<std::string> open(const JobSlice& slice) override;
-  void releaseFence(const PutValues& values) override;
+  Result<RendezvousPlaces> open(const JobSlice& slice) override;
+  void releaseFence(FenceId /*fence*/, const PutValues& values) override;
   void announce(const EndNotice& end_notice) override;
   // InputSink
   void write(std::string bytes) override;

@@ -62,7 +62,9 @@ class SpyAgent final : public Agent, private AgentEvents {
   }
   void stop() override { agent_.stop(); }
   void kill() override { agent_.kill(); }
-  void releaseFence(const SharedPutValues& values) override { agent_.releaseFence(values); }
+  void releaseFence(FenceId fence, const SharedPutValues& values) override {
+    agent_.releaseFence(fence, values);
+  }
   void announce(const SharedEndNotices& end_notices) override { agent_.announce(end_notices); }
 
   /// A new attempt begins.
@@ -93,7 +95,9 @@ class SpyAgent final : public Agent, private AgentEvents {
     record_.fail(instance, exit_code);
     events_->onAborted(instance, exit_code, message);
   }
-  void onFenceReached(PutValues values) override { events_->onFenceReached(std::move(values)); }
+  void onFenceReached(FenceId fence, PutValues values) override {
+    events_->onFenceReached(fence, std::move(values));
+  }
   void onLost(const Status& why) override {
     record_.lost_hosts.push_back(host_);
     for (const int instance : own_) {

@@ -49,7 +49,9 @@ class FakeAgent final : public Agent {
   void traceStacks(std::function<void(std::vector<StackTrace>)> reply) override {
     held_traces = std::move(reply);
   }
-  void releaseFence(const SharedPutValues& values) override { released.push_back(*values); }
+  void releaseFence(FenceId /*fence*/, const SharedPutValues& values) override {
+    released.push_back(*values);
+  }
   void announce(const SharedEndNotices& end_notices) override {
     ++announcements;
     for (const EndNotice& each : *end_notices) {

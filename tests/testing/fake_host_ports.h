@@ -26,12 +26,13 @@ class FakeProcesses final : public Processes {
 
 class FakeRendezvous final : public Rendezvous {
  public:
-  Result<std::string> open(const JobSlice& slice) override {
+  Result<RendezvousPlaces> open(const JobSlice& slice) override {
     ++opened;
     if (!open_error.ok()) return open_error;
-    return "socket-of-" + slice.job_id;
+    return RendezvousPlaces{
+        .socket = "socket-of-" + slice.job_id, .pmix_port = "701", .mpi_directory = "/mpi"};
   }
-  void releaseFence(const PutValues& values) override { released.push_back(values); }
+  void releaseFence(FenceId /*fence*/, const PutValues& values) override { released.push_back(values); }
   void announce(const EndNotice& end_notice) override { announced.push_back(end_notice.text); }
 
   int opened = 0;
@@ -56,7 +57,7 @@ class RecordedEvents final : public AgentEvents {
     lines.push_back("aborted " + std::to_string(instance) + ": " + std::to_string(exit_code) + ", " +
                     message);
   }
-  void onFenceReached(PutValues values) override { fences.push_back(std::move(values)); }
+  void onFenceReached(FenceId /*fence*/, PutValues values) override { fences.push_back(std::move(values)); }
   void onLost(const Status& why) override { lines.push_back("lost: " + why.message()); }
 
   std::vector<std::string> lines;

@@ -246,9 +246,9 @@ TEST_F(AgentCoreTest, ReportsNothingTwice) {
 
 TEST_F(AgentCoreTest, CarriesFencesEndNoticesAndAborts) {
   runAndStart();
-  core.onFenceReached({{"key", "value"}});
+  core.onFenceReached(FenceId::kInstances, {{"key", "value"}});
   EXPECT_THAT(events.fences, ElementsAre(PutValues{{"key", "value"}}));
-  core.releaseFence({{"other", "value"}});
+  core.releaseFence(FenceId::kInstances, {{"other", "value"}});
   EXPECT_THAT(rendezvous.released, ElementsAre(PutValues{{"other", "value"}}));
   core.announce({.instance = 1, .text = "instance 1 exited with code 1"});
   EXPECT_THAT(rendezvous.announced, ElementsAre("instance 1 exited with code 1"));

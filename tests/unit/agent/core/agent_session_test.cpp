@@ -61,7 +61,7 @@ TEST_F(AgentSessionTest, CarriesOutCommands) {
   command(SignalCommand{SIGUSR1});
   command(StopCommand{});
   command(KillCommand{});
-  command(ReleaseFenceCommand{std::make_shared<const PutValues>(PutValues{{"a", "1"}})});
+  command(ReleaseFenceCommand{FenceId::kInstances, std::make_shared<const PutValues>(PutValues{{"a", "1"}})});
   command(AnnounceCommand{std::make_shared<const std::vector<EndNotice>>(
       std::vector<EndNotice>{{.instance = 7}, {.instance = 9}})});
   EXPECT_EQ(agent.slice.job_id, "4f2a");
@@ -85,7 +85,7 @@ TEST_F(AgentSessionTest, NumbersItsReportsFromOne) {
   command(RunCommand{});
   agent.events->onStarted(0, 700);
   agent.events->onAborted(0, 3, "no data");
-  agent.events->onFenceReached({});
+  agent.events->onFenceReached(FenceId::kInstances, {});
   agent.events->onEnded(0, {});
   agent.events->onClosed(0);
   std::vector<std::uint64_t> numbers;
@@ -96,12 +96,12 @@ TEST_F(AgentSessionTest, NumbersItsReportsFromOne) {
 
 TEST_F(AgentSessionTest, SaysOfAFenceHowManyOfTheRunHaveBeenReleased) {
   const auto reached = [this] {
-    agent.events->onFenceReached({});
+    agent.events->onFenceReached(FenceId::kInstances, {});
     return last<FenceReachedReport>().released;
   };
   command(RunCommand{});
   EXPECT_EQ(reached(), 0);
-  command(ReleaseFenceCommand{std::make_shared<const PutValues>()});
+  command(ReleaseFenceCommand{FenceId::kInstances, std::make_shared<const PutValues>()});
   EXPECT_EQ(reached(), 1);
   command(RunCommand{});
   EXPECT_EQ(reached(), 0);

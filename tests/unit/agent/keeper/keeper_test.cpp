@@ -65,17 +65,20 @@ class KeeperTest : public ::testing::Test {
     }
   }
 
-  void order(int instance, const std::string& script, int input) const {
+  /// `passed`: becomes its descriptor 20; -1: none.
+  void order(int instance, const std::string& script, int input, int passed = -1) const {
     const sys::Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
-    const Frame spawn{static_cast<std::uint8_t>(Message::kSpawn),
-                      {std::to_string(instance), "", "", "", "3", "/bin/sh", "-c", script}};
-    const std::array<int, 3> stdio{input, null.get(), null.get()};
-    EXPECT_TRUE(sys::sendAll(keeper_.link.get(), contract::encode(spawn).value(), stdio).ok());
+    const Frame spawn{
+        static_cast<std::uint8_t>(Message::kSpawn),
+        {std::to_string(instance), "", "", "", passed < 0 ? "3" : "4", "3", "/bin/sh", "-c", script}};
+    std::vector<int> descriptors{input, null.get(), null.get()};
+    if (passed >= 0) descriptors.push_back(passed);
+    EXPECT_TRUE(sys::sendAll(keeper_.link.get(), contract::encode(spawn).value(), descriptors).ok());
   }
 
   /// The pid of a shell with `script`.
-  pid_t start(int instance, const std::string& script, int input) {
-    order(instance, script, input);
+  pid_t start(int instance, const std::string& script, int input, int passed = -1) {
+    order(instance, script, input, passed);
     const Frame started = nextReport();
     EXPECT_EQ(started.type, static_cast<std::uint8_t>(Message::kSpawned));
     return intField(started, 1);
@@ -142,6 +145,19 @@ TEST_F(KeeperTest, StartsNothingWithoutItsDescriptorsAndGoesOn) {
   start(3, "read line; exit 7", own.read_end.get());
   own.write_end.reset();
   EXPECT_EQ(nextEnd(), std::pair(3, 7 << 8));
+}
+
+TEST_F(KeeperTest, PassesADescriptorToOneProcessAndNotToTheNext) {
+  const sys::Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  sys::Pipe passed = sys::makePipe().value();
+  start(0, "echo passed >/proc/self/fd/20", null.get(), passed.write_end.get());
+  EXPECT_EQ(nextEnd(), std::pair(0, 0));
+  passed.write_end.reset();
+  std::array<char, 16> text{};
+  EXPECT_EQ(::read(passed.read_end.get(), text.data(), text.size()), 7) << "and nobody else holds it";
+  EXPECT_EQ(::read(passed.read_end.get(), text.data(), text.size()), 0);
+  start(1, "test -e /proc/self/fd/20 || exit 3", null.get());
+  EXPECT_EQ(nextEnd(), std::pair(1, 3 << 8));
 }
 
 // Who waits for an agent that ends its keeper counts on that time.

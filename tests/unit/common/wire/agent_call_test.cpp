@@ -195,7 +195,7 @@ TEST_P(CallTest, TakesAMessageLargerThanUsual) {
 
 TEST_P(CallTest, SaysThatAServiceDoesNotTakeAllThatWasPutForAFence) {
   v1::Command command = commandNumber(1);
-  command.mutable_release_fence()->add_values()->set_value(std::string(65 << 20, 'x'));
+  command.mutable_release_fence()->mutable_values()->add_values()->set_value(std::string(65 << 20, 'x'));
   call_->send(std::move(command));
   runUntil(loop_, [this] { return ended_.has_value() || !commands_.empty(); });
   if (GetParam() == "stream")

@@ -41,6 +41,8 @@ inline JobSlice sampleSlice() {
                    .memory_nodes = model::CpuSet({1}),
                    .threads = 3,
                    .reason = "because"}}};
+  slice.hosts = std::make_shared<const std::vector<HostInstances>>(
+      std::vector<HostInstances>{{"h1", 0, 4}, {"h7", 4, 2}, {kAnyBytes, 6, 1}});
   slice.rendezvous = {.tf_cluster = "{}",
                       .tf_chief = true,
                       .tf_evaluator = true,
@@ -50,7 +52,7 @@ inline JobSlice sampleSlice() {
                       .horovod_port = "3"};
   slice.poplar = {
       .ild_ipus = 64, .partition = "p", .server_host = "v", .server_port = 8090, .server_timeout_seconds = 5};
-  slice.env_families = {contract::EnvFamily::kTensorFlow, contract::EnvFamily::kOpenMp};
+  slice.env_families = {contract::EnvFamily::kTensorFlow, contract::EnvFamily::kPmix};
   slice.environment = {{"B", ""}, {"C", "=\n"}};
   slice.stdin_policy = {.who = model::StdinPolicy::Who::kAll, .instance = 3};
   slice.key = std::string("\0\xff key of 16 b..", 16);
@@ -79,8 +81,8 @@ inline std::vector<AgentCommand> sampleCommands() {
   commands.emplace_back(TraceStacksCommand{});
   commands.emplace_back(StopCommand{});
   commands.emplace_back(KillCommand{});
-  commands.emplace_back(
-      ReleaseFenceCommand{std::make_shared<const PutValues>(PutValues{{"k", kAnyBytes}, {kAnyBytes, ""}})});
+  commands.emplace_back(ReleaseFenceCommand{
+      FenceId::kInstances, std::make_shared<const PutValues>(PutValues{{"k", kAnyBytes}, {kAnyBytes, ""}})});
   commands.emplace_back(AnnounceCommand{std::make_shared<const std::vector<EndNotice>>(
       std::vector<EndNotice>{{2, true, "instance 2 exited"}, {3, false, kAnyBytes}})});
   commands.emplace_back(InputCommand{kAnyBytes});
@@ -98,7 +100,7 @@ inline std::vector<AgentReport> sampleReports() {
   reports.emplace_back(EndedReport{4, {{3, 11, true}, "lost"}, 70000});
   reports.emplace_back(ClosedReport{0});
   reports.emplace_back(AbortedReport{1, 3, kAnyBytes});
-  reports.emplace_back(FenceReachedReport{{{"k", kAnyBytes}}, 3});
+  reports.emplace_back(FenceReachedReport{FenceId::kInstances, {{"k", kAnyBytes}}, 3});
   reports.emplace_back(StacksReport{{{1, 712, "frames"}, {2, 713, ""}}});
   reports.emplace_back(OutputReport{6, Stream::kStderr, kAnyBytes});
   reports.emplace_back(InputTakenReport{65536});

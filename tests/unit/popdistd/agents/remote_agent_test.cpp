@@ -74,7 +74,7 @@ TEST_F(RemoteAgentTest, PassesReportsOn) {
   runs();
   report(StartedReport{4, 700});
   report(AbortedReport{4, 3, "no data"});
-  report(FenceReachedReport{{{"a", "1"}}});
+  report(FenceReachedReport{FenceId::kInstances, {{"a", "1"}}});
   report(EndedReport{4, {{.code = 3}, ""}});
   report(ClosedReport{4});
   EXPECT_THAT(events.lines, ElementsAre("started 4 pid 700", "aborted 4: 3, no data",
@@ -85,11 +85,11 @@ TEST_F(RemoteAgentTest, PassesReportsOn) {
 // Its instances gave up waiting and came back while the fence was opened for them.
 TEST_F(RemoteAgentTest, AFenceReachedAgainWhileItsReleaseIsOnItsWayIsNotTheNextOne) {
   runs();
-  report(FenceReachedReport{{{"a", "1"}}});
-  agent.releaseFence(std::make_shared<const PutValues>());
-  report(FenceReachedReport{{{"b", "1"}, {"c", "1"}}});
+  report(FenceReachedReport{FenceId::kInstances, {{"a", "1"}}});
+  agent.releaseFence(FenceId::kInstances, std::make_shared<const PutValues>());
+  report(FenceReachedReport{FenceId::kInstances, {{"b", "1"}, {"c", "1"}}});
   EXPECT_EQ(events.fences.size(), 1U);
-  report(FenceReachedReport{{{"c", "2"}}, 1});
+  report(FenceReachedReport{FenceId::kInstances, {{"c", "2"}}, 1});
   ASSERT_EQ(events.fences.size(), 2U);
   EXPECT_EQ(events.fences[1], (PutValues{{"b", "1"}, {"c", "2"}})) << "what was put is not lost";
 }
@@ -97,7 +97,7 @@ TEST_F(RemoteAgentTest, AFenceReachedAgainWhileItsReleaseIsOnItsWayIsNotTheNextO
 TEST_F(RemoteAgentTest, BeginsEachRunWithItsFirstFence) {
   runs();
   report(FenceReachedReport{});
-  agent.releaseFence(std::make_shared<const PutValues>());
+  agent.releaseFence(FenceId::kInstances, std::make_shared<const PutValues>());
   agent.run(slice(), events);
   report(FenceReachedReport{});
   EXPECT_EQ(events.fences.size(), 2U);

@@ -113,7 +113,7 @@ TEST_F(RemoteAgentTest, AnAgentThatPutsWithoutEndIntoOneFenceIsLost) {
   runs();
   std::size_t put = 0;
   for (int key = 0; key < 200; ++key) {
-    report(FenceReachedReport{{{std::to_string(key), std::string(1 << 20, 'x')}}});
+    report(FenceReachedReport{FenceId::kInstances, {{std::to_string(key), std::string(1 << 20, 'x')}}});
     put = events.fences.size();
   }
   settle();
@@ -124,13 +124,14 @@ TEST_F(RemoteAgentTest, AnAgentThatPutsWithoutEndIntoOneFenceIsLost) {
 // Its instances have given up waiting for others, and come again with what they put.
 TEST_F(RemoteAgentTest, WhatIsPutAgainForOneFenceCountsOnce) {
   runs();
-  for (int time = 0; time < 200; ++time) report(FenceReachedReport{{{"key", std::string(1 << 20, 'x')}}});
+  for (int time = 0; time < 200; ++time)
+    report(FenceReachedReport{FenceId::kInstances, {{"key", std::string(1 << 20, 'x')}}});
   EXPECT_FALSE(agent.lost());
 }
 
 TEST_F(RemoteAgentTest, AnAgentThatIsAheadOfItsFencesIsLost) {
   runs();
-  report(FenceReachedReport{{}, 1});
+  report(FenceReachedReport{FenceId::kInstances, {}, 1});
   settle();
   EXPECT_THAT(events.lines,
               ElementsAre("lost: its agent reports a fence behind one that has not been released"));
@@ -148,9 +149,9 @@ TEST_F(RemoteAgentTest, EachFenceHasRoomOfItsOwnBesideWhatCrossesARelease) {
   runs();
   const std::string much(63 << 20, 'x');
   for (int fence = 0; fence < 3; ++fence) {
-    report(FenceReachedReport{{{"for " + std::to_string(fence), much}}, fence});
-    agent.releaseFence(std::make_shared<const PutValues>());
-    report(FenceReachedReport{{{"late for " + std::to_string(fence), much}}, fence});
+    report(FenceReachedReport{FenceId::kInstances, {{"for " + std::to_string(fence), much}}, fence});
+    agent.releaseFence(FenceId::kInstances, std::make_shared<const PutValues>());
+    report(FenceReachedReport{FenceId::kInstances, {{"late for " + std::to_string(fence), much}}, fence});
   }
   EXPECT_FALSE(agent.lost());
 }

@@ -14,9 +14,9 @@ using ::testing::IsEmpty;
 TEST(JobFence, OpensWhenTheLastHostHasReachedItWithEverybodysValues) {
   JobFixture job(2, 2);
   job.startAll();
-  job.agent(0).events->onFenceReached({{"address/0", "a"}});
+  job.agent(0).events->onFenceReached(FenceId::kInstances, {{"address/0", "a"}});
   EXPECT_THAT(job.agent(0).released, IsEmpty());
-  job.agent(1).events->onFenceReached({{"address/1", "b"}});
+  job.agent(1).events->onFenceReached(FenceId::kInstances, {{"address/1", "b"}});
   const PutValues everybody{{"address/0", "a"}, {"address/1", "b"}};
   EXPECT_THAT(job.agent(0).released, ElementsAre(everybody));
   EXPECT_THAT(job.agent(1).released, ElementsAre(everybody));
@@ -25,18 +25,18 @@ TEST(JobFence, OpensWhenTheLastHostHasReachedItWithEverybodysValues) {
 TEST(JobFence, OfASingleHostOpensAtOnce) {
   JobFixture job(1, 4);
   job.startAll();
-  job.agent(0).events->onFenceReached({{"key", "value"}});
+  job.agent(0).events->onFenceReached(FenceId::kInstances, {{"key", "value"}});
   EXPECT_THAT(job.agent(0).released, ElementsAre(PutValues{{"key", "value"}}));
 }
 
 TEST(JobFence, TheNextOneWaitsForEveryHostAgainAndRepeatsNothing) {
   JobFixture job(2, 2);
   job.startAll();
-  job.agent(1).events->onFenceReached({{"round/1", "b"}});
-  job.agent(0).events->onFenceReached({{"round/1/0", "a"}});
-  job.agent(1).events->onFenceReached({});
+  job.agent(1).events->onFenceReached(FenceId::kInstances, {{"round/1", "b"}});
+  job.agent(0).events->onFenceReached(FenceId::kInstances, {{"round/1/0", "a"}});
+  job.agent(1).events->onFenceReached(FenceId::kInstances, {});
   EXPECT_EQ(job.agent(0).released.size(), 1U) << "host 0 has not come back";
-  job.agent(0).events->onFenceReached({{"round/2", "c"}});
+  job.agent(0).events->onFenceReached(FenceId::kInstances, {{"round/2", "c"}});
   ASSERT_EQ(job.agent(1).released.size(), 2U);
   EXPECT_THAT(job.agent(1).released[1],
               ElementsAre(std::pair<const std::string, std::string>("round/2", "c")));
@@ -45,9 +45,10 @@ TEST(JobFence, TheNextOneWaitsForEveryHostAgainAndRepeatsNothing) {
 TEST(JobFence, AKeyThatTwoHostsPutDoesNotComeBackLater) {
   JobFixture job(2, 2);
   job.startAll();
-  for (int host = 0; host < 2; ++host) job.agent(host).events->onFenceReached({{"same", "old"}});
+  for (int host = 0; host < 2; ++host)
+    job.agent(host).events->onFenceReached(FenceId::kInstances, {{"same", "old"}});
   EXPECT_THAT(job.agent(0).released, ElementsAre(PutValues{{"same", "old"}}));
-  for (int host = 0; host < 2; ++host) job.agent(host).events->onFenceReached({});
+  for (int host = 0; host < 2; ++host) job.agent(host).events->onFenceReached(FenceId::kInstances, {});
   EXPECT_THAT(job.agent(0).released.at(1), IsEmpty());
 }
 
@@ -55,9 +56,9 @@ TEST(JobFence, AHostThatComesTwiceLosesNoValue) {
   // Its instances gave up waiting, and entered again: what they had put is with the controller only.
   JobFixture job(2, 2);
   job.startAll();
-  job.agent(0).events->onFenceReached({{"address/0", "a"}});
-  job.agent(0).events->onFenceReached({});
-  job.agent(1).events->onFenceReached({{"address/1", "b"}});
+  job.agent(0).events->onFenceReached(FenceId::kInstances, {{"address/0", "a"}});
+  job.agent(0).events->onFenceReached(FenceId::kInstances, {});
+  job.agent(1).events->onFenceReached(FenceId::kInstances, {{"address/1", "b"}});
   EXPECT_THAT(job.agent(1).released, ElementsAre(PutValues{{"address/0", "a"}, {"address/1", "b"}}));
 }
 

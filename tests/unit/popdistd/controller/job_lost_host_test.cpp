@@ -137,9 +137,9 @@ TEST(JobLostHost, IsLeftOutWhenTheJobStartsAgain) {
   EXPECT_EQ(job.agent(2).slice.instances[0].place.host_name, "node3");
   for (const int instance : {0, 1, 2}) job.agent(0).events->onStarted(instance, 800);
   for (const int instance : {3, 4, 5}) job.agent(2).events->onStarted(instance, 800);
-  job.agent(0).events->onFenceReached({});
+  job.agent(0).events->onFenceReached(FenceId::kInstances, {});
   EXPECT_TRUE(job.agent(0).released.empty());
-  job.agent(2).events->onFenceReached({});
+  job.agent(2).events->onFenceReached(FenceId::kInstances, {});
   EXPECT_EQ(job.agent(0).released.size(), 1U) << "of the hosts that are left";
   for (const int instance : {0, 1, 2, 3, 4, 5}) {
     AgentEvents& events = *job.agent(instance < 3 ? 0 : 2).events;
@@ -195,7 +195,7 @@ TEST(JobLostHost, ThatIsLeftOutIsHeardNoMore) {
   job.loop().advance(milliseconds(0));
   ASSERT_EQ(job.agent(2).runs, 2);
   job.agent(1).events->onAborted(2, 9, "a process that the first attempt has left behind");
-  job.agent(1).events->onFenceReached({});
+  job.agent(1).events->onFenceReached(FenceId::kInstances, {});
   job.agent(1).events->onLost(unavailable("connection reset"));
   EXPECT_EQ(job.agent(0).stops, 1) << "in the first attempt";
   for (const int instance : {0, 1, 2, 3, 4, 5}) {
@@ -240,7 +240,7 @@ TEST(JobFence, IsNotWaitedForOnHostsWithoutInstances) {
   spec.hosts = {{"big", 2}, {"idle", 1}};
   JobFixture job(spec);
   job.startAll();
-  job.agent(0).events->onFenceReached({});
+  job.agent(0).events->onFenceReached(FenceId::kInstances, {});
   EXPECT_EQ(job.agent(0).released.size(), 1U);
 }
 

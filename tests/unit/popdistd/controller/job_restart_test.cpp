@@ -152,16 +152,17 @@ TEST(JobRestart, IsNotMissedWhereNoneWasWanted) {
 TEST(JobRestart, ForgetsWhatTheFailedAttemptHadPut) {
   JobFixture job(restartable(1));
   job.startAll();
-  job.agent(0).events->onFenceReached({{"old", "1"}});
+  job.agent(0).events->onFenceReached(FenceId::kInstances, {{"old", "1"}});
   failOnce(job, 3);
   job.agent(0).holdDescribe();
   job.loop().advance(milliseconds(0));
-  job.agent(1).events->onFenceReached({{"of a process that the attempt left behind", "1"}});
+  job.agent(1).events->onFenceReached(FenceId::kInstances,
+                                      {{"of a process that the attempt left behind", "1"}});
   job.agent(0).answerDescribe();
   startAllInstances(job);
-  job.agent(0).events->onFenceReached({{"a", "1"}});
+  job.agent(0).events->onFenceReached(FenceId::kInstances, {{"a", "1"}});
   EXPECT_TRUE(job.agent(0).released.empty()) << "host 1 has not arrived yet";
-  job.agent(1).events->onFenceReached({{"b", "2"}});
+  job.agent(1).events->onFenceReached(FenceId::kInstances, {{"b", "2"}});
   ASSERT_EQ(job.agent(0).released.size(), 1U);
   EXPECT_EQ(job.agent(0).released[0], (PutValues{{"a", "1"}, {"b", "2"}}));
 }
