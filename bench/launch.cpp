@@ -11,6 +11,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "bench/harness/command.h"
 #include "bench/harness/session.h"
@@ -36,6 +38,10 @@ void report(const AllFigures& figures) {
   std::fputs(inWords(figures, goals).c_str(), stderr);
 }
 
+bool isProgram(const std::string& path) {
+  return ::access(path.c_str(), X_OK) == 0;
+}
+
 int failed(const std::string& why) {
   std::fprintf(stderr, "bench/launch: %s\n", why.c_str());
   return 1;
@@ -45,9 +51,14 @@ int benchmark(const LaunchOptions& options) {
   if (const Status adopted = adoptOrphans(); !adopted.ok()) return failed(adopted.message());
   beginSession();
   const ScratchDirectory scratch;
-  const std::string own_directory = scratch.install(
-      ownDirectory(), {"poprun", "popdist-topology", "bench_launch_floor", "bench_launch_rank"});
-  const JobPrograms programs{findInPath("true"), own_directory + "/bench_launch_rank"};
+  std::vector<std::string> own{"poprun", "popdist-topology", "bench_launch_floor", "bench_launch_rank"};
+  if (isProgram(ownDirectory() + "/popdist-pmix")) own.emplace_back("popdist-pmix");
+  const std::string own_directory = scratch.install(ownDirectory(), own);
+  JobPrograms programs{findInPath("true"), own_directory + "/bench_launch_rank"};
+  for (const auto& [name, launcher] : {std::pair("mpich", kHydra), std::pair("openmpi", kOpenMpi)}) {
+    const std::string path = ownDirectory() + "/bench_launch_" + name;
+    if (isProgram(path)) programs.mpi.push_back({name, path, launcher});
+  }
   std::vector<Contestant> contestants = chooseContestants(options.only, own_directory);
   std::erase_if(contestants,
                 [&](const Contestant& each) { return !isUsable(each.name, whyUnusable(each, programs)); });

@@ -20,7 +20,7 @@ std::vector<Contestant> allContestants() {
       {.name = kHydra, .is_peer = true, .program = "mpiexec.hydra", .options = {"-n"}},
       // odls_base_cutoff: starts processes from one thread. Its own default, four threads from 32 processes
       // on, hangs in many of its runs.
-      {.name = "openmpi",
+      {.name = kOpenMpi,
        .is_peer = true,
        .program = "mpirun.openmpi",
        .options = {"--oversubscribe", "--allow-run-as-root", "--bind-to", "none", "--mca", "odls_base_cutoff",

@@ -13,6 +13,7 @@ inline const std::string kPoprun = "poprun";
 inline const std::string kFloor = "floor";
 inline const std::string kFloorOfTwoThreads = "floor2";
 inline const std::string kHydra = "hydra";
+inline const std::string kOpenMpi = "openmpi";
 
 struct Contestant {
   std::string name;

@@ -15,7 +15,7 @@ namespace pop::bench {
 struct TimeFigure {
   std::string contestant;
   bool is_peer = false;
-  std::string job_program;  // "true" or "rank"; over hosts "1 per host" and the like
+  std::string job_program;  // "true", "rank", or an MPI's; over hosts "1 per host" and the like
   int processes = 0;
   Summary wall_ms;      // over runs that ended well; a figure without any has count 0
   Summary cpu_ms;       // of the launcher and the children that it has waited for, over the same runs

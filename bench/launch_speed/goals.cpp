@@ -11,6 +11,7 @@ constexpr int kFew = 8, kVeryMany = 1024;
 constexpr double kOfFloor = 1.3;
 constexpr int kFloorCountsFrom = 8;  // below, a launcher's fixed costs exceed those of its processes
 constexpr double kJobsPerSecond = 300;
+constexpr double kUnderOpenMpiMs = 25;  // with two processes
 
 struct MemoryLimit {
   int processes;
@@ -25,6 +26,24 @@ Goal atMost(double limit, const TimeFigure& ours, const TimeFigure& other, const
       .value = ours.wall_ms.median / other.wall_ms.median,
       .limit = limit,
       .is_noisy = ours.mostlyNotQuiet() || other.mostlyNotQuiet()};
+}
+
+// An MPI library's own launcher starts it, too; Open MPI's has more to do than poprun.
+void judgeMpi(const Figures& figures, const TimeFigure& ours, std::vector<Goal>& goals) {
+  const std::string& library = ours.job_program;
+  const std::string& launcher = library == "mpich" ? kHydra : kOpenMpi;
+  const TimeFigure* theirs = figures.time(launcher, library, ours.processes);
+  if (theirs == nullptr) return;
+  if (launcher == kOpenMpi && ours.processes == 2) {
+    goals.push_back({.text = "openmpi - poprun, a program of Open MPI, N = 2",
+                     .value = theirs->wall_ms.median - ours.wall_ms.median,
+                     .limit = kUnderOpenMpiMs,
+                     .at_least = true,
+                     .unit = "ms",
+                     .is_noisy = ours.mostlyNotQuiet() || theirs->mostlyNotQuiet()});
+    return;
+  }
+  goals.push_back(atMost(1.0, ours, *theirs, launcher));
 }
 
 void judgeTimes(const Figures& figures, const TimeFigure& ours, std::vector<Goal>& goals) {
@@ -63,7 +82,9 @@ double megabytes(std::int64_t kib) {
 std::vector<Goal> judge(const Figures& figures) {
   std::vector<Goal> goals;
   for (const TimeFigure& ours : figures.times) {
-    if (ours.contestant == kPoprun && ours.wall_ms.count > 0) judgeTimes(figures, ours, goals);
+    if (ours.contestant != kPoprun || ours.wall_ms.count == 0) continue;
+    const bool is_mpi = ours.job_program == "mpich" || ours.job_program == "openmpi";
+    (is_mpi ? judgeMpi : judgeTimes)(figures, ours, goals);
   }
   for (const RateFigure& rate : figures.rates) {
     if (rate.contestant != kPoprun) continue;

@@ -2,6 +2,7 @@
 #include "bench/launch_speed/measure.h"
 
 #include <filesystem>
+#include <functional>
 
 #include "bench/harness/command.h"
 #include "bench/harness/peak_memory.h"
@@ -13,13 +14,14 @@ namespace {
 constexpr int kProcessesOfRate = 2;
 constexpr int kTimeLimitFactorUnderPtrace = 4;
 constexpr int kProcessesOfMemory[] = {2, 128};
+constexpr int kProcessesOfMpi[] = {2, 32};
 
 struct Job {
   std::string program_name;
   std::string program;
   int processes;
 
-  int ranks() const { return program_name == "rank" ? processes : 0; }
+  int ranks() const { return program_name == "true" ? 0 : processes; }
 };
 
 class Measurement {
@@ -39,6 +41,7 @@ class Measurement {
         takeJob({"rank", programs_.rank_path, processes});
       }
     }
+    if (options_.measure("mpi")) takeMpi();
     if (options_.measure("rate")) takeRates();
     if (options_.measure("memory")) {
       for (const int processes : kProcessesOfMemory) takeMemory({"true", programs_.true_path, processes});
@@ -52,10 +55,20 @@ class Measurement {
             .time_limit = options_.timeLimitOf(job.processes)};
   }
 
-  void takeJob(const Job& job) {
+  void takeMpi() {
+    for (const MpiProgram& program : programs_.mpi) {
+      const auto starts = [&program](const Contestant& each) {
+        return each.name == kPoprun || each.name == program.own_launcher;
+      };
+      for (const int processes : kProcessesOfMpi) takeJob({program.name, program.path, processes}, starts);
+    }
+  }
+
+  void takeJob(const Job& job, const std::function<bool(const Contestant&)>& starts = nullptr) {
     std::vector<Entry> entries;
     for (const Contestant& contestant : contestants_)
-      entries.push_back({contestant.name, contestant.is_peer, commandOf(contestant, job), job.ranks()});
+      if (!starts || starts(contestant))
+        entries.push_back({contestant.name, contestant.is_peer, commandOf(contestant, job), job.ranks()});
     const Turns turns{job.program_name, job.processes, options_.repeatsOf(job.processes)};
     for (TimeFigure& figure : takeTimes(turns, entries, gate_, hooks_))
       figures_.times.push_back(std::move(figure));

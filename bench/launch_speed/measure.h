@@ -12,9 +12,17 @@
 
 namespace pop::bench {
 
+/// A program that needs an MPI library, and the contestant that comes with that library.
+struct MpiProgram {
+  std::string name;
+  std::string path;
+  std::string own_launcher;
+};
+
 struct JobPrograms {
   std::string true_path;
   std::string rank_path;
+  std::vector<MpiProgram> mpi;  // those whose library is installed
 };
 
 /// Returns why the contestant cannot run a job of one process; empty if it can.

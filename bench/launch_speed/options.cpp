@@ -46,9 +46,9 @@ void bind(CLI::App& app, Bound& bound) {
       ->delimiter(',')
       ->check(CLI::IsMember(allNames()));
   app.add_option("--measure", options.measures,
-                 "what to measure: time, rate, memory; with --hosts: time, cost, fence, memory, silence")
+                 "what to measure: time, mpi, rate, memory; with --hosts: time, cost, fence, memory, silence")
       ->delimiter(',')
-      ->check(CLI::IsMember({"time", "rate", "memory", "cost", "fence", "silence"}));
+      ->check(CLI::IsMember({"time", "mpi", "rate", "memory", "cost", "fence", "silence"}));
   app.add_option("--quiet-timeout-ms", bound.quiet_timeout_ms,
                  "how long a run waits for a quiet machine; 0: not at all")
       ->check(CLI::Range(0, 600'000));

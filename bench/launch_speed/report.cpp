@@ -127,8 +127,9 @@ std::vector<JsonLine> toJson(const Figures& figures, const std::vector<Goal>& go
 }
 
 std::string inWords(const Figures& figures, const std::vector<Goal>& goals) {
-  return timeTable(figures, "true") + timeTable(figures, "rank") + rateTable(figures) + memoryTable(figures) +
-         goalTable(goals) + failures(figures) + kLegend;
+  return timeTable(figures, "true") + timeTable(figures, "rank") + timeTable(figures, "mpich") +
+         timeTable(figures, "openmpi") + rateTable(figures) + memoryTable(figures) + goalTable(goals) +
+         failures(figures) + kLegend;
 }
 
 }  // namespace pop::bench
