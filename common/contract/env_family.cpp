@@ -44,6 +44,7 @@ Result<EnvFamilies> parseEnvFamilies(std::string_view text) {
   if (text == "none") return EnvFamilies{};
   EnvFamilies families;
   for (const std::string& word : split(text, ',')) {
+    if (word == "all" || word == "none") return invalidArgument(inQuotes(word) + " must be the only word");
     const auto found =
         std::find_if(kNames.begin(), kNames.end(), [&](const Named& each) { return each.name == word; });
     if (found == kNames.end()) return invalidArgument(inQuotes(word) + " is not one of " + choices());

@@ -19,6 +19,7 @@
 
 #include "common/os/helper_program.h"
 #include "common/sys/ignored_signals.h"
+#include "common/sys/process_end.h"
 
 namespace pop::os {
 namespace {
@@ -31,6 +32,10 @@ using Stream = boost::asio::posix::stream_descriptor;
 using Timer = boost::asio::steady_timer;
 
 constexpr std::size_t kMostErrors = std::size_t{1} << 20;
+
+// For the last output of a program that has ended. Processes that it has left, such as the master of an ssh
+// connection, may keep its streams open for ever.
+constexpr milliseconds kForLastOutput{500};
 
 // Signals that end us wait while this lives; afterwards they do what they do.
 class HeldSignals {
@@ -73,9 +78,11 @@ struct Running {
   std::size_t index;
   HelperProgram program;
   Timer deadline;
+  Stream end;  ///< readable once it has ended; not open where the system cannot tell
   Output out;
   Output err;
   int open_streams = 2;
+  bool has_ended = false;
   bool is_over = false;
 };
 
@@ -121,10 +128,15 @@ class Runner {
     const std::shared_ptr<Running> running(new Running{
         index,
         std::move(program),
-        Timer(loop_, timeout_),
+        Timer(loop_),
+        Stream(loop_),
         {Stream(loop_, out.read_end.release()), [this, index](auto text) { printed(index, text); }},
         {Stream(loop_, err.read_end.release()), [this, index](auto text) { complained(index, text); }}});
-    running->deadline.async_wait([this, running](const error_code&) { finish(*running, true); });
+    if (sys::Fd end = sys::endOf(running->program.pid()); end.valid()) {
+      running->end.assign(end.release());
+      running->end.async_wait(Stream::wait_read, [this, running](const error_code&) { ended(running); });
+    }
+    finishWithin(running, timeout_);
     listen(running, running->out);
     listen(running, running->err);
     if (events_.started) events_.started(index);
@@ -136,7 +148,8 @@ class Runner {
       if (running->is_over) return;
       output.heard({output.chunk.data(), bytes});
       if (!failed) return listen(running, output);
-      if (--running->open_streams == 0) finish(*running, false);
+      --running->open_streams;
+      if (running->open_streams == 0 && (running->has_ended || !running->end.is_open())) finish(*running);
     };
     output.stream.async_read_some(boost::asio::buffer(output.chunk), heard);
   }
@@ -150,13 +163,32 @@ class Runner {
     errors.append(text.substr(0, kMostErrors - errors.size()));
   }
 
-  // Once: by its deadline, or when both of its streams are closed.
-  void finish(Running& running, bool too_late) {
+  // Called again, the earlier call has no effect any more.
+  void finishWithin(const std::shared_ptr<Running>& running, milliseconds time) {
+    running->deadline.expires_after(time);
+    running->deadline.async_wait([this, running](const error_code& cancelled) {
+      if (!cancelled) finish(*running);
+    });
+  }
+
+  void ended(const std::shared_ptr<Running>& running) {
+    if (running->is_over) return;
+    running->has_ended = true;
+    if (running->open_streams == 0) return finish(*running);
+    finishWithin(running, std::min(kForLastOutput, leftOf(*running)));
+  }
+
+  static milliseconds leftOf(const Running& running) {
+    return std::chrono::ceil<milliseconds>(running.deadline.expiry() - Clock::now());
+  }
+
+  // Once: by its deadline, or when it has ended and both of its streams are closed.
+  void finish(Running& running) {
     if (std::exchange(running.is_over, true)) return;
-    const auto left = std::chrono::ceil<milliseconds>(running.deadline.expiry() - Clock::now());
-    const std::optional<int> status = too_late ? std::nullopt : running.program.wait(left);
+    const std::optional<int> status = running.program.wait(leftOf(running));
     running.program = HelperProgram();
     running.deadline.cancel();
+    running.end.close();
     running.out.stream.close();
     running.err.stream.close();
     const std::string& name = commands_[running.index].front();

@@ -247,7 +247,7 @@ void WordReader::applyMapBy(const std::string& name, const std::string& value) {
     const std::string& modifier = parts[i];
     if (isOneOf(modifier, {"OVERSUBSCRIBE", "oversubscribe"})) {
       emit(rowNamed("--oversubscribe"), name, "yes");
-    } else if (modifier.starts_with("PE=") || modifier.starts_with("pe=")) {
+    } else if (modifier.size() > 3 && isOneOf(modifier.substr(0, 3), {"PE=", "pe="})) {
       cores_ = modifier.substr(3);
     } else if (!isOneOf(modifier, {"NOOVERSUBSCRIBE", "nooversubscribe", "SPAN", "span"})) {
       mistake(name, inQuotes(modifier) + " is not PE=n or OVERSUBSCRIBE");

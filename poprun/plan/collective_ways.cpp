@@ -50,7 +50,9 @@ Result<std::vector<std::string>> parseCollectiveWays(std::string_view text) {
     if (way == nullptr) return invalidArgument(inQuotes(name) + " is not one of " + choices());
     for (const std::string& before : ways) {
       if (wayNamed(before)->variable == way->variable)
-        return invalidArgument(inQuotes(before) + " and " + inQuotes(name) + " exclude each other");
+        return invalidArgument(before == name
+                                   ? inQuotes(name) + " is there twice"
+                                   : inQuotes(before) + " and " + inQuotes(name) + " exclude each other");
     }
     ways.push_back(name);
   }

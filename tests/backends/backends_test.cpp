@@ -9,6 +9,7 @@
 
 #include "tests/backends/backends_of_build.h"
 #include "tests/integration_popdist/reported_error.h"
+#include "tests/testing/temp_dir.h"
 
 namespace pop::testing {
 namespace {
@@ -111,7 +112,9 @@ TEST(RegisterBackend, SaysWhichBackendsThereAre) {
 }
 
 TEST(RegisterBackend, RefusesFilesThatAreNone) {
-  EXPECT_EQ(errorOf({"register", "/no/such/backend.so"}, 2).code, 5);
+  const ReportedError missing = errorOf({"register", "/no/such/backend.so"}, 2);
+  EXPECT_EQ(missing.code, 5);
+  EXPECT_THAT(missing.what, HasSubstr("no backend '/no/such/backend.so': No such file or directory"));
   const ReportedError error = errorOf({"register", "/etc/passwd"}, 2);
   EXPECT_EQ(error.code, kFailedPreconditionCode);
   EXPECT_THAT(error.what, HasSubstr("cannot load the backend"));
@@ -131,10 +134,9 @@ TEST(RegisterBackend, MayComeTooLate) {
   EXPECT_THAT(error.what, HasSubstr("already connected: call it before"));
 }
 
-// Whatever it is that one of them lacks.
-TEST(Instances, AllHearWhyOneCannotBeReached) {
+void expectThatAllHearWhyOneCannotBeReached(const std::string& refusing_backend) {
   PoprunSetup setup = childSetup(3, {"unmade"});
-  setup.environment["POPDIST_BACKEND"] = REFUSING_BACKEND_PATH;
+  setup.environment["POPDIST_BACKEND"] = refusing_backend;
   const Outcome outcome = run(setup);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
   const auto errors = reportedErrors(outcome.out);
@@ -144,6 +146,18 @@ TEST(Instances, AllHearWhyOneCannotBeReached) {
     EXPECT_THAT(error.what,
                 HasSubstr(instance == 1 ? ": no door is open" : ": rank 1 (instance 1): no door is open"));
   }
+}
+
+// Whatever it is that one of them lacks.
+TEST(Instances, AllHearWhyOneCannotBeReached) {
+  expectThatAllHearWhyOneCannotBeReached(REFUSING_BACKEND_PATH);
+}
+
+TEST(Instances, MayHaveABackendWhosePathHasBlanks) {
+  const TempDir directory;
+  const std::string path = directory.path() + "/a backend.so";
+  std::filesystem::copy_file(REFUSING_BACKEND_PATH, path);
+  expectThatAllHearWhyOneCannotBeReached(path);
 }
 
 TEST(Instances, MustHaveTheSameBackend) {

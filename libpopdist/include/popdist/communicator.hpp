@@ -30,7 +30,8 @@
 //   - kResourceExhausted: a member is out of memory.
 //   - kInvalidArgument: bad arguments of this member alone. Nothing has happened; the next call may follow.
 // After any error but kInvalidArgument
-//   - The other members get an error too, within a second.
+//   - The other members get an error too, within a second of entering the call. One that enters it last may
+//     find all others there, and gets the error in its next call.
 //   - Buffers hold undefined values. Until it gets the error, each other member may still write up to 1 MiB
 //     into buffers of buffer.hpp.
 //   - Every further call on this communicator throws kFailedPrecondition. Make a new communicator.

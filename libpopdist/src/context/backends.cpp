@@ -6,6 +6,7 @@
 #include <link.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <memory>
 #include <mutex>
@@ -133,7 +134,7 @@ pop::Result<BackendChoice> loadBackend(const std::string& name, const std::vecto
   if (name == kNativeBackend) return BackendChoice{};
   if (name.find('/') != std::string::npos) {
     if (::access(name.c_str(), F_OK) == 0) return load(name, name);
-    return unknown(name, directories);
+    return pop::errnoStatus("no backend '" + name + '\'', errno);
   }
   for (const std::string& directory : directories) {
     const std::string path = directory + '/' + std::string(kFilePrefix) + name + std::string(kFileSuffix);

@@ -18,8 +18,9 @@ using context::throwIfFailed;
 namespace {
 
 // An offer begins with one of these; otherwise it is an address of the native transports.
-constexpr char kNoAddress = '!';  // followed by a code, a space and the reason
-constexpr char kBackend = ':';    // followed by the backend's name, a space and its address
+constexpr char kNoAddress = '!';      // followed by a code, a space and the reason
+constexpr char kBackend = ':';        // followed by the backend's name, kAfterBackend and its address
+constexpr char kAfterBackend = '\0';  // unlike a space, in no path
 
 std::string controlBlockOf(int first_rank) {
   return "control block/" + std::to_string(first_rank);
@@ -44,17 +45,17 @@ std::string insteadOfAddress(const pop::Status& failure) {
   return kNoAddress + std::to_string(static_cast<int>(failure.code())) + ' ' + failure.message();
 }
 
-// Removes the text before the next space, and the space, and returns the text.
-std::string nextWord(std::string& text) {
-  const std::size_t space = std::min(text.find(' '), text.size());
-  std::string word = text.substr(0, space);
-  text.erase(0, space + 1);
-  return word;
+// Removes the text before the next `end`, and the `end`, and returns the text.
+std::string textUpTo(char end, std::string& text) {
+  const std::size_t at = std::min(text.find(end), text.size());
+  std::string first = text.substr(0, at);
+  text.erase(0, at + 1);
+  return first;
 }
 
 // The failure of another member, as insteadOfAddress() encoded it.
 LinkError failureIn(std::string offered, int rank, int instance) {
-  const pop::Result<std::int64_t> code = pop::parseInteger(nextWord(offered).substr(1));
+  const pop::Result<std::int64_t> code = pop::parseInteger(textUpTo(' ', offered).substr(1));
   const bool known =
       code.ok() && code.value() > 0 && code.value() <= static_cast<std::int64_t>(pop::Code::kDataLoss);
   const std::string who = "rank " + std::to_string(rank) + " (instance " + std::to_string(instance) + ')';
@@ -77,7 +78,7 @@ void Rendezvous::offer(const std::string& what, const std::string& text) {
 void Rendezvous::offerAddresses(const std::string& backend, const transport::Connections* mine,
                                 const pop::Status& failure) {
   backend_ = backend;
-  const std::string before = backend == context::kNativeBackend ? "" : kBackend + backend + ' ';
+  const std::string before = backend == context::kNativeBackend ? "" : kBackend + backend + kAfterBackend;
   for (const int rank : members_.localRanks())
     offer(std::to_string(rank), failure.ok() ? before + mine->address(rank) : insteadOfAddress(failure));
 }
@@ -116,7 +117,7 @@ std::string Rendezvous::offeredAs(const std::string& what) const {
 std::string Rendezvous::backendOf(int rank) const {
   std::string offered = offeredAs(std::to_string(rank));
   if (offered.starts_with(kNoAddress)) return backend_;
-  return offered.starts_with(kBackend) ? nextWord(offered).substr(1) : context::kNativeBackend;
+  return offered.starts_with(kBackend) ? textUpTo(kAfterBackend, offered).substr(1) : context::kNativeBackend;
 }
 
 void Rendezvous::compareBackends() const {
@@ -146,7 +147,7 @@ std::vector<std::string> Rendezvous::addresses() const {
                     kCreate);
     if (addresses.back().starts_with(kNoAddress))
       throwIfFailed(failureIn(addresses.back(), rank, members_.instanceOf(rank)), kCreate);
-    if (addresses.back().starts_with(kBackend)) nextWord(addresses.back());
+    if (addresses.back().starts_with(kBackend)) textUpTo(kAfterBackend, addresses.back());
   }
   return addresses;
 }

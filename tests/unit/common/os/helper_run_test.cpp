@@ -63,6 +63,12 @@ TEST(OutputOfAProgram, ThatDoesNotEndIsEndedWithAllItStarted) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
 }
 
+TEST(OutputOfAProgram, DoesNotWaitForWhatTheProgramLeavesRunning) {
+  const Result<std::string> output = outputOfShell("sleep 600 & echo $!");
+  ASSERT_TRUE(output.ok()) << output.status().message();
+  EXPECT_EQ(::kill(std::stoi(output.value()), SIGKILL), 0) << "it goes on, and holds both streams";
+}
+
 // What its tracer keeps is not to be reaped, as what waits for a file server is not.
 TEST(OutputOfAProgram, ThatDoesNotGoIsNotWaitedForAndReapedLater) {
   const testing::TempDir directory;
@@ -146,6 +152,21 @@ TEST(RunInParallel, ASignalEndsAllAndIsDeliveredAfterwards) {
   EXPECT_EQ(last_signal, SIGTERM);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
   for (const HelperEnd& end : ends) EXPECT_EQ(end.status.code(), Code::kCancelled);
+}
+
+TEST(RunInParallel, ASignalEndsAProgramThatHasClosedItsStreams) {
+  const testing::TempDir directory;
+  const std::string fifo = directory.path() + "/closed";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  ::signal(SIGTERM, [](int signal) { last_signal = signal; });
+  const HelperEvents events{.started = {},
+                            .printed = [](std::size_t, std::string_view) { ::kill(::getpid(), SIGTERM); },
+                            .ended = {}};
+  const auto ends = runInParallel({shell("exec >&- 2>&-; echo >" + fifo + "; exec sleep 600"),
+                                   shell("read closed <" + fifo + "; echo; exec sleep 600")},
+                                  2, events, 10s);
+  ::signal(SIGTERM, SIG_DFL);
+  for (const HelperEnd& end : ends) EXPECT_EQ(end.status.code(), Code::kCancelled) << end.status.message();
 }
 
 TEST(RunInParallel, AnIgnoredSignalCancelsNothing) {

@@ -195,6 +195,8 @@ TEST(Mpirun, RefusesWhatHasNoMeaningAndSaysWhatToDo) {
               ElementsAre(HasSubstr("--bind-to: 'control block' is not none, core")));
   EXPECT_THAT(mistakes({"--map-by", "slot:PE=x", "x"}),
               ElementsAre("--cores-per-instance: 'x' is not a whole number"));
+  EXPECT_THAT(mistakes({"--map-by", "slot:PE=", "x"}),
+              ElementsAre("--map-by: 'PE=' is not PE=n or OVERSUBSCRIBE"));
   EXPECT_THAT(mistakes({"--frobnicate", "x"}), ElementsAre(HasSubstr("--frobnicate: no such option")));
   EXPECT_THAT(mistakes({"--mca", "a"}), ElementsAre("--mca: needs a value"));
 }

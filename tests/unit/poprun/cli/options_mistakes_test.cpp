@@ -138,9 +138,12 @@ TEST(ParseOptionsMistakes, ValuesWithAGrammarAreChecked) {
   EXPECT_EQ(mistakeIn("--stdin=-1"), "--stdin: '-1' is not none, all or the number of an instance");
   EXPECT_EQ(mistakeIn("--tf-config-tasks=ps"), "--tf-config-tasks: 'ps' is not chief, evaluator or workers");
   EXPECT_THAT(mistakeIn("--env-for=mxnet"), HasSubstr("--env-for: 'mxnet' is not one of"));
+  EXPECT_THAT(mistakeIn("--env-for=all,slurm"), HasSubstr("--env-for: 'all' must be the only word"));
+  EXPECT_THAT(mistakeIn("--env-for=slurm,none"), HasSubstr("--env-for: 'none' must be the only word"));
   EXPECT_THAT(mistakeIn("--collectives=fast"),
               HasSubstr("--collectives: 'fast' is not one of eager, staged"));
   EXPECT_EQ(mistakeIn("--collectives=pull,eager"), "--collectives: 'pull' and 'eager' exclude each other");
+  EXPECT_EQ(mistakeIn("--collectives=tcp,tcp"), "--collectives: 'tcp' is there twice");
   EXPECT_THAT(mistakeIn("--sync-type=ST_X"),
               HasSubstr("'ST_X' is not ST_GS2_DEFAULT, ST_GS2_INDEPENDENT_RAILS"));
   EXPECT_EQ(mistakeIn("--version-format=xml"), "--version-format: 'xml' is not text, full-text or full-json");
