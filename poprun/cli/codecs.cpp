@@ -168,6 +168,24 @@ Texts writeStdin(ConstSettings settings) {
                                     : std::to_string(policy.instance)};
 }
 
+Status readPerHost(Settings settings, const std::string& value) {
+  InstancesPerHost& per_host = settings.options.per_host;
+  if (value == "even") {
+    per_host = {.even = true};
+    return {};
+  }
+  const Result<int> most = parseIntegerIn(value, 1, std::numeric_limits<int>::max());
+  if (!most.ok()) return invalidArgument(inQuotes(value) + " is not even or a number from 1");
+  per_host = {.most = most.value()};
+  return {};
+}
+
+Texts writePerHost(ConstSettings settings) {
+  const InstancesPerHost& per_host = settings.options.per_host;
+  if (per_host.even) return {"even"};
+  return per_host.most > 0 ? Texts{std::to_string(per_host.most)} : Texts{};
+}
+
 Status readTasks(Settings settings, const std::string& value) {
   model::TfTasks tasks;
   for (const std::string& task : split(value, ',')) {
@@ -220,6 +238,10 @@ Codec rsh() {
             return kField.read(settings, value);
           },
           kField.write};
+}
+
+Codec instancesPerHost() {
+  return {readPerHost, writePerHost};
 }
 
 Codec hostSubnet() {

@@ -197,6 +197,13 @@ void WordReader::apply(const CompatRow& row, const std::string& name,
     case CompatAction::kForward:
       for (std::string& variable : split(values.front(), ',')) emitVariable(row, name, std::move(variable));
       return;
+    case CompatAction::kParameter:
+      return emitForAll(rowNamed("-x"), target + join(values, "="));
+    case CompatAction::kRsh:
+      ssh_.insert(ssh_.end(), {target, values.front()});
+      return;
+    case CompatAction::kInterfaces:
+      return applyInterfaces(row, name, values.front());
     case CompatAction::kBindTo:
       return applyBindTo(name, values.front());
     case CompatAction::kMapBy:
@@ -221,6 +228,13 @@ void WordReader::applyMeaning(std::string_view target, const std::string& name) 
   }
 }
 
+// Gloo takes one interface; NCCL and Open MPI take all.
+void WordReader::applyInterfaces(const CompatRow& row, const std::string& name, const std::string& value) {
+  emitVariable(row, name, "HOROVOD_GLOO_IFACE=" + value.substr(0, value.find(',')));
+  for (const char* variable : {"NCCL_SOCKET_IFNAME=", "OMPI_MCA_btl_tcp_if_include="})
+    emitVariable(row, name, variable + value);
+}
+
 void WordReader::applyBindTo(const std::string& name, const std::string& value) {
   const std::string kind = value.substr(0, value.find(':'));
   if (!isOneOf(kind, {"none", "core", "hwthread", "numa", "socket", "package"})) {
@@ -234,24 +248,33 @@ void WordReader::applyBindTo(const std::string& name, const std::string& value) 
 }
 
 void WordReader::applyMapBy(const std::string& name, const std::string& value) {
-  const std::vector<std::string> parts = split(value, ':');
-  if (!isOneOf(parts.front(), {"", "slot", "core", "hwthread", "numa", "socket", "package"})) {
-    return mistake(name, inQuotes(value) +
-                             " is not slot, core, numa or socket, with or without :PE=n; instances " +
-                             "follow each other on the hosts (--host name:N)");
-  }
+  std::vector<std::string> parts = split(value, ':');
   if (!isBeforePrograms(name)) return;
+  if (parts.front() == "ppr") {
+    if (parts.size() < 3 || parts[2] != "node") {
+      return mistake(name, inQuotes(value) + ": poprun counts the instances of hosts only: write ppr:N:node");
+    }
+    emit(rowNamed("--instances-per-host"), name, parts[1]);
+    parts.erase(parts.begin() + 1, parts.begin() + 3);
+  } else if (parts.front() == "node") {
+    emit(rowNamed("--instances-per-host"), name, "even");
+  } else if (!isOneOf(parts.front(), {"", "none", "slot", "core", "hwthread", "numa", "socket", "package"})) {
+    return mistake(name, inQuotes(value) +
+                             " is not slot, node, core, numa, socket or ppr:N:node, with or "
+                             "without :PE=n");
+  }
   map_by_ = parts.front();
   placed_at_ = read_.assignments.job.size();
-  for (std::size_t i = 1; i < parts.size(); ++i) {
-    const std::string& modifier = parts[i];
-    if (isOneOf(modifier, {"OVERSUBSCRIBE", "oversubscribe"})) {
-      emit(rowNamed("--oversubscribe"), name, "yes");
-    } else if (modifier.size() > 3 && isOneOf(modifier.substr(0, 3), {"PE=", "pe="})) {
-      cores_ = modifier.substr(3);
-    } else if (!isOneOf(modifier, {"NOOVERSUBSCRIBE", "nooversubscribe", "SPAN", "span"})) {
-      mistake(name, inQuotes(modifier) + " is not PE=n or OVERSUBSCRIBE");
-    }
+  for (std::size_t i = 1; i < parts.size(); ++i) modifyMapping(name, parts[i]);
+}
+
+void WordReader::modifyMapping(const std::string& name, const std::string& modifier) {
+  if (isOneOf(modifier, {"OVERSUBSCRIBE", "oversubscribe"})) {
+    emit(rowNamed("--oversubscribe"), name, "yes");
+  } else if (modifier.size() > 3 && isOneOf(modifier.substr(0, 3), {"PE=", "pe="})) {
+    cores_ = modifier.substr(3);
+  } else if (!isOneOf(modifier, {"NOOVERSUBSCRIBE", "nooversubscribe", "SPAN", "span"})) {
+    mistake(name, inQuotes(modifier) + " is not PE=n or OVERSUBSCRIBE");
   }
 }
 
@@ -295,6 +318,10 @@ void WordReader::finish() {
                              ": ignored: it concerns MPI's own network; --host-subnet chooses poprun's");
   }
   std::vector<Assignment>& job = read_.assignments.job;
+  if (!ssh_.empty()) {
+    ssh_.insert(ssh_.begin(), "ssh");
+    job.push_back({findOption("--rsh"), quoteShell(ssh_)});
+  }
   const auto place = [&](const char* how, const std::string& cores) {
     std::vector<Assignment> placement{{findOption("--process-placement"), how}};
     if (!cores.empty()) placement.push_back({findOption("--cores-per-instance"), cores});

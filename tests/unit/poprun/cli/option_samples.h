@@ -30,6 +30,7 @@ inline const std::map<std::string, std::vector<std::string>, std::less<>> kOptio
     {"--offline-mode", kBools},
     {"--host", {"a,b", "node[0-2,4]", "x:2,y:4", " odd", "a#b", "\"quoted\""}},
     {"--hostfile", {"hosts.txt", "my hosts ", "tab\tin it", "line\nbreak"}},
+    {"--instances-per-host", {"1", "16", "even"}},
     {"--oversubscribe", kBools},
     {"--host-subnet", {"10.1.0.0/16", "fe80::/10"}},
     {"--synchronise", {"/data", "a dir", "../x", "tab\tin it"}},
