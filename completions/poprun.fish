@@ -43,7 +43,7 @@ complete -c poprun -n __poprun_before_program -l host -s H -d 'hosts, separated 
 complete -c poprun -n __poprun_before_program -l hostfile -d 'hosts, one per line, each with or without slots=N' -r -F
 complete -c poprun -n __poprun_before_program -l instances-per-host -d 'instances that each host can have, whatever its slots; even divides the instances evenly, each host up to its slots, and the first hosts may get one more' -r -f -a 'even'
 complete -c poprun -n __poprun_before_program -l oversubscribe -d 'if there are more instances than slots, divide them evenly over the hosts' -f -a 'yes no'
-complete -c poprun -n __poprun_before_program -l host-subnet -d 'network between the hosts, such as 10.1.0.0/16' -r -f
+complete -c poprun -n __poprun_before_program -l host-subnet -d 'network between the hosts, such as 10.1.0.0/16, or their network interface, such as eth0; of several interfaces, each host uses its first' -r -f
 complete -c poprun -n __poprun_before_program -l synchronise -d 'copy a file or directory to the same place on every other host before the job starts; may be repeated' -r -F
 complete -c poprun -n __poprun_before_program -l synchronise-python-venv -d 'copy the active Python environment (VIRTUAL_ENV) to every other host' -f -a 'yes no'
 complete -c poprun -n __poprun_before_program -l synchronise-poplar-sdk -d 'copy the enabled Poplar SDK (POPLAR_SDK_ENABLED) to every other host' -f -a 'yes no'

@@ -27,7 +27,7 @@ _arguments -S -A '-*' \
   '--hostfile=[hosts, one per line, each with or without slots=N]:FILE:_files' \
   '--instances-per-host=[instances that each host can have, whatever its slots; even divides the instances evenly, each host up to its slots, and the first hosts may get one more]:N:(even)' \
   '--oversubscribe=-[if there are more instances than slots, divide them evenly over the hosts]::BOOL:(yes no)' \
-  '--host-subnet=[network between the hosts, such as 10.1.0.0/16]:CIDR: ' \
+  '--host-subnet=[network between the hosts, such as 10.1.0.0/16, or their network interface, such as eth0; of several interfaces, each host uses its first]:CIDR: ' \
   '*--synchronise=[copy a file or directory to the same place on every other host before the job starts; may be repeated]:PATH:_files' \
   '--synchronise-python-venv=-[copy the active Python environment (VIRTUAL_ENV) to every other host]::BOOL:(yes no)' \
   '--synchronise-poplar-sdk=-[copy the enabled Poplar SDK (POPLAR_SDK_ENABLED) to every other host]::BOOL:(yes no)' \

@@ -61,7 +61,8 @@ const OptionRow kRows[] = {
     {kPlacement, "--oversubscribe", "", "BOOL", "no",
      "if there are more instances than slots, divide them evenly over the hosts",
      boolean<&Options::oversubscribe>(), {.rule = kOptional}},
-    {kPlacement, "--host-subnet", "", "CIDR", "deduced", "network between the hosts, such as 10.1.0.0/16",
+    {kPlacement, "--host-subnet", "", "CIDR", "deduced", "network between the hosts, such as 10.1.0.0/16, or their "
+     "network interface, such as eth0; of several interfaces, each host uses its first",
      hostSubnet()},
     {kPlacement, "--synchronise", "", "PATH", "",
      "copy a file or directory to the same place on every other host before the job starts; may be repeated",

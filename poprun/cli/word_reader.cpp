@@ -228,8 +228,9 @@ void WordReader::applyMeaning(std::string_view target, const std::string& name) 
   }
 }
 
-// Gloo takes one interface; NCCL and Open MPI take all.
+// As horovodrun does it: Gloo takes one interface; NCCL and Open MPI take all.
 void WordReader::applyInterfaces(const CompatRow& row, const std::string& name, const std::string& value) {
+  emit(rowNamed("--host-subnet"), name, value);
   emitVariable(row, name, "HOROVOD_GLOO_IFACE=" + value.substr(0, value.find(',')));
   for (const char* variable : {"NCCL_SOCKET_IFNAME=", "OMPI_MCA_btl_tcp_if_include="})
     emitVariable(row, name, variable + value);
@@ -249,31 +250,33 @@ void WordReader::applyBindTo(const std::string& name, const std::string& value) 
 
 void WordReader::applyMapBy(const std::string& name, const std::string& value) {
   std::vector<std::string> parts = split(value, ':');
+  const std::string how = lowerCase(parts.front());
   if (!isBeforePrograms(name)) return;
-  if (parts.front() == "ppr") {
-    if (parts.size() < 3 || parts[2] != "node") {
+  if (how == "ppr") {
+    if (parts.size() < 3 || lowerCase(parts[2]) != "node") {
       return mistake(name, inQuotes(value) + ": poprun counts the instances of hosts only: write ppr:N:node");
     }
     emit(rowNamed("--instances-per-host"), name, parts[1]);
     parts.erase(parts.begin() + 1, parts.begin() + 3);
-  } else if (parts.front() == "node") {
+  } else if (how == "node") {
     emit(rowNamed("--instances-per-host"), name, "even");
-  } else if (!isOneOf(parts.front(), {"", "none", "slot", "core", "hwthread", "numa", "socket", "package"})) {
+  } else if (!isOneOf(how, {"", "none", "slot", "core", "hwthread", "numa", "socket", "package"})) {
     return mistake(name, inQuotes(value) +
                              " is not slot, node, core, numa, socket or ppr:N:node, with or "
                              "without :PE=n");
   }
-  map_by_ = parts.front();
+  map_by_ = how;
   placed_at_ = read_.assignments.job.size();
   for (std::size_t i = 1; i < parts.size(); ++i) modifyMapping(name, parts[i]);
 }
 
 void WordReader::modifyMapping(const std::string& name, const std::string& modifier) {
-  if (isOneOf(modifier, {"OVERSUBSCRIBE", "oversubscribe"})) {
+  const std::string word = lowerCase(modifier);
+  if (word == "oversubscribe") {
     emit(rowNamed("--oversubscribe"), name, "yes");
-  } else if (modifier.size() > 3 && isOneOf(modifier.substr(0, 3), {"PE=", "pe="})) {
-    cores_ = modifier.substr(3);
-  } else if (!isOneOf(modifier, {"NOOVERSUBSCRIBE", "nooversubscribe", "SPAN", "span"})) {
+  } else if (word.starts_with("pe=") && word.size() > 3) {
+    cores_ = word.substr(3);
+  } else if (!isOneOf(word, {"nooversubscribe", "span"})) {
     mistake(name, inQuotes(modifier) + " is not PE=n or OVERSUBSCRIBE");
   }
 }

@@ -129,7 +129,7 @@ TEST(Mpirun, CountsTheInstancesOfAHost) {
                                  {"-perhost", "3"},
                                  {"--nproc-per-node=3"},
                                  {"--map-by", "ppr:3:node"},
-                                 {"-map-by", "ppr:3:node:OVERSUBSCRIBE"}}) {
+                                 {"-map-by", "PPR:3:NODE:OVERSUBSCRIBE"}}) {
     Arguments all = words;
     all.emplace_back("x");
     EXPECT_EQ(mpirun(all).per_host, InstancesPerHost{.most = 3}) << words.front();

@@ -48,9 +48,11 @@ TEST(Horovodrun, ReachesHostsAsItIsTold) {
   EXPECT_EQ(horovodrun({"--mpi", "x"}).hosts.rsh, "");
 }
 
-TEST(Horovodrun, NamesNetworkInterfacesToThePrograms) {
+TEST(Horovodrun, NamesNetworkInterfacesToHostsAndPrograms) {
   for (const char* option : {"--network-interface", "--network-interfaces"}) {
-    EXPECT_THAT(horovodrun({option, "eth0,eth1", "x"}).programs.front().environment,
+    const Options options = horovodrun({option, "eth0,eth1", "x"});
+    EXPECT_EQ(options.host_subnet, "eth0,eth1");
+    EXPECT_THAT(options.programs.front().environment,
                 ElementsAre("HOROVOD_GLOO_IFACE=eth0", "NCCL_SOCKET_IFNAME=eth0,eth1",
                             "OMPI_MCA_btl_tcp_if_include=eth0,eth1"));
   }

@@ -32,7 +32,7 @@ inline const std::map<std::string, std::vector<std::string>, std::less<>> kOptio
     {"--hostfile", {"hosts.txt", "my hosts ", "tab\tin it", "line\nbreak"}},
     {"--instances-per-host", {"1", "16", "even"}},
     {"--oversubscribe", kBools},
-    {"--host-subnet", {"10.1.0.0/16", "fe80::/10"}},
+    {"--host-subnet", {"10.1.0.0/16", "fe80::/10", "eth0,ib0"}},
     {"--synchronise", {"/data", "a dir", "../x", "tab\tin it"}},
     {"--synchronise-python-venv", kBools},
     {"--synchronise-poplar-sdk", kBools},
