@@ -91,7 +91,8 @@ constexpr std::array kHorovodrunRows{
     CompatRow{"-cb --check-build", 0, kMeans, "--version --version-format=full-text"},
     CompatRow{"--prefix-output-with-timestamp -prefix-timestamp", 0, kMeans, "--timestamp-output=yes"},
     CompatRow{"--mpi-args", 1, kArguments},
-    CompatRow{"--gloo --mpi --disable-cache --no-autotune --no-timeline-mark-cycles --stall-check "
+    CompatRow{"--mpi", 0, kMeans, "-x=HOROVOD_CONTROLLER=mpi -x=HOROVOD_CPU_OPERATIONS=mpi"},
+    CompatRow{"--gloo --disable-cache --no-autotune --no-timeline-mark-cycles --stall-check "
               "--no-mpi-threads-disable",
               0, kNothing},
     CompatRow{"-p --ssh-port", 1, kRsh, "-p"},

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/base/text.h"
+#include "common/contract/env_family.h"
 #include "poprun/cli/assignments.h"
 #include "poprun/cli/config_file.h"
 #include "poprun/cli/word_reader.h"
@@ -30,6 +31,15 @@ void forwardAsLauncher(Spelling spelling, Assignments& assignments) {
   assignments.job.push_back({findOption("--genvall"), "yes"});
 }
 
+// Horovod under mpirun finds its ranks by MPI. The variables of that family would send it elsewhere.
+void leaveHorovodToMpi(Spelling spelling, Assignments& assignments) {
+  const bool has_mpi = spelling == Spelling::kMpirun || spelling == Spelling::kHydra;
+  if (!has_mpi || isSaid("--env-for", assignments.job)) return;
+  contract::EnvFamilies families = contract::allEnvFamilies();
+  families.erase(contract::EnvFamily::kHorovod);
+  assignments.job.push_back({findOption("--env-for"), contract::envFamiliesText(families)});
+}
+
 const std::string* importedFile(const Assignments& assignments) {
   const std::string* path = nullptr;
   for (const Assignment& each : assignments.job) {
@@ -53,6 +63,7 @@ ParsedOptions parseOptions(const std::vector<std::string>& arguments, Spelling s
   }
   tagAsLauncher(spelling, assignments);
   forwardAsLauncher(spelling, assignments);
+  leaveHorovodToMpi(spelling, assignments);
   parsed.program_hint = std::move(words.program_hint);
   if (!words.ends_in_value.empty()) {
     parsed.without_program = inQuotes(words.ends_in_value[1]) + " was taken for the value of " +

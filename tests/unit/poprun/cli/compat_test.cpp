@@ -121,6 +121,16 @@ TEST(Mpirun, HydraGivesTheWholeEnvironment) {
   EXPECT_TRUE(mpirun({"-genvall", "x"}).genvall);
 }
 
+TEST(Mpirun, LeavesHorovodToItsMpi) {
+  for (const Spelling spelling : {Spelling::kMpirun, Spelling::kHydra}) {
+    contract::EnvFamilies families = contract::allEnvFamilies();
+    families.erase(contract::EnvFamily::kHorovod);
+    EXPECT_EQ(optionsOf(spelling, {"x"}).env_families, families);
+    EXPECT_EQ(optionsOf(spelling, {"--env-for", "all", "x"}).env_families, contract::allEnvFamilies());
+  }
+  EXPECT_EQ(poprun({"x"}).env_families, contract::allEnvFamilies());
+}
+
 TEST(Mpirun, CountsTheInstancesOfAHost) {
   for (const Arguments& words : {Arguments{"-N", "3"},
                                  {"-npernode", "3"},

@@ -45,7 +45,7 @@ TEST(Horovodrun, ReachesHostsAsItIsTold) {
   EXPECT_EQ(horovodrun({"-p", "12345", "x"}).hosts.rsh, "ssh -p 12345");
   EXPECT_EQ(horovodrun({"--ssh-port=1", "-i", "my key", "x"}).hosts.rsh, "ssh -p 1 -i 'my key'");
   EXPECT_EQ(horovodrun({"--start-timeout", "60", "x"}).hosts.connect_timeout, std::chrono::seconds(60));
-  EXPECT_EQ(horovodrun({"--mpi", "x"}).hosts.rsh, "");
+  EXPECT_EQ(horovodrun({"x"}).hosts.rsh, "");
 }
 
 TEST(Horovodrun, NamesNetworkInterfacesToHostsAndPrograms) {
@@ -56,6 +56,12 @@ TEST(Horovodrun, NamesNetworkInterfacesToHostsAndPrograms) {
                 ElementsAre("HOROVOD_GLOO_IFACE=eth0", "NCCL_SOCKET_IFNAME=eth0,eth1",
                             "OMPI_MCA_btl_tcp_if_include=eth0,eth1"));
   }
+}
+
+TEST(Horovodrun, ChoosesWhatHorovodSpeaks) {
+  EXPECT_THAT(horovodrun({"--gloo", "x"}).programs.front().environment, IsEmpty()) << "as poprun says anyway";
+  EXPECT_THAT(horovodrun({"--mpi", "x"}).programs.front().environment,
+              ElementsAre("HOROVOD_CONTROLLER=mpi", "HOROVOD_CPU_OPERATIONS=mpi"));
 }
 
 TEST(Horovodrun, SetsHorovodsVariables) {
