@@ -25,10 +25,12 @@ void tagAsLauncher(Spelling spelling, Assignments& assignments) {
   assignments.job.push_back({findOption("--tag-output"), own_way});
 }
 
-// Hydra gives its programs its whole environment on every host.
-void forwardAsLauncher(Spelling spelling, Assignments& assignments) {
-  if (spelling != Spelling::kHydra || isSaid("--genvall", assignments.job)) return;
-  assignments.job.push_back({findOption("--genvall"), "yes"});
+// Hydra gives its programs its whole environment on every host, and slots are no limit for it.
+void startAsHydra(Spelling spelling, Assignments& assignments) {
+  if (spelling != Spelling::kHydra) return;
+  for (const char* name : {"--genvall", "--oversubscribe"}) {
+    if (!isSaid(name, assignments.job)) assignments.job.push_back({findOption(name), "yes"});
+  }
 }
 
 // Horovod under mpirun finds its ranks by MPI. The variables of that family would send it elsewhere.
@@ -62,7 +64,7 @@ ParsedOptions parseOptions(const std::vector<std::string>& arguments, Spelling s
     assignments = override(std::move(file.assignments), std::move(assignments), parsed.mistakes);
   }
   tagAsLauncher(spelling, assignments);
-  forwardAsLauncher(spelling, assignments);
+  startAsHydra(spelling, assignments);
   leaveHorovodToMpi(spelling, assignments);
   parsed.program_hint = std::move(words.program_hint);
   if (!words.ends_in_value.empty()) {

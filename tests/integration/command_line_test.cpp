@@ -86,10 +86,10 @@ TEST_F(CommandLine, APlanComesAsJson) {
 
 TEST_F(CommandLine, OneWarningForMpisTransports) {
   const Outcome result =
-      run({.options = {"--mpi-global-args=--prefix a --iface b", "-prtemca", "e", "f", "true"}});
+      run({.options = {"--mpi-global-args=--prefix a --tune b", "-prtemca", "e", "f", "true"}});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(linesOf(result.err),
-              ElementsAre(StartsWith("poprun: warning: --prefix, --iface, -prtemca e: ignored")));
+              ElementsAre(StartsWith("poprun: warning: --prefix, --tune, -prtemca e: ignored")));
 }
 
 TEST_F(CommandLine, UnknownHostsAndPartitionsAreRefusedOnlyAtTheStart) {

@@ -115,8 +115,11 @@ TEST(Mpirun, AHostIsASlotWhenTheNumberOfInstancesIsNotSaid) {
   EXPECT_EQ(mpirun({"-H", "a", "-H", "b", "-np", "4", "x"}).host, "b");
 }
 
-TEST(Mpirun, HydraGivesTheWholeEnvironment) {
+TEST(Mpirun, HydraGivesTheWholeEnvironmentAndKnowsNoLimit) {
   EXPECT_TRUE(optionsOf(Spelling::kHydra, {"x"}).genvall);
+  EXPECT_TRUE(optionsOf(Spelling::kHydra, {"x"}).oversubscribe);
+  EXPECT_FALSE(optionsOf(Spelling::kHydra, {"--nooversubscribe", "x"}).oversubscribe);
+  EXPECT_FALSE(mpirun({"x"}).oversubscribe);
   EXPECT_FALSE(mpirun({"x"}).genvall);
   EXPECT_TRUE(mpirun({"-genvall", "x"}).genvall);
 }
@@ -165,6 +168,12 @@ TEST(Mpirun, GivesOpenMpiItsParameters) {
   EXPECT_THAT(
       poprun({"--mpi-global-args=--mca btl_tcp_if_include 10.5.17.0/24", "x"}).programs.front().environment,
       ElementsAre("OMPI_MCA_btl_tcp_if_include=10.5.17.0/24"));
+}
+
+TEST(Mpirun, TakesMpichsWaysToOtherHosts) {
+  EXPECT_EQ(mpirun({"-iface", "ib0", "x"}).host_subnet, "ib0");
+  EXPECT_THAT(mpirun({"-launcher", "fork", "-rmk", "user", "x"}).programs.front().command, ElementsAre("x"));
+  EXPECT_EQ(mpirun({"-info"}).version_format, VersionFormat::kFullText);
 }
 
 TEST(Mpirun, TakesMpichsWays) {
@@ -265,7 +274,7 @@ TEST(Mpirun, RefusesWhatHasNoMeaningAndSaysWhatToDo) {
 }
 
 TEST(Mpirun, RefusesToGoOnAfterAFailureAndToMergeOutput) {
-  for (const char* option : {"--enable-recovery", "--continuous"}) {
+  for (const char* option : {"--enable-recovery", "--continuous", "-disable-auto-cleanup"}) {
     const cli::ParsedOptions parsed = cli::parseOptions({option, "-np", "2", "x"}, Spelling::kMpirun);
     EXPECT_THAT(parsed.mistakes,
                 ElementsAre(std::string(option) + ": not supported by poprun: the first failure ends the "
@@ -285,10 +294,12 @@ TEST(Mpirun, RefusesToGoOnAfterAFailureAndToMergeOutput) {
 
 TEST(Mpirun, OneWarningForAllThatIsAboutMpisTransports) {
   const cli::ParsedOptions parsed = cli::parseOptions(
-      {"--iface", "eno1", "-prtemca", "oob", "x", "--prefix", "/opt", "-np", "2", "prog"}, Spelling::kMpirun);
+      {"--launch-agent", "eno1", "-prtemca", "oob", "x", "--prefix", "/opt", "-np", "2", "prog"},
+      Spelling::kMpirun);
   EXPECT_THAT(parsed.mistakes, IsEmpty());
-  EXPECT_THAT(parsed.warnings, ElementsAre("--iface, -prtemca oob, --prefix: ignored: it concerns MPI's own "
-                                           "network; --host-subnet chooses poprun's"));
+  EXPECT_THAT(parsed.warnings,
+              ElementsAre("--launch-agent, -prtemca oob, --prefix: ignored: it concerns MPI's own "
+                          "network; --host-subnet chooses poprun's"));
   EXPECT_THAT(parsed.options.programs.front().command, ElementsAre("prog"));
 }
 
