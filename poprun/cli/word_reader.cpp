@@ -198,9 +198,9 @@ void WordReader::apply(const CompatRow& row, const std::string& name,
       for (std::string& variable : split(values.front(), ',')) emitVariable(row, name, std::move(variable));
       return;
     case CompatAction::kParameter:
-      return emitForAll(rowNamed("-x"), target + join(values, "="));
+      return applyParameter(target, name, values);
     case CompatAction::kRsh:
-      ssh_.insert(ssh_.end(), {target, values.front()});
+      rsh_arguments_ += ' ' + quoteShell(std::vector{target, values.front()});
       return;
     case CompatAction::kInterfaces:
       return applyInterfaces(row, name, values.front());
@@ -226,6 +226,21 @@ void WordReader::applyMeaning(std::string_view target, const std::string& name) 
     emit(rowNamed(option.substr(0, equals)), name,
          equals == std::string::npos ? "yes" : option.substr(equals + 1));
   }
+}
+
+// Those of how hosts are reached are for poprun too.
+void WordReader::applyParameter(const std::string& prefix, const std::string& name,
+                                const std::vector<std::string>& values) {
+  const bool is_agent = values.front() == "plm_rsh_agent";
+  if (values.size() == 2 && (is_agent || values.front() == "plm_rsh_args")) {
+    if (!isBeforePrograms(name)) return;
+    if (is_agent) {
+      rsh_ = trimmed(std::string_view(values[1]).substr(0, values[1].find(':')));  // the first of several
+    } else {
+      rsh_arguments_ += ' ' + values[1];
+    }
+  }
+  emitForAll(rowNamed("-x"), prefix + join(values, "="));
 }
 
 // As horovodrun does it: Gloo takes one interface; NCCL and Open MPI take all.
@@ -321,9 +336,9 @@ void WordReader::finish() {
                              ": ignored: it concerns MPI's own network; --host-subnet chooses poprun's");
   }
   std::vector<Assignment>& job = read_.assignments.job;
-  if (!ssh_.empty()) {
-    ssh_.insert(ssh_.begin(), "ssh");
-    job.push_back({findOption("--rsh"), quoteShell(ssh_)});
+  if (!rsh_.empty() || !rsh_arguments_.empty()) {  // the first, so that a --rsh wins
+    job.insert(job.begin(), {findOption("--rsh"), (rsh_.empty() ? "ssh" : rsh_) + rsh_arguments_});
+    ++placed_at_;
   }
   const auto place = [&](const char* how, const std::string& cores) {
     std::vector<Assignment> placement{{findOption("--process-placement"), how}};

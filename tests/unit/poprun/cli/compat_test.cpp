@@ -124,6 +124,17 @@ TEST(Mpirun, HydraGivesTheWholeEnvironmentAndKnowsNoLimit) {
   EXPECT_TRUE(mpirun({"-genvall", "x"}).genvall);
 }
 
+TEST(Mpirun, ReachesHostsAsOpenMpiIsTold) {
+  EXPECT_EQ(mpirun({"-mca", "plm_rsh_args", "-p 12345", "x"}).hosts.rsh, "ssh -p 12345");
+  EXPECT_EQ(
+      mpirun({"--mca", "plm_rsh_agent", "ssh -q : rsh", "-mca", "plm_rsh_args", "-i 'a key'", "x"}).hosts.rsh,
+      "ssh -q -i 'a key'");
+  EXPECT_EQ(mpirun({"--mca", "plm_rsh_agent", "/bin/false", "x"}).hosts.rsh, "/bin/false");
+  EXPECT_EQ(mpirun({"--mca", "plm_rsh_args", "-p 1", "--rsh", "ssh -v", "x"}).hosts.rsh, "ssh -v");
+  EXPECT_THAT(cli::parseOptions({"--mca", "plm_rsh_args", "-i 'a", "x"}, Spelling::kMpirun).mistakes,
+              ElementsAre(HasSubstr("--rsh: ")));
+}
+
 TEST(Mpirun, LeavesHorovodToItsMpi) {
   for (const Spelling spelling : {Spelling::kMpirun, Spelling::kHydra}) {
     contract::EnvFamilies families = contract::allEnvFamilies();
@@ -233,6 +244,10 @@ TEST(Mpirun, TheLastWordAboutPlacementCounts) {
             BindMode::kCompact);
   EXPECT_EQ(poprun({"--process-placement=compact", "--mpi-global-args=--bind-to none", "x"}).binding.mode,
             BindMode::kDisabled);
+  EXPECT_EQ(
+      mpirun({"--process-placement", "disabled", "--bind-to", "core", "--mca", "plm_rsh_args", "-p 1", "x"})
+          .binding.mode,
+      BindMode::kCompact);
   EXPECT_EQ(mpirun({"--bind-to", "core", "--cores-per-instance", "2", "x"}).binding,
             (model::BindPolicy{BindMode::kCompact, 2, {}}));
 }
