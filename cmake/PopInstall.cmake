@@ -13,6 +13,7 @@ set(called_by_users poprun popdist-agent popdist-algorithms)
 set(called_by_ours poprun-hosts poprun-service popdist-agent-service popdist-topology)
 install(TARGETS ${called_by_users} RUNTIME DESTINATION bin)
 install(TARGETS ${called_by_ours} RUNTIME DESTINATION libexec/poprun)
+install(DIRECTORY ${PROJECT_BINARY_DIR}/installed/names DESTINATION libexec/poprun MESSAGE_NEVER)
 
 # libpopdist with the libraries of ours that it links, which others do not have, in one archive.
 set(parts popdist pop_base pop_contract pop_plan pop_pod_model pop_sys)

@@ -2,7 +2,7 @@
 # Completion of poprun for fish. Made by scripts/gen_options_doc from poprun/cli/option_rows.cpp.
 
 # Options that take the next word, whatever it is.
-set -g __poprun_take_value --version-format --num-instances -np -n --np --num-replicas --ipus-per-replica --num-ilds --system --host -H --hostfile --host-subnet --synchronise --process-placement --cores-per-instance --numa-aware --ssh-config --rsh --agent-path --agent-port --agent-tls --connect-timeout --host-silence -x --wdir -wdir -wd --wd --env-for --tf-config-tasks --collectives --executable-cache-path --stdin --output-filename --only-output-from-instance --only-stdout-from-instance --timeout --kill-grace --max-restarts --restart-delay --min-hosts --import-config --export-config --vipu-server-host --vipu-server-port --vipu-server-timeout --vipu-partition --vipu-partition-attempts --vipu-allocation --vipu-cluster --sync-type --mpi-global-args --mpi-local-args
+set -g __poprun_take_value --version-format --num-instances -np -n --np --num-replicas --ipus-per-replica --num-ilds --system --host -H --hostfile --instances-per-host --host-subnet --synchronise --process-placement --cores-per-instance --numa-aware --ssh-config --rsh --agent-path --agent-port --agent-tls --connect-timeout --host-silence -x --wdir -wdir -wd --wd --env-for --tf-config-tasks --collectives --executable-cache-path --stdin --output-filename --only-output-from-instance --only-stdout-from-instance --timeout --kill-grace --max-restarts --restart-delay --min-hosts --import-config --export-config --vipu-server-host --vipu-server-port --vipu-server-timeout --vipu-partition --vipu-partition-attempts --vipu-allocation --vipu-cluster --sync-type --mpi-global-args --mpi-local-args
 
 function __poprun_before_program
   set -l words (commandline -opc)
@@ -41,8 +41,9 @@ complete -c poprun -n __poprun_before_program -l system -d 'Pod to emulate, such
 complete -c poprun -n __poprun_before_program -l offline-mode -d 'run without attaching to any IPU' -f -a 'yes no'
 complete -c poprun -n __poprun_before_program -l host -s H -d 'hosts, separated by commas; \'host[0-2,4]\' is a range (quote it, or the shell expands it); name:N gives a host N slots' -r -f
 complete -c poprun -n __poprun_before_program -l hostfile -d 'hosts, one per line, each with or without slots=N' -r -F
+complete -c poprun -n __poprun_before_program -l instances-per-host -d 'instances that each host can have, whatever its slots; even divides the instances evenly, each host up to its slots, and the first hosts may get one more' -r -f -a 'even'
 complete -c poprun -n __poprun_before_program -l oversubscribe -d 'if there are more instances than slots, divide them evenly over the hosts' -f -a 'yes no'
-complete -c poprun -n __poprun_before_program -l host-subnet -d 'network between the hosts, such as 10.1.0.0/16' -r -f
+complete -c poprun -n __poprun_before_program -l host-subnet -d 'network between the hosts, such as 10.1.0.0/16, or their network interface, such as eth0; of several interfaces, each host uses its first' -r -f
 complete -c poprun -n __poprun_before_program -l synchronise -d 'copy a file or directory to the same place on every other host before the job starts; may be repeated' -r -F
 complete -c poprun -n __poprun_before_program -l synchronise-python-venv -d 'copy the active Python environment (VIRTUAL_ENV) to every other host' -f -a 'yes no'
 complete -c poprun -n __poprun_before_program -l synchronise-poplar-sdk -d 'copy the enabled Poplar SDK (POPLAR_SDK_ENABLED) to every other host' -f -a 'yes no'
@@ -59,7 +60,7 @@ complete -c poprun -n __poprun_before_program -l agent-port -d 'reach hosts thro
 complete -c poprun -n __poprun_before_program -l agent-tls -d 'ca.pem, and user-NAME.pem with its key: your certificate for the agent service' -r -f -a '(__fish_complete_directories)'
 complete -c poprun -n __poprun_before_program -l connect-timeout -d 'time limit for connecting to a host' -r -f
 complete -c poprun -n __poprun_before_program -l host-silence -d 'declare a host lost after this long without a heartbeat (minimum 2 s); agents apply it to poprun too' -r -f
-complete -c poprun -n __poprun_before_program -s x -d 'set a variable in the program\'s environment, or forward poprun\'s own; may be repeated' -r -f
+complete -c poprun -n __poprun_before_program -s x -d 'set a variable in the program\'s environment, or forward poprun\'s own; \'NAME*\' forwards all that match; may be repeated' -r -f
 complete -c poprun -n __poprun_before_program -l genvall -o genvall -l envall -d 'forward poprun\'s whole environment to other hosts, except variables of the login session here (HOME, TERM, SSH_*, …)' -f -a 'yes no'
 complete -c poprun -n __poprun_before_program -l wdir -o wdir -o wd -l wd -d 'working directory of the program' -r -f -a '(__fish_complete_directories)'
 complete -c poprun -n __poprun_before_program -l env-for -d 'frameworks whose variables are set in addition to PopDist\'s: all, none, or a list of poplar, tensorflow, pytorch, horovod, jax, openmpi, slurm and openmp, separated by commas' -r -f -a "(__fish_append , all none poplar tensorflow pytorch horovod jax openmpi slurm openmp)"

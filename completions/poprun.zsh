@@ -25,8 +25,9 @@ _arguments -S -A '-*' \
   '--host=[hosts, separated by commas; '\''host\[0-2,4\]'\'' is a range (quote it, or the shell expands it); name:N gives a host N slots]:HOSTS: ' \
   '-H[hosts, separated by commas; '\''host\[0-2,4\]'\'' is a range (quote it, or the shell expands it); name:N gives a host N slots]:HOSTS: ' \
   '--hostfile=[hosts, one per line, each with or without slots=N]:FILE:_files' \
+  '--instances-per-host=[instances that each host can have, whatever its slots; even divides the instances evenly, each host up to its slots, and the first hosts may get one more]:N:(even)' \
   '--oversubscribe=-[if there are more instances than slots, divide them evenly over the hosts]::BOOL:(yes no)' \
-  '--host-subnet=[network between the hosts, such as 10.1.0.0/16]:CIDR: ' \
+  '--host-subnet=[network between the hosts, such as 10.1.0.0/16, or their network interface, such as eth0; of several interfaces, each host uses its first]:CIDR: ' \
   '*--synchronise=[copy a file or directory to the same place on every other host before the job starts; may be repeated]:PATH:_files' \
   '--synchronise-python-venv=-[copy the active Python environment (VIRTUAL_ENV) to every other host]::BOOL:(yes no)' \
   '--synchronise-poplar-sdk=-[copy the enabled Poplar SDK (POPLAR_SDK_ENABLED) to every other host]::BOOL:(yes no)' \
@@ -43,7 +44,7 @@ _arguments -S -A '-*' \
   '--agent-tls=[ca.pem, and user-NAME.pem with its key: your certificate for the agent service]:DIR:_files -/' \
   '--connect-timeout=[time limit for connecting to a host]:TIME: ' \
   '--host-silence=[declare a host lost after this long without a heartbeat (minimum 2 s); agents apply it to poprun too]:TIME: ' \
-  '*-x[set a variable in the program'\''s environment, or forward poprun'\''s own; may be repeated]:NAME[=VALUE]: ' \
+  '*-x[set a variable in the program'\''s environment, or forward poprun'\''s own; '\''NAME*'\'' forwards all that match; may be repeated]:NAME[=VALUE]: ' \
   '--genvall=-[forward poprun'\''s whole environment to other hosts, except variables of the login session here (HOME, TERM, SSH_*, …)]::BOOL:(yes no)' \
   '-genvall=-[forward poprun'\''s whole environment to other hosts, except variables of the login session here (HOME, TERM, SSH_*, …)]::BOOL:(yes no)' \
   '--envall=-[forward poprun'\''s whole environment to other hosts, except variables of the login session here (HOME, TERM, SSH_*, …)]::BOOL:(yes no)' \

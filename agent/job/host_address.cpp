@@ -11,6 +11,7 @@
 #include <cstring>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "common/base/text.h"
 #include "common/os/ip_address.h"
@@ -65,6 +66,48 @@ bool has(std::span<const std::string> addresses, const std::string& address) {
   return std::find(addresses.begin(), addresses.end(), address) != addresses.end();
 }
 
+struct OwnAddress {
+  std::string interface;
+  std::string address;
+};
+
+std::vector<OwnAddress> addressesByInterface() {
+  ifaddrs* first = nullptr;
+  if (::getifaddrs(&first) != 0) return {};
+  const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> list(first, ::freeifaddrs);
+  std::vector<OwnAddress> addresses;
+  for (const ifaddrs* each = first; each != nullptr; each = each->ifa_next) {
+    if (each->ifa_addr == nullptr || (each->ifa_flags & IFF_UP) == 0 || (each->ifa_flags & IFF_LOOPBACK) != 0)
+      continue;
+    const int family = each->ifa_addr->sa_family;
+    if ((family != AF_INET && family != AF_INET6) || isLinkLocal(each->ifa_addr)) continue;
+    addresses.push_back({each->ifa_name, os::ipText(*each->ifa_addr)});
+  }
+  return addresses;
+}
+
+// The address in a network, or on the first interface that has one.
+Result<std::string> addressIn(const std::string& where) {
+  const std::vector<OwnAddress> own = addressesByInterface();
+  if (where.find('/') != std::string::npos || !os::parseIp(where).empty()) {
+    POP_ASSIGN_OR_RETURN(const Subnet subnet, parseSubnet(where));
+    for (const OwnAddress& each : own) {
+      if (subnet.contains(each.address)) return each.address;
+    }
+  } else {
+    for (const std::string& interface : split(where, ',')) {
+      for (const OwnAddress& each : own) {
+        if (each.interface == interface) return each.address;
+      }
+    }
+  }
+  std::vector<std::string> there;
+  for (const OwnAddress& each : own) there.push_back(each.address + " on " + each.interface);
+  return failedPrecondition(
+      "no address of this host is in --host-subnet " + where +
+      (own.empty() ? " (this host has no address)" : " (this host has " + join(there, ", ") + ")"));
+}
+
 }  // namespace
 
 // "CLIENT PORT SERVER PORT"
@@ -80,17 +123,8 @@ void AddressHints::takeSshConnection() {
 }
 
 std::vector<std::string> ownAddresses() {
-  ifaddrs* first = nullptr;
-  if (::getifaddrs(&first) != 0) return {};
-  const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> list(first, ::freeifaddrs);
   std::vector<std::string> addresses;
-  for (const ifaddrs* each = first; each != nullptr; each = each->ifa_next) {
-    if (each->ifa_addr == nullptr || (each->ifa_flags & IFF_UP) == 0 || (each->ifa_flags & IFF_LOOPBACK) != 0)
-      continue;
-    const int family = each->ifa_addr->sa_family;
-    if ((family != AF_INET && family != AF_INET6) || isLinkLocal(each->ifa_addr)) continue;
-    addresses.push_back(os::ipText(*each->ifa_addr));
-  }
+  for (OwnAddress& each : addressesByInterface()) addresses.push_back(std::move(each.address));
   return addresses;
 }
 
@@ -98,16 +132,8 @@ Result<std::string> hostAddress(const AddressHints& hints) {
   const std::string towards = os::ownAddressTowards(hints.controller_at);
   // Jobs of the agent service have only controller_at, and asking the kernel for all addresses is expensive.
   if (hints.subnet.empty() && hints.reached_at.empty() && reachesOthers(towards)) return towards;
+  if (!hints.subnet.empty()) return addressIn(hints.subnet);
   const std::vector<std::string> own = ownAddresses();
-  if (!hints.subnet.empty()) {
-    POP_ASSIGN_OR_RETURN(const Subnet subnet, parseSubnet(hints.subnet));
-    for (const std::string& address : own) {
-      if (subnet.contains(address)) return address;
-    }
-    return failedPrecondition(
-        "no address of this host is in --host-subnet " + hints.subnet +
-        (own.empty() ? " (this host has no address)" : " (this host has " + join(own, ", ") + ")"));
-  }
   if (has(own, hints.reached_at)) return hints.reached_at;
   if (has(own, towards)) return towards;
   if (!own.empty()) return own.front();

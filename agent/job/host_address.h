@@ -10,7 +10,8 @@
 namespace pop::agent {
 
 struct AddressHints {
-  std::string subnet;         ///< CIDR ("10.1.0.0/16", "fd00::/64") that the address must be in; empty: any
+  std::string subnet;  ///< where the address must be: a CIDR ("10.1.0.0/16", "fd00::/64"), or interfaces of
+                       ///< this host, separated by commas ("eth0,eth1"); empty: anywhere
   std::string reached_at;     ///< the address at which the controller reached this host; empty: not known
   std::string controller_at;  ///< the controller's own on that connection; empty: not known
 
@@ -23,7 +24,7 @@ struct AddressHints {
 std::vector<std::string> ownAddresses();
 
 /// Chooses, in this order:
-/// - the address in the subnet, if one is given;
+/// - the address in the subnet, or on the first of the interfaces that has one, if they are given;
 /// - the address that the controller reached, if it belongs to this host (no forwarding on the way);
 /// - the address from which this host would reach the controller;
 /// - the only address there is.

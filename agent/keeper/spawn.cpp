@@ -5,7 +5,6 @@
 #include <linux/close_range.h>
 #include <linux/mempolicy.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,46 +12,14 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <string_view>
 
+#include "agent/keeper/find_program.h"
 #include "common/base/text.h"
 #include "common/contract/env_frameworks.h"
 #include "common/contract/exit_code.h"
 
 namespace pop::keeper {
 namespace {
-
-// As in a shell: a name without a slash is looked up in PATH only.
-bool isPath(std::string_view name) {
-  return name.find('/') != std::string_view::npos;
-}
-
-// Returns the path to execute, or the error of the best candidate, chosen as by execvp.
-struct Program {
-  std::string path;
-  int error = 0;
-};
-
-// The same file, seen before the program's working directory has been entered.
-std::string seenFromHere(const std::string& path, const std::string& working_directory) {
-  return path.front() == '/' || working_directory.empty() ? path : working_directory + '/' + path;
-}
-
-Program findProgram(const SpawnOrder& order, std::string_view search_path) {
-  const std::string& name = order.argv.front();
-  if (isPath(name)) return {name, 0};
-  if (search_path.empty()) search_path = "/usr/local/bin:/usr/bin:/bin";
-  Program best{name, ENOENT};
-  for (const std::string& directory : split(search_path, ':')) {
-    const std::string candidate = (directory.empty() ? "." : directory) + '/' + name;
-    const std::string here = seenFromHere(candidate, order.directory);
-    struct stat info {};
-    if (::stat(here.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
-    if (::access(here.c_str(), X_OK) == 0) return {candidate, 0};
-    best = {candidate, EACCES};
-  }
-  return best;
-}
 
 // The step at which the child failed.
 enum class Step : std::uint8_t { kPreparing, kEnteringDirectory, kBindingCpus, kBindingMemory, kExecuting };
@@ -168,7 +135,7 @@ int executeChild(const ChildSetup& setup, volatile Step& step) {
 SpawnResult spawn(const SpawnOrder& order) {
   const std::vector<char*> environment =
       order.base ? order.base->with(order.environment) : Environment().with(order.environment);
-  const Program program = findProgram(order, valueIn(environment, "PATH"));
+  const FoundProgram program = findProgram(order.argv.front(), valueIn(environment, "PATH"), order.directory);
   if (program.error != 0) return failure(order, program.path, program.error, Step::kPreparing);
   std::vector<char*> argv;
   for (const std::string& argument : order.argv) argv.push_back(const_cast<char*>(argument.c_str()));

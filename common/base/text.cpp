@@ -75,6 +75,29 @@ std::string lowerCase(std::string_view text) {
   return lower;
 }
 
+bool matchesWildcards(std::string_view text, std::string_view pattern) {
+  std::size_t at = 0;
+  std::size_t in_pattern = 0;
+  std::size_t star = std::string_view::npos;  // the last one
+  std::size_t after_star = 0;                 // where what it stands for ends in the text, so far
+  while (at < text.size()) {
+    const bool goes_on = in_pattern < pattern.size();
+    if (goes_on && pattern[in_pattern] == '*') {
+      star = in_pattern++;
+      after_star = at;
+    } else if (goes_on && (pattern[in_pattern] == '?' || pattern[in_pattern] == text[at])) {
+      ++in_pattern;
+      ++at;
+    } else if (star != std::string_view::npos) {
+      in_pattern = star + 1;
+      at = ++after_star;
+    } else {
+      return false;
+    }
+  }
+  return pattern.find_first_not_of('*', in_pattern) == std::string_view::npos;
+}
+
 std::string counted(std::int64_t count, std::string_view noun) {
   return std::to_string(count) + ' ' + std::string(noun) + (count == 1 ? "" : "s");
 }

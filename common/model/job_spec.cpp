@@ -217,8 +217,8 @@ std::vector<std::string> findMistakes(const JobSpec& spec) {
   if (mistakes.empty()) {  // the rules below divide by these numbers
     checkReplicas(mistakes, spec);
     checkHosts(mistakes, spec);
-    if (mistakes.empty()) checkIlds(mistakes, spec);
-    if (mistakes.empty()) checkHostsOfPods(mistakes, spec);
+    if (mistakes.empty() && spec.needs_pods) checkIlds(mistakes, spec);
+    if (mistakes.empty() && spec.needs_pods) checkHostsOfPods(mistakes, spec);
     checkMinHosts(mistakes, spec);
     checkTfTasks(mistakes, spec);
   }

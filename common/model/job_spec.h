@@ -88,6 +88,7 @@ struct JobSpec {
   int ipus_per_replica = 1;       ///< a power of two
   std::optional<int> num_ilds;    ///< IPU-Link domains; not set: as many as the IPUs need
   std::string system;             ///< preset of the Pod to emulate; empty: none is large enough
+  bool needs_pods = true;         ///< false: the job was started without a word about IPUs or Pods
   bool offline_mode = false;
   PartitionRequest partition;
   BindPolicy binding;

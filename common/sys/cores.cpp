@@ -5,9 +5,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstddef>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "common/sys/fd.h"
 
 namespace pop::sys {
 namespace {
@@ -45,6 +51,19 @@ Result<std::vector<int>> usableCores() {
     }
     return cores;
   }
+}
+
+int countCores() {
+  const Result<std::vector<int>> threads = usableCores();
+  if (!threads.ok()) return 1;
+  std::set<std::string> cores;  // each by its threads, "0,64"; one of which nothing is known by itself
+  for (const int thread : threads.value()) {
+    const std::string number = std::to_string(thread);
+    Result<std::string> siblings =
+        readFile("/sys/devices/system/cpu/cpu" + number + "/topology/thread_siblings_list");
+    cores.insert(siblings.ok() ? std::move(siblings).value() : "only " + number);
+  }
+  return std::max(static_cast<int>(cores.size()), 1);
 }
 
 void moveTo(const std::vector<int>& cores) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <utility>
 
 #include "poprun/cli/shell_words.h"
@@ -110,6 +111,20 @@ Texts writePlacement(ConstSettings settings) {
   return {join(lists, ":")};
 }
 
+// "eth0,ib0": a name has at most 15 bytes, and begins with a letter so that a broken address is none.
+bool areInterfaces(const std::string& value) {
+  const auto fits = [](const std::string& name) {
+    const auto is_usual = [](unsigned char c) {
+      return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.';
+    };
+    return !name.empty() && name.size() <= 15 &&
+           std::isalpha(static_cast<unsigned char>(name.front())) != 0 &&
+           std::all_of(name.begin(), name.end(), is_usual);
+  };
+  const std::vector<std::string> names = split(value, ',');
+  return std::all_of(names.begin(), names.end(), fits);
+}
+
 Status readSubnet(Settings settings, const std::string& value) {
   const std::size_t slash = value.find('/');
   const std::string address = value.substr(0, slash);
@@ -119,7 +134,9 @@ Status readSubnet(Settings settings, const std::string& value) {
                                                                                : -1;
   const bool right = most > 0 && slash != std::string::npos &&
                      parseIntegerIn(std::string_view(value).substr(slash + 1), 0, most).ok();
-  if (!right) return invalidArgument(inQuotes(value) + " is not a network such as 10.1.0.0/16");
+  if (!right && !areInterfaces(value))
+    return invalidArgument(inQuotes(value) +
+                           " is not a network such as 10.1.0.0/16, or interfaces such as eth0");
   settings.options.host_subnet = value;
   return {};
 }
@@ -166,6 +183,24 @@ Texts writeStdin(ConstSettings settings) {
   return {policy.who == Who::kNone  ? "none"
           : policy.who == Who::kAll ? "all"
                                     : std::to_string(policy.instance)};
+}
+
+Status readPerHost(Settings settings, const std::string& value) {
+  InstancesPerHost& per_host = settings.options.per_host;
+  if (value == "even") {
+    per_host = {.even = true};
+    return {};
+  }
+  const Result<int> most = parseIntegerIn(value, 1, std::numeric_limits<int>::max());
+  if (!most.ok()) return invalidArgument(inQuotes(value) + " is not even or a number from 1");
+  per_host = {.most = most.value()};
+  return {};
+}
+
+Texts writePerHost(ConstSettings settings) {
+  const InstancesPerHost& per_host = settings.options.per_host;
+  if (per_host.even) return {"even"};
+  return per_host.most > 0 ? Texts{std::to_string(per_host.most)} : Texts{};
 }
 
 Status readTasks(Settings settings, const std::string& value) {
@@ -220,6 +255,10 @@ Codec rsh() {
             return kField.read(settings, value);
           },
           kField.write};
+}
+
+Codec instancesPerHost() {
+  return {readPerHost, writePerHost};
 }
 
 Codec hostSubnet() {

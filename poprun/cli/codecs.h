@@ -131,6 +131,7 @@ constexpr Codec flag() {
 Codec processPlacement();
 Codec numaAware();
 Codec hostSubnet();
+Codec instancesPerHost();
 Codec tagOutput();
 Codec dryRun();
 Codec versionFormat();

@@ -15,7 +15,6 @@ namespace {
 
 using enum CompatAction;
 
-constexpr std::string_view kSlotsInstead = "give the hosts slots instead, as in --host a:4,b:4";
 constexpr std::string_view kElastic = "the number of instances cannot change while a job runs; use -np";
 
 // Open MPI's, and what MPICH's mpiexec writes otherwise.
@@ -35,13 +34,17 @@ constexpr std::array kMpirunRows{
     CompatRow{"--bind-to-core --bycore", 0, kMeans, "--process-placement=compact --cores-per-instance=1",
               true},
     CompatRow{"--bind-to-socket --bysocket", 0, kMeans, "--process-placement=spreadnuma", true},
-    CompatRow{"--mca --gmca --omca --prtemca --pmixmca", 2, kTransport, "", true},
-    CompatRow{"--am --tune --prefix --launch-agent --iface --launcher --launcher-exec --rmk --bootstrap "
-              "--bootstrap-exec --plm-rsh-agent --mca-base-env-list",
+    CompatRow{"--mca --gmca --omca", 2, kParameter, "OMPI_MCA_", true},
+    CompatRow{"--pmixmca --gpmixmca", 2, kParameter, "PMIX_MCA_", true},
+    CompatRow{"--prtemca", 2, kTransport, "", true},
+    CompatRow{"--am --tune --prefix --launch-agent --launcher-exec --bootstrap-exec --plm-rsh-agent "
+              "--mca-base-env-list",
               1, kTransport, "", true},
+    CompatRow{"--iface", 1, kSameAs, "--host-subnet", true},
+    CompatRow{"--launcher --bootstrap --rmk", 1, kNothing},
     CompatRow{"--disable-hostname-propagation --noprefix", 0, kTransport, "", true},
     CompatRow{"--disable-recovery", 0, kNothing, "", true},
-    CompatRow{"--enable-recovery --continuous", 0, kRefused,
+    CompatRow{"--enable-recovery --continuous --disable-auto-cleanup", 0, kRefused,
               "the first failure ends the job; --max-restarts starts it again", true},
     CompatRow{"--merge-stderr-to-stdout", 0, kRefused, "end the command line with 2>&1", true},
     CompatRow{"-c --n --np", 1, kSameAs, "--num-instances"},
@@ -50,6 +53,7 @@ constexpr std::array kMpirunRows{
     CompatRow{"--display-map --display-allocation --display-devel-map --display-topo", 0, kMeans,
               "--print-topology=yes"},
     CompatRow{"--cpu-set --cpu-list", 1, kSameAs, "--process-placement"},
+    CompatRow{"--info", 0, kMeans, "--version --version-format=full-text"},
     CompatRow{"--get-stack-traces", 0, kMeans, "--stack-traces=yes"},
     CompatRow{"--prepend-rank -l", 0, kMeans, "--tag-output=instance"},
     CompatRow{"--genv", 2, kSet, "", false, true},
@@ -64,9 +68,14 @@ constexpr std::array kMpirunRows{
     CompatRow{"--forward-signals", 1, kNothing},
     CompatRow{"--nolocal --no-local", 0, kRefused,
               "name the other hosts with --host or --hostfile, and this one not", true},
-    CompatRow{"-N --npernode --ppn --perhost --npersocket --ppr", 1, kRefused, kSlotsInstead},
+    CompatRow{"-N --npernode --ppn --perhost --nproc-per-node --nproc_per_node", 1, kSameAs,
+              "--instances-per-host"},
+    CompatRow{"--pernode", 0, kMeans, "--instances-per-host=1"},
+    CompatRow{"--bynode", 0, kMeans, "--instances-per-host=even"},
+    CompatRow{"--byslot", 0, kNothing},
+    CompatRow{"--npersocket --ppr", 1, kRefused, "give the number for a host: --map-by ppr:N:node"},
+    CompatRow{"--genvnone --envnone", 0, kRefused, "start it with an empty environment: env -i mpirun …"},
     CompatRow{"--cpus-per-proc --cpus-per-rank", 1, kRefused, "write --map-by slot:PE=n"},
-    CompatRow{"--pernode", 0, kRefused, kSlotsInstead},
     CompatRow{"--rankfile --rank-by --ranks-per-proc", 1, kRefused,
               "instances follow each other on the hosts; --process-placement takes CPU lists"},
     CompatRow{"--app --configfile", 1, kRefused,
@@ -85,11 +94,15 @@ constexpr std::array kHorovodrunRows{
     CompatRow{"-cb --check-build", 0, kMeans, "--version --version-format=full-text"},
     CompatRow{"--prefix-output-with-timestamp -prefix-timestamp", 0, kMeans, "--timestamp-output=yes"},
     CompatRow{"--mpi-args", 1, kArguments},
-    CompatRow{"--gloo --mpi --disable-cache --no-autotune --no-timeline-mark-cycles --stall-check "
+    CompatRow{"--mpi", 0, kMeans, "-x=HOROVOD_CONTROLLER=mpi -x=HOROVOD_CPU_OPERATIONS=mpi"},
+    CompatRow{"--gloo --disable-cache --no-autotune --no-timeline-mark-cycles --stall-check "
               "--no-mpi-threads-disable",
               0, kNothing},
-    CompatRow{"-p --ssh-port -i --ssh-identity-file --start-timeout --output-limit", 1, kNothing},
-    CompatRow{"--network-interface --network-interfaces --nics", 1, kTransport},
+    CompatRow{"-p --ssh-port", 1, kRsh, "-p"},
+    CompatRow{"-i --ssh-identity-file", 1, kRsh, "-i"},
+    CompatRow{"--start-timeout", 1, kSameAs, "--connect-timeout"},
+    CompatRow{"--output-limit", 1, kNothing},
+    CompatRow{"--network-interface --network-interfaces --nics", 1, kInterfaces},
     CompatRow{"--fusion-threshold-mb", 1, kMebibytes, "HOROVOD_FUSION_THRESHOLD"},
     CompatRow{"--cycle-time-ms", 1, kVariable, "HOROVOD_CYCLE_TIME"},
     CompatRow{"--cache-capacity", 1, kVariable, "HOROVOD_CACHE_CAPACITY"},
@@ -140,17 +153,22 @@ const CompatRow* findLoosely(std::span<const CompatRow> rows, std::string_view n
 
 }  // namespace
 
+// "mpirun", "mpirun.openmpi", "mpiexec.hydra": Debian's names end in that of the MPI.
 Spelling spellingOf(std::string_view program_path) {
   const std::string_view name = program_path.substr(program_path.rfind('/') + 1);
-  if (name == "mpirun" || name == "mpiexec" || name == "orterun" || name == "prterun")
-    return Spelling::kMpirun;
-  return name == "horovodrun" ? Spelling::kHorovodrun : Spelling::kPoprun;
+  if (name == "horovodrun") return Spelling::kHorovodrun;
+  const std::size_t dot = std::min(name.find('.'), name.size());
+  const std::string_view mpi = name.substr(dot);
+  if (!isAmong("mpirun mpiexec orterun prterun", name.substr(0, dot)) || dot == 0) return Spelling::kPoprun;
+  if (mpi.empty() || mpi == ".openmpi") return Spelling::kMpirun;
+  return isAmong(".hydra .mpich .mvapich", mpi) ? Spelling::kHydra : Spelling::kPoprun;
 }
 
 const CompatRow* findCompat(Spelling spelling, std::string_view name) {
   if (name.size() < 2 || name.find(' ') != std::string_view::npos) return nullptr;
   switch (spelling) {
     case Spelling::kMpirun:
+    case Spelling::kHydra:
       return findLoosely(kMpirunRows, name);
     case Spelling::kHorovodrun:
       return findLoosely(kHorovodrunRows, name);
@@ -177,13 +195,6 @@ std::string withCountedHosts(const std::string& hosts) {
   if (!repeated) return hosts;
   std::vector<std::string> items;
   for (const auto& [host, count] : counts) items.push_back(host + ':' + std::to_string(count));
-  return join(items, ",");
-}
-
-std::string withOneSlotEach(const std::string& hosts) {
-  if (hosts.find_first_of("[:") != std::string::npos) return hosts;
-  std::vector<std::string> items = split(hosts, ',');
-  for (std::string& item : items) item += ":1";
   return join(items, ",");
 }
 

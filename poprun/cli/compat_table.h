@@ -9,17 +9,21 @@
 
 namespace pop::cli {
 
-/// The launcher whose command line poprun reads, chosen by the name under which it was called.
-enum class Spelling : std::uint8_t { kPoprun, kMpirun, kHorovodrun };
+/// The launcher whose command line poprun reads, chosen by the name under which it was called. kHydra: that
+/// of MPICH and its family. It reads the same options as kMpirun, Open MPI's.
+enum class Spelling : std::uint8_t { kPoprun, kMpirun, kHydra, kHorovodrun };
 Spelling spellingOf(std::string_view program_path);
 
 enum class CompatAction : std::uint8_t {
-  kSameAs,     ///< an option of poprun, with the same value; target: its name
-  kMeans,      ///< target: options of poprun, "--name=value" separated by blanks
-  kVariable,   ///< sets a variable of the program's environment; target: its name
-  kMebibytes,  ///< the same, from MiB to bytes
-  kSet,        ///< -env NAME VALUE, -env NAME=VALUE
-  kForward,    ///< -envlist NAME,NAME
+  kSameAs,      ///< an option of poprun, with the same value; target: its name
+  kMeans,       ///< target: options of poprun, "--name=value" separated by blanks
+  kVariable,    ///< sets a variable of the program's environment; target: its name
+  kMebibytes,   ///< the same, from MiB to bytes
+  kSet,         ///< -env NAME VALUE, -env NAME=VALUE
+  kForward,     ///< -envlist NAME,NAME
+  kParameter,   ///< -mca NAME VALUE, for all programs; target: how the variable's name begins
+  kRsh,         ///< an option of ssh with the same value; target: its name
+  kInterfaces,  ///< network interfaces, as horovodrun tells them to the programs
   kBindTo,
   kMapBy,
   kArguments,  ///< options of mpirun in one word
@@ -43,8 +47,5 @@ const CompatRow* findCompat(Spelling spelling, std::string_view name);
 
 /// "a,a,b" → "a:2,b:1": for mpirun and horovodrun, a host that is named twice has two slots.
 std::string withCountedHosts(const std::string& hosts);
-
-/// "a,b" → "a:1,b:1", unless slots are given already.
-std::string withOneSlotEach(const std::string& hosts);
 
 }  // namespace pop::cli

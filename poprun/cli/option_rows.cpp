@@ -54,10 +54,15 @@ const OptionRow kRows[] = {
      text<&Options::host>(), {.excludes = "--hostfile"}},
     {kPlacement, "--hostfile", "", "FILE", "", "hosts, one per line, each with or without slots=N",
      text<&Options::hostfile>(), {.hint = Hint::kFile, .excludes = "--host"}},
+    {kPlacement, "--instances-per-host", "", "N", "the hosts' slots",
+     "instances that each host can have, whatever its slots; even divides the instances evenly, each host up to its "
+     "slots, and the first hosts may get one more",
+     instancesPerHost(), {.words = "even", .others = "a number"}},
     {kPlacement, "--oversubscribe", "", "BOOL", "no",
      "if there are more instances than slots, divide them evenly over the hosts",
      boolean<&Options::oversubscribe>(), {.rule = kOptional}},
-    {kPlacement, "--host-subnet", "", "CIDR", "deduced", "network between the hosts, such as 10.1.0.0/16",
+    {kPlacement, "--host-subnet", "", "CIDR", "deduced", "network between the hosts, such as 10.1.0.0/16, or their "
+     "network interface, such as eth0; of several interfaces, each host uses its first",
      hostSubnet()},
     {kPlacement, "--synchronise", "", "PATH", "",
      "copy a file or directory to the same place on every other host before the job starts; may be repeated",
@@ -106,7 +111,8 @@ const OptionRow kRows[] = {
      hostSilence()},
 
     {kProgram, "-x", "", "NAME[=VALUE]", "",
-     "set a variable in the program's environment, or forward poprun's own; may be repeated", variable(),
+     "set a variable in the program's environment, or forward poprun's own; 'NAME*' forwards all that match; may be "
+     "repeated", variable(),
      {.per_program = true, .repeatable = true}},
     {kProgram, "--genvall", "-genvall --envall", "BOOL", "no",
      "forward poprun's whole environment to other hosts, except variables of the login session here (HOME, TERM, "

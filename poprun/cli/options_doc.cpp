@@ -31,8 +31,8 @@ constexpr std::string_view kNotes[] = {
     "them, and returns 0 if nothing would, else 1. To start a program of that name, write `poprun -- "
     "doctor`.",
     "poprun also understands the options of mpirun that have a meaning here. If it is called by the name "
-    "mpirun, "
-    "mpiexec or horovodrun, that command's spelling takes precedence.",
+    "mpirun, mpiexec, orterun or horovodrun, that command's spelling takes precedence (links are in "
+    "libexec/poprun/names).",
 };
 
 constexpr std::string_view kCompletionCode =

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/base/text.h"
+#include "common/contract/env_family.h"
 #include "poprun/cli/assignments.h"
 #include "poprun/cli/config_file.h"
 #include "poprun/cli/word_reader.h"
@@ -20,16 +21,25 @@ bool isSaid(std::string_view name, const std::vector<Assignment>& list) {
 // mpirun and horovodrun have other defaults for output.
 void tagAsLauncher(Spelling spelling, Assignments& assignments) {
   if (spelling == Spelling::kPoprun || isSaid("--tag-output", assignments.job)) return;
-  const char* const own_way = spelling == Spelling::kMpirun ? "no" : "mpi";
+  const char* const own_way = spelling == Spelling::kHorovodrun ? "mpi" : "no";
   assignments.job.push_back({findOption("--tag-output"), own_way});
 }
 
-// mpirun -H a,b without -np starts one instance on each.
-void giveHostsSlots(Assignments& assignments) {
-  if (isSaid("--num-instances", assignments.programs.front().options)) return;
-  for (Assignment& each : assignments.job) {
-    if (each.row->name == "--host") each.value = withOneSlotEach(each.value);
+// Hydra gives its programs its whole environment on every host, and slots are no limit for it.
+void startAsHydra(Spelling spelling, Assignments& assignments) {
+  if (spelling != Spelling::kHydra) return;
+  for (const char* name : {"--genvall", "--oversubscribe"}) {
+    if (!isSaid(name, assignments.job)) assignments.job.push_back({findOption(name), "yes"});
   }
+}
+
+// Horovod under mpirun finds its ranks by MPI. The variables of that family would send it elsewhere.
+void leaveHorovodToMpi(Spelling spelling, Assignments& assignments) {
+  const bool has_mpi = spelling == Spelling::kMpirun || spelling == Spelling::kHydra;
+  if (!has_mpi || isSaid("--env-for", assignments.job)) return;
+  contract::EnvFamilies families = contract::allEnvFamilies();
+  families.erase(contract::EnvFamily::kHorovod);
+  assignments.job.push_back({findOption("--env-for"), contract::envFamiliesText(families)});
 }
 
 const std::string* importedFile(const Assignments& assignments) {
@@ -46,7 +56,6 @@ ParsedOptions parseOptions(const std::vector<std::string>& arguments, Spelling s
                            const FileReader& read) {
   ReadWords words = WordReader(spelling).read(arguments);
   Assignments assignments = std::move(words.assignments);
-  const bool names_hosts = isSaid("--host", assignments.job);
   ParsedOptions parsed{{}, std::move(words.mistakes), std::move(words.warnings)};
   if (const std::string* path = importedFile(assignments)) {
     ConfigFile file = readConfigFile(*path, read);
@@ -55,13 +64,15 @@ ParsedOptions parseOptions(const std::vector<std::string>& arguments, Spelling s
     assignments = override(std::move(file.assignments), std::move(assignments), parsed.mistakes);
   }
   tagAsLauncher(spelling, assignments);
-  if (spelling == Spelling::kMpirun && names_hosts) giveHostsSlots(assignments);
+  startAsHydra(spelling, assignments);
+  leaveHorovodToMpi(spelling, assignments);
   parsed.program_hint = std::move(words.program_hint);
   if (!words.ends_in_value.empty()) {
     parsed.without_program = inQuotes(words.ends_in_value[1]) + " was taken for the value of " +
                              words.ends_in_value[0] + ": write -- before a program of that name";
   }
-  parsed.options.repeated_hosts_are_slots = spelling != Spelling::kPoprun;
+  parsed.options.hosts_are_slots = spelling != Spelling::kPoprun;
+  parsed.options.fills_cores = spelling == Spelling::kMpirun;
   apply(assignments, parsed.options, parsed.mistakes, parsed.warnings);
   return parsed;
 }

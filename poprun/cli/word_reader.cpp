@@ -197,6 +197,13 @@ void WordReader::apply(const CompatRow& row, const std::string& name,
     case CompatAction::kForward:
       for (std::string& variable : split(values.front(), ',')) emitVariable(row, name, std::move(variable));
       return;
+    case CompatAction::kParameter:
+      return applyParameter(target, name, values);
+    case CompatAction::kRsh:
+      rsh_arguments_ += ' ' + quoteShell(std::vector{target, values.front()});
+      return;
+    case CompatAction::kInterfaces:
+      return applyInterfaces(row, name, values.front());
     case CompatAction::kBindTo:
       return applyBindTo(name, values.front());
     case CompatAction::kMapBy:
@@ -221,6 +228,29 @@ void WordReader::applyMeaning(std::string_view target, const std::string& name) 
   }
 }
 
+// Those of how hosts are reached are for poprun too.
+void WordReader::applyParameter(const std::string& prefix, const std::string& name,
+                                const std::vector<std::string>& values) {
+  const bool is_agent = values.front() == "plm_rsh_agent";
+  if (values.size() == 2 && (is_agent || values.front() == "plm_rsh_args")) {
+    if (!isBeforePrograms(name)) return;
+    if (is_agent) {
+      rsh_ = trimmed(std::string_view(values[1]).substr(0, values[1].find(':')));  // the first of several
+    } else {
+      rsh_arguments_ += ' ' + values[1];
+    }
+  }
+  emitForAll(rowNamed("-x"), prefix + join(values, "="));
+}
+
+// As horovodrun does it: Gloo takes one interface; NCCL and Open MPI take all.
+void WordReader::applyInterfaces(const CompatRow& row, const std::string& name, const std::string& value) {
+  emit(rowNamed("--host-subnet"), name, value);
+  emitVariable(row, name, "HOROVOD_GLOO_IFACE=" + value.substr(0, value.find(',')));
+  for (const char* variable : {"NCCL_SOCKET_IFNAME=", "OMPI_MCA_btl_tcp_if_include="})
+    emitVariable(row, name, variable + value);
+}
+
 void WordReader::applyBindTo(const std::string& name, const std::string& value) {
   const std::string kind = value.substr(0, value.find(':'));
   if (!isOneOf(kind, {"none", "core", "hwthread", "numa", "socket", "package"})) {
@@ -234,24 +264,35 @@ void WordReader::applyBindTo(const std::string& name, const std::string& value) 
 }
 
 void WordReader::applyMapBy(const std::string& name, const std::string& value) {
-  const std::vector<std::string> parts = split(value, ':');
-  if (!isOneOf(parts.front(), {"", "slot", "core", "hwthread", "numa", "socket", "package"})) {
-    return mistake(name, inQuotes(value) +
-                             " is not slot, core, numa or socket, with or without :PE=n; instances " +
-                             "follow each other on the hosts (--host name:N)");
-  }
+  std::vector<std::string> parts = split(value, ':');
+  const std::string how = lowerCase(parts.front());
   if (!isBeforePrograms(name)) return;
-  map_by_ = parts.front();
-  placed_at_ = read_.assignments.job.size();
-  for (std::size_t i = 1; i < parts.size(); ++i) {
-    const std::string& modifier = parts[i];
-    if (isOneOf(modifier, {"OVERSUBSCRIBE", "oversubscribe"})) {
-      emit(rowNamed("--oversubscribe"), name, "yes");
-    } else if (modifier.size() > 3 && isOneOf(modifier.substr(0, 3), {"PE=", "pe="})) {
-      cores_ = modifier.substr(3);
-    } else if (!isOneOf(modifier, {"NOOVERSUBSCRIBE", "nooversubscribe", "SPAN", "span"})) {
-      mistake(name, inQuotes(modifier) + " is not PE=n or OVERSUBSCRIBE");
+  if (how == "ppr") {
+    if (parts.size() < 3 || lowerCase(parts[2]) != "node") {
+      return mistake(name, inQuotes(value) + ": poprun counts the instances of hosts only: write ppr:N:node");
     }
+    emit(rowNamed("--instances-per-host"), name, parts[1]);
+    parts.erase(parts.begin() + 1, parts.begin() + 3);
+  } else if (how == "node") {
+    emit(rowNamed("--instances-per-host"), name, "even");
+  } else if (!isOneOf(how, {"", "none", "slot", "core", "hwthread", "numa", "socket", "package"})) {
+    return mistake(name, inQuotes(value) +
+                             " is not slot, node, core, numa, socket or ppr:N:node, with or "
+                             "without :PE=n");
+  }
+  map_by_ = how;
+  placed_at_ = read_.assignments.job.size();
+  for (std::size_t i = 1; i < parts.size(); ++i) modifyMapping(name, parts[i]);
+}
+
+void WordReader::modifyMapping(const std::string& name, const std::string& modifier) {
+  const std::string word = lowerCase(modifier);
+  if (word == "oversubscribe") {
+    emit(rowNamed("--oversubscribe"), name, "yes");
+  } else if (word.starts_with("pe=") && word.size() > 3) {
+    cores_ = word.substr(3);
+  } else if (!isOneOf(word, {"nooversubscribe", "span"})) {
+    mistake(name, inQuotes(modifier) + " is not PE=n or OVERSUBSCRIBE");
   }
 }
 
@@ -295,6 +336,10 @@ void WordReader::finish() {
                              ": ignored: it concerns MPI's own network; --host-subnet chooses poprun's");
   }
   std::vector<Assignment>& job = read_.assignments.job;
+  if (!rsh_.empty() || !rsh_arguments_.empty()) {  // the first, so that a --rsh wins
+    job.insert(job.begin(), {findOption("--rsh"), (rsh_.empty() ? "ssh" : rsh_) + rsh_arguments_});
+    ++placed_at_;
+  }
   const auto place = [&](const char* how, const std::string& cores) {
     std::vector<Assignment> placement{{findOption("--process-placement"), how}};
     if (!cores.empty()) placement.push_back({findOption("--cores-per-instance"), cores});

@@ -58,6 +58,10 @@ class WordReader {
   void apply(const CompatRow& row, const std::string& name, const std::vector<std::string>& values);
   void applyMeaning(std::string_view target, const std::string& name);
   void applyMapBy(const std::string& name, const std::string& value);
+  void modifyMapping(const std::string& name, const std::string& modifier);
+  void applyParameter(const std::string& prefix, const std::string& name,
+                      const std::vector<std::string>& values);
+  void applyInterfaces(const CompatRow& row, const std::string& name, const std::string& value);
   void applyBindTo(const std::string& name, const std::string& value);
   void emit(const OptionRow& row, const std::string& written_name, std::string value);
   void emitForAll(const OptionRow& row, const std::string& value);
@@ -72,6 +76,8 @@ class WordReader {
   Word end_;
   ReadWords read_;
   std::vector<std::string> transports_;
+  std::string rsh_;            ///< MPI's program to reach hosts; empty: ssh
+  std::string rsh_arguments_;  ///< each with a blank before it
   std::string bind_to_;
   std::string map_by_;
   std::string cores_;          ///< :PE=n

@@ -12,6 +12,7 @@
 
 #include "common/contract/exit_code.h"
 #include "common/log/log.h"
+#include "common/sys/cores.h"
 #include "common/sys/host_name.h"
 #include "common/sys/own_environment.h"
 #include "common/sys/own_program.h"
@@ -47,6 +48,7 @@ Surroundings surroundings(cli::OptionFiles& files) {
   return {.host_name = sys::hostName(),
           .variable = [](const char* name) -> const char* { return std::getenv(name); },
           .file = [&files](const std::string& path) { return files.text(path); },
+          .cores = sys::countCores,
           .is_root = ::geteuid() == 0,
           .directory = workingDirectory(),
           .exists = [](const std::string& path) { return ::access(path.c_str(), F_OK) == 0; },

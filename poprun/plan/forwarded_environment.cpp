@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/base/text.h"
 #include "common/contract/env_frameworks.h"
 
 namespace pop {
@@ -58,18 +59,47 @@ Names setByPoprun() {
   return names;
 }
 
+// Of libpopdist, and of Open MPI, whose mpirun passes them on too.
+bool isSetting(std::string_view name) {
+  return name.starts_with("POPDIST_") || name.starts_with("OMPI_MCA_");
+}
+
+// Whether a pattern for many variables may forward it.
+class Forwardable {
+ public:
+  bool operator()(const std::string& name) const {
+    return !set_by_poprun_.contains(name) && !isOfThisSession(name);
+  }
+
+ private:
+  Names set_by_poprun_ = setByPoprun();
+};
+
 }  // namespace
+
+bool isPattern(std::string_view name) {
+  return name.find_first_of("*?") != std::string_view::npos;
+}
+
+std::vector<contract::Variable> matchingEnvironment(const std::vector<contract::Variable>& own,
+                                                    std::string_view pattern) {
+  const Forwardable may;
+  std::vector<contract::Variable> matching;
+  for (const contract::Variable& variable : own) {
+    if (matchesWildcards(variable.first, pattern) && may(variable.first)) matching.push_back(variable);
+  }
+  std::sort(matching.begin(), matching.end());
+  return matching;
+}
 
 std::vector<contract::Variable> forwardedEnvironment(const std::vector<contract::Variable>& own, bool all) {
   static const Names kAlways{"IPUOF_LOG_LEVEL",       "LD_LIBRARY_PATH", "OMP_NUM_THREADS", "PATH",
                              "POPLAR_TARGET_OPTIONS", "PYTHONPATH"};
-  const Names set_by_poprun = setByPoprun();
+  const Forwardable may;
   std::vector<contract::Variable> forwarded;
   for (const contract::Variable& variable : own) {
     const std::string& name = variable.first;
-    const bool may = !set_by_poprun.contains(name) && !isOfThisSession(name);
-    if (kAlways.contains(name) || (may && (all || name.starts_with("POPDIST_"))))
-      forwarded.push_back(variable);
+    if (kAlways.contains(name) || (may(name) && (all || isSetting(name)))) forwarded.push_back(variable);
   }
   std::sort(forwarded.begin(), forwarded.end());
   return forwarded;

@@ -2,8 +2,6 @@
 #include "poprun/plan/job_builder.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -15,6 +13,7 @@
 #include "poprun/plan/copy_paths.h"
 #include "poprun/plan/forwarded_environment.h"
 #include "poprun/plan/idle_options.h"
+#include "poprun/plan/instance_counts.h"
 
 namespace pop {
 namespace {
@@ -25,7 +24,7 @@ Result<std::vector<model::Host>> hostsOf(const Options& options, const Surroundi
   POP_ASSIGN_OR_RETURN(const std::string text, here.file(options.hostfile));
   return model::parseHostfile(
       text, options.hostfile,
-      options.repeated_hosts_are_slots ? model::Repeated::kMoreSlots : model::Repeated::kMistake);
+      options.hosts_are_slots ? model::Repeated::kMoreSlots : model::Repeated::kMistake);
 }
 
 // Otherwise this host would get a part of the job for each of its names.
@@ -48,39 +47,28 @@ void buildHosts(const Options& options, const Surroundings& here, BuiltJob& buil
   built.spec.hosts = std::move(*hosts);
 }
 
-void dropSlots(std::vector<model::Host>& hosts) {
-  for (model::Host& host : hosts) host.slots = 0;
+// The variables that `word` names, "NAME" or a pattern; from poprun's own environment.
+std::vector<model::Variable> forwardedBy(const std::string& word, const Surroundings& here) {
+  if (isPattern(word)) return matchingEnvironment(here.environment, word);
+  const char* value = here.variable(word.c_str());
+  return value == nullptr ? std::vector<model::Variable>{} : std::vector<model::Variable>{{word, value}};
 }
 
-// Without -np, the hosts' slots determine the number of instances of a single program.
-void buildInstances(const Options& options, BuiltJob& built) {
-  model::JobSpec& spec = built.spec;
-  std::int64_t slots = 0;
-  for (const model::Host& host : spec.hosts) slots += model::slotsOf(host);
-  spec.num_instances = numInstances(options);
-  if (options.programs.size() == 1 && !options.programs.front().num_instances && model::hasSlots(spec)) {
-    spec.num_instances = static_cast<int>(std::min<std::int64_t>(slots, std::numeric_limits<int>::max()));
-    spec.programs.front().num_instances = spec.num_instances;
-  }
-  if (options.oversubscribe && spec.num_instances > slots) dropSlots(spec.hosts);
-  spec.num_replicas = options.num_replicas.value_or(std::max(spec.num_instances, 1));
-}
-
-// "NAME=value" is used unchanged; "NAME" is forwarded, with a warning if it is not set, as by mpirun.
+// "NAME=value" is used unchanged. Others are forwarded, with a warning if there are none, as by mpirun.
 std::vector<model::Variable> variablesOf(const ProgramOptions& program, const Surroundings& here,
                                          BuiltJob& built) {
   std::vector<model::Variable> variables;
   for (const std::string& each : program.environment) {
-    const std::size_t equals = each.find('=');
-    const std::string name = each.substr(0, equals);
-    const char* value = equals == std::string::npos ? here.variable(name.c_str()) : each.c_str() + equals + 1;
-    if (value != nullptr) {
-      variables.emplace_back(name, value);
+    if (const std::size_t equals = each.find('='); equals != std::string::npos) {
+      variables.emplace_back(each.substr(0, equals), each.substr(equals + 1));
       continue;
     }
-    const bool is_one_name = name.find_first_of("*?[,") == std::string::npos;
-    const std::string warning = "-x " + name + ": not set here, so there is nothing to forward" +
-                                (is_one_name ? "" : "; -x takes one name; patterns are not supported");
+    const std::vector<model::Variable> forwarded = forwardedBy(each, here);
+    variables.insert(variables.end(), forwarded.begin(), forwarded.end());
+    if (!forwarded.empty()) continue;
+    const bool is_list = each.find(',') != std::string::npos;
+    const std::string warning = "-x " + each + ": not set here, so there is nothing to forward" +
+                                (is_list ? "; -x takes one name or pattern" : "");
     if (std::find(built.warnings.begin(), built.warnings.end(), warning) == built.warnings.end()) {
       built.warnings.push_back(warning);
     }
@@ -101,6 +89,12 @@ void buildPrograms(const Options& options, const Surroundings& here, BuiltJob& b
     built.spec.environment.push_back(std::move(variable));
 }
 
+// Whoever calls poprun as mpirun may mean no IPUs at all.
+bool namesPods(const Options& options) {
+  return options.num_replicas || options.num_ilds || options.ipus_per_replica != Options().ipus_per_replica ||
+         !options.system.empty() || options.partition != model::PartitionRequest();
+}
+
 void copySettings(const Options& options, model::JobSpec& spec) {
   spec.host_subnet = options.host_subnet;
   spec.ipus_per_replica = options.ipus_per_replica;
@@ -108,6 +102,7 @@ void copySettings(const Options& options, model::JobSpec& spec) {
   spec.num_ilds = options.num_ilds;
   spec.uneven_replicas = options.uneven_replicas;
   spec.offline_mode = options.offline_mode;
+  spec.needs_pods = !options.hosts_are_slots || namesPods(options);
   spec.partition = options.partition;
   spec.binding = options.binding;
   spec.env_families = options.env_families;
@@ -197,7 +192,8 @@ BuiltJob buildJob(const Options& options, const Surroundings& here) {
   nameExecutableCache(options, here, built.spec);
   buildPrograms(options, here, built);
   buildHosts(options, here, built);
-  buildInstances(options, built);
+  countInstances(options, here, built.spec);
+  built.spec.num_replicas = options.num_replicas.value_or(std::max(built.spec.num_instances, 1));
   built.spec.copies.paths = pathsToCopy(options, here, built.mistakes);
   if (!options.allow_run_as_root && here.is_root) {
     built.mistakes.emplace_back("--allow-run-as-root no: poprun was started by root");

@@ -23,6 +23,7 @@ struct Surroundings {
   std::string host_name;  ///< the host name of this host, one of its names in --host
   std::function<const char*(const char* name)> variable;             ///< like getenv
   std::function<Result<std::string>(const std::string& path)> file;  ///< the text of a file
+  std::function<int()> cores;  ///< that this process may use, those of one core counted once
   bool is_root = false;
   std::string directory;                                ///< where relative paths begin
   std::function<bool(const std::string& path)> exists;  ///< a file or directory of this host

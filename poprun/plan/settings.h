@@ -39,12 +39,22 @@ struct HostsOptions {
   friend bool operator==(const HostsOptions&, const HostsOptions&) = default;
 };
 
+/// How many instances a host gets, apart from its slots.
+struct InstancesPerHost {
+  int most = 0;       ///< on each host, whatever its slots; 0: not said
+  bool even = false;  ///< divided evenly, each host up to its slots; the first ones may have one more
+
+  friend bool operator==(const InstancesPerHost&, const InstancesPerHost&) = default;
+};
+
 struct Options {
   // Where and how many.
-  std::string host;                       ///< --host; empty: localhost, or the hostfile's
-  std::string hostfile;                   ///< path
-  bool repeated_hosts_are_slots = false;  ///< in the hostfile, if poprun was called as mpirun or horovodrun
-  bool oversubscribe = false;             ///< slots are no limit
+  std::string host;              ///< --host; empty: localhost, or the hostfile's
+  std::string hostfile;          ///< path
+  bool hosts_are_slots = false;  ///< as for mpirun and horovodrun: see poprun/plan/instance_counts.h
+  bool fills_cores = false;      ///< as Open MPI: without hosts and -np, an instance for each core
+  InstancesPerHost per_host;
+  bool oversubscribe = false;  ///< slots are no limit
   std::string host_subnet;
   HostsOptions hosts;
   std::vector<std::string> synchronise;  ///< paths to copy to all hosts

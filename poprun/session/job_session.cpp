@@ -22,6 +22,7 @@
 #include "common/sys/process_setup.h"
 #include "poprun/plan/binding_report.h"
 #include "poprun/session/local_controller.h"
+#include "poprun/session/mpi_check.h"
 #include "poprun/ui/summary.h"
 
 namespace pop {
@@ -119,6 +120,7 @@ class Session {
         return mux_.beginAttempt();
       case EventKind::kInstanceStarted:
         running_.insert(entry.instance);
+        if (++started_ == spec_.num_instances) loop_.post([this] { warnOfMpi(); });
         return mux_.started(entry.instance);
       case EventKind::kInstanceEnded:
         running_.erase(entry.instance);
@@ -129,6 +131,11 @@ class Session {
       case EventKind::kWarning:
         break;
     }
+  }
+
+  // All instances of the first attempt run: from here on it costs them nothing.
+  void warnOfMpi() const {
+    if (const std::string warning = checkMpi(spec_); !warning.empty()) log::warning(warning);
   }
 
   SummaryFacts summaryFacts() const {
@@ -243,6 +250,7 @@ class Session {
   Clock::time_point last_signal_{};
   Clock::time_point continued_at_{};
   bool suspending_ = false;
+  int started_ = 0;                  ///< instances, of all attempts
   std::set<int> running_;            ///< instances
   std::optional<TimerId> slow_end_;  ///< after the first Ctrl-C
 };

@@ -7,9 +7,12 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "common/sys/cores.h"
 #include "common/sys/fd.h"
 #include "tests/testing/poprun_process.h"
 #include "tests/testing/temp_dir.h"
@@ -20,17 +23,17 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 
 class CommandLine : public ::testing::Test {
  protected:
   // poprun, called by another name.
-  Outcome runAs(const std::string& name, std::vector<std::string> words) const {
-    const std::string link = directory_ + '/' + name;
-    if (!std::filesystem::exists(link)) std::filesystem::create_symlink(POP_BIN_DIR "/poprun", link);
-    PoprunSetup setup{.options = std::move(words)};
-    setup.program = link;
+  static Outcome runAs(const std::string& name, std::vector<std::string> words,
+                       std::map<std::string, std::string> environment = {}) {
+    PoprunSetup setup{.options = std::move(words), .environment = std::move(environment)};
+    setup.program = POP_BIN_DIR "/names/" + name;
     return run(setup);
   }
 
@@ -83,10 +86,10 @@ TEST_F(CommandLine, APlanComesAsJson) {
 
 TEST_F(CommandLine, OneWarningForMpisTransports) {
   const Outcome result =
-      run({.options = {"--mpi-global-args=--mca a b --mca c d", "-mca", "e", "f", "true"}});
+      run({.options = {"--mpi-global-args=--prefix a --tune b", "-prtemca", "e", "f", "true"}});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(linesOf(result.err),
-              ElementsAre(StartsWith("poprun: warning: --mca a, --mca c, -mca e: ignored")));
+              ElementsAre(StartsWith("poprun: warning: --prefix, --tune, -prtemca e: ignored")));
 }
 
 TEST_F(CommandLine, UnknownHostsAndPartitionsAreRefusedOnlyAtTheStart) {
@@ -129,6 +132,63 @@ TEST_F(CommandLine, MpirunsNameMeansMpirunsSpelling) {
     EXPECT_EQ(result.out, "hello\nhello\n") << "no tags unless asked for";
     EXPECT_EQ(result.err, "");
   }
+}
+
+TEST_F(CommandLine, EveryNameStartsPlainPrograms) {
+  for (const char* name : {"mpirun", "mpiexec", "orterun", "prterun", "mpirun.openmpi", "mpiexec.openmpi",
+                           "mpiexec.hydra", "mpirun.mpich", "mpiexec.mpich"}) {
+    const Outcome result = runAs(name, {"-n", "2", "uname", "-s"});
+    EXPECT_EQ(result.exit_code, 0) << name << result.err;
+    EXPECT_EQ(result.out + result.err, "Linux\nLinux\n") << name;
+    EXPECT_THAT(runAs(name, {"--version"}).out, StartsWith("poprun ")) << name;
+  }
+}
+
+TEST_F(CommandLine, WithoutANumberMpirunFillsTheCoresAndHydraStartsOne) {
+  const int cores = sys::countCores();
+  EXPECT_THAT(linesOf(runAs("mpirun", {"echo", "x"}).out), SizeIs(cores));
+  EXPECT_THAT(linesOf(runAs("mpirun", {"-H", "localhost:3", "echo", "x"}).out), SizeIs(3));
+  EXPECT_THAT(linesOf(runAs("mpiexec.hydra", {"echo", "x"}).out), SizeIs(1));
+  EXPECT_THAT(linesOf(run({.options = {"echo", "x"}}).out), SizeIs(1));
+}
+
+TEST_F(CommandLine, MpirunsCommandLinesWorkUnchanged) {
+  const std::string file = directory_ + "/hosts";
+  ASSERT_EQ(::system(("printf 'localhost slots=4\n' > " + file).c_str()), 0);
+  const std::map<std::string, std::string> environment{{"POP_A1", "one"}, {"POP_A2", "two"}};
+  const std::string show = "echo $POP_A1 $POP_A2 $POP_B $OMPI_MCA_btl $PWD";
+  const std::vector<std::vector<std::string>> lines{
+      {"-np", "2", "--hostfile", file, "-x", "POP_A*", "-x", "POP_B=b", "--mca", "btl", "self", "--bind-to",
+       "none", "--map-by", "slot", "-wdir", "/usr"},
+      {"--allow-run-as-root", "--oversubscribe", "-c", "2", "-machinefile", file, "-genv", "POP_B", "b",
+       "-genvlist", "POP_A1,POP_A2", "-gmca", "btl", "self", "--wdir", "/usr", "-q"},
+      {"--npernode", "2",    "--host", "localhost:4", "-x",         "POP_A1", "-x",
+       "POP_A2",     "-env", "POP_B",  "b",           "--map-by",   "node",   "-mca",
+       "btl",        "self", "-wd",    "/usr",        "--npernode", "2"},
+      {"-ppn", "2", "-hosts", "localhost", "-genvall", "-genv", "POP_B=b", "--map-by", "ppr:2:node",
+       "--mca=btl", "self", "--wdir=/usr"},
+  };
+  for (std::vector<std::string> words : lines) {
+    words.insert(words.end(), {"sh", "-c", show});
+    const Outcome result = runAs("mpirun", words, environment);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(result.out, "one two b self /usr\none two b self /usr\n") << words.front();
+    EXPECT_EQ(result.err, "");
+  }
+}
+
+TEST_F(CommandLine, MpirunsProgramsHaveTheirOwnNumbers) {
+  const Outcome result = runAs("mpiexec", {"-n", "2", "echo", "first", ":", "-np", "1", "-x", "POP_B=b", "sh",
+                                           "-c", "echo second $POP_B $POPDIST_INSTANCE_INDEX"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(linesOf(result.out), UnorderedElementsAre("first", "first", "second b 2"));
+}
+
+TEST_F(CommandLine, MpirunRefusesMoreThanTheSlotsHold) {
+  const Outcome result = runAs("mpirun", {"-np", "5", "--host", "localhost:4", "true"});
+  EXPECT_EQ(result.exit_code, 125);
+  EXPECT_THAT(linesOf(result.err), ElementsAre(HasSubstr("--oversubscribe")));
+  EXPECT_EQ(runAs("mpirun", {"-np", "5", "--host", "localhost:4", "--oversubscribe", "true"}).exit_code, 0);
 }
 
 TEST_F(CommandLine, HorovodrunsNameMeansHorovodrunsSpelling) {

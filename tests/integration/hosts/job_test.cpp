@@ -56,6 +56,9 @@ TEST_F(JobOnHosts, TakesAddressesInTheSubnetThatIsAskedFor) {
                                    "no", "sh", "-c", "echo $MASTER_ADDR"}));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(linesOf(outcome.out), Each(hosts.address6(0)));
+  const Outcome by_name = run(
+      job({"-n", "3", "--host-subnet", "ib0,eth0", "--tag-output", "no", "sh", "-c", "echo $MASTER_ADDR"}));
+  EXPECT_THAT(linesOf(by_name.out), Each(hosts.address(0))) << by_name.err;
   const Outcome nowhere = run(job({"-n", "3", "--host-subnet", "192.0.2.0/24", "true"}));
   EXPECT_EQ(nowhere.exit_code, 125);
   EXPECT_THAT(nowhere.err, HasSubstr("no address of this host is in --host-subnet 192.0.2.0/24"));

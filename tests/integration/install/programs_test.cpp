@@ -24,6 +24,18 @@ TEST(InstalledPrograms, FindEachOther) {
   EXPECT_NE(run(bound).exit_code, 0) << "has found another one";
 }
 
+TEST(InstalledPrograms, HaveTheNamesOfOtherLaunchersWhereTheyHideNone) {
+  const Installation installed;
+  PoprunSetup job = installed.job({"-n", "2", "uname"});
+  for (const char* name : {"mpirun", "mpiexec", "orterun", "horovodrun", "mpiexec.hydra"}) {
+    EXPECT_FALSE(std::filesystem::exists(installed.prefix() + "/bin/" + name)) << name;
+    job.program = installed.prefix() + "/libexec/poprun/names/" + name;
+    const Outcome outcome = run(job);
+    EXPECT_EQ(outcome.exit_code, 0) << name << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("Linux")) << name;
+  }
+}
+
 TEST(InstalledPrograms, FindInstalledBackends) {
   const Installation installed;
   PoprunSetup job = installed.job({"popdist-algorithms"});

@@ -55,5 +55,18 @@ TEST_F(HostAddress, LiesInTheSubnetWhereverTheControllerIs) {
   EXPECT_THAT(none.status().message(), ::testing::HasSubstr("--host-subnet 240.0.0.0/8"));
 }
 
+TEST_F(HostAddress, IsThatOfTheInterface) {
+  const Result<std::string> none = hostAddress({.subnet = "nowhere0,lo"});
+  EXPECT_EQ(none.code(), Code::kFailedPrecondition);
+  EXPECT_THAT(
+      none.status().message(),
+      ::testing::HasSubstr("is in --host-subnet nowhere0,lo (this host has " + own_.front() + " on "));
+  // "… (this host has 10.1.0.1 on eth0, …)"
+  const std::string after = none.status().message().substr(none.status().message().find(" on ") + 4);
+  const std::string interface = after.substr(0, after.find_first_of(",)"));
+  EXPECT_EQ(hostAddress({.subnet = interface, .controller_at = own_.back()}).value(), own_.front());
+  EXPECT_EQ(hostAddress({.subnet = "nowhere0," + interface}).value(), own_.front());
+}
+
 }  // namespace
 }  // namespace pop::agent

@@ -110,6 +110,23 @@ TEST(LowerCase, LeavesAllButTheCapitalsOfAscii) {
   EXPECT_EQ(lowerCase("AzZ [`{ \xc3\x84"), "azz [`{ \xc3\x84");
 }
 
+TEST(MatchesWildcards, FromTheFirstCharacterToTheLast) {
+  for (const char* pattern :
+       {"NCCL_DEBUG", "NCCL_*", "*", "**", "*DEBUG", "N*_D*G", "NCCL?DEBUG", "*?", "N*G*"})
+    EXPECT_TRUE(matchesWildcards("NCCL_DEBUG", pattern)) << pattern;
+  for (const char* pattern : {"NCCL", "DEBUG", "", "NCCL_DEBUG?", "?NCCL*", "N*X", "*_", "[N]*"})
+    EXPECT_FALSE(matchesWildcards("NCCL_DEBUG", pattern)) << pattern;
+  EXPECT_TRUE(matchesWildcards("", "") && matchesWildcards("", "*"));
+  EXPECT_FALSE(matchesWildcards("", "?"));
+  EXPECT_TRUE(matchesWildcards("abab", "*ab")) << "not at the first place where it could be";
+}
+
+TEST(MatchesWildcards, SoonComesToAnEnd) {
+  std::string stars;
+  for (int i = 0; i < 200; ++i) stars += "*a";
+  EXPECT_FALSE(matchesWildcards(std::string(5000, 'a'), stars + "b"));
+}
+
 TEST(Trimmed, LosesBlanksAtBothEndsAndNothingElse) {
   EXPECT_EQ(trimmed(" \ta b\tc \r"), "a b\tc");
   EXPECT_EQ(trimmed("a"), "a");

@@ -4,7 +4,13 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include <set>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
+
+#include "common/sys/fd.h"
 
 namespace pop::sys {
 namespace {
@@ -51,6 +57,26 @@ TEST(Cores, AThreadIsNotMovedToNone) {
     EXPECT_EQ(currentCore(), here);
     const cpu_set_t after = allowedCores();
     EXPECT_TRUE(CPU_EQUAL(&one, &after));
+  }).join();
+}
+
+TEST(Cores, OfSeveralThreadsCountOnce) {
+  std::set<std::pair<std::string, std::string>> cores;  // each by the system's numbers of package and core
+  const std::vector<int> threads = usableCores().value();
+  for (const int thread : threads) {
+    const std::string topology = "/sys/devices/system/cpu/cpu" + std::to_string(thread) + "/topology/";
+    cores.emplace(readFile(topology + "physical_package_id").value(), readFile(topology + "core_id").value());
+  }
+  EXPECT_EQ(countCores(), static_cast<int>(cores.size()));
+}
+
+TEST(Cores, ThatMayNotBeUsedDoNotCount) {
+  std::thread([] {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<std::size_t>(usableCores()->front()), &one);
+    ASSERT_EQ(::sched_setaffinity(0, sizeof(one), &one), 0);
+    EXPECT_EQ(countCores(), 1);
   }).join();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Command lines as users of mpirun, horovodrun and PopRun's --mpi-…-args write them.
+// Command lines as users of mpirun and PopRun's --mpi-…-args write them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,9 +30,6 @@ Options optionsOf(Spelling spelling, const Arguments& arguments) {
 Options mpirun(const Arguments& arguments) {
   return optionsOf(Spelling::kMpirun, arguments);
 }
-Options horovodrun(const Arguments& arguments) {
-  return optionsOf(Spelling::kHorovodrun, arguments);
-}
 Options poprun(const Arguments& arguments) {
   return optionsOf(Spelling::kPoprun, arguments);
 }
@@ -44,6 +41,12 @@ TEST(SpellingOf, FollowsTheNameOfTheProgram) {
   EXPECT_EQ(cli::spellingOf("mpiexec"), Spelling::kMpirun);
   EXPECT_EQ(cli::spellingOf("./horovodrun"), Spelling::kHorovodrun);
   EXPECT_EQ(cli::spellingOf(""), Spelling::kPoprun);
+  for (const char* name : {"orterun", "prterun", "/usr/bin/mpirun.openmpi", "mpiexec.openmpi"})
+    EXPECT_EQ(cli::spellingOf(name), Spelling::kMpirun) << name;
+  for (const char* name : {"mpiexec.hydra", "mpirun.mpich", "/x/mpiexec.mpich"})
+    EXPECT_EQ(cli::spellingOf(name), Spelling::kHydra) << name;
+  for (const char* name : {".openmpi", "mpirun.other", "mpirun.", "mpirunner"})
+    EXPECT_EQ(cli::spellingOf(name), Spelling::kPoprun) << name;
 }
 
 TEST(Mpirun, TakesItsUsualOptions) {
@@ -84,7 +87,6 @@ TEST(Mpirun, LongNamesMayHaveOneDash) {
 
 TEST(Mpirun, ARepeatedHostIsASlot) {
   EXPECT_EQ(mpirun({"-H", "a,a,b", "x"}).host, "a:2,b:1");
-  EXPECT_EQ(horovodrun({"-H", "a,a", "x"}).host, "a:2");
   EXPECT_EQ(poprun({"-H", "a,a", "x"}).host, "a,a") << "PopRun's has each once; to be refused by name";
 }
 
@@ -99,18 +101,90 @@ TEST(Mpirun, ARepeatedHostOfAHostfileIsASlot) {
   const BuiltJob repeated = job(Spelling::kMpirun, "a\na\nb\n");
   EXPECT_THAT(repeated.mistakes, IsEmpty());
   EXPECT_EQ(repeated.spec.num_instances, 3) << "as many as PBS and others list";
-  EXPECT_THAT(repeated.spec.hosts, ElementsAre(Host{"a", 2}, Host{"b", 0}));
+  EXPECT_THAT(repeated.spec.hosts, ElementsAre(Host{"a", 2}, Host{"b", 1}));
   EXPECT_THAT(job(Spelling::kHorovodrun, "a slots=2\nb\na slots=3\nb").spec.hosts,
               ElementsAre(Host{"a", 5}, Host{"b", 2}));
   EXPECT_THAT(job(Spelling::kPoprun, "a\na\n").mistakes, ElementsAre(HasSubstr("names a twice")));
 }
 
 TEST(Mpirun, AHostIsASlotWhenTheNumberOfInstancesIsNotSaid) {
-  EXPECT_EQ(mpirun({"-H", "a,b", "x"}).host, "a:1,b:1");
-  EXPECT_EQ(mpirun({"-H", "a:4", "x"}).host, "a:4");
-  EXPECT_EQ(mpirun({"-H", "a", "-H", "b", "-np", "4", "x"}).host, "b") << "as many as are asked for";
-  EXPECT_EQ(poprun({"-H", "a,b", "x"}).host, "a,b");
-  EXPECT_EQ(mpirun({"-H", "a", "-wdir", "--host", "x"}).host, "a:1") << "a value is no name";
+  EXPECT_TRUE(mpirun({"x"}).hosts_are_slots && mpirun({"x"}).fills_cores);
+  const Options hydra = optionsOf(Spelling::kHydra, {"x"});
+  EXPECT_TRUE(hydra.hosts_are_slots && !hydra.fills_cores);
+  EXPECT_FALSE(poprun({"x"}).hosts_are_slots || poprun({"x"}).fills_cores);
+  EXPECT_EQ(mpirun({"-H", "a", "-H", "b", "-np", "4", "x"}).host, "b");
+}
+
+TEST(Mpirun, HydraGivesTheWholeEnvironmentAndKnowsNoLimit) {
+  EXPECT_TRUE(optionsOf(Spelling::kHydra, {"x"}).genvall);
+  EXPECT_TRUE(optionsOf(Spelling::kHydra, {"x"}).oversubscribe);
+  EXPECT_FALSE(optionsOf(Spelling::kHydra, {"--nooversubscribe", "x"}).oversubscribe);
+  EXPECT_FALSE(mpirun({"x"}).oversubscribe);
+  EXPECT_FALSE(mpirun({"x"}).genvall);
+  EXPECT_TRUE(mpirun({"-genvall", "x"}).genvall);
+}
+
+TEST(Mpirun, ReachesHostsAsOpenMpiIsTold) {
+  EXPECT_EQ(mpirun({"-mca", "plm_rsh_args", "-p 12345", "x"}).hosts.rsh, "ssh -p 12345");
+  EXPECT_EQ(
+      mpirun({"--mca", "plm_rsh_agent", "ssh -q : rsh", "-mca", "plm_rsh_args", "-i 'a key'", "x"}).hosts.rsh,
+      "ssh -q -i 'a key'");
+  EXPECT_EQ(mpirun({"--mca", "plm_rsh_agent", "/bin/false", "x"}).hosts.rsh, "/bin/false");
+  EXPECT_EQ(mpirun({"--mca", "plm_rsh_args", "-p 1", "--rsh", "ssh -v", "x"}).hosts.rsh, "ssh -v");
+  EXPECT_THAT(cli::parseOptions({"--mca", "plm_rsh_args", "-i 'a", "x"}, Spelling::kMpirun).mistakes,
+              ElementsAre(HasSubstr("--rsh: ")));
+}
+
+TEST(Mpirun, LeavesHorovodToItsMpi) {
+  for (const Spelling spelling : {Spelling::kMpirun, Spelling::kHydra}) {
+    contract::EnvFamilies families = contract::allEnvFamilies();
+    families.erase(contract::EnvFamily::kHorovod);
+    EXPECT_EQ(optionsOf(spelling, {"x"}).env_families, families);
+    EXPECT_EQ(optionsOf(spelling, {"--env-for", "all", "x"}).env_families, contract::allEnvFamilies());
+  }
+  EXPECT_EQ(poprun({"x"}).env_families, contract::allEnvFamilies());
+}
+
+TEST(Mpirun, CountsTheInstancesOfAHost) {
+  for (const Arguments& words : {Arguments{"-N", "3"},
+                                 {"-npernode", "3"},
+                                 {"--npernode", "3"},
+                                 {"-ppn", "3"},
+                                 {"-perhost", "3"},
+                                 {"--nproc-per-node=3"},
+                                 {"--map-by", "ppr:3:node"},
+                                 {"-map-by", "PPR:3:NODE:OVERSUBSCRIBE"}}) {
+    Arguments all = words;
+    all.emplace_back("x");
+    EXPECT_EQ(mpirun(all).per_host, InstancesPerHost{.most = 3}) << words.front();
+    EXPECT_THAT(mpirun(all).programs.front().command, ElementsAre("x"));
+  }
+  EXPECT_EQ(mpirun({"--pernode", "x"}).per_host, InstancesPerHost{.most = 1});
+  EXPECT_TRUE(mpirun({"--map-by", "ppr:3:node:OVERSUBSCRIBE", "x"}).oversubscribe);
+  EXPECT_EQ(mpirun({"--map-by", "ppr:2:node:PE=4", "x"}).binding,
+            (model::BindPolicy{model::BindMode::kCompact, 4, {}}));
+  for (const Arguments& words : {Arguments{"--map-by", "node", "x"}, {"--bynode", "x"}})
+    EXPECT_EQ(mpirun(words).per_host, InstancesPerHost{.even = true});
+  EXPECT_EQ(poprun({"-ppn", "2", "x"}).per_host, InstancesPerHost{.most = 2});
+}
+
+TEST(Mpirun, GivesOpenMpiItsParameters) {
+  const Options options = mpirun({"--mca", "btl", "tcp,self", "-x", "A=1", "one", ":", "-gmca", "oob", "a=b",
+                                  "two", ":", "-pmixmca", "gds", "hash", "three"});
+  EXPECT_THAT(options.programs[0].environment,
+              ElementsAre("OMPI_MCA_btl=tcp,self", "A=1", "OMPI_MCA_oob=a=b", "PMIX_MCA_gds=hash"));
+  EXPECT_THAT(options.programs[1].environment,
+              ElementsAre("OMPI_MCA_btl=tcp,self", "OMPI_MCA_oob=a=b", "PMIX_MCA_gds=hash"));
+  EXPECT_EQ(options.programs[2].environment, options.programs[1].environment);
+  EXPECT_THAT(
+      poprun({"--mpi-global-args=--mca btl_tcp_if_include 10.5.17.0/24", "x"}).programs.front().environment,
+      ElementsAre("OMPI_MCA_btl_tcp_if_include=10.5.17.0/24"));
+}
+
+TEST(Mpirun, TakesMpichsWaysToOtherHosts) {
+  EXPECT_EQ(mpirun({"-iface", "ib0", "x"}).host_subnet, "ib0");
+  EXPECT_THAT(mpirun({"-launcher", "fork", "-rmk", "user", "x"}).programs.front().command, ElementsAre("x"));
+  EXPECT_EQ(mpirun({"-info"}).version_format, VersionFormat::kFullText);
 }
 
 TEST(Mpirun, TakesMpichsWays) {
@@ -170,6 +244,10 @@ TEST(Mpirun, TheLastWordAboutPlacementCounts) {
             BindMode::kCompact);
   EXPECT_EQ(poprun({"--process-placement=compact", "--mpi-global-args=--bind-to none", "x"}).binding.mode,
             BindMode::kDisabled);
+  EXPECT_EQ(
+      mpirun({"--process-placement", "disabled", "--bind-to", "core", "--mca", "plm_rsh_args", "-p 1", "x"})
+          .binding.mode,
+      BindMode::kCompact);
   EXPECT_EQ(mpirun({"--bind-to", "core", "--cores-per-instance", "2", "x"}).binding,
             (model::BindPolicy{BindMode::kCompact, 2, {}}));
 }
@@ -178,9 +256,11 @@ TEST(Mpirun, RefusesWhatHasNoMeaningAndSaysWhatToDo) {
   const auto mistakes = [](const Arguments& words) {
     return cli::parseOptions(words, Spelling::kMpirun).mistakes;
   };
-  EXPECT_THAT(
-      mistakes({"--npernode", "2", "x"}),
-      ElementsAre("--npernode: not supported by poprun: give the hosts slots instead, as in --host a:4,b:4"));
+  EXPECT_THAT(mistakes({"--npersocket", "2", "x"}),
+              ElementsAre("--npersocket: not supported by poprun: give the number for a host: --map-by "
+                          "ppr:N:node"));
+  EXPECT_THAT(mistakes({"--npernode", "0", "x"}),
+              ElementsAre("--instances-per-host: '0' is not even or a number from 1"));
   for (const char* option : {"--nolocal", "-nolocal"}) {
     EXPECT_THAT(mistakes({option, "x"}),
                 ElementsAre(std::string(option) + ": not supported by poprun: name the other hosts with "
@@ -189,8 +269,15 @@ TEST(Mpirun, RefusesWhatHasNoMeaningAndSaysWhatToDo) {
   EXPECT_THAT(
       cli::parseOptions({"--mpi-global-args=--nolocal", "x"}).mistakes,
       ElementsAre(HasSubstr("--mpi-global-args: --nolocal: not supported by poprun: name the other")));
-  EXPECT_THAT(mistakes({"--map-by", "ppr:2:node", "x"}),
-              ElementsAre(HasSubstr("--map-by: 'ppr:2:node' is not slot")));
+  for (const char* value : {"ppr:2:socket", "ppr:2:numa", "ppr:2", "ppr"}) {
+    EXPECT_THAT(mistakes({"--map-by", value, "x"}),
+                ElementsAre("--map-by: '" + std::string(value) +
+                            "': poprun counts the instances of hosts only: write ppr:N:node"));
+  }
+  EXPECT_THAT(
+      mistakes({"--map-by", "seq", "x"}),
+      ElementsAre("--map-by: 'seq' is not slot, node, core, numa, socket or ppr:N:node, with or without "
+                  ":PE=n"));
   EXPECT_THAT(mistakes({"--bind-to", "control block", "x"}),
               ElementsAre(HasSubstr("--bind-to: 'control block' is not none, core")));
   EXPECT_THAT(mistakes({"--map-by", "slot:PE=x", "x"}),
@@ -202,7 +289,7 @@ TEST(Mpirun, RefusesWhatHasNoMeaningAndSaysWhatToDo) {
 }
 
 TEST(Mpirun, RefusesToGoOnAfterAFailureAndToMergeOutput) {
-  for (const char* option : {"--enable-recovery", "--continuous"}) {
+  for (const char* option : {"--enable-recovery", "--continuous", "-disable-auto-cleanup"}) {
     const cli::ParsedOptions parsed = cli::parseOptions({option, "-np", "2", "x"}, Spelling::kMpirun);
     EXPECT_THAT(parsed.mistakes,
                 ElementsAre(std::string(option) + ": not supported by poprun: the first failure ends the "
@@ -222,64 +309,21 @@ TEST(Mpirun, RefusesToGoOnAfterAFailureAndToMergeOutput) {
 
 TEST(Mpirun, OneWarningForAllThatIsAboutMpisTransports) {
   const cli::ParsedOptions parsed = cli::parseOptions(
-      {"--mca", "btl_tcp_if_include", "eno1", "-mca", "oob", "x", "--prefix", "/opt", "-np", "2", "prog"},
+      {"--launch-agent", "eno1", "-prtemca", "oob", "x", "--prefix", "/opt", "-np", "2", "prog"},
       Spelling::kMpirun);
   EXPECT_THAT(parsed.mistakes, IsEmpty());
-  EXPECT_THAT(parsed.warnings, ElementsAre("--mca btl_tcp_if_include, -mca oob, --prefix: ignored: it "
-                                           "concerns MPI's own network; --host-subnet chooses poprun's"));
+  EXPECT_THAT(parsed.warnings,
+              ElementsAre("--launch-agent, -prtemca oob, --prefix: ignored: it concerns MPI's own "
+                          "network; --host-subnet chooses poprun's"));
   EXPECT_THAT(parsed.options.programs.front().command, ElementsAre("prog"));
 }
 
 TEST(Poprun, UnderstandsMpirunsLongOptions) {
-  const cli::ParsedOptions parsed = cli::parseOptions(
+  const Options options = poprun(
       {"-np", "2", "--bind-to", "none", "--mca", "a", "b", "-mca", "c", "d", "--machinefile", "f", "x"});
-  EXPECT_THAT(parsed.mistakes, IsEmpty());
-  EXPECT_EQ(parsed.warnings.size(), 1U);
-  EXPECT_EQ(parsed.options.binding.mode, model::BindMode::kDisabled);
-  EXPECT_EQ(parsed.options.hostfile, "f");
-}
-
-TEST(Horovodrun, TakesItsUsualOptions) {
-  const Options options = horovodrun({"--gloo", "-np", "2", "-H", "localhost:2", "-p", "12345", "--verbose",
-                                      "--output-filename", "logs", "--disable-cache", "python", "train.py"});
-  EXPECT_THAT(options.programs.front().num_instances, Optional(2));
-  EXPECT_EQ(options.host, "localhost:2");
-  EXPECT_EQ(options.verbosity, 1);
-  EXPECT_EQ(options.output_filename, "logs");
-  EXPECT_EQ(options.tag_output, TagOutput::kMpi) << "as horovodrun tags";
-  EXPECT_THAT(options.programs.front().command, ElementsAre("python", "train.py"));
-}
-
-TEST(Horovodrun, SetsHorovodsVariables) {
-  EXPECT_THAT(horovodrun({"--fusion-threshold-mb", "32", "--cycle-time-ms", "3.5",
-                          "--timeline-filename=t.json", "--autotune", "x"})
-                  .programs.front()
-                  .environment,
-              ElementsAre("HOROVOD_FUSION_THRESHOLD=33554432", "HOROVOD_CYCLE_TIME=3.5",
-                          "HOROVOD_TIMELINE=t.json", "HOROVOD_AUTOTUNE=1"));
-  EXPECT_THAT(
-      horovodrun({"--tcp", "--gloo-timeout-seconds=60", "--mpi-threads-disable",
-                  "--no-hierarchical-allreduce", "--autotune-warmup-samples", "3",
-                  "--autotune-gaussian-process-noise=0.5", "x"})
-          .programs.front()
-          .environment,
-      ElementsAre("NCCL_IB_DISABLE=1", "HOROVOD_GLOO_TIMEOUT_SECONDS=60", "HOROVOD_MPI_THREADS_DISABLE=1",
-                  "HOROVOD_HIERARCHICAL_ALLREDUCE=0", "HOROVOD_AUTOTUNE_WARMUP_SAMPLES=3",
-                  "HOROVOD_AUTOTUNE_GAUSSIAN_PROCESS_NOISE=0.5"));
-  EXPECT_THAT(cli::parseOptions({"--fusion-threshold-mb", "x", "x"}, Spelling::kHorovodrun).mistakes,
-              ElementsAre("--fusion-threshold-mb: 'x' is not a number of MiB"));
-}
-
-TEST(Horovodrun, SaysItsVersionAndWhatItIsMadeOf) {
-  EXPECT_TRUE(horovodrun({"-v"}).version);
-  EXPECT_EQ(horovodrun({"-cb"}).version_format, VersionFormat::kFullText);
-  EXPECT_TRUE(horovodrun({"--check-build"}).version);
-}
-
-TEST(Horovodrun, RefusesElasticJobs) {
-  EXPECT_THAT(
-      cli::parseOptions({"-np", "2", "--min-np", "1", "x"}, Spelling::kHorovodrun).mistakes,
-      ElementsAre(HasSubstr("--min-np: not supported by poprun: the number of instances cannot change")));
+  EXPECT_EQ(options.binding.mode, model::BindMode::kDisabled);
+  EXPECT_EQ(options.hostfile, "f");
+  EXPECT_THAT(options.programs.front().environment, ElementsAre("OMPI_MCA_a=b", "OMPI_MCA_c=d"));
 }
 
 TEST(MpiArguments, AreHonouredWhereTheyHaveAMeaning) {

@@ -41,6 +41,7 @@ const Case kCases[] = {
     {"--offline-mode", "on", [](Options& o) { o.offline_mode = true; }},
     {"--host", "a[0-1]:2", [](Options& o) { o.host = "a[0-1]:2"; }},
     {"--hostfile", "f", [](Options& o) { o.hostfile = "f"; }},
+    {"--instances-per-host", "4", [](Options& o) { o.per_host.most = 4; }},
     {"--oversubscribe", "yes", [](Options& o) { o.oversubscribe = true; }},
     {"--host-subnet", "10.0.0.0/8", [](Options& o) { o.host_subnet = "10.0.0.0/8"; }},
     {"--synchronise", "/data", [](Options& o) { o.synchronise = {"/data"}; }},

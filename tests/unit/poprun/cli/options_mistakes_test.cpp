@@ -115,8 +115,9 @@ TEST(ParseOptionsMistakes, ValuesWithAGrammarAreChecked) {
       "0-3:4-7");
   EXPECT_THAT(mistakeIn("--process-placement=0-3:"), HasSubstr("'0-3:' is not spreadnuma"));
   EXPECT_EQ(mistakeIn("--host-subnet=10.1.0.0"),
-            "--host-subnet: '10.1.0.0' is not a network such as 10.1.0.0/16");
-  for (const char* wrong : {"10.1.0.0/33", "10.1/16", "x/8", "fe80::/129", "/8", ""}) {
+            "--host-subnet: '10.1.0.0' is not a network such as 10.1.0.0/16, or interfaces such as eth0");
+  for (const char* wrong : {"10.1.0.0/33", "10.1/16", "x/8", "fe80::/129", "/8", "", "eth0,", "eth 0",
+                            "a23456789012345x", "fe80::1"}) {
     EXPECT_THAT(mistakeIn(std::string("--host-subnet=") + wrong), HasSubstr("is not a network")) << wrong;
   }
   for (const char* wrong : {"", "x", "5 s", "1e3", "5w", "nan", "inf", ".", "-"}) {

@@ -32,23 +32,44 @@ const std::vector<contract::Variable> kHere{{"HOME", "/home/user"},
                                             {"USER", "user"},
                                             {"NCCL_DEBUG", "INFO"},
                                             {"_", "/usr/bin/poprun"},
-                                            {"MODULEPATH", "/sw"}};
+                                            {"MODULEPATH", "/sw"},
+                                            {"OMPI_MCA_btl", "self"},
+                                            {"OMPI_COMM_WORLD_RANK", "5"}};
 
 TEST(ForwardedEnvironment, IsPopRunsChoiceWhatWeWouldSetOurselvesAndLibpopdistsSettings) {
   EXPECT_THAT(forwardedEnvironment(kHere, false),
               ElementsAre(Pair("IPUOF_LOG_LEVEL", "TRACE"), Pair("LD_LIBRARY_PATH", ""),
+                          Pair("OMPI_MCA_btl", "self"), Pair("OMP_NUM_THREADS", "3"), Pair("PATH", "/bin"),
+                          Pair("POPDIST_BACKEND", "grpc"), Pair("POPDIST_TCP_CONGESTION", "bbr"),
+                          Pair("POPLAR_TARGET_OPTIONS", "{}"), Pair("PYTHONPATH", "/lib")));
+}
+
+TEST(ForwardedEnvironment, IsAllThatHasAMeaningElsewhereWhereAsked) {
+  EXPECT_THAT(forwardedEnvironment(kHere, true),
+              ElementsAre(Pair("IPUOF_LOG_LEVEL", "TRACE"), Pair("LD_LIBRARY_PATH", ""),
+                          Pair("MODULEPATH", "/sw"), Pair("NCCL_DEBUG", "INFO"), Pair("OMPI_MCA_btl", "self"),
                           Pair("OMP_NUM_THREADS", "3"), Pair("PATH", "/bin"), Pair("POPDIST_BACKEND", "grpc"),
                           Pair("POPDIST_TCP_CONGESTION", "bbr"), Pair("POPLAR_TARGET_OPTIONS", "{}"),
                           Pair("PYTHONPATH", "/lib")));
 }
 
-TEST(ForwardedEnvironment, IsAllThatHasAMeaningElsewhereWhereAsked) {
-  EXPECT_THAT(
-      forwardedEnvironment(kHere, true),
-      ElementsAre(Pair("IPUOF_LOG_LEVEL", "TRACE"), Pair("LD_LIBRARY_PATH", ""), Pair("MODULEPATH", "/sw"),
-                  Pair("NCCL_DEBUG", "INFO"), Pair("OMP_NUM_THREADS", "3"), Pair("PATH", "/bin"),
-                  Pair("POPDIST_BACKEND", "grpc"), Pair("POPDIST_TCP_CONGESTION", "bbr"),
-                  Pair("POPLAR_TARGET_OPTIONS", "{}"), Pair("PYTHONPATH", "/lib")));
+TEST(MatchingEnvironment, IsWhatAPatternNames) {
+  EXPECT_THAT(matchingEnvironment(kHere, "NCCL_*"), ElementsAre(Pair("NCCL_DEBUG", "INFO")));
+  EXPECT_THAT(matchingEnvironment(kHere, "*PATH"),
+              ElementsAre(Pair("LD_LIBRARY_PATH", ""), Pair("MODULEPATH", "/sw"), Pair("PATH", "/bin"),
+                          Pair("PYTHONPATH", "/lib")));
+  EXPECT_THAT(matchingEnvironment(kHere, "NCCL_DEBU?"), ElementsAre(Pair("NCCL_DEBUG", "INFO")));
+  EXPECT_THAT(matchingEnvironment(kHere, "NCCL"), IsEmpty()) << "from its beginning to its end";
+}
+
+TEST(MatchingEnvironment, LeavesOutWhatPoprunSetsAndWhatBelongsToThisLogin) {
+  EXPECT_THAT(matchingEnvironment(kHere, "OMPI_*"), ElementsAre(Pair("OMPI_MCA_btl", "self")));
+  EXPECT_THAT(matchingEnvironment(kHere, "SSH_*"), IsEmpty());
+}
+
+TEST(IsPattern, IsANameWithAWildcard) {
+  for (const char* name : {"A*", "?"}) EXPECT_TRUE(isPattern(name)) << name;
+  for (const char* name : {"A", "A_1", ""}) EXPECT_FALSE(isPattern(name)) << name;
 }
 
 TEST(ForwardedEnvironment, LeavesOutWhatIsNotThere) {

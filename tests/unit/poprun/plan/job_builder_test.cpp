@@ -191,15 +191,19 @@ TEST(BuildJob, ForwardsVariables) {
   EXPECT_THAT(job.warnings, ElementsAre("-x NOT_SET: not set here, so there is nothing to forward"));
 }
 
-TEST(BuildJob, SaysThatAForwardedVariableIsNoPatternAndNoList) {
-  for (const char* name : {"OMP_*", "A,B"}) {
-    Options options = optionsFor(1);
-    options.programs.front().environment = {name};
-    EXPECT_THAT(buildJob(options, {.host_name = "node7",
-                                   .variable = [](const char*) -> const char* { return nullptr; }})
-                    .warnings,
-                ElementsAre(HasSubstr("nothing to forward; -x takes one name; patterns are not supported")));
-  }
+TEST(BuildJob, ForwardsAllVariablesThatMatchAPattern) {
+  Options options = optionsFor(1);
+  options.programs.front().environment = {"A_*", "B=*", "C_*", "D,E"};
+  const BuiltJob job =
+      buildJob(options, {.host_name = "node7",
+                         .variable = [](const char*) -> const char* { return nullptr; },
+                         .environment = {{"A_2", "two"}, {"A_1", "one"}, {"AB", "x"}, {"B", "y"}}});
+  EXPECT_THAT(job.spec.programs.front().environment,
+              ElementsAre(Pair("A_1", "one"), Pair("A_2", "two"), Pair("B", "*")));
+  EXPECT_THAT(
+      job.warnings,
+      ElementsAre("-x C_*: not set here, so there is nothing to forward",
+                  "-x D,E: not set here, so there is nothing to forward; -x takes one name or pattern"));
 }
 
 TEST(BuildJob, RefusesRootWhenAskedTo) {

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many instances a job has, and how many of them each host gets.
+#pragma once
+
+#include "common/model/job_spec.h"
+#include "poprun/plan/job_builder.h"
+#include "poprun/plan/settings.h"
+
+namespace pop {
+
+/// Sets `spec.num_instances`, and the slots of `spec.hosts` where the options change them. Hosts and programs
+/// must be there already. The rules of mpirun (Options::hosts_are_slots):
+///   - without -np, each host that is named counts as a slot, and there are as many instances as slots;
+///   - without -np and hosts, there is one instance, or one for each core (Options::fills_cores);
+///   - instances that do not divide evenly over hosts without slots go to the first ones.
+void countInstances(const Options& options, const Surroundings& here, model::JobSpec& spec);
+
+}  // namespace pop
