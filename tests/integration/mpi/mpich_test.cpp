@@ -66,12 +66,12 @@ TEST(Mpich, EndsTheJobByMpiAbort) {
   EXPECT_THAT(outcome.err, HasSubstr("asked to end the job: called MPI_Abort(7)"));
 }
 
-TEST(Mpich, IsToldThatNothingIsSpawned) {
+// MPICH itself refuses where its transport cannot do it; nobody may wait.
+TEST(Mpich, SpawnsNothing) {
   const Outcome outcome = run(job(2, {MPICH_CHILD_PATH, "spawn"}), kSpinningTimeout);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(linesOf(outcome.out), SizeIs(2));
   EXPECT_THAT(linesOf(outcome.out), Each(std::string("not spawned")));
-  EXPECT_THAT(outcome.err, HasSubstr("instance 0 called MPI_Comm_spawn, which poprun refuses"));
 }
 
 TEST(Mpich, DoesNotWaitForAnInstanceThatHasEnded) {
