@@ -28,10 +28,12 @@ PmiWorld worldOf(const JobSlice& slice) {
 
 void PmiServer::open(const JobSlice& slice) {
   connections_.clear();
-  session_.emplace(worldOf(slice));
+  session_.reset();
+  if (slice.env_families.contains(contract::EnvFamily::kPmi)) session_.emplace(worldOf(slice));
 }
 
 Result<sys::Fd> PmiServer::connect(int instance) {
+  if (!session_) return sys::Fd();
   POP_ASSIGN_OR_RETURN(auto ends, sys::socketPair());
   connections_.erase(instance);
   connections_.try_emplace(instance, loop_, std::move(ends.first),

@@ -26,10 +26,12 @@ class PmiServer {
 
   PmiServer(os::EpollLoop& loop, Events events) : loop_(loop), events_(std::move(events)) {}
 
-  /// Serves the instances of `slice` from now on, and nobody from before.
+  /// Serves the instances of `slice` from now on if its families of variables include kPmi, and nobody from
+  /// before.
   void open(const JobSlice& slice);
 
-  /// Makes a connection for `instance`, which is about to be started. Returns the instance's end.
+  /// Makes a connection for `instance`, which is about to be started. Returns the instance's end; an invalid
+  /// Fd if nobody is served.
   Result<sys::Fd> connect(int instance);
 
   void release(const PutValues& values);

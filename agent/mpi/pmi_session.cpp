@@ -67,7 +67,7 @@ PmiOutcome PmiSession::takeEndless(int instance) {
   return garbage(instance, "sent a line that is too long for PMI-1");
 }
 
-// An instance may be a script that runs one MPI program after the other: what an earlier one left is void.
+// An earlier program of this instance may have been killed, in a barrier.
 PmiOutcome PmiSession::init(int instance, std::string_view line) {
   fence_.leave(instance);
   const std::string version = printable(fieldOf(line, "pmi_version").substr(0, kShownLineBytes));

@@ -37,6 +37,7 @@ class Agent {
   Agent() {
     pop::JobSlice slice;
     slice.num_instances = 2;
+    slice.env_families = {pop::contract::EnvFamily::kPmi};
     slice.instances.resize(2);
     slice.instances[1].env.instance_index = 1;
     server_.open(slice);

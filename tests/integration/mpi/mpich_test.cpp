@@ -42,14 +42,6 @@ TEST_P(MpichHello, IsOneWorldOfAllInstances) {
 
 INSTANTIATE_TEST_SUITE_P(Instances, MpichHello, ::testing::Values(1, 2, 4));
 
-TEST(Mpich, StartsOneProgramAfterTheOtherInAScript) {
-  const std::string hello = MPICH_CHILD_PATH " hello";
-  const Outcome outcome = run(job(2, {"sh", "-c", hello + " && " + hello}), kSpinningTimeout);
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(linesOf(outcome.out), SizeIs(4));
-  EXPECT_THAT(linesOf(outcome.out), Each(HasSubstr("of 2, 2 on this host, sum 1")));
-}
-
 TEST(Mpich, StartsAlonePerInstanceWithoutItsVariables) {
   PoprunSetup setup = job(2, {MPICH_CHILD_PATH, "hello"});
   setup.options.insert(setup.options.begin(), {"--env-for", "openmp"});

@@ -82,6 +82,7 @@ class PmiServerTest : public ::testing::Test {
     JobSlice slice;
     slice.job_id = "job-7";
     slice.num_instances = 3;
+    slice.env_families = {contract::EnvFamily::kPmi};
     slice.hosts = std::make_shared<const std::vector<HostInstances>>(
         std::vector<HostInstances>{{.host = "here", .first = 0, .count = 2}, {"there", 2, 1}});
     for (const int instance : {0, 1}) {
@@ -200,6 +201,11 @@ TEST_F(PmiServerTest, KnowsNothingOfAnEarlierRun) {
   for (const auto& client : clients) client->say("cmd=barrier_in");
   testing::runUntil(loop, [this] { return !fences.empty(); });
   EXPECT_THAT(aborts, SizeIs(1));
+}
+
+TEST_F(PmiServerTest, ServesNobodyWithoutItsVariables) {
+  server.open(JobSlice{});
+  EXPECT_FALSE(server.connect(0).value().valid());
 }
 
 }  // namespace

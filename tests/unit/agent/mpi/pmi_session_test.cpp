@@ -159,7 +159,7 @@ TEST_F(PmiSessionTest, LetsNobodyIntoABarrierTwice) {
   EXPECT_FALSE(again.reached);
 }
 
-// A script that runs one program after the other, the first of which is killed in its barrier.
+// A script that starts its program again, since the first was killed in its barrier.
 TEST_F(PmiSessionTest, ForgetsWhereAnEarlierProgramOfTheInstanceWas) {
   answerTo(2, "cmd=put kvsname=job-7 key=old value=1");
   session.take(2, "cmd=barrier_in");
