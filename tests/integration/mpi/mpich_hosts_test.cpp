@@ -20,13 +20,20 @@ class MpichOnHosts : public HostsTest {
   }
 };
 
-TEST_F(MpichOnHosts, IsOneWorldThatKnowsWhoSharesAHost) {
-  const Outcome outcome = runOn("4", "hello");
+TEST_F(MpichOnHosts, IsOneWorld) {
+  const Outcome outcome = runOn("2", "hello");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(
-      linesOf(outcome.out),
-      UnorderedElementsAre("rank 0 of 4, 2 on this host, sum 6", "rank 1 of 4, 2 on this host, sum 6",
-                           "rank 2 of 4, 2 on this host, sum 6", "rank 3 of 4, 2 on this host, sum 6"))
+  EXPECT_THAT(linesOf(outcome.out), UnorderedElementsAre("rank 0 of 2, 1 on this host, sum 1",
+                                                         "rank 1 of 2, 1 on this host, sum 1"));
+  EXPECT_EQ(leftOnHosts(), "");
+}
+
+TEST_F(MpichOnHosts, KnowsWhoSharesAHost) {
+  const Outcome outcome = runOn("4", "hello-without-finalize");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(linesOf(outcome.out),
+              UnorderedElementsAre("rank 0 of 4, 2 on this host, sum 6", "rank 1 of 4, 2 on this host, sum 6",
+                                   "rank 2 of 4, 2 on this host, sum 6", "rank 3 of 4, 2 on this host, sum 6"))
       << outcome.err;
   EXPECT_EQ(leftOnHosts(), "");
 }
