@@ -38,8 +38,8 @@ void hello() {
   MPI_Finalize();
 }
 
-// MPICH before 4.2 hangs in MPI_Finalize, under its own launcher, too, when several ranks of a host have spoken
-// with another host by TCP: a rank in the last barrier does not answer those that still disconnect.
+// MPICH before 4.2 hangs in MPI_Finalize, under its own launcher, too, when several ranks of a host have
+// spoken with another host by TCP: a rank in the last barrier does not answer those that still disconnect.
 void helloWithoutFinalize() {
   say(start());
   MPI_Barrier(MPI_COMM_WORLD);

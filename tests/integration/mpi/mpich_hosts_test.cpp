@@ -31,9 +31,10 @@ TEST_F(MpichOnHosts, IsOneWorld) {
 TEST_F(MpichOnHosts, KnowsWhoSharesAHost) {
   const Outcome outcome = runOn("4", "hello-without-finalize");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(linesOf(outcome.out),
-              UnorderedElementsAre("rank 0 of 4, 2 on this host, sum 6", "rank 1 of 4, 2 on this host, sum 6",
-                                   "rank 2 of 4, 2 on this host, sum 6", "rank 3 of 4, 2 on this host, sum 6"))
+  EXPECT_THAT(
+      linesOf(outcome.out),
+      UnorderedElementsAre("rank 0 of 4, 2 on this host, sum 6", "rank 1 of 4, 2 on this host, sum 6",
+                           "rank 2 of 4, 2 on this host, sum 6", "rank 3 of 4, 2 on this host, sum 6"))
       << outcome.err;
   EXPECT_EQ(leftOnHosts(), "");
 }
