@@ -6,8 +6,10 @@
 #include <string>
 
 #include "agent/core/ports.h"
+#include "agent/mpi/pmi_server.h"
 #include "agent/rendezvous/instance_server.h"
 #include "common/os/epoll_loop.h"
+#include "common/sys/fd.h"
 
 namespace pop::agent {
 
@@ -24,8 +26,12 @@ class HostRendezvous final : public Rendezvous {
   void releaseFence(FenceId fence, const PutValues& values) override;
   void announce(const EndNotice& end_notice) override;
 
+  /// As PmiServer::connect.
+  Result<sys::Fd> connectPmi(int instance) { return pmi_.connect(instance); }
+
  private:
   InstanceServer instances_;
+  PmiServer pmi_;
 };
 
 }  // namespace pop::agent

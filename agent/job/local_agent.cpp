@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -12,6 +11,7 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "agent/keeper/descendants.h"
 #include "agent/topo/topology_probe.h"
@@ -32,18 +32,26 @@ Status keeperIsGone(bool abandoned) {
   return failedPrecondition("its keeper process " + why + ": it cannot start more instances");
 }
 
-struct ChildStdio {
+struct ChildDescriptors {
   sys::Fd in;
   sys::Pipe out;
   sys::Pipe err;
+  sys::Fd pmi;  ///< invalid: not served
+
+  std::vector<int> numbers() const {
+    std::vector<int> numbers{in.get(), out.write_end.get(), err.write_end.get()};
+    if (pmi.valid()) numbers.push_back(pmi.get());
+    return numbers;
+  }
 };
 
-Result<ChildStdio> makeStdio(StdinFeed& stdin_feed, int instance) {
-  ChildStdio stdio;
-  POP_ASSIGN_OR_RETURN(stdio.in, stdin_feed.open(instance));
-  POP_ASSIGN_OR_RETURN(stdio.out, sys::makePipe());
-  POP_ASSIGN_OR_RETURN(stdio.err, sys::makePipe());
-  return stdio;
+Result<ChildDescriptors> makeDescriptors(StdinFeed& stdin_feed, HostRendezvous& rendezvous, int instance) {
+  ChildDescriptors made;
+  POP_ASSIGN_OR_RETURN(made.in, stdin_feed.open(instance));
+  POP_ASSIGN_OR_RETURN(made.out, sys::makePipe());
+  POP_ASSIGN_OR_RETURN(made.err, sys::makePipe());
+  POP_ASSIGN_OR_RETURN(made.pmi, rendezvous.connectPmi(instance));
+  return made;
 }
 
 VariableNames ownVariables() {
@@ -200,19 +208,18 @@ void LocalAgent::kill() {
 }
 
 void LocalAgent::spawn(const SpawnRequest& request) {
-  Result<ChildStdio> stdio = makeStdio(stdin_feed_, request.instance);
-  if (!stdio.ok() || keeper_link_.lost()) {
+  Result<ChildDescriptors> made = makeDescriptors(stdin_feed_, rendezvous_, request.instance);
+  if (!made.ok() || keeper_link_.lost()) {
     const std::string why =
-        stdio.ok() ? "the keeper process has ended" : stdio.status().message() + " (see `ulimit -n`)";
+        made.ok() ? "the keeper process has ended" : made.status().message() + " (see `ulimit -n`)";
     loop_.post([this, instance = request.instance, why] {
       core_.onSpawnFailed(instance, contract::kExitLauncherFailed, why);
     });
     return;
   }
-  keeper_link_.spawn(request,
-                     std::array{stdio->in.get(), stdio->out.write_end.get(), stdio->err.write_end.get()});
-  pump_.attach(request.instance, Stream::kStdout, std::move(stdio->out.read_end));
-  pump_.attach(request.instance, Stream::kStderr, std::move(stdio->err.read_end));
+  keeper_link_.spawn(request, made->numbers());
+  pump_.attach(request.instance, Stream::kStdout, std::move(made->out.read_end));
+  pump_.attach(request.instance, Stream::kStderr, std::move(made->err.read_end));
 }
 
 }  // namespace pop::agent

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/rendezvous/instance_server.h"
 
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <optional>
 #include <utility>
@@ -39,7 +37,6 @@ InstanceServer::~InstanceServer() {
 
 void InstanceServer::reset() {
   fence_.reset();
-  for (const auto& [fd, connection] : connections_) loop_.unwatch(fd);
   connections_.clear();
   fd_of_.clear();
   if (listener_.valid()) loop_.unwatch(listener_.get());
@@ -91,8 +88,9 @@ void InstanceServer::accept() {
     return;
   }
   const int fd = accepted->get();
-  connections_[fd].socket = std::move(*accepted);
-  loop_.watchReadable(fd, [this, fd] { receive(fd); });
+  connections_.try_emplace(fd, loop_, std::move(*accepted),
+                           AnsweredSocket::Events{.readable = [this, fd] { receive(fd); },
+                                                  .resumed = [this, fd] { handleFrames(fd); }});
 }
 
 void InstanceServer::receive(int fd) {
@@ -108,7 +106,7 @@ void InstanceServer::receive(int fd) {
 void InstanceServer::handleFrames(int fd) {
   while (true) {
     const auto found = connections_.find(fd);  // a frame's handler may have closed it
-    if (found == connections_.end() || !found->second.untaken.empty()) return;
+    if (found == connections_.end() || found->second.socket.hasUntaken()) return;
     Result<std::optional<Frame>> frame = found->second.reader.next();
     if (!frame.ok()) {
       log::warning("an instance's connection is closed: " + frame.status().message());
@@ -135,9 +133,9 @@ bool InstanceServer::handle(int fd, Connection& connection, const Frame& frame) 
     fence_->put(instance, frame.fields[0], frame.fields[1]);
   } else if (type == InstanceMessage::kGet && fields == 1) {
     const std::optional<std::string> value = fence_->get(frame.fields[0]);
-    send(fd, connection, InstanceMessage::kValue, {value ? "1" : "0", value.value_or("")});
+    send(connection, InstanceMessage::kValue, {value ? "1" : "0", value.value_or("")});
   } else if (type == InstanceMessage::kGetAll && fields == 1) {
-    getAll(fd, connection, frame.fields[0]);
+    getAll(connection, frame.fields[0]);
   } else if (type == InstanceMessage::kFence && fields == 2) {
     const Result<int> timeout_ms = contract::numberField(frame, 0);
     return timeout_ms.ok() &&
@@ -147,7 +145,7 @@ bool InstanceServer::handle(int fd, Connection& connection, const Frame& frame) 
   } else if (type == InstanceMessage::kFenceLate && fields == 1) {
     fence_->late(instance, frame.fields[0]);
   } else if (type == InstanceMessage::kAbort && fields == 2) {
-    abort(fd, connection, frame);
+    abort(connection, frame);
   } else {
     return false;
   }
@@ -157,17 +155,15 @@ bool InstanceServer::handle(int fd, Connection& connection, const Frame& frame) 
 // ---- what the fence wants of them
 
 bool InstanceServer::readsAnswers(int instance) const {
-  return connections_.at(fd_of_.at(instance)).untaken.empty();
+  return !connections_.at(fd_of_.at(instance)).socket.hasUntaken();
 }
 
 void InstanceServer::fenceReleased(int instance) {
-  const int fd = fd_of_.at(instance);
-  send(fd, connections_.at(fd), InstanceMessage::kFenceReleased, {});
+  send(connections_.at(fd_of_.at(instance)), InstanceMessage::kFenceReleased, {});
 }
 
 void InstanceServer::fenceFailed(int instance, const FenceError& error) {
-  const int fd = fd_of_.at(instance);
-  sendError(fd, connections_.at(fd), error);
+  sendError(connections_.at(fd_of_.at(instance)), error);
 }
 
 void InstanceServer::announce(const EndNotice& end_notice) {
@@ -182,23 +178,22 @@ void InstanceServer::releaseFence(const PutValues& values) {
 
 // ----
 
-void InstanceServer::getAll(int fd, Connection& connection, const std::string& prefix) {
+void InstanceServer::getAll(Connection& connection, const std::string& prefix) {
   contract::Frame values{static_cast<std::uint8_t>(InstanceMessage::kValues), fence_->getAll(prefix)};
   if (contract::bodyBytes(values) > contract::kMaxFrameBytes) {
-    return sendError(
-        fd, connection,
-        {Code::kResourceExhausted, -1, "the values under " + inQuotes(prefix) + " exceed 64 MiB together"});
+    return sendError(connection, {Code::kResourceExhausted, -1,
+                                  "the values under " + inQuotes(prefix) + " exceed 64 MiB together"});
   }
-  send(fd, connection, InstanceMessage::kValues, std::move(values.fields));
+  send(connection, InstanceMessage::kValues, std::move(values.fields));
 }
 
 // One report ends the job; the controller, or a link to it, would have to store further ones.
-void InstanceServer::abort(int fd, Connection& connection, const Frame& frame) {
+void InstanceServer::abort(Connection& connection, const Frame& frame) {
   const Result<int> code = contract::numberField(frame, 0);
   const int exit_code = code.ok() && code.value() > 0 && code.value() < 256 ? code.value() : 1;
   if (have_aborted_.insert(connection.instance).second)
     events_.aborted(connection.instance, exit_code, frame.fields[1]);
-  send(fd, connection, InstanceMessage::kAborted, {});
+  send(connection, InstanceMessage::kAborted, {});
 }
 
 void InstanceServer::hello(int fd, Connection& connection, const Frame& frame) {
@@ -237,7 +232,7 @@ void InstanceServer::hello(int fd, Connection& connection, const Frame& frame) {
 
 // Messages after its end are ignored.
 void InstanceServer::refuse(int fd, Connection& connection, const FenceError& error) {
-  sendError(fd, connection, error);
+  sendError(connection, error);
   close(fd);
 }
 
@@ -248,47 +243,15 @@ Status InstanceServer::makeSegment() {
   return {};
 }
 
-void InstanceServer::sendError(int fd, Connection& connection, const FenceError& error) {
-  send(fd, connection, InstanceMessage::kError,
+void InstanceServer::sendError(Connection& connection, const FenceError& error) {
+  send(connection, InstanceMessage::kError,
        {std::to_string(static_cast<int>(error.code)), std::to_string(error.instance), error.message});
 }
 
-void InstanceServer::send(int fd, Connection& connection, InstanceMessage type,
-                          std::vector<std::string> fields) {
+void InstanceServer::send(Connection& connection, InstanceMessage type, std::vector<std::string> fields) {
   Result<std::string> bytes = contract::encode({static_cast<std::uint8_t>(type), std::move(fields)});
   POP_CHECK(bytes.ok());  // values came in a frame of at least the same size
-  const bool waits = !connection.untaken.empty();
-  connection.untaken.append(std::move(*bytes));
-  if (waits) return;
-  flush(fd, connection);
-  if (connection.untaken.empty()) return;
-  loop_.watchWritable(fd, [this, fd] { resume(fd); });
-  loop_.unwatchReadable(fd);
-}
-
-// An instance that does not read must not block the others or fill this process's memory: replies that it
-// does not take wait here, and its further requests stay in the socket.
-void InstanceServer::flush(int fd, Connection& connection) {
-  while (!connection.untaken.empty()) {
-    const std::string_view next = connection.untaken.front();
-    const ssize_t sent = ::send(fd, next.data(), next.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (sent >= 0)
-      connection.untaken.take(static_cast<std::size_t>(sent));
-    else if (errno == EAGAIN)
-      return;
-    else if (errno != EINTR)
-      connection.untaken.clear();  // gone: receive() finds out
-  }
-}
-
-// The instance is reading again, or is gone.
-void InstanceServer::resume(int fd) {
-  Connection& connection = connections_.at(fd);
-  flush(fd, connection);
-  if (!connection.untaken.empty()) return;
-  loop_.watchReadable(fd, [this, fd] { receive(fd); });
-  loop_.unwatchWritable(fd);
-  handleFrames(fd);
+  connection.socket.send(std::move(*bytes));
 }
 
 void InstanceServer::close(int fd) {
@@ -297,7 +260,6 @@ void InstanceServer::close(int fd) {
     fence_->leave(instance);
     fd_of_.erase(instance);
   }
-  loop_.unwatch(fd);
   connections_.erase(found);
   if (!listening_) listen();
 }

@@ -9,11 +9,12 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "agent/rendezvous/answered_socket.h"
 #include "agent/rendezvous/host_fence.h"
 #include "agent/rendezvous/host_segment.h"
-#include "common/base/byte_queue.h"
 #include "common/contract/frame.h"
 #include "common/contract/instance_wire.h"
 #include "common/os/epoll_loop.h"
@@ -39,9 +40,11 @@ class InstanceServer final : private FenceMembers {
 
  private:
   struct Connection {
-    sys::Fd socket;
+    Connection(os::EpollLoop& loop, sys::Fd fd, AnsweredSocket::Events events)
+        : socket(loop, std::move(fd), std::move(events)) {}
+
+    AnsweredSocket socket;
     contract::FrameReader reader;
-    ByteQueue untaken;  ///< answers: while there are any, nothing that the instance sends is looked at
     int instance = -1;  ///< -1: has not said hello
   };
 
@@ -56,15 +59,13 @@ class InstanceServer final : private FenceMembers {
   void receive(int fd);
   void handleFrames(int fd);
   bool handle(int fd, Connection& connection, const contract::Frame& frame);
-  void getAll(int fd, Connection& connection, const std::string& prefix);
-  void abort(int fd, Connection& connection, const contract::Frame& frame);
+  void getAll(Connection& connection, const std::string& prefix);
+  void abort(Connection& connection, const contract::Frame& frame);
   void hello(int fd, Connection& connection, const contract::Frame& frame);
   void refuse(int fd, Connection& connection, const FenceError& error);
   Status makeSegment();
-  void send(int fd, Connection& connection, contract::InstanceMessage type, std::vector<std::string> fields);
-  void sendError(int fd, Connection& connection, const FenceError& error);
-  void flush(int fd, Connection& connection);
-  void resume(int fd);
+  static void send(Connection& connection, contract::InstanceMessage type, std::vector<std::string> fields);
+  static void sendError(Connection& connection, const FenceError& error);
   void close(int fd);
 
   os::EpollLoop& loop_;

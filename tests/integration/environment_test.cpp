@@ -152,10 +152,11 @@ TEST(Instance, RunsInPoprunsDirectory) {
   EXPECT_EQ(reportOf({.directory = "/usr/lib"})["directory"], "/usr/lib");
 }
 
-TEST(Instance, InheritsItsThreeStreamsOnly) {
+TEST(Instance, InheritsItsThreeStreamsAndItsConnectionForPmi) {
   Variables found = reportOf({.open_fd = 17});
-  EXPECT_EQ(found["fds"], "0,1,2");
+  EXPECT_EQ(found["fds"], "0,1,2,20");
   EXPECT_EQ(found["stdin"], "/dev/null");
+  EXPECT_EQ(reportOf({.options = {"--env-for", "none"}, .open_fd = 17})["fds"], "0,1,2");
 }
 
 TEST(Instance, StartsWithNoSignalBlockedOrIgnored) {

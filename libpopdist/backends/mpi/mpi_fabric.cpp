@@ -31,14 +31,7 @@ MPI_Comm communicator() {
 const char* const kBackendName = "mpi";
 
 pop::Result<std::unique_ptr<Fabric>> makeFabric(const PopdistGroupInfo& info) {
-  MpiWorld& world = MpiWorld::ofProcess();
-  std::string address = "-";
-  if (!world.isStarted()) {
-    pop::Result<std::string> offer = world.offer(info);
-    if (!offer.ok()) return offer.status();
-    address = std::move(offer).value();
-  }
-  return std::unique_ptr<Fabric>(std::make_unique<MpiFabric>(info, std::move(address)));
+  return std::unique_ptr<Fabric>(std::make_unique<MpiFabric>(info, MpiWorld::offer()));
 }
 
 pop::Status MpiFabric::connect(const std::vector<std::string>& addresses) {

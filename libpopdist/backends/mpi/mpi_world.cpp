@@ -5,23 +5,20 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdlib>
-#include <cstring>
+#include <functional>
 #include <future>
-#include <optional>
 #include <thread>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "common/sys/awake_clock.h"
 #include "common/sys/blocked_signals.h"
-#include "libpopdist/backends/mpi/pmi_server.h"
 
 namespace popdist::backends {
 namespace {
 
 constexpr const char* kOwnWorld =
-    "world ";                         ///< and the rank in MPI_COMM_WORLD, where the program has started MPI
-constexpr const char* kPmi = "pmi ";  ///< and where the process manager is; from rank 0
+    "world ";  ///< and the rank in MPI_COMM_WORLD, where the program has started MPI
 constexpr const char* kNothing = "-";
 constexpr std::chrono::milliseconds kBetweenLooks{100};
 
@@ -32,38 +29,6 @@ bool startedByProgram() {
   MPI_Initialized(&started);
   return started != 0;
 }
-
-// The environment that MPICH reads when it starts. Changed in the caller's thread, because other threads may
-// read the environment.
-class PmiEnvironment {
- public:
-  PmiEnvironment(int fd, int rank, int ranks) {
-    // UCX would abort this process when it reads the memory of a process that has died; but the survivors
-    // must report the error.
-    ::setenv("UCX_TLS", "^cma", 0);
-    replace("PMI_FD", fd);
-    replace("PMI_RANK", rank);
-    replace("PMI_SIZE", ranks);
-  }
-
-  void restore() const {
-    for (const auto& [name, value] : before_) {
-      if (value)
-        ::setenv(name, value->c_str(), 1);
-      else
-        ::unsetenv(name);
-    }
-  }
-
- private:
-  void replace(const char* name, int value) {
-    const char* const before = std::getenv(name);
-    before_.emplace_back(name, before == nullptr ? std::nullopt : std::optional<std::string>(before));
-    ::setenv(name, std::to_string(value).c_str(), 1);
-  }
-
-  std::vector<std::pair<const char*, std::optional<std::string>>> before_;
-};
 
 // Connects every rank with every other, both ways, by messages of full length. Otherwise MPI would connect
 // two ranks piecemeal in their first call, and if one died in the middle of that, UCX would abort the other.
@@ -94,6 +59,19 @@ pop::Status startLibrary() {
   return {};
 }
 
+// MPICH speaks to poprun by a descriptor that each instance inherits. In the caller's thread, because other
+// threads may read the environment.
+pop::Status prepareEnvironment(int ranks) {
+  if (ranks > 1 && std::getenv("PMI_FD") == nullptr) {
+    return pop::failedPrecondition(
+        "PMI_FD is not set, by which the instances' MPI finds poprun: --env-for must include pmi");
+  }
+  // UCX would abort this process when it reads the memory of a process that has died; but the survivors must
+  // report the error.
+  ::setenv("UCX_TLS", "^cma", 0);
+  return {};
+}
+
 // Checks an MPI that the program has initialized.
 pop::Status checkThreads() {
   int threads = 0;
@@ -105,17 +83,15 @@ pop::Status checkThreads() {
 }
 
 // MPI has no deadlines: the action continues in this thread after the caller has stopped waiting.
-template <typename Action>
-auto inThread(Action action) {
-  std::packaged_task<std::invoke_result_t<Action>()> task(std::move(action));
-  auto future = task.get_future();
+std::future<pop::Status> inThread(std::function<pop::Status()> action) {
+  std::packaged_task<pop::Status()> task(std::move(action));
+  std::future<pop::Status> future = task.get_future();
   const pop::sys::BlockedSignals blocked;  // in the thread, and those that MPI starts: they are the program's
   std::thread(std::move(task)).detach();
   return future;
 }
 
-template <typename Value>
-pop::Status awaitReady(const std::future<Value>& future, const PopdistGroupInfo& info,
+pop::Status awaitReady(const std::future<pop::Status>& future, const PopdistGroupInfo& info,
                        Clock::time_point deadline) {
   while (future.wait_for(kBetweenLooks) != std::future_status::ready) {
     std::array<char, 512> text{};
@@ -140,19 +116,11 @@ MpiWorld& MpiWorld::ofProcess() {
   return world;
 }
 
-pop::Result<std::string> MpiWorld::offer(const PopdistGroupInfo& info) {
-  if (startedByProgram()) {
-    int rank = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    return kOwnWorld + std::to_string(rank);
-  }
-  if (info.rank != 0) return std::string(kNothing);
-  if (pmi_address_.empty()) {
-    auto address = startPmiServer(info.host_address, info.ranks);
-    if (!address.ok()) return address.status();
-    pmi_address_ = std::move(address).value();
-  }
-  return kPmi + pmi_address_;
+std::string MpiWorld::offer() {
+  if (!startedByProgram()) return kNothing;
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return kOwnWorld + std::to_string(rank);
 }
 
 pop::Status MpiWorld::start(const PopdistGroupInfo& info, const std::vector<std::string>& offers) {
@@ -164,30 +132,15 @@ pop::Status MpiWorld::start(const PopdistGroupInfo& info, const std::vector<std:
 pop::Status MpiWorld::tryStart(const PopdistGroupInfo& info, const std::vector<std::string>& offers) {
   const Clock::time_point deadline = Clock::now() + std::chrono::milliseconds(info.timeout_ms);
   if (pop::Status status = rankInstances(info, offers); !status.ok()) return status;
-  const std::string& first = offers.front();
-  if (!first.starts_with(kOwnWorld)) return startMpi(info, first.substr(std::strlen(kPmi)), deadline);
-  if (pop::Status status = checkThreads(); !status.ok()) return status;
-  auto joined = inThread([this, ranks = info.ranks] { return join(ranks); });
-  pop::Status status = awaitReady(joined, info, deadline);
-  return status.ok() ? joined.get() : status;
-}
-
-// `pmi` is the address of the process manager.
-pop::Status MpiWorld::startMpi(const PopdistGroupInfo& info, const std::string& pmi,
-                               pop::sys::AwakeClock::time_point deadline) {
-  auto connected = inThread([pmi, rank = info.rank] { return connectToPmi(pmi, rank); });
-  if (pop::Status status = awaitReady(connected, info, deadline); !status.ok()) return status;
-  auto connection = connected.get();
-  if (!connection.ok()) return connection.status();
-  const PmiEnvironment environment(connection->release(), info.rank, info.ranks);  // MPI's from here on
-  auto started = inThread([this, ranks = info.ranks] {
-    const pop::Status status = startLibrary();
+  const bool by_program = offers.front().starts_with(kOwnWorld);
+  if (pop::Status status = by_program ? checkThreads() : prepareEnvironment(info.ranks); !status.ok())
+    return status;
+  std::future<pop::Status> started = inThread([this, by_program, ranks = info.ranks] {
+    const pop::Status status = by_program ? pop::Status() : startLibrary();
     return status.ok() ? join(ranks) : status;
   });
-  // While MPI is still starting it may be reading its environment.
-  if (pop::Status status = awaitReady(started, info, deadline); !status.ok()) return status;
-  environment.restore();
-  return started.get();
+  const pop::Status status = awaitReady(started, info, deadline);
+  return status.ok() ? started.get() : status;
 }
 
 pop::Status MpiWorld::rankInstances(const PopdistGroupInfo& info, const std::vector<std::string>& offers) {
@@ -199,9 +152,10 @@ pop::Status MpiWorld::rankInstances(const PopdistGroupInfo& info, const std::vec
     if (offer.starts_with(own_world) != by_program)
       return pop::failedPrecondition(
           "some instances called MPI_Init before this call, others did not: all must, or none");
-    int world_rank = static_cast<int>(rank);
+    const int instance = info.instances[rank];
+    int world_rank = instance;
     if (by_program) std::from_chars(offer.data() + own_world.size(), offer.data() + offer.size(), world_rank);
-    rank_of_instance_[static_cast<std::size_t>(info.instances[rank])] = world_rank;
+    rank_of_instance_[static_cast<std::size_t>(instance)] = world_rank;
   }
   return {};
 }

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "common/base/status.h"
-#include "common/sys/awake_clock.h"
 #include "popdist/backend_plugin.hpp"
 
 namespace popdist::backends {
@@ -20,8 +19,9 @@ class MpiWorld {
   /// The only object, for this process.
   static MpiWorld& ofProcess();
 
-  /// The offer of this member of the first group to the others.
-  pop::Result<std::string> offer(const PopdistGroupInfo& info);
+  /// The offer of this member of the first group to the others: its rank in the program's own MPI, if there
+  /// is one.
+  static std::string offer();
   /// Starts MPI with all members' offers. Returns when all have started, when one of them has ended, or after
   /// `info.timeout_ms`: MPI then stays half started, and later calls return the same failure.
   pop::Status start(const PopdistGroupInfo& info, const std::vector<std::string>& offers);
@@ -32,13 +32,10 @@ class MpiWorld {
 
  private:
   pop::Status tryStart(const PopdistGroupInfo& info, const std::vector<std::string>& offers);
-  pop::Status startMpi(const PopdistGroupInfo& info, const std::string& pmi,
-                       pop::sys::AwakeClock::time_point deadline);
   pop::Status rankInstances(const PopdistGroupInfo& info, const std::vector<std::string>& offers);
   pop::Status join(int ranks);
 
-  std::string pmi_address_;  ///< address of this process's server, if it has started one
-  pop::Status failure_;      ///< the failure of start()
+  pop::Status failure_;  ///< the failure of start()
   bool started_ = false;
   MPI_Comm communicator_ = MPI_COMM_NULL;
   std::vector<int> rank_of_instance_;

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# An MPI program without compiler or headers: mpi_singleton.py mpich|openmpi. Poprun starts no MPI job, so each
-# instance must start as a world of its own, whatever the variables say that MPI's launchers set, too.
+# An MPI program without compiler or headers: mpi_world.py mpich|openmpi.
 import ctypes
 import sys
 

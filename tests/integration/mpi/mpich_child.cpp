@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program that uses MPI and nothing of ours. Its argument says what it does.
+#include <mpi.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+namespace {
+
+struct World {
+  int rank = 0;
+  int size = 0;
+};
+
+World start() {
+  MPI_Init(nullptr, nullptr);
+  World world;
+  MPI_Comm_rank(MPI_COMM_WORLD, &world.rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &world.size);
+  return world;
+}
+
+// How many share this host, and the sum of all ranks.
+void say(const World& world) {
+  int sum = 0;
+  MPI_Allreduce(&world.rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Comm host = MPI_COMM_NULL;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+  int on_host = 0;
+  MPI_Comm_size(host, &on_host);
+  std::printf("rank %d of %d, %d on this host, sum %d\n", world.rank, world.size, on_host, sum);
+  MPI_Comm_free(&host);
+}
+
+void hello() {
+  say(start());
+  MPI_Finalize();
+}
+
+// MPICH before 4.2 hangs in MPI_Finalize, under its own launcher, too, when several ranks of a host have
+// spoken with another host by TCP: a rank in the last barrier does not answer those that still disconnect.
+void helloWithoutFinalize() {
+  say(start());
+  MPI_Barrier(MPI_COMM_WORLD);
+  std::fflush(stdout);
+  std::_Exit(0);
+}
+
+void abortInTheLast() {
+  const World world = start();
+  if (world.rank == world.size - 1) MPI_Abort(MPI_COMM_WORLD, 7);
+  MPI_Barrier(MPI_COMM_WORLD);  // nobody gets past it
+}
+
+void spawn() {
+  start();
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  std::string command = "true";
+  MPI_Comm children = MPI_COMM_NULL;
+  const int failed = MPI_Comm_spawn(command.data(), MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD,
+                                    &children, MPI_ERRCODES_IGNORE);
+  std::puts(failed == MPI_SUCCESS ? "spawned" : "not spawned");
+  MPI_Finalize();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string task = argc > 1 ? argv[1] : "";
+  if (task == "hello") hello();
+  if (task == "hello-without-finalize") helloWithoutFinalize();
+  if (task == "abort") abortInTheLast();
+  if (task == "spawn") spawn();
+  // The second instance has ended before the others wait for it, or while they do.
+  if (task == "without-1" && std::string(std::getenv("POPDIST_INSTANCE_INDEX")) != "1") start();
+  if (task == "unfinished" && start().rank != 1) MPI_Finalize();
+  return 0;
+}
