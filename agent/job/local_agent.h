@@ -74,10 +74,10 @@ class LocalAgent final : public Agent, private Processes {
   const AgentSurroundings surroundings_;
   keeper::Keeper keeper_;
   AgentCore core_;
+  KeeperLink keeper_link_;
   HostRendezvous rendezvous_;
   OutputPump pump_;
   StdinFeed stdin_feed_;
-  KeeperLink keeper_link_;
   StackTracer tracer_;
   std::map<int, pid_t> running_;
   bool has_run_ = false;

@@ -196,9 +196,14 @@ void forgetOthersVariables() {
 Status Server::begin() {
   forgetOthersVariables();
   ::setenv("PMIX_MCA_gds", "hash", 1);  // the others write files
+  // hwloc's plugins look for graphics cards, which nobody asks about here.
+  ::setenv("HWLOC_PLUGINS_PATH", job_.directory.c_str(), 0);
   std::array infos{textInfo(PMIX_SERVER_NSPACE, job_.server_name),
                    info(PMIX_SERVER_RANK, pmix_rank_t{0}, PMIX_PROC_RANK),
                    textInfo(PMIX_SERVER_TMPDIR, job_.directory), textInfo(PMIX_SYSTEM_TMPDIR, job_.directory),
+                   // Else each instance finds out about the machine by itself, which takes longer than all
+                   // the rest.
+                   info(PMIX_SERVER_SHARE_TOPOLOGY, true, PMIX_BOOL),
                    textInfo(PMIX_HOSTNAME, job_.hosts[static_cast<std::size_t>(job_.this_host)].name)};
   // libpmix answers calls that are not here: not supported.
   static pmix_server_module_t module{};

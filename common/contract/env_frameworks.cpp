@@ -267,6 +267,7 @@ Result<std::vector<Variable>> renderEnvironment(const EnvironmentParts& parts) {
   std::vector<Variable> variables = render(parts.env);
   variables.reserve(variables.size() + kRows.size() + parts.job.size() + parts.program.size());
   for (const Row& row : kRows) {
+    if (row.family == kPmix && parts.rendezvous.pmix_port.empty()) continue;  // not served on this host
     if (parts.families.contains(row.family) && row.applies(parts))
       variables.emplace_back(row.name, row.value(parts));
   }

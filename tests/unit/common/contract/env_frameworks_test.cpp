@@ -119,6 +119,16 @@ TEST(FrameworkVariables, OfSlurmNameNoJobThatProgramsCouldAskSlurmFor) {
                                                         {"SLURM_NNODES", "2"}}));
 }
 
+TEST(FrameworkVariables, OfPmixNameTheServerOfThisHostWhereThereIsOne) {
+  EXPECT_EQ(onlyFamily(EnvFamily::kPmix), Environment());
+  Sample sample{.families = {EnvFamily::kPmix}};
+  sample.rendezvous.pmix_port = "41234";
+  const Environment environment = sample.environment();
+  EXPECT_EQ(environment.at("PMIX_NAMESPACE"), "poprun-4f2a");
+  EXPECT_EQ(environment.at("PMIX_RANK"), "3");
+  EXPECT_EQ(environment.at("PMIX_SERVER_URI4"), "poprun-server-4f2a.0;tcp4://127.0.0.1:41234");
+}
+
 TEST(FrameworkVariables, OfPoplarAreThoseOfPopRunWithoutAPartition) {
   EXPECT_EQ(
       onlyFamily(EnvFamily::kPoplar),
