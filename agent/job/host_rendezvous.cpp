@@ -50,6 +50,7 @@ void HostRendezvous::releaseFence(FenceId fence, const PutValues& values) {
 void HostRendezvous::announce(const EndNotice& end_notice) {
   instances_.announce(end_notice);
   pmi_.announce(end_notice);
+  pmix_.announce(end_notice);
 }
 
 }  // namespace pop::agent

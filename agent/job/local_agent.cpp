@@ -138,11 +138,6 @@ void LocalAgent::onClean(const Status& clean) {
   std::exchange(when_clean_, nullptr)(clean);
 }
 
-void LocalAgent::removeAtEnd(const std::string& path) {
-  job_directory_ = path;
-  keeper_link_.removeAtEnd(path);
-}
-
 Status LocalAgent::makeExecutableCache(const std::string& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
@@ -152,9 +147,9 @@ Status LocalAgent::makeExecutableCache(const std::string& path) {
 Status LocalAgent::shutDown() {
   loop_.unwatch(keeper_.link.get());
   Status ended = keeper::endKeeper(std::move(keeper_));
-  if (!job_directory_.empty()) {
+  for (const std::string& path : keeper_link_.removedAtEnd()) {
     std::error_code ignored;
-    std::filesystem::remove_all(job_directory_, ignored);  // the keeper did, unless it was killed
+    std::filesystem::remove_all(path, ignored);  // the keeper did, unless it was killed
   }
   return ended;
 }

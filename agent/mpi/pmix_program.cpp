@@ -60,6 +60,10 @@ PmixJob jobOf(const JobSlice& slice) {
   return job;
 }
 
+std::string waitsFor(const std::string& instance) {
+  return "waits in MPI_Init or MPI_Finalize for instance " + instance + ", which has ended";
+}
+
 }  // namespace
 
 std::string pmixProgram() {
@@ -77,6 +81,8 @@ Result<PmixProgram::Place> PmixProgram::open(const JobSlice& slice) {
   reset();
   POP_ASSIGN_OR_RETURN(Listener listener, listenOnLoopback());
   job_ = jobOf(slice);
+  ended_.clear();
+  have_aborted_.clear();
   listener_ = std::move(listener.socket);
   loop_.watchReadable(listener_.get(), [this] { onConnection(); });
   return Place{std::to_string(listener.port), job_.directory};
@@ -89,6 +95,7 @@ void PmixProgram::reset() {
   hangUp();
   reader_ = contract::FrameReader();
   unsent_.clear();
+  in_fence_ = false;
 }
 
 void PmixProgram::onConnection() {
@@ -118,6 +125,7 @@ void PmixProgram::start() {
   control_ = std::move(ours);
   loop_.watchReadable(control_.get(), [this] { receive(); });
   send(jobFrame(job_));
+  for (const int instance : ended_) sendEnded(instance);
 }
 
 void PmixProgram::receive() {
@@ -137,15 +145,19 @@ void PmixProgram::receive() {
 
 void PmixProgram::handle(const Frame& frame) {
   const Result<int> instance = contract::numberField(frame, 0);
+  const bool is_of_one = instance.ok() && isHere(instance.value());
   const std::size_t fields = frame.fields.size();
   const auto type = static_cast<PmixMessage>(frame.type);
-  const std::string this_host = std::to_string(job_.this_host);
   if (type == PmixMessage::kFence && fields == 1) {
-    events_.fence_reached({{this_host, frame.fields[0]}});
-  } else if (type == PmixMessage::kAbort && fields == 3 && instance.ok()) {
+    in_fence_ = true;
+    events_.fence_reached({{std::to_string(job_.this_host), frame.fields[0]}});
+    findStuck();
+  } else if (type == PmixMessage::kAbort && fields == 3 && is_of_one) {
     onAbort(instance.value(), frame);
-  } else if (type == PmixMessage::kSpawn && fields == 2 && instance.ok()) {
+  } else if (type == PmixMessage::kSpawn && fields == 2 && is_of_one) {
     onSpawn(instance.value(), frame.fields[1]);
+  } else if (type == PmixMessage::kStuck && fields == 2 && is_of_one) {
+    abort(instance.value(), 1, waitsFor(frame.fields[1]));
   } else if (type == PmixMessage::kFailed && fields == 1) {
     fail("popdist-pmix: " + frame.fields[0]);
   } else {
@@ -157,16 +169,21 @@ void PmixProgram::onAbort(int instance, const Frame& frame) {
   const std::string& status = frame.fields[1];
   const Result<int> code = contract::numberField(frame, 1);
   const int exit_code = code.ok() && code.value() > 0 && code.value() < 256 ? code.value() : 1;
-  events_.aborted(instance, exit_code, "called MPI_Abort(" + status + ')');
+  abort(instance, exit_code, "called MPI_Abort(" + status + ')');
 }
 
 // Open MPI tells the instance that called, which then returns or aborts; the others would wait for it for
 // ever.
 void PmixProgram::onSpawn(int instance, const std::string& command) {
   if (job_.num_instances == 1) return;
-  events_.aborted(instance, 1,
-                  "called MPI_Comm_spawn(" + inQuotes(command) +
-                      "), which poprun does not support: start all processes with poprun -n");
+  abort(instance, 1,
+        "called MPI_Comm_spawn(" + inQuotes(command) +
+            "), which poprun does not support: start all processes with poprun -n");
+}
+
+// One report of an instance ends the job; the controller, or a link to it, would have to store further ones.
+void PmixProgram::abort(int instance, int exit_code, const std::string& why) {
+  if (have_aborted_.insert(instance).second) events_.aborted(instance, exit_code, why);
 }
 
 // Its last messages may say more than its end.
@@ -175,7 +192,33 @@ void PmixProgram::onEnded(const std::string& how) {
   if (!expects_end_) fail("popdist-pmix, which serves instances that speak PMIx, " + how);
 }
 
+// ---- instances that have ended
+
+void PmixProgram::announce(const EndNotice& end_notice) {
+  if (!end_notice.clean || job_.hosts.empty()) return;  // the job ends, or is not served
+  ended_.push_back(end_notice.instance);
+  sendEnded(end_notice.instance);
+  findStuck();
+}
+
+// libpmix knows who waits on this host, since fences of one host do not come to us.
+void PmixProgram::sendEnded(int instance) {
+  if (isHere(instance)) send({static_cast<std::uint8_t>(PmixMessage::kEnded), {std::to_string(instance)}});
+}
+
+// Instances of this host wait for all others in a fence, which one that has ended will not enter any more.
+void PmixProgram::findStuck() {
+  if (in_fence_ && !ended_.empty()) abort(here().first_instance, 1, waitsFor(std::to_string(ended_.front())));
+}
+
+bool PmixProgram::isHere(int instance) const {
+  return instance >= here().first_instance && instance < here().first_instance + here().count;
+}
+
+// ----
+
 void PmixProgram::release(const PutValues& values) {
+  in_fence_ = false;
   std::string blob;
   for (const auto& [host, contributed] : values) blob += contributed;
   send({static_cast<std::uint8_t>(PmixMessage::kRelease), {std::move(blob)}});

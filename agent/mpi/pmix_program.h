@@ -4,7 +4,9 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "agent/keeper/keeper_link.h"
 #include "agent/mpi/pmix_wire.h"
@@ -52,6 +54,9 @@ class PmixProgram {
   /// Answers the fence that was reached, with the values of all hosts.
   void release(const PutValues& values);
 
+  /// An instance of the job, on any host, has ended.
+  void announce(const EndNotice& end_notice);
+
   /// Handles what the program has sent. Call it before an instance's end is reported: if the instance has
   /// called MPI_Abort, the program has sent that before.
   void receive();
@@ -67,7 +72,12 @@ class PmixProgram {
   void handle(const contract::Frame& frame);
   void onAbort(int instance, const contract::Frame& frame);
   void onSpawn(int instance, const std::string& command);
+  void abort(int instance, int exit_code, const std::string& why);
   void onEnded(const std::string& how);
+  void findStuck();
+  void sendEnded(int instance);
+  const PmixHost& here() const { return job_.hosts[static_cast<std::size_t>(job_.this_host)]; }
+  bool isHere(int instance) const;
   void send(const contract::Frame& frame);
   void flush();
   void hangUp();
@@ -82,6 +92,9 @@ class PmixProgram {
   sys::Fd control_;
   contract::FrameReader reader_;
   ByteQueue unsent_;
+  std::vector<int> ended_;  ///< instances of the job that have exited with code 0
+  std::set<int> have_aborted_;
+  bool in_fence_ = false;    ///< all of this host are
   bool expects_end_ = true;  ///< there is none, or its end is no news
 };
 

@@ -18,7 +18,9 @@ enum class PmixMessage : std::uint8_t {
   kFence = 3,    ///< ← all instances of this host have entered the fence; what they have contributed
   kAbort = 4,    ///< ← instance, status, message; sent before the instance's call returns
   kSpawn = 5,    ///< ← instance, command that it wants to start; refused already
-  kFailed = 6,   ///< ← why the instances cannot be served; popdist-pmix ends
+  kEnded = 6,    ///< → instance of this host that has exited with code 0
+  kStuck = 7,    ///< ← instance, the one that it waits for, which has ended
+  kFailed = 8,   ///< ← why the instances cannot be served; popdist-pmix ends
 };
 
 /// Where a host's instances are in the job: `first_instance`, `first_instance` + 1, …

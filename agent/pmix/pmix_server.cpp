@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <deque>
+#include <map>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -133,14 +134,21 @@ class Server final : public PmixServer {
   Status begin();
   int port() const override { return port_; }
   void release(std::string blob) override;
+  void ended(int instance) override;
 
   // From libpmix's thread. What a callback was given is valid until it returns.
   pmix_status_t enterFence(std::size_t processes, const pmix_proc_t* process, std::string blob,
                            pmix_modex_cbfunc_t answer, void* token);
   void abort(int instance, int status, std::string message, pmix_op_cbfunc_t answer, void* token);
   void refuseSpawn(int instance, std::string command);
+  void begun(int instance);
 
  private:
+  /// An instance may start several programs that use MPI, one after the other.
+  struct Use {
+    int begun = 0;  ///< calls of MPI_Init
+    bool ended = false;
+  };
   struct Fence {
     std::string blob;
     pmix_modex_cbfunc_t answer = nullptr;
@@ -150,12 +158,14 @@ class Server final : public PmixServer {
   Status registerInstances();
   Result<int> askPort();
   void reach();
+  void findStuck();
 
   Loop& loop_;
   const PmixJob job_;
   const ServerEvents events_;
   int port_ = 0;
   std::deque<Fence> fences_;  ///< the first one is being reached, by the job
+  std::map<int, Use> uses_;   ///< by instance
 };
 
 // libpmix gives most callbacks nothing to know the server by.
@@ -193,6 +203,12 @@ void forgetOthersVariables() {
   for (const std::string& name : names) ::unsetenv(name.c_str());
 }
 
+pmix_status_t onConnected(const pmix_proc_t* process, void* /*object*/, pmix_op_cbfunc_t /*answer*/,
+                          void* /*token*/) {
+  server->begun(static_cast<int>(process->rank));
+  return PMIX_OPERATION_SUCCEEDED;
+}
+
 Status Server::begin() {
   forgetOthersVariables();
   ::setenv("PMIX_MCA_gds", "hash", 1);  // the others write files
@@ -207,6 +223,7 @@ Status Server::begin() {
                    textInfo(PMIX_HOSTNAME, job_.hosts[static_cast<std::size_t>(job_.this_host)].name)};
   // libpmix answers calls that are not here: not supported.
   static pmix_server_module_t module{};
+  module.client_connected = onConnected;
   module.abort = onAbort;
   module.fence_nb = onFence;
   module.spawn = onSpawn;
@@ -297,6 +314,30 @@ void Server::abort(int instance, int status, std::string message, pmix_op_cbfunc
 
 void Server::refuseSpawn(int instance, std::string command) {
   loop_.post([this, instance, command = std::move(command)] { events_.spawn_refused(instance, command); });
+}
+
+// ---- who waits for an instance that has ended
+
+void Server::begun(int instance) {
+  loop_.post([this, instance] {
+    ++uses_[instance].begun;
+    findStuck();
+  });
+}
+
+void Server::ended(int instance) {
+  uses_[instance].ended = true;
+  findStuck();
+}
+
+// MPI_Init waits for those of all instances. In MPI_Finalize libpmix waits for nobody who has ended.
+void Server::findStuck() {
+  for (const auto& [other, gone] : uses_) {
+    if (!gone.ended) continue;
+    for (const auto& [instance, use] : uses_) {
+      if (use.begun > gone.begun) return events_.stuck(instance, other);
+    }
+  }
 }
 
 }  // namespace

@@ -17,6 +17,8 @@ struct ServerEvents {
   std::function<void(std::string blob)> fence_reached;  ///< see PmixServer::release
   std::function<void(int instance, int status, const std::string& message)> aborted;
   std::function<void(int instance, const std::string& command)> spawn_refused;
+  /// `instance` has called MPI_Init, which waits for a call of `ended` for ever.
+  std::function<void(int instance, int ended)> stuck;
 };
 
 class PmixServer {
@@ -34,6 +36,9 @@ class PmixServer {
   /// Answers the fence that was reached: `blob` is what the processes of all hosts have contributed, host by
   /// host in any order.
   virtual void release(std::string blob) = 0;
+
+  /// An instance of this host has exited with code 0.
+  virtual void ended(int instance) = 0;
 };
 
 }  // namespace pop::pmix

@@ -44,9 +44,14 @@ Status Session::handle(const contract::Frame& frame) {
     POP_ASSIGN_OR_RETURN(agent::PmixJob job, agent::readJob(frame));
     return begin(std::move(job));
   }
-  if (frame.type != static_cast<std::uint8_t>(PmixMessage::kRelease) || frame.fields.size() != 1)
+  const auto type = static_cast<PmixMessage>(frame.type);
+  const Result<int> instance = contract::numberField(frame, 0);
+  if (type == PmixMessage::kRelease && frame.fields.size() == 1)
+    server_->release(frame.fields[0]);
+  else if (type == PmixMessage::kEnded && instance.ok())
+    server_->ended(instance.value());
+  else
     return {Code::kDataLoss, "the agent sent an unknown message"};
-  server_->release(frame.fields[0]);
   return {};
 }
 
@@ -66,6 +71,10 @@ Status Session::begin(agent::PmixJob job) {
            .spawn_refused =
                [this](int instance, const std::string& command) {
                  send(PmixMessage::kSpawn, {std::to_string(instance), command});
+               },
+           .stuck =
+               [this](int instance, int ended) {
+                 send(PmixMessage::kStuck, {std::to_string(instance), std::to_string(ended)});
                }}));
   relay_.emplace(loop_, std::move(listener_), server_->port());
   return {};

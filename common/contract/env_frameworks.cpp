@@ -66,8 +66,9 @@ std::string pmixServer(const Parts& parts) {
 std::string mpiDirectoryOf(const Parts& parts) {
   return parts.rendezvous.mpi_directory;
 }
+// Open MPI 4 takes /32 for /0: every network.
 std::string ownNetwork(const Parts& parts) {
-  return parts.rendezvous.own_address + "/32";
+  return parts.rendezvous.own_address + "/31";
 }
 
 bool always(const Parts& /*parts*/) {

@@ -89,6 +89,9 @@ int main(int argc, char** argv) {
   if (task == "abort") abortInTheLast();
   if (task == "spawn") spawn();
   if (task == "serve") serve();
+  // The second instance ends before the others wait for it, or while they do.
+  if (task == "without-1" && variable("POPDIST_INSTANCE_INDEX") != "1") start();
+  if (task == "unfinished" && start().rank != 1) MPI_Finalize();
   if (task == "fail-once") failOnce();
   return 0;
 }

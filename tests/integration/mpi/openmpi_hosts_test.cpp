@@ -38,5 +38,12 @@ TEST_F(OpenMpiOnHosts, EndsTheJobByMpiAbort) {
   EXPECT_EQ(leftOnHosts(), "");
 }
 
+TEST_F(OpenMpiOnHosts, DoesNotWaitForAnInstanceOfAnotherHostThatHasEnded) {
+  const Outcome outcome = runOn("2", "without-1");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("waits in MPI_Init or MPI_Finalize for instance 1, which has ended"));
+  EXPECT_EQ(leftOnHosts(), "");
+}
+
 }  // namespace
 }  // namespace pop::testing

@@ -89,6 +89,31 @@ TEST(OpenMpi, LeavesASpawnToTheProgramThatIsAlone) {
   EXPECT_THAT(outcome.out, HasSubstr("not spawned"));
 }
 
+TEST(OpenMpi, DoesNotWaitForAnInstanceThatHasEnded) {
+  const Outcome outcome = run(job(3, "without-1"), kSpinningTimeout);
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("waits in MPI_Init or MPI_Finalize for instance 1, which has ended"));
+}
+
+TEST(OpenMpi, FinishesWithoutAnInstanceThatDoesNot) {
+  const Outcome outcome = run(job(3, "unfinished"), kSpinningTimeout);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+}
+
+TEST(OpenMpi, MayStartSeveralTimesInAnInstance) {
+  PoprunSetup setup{.options = {"-np", "2", "--tag-output", "no", "sh", "-c",
+                                OPENMPI_CHILD_PATH " hello; " OPENMPI_CHILD_PATH " hello"}};
+  const Outcome outcome = run(setup, kSpinningTimeout);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(linesOf(outcome.out), SizeIs(4));
+  // Two of the three start again, and the third has ended properly.
+  setup.options[1] = "3";
+  setup.options.back() = OPENMPI_CHILD_PATH " hello; exec " OPENMPI_CHILD_PATH " without-1";
+  const Outcome stuck = run(setup, kSpinningTimeout);
+  EXPECT_EQ(stuck.exit_code, 1);
+  EXPECT_THAT(stuck.err, HasSubstr("waits in MPI_Init or MPI_Finalize for instance 1, which has ended"));
+}
+
 TEST(OpenMpi, IsServedAgainAfterARestart) {
   const Outcome outcome = run(job(2, "fail-once", {"--max-restarts", "1"}), kSpinningTimeout);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -169,6 +194,13 @@ TEST_F(ServedOpenMpi, EndsTheJobWhenItsServerIsKilled) {
   EXPECT_EQ(poprun.wait(kSpinningTimeout), 125);
   EXPECT_THAT(poprun.err(),
               HasSubstr("popdist-pmix, which serves instances that speak PMIx, was killed by SIGKILL"));
+  EXPECT_FALSE(std::filesystem::exists(directory));
+}
+
+TEST_F(ServedOpenMpi, LeavesNothingWhenItsKeeperIsKilled) {
+  ::kill(childNamed(poprun.pid(), "pop-keeper"), SIGKILL);
+  EXPECT_EQ(poprun.wait(kSpinningTimeout), 125);
+  EXPECT_TRUE(poprun.goneWithin(kSpinningTimeout)) << poprun.leftNow();
   EXPECT_FALSE(std::filesystem::exists(directory));
 }
 

@@ -196,12 +196,11 @@ TEST_F(PmixProgramTest, DoesNotWaitForAProgramThatDoesNotRead) {
 TEST_F(PmixProgramTest, SaysWhichInstanceHasAborted) {
   FrameEnd control = started();
   control.send(PmixMessage::kAbort, {"3", "7", "N/A"});
+  control.send(PmixMessage::kAbort, {"3", "8", "N/A"});
   control.send(PmixMessage::kAbort, {"2", "-1", "N/A"});
-  control.send(PmixMessage::kAbort, {"2", "256", "N/A"});
-  runUntil(loop, [this] { return aborts.size() == 3; });
+  runUntil(loop, [this] { return aborts.size() == 2; });
   EXPECT_EQ(aborts.at(0), std::tuple(3, 7, "called MPI_Abort(7)"));
   EXPECT_EQ(aborts.at(1), std::tuple(2, 1, "called MPI_Abort(-1)"));
-  EXPECT_EQ(aborts.at(2), std::tuple(2, 1, "called MPI_Abort(256)"));
 }
 
 TEST_F(PmixProgramTest, SaysSoBeforeTheEndOfTheInstanceIsHandled) {
@@ -209,6 +208,13 @@ TEST_F(PmixProgramTest, SaysSoBeforeTheEndOfTheInstanceIsHandled) {
   control.send(PmixMessage::kAbort, {"3", "7", "N/A"});
   program->receive();
   EXPECT_THAT(aborts, SizeIs(1));
+}
+
+TEST_F(PmixProgramTest, SpeaksForInstancesOfThisHostOnly) {
+  FrameEnd control = started();
+  control.send(PmixMessage::kAbort, {"1", "7", "N/A"});
+  runUntil(loop, [this] { return !failures.empty(); });
+  EXPECT_THAT(aborts, IsEmpty());
 }
 
 TEST_F(PmixProgramTest, EndsAJobOfSeveralWhenOneWantsToStartMore) {
@@ -281,6 +287,47 @@ TEST_F(PmixProgramTest, IsNotMissedByOtherUsers) {
   EXPECT_THAT(failures, IsEmpty());
   client = connect();
   runUntil(loop, [this] { return !failures.empty(); });
+}
+
+// ---- instances that others wait for, and that have ended
+
+TEST_F(PmixProgramTest, TellsTheProgramWhichInstancesOfThisHostHaveEnded) {
+  program->announce({.instance = 2, .clean = true});
+  FrameEnd control = started();
+  program->announce({.instance = 0, .clean = true});
+  program->announce({.instance = 3, .clean = false});
+  program->announce({.instance = 3, .clean = true});
+  for (const char* instance : {"2", "3"}) {
+    const Frame ended = control.next().value();
+    EXPECT_EQ(ended.type, static_cast<std::uint8_t>(PmixMessage::kEnded));
+    EXPECT_THAT(ended.fields, ElementsAre(instance));
+  }
+  control.send(PmixMessage::kStuck, {"3", "2"});
+  runUntil(loop, [this] { return !aborts.empty(); });
+  EXPECT_EQ(aborts.at(0),
+            std::tuple(3, 1, "waits in MPI_Init or MPI_Finalize for instance 2, which has ended"));
+}
+
+TEST_F(PmixProgramTest, EndsTheJobWhoseFenceWaitsForAnInstanceThatHasEnded) {
+  FrameEnd control = started();
+  control.send(PmixMessage::kFence, {""});
+  runUntil(loop, [this] { return !fences.empty(); });
+  EXPECT_THAT(aborts, IsEmpty());
+  program->announce({.instance = 1, .clean = true});
+  ASSERT_THAT(aborts, SizeIs(1));
+  EXPECT_EQ(aborts.at(0),
+            std::tuple(2, 1, "waits in MPI_Init or MPI_Finalize for instance 1, which has ended"));
+}
+
+TEST_F(PmixProgramTest, ForgetsAFenceThatIsReleased) {
+  FrameEnd control = started();
+  control.send(PmixMessage::kFence, {""});
+  runUntil(loop, [this] { return !fences.empty(); });
+  program->release({});
+  program->announce({.instance = 1, .clean = true});
+  EXPECT_THAT(aborts, IsEmpty());
+  control.send(PmixMessage::kFence, {""});
+  runUntil(loop, [this] { return !aborts.empty(); });
 }
 
 // ---- runs
