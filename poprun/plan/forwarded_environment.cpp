@@ -44,8 +44,12 @@ bool isOfThisSession(std::string_view name) {
 
 // Every variable that poprun sets for an instance.
 Names setByPoprun() {
-  const contract::Rendezvous rendezvous{
-      .tf_cluster = "{}", .master_address = "-", .master_port = "0", .jax_port = "0", .horovod_port = "0"};
+  const contract::Rendezvous rendezvous{.tf_cluster = "{}",
+                                        .master_address = "-",
+                                        .master_port = "0",
+                                        .jax_port = "0",
+                                        .horovod_port = "0",
+                                        .pmix_port = "0"};
   const Result<std::vector<contract::Variable>> variables =
       contract::renderEnvironment({.env = {},
                                    .place = {},
