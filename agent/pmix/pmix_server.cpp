@@ -45,13 +45,10 @@ Info countInfo(const char* key, std::size_t value) {
   return info(key, static_cast<std::uint32_t>(value), PMIX_UINT32);
 }
 
-/// Takes `parts`, which live as long as the process, as everything that libpmix is given here.
-Info groupInfo(const char* key, const std::vector<Info>& parts) {
-  auto* const array = new Info[parts.size()];
-  std::copy(parts.begin(), parts.end(), array);
-  pmix_data_array_t group{.type = PMIX_INFO, .size = parts.size(), .array = array};
+Info groupInfo(const char* key, std::vector<Info> parts) {
+  pmix_data_array_t group{.type = PMIX_INFO, .size = parts.size(), .array = parts.data()};
   Info result{};
-  PMIx_Info_load(&result, key, &group, PMIX_DATA_ARRAY);
+  PMIx_Info_load(&result, key, &group, PMIX_DATA_ARRAY);  // copies them
   return result;
 }
 
