@@ -52,11 +52,11 @@ int benchmark(const LaunchOptions& options) {
   beginSession();
   const ScratchDirectory scratch;
   std::vector<std::string> own{"poprun", "popdist-topology", "bench_launch_floor", "bench_launch_rank"};
-  if (isProgram(ownDirectory() + "/popdist-pmix")) own.emplace_back("popdist-pmix");
+  if (isProgram(ownDirectory() / "popdist-pmix")) own.emplace_back("popdist-pmix");
   const std::string own_directory = scratch.install(ownDirectory(), own);
   JobPrograms programs{findInPath("true"), own_directory + "/bench_launch_rank"};
   for (const auto& [name, launcher] : {std::pair("mpich", kHydra), std::pair("openmpi", kOpenMpi)}) {
-    const std::string path = ownDirectory() + "/bench_launch_" + name;
+    const std::string path = ownDirectory() / (std::string("bench_launch_") + name);
     if (isProgram(path)) programs.mpi.push_back({name, path, launcher});
   }
   std::vector<Contestant> contestants = chooseContestants(options.only, own_directory);

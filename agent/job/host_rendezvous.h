@@ -7,6 +7,7 @@
 
 #include "agent/core/ports.h"
 #include "agent/mpi/pmi_server.h"
+#include "agent/mpi/pmix_program.h"
 #include "agent/rendezvous/instance_server.h"
 #include "common/os/epoll_loop.h"
 #include "common/sys/fd.h"
@@ -20,7 +21,8 @@ class HostRendezvous final : public Rendezvous {
     std::function<void(int instance, int exit_code, const std::string& message)> aborted;
   };
 
-  HostRendezvous(os::EpollLoop& loop, const Events& events);
+  /// `loop` and `keeper` outlive it.
+  HostRendezvous(os::EpollLoop& loop, KeeperLink& keeper, const Events& events);
 
   Result<RendezvousPlaces> open(const JobSlice& slice) override;
   void releaseFence(FenceId fence, const PutValues& values) override;
@@ -29,9 +31,17 @@ class HostRendezvous final : public Rendezvous {
   /// As PmiServer::connect.
   Result<sys::Fd> connectPmi(int instance) { return pmi_.connect(instance); }
 
+  /// The run is over, and its leftovers are about to be ended.
+  void reset() { pmix_.reset(); }
+
+  /// Where the keeper's reports on process kPmixProgram go, and who says why an instance ends.
+  PmixProgram& pmix() { return pmix_; }
+
  private:
   InstanceServer instances_;
   PmiServer pmi_;
+  PmixProgram pmix_;
+  int first_instance_ = 0;  ///< of this host
 };
 
 }  // namespace pop::agent

@@ -71,15 +71,15 @@ LocalAgent::LocalAgent(os::EpollLoop& loop, keeper::Keeper keeper, OutputSink& s
       surroundings_(std::move(surroundings)),
       keeper_(std::move(keeper)),
       core_(loop, *this, rendezvous_, ownVariables()),
+      keeper_link_(loop, keeper_.link.get(), keeperEvents()),
       rendezvous_(
-          loop,
+          loop, keeper_link_,
           {.fence_reached = [this](FenceId fence,
                                    PutValues values) { core_.onFenceReached(fence, std::move(values)); },
            .aborted = [this](int instance, int exit_code,
                              const std::string& message) { core_.onAborted(instance, exit_code, message); }}),
       pump_(loop, sink, modes, [this](int instance) { core_.onDrained(instance); }),
       stdin_feed_(loop, surroundings_.stdin_source, surroundings_.stdin_unread),
-      keeper_link_(loop, keeper_.link.get(), keeperEvents()),
       tracer_(loop, keeper_link_) {}
 
 LocalAgent::~LocalAgent() {
@@ -91,6 +91,7 @@ KeeperLink::Events LocalAgent::keeperEvents() {
       .spawned = [this](int instance, pid_t pid) { onSpawned(instance, pid); },
       .spawn_failed =
           [this](int instance, int exit_code, const std::string& why) {
+            if (instance == kPmixProgram) return rendezvous_.pmix().onSpawnFailed(why);
             if (StackTracer::owns(instance)) return tracer_.onEnded(instance);
             core_.onSpawnFailed(instance, exit_code, why);
           },
@@ -115,13 +116,15 @@ KeeperLink::Events LocalAgent::keeperEvents() {
 }
 
 void LocalAgent::onSpawned(int instance, pid_t pid) {
-  if (StackTracer::owns(instance)) return;
+  if (instance == kPmixProgram || StackTracer::owns(instance)) return;
   running_[instance] = pid;
   core_.onSpawned(instance, pid);
 }
 
 void LocalAgent::onReaped(int instance, const contract::ExitStatus& status) {
+  if (instance == kPmixProgram) return rendezvous_.pmix().onReaped(status);
   if (StackTracer::owns(instance)) return tracer_.onEnded(instance);
+  rendezvous_.pmix().receive();  // it may say why
   running_.erase(instance);
   if (!status.success()) stdin_feed_.keep();
   stdin_feed_.close(instance);  // a child that it has left may hold its stdin, and read nothing
@@ -135,11 +138,6 @@ void LocalAgent::onClean(const Status& clean) {
   std::exchange(when_clean_, nullptr)(clean);
 }
 
-void LocalAgent::removeAtEnd(const std::string& path) {
-  job_directory_ = path;
-  keeper_link_.removeAtEnd(path);
-}
-
 Status LocalAgent::makeExecutableCache(const std::string& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
@@ -149,9 +147,9 @@ Status LocalAgent::makeExecutableCache(const std::string& path) {
 Status LocalAgent::shutDown() {
   loop_.unwatch(keeper_.link.get());
   Status ended = keeper::endKeeper(std::move(keeper_));
-  if (!job_directory_.empty()) {
+  for (const std::string& path : keeper_link_.removedAtEnd()) {
     std::error_code ignored;
-    std::filesystem::remove_all(job_directory_, ignored);  // the keeper did, unless it was killed
+    std::filesystem::remove_all(path, ignored);  // the keeper did, unless it was killed
   }
   return ended;
 }
@@ -172,6 +170,7 @@ void LocalAgent::describe(int port_count, model::TopologyDetail detail,
   };
   if (keeper_link_.lost()) return answer(keeperIsGone(abandoned_));
   if (!has_run_) return answer({});
+  rendezvous_.reset();
   when_clean_ = answer;
   keeper_link_.endLeftovers();
   clean_limit_ = loop_.postAfter(kCleanTimeout, [this] {

@@ -38,7 +38,7 @@ class LocalAgent final : public Agent, private Processes {
 
   /// The path of a directory shared by all instances of this host. It does not exist yet: the program that
   /// needs it creates it. The keeper removes it last.
-  void removeAtEnd(const std::string& path);
+  void removeAtEnd(const std::string& path) { keeper_link_.removeAtEnd(path); }
 
   /// Creates the directory of --executable-cache-path if it does not exist.
   static Status makeExecutableCache(const std::string& path);
@@ -74,10 +74,10 @@ class LocalAgent final : public Agent, private Processes {
   const AgentSurroundings surroundings_;
   keeper::Keeper keeper_;
   AgentCore core_;
+  KeeperLink keeper_link_;
   HostRendezvous rendezvous_;
   OutputPump pump_;
   StdinFeed stdin_feed_;
-  KeeperLink keeper_link_;
   StackTracer tracer_;
   std::map<int, pid_t> running_;
   bool has_run_ = false;
@@ -86,7 +86,6 @@ class LocalAgent final : public Agent, private Processes {
   std::function<void(const Status& clean)> when_clean_;
   std::optional<TimerId> clean_limit_;
   PortReservation ports_;
-  std::string job_directory_;
 };
 
 }  // namespace pop::agent

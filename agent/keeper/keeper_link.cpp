@@ -77,6 +77,7 @@ void KeeperLink::endLeftovers() {
 }
 
 void KeeperLink::removeAtEnd(const std::string& path) {
+  removed_at_end_.push_back(path);
   ahead_ += encoded({static_cast<std::uint8_t>(Message::kRemoveAtEnd), {path}});
 }
 

@@ -40,6 +40,7 @@ class KeeperLink {
   /// Removes the directory when everything has ended, with the files that instances started from now on may
   /// have put there.
   void removeAtEnd(const std::string& path);
+  const std::vector<std::string>& removedAtEnd() const { return removed_at_end_; }
 
  private:
   void receive();
@@ -52,7 +53,8 @@ class KeeperLink {
   const Events events_;
   contract::FrameReader reader_;
   std::vector<contract::Variable>
-      environment_;    ///< what the keeper has; instances of one program differ little
+      environment_;  ///< what the keeper has; instances of one program differ little
+  std::vector<std::string> removed_at_end_;
   std::string ahead_;  ///< sent together with the next message: on its own it would wake the keeper
   bool lost_ = false;
 };

@@ -217,10 +217,17 @@ void KeeperProcess::signalInstance(int instance, int signal) {
     ::kill(found->second, signal);  // it has moved to another group
 }
 
-// The agent asks when no instance is left: remaining descendants were left behind by an instance.
+// The agent asks when no instance is left: remaining descendants were left behind by an instance, or help the
+// agent.
 void KeeperProcess::endLeftovers() {
-  POP_CHECK(pid_of_.empty() && starting_.empty());
+  while (!starting_.empty()) {
+    spawner_.startNext();
+    reportStarted();
+  }
+  POP_CHECK(pid_of_.empty() || pid_of_.rbegin()->first < 0);
   const bool all = endAllDescendants(kTimeout, {});
+  instance_of_.clear();
+  for (const auto& [process, pid] : std::exchange(pid_of_, {})) reportReaped(process, SIGKILL);
   send({static_cast<std::uint8_t>(Message::kLeftoversEnded), {all ? "1" : "0"}});
 }
 

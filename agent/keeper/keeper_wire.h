@@ -19,7 +19,8 @@ enum class Message : std::uint8_t {
                ///< perhaps one to pass on
   kSignal = 2,          ///< → instance, signal; reaches its whole process group
   kRemoveAtEnd = 3,     ///< → path of a directory to remove when everything is over
-  kEndLeftovers = 4,    ///< → no instance is left: end every process that they have left behind
+  kEndLeftovers = 4,    ///< → no instance is left: end every process that they have left behind, and
+                        ///< those numbered below 0
   kSpawned = 5,         ///< ← instance, pid
   kSpawnFailed = 6,     ///< ← instance, exit code (125 to 127), reason
   kReaped = 7,          ///< ← instance, status word of waitpid

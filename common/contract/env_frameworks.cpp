@@ -66,8 +66,9 @@ std::string pmixServer(const Parts& parts) {
 std::string mpiDirectoryOf(const Parts& parts) {
   return parts.rendezvous.mpi_directory;
 }
+// Open MPI 4 takes /32 for /0: every network.
 std::string ownNetwork(const Parts& parts) {
-  return parts.rendezvous.own_address + "/32";
+  return parts.rendezvous.own_address + "/31";
 }
 
 bool always(const Parts& /*parts*/) {
@@ -77,6 +78,9 @@ bool hasPartition(const Parts& parts) {
   return !parts.poplar.partition.empty();
 }
 
+bool isOnOneHost(const Parts& parts) {
+  return parts.place.num_hosts == 1;
+}
 bool hasIpv4Peers(const Parts& parts) {
   return parts.place.num_hosts > 1 && parts.rendezvous.own_address.find(':') == std::string::npos;
 }
@@ -199,6 +203,8 @@ constexpr std::array kRows{
     Row{kPmix, "OMPI_MCA_orte_externally_bound", [](const Parts&) { return std::string("1"); }},
     Row{kPmix, "OMPI_MCA_btl_vader_backing_directory", mpiDirectoryOf},
     Row{kPmix, "OMPI_MCA_btl_sm_backing_directory", mpiDirectoryOf},
+    // Processes of one host share memory. Looking for fabrics takes Open MPI 0.2 s.
+    Row{kPmix, "OMPI_MCA_pml", [](const Parts&) { return std::string("ob1"); }, isOnOneHost},
     // Else Open MPI tries every network of the host, containers' bridges, too.
     Row{kPmix, "OMPI_MCA_btl_tcp_if_include", ownNetwork, hasIpv4Peers},
     Row{kPmix, "OMPI_MCA_oob_tcp_if_include", ownNetwork, hasIpv4Peers},
@@ -267,6 +273,7 @@ Result<std::vector<Variable>> renderEnvironment(const EnvironmentParts& parts) {
   std::vector<Variable> variables = render(parts.env);
   variables.reserve(variables.size() + kRows.size() + parts.job.size() + parts.program.size());
   for (const Row& row : kRows) {
+    if (row.family == kPmix && parts.rendezvous.pmix_port.empty()) continue;  // not served on this host
     if (parts.families.contains(row.family) && row.applies(parts))
       variables.emplace_back(row.name, row.value(parts));
   }

@@ -44,11 +44,16 @@ bool isOfThisSession(std::string_view name) {
 
 // Every variable that poprun sets for an instance.
 Names setByPoprun() {
-  const contract::Rendezvous rendezvous{
-      .tf_cluster = "{}", .master_address = "-", .master_port = "0", .jax_port = "0", .horovod_port = "0"};
+  const contract::Rendezvous rendezvous{.tf_cluster = "{}",
+                                        .master_address = "-",
+                                        .master_port = "0",
+                                        .jax_port = "0",
+                                        .horovod_port = "0",
+                                        .pmix_port = "0"};
   const Result<std::vector<contract::Variable>> variables =
       contract::renderEnvironment({.env = {},
-                                   .place = {},
+                                   // What depends on the number of hosts stands in for the user's own.
+                                   .place = {.num_hosts = 0},
                                    .rendezvous = rendezvous,
                                    .poplar = {.partition = "-"},
                                    .families = contract::allEnvFamilies(),

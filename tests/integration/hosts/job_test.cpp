@@ -211,12 +211,12 @@ TEST_F(JobOnHosts, CarriesMuchOutputWhole) {
   EXPECT_EQ(sorted(linesOf(outcome.out)) == sorted(expected), true) << outcome.out.size();
 }
 
-TEST_F(JobOnHosts, OpensNoListeningPortOnAnyHost) {
+TEST_F(JobOnHosts, OpensNoPortThatOtherHostsReach) {
   const auto listening = [this] {
     std::vector<std::string> all;
     for (int host = 0; host < hosts.count(); ++host) {
       const TestHosts::Output sockets =
-          hosts.run(host, "ss -H --listening --tcp --numeric | awk '{print $4}'");
+          hosts.run(host, "ss -H --listening --tcp --numeric | awk '$4 !~ /^127[.]/ {print $4}'");
       EXPECT_EQ(sockets.exit_code, 0);
       EXPECT_THAT(sockets.text, HasSubstr(":22\n")) << "sshd's own";
       all.push_back(sockets.text);

@@ -36,6 +36,18 @@ TEST(InstalledPrograms, HaveTheNamesOfOtherLaunchersWhereTheyHideNone) {
   }
 }
 
+#ifdef OPENMPI_CHILD_PATH
+TEST(InstalledPrograms, FindTheOneThatServesOpenMpi) {
+  const Installation installed;
+  const PoprunSetup job = installed.job({"-np", "2", OPENMPI_CHILD_PATH, "hello"});
+  const Outcome served = run(job);
+  EXPECT_EQ(served.exit_code, 0) << served.err;
+  EXPECT_THAT(served.out, HasSubstr("rank 1 of 2"));
+  std::filesystem::remove(installed.prefix() + "/libexec/poprun/popdist-pmix");
+  EXPECT_THAT(run(job).err, HasSubstr("popdist-pmix is not installed"));
+}
+#endif
+
 TEST(InstalledPrograms, FindInstalledBackends) {
   const Installation installed;
   PoprunSetup job = installed.job({"popdist-algorithms"});

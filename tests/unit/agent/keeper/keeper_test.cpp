@@ -91,6 +91,8 @@ class KeeperTest : public ::testing::Test {
     return {intField(reaped, 0), intField(reaped, 1)};
   }
 
+  const Keeper& keeper() const { return keeper_; }
+
   void stopKeeper() const {
     ::kill(keeper_.pid, SIGSTOP);
     siginfo_t stopped{};
@@ -158,6 +160,20 @@ TEST_F(KeeperTest, PassesADescriptorToOneProcessAndNotToTheNext) {
   EXPECT_EQ(::read(passed.read_end.get(), text.data(), text.size()), 0);
   start(1, "test -e /proc/self/fd/20 || exit 3", null.get());
   EXPECT_EQ(nextEnd(), std::pair(1, 3 << 8));
+}
+
+TEST_F(KeeperTest, EndsTheAgentsHelpersWithTheLeftovers) {
+  const sys::Pipe silent = sys::makePipe().value();
+  const pid_t helper = start(-1, "read line", silent.read_end.get());
+  order(-2, "read line", silent.read_end.get());  // it may not have started yet
+  EXPECT_TRUE(sys::sendAll(keeper().link.get(),
+                           contract::encode({static_cast<std::uint8_t>(Message::kEndLeftovers), {}}).value())
+                  .ok());
+  EXPECT_EQ(nextReport().type, static_cast<std::uint8_t>(Message::kSpawned));
+  EXPECT_EQ(nextEnd(), std::pair(-2, SIGKILL));
+  EXPECT_EQ(nextEnd(), std::pair(-1, SIGKILL));
+  EXPECT_EQ(nextReport().type, static_cast<std::uint8_t>(Message::kLeftoversEnded));
+  EXPECT_EQ(::kill(helper, 0), -1);
 }
 
 // Who waits for an agent that ends its keeper counts on that time.

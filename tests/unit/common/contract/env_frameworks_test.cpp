@@ -119,6 +119,29 @@ TEST(FrameworkVariables, OfSlurmNameNoJobThatProgramsCouldAskSlurmFor) {
                                                         {"SLURM_NNODES", "2"}}));
 }
 
+TEST(FrameworkVariables, OfPmixNameTheServerOfThisHostWhereThereIsOne) {
+  EXPECT_EQ(onlyFamily(EnvFamily::kPmix), Environment());
+  Sample sample{.families = {EnvFamily::kPmix}};
+  sample.rendezvous.pmix_port = "41234";
+  const Environment environment = sample.environment();
+  EXPECT_EQ(environment.at("PMIX_NAMESPACE"), "poprun-4f2a");
+  EXPECT_EQ(environment.at("PMIX_RANK"), "3");
+  EXPECT_EQ(environment.at("PMIX_SERVER_URI4"), "poprun-server-4f2a.0;tcp4://127.0.0.1:41234");
+}
+
+TEST(FrameworkVariables, OfPmixNameTheWayToTheOtherInstances) {
+  Sample sample{.families = {EnvFamily::kPmix}};
+  sample.rendezvous.pmix_port = "41234";
+  sample.rendezvous.own_address = "10.0.0.7";
+  EXPECT_EQ(sample.environment().at("OMPI_MCA_btl_tcp_if_include"), "10.0.0.7/31");
+  EXPECT_FALSE(sample.environment().contains("OMPI_MCA_pml"));
+  sample.place.num_hosts = 1;
+  EXPECT_FALSE(sample.environment().contains("OMPI_MCA_btl_tcp_if_include"));
+  EXPECT_EQ(sample.environment().at("OMPI_MCA_pml"), "ob1") << "shared memory";
+  sample.job = {{"OMPI_MCA_pml", "ucx"}};
+  EXPECT_EQ(sample.environment().at("OMPI_MCA_pml"), "ucx");
+}
+
 TEST(FrameworkVariables, OfPoplarAreThoseOfPopRunWithoutAPartition) {
   EXPECT_EQ(
       onlyFamily(EnvFamily::kPoplar),

@@ -53,6 +53,16 @@ TEST(ForwardedEnvironment, IsAllThatHasAMeaningElsewhereWhereAsked) {
                           Pair("PYTHONPATH", "/lib")));
 }
 
+TEST(ForwardedEnvironment, LeavesToTheUserHowOpenMpiFindsItsWay) {
+  EXPECT_THAT(forwardedEnvironment({{"OMPI_MCA_pml", "ucx"},
+                                    {"OMPI_MCA_btl_tcp_if_include", "eth1"},
+                                    {"OMPI_MCA_schizo", "slurm"},
+                                    {"OMPI_MCA_btl_vader_backing_directory", "/of/an/outer/job"},
+                                    {"PMIX_RANK", "5"}},
+                                   true),
+              ElementsAre(Pair("OMPI_MCA_btl_tcp_if_include", "eth1"), Pair("OMPI_MCA_pml", "ucx")));
+}
+
 TEST(MatchingEnvironment, IsWhatAPatternNames) {
   EXPECT_THAT(matchingEnvironment(kHere, "NCCL_*"), ElementsAre(Pair("NCCL_DEBUG", "INFO")));
   EXPECT_THAT(matchingEnvironment(kHere, "*PATH"),

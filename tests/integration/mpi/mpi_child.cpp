@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that uses MPI and nothing of ours. Its argument says what it does.
+// A program that uses MPI and nothing of ours. Its first argument says what it does.
 #include <mpi.h>
 
 #include <cstdio>
@@ -21,8 +21,18 @@ World start() {
   return world;
 }
 
+void say(const std::string& line) {
+  std::puts(line.c_str());
+  std::fflush(stdout);
+}
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
 // How many share this host, and the sum of all ranks.
-void say(const World& world) {
+void greet(const World& world) {
   int sum = 0;
   MPI_Allreduce(&world.rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   MPI_Comm host = MPI_COMM_NULL;
@@ -34,14 +44,14 @@ void say(const World& world) {
 }
 
 void hello() {
-  say(start());
+  greet(start());
   MPI_Finalize();
 }
 
 // MPICH before 4.2 hangs in MPI_Finalize, under its own launcher, too, when several ranks of a host have
 // spoken with another host by TCP: a rank in the last barrier does not answer those that still disconnect.
 void helloWithoutFinalize() {
-  say(start());
+  greet(start());
   MPI_Barrier(MPI_COMM_WORLD);
   std::fflush(stdout);
   std::_Exit(0);
@@ -60,7 +70,26 @@ void spawn() {
   MPI_Comm children = MPI_COMM_NULL;
   const int failed = MPI_Comm_spawn(command.data(), MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD,
                                     &children, MPI_ERRCODES_IGNORE);
-  std::puts(failed == MPI_SUCCESS ? "spawned" : "not spawned");
+  say(failed == MPI_SUCCESS ? "spawned" : "not spawned");
+  MPI_Finalize();
+}
+
+// Says where it is served and where its files are, and waits until its stdin ends.
+void serve() {
+  const World world = start();
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (world.rank == 0) say(variable("PMIX_SERVER_URI4") + ' ' + variable("PMIX_SERVER_TMPDIR"));
+  if (world.rank == 0) std::getchar();
+  MPI_Finalize();
+}
+
+// The first attempt fails after the start, the second is as good as if there had been none.
+void failOnce() {
+  const World world = start();
+  if (variable("POPDIST_RESTART_COUNT") == "0" && world.rank == 1) std::exit(3);
+  int sum = 0;
+  MPI_Allreduce(&world.rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  say("sum " + std::to_string(sum));
   MPI_Finalize();
 }
 
@@ -72,8 +101,10 @@ int main(int argc, char** argv) {
   if (task == "hello-without-finalize") helloWithoutFinalize();
   if (task == "abort") abortInTheLast();
   if (task == "spawn") spawn();
-  // The second instance has ended before the others wait for it, or while they do.
-  if (task == "without-1" && std::string(std::getenv("POPDIST_INSTANCE_INDEX")) != "1") start();
+  if (task == "serve") serve();
+  // The second instance ends before the others wait for it, or while they do.
+  if (task == "without-1" && variable("POPDIST_INSTANCE_INDEX") != "1") start();
   if (task == "unfinished" && start().rank != 1) MPI_Finalize();
+  if (task == "fail-once") failOnce();
   return 0;
 }

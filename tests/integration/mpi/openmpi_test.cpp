@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs linked with Open MPI, on one host.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+
+#include "tests/testing/poprun_process.h"
+#include "tests/testing/temp_dir.h"
+#include "tests/unit/agent/pmix/loopback.h"
+#include "tests/unit/agent/pmix/other_user.h"
+
+namespace pop::testing {
+namespace {
+
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::SizeIs;
+using ::testing::UnorderedElementsAreArray;
+
+/// Ranks spin where they wait, also when there are more of them than cores.
+constexpr Milliseconds kSpinningTimeout{120'000};
+
+PoprunSetup job(int instances, const std::string& task, std::vector<std::string> options = {}) {
+  options.insert(options.end(),
+                 {"-np", std::to_string(instances), "--tag-output", "no", OPENMPI_CHILD_PATH, task});
+  return {.options = std::move(options)};
+}
+
+class OpenMpiHello : public ::testing::TestWithParam<int> {};
+
+TEST_P(OpenMpiHello, IsOneWorldOfAllInstances) {
+  const int instances = GetParam();
+  const Outcome outcome = run(job(instances, "hello"), kSpinningTimeout);
+  EXPECT_EQ(outcome.exit_code, 0);
+  std::vector<std::string> lines;
+  for (int rank = 0; rank < instances; ++rank) {
+    lines.push_back("rank " + std::to_string(rank) + " of " + std::to_string(instances) + ", " +
+                    std::to_string(instances) + " on this host, sum " +
+                    std::to_string(instances * (instances - 1) / 2));
+  }
+  EXPECT_THAT(linesOf(outcome.out), UnorderedElementsAreArray(lines));
+  EXPECT_EQ(outcome.err, "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Instances, OpenMpiHello, ::testing::Values(1, 2, 4));
+
+TEST(OpenMpi, StartsAlonePerInstanceWithoutItsVariables) {
+  const TempDir sessions;  // Open MPI leaves an empty one behind
+  PoprunSetup setup = job(2, "hello", {"--env-for", "openmp"});
+  setup.environment["OMPI_MCA_orte_tmpdir_base"] = sessions.path();
+  const Outcome outcome = run(setup, kSpinningTimeout);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(linesOf(outcome.out), SizeIs(2));
+  EXPECT_THAT(linesOf(outcome.out), Each(std::string("rank 0 of 1, 1 on this host, sum 0")));
+}
+
+TEST(OpenMpi, RunsInsideASlurmAllocation) {
+  PoprunSetup setup = job(2, "hello");
+  setup.environment = {{"SLURM_JOBID", "1"},
+                       {"SLURM_NODELIST", "here"},
+                       {"PMIX_NAMESPACE", "slurm.1"},
+                       {"PMIX_SERVER_URI41", "slurm.1;tcp4://127.0.0.1:1"}};
+  const Outcome outcome = run(setup, kSpinningTimeout);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("rank 1 of 2"));
+}
+
+TEST(OpenMpi, EndsTheJobByMpiAbort) {
+  const Outcome outcome = run(job(3, "abort"), kSpinningTimeout);
+  EXPECT_EQ(outcome.exit_code, 7);
+  EXPECT_THAT(outcome.err, HasSubstr("instance 2 of "));
+  EXPECT_THAT(outcome.err, HasSubstr("called MPI_Abort(7)"));
+}
+
+// Open MPI would leave all but the first waiting.
+TEST(OpenMpi, EndsTheJobThatWantsToSpawn) {
+  const Outcome outcome = run(job(2, "spawn"), kSpinningTimeout);
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("called MPI_Comm_spawn("));
+  EXPECT_THAT(outcome.err, HasSubstr("which poprun does not support: start all processes with poprun -n"));
+}
+
+TEST(OpenMpi, LeavesASpawnToTheProgramThatIsAlone) {
+  const Outcome outcome = run(job(1, "spawn"), kSpinningTimeout);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("not spawned"));
+}
+
+TEST(OpenMpi, DoesNotWaitForAnInstanceThatHasEnded) {
+  const Outcome outcome = run(job(3, "without-1"), kSpinningTimeout);
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("waits in MPI_Init or MPI_Finalize for instance 1, which has ended"));
+}
+
+TEST(OpenMpi, FinishesWithoutAnInstanceThatDoesNot) {
+  const Outcome outcome = run(job(3, "unfinished"), kSpinningTimeout);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+}
+
+TEST(OpenMpi, MayStartSeveralTimesInAnInstance) {
+  PoprunSetup setup{.options = {"-np", "2", "--tag-output", "no", "sh", "-c",
+                                OPENMPI_CHILD_PATH " hello; " OPENMPI_CHILD_PATH " hello"}};
+  const Outcome outcome = run(setup, kSpinningTimeout);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(linesOf(outcome.out), SizeIs(4));
+  // Two of the three start again, and the third has ended properly.
+  setup.options[1] = "3";
+  setup.options.back() = OPENMPI_CHILD_PATH " hello; exec " OPENMPI_CHILD_PATH " without-1";
+  const Outcome stuck = run(setup, kSpinningTimeout);
+  EXPECT_EQ(stuck.exit_code, 1);
+  EXPECT_THAT(stuck.err, HasSubstr("waits in MPI_Init or MPI_Finalize for instance 1, which has ended"));
+}
+
+TEST(OpenMpi, IsServedAgainAfterARestart) {
+  const Outcome outcome = run(job(2, "fail-once", {"--max-restarts", "1"}), kSpinningTimeout);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(linesOf(outcome.out), UnorderedElementsAreArray({"sum 1", "sum 1"}));
+  EXPECT_THAT(outcome.err, HasSubstr("exited with code 3"));
+  EXPECT_THAT(outcome.err, Not(HasSubstr("popdist-pmix")));
+}
+
+TEST(OpenMpi, EndsTheJobWhereItIsNotServed) {
+  const TempDir elsewhere;
+  std::filesystem::copy(POP_BIN_DIR "/poprun", elsewhere / "poprun");
+  PoprunSetup setup = job(2, "hello");
+  setup.program = elsewhere / "poprun";
+  const Outcome outcome = run(setup, kSpinningTimeout);
+  EXPECT_EQ(outcome.exit_code, 125);
+  EXPECT_THAT(outcome.err,
+              HasSubstr("an instance speaks PMIx, and popdist-pmix is not installed beside popdist-agent"));
+  EXPECT_EQ(outcome.out, "");
+}
+
+// ---- while it runs
+
+class ServedOpenMpi : public ::testing::Test {
+ protected:
+  ServedOpenMpi() {
+    EXPECT_TRUE(poprun.waitFor([this] { return poprun.out().ends_with('\n'); }, kSpinningTimeout))
+        << poprun.err();
+    const std::string said = linesOf(poprun.out()).at(0);
+    port = std::stoi(said.substr(said.rfind(':') + 1));
+    directory = said.substr(said.find(' ') + 1);
+    EXPECT_TRUE(std::filesystem::is_directory(directory));
+  }
+
+  pid_t server() const {
+    for (const pid_t pid : processesWith(poprun.token())) {
+      if (const auto stat = statOf(pid); stat && stat->name == "popdist-pmix") return pid;
+    }
+    return -1;
+  }
+  void letItEnd() { input.write_end.reset(); }
+
+  sys::Pipe input = sys::makePipe().value();
+  PoprunProcess poprun{[this] {
+    PoprunSetup setup = job(2, "serve");
+    setup.descriptors[0] = input.read_end.get();
+    return setup;
+  }()};
+  int port = 0;
+  std::string directory;
+};
+
+TEST_F(ServedOpenMpi, LeavesNoFiles) {
+  const auto mode = std::filesystem::status(directory).permissions();
+  EXPECT_EQ(mode, std::filesystem::perms::owner_all);
+  letItEnd();
+  EXPECT_EQ(poprun.wait(kSpinningTimeout), 0) << poprun.err();
+  EXPECT_FALSE(std::filesystem::exists(directory));
+}
+
+TEST_F(ServedOpenMpi, RefusesAnotherUser) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+  EXPECT_TRUE(asNobody([this] {
+    const sys::Fd connection = connectToLoopback(port);
+    char byte = 0;
+    return connection.valid() && ::recv(connection.get(), &byte, 1, 0) <= 0;
+  }));
+  letItEnd();
+  EXPECT_EQ(poprun.wait(kSpinningTimeout), 0) << poprun.err();
+  EXPECT_EQ(
+      poprun.err(),
+      "poprun: warning: refused a connection to the job's PMIx server from user 65534 (further refusals are "
+      "not logged)\n");
+}
+
+TEST_F(ServedOpenMpi, EndsTheJobWhenItsServerIsKilled) {
+  ASSERT_GT(server(), 0);
+  ::kill(server(), SIGKILL);
+  EXPECT_EQ(poprun.wait(kSpinningTimeout), 125);
+  EXPECT_THAT(poprun.err(),
+              HasSubstr("popdist-pmix, which serves instances that speak PMIx, was killed by SIGKILL"));
+  EXPECT_FALSE(std::filesystem::exists(directory));
+}
+
+TEST_F(ServedOpenMpi, LeavesNothingWhenItsKeeperIsKilled) {
+  ::kill(childNamed(poprun.pid(), "pop-keeper"), SIGKILL);
+  EXPECT_EQ(poprun.wait(kSpinningTimeout), 125);
+  EXPECT_TRUE(poprun.goneWithin(kSpinningTimeout)) << poprun.leftNow();
+  EXPECT_FALSE(std::filesystem::exists(directory));
+}
+
+TEST_F(ServedOpenMpi, LeavesNothingWhenPoprunIsKilled) {
+  poprun.signal(SIGKILL);
+  EXPECT_TRUE(poprun.goneWithin(kSpinningTimeout)) << poprun.leftNow();
+  EXPECT_TRUE(waitUntil([this] { return !std::filesystem::exists(directory); }, kSpinningTimeout));
+}
+
+}  // namespace
+}  // namespace pop::testing
