@@ -7,13 +7,14 @@
 #include <cstdio>
 
 #include "agent/pmix/session.h"
+#include "common/contract/env_frameworks.h"
 #include "common/log/log.h"
 #include "common/sys/process_setup.h"
 
 namespace {
 
 constexpr int kControl = STDIN_FILENO;
-constexpr int kListener = 20;
+constexpr int kListener = pop::contract::kPassedDescriptor;
 
 // libpmix writes to stderr whatever it finds strange, as a client that was killed.
 void keepStderrForUs() {

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <filesystem>
 
+#include "common/os/helper_run.h"
 #include "tests/testing/poprun_process.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/unit/agent/pmix/loopback.h"
@@ -14,6 +15,7 @@
 namespace pop::testing {
 namespace {
 
+using ::testing::Contains;
 using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -153,6 +155,17 @@ class ServedOpenMpi : public ::testing::Test {
     }
     return -1;
   }
+  /// Where a process listens.
+  static std::vector<int> portsOf(pid_t pid) {
+    std::vector<int> ports;
+    const std::string lines = os::outputOf({"ss", "-H", "-l", "-t", "-n", "-p"}, kTimeout).value();
+    for (const std::string& line : linesOf(lines)) {
+      if (line.find("pid=" + std::to_string(pid) + ",") == std::string::npos) continue;
+      const std::size_t address = line.find("127.0.0.1:");
+      ports.push_back(std::stoi(line.substr(address + std::string("127.0.0.1:").size())));
+    }
+    return ports;
+  }
   void letItEnd() { input.write_end.reset(); }
 
   sys::Pipe input = sys::makePipe().value();
@@ -186,6 +199,26 @@ TEST_F(ServedOpenMpi, RefusesAnotherUser) {
       poprun.err(),
       "poprun: warning: refused a connection to the job's PMIx server from user 65534 (further refusals are "
       "not logged)\n");
+}
+
+// libpmix's own, in front of which the relay stands.
+TEST_F(ServedOpenMpi, RefusesAnotherUserAtTheOtherPort) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+  const std::vector<int> ports = portsOf(server());
+  ASSERT_THAT(ports, SizeIs(2));
+  EXPECT_THAT(ports, Contains(port));
+  for (const int each : ports) {
+    EXPECT_TRUE(asNobody([each] {
+      const sys::Fd connection = connectToLoopback(each);
+      const timeval limit{.tv_sec = 20, .tv_usec = 0};
+      ::setsockopt(connection.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+      char byte = 0;
+      return connection.valid() && ::recv(connection.get(), &byte, 1, 0) == 0;
+    })) << "port "
+        << each;
+  }
+  letItEnd();
+  EXPECT_EQ(poprun.wait(kSpinningTimeout), 0) << poprun.err();
 }
 
 TEST_F(ServedOpenMpi, EndsTheJobWhenItsServerIsKilled) {

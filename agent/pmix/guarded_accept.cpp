@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// libpmix listens on a port of its own, which every user of this host can find. It has no way to look at who
+// connects, so this program's accept() takes the place of the C library's in it: the relay's connections get
+// through, and those of other users are at their end.
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "agent/pmix/peer_user.h"
+
+namespace {
+
+bool isOfUs(int socket) {
+  const pop::Result<uid_t> user = pop::pmix::tcpPeerUser(socket);
+  return user.ok() && user.value() == ::geteuid();
+}
+
+}  // namespace
+
+// Never fails because of another user: libpmix would listen no more after that.
+extern "C" __attribute__((visibility("default"))) int accept(int listener, sockaddr* address,
+                                                             socklen_t* bytes) {
+  const int socket = ::accept4(listener, address, bytes, 0);
+  if (socket >= 0 && !isOfUs(socket)) ::shutdown(socket, SHUT_RDWR);
+  return socket;
+}
