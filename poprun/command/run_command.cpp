@@ -10,6 +10,7 @@
 #include "common/sys/host_name.h"
 #include "poprun/cli/config_file.h"
 #include "poprun/cli/options_doc.h"
+#include "poprun/command/job_command.h"
 #include "poprun/plan/explain.h"
 #include "poprun/plan/topology_table.h"
 #include "poprun/session/local_bindings.h"
@@ -84,6 +85,7 @@ int runCommand(CommandLine& line, cli::Spelling spelling, const HostsHalf* hosts
   if (options.help) return print(cli::helpText());
   if (options.version && parsed.mistakes.empty()) return print(versionText(options.version_format));
 
+  if (isJobCommand(options.detached)) return jobCommand(parsed, line, hosts);
   const BuiltJob job = jobToRun(parsed, here);
   const bool on_hosts = hasOtherHosts(options, job.spec, here.host_name);
   const bool runs = job.mistakes.empty() && options.dry_run == DryRun::kNo && !onlyExports(options);

@@ -11,6 +11,7 @@
 #include "libpopdist/src/pod/model/replica_layout.h"
 #include "poprun/plan/collective_ways.h"
 #include "poprun/plan/copy_paths.h"
+#include "poprun/plan/detached_mistakes.h"
 #include "poprun/plan/forwarded_environment.h"
 #include "poprun/plan/idle_options.h"
 #include "poprun/plan/instance_counts.h"
@@ -195,6 +196,7 @@ BuiltJob buildJob(const Options& options, const Surroundings& here) {
   countInstances(options, here, built.spec);
   built.spec.num_replicas = options.num_replicas.value_or(std::max(built.spec.num_instances, 1));
   built.spec.copies.paths = pathsToCopy(options, here, built.mistakes);
+  for (std::string& mistake : findDetachedMistakes(options)) built.mistakes.push_back(std::move(mistake));
   if (!options.allow_run_as_root && here.is_root) {
     built.mistakes.emplace_back("--allow-run-as-root no: poprun was started by root");
   }
