@@ -10,7 +10,7 @@ namespace pop::runner {
 enum class RecordKind : std::uint8_t {
   kEvent = 1,   ///< runner/record_codec.h; never dropped
   kOutput = 2,  ///< likewise; the log's bound may drop it
-  kGap = 3,     ///< in place of output that was dropped: `bytes` is how many bytes, in decimal
+  kGap = 3,     ///< in place of records that are missing: `bytes` says how many bytes of output, in decimal
 };
 
 struct Record {

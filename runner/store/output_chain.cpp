@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner/store/output_chain.h"
+
+namespace pop::runner {
+
+Result<const Frame*> OutputChain::peek() {
+  while (true) {
+    if (file_) {
+      const Result<const Frame*> frame = file_->peek();
+      if (!frame.ok() || frame.value() != nullptr) return frame;
+    }
+    POP_ASSIGN_OR_RETURN(const std::optional<Segment> next, nextSegment());
+    if (!next) return nullptr;
+    if (file_) {
+      // Its writer had finished with the file when it made the next one, but may have added to it after the
+      // look above.
+      const Result<const Frame*> frame = file_->peek();
+      if (!frame.ok() || frame.value() != nullptr) return frame;
+      if (file_->hasMore())
+        return Status(Code::kDataLoss,
+                      directory_ + ": the segment before " + next->fileName() + " is cut off");
+    }
+    POP_RETURN_IF_ERROR(enter(*next).status());
+  }
+}
+
+Result<std::optional<Segment>> OutputChain::nextSegment() const {
+  POP_ASSIGN_OR_RETURN(const std::vector<Segment> segments, listSegments(directory_));
+  std::optional<Segment> next;
+  for (const Segment& segment : segments) {
+    if (file_ && segment.number <= number_) continue;
+    const bool is_better = !file_ && segment.number <= from_;
+    if (!next || is_better) next = segment;
+  }
+  return next;
+}
+
+// False: the segment is gone since it was listed.
+Result<bool> OutputChain::enter(const Segment& segment) {
+  Result<FrameFile> file = FrameFile::open(directory_ + "/" + segment.fileName(), RecordKind::kOutput);
+  if (file.code() == Code::kNotFound) return false;
+  if (!file.ok()) return file.status();
+  file_ = std::move(file).value();
+  number_ = segment.number;
+  return true;
+}
+
+}  // namespace pop::runner
