@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a job is and what is told of it, as bytes of proto/popdist/v1/job.proto: for the job's directory and
-// the runner's socket.
+// the runner's socket. Decoding trusts nothing: what cannot be is kInvalidArgument, which says what it is.
 #pragma once
 
 #include <string>
@@ -19,36 +19,47 @@ struct Output {
   int instance = 0;
   Stream stream = Stream::kStdout;
   std::string text;
+
+  friend bool operator==(const Output&, const Output&) = default;
 };
 
 /// Where the instances of an attempt run.
 struct Placed {
   std::vector<PlacedInstance> instances;
+
+  friend bool operator==(const Placed&, const Placed&) = default;
 };
 
 /// A failure after which the job starts again.
 struct Restarting {
   JobOutcome failed;
   int restart = 0;
+
+  friend bool operator==(const Restarting&, const Restarting&) = default;
 };
 
 /// A line of the runner itself, for people.
 struct Said {
   std::string line;
+
+  friend bool operator==(const Said&, const Said&) = default;
 };
 
-/// What a record of kind kEvent holds.
+/// What a record of kind kEvent holds. Texts for people come back as validUtf8() writes them, which a
+/// terminal shows as it would have shown the original; all else comes back as it was.
 using JobEvent = std::variant<LogEntry, Placed, Restarting, Said, JobOutcome>;
 
 std::string encode(const Output& output);
-Result<Output> decodeOutput(std::string_view bytes);
+/// `num_instances`: the job's. Each instance that is named is one of them; so for events, and the instances
+/// of Placed are as many.
+Result<Output> decodeOutput(std::string_view bytes, int num_instances);
 
 std::string encode(const JobEvent& event);
-Result<JobEvent> decodeEvent(std::string_view bytes);
+Result<JobEvent> decodeEvent(std::string_view bytes, int num_instances);
 
-/// A job as it was submitted.
+/// A job without mistakes (model::findMistakes), as it was submitted.
 std::string encode(const model::JobSpec& spec);
-/// kInvalidArgument: not a spec that this version writes; it says what is wrong.
+/// What findMistakes finds is not looked for.
 Result<model::JobSpec> decodeSpec(std::string_view bytes);
 
 }  // namespace pop::runner

@@ -40,6 +40,10 @@ std::string secondsText(std::chrono::milliseconds time);
 /// `text` with control characters and invalid UTF-8 escaped ("\x1b"), so that it cannot affect a terminal.
 std::string printable(std::string_view text);
 
+/// `text` with the bytes that are not UTF-8 escaped as printable() escapes them, which makes the same of
+/// both.
+std::string validUtf8(std::string_view text);
+
 /// 'text' in single quotes, with control characters escaped, for use inside a message.
 std::string inQuotes(std::string_view text);
 
