@@ -20,7 +20,8 @@ AttachedController::AttachedController(os::EpollLoop& loop, OutputSink& sink, At
     : loop_(loop), sink_(sink), attachment_(std::move(attachment)), say_(std::move(say)) {}
 
 // First the runner, then the records: those that it appends meanwhile are announced.
-Status AttachedController::submit(model::JobSpec, JobWatch watch) {
+Status AttachedController::submit(model::JobSpec spec, JobWatch watch) {
+  num_instances_ = spec.num_instances;
   watch_ = std::move(watch);
   Result<sys::Fd> socket = connectToRunner(attachment_.directory);
   if (socket.ok()) {
@@ -73,7 +74,7 @@ void AttachedController::read() {
 void AttachedController::deliver(const Record& record) {
   switch (record.kind) {
     case RecordKind::kOutput:
-      if (const Result<Output> output = decodeOutput(record.bytes); output.ok())
+      if (const Result<Output> output = decodeOutput(record.bytes, num_instances_); output.ok())
         full_ = !sink_.write(output.value().instance, output.value().stream, output.value().text);
       return;
     case RecordKind::kEvent:
@@ -85,7 +86,7 @@ void AttachedController::deliver(const Record& record) {
 }
 
 void AttachedController::deliverEvent(const std::string& bytes) {
-  const Result<JobEvent> event = decodeEvent(bytes);
+  const Result<JobEvent> event = decodeEvent(bytes, num_instances_);
   if (!event.ok()) return;
   std::visit([this](const auto& each) { handle(each); }, event.value());
 }

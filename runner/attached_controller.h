@@ -54,6 +54,7 @@ class AttachedController final : public Controller {
   const Attachment attachment_;
   const std::function<void(std::string_view)> say_;
   JobWatch watch_;
+  int num_instances_ = 0;
   std::optional<RecordReader> reader_;
   std::optional<ControlClient> runner_;  ///< none: it has ended
   std::function<void()> stopped_;

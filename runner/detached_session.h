@@ -9,6 +9,7 @@
 
 #include "common/model/job_spec.h"
 #include "common/os/epoll_loop.h"
+#include "common/ports/agent_port.h"
 #include "common/ports/controller_port.h"
 #include "common/sys/fd.h"
 #include "runner/store/record_store.h"
