@@ -4,6 +4,7 @@
 #include "poprun/command/doctor.h"
 #include "poprun/command/host_parts.h"
 #include "poprun/command/hosts_session.h"
+#include "poprun/command/on_jobs.h"
 
 int main(int argc, char** argv) {
   using pop::model::JobSpec;
@@ -13,6 +14,7 @@ int main(int argc, char** argv) {
             return pop::runOnHosts(options, spec, settings, pop::partsFor);
           },
       .examine = [](const pop::Options& options,
-                    const JobSpec& spec) { return pop::runDoctor(options, spec, pop::partsFor); }};
+                    const JobSpec& spec) { return pop::runDoctor(options, spec, pop::partsFor); },
+      .on_jobs = pop::onJobs};
   return pop::runApp(argc, argv, &hosts);
 }

@@ -2,6 +2,7 @@
 #include "runner/attached_controller.h"
 
 #include <csignal>
+#include <cstdlib>
 #include <utility>
 
 #include "common/base/text.h"
@@ -80,8 +81,8 @@ void AttachedController::deliver(const Record& record) {
     case RecordKind::kEvent:
       return deliverEvent(record.bytes);
     case RecordKind::kGap:
-      return say_("poprun: " + record.bytes +
-                  " bytes of output were dropped here (--log-limit; --output-filename keeps all)\n");
+      return say_("poprun: " + sizeText(std::strtoull(record.bytes.c_str(), nullptr, 10)) +
+                  " of output was dropped here (--log-limit)\n");
   }
 }
 
@@ -95,11 +96,17 @@ void AttachedController::handle(const Placed& placed) {
   if (watch_.placed) watch_.placed(placed.instances);
 }
 
+void AttachedController::handle(const JobOutcome& outcome) {
+  JobOutcome shown = outcome;
+  if (!attachment_.exits_as_job) shown.exit_code = 0;
+  end(shown);
+}
+
 // All that there is has been read.
 void AttachedController::readAll() {
   if (runner_ && attachment_.follows) return;
   if (!runner_) say_("poprun: the runner of job " + attachment_.name + " was killed, and the job with it\n");
-  end({.exit_code = runner_ ? 0 : contract::kExitLauncherFailed});
+  end({.exit_code = runner_ || !attachment_.exits_as_job ? 0 : contract::kExitLauncherFailed});
 }
 
 void AttachedController::end(const JobOutcome& outcome) {

@@ -21,6 +21,7 @@ struct Attachment {
   std::string name;       ///< of the job, for people: its number
   bool controls = false;  ///< SIGINT, SIGTERM and SIGTSTP reach the job; else they end the attachment
   bool follows = true;    ///< until the job ends; else until the records that there are have been shown
+  bool exits_as_job = true;  ///< else with 0, also when the job has failed or is lost
 };
 
 class AttachedController final : public Controller {
@@ -45,7 +46,7 @@ class AttachedController final : public Controller {
   void handle(const Placed& placed);
   void handle(const Restarting& restarting) { watch_.restarting(restarting.failed, restarting.restart); }
   void handle(const Said& said) { say_(said.line + '\n'); }
-  void handle(const JobOutcome& outcome) { end(outcome); }
+  void handle(const JobOutcome& outcome);
   void readAll();
   void end(const JobOutcome& outcome);
 

@@ -120,11 +120,18 @@ Result<runner::JobEntry> startDetached(const Options& options, const model::JobS
   return job;
 }
 
+Result<runner::JobEntry> findJob(const std::string& id_or_name) {
+  POP_ASSIGN_OR_RETURN(const runner::JobDirectories directories, runner::JobDirectories::ofUser());
+  return directories.find(id_or_name);
+}
+
 int showJob(const runner::JobEntry& job, const Options& options, AttachSettings attach) {
   const Result<std::string> bytes = runner::readSpec(job.path);
   if (!bytes.ok()) return launcherFailed(bytes.status());
   const Result<model::JobSpec> spec = runner::decodeSpec(bytes.value());
   if (!spec.ok()) return launcherFailed(spec.status());
+  const std::vector<std::string> mistakes = findWrongInstances(options, spec.value().num_instances);
+  if (!mistakes.empty()) return reportMistakes(mistakes);
   if (const Status ready = sys::setUpForJobs(); !ready.ok()) return launcherFailed(ready);
   const SessionSettings settings{.output = outputSettings(options, spec.value()), .begun = job.begun};
   return runSession(spec.value(), settings, [&](os::EpollLoop& loop, const SessionOutput& output) {
@@ -133,7 +140,8 @@ int showJob(const runner::JobEntry& job, const Options& options, AttachSettings 
         runner::Attachment{.directory = job.path,
                            .name = std::to_string(job.id),
                            .controls = attach.controls,
-                           .follows = attach.follows},
+                           .follows = attach.follows,
+                           .exits_as_job = attach.exits_as_job},
         output.say);
   });
 }

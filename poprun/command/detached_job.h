@@ -23,10 +23,14 @@ Result<runner::JobEntry> startDetached(const Options& options, const model::JobS
                                        const SessionSettings& settings, const HostsHalf* hosts,
                                        const DetachSettings& detach);
 
+/// The job of this host with that number or name; kNotFound lists those that run.
+Result<runner::JobEntry> findJob(const std::string& id_or_name);
+
 /// How a job that has a runner is shown.
 struct AttachSettings {
   bool controls = false;  ///< Ctrl-C and Ctrl-Z reach the job; else Ctrl-C ends the showing
   bool follows = true;    ///< until the job ends; else what there is so far
+  bool exits_as_job = true;  ///< else with 0, also when the job has failed or is lost
 };
 
 /// Shows the job as if it had been started here, from its beginning, and returns poprun's exit code: the job's when it has

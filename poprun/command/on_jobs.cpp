@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "poprun/command/on_jobs.h"
+
+#include "poprun/command/jobs_command.h"
+#include "poprun/command/jobs_elsewhere.h"
+#include "poprun/command/logs_command.h"
+
+namespace pop {
+
+int onJobs(const Options& options) {
+  if (isElsewhere(options.detached)) return jobsElsewhere(options);
+  if (options.detached.jobs) return jobsCommand(options);
+  return logsCommand(options);
+}
+
+}  // namespace pop
