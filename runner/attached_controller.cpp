@@ -2,6 +2,7 @@
 #include "runner/attached_controller.h"
 
 #include <csignal>
+#include <cstdlib>
 #include <utility>
 
 #include "common/base/text.h"
@@ -20,7 +21,8 @@ AttachedController::AttachedController(os::EpollLoop& loop, OutputSink& sink, At
     : loop_(loop), sink_(sink), attachment_(std::move(attachment)), say_(std::move(say)) {}
 
 // First the runner, then the records: those that it appends meanwhile are announced.
-Status AttachedController::submit(model::JobSpec, JobWatch watch) {
+Status AttachedController::submit(model::JobSpec spec, JobWatch watch) {
+  num_instances_ = spec.num_instances;
   watch_ = std::move(watch);
   Result<sys::Fd> socket = connectToRunner(attachment_.directory);
   if (socket.ok()) {
@@ -73,19 +75,19 @@ void AttachedController::read() {
 void AttachedController::deliver(const Record& record) {
   switch (record.kind) {
     case RecordKind::kOutput:
-      if (const Result<Output> output = decodeOutput(record.bytes); output.ok())
+      if (const Result<Output> output = decodeOutput(record.bytes, num_instances_); output.ok())
         full_ = !sink_.write(output.value().instance, output.value().stream, output.value().text);
       return;
     case RecordKind::kEvent:
       return deliverEvent(record.bytes);
     case RecordKind::kGap:
-      return say_("poprun: " + record.bytes +
-                  " bytes of output were dropped here (--log-limit; --output-filename keeps all)\n");
+      return say_("poprun: " + sizeText(std::strtoull(record.bytes.c_str(), nullptr, 10)) +
+                  " of output was dropped here (--log-limit)\n");
   }
 }
 
 void AttachedController::deliverEvent(const std::string& bytes) {
-  const Result<JobEvent> event = decodeEvent(bytes);
+  const Result<JobEvent> event = decodeEvent(bytes, num_instances_);
   if (!event.ok()) return;
   std::visit([this](const auto& each) { handle(each); }, event.value());
 }
@@ -94,11 +96,17 @@ void AttachedController::handle(const Placed& placed) {
   if (watch_.placed) watch_.placed(placed.instances);
 }
 
+void AttachedController::handle(const JobOutcome& outcome) {
+  JobOutcome shown = outcome;
+  if (!attachment_.exits_as_job) shown.exit_code = 0;
+  end(shown);
+}
+
 // All that there is has been read.
 void AttachedController::readAll() {
   if (runner_ && attachment_.follows) return;
   if (!runner_) say_("poprun: the runner of job " + attachment_.name + " was killed, and the job with it\n");
-  end({.exit_code = runner_ ? 0 : contract::kExitLauncherFailed});
+  end({.exit_code = runner_ || !attachment_.exits_as_job ? 0 : contract::kExitLauncherFailed});
 }
 
 void AttachedController::end(const JobOutcome& outcome) {
@@ -109,8 +117,8 @@ void AttachedController::stop(int user_signal) {
   const bool ours = user_signal == SIGPIPE || user_signal == SIGHUP || !attachment_.controls;
   if (!ours && runner_) return runner_->send(ControlMessage::kStop, user_signal);
   if (over_) return;
-  say_("poprun: detached from job " + attachment_.name + ", which goes on (--attach " + attachment_.name + ", --cancel " +
-       attachment_.name + ")\n");
+  say_("poprun: detached from job " + attachment_.name + ", which goes on (--attach " + attachment_.name +
+       ", --cancel " + attachment_.name + ")\n");
   end({.exit_code = 0});
 }
 

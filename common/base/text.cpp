@@ -119,6 +119,14 @@ std::string counted(std::int64_t count, std::string_view noun) {
   return std::to_string(count) + ' ' + std::string(noun) + (count == 1 ? "" : "s");
 }
 
+std::string sizeText(std::uint64_t bytes) {
+  if (bytes < 1000) return std::to_string(bytes) + " B";
+  std::uint64_t tenths = bytes / 100 + (bytes % 100 + 50) / 100;
+  std::string_view units = "kMGTPE";
+  for (; tenths >= 10000; units.remove_prefix(1)) tenths = (tenths + 500) / 1000;
+  return std::to_string(tenths / 10) + '.' + std::to_string(tenths % 10) + ' ' + units.front() + 'B';
+}
+
 std::string secondsText(std::chrono::milliseconds time) {
   const auto count = time.count();
   std::string text = std::to_string(count / 1000);

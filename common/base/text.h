@@ -34,6 +34,9 @@ bool matchesWildcards(std::string_view text, std::string_view pattern);
 /// "1 instance", "3 instances": for messages that people read.
 std::string counted(std::int64_t count, std::string_view noun);
 
+/// "12.3 MB": bytes for people, with units of 1000.
+std::string sizeText(std::uint64_t bytes);
+
 /// "90", "1.5": seconds, without their unit.
 std::string secondsText(std::chrono::milliseconds time);
 

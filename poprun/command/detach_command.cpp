@@ -7,14 +7,11 @@
 
 namespace pop {
 
-bool isDetached(const Options& options) {
-  return options.detached.detach || options.detached.on_hangup == OnHangup::kDetach;
-}
-
 int detachCommand(const Options& options, const model::JobSpec& spec, const SessionSettings& settings,
                   const HostsHalf* hosts) {
-  const DetachSettings detach{.name = options.detached.name,
-                              .bound = {.bytes = static_cast<std::uint64_t>(options.detached.log_limit_bytes)}};
+  const DetachSettings detach{
+      .name = options.detached.name,
+      .bound = {.bytes = static_cast<std::uint64_t>(options.detached.log_limit_bytes)}};
   const Result<runner::JobEntry> job = startDetached(options, spec, settings, hosts, detach);
   if (!job.ok()) return launcherFailed(job.status());
   if (options.detached.detach) return print(std::to_string(job.value().id) + '\n');

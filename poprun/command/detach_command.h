@@ -7,11 +7,8 @@
 
 namespace pop {
 
-/// Whether the job gets a runner: --detach, or --on-hangup detach.
-bool isDetached(const Options& options);
-
-/// Starts the job's runner. With --detach prints the job's number on stdout and returns 0; else shows the job, which
-/// Ctrl-C ends and a hangup leaves alone, and returns its exit code.
+/// Starts the job's runner. With --detach prints the job's number on stdout and returns 0; else shows the
+/// job, which Ctrl-C ends and a hangup leaves alone, and returns its exit code.
 int detachCommand(const Options& options, const model::JobSpec& spec, const SessionSettings& settings,
                   const HostsHalf* hosts);
 
