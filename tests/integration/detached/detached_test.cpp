@@ -54,7 +54,7 @@ bool holdsWithin(const std::function<bool()>& condition) {
   const auto until = std::chrono::steady_clock::now() + kTimeout;
   while (!condition()) {
     if (std::chrono::steady_clock::now() > until) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    std::this_thread::yield();
   }
   return true;
 }
@@ -102,8 +102,8 @@ class Detached : public ::testing::Test {
 const std::string kWaits = "while ! test -e \"$GO\"; do sleep 0.01; done; ";
 
 TEST_F(Detached, PrintsItsNumberAndGoesOnWithoutItsPoprun) {
-  const Ran started =
-      poprun({"--detach", "-np", "2", "sh", "-c", "echo begin; " + kWaits + "echo end; exit $((7 * POPDIST_INSTANCE_INDEX))"});
+  const Ran started = poprun({"--detach", "-np", "2", "sh", "-c",
+                              "echo begin; " + kWaits + "echo end; exit $((7 * POPDIST_INSTANCE_INDEX))"});
   EXPECT_EQ(started.exit_code, 0) << started.err;
   EXPECT_EQ(started.out, "1\n");
   EXPECT_TRUE(holdsWithin([this] { return hasWritten("[1] begin"); }));
