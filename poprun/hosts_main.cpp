@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // poprun-hosts: poprun with the code for jobs on other hosts.
 #include "poprun/app.h"
+#include "poprun/command/detach_command.h"
 #include "poprun/command/doctor.h"
 #include "poprun/command/host_parts.h"
 #include "poprun/command/hosts_session.h"
@@ -15,6 +16,7 @@ int main(int argc, char** argv) {
           },
       .examine = [](const pop::Options& options,
                     const JobSpec& spec) { return pop::runDoctor(options, spec, pop::partsFor); },
-      .on_jobs = pop::onJobs};
+      .on_jobs = pop::onJobs,
+      .detach = pop::detachCommand};
   return pop::runApp(argc, argv, &hosts);
 }

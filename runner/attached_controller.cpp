@@ -117,8 +117,8 @@ void AttachedController::stop(int user_signal) {
   const bool ours = user_signal == SIGPIPE || user_signal == SIGHUP || !attachment_.controls;
   if (!ours && runner_) return runner_->send(ControlMessage::kStop, user_signal);
   if (over_) return;
-  say_("poprun: detached from job " + attachment_.name + ", which goes on (--attach " + attachment_.name + ", --cancel " +
-       attachment_.name + ")\n");
+  say_("poprun: detached from job " + attachment_.name + ", which goes on (--attach " + attachment_.name +
+       ", --cancel " + attachment_.name + ")\n");
   end({.exit_code = 0});
 }
 

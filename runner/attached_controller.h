@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The controller of a job that another process runs: replays its records, and passes signals on to its runner. So a session
-// shows an attached job as it shows its own.
+// The controller of a job that another process runs: replays its records, and passes signals on to its
+// runner. So a session shows an attached job as it shows its own.
 #pragma once
 
 #include <functional>
@@ -17,10 +17,10 @@
 namespace pop::runner {
 
 struct Attachment {
-  std::string directory;  ///< of the job
-  std::string name;       ///< of the job, for people: its number
-  bool controls = false;  ///< SIGINT, SIGTERM and SIGTSTP reach the job; else they end the attachment
-  bool follows = true;    ///< until the job ends; else until the records that there are have been shown
+  std::string directory;     ///< of the job
+  std::string name;          ///< of the job, for people: its number
+  bool controls = false;     ///< SIGINT, SIGTERM and SIGTSTP reach the job; else they end the attachment
+  bool follows = true;       ///< until the job ends; else until the records that there are have been shown
   bool exits_as_job = true;  ///< else with 0, also when the job has failed or is lost
 };
 

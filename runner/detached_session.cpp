@@ -26,18 +26,23 @@ class DetachedSession {
 
   Result<int> run(const model::JobSpec& spec, const std::function<void()>& listening) {
     std::signal(SIGHUP, SIG_IGN);
-    loop_.watchSignals({SIGTERM, SIGINT}, [this](const os::Signal& signal) { controller_->stop(signal.number); });
+    loop_.watchSignals({SIGTERM, SIGINT},
+                       [this](const os::Signal& signal) { controller_->stop(signal.number); });
     log::setSink([this](std::string_view line) { say(line); });
     const Status submitted = controller_->submit(
-        spec, {.event = [this](const LogEntry& entry) { recorder_.note(entry); },
-               .placed = [this](const std::vector<PlacedInstance>& instances) { recorder_.note(Placed{instances}); },
-               .restarting = [this](const JobOutcome& failed,
-                                    int restart) { recorder_.note(Restarting{failed, restart}); },
-               .done =
-                   [this](const JobOutcome& outcome) {
-                     outcome_ = outcome;
-                     loop_.post([this] { loop_.stop(); });
-                   }});
+        spec,
+        {.event = [this](const LogEntry& entry) { recorder_.note(entry); },
+         .placed =
+             [this](const std::vector<PlacedInstance>& instances) { recorder_.note(Placed{instances}); },
+         .restarting =
+             [this](const JobOutcome& failed, int restart) {
+               recorder_.note(Restarting{failed, restart});
+             },
+         .done =
+             [this](const JobOutcome& outcome) {
+               outcome_ = outcome;
+               loop_.post([this] { loop_.stop(); });
+             }});
     if (submitted.ok()) {
       listening();
       loop_.run();
@@ -53,7 +58,8 @@ class DetachedSession {
  private:
   void say(std::string_view line) { recorder_.note(Said{std::string(line)}); }
 
-  // Whoever reads the outcome's record finds it on the disk. A client that does not read it is not waited for.
+  // Whoever reads the outcome's record finds it on the disk. A client that does not read it is not waited
+  // for.
   void finish() {
     const Status stored = recorder_.sync();
     if (!stored.ok()) say("poprun: the job's log is not complete: " + stored.message());

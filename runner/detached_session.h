@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drives one job without a terminal: the loop, the job's directory, the clients that come and go. The process that runs
-// it is the job's runner; its end is the end of the job.
+// Drives one job without a terminal: the loop, the job's directory, the clients that come and go. The process
+// that runs it is the job's runner; its end is the end of the job.
 #pragma once
 
 #include <functional>
@@ -25,8 +25,9 @@ struct DetachedJob {
 using MakeController = std::function<std::unique_ptr<Controller>(os::EpollLoop& loop, OutputSink& sink,
                                                                  std::function<void(std::string_view)> say)>;
 
-/// Runs the job to its end and returns its exit code. `listening` is called when clients can connect; what fails before is
-/// an error. The outcome is on the disk before any client hears of it. SIGTERM and SIGINT stop the job, SIGHUP does nothing.
+/// Runs the job to its end and returns its exit code. `listening` is called when clients can connect; what
+/// fails before is an error. The outcome is on the disk before any client hears of it. SIGTERM and SIGINT
+/// stop the job, SIGHUP does nothing.
 Result<int> runDetached(const model::JobSpec& spec, const DetachedJob& job, const MakeController& make,
                         const std::function<void()>& listening);
 

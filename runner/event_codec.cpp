@@ -83,8 +83,7 @@ class EventReader {
       case v1::JobEvent::kPlaced:
         return placed(from.placed());
       case v1::JobEvent::kRestarting:
-        return Restarting{.failed = outcome(from.restarting().failed()),
-                          .restart = fields_.count("restart", from.restarting().restart())};
+        return restarting(from.restarting());
       case v1::JobEvent::kSaid:
         return Said{.line = from.said().line()};
       case v1::JobEvent::kOutcome:
@@ -136,6 +135,11 @@ class EventReader {
       if (!fields_.status().ok()) break;
     }
     return placed;
+  }
+
+  Restarting restarting(const v1::Restarting& from) {
+    if (!from.failed().has_failure()) fields_.refuse("a restart without a failure");
+    return {.failed = outcome(from.failed()), .restart = fields_.count("restart", from.restart())};
   }
 
   Failure failure(const v1::Failure& from) {

@@ -32,7 +32,7 @@ struct Placed {
 
 /// A failure after which the job starts again.
 struct Restarting {
-  JobOutcome failed;
+  JobOutcome failed;  ///< with its failure
   int restart = 0;
 
   friend bool operator==(const Restarting&, const Restarting&) = default;
@@ -50,8 +50,7 @@ struct Said {
 using JobEvent = std::variant<LogEntry, Placed, Restarting, Said, JobOutcome>;
 
 std::string encode(const Output& output);
-/// `num_instances`: the job's. Each instance that is named is one of them; so for events, and the instances
-/// of Placed are as many.
+/// `num_instances`: the job's. An instance that is named is one of these, here and in events.
 Result<Output> decodeOutput(std::string_view bytes, int num_instances);
 
 std::string encode(const JobEvent& event);

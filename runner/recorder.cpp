@@ -4,8 +4,7 @@
 namespace pop::runner {
 
 bool Recorder::write(int instance, Stream stream, std::string_view text) {
-  static_cast<void>(
-      writer_.append(RecordKind::kOutput, encode(Output{instance, stream, std::string(text)})));
+  static_cast<void>(writer_.append(RecordKind::kOutput, encode(Output{instance, stream, std::string(text)})));
   appended_();
   return true;
 }

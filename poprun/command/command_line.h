@@ -26,6 +26,9 @@ struct HostsHalf {
   int (*run)(const Options& options, const model::JobSpec& spec, const SessionSettings& settings) = nullptr;
   int (*examine)(const Options& options, const model::JobSpec& spec) = nullptr;
   int (*on_jobs)(const Options& options) = nullptr;  ///< commands on detached jobs; may be null
+  /// A job with a runner; null: the other half has it. `hosts` is null for a job on this host.
+  int (*detach)(const Options& options, const model::JobSpec& spec, const SessionSettings& settings,
+                const HostsHalf* hosts) = nullptr;
   bool by_service_only = false;  ///< supports only hosts that are reached through the agent service
 };
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// `poprun --detach`: a job that goes on without this poprun.
+// `poprun --detach`, and a job that outlives a terminal that hangs up.
 #pragma once
 
 #include "common/model/job_spec.h"
-#include "poprun/cli/parse.h"
 #include "poprun/command/command_line.h"
 
 namespace pop {
 
-/// Starts the job's runner, prints the job's number on stdout and returns poprun's exit code; the job goes
-/// on.
-int detachCommand(const cli::ParsedOptions& parsed, const model::JobSpec& spec, const HostsHalf* hosts);
+/// Starts the job's runner. With --detach prints the job's number on stdout and returns 0; else shows the
+/// job, which Ctrl-C ends and a hangup leaves alone, and returns its exit code.
+int detachCommand(const Options& options, const model::JobSpec& spec, const SessionSettings& settings,
+                  const HostsHalf* hosts);
 
 }  // namespace pop

@@ -30,8 +30,8 @@ std::string runnerLog(const runner::JobEntry& job) {
   return job.path + "/runner.log";
 }
 
-// The descriptors that a program inherits from us stay open in the runner for as long as the job runs: whoever reads
-// such a pipe would wait for its end.
+// The descriptors that a program inherits from us stay open in the runner for as long as the job runs:
+// whoever reads such a pipe would wait for its end.
 void closeOthers(int kept) {
   if (kept > STDERR_FILENO + 1) ::close_range(STDERR_FILENO + 1, static_cast<unsigned>(kept) - 1, 0);
   ::close_range(static_cast<unsigned>(kept) + 1, ~0U, 0);
@@ -52,7 +52,8 @@ Status leaveTerminal(const runner::JobEntry& job, int kept) {
 
 // The runner's process from here on.
 int runnerMain(const runner::JobEntry& job, const Options& options, const model::JobSpec& spec,
-               SessionSettings settings, const HostsHalf* hosts, const runner::LogBound& bound, sys::Fd ready) {
+               SessionSettings settings, const HostsHalf* hosts, const runner::LogBound& bound,
+               sys::Fd ready) {
   if (const Status left = leaveTerminal(job, ready.get()); !left.ok()) return launcherFailed(left);
   const Result<sys::Fd> lock = runner::lockJob(job.path);
   if (!lock.ok()) return launcherFailed(lock.status());
@@ -110,8 +111,8 @@ Result<runner::JobEntry> startDetached(const Options& options, const model::JobS
   if (runner < 0) return errnoStatus("starting the job's runner", errno);
   if (runner == 0) {
     ready.read_end.reset();
-    const int exit_code = runnerMain(job, options, without_input, settings, hosts, detach.bound,
-                                     std::move(ready.write_end));
+    const int exit_code =
+        runnerMain(job, options, without_input, settings, hosts, detach.bound, std::move(ready.write_end));
     std::fflush(nullptr);
     ::_exit(exit_code);
   }
@@ -120,9 +121,9 @@ Result<runner::JobEntry> startDetached(const Options& options, const model::JobS
   return job;
 }
 
-Result<runner::JobEntry> findJob(const std::string& id_or_name) {
+Result<runner::JobEntry> findJob(const JobAddress& address) {
   POP_ASSIGN_OR_RETURN(const runner::JobDirectories directories, runner::JobDirectories::ofUser());
-  return directories.find(id_or_name);
+  return directories.find(address.job);
 }
 
 int showJob(const runner::JobEntry& job, const Options& options, AttachSettings attach) {
@@ -130,8 +131,6 @@ int showJob(const runner::JobEntry& job, const Options& options, AttachSettings 
   if (!bytes.ok()) return launcherFailed(bytes.status());
   const Result<model::JobSpec> spec = runner::decodeSpec(bytes.value());
   if (!spec.ok()) return launcherFailed(spec.status());
-  const std::vector<std::string> mistakes = findWrongInstances(options, spec.value().num_instances);
-  if (!mistakes.empty()) return reportMistakes(mistakes);
   if (const Status ready = sys::setUpForJobs(); !ready.ok()) return launcherFailed(ready);
   const SessionSettings settings{.output = outputSettings(options, spec.value()), .begun = job.begun};
   return runSession(spec.value(), settings, [&](os::EpollLoop& loop, const SessionOutput& output) {

@@ -17,24 +17,25 @@ struct DetachSettings {
   runner::LogBound bound;
 };
 
-/// Starts the runner of a job, a process that outlives this one, and returns when clients can connect to it. Its instances
-/// get no input. `hosts`: as for runCommand, null for a job on this host. Call it while the process has a single thread.
+/// Starts the runner of a job, a process that outlives this one, and returns when clients can connect to it.
+/// Its instances get no input. `hosts`: as for runCommand, null for a job on this host. Call it while the
+/// process has a single thread.
 Result<runner::JobEntry> startDetached(const Options& options, const model::JobSpec& spec,
                                        const SessionSettings& settings, const HostsHalf* hosts,
                                        const DetachSettings& detach);
 
-/// The job of this host with that number or name; kNotFound lists those that run.
-Result<runner::JobEntry> findJob(const std::string& id_or_name);
+/// A job of this host. kNotFound says what was looked for.
+Result<runner::JobEntry> findJob(const JobAddress& address);
 
 /// How a job that has a runner is shown.
 struct AttachSettings {
-  bool controls = false;  ///< Ctrl-C and Ctrl-Z reach the job; else Ctrl-C ends the showing
-  bool follows = true;    ///< until the job ends; else what there is so far
+  bool controls = false;     ///< Ctrl-C and Ctrl-Z reach the job; else Ctrl-C ends the showing
+  bool follows = true;       ///< until the job ends; else what there is so far
   bool exits_as_job = true;  ///< else with 0, also when the job has failed or is lost
 };
 
-/// Shows the job as if it had been started here, from its beginning, and returns poprun's exit code: the job's when it has
-/// ended, 0 when the showing has.
+/// Shows the job as if it had been started here, from its beginning, and returns poprun's exit code: the
+/// job's when it has ended, 0 when the showing has.
 int showJob(const runner::JobEntry& job, const Options& options, AttachSettings attach);
 
 /// Stops the job with grace, and kills it if it is being stopped already.

@@ -5,7 +5,7 @@
 
 namespace pop {
 int logsCommand(const Options& options) {
-  const Result<runner::JobEntry> job = findJob(options.detached.logs->job);
+  const Result<runner::JobEntry> job = findJob(*options.detached.logs);
   if (!job.ok()) return launcherFailed(job.status());
   return showJob(job.value(), options, {.follows = options.detached.follow, .exits_as_job = false});
 }

@@ -63,7 +63,9 @@ bool hasOtherHosts(const Options& options, const model::JobSpec& spec, const std
   });
 }
 
-int runPlanned(const cli::ParsedOptions& parsed, const model::JobSpec& spec, const HostsHalf* hosts) {
+// `half` has what a job with a runner needs; `hosts` is null for a job on this host.
+int runPlanned(const cli::ParsedOptions& parsed, const model::JobSpec& spec, const HostsHalf* half,
+               const HostsHalf* hosts) {
   const Options& options = parsed.options;
   setLogLevel(options);
   if (options.debug) logOptions(options);
@@ -73,6 +75,7 @@ int runPlanned(const cli::ParsedOptions& parsed, const model::JobSpec& spec, con
   if (options.print_topology || effectiveVerbosity(options) >= 2) {
     settings.before_output = topologyTable(spec, model::place(spec));
   }
+  if (hasRunner(options.detached)) return half->detach(options, spec, settings, hosts);
   return hosts != nullptr ? hosts->run(options, spec, settings) : runJob(spec, settings);
 }
 
@@ -89,6 +92,8 @@ int runCommand(CommandLine& line, cli::Spelling spelling, const HostsHalf* hosts
   const BuiltJob job = jobToRun(parsed, here);
   const bool on_hosts = hasOtherHosts(options, job.spec, here.host_name);
   const bool runs = job.mistakes.empty() && options.dry_run == DryRun::kNo && !onlyExports(options);
+  if (runs && hasRunner(options.detached) && (hosts == nullptr || hosts->detach == nullptr))
+    return handOverTo("poprun-hosts", line);
   if (runs && on_hosts && !canReach(hosts, options)) return handOver(options, line);
   reportWarnings(job.warnings);
   if (!job.mistakes.empty()) return reportMistakes(job.mistakes);
@@ -98,7 +103,7 @@ int runCommand(CommandLine& line, cli::Spelling spelling, const HostsHalf* hosts
   }
   if (options.dry_run != DryRun::kNo) return explain(job.spec, options.dry_run);
   if (const auto obstacles = findObstacles(job.spec); !obstacles.empty()) return reportMistakes(obstacles);
-  return runPlanned(parsed, job.spec, on_hosts ? hosts : nullptr);
+  return runPlanned(parsed, job.spec, hosts, on_hosts ? hosts : nullptr);
 }
 
 }  // namespace pop

@@ -47,6 +47,10 @@ Result<JobAddress> parseJobsHost(std::string_view text) {
   return JobAddress{std::string(text.substr(0, text.size() - 1)), ""};
 }
 
+bool hasRunner(const DetachedOptions& options) {
+  return options.detach || options.on_hangup == OnHangup::kDetach;
+}
+
 bool isJobCommand(const DetachedOptions& options) {
   return options.attach || options.jobs || options.logs || options.cancel;
 }

@@ -49,6 +49,9 @@ struct DetachedOptions {
   friend bool operator==(const DetachedOptions&, const DetachedOptions&) = default;
 };
 
+/// Whether the job gets a runner, a process that may outlive its poprun.
+bool hasRunner(const DetachedOptions& options);
+
 /// Whether this is a command on detached jobs, and not a job.
 bool isJobCommand(const DetachedOptions& options);
 

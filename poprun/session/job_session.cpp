@@ -143,8 +143,9 @@ class Session {
     if (!outcome_->failure) return {};
     const Failure& failure = *outcome_->failure;
     SummaryFacts facts{.after = failure.after,
-                       .wall_clock = begun_ ? *begun_ + failure.after
-                                            : WallClock::now() - (loop_.now() - submitted_at_ - failure.after),
+                       .wall_clock = begun_
+                                         ? *begun_ + failure.after
+                                         : WallClock::now() - (loop_.now() - submitted_at_ - failure.after),
                        .program_hint = program_hint_};
     if (failure.instance >= 0) facts.last_errors = mux_.lastErrors(failure.instance);
     return facts;

@@ -19,12 +19,13 @@ namespace pop {
 
 /// What a session gives to the controller of its job.
 struct SessionOutput {
-  OutputSink& sink;                            ///< of the instances' output
+  OutputSink& sink;                           ///< of the instances' output
   std::function<void(std::string_view)> say;  ///< takes lines for people
 };
 
 /// Makes the controller of the job, with the session's loop and output.
-using ControllerMaker = std::function<std::unique_ptr<Controller>(os::EpollLoop& loop, const SessionOutput& output)>;
+using ControllerMaker =
+    std::function<std::unique_ptr<Controller>(os::EpollLoop& loop, const SessionOutput& output)>;
 
 /// Runs a job in some other way than on a terminal, and returns poprun's exit code.
 using OtherSession = std::function<int(const model::JobSpec& spec, const ControllerMaker& make)>;
@@ -35,7 +36,7 @@ struct SessionSettings {
   bool report_bindings = false;  ///< print the CPUs and memory of each instance on stderr
   std::string program_hint;      ///< of the summary
   std::optional<std::chrono::system_clock::time_point> begun;  ///< of a job that began before the session
-  OtherSession other;  ///< null: on the terminal
+  OtherSession other;                                          ///< null: on the terminal
 };
 
 /// Reports why poprun itself failed, and returns the exit code for that.

@@ -55,7 +55,8 @@ void ControlClient::receive() {
 Status askRunner(const std::string& directory, ControlMessage message, int signal) {
   POP_ASSIGN_OR_RETURN(sys::Fd socket, connectToRunner(directory));
   os::EpollLoop loop;
-  Status answer = Status(Code::kDeadlineExceeded, "the job's runner has not answered in 10 s (is it stopped?)");
+  Status answer =
+      Status(Code::kDeadlineExceeded, "the job's runner has not answered in 10 s (is it stopped?)");
   ControlClient client(loop, std::move(socket),
                        {.more = [] {},
                         .done =

@@ -38,8 +38,8 @@ class ControlClient {
   contract::FrameReader reader_{kMaxControlBytes};
 };
 
-/// Asks the runner of the job in `directory` once, and waits until that has been passed on. kUnavailable: the runner is gone;
-/// kDeadlineExceeded: it has not answered in 10 s.
+/// Asks the runner of the job in `directory` once, and waits until that has been passed on. kUnavailable: the
+/// runner is gone; kDeadlineExceeded: it has not answered in 10 s.
 Status askRunner(const std::string& directory, ControlMessage message, int signal);
 
 }  // namespace pop::runner

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What clients and a job's runner say to each other on the socket in the job's directory, as frames. Records are not sent:
-// clients read them in the directory, so that no client can hold the job up.
+// What clients and a job's runner say to each other on the socket in the job's directory, as frames. Records
+// are not sent: clients read them in the directory, so that no client can hold the job up.
 #pragma once
 
 #include <cstddef>

@@ -2,6 +2,7 @@
 #include "runner/store/append_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -15,7 +16,11 @@ Result<AppendFile> AppendFile::open(const std::string& path, std::uint64_t size)
   POP_ASSIGN_OR_RETURN(file.file_, openRegular(path, O_RDWR | O_CREAT));
   file.path_ = path;
   file.size_ = size;
-  POP_RETURN_IF_ERROR(file.cut());
+  struct stat status {};
+  if (::fstat(file.file_.get(), &status) != 0) return errnoStatus("looking at " + path, errno);
+  // Not if it changes nothing: ext4 writes a file to the disk when it is closed that was cut to nothing
+  // before.
+  if (static_cast<std::uint64_t>(status.st_size) != size) POP_RETURN_IF_ERROR(file.cut());
   return file;
 }
 

@@ -11,8 +11,6 @@ namespace {
 
 constexpr std::string_view kMagic = "PR1";
 constexpr std::size_t kMagicAt = 24, kKindAt = 27, kChecksumAt = 28;
-// Far beyond what any job reaches, and far from where sums overflow.
-constexpr std::uint64_t kLargest = std::uint64_t{1} << 60;
 
 template <typename T>
 void put(char* at, T number) {
@@ -37,8 +35,8 @@ bool isAllZero(std::string_view bytes) {
 }
 
 bool isPlausible(const Frame& frame, std::size_t length) {
-  return length <= kMostRecordBytes && frame.sequence > 0 && frame.sequence < kLargest &&
-         frame.output_before < kLargest &&
+  return length <= kMostRecordBytes && frame.sequence > 0 && frame.sequence < kNumberLimit &&
+         frame.output_before < kNumberLimit &&
          (frame.kind == RecordKind::kEvent || frame.kind == RecordKind::kOutput);
 }
 

@@ -17,6 +17,8 @@ namespace pop::runner {
 
 constexpr std::size_t kFrameHeaderBytes = 32;
 constexpr std::size_t kMostRecordBytes = 64 << 20;
+/// Far beyond what any job reaches, and far from where sums overflow: of sequences and of bytes of output.
+constexpr std::uint64_t kNumberLimit = std::uint64_t{1} << 60;
 
 struct Frame {
   std::uint64_t sequence = 0;

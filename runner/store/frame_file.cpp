@@ -25,9 +25,9 @@ std::uint64_t sizeOf(int file) {
 
 }  // namespace
 
-Result<FrameFile> FrameFile::open(const std::string& path, RecordKind kind) {
+Result<FrameFile> FrameFile::open(const std::string& path, RecordKind kind, std::uint64_t above) {
   POP_ASSIGN_OR_RETURN(sys::Fd file, openRegular(path, O_RDONLY));
-  return FrameFile(std::move(file), path, kind);
+  return FrameFile(std::move(file), path, kind, above);
 }
 
 Result<const Frame*> FrameFile::peek() {

@@ -28,20 +28,21 @@ std::uint64_t fileSize(const std::string& path) {
 
 }  // namespace
 
-void StoreEnd::include(const Frame& frame) {
-  sequence = std::max(sequence, frame.sequence);
-  output_bytes = std::max(output_bytes, frame.outputAfter());
+void StoreEnd::include(const StoreEnd& other) {
+  sequence = std::max(sequence, other.sequence);
+  output_bytes = std::max(output_bytes, other.output_bytes);
 }
 
-Result<std::uint64_t> wholeBytes(const std::string& path, RecordKind kind, StoreEnd& end) {
-  Result<FrameFile> file = FrameFile::open(path, kind);
+Result<std::uint64_t> wholeBytes(const std::string& path, RecordKind kind, std::uint64_t above,
+                                 StoreEnd& end) {
+  Result<FrameFile> file = FrameFile::open(path, kind, above);
   if (file.code() == Code::kNotFound) return std::uint64_t{0};
   if (!file.ok()) return file.status();
   while (true) {
     const Result<const Frame*> frame = file->peek();
     if (!frame.ok() && frame.code() != Code::kDataLoss) return frame.status();
     if (!frame.ok() || frame.value() == nullptr) return file->position();
-    end.include(*frame.value());
+    end.include({frame.value()->sequence, frame.value()->outputAfter()});
     file->pop();
   }
 }
@@ -54,11 +55,13 @@ Result<OutputRing> OutputRing::open(const std::string& directory, LogBound bound
     return errnoStatus("making " + directory, errno);
   OutputRing ring(directory, bound);
   POP_ASSIGN_OR_RETURN(const std::vector<Segment> segments, listSegments(directory));
+  StoreEnd output;
   bool is_damaged = false;
   for (const Segment& segment : segments) {
     const std::string path = ring.pathOf(segment);
-    POP_ASSIGN_OR_RETURN(const std::uint64_t bytes, wholeBytes(path, RecordKind::kOutput, end));
-    end.sequence = std::max(end.sequence, segment.number > 0 ? segment.number - 1 : 0);
+    output.sequence = std::max(output.sequence, segment.number - 1);
+    POP_ASSIGN_OR_RETURN(const std::uint64_t bytes,
+                         wholeBytes(path, RecordKind::kOutput, output.sequence, output));
     if (is_damaged) {
       if (::unlink(path.c_str()) != 0) return errnoStatus("removing " + path, errno);
       continue;
@@ -68,6 +71,7 @@ Result<OutputRing> OutputRing::open(const std::string& directory, LogBound bound
     ring.bytes_ += bytes;
     if (segment.is_kept) ring.kept_bytes_ += bytes;
   }
+  end.include(output);
   if (!ring.parts_.empty()) {
     const Part& last = ring.parts_.back();
     POP_ASSIGN_OR_RETURN(ring.current_, AppendFile::open(ring.pathOf(last.segment), last.bytes));

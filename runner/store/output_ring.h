@@ -20,12 +20,13 @@ struct StoreEnd {
   std::uint64_t sequence = 0;
   std::uint64_t output_bytes = 0;  ///< of all records, with those that were dropped
 
-  void include(const Frame& frame);
+  void include(const StoreEnd& other);
 };
 
-/// How many bytes at the start of a file are whole frames of `kind`, 0 if there is no such file; moves `end`
-/// behind them.
-Result<std::uint64_t> wholeBytes(const std::string& path, RecordKind kind, StoreEnd& end);
+/// How many bytes at the start of a file are whole frames of `kind` with sequences above `above`, 0 if there
+/// is no such file; moves `end` behind them.
+Result<std::uint64_t> wholeBytes(const std::string& path, RecordKind kind, std::uint64_t above,
+                                 StoreEnd& end);
 
 class OutputRing {
  public:

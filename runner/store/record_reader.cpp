@@ -18,7 +18,7 @@ class Journal {
 
   Result<const Frame*> peek() {
     if (!file_) {
-      Result<FrameFile> file = FrameFile::open(path_, RecordKind::kEvent);
+      Result<FrameFile> file = FrameFile::open(path_, RecordKind::kEvent, 0);
       if (file.code() == Code::kNotFound) return nullptr;
       if (!file.ok()) return file.status();
       file_ = std::move(file).value();

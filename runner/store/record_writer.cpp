@@ -24,7 +24,8 @@ RecordWriter::~RecordWriter() = default;
 Result<RecordWriter> RecordWriter::open(const std::string& directory, LogBound bound) {
   StoreEnd end;
   const std::string journal_path = directory + "/journal";
-  POP_ASSIGN_OR_RETURN(const std::uint64_t journal_bytes, wholeBytes(journal_path, RecordKind::kEvent, end));
+  POP_ASSIGN_OR_RETURN(const std::uint64_t journal_bytes,
+                       wholeBytes(journal_path, RecordKind::kEvent, 0, end));
   POP_ASSIGN_OR_RETURN(OutputRing output, OutputRing::open(directory + "/out", bound, end));
   POP_ASSIGN_OR_RETURN(AppendFile journal, AppendFile::open(journal_path, journal_bytes));
   return RecordWriter(std::make_unique<Impl>(
@@ -45,7 +46,7 @@ Result<std::uint64_t> RecordWriter::append(RecordKind kind, std::string_view byt
   const Status status =
       is_output ? impl_->output.append(impl_->frame, frame.sequence) : impl_->journal.append(impl_->frame);
   // The sequence of lost output is used up, so that readers see where it is missing.
-  if (status.ok() || is_output) end.include(frame);
+  if (status.ok() || is_output) end = {frame.sequence, frame.outputAfter()};
   if (!status.ok()) return status;
   return frame.sequence;
 }

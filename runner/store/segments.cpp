@@ -7,6 +7,9 @@
 #include <optional>
 #include <string_view>
 #include <system_error>
+#include <tuple>
+
+#include "runner/store/frame.h"
 
 namespace pop::runner {
 namespace {
@@ -21,6 +24,7 @@ std::optional<Segment> parseName(std::string_view name) {
   if (!segment.is_kept && suffix != kRing) return std::nullopt;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + kDigits, segment.number);
   if (error != std::errc() || end != digits.data() + kDigits) return std::nullopt;
+  if (segment.number == 0 || segment.number >= kNumberLimit) return std::nullopt;
   return segment;
 }
 
@@ -40,8 +44,11 @@ Result<std::vector<Segment>> listSegments(const std::string& directory) {
   }
   if (error == std::errc::no_such_file_or_directory) return segments;
   if (error) return errnoStatus("listing " + directory, error.value());
-  std::sort(segments.begin(), segments.end(),
-            [](const Segment& a, const Segment& b) { return a.number < b.number; });
+  std::sort(segments.begin(), segments.end(), [](const Segment& a, const Segment& b) {
+    return std::tie(a.number, b.is_kept) < std::tie(b.number, a.is_kept);
+  });
+  const auto have_same_number = [](const Segment& a, const Segment& b) { return a.number == b.number; };
+  segments.erase(std::unique(segments.begin(), segments.end(), have_same_number), segments.end());
   return segments;
 }
 

@@ -117,6 +117,12 @@ TEST(Printable, ShowsBytesThatAreNoUtf8) {
   EXPECT_EQ(printable("\xed\xa0\x80 \xf0\x9f\x98\x80"), "\\xed\\xa0\\x80 \xf0\x9f\x98\x80");
 }
 
+TEST(ValidUtf8, EscapesOnlyBytesThatAreNoUtf8) {
+  EXPECT_EQ(validUtf8("a\x1b[2J\r\x7f \xc2\x9b \xc3\xa4"), "a\x1b[2J\r\x7f \xc2\x9b \xc3\xa4");
+  EXPECT_EQ(validUtf8("\x9b\x32J \xe4 \xc3"), "\\x9b2J \\xe4 \\xc3");
+  EXPECT_EQ(validUtf8("\xed\xa0\x80 \xf0\x9f\x98\x80"), "\\xed\\xa0\\x80 \xf0\x9f\x98\x80");
+}
+
 TEST(LowerCase, LeavesAllButTheCapitalsOfAscii) {
   EXPECT_EQ(lowerCase("AzZ [`{ \xc3\x84"), "azz [`{ \xc3\x84");
 }
