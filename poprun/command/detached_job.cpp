@@ -131,6 +131,8 @@ int showJob(const runner::JobEntry& job, const Options& options, AttachSettings 
   if (!bytes.ok()) return launcherFailed(bytes.status());
   const Result<model::JobSpec> spec = runner::decodeSpec(bytes.value());
   if (!spec.ok()) return launcherFailed(spec.status());
+  const std::vector<std::string> mistakes = findWrongInstances(options, spec.value().num_instances);
+  if (!mistakes.empty()) return reportMistakes(mistakes);
   if (const Status ready = sys::setUpForJobs(); !ready.ok()) return launcherFailed(ready);
   const SessionSettings settings{.output = outputSettings(options, spec.value()), .begun = job.begun};
   return runSession(spec.value(), settings, [&](os::EpollLoop& loop, const SessionOutput& output) {

@@ -44,6 +44,13 @@ std::vector<std::string> findDetachedMistakes(const Options& options) {
   goesWith("--follow", detached.follow, "--logs", detached.logs.has_value());
   if (detached.logs && options.timestamp_output)
     mistakes.emplace_back("--timestamp-output: a job's log does not have the times of its lines");
+  if (detached.detach && !options.output_filename.empty())
+    mistakes.emplace_back(
+        "--output-filename: a detached job's output is in its log; give it to --logs or --attach");
+  const bool reads = options.stdin_policy.who != model::StdinPolicy::Who::kNone &&
+                     options.stdin_policy != model::StdinPolicy();
+  if (hasRunner(detached) && reads)
+    mistakes.emplace_back("--stdin: a job that can go on without its terminal reads nothing from it");
   const std::vector<std::string>& program = options.programs.front().command;
   if (isJobCommand(detached) && !program.empty())
     mistakes.push_back(std::string(actions.front()) + " starts no program: leave out " +

@@ -8,13 +8,16 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "common/os/helper_program.h"
 #include "common/os/helper_run.h"
+#include "common/sys/fd.h"
 #include "runner/store/job_directory.h"
 #include "tests/testing/temp_dir.h"
 
@@ -137,6 +140,53 @@ TEST_F(Detached, EndsWhenItIsCancelled) {
   EXPECT_THAT(again.err, HasSubstr("has ended already"));
 }
 
+TEST_F(Detached, IsKilledWhenItIsCancelledTwice) {
+  ASSERT_EQ(poprun({"--detach", "--kill-grace", "1h", "sh", "-c",
+                    "trap 'echo asked' TERM; echo begin; while :; do sleep 0.01; done"})
+                .exit_code,
+            0);
+  ASSERT_TRUE(holdsWithin([this] { return hasWritten("begin"); }));
+  EXPECT_EQ(poprun({"--cancel", "1"}).exit_code, 0);
+  ASSERT_TRUE(holdsWithin([this] { return hasWritten("asked"); }));
+  EXPECT_EQ(stateOf(1), runner::JobState::kRunning);
+  EXPECT_EQ(poprun({"--cancel", "1"}).exit_code, 0);
+  EXPECT_EQ(poprun({"--attach", "1"}).exit_code, 128 + SIGTERM);
+}
+
+TEST_F(Detached, EndsWithTheCtrlCOfAViewerInControl) {
+  ASSERT_EQ(poprun({"--detach", "sh", "-c", "echo begin; " + kWaits}).exit_code, 0);
+  const std::string seen = state_.path() + "/seen";
+  const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  const int file = ::open(seen.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  auto viewer = os::HelperProgram::start({POPRUN_PATH, "--attach", "1", "--control"}, {null, file, null});
+  ASSERT_TRUE(viewer.ok());
+  ASSERT_TRUE(holdsWithin([&] { return std::filesystem::file_size(seen) > 0; }));  // it watches signals
+  viewer->signal(SIGINT);
+  const std::optional<int> status = viewer->wait(kTimeout);
+  ::close(null);
+  ::close(file);
+  ASSERT_TRUE(status.has_value());
+  EXPECT_EQ(WEXITSTATUS(*status), 128 + SIGINT);
+  EXPECT_TRUE(holdsWithin([this] { return stateOf(1) == runner::JobState::kEnded; }));
+}
+
+TEST_F(Detached, IsFollowedToItsEnd) {
+  ASSERT_EQ(poprun({"--detach", "sh", "-c", "echo begin; " + kWaits + "echo end; exit 7"}).exit_code, 0);
+  const std::string seen = state_.path() + "/seen";
+  const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  const int file = ::open(seen.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  auto log = os::HelperProgram::start({POPRUN_PATH, "--logs", "1", "-f"}, {null, file, null});
+  ASSERT_TRUE(log.ok());
+  ASSERT_TRUE(holdsWithin([&] { return std::filesystem::file_size(seen) > 0; }));
+  letGo();
+  const std::optional<int> status = log->wait(kTimeout);
+  ::close(null);
+  ::close(file);
+  ASSERT_TRUE(status.has_value());
+  EXPECT_EQ(WEXITSTATUS(*status), 0) << "whatever the job's";
+  EXPECT_EQ(sys::readFile(seen).value(), "begin\nend\n");
+}
+
 TEST_F(Detached, EndsWithItsRunner) {
   ASSERT_EQ(poprun({"--detach", "sh", "-c", "echo pid $$; " + kWaits}).exit_code, 0);
   ASSERT_TRUE(holdsWithin([this] { return hasWritten("pid "); }));
@@ -144,7 +194,7 @@ TEST_F(Detached, EndsWithItsRunner) {
   ASSERT_GT(instance, 1);
   ASSERT_EQ(::kill(runnerOf(jobs().at(0)), SIGKILL), 0);
   EXPECT_TRUE(holdsWithin([&] { return ::kill(instance, 0) != 0; }));
-  EXPECT_EQ(stateOf(1), runner::JobState::kLost);
+  EXPECT_TRUE(holdsWithin([this] { return stateOf(1) == runner::JobState::kLost; }));
   const Ran attached = poprun({"--attach", "1"});
   EXPECT_EQ(attached.exit_code, 125);
   EXPECT_THAT(attached.err, HasSubstr("runner of job 1 was killed"));

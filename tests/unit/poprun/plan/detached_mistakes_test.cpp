@@ -77,6 +77,23 @@ TEST(DetachedMistakes, SomeOptionsGoWithOneCommandOnly) {
                           "--json only goes with --jobs", "--follow only goes with --logs"));
 }
 
+TEST(DetachedMistakes, ADetachedJobHasNoFilesOfOutputAndNoInput) {
+  Options options = withProgram();
+  options.detached.detach = true;
+  options.output_filename = "logs";
+  EXPECT_THAT(
+      findDetachedMistakes(options),
+      ElementsAre("--output-filename: a detached job's output is in its log; give it to --logs or --attach"));
+  options.detached.detach = false;
+  options.detached.on_hangup = OnHangup::kDetach;
+  EXPECT_THAT(findDetachedMistakes(options), IsEmpty()) << "this poprun writes them";
+  options.stdin_policy.who = model::StdinPolicy::Who::kNone;
+  EXPECT_THAT(findDetachedMistakes(options), IsEmpty());
+  options.stdin_policy.who = model::StdinPolicy::Who::kAll;
+  EXPECT_THAT(findDetachedMistakes(options),
+              ElementsAre("--stdin: a job that can go on without its terminal reads nothing from it"));
+}
+
 TEST(DetachedMistakes, ALogHasNoTimes) {
   Options options;
   options.detached.logs = {"", "7"};

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <utility>
@@ -166,10 +167,22 @@ TEST_F(DetachedJobs, ThatAreNotThereAreAMistake) {
             "poprun: --jobs starts no program: leave out './train'\n");
 }
 
-TEST_F(DetachedJobs, OfAnotherHostAreAskedOfThePoprunThere) {
-  const std::string there = "echo";
-  EXPECT_EQ(poprun({"--logs", "me@h1:train", "-f", "--tag-output", "no", "--rsh", there}).out,
-            "me@h1 poprun --tag-output=no --follow --logs=train\n");
+// Here the other host is this one, reached by a program that runs its last word.
+TEST_F(DetachedJobs, OfAnotherHostAreShownByThePoprunThere) {
+  const TempDir directory;
+  const std::string rsh = directory.path() + "/rsh";
+  std::ofstream(rsh) << "#!/bin/sh\necho \"$1\" >&2\nfor command; do :; done\nPATH=$(dirname " << POPRUN_PATH
+                     << "):$PATH exec sh -c \"$command\"\n";
+  std::filesystem::permissions(rsh, std::filesystem::perms::owner_all);
+  Job job = begin("train");
+  job.write(1, Stream::kStdout, "a line\n");
+  job.end({});
+  const Outcome log = poprun({"--logs", "me@h1:train", "-f", "--tag-output", "host", "--rsh", rsh});
+  EXPECT_EQ(log.exit_code, 0);
+  EXPECT_EQ(log.out, "h2:1: a line\n");
+  EXPECT_EQ(log.err, "me@h1\n");
+  EXPECT_EQ(poprun({"--jobs", "h1:", "--rsh", rsh}).out, poprun({"--jobs"}).out);
+  EXPECT_EQ(poprun({"--logs", "h1:7", "--rsh", rsh}).exit_code, 125);
   EXPECT_EQ(poprun({"--jobs", "h1:", "--rsh", "false"}).exit_code, 1) << "that program's";
 }
 
