@@ -31,7 +31,7 @@ Status AppendFile::append(std::string_view bytes) {
     const ssize_t written = ::pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(end));
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) {
-      const Status error = errnoStatus("writing " + path_, written < 0 ? errno : ENOSPC);
+      Status error = errnoStatus("writing " + path_, written < 0 ? errno : ENOSPC);
       has_rest_ = true;
       static_cast<void>(cut());  // tried again by the next append
       return error;

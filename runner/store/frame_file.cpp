@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::size_t kChunkBytes = 256 << 10;
 // A writer that takes back a write for which there was no space, and writes something shorter there, can show
-// a reader a mixture once.
-constexpr int kLooks = 3;
+// a reader a mixture; hardly ever this often.
+constexpr int kLooks = 10;
 
 std::uint64_t sizeOf(int file) {
   struct stat status {};

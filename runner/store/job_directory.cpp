@@ -154,11 +154,13 @@ Result<JobEntry> JobDirectories::find(const std::string& id_or_name) const {
   for (const JobEntry& job : jobs) {
     if (job.id == number) return job;
   }
+  const JobEntry* newest = nullptr;
   std::vector<std::string> running;
-  for (auto job = jobs.rbegin(); job != jobs.rend(); ++job) {
-    if (!job->name.empty() && job->name == id_or_name) return *job;
-    if (job->state == JobState::kRunning) running.insert(running.begin(), described(*job));
+  for (const JobEntry& job : jobs) {
+    if (!job.name.empty() && job.name == id_or_name) newest = &job;
+    if (job.state == JobState::kRunning) running.push_back(described(job));
   }
+  if (newest != nullptr) return *newest;
   return Status(Code::kNotFound,
                 "there is no job " + inQuotes(id_or_name) + " in " + root_ + "; " +
                     (running.empty() ? "none is running" : "running: " + join(running, ", ")));

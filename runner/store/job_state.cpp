@@ -35,6 +35,7 @@ bool isLocked(const sys::Fd& file) {
 bool hasRunner(const JobEntry& job) {
   const Result<sys::Fd> file = openRegular(job.path + "/lock", O_RDWR);
   if (file.ok()) return isLocked(file.value());
+  if (file.code() != Code::kNotFound) return true;  // nobody can tell
   return std::chrono::system_clock::now() - job.begun < kTimeToBegin;
 }
 

@@ -8,7 +8,7 @@ namespace pop::runner {
 Result<const Frame*> OutputChain::peek() {
   while (true) {
     if (file_) {
-      const Result<const Frame*> frame = file_->peek();
+      Result<const Frame*> frame = file_->peek();
       if (!frame.ok() || frame.value() != nullptr) return frame;
     }
     POP_ASSIGN_OR_RETURN(std::optional<Segment> next, nextSegment());
@@ -20,7 +20,7 @@ Result<const Frame*> OutputChain::peek() {
     if (file_) {
       // Its writer had finished with the file when it made the next one, but may have added to it after the
       // look above.
-      const Result<const Frame*> frame = file_->peek();
+      Result<const Frame*> frame = file_->peek();
       if (!frame.ok() || frame.value() != nullptr) return frame;
       if (file_->hasMore())
         return Status(Code::kDataLoss,

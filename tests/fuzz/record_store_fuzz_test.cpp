@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kRounds = 800;
+constexpr std::uint64_t kRounds = 400;
 constexpr LogBound kBound{.bytes = 1500, .kept_first = 200, .segment_bytes = 200};
 // Two files are read at a time, each in pieces of 256 KiB at least.
 constexpr std::size_t kMostBytes = 1 << 20;

@@ -17,7 +17,8 @@ std::string frameOf(std::uint64_t sequence, std::string_view body) {
 TEST(Frame, ComesBackAsItWasWritten) {
   const std::string bytes = frameOf(5, "hello");
   ASSERT_EQ(bytes.size(), kFrameHeaderBytes + 5);
-  const ParsedFrame parsed = parseFrame(bytes + "more");
+  const std::string with_more = bytes + "more";
+  const ParsedFrame parsed = parseFrame(with_more);
   ASSERT_EQ(parsed.state, FrameState::kWhole);
   EXPECT_EQ(parsed.frame.sequence, 5u);
   EXPECT_EQ(parsed.frame.output_before, 7u);

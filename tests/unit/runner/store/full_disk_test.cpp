@@ -7,10 +7,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <thread>
 
 #include "runner/store/job_directory.h"
 #include "runner/store/record_store.h"
@@ -83,6 +85,31 @@ TEST(FullDisk, DropsOutputIntoAGapAndGoesOnWhenThereIsSpace) {
       RecordWriter next = RecordWriter::open(directory.path()).value();
       EXPECT_EQ(next.lastSequence(), writer.lastSequence());
     }
+  });
+}
+
+TEST(FullDisk, ShowsNoPartOfARecordToAReaderBesideTheWriter) {
+  const testing::TempDir directory;
+  inAChild([&] {
+    ASSERT_NO_FATAL_FAILURE(mountSmallDisk(directory.path()));
+    RecordWriter writer = RecordWriter::open(directory.path()).value();
+    RecordReader reader = RecordReader::open(directory.path()).value();
+    testing::KnownRecords known;
+    std::atomic<bool> is_done = false;
+    std::thread beside([&] {
+      while (!is_done && !::testing::Test::HasFailure()) takeAll(reader, known);
+    });
+    // An event that has space for a part of it only is tried again and again until a page more is free.
+    const std::string filler = directory / "filler";
+    std::ofstream(filler) << std::string(kDiskBytes / 2, 'x');
+    for (int pages = 100; pages > 0; --pages) {
+      for (int failures = 0; failures < 100;) failures += testing::appendKnown(writer).ok() ? 0 : 1;
+      std::filesystem::resize_file(filler, std::filesystem::file_size(filler) - 4096);
+    }
+    is_done = true;
+    beside.join();
+    takeAll(reader, known);
+    EXPECT_GT(known.last(), 3000u);
   });
 }
 
