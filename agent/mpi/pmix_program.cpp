@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "agent/mpi/abort_code.h"
 #include "agent/pmix/peer_user.h"
 #include "common/base/text.h"
 #include "common/sys/own_program.h"
@@ -167,9 +168,8 @@ void PmixProgram::handle(const Frame& frame) {
 
 void PmixProgram::onAbort(int instance, const Frame& frame) {
   const std::string& status = frame.fields[1];
-  const Result<int> code = contract::numberField(frame, 1);
-  const int exit_code = code.ok() && code.value() > 0 && code.value() < 256 ? code.value() : 1;
-  abort(instance, exit_code, "called MPI_Abort(" + status + ')');
+  const Result<std::int64_t> code = parseInteger(status);
+  abort(instance, code.ok() ? exitCodeOfAbort(code.value()) : 1, "called MPI_Abort(" + status + ')');
 }
 
 // Open MPI tells the instance that called, which then returns or aborts; the others would wait for it for

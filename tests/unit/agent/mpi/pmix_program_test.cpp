@@ -197,10 +197,19 @@ TEST_F(PmixProgramTest, SaysWhichInstanceHasAborted) {
   FrameEnd control = started();
   control.send(PmixMessage::kAbort, {"3", "7", "N/A"});
   control.send(PmixMessage::kAbort, {"3", "8", "N/A"});
-  control.send(PmixMessage::kAbort, {"2", "-1", "N/A"});
+  control.send(PmixMessage::kAbort, {"2", "0", "N/A"});
   runUntil(loop, [this] { return aborts.size() == 2; });
   EXPECT_EQ(aborts.at(0), std::tuple(3, 7, "called MPI_Abort(7)"));
-  EXPECT_EQ(aborts.at(1), std::tuple(2, 1, "called MPI_Abort(-1)"));
+  EXPECT_EQ(aborts.at(1), std::tuple(2, 1, "called MPI_Abort(0)")) << "it is no success";
+}
+
+TEST_F(PmixProgramTest, AbortsWithTheCodeThatTheProcessExitsWith) {
+  FrameEnd control = started();
+  control.send(PmixMessage::kAbort, {"2", "-1", "N/A"});
+  control.send(PmixMessage::kAbort, {"3", "300", "N/A"});
+  runUntil(loop, [this] { return aborts.size() == 2; });
+  EXPECT_EQ(aborts.at(0), std::tuple(2, 255, "called MPI_Abort(-1)"));
+  EXPECT_EQ(aborts.at(1), std::tuple(3, 44, "called MPI_Abort(300)"));
 }
 
 TEST_F(PmixProgramTest, SaysSoBeforeTheEndOfTheInstanceIsHandled) {
