@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <utility>
 
@@ -20,6 +21,9 @@ namespace pop::pmix {
 namespace {
 
 constexpr std::size_t kReadBytes = 64 << 10;
+
+// After the system has run out of descriptors.
+constexpr std::chrono::milliseconds kUntilNextTry{20};
 
 // Not connected yet when it returns; writing works once it is.
 sys::Fd connectTo(int port) {
@@ -50,21 +54,22 @@ Relay::Relay(os::EpollLoop& loop, sys::Fd listener, int port)
 
 Relay::~Relay() {
   while (!connections_.empty()) close(connections_.begin()->first);
+  if (next_try_) loop_.cancel(*next_try_);
   loop_.unwatch(listener_.get());
 }
 
 void Relay::listen() {
+  next_try_.reset();
   loop_.watchReadable(listener_.get(), [this] { accept(); });
-  listening_ = true;
 }
 
 void Relay::accept() {
   os::AcceptedConnection accepted = os::acceptConnection(listener_.get());
   if (accepted.socket.valid()) {
     if (mayEnter(accepted.socket.get())) open(std::move(accepted.socket));
-  } else if (accepted.error_number != 0 && !connections_.empty()) {
+  } else if (accepted.error_number != 0) {
     loop_.unwatch(listener_.get());
-    listening_ = false;
+    next_try_ = loop_.postAfter(kUntilNextTry, [this] { listen(); });
   }
 }
 
@@ -136,7 +141,6 @@ void Relay::close(int client) {
   loop_.unwatch(found->second.client.get());
   loop_.unwatch(found->second.server.get());
   connections_.erase(found);
-  if (!listening_) listen();
 }
 
 }  // namespace pop::pmix

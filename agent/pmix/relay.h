@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "common/os/epoll_loop.h"
@@ -47,7 +48,7 @@ class Relay {
   os::EpollLoop& loop_;
   const sys::Fd listener_;
   const int port_;
-  bool listening_ = false;                 ///< not while there are no descriptors left
+  std::optional<TimerId> next_try_;        ///< set while there are no descriptors left
   bool has_refused_ = false;               ///< another user
   std::map<int, Connection> connections_;  ///< by the client's descriptor
 };
