@@ -137,6 +137,7 @@ class Server final : public PmixServer {
   pmix_status_t enterFence(std::size_t processes, const pmix_proc_t* process, std::string blob,
                            pmix_modex_cbfunc_t answer, void* token);
   void abort(int instance, int status, std::string message, pmix_op_cbfunc_t answer, void* token);
+  void finalize(pmix_op_cbfunc_t answer, void* token);
   void refuseSpawn(int instance, std::string command);
   void begun(int instance);
 
@@ -181,6 +182,12 @@ pmix_status_t onAbort(const pmix_proc_t* process, void* /*object*/, int status, 
   return PMIX_SUCCESS;
 }
 
+pmix_status_t onFinalized(const pmix_proc_t* /*process*/, void* /*object*/, pmix_op_cbfunc_t answer,
+                          void* token) {
+  server->finalize(answer, token);
+  return PMIX_SUCCESS;
+}
+
 pmix_status_t onSpawn(const pmix_proc_t* process, const pmix_info_t /*infos*/[], std::size_t /*num_infos*/,
                       const pmix_app_t programs[], std::size_t count, pmix_spawn_cbfunc_t /*answer*/,
                       void* /*token*/) {
@@ -221,6 +228,7 @@ Status Server::begin() {
   // libpmix answers calls that are not here: not supported.
   static pmix_server_module_t module{};
   module.client_connected = onConnected;
+  module.client_finalized = onFinalized;
   module.abort = onAbort;
   module.fence_nb = onFence;
   module.spawn = onSpawn;
@@ -305,6 +313,13 @@ void Server::release(std::string blob) {
 void Server::abort(int instance, int status, std::string message, pmix_op_cbfunc_t answer, void* token) {
   loop_.post([this, instance, status, message = std::move(message), answer, token] {
     events_.aborted(instance, status, message);
+    answer(PMIX_SUCCESS, token);
+  });
+}
+
+void Server::finalize(pmix_op_cbfunc_t answer, void* token) {
+  loop_.post([this, answer, token] {
+    events_.finalized();
     answer(PMIX_SUCCESS, token);
   });
 }

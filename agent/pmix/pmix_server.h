@@ -16,6 +16,7 @@ namespace pop::pmix {
 struct ServerEvents {
   std::function<void(std::string blob)> fence_reached;  ///< see PmixServer::release
   std::function<void(int instance, int status, const std::string& message)> aborted;
+  std::function<void()> finalized;  ///< an instance's program; it closes its connection afterwards
   std::function<void(int instance, const std::string& command)> spawn_refused;
   /// `instance` has called MPI_Init, which waits for a call of `ended` for ever.
   std::function<void(int instance, int ended)> stuck;

@@ -104,18 +104,25 @@ void Relay::read(int client, Stream& stream) {
     if (!isTemporary(errno)) close(client);
     return;
   }
-  if (got == 0) {
-    loop_.unwatchReadable(stream.from);
-    ::shutdown(stream.to, SHUT_WR);
-    stream.ended = true;
-    const Connection& connection = connections_.at(client);
-    if (connection.to_server.ended && connection.to_client.ended) close(client);
-    return;
-  }
+  if (got == 0) return onEnd(client, stream);
   stream.waiting.assign(buffer.data(), static_cast<std::size_t>(got));
   if (!write(client, stream) || stream.waiting.empty()) return;
   loop_.unwatchReadable(stream.from);
   loop_.watchWritable(stream.to, [this, client, &stream] { goOn(client, stream); });
+}
+
+void Relay::onEnd(int client, Stream& stream) {
+  Connection& connection = connections_.at(client);
+  if (&stream == &connection.to_server && finalized_ > 0) {
+    --finalized_;
+    loop_.unwatch(connection.server.get());
+    kept_.push_back(std::move(connection.server));
+    return close(client);
+  }
+  loop_.unwatchReadable(stream.from);
+  ::shutdown(stream.to, SHUT_WR);
+  stream.ended = true;
+  if (connection.to_server.ended && connection.to_client.ended) close(client);
 }
 
 // False: the connection is closed, and the stream with it.
@@ -139,8 +146,9 @@ void Relay::goOn(int client, Stream& stream) {
 void Relay::close(int client) {
   const auto found = connections_.find(client);
   loop_.unwatch(found->second.client.get());
-  loop_.unwatch(found->second.server.get());
+  if (found->second.server.valid()) loop_.unwatch(found->second.server.get());
   connections_.erase(found);
+  if (connections_.empty()) kept_.clear();
 }
 
 }  // namespace pop::pmix

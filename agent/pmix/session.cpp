@@ -68,6 +68,7 @@ Status Session::begin(agent::PmixJob job) {
                [this](int instance, int status, const std::string& message) {
                  send(PmixMessage::kAbort, {std::to_string(instance), std::to_string(status), message});
                },
+           .finalized = [this] { relay_->onFinalized(); },
            .spawn_refused =
                [this](int instance, const std::string& command) {
                  send(PmixMessage::kSpawn, {std::to_string(instance), command});
