@@ -50,7 +50,8 @@ PmiOutcome PmiSession::take(int instance, std::string_view line) {
     return answer("cmd=maxes kvsname_max=" + std::to_string(kMaxNameBytes) + " keylen_max=" +
                   std::to_string(kMaxKeyBytes) + " vallen_max=" + std::to_string(kMaxValueBytes));
   }
-  if (command == "get_appnum") return answer("cmd=appnum appnum=0");
+  if (command == "get_appnum")
+    return answer("cmd=appnum appnum=" + std::to_string(world_.programs.at(instance)));
   if (command == "get_my_kvsname") return answer("cmd=my_kvsname kvsname=" + world_.name);
   if (command == "get_universe_size") return answer("cmd=universe_size size=" + std::to_string(world_.size));
   if (command == "put") return put(instance, line);

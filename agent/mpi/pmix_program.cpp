@@ -52,7 +52,9 @@ PmixJob jobOf(const JobSlice& slice) {
               .server_name = contract::pmixServerNamespace(slice.job_id),
               .directory = std::string(kParentDirectory) + "/poprun-" + sys::randomName(),
               .num_instances = slice.num_instances,
+              .programs = {},
               .hosts = {}};
+  for (const InstanceOrder& order : slice.instances) job.programs.push_back(order.program);
   for (const HostInstances& host : *slice.hosts) {
     if (host.first == slice.instances.front().env.instance_index)
       job.this_host = static_cast<int>(job.hosts.size());

@@ -13,7 +13,8 @@ namespace pop::agent {
 
 enum class PmixMessage : std::uint8_t {
   kJob = 1,  ///< → first and once: namespace, the server's namespace, directory, instances, index of this
-             ///< host; then for each host that has instances: name, first instance, count
+             ///< host, its instances' programs ("0,0,1"); then for each host that has instances: name, first
+             ///< instance, count
   kRelease = 2,  ///< → what the processes of all hosts have contributed to the fence
   kFence = 3,    ///< ← all instances of this host have entered the fence; what they have contributed
   kAbort = 4,    ///< ← instance, status, message; sent before the instance's call returns
@@ -37,7 +38,8 @@ struct PmixJob {
   std::string server_name;  ///< the namespace of popdist-pmix, which is process 0 of it
   std::string directory;    ///< for files of the instances; popdist-pmix creates it
   int num_instances = 0;
-  int this_host = 0;  ///< index into `hosts`
+  int this_host = 0;          ///< index into `hosts`
+  std::vector<int> programs;  ///< of this host's instances: which of the job's programs each one runs
   std::vector<PmixHost> hosts;
 
   friend bool operator==(const PmixJob&, const PmixJob&) = default;

@@ -75,13 +75,16 @@ std::string packed(Packer packer, const std::string& list) {
   return result;
 }
 
+// Which program it runs is known of instances of this host, and asked of nobody but itself.
 Info processInfo(const PmixJob& job, std::size_t host, int local) {
+  const bool is_here = host == static_cast<std::size_t>(job.this_host);
+  const int program = is_here ? job.programs[static_cast<std::size_t>(local)] : 0;
   const auto rank = static_cast<pmix_rank_t>(job.hosts[host].first_instance + local);
   const auto local_rank = static_cast<std::uint16_t>(local);
   return groupInfo(PMIX_PROC_DATA,
                    {info(PMIX_RANK, rank, PMIX_PROC_RANK), info(PMIX_LOCAL_RANK, local_rank, PMIX_UINT16),
                     info(PMIX_NODE_RANK, local_rank, PMIX_UINT16), countInfo(PMIX_NODEID, host),
-                    countInfo(PMIX_APPNUM, 0)});
+                    countInfo(PMIX_APPNUM, static_cast<std::size_t>(program))});
 }
 
 std::vector<Info> jobInfos(const PmixJob& job) {

@@ -74,6 +74,16 @@ TEST(OpenMpi, RunsInsideASlurmAllocation) {
   EXPECT_THAT(outcome.out, HasSubstr("rank 1 of 2"));
 }
 
+TEST(OpenMpi, NumbersTheProgramsOfAJob) {
+  PoprunSetup setup = job(1, "program");
+  setup.options.insert(setup.options.end(), {":", "-np", "2", OPENMPI_CHILD_PATH, "program"});
+  const Outcome outcome = run(setup, kSpinningTimeout);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(linesOf(outcome.out),
+              UnorderedElementsAreArray(
+                  {"rank 0 is of program 0", "rank 1 is of program 1", "rank 2 is of program 1"}));
+}
+
 TEST(OpenMpi, EndsTheJobByMpiAbort) {
   const Outcome outcome = run(job(3, "abort"), kSpinningTimeout);
   EXPECT_EQ(outcome.exit_code, 7);

@@ -91,7 +91,7 @@ class PmixProgramTest : public ::testing::Test {
     JobSlice slice{.job_id = "4f2a", .num_instances = num_instances};
     slice.hosts = std::make_shared<const std::vector<HostInstances>>(
         std::vector<HostInstances>{{"h0", 0, 2}, {"h1", 2, 2}});
-    slice.instances = {{.env = {.instance_index = 2}}, {.env = {.instance_index = 3}}};
+    slice.instances = {{.env = {.instance_index = 2}}, {.env = {.instance_index = 3}, .program = 1}};
     return slice;
   }
 
@@ -157,6 +157,7 @@ TEST_F(PmixProgramTest, IsStartedAtTheFirstConnectionWithTheSocketAndTheJob) {
                                                               .directory = place.directory,
                                                               .num_instances = 4,
                                                               .this_host = 1,
+                                                              .programs = {0, 1},
                                                               .hosts = {{"h0", 0, 2}, {"h1", 2, 2}}}));
   EXPECT_TRUE(keeper.isSilent()) << "started twice";
 }
