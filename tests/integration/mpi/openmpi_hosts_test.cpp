@@ -30,6 +30,32 @@ TEST_F(OpenMpiOnHosts, IsOneWorldThatKnowsWhoSharesAHost) {
   EXPECT_EQ(leftOnHosts(), "");
 }
 
+TEST_F(OpenMpiOnHosts, IsOneWorldOfHostsThatAreNamedByTheirAddresses) {
+  const Outcome outcome = run(job({"--host", hosts.address(0) + ',' + hosts.address(1), "-np", "4",
+                                   "--tag-output", "no", OPENMPI_CHILD_PATH, "hello"}),
+                              kSpinningTimeout);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("rank 3 of 4, 2 on this host, sum 6"));
+}
+
+// With networks to leave out beside those to use, Open MPI would use none.
+TEST_F(OpenMpiOnHosts, IsOneWorldWithoutTheNetworksThatTheUserLeavesOut) {
+  const Outcome outcome = run(job({"-np", "2", "--tag-output", "no", "-x", "OMPI_MCA_btl_tcp_if_exclude=lo",
+                                   OPENMPI_CHILD_PATH, "hello"}),
+                              kSpinningTimeout);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("rank 1 of 2, 1 on this host, sum 1"));
+}
+
+TEST_F(OpenMpiOnHosts, MayStartSeveralTimesInAnInstance) {
+  const Outcome outcome =
+      run(job({"-np", "4", "--tag-output", "no", "sh", "-c",
+               OPENMPI_CHILD_PATH " hello && " OPENMPI_CHILD_PATH " hello && " OPENMPI_CHILD_PATH " hello"}),
+          kSpinningTimeout);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(linesOf(outcome.out).size(), 12U);
+}
+
 TEST_F(OpenMpiOnHosts, EndsTheJobByMpiAbort) {
   const Outcome outcome = runOn("2", "abort");
   EXPECT_EQ(outcome.exit_code, 7);
