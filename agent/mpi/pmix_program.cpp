@@ -161,6 +161,9 @@ void PmixProgram::handle(const Frame& frame) {
     onSpawn(instance.value(), frame.fields[1]);
   } else if (type == PmixMessage::kStuck && fields == 2 && is_of_one) {
     abort(instance.value(), 1, waitsFor(frame.fields[1]));
+  } else if (type == PmixMessage::kUnfinished && fields == 1 && is_of_one) {
+    abort(instance.value(), 1,
+          "starts an MPI program, and one that it has started before has not called MPI_Finalize");
   } else if (type == PmixMessage::kFailed && fields == 1) {
     fail("popdist-pmix: " + frame.fields[0]);
   } else {

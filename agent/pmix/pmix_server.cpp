@@ -140,14 +140,15 @@ class Server final : public PmixServer {
   pmix_status_t enterFence(std::size_t processes, const pmix_proc_t* process, std::string blob,
                            pmix_modex_cbfunc_t answer, void* token);
   void abort(int instance, int status, std::string message, pmix_op_cbfunc_t answer, void* token);
-  void finalize(pmix_op_cbfunc_t answer, void* token);
+  void finalize(int instance, pmix_op_cbfunc_t answer, void* token);
   void refuseSpawn(int instance, std::string command);
   void begun(int instance);
 
  private:
   /// An instance may start several programs that use MPI, one after the other.
   struct Use {
-    int begun = 0;  ///< calls of MPI_Init
+    int begun = 0;      ///< calls of MPI_Init
+    int finalized = 0;  ///< and of MPI_Finalize
     bool ended = false;
   };
   struct Fence {
@@ -185,9 +186,9 @@ pmix_status_t onAbort(const pmix_proc_t* process, void* /*object*/, int status, 
   return PMIX_SUCCESS;
 }
 
-pmix_status_t onFinalized(const pmix_proc_t* /*process*/, void* /*object*/, pmix_op_cbfunc_t answer,
+pmix_status_t onFinalized(const pmix_proc_t* process, void* /*object*/, pmix_op_cbfunc_t answer,
                           void* token) {
-  server->finalize(answer, token);
+  server->finalize(static_cast<int>(process->rank), answer, token);
   return PMIX_SUCCESS;
 }
 
@@ -320,8 +321,9 @@ void Server::abort(int instance, int status, std::string message, pmix_op_cbfunc
   });
 }
 
-void Server::finalize(pmix_op_cbfunc_t answer, void* token) {
-  loop_.post([this, answer, token] {
+void Server::finalize(int instance, pmix_op_cbfunc_t answer, void* token) {
+  loop_.post([this, instance, answer, token] {
+    ++uses_[instance].finalized;
     events_.finalized();
     answer(PMIX_SUCCESS, token);
   });
@@ -335,7 +337,8 @@ void Server::refuseSpawn(int instance, std::string command) {
 
 void Server::begun(int instance) {
   loop_.post([this, instance] {
-    ++uses_[instance].begun;
+    Use& use = uses_[instance];
+    if (use.begun++ > use.finalized) return events_.unfinished(instance);
     findStuck();
   });
 }

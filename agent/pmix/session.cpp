@@ -73,6 +73,7 @@ Status Session::begin(agent::PmixJob job) {
                [this](int instance, const std::string& command) {
                  send(PmixMessage::kSpawn, {std::to_string(instance), command});
                },
+           .unfinished = [this](int instance) { send(PmixMessage::kUnfinished, {std::to_string(instance)}); },
            .stuck =
                [this](int instance, int ended) {
                  send(PmixMessage::kStuck, {std::to_string(instance), std::to_string(ended)});

@@ -130,6 +130,20 @@ TEST(OpenMpi, MayStartSeveralTimesInAnInstance) {
   EXPECT_THAT(stuck.err, HasSubstr("waits in MPI_Init or MPI_Finalize for instance 1, which has ended"));
 }
 
+// libpmix would count one instance less in the second program.
+TEST(OpenMpi, EndsTheJobOfAnInstanceThatStartsAgainWithoutAnEnd) {
+  const PoprunSetup setup{.options = {"-np", "3", "--tag-output", "no", "sh", "-c",
+                                      OPENMPI_CHILD_PATH
+                                      " unfinished; "
+                                      "[ $POPDIST_INSTANCE_INDEX = 1 ] || exec sleep 1000; "
+                                      "exec " OPENMPI_CHILD_PATH " hello"}};
+  const Outcome outcome = run(setup, kSpinningTimeout);
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("instance 1 of "));
+  EXPECT_THAT(outcome.err, HasSubstr("starts an MPI program, and one that it has started before has not "
+                                     "called MPI_Finalize"));
+}
+
 TEST(OpenMpi, IsServedAgainAfterARestart) {
   const Outcome outcome = run(job(2, "fail-once", {"--max-restarts", "1"}), kSpinningTimeout);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;

@@ -238,6 +238,15 @@ TEST_F(PmixProgramTest, EndsAJobOfSeveralWhenOneWantsToStartMore) {
                  "with poprun -n"));
 }
 
+TEST_F(PmixProgramTest, EndsTheJobOfAnInstanceThatStartsAgainWithoutAnEnd) {
+  FrameEnd control = started();
+  control.send(PmixMessage::kUnfinished, {"3"});
+  runUntil(loop, [this] { return !aborts.empty(); });
+  EXPECT_EQ(aborts.at(0), std::tuple(3, 1,
+                                     "starts an MPI program, and one that it has started before has not "
+                                     "called MPI_Finalize"));
+}
+
 TEST_F(PmixProgramTest, LetsASingleInstanceGoOnWithoutMore) {
   JobSlice alone = slice(1);
   alone.hosts = std::make_shared<const std::vector<HostInstances>>(std::vector<HostInstances>{{"h0", 0, 1}});
