@@ -69,6 +69,23 @@ TEST(Spawn, PassesADescriptorAboveTheChildsLimit) {
   EXPECT_STREQ(text.data(), "16\n");
 }
 
+// Most programs do not need it, and those that do say so.
+TEST(Spawn, PassesNoDescriptorAboveTheKeepersOwnLimit) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  SpawnOrder limited = order({}, {});
+  limited.argv = {"/bin/sh", "-c", "test ! -e /proc/self/fd/20"};
+  limited.passed = 0;
+  const rlimit few{.rlim_cur = 20, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  const SpawnResult result = spawn(limited);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  ASSERT_GT(result.pid, 0) << result.reason;
+  int status = -1;
+  ASSERT_EQ(::waitpid(result.pid, &status, 0), result.pid);
+  EXPECT_EQ(status, 0);
+}
+
 TEST(SpawnBinding, LeavesTheKeeperWhereItWas) {
   cpu_set_t before;
   ASSERT_EQ(::sched_getaffinity(0, sizeof(before), &before), 0);
