@@ -116,13 +116,13 @@ int executeChild(const ChildSetup& setup, volatile Step& step) {
   if (!setup.order.directory.empty() && ::chdir(setup.order.directory.c_str()) != 0) return errno;
   if (const int error = bindChild(setup, step); error != 0) return error;
   step = Step::kExecuting;
-  const rlimit& limit = setup.order.descriptor_limit;
-  if (limit.rlim_max > 0) ::setrlimit(RLIMIT_NOFILE, &limit);
+  // Fails where the limit of this process is below that number. Most programs do not need it.
   const int passed = setup.order.passed;
-  if (passed >= 0 && passed != contract::kPassedDescriptor && ::dup2(passed, contract::kPassedDescriptor) < 0)
-    return errno;
+  const bool has_passed = passed >= 0 && ::dup2(passed, contract::kPassedDescriptor) >= 0;
+  const rlimit& limit = setup.order.descriptor_limit;  // which may be below the number just taken
+  if (limit.rlim_max > 0) ::setrlimit(RLIMIT_NOFILE, &limit);
   ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);  // what our own parent left open
-  if (passed >= 0) ::fcntl(contract::kPassedDescriptor, F_SETFD, 0);
+  if (has_passed) ::fcntl(contract::kPassedDescriptor, F_SETFD, 0);
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);

@@ -15,9 +15,8 @@ namespace {
 constexpr std::size_t kMaxLineBytes = 4096;
 
 PmiWorld worldOf(const JobSlice& slice) {
-  PmiWorld world{
-      .name = slice.job_id, .size = slice.num_instances, .local_instances = {}, .process_mapping = {}};
-  for (const InstanceOrder& order : slice.instances) world.local_instances.insert(order.env.instance_index);
+  PmiWorld world{.name = slice.job_id, .size = slice.num_instances, .programs = {}, .process_mapping = {}};
+  for (const InstanceOrder& order : slice.instances) world.programs[order.env.instance_index] = order.program;
   std::vector<int> counts;
   for (const HostInstances& host : *slice.hosts) counts.push_back(host.count);
   world.process_mapping = processMapping(counts);

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "agent/mpi/abort_code.h"
 #include "common/base/text.h"
 
 namespace pop::agent {
@@ -49,7 +50,8 @@ PmiOutcome PmiSession::take(int instance, std::string_view line) {
     return answer("cmd=maxes kvsname_max=" + std::to_string(kMaxNameBytes) + " keylen_max=" +
                   std::to_string(kMaxKeyBytes) + " vallen_max=" + std::to_string(kMaxValueBytes));
   }
-  if (command == "get_appnum") return answer("cmd=appnum appnum=0");
+  if (command == "get_appnum")
+    return answer("cmd=appnum appnum=" + std::to_string(world_.programs.at(instance)));
   if (command == "get_my_kvsname") return answer("cmd=my_kvsname kvsname=" + world_.name);
   if (command == "get_universe_size") return answer("cmd=universe_size size=" + std::to_string(world_.size));
   if (command == "put") return put(instance, line);
@@ -121,13 +123,11 @@ PmiOutcome PmiSession::spawn(int instance, std::string_view line) {
                      "--num-instances"};
 }
 
-// MPI_Abort ends a process as exit() does: the low 8 bits of its code count.
 std::optional<PmiAbort> PmiSession::abort(int instance, std::string_view line) {
   const Result<std::int64_t> code = parseInteger(fieldOf(line, "exitcode"));
   if (!code.ok()) return once({instance, 1, "called MPI_Abort"});
-  const int exit_code = static_cast<int>(code.value() & 0xff);
   return once(
-      {instance, exit_code == 0 ? 1 : exit_code, "called MPI_Abort(" + std::to_string(code.value()) + ")"});
+      {instance, exitCodeOfAbort(code.value()), "called MPI_Abort(" + std::to_string(code.value()) + ")"});
 }
 
 std::vector<int> PmiSession::release(const PutValues& values) {
@@ -146,9 +146,7 @@ std::optional<PmiAbort> PmiSession::announce(const EndNotice& end_notice) {
 std::optional<PmiAbort> PmiSession::whoWaits() {
   if (fence_.inside().empty()) return std::nullopt;
   const int waits = fence_.inside().begin()->first;
-  return once(
-      {waits, 1,
-       nameOf(waits) + " waits in MPI_Init or MPI_Finalize for " + nameOf(*ended_) + ", which has ended"});
+  return once({waits, 1, "waits in MPI_Init or MPI_Finalize for " + nameOf(*ended_) + ", which has ended"});
 }
 
 std::optional<PmiAbort> PmiSession::once(PmiAbort abort) {

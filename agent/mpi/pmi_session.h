@@ -5,7 +5,6 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,7 +20,7 @@ namespace pop::agent {
 struct PmiWorld {
   std::string name;  ///< no other job has it
   int size = 1;
-  std::set<int> local_instances;
+  std::map<int, int> programs;  ///< of this host's instances: which of the job's programs each one runs
   std::string process_mapping;  ///< which of all share a host: process_mapping.h
 };
 
@@ -45,7 +44,7 @@ class PmiSession {
  public:
   static constexpr std::string_view kBarrierOut = "cmd=barrier_out";
 
-  explicit PmiSession(PmiWorld world) : world_(std::move(world)), fence_(world_.local_instances.size()) {}
+  explicit PmiSession(PmiWorld world) : world_(std::move(world)), fence_(world_.programs.size()) {}
 
   /// `instance` has sent `line`.
   PmiOutcome take(int instance, std::string_view line);

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "agent/mpi/abort_code.h"
 #include "agent/pmix/peer_user.h"
 #include "common/base/text.h"
 #include "common/sys/own_program.h"
@@ -51,7 +52,9 @@ PmixJob jobOf(const JobSlice& slice) {
               .server_name = contract::pmixServerNamespace(slice.job_id),
               .directory = std::string(kParentDirectory) + "/poprun-" + sys::randomName(),
               .num_instances = slice.num_instances,
+              .programs = {},
               .hosts = {}};
+  for (const InstanceOrder& order : slice.instances) job.programs.push_back(order.program);
   for (const HostInstances& host : *slice.hosts) {
     if (host.first == slice.instances.front().env.instance_index)
       job.this_host = static_cast<int>(job.hosts.size());
@@ -158,6 +161,9 @@ void PmixProgram::handle(const Frame& frame) {
     onSpawn(instance.value(), frame.fields[1]);
   } else if (type == PmixMessage::kStuck && fields == 2 && is_of_one) {
     abort(instance.value(), 1, waitsFor(frame.fields[1]));
+  } else if (type == PmixMessage::kUnfinished && fields == 1 && is_of_one) {
+    abort(instance.value(), 1,
+          "starts an MPI program, and one that it has started before has not called MPI_Finalize");
   } else if (type == PmixMessage::kFailed && fields == 1) {
     fail("popdist-pmix: " + frame.fields[0]);
   } else {
@@ -167,9 +173,8 @@ void PmixProgram::handle(const Frame& frame) {
 
 void PmixProgram::onAbort(int instance, const Frame& frame) {
   const std::string& status = frame.fields[1];
-  const Result<int> code = contract::numberField(frame, 1);
-  const int exit_code = code.ok() && code.value() > 0 && code.value() < 256 ? code.value() : 1;
-  abort(instance, exit_code, "called MPI_Abort(" + status + ')');
+  const Result<std::int64_t> code = parseInteger(status);
+  abort(instance, code.ok() ? exitCodeOfAbort(code.value()) : 1, "called MPI_Abort(" + status + ')');
 }
 
 // Open MPI tells the instance that called, which then returns or aborts; the others would wait for it for

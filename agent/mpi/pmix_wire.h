@@ -13,14 +13,16 @@ namespace pop::agent {
 
 enum class PmixMessage : std::uint8_t {
   kJob = 1,  ///< → first and once: namespace, the server's namespace, directory, instances, index of this
-             ///< host; then for each host that has instances: name, first instance, count
-  kRelease = 2,  ///< → what the processes of all hosts have contributed to the fence
-  kFence = 3,    ///< ← all instances of this host have entered the fence; what they have contributed
-  kAbort = 4,    ///< ← instance, status, message; sent before the instance's call returns
-  kSpawn = 5,    ///< ← instance, command that it wants to start; refused already
-  kEnded = 6,    ///< → instance of this host that has exited with code 0
-  kStuck = 7,    ///< ← instance, the one that it waits for, which has ended
-  kFailed = 8,   ///< ← why the instances cannot be served; popdist-pmix ends
+             ///< host, its instances' programs ("0,0,1"); then for each host that has instances: name, first
+             ///< instance, count
+  kRelease = 2,     ///< → what the processes of all hosts have contributed to the fence
+  kFence = 3,       ///< ← all instances of this host have entered the fence; what they have contributed
+  kAbort = 4,       ///< ← instance, status, message; sent before the instance's call returns
+  kSpawn = 5,       ///< ← instance, command that it wants to start; refused already
+  kEnded = 6,       ///< → instance of this host that has exited with code 0
+  kStuck = 7,       ///< ← instance, the one that it waits for, which has ended
+  kFailed = 8,      ///< ← why the instances cannot be served; popdist-pmix ends
+  kUnfinished = 9,  ///< ← instance that starts a program while its last one has not called PMIx_Finalize
 };
 
 /// Where a host's instances are in the job: `first_instance`, `first_instance` + 1, …
@@ -37,7 +39,8 @@ struct PmixJob {
   std::string server_name;  ///< the namespace of popdist-pmix, which is process 0 of it
   std::string directory;    ///< for files of the instances; popdist-pmix creates it
   int num_instances = 0;
-  int this_host = 0;  ///< index into `hosts`
+  int this_host = 0;          ///< index into `hosts`
+  std::vector<int> programs;  ///< of this host's instances: which of the job's programs each one runs
   std::vector<PmixHost> hosts;
 
   friend bool operator==(const PmixJob&, const PmixJob&) = default;

@@ -75,13 +75,16 @@ std::string packed(Packer packer, const std::string& list) {
   return result;
 }
 
+// Which program it runs is known of instances of this host, and asked of nobody but itself.
 Info processInfo(const PmixJob& job, std::size_t host, int local) {
+  const bool is_here = host == static_cast<std::size_t>(job.this_host);
+  const int program = is_here ? job.programs[static_cast<std::size_t>(local)] : 0;
   const auto rank = static_cast<pmix_rank_t>(job.hosts[host].first_instance + local);
   const auto local_rank = static_cast<std::uint16_t>(local);
   return groupInfo(PMIX_PROC_DATA,
                    {info(PMIX_RANK, rank, PMIX_PROC_RANK), info(PMIX_LOCAL_RANK, local_rank, PMIX_UINT16),
                     info(PMIX_NODE_RANK, local_rank, PMIX_UINT16), countInfo(PMIX_NODEID, host),
-                    countInfo(PMIX_APPNUM, 0)});
+                    countInfo(PMIX_APPNUM, static_cast<std::size_t>(program))});
 }
 
 std::vector<Info> jobInfos(const PmixJob& job) {
@@ -137,13 +140,15 @@ class Server final : public PmixServer {
   pmix_status_t enterFence(std::size_t processes, const pmix_proc_t* process, std::string blob,
                            pmix_modex_cbfunc_t answer, void* token);
   void abort(int instance, int status, std::string message, pmix_op_cbfunc_t answer, void* token);
+  void finalize(int instance, pmix_op_cbfunc_t answer, void* token);
   void refuseSpawn(int instance, std::string command);
   void begun(int instance);
 
  private:
   /// An instance may start several programs that use MPI, one after the other.
   struct Use {
-    int begun = 0;  ///< calls of MPI_Init
+    int begun = 0;      ///< calls of MPI_Init
+    int finalized = 0;  ///< and of MPI_Finalize
     bool ended = false;
   };
   struct Fence {
@@ -178,6 +183,12 @@ pmix_status_t onAbort(const pmix_proc_t* process, void* /*object*/, int status, 
                       pmix_proc_t /*processes*/[], std::size_t /*count*/, pmix_op_cbfunc_t answer,
                       void* token) {
   server->abort(static_cast<int>(process->rank), status, message == nullptr ? "" : message, answer, token);
+  return PMIX_SUCCESS;
+}
+
+pmix_status_t onFinalized(const pmix_proc_t* process, void* /*object*/, pmix_op_cbfunc_t answer,
+                          void* token) {
+  server->finalize(static_cast<int>(process->rank), answer, token);
   return PMIX_SUCCESS;
 }
 
@@ -221,6 +232,7 @@ Status Server::begin() {
   // libpmix answers calls that are not here: not supported.
   static pmix_server_module_t module{};
   module.client_connected = onConnected;
+  module.client_finalized = onFinalized;
   module.abort = onAbort;
   module.fence_nb = onFence;
   module.spawn = onSpawn;
@@ -309,6 +321,14 @@ void Server::abort(int instance, int status, std::string message, pmix_op_cbfunc
   });
 }
 
+void Server::finalize(int instance, pmix_op_cbfunc_t answer, void* token) {
+  loop_.post([this, instance, answer, token] {
+    ++uses_[instance].finalized;
+    events_.finalized();
+    answer(PMIX_SUCCESS, token);
+  });
+}
+
 void Server::refuseSpawn(int instance, std::string command) {
   loop_.post([this, instance, command = std::move(command)] { events_.spawn_refused(instance, command); });
 }
@@ -317,7 +337,8 @@ void Server::refuseSpawn(int instance, std::string command) {
 
 void Server::begun(int instance) {
   loop_.post([this, instance] {
-    ++uses_[instance].begun;
+    Use& use = uses_[instance];
+    if (use.begun++ > use.finalized) return events_.unfinished(instance);
     findStuck();
   });
 }

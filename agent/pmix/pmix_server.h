@@ -16,7 +16,11 @@ namespace pop::pmix {
 struct ServerEvents {
   std::function<void(std::string blob)> fence_reached;  ///< see PmixServer::release
   std::function<void(int instance, int status, const std::string& message)> aborted;
+  std::function<void()> finalized;  ///< an instance's program; it closes its connection afterwards
   std::function<void(int instance, const std::string& command)> spawn_refused;
+  /// `instance` has called MPI_Init, and an earlier program of it no MPI_Finalize. libpmix 4 counts it no
+  /// more among those that a fence waits for, if that program has ended.
+  std::function<void(int instance)> unfinished;
   /// `instance` has called MPI_Init, which waits for a call of `ended` for ever.
   std::function<void(int instance, int ended)> stuck;
 };

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <utility>
 
@@ -20,6 +21,9 @@ namespace pop::pmix {
 namespace {
 
 constexpr std::size_t kReadBytes = 64 << 10;
+
+// After the system has run out of descriptors.
+constexpr std::chrono::milliseconds kUntilNextTry{20};
 
 // Not connected yet when it returns; writing works once it is.
 sys::Fd connectTo(int port) {
@@ -50,21 +54,22 @@ Relay::Relay(os::EpollLoop& loop, sys::Fd listener, int port)
 
 Relay::~Relay() {
   while (!connections_.empty()) close(connections_.begin()->first);
+  if (next_try_) loop_.cancel(*next_try_);
   loop_.unwatch(listener_.get());
 }
 
 void Relay::listen() {
+  next_try_.reset();
   loop_.watchReadable(listener_.get(), [this] { accept(); });
-  listening_ = true;
 }
 
 void Relay::accept() {
   os::AcceptedConnection accepted = os::acceptConnection(listener_.get());
   if (accepted.socket.valid()) {
     if (mayEnter(accepted.socket.get())) open(std::move(accepted.socket));
-  } else if (accepted.error_number != 0 && !connections_.empty()) {
+  } else if (accepted.error_number != 0) {
     loop_.unwatch(listener_.get());
-    listening_ = false;
+    next_try_ = loop_.postAfter(kUntilNextTry, [this] { listen(); });
   }
 }
 
@@ -99,18 +104,25 @@ void Relay::read(int client, Stream& stream) {
     if (!isTemporary(errno)) close(client);
     return;
   }
-  if (got == 0) {
-    loop_.unwatchReadable(stream.from);
-    ::shutdown(stream.to, SHUT_WR);
-    stream.ended = true;
-    const Connection& connection = connections_.at(client);
-    if (connection.to_server.ended && connection.to_client.ended) close(client);
-    return;
-  }
+  if (got == 0) return onEnd(client, stream);
   stream.waiting.assign(buffer.data(), static_cast<std::size_t>(got));
   if (!write(client, stream) || stream.waiting.empty()) return;
   loop_.unwatchReadable(stream.from);
   loop_.watchWritable(stream.to, [this, client, &stream] { goOn(client, stream); });
+}
+
+void Relay::onEnd(int client, Stream& stream) {
+  Connection& connection = connections_.at(client);
+  if (&stream == &connection.to_server && finalized_ > 0) {
+    --finalized_;
+    loop_.unwatch(connection.server.get());
+    kept_.push_back(std::move(connection.server));
+    return close(client);
+  }
+  loop_.unwatchReadable(stream.from);
+  ::shutdown(stream.to, SHUT_WR);
+  stream.ended = true;
+  if (connection.to_server.ended && connection.to_client.ended) close(client);
 }
 
 // False: the connection is closed, and the stream with it.
@@ -134,9 +146,9 @@ void Relay::goOn(int client, Stream& stream) {
 void Relay::close(int client) {
   const auto found = connections_.find(client);
   loop_.unwatch(found->second.client.get());
-  loop_.unwatch(found->second.server.get());
+  if (found->second.server.valid()) loop_.unwatch(found->second.server.get());
   connections_.erase(found);
-  if (!listening_) listen();
+  if (connections_.empty()) kept_.clear();
 }
 
 }  // namespace pop::pmix

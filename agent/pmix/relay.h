@@ -4,7 +4,9 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "common/os/epoll_loop.h"
 #include "common/sys/fd.h"
@@ -19,6 +21,11 @@ class Relay {
   ~Relay();
   Relay(const Relay&) = delete;
   Relay& operator=(const Relay&) = delete;
+
+  /// A client has called PMIx_Finalize; its connection ends next. The server gets to know when no client is
+  /// left: until 5.0 libpmix takes that end for a loss in the fence that others may have begun meanwhile, in
+  /// the next program of their instances.
+  void onFinalized() { ++finalized_; }
 
  private:
   /// One direction of a connection: nothing is read while something waits to be written.
@@ -42,12 +49,15 @@ class Relay {
   void read(int client, Stream& stream);
   bool write(int client, Stream& stream);
   void goOn(int client, Stream& stream);
+  void onEnd(int client, Stream& stream);
   void close(int client);
 
   os::EpollLoop& loop_;
   const sys::Fd listener_;
   const int port_;
-  bool listening_ = false;                 ///< not while there are no descriptors left
+  std::optional<TimerId> next_try_;        ///< set while there are no descriptors left
+  int finalized_ = 0;                      ///< clients whose connections have not ended yet
+  std::vector<sys::Fd> kept_;              ///< the server's connections of those that have
   bool has_refused_ = false;               ///< another user
   std::map<int, Connection> connections_;  ///< by the client's descriptor
 };

@@ -68,10 +68,12 @@ Status Session::begin(agent::PmixJob job) {
                [this](int instance, int status, const std::string& message) {
                  send(PmixMessage::kAbort, {std::to_string(instance), std::to_string(status), message});
                },
+           .finalized = [this] { relay_->onFinalized(); },
            .spawn_refused =
                [this](int instance, const std::string& command) {
                  send(PmixMessage::kSpawn, {std::to_string(instance), command});
                },
+           .unfinished = [this](int instance) { send(PmixMessage::kUnfinished, {std::to_string(instance)}); },
            .stuck =
                [this](int instance, int ended) {
                  send(PmixMessage::kStuck, {std::to_string(instance), std::to_string(ended)});

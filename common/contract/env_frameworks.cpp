@@ -85,6 +85,21 @@ bool hasIpv4Peers(const Parts& parts) {
   return parts.place.num_hosts > 1 && parts.rendezvous.own_address.find(':') == std::string::npos;
 }
 
+bool isUsers(const Parts& parts, std::string_view name) {
+  const auto has = [name](std::span<const Variable> variables) {
+    return std::any_of(variables.begin(), variables.end(),
+                       [name](const Variable& each) { return each.first == name; });
+  };
+  return has(parts.job) || has(parts.program);
+}
+// Open MPI takes networks to use or networks to leave out, not both: with both it uses none.
+bool mayIncludeForBtl(const Parts& parts) {
+  return hasIpv4Peers(parts) && !isUsers(parts, "OMPI_MCA_btl_tcp_if_exclude");
+}
+bool mayIncludeForOob(const Parts& parts) {
+  return hasIpv4Peers(parts) && !isUsers(parts, "OMPI_MCA_oob_tcp_if_exclude");
+}
+
 struct Row {
   EnvFamily family;
   std::string_view name;
@@ -206,8 +221,8 @@ constexpr std::array kRows{
     // Processes of one host share memory. Looking for fabrics takes Open MPI 0.2 s.
     Row{kPmix, "OMPI_MCA_pml", [](const Parts&) { return std::string("ob1"); }, isOnOneHost},
     // Else Open MPI tries every network of the host, containers' bridges, too.
-    Row{kPmix, "OMPI_MCA_btl_tcp_if_include", ownNetwork, hasIpv4Peers},
-    Row{kPmix, "OMPI_MCA_oob_tcp_if_include", ownNetwork, hasIpv4Peers},
+    Row{kPmix, "OMPI_MCA_btl_tcp_if_include", ownNetwork, mayIncludeForBtl},
+    Row{kPmix, "OMPI_MCA_oob_tcp_if_include", ownNetwork, mayIncludeForOob},
 };
 
 // Adds the user's variables, replacing existing ones.

@@ -74,6 +74,17 @@ void spawn() {
   MPI_Finalize();
 }
 
+// Which of the job's programs it is.
+void sayProgram() {
+  const World world = start();
+  int* program = nullptr;
+  int is_known = 0;
+  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_APPNUM, static_cast<void*>(&program), &is_known);
+  say("rank " + std::to_string(world.rank) + " is of program " +
+      (is_known == 0 ? "?" : std::to_string(*program)));
+  MPI_Finalize();
+}
+
 // Says where it is served and where its files are, and waits until its stdin ends.
 void serve() {
   const World world = start();
@@ -101,6 +112,7 @@ int main(int argc, char** argv) {
   if (task == "hello-without-finalize") helloWithoutFinalize();
   if (task == "abort") abortInTheLast();
   if (task == "spawn") spawn();
+  if (task == "program") sayProgram();
   if (task == "serve") serve();
   // The second instance ends before the others wait for it, or while they do.
   if (task == "without-1" && variable("POPDIST_INSTANCE_INDEX") != "1") start();

@@ -51,6 +51,15 @@ TEST(Mpich, StartsAlonePerInstanceWithoutItsVariables) {
   EXPECT_THAT(linesOf(outcome.out), Each(std::string("rank 0 of 1, 1 on this host, sum 0")));
 }
 
+TEST(Mpich, NumbersTheProgramsOfAJob) {
+  const Outcome outcome = run(
+      job(1, {MPICH_CHILD_PATH, "program", ":", "-np", "2", MPICH_CHILD_PATH, "program"}), kSpinningTimeout);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(linesOf(outcome.out),
+              UnorderedElementsAreArray(
+                  {"rank 0 is of program 0", "rank 1 is of program 1", "rank 2 is of program 1"}));
+}
+
 TEST(Mpich, EndsTheJobByMpiAbort) {
   const Outcome outcome = run(job(3, {MPICH_CHILD_PATH, "abort"}), kSpinningTimeout);
   EXPECT_EQ(outcome.exit_code, 7);
@@ -70,8 +79,7 @@ TEST(Mpich, DoesNotWaitForAnInstanceThatHasEnded) {
   for (const char* task : {"without-1", "unfinished"}) {
     const Outcome outcome = run(job(2, {MPICH_CHILD_PATH, task}), kSpinningTimeout);
     EXPECT_EQ(outcome.exit_code, 1) << task;
-    EXPECT_THAT(outcome.err,
-                HasSubstr("instance 0 waits in MPI_Init or MPI_Finalize for instance 1, which has ended"))
+    EXPECT_THAT(outcome.err, HasSubstr("waits in MPI_Init or MPI_Finalize for instance 1, which has ended"))
         << task;
   }
 }

@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <filesystem>
 
@@ -70,6 +74,16 @@ TEST(OpenMpi, RunsInsideASlurmAllocation) {
   EXPECT_THAT(outcome.out, HasSubstr("rank 1 of 2"));
 }
 
+TEST(OpenMpi, NumbersTheProgramsOfAJob) {
+  PoprunSetup setup = job(1, "program");
+  setup.options.insert(setup.options.end(), {":", "-np", "2", OPENMPI_CHILD_PATH, "program"});
+  const Outcome outcome = run(setup, kSpinningTimeout);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(linesOf(outcome.out),
+              UnorderedElementsAreArray(
+                  {"rank 0 is of program 0", "rank 1 is of program 1", "rank 2 is of program 1"}));
+}
+
 TEST(OpenMpi, EndsTheJobByMpiAbort) {
   const Outcome outcome = run(job(3, "abort"), kSpinningTimeout);
   EXPECT_EQ(outcome.exit_code, 7);
@@ -116,6 +130,20 @@ TEST(OpenMpi, MayStartSeveralTimesInAnInstance) {
   EXPECT_THAT(stuck.err, HasSubstr("waits in MPI_Init or MPI_Finalize for instance 1, which has ended"));
 }
 
+// libpmix would count one instance less in the second program.
+TEST(OpenMpi, EndsTheJobOfAnInstanceThatStartsAgainWithoutAnEnd) {
+  const PoprunSetup setup{.options = {"-np", "3", "--tag-output", "no", "sh", "-c",
+                                      OPENMPI_CHILD_PATH
+                                      " unfinished; "
+                                      "[ $POPDIST_INSTANCE_INDEX = 1 ] || exec sleep 1000; "
+                                      "exec " OPENMPI_CHILD_PATH " hello"}};
+  const Outcome outcome = run(setup, kSpinningTimeout);
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("instance 1 of "));
+  EXPECT_THAT(outcome.err, HasSubstr("starts an MPI program, and one that it has started before has not "
+                                     "called MPI_Finalize"));
+}
+
 TEST(OpenMpi, IsServedAgainAfterARestart) {
   const Outcome outcome = run(job(2, "fail-once", {"--max-restarts", "1"}), kSpinningTimeout);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -140,12 +168,14 @@ TEST(OpenMpi, EndsTheJobWhereItIsNotServed) {
 
 class ServedOpenMpi : public ::testing::Test {
  protected:
-  ServedOpenMpi() {
+  explicit ServedOpenMpi(std::vector<std::string> options = {OPENMPI_CHILD_PATH, "serve"})
+      : options_(std::move(options)) {
     EXPECT_TRUE(poprun.waitFor([this] { return poprun.out().ends_with('\n'); }, kSpinningTimeout))
         << poprun.err();
     const std::string said = linesOf(poprun.out()).at(0);
     port = std::stoi(said.substr(said.rfind(':') + 1));
     directory = said.substr(said.find(' ') + 1);
+    EXPECT_TRUE(waitUntil([this] { return server() > 0 && portsOf(server()).size() == 2; }, kTimeout));
     EXPECT_TRUE(std::filesystem::is_directory(directory));
   }
 
@@ -168,9 +198,11 @@ class ServedOpenMpi : public ::testing::Test {
   }
   void letItEnd() { input.write_end.reset(); }
 
+  const std::vector<std::string> options_;
   sys::Pipe input = sys::makePipe().value();
   PoprunProcess poprun{[this] {
-    PoprunSetup setup = job(2, "serve");
+    PoprunSetup setup{.options = {"-np", "2", "--tag-output", "no"}};
+    setup.options.insert(setup.options.end(), options_.begin(), options_.end());
     setup.descriptors[0] = input.read_end.get();
     return setup;
   }()};
@@ -219,6 +251,41 @@ TEST_F(ServedOpenMpi, RefusesAnotherUserAtTheOtherPort) {
   }
   letItEnd();
   EXPECT_EQ(poprun.wait(kSpinningTimeout), 0) << poprun.err();
+}
+
+// Instance 0 waits in MPI_Init for instance 1, which calls it later.
+class HalfServedOpenMpi : public ServedOpenMpi {
+ protected:
+  HalfServedOpenMpi()
+      : ServedOpenMpi({"--stdin", "1", "sh", "-c",
+                       "if [ $POPDIST_INSTANCE_INDEX = 1 ]; then read -r _; "
+                       "else echo $PMIX_SERVER_URI4 $PMIX_SERVER_TMPDIR; fi; "
+                       "exec " OPENMPI_CHILD_PATH " hello"}) {}
+
+  /// `port` gets more connections at once than the server has descriptors.
+  static bool flood(int port) {
+    std::vector<sys::Fd> connections;
+    for (int i = 0; i < 400; ++i) connections.push_back(connectToLoopback(port));
+    const timeval limit{.tv_sec = 20, .tv_usec = 0};
+    return std::all_of(connections.begin(), connections.end(), [&limit](const sys::Fd& each) {
+      ::setsockopt(each.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+      char byte = 0;
+      const ssize_t got = ::recv(each.get(), &byte, 1, 0);
+      return got == 0 || (got < 0 && errno == ECONNRESET);
+    });
+  }
+};
+
+TEST_F(HalfServedOpenMpi, IsServedAfterAnotherUserHasUsedUpTheDescriptors) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+  const std::vector<int> ports = portsOf(server());
+  ASSERT_THAT(ports, SizeIs(2));
+  const rlimit few{.rlim_cur = 40, .rlim_max = 40};
+  ASSERT_EQ(::prlimit(server(), RLIMIT_NOFILE, &few, nullptr), 0);
+  for (const int each : ports) EXPECT_TRUE(asNobody([each] { return flood(each); })) << "port " << each;
+  letItEnd();
+  EXPECT_EQ(poprun.wait(kSpinningTimeout), 0) << poprun.err();
+  EXPECT_THAT(poprun.out(), HasSubstr("rank 1 of 2"));
 }
 
 TEST_F(ServedOpenMpi, EndsTheJobWhenItsServerIsKilled) {

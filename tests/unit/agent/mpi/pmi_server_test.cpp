@@ -186,7 +186,7 @@ TEST_F(PmiServerTest, EndsTheJobWhenSomebodyWaitsForAnInstanceThatHasEnded) {
   clients[0]->say("cmd=barrier_in");
   testing::runIdle(loop);
   server.announce({.instance = 2, .clean = true, .text = ""});
-  EXPECT_THAT(aborts, ElementsAre(Pair(1, HasSubstr("instance 0 waits in MPI_Init or MPI_Finalize for "
+  EXPECT_THAT(aborts, ElementsAre(Pair(1, HasSubstr("waits in MPI_Init or MPI_Finalize for "
                                                     "instance 2, which has ended"))));
 }
 

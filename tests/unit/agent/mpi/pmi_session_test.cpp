@@ -13,10 +13,9 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 PmiWorld worldOf(std::set<int> local, int size, std::string mapping = "(vector,(0,2,2))") {
-  return {.name = "job-7",
-          .size = size,
-          .local_instances = std::move(local),
-          .process_mapping = std::move(mapping)};
+  PmiWorld world{.name = "job-7", .size = size, .programs = {}, .process_mapping = std::move(mapping)};
+  for (const int instance : local) world.programs[instance] = 0;
+  return world;
 }
 
 class PmiSessionTest : public ::testing::Test {
@@ -49,6 +48,12 @@ TEST_F(PmiSessionTest, AnswersWhatAProgramAsksAtItsStart) {
   EXPECT_EQ(answerTo(2, "cmd=get kvsname=job-7 key=PMI_process_mapping"),
             "cmd=get_result rc=0 msg=success value=(vector,(0,2,2))");
   EXPECT_EQ(answerTo(2, "cmd=finalize"), "cmd=finalize_ack rc=0");
+}
+
+TEST_F(PmiSessionTest, NumbersTheProgramsOfAJob) {
+  PmiSession two({.name = "job-7", .size = 2, .programs = {{0, 0}, {1, 1}}, .process_mapping = {}});
+  EXPECT_EQ(two.take(0, "cmd=get_appnum").answer, "cmd=appnum appnum=0");
+  EXPECT_EQ(two.take(1, "cmd=get_appnum").answer, "cmd=appnum appnum=1");
 }
 
 TEST_F(PmiSessionTest, RefusesAnotherVersion) {
@@ -174,7 +179,7 @@ TEST_F(PmiSessionTest, EndsTheJobWhenAnInstanceWaitsForOneThatHasEnded) {
   ASSERT_TRUE(abort);
   EXPECT_EQ(abort->instance, 3);
   EXPECT_EQ(abort->exit_code, 1);
-  EXPECT_EQ(abort->message, "instance 3 waits in MPI_Init or MPI_Finalize for instance 1, which has ended");
+  EXPECT_EQ(abort->message, "waits in MPI_Init or MPI_Finalize for instance 1, which has ended");
   EXPECT_FALSE(session.announce({.instance = 0, .clean = true, .text = ""})) << "one report ends the job";
 }
 
@@ -183,7 +188,7 @@ TEST_F(PmiSessionTest, EndsTheJobWhenAnInstanceComesToWaitForOneThatHasEnded) {
   EXPECT_FALSE(session.announce({.instance = 0, .clean = true, .text = ""}));
   const std::optional<PmiAbort> abort = session.take(2, "cmd=barrier_in").abort;
   ASSERT_TRUE(abort);
-  EXPECT_EQ(abort->message, "instance 2 waits in MPI_Init or MPI_Finalize for instance 1, which has ended");
+  EXPECT_EQ(abort->message, "waits in MPI_Init or MPI_Finalize for instance 1, which has ended");
 }
 
 TEST_F(PmiSessionTest, DoesNotTakeTheOneThatHasEndedForOneThatWaits) {

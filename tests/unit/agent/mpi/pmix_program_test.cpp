@@ -91,7 +91,7 @@ class PmixProgramTest : public ::testing::Test {
     JobSlice slice{.job_id = "4f2a", .num_instances = num_instances};
     slice.hosts = std::make_shared<const std::vector<HostInstances>>(
         std::vector<HostInstances>{{"h0", 0, 2}, {"h1", 2, 2}});
-    slice.instances = {{.env = {.instance_index = 2}}, {.env = {.instance_index = 3}}};
+    slice.instances = {{.env = {.instance_index = 2}}, {.env = {.instance_index = 3}, .program = 1}};
     return slice;
   }
 
@@ -157,6 +157,7 @@ TEST_F(PmixProgramTest, IsStartedAtTheFirstConnectionWithTheSocketAndTheJob) {
                                                               .directory = place.directory,
                                                               .num_instances = 4,
                                                               .this_host = 1,
+                                                              .programs = {0, 1},
                                                               .hosts = {{"h0", 0, 2}, {"h1", 2, 2}}}));
   EXPECT_TRUE(keeper.isSilent()) << "started twice";
 }
@@ -197,10 +198,19 @@ TEST_F(PmixProgramTest, SaysWhichInstanceHasAborted) {
   FrameEnd control = started();
   control.send(PmixMessage::kAbort, {"3", "7", "N/A"});
   control.send(PmixMessage::kAbort, {"3", "8", "N/A"});
-  control.send(PmixMessage::kAbort, {"2", "-1", "N/A"});
+  control.send(PmixMessage::kAbort, {"2", "0", "N/A"});
   runUntil(loop, [this] { return aborts.size() == 2; });
   EXPECT_EQ(aborts.at(0), std::tuple(3, 7, "called MPI_Abort(7)"));
-  EXPECT_EQ(aborts.at(1), std::tuple(2, 1, "called MPI_Abort(-1)"));
+  EXPECT_EQ(aborts.at(1), std::tuple(2, 1, "called MPI_Abort(0)")) << "it is no success";
+}
+
+TEST_F(PmixProgramTest, AbortsWithTheCodeThatTheProcessExitsWith) {
+  FrameEnd control = started();
+  control.send(PmixMessage::kAbort, {"2", "-1", "N/A"});
+  control.send(PmixMessage::kAbort, {"3", "300", "N/A"});
+  runUntil(loop, [this] { return aborts.size() == 2; });
+  EXPECT_EQ(aborts.at(0), std::tuple(2, 255, "called MPI_Abort(-1)"));
+  EXPECT_EQ(aborts.at(1), std::tuple(3, 44, "called MPI_Abort(300)"));
 }
 
 TEST_F(PmixProgramTest, SaysSoBeforeTheEndOfTheInstanceIsHandled) {
@@ -226,6 +236,15 @@ TEST_F(PmixProgramTest, EndsAJobOfSeveralWhenOneWantsToStartMore) {
       std::tuple(2, 1,
                  "called MPI_Comm_spawn('/bin/worker'), which poprun does not support: start all processes "
                  "with poprun -n"));
+}
+
+TEST_F(PmixProgramTest, EndsTheJobOfAnInstanceThatStartsAgainWithoutAnEnd) {
+  FrameEnd control = started();
+  control.send(PmixMessage::kUnfinished, {"3"});
+  runUntil(loop, [this] { return !aborts.empty(); });
+  EXPECT_EQ(aborts.at(0), std::tuple(3, 1,
+                                     "starts an MPI program, and one that it has started before has not "
+                                     "called MPI_Finalize"));
 }
 
 TEST_F(PmixProgramTest, LetsASingleInstanceGoOnWithoutMore) {

@@ -11,6 +11,7 @@ const PmixJob kJob{.name = "job",
                    .directory = "/dev/shm/job",
                    .num_instances = 5,
                    .this_host = 1,
+                   .programs = {0, 2, 2},
                    .hosts = {{"a", 0, 2}, {"b", 2, 3}}};
 
 TEST(PmixJob, IsReadAsItWasWritten) {
@@ -27,6 +28,8 @@ TEST(PmixJob, IsRefusedWhenMalformed) {
   EXPECT_TRUE(refused([](contract::Frame& frame) { frame.fields.pop_back(); }));
   EXPECT_TRUE(refused([](contract::Frame& frame) { frame.fields.resize(3); }));
   EXPECT_TRUE(refused([](contract::Frame& frame) { frame.fields[4] = "2"; }));
+  EXPECT_TRUE(refused([](contract::Frame& frame) { frame.fields[5] = "0,2"; }));
+  EXPECT_TRUE(refused([](contract::Frame& frame) { frame.fields[5] = "0,2,x"; }));
   EXPECT_TRUE(refused([](contract::Frame& frame) { frame.fields.back() = "-1"; }));
 }
 

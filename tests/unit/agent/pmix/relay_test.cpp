@@ -24,6 +24,7 @@ using ::testing::HasSubstr;
 using testing::listenOnLoopback;
 using testing::offer;
 using testing::portOf;
+using testing::runIdle;
 using testing::runUntil;
 using testing::take;
 
@@ -119,6 +120,38 @@ TEST_F(RelayTest, HoldsLittleOfWhatTheServerDoesNotRead) {
   EXPECT_LT(sent, bytes.size() / 2) << "the sockets' buffers and a piece";
   ::shutdown(client.get(), SHUT_WR);
   EXPECT_EQ(untilEnd(server).size(), sent);
+}
+
+// libpmix would take the end of a program's connection for a loss in the fence of the next program.
+TEST_F(RelayTest, KeepsTheEndOfAClientThatHasFinalizedToItselfWhileAnotherIsThere) {
+  sys::Fd first = connectToLoopback(port);
+  const sys::Fd first_server = nextServer();
+  sys::Fd second = connectToLoopback(port);
+  sys::Fd second_server = nextServer();
+  relay->onFinalized();
+  first.reset();
+  pass(second, second_server, "in the next program's fence");
+  runIdle(loop);
+  std::string arrived;
+  EXPECT_TRUE(take(first_server, arrived)) << "it sees the end";
+  second.reset();
+  EXPECT_EQ(untilEnd(second_server), "");
+  second_server.reset();
+  EXPECT_EQ(untilEnd(first_server), "");
+}
+
+TEST_F(RelayTest, PassesOnTheEndOfAClientThatHasNotFinalized) {
+  sys::Fd first = connectToLoopback(port);
+  const sys::Fd first_server = nextServer();
+  sys::Fd second = connectToLoopback(port);
+  const sys::Fd second_server = nextServer();
+  const sys::Fd third = connectToLoopback(port);
+  const sys::Fd third_server = nextServer();
+  relay->onFinalized();
+  first.reset();
+  runIdle(loop);
+  second.reset();
+  EXPECT_EQ(untilEnd(second_server), "");
 }
 
 TEST_F(RelayTest, ClosesTheClientWhenNobodyServes) {

@@ -142,6 +142,19 @@ TEST(FrameworkVariables, OfPmixNameTheWayToTheOtherInstances) {
   EXPECT_EQ(sample.environment().at("OMPI_MCA_pml"), "ucx");
 }
 
+// Open MPI uses no network at all if it is told both which to use and which to leave out.
+TEST(FrameworkVariables, OfPmixNameNoNetworkToAUserWhoExcludesSome) {
+  Sample sample{.families = {EnvFamily::kPmix}};
+  sample.rendezvous.pmix_port = "41234";
+  sample.job = {{"OMPI_MCA_btl_tcp_if_exclude", "lo,docker0"}};
+  EXPECT_FALSE(sample.environment().contains("OMPI_MCA_btl_tcp_if_include"));
+  EXPECT_TRUE(sample.environment().contains("OMPI_MCA_oob_tcp_if_include"));
+  sample.job.clear();
+  sample.program = {{"OMPI_MCA_oob_tcp_if_exclude", "docker0"}};
+  EXPECT_FALSE(sample.environment().contains("OMPI_MCA_oob_tcp_if_include"));
+  EXPECT_TRUE(sample.environment().contains("OMPI_MCA_btl_tcp_if_include"));
+}
+
 TEST(FrameworkVariables, OfPoplarAreThoseOfPopRunWithoutAPartition) {
   EXPECT_EQ(
       onlyFamily(EnvFamily::kPoplar),
