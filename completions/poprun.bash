@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Completion of poprun for bash. Made by scripts/gen_options_doc from poprun/cli/option_rows.cpp.
 
-_poprun_names='--help -h --version -V --version-format --verbose -v --vv -vv --num-instances -np -n --np --num-replicas --uneven-replicas --ipus-per-replica --num-ilds --system --offline-mode --host -H --hostfile --instances-per-host --oversubscribe --host-subnet --synchronise --synchronise-python-venv --synchronise-poplar-sdk --distribute-ssh-key --process-placement --cores-per-instance --numa-aware --report-bindings --print-topology --ssh-config --rsh --agent-path --agent-port --agent-tls --connect-timeout --host-silence -x --genvall -genvall --envall --wdir -wdir -wd --wd --env-for --tf-config-tasks --collectives --executable-cache-path --stdin --tag-output --timestamp-output --fold-output --output-filename --only-output-from-instance --only-stdout-from-instance --timeout --stack-traces --kill-grace --max-restarts --restart-delay --min-hosts --allow-run-as-root --dry-run --debug --import-config --export-config --overwrite-config --vipu-server-host --vipu-server-port --vipu-server-timeout --vipu-partition --vipu-partition-attempts --vipu-allocation --vipu-cluster --update-partition --reset-partition --remove-partition --sync-type --mpi-global-args --mpi-local-args'
+_poprun_names='--help -h --version -V --version-format --verbose -v --vv -vv --num-instances -np -n --np --num-replicas --uneven-replicas --ipus-per-replica --num-ilds --system --offline-mode --host -H --hostfile --instances-per-host --oversubscribe --host-subnet --synchronise --synchronise-python-venv --synchronise-poplar-sdk --distribute-ssh-key --process-placement --cores-per-instance --numa-aware --report-bindings --print-topology --ssh-config --rsh --agent-path --agent-port --agent-tls --connect-timeout --host-silence -x --genvall -genvall --envall --wdir -wdir -wd --wd --env-for --tf-config-tasks --collectives --executable-cache-path --stdin --tag-output --timestamp-output --fold-output --output-filename --only-output-from-instance --only-stdout-from-instance --timeout --stack-traces --kill-grace --max-restarts --restart-delay --min-hosts --allow-run-as-root --detach --name --on-hangup --log-limit --jobs --json --attach --control --logs --follow -f --cancel --dry-run --debug --import-config --export-config --overwrite-config --vipu-server-host --vipu-server-port --vipu-server-timeout --vipu-partition --vipu-partition-attempts --vipu-allocation --vipu-cluster --update-partition --reset-partition --remove-partition --sync-type --mpi-global-args --mpi-local-args'
 
 # Options that take the next word, whatever it is.
-_poprun_take_value=' --version-format --num-instances -np -n --np --num-replicas --ipus-per-replica --num-ilds --system --host -H --hostfile --instances-per-host --host-subnet --synchronise --process-placement --cores-per-instance --numa-aware --ssh-config --rsh --agent-path --agent-port --agent-tls --connect-timeout --host-silence -x --wdir -wdir -wd --wd --env-for --tf-config-tasks --collectives --executable-cache-path --stdin --output-filename --only-output-from-instance --only-stdout-from-instance --timeout --kill-grace --max-restarts --restart-delay --min-hosts --import-config --export-config --vipu-server-host --vipu-server-port --vipu-server-timeout --vipu-partition --vipu-partition-attempts --vipu-allocation --vipu-cluster --sync-type --mpi-global-args --mpi-local-args '
+_poprun_take_value=' --version-format --num-instances -np -n --np --num-replicas --ipus-per-replica --num-ilds --system --host -H --hostfile --instances-per-host --host-subnet --synchronise --process-placement --cores-per-instance --numa-aware --ssh-config --rsh --agent-path --agent-port --agent-tls --connect-timeout --host-silence -x --wdir -wdir -wd --wd --env-for --tf-config-tasks --collectives --executable-cache-path --stdin --output-filename --only-output-from-instance --only-stdout-from-instance --timeout --kill-grace --max-restarts --restart-delay --min-hosts --name --on-hangup --log-limit --attach --logs --cancel --import-config --export-config --vipu-server-host --vipu-server-port --vipu-server-timeout --vipu-partition --vipu-partition-attempts --vipu-allocation --vipu-cluster --sync-type --mpi-global-args --mpi-local-args '
 
 _poprun_value() {
   local word=$2
@@ -59,6 +59,13 @@ _poprun_value() {
     --restart-delay) COMPREPLY=() ;;
     --min-hosts) COMPREPLY=() ;;
     --allow-run-as-root) COMPREPLY=($(compgen -W 'yes no' -- "$word")) ;;
+    --name) COMPREPLY=() ;;
+    --on-hangup) COMPREPLY=($(compgen -W 'stop detach' -- "$word")) ;;
+    --log-limit) COMPREPLY=() ;;
+    --jobs) COMPREPLY=() ;;
+    --attach) COMPREPLY=() ;;
+    --logs) COMPREPLY=() ;;
+    --cancel) COMPREPLY=() ;;
     --dry-run) COMPREPLY=($(compgen -W 'text json no' -- "$word")) ;;
     --debug) COMPREPLY=($(compgen -W 'yes no' -- "$word")) ;;
     --import-config) _poprun_paths -f "$word" ;;

@@ -2,7 +2,7 @@
 # Completion of poprun for fish. Made by scripts/gen_options_doc from poprun/cli/option_rows.cpp.
 
 # Options that take the next word, whatever it is.
-set -g __poprun_take_value --version-format --num-instances -np -n --np --num-replicas --ipus-per-replica --num-ilds --system --host -H --hostfile --instances-per-host --host-subnet --synchronise --process-placement --cores-per-instance --numa-aware --ssh-config --rsh --agent-path --agent-port --agent-tls --connect-timeout --host-silence -x --wdir -wdir -wd --wd --env-for --tf-config-tasks --collectives --executable-cache-path --stdin --output-filename --only-output-from-instance --only-stdout-from-instance --timeout --kill-grace --max-restarts --restart-delay --min-hosts --import-config --export-config --vipu-server-host --vipu-server-port --vipu-server-timeout --vipu-partition --vipu-partition-attempts --vipu-allocation --vipu-cluster --sync-type --mpi-global-args --mpi-local-args
+set -g __poprun_take_value --version-format --num-instances -np -n --np --num-replicas --ipus-per-replica --num-ilds --system --host -H --hostfile --instances-per-host --host-subnet --synchronise --process-placement --cores-per-instance --numa-aware --ssh-config --rsh --agent-path --agent-port --agent-tls --connect-timeout --host-silence -x --wdir -wdir -wd --wd --env-for --tf-config-tasks --collectives --executable-cache-path --stdin --output-filename --only-output-from-instance --only-stdout-from-instance --timeout --kill-grace --max-restarts --restart-delay --min-hosts --name --on-hangup --log-limit --attach --logs --cancel --import-config --export-config --vipu-server-host --vipu-server-port --vipu-server-timeout --vipu-partition --vipu-partition-attempts --vipu-allocation --vipu-cluster --sync-type --mpi-global-args --mpi-local-args
 
 function __poprun_before_program
   set -l words (commandline -opc)
@@ -81,6 +81,17 @@ complete -c poprun -n __poprun_before_program -l max-restarts -d 'restart the jo
 complete -c poprun -n __poprun_before_program -l restart-delay -d 'time to wait before a restart' -r -f
 complete -c poprun -n __poprun_before_program -l min-hosts -d 'with --max-restarts: after hosts are lost, restart on the others if at least N are left and the instances divide evenly over them' -r -f
 complete -c poprun -n __poprun_before_program -l allow-run-as-root -d 'no: refuse to run as root' -f -a 'yes no'
+complete -c poprun -n __poprun_before_program -l detach -d 'print a job\'s number and return; the job goes on without a terminal' -f
+complete -c poprun -n __poprun_before_program -l name -d 'with --detach: name of the job, which --attach and the others take instead of its number' -r -f
+complete -c poprun -n __poprun_before_program -l on-hangup -d 'when the terminal hangs up: stop ends the job, detach lets it go on as a detached one' -r -f -a 'stop detach'
+complete -c poprun -n __poprun_before_program -l log-limit -d 'most that is kept of a detached job\'s output: its first 4 MiB and its end' -r -f
+complete -c poprun -n __poprun_before_program -l jobs -d 'list your detached jobs on this host, or on HOST' -f
+complete -c poprun -n __poprun_before_program -l json -d 'with --jobs: print them as JSON' -f
+complete -c poprun -n __poprun_before_program -l attach -d 'print a detached job\'s output, go on with it, and exit as the job does; ID is its number, its name, or HOST:ID; Ctrl-C ends only this poprun' -r -f
+complete -c poprun -n __poprun_before_program -l control -d 'with --attach: Ctrl-C and Ctrl-Z are for the job' -f
+complete -c poprun -n __poprun_before_program -l logs -d 'print what a detached job has written so far' -r -f
+complete -c poprun -n __poprun_before_program -l follow -s f -d 'with --logs: go on until the job ends' -f
+complete -c poprun -n __poprun_before_program -l cancel -d 'end a detached job; a second time: kill it' -r -f
 complete -c poprun -n __poprun_before_program -l dry-run -d 'print the placement and environment of each instance, as text or json, and exit' -f -a 'text json no'
 complete -c poprun -n __poprun_before_program -l debug -d 'print all that may help to find a problem: --vv, --report-bindings and the options as understood' -f -a 'yes no'
 complete -c poprun -n __poprun_before_program -l import-config -d 'read options from a file; options on the command line override them' -r -F

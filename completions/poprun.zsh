@@ -70,6 +70,18 @@ _arguments -S -A '-*' \
   '--restart-delay=[time to wait before a restart]:TIME: ' \
   '--min-hosts=[with --max-restarts: after hosts are lost, restart on the others if at least N are left and the instances divide evenly over them]:N: ' \
   '--allow-run-as-root=-[no: refuse to run as root]::BOOL:(yes no)' \
+  '--detach[print a job'\''s number and return; the job goes on without a terminal]' \
+  '--name=[with --detach: name of the job, which --attach and the others take instead of its number]:NAME: ' \
+  '--on-hangup=[when the terminal hangs up: stop ends the job, detach lets it go on as a detached one]:WHAT:(stop detach)' \
+  '--log-limit=[most that is kept of a detached job'\''s output: its first 4 MiB and its end]:SIZE: ' \
+  '--jobs=-[list your detached jobs on this host, or on HOST]::HOST\:: ' \
+  '--json[with --jobs: print them as JSON]' \
+  '--attach=[print a detached job'\''s output, go on with it, and exit as the job does; ID is its number, its name, or HOST:ID; Ctrl-C ends only this poprun]:ID: ' \
+  '--control[with --attach: Ctrl-C and Ctrl-Z are for the job]' \
+  '--logs=[print what a detached job has written so far]:ID: ' \
+  '--follow[with --logs: go on until the job ends]' \
+  '-f[with --logs: go on until the job ends]' \
+  '--cancel=[end a detached job; a second time: kill it]:ID: ' \
   '--dry-run=-[print the placement and environment of each instance, as text or json, and exit]::FORMAT:(text json no)' \
   '--debug=-[print all that may help to find a problem: --vv, --report-bindings and the options as understood]::BOOL:(yes no)' \
   '--import-config=[read options from a file; options on the command line override them]:FILE:_files' \

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // poprun-hosts: poprun with the code for jobs on other hosts.
 #include "poprun/app.h"
+#include "poprun/command/detach_command.h"
 #include "poprun/command/doctor.h"
 #include "poprun/command/host_parts.h"
 #include "poprun/command/hosts_session.h"
+#include "poprun/command/on_jobs.h"
 
 int main(int argc, char** argv) {
   using pop::model::JobSpec;
@@ -13,6 +15,8 @@ int main(int argc, char** argv) {
             return pop::runOnHosts(options, spec, settings, pop::partsFor);
           },
       .examine = [](const pop::Options& options,
-                    const JobSpec& spec) { return pop::runDoctor(options, spec, pop::partsFor); }};
+                    const JobSpec& spec) { return pop::runDoctor(options, spec, pop::partsFor); },
+      .on_jobs = pop::onJobs,
+      .detach = pop::detachCommand};
   return pop::runApp(argc, argv, &hosts);
 }

@@ -19,6 +19,8 @@ Code codeForErrno(int error_number) {
     case ENOBUFS:
     case ENOMEM:
     case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
     case EMFILE:
     case ENFILE:
       return Code::kResourceExhausted;

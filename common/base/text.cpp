@@ -2,7 +2,6 @@
 #include "common/base/text.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 
 #include "common/base/utf8.h"
@@ -16,6 +15,24 @@ std::size_t harmlessBytes(std::string_view text) {
   if (first < 0x80) return first >= 0x20 && first != 0x7f ? 1 : 0;
   const std::size_t bytes = utf8Bytes(text);
   return isC1Control(text.substr(0, bytes)) ? 0 : bytes;
+}
+
+// `text` with "\xff" for each byte where no character begins; `bytesOfFirst` says how long the first one is.
+template <typename BytesOfFirst>
+std::string escaped(std::string_view text, const BytesOfFirst& bytesOfFirst) {
+  static constexpr std::string_view kHex = "0123456789abcdef";
+  std::string result;
+  while (!text.empty()) {
+    const std::size_t bytes = bytesOfFirst(text);
+    if (bytes > 0) {
+      result += text.substr(0, bytes);
+    } else {
+      const auto byte = static_cast<unsigned char>(text.front());
+      result += {'\\', 'x', kHex[byte >> 4U], kHex[byte & 15U]};
+    }
+    text.remove_prefix(std::max<std::size_t>(bytes, 1));
+  }
+  return result;
 }
 
 }  // namespace
@@ -102,6 +119,14 @@ std::string counted(std::int64_t count, std::string_view noun) {
   return std::to_string(count) + ' ' + std::string(noun) + (count == 1 ? "" : "s");
 }
 
+std::string sizeText(std::uint64_t bytes) {
+  if (bytes < 1000) return std::to_string(bytes) + " B";
+  std::uint64_t tenths = bytes / 100 + (bytes % 100 + 50) / 100;
+  std::string_view units = "kMGTPE";
+  for (; tenths >= 10000; units.remove_prefix(1)) tenths = (tenths + 500) / 1000;
+  return std::to_string(tenths / 10) + '.' + std::to_string(tenths % 10) + ' ' + units.front() + 'B';
+}
+
 std::string secondsText(std::chrono::milliseconds time) {
   const auto count = time.count();
   std::string text = std::to_string(count / 1000);
@@ -111,20 +136,13 @@ std::string secondsText(std::chrono::milliseconds time) {
 }
 
 std::string printable(std::string_view text) {
-  static constexpr std::array kHex{'0', '1', '2', '3', '4', '5', '6', '7',
-                                   '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'};
-  std::string result;
-  while (!text.empty()) {
-    const std::size_t bytes = harmlessBytes(text);
-    if (bytes > 0) {
-      result += text.substr(0, bytes);
-    } else {
-      const auto byte = static_cast<unsigned char>(text.front());
-      result += {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};
-    }
-    text.remove_prefix(std::max<std::size_t>(bytes, 1));
-  }
-  return result;
+  return escaped(text, harmlessBytes);
+}
+
+std::string validUtf8(std::string_view text) {
+  return escaped(text, [](std::string_view rest) {
+    return static_cast<unsigned char>(rest.front()) < 0x80 ? std::size_t{1} : utf8Bytes(rest);
+  });
 }
 
 std::string inQuotes(std::string_view text) {

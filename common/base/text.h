@@ -34,11 +34,18 @@ bool matchesWildcards(std::string_view text, std::string_view pattern);
 /// "1 instance", "3 instances": for messages that people read.
 std::string counted(std::int64_t count, std::string_view noun);
 
+/// "12.3 MB": bytes for people, with units of 1000.
+std::string sizeText(std::uint64_t bytes);
+
 /// "90", "1.5": seconds, without their unit.
 std::string secondsText(std::chrono::milliseconds time);
 
 /// `text` with control characters and invalid UTF-8 escaped ("\x1b"), so that it cannot affect a terminal.
 std::string printable(std::string_view text);
+
+/// `text` with the bytes that are not UTF-8 escaped as printable() escapes them, which makes the same of
+/// both.
+std::string validUtf8(std::string_view text);
 
 /// 'text' in single quotes, with control characters escaped, for use inside a message.
 std::string inQuotes(std::string_view text);

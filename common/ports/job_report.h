@@ -32,12 +32,16 @@ struct LogEntry {
   int instance = -1;                   ///< -1: the whole job
   std::string text;
   EventKind kind = EventKind::kNote;
+
+  friend bool operator==(const LogEntry&, const LogEntry&) = default;
 };
 
 /// Where one instance runs.
 struct PlacedInstance {
   std::string host;  ///< its name
   model::Binding binding;
+
+  friend bool operator==(const PlacedInstance&, const PlacedInstance&) = default;
 };
 
 /// The first failure of a job.
@@ -52,6 +56,8 @@ struct Failure {
   bool hosts_lost = false;
   int instances_lost = 0;              ///< with their hosts
   std::chrono::milliseconds after{0};  ///< the submission, when the controller learnt of it
+
+  friend bool operator==(const Failure&, const Failure&) = default;
 };
 
 struct JobOutcome {
@@ -64,6 +70,8 @@ struct JobOutcome {
   int instances_stopped = 0;             ///< that were still running when the end was decided by another
   int hosts_unanswered = 0;              ///< when the time limit came before anything could start
   std::vector<StackTrace> stack_traces;  ///< where instances were when the time was over, if asked for
+
+  friend bool operator==(const JobOutcome&, const JobOutcome&) = default;
 };
 
 }  // namespace pop

@@ -74,6 +74,8 @@ struct StackTrace {
   pid_t pid = 0;
   std::string text;  ///< lines
   std::string host;  ///< its name; the controller knows
+
+  friend bool operator==(const StackTrace&, const StackTrace&) = default;
 };
 
 /// Sent to every instance that is still running.

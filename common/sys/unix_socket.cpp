@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -70,10 +71,29 @@ Result<Fd> connectAbstract(const std::string& name) {
   return socket;
 }
 
-Result<Fd> connectPath(const std::string& path) {
+namespace {
+
+Result<sockaddr_un> addressOf(const std::string& path) {
   sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
   if (path.size() >= sizeof(address.sun_path)) return invalidArgument("socket path too long: " + path);
   path.copy(address.sun_path, path.size());
+  return address;
+}
+
+}  // namespace
+
+Result<Fd> listenPath(const std::string& path) {
+  POP_ASSIGN_OR_RETURN(const sockaddr_un address, addressOf(path));
+  POP_ASSIGN_OR_RETURN(Fd socket, newSocket(SOCK_NONBLOCK));
+  ::unlink(path.c_str());
+  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0 ||
+      ::listen(socket.get(), SOMAXCONN) != 0)
+    return errnoStatus("listening on the socket " + path, errno);
+  return socket;
+}
+
+Result<Fd> connectPath(const std::string& path) {
+  POP_ASSIGN_OR_RETURN(const sockaddr_un address, addressOf(path));
   POP_ASSIGN_OR_RETURN(Fd socket, newSocket(SOCK_NONBLOCK));
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0)
     return socket;

@@ -24,6 +24,10 @@ Result<std::pair<Fd, Fd>> socketPair();
 Result<Fd> listenAbstract(const std::string& name);
 Result<Fd> connectAbstract(const std::string& name);
 
+/// Listens on the file at `path`, non-blocking, in place of one that nobody listens on any more. Whoever may
+/// write the file can connect.
+Result<Fd> listenPath(const std::string& path);
+
 /// Connects to the file at `path`, non-blocking; never waits. kResourceExhausted: the listener's queue is
 /// full.
 Result<Fd> connectPath(const std::string& path);

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Helpers of the codec's files: variables, sets of CPUs, numbers that must fit.
+// What several messages have: variables, programs, bindings, who reads stdin.
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/base/status.h"
+#include "common/base/text.h"
 #include "common/contract/env_contract.h"
+#include "common/model/binding.h"
 #include "common/model/cpu_set.h"
+#include "common/model/job_spec.h"
 #include "common/model/topology.h"
 #include "proto/popdist/v1/agent.pb.h"
 
@@ -50,6 +54,45 @@ std::vector<contract::Variable> decodeVariables(const Repeated& from) {
 inline Result<model::CpuSet> decodeCpus(const std::string& text) {
   if (text.empty()) return model::CpuSet();
   return model::CpuSet::parse(text);
+}
+
+inline void encodeBinding(const model::Binding& binding, v1::Binding* into) {
+  into->set_cpus(binding.cpus.text());
+  into->set_memory_nodes(binding.memory_nodes.text());
+  into->set_threads(binding.threads);
+  into->set_reason(validUtf8(binding.reason));
+}
+inline Result<model::Binding> decodeBinding(const v1::Binding& from) {
+  POP_ASSIGN_OR_RETURN(model::CpuSet cpus, decodeCpus(from.cpus()));
+  POP_ASSIGN_OR_RETURN(model::CpuSet nodes, decodeCpus(from.memory_nodes()));
+  if (from.threads() < 1) return malformed("a binding of " + std::to_string(from.threads()) + " threads");
+  return model::Binding{.cpus = std::move(cpus),
+                        .memory_nodes = std::move(nodes),
+                        .threads = from.threads(),
+                        .reason = from.reason()};
+}
+
+inline void encodeProgram(const model::Program& program, v1::Program* into) {
+  for (const std::string& word : program.command) into->add_command(word);
+  into->set_num_instances(program.num_instances);
+  into->set_working_directory(program.working_directory);
+  encodeVariables(program.environment, into->mutable_environment());
+}
+inline Result<model::Program> decodeProgram(const v1::Program& from) {
+  if (from.command().empty()) return malformed("a program without a command");
+  return model::Program{.command = {from.command().begin(), from.command().end()},
+                        .num_instances = from.has_num_instances() ? from.num_instances() : 1,
+                        .working_directory = from.working_directory(),
+                        .environment = decodeVariables(from.environment())};
+}
+
+inline v1::StdinReaders encodeReaders(model::StdinPolicy::Who who) {
+  return static_cast<v1::StdinReaders>(who);
+}
+inline Result<model::StdinPolicy::Who> decodeReaders(v1::StdinReaders readers) {
+  static_assert(v1::StdinReaders_MAX == static_cast<int>(model::StdinPolicy::Who::kOne));
+  if (!v1::StdinReaders_IsValid(readers)) return malformed("who gets stdin: " + std::to_string(readers));
+  return static_cast<model::StdinPolicy::Who>(readers);
 }
 
 }  // namespace pop::wire

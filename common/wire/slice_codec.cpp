@@ -61,36 +61,6 @@ contract::InstancePlace decodePlace(const v1::InstancePlace& from) {
           .cross_size = from.cross_size()};
 }
 
-void encodeBinding(const model::Binding& binding, v1::Binding* into) {
-  into->set_cpus(binding.cpus.text());
-  into->set_memory_nodes(binding.memory_nodes.text());
-  into->set_threads(binding.threads);
-  into->set_reason(binding.reason);
-}
-
-Result<model::Binding> decodeBinding(const v1::Binding& from) {
-  POP_ASSIGN_OR_RETURN(model::CpuSet cpus, decodeCpus(from.cpus()));
-  POP_ASSIGN_OR_RETURN(model::CpuSet nodes, decodeCpus(from.memory_nodes()));
-  return model::Binding{.cpus = std::move(cpus),
-                        .memory_nodes = std::move(nodes),
-                        .threads = from.threads(),
-                        .reason = from.reason()};
-}
-
-void encodeProgram(const model::Program& program, v1::Program* into) {
-  for (const std::string& word : program.command) into->add_command(word);
-  into->set_num_instances(program.num_instances);
-  into->set_working_directory(program.working_directory);
-  encodeVariables(program.environment, into->mutable_environment());
-}
-
-model::Program decodeProgram(const v1::Program& from) {
-  return {.command = {from.command().begin(), from.command().end()},
-          .num_instances = from.num_instances(),
-          .working_directory = from.working_directory(),
-          .environment = decodeVariables(from.environment())};
-}
-
 void encodeRendezvous(const contract::Rendezvous& rendezvous, v1::Rendezvous* into) {
   into->set_tf_cluster(rendezvous.tf_cluster);
   into->set_tf_chief(rendezvous.tf_chief);
@@ -151,14 +121,6 @@ Result<SharedHostInstances> decodeHosts(const v1::Slice& from) {
   return std::make_shared<const std::vector<HostInstances>>(std::move(hosts));
 }
 
-Result<model::StdinPolicy> decodeStdin(const v1::Slice& from) {
-  using Who = model::StdinPolicy::Who;
-  static_assert(v1::StdinReaders_MAX == static_cast<int>(Who::kOne));
-  if (!v1::StdinReaders_IsValid(from.stdin_who()))
-    return malformed("who gets stdin: " + std::to_string(from.stdin_who()));
-  return model::StdinPolicy{.who = static_cast<Who>(from.stdin_who()), .instance = from.stdin_instance()};
-}
-
 // CPUs by number that have not been named yet. Each allowed CPU is in one node, and in one core.
 using LeftCpus = std::vector<bool>;
 
@@ -205,7 +167,7 @@ v1::Slice encode(const JobSlice& slice) {
   encodePoplar(slice.poplar, into.mutable_poplar());
   into.set_env_families(contract::envFamiliesText(slice.env_families));
   encodeVariables(slice.environment, into.mutable_environment());
-  into.set_stdin_who(static_cast<v1::StdinReaders>(slice.stdin_policy.who));
+  into.set_stdin_who(encodeReaders(slice.stdin_policy.who));
   into.set_stdin_instance(slice.stdin_policy.instance);
   into.set_kill_grace_ms(slice.kill_grace.count());
   return into;
@@ -218,8 +180,7 @@ Result<JobSlice> decode(const v1::Slice& from) {
   slice.host_address = from.host_address();
   slice.num_instances = from.num_instances();
   for (const v1::Program& program : from.programs()) {
-    if (program.command().empty()) return malformed("a program without a command");
-    slice.programs.push_back(decodeProgram(program));
+    POP_ASSIGN_OR_RETURN(slice.programs.emplace_back(), decodeProgram(program));
   }
   std::set<int> named;
   for (const v1::Order& order : from.instances()) {
@@ -233,7 +194,8 @@ Result<JobSlice> decode(const v1::Slice& from) {
   slice.poplar = decodePoplar(from.poplar());
   POP_ASSIGN_OR_RETURN(slice.env_families, contract::parseEnvFamilies(from.env_families()));
   slice.environment = decodeVariables(from.environment());
-  POP_ASSIGN_OR_RETURN(slice.stdin_policy, decodeStdin(from));
+  POP_ASSIGN_OR_RETURN(slice.stdin_policy.who, decodeReaders(from.stdin_who()));
+  slice.stdin_policy.instance = from.stdin_instance();
   if (from.kill_grace_ms() < 0) return malformed("a negative grace");
   slice.kill_grace = std::chrono::milliseconds(from.kill_grace_ms());
   return slice;

@@ -127,7 +127,17 @@ constexpr Codec flag() {
           [](ConstSettings) { return std::vector<std::string>{}; }};
 }
 
-// Values with a grammar of their own: codecs.cpp.
+/// A detached job, by number or name, or HOST:ID.
+template <auto Field>
+constexpr Codec jobAddress() {
+  return {[](Settings settings, const std::string& value) -> Status {
+            POP_ASSIGN_OR_RETURN(settings.options.detached.*Field, parseJobAddress(value));
+            return {};
+          },
+          [](ConstSettings) { return std::vector<std::string>{}; }};
+}
+
+// Values with a grammar of their own: codecs.cpp, detached_codecs.cpp.
 Codec processPlacement();
 Codec numaAware();
 Codec hostSubnet();
@@ -153,5 +163,10 @@ Codec connectTimeout();
 Codec hostSilence();
 /// --mpi-global-args and --mpi-local-args: the command line reader has already split them.
 Codec mpiArguments();
+Codec jobName();
+/// HOST:, or "yes" for this host.
+Codec jobsOfHost();
+Codec logLimit();
+Codec onHangup();
 
 }  // namespace pop::cli

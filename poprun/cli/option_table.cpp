@@ -45,6 +45,7 @@ std::span<const GroupTitle> groupTitles() {
       GroupTitle{Group::kProgram, "The program's environment"},
       GroupTitle{Group::kOutput, "Output"},
       GroupTitle{Group::kLife, "Limits and restarts"},
+      GroupTitle{Group::kDetached, "Detached jobs"},
       GroupTitle{Group::kDebug, "Debug options"},
       GroupTitle{Group::kConfiguration, "Configuration files"},
       GroupTitle{Group::kPartition, "V-IPU partition"},
@@ -74,6 +75,8 @@ std::string_view similarOption(std::string_view name) {
 }
 
 bool isValueOf(const OptionRow& row, std::string_view word) {
+  const std::string_view end = row.traits.value_end;
+  if (!end.empty()) return word.size() > end.size() && word.ends_with(end);
   return isAmong(row.traits.words, word) || parseBool(word).ok();
 }
 
@@ -87,7 +90,7 @@ std::vector<std::string> namesOf(const OptionRow& row) {
 
 std::vector<std::string> wordsOf(const OptionRow& row) {
   if (!row.traits.words.empty()) return split(row.traits.words, ' ');
-  if (row.traits.rule == ValueRule::kOptional) return {"yes", "no"};
+  if (row.traits.rule == ValueRule::kOptional && row.traits.value_end.empty()) return {"yes", "no"};
   return {};
 }
 

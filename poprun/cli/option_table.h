@@ -23,6 +23,7 @@ enum class Group : std::uint8_t {
   kProgram,
   kOutput,
   kLife,
+  kDetached,
   kDebug,
   kConfiguration,
   kPartition,
@@ -36,7 +37,7 @@ std::span<const GroupTitle> groupTitles();
 
 enum class ValueRule : std::uint8_t {
   kNone,      ///< a flag
-  kOptional,  ///< a boolean, or one of `words`; left out: yes
+  kOptional,  ///< a boolean, or one of `words`, or with `value_end`; left out: yes
   kRequired,
 };
 
@@ -72,6 +73,8 @@ struct OptionTraits {
   bool in_config = true;           ///< allowed in a configuration file
   bool repeatable = false;         ///< every occurrence counts, not only the last
   std::string_view excludes = {};  ///< the option that this one excludes
+  /// With kOptional: a value is a word with this end, and no boolean.
+  std::string_view value_end = {};
 };
 
 struct OptionRow {

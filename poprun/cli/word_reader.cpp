@@ -17,11 +17,14 @@ const OptionRow& rowNamed(std::string_view name) {
   return *row;
 }
 
-// mpirun and horovodrun write long names with one dash too.
+// mpirun and horovodrun write long names with one dash too. They have no detached jobs: for those only
+// poprun's long names count.
 const OptionRow* findOwn(Spelling spelling, const std::string& name) {
   const OptionRow* row = findOption(name);
-  const bool one_dash = name.size() > 2 && name[1] != '-';
-  return row == nullptr && spelling != Spelling::kPoprun && one_dash ? findOption('-' + name) : row;
+  if (spelling == Spelling::kPoprun) return row;
+  const bool one_dash = name.size() > 1 && name[1] != '-';
+  if (row == nullptr && one_dash && name.size() > 2) row = findOption('-' + name);
+  return row != nullptr && row->group == Group::kDetached && one_dash ? nullptr : row;
 }
 
 bool isOneOf(std::string_view text, std::initializer_list<std::string_view> words) {

@@ -29,6 +29,10 @@ bool canReach(const HostsHalf* hosts, const Options& options) {
 }
 
 int handOver(const Options& options, const CommandLine& line) {
+  return handOverTo(options.hosts.agent_port != 0 ? "poprun-service" : "poprun-hosts", line);
+}
+
+int handOverTo(const char* program_name, const CommandLine& line) {
   Result<std::vector<std::string>> handed = line.files.handOver();
   if (!handed.ok()) return reportMistakes({handed.status().message()});
   std::vector<std::string> words = std::move(handed).value();
@@ -37,11 +41,9 @@ int handOver(const Options& options, const CommandLine& line) {
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
-  const std::string program =
-      sys::ownProgram(options.hosts.agent_port != 0 ? "poprun-service" : "poprun-hosts");
+  const std::string program = sys::ownProgram(program_name);
   ::execv(program.c_str(), argv.data());
-  return reportMistakes(
-      {"jobs on other hosts need " + program + ": " + errnoStatus("starting it", errno).message()});
+  return reportMistakes({"this needs " + program + ": " + errnoStatus("starting it", errno).message()});
 }
 
 Surroundings surroundings(cli::OptionFiles& files) {

@@ -25,6 +25,10 @@ struct CommandLine {
 struct HostsHalf {
   int (*run)(const Options& options, const model::JobSpec& spec, const SessionSettings& settings) = nullptr;
   int (*examine)(const Options& options, const model::JobSpec& spec) = nullptr;
+  int (*on_jobs)(const Options& options) = nullptr;  ///< commands on detached jobs; may be null
+  /// A job with a runner; null: the other half has it. `hosts` is null for a job on this host.
+  int (*detach)(const Options& options, const model::JobSpec& spec, const SessionSettings& settings,
+                const HostsHalf* hosts) = nullptr;
   bool by_service_only = false;  ///< supports only hosts that are reached through the agent service
 };
 
@@ -33,6 +37,9 @@ bool canReach(const HostsHalf* hosts, const Options& options);
 
 /// Replaces this process by the program that can. Returns only on failure, with poprun's exit code.
 int handOver(const Options& options, const CommandLine& line);
+
+/// Replaces this process by that program of poprun's. Returns only on failure, with poprun's exit code.
+int handOverTo(const char* program_name, const CommandLine& line);
 
 /// The working directory; empty if it has been removed: no relative path can be found then.
 std::string workingDirectory();

@@ -19,6 +19,9 @@ BuiltJob jobToExamine(cli::ParsedOptions parsed, const Surroundings& here) {
     parsed.mistakes.push_back("doctor starts no program: leave out " + inQuotes(program.command.front()) +
                               " (a program named doctor is started by `poprun -- doctor`)");
   }
+  if (isJobCommand(parsed.options.detached) || parsed.options.detached.detach)
+    parsed.mistakes.emplace_back(
+        "doctor examines hosts: leave out --detach, --attach, --jobs, --logs and --cancel");
   program.command = {"program"};
   BuiltJob job = buildFor(parsed, parsed.options, here);
   if (program.num_instances || model::hasSlots(job.spec)) return job;

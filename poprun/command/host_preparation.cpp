@@ -15,17 +15,10 @@
 #include "poprun/bootstrap/copy/copy_lines.h"
 #include "poprun/bootstrap/copy/distribute_key.h"
 #include "poprun/bootstrap/copy/synchronise.h"
+#include "poprun/command/ssh_settings.h"
 
 namespace pop {
 namespace {
-
-// The command line of ssh that is equivalent to the built-in SSH.
-std::vector<std::string> remoteShell(const SshOptions& ssh) {
-  if (!ssh.rsh.empty()) return ssh.rsh;
-  std::vector<std::string> command{"ssh"};
-  if (!ssh.config_file.empty()) command.insert(command.end(), {"-F", ssh.config_file});
-  return command;
-}
 
 std::vector<std::string> keyCopier(const SshOptions& ssh) {
   // It gets no options of the remote shell, and is not used with a remote shell other than ssh.

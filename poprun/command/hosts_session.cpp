@@ -41,14 +41,14 @@ int runOnHosts(const Options& options, const model::JobSpec& spec, const Session
   for (const std::string& failure : failures) std::fprintf(stderr, "poprun: %s%s\n", failure.c_str(), way);
   if (!failures.empty()) return contract::kExitLauncherFailed;
   if (const Status ready = sys::setUpForJobs(); !ready.ok()) return launcherFailed(ready);
-  return runSession(spec, settings, [&](os::EpollLoop& loop, OutputMux& mux) -> std::unique_ptr<Controller> {
+  return runSession(spec, settings, [&](os::EpollLoop& loop, const SessionOutput& output) {
     HostsSettings hosts{.whole_lines_out = settings.output.out.whole_lines,
                         .whole_lines_err = settings.output.err.whole_lines,
                         .times = {.silence = options.hosts.silence}};
-    access->say = [&mux](const std::string& line) { mux.say(line + '\n'); };
+    access->say = [say = output.say](const std::string& line) { say(line + '\n'); };
     if (access->service.hosts.empty())
       access->parts = make_parts(loop, options.hosts, std::move(*ssh), spec.hosts);
-    return std::make_unique<HostsController>(loop, mux, std::move(hosts), std::move(*access));
+    return std::make_unique<HostsController>(loop, output.sink, std::move(hosts), std::move(*access));
   });
 }
 

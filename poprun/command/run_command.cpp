@@ -10,6 +10,7 @@
 #include "common/sys/host_name.h"
 #include "poprun/cli/config_file.h"
 #include "poprun/cli/options_doc.h"
+#include "poprun/command/job_command.h"
 #include "poprun/plan/explain.h"
 #include "poprun/plan/topology_table.h"
 #include "poprun/session/local_bindings.h"
@@ -62,7 +63,9 @@ bool hasOtherHosts(const Options& options, const model::JobSpec& spec, const std
   });
 }
 
-int runPlanned(const cli::ParsedOptions& parsed, const model::JobSpec& spec, const HostsHalf* hosts) {
+// `half` has what a job with a runner needs; `hosts` is null for a job on this host.
+int runPlanned(const cli::ParsedOptions& parsed, const model::JobSpec& spec, const HostsHalf* half,
+               const HostsHalf* hosts) {
   const Options& options = parsed.options;
   setLogLevel(options);
   if (options.debug) logOptions(options);
@@ -72,6 +75,7 @@ int runPlanned(const cli::ParsedOptions& parsed, const model::JobSpec& spec, con
   if (options.print_topology || effectiveVerbosity(options) >= 2) {
     settings.before_output = topologyTable(spec, model::place(spec));
   }
+  if (hasRunner(options.detached)) return half->detach(options, spec, settings, hosts);
   return hosts != nullptr ? hosts->run(options, spec, settings) : runJob(spec, settings);
 }
 
@@ -84,9 +88,12 @@ int runCommand(CommandLine& line, cli::Spelling spelling, const HostsHalf* hosts
   if (options.help) return print(cli::helpText());
   if (options.version && parsed.mistakes.empty()) return print(versionText(options.version_format));
 
+  if (isJobCommand(options.detached)) return jobCommand(parsed, line, hosts);
   const BuiltJob job = jobToRun(parsed, here);
   const bool on_hosts = hasOtherHosts(options, job.spec, here.host_name);
   const bool runs = job.mistakes.empty() && options.dry_run == DryRun::kNo && !onlyExports(options);
+  if (runs && hasRunner(options.detached) && (hosts == nullptr || hosts->detach == nullptr))
+    return handOverTo("poprun-hosts", line);
   if (runs && on_hosts && !canReach(hosts, options)) return handOver(options, line);
   reportWarnings(job.warnings);
   if (!job.mistakes.empty()) return reportMistakes(job.mistakes);
@@ -96,7 +103,7 @@ int runCommand(CommandLine& line, cli::Spelling spelling, const HostsHalf* hosts
   }
   if (options.dry_run != DryRun::kNo) return explain(job.spec, options.dry_run);
   if (const auto obstacles = findObstacles(job.spec); !obstacles.empty()) return reportMistakes(obstacles);
-  return runPlanned(parsed, job.spec, on_hosts ? hosts : nullptr);
+  return runPlanned(parsed, job.spec, hosts, on_hosts ? hosts : nullptr);
 }
 
 }  // namespace pop

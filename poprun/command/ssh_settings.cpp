@@ -12,4 +12,11 @@ Result<SshOptions> sshOptions(const HostsOptions& options) {
   return ssh;
 }
 
+std::vector<std::string> remoteShell(const SshOptions& ssh) {
+  if (!ssh.rsh.empty()) return ssh.rsh;
+  std::vector<std::string> command{"ssh"};
+  if (!ssh.config_file.empty()) command.insert(command.end(), {"-F", ssh.config_file});
+  return command;
+}
+
 }  // namespace pop

@@ -11,6 +11,7 @@
 #include "libpopdist/src/pod/model/replica_layout.h"
 #include "poprun/plan/collective_ways.h"
 #include "poprun/plan/copy_paths.h"
+#include "poprun/plan/detached_mistakes.h"
 #include "poprun/plan/forwarded_environment.h"
 #include "poprun/plan/idle_options.h"
 #include "poprun/plan/instance_counts.h"
@@ -149,16 +150,9 @@ void choosePod(BuiltJob& built) {
 
 // Options that name an instance: it must exist.
 void checkInstances(const Options& options, BuiltJob& built) {
-  const auto check = [&](const char* name, std::optional<int> instance) {
-    if (!instance || (*instance >= 0 && *instance < built.spec.num_instances)) return;
-    built.mistakes.push_back(std::string(name) + ' ' + std::to_string(*instance) +
-                             ": there are only instances 0 to " +
-                             std::to_string(built.spec.num_instances - 1) + " (--num-instances)");
-  };
-  check("--only-output-from-instance", options.only_output_from_instance);
-  check("--only-stdout-from-instance", options.only_stdout_from_instance);
-  if (options.stdin_policy.who == model::StdinPolicy::Who::kOne)
-    check("--stdin", options.stdin_policy.instance);
+  if (built.spec.num_instances < 1) return;
+  for (std::string& mistake : findWrongInstances(options, built.spec.num_instances))
+    built.mistakes.push_back(std::move(mistake));
 }
 
 // Marks the default number of instances, which the user did not type.
@@ -186,6 +180,21 @@ std::string Surroundings::absolute(const std::string& path) const {
   return directory + (directory.ends_with('/') ? "" : "/") + path;
 }
 
+std::vector<std::string> findWrongInstances(const Options& options, int num_instances) {
+  std::vector<std::string> mistakes;
+  const auto check = [&](const char* name, std::optional<int> instance) {
+    if (!instance || (*instance >= 0 && *instance < num_instances)) return;
+    mistakes.push_back(std::string(name) + ' ' + std::to_string(*instance) +
+                       ": there are only instances 0 to " + std::to_string(num_instances - 1) +
+                       " (--num-instances)");
+  };
+  check("--only-output-from-instance", options.only_output_from_instance);
+  check("--only-stdout-from-instance", options.only_stdout_from_instance);
+  if (options.stdin_policy.who == model::StdinPolicy::Who::kOne)
+    check("--stdin", options.stdin_policy.instance);
+  return mistakes;
+}
+
 BuiltJob buildJob(const Options& options, const Surroundings& here) {
   BuiltJob built{.warnings = findIdleOptions(options)};
   copySettings(options, built.spec);
@@ -195,13 +204,14 @@ BuiltJob buildJob(const Options& options, const Surroundings& here) {
   countInstances(options, here, built.spec);
   built.spec.num_replicas = options.num_replicas.value_or(std::max(built.spec.num_instances, 1));
   built.spec.copies.paths = pathsToCopy(options, here, built.mistakes);
+  for (std::string& mistake : findDetachedMistakes(options)) built.mistakes.push_back(std::move(mistake));
   if (!options.allow_run_as_root && here.is_root) {
     built.mistakes.emplace_back("--allow-run-as-root no: poprun was started by root");
   }
   const std::vector<std::string> mistakes = mistakesIn(built.spec, options);
   built.mistakes.insert(built.mistakes.end(), mistakes.begin(), mistakes.end());
   if (numbersHold(built.spec)) options.system.empty() ? choosePod(built) : checkPod(options.system, built);
-  if (built.spec.num_instances >= 1) checkInstances(options, built);
+  checkInstances(options, built);
   return built;
 }
 

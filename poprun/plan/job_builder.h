@@ -35,6 +35,9 @@ struct Surroundings {
 
 BuiltJob buildJob(const Options& options, const Surroundings& here);
 
+/// The options that name an instance which a job of so many does not have.
+std::vector<std::string> findWrongInstances(const Options& options, int num_instances);
+
 /// Why this version cannot start a job that it can plan: the job needs a partition. Empty: it can.
 std::vector<std::string> findObstacles(const model::JobSpec& spec);
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/model/job_spec.h"
+#include "poprun/plan/detached_options.h"
 
 namespace pop {
 
@@ -98,6 +99,8 @@ struct Options {
   std::optional<int> min_hosts;  ///< default: all
   std::chrono::milliseconds restart_delay{0};
   bool allow_run_as_root = true;
+
+  DetachedOptions detached;
 
   // poprun itself.
   bool print_topology = false;

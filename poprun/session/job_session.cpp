@@ -64,7 +64,8 @@ class Session {
         report_bindings_(settings.report_bindings),
         program_hint_(settings.program_hint),
         mux_(loop_, settings.output, [this](const WriteFailure& failure) { cannotWrite(failure); }),
-        controller_(make(loop_, mux_)) {}
+        begun_(settings.begun),
+        controller_(make(loop_, {mux_, [this](std::string_view lines) { mux_.say(lines); }})) {}
 
   int run(const SessionSettings& settings) {
     if (const Status opened = mux_.openFiles(); !opened.ok()) return refuse(opened);
@@ -142,7 +143,9 @@ class Session {
     if (!outcome_->failure) return {};
     const Failure& failure = *outcome_->failure;
     SummaryFacts facts{.after = failure.after,
-                       .wall_clock = WallClock::now() - (loop_.now() - submitted_at_ - failure.after),
+                       .wall_clock = begun_
+                                         ? *begun_ + failure.after
+                                         : WallClock::now() - (loop_.now() - submitted_at_ - failure.after),
                        .program_hint = program_hint_};
     if (failure.instance >= 0) facts.last_errors = mux_.lastErrors(failure.instance);
     return facts;
@@ -242,6 +245,7 @@ class Session {
   const std::string program_hint_;
   os::EpollLoop loop_;
   OutputMux mux_;
+  const std::optional<std::chrono::system_clock::time_point> begun_;
   const std::unique_ptr<Controller> controller_;
   std::optional<JobOutcome> outcome_;
   std::optional<WriteFailure> write_failure_;
@@ -263,6 +267,7 @@ int launcherFailed(const Status& status) {
 }
 
 int runSession(const model::JobSpec& spec, const SessionSettings& settings, const ControllerMaker& make) {
+  if (settings.other) return settings.other(spec, make);
   const int exit_code = Session(spec, settings, make).run(settings);
   setDisposition(kEndingSignals, SIG_IGN);  // the exit code is known: a late Ctrl-C must not replace it
   return exit_code;
@@ -278,9 +283,9 @@ int runJob(const model::JobSpec& spec, const SessionSettings& settings) {
   const auto modeOf = [](const StreamSettings& stream) {
     return stream.whole_lines ? agent::OutputPump::Mode::kLines : agent::OutputPump::Mode::kRaw;
   };
-  return runSession(spec, settings, [&](os::EpollLoop& loop, OutputMux& mux) -> std::unique_ptr<Controller> {
+  return runSession(spec, settings, [&](os::EpollLoop& loop, const SessionOutput& output) {
     const agent::OutputPump::Modes modes{modeOf(settings.output.out), modeOf(settings.output.err)};
-    return std::make_unique<LocalController>(loop, std::move(*keeper), mux, modes);
+    return std::make_unique<LocalController>(loop, std::move(*keeper), output.sink, modes);
   });
 }
 

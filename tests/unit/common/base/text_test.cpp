@@ -84,6 +84,17 @@ TEST(InQuotes, LeavesUtf8Readable) {
   EXPECT_EQ(inQuotes("Käse"), "'Käse'");
 }
 
+TEST(SizeText, HasOneDigitAfterThePoint) {
+  EXPECT_EQ(sizeText(0), "0 B");
+  EXPECT_EQ(sizeText(999), "999 B");
+  EXPECT_EQ(sizeText(1000), "1.0 kB");
+  EXPECT_EQ(sizeText(12'345'678), "12.3 MB");
+  EXPECT_EQ(sizeText(999'949), "999.9 kB");
+  EXPECT_EQ(sizeText(999'950), "1.0 MB");
+  EXPECT_EQ(sizeText(1'200'000'000), "1.2 GB");
+  EXPECT_EQ(sizeText(~std::uint64_t{0}), "18.4 EB");
+}
+
 TEST(SecondsText, HasNoMoreDigitsThanItTakes) {
   using std::chrono::milliseconds;
   EXPECT_EQ(secondsText(milliseconds(0)), "0");
@@ -104,6 +115,12 @@ TEST(Printable, ShowsTheControlCharactersBeyondAscii) {
 TEST(Printable, ShowsBytesThatAreNoUtf8) {
   EXPECT_EQ(printable("\x9b\x32J \xe4 \xc3"), "\\x9b2J \\xe4 \\xc3");
   EXPECT_EQ(printable("\xed\xa0\x80 \xf0\x9f\x98\x80"), "\\xed\\xa0\\x80 \xf0\x9f\x98\x80");
+}
+
+TEST(ValidUtf8, EscapesOnlyBytesThatAreNoUtf8) {
+  EXPECT_EQ(validUtf8("a\x1b[2J\r\x7f \xc2\x9b \xc3\xa4"), "a\x1b[2J\r\x7f \xc2\x9b \xc3\xa4");
+  EXPECT_EQ(validUtf8("\x9b\x32J \xe4 \xc3"), "\\x9b2J \\xe4 \\xc3");
+  EXPECT_EQ(validUtf8("\xed\xa0\x80 \xf0\x9f\x98\x80"), "\\xed\\xa0\\x80 \xf0\x9f\x98\x80");
 }
 
 TEST(LowerCase, LeavesAllButTheCapitalsOfAscii) {

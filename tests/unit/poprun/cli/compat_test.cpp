@@ -49,6 +49,22 @@ TEST(SpellingOf, FollowsTheNameOfTheProgram) {
     EXPECT_EQ(cli::spellingOf(name), Spelling::kPoprun) << name;
 }
 
+TEST(DetachedJobs, AreReachedByPoprunsOwnNamesOnly) {
+  EXPECT_TRUE(poprun({"--logs", "7", "-f"}).detached.follow);
+  EXPECT_EQ(mpirun({"-f", "hosts", "x"}).hostfile, "hosts");
+  EXPECT_TRUE(mpirun({"--detach", "x"}).detached.detach);
+  EXPECT_TRUE(mpirun({"--logs", "7", "--follow"}).detached.follow);
+  EXPECT_EQ(mpirun({"--jobs=h1:"}).detached.jobs, (JobAddress{"h1", ""}));
+  for (const Spelling spelling : {Spelling::kMpirun, Spelling::kHydra, Spelling::kHorovodrun}) {
+    for (const char* word : {"-detach", "-jobs", "-json", "-control", "-follow"}) {
+      EXPECT_THAT(cli::parseOptions({word, "x"}, spelling).mistakes,
+                  ElementsAre(HasSubstr(std::string(word) + ": no such option")));
+    }
+  }
+  EXPECT_THAT(cli::parseOptions({"-f", "x"}, Spelling::kHorovodrun).mistakes,
+              ElementsAre(HasSubstr("-f: no such option")));
+}
+
 TEST(Mpirun, TakesItsUsualOptions) {
   const Options options =
       mpirun({"-np", "4", "-H", "localhost:4", "-x", "A=1", "-x", "B", "-wdir", "/tmp", "--allow-run-as-root",

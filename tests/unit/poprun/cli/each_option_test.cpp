@@ -93,6 +93,29 @@ const Case kCases[] = {
     {"--connect-timeout", "3", [](Options& o) { o.hosts.connect_timeout = 3s; }},
     {"--host-silence", "8", [](Options& o) { o.hosts.silence = 8s; }},
     {"--min-hosts", "2", [](Options& o) { o.min_hosts = 2; }},
+    {"--detach", nullptr, [](Options& o) { o.detached.detach = true; }},
+    {"--name", "train-1", [](Options& o) { o.detached.name = "train-1"; }},
+    {"--on-hangup", "detach", [](Options& o) { o.detached.on_hangup = OnHangup::kDetach; }},
+    {"--log-limit", "1G", [](Options& o) { o.detached.log_limit_bytes = std::int64_t{1} << 30; }},
+    {"--jobs", "h1:",
+     [](Options& o) {
+       o.detached.jobs = {"h1", ""};
+     }},
+    {"--json", nullptr, [](Options& o) { o.detached.json = true; }},
+    {"--attach", "h1:7",
+     [](Options& o) {
+       o.detached.attach = {"h1", "7"};
+     }},
+    {"--control", nullptr, [](Options& o) { o.detached.control = true; }},
+    {"--logs", "train",
+     [](Options& o) {
+       o.detached.logs = {"", "train"};
+     }},
+    {"--follow", nullptr, [](Options& o) { o.detached.follow = true; }},
+    {"--cancel", "me@h1:2222:12",
+     [](Options& o) {
+       o.detached.cancel = {"me@h1:2222", "12"};
+     }},
     {"--allow-run-as-root", "no", [](Options& o) { o.allow_run_as_root = false; }},
     {"--dry-run", "json", [](Options& o) { o.dry_run = DryRun::kJson; }},
     {"--debug", "yes", [](Options& o) { o.debug = true; }},
@@ -208,7 +231,7 @@ TEST(EachOption, OfTwoPlacementsThatDifferTheLastCountsWithAWarning) {
 
 TEST(OptionalValue, IsTheNextWordOnlyIfItIsOne) {
   for (const cli::OptionRow& row : cli::optionTable()) {
-    if (row.traits.rule != cli::ValueRule::kOptional) continue;
+    if (row.traits.rule != cli::ValueRule::kOptional || !row.traits.value_end.empty()) continue;
     const std::string name(row.name);
     const Options bare = parsed({name, "./train", "no"});
     EXPECT_THAT(bare.programs.front().command, ::testing::ElementsAre("./train", "no")) << name;
@@ -216,6 +239,10 @@ TEST(OptionalValue, IsTheNextWordOnlyIfItIsOne) {
     EXPECT_EQ(bare, yes) << name;
     EXPECT_THAT(parsed({name, "-v", "x"}).verbosity, 1) << name;
   }
+  EXPECT_EQ(parsed({"--jobs"}).detached.jobs, JobAddress());
+  EXPECT_EQ(parsed({"--jobs", "h1:", "--json"}).detached.jobs, (JobAddress{"h1", ""}));
+  EXPECT_THAT(parsed({"--jobs", "yes"}).programs.front().command, ::testing::ElementsAre("yes"));
+  EXPECT_EQ(parsed({"--jobs", ":", "x"}).programs.size(), 2U) << "separates programs";
   EXPECT_EQ(parsed({"--dry-run", "x"}).dry_run, DryRun::kText);
   EXPECT_EQ(parsed({"--tag-output", "prog"}).tag_output, TagOutput::kInstance);
 }

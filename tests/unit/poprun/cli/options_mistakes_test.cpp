@@ -149,6 +149,22 @@ TEST(ParseOptionsMistakes, ValuesWithAGrammarAreChecked) {
               HasSubstr("'ST_X' is not ST_GS2_DEFAULT, ST_GS2_INDEPENDENT_RAILS"));
   EXPECT_EQ(mistakeIn("--version-format=xml"), "--version-format: 'xml' is not text, full-text or full-json");
   EXPECT_EQ(mistakeIn("--dry-run=xml"), "--dry-run: 'xml' is not no, text or json");
+  EXPECT_EQ(mistakeIn("--on-hangup=go"), "--on-hangup: 'go' is not stop or detach");
+  EXPECT_EQ(mistakeIn("--log-limit=7M"), "--log-limit: '7M': must be at least 8M");
+  EXPECT_EQ(mistakeIn("--log-limit=1025G"), "--log-limit: '1025G': must be at most 1024G");
+  for (const char* wrong : {"", "64", "M", "-8M", "8T", "1.5G", "99999999999999999999G", "9000000000000000G"})
+    EXPECT_THAT(mistakeIn(std::string("--log-limit=") + wrong), HasSubstr(" is not a size: write 64M or 2G"));
+  for (const std::string& wrong : Arguments{"17", "a b", "", "h:a", std::string(65, 'a')})
+    EXPECT_THAT(mistakeIn("--name=" + wrong), HasSubstr(" is not a name: write letters, digits,")) << wrong;
+  for (const char* wrong :
+       {"", "0", "07", "a b", "h1:", ":7", "-oProxyCommand=x:7", "9999999999", "a\nb:7"}) {
+    for (const char* option : {"--attach=", "--logs=", "--cancel="})
+      EXPECT_THAT(mistakeIn(option + std::string(wrong)),
+                  HasSubstr(" is not the number or name of a job, or HOST:ID"))
+          << wrong;
+  }
+  EXPECT_EQ(mistakeIn("--jobs=h1"), "--jobs: 'h1' is not a host: write HOST:, with the colon");
+  EXPECT_EQ(mistakeIn("--jobs=-h:"), "--jobs: '-h:' is not a host: write HOST:, with the colon");
   EXPECT_THAT(mistakeIn("-x=A"), "not one mistake") << "a value after '=' as everywhere";
   EXPECT_EQ(mistakeIn("-x==v"), "-x: '=v' has no name: write NAME=value, or NAME to forward poprun's own");
 }

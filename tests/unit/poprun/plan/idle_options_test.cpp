@@ -17,6 +17,7 @@ Options allOfThem() {
   options.stack_traces = true;
   options.restart_delay = std::chrono::seconds(1);
   options.min_hosts = 1;
+  options.detached.log_limit_bytes = 1 << 30;
   options.overwrite_config = true;
   options.env_families = {};
   options.tf_tasks.chief = true;
@@ -39,6 +40,7 @@ TEST(IdleOptions, AreThoseThatLackAnother) {
                   "--stack-traces has no effect without --timeout",
                   "--restart-delay has no effect without --max-restarts",
                   "--min-hosts has no effect without --max-restarts",
+                  "--log-limit has no effect without --detach or --on-hangup detach",
                   "--overwrite-config has no effect without --export-config",
                   "--tf-config-tasks has no effect without tensorflow in --env-for",
                   "--version-format has no effect without --version",
@@ -65,6 +67,7 @@ TEST(IdleOptions, AreNoneWithTheOther) {
   options.hosts.agent_port = 7000;
   options.timeout = std::chrono::seconds(1);
   options.max_restarts = 1;
+  options.detached.detach = true;
   options.export_config = "job.cfg";
   options.env_families = contract::allEnvFamilies();
   options.version = true;

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands on detached jobs, here or by ssh on the host of the job.
+#pragma once
+
+#include "poprun/plan/settings.h"
+
+namespace pop {
+
+/// Carries out the one of --attach, --jobs, --logs and --cancel that is given. Returns poprun's exit code.
+int onJobs(const Options& options);
+
+}  // namespace pop

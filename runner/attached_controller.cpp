@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner/attached_controller.h"
+
+#include <csignal>
+#include <cstdlib>
+#include <utility>
+
+#include "common/base/text.h"
+#include "common/contract/exit_code.h"
+
+namespace pop::runner {
+namespace {
+
+// Signals and the terminal get their turn between so many records.
+constexpr int kRecordsAtOnce = 256;
+
+}  // namespace
+
+AttachedController::AttachedController(os::EpollLoop& loop, OutputSink& sink, Attachment attachment,
+                                       std::function<void(std::string_view lines)> say)
+    : loop_(loop), sink_(sink), attachment_(std::move(attachment)), say_(std::move(say)) {}
+
+// First the runner, then the records: those that it appends meanwhile are announced.
+Status AttachedController::submit(model::JobSpec spec, JobWatch watch) {
+  num_instances_ = spec.num_instances;
+  watch_ = std::move(watch);
+  Result<sys::Fd> socket = connectToRunner(attachment_.directory);
+  if (socket.ok()) {
+    runner_.emplace(loop_, std::move(*socket),
+                    ControlClient::Events{.more = [this] { readMore(); },
+                                          .done =
+                                              [this] {
+                                                if (stopped_) std::exchange(stopped_, nullptr)();
+                                              },
+                                          .gone =
+                                              [this] {
+                                                loop_.post([this] {
+                                                  runner_.reset();
+                                                  readMore();
+                                                });
+                                              }});
+  } else if (socket.status().code() != Code::kUnavailable) {
+    return socket.status();
+  }
+  POP_ASSIGN_OR_RETURN(reader_, RecordReader::open(attachment_.directory));
+  sink_.setOnReady([this] {
+    full_ = false;
+    readMore();
+  });
+  readMore();
+  return {};
+}
+
+void AttachedController::readMore() {
+  if (std::exchange(reads_soon_, true)) return;
+  loop_.post([this] {
+    reads_soon_ = false;
+    read();
+  });
+}
+
+void AttachedController::read() {
+  for (int count = 0; !full_ && !over_; ++count) {
+    if (count == kRecordsAtOnce) return readMore();
+    const Result<std::optional<Record>> record = reader_->next();
+    if (!record.ok()) {
+      say_("poprun: job " + attachment_.name + ": " + record.status().message() + '\n');
+      return end({.exit_code = contract::kExitLauncherFailed});
+    }
+    if (!record.value()) return readAll();
+    deliver(*record.value());
+  }
+}
+
+void AttachedController::deliver(const Record& record) {
+  switch (record.kind) {
+    case RecordKind::kOutput:
+      if (const Result<Output> output = decodeOutput(record.bytes, num_instances_); output.ok())
+        full_ = !sink_.write(output.value().instance, output.value().stream, output.value().text);
+      return;
+    case RecordKind::kEvent:
+      return deliverEvent(record.bytes);
+    case RecordKind::kGap:
+      return say_("poprun: " + sizeText(std::strtoull(record.bytes.c_str(), nullptr, 10)) +
+                  " of output was dropped here (--log-limit)\n");
+  }
+}
+
+void AttachedController::deliverEvent(const std::string& bytes) {
+  const Result<JobEvent> event = decodeEvent(bytes, num_instances_);
+  if (!event.ok()) return;
+  std::visit([this](const auto& each) { handle(each); }, event.value());
+}
+
+void AttachedController::handle(const Placed& placed) {
+  if (watch_.placed) watch_.placed(placed.instances);
+}
+
+void AttachedController::handle(const JobOutcome& outcome) {
+  JobOutcome shown = outcome;
+  if (!attachment_.exits_as_job) shown.exit_code = 0;
+  end(shown);
+}
+
+// All that there is has been read.
+void AttachedController::readAll() {
+  if (runner_ && attachment_.follows) return;
+  if (!runner_) say_("poprun: the runner of job " + attachment_.name + " was killed, and the job with it\n");
+  end({.exit_code = runner_ || !attachment_.exits_as_job ? 0 : contract::kExitLauncherFailed});
+}
+
+void AttachedController::end(const JobOutcome& outcome) {
+  if (!std::exchange(over_, true)) watch_.done(outcome);
+}
+
+void AttachedController::stop(int user_signal) {
+  const bool ours = user_signal == SIGPIPE || user_signal == SIGHUP || !attachment_.controls;
+  if (!ours && runner_) return runner_->send(ControlMessage::kStop, user_signal);
+  if (over_) return;
+  say_("poprun: detached from job " + attachment_.name + ", which goes on (--attach " + attachment_.name +
+       ", --cancel " + attachment_.name + ")\n");
+  end({.exit_code = 0});
+}
+
+void AttachedController::signal(int signal) {
+  if (attachment_.controls && runner_) runner_->send(ControlMessage::kSignal, signal);
+}
+
+// Without control only this process is stopped.
+void AttachedController::suspend(std::function<void()> stopped) {
+  if (!attachment_.controls || !runner_) return stopped();
+  stopped_ = std::move(stopped);
+  runner_->send(ControlMessage::kSignal, SIGSTOP);
+}
+
+}  // namespace pop::runner

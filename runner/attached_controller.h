@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The controller of a job that another process runs: replays its records, and passes signals on to its
+// runner. So a session shows an attached job as it shows its own.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "common/os/epoll_loop.h"
+#include "common/ports/agent_port.h"
+#include "common/ports/controller_port.h"
+#include "runner/control/control_client.h"
+#include "runner/record_codec.h"
+#include "runner/store/record_store.h"
+
+namespace pop::runner {
+
+struct Attachment {
+  std::string directory;     ///< of the job
+  std::string name;          ///< of the job, for people: its number
+  bool controls = false;     ///< SIGINT, SIGTERM and SIGTSTP reach the job; else they end the attachment
+  bool follows = true;       ///< until the job ends; else until the records that there are have been shown
+  bool exits_as_job = true;  ///< else with 0, also when the job has failed or is lost
+};
+
+class AttachedController final : public Controller {
+ public:
+  /// All outlive this. `say` takes lines for people.
+  AttachedController(os::EpollLoop& loop, OutputSink& sink, Attachment attachment,
+                     std::function<void(std::string_view lines)> say);
+
+  /// `spec` is the job's own. kNotFound and the like: its records cannot be read.
+  Status submit(model::JobSpec spec, JobWatch watch) override;
+  void stop(int user_signal) override;
+  void signal(int signal) override;
+  void suspend(std::function<void()> stopped) override;
+  Status shutDown() override { return {}; }
+
+ private:
+  void readMore();
+  void read();
+  void deliver(const Record& record);
+  void deliverEvent(const std::string& bytes);
+  void handle(const LogEntry& entry) { watch_.event(entry); }
+  void handle(const Placed& placed);
+  void handle(const Restarting& restarting) { watch_.restarting(restarting.failed, restarting.restart); }
+  void handle(const Said& said) { say_(said.line + '\n'); }
+  void handle(const JobOutcome& outcome);
+  void readAll();
+  void end(const JobOutcome& outcome);
+
+  os::EpollLoop& loop_;
+  OutputSink& sink_;
+  const Attachment attachment_;
+  const std::function<void(std::string_view)> say_;
+  JobWatch watch_;
+  int num_instances_ = 0;
+  std::optional<RecordReader> reader_;
+  std::optional<ControlClient> runner_;  ///< none: it has ended
+  std::function<void()> stopped_;
+  bool reads_soon_ = false;  ///< readMore() is posted
+  bool full_ = false;        ///< the sink
+  bool over_ = false;        ///< watch_.done was called
+};
+
+}  // namespace pop::runner

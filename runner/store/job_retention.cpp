@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner/store/job_retention.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+namespace pop::runner {
+namespace {
+
+constexpr std::chrono::days kKeptFor{30};
+constexpr std::size_t kMostEnded = 1000;
+
+std::chrono::system_clock::time_point endOf(const JobEntry& job) {
+  return job.ended.value_or(job.begun);
+}
+
+void removeAll(const std::string& path) {
+  std::error_code ignored;
+  std::filesystem::remove_all(path, ignored);
+}
+
+void remove(const JobEntry& job) {
+  ::unlink((job.path + "/spec").c_str());  // no job any more, even if this process is stopped here
+  removeAll(job.path);
+}
+
+}  // namespace
+
+void removeOldJobs(std::span<const JobEntry> jobs, std::chrono::system_clock::time_point now) {
+  std::vector<const JobEntry*> ended;
+  for (const JobEntry& job : jobs) {
+    if (job.state != JobState::kRunning) ended.push_back(&job);
+  }
+  std::sort(ended.begin(), ended.end(),
+            [](const JobEntry* a, const JobEntry* b) { return endOf(*a) > endOf(*b); });
+  for (std::size_t place = 0; place < ended.size(); ++place) {
+    if (place >= kMostEnded || now - endOf(*ended[place]) > kKeptFor) remove(*ended[place]);
+  }
+}
+
+void removeUnfinished(const std::string& root, int number) {
+  const std::string path = root + "/" + std::to_string(number);
+  struct stat status {};
+  if (::lstat((path + "/spec").c_str(), &status) != 0 && errno == ENOENT) removeAll(path);
+}
+
+}  // namespace pop::runner
