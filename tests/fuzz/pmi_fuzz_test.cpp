@@ -48,8 +48,10 @@ std::string damaged(std::string line, SplitMix64& random) {
 }
 
 TEST(PmiFuzz, DamageDoesNotReachOtherInstances) {
-  PmiSession session(
-      {.name = "job", .size = 3, .local_instances = {0, 1}, .process_mapping = "(vector,(0,1,2),(1,1,1))"});
+  PmiSession session({.name = "job",
+                      .size = 3,
+                      .programs = {{0, 0}, {1, 0}},
+                      .process_mapping = "(vector,(0,1,2),(1,1,1))"});
   session.take(1, "cmd=put kvsname=job key=card value=7");
   for (std::uint64_t round = 0; round < kRounds; ++round) {
     SplitMix64 random(round);

@@ -70,6 +70,8 @@ class ServiceWire : public ServiceTest {
   static wire::v1::Command runOf(std::uint64_t number, int instances) {
     JobSlice slice{.job_id = "job1", .num_instances = instances};
     slice.programs.push_back({.command = {"/bin/sleep", "1000"}, .num_instances = instances});
+    slice.hosts = std::make_shared<const std::vector<HostInstances>>(
+        std::vector<HostInstances>{{"here", 0, instances}});
     for (int instance = 0; instance < instances; ++instance) {
       slice.instances.emplace_back().env.instance_index = instance;
     }
