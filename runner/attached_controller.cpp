@@ -7,6 +7,7 @@
 
 #include "common/base/text.h"
 #include "common/contract/exit_code.h"
+#include "runner/store/job_directory.h"
 
 namespace pop::runner {
 namespace {
@@ -24,24 +25,7 @@ AttachedController::AttachedController(os::EpollLoop& loop, OutputSink& sink, At
 Status AttachedController::submit(model::JobSpec spec, JobWatch watch) {
   num_instances_ = spec.num_instances;
   watch_ = std::move(watch);
-  Result<sys::Fd> socket = connectToRunner(attachment_.directory);
-  if (socket.ok()) {
-    runner_.emplace(loop_, std::move(*socket),
-                    ControlClient::Events{.more = [this] { readMore(); },
-                                          .done =
-                                              [this] {
-                                                if (stopped_) std::exchange(stopped_, nullptr)();
-                                              },
-                                          .gone =
-                                              [this] {
-                                                loop_.post([this] {
-                                                  runner_.reset();
-                                                  readMore();
-                                                });
-                                              }});
-  } else if (socket.status().code() != Code::kUnavailable) {
-    return socket.status();
-  }
+  connect();
   POP_ASSIGN_OR_RETURN(reader_, RecordReader::open(attachment_.directory));
   sink_.setOnReady([this] {
     full_ = false;
@@ -49,6 +33,24 @@ Status AttachedController::submit(model::JobSpec spec, JobWatch watch) {
   });
   readMore();
   return {};
+}
+
+void AttachedController::connect() {
+  runner_.reset();
+  Result<sys::Fd> socket = connectToRunner(attachment_.directory);
+  lives_ = socket.ok() || hasRunner(attachment_.directory);
+  const auto again = [this] {
+    connect();
+    readMore();
+  };
+  if (!socket.ok()) {
+    if (lives_) loop_.postAfter(kUntilNextConnect, again);
+    return;
+  }
+  runner_.emplace(loop_, std::move(*socket),
+                  ControlClient::Events{.more = [this] { readMore(); },
+                                        .done = [this] { answered(); },
+                                        .gone = [this, again] { loop_.post(again); }});
 }
 
 void AttachedController::readMore() {
@@ -104,9 +106,15 @@ void AttachedController::handle(const JobOutcome& outcome) {
 
 // All that there is has been read.
 void AttachedController::readAll() {
-  if (runner_ && attachment_.follows) return;
-  if (!runner_) say_("poprun: the runner of job " + attachment_.name + " was killed, and the job with it\n");
-  end({.exit_code = runner_ || !attachment_.exits_as_job ? 0 : contract::kExitLauncherFailed});
+  if (lives_ && attachment_.follows) return;
+  if (!lives_) {
+    // It is not among the records if the disk was full.
+    const Result<std::string> outcome = readOutcome(attachment_.directory);
+    if (outcome.ok()) deliverEvent(outcome.value());
+    if (over_) return;
+    say_("poprun: the runner of job " + attachment_.name + " was killed, and the job with it\n");
+  }
+  end({.exit_code = lives_ || !attachment_.exits_as_job ? 0 : contract::kExitLauncherFailed});
 }
 
 void AttachedController::end(const JobOutcome& outcome) {
@@ -115,7 +123,7 @@ void AttachedController::end(const JobOutcome& outcome) {
 
 void AttachedController::stop(int user_signal) {
   const bool ours = user_signal == SIGPIPE || user_signal == SIGHUP || !attachment_.controls;
-  if (!ours && runner_) return runner_->send(ControlMessage::kStop, user_signal);
+  if (!ours && runner_ && !is_silent_) return ask(ControlMessage::kStop, user_signal);
   if (over_) return;
   say_("poprun: detached from job " + attachment_.name + ", which goes on (--attach " + attachment_.name +
        ", --cancel " + attachment_.name + ")\n");
@@ -128,9 +136,24 @@ void AttachedController::signal(int signal) {
 
 // Without control only this process is stopped.
 void AttachedController::suspend(std::function<void()> stopped) {
-  if (!attachment_.controls || !runner_) return stopped();
+  if (!attachment_.controls || !runner_ || is_silent_) return stopped();
   stopped_ = std::move(stopped);
-  runner_->send(ControlMessage::kSignal, SIGSTOP);
+  ask(ControlMessage::kSignal, SIGSTOP);
+}
+
+void AttachedController::ask(ControlMessage message, int signal) {
+  runner_->send(message, signal);
+  if (unanswered_) return;
+  unanswered_ = loop_.postAfter(kAnswerTimeout, [this] {
+    say_("poprun: " + std::string(kNoAnswer) + "; Ctrl-C ends only this poprun now\n");
+    is_silent_ = true;
+    answered();
+  });
+}
+
+void AttachedController::answered() {
+  if (unanswered_) loop_.cancel(*std::exchange(unanswered_, std::nullopt));
+  if (stopped_) std::exchange(stopped_, nullptr)();
 }
 
 }  // namespace pop::runner

@@ -38,6 +38,9 @@ class AttachedController final : public Controller {
   Status shutDown() override { return {}; }
 
  private:
+  void connect();
+  void ask(ControlMessage message, int signal);
+  void answered();
   void readMore();
   void read();
   void deliver(const Record& record);
@@ -57,11 +60,14 @@ class AttachedController final : public Controller {
   JobWatch watch_;
   int num_instances_ = 0;
   std::optional<RecordReader> reader_;
-  std::optional<ControlClient> runner_;  ///< none: it has ended
+  std::optional<ControlClient> runner_;  ///< none: there is no connection
+  bool lives_ = false;                   ///< the runner, as of the last look
   std::function<void()> stopped_;
-  bool reads_soon_ = false;  ///< readMore() is posted
-  bool full_ = false;        ///< the sink
-  bool over_ = false;        ///< watch_.done was called
+  std::optional<TimerId> unanswered_;  ///< until the runner answers
+  bool is_silent_ = false;             ///< it has not answered in time
+  bool reads_soon_ = false;            ///< readMore() is posted
+  bool full_ = false;                  ///< the sink
+  bool over_ = false;                  ///< watch_.done was called
 };
 
 }  // namespace pop::runner

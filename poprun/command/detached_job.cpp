@@ -148,7 +148,8 @@ int showJob(const runner::JobEntry& job, const Options& options, AttachSettings 
 }
 
 Status cancelJob(const runner::JobEntry& job) {
-  const Status asked = runner::askRunner(job.path, runner::ControlMessage::kStop, SIGTERM);
+  const Status asked = runner::askRunner(job.path, runner::ControlMessage::kStop, SIGTERM,
+                                         [&job] { return runner::hasRunner(job.path); });
   if (asked.code() != Code::kUnavailable) return asked;
   return failedPrecondition("job " + std::to_string(job.id) + " has ended already");
 }

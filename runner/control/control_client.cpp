@@ -3,7 +3,6 @@
 
 #include <sys/socket.h>
 
-#include <chrono>
 #include <optional>
 #include <utility>
 
@@ -11,12 +10,6 @@
 #include "common/sys/unix_socket.h"
 
 namespace pop::runner {
-namespace {
-
-constexpr std::chrono::milliseconds kAnswerTimeout{10000};
-
-}  // namespace
-
 ControlClient::ControlClient(os::EpollLoop& loop, sys::Fd socket, Events events)
     : loop_(loop), socket_(std::move(socket)), events_(std::move(events)) {
   loop_.watchReadable(socket_.get(), [this] { receive(); });
@@ -52,27 +45,31 @@ void ControlClient::receive() {
   if (more) events_.more();
 }
 
-Status askRunner(const std::string& directory, ControlMessage message, int signal) {
-  POP_ASSIGN_OR_RETURN(sys::Fd socket, connectToRunner(directory));
+Status askRunner(const std::string& directory, ControlMessage message, int signal,
+                 const std::function<bool()>& lives) {
   os::EpollLoop loop;
-  Status answer =
-      Status(Code::kDeadlineExceeded, "the job's runner has not answered in 10 s (is it stopped?)");
-  ControlClient client(loop, std::move(socket),
-                       {.more = [] {},
-                        .done =
-                            [&] {
-                              answer = {};
-                              loop.stop();
-                            },
-                        .gone =
-                            [&] {
-                              answer = unavailable("the job's runner is gone");
-                              loop.stop();
-                            }});
-  client.send(message, signal);
-  const TimerId timeout = loop.postAfter(kAnswerTimeout, [&] { loop.stop(); });
-  loop.run();
-  loop.cancel(timeout);
+  Status answer(Code::kDeadlineExceeded, kNoAnswer);
+  std::optional<ControlClient> client;
+  const auto end = [&](Status status) {
+    answer = std::move(status);
+    loop.stop();
+  };
+  std::function<void()> ask = [&] {
+    client.reset();
+    Result<sys::Fd> socket = connectToRunner(directory);
+    if (!socket.ok() && !lives()) return end(socket.status());
+    if (!socket.ok()) return static_cast<void>(loop.postAfter(kUntilNextConnect, ask));
+    client.emplace(loop, std::move(*socket),
+                   ControlClient::Events{
+                       .more = [] {},
+                       .done = [&] { end({}); },
+                       .gone = [&] { loop.postAfter(kUntilNextConnect, ask); },
+                   });
+    client->send(message, signal);
+  };
+  ask();
+  loop.postAfter(kAnswerTimeout, [&] { loop.stop(); });
+  if (answer.code() == Code::kDeadlineExceeded) loop.run();
   return answer;
 }
 

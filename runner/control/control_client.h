@@ -2,6 +2,7 @@
 // A client's end of the runner's socket.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
 
@@ -12,12 +13,17 @@
 
 namespace pop::runner {
 
+inline constexpr std::chrono::milliseconds kAnswerTimeout{10000};
+inline constexpr const char* kNoAnswer = "the job's runner has not answered in 10 s (is it stopped?)";
+/// A runner may not listen yet, or may have closed the connection for another client.
+inline constexpr std::chrono::milliseconds kUntilNextConnect{200};
+
 class ControlClient {
  public:
   struct Events {
     std::function<void()> more;  ///< there are new records
     std::function<void()> done;  ///< what was asked for has been passed on; in the order of asking
-    std::function<void()> gone;  ///< the runner has ended: the last event
+    std::function<void()> gone;  ///< the connection is closed, as when the runner ends: the last event
   };
 
   /// `socket` is one of connectToRunner().
@@ -40,6 +46,7 @@ class ControlClient {
 
 /// Asks the runner of the job in `directory` once, and waits until that has been passed on. kUnavailable: the
 /// runner is gone; kDeadlineExceeded: it has not answered in 10 s.
-Status askRunner(const std::string& directory, ControlMessage message, int signal);
+Status askRunner(const std::string& directory, ControlMessage message, int signal,
+                 const std::function<bool()>& lives);
 
 }  // namespace pop::runner

@@ -16,7 +16,8 @@
 namespace pop::runner {
 namespace {
 
-// More are refused: a mistake of a script must not use up the descriptors of the job.
+// A mistake of a script must not use up the descriptors of the job. More take the place of others, which
+// connect again after a while: so --cancel always gets through.
 constexpr std::size_t kMaxClients = 64;
 
 std::string bytesOf(ControlMessage message) {
@@ -47,7 +48,7 @@ void ControlServer::accept() {
   if (!accepted.ok() || !accepted->valid()) return;
   const Result<uid_t> user = sys::peerUser(accepted->get());
   if (!user.ok() || (user.value() != ::geteuid() && user.value() != 0)) return;
-  if (clients_.size() >= kMaxClients) return;
+  if (clients_.size() >= kMaxClients) close(clients_.begin()->first);
   const int fd = accepted->get();
   clients_.try_emplace(fd, Client{std::move(*accepted), contract::FrameReader(kMaxControlBytes)});
   loop_.watchReadable(fd, [this, fd] { receive(fd); });

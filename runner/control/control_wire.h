@@ -24,7 +24,8 @@ inline constexpr std::size_t kMaxControlBytes = 64;  ///< of a frame's body
 /// Listens for clients of the job in `directory`.
 Result<sys::Fd> listenForClients(const std::string& directory);
 
-/// Connects to the job's runner. kUnavailable: there is none any more.
+/// Connects to the job's runner. kUnavailable: there is none any more, or it does not listen yet
+/// (hasRunner()).
 Result<sys::Fd> connectToRunner(const std::string& directory);
 
 }  // namespace pop::runner

@@ -65,6 +65,10 @@ class JobDirectories {
 /// state never takes it. kAlreadyExists: another process holds it.
 Result<sys::Fd> lockJob(const std::string& path);
 
+/// Whether the runner lives, or what it has left of the job does, or it has not locked the directory yet, for
+/// which it has 10 s.
+bool hasRunner(const std::string& path);
+
 Result<std::string> readSpec(const std::string& path);
 
 /// Writes the outcome so that it is there whole, on the disk, or not at all.

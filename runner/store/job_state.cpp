@@ -32,14 +32,15 @@ bool isLocked(const sys::Fd& file) {
   return ::fcntl(file.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
-bool hasRunner(const JobEntry& job) {
-  const Result<sys::Fd> file = openRegular(job.path + "/lock", O_RDWR);
+}  // namespace
+
+bool hasRunner(const std::string& path) {
+  const Result<sys::Fd> file = openRegular(path + "/lock", O_RDONLY);
   if (file.ok()) return isLocked(file.value());
   if (file.code() != Code::kNotFound) return true;  // nobody can tell
-  return std::chrono::system_clock::now() - job.begun < kTimeToBegin;
+  const std::optional<Time> begun = changedAt(path + "/spec");
+  return begun && std::chrono::system_clock::now() - *begun < kTimeToBegin;
 }
-
-}  // namespace
 
 std::optional<JobEntry> lookAtJob(const std::string& root, int id) {
   JobEntry job{.id = id, .name = {}, .path = root + "/" + std::to_string(id), .begun = {}, .ended = {}};
@@ -50,7 +51,7 @@ std::optional<JobEntry> lookAtJob(const std::string& root, int id) {
     job.name = std::move(name).value();
   const std::string outcome = job.path + "/outcome";
   job.ended = changedAt(outcome);
-  if (!job.ended && hasRunner(job)) return job;
+  if (!job.ended && hasRunner(job.path)) return job;
   // The runner may have ended since the first look.
   if (!job.ended) job.ended = changedAt(outcome);
   job.state = job.ended ? JobState::kEnded : JobState::kLost;

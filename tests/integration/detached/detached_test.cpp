@@ -18,6 +18,7 @@
 #include "common/os/helper_program.h"
 #include "common/os/helper_run.h"
 #include "common/sys/fd.h"
+#include "runner/control/control_wire.h"
 #include "runner/store/job_directory.h"
 #include "tests/testing/temp_dir.h"
 
@@ -240,6 +241,43 @@ TEST_F(Detached, GoesOnWhenTheTerminalHangsUpIfItIsTo) {
   EXPECT_EQ(stateOf(1), runner::JobState::kRunning);
   letGo();
   EXPECT_EQ(poprun({"--attach", "1"}).exit_code, 3);
+}
+
+TEST_F(Detached, HearsOfACancelHoweverManyLookOn) {
+  ASSERT_EQ(poprun({"--detach", "sh", "-c", "echo begin; " + kWaits}).exit_code, 0);
+  std::vector<sys::Fd> clients;
+  for (int i = 0; i < 64; ++i) {
+    Result<sys::Fd> client = runner::connectToRunner(jobs().at(0).path);
+    ASSERT_TRUE(client.ok());
+    clients.push_back(std::move(*client));
+  }
+  EXPECT_EQ(poprun({"--logs", "1"}).err, "");
+  const Ran cancelled = poprun({"--cancel", "1"});
+  EXPECT_EQ(cancelled.exit_code, 0) << cancelled.err;
+  EXPECT_EQ(poprun({"--attach", "1"}).exit_code, 128 + SIGTERM);
+}
+
+TEST_F(Detached, LetsAViewerInControlGoWhenItsRunnerIsStopped) {
+  ASSERT_EQ(poprun({"--detach", "sh", "-c", "echo begin; " + kWaits}).exit_code, 0);
+  const pid_t runner = runnerOf(jobs().at(0));
+  const std::string seen = state_.path() + "/seen", errors = state_.path() + "/errors";
+  const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  const int out = ::open(seen.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  const int err = ::open(errors.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  auto viewer = os::HelperProgram::start({POPRUN_PATH, "--attach", "1", "--control"}, {null, out, err});
+  ASSERT_TRUE(viewer.ok());
+  ASSERT_TRUE(holdsWithin([&] { return std::filesystem::file_size(seen) > 0; }));
+  ASSERT_EQ(::kill(runner, SIGSTOP), 0);
+  viewer->signal(SIGINT);
+  EXPECT_TRUE(holdsWithin(
+      [&] { return sys::readFile(errors).value().find("has not answered in 10 s") != std::string::npos; }));
+  viewer->signal(SIGINT);
+  const std::optional<int> status = viewer->wait(kTimeout);
+  ::kill(runner, SIGCONT);
+  for (const int file : {null, out, err}) ::close(file);
+  ASSERT_TRUE(status.has_value());
+  EXPECT_EQ(WEXITSTATUS(*status), 0);
+  EXPECT_EQ(poprun({"--attach", "1"}).exit_code, 128 + SIGINT);
 }
 
 TEST_F(Detached, ThatIsNotThereIsNamed) {

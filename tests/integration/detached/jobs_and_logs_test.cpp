@@ -62,6 +62,8 @@ class DetachedJobs : public ::testing::Test {
     return job;
   }
 
+  const std::string& statePath() const { return state_.path(); }
+
   Outcome poprun(std::vector<std::string> options) const {
     return run({.options = std::move(options), .environment = {{"XDG_STATE_HOME", state_.path()}}});
   }
@@ -152,6 +154,28 @@ TEST_F(DetachedJobs, ThatAreLostSaySo) {
     EXPECT_THAT(log.out, HasSubstr("the last\n"));
     EXPECT_EQ(log.err, "poprun: the runner of job 1 was killed, and the job with it\n");
   }
+}
+
+TEST_F(DetachedJobs, OfWhichOnlyTheOutcomeWasStoredHaveEnded) {
+  Job job = begin("");
+  ASSERT_TRUE(runner::writeOutcome(job.entry.path, runner::encode(runner::JobEvent(failedWith(3)))).ok());
+  job.lock.reset();
+  const Outcome attached = poprun({"--attach", "1"});
+  EXPECT_EQ(attached.exit_code, 3);
+  EXPECT_THAT(attached.err, StartsWith("poprun: instance 1 of ./train (pid 712) exited with code 3"));
+}
+
+TEST_F(DetachedJobs, WhoseRunnerDoesNotListenYetAreWaitedFor) {
+  Job job = begin("");
+  job.write(0, Stream::kStdout, "a line\n");
+  PoprunProcess log({.options = {"--logs", "1", "-f", "--tag-output=no"},
+                     .environment = {{"XDG_STATE_HOME", statePath()}}});
+  ASSERT_TRUE(log.waitFor([&] { return log.out() == "a line\n"; }));
+  job.write(0, Stream::kStdout, "another\n");
+  job.end({});
+  EXPECT_EQ(log.wait(), 0);
+  EXPECT_EQ(log.out(), "a line\nanother\n");
+  EXPECT_EQ(log.err(), "");
 }
 
 TEST_F(DetachedJobs, ThatAreNotThereAreAMistake) {
