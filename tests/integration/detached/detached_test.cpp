@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/file.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -72,7 +73,7 @@ class Detached : public ::testing::Test {
   // Nothing that a test has left goes on.
   ~Detached() override {
     for (const runner::JobEntry& job : jobs()) {
-      if (job.state == runner::JobState::kRunning) ::kill(runnerOf(job), SIGKILL);
+      if (job.state == runner::JobState::kRunning) signalRunner(job, SIGKILL);
       holdsWithin([&] { return stateOf(job.id) != runner::JobState::kRunning; });
     }
   }
@@ -87,11 +88,19 @@ class Detached : public ::testing::Test {
     }
     return runner::JobState::kLost;
   }
-  // The process that holds the job's lock.
+  // The process that listens at the job's socket; 0: none.
   static pid_t runnerOf(const runner::JobEntry& job) {
-    const Result<std::string> pid =
-        os::outputOf({"sh", "-c", "fuser '" + job.path + "/lock' 2>/dev/null"}, kTimeout);
-    return pid.ok() ? std::atoi(pid.value().c_str()) : -1;
+    const Result<sys::Fd> socket = runner::connectToRunner(job.path);
+    ucred listener{};
+    socklen_t bytes = sizeof(listener);
+    if (!socket.ok() || ::getsockopt(socket.value().get(), SOL_SOCKET, SO_PEERCRED, &listener, &bytes) != 0)
+      return 0;
+    return listener.pid;
+  }
+  // Never a group of processes: those of the test itself.
+  static bool signalRunner(const runner::JobEntry& job, int signal) {
+    const pid_t runner = runnerOf(job);
+    return runner > 1 && ::kill(runner, signal) == 0;
   }
 
   void letGo() const { std::ofstream(state_.path() + "/go") << "go"; }
@@ -193,7 +202,7 @@ TEST_F(Detached, EndsWithItsRunner) {
   ASSERT_TRUE(holdsWithin([this] { return hasWritten("pid "); }));
   const pid_t instance = std::atoi(poprun({"--logs", "1"}).out.substr(4).c_str());
   ASSERT_GT(instance, 1);
-  ASSERT_EQ(::kill(runnerOf(jobs().at(0)), SIGKILL), 0);
+  ASSERT_TRUE(signalRunner(jobs().at(0), SIGKILL));
   EXPECT_TRUE(holdsWithin([&] { return ::kill(instance, 0) != 0; }));
   EXPECT_TRUE(holdsWithin([this] { return stateOf(1) == runner::JobState::kLost; }));
   const Ran attached = poprun({"--attach", "1"});
@@ -260,6 +269,7 @@ TEST_F(Detached, HearsOfACancelHoweverManyLookOn) {
 TEST_F(Detached, LetsAViewerInControlGoWhenItsRunnerIsStopped) {
   ASSERT_EQ(poprun({"--detach", "sh", "-c", "echo begin; " + kWaits}).exit_code, 0);
   const pid_t runner = runnerOf(jobs().at(0));
+  ASSERT_GT(runner, 1);
   const std::string seen = state_.path() + "/seen", errors = state_.path() + "/errors";
   const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   const int out = ::open(seen.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
