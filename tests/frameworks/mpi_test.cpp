@@ -25,5 +25,19 @@ TEST_P(Mpi, StartsAsOneWorldWithoutMpirun) {
 INSTANTIATE_TEST_SUITE_P(Of, Mpi, ::testing::Values("mpich", "openmpi"),
                          [](const auto& each) { return std::string(each.param); });
 
+class Mpi4py : public ::testing::TestWithParam<int> {};
+
+TEST_P(Mpi4py, CallsGiveRightResults) {
+  const std::string ranks = std::to_string(GetParam());
+  const Outcome outcome =
+      run({.options = {"--num-instances", ranks, "--tag-output", "no", "-x", "OMPI_MCA_mpi_yield_when_idle=1",
+                       POP_SYSTEM_PYTHON3, POP_SOURCE_DIR "/tests/frameworks/mpi4py_calls.py"}},
+          Milliseconds(60000));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, ::testing::HasSubstr("checks with " + ranks + " ranks"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, Mpi4py, ::testing::Values(1, 2, 4));
+
 }  // namespace
 }  // namespace pop::testing
