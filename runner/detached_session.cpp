@@ -81,6 +81,7 @@ class DetachedSession {
 
 Result<int> runDetached(const model::JobSpec& spec, const DetachedJob& job, const MakeController& make,
                         const std::function<void()>& listening) {
+  POP_RETURN_IF_ERROR(reserveForOutcome(job.directory));
   POP_ASSIGN_OR_RETURN(RecordWriter writer, RecordWriter::open(job.directory, job.bound));
   POP_ASSIGN_OR_RETURN(sys::Fd listener, listenForClients(job.directory));
   return DetachedSession(job, std::move(writer), std::move(listener), make).run(spec, listening);

@@ -21,6 +21,10 @@
 namespace pop::runner {
 namespace {
 
+// An outcome with its failure's words; one with many stack traces may need more.
+constexpr std::size_t kReservedBytes = 64 << 10;
+constexpr const char* kReserve = "reserve";
+
 std::optional<std::string> absoluteFrom(const char* variable) {
   const char* value = ::getenv(variable);
   if (value == nullptr || *value != '/') return std::nullopt;
@@ -178,8 +182,14 @@ Result<std::string> readSpec(const std::string& path) {
   return readRegular(path + "/spec");
 }
 
+Status reserveForOutcome(const std::string& path) {
+  return replaceFile(path, kReserve, std::string(kReservedBytes, '\0'));
+}
+
 Status writeOutcome(const std::string& path, const std::string& bytes) {
-  return replaceFileDurably(path, "outcome", bytes);
+  const Status written = replaceFileDurably(path, "outcome", bytes);
+  ::unlink((path + "/" + kReserve).c_str());
+  return written.code() == Code::kResourceExhausted ? replaceFileDurably(path, "outcome", bytes) : written;
 }
 
 Result<std::string> readOutcome(const std::string& path) {

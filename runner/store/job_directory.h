@@ -71,7 +71,10 @@ bool hasRunner(const std::string& path);
 
 Result<std::string> readSpec(const std::string& path);
 
-/// Writes the outcome so that it is there whole, on the disk, or not at all.
+/// Takes the space on the disk that the outcome will need, in case the disk is full then.
+Status reserveForOutcome(const std::string& path);
+/// Writes the outcome so that it is there whole, on the disk, or not at all; in the reserved space if there
+/// is no other.
 Status writeOutcome(const std::string& path, const std::string& bytes);
 /// kNotFound: there is none yet.
 Result<std::string> readOutcome(const std::string& path);

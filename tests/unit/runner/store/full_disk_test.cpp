@@ -129,6 +129,20 @@ TEST(FullDisk, HasNoSpaceForTheDirectoryOfAJob) {
   });
 }
 
+TEST(FullDisk, HasSpaceForTheOutcomeIfThatWasReserved) {
+  const testing::TempDir directory;
+  inAChild([&] {
+    ASSERT_NO_FATAL_FAILURE(mountSmallDisk(directory.path()));
+    const JobDirectories jobs(directory / "jobs");
+    const std::string path = jobs.create("", "spec").value().path;
+    ASSERT_TRUE(reserveForOutcome(path).ok());
+    std::ofstream(directory / "filler") << std::string(kDiskBytes * 2, 'x');
+    const std::string outcome(50'000, 'o');
+    ASSERT_TRUE(writeOutcome(path, outcome).ok());
+    EXPECT_EQ(readOutcome(path).value(), outcome);
+  });
+}
+
 TEST(FullDisk, IsWhatALimitOnFileSizesIsLike) {
   const testing::TempDir directory;
   inAChild([&] {
