@@ -218,6 +218,8 @@ constexpr std::array kRows{
     Row{kPmix, "OMPI_MCA_orte_externally_bound", [](const Parts&) { return std::string("1"); }},
     Row{kPmix, "OMPI_MCA_btl_vader_backing_directory", mpiDirectoryOf},
     Row{kPmix, "OMPI_MCA_btl_sm_backing_directory", mpiDirectoryOf},
+    Row{kPmix, "OMPI_MCA_osc_sm_backing_directory", mpiDirectoryOf},
+    Row{kPmix, "OMPI_MCA_osc_rdma_backing_directory", mpiDirectoryOf},
     // Processes of one host share memory. Looking for fabrics takes Open MPI 0.2 s.
     Row{kPmix, "OMPI_MCA_pml", [](const Parts&) { return std::string("ob1"); }, isOnOneHost},
     // Else Open MPI tries every network of the host, containers' bridges, too.
