@@ -2,10 +2,10 @@
 // poprun-hosts: poprun with the code for jobs on other hosts.
 #include "poprun/app.h"
 #include "poprun/command/detach_command.h"
+#include "poprun/command/detached_commands.h"
 #include "poprun/command/doctor.h"
 #include "poprun/command/host_parts.h"
 #include "poprun/command/hosts_session.h"
-#include "poprun/command/on_jobs.h"
 
 int main(int argc, char** argv) {
   using pop::model::JobSpec;
@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
           },
       .examine = [](const pop::Options& options,
                     const JobSpec& spec) { return pop::runDoctor(options, spec, pop::partsFor); },
-      .on_jobs = pop::onJobs,
+      .on_jobs = pop::detachedCommand,
       .detach = pop::detachCommand};
   return pop::runApp(argc, argv, &hosts);
 }

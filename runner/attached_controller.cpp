@@ -65,33 +65,38 @@ void AttachedController::read() {
   for (int count = 0; !full_ && !over_; ++count) {
     if (count == kRecordsAtOnce) return readMore();
     const Result<std::optional<Record>> record = reader_->next();
-    if (!record.ok()) {
-      say_("poprun: job " + attachment_.name + ": " + record.status().message() + '\n');
-      return end({.exit_code = contract::kExitLauncherFailed});
-    }
+    if (!record.ok()) return cannotRead(record.status());
     if (!record.value()) return readAll();
-    deliver(*record.value());
+    if (const Status delivered = deliver(*record.value()); !delivered.ok()) return cannotRead(delivered);
   }
 }
 
-void AttachedController::deliver(const Record& record) {
+void AttachedController::cannotRead(const Status& why) {
+  say_("poprun: the records of job " + attachment_.name + " cannot be read: " + why.message() + '\n');
+  end({.exit_code = contract::kExitLauncherFailed});
+}
+
+Status AttachedController::deliver(const Record& record) {
   switch (record.kind) {
-    case RecordKind::kOutput:
-      if (const Result<Output> output = decodeOutput(record.bytes, num_instances_); output.ok())
-        full_ = !sink_.write(output.value().instance, output.value().stream, output.value().text);
-      return;
+    case RecordKind::kOutput: {
+      POP_ASSIGN_OR_RETURN(const Output output, decodeOutput(record.bytes, num_instances_));
+      full_ = !sink_.write(output.instance, output.stream, output.text);
+      return {};
+    }
     case RecordKind::kEvent:
       return deliverEvent(record.bytes);
     case RecordKind::kGap:
-      return say_("poprun: " + sizeText(std::strtoull(record.bytes.c_str(), nullptr, 10)) +
-                  " of output was dropped here (--log-limit)\n");
+      say_("poprun: " + sizeText(std::strtoull(record.bytes.c_str(), nullptr, 10)) +
+           " of output was dropped here (--log-limit)\n");
+      return {};
   }
+  return {};
 }
 
-void AttachedController::deliverEvent(const std::string& bytes) {
-  const Result<JobEvent> event = decodeEvent(bytes, num_instances_);
-  if (!event.ok()) return;
-  std::visit([this](const auto& each) { handle(each); }, event.value());
+Status AttachedController::deliverEvent(const std::string& bytes) {
+  POP_ASSIGN_OR_RETURN(const JobEvent event, decodeEvent(bytes, num_instances_));
+  std::visit([this](const auto& each) { handle(each); }, event);
+  return {};
 }
 
 void AttachedController::handle(const Placed& placed) {
@@ -110,7 +115,10 @@ void AttachedController::readAll() {
   if (!lives_) {
     // It is not among the records if the disk was full.
     const Result<std::string> outcome = readOutcome(attachment_.directory);
-    if (outcome.ok()) deliverEvent(outcome.value());
+    if (outcome.ok()) {
+      if (const Status delivered = deliverEvent(outcome.value()); !delivered.ok())
+        return cannotRead(delivered);
+    }
     if (over_) return;
     say_("poprun: the runner of job " + attachment_.name + " was killed, and the job with it\n");
   }

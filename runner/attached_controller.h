@@ -43,8 +43,9 @@ class AttachedController final : public Controller {
   void answered();
   void readMore();
   void read();
-  void deliver(const Record& record);
-  void deliverEvent(const std::string& bytes);
+  Status deliver(const Record& record);
+  Status deliverEvent(const std::string& bytes);
+  void cannotRead(const Status& why);
   void handle(const LogEntry& entry) { watch_.event(entry); }
   void handle(const Placed& placed);
   void handle(const Restarting& restarting) { watch_.restarting(restarting.failed, restarting.restart); }

@@ -69,10 +69,6 @@ std::string waitsFor(const std::string& instance) {
 
 }  // namespace
 
-std::string pmixProgram() {
-  return sys::ownProgram("popdist-pmix");
-}
-
 PmixProgram::PmixProgram(os::EpollLoop& loop, KeeperLink& keeper, Events events, std::string program)
     : loop_(loop), keeper_(keeper), events_(std::move(events)), program_(std::move(program)) {}
 
@@ -102,7 +98,8 @@ void PmixProgram::reset() {
 }
 
 void PmixProgram::onConnection() {
-  if (::access(program_.c_str(), X_OK) == 0) return start();
+  const std::string program = program_.empty() ? sys::ownProgram("popdist-pmix") : program_;
+  if (::access(program.c_str(), X_OK) == 0) return start(program);
   if (isOurs()) fail("an instance speaks PMIx, and popdist-pmix is not installed beside popdist-agent");
 }
 
@@ -115,14 +112,14 @@ bool PmixProgram::isOurs() {
   return user.ok() && user.value() == ::geteuid();
 }
 
-void PmixProgram::start() {
+void PmixProgram::start(const std::string& program) {
   loop_.unwatch(listener_.get());
   Result<std::pair<sys::Fd, sys::Fd>> ends = sys::socketPair();
   if (!ends.ok()) return fail(ends.status().message() + " (see `ulimit -n`)");
   auto [ours, its] = std::move(*ends);
   expects_end_ = false;
   keeper_.removeAtEnd(job_.directory);
-  keeper_.spawn({.instance = kPmixProgram, .argv = {program_}},
+  keeper_.spawn({.instance = kPmixProgram, .argv = {program}},
                 std::array{its.get(), STDERR_FILENO, STDERR_FILENO, listener_.get()});
   listener_.reset();  // if the program ends, instances that connect are refused and do not wait
   control_ = std::move(ours);

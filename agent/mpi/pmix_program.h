@@ -19,9 +19,6 @@
 
 namespace pop::agent {
 
-/// Where it is installed or built.
-std::string pmixProgram();
-
 class PmixProgram {
  public:
   struct Events {
@@ -39,7 +36,7 @@ class PmixProgram {
   };
 
   /// `loop` and `keeper` outlive it.
-  PmixProgram(os::EpollLoop& loop, KeeperLink& keeper, Events events, std::string program = pmixProgram());
+  PmixProgram(os::EpollLoop& loop, KeeperLink& keeper, Events events, std::string program = {});
   ~PmixProgram();
   PmixProgram(const PmixProgram&) = delete;
   PmixProgram& operator=(const PmixProgram&) = delete;
@@ -68,7 +65,7 @@ class PmixProgram {
  private:
   void onConnection();
   bool isOurs();
-  void start();
+  void start(const std::string& program);
   void handle(const contract::Frame& frame);
   void onAbort(int instance, const contract::Frame& frame);
   void onSpawn(int instance, const std::string& command);
@@ -86,7 +83,7 @@ class PmixProgram {
   os::EpollLoop& loop_;
   KeeperLink& keeper_;
   const Events events_;
-  const std::string program_;
+  const std::string program_;  ///< empty: our own, looked for when it is needed
   PmixJob job_;
   sys::Fd listener_;
   sys::Fd control_;

@@ -20,7 +20,9 @@
 #include "common/os/helper_run.h"
 #include "common/sys/fd.h"
 #include "runner/control/control_wire.h"
+#include "runner/record_codec.h"
 #include "runner/store/job_directory.h"
+#include "runner/store/record_store.h"
 #include "tests/testing/temp_dir.h"
 
 namespace pop::testing {
@@ -288,6 +290,21 @@ TEST_F(Detached, LetsAViewerInControlGoWhenItsRunnerIsStopped) {
   ASSERT_TRUE(status.has_value());
   EXPECT_EQ(WEXITSTATUS(*status), 0);
   EXPECT_EQ(poprun({"--attach", "1"}).exit_code, 128 + SIGINT);
+}
+
+TEST_F(Detached, WhoseRecordsCannotBeReadSaysSo) {
+  model::JobSpec spec;
+  spec.programs = {{.command = {"true"}}};
+  const runner::JobDirectories directories(state_.path() + "/poprun/jobs");
+  const Result<runner::JobEntry> job = directories.create("", runner::encode(spec));
+  ASSERT_TRUE(job.ok()) << job.status().message();
+  ASSERT_TRUE(runner::lockJob(job.value().path).ok());  // and lets it go: its runner has been there
+  for (const runner::RecordKind kind : {runner::RecordKind::kOutput, runner::RecordKind::kEvent}) {
+    ASSERT_TRUE(runner::RecordWriter::open(job.value().path).value().append(kind, "\xff no message").ok());
+    const Ran logs = poprun({"--logs", "1"});
+    EXPECT_EQ(logs.exit_code, 125) << logs.err;
+    EXPECT_THAT(logs.err, HasSubstr("the records of job 1 cannot be read"));
+  }
 }
 
 TEST_F(Detached, ThatIsNotThereIsNamed) {
