@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs linked with Open MPI, over two hosts.
+// Programs linked with Open MPI over two hosts: what it has of its own.
 #include <csignal>
 
 #include "common/os/helper_run.h"
-#include "tests/integration/hosts/hosts_fixture.h"
+#include "tests/integration/mpi/mpi_on_hosts.h"
 
 namespace pop::testing {
 namespace {
@@ -11,16 +11,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAre;
 
-constexpr Milliseconds kSpinningTimeout{120'000};
-
-class OpenMpiOnHosts : public HostsTest {
+class OpenMpiOnHosts : public MpiOnHosts {
  protected:
-  OpenMpiOnHosts() : HostsTest(2) {}
-
-  Outcome runOn(const std::string& instances, const std::string& task) const {
-    return run(job({"-np", instances, "--tag-output", "no", OPENMPI_CHILD_PATH, task}), kSpinningTimeout);
-  }
-
   pid_t processOn(int host, std::string_view name) const {
     for (const pid_t pid : hosts.processesOn(host)) {
       if (const auto stat = statOf(pid); stat && stat->name == name) return pid;
@@ -47,7 +39,7 @@ TEST_F(OpenMpiOnHosts, IsOneWorldThatKnowsWhoSharesAHost) {
 
 TEST_F(OpenMpiOnHosts, IsOneWorldOfHostsThatAreNamedByTheirAddresses) {
   const Outcome outcome = run(job({"--host", hosts.address(0) + ',' + hosts.address(1), "-np", "4",
-                                   "--tag-output", "no", OPENMPI_CHILD_PATH, "hello"}),
+                                   "--tag-output", "no", MPI_CHILD_PATH, "hello"}),
                               kSpinningTimeout);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("rank 3 of 4, 2 on this host, sum 6"));
@@ -56,7 +48,7 @@ TEST_F(OpenMpiOnHosts, IsOneWorldOfHostsThatAreNamedByTheirAddresses) {
 // With networks to leave out beside those to use, Open MPI would use none.
 TEST_F(OpenMpiOnHosts, IsOneWorldWithoutTheNetworksThatTheUserLeavesOut) {
   const Outcome outcome = run(job({"-np", "2", "--tag-output", "no", "-x", "OMPI_MCA_btl_tcp_if_exclude=lo",
-                                   OPENMPI_CHILD_PATH, "hello"}),
+                                   MPI_CHILD_PATH, "hello"}),
                               kSpinningTimeout);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("rank 1 of 2, 1 on this host, sum 1"));
@@ -65,7 +57,7 @@ TEST_F(OpenMpiOnHosts, IsOneWorldWithoutTheNetworksThatTheUserLeavesOut) {
 TEST_F(OpenMpiOnHosts, MayStartSeveralTimesInAnInstance) {
   const Outcome outcome =
       run(job({"-np", "4", "--tag-output", "no", "sh", "-c",
-               OPENMPI_CHILD_PATH " hello && " OPENMPI_CHILD_PATH " hello && " OPENMPI_CHILD_PATH " hello"}),
+               MPI_CHILD_PATH " hello && " MPI_CHILD_PATH " hello && " MPI_CHILD_PATH " hello"}),
           kSpinningTimeout);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(linesOf(outcome.out).size(), 12U);
@@ -74,7 +66,7 @@ TEST_F(OpenMpiOnHosts, MayStartSeveralTimesInAnInstance) {
 TEST_F(OpenMpiOnHosts, LeavesNothingWhenAnAgentIsKilled) {
   for (const char* const name : {"popdist-agent", "pop-keeper", "popdist-pmix"}) {
     sys::Pipe input = sys::makePipe().value();
-    PoprunSetup setup = job({"-np", "4", "--tag-output", "no", OPENMPI_CHILD_PATH, "serve"});
+    PoprunSetup setup = job({"-np", "4", "--tag-output", "no", MPI_CHILD_PATH, "serve"});
     setup.descriptors[0] = input.read_end.get();
     PoprunProcess poprun(setup);
     ASSERT_TRUE(poprun.waitFor([&] { return poprun.out().ends_with('\n'); }, kSpinningTimeout))
@@ -87,21 +79,6 @@ TEST_F(OpenMpiOnHosts, LeavesNothingWhenAnAgentIsKilled) {
     EXPECT_EQ(leftOnHosts(), "") << name;
     EXPECT_EQ(filesOn(1), "") << name;
   }
-}
-
-TEST_F(OpenMpiOnHosts, EndsTheJobByMpiAbort) {
-  const Outcome outcome = runOn("2", "abort");
-  EXPECT_EQ(outcome.exit_code, 7);
-  EXPECT_THAT(outcome.err, HasSubstr("called MPI_Abort(7)"));
-  EXPECT_THAT(outcome.err, HasSubstr("h1"));
-  EXPECT_EQ(leftOnHosts(), "");
-}
-
-TEST_F(OpenMpiOnHosts, DoesNotWaitForAnInstanceOfAnotherHostThatHasEnded) {
-  const Outcome outcome = runOn("2", "without-1");
-  EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.err, HasSubstr("waits in MPI_Init or MPI_Finalize for instance 1, which has ended"));
-  EXPECT_EQ(leftOnHosts(), "");
 }
 
 }  // namespace
