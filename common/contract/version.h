@@ -12,4 +12,7 @@ inline constexpr const char* kVersion = POP_VERSION;  // the build says it
 /// proto/popdist/v1/agent.proto that the other side would misunderstand.
 inline constexpr std::uint32_t kAgentProtocol = 5;
 
+/// The same for proto/popdist/v1/host.proto: between the daemon and the hosts that join it.
+inline constexpr std::int32_t kHostProtocol = 1;
+
 }  // namespace pop::contract
