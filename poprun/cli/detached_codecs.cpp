@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "common/model/job_name.h"
 #include "poprun/cli/codecs.h"
 
 namespace pop::cli {
@@ -30,7 +31,7 @@ Result<std::int64_t> mebibytesOf(const std::string& text) {
 Codec jobName() {
   return {
       [](Settings settings, const std::string& value) -> Status {
-        if (!isJobName(value))
+        if (!model::isJobName(value))
           return invalidArgument(inQuotes(value) +
                                  " is not a name: write letters, digits, '.', '_' and '-', at most 64, and "
                                  "not only digits");

@@ -2,21 +2,17 @@
 #include "poprun/plan/detached_options.h"
 
 #include "common/base/text.h"
+#include "common/model/job_name.h"
 
 namespace pop {
 namespace {
 
 constexpr std::string_view kDigits = "0123456789";
-constexpr std::string_view kOfNames = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
-constexpr std::size_t kMostOfName = 64;
-
-bool isOnlyOf(std::string_view text, std::string_view characters) {
-  return !text.empty() && text.find_first_not_of(characters) == std::string_view::npos;
-}
 
 // A number of a job fits an int.
 bool isJobNumber(std::string_view text) {
-  return isOnlyOf(text, kDigits) && text.front() != '0' && text.size() <= 9;
+  return !text.empty() && text.find_first_not_of(kDigits) == std::string_view::npos && text.front() != '0' &&
+         text.size() <= 9;
 }
 
 // ssh would take one that begins with '-' for an option.
@@ -27,16 +23,12 @@ bool canBeHost(std::string_view text) {
 
 }  // namespace
 
-bool isJobName(std::string_view text) {
-  return text.size() <= kMostOfName && isOnlyOf(text, kOfNames) && !isOnlyOf(text, kDigits);
-}
-
 Result<JobAddress> parseJobAddress(std::string_view text) {
   const std::size_t colon = text.rfind(':');
   const bool has_host = colon != std::string_view::npos;
   const std::string_view host = has_host ? text.substr(0, colon) : "";
   const std::string_view job = has_host ? text.substr(colon + 1) : text;
-  if ((has_host && !canBeHost(host)) || (!isJobName(job) && !isJobNumber(job)))
+  if ((has_host && !canBeHost(host)) || (!model::isJobName(job) && !isJobNumber(job)))
     return invalidArgument(inQuotes(text) + " is not the number or name of a job, or HOST:ID");
   return JobAddress{std::string(host), std::string(job)};
 }

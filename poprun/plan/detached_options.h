@@ -22,9 +22,6 @@ struct JobAddress {
   friend bool operator==(const JobAddress&, const JobAddress&) = default;
 };
 
-/// Letters, digits, '.', '_' and '-', at most 64, and not only digits: those are numbers of jobs.
-bool isJobName(std::string_view text);
-
 /// kInvalidArgument: `text` is not "ID" or "HOST:ID".
 Result<JobAddress> parseJobAddress(std::string_view text);
 

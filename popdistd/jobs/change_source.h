@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What changes, for one watcher: Controller.Watch.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "popdistd/api/api.h"
+#include "popdistd/jobs/host_table.h"
+#include "popdistd/jobs/job_table.h"
+#include "popdistd/jobs/revisions.h"
+
+namespace pop::popdistd {
+
+/// Makes the message that shows a job, or a host.
+struct Views {
+  std::function<v1::JobInfo(const Job&)> job;
+  std::function<v1::HostInfo(const Host&)> host;
+};
+
+class ChangeSource final : public Source<v1::Change> {
+ public:
+  ChangeSource(Revisions& revisions, JobTable& jobs, HostTable& hosts, Views views,
+               const v1::WatchRequest& request, Api::Ready ready);
+  ~ChangeSource() override { revisions_.unsubscribe(subscription_); }
+  ChangeSource(const ChangeSource&) = delete;
+  ChangeSource& operator=(const ChangeSource&) = delete;
+
+  std::optional<v1::Change> next() override;
+  std::optional<Status> ended() const override { return std::nullopt; }
+
+ private:
+  std::optional<v1::Change> show(std::uint64_t revision, const Revisions::Entry& entry);
+  bool isWanted(const ThingId& thing) const;
+
+  Revisions& revisions_;
+  JobTable& jobs_;
+  HostTable& hosts_;
+  const Views views_;
+  const std::optional<std::int64_t> job_;
+  std::uint64_t seen_;          ///< the watcher knows everything up to here
+  std::uint64_t snapshot_ = 0;  ///< revision up to which the snapshot under way goes; 0: none is
+  bool begins_;                 ///< a snapshot is due
+  bool waits_ = false;          ///< next() had nothing
+  Revisions::Subscription subscription_;
+};
+
+}  // namespace pop::popdistd

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "popdistd/jobs/commits.h"
+
+#include <utility>
+
+namespace pop::popdistd {
+
+void Commits::wrote(Status status) {
+  if (!status.ok() && problem_.ok()) problem_ = std::move(status);
+  commitSoon();
+}
+
+void Commits::whenDurable(Done done) {
+  waiting_.push_back(std::move(done));
+  commitSoon();
+}
+
+// After what has arrived while the last commit was under way.
+void Commits::commitSoon() {
+  if (std::exchange(is_posted_, true)) return;
+  loop_.post([this] { commit(); });
+}
+
+void Commits::commit() {
+  is_posted_ = false;
+  Status problem = std::exchange(problem_, {});
+  Status done = store_.hasUncommitted() ? store_.commit() : Status();
+  if (problem.ok()) problem = std::move(done);
+  for (const Done& each : std::exchange(waiting_, {})) each(problem);
+  if (!problem.ok()) failed_(problem);
+}
+
+}  // namespace pop::popdistd

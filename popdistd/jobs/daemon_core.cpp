@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "popdistd/jobs/daemon_core.h"
+
+#include <utility>
+
+#include "common/base/text.h"
+#include "popdistd/jobs/job_request.h"
+#include "popdistd/jobs/log_source.h"
+#include "popdistd/jobs/scheduling.h"
+
+namespace pop::popdistd {
+namespace {
+
+constexpr std::chrono::milliseconds kTick{1000};
+
+// Revisions of one life of the daemon are above those of all lives before.
+constexpr int kEpochShift = 32;
+
+constexpr int kPageSize = 100;
+constexpr int kMaxPageSize = 1000;
+
+Result<std::int64_t> numberIn(Store& store, const char* key, std::int64_t if_missing) {
+  POP_ASSIGN_OR_RETURN(const std::optional<std::string> text, store.meta(key));
+  if (!text) return if_missing;
+  return parseInteger(*text);
+}
+
+Status denied(const std::string& message) {
+  return {Code::kPermissionDenied, message};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<DaemonCore>> DaemonCore::start(Loop& loop, Store& store, CoreSettings settings) {
+  POP_ASSIGN_OR_RETURN(const std::optional<std::string> known_cluster, store.meta("cluster_id"));
+  POP_ASSIGN_OR_RETURN(const std::int64_t last_epoch, numberIn(store, "epoch", 0));
+  const std::string cluster_id = known_cluster.value_or(settings.random_name());
+  POP_RETURN_IF_ERROR(store.putMeta("cluster_id", cluster_id));
+  POP_RETURN_IF_ERROR(store.putMeta("epoch", std::to_string(last_epoch + 1)));
+  POP_RETURN_IF_ERROR(store.commit());
+  std::unique_ptr<DaemonCore> core(new DaemonCore(loop, store, std::move(settings), cluster_id,
+                                                  static_cast<std::uint64_t>(last_epoch + 1)));
+  POP_RETURN_IF_ERROR(core->load());
+  return core;
+}
+
+DaemonCore::DaemonCore(Loop& loop, Store& store, CoreSettings settings, std::string cluster_id,
+                       std::uint64_t epoch)
+    : loop_(loop),
+      store_(store),
+      settings_(std::move(settings)),
+      cluster_id_(std::move(cluster_id)),
+      epoch_(epoch),
+      started_(settings_.clock()),
+      revisions_(epoch << kEpochShift),
+      commits_(loop, store, [this](const Status& why) { storeFailed(why); }),
+      jobs_(revisions_),
+      hosts_(loop, settings_.clock, revisions_, settings_.host_times,
+             [this](const Host& host) {
+               commits_.wrote(
+                   store_.putRecord(RecordKind::kHost, host.info().name(), host.record.SerializeAsString()));
+               lives_.scheduleSoon();
+             }),
+      links_([this](const std::string& name, v1::HostOrder order) {
+        const Host* const host = hosts_.find(name);
+        if (host == nullptr || host->channel == nullptr) return false;
+        host->channel->send(std::move(order));
+        return true;
+      }),
+      lives_({loop, settings_.clock, store, commits_, jobs_, hosts_, links_, settings_.issue}) {
+  tick();
+}
+
+DaemonCore::~DaemonCore() {
+  loop_.cancel(tick_);
+}
+
+// A job that cannot be read stays in the store, and is listed as what it is.
+Status DaemonCore::load() {
+  POP_ASSIGN_OR_RETURN(next_job_id_, numberIn(store_, "next_job_id", 1));
+  POP_ASSIGN_OR_RETURN(const std::vector<NamedRecord> hosts, store_.records(RecordKind::kHost));
+  std::vector<v1::HostRecord> records;
+  for (const NamedRecord& each : hosts) {
+    v1::HostRecord record;
+    if (!record.ParseFromString(each.bytes) || record.info().name() != each.name)
+      return {Code::kDataLoss, "the store's record of host " + inQuotes(each.name) + " cannot be read"};
+    records.push_back(std::move(record));
+  }
+  hosts_.load(records);
+  POP_ASSIGN_OR_RETURN(std::vector<v1::JobRecord> jobs, store_.jobs());
+  unreadable_.clear();
+  for (v1::JobRecord& record : jobs) {
+    std::unique_ptr<LiveJob> live;
+    if (record.info().state() != v1::JOB_ENDED) {
+      Result<std::unique_ptr<LiveJob>> read = liveJob(record);
+      if (!read.ok()) {
+        unreadable_.push_back("job " + std::to_string(record.info().id()) +
+                              " cannot be read, and is left alone: " + read.status().message());
+        continue;
+      }
+      live = std::move(*read);
+    }
+    jobs_.add(std::move(record), std::move(live));
+  }
+  lives_.adopt();
+  return {};
+}
+
+// Memory is ahead of the store: it is read again, and the hosts, which join again, tell what has happened.
+void DaemonCore::storeFailed(const Status& why) {
+  store_problem_ = why.message();
+  std::vector<Reply<v1::JobInfo>> waiting;
+  for (auto& [id, job] : jobs_.all()) waiting.insert(waiting.end(), job.waiting.begin(), job.waiting.end());
+  for (auto& [name, host] : hosts_.all()) {
+    if (host.channel == nullptr) continue;
+    links_.left(name);
+    std::exchange(host.channel, nullptr)
+        ->close(unavailable("popdistd cannot write its store: " + why.message()));
+  }
+  jobs_.clear();
+  revisions_.restart();
+  if (const Status loaded = load(); !loaded.ok()) store_problem_ = loaded.message();
+  for (const Reply<v1::JobInfo>& reply : waiting) reply(why);
+}
+
+void DaemonCore::tick() {
+  hosts_.tick();
+  lives_.tick();
+  tick_ = loop_.postAfter(kTick, [this] { tick(); });
+}
+
+// ---- jobs
+
+void DaemonCore::submit(const Caller& caller, v1::SubmitRequest request, Reply<v1::SubmitReply> reply) {
+  if (const Job* const known = jobs_.findRequest(requestKey(caller.user, request.request_id()));
+      known != nullptr && !request.request_id().empty()) {
+    if (known->record.request_digest() != requestDigest(request)) {
+      return reply(Status(Code::kAlreadyExists, "the request id " + inQuotes(request.request_id()) +
+                                                    " is that of job " + std::to_string(known->id()) +
+                                                    ", which was submitted differently"));
+    }
+    return replyWhenDurable(known->id(), [reply](Result<v1::JobInfo> job) {
+      if (!job.ok()) return reply(job.status());
+      v1::SubmitReply again;
+      *again.mutable_job() = std::move(*job);
+      again.set_repeated_request(true);
+      reply(std::move(again));
+    });
+  }
+  Result<NewJob> made = newJob(request, caller.user);
+  if (!made.ok()) return reply(made.status());
+  v1::JobInfo& info = *made->record.mutable_info();
+  info.set_id(next_job_id_++);
+  *info.mutable_submitted() = timestamp(settings_.clock());
+  made->record.set_agent_job_id(settings_.random_name());
+  commits_.wrote(store_.putMeta("next_job_id", std::to_string(next_job_id_)));
+  Job& job = jobs_.add(std::move(made->record), std::move(made->live));
+  lives_.submitted(job);
+  replyWhenDurable(job.id(), [reply](Result<v1::JobInfo> durable) {
+    if (!durable.ok()) return reply(durable.status());
+    v1::SubmitReply submitted;
+    *submitted.mutable_job() = std::move(*durable);
+    reply(std::move(submitted));
+  });
+}
+
+void DaemonCore::replyWhenDurable(std::int64_t id, Reply<v1::JobInfo> reply) {
+  commits_.whenDurable([this, id, reply = std::move(reply)](const Status& status) {
+    if (!status.ok()) return reply(status);
+    const Job* const job = jobs_.find(id);
+    if (job == nullptr) return reply(Status(Code::kNotFound, "job " + std::to_string(id) + " was forgotten"));
+    reply(view(*job));
+  });
+}
+
+Result<Job*> DaemonCore::controlled(const Caller& caller, const v1::JobRef& ref) {
+  POP_ASSIGN_OR_RETURN(Job* const job, jobs_.find(ref, caller.user));
+  if (job->info().user() == caller.user || isAdmin(caller)) return job;
+  return denied("job " + std::to_string(job->id()) + " belongs to user " + inQuotes(job->info().user()));
+}
+
+void DaemonCore::get(const Caller& caller, v1::JobRef ref, Reply<v1::JobInfo> reply) {
+  const Result<Job*> job = jobs_.find(ref, caller.user);
+  job.ok() ? reply(view(*job.value())) : reply(job.status());
+}
+
+void DaemonCore::list(const Caller&, v1::ListJobsRequest request, Reply<v1::ListJobsReply> reply) {
+  const int page_size = request.page_size() == 0 ? kPageSize : request.page_size();
+  if (page_size < 1 || page_size > kMaxPageSize)
+    return reply(invalidArgument("page_size is " + std::to_string(page_size) + ", not between 1 and 1000"));
+  auto each = jobs_.all().rbegin();
+  if (!request.page_token().empty()) {
+    const Result<std::int64_t> before = parseInteger(request.page_token());
+    if (!before.ok())
+      return reply(
+          invalidArgument("page_token is " + inQuotes(request.page_token()) + ", which no list has given"));
+    each = std::make_reverse_iterator(jobs_.all().lower_bound(before.value()));
+  }
+  v1::ListJobsReply page;
+  page.set_revision(revisions_.current());
+  for (; each != jobs_.all().rend(); ++each) {
+    const Job& job = each->second;
+    if (!matches(job.info(), request)) continue;
+    if (page.jobs_size() == page_size) {
+      page.set_next_page_token(std::to_string(page.jobs(page_size - 1).id()));
+      break;
+    }
+    *page.add_jobs() = view(job);
+  }
+  reply(std::move(page));
+}
+
+void DaemonCore::signal(const Caller& caller, v1::SignalRequest request, Reply<v1::JobInfo> reply) {
+  const Result<Job*> job = controlled(caller, request.job());
+  if (!job.ok()) return reply(job.status());
+  if (request.signal() < 1 || request.signal() > 64)
+    return reply(invalidArgument("signal is " + std::to_string(request.signal()) + ", not one of 1 to 64"));
+  const Status passed = lives_.signal(*job.value(), request.signal());
+  passed.ok() ? reply(view(*job.value())) : reply(passed);
+}
+
+void DaemonCore::cancel(const Caller& caller, v1::CancelRequest request, Reply<v1::JobInfo> reply) {
+  const Result<Job*> job = controlled(caller, request.job());
+  if (!job.ok()) return reply(job.status());
+  const std::string why = request.reason().empty() ? "" : ": " + printable(request.reason());
+  lives_.cancel(*job.value(), "cancelled by " + caller.user + why);
+  replyWhenDurable(job.value()->id(), std::move(reply));
+}
+
+void DaemonCore::hold(const Caller& caller, v1::JobRef ref, Reply<v1::JobInfo> reply) {
+  const Result<Job*> job = controlled(caller, ref);
+  if (!job.ok()) return reply(job.status());
+  if (const Status held = lives_.hold(*job.value()); !held.ok()) return reply(held);
+  replyWhenDurable(job.value()->id(), std::move(reply));
+}
+
+void DaemonCore::release(const Caller& caller, v1::JobRef ref, Reply<v1::JobInfo> reply) {
+  const Result<Job*> job = controlled(caller, ref);
+  if (!job.ok()) return reply(job.status());
+  if (const Status released = lives_.release(*job.value()); !released.ok()) return reply(released);
+  replyWhenDurable(job.value()->id(), std::move(reply));
+}
+
+void DaemonCore::wait(const Caller& caller, v1::JobRef ref, Reply<v1::JobInfo> reply) {
+  const Result<Job*> job = jobs_.find(ref, caller.user);
+  if (!job.ok()) return reply(job.status());
+  if (job.value()->state() == v1::JOB_ENDED) return replyWhenDurable(job.value()->id(), std::move(reply));
+  job.value()->waiting.push_back(std::move(reply));
+}
+
+void DaemonCore::forget(const Caller& caller, v1::JobRef ref, Reply<v1::Nothing> reply) {
+  const Result<Job*> found = controlled(caller, ref);
+  if (!found.ok()) return reply(found.status());
+  const Job& job = *found.value();
+  if (job.state() != v1::JOB_ENDED)
+    return reply(failedPrecondition("job " + std::to_string(job.id()) + " has not ended: cancel it first"));
+  lives_.forget(job);
+  commits_.wrote(store_.removeJob(job.id()));
+  jobs_.remove(job.id());
+  commits_.whenDurable([reply](const Status& status) { status.ok() ? reply(v1::Nothing()) : reply(status); });
+}
+
+v1::JobInfo DaemonCore::view(const Job& job) const {
+  v1::JobInfo info = job.info();
+  if (info.state() == v1::JOB_QUEUED && info.reason().empty()) info.set_reason("jobs before it wait, too");
+  return info;
+}
+
+// ---- hosts
+
+Status DaemonCore::checkAdmin(const Caller& caller, const std::string& what) const {
+  if (isAdmin(caller)) return {};
+  return denied("user " + inQuotes(caller.user) + " may not " + what +
+                ": that is for admins (popdistd --admin)");
+}
+
+Result<Host*> DaemonCore::hostOf(const v1::HostRef& ref) {
+  if (Host* const host = hosts_.find(ref.name())) return host;
+  return Status(Code::kNotFound, "no host " + inQuotes(ref.name()) + " has joined");
+}
+
+void DaemonCore::listHosts(const Caller&, v1::ListHostsRequest, Reply<v1::ListHostsReply> reply) {
+  v1::ListHostsReply list;
+  const std::map<std::string, HostLoad> load = loadOf(jobs_);
+  for (const auto& [name, host] : hosts_.all()) *list.add_hosts() = view(host, load);
+  list.set_revision(revisions_.current());
+  reply(std::move(list));
+}
+
+void DaemonCore::getHost(const Caller&, v1::HostRef ref, Reply<v1::HostInfo> reply) {
+  const Result<Host*> host = hostOf(ref);
+  host.ok() ? reply(view(*host.value())) : reply(host.status());
+}
+
+void DaemonCore::drain(const Caller& caller, v1::DrainRequest request, Reply<v1::HostInfo> reply) {
+  if (const Status allowed = checkAdmin(caller, "drain hosts"); !allowed.ok()) return reply(allowed);
+  const Result<Host*> host = hostOf(request.host());
+  if (!host.ok()) return reply(host.status());
+  if (request.reason().empty())
+    return reply(invalidArgument("reason is empty: say why the host is drained, for those whose jobs wait"));
+  hosts_.drain(*host.value(), request.reason(), caller.user);
+  replyWhenDurable(request.host().name(), std::move(reply));
+}
+
+void DaemonCore::resume(const Caller& caller, v1::HostRef ref, Reply<v1::HostInfo> reply) {
+  if (const Status allowed = checkAdmin(caller, "resume hosts"); !allowed.ok()) return reply(allowed);
+  const Result<Host*> host = hostOf(ref);
+  if (!host.ok()) return reply(host.status());
+  hosts_.resume(*host.value());
+  replyWhenDurable(ref.name(), std::move(reply));
+}
+
+void DaemonCore::removeHost(const Caller& caller, v1::HostRef ref, Reply<v1::Nothing> reply) {
+  if (const Status allowed = checkAdmin(caller, "remove hosts"); !allowed.ok()) return reply(allowed);
+  const Result<Host*> host = hostOf(ref);
+  if (!host.ok()) return reply(host.status());
+  if (host.value()->channel != nullptr)
+    return reply(
+        failedPrecondition("host " + ref.name() + " is joined: stop popdist-agent serve there first"));
+  lives_.hostRemoved(ref.name());
+  hosts_.remove(ref.name());
+  commits_.wrote(store_.removeRecord(RecordKind::kHost, ref.name()));
+  commits_.whenDurable([reply](const Status& status) { status.ok() ? reply(v1::Nothing()) : reply(status); });
+}
+
+void DaemonCore::replyWhenDurable(const std::string& name, Reply<v1::HostInfo> reply) {
+  commits_.whenDurable([this, name, reply = std::move(reply)](const Status& status) {
+    const Host* const host = hosts_.find(name);
+    if (!status.ok()) return reply(status);
+    if (host == nullptr) return reply(Status(Code::kNotFound, "host " + name + " was removed"));
+    reply(view(*host));
+  });
+}
+
+v1::HostInfo DaemonCore::view(const Host& host) {
+  return view(host, loadOf(jobs_));
+}
+
+v1::HostInfo DaemonCore::view(const Host& host, const std::map<std::string, HostLoad>& load) {
+  v1::HostInfo info = host.info();
+  if (const auto found = load.find(info.name()); found != load.end()) {
+    info.set_jobs_running(found->second.jobs);
+    info.set_instances_running(found->second.instances);
+  }
+  return info;
+}
+
+// ---- the daemon itself
+
+void DaemonCore::about(const Caller& caller, v1::Nothing, Reply<v1::AboutReply> reply) {
+  v1::AboutReply about;
+  about.set_version(settings_.version);
+  about.set_cluster_id(cluster_id_);
+  about.set_epoch(epoch_);
+  *about.mutable_started() = timestamp(started_);
+  about.set_user(caller.user);
+  about.set_revision(revisions_.current());
+  if (!store_problem_.empty()) about.add_warnings("the store could not be written: " + store_problem_);
+  for (const std::string& each : unreadable_) about.add_warnings(each);
+  reply(std::move(about));
+}
+
+void DaemonCore::checkStore(const Caller& caller, v1::Nothing, Reply<v1::CheckStoreReply> reply) {
+  if (const Status allowed = checkAdmin(caller, "check the store"); !allowed.ok()) return reply(allowed);
+  const Result<StoreCheck> check = store_.check();
+  if (!check.ok()) return reply(check.status());
+  v1::CheckStoreReply found;
+  for (const std::string& each : check.value().findings) found.add_findings(each);
+  found.set_jobs(check.value().jobs);
+  found.set_events(check.value().events);
+  found.set_bytes(check.value().bytes);
+  reply(std::move(found));
+}
+
+void DaemonCore::backup(const Caller& caller, v1::Nothing, Reply<std::string> reply) {
+  if (const Status allowed = checkAdmin(caller, "copy the store"); !allowed.ok()) return reply(allowed);
+  const std::string path = settings_.temporary_directory + "/backup-" + settings_.random_name();
+  commits_.whenDurable([this, path, reply](const Status& status) {
+    if (!status.ok()) return reply(status);
+    const Status copied = store_.backup(path);
+    copied.ok() ? reply(path) : reply(copied);
+  });
+}
+
+Result<std::unique_ptr<Source<v1::Change>>> DaemonCore::watch(const Caller&, const v1::WatchRequest& request,
+                                                              Ready ready) {
+  return std::unique_ptr<Source<v1::Change>>(std::make_unique<ChangeSource>(
+      revisions_, jobs_, hosts_,
+      Views{[this](const Job& job) { return view(job); }, [this](const Host& host) { return view(host); }},
+      request, std::move(ready)));
+}
+
+Result<std::unique_ptr<Source<v1::Record>>> DaemonCore::logs(const Caller& caller,
+                                                             const v1::LogsRequest& request, Ready ready) {
+  POP_ASSIGN_OR_RETURN(const Job* const job, controlled(caller, request.job()));
+  return std::unique_ptr<Source<v1::Record>>(
+      std::make_unique<LogSource>(jobs_, links_, revisions_, job->id(), request, std::move(ready)));
+}
+
+// ---- hosts' streams
+
+Status DaemonCore::joined(const v1::HostJoins& joins, const std::string& address,
+                          std::shared_ptr<HostChannel> channel) {
+  if (joins.name().empty() || printable(joins.name()) != joins.name())
+    return invalidArgument("a host must have a name, without control characters");
+  POP_RETURN_IF_ERROR(hosts_.joined(joins, address, channel));
+  v1::HostOrder order;
+  v1::HostWelcome& welcome = *order.mutable_welcome();
+  welcome.set_cluster_id(cluster_id_);
+  welcome.set_epoch(epoch_);
+  welcome.set_heartbeat_ms(static_cast<int>(settings_.host_times.heartbeat.count()));
+  channel->send(std::move(order));
+  const bool is_of_this_cluster = joins.cluster_id() == cluster_id_;
+  std::vector<v1::HeldRunner> runners;
+  if (is_of_this_cluster) runners = {joins.runners().begin(), joins.runners().end()};
+  lives_.hostJoined(*hosts_.find(joins.name()), runners);
+  return {};
+}
+
+void DaemonCore::said(HostChannel& channel, v1::HostReport report) {
+  Host* const host = hosts_.find(channel);
+  if (host == nullptr) return;
+  hosts_.heard(*host, report.heartbeat().clock_ms());
+  lives_.said(*host, report);
+}
+
+void DaemonCore::left(HostChannel& channel, const Status&) {
+  Host* const host = hosts_.find(channel);
+  if (host == nullptr) return;
+  links_.left(host->info().name());
+  hosts_.left(*host);
+}
+
+}  // namespace pop::popdistd

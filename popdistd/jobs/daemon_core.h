@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// The daemon's core: what clients ask and what hosts say, put together with the tables, the store and the
+// lives of jobs. Pure: time, randomness, certificates and the store come in through ports.
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "popdistd/api/api.h"
+#include "popdistd/api/host_gate.h"
+#include "popdistd/jobs/change_source.h"
+#include "popdistd/jobs/commits.h"
+#include "popdistd/jobs/host_table.h"
+#include "popdistd/jobs/job_lives.h"
+#include "popdistd/jobs/job_table.h"
+#include "popdistd/jobs/revisions.h"
+#include "popdistd/jobs/runner_links.h"
+#include "popdistd/jobs/scheduling.h"
+#include "popdistd/jobs/wall_clock.h"
+
+namespace pop::popdistd {
+
+struct CoreSettings {
+  WallClock clock = [] { return std::chrono::system_clock::now(); };
+  std::function<std::string()> random_name;  ///< a new one each time
+  std::string version;
+  std::set<std::string> admins;  ///< who may do everything; others see everything, and control their own jobs
+  IssueCredentials issue;        ///< null: jobs have one host each
+  HostTimes host_times;
+  std::string temporary_directory;  ///< for copies of the store
+};
+
+class DaemonCore final : public Api, public HostGate {
+ public:
+  /// Loads the store and takes up the jobs in it. An error says what cannot be read.
+  static Result<std::unique_ptr<DaemonCore>> start(Loop& loop, Store& store, CoreSettings settings);
+  ~DaemonCore() override;
+  DaemonCore(const DaemonCore&) = delete;
+  DaemonCore& operator=(const DaemonCore&) = delete;
+
+  void submit(const Caller& caller, v1::SubmitRequest request, Reply<v1::SubmitReply> reply) override;
+  void get(const Caller& caller, v1::JobRef job, Reply<v1::JobInfo> reply) override;
+  void list(const Caller& caller, v1::ListJobsRequest request, Reply<v1::ListJobsReply> reply) override;
+  void signal(const Caller& caller, v1::SignalRequest request, Reply<v1::JobInfo> reply) override;
+  void cancel(const Caller& caller, v1::CancelRequest request, Reply<v1::JobInfo> reply) override;
+  void hold(const Caller& caller, v1::JobRef job, Reply<v1::JobInfo> reply) override;
+  void release(const Caller& caller, v1::JobRef job, Reply<v1::JobInfo> reply) override;
+  void wait(const Caller& caller, v1::JobRef job, Reply<v1::JobInfo> reply) override;
+  void forget(const Caller& caller, v1::JobRef job, Reply<v1::Nothing> reply) override;
+  void listHosts(const Caller& caller, v1::ListHostsRequest request,
+                 Reply<v1::ListHostsReply> reply) override;
+  void getHost(const Caller& caller, v1::HostRef host, Reply<v1::HostInfo> reply) override;
+  void drain(const Caller& caller, v1::DrainRequest request, Reply<v1::HostInfo> reply) override;
+  void resume(const Caller& caller, v1::HostRef host, Reply<v1::HostInfo> reply) override;
+  void removeHost(const Caller& caller, v1::HostRef host, Reply<v1::Nothing> reply) override;
+  void about(const Caller& caller, v1::Nothing, Reply<v1::AboutReply> reply) override;
+  void checkStore(const Caller& caller, v1::Nothing, Reply<v1::CheckStoreReply> reply) override;
+  void backup(const Caller& caller, v1::Nothing, Reply<std::string> reply) override;
+  Result<std::unique_ptr<Source<v1::Change>>> watch(const Caller& caller, const v1::WatchRequest& request,
+                                                    Ready ready) override;
+  Result<std::unique_ptr<Source<v1::Record>>> logs(const Caller& caller, const v1::LogsRequest& request,
+                                                   Ready ready) override;
+
+  Status joined(const v1::HostJoins& joins, const std::string& address,
+                std::shared_ptr<HostChannel> channel) override;
+  void said(HostChannel& channel, v1::HostReport report) override;
+  void left(HostChannel& channel, const Status& why) override;
+
+ private:
+  DaemonCore(Loop& loop, Store& store, CoreSettings settings, std::string cluster_id, std::uint64_t epoch);
+
+  Status load();
+  void storeFailed(const Status& why);
+  void tick();
+  bool isAdmin(const Caller& caller) const { return settings_.admins.contains(caller.user); }
+  Status checkAdmin(const Caller& caller, const std::string& what) const;
+  /// The caller's own, or any for an admin.
+  Result<Job*> controlled(const Caller& caller, const v1::JobRef& ref);
+  /// Answers with the job once what has been written is durable.
+  void replyWhenDurable(std::int64_t job, Reply<v1::JobInfo> reply);
+  void replyWhenDurable(const std::string& host, Reply<v1::HostInfo> reply);
+  Result<Host*> hostOf(const v1::HostRef& ref);
+  v1::JobInfo view(const Job& job) const;
+  v1::HostInfo view(const Host& host);
+  static v1::HostInfo view(const Host& host, const std::map<std::string, HostLoad>& load);
+
+  Loop& loop_;
+  Store& store_;
+  const CoreSettings settings_;
+  const std::string cluster_id_;
+  const std::uint64_t epoch_;
+  const std::chrono::system_clock::time_point started_;
+  Revisions revisions_;
+  Commits commits_;
+  JobTable jobs_;
+  HostTable hosts_;
+  RunnerLinks links_;
+  JobLives lives_;
+  std::int64_t next_job_id_ = 1;
+  std::string store_problem_;  ///< of the last commit; empty: it went well
+  std::vector<std::string> unreadable_;
+  TimerId tick_{};
+};
+
+}  // namespace pop::popdistd

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "popdistd/jobs/host_table.h"
+
+#include <utility>
+
+#include "common/base/text.h"
+#include "common/contract/version.h"
+
+namespace pop::popdistd {
+namespace {
+
+std::int64_t millisecondsSince1970(const WallClock& clock) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(clock().time_since_epoch()).count();
+}
+
+// What a host says of itself is shown to people.
+void takeInventory(const v1::HostJoins& joins, v1::HostInfo& info) {
+  info.set_name(joins.name());
+  info.set_version(printable(joins.version()));
+  info.set_protocol(joins.protocol());
+  info.set_boot_id(printable(joins.boot_id()));
+  info.set_num_cores(joins.num_cores());
+  info.set_num_memory_nodes(joins.num_memory_nodes());
+  info.set_memory_bytes(joins.memory_bytes());
+  info.set_slots(joins.slots());
+  info.set_agent_port(joins.agent_port());
+}
+
+}  // namespace
+
+std::string whyNotSchedulable(const Host& host) {
+  const v1::HostInfo& info = host.info();
+  const std::string name = "host " + info.name();
+  if (!host.isUp()) return name + (info.state() == v1::HOST_DOWN ? " is down" : " is silent");
+  if (info.drained()) return name + " is drained: " + info.drain_reason();
+  return info.not_schedulable().empty() ? "" : name + ": " + info.not_schedulable();
+}
+
+void HostTable::load(const std::vector<v1::HostRecord>& records) {
+  hosts_.clear();
+  names_.clear();
+  for (const v1::HostRecord& record : records) {
+    Host& host = hosts_[record.info().name()];
+    host.record = record;
+    host.heard = loop_.now();
+    v1::HostInfo& info = *host.record.mutable_info();
+    if (info.state() == v1::HOST_UP) info.set_state(v1::HOST_SILENT);
+    info.set_revision(revisions_.changed(info.name(), 0));
+  }
+}
+
+Status HostTable::joined(const v1::HostJoins& joins, const std::string& address,
+                         std::shared_ptr<HostChannel> channel) {
+  Host& host = hosts_[joins.name()];
+  if (host.channel != nullptr) {
+    if (host.info().boot_id() != joins.boot_id() && loop_.now() - host.heard < times_.silent) {
+      return {Code::kAlreadyExists, "a host of the name " + inQuotes(joins.name()) +
+                                        " has joined already, from " + host.info().address() +
+                                        ": give this one another name (popdist-agent serve --name)"};
+    }
+    names_.erase(host.channel.get());
+    host.channel->close(
+        {Code::kAborted, "host " + inQuotes(joins.name()) + " has joined again, from " + address});
+  }
+  names_[channel.get()] = joins.name();
+  host.channel = std::move(channel);
+  v1::HostInfo& info = *host.record.mutable_info();
+  takeInventory(joins, info);
+  info.set_address(address);
+  info.set_state(v1::HOST_UP);
+  info.set_not_schedulable(joins.protocol() == contract::kHostProtocol
+                               ? ""
+                               : "it speaks protocol " + std::to_string(joins.protocol()) +
+                                     ", and popdistd " + std::to_string(contract::kHostProtocol) +
+                                     ": install the same version of poprun on both");
+  heard(host, joins.clock_ms());
+  changed(host);
+  return {};
+}
+
+// A host that is heard of every five seconds changes only when something else does.
+void HostTable::heard(Host& host, std::int64_t clock_ms) {
+  host.heard = loop_.now();
+  v1::HostInfo& info = *host.record.mutable_info();
+  *info.mutable_last_heard() = timestamp(clock_());
+  if (clock_ms != 0) info.set_clock_ahead_ms(clock_ms - millisecondsSince1970(clock_));
+  if (info.state() == v1::HOST_UP) return;
+  info.set_state(v1::HOST_UP);
+  changed(host);
+}
+
+void HostTable::left(Host& host) {
+  names_.erase(host.channel.get());
+  host.channel = nullptr;
+  host.record.mutable_info()->set_state(v1::HOST_SILENT);
+  changed(host);
+}
+
+void HostTable::drain(Host& host, const std::string& reason, const std::string& by) {
+  v1::HostInfo& info = *host.record.mutable_info();
+  info.set_drained(true);
+  info.set_drain_reason(printable(reason));
+  info.set_drained_by(by);
+  *info.mutable_drained_at() = timestamp(clock_());
+  changed(host);
+}
+
+void HostTable::resume(Host& host) {
+  v1::HostInfo& info = *host.record.mutable_info();
+  info.set_drained(false);
+  info.clear_drain_reason();
+  info.clear_drained_by();
+  info.clear_drained_at();
+  changed(host);
+}
+
+void HostTable::remove(const std::string& name) {
+  const auto found = hosts_.find(name);
+  if (found == hosts_.end()) return;
+  revisions_.removed(name, found->second.info().revision());
+  hosts_.erase(found);
+}
+
+Host* HostTable::find(const std::string& name) {
+  const auto found = hosts_.find(name);
+  return found == hosts_.end() ? nullptr : &found->second;
+}
+
+const Host* HostTable::find(const std::string& name) const {
+  const auto found = hosts_.find(name);
+  return found == hosts_.end() ? nullptr : &found->second;
+}
+
+Host* HostTable::find(const HostChannel& channel) {
+  const auto found = names_.find(&channel);
+  return found == names_.end() ? nullptr : find(found->second);
+}
+
+void HostTable::tick() {
+  for (auto& [name, host] : hosts_) {
+    const auto silence = loop_.now() - host.heard;
+    const v1::HostState state = silence >= times_.down                                ? v1::HOST_DOWN
+                                : silence >= times_.silent || host.channel == nullptr ? v1::HOST_SILENT
+                                                                                      : v1::HOST_UP;
+    if (state == host.info().state()) continue;
+    host.record.mutable_info()->set_state(state);
+    changed(host);
+  }
+}
+
+void HostTable::changed(Host& host) {
+  v1::HostInfo& info = *host.record.mutable_info();
+  info.set_revision(revisions_.changed(info.name(), info.revision()));
+  save_(host);
+}
+
+}  // namespace pop::popdistd

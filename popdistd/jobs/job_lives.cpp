@@ -1,0 +1,498 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "popdistd/jobs/job_lives.h"
+
+#include <algorithm>
+#include <csignal>
+#include <set>
+#include <utility>
+
+#include "common/base/text.h"
+#include "popdistd/jobs/job_request.h"
+#include "popdistd/jobs/scheduling.h"
+
+namespace pop::popdistd {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr int kMaxRefusals = 3;
+constexpr milliseconds kUntilNextProof{1000};
+// Of one job's events in the store; beyond, only the outcome is kept, and the rest is on the job's host.
+constexpr std::int64_t kMaxEventBytes = 16 << 20;
+constexpr std::int64_t kEventCredit = 4 << 20;
+
+constexpr int kEventRecord = 1;  // runner::RecordKind::kEvent
+
+v1::JobEnd endOf(const Job& job, const v1::JobOutcome& outcome) {
+  if (job.record.cancels() > 0) return v1::END_CANCELLED;
+  if (outcome.timed_out()) return v1::END_TIMED_OUT;
+  return outcome.exit_code() == 0 ? v1::END_SUCCEEDED : v1::END_FAILED;
+}
+
+std::string reasonOf(const Job& job, const v1::JobOutcome& outcome) {
+  if (job.record.cancels() > 0) return job.record.cancel_reason();
+  if (!outcome.has_failure()) return "";
+  const v1::Failure& failure = outcome.failure();
+  const std::string who =
+      failure.has_instance() ? "instance " + std::to_string(failure.instance()) + " " : "";
+  return who + printable(failure.reason());
+}
+
+}  // namespace
+
+// ---- what clients want
+
+void JobLives::submitted(Job& job) {
+  save(job);
+  scheduleSoon();
+}
+
+bool JobLives::cancel(Job& job, const std::string& why) {
+  if (job.state() == v1::JOB_ENDED) return false;
+  job.record.set_cancels(job.record.cancels() + 1);
+  job.record.set_cancel_reason(why);
+  const bool is_started = job.state() == v1::JOB_RUNNING || job.state() == v1::JOB_ENDING ||
+                          (job.state() == v1::JOB_STARTING && job.live->start_is_sent);
+  if (!is_started) {
+    end(job, v1::END_CANCELLED, why);
+    return true;
+  }
+  job.mutableInfo().set_state(v1::JOB_ENDING);
+  job.mutableInfo().set_reason(why);
+  save(job);
+  stop(job, job.record.cancels());
+  return true;
+}
+
+// Each cancel is one order, which may be given again after a connection was lost: the runner knows its
+// number.
+void JobLives::stop(Job& job, int number) {
+  v1::RunnerOrder order;
+  order.mutable_stop()->set_number(number);
+  order.mutable_stop()->set_signal(SIGTERM);
+  parts_.commits.whenDurable(
+      [this, id = job.id(), attempt = job.info().attempt(), order](const Status& status) {
+        const Job* const stored = parts_.jobs.find(id);
+        if (status.ok() && isCurrent(stored, attempt))
+          parts_.links.order(stored->host(), stored->runner(), order);
+      });
+}
+
+Status JobLives::signal(Job& job, int signal) {
+  const std::string name = "job " + std::to_string(job.id());
+  if (job.state() != v1::JOB_RUNNING && job.state() != v1::JOB_ENDING)
+    return failedPrecondition(name + (job.state() == v1::JOB_ENDED ? " has ended" : " does not run yet"));
+  v1::RunnerOrder order;
+  order.set_signal(signal);
+  if (parts_.links.order(job.host(), job.runner(), std::move(order))) return {};
+  return unavailable(name + ": host " + job.host() + ", which has its runner, does not answer");
+}
+
+Status JobLives::hold(Job& job) {
+  if (job.state() != v1::JOB_QUEUED && job.state() != v1::JOB_HELD)
+    return failedPrecondition("job " + std::to_string(job.id()) +
+                              " does not wait any more: only waiting jobs can be held");
+  job.mutableInfo().set_state(v1::JOB_HELD);
+  job.mutableInfo().set_reason("held");
+  save(job);
+  scheduleSoon();
+  return {};
+}
+
+Status JobLives::release(Job& job) {
+  if (job.state() == v1::JOB_QUEUED) return {};
+  if (job.state() != v1::JOB_HELD)
+    return failedPrecondition("job " + std::to_string(job.id()) + " is not held");
+  job.mutableInfo().set_state(v1::JOB_QUEUED);
+  job.mutableInfo().clear_reason();
+  save(job);
+  scheduleSoon();
+  return {};
+}
+
+// ---- starting
+
+void JobLives::scheduleSoon() {
+  if (std::exchange(schedules_, true)) return;
+  parts_.loop.post([this] {
+    schedules_ = false;
+    schedule();
+  });
+}
+
+void JobLives::schedule() {
+  for (const Decision& decision : decide(parts_.jobs, parts_.hosts)) {
+    Job& job = *parts_.jobs.find(decision.job);
+    if (!decision.hosts.empty()) {
+      start(job, decision.hosts);
+    } else if (job.record.no_wait()) {
+      end(job, v1::END_FAILED, "it was not to wait: " + decision.reason);
+    } else if (job.info().reason() != decision.reason) {
+      job.mutableInfo().set_reason(decision.reason);
+      parts_.jobs.changed(job);
+    }
+  }
+}
+
+void JobLives::start(Job& job, const std::vector<std::string>& hosts) {
+  v1::JobInfo& info = job.mutableInfo();
+  info.set_state(v1::JOB_STARTING);
+  info.clear_reason();
+  info.clear_hosts();
+  for (const std::string& host : hosts) info.add_hosts(host);
+  info.set_attempt(info.attempt() + 1);
+  job.live->load = loadOn(job.live->spec, hosts);
+  job.live->start_is_sent = false;
+  save(job);
+  parts_.commits.whenDurable([this, id = job.id(), attempt = info.attempt()](const Status& status) {
+    if (status.ok()) orderStart(id, attempt);
+  });
+}
+
+// It may have been cancelled while it was stored.
+void JobLives::orderStart(std::int64_t id, std::int32_t attempt) {
+  Job* const job = parts_.jobs.find(id);
+  if (!isCurrent(job, attempt) || job->state() != v1::JOB_STARTING) return;
+  Result<v1::HostOrder> order = startOrder(*job);
+  if (!order.ok()) return end(*job, v1::END_FAILED, order.status().message());
+  const Host* const host = parts_.hosts.find(job->host());
+  if (host == nullptr || host->channel == nullptr) return missing(*job);
+  job->live->start_is_sent = true;
+  host->channel->send(std::move(*order));
+}
+
+Result<v1::HostOrder> JobLives::startOrder(const Job& job) const {
+  v1::HostOrder order;
+  v1::StartRunner& start = *order.mutable_start();
+  *start.mutable_key() = keyOf(job.runner());
+  start.set_user(job.info().user());
+  start.set_spec(specFor(job.live->spec, {job.info().hosts().begin(), job.info().hosts().end()}));
+  start.set_log_limit_bytes(job.record.log_limit_bytes());
+  start.set_agent_job_id(job.record.agent_job_id());
+  if (job.info().hosts().size() == 1) return order;
+  if (!parts_.issue)
+    return failedPrecondition(
+        "popdistd cannot make certificates for jobs with several hosts: give it an authority (--issuer)");
+  POP_ASSIGN_OR_RETURN(*start.mutable_credentials(), parts_.issue(job.info().user()));
+  const Host* const other = parts_.hosts.find(job.info().hosts(1));
+  start.set_agent_port(other == nullptr ? 0 : other->info().agent_port());
+  return order;
+}
+
+void JobLives::started(Job& job) {
+  if (job.state() == v1::JOB_STARTING) {
+    job.mutableInfo().set_state(v1::JOB_RUNNING);
+    *job.mutableInfo().mutable_started() = timestamp(parts_.clock());
+    save(job);
+  }
+  follow(job);
+  for (int number = 1; number <= job.record.cancels(); ++number) stop(job, number);
+}
+
+void JobLives::refused(Job& job, const Status& why) {
+  if (job.info().has_started() || !job.hasRunner()) return;  // of a feeder
+  const std::string reason =
+      "host " + job.host() + " could not start its runner: " + printable(why.message());
+  if (job.record.cancels() > 0) return end(job, v1::END_CANCELLED, job.record.cancel_reason());
+  job.record.add_refused_hosts(job.host());
+  if (job.record.hosts_named() || job.record.refused_hosts_size() >= kMaxRefusals)
+    return end(job, v1::END_FAILED, reason);
+  job.mutableInfo().set_state(v1::JOB_QUEUED);
+  job.mutableInfo().set_reason(reason);
+  job.mutableInfo().clear_hosts();
+  job.live->load.clear();
+  save(job);
+  scheduleSoon();
+}
+
+// ---- adoption
+
+void JobLives::adopt() {
+  const std::set<std::int64_t> active = parts_.jobs.active();
+  for (const std::int64_t id : active) {
+    Job& job = *parts_.jobs.find(id);
+    if (job.record.lost_why().empty()) continue;
+    const auto& hosts = job.info().hosts();
+    job.live->may_run_on = {hosts.begin() + 1, hosts.end()};
+    askForProof(id);
+  }
+  scheduleSoon();
+}
+
+void JobLives::hostJoined(Host& host, const std::vector<v1::HeldRunner>& runners) {
+  std::set<RunnerId> held;
+  std::set<RunnerId> alive;
+  for (const v1::HeldRunner& each : runners) {
+    held.insert(idOf(each.key()));
+    if (each.alive()) alive.insert(idOf(each.key()));
+  }
+  parts_.links.joined(host.info().name(), alive);
+  for (const v1::HeldRunner& each : runners) takeUp(host, each);
+  const std::set<std::int64_t> active = parts_.jobs.active();
+  for (const std::int64_t id : active) {
+    Job& job = *parts_.jobs.find(id);
+    if (job.host() == host.info().name() && !held.contains(job.runner())) missing(job);
+  }
+  scheduleSoon();
+}
+
+// What the host has that nobody here knows any more: it was forgotten while the host was away.
+void JobLives::takeUp(Host& host, const v1::HeldRunner& held) {
+  Job* const job = parts_.jobs.find(held.key().job());
+  const bool is_expected =
+      job != nullptr && job->host() == host.info().name() && job->info().attempt() == held.key().attempt();
+  if (!is_expected) {
+    if (held.alive()) kill(host, held.key());
+    return remove(host.info().name(), held.key());
+  }
+  if (!job->hasRunner()) return dismiss(host, held);
+  job->live->start_is_sent = true;
+  held.alive() ? started(*job) : follow(*job);
+}
+
+// Of a job that has ended here: its runner waits for that, or goes on with a job that counts as lost.
+void JobLives::dismiss(Host& host, const v1::HeldRunner& held) {
+  if (!held.alive()) return;
+  const Job& job = *parts_.jobs.find(held.key().job());
+  if (!job.info().has_outcome()) return kill(host, held.key());
+  v1::RunnerOrder order;
+  order.mutable_retire();
+  parts_.links.order(host.info().name(), idOf(held.key()), std::move(order));
+}
+
+// The host has joined, and has nothing of the job.
+void JobLives::missing(Job& job) {
+  if (job.state() == v1::JOB_STARTING) {
+    job.mutableInfo().set_state(v1::JOB_QUEUED);
+    job.mutableInfo().clear_hosts();
+    job.mutableInfo().set_attempt(job.info().attempt() - 1);
+    job.live->load.clear();
+    job.live->start_is_sent = false;
+    save(job);
+    return scheduleSoon();
+  }
+  runnerLost(job, "host " + job.host() + " has nothing of it any more");
+}
+
+// ---- records
+
+void JobLives::follow(Job& job) {
+  if (std::exchange(job.live->follows, true)) return;
+  const std::int64_t id = job.id();
+  const std::int32_t attempt = job.info().attempt();
+  parts_.links.follow(
+      job.host(), job.runner(),
+      {.from_sequence = job.info().last_sequence() + 1, .events_only = true, .credit_bytes = kEventCredit},
+      {.records = [this, id, attempt](const v1::Records& records) { take(id, attempt, records); },
+       .ended = [this, id, attempt](const Status& why) { recordsEnded(id, attempt, why); }});
+}
+
+void JobLives::take(std::int64_t id, std::int32_t attempt, const v1::Records& records) {
+  std::int64_t bytes = 0;
+  for (const v1::StoredRecord& record : records.records()) {
+    Job* const job = parts_.jobs.find(id);
+    if (!isCurrent(job, attempt) || !job->hasRunner()) return;
+    bytes += static_cast<std::int64_t>(record.bytes().size()) + 64;
+    if (record.kind() == kEventRecord) takeEvent(*job, record);
+  }
+  parts_.links.credit(records.stream(), bytes);
+}
+
+void JobLives::takeEvent(Job& job, const v1::StoredRecord& record) {
+  v1::JobEvent event;
+  if (!event.ParseFromString(record.bytes())) return;
+  v1::JobInfo& info = job.mutableInfo();
+  const auto bytes = static_cast<std::int64_t>(record.bytes().size());
+  const bool fits = job.record.event_bytes() + bytes <= kMaxEventBytes;
+  if (fits || event.has_outcome()) {
+    parts_.commits.wrote(parts_.store.putEvent(job.id(), {record.sequence(), record.bytes()}));
+    job.record.set_event_bytes(job.record.event_bytes() + bytes);
+  }
+  info.set_last_sequence(record.sequence());
+  if (event.has_restarting()) info.set_restarts(event.restarting().restart());
+  const int change = event.log().kind() == v1::EVENT_INSTANCE_STARTED ? 1
+                     : event.log().kind() == v1::EVENT_INSTANCE_ENDED ? -1
+                                                                      : 0;
+  info.set_instances_running(std::max(0, info.instances_running() + change));
+  event.has_outcome() ? finish(job, event.outcome()) : save(job);
+}
+
+void JobLives::finish(Job& job, const v1::JobOutcome& outcome) {
+  *job.mutableInfo().mutable_outcome() = outcome;
+  job.mutableInfo().mutable_outcome()->clear_stack_traces();  // which can be long; its event has them
+  const std::string host = job.host();
+  const RunnerId runner = job.runner();
+  end(job, endOf(job, outcome), reasonOf(job, outcome));
+  parts_.commits.whenDurable([this, host, runner](const Status& status) {
+    v1::RunnerOrder order;
+    order.mutable_retire();
+    if (status.ok()) parts_.links.order(host, runner, std::move(order));
+  });
+}
+
+// Without an outcome: who wrote the records was killed, or they cannot be read.
+void JobLives::recordsEnded(std::int64_t id, std::int32_t attempt, const Status& why) {
+  Job* const job = parts_.jobs.find(id);
+  if (!isCurrent(job, attempt) || !job->hasRunner()) return;
+  job->live->follows = false;
+  if (job->state() == v1::JOB_STARTING) return missing(*job);
+  runnerLost(*job, "its runner on host " + job->host() + " was killed" +
+                       (why.ok() || why.code() == Code::kNotFound ? "" : " (" + why.message() + ")"));
+}
+
+// ---- ends
+
+void JobLives::runnerLost(Job& job, const std::string& why) {
+  if (!job.record.lost_why().empty()) return;
+  job.record.set_lost_why(why);
+  job.mutableInfo().set_state(v1::JOB_ENDING);
+  job.mutableInfo().set_reason(why);
+  const auto& hosts = job.info().hosts();
+  job.live->may_run_on = {hosts.begin() + 1, hosts.end()};  // on the first, its keeper ends it
+  save(job);
+  askForProof(job.id());
+}
+
+// Agents end their instances when they hear nothing of the runner. A host that is silent for longer than that
+// takes is as good as one that says so.
+void JobLives::askForProof(std::int64_t id) {
+  Job* const job = parts_.jobs.find(id);
+  if (job == nullptr || job->live == nullptr || job->record.lost_why().empty()) return;
+  job->live->proof_timer.reset();
+  const std::set<std::string> hosts = job->live->may_run_on;
+  for (const std::string& name : hosts) {
+    const Host* const host = parts_.hosts.find(name);
+    if (host == nullptr || host->info().state() == v1::HOST_DOWN ||
+        parts_.loop.now() - host->heard > parts_.hosts.times().silent) {
+      job->live->may_run_on.erase(name);
+      continue;
+    }
+    v1::HostOrder order;
+    order.mutable_ask()->set_job(id);
+    order.mutable_ask()->set_agent_job_id(job->record.agent_job_id());
+    if (host->channel != nullptr) host->channel->send(std::move(order));
+  }
+  if (job->live->may_run_on.empty()) return end(*job, v1::END_FAILED, job->record.lost_why());
+  job->live->proof_timer = parts_.loop.postAfter(kUntilNextProof, [this, id] { askForProof(id); });
+}
+
+void JobLives::proved(Job& job, const std::string& host) {
+  if (job.live == nullptr || job.record.lost_why().empty()) return;
+  job.live->may_run_on.erase(host);
+  if (job.live->may_run_on.empty()) end(job, v1::END_FAILED, job.record.lost_why());
+}
+
+void JobLives::end(Job& job, v1::JobEnd how, const std::string& reason) {
+  if (job.live->proof_timer) parts_.loop.cancel(*job.live->proof_timer);
+  v1::JobInfo& info = job.mutableInfo();
+  info.set_state(v1::JOB_ENDED);
+  info.set_end(job.record.cancels() > 0 && how == v1::END_FAILED ? v1::END_CANCELLED : how);
+  info.set_reason(reason);
+  info.clear_conditions();
+  info.set_instances_running(0);
+  *info.mutable_ended() = timestamp(parts_.clock());
+  job.record.clear_spec();
+  job.record.clear_lost_why();
+  job.live = nullptr;
+  save(job);
+  parts_.commits.whenDurable([this, id = job.id()](const Status& status) {
+    Job* const ended = parts_.jobs.find(id);
+    if (!status.ok() || ended == nullptr) return;
+    for (const Reply<v1::JobInfo>& reply : std::exchange(ended->waiting, {})) reply(ended->info());
+  });
+  scheduleSoon();
+}
+
+void JobLives::hostRemoved(const std::string& name) {
+  const std::set<std::int64_t> active = parts_.jobs.active();
+  for (const std::int64_t id : active) {
+    Job& job = *parts_.jobs.find(id);
+    if (job.host() == name) end(job, v1::END_LOST, "host " + name + " was removed from the cluster");
+  }
+}
+
+void JobLives::tick() {
+  const std::set<std::int64_t> active = parts_.jobs.active();
+  for (const std::int64_t id : active) {
+    Job& job = *parts_.jobs.find(id);
+    const Host* const host = parts_.hosts.find(job.host());
+    if (host == nullptr) continue;
+    const auto silence = std::chrono::duration_cast<milliseconds>(parts_.loop.now() - host->heard);
+    const std::string condition =
+        host->info().state() == v1::HOST_UP ? "" : "unreachable: host " + job.host() + " is silent";
+    if (!condition.empty() && silence.count() > job.record.lost_after_ms()) {
+      end(job, v1::END_LOST,
+          "host " + job.host() + " has been silent for " + secondsText(silence) + " s (--lost-after)");
+      continue;
+    }
+    const bool is_shown = !job.info().conditions().empty();
+    if (is_shown == !condition.empty()) continue;
+    job.mutableInfo().clear_conditions();
+    if (!condition.empty()) job.mutableInfo().add_conditions(condition);
+    parts_.jobs.changed(job);
+  }
+}
+
+// ---- what hosts say
+
+void JobLives::said(Host& host, const v1::HostReport& report) {
+  const std::string& name = host.info().name();
+  const auto jobOf = [&](const v1::RunnerKey& key) -> Job* {
+    Job* const job = parts_.jobs.find(key.job());
+    return isCurrent(job, key.attempt()) && job->host() == name ? job : nullptr;
+  };
+  switch (report.body_case()) {
+    case v1::HostReport::kStarted:
+      if (Job* const job = jobOf(report.started().key()); job != nullptr && job->hasRunner()) started(*job);
+      break;
+    case v1::HostReport::kRefused: {
+      const RunnerId runner = idOf(report.refused().key());
+      const Status why(static_cast<Code>(report.refused().code()), report.refused().why());
+      parts_.links.refused(name, runner, why);
+      if (Job* const job = jobOf(report.refused().key()); job != nullptr && job->live != nullptr)
+        refused(*job, why);
+      break;
+    }
+    case v1::HostReport::kGone:
+      parts_.links.gone(name, idOf(report.gone().key()));
+      break;
+    case v1::HostReport::kSaid:
+      parts_.links.said(name, idOf(report.said().key()), report.said().report());
+      break;
+    case v1::HostReport::kHere:
+      if (Job* const job = parts_.jobs.find(report.here().job()); job != nullptr && !report.here().runs())
+        proved(*job, name);
+      break;
+    default:
+      break;
+  }
+}
+
+void JobLives::save(Job& job) {
+  parts_.jobs.changed(job);
+  parts_.commits.wrote(parts_.store.putJob(job.record));
+}
+
+void JobLives::kill(Host& host, const v1::RunnerKey& key) {
+  v1::HostOrder order;
+  *order.mutable_kill() = key;
+  host.channel->send(std::move(order));
+}
+
+void JobLives::forget(const Job& job) {
+  if (!job.host().empty()) remove(job.host(), keyOf(job.runner()));
+}
+
+void JobLives::remove(const std::string& host, const v1::RunnerKey& key) {
+  const Host* const found = parts_.hosts.find(host);
+  if (found == nullptr || found->channel == nullptr) return;
+  v1::HostOrder order;
+  *order.mutable_remove() = key;
+  found->channel->send(std::move(order));
+}
+
+bool JobLives::isCurrent(const Job* job, std::int32_t attempt) const {
+  return job != nullptr && job->info().attempt() == attempt;
+}
+
+}  // namespace pop::popdistd

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The life of each job, from waiting to its end: docs/spec/daemon_jobs.md has the table of states. Orders
+// leave only after what they follow from is durable; an end counts only when it is proved.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/base/loop.h"
+#include "popdistd/jobs/commits.h"
+#include "popdistd/jobs/host_table.h"
+#include "popdistd/jobs/job_table.h"
+#include "popdistd/jobs/runner_links.h"
+#include "popdistd/jobs/wall_clock.h"
+
+namespace pop::popdistd {
+
+/// What runners need to reach the agent services of other hosts, as this user.
+using IssueCredentials = std::function<Result<v1::JobCredentials>(const std::string& user)>;
+
+class JobLives {
+ public:
+  struct Parts {
+    Loop& loop;
+    const WallClock& clock;
+    Store& store;
+    Commits& commits;
+    JobTable& jobs;
+    HostTable& hosts;
+    RunnerLinks& links;
+    IssueCredentials issue;  ///< null: jobs have one host each
+  };
+
+  explicit JobLives(Parts parts) : parts_(std::move(parts)) {}
+
+  // ---- what clients want
+
+  /// A job that has been added to the table: it is stored, and starts when it can.
+  void submitted(Job& job);
+  /// `why`: for people. False: it had ended before.
+  bool cancel(Job& job, const std::string& why);
+  Status signal(Job& job, int signal);
+  Status hold(Job& job);
+  Status release(Job& job);
+  /// Of a job that has ended: what its host has of it goes, now or when it joins.
+  void forget(const Job& job);
+
+  // ---- what hosts say
+
+  void hostJoined(Host& host, const std::vector<v1::HeldRunner>& runners);
+  void said(Host& host, const v1::HostReport& report);
+  /// The host is removed by hand: its jobs are lost.
+  void hostRemoved(const std::string& name);
+
+  /// Starts what can start, once all that happens in this turn of the loop is known.
+  void scheduleSoon();
+  /// Ends jobs whose hosts have been silent for too long. Call it every second.
+  void tick();
+
+  /// For the jobs that were loaded from the store: goes on where the daemon's last life ended.
+  void adopt();
+
+ private:
+  void schedule();
+  void start(Job& job, const std::vector<std::string>& hosts);
+  void orderStart(std::int64_t id, std::int32_t attempt);
+  Result<v1::HostOrder> startOrder(const Job& job) const;
+  void takeUp(Host& host, const v1::HeldRunner& held);
+  void dismiss(Host& host, const v1::HeldRunner& held);
+  void missing(Job& job);
+  void follow(Job& job);
+  void started(Job& job);
+  void refused(Job& job, const Status& why);
+  void take(std::int64_t id, std::int32_t attempt, const v1::Records& records);
+  void takeEvent(Job& job, const v1::StoredRecord& record);
+  void finish(Job& job, const v1::JobOutcome& outcome);
+  void recordsEnded(std::int64_t id, std::int32_t attempt, const Status& why);
+  void runnerLost(Job& job, const std::string& why);
+  void askForProof(std::int64_t id);
+  void proved(Job& job, const std::string& host);
+  void stop(Job& job, int number);
+  void end(Job& job, v1::JobEnd how, const std::string& reason);
+  void save(Job& job);
+  static void kill(Host& host, const v1::RunnerKey& key);
+  void remove(const std::string& host, const v1::RunnerKey& key);
+  bool isCurrent(const Job* job, std::int32_t attempt) const;
+
+  Parts parts_;
+  bool schedules_ = false;
+};
+
+}  // namespace pop::popdistd

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "popdistd/jobs/job_table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/text.h"
+
+namespace pop::popdistd {
+
+void JobTable::clear() {
+  jobs_.clear();
+  requests_.clear();
+  queue_.clear();
+  active_.clear();
+}
+
+Job& JobTable::add(v1::JobRecord record, std::unique_ptr<LiveJob> live) {
+  Job& job = jobs_[record.info().id()];
+  job.record = std::move(record);
+  job.live = std::move(live);
+  if (!job.record.request_id().empty()) requests_[job.record.request_id()] = job.id();
+  job.mutableInfo().set_revision(0);
+  changed(job);
+  return job;
+}
+
+void JobTable::remove(std::int64_t id) {
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end()) return;
+  const Job& job = found->second;
+  queue_.erase({job.info().priority(), id});
+  active_.erase(id);
+  requests_.erase(job.record.request_id());
+  revisions_.removed(id, job.info().revision());
+  jobs_.erase(found);
+}
+
+void JobTable::changed(Job& job) {
+  job.mutableInfo().set_revision(revisions_.changed(job.id(), job.info().revision()));
+  const QueueOrder place{job.info().priority(), job.id()};
+  job.state() == v1::JOB_QUEUED ? void(queue_.insert(place)) : void(queue_.erase(place));
+  job.hasRunner() ? void(active_.insert(job.id())) : void(active_.erase(job.id()));
+}
+
+Job* JobTable::find(std::int64_t id) {
+  const auto found = jobs_.find(id);
+  return found == jobs_.end() ? nullptr : &found->second;
+}
+
+Result<Job*> JobTable::find(const v1::JobRef& ref, const std::string& user) {
+  if (ref.name().empty()) {
+    if (Job* const job = find(ref.id())) return job;
+    return Status(Code::kNotFound, "there is no job " + std::to_string(ref.id()));
+  }
+  for (auto each = jobs_.rbegin(); each != jobs_.rend(); ++each) {
+    const v1::JobInfo& info = each->second.info();
+    if (info.name() == ref.name() && info.user() == user) return &each->second;
+  }
+  return Status(Code::kNotFound, "user " + inQuotes(user) + " has no job " + inQuotes(ref.name()));
+}
+
+Job* JobTable::findRequest(const std::string& request_id) {
+  const auto found = requests_.find(request_id);
+  return found == requests_.end() ? nullptr : find(found->second);
+}
+
+bool matches(const v1::JobInfo& job, const v1::ListJobsRequest& request) {
+  if (!request.user().empty() && job.user() != request.user()) return false;
+  if (!request.name().empty() && job.name() != request.name()) return false;
+  if (!request.host().empty() &&
+      std::find(job.hosts().begin(), job.hosts().end(), request.host()) == job.hosts().end())
+    return false;
+  return request.states().empty() ||
+         std::find(request.states().begin(), request.states().end(), job.state()) != request.states().end();
+}
+
+}  // namespace pop::popdistd

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// The jobs that the daemon knows: those that wait, run or have ended, as records that the store has, too.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/base/loop.h"
+#include "common/base/status.h"
+#include "common/model/job_spec.h"
+#include "popdistd/api/api.h"
+#include "popdistd/jobs/revisions.h"
+#include "popdistd/jobs/runner_links.h"
+#include "proto/popdist/v1/store.pb.h"
+
+namespace pop::popdistd {
+
+/// What a job that has not ended needs besides its record.
+struct LiveJob {
+  model::JobSpec spec;                 ///< as submitted
+  std::map<std::string, int> load;     ///< instances on each host, once these are chosen
+  bool start_is_sent = false;          ///< the order to start its runner
+  bool follows = false;                ///< its events
+  std::set<std::string> may_run_on;    ///< hosts that have not said that they are free of a lost job
+  std::optional<TimerId> proof_timer;  ///< until they are asked again
+};
+
+struct Job {
+  v1::JobRecord record;
+  std::unique_ptr<LiveJob> live;  ///< null: it has ended
+  std::vector<Reply<v1::JobInfo>> waiting;
+
+  const v1::JobInfo& info() const { return record.info(); }
+  v1::JobInfo& mutableInfo() { return *record.mutable_info(); }
+  std::int64_t id() const { return record.info().id(); }
+  v1::JobState state() const { return record.info().state(); }
+  RunnerId runner() const { return {record.info().id(), record.info().attempt()}; }
+  /// Where its runner is; empty: it has none yet.
+  std::string host() const { return record.info().hosts().empty() ? "" : record.info().hosts(0); }
+  bool hasRunner() const {
+    return state() == v1::JOB_STARTING || state() == v1::JOB_RUNNING || state() == v1::JOB_ENDING;
+  }
+};
+
+/// Who waits, in the order in which they are looked at.
+struct QueueOrder {
+  std::int32_t priority = 0;
+  std::int64_t id = 0;
+  friend bool operator<(const QueueOrder& a, const QueueOrder& b) {
+    return a.priority != b.priority ? a.priority > b.priority : a.id < b.id;
+  }
+};
+
+class JobTable {
+ public:
+  explicit JobTable(Revisions& revisions) : revisions_(revisions) {}
+
+  void clear();
+  /// Adds a job; it counts as changed.
+  Job& add(v1::JobRecord record, std::unique_ptr<LiveJob> live);
+  void remove(std::int64_t id);
+
+  /// Call it after every change of a job's record: gives it its revision, and its place in the tables.
+  void changed(Job& job);
+
+  Job* find(std::int64_t id);
+  /// The job of this id, or the newest of this name of the user's. kNotFound says what was looked for.
+  Result<Job*> find(const v1::JobRef& ref, const std::string& user);
+  /// By `user` and what the client has chosen; null: none.
+  Job* findRequest(const std::string& request_id);
+
+  const std::map<std::int64_t, Job>& all() const { return jobs_; }
+  const std::set<QueueOrder>& queue() const { return queue_; }
+  /// Those that have a runner, or will soon.
+  const std::set<std::int64_t>& active() const { return active_; }
+
+ private:
+  Revisions& revisions_;
+  std::map<std::int64_t, Job> jobs_;
+  std::map<std::string, std::int64_t> requests_;
+  std::set<QueueOrder> queue_;
+  std::set<std::int64_t> active_;
+};
+
+/// Whether the job is one of those that a list asks for.
+bool matches(const v1::JobInfo& job, const v1::ListJobsRequest& request);
+
+}  // namespace pop::popdistd

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "popdistd/jobs/log_source.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace pop::popdistd {
+namespace {
+
+constexpr std::int64_t kCreditBytes = 1 << 20;
+constexpr std::int64_t kRecordOverheadBytes = 64;
+
+// runner::RecordKind.
+constexpr int kEventRecord = 1;
+constexpr int kOutputRecord = 2;
+
+// Nothing: its host did not send what it should. A gap says how much is missing.
+std::optional<v1::Record> decode(const v1::StoredRecord& stored) {
+  v1::Record record;
+  record.set_sequence(stored.sequence());
+  const std::string& bytes = stored.bytes();
+  if (stored.kind() == kEventRecord)
+    return record.mutable_event()->ParseFromString(bytes) ? std::optional(record) : std::nullopt;
+  if (stored.kind() == kOutputRecord)
+    return record.mutable_output()->ParseFromString(bytes) ? std::optional(record) : std::nullopt;
+  std::uint64_t dropped = 0;
+  std::from_chars(bytes.data(), bytes.data() + bytes.size(), dropped);
+  record.set_dropped_bytes(dropped);
+  return record;
+}
+
+std::int64_t costOf(const v1::StoredRecord& record) {
+  return static_cast<std::int64_t>(record.bytes().size()) + kRecordOverheadBytes;
+}
+
+}  // namespace
+
+LogSource::LogSource(JobTable& jobs, RunnerLinks& links, Revisions& revisions, std::int64_t job,
+                     const v1::LogsRequest& request, Api::Ready ready)
+    : jobs_(jobs),
+      links_(links),
+      revisions_(revisions),
+      job_(job),
+      follows_(request.follow()),
+      events_only_(request.events_only()),
+      ready_(std::move(ready)),
+      subscription_(revisions.subscribe([this] {
+        if (stream_ == 0 && !ended_) wake();
+      })),
+      from_(std::max<std::uint64_t>(1, request.from_sequence())) {
+  connect();
+}
+
+LogSource::~LogSource() {
+  revisions_.unsubscribe(subscription_);
+  if (stream_ != 0) links_.unfollow(stream_);
+}
+
+// A job that waits has no records yet; one that is started anew, on another host, begins from the beginning.
+void LogSource::connect() {
+  const Job* const job = jobs_.find(job_);
+  if (job == nullptr) return end({Code::kNotFound, "job " + std::to_string(job_) + " was forgotten"});
+  const bool has_records = !job->host().empty() && (job->info().has_started() || job->info().has_ended());
+  if (!has_records || (job->state() == v1::JOB_ENDED && !job->info().has_started())) {
+    if (!follows_ || job->state() == v1::JOB_ENDED) end({});
+    return;
+  }
+  runner_ = job->runner();
+  const bool until_now = !follows_;
+  stream_ = links_.follow(job->host(), runner_,
+                          {.from_sequence = from_,
+                           .events_only = events_only_,
+                           .until_now = until_now,
+                           .credit_bytes = kCreditBytes},
+                          {.records = [this](const v1::Records& records) { take(records); },
+                           .ended = [this](const Status& why) { streamEnded(why); }});
+}
+
+std::optional<v1::Record> LogSource::next() {
+  if (stream_ == 0 && !ended_ && ahead_.empty()) connect();
+  if (ahead_.empty()) {
+    waits_ = true;
+    return std::nullopt;
+  }
+  v1::Record record = std::move(ahead_.front().record);
+  taken_bytes_ += ahead_.front().credit_bytes;
+  ahead_.pop_front();
+  if (stream_ != 0 && taken_bytes_ >= kCreditBytes / 4)
+    links_.credit(stream_, std::exchange(taken_bytes_, 0));
+  return record;
+}
+
+std::optional<Status> LogSource::ended() const {
+  return ahead_.empty() ? ended_ : std::nullopt;
+}
+
+void LogSource::take(const v1::Records& records) {
+  for (const v1::StoredRecord& each : records.records()) {
+    from_ = each.sequence() + 1;
+    if (std::optional<v1::Record> record = decode(each)) {
+      ahead_.push_back({std::move(*record), costOf(each)});
+    } else {
+      taken_bytes_ += costOf(each);
+    }
+  }
+  wake();
+}
+
+// A job that was lost, or whose runner was killed, has no last record: what is known of its end is in Get.
+void LogSource::streamEnded(const Status& why) {
+  stream_ = 0;
+  if (why.code() == Code::kNotFound) {
+    return end(
+        {Code::kNotFound, "the records of job " + std::to_string(job_) + " are gone: " + why.message()});
+  }
+  end(why);
+}
+
+void LogSource::end(Status why) {
+  ended_ = std::move(why);
+  wake();
+}
+
+void LogSource::wake() {
+  if (std::exchange(waits_, false)) ready_();
+}
+
+}  // namespace pop::popdistd

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The records of one job for one reader: Controller.Logs. They come from the job's host as the reader takes
+// them, and wait for a job that waits, and for a host that is away.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "common/base/loop.h"
+#include "popdistd/api/api.h"
+#include "popdistd/jobs/job_table.h"
+#include "popdistd/jobs/revisions.h"
+#include "popdistd/jobs/runner_links.h"
+
+namespace pop::popdistd {
+
+class LogSource final : public Source<v1::Record> {
+ public:
+  LogSource(JobTable& jobs, RunnerLinks& links, Revisions& revisions, std::int64_t job,
+            const v1::LogsRequest& request, Api::Ready ready);
+  ~LogSource() override;
+  LogSource(const LogSource&) = delete;
+  LogSource& operator=(const LogSource&) = delete;
+
+  std::optional<v1::Record> next() override;
+  std::optional<Status> ended() const override;
+
+ private:
+  struct Ahead {
+    v1::Record record;
+    std::int64_t credit_bytes = 0;
+  };
+
+  void connect();
+  void take(const v1::Records& records);
+  void streamEnded(const Status& why);
+  void end(Status why);
+  void wake();
+
+  JobTable& jobs_;
+  RunnerLinks& links_;
+  Revisions& revisions_;
+  const std::int64_t job_;
+  const bool follows_;
+  const bool events_only_;
+  const Api::Ready ready_;
+  Revisions::Subscription subscription_;
+  RunnerId runner_;               ///< whose records these are
+  std::uint64_t from_;            ///< the next record
+  std::int64_t stream_ = 0;       ///< 0: none
+  std::deque<Ahead> ahead_;       ///< at most the credit
+  std::int64_t taken_bytes_ = 0;  ///< by the reader, and not given as credit yet
+  std::optional<Status> ended_;
+  bool waits_ = false;
+};
+
+}  // namespace pop::popdistd

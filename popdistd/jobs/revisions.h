@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What has changed since when: each job and host with the revision of its last change, so that a watcher that
+// falls behind skips what has changed again, and nothing queues up for it.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <list>
+#include <map>
+#include <string>
+#include <variant>
+
+namespace pop::popdistd {
+
+/// A job's id, or a host's name.
+using ThingId = std::variant<std::int64_t, std::string>;
+
+class Revisions {
+ public:
+  struct Entry {
+    ThingId thing;
+    bool is_removed = false;
+  };
+  using Entries = std::map<std::uint64_t, Entry>;
+
+  /// Revisions of this life of the daemon are above `first`, and above all of lives before.
+  explicit Revisions(std::uint64_t first) : first_(first), current_(first) {}
+
+  /// The thing has changed, or is new; returns the revision. `last`: that of its change before, 0: none.
+  std::uint64_t changed(const ThingId& thing, std::uint64_t last);
+  /// It is gone. The last 1,000 of these are kept.
+  void removed(const ThingId& thing, std::uint64_t last);
+
+  /// Forgets everything: watchers begin anew, when all that there is has changed again.
+  void restart();
+
+  std::uint64_t current() const { return current_; }
+
+  /// Whether all that has happened after `revision` is known.
+  bool reachesBackTo(std::uint64_t revision) const { return revision >= first_; }
+
+  /// By revision; those after `revision` begin at entries().upper_bound(revision).
+  const Entries& entries() const { return entries_; }
+
+  /// Called after each change, until the returned handle is given to unsubscribe().
+  using Subscription = std::list<std::function<void()>>::iterator;
+  Subscription subscribe(std::function<void()> changed);
+  void unsubscribe(Subscription subscription) { subscribers_.erase(subscription); }
+
+ private:
+  std::uint64_t add(const ThingId& thing, std::uint64_t last, bool is_removed);
+
+  std::uint64_t first_;  ///< what was removed up to here is not known any more
+  std::uint64_t current_;
+  Entries entries_;
+  std::deque<std::uint64_t> removed_;
+  std::list<std::function<void()>> subscribers_;
+};
+
+}  // namespace pop::popdistd

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "popdistd/jobs/runner_links.h"
+
+#include "common/base/text.h"
+
+namespace pop::popdistd {
+namespace {
+
+// A feeder that dies before it has said a record will do so again.
+constexpr int kMaxFeedersWithoutProgress = 3;
+
+// Of what credit counts for a record besides its bytes.
+constexpr std::int64_t kRecordOverheadBytes = 64;
+
+}  // namespace
+
+v1::RunnerKey keyOf(const RunnerId& id) {
+  v1::RunnerKey key;
+  key.set_job(id.first);
+  key.set_attempt(id.second);
+  return key;
+}
+
+std::int64_t RunnerLinks::follow(const std::string& host, const RunnerId& runner,
+                                 const FollowRequest& request, Events events) {
+  const std::int64_t number = ++last_stream_;
+  const Stream& stream = streams_[number] = {host, runner, request, std::move(events)};
+  const LinkId id(host, runner);
+  Link& link = links_[id];
+  link.streams.insert(number);
+  link.presence == Presence::kThere ? sendFollow(number, stream) : wake(id, link);
+  return number;
+}
+
+void RunnerLinks::unfollow(std::int64_t stream) {
+  const auto found = streams_.find(stream);
+  if (found == streams_.end()) return;
+  v1::RunnerOrder order;
+  order.set_unfollow(stream);
+  this->order(found->second.host, found->second.runner, std::move(order));
+  forget(stream);
+}
+
+void RunnerLinks::credit(std::int64_t stream, std::int64_t bytes) {
+  const auto found = streams_.find(stream);
+  if (found == streams_.end()) return;
+  found->second.request.credit_bytes += bytes;
+  v1::RunnerOrder order;
+  order.mutable_credit()->set_stream(stream);
+  order.mutable_credit()->set_bytes(bytes);
+  this->order(found->second.host, found->second.runner, std::move(order));
+}
+
+bool RunnerLinks::order(const std::string& host, const RunnerId& runner, v1::RunnerOrder order) {
+  v1::HostOrder to_host;
+  *to_host.mutable_runner()->mutable_key() = keyOf(runner);
+  *to_host.mutable_runner()->mutable_order() = std::move(order);
+  return send_(host, std::move(to_host));
+}
+
+// Nobody is there who could say records: a feeder must come.
+void RunnerLinks::wake(const LinkId& id, Link& link) {
+  if (link.presence != Presence::kAbsent || link.streams.empty()) return;
+  v1::HostOrder order;
+  *order.mutable_feed() = keyOf(id.second);
+  if (send_(id.first, std::move(order))) link.presence = Presence::kAsked;
+}
+
+void RunnerLinks::sendFollow(std::int64_t number, const Stream& stream) {
+  v1::RunnerOrder order;
+  v1::Follow& follow = *order.mutable_follow();
+  follow.set_stream(number);
+  follow.set_from_sequence(stream.request.from_sequence);
+  follow.set_events_only(stream.request.events_only);
+  follow.set_until_now(stream.request.until_now);
+  follow.set_credit_bytes(stream.request.credit_bytes);
+  this->order(stream.host, stream.runner, std::move(order));
+}
+
+void RunnerLinks::joined(const std::string& host, const std::set<RunnerId>& runners) {
+  for (const RunnerId& runner : runners) links_[{host, runner}];
+  for (auto& [id, link] : links_) {
+    if (id.first != host) continue;
+    link.presence = runners.contains(id.second) ? Presence::kThere : Presence::kAbsent;
+    if (link.presence == Presence::kAbsent) wake(id, link);
+    if (link.presence != Presence::kThere) continue;
+    for (const std::int64_t number : link.streams) sendFollow(number, streams_.at(number));
+  }
+}
+
+void RunnerLinks::left(const std::string& host) {
+  for (auto& [id, link] : links_) {
+    if (id.first == host) link.presence = Presence::kAbsent;
+  }
+  std::erase_if(
+      links_, [&host](const auto& each) { return each.first.first == host && each.second.streams.empty(); });
+}
+
+void RunnerLinks::said(const std::string& host, const RunnerId& runner, const v1::RunnerReport& report) {
+  const LinkId id(host, runner);
+  if (report.has_up()) {
+    Link& link = links_[id];
+    link.presence = Presence::kThere;
+    for (const std::int64_t number : link.streams) sendFollow(number, streams_.at(number));
+  } else if (report.has_records()) {
+    receive(id, report.records());
+  } else if (report.has_end()) {
+    const auto found = streams_.find(report.end().stream());
+    if (found == streams_.end() || found->second.runner != runner) return;
+    const std::string& problem = report.end().problem();
+    end(found->first, problem.empty() ? Status() : Status(Code::kDataLoss, printable(problem)));
+  }
+}
+
+// Of a stream that was there before a connection was lost, records may come twice.
+void RunnerLinks::receive(const LinkId& id, const v1::Records& records) {
+  const auto found = streams_.find(records.stream());
+  if (found == streams_.end() || found->second.runner != id.second || found->second.host != id.first) return;
+  links_[id].feeders_without_progress = 0;
+  Stream& stream = found->second;
+  v1::Records fresh;
+  fresh.set_stream(records.stream());
+  for (const v1::StoredRecord& record : records.records()) {
+    stream.request.credit_bytes -= static_cast<std::int64_t>(record.bytes().size()) + kRecordOverheadBytes;
+    if (record.sequence() < stream.request.from_sequence) continue;
+    stream.request.from_sequence = record.sequence() + 1;
+    *fresh.add_records() = record;
+  }
+  if (fresh.records().empty()) return;
+  const auto tell = stream.events.records;  // which may end the stream
+  tell(fresh);
+}
+
+void RunnerLinks::gone(const std::string& host, const RunnerId& runner) {
+  const auto found = links_.find({host, runner});
+  if (found == links_.end()) return;
+  Link& link = found->second;
+  link.presence = Presence::kAbsent;
+  if (link.streams.empty()) {
+    links_.erase(found);
+    return;
+  }
+  if (++link.feeders_without_progress <= kMaxFeedersWithoutProgress) return wake(found->first, link);
+  refused(host, runner, {Code::kDataLoss, "the job's records on host " + host + " cannot be read"});
+}
+
+void RunnerLinks::refused(const std::string& host, const RunnerId& runner, const Status& why) {
+  const auto found = links_.find({host, runner});
+  if (found == links_.end()) return;
+  found->second.presence = Presence::kAbsent;
+  const std::set<std::int64_t> streams = found->second.streams;
+  for (const std::int64_t stream : streams) end(stream, why);
+  if (const auto still = links_.find({host, runner}); still != links_.end() && still->second.streams.empty())
+    links_.erase(still);
+}
+
+void RunnerLinks::end(std::int64_t stream, const Status& why) {
+  const auto found = streams_.find(stream);
+  if (found == streams_.end()) return;
+  const auto tell = std::move(found->second.events.ended);
+  forget(stream);
+  tell(why);
+}
+
+void RunnerLinks::forget(std::int64_t stream) {
+  const auto found = streams_.find(stream);
+  const LinkId id(found->second.host, found->second.runner);
+  streams_.erase(found);
+  links_[id].streams.erase(stream);
+}
+
+}  // namespace pop::popdistd

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "popdistd/jobs/scheduling.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "common/base/text.h"
+#include "popdistd/jobs/job_request.h"
+
+namespace pop::popdistd {
+namespace {
+
+class Scheduler {
+ public:
+  Scheduler(JobTable& jobs, const HostTable& hosts) : jobs_(jobs), hosts_(hosts), load_(loadOf(jobs)) {
+    for (const auto& [name, host] : hosts.all()) free_ += host.isSchedulable() ? 1U : 0U;
+  }
+
+  std::vector<Decision> run() {
+    std::vector<Decision> decisions;
+    for (const QueueOrder& each : jobs_.queue()) {
+      if (reserved_.size() >= free_ && !decisions.empty()) break;
+      decisions.push_back(decide(*jobs_.find(each.id)));
+    }
+    return decisions;
+  }
+
+ private:
+  Decision decide(const Job& job) {
+    const bool is_named = job.record.hosts_named();
+    Decision decision{job.id(), {}, ""};
+    std::vector<std::string> hosts =
+        is_named ? namedHosts(job, decision.reason) : choose(job, decision.reason);
+    if (hosts.empty()) return decision;
+    for (const auto& [name, instances] : loadOn(job.live->spec, hosts)) {
+      load_[name].jobs += 1;
+      load_[name].instances += instances;
+    }
+    decision.hosts = std::move(hosts);
+    return decision;
+  }
+
+  // Which of the hosts cannot take its instances now decides the reason; all of them are kept for the job.
+  std::vector<std::string> namedHosts(const Job& job, std::string& reason) {
+    std::vector<std::string> names;
+    for (const model::Host& host : job.live->spec.hosts) names.push_back(host.name);
+    for (const auto& [name, instances] : loadOn(job.live->spec, names)) {
+      const std::string why = whyNot(name, instances);
+      if (reason.empty()) reason = why;
+    }
+    if (reason.empty()) return names;
+    reserve(names);
+    return {};
+  }
+
+  std::vector<std::string> choose(const Job& job, std::string& reason) {
+    const auto wanted = static_cast<std::size_t>(job.record.num_hosts());
+    const std::vector<std::string> candidates = candidatesFor(job);
+    if (candidates.size() < wanted) {
+      reason = whyTooFew(job, candidates.size());
+      return {};
+    }
+    // Its instances are divided evenly, so each host gets as many as the largest share.
+    const int share = largestShare(job.live->spec);
+    std::vector<std::string> chosen;
+    std::string why;
+    for (const std::string& name : candidates) {
+      std::string problem = whyNot(name, share);
+      if (problem.empty()) {
+        chosen.push_back(name);
+      } else if (why.empty()) {
+        why = std::move(problem);
+      }
+      if (chosen.size() == wanted) return chosen;
+    }
+    reason = why;
+    reserve(candidates);
+    return {};
+  }
+
+  // The emptiest first, of equal ones by name.
+  std::vector<std::string> candidatesFor(const Job& job) {
+    const auto& refused = job.record.refused_hosts();
+    std::vector<std::pair<int, std::string>> candidates;
+    for (const auto& [name, host] : hosts_.all()) {
+      if (!host.isSchedulable() || std::find(refused.begin(), refused.end(), name) != refused.end()) continue;
+      candidates.emplace_back(load_[name].instances - host.info().slots(), name);
+    }
+    std::sort(candidates.begin(), candidates.end());
+    std::vector<std::string> names;
+    for (auto& [load, name] : candidates) names.push_back(std::move(name));
+    return names;
+  }
+
+  std::string whyTooFew(const Job& job, std::size_t candidates) const {
+    if (hosts_.all().empty()) return "no host has joined: start popdist-agent serve --controller … on one";
+    std::string why = "it needs " + counted(job.record.num_hosts(), "host") + ", and " +
+                      std::to_string(candidates) + " can take it";
+    for (const auto& [name, host] : hosts_.all()) {
+      if (const std::string not_this = whyNotSchedulable(host); !not_this.empty())
+        return why + "; " + not_this;
+    }
+    return why;
+  }
+
+  std::string whyNot(const std::string& name, int instances) {
+    const Host* const host = hosts_.find(name);
+    if (host == nullptr) return "host " + name + " has not joined";
+    if (const std::string why = whyNotSchedulable(*host); !why.empty()) return why;
+    if (reserved_.contains(name)) return "jobs before it wait for host " + name;
+    const HostLoad& load = load_[name];
+    const int free = host->info().slots() - load.instances;
+    if (load.jobs == 0 || instances <= free) return "";
+    return "it needs " + counted(instances, "slot") + " on host " + name + ", and " +
+           std::to_string(std::max(free, 0)) + " of " + std::to_string(host->info().slots()) + " are free";
+  }
+
+  void reserve(const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      if (const Host* const host = hosts_.find(name); host != nullptr && host->isSchedulable())
+        reserved_.insert(name);
+    }
+  }
+
+  static int largestShare(const model::JobSpec& spec) {
+    std::vector<std::string> names;
+    for (const model::Host& host : spec.hosts) names.push_back(host.name);
+    int most = 0;
+    for (const auto& [name, instances] : loadOn(spec, names)) most = std::max(most, instances);
+    return most;
+  }
+
+  JobTable& jobs_;
+  const HostTable& hosts_;
+  std::map<std::string, HostLoad> load_;
+  std::set<std::string> reserved_;  ///< for jobs that wait; they could take new ones
+  std::size_t free_ = 0;            ///< hosts that could take a job at all
+};
+
+}  // namespace
+
+std::map<std::string, HostLoad> loadOf(JobTable& jobs) {
+  std::map<std::string, HostLoad> load;
+  for (const std::int64_t id : jobs.active()) {
+    for (const auto& [host, instances] : jobs.find(id)->live->load) {
+      load[host].jobs += 1;
+      load[host].instances += instances;
+    }
+  }
+  return load;
+}
+
+std::vector<Decision> decide(JobTable& jobs, const HostTable& hosts) {
+  return Scheduler(jobs, hosts).run();
+}
+
+}  // namespace pop::popdistd

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The time of day, as records have it. A port: tests have their own.
+#pragma once
+
+#include <google/protobuf/timestamp.pb.h>
+
+#include <chrono>
+#include <functional>
+
+namespace pop::popdistd {
+
+using WallClock = std::function<std::chrono::system_clock::time_point()>;
+
+inline google::protobuf::Timestamp timestamp(std::chrono::system_clock::time_point time) {
+  const auto since = time.time_since_epoch();
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(since);
+  google::protobuf::Timestamp result;
+  result.set_seconds(seconds.count());
+  result.set_nanos(
+      static_cast<int>(std::chrono::duration_cast<std::chrono::nanoseconds>(since - seconds).count()));
+  return result;
+}
+
+}  // namespace pop::popdistd
