@@ -2,8 +2,10 @@
 // What the daemon must not forget. One transaction at a time gathers the writes of one turn of the loop;
 // commit() makes them durable together. The daemon alone writes; another process may read.
 //
-// "An IPU has one owner", "a partition has one job", "an agent is in one allocation of its cluster" are
-// constraints of the store: a write against one is kAlreadyExists, names what is there, and changes nothing.
+// "An IPU has one owner" and "a partition has one job" are constraints of the store: a write against one is
+// kAlreadyExists, names what is there, and changes nothing. What a write refers to must be there (kNotFound),
+// and what is referred to stays (kFailedPrecondition). After a refusal the turn goes on without that write.
+// Any other error, as of a full disk, undoes the turn: its later writes, and commit(), have the same error.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +52,7 @@ struct NamedRecord {
 struct StoredPartition {
   std::string id;
   std::string bytes;
-  std::vector<IpuKey> ipus;
+  std::vector<IpuKey> ipus;         ///< by cluster, domain and number
   std::optional<std::int64_t> job;  ///< that is bound to it
 };
 
@@ -81,28 +83,34 @@ class Store {
   // ---- writing: opens a transaction, if none is open
 
   virtual Status putMeta(std::string_view key, std::string_view value) = 0;
-  /// A new job, or what has become of it. kAlreadyExists: another job has its request id.
+  /// A new job, or what has become of it; once it has ended its spec is not kept. kAlreadyExists: another job
+  /// has its request id.
   virtual Status putJob(const v1::JobRecord& job) = 0;
-  /// With its events and its request id.
+  /// With its events and its request id. kFailedPrecondition: it is bound to a partition. As of everything
+  /// that can be removed: one that is not there is no error.
   virtual Status removeJob(std::int64_t job) = 0;
-  /// Again with a sequence that is there: nothing.
+  /// Again with a sequence that is there: nothing. kNotFound: the job is not there.
   virtual Status putEvent(std::int64_t job, const StoredEvent& event) = 0;
   virtual Status putRecord(RecordKind kind, std::string_view name, std::string_view bytes) = 0;
   virtual Status removeRecord(RecordKind kind, std::string_view name) = 0;
-  /// A new partition, or what has become of it, with the IPUs that it owns from now on.
+  /// A new partition, or what has become of it, with the IPUs that it owns from now on. kAlreadyExists: one
+  /// of them belongs to another partition. kInvalidArgument: one is named twice.
   virtual Status putPartition(std::string_view id, std::string_view bytes, std::span<const IpuKey> ipus) = 0;
   /// kFailedPrecondition: a job is bound to it.
   virtual Status removePartition(std::string_view id) = 0;
-  /// kAlreadyExists: the partition has another job, or the job another partition.
+  /// kAlreadyExists: the partition has another job, or the job another partition. kNotFound: one of both is
+  /// not there.
   virtual Status bind(std::string_view partition, std::int64_t job) = 0;
   virtual Status unbind(std::string_view partition) = 0;
 
   /// All that was written since the last commit is on the disk when this returns. After an error
   /// (kResourceExhausted: the disk is full) none of it is: the caller's memory is ahead of the store.
   virtual Status commit() = 0;
+  /// Whether commit() has something to do, or to say: that the turn is undone.
   virtual bool hasUncommitted() const = 0;
 
-  /// A whole, consistent copy of what is committed, as a file that does not exist yet.
+  /// A whole, consistent copy of what is committed, as a file that does not exist yet (kAlreadyExists); its
+  /// path is absolute.
   virtual Status backup(const std::string& path) = 0;
   virtual Result<StoreCheck> check() = 0;
 };
