@@ -14,7 +14,11 @@ namespace pop::testing {
 
 class TempDir {
  public:
-  TempDir() : path_((std::filesystem::temp_directory_path() / "poprun-test-XXXXXX").string()) {
+  /// `parent`: empty: where temporary files go.
+  explicit TempDir(const std::string& parent = {})
+      : path_(((parent.empty() ? std::filesystem::temp_directory_path() : std::filesystem::path(parent)) /
+               "poprun-test-XXXXXX")
+                  .string()) {
     POP_CHECK(::mkdtemp(path_.data()) != nullptr);
   }
   ~TempDir() {

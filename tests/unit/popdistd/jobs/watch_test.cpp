@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// What watchers and readers of logs see.
+#include "tests/unit/popdistd/jobs/cluster_fixture.h"
+
+namespace pop::popdistd::testing {
+namespace {
+
+class WatchTest : public ClusterTest {
+ protected:
+  std::unique_ptr<Source<v1::Change>> watch(std::uint64_t since) {
+    v1::WatchRequest request;
+    request.set_since_revision(since);
+    return std::move(core_->watch({"alice", ""}, request, [this] { ++wakes_; }).value());
+  }
+  std::unique_ptr<Source<v1::Record>> logs(std::int64_t job, bool follow, std::uint64_t from = 0) {
+    v1::LogsRequest request;
+    *request.mutable_job() = ref(job);
+    request.set_follow(follow);
+    request.set_from_sequence(from);
+    return std::move(core_->logs({"alice", ""}, request, [this] { ++wakes_; }).value());
+  }
+  template <typename T>
+  static std::vector<T> drain(Source<T>& source) {
+    std::vector<T> all;
+    while (std::optional<T> next = source.next()) all.push_back(std::move(*next));
+    return all;
+  }
+  static std::string output(const std::string& text) {
+    v1::Output output;
+    output.set_text(text);
+    return output.SerializeAsString();
+  }
+
+  int wakes_ = 0;
+};
+
+TEST_F(WatchTest, BeginsWithEverythingThereIs) {
+  join("h0");
+  const std::int64_t id = submit(requestOf());
+  const auto source = watch(0);
+  const std::vector<v1::Change> all = drain(*source);
+  ASSERT_EQ(all.size(), 4U);
+  EXPECT_TRUE(all[0].has_snapshot_begins());
+  EXPECT_EQ(all[1].host().name(), "h0");
+  EXPECT_EQ(all[2].job().id(), id);
+  EXPECT_TRUE(all[3].has_snapshot_ends());
+}
+
+TEST_F(WatchTest, AWatcherThatFallsBehindSkipsWhatChangedAgain) {
+  FakeHost& h0 = join("h0");
+  const auto source = watch(0);
+  const std::uint64_t seen = drain(*source).back().revision();
+  const std::int64_t id = submit(requestOf());  // queued, starting, running
+  h0.finish({id, 1}, 0);
+  settle();
+  EXPECT_EQ(wakes_, 1);  // until it reads again
+  const std::vector<v1::Change> changes = drain(*source);
+  ASSERT_EQ(changes.size(), 1U);
+  EXPECT_EQ(changes[0].job().state(), v1::JOB_ENDED);
+  EXPECT_GT(changes[0].revision(), seen);
+  const auto resumed = watch(seen);
+  EXPECT_EQ(drain(*resumed).size(), 1U);
+}
+
+TEST_F(WatchTest, ForgottenJobsAreTold) {
+  const std::int64_t id = submit(requestOf());
+  cancel(id);
+  const auto source = watch(0);
+  drain(*source);
+  Answer<v1::Nothing> forgotten;
+  core_->forget({"alice", ""}, ref(id), forgotten.reply());
+  settle();
+  const std::vector<v1::Change> changes = drain(*source);
+  ASSERT_EQ(changes.size(), 1U);
+  EXPECT_EQ(changes[0].job_forgotten(), id);
+}
+
+TEST_F(WatchTest, ARevisionOfAnotherLifeBeginsAnew) {
+  submit(requestOf());
+  const std::uint64_t seen = drain(*watch(0)).back().revision();
+  killDaemon();
+  startDaemon();
+  const auto source = watch(seen);
+  EXPECT_TRUE(drain(*source).front().has_snapshot_begins());
+}
+
+TEST_F(WatchTest, LogsHaveEachRecordOnceAndEndWithTheJob) {
+  FakeHost& h0 = join("h0");
+  const std::int64_t id = submit(requestOf());
+  const RunnerId runner{id, 1};
+  h0.emit(runner, kOutputRecord, output("one\n"));
+  const auto source = logs(id, true);
+  settle();
+  EXPECT_EQ(drain(*source).size(), 1U);
+  h0.loseConnection();
+  h0.emit(runner, kOutputRecord, output("two\n"));
+  settle();
+  EXPECT_TRUE(drain(*source).empty());
+  EXPECT_FALSE(source->ended());
+  join("h0");
+  h0.finish(runner, 0);
+  settle();
+  const std::vector<v1::Record> rest = drain(*source);
+  ASSERT_EQ(rest.size(), 2U);
+  EXPECT_EQ(rest[0].output().text(), "two\n");
+  EXPECT_TRUE(rest[1].event().has_outcome());
+  ASSERT_TRUE(source->ended());
+  EXPECT_TRUE(source->ended()->ok());
+}
+
+TEST_F(WatchTest, LogsWithoutFollowEndWithWhatThereIs) {
+  FakeHost& h0 = join("h0");
+  const std::int64_t id = submit(requestOf());
+  h0.emit({id, 1}, kOutputRecord, output("one\n"));
+  h0.emit({id, 1}, kOutputRecord, output("two\n"));
+  const auto source = logs(id, false, 2);
+  settle();
+  const std::vector<v1::Record> records = drain(*source);
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_EQ(records[0].sequence(), 2U);
+  EXPECT_TRUE(source->ended());
+}
+
+TEST_F(WatchTest, LogsOfAnEndedJobComeFromAFeeder) {
+  FakeHost& h0 = join("h0");
+  const std::int64_t id = submit(requestOf());
+  h0.finish({id, 1}, 0);
+  h0.runners.at({id, 1}).alive = false;
+  settle();
+  h0.loseConnection();
+  join("h0");
+  const auto source = logs(id, true);
+  settle();
+  EXPECT_EQ(drain(*source).size(), 1U);
+  EXPECT_TRUE(source->ended());
+}
+
+TEST_F(WatchTest, LogsOfAWaitingJobWaitForIt) {
+  const std::int64_t id = submit(requestOf());
+  const auto source = logs(id, true);
+  EXPECT_FALSE(source->next());
+  EXPECT_FALSE(source->ended());
+  FakeHost& h0 = join("h0");
+  EXPECT_GE(wakes_, 1);
+  EXPECT_FALSE(source->next());
+  h0.finish({id, 1}, 0);
+  settle();
+  EXPECT_EQ(drain(*source).size(), 1U);
+  EXPECT_TRUE(source->ended());
+}
+
+TEST_F(WatchTest, LogsOfAJobThatNeverRanAreEmpty) {
+  const std::int64_t id = submit(requestOf());
+  const auto source = logs(id, true);
+  cancel(id);
+  EXPECT_TRUE(drain(*source).empty());
+  EXPECT_TRUE(source->ended());
+}
+
+TEST_F(WatchTest, ListsArePagedNewestFirst) {
+  for (int i = 0; i < 5; ++i) submit(requestOf());
+  v1::ListJobsRequest request;
+  request.set_page_size(2);
+  std::vector<std::int64_t> ids;
+  do {
+    Answer<v1::ListJobsReply> answer;
+    core_->list({"alice", ""}, request, answer.reply());
+    for (const v1::JobInfo& each : answer.value().jobs()) ids.push_back(each.id());
+    request.set_page_token(answer.value().next_page_token());
+  } while (!request.page_token().empty());
+  EXPECT_EQ(ids, (std::vector<std::int64_t>{5, 4, 3, 2, 1}));
+}
+
+}  // namespace
+}  // namespace pop::popdistd::testing
