@@ -29,8 +29,13 @@ constexpr const char* kAuthority = "ca";
 // The certificates to make: one pair of files for each.
 struct Wanted {
   std::string file_name;  // "host-h0": host-h0.pem and host-h0-key.pem
-  Names hosts;            // the names of a host; empty: a user's
-  std::string user;
+  Names hosts;            // the names of a host
+  std::string user;       // with neither: popdistd's issuer
+
+  tls::TlsRole role() const {
+    if (!hosts.empty()) return tls::TlsRole::kServer;
+    return user.empty() ? tls::TlsRole::kAuthority : tls::TlsRole::kClient;
+  }
 };
 
 // Splits at commas outside of brackets: "a[0,2],b".
@@ -73,10 +78,12 @@ class Maker {
   InitTlsResult run() {
     collectHosts();
     collectUsers();
+    if (request_.issuer) want({"issuer", {}, {}});
     checkNumbers();
     checkDirectory();
-    if (request_.hosts.empty() && request_.users.empty()) {
-      result_.mistakes.emplace_back("say for whom: --host 'h[0-3]' for hosts, --user alice for users");
+    if (request_.hosts.empty() && request_.users.empty() && !request_.issuer) {
+      result_.mistakes.emplace_back(
+          "say for whom: --host 'h[0-3]' for hosts, --user alice for users, --issuer for popdistd");
     }
     if (result_.mistakes.empty()) keepWhatIsThere();
     if (result_.mistakes.empty()) add(makeAll());
@@ -164,9 +171,8 @@ class Maker {
       const std::string certificate = pathOf(wanted.file_name + ".pem");
       const std::string key = pathOf(wanted.file_name + "-key.pem");
       if (::access(certificate.c_str(), F_OK) != 0 && ::access(key.c_str(), F_OK) != 0) return false;
-      const tls::TlsRole role = wanted.hosts.empty() ? tls::TlsRole::kClient : tls::TlsRole::kServer;
       const Result<tls::TlsFiles> files = tls::loadTls(
-          {pathOf(std::string(kAuthority) + ".pem"), certificate, key}, role, std::time(nullptr));
+          {pathOf(std::string(kAuthority) + ".pem"), certificate, key}, wanted.role(), std::time(nullptr));
       if (files.ok()) {
         result_.kept.insert(result_.kept.end(), {certificate, key});
       } else {
@@ -184,13 +190,22 @@ class Maker {
     }
     POP_ASSIGN_OR_RETURN(const tls::KeyPair authority, haveAuthority());
     for (const Wanted& wanted : wanted_) {
-      POP_ASSIGN_OR_RETURN(const tls::KeyPair pair,
-                           wanted.hosts.empty()
-                               ? tls::makeUserCertificate(authority, wanted.user, request_.valid_days)
-                               : tls::makeHostCertificate(authority, wanted.hosts, request_.valid_days));
+      POP_ASSIGN_OR_RETURN(const tls::KeyPair pair, make(wanted, authority));
       POP_RETURN_IF_ERROR(addPair(wanted.file_name, pair, request_.overwrite));
     }
     return files_.commit();
+  }
+
+  Result<tls::KeyPair> make(const Wanted& wanted, const tls::KeyPair& authority) const {
+    switch (wanted.role()) {
+      case tls::TlsRole::kServer:
+        return tls::makeHostCertificate(authority, wanted.hosts, request_.valid_days);
+      case tls::TlsRole::kClient:
+        return tls::makeUserCertificate(authority, wanted.user, request_.valid_days);
+      case tls::TlsRole::kAuthority:
+        break;
+    }
+    return tls::makeIssuer(authority, request_.valid_days);
   }
 
   // The existing authority, or a new one.

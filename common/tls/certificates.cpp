@@ -124,8 +124,14 @@ bool isLabel(const std::string& label) {
 
 Result<KeyPair> makeAuthority(int valid_days) {
   const Purpose purpose{
-      "popdist agents", "critical,CA:TRUE,pathlen:0", "critical,keyCertSign,cRLSign", nullptr, {}};
+      "popdist agents", "critical,CA:TRUE,pathlen:1", "critical,keyCertSign,cRLSign", nullptr, {}};
   return make(purpose, valid_days, nullptr, nullptr);
+}
+
+Result<KeyPair> makeIssuer(const KeyPair& authority, int valid_days) {
+  return makeSigned(authority,
+                    {"popdistd jobs", "critical,CA:TRUE,pathlen:0", "critical,keyCertSign", "clientAuth", {}},
+                    valid_days);
 }
 
 Result<KeyPair> makeHostCertificate(const KeyPair& authority, const std::vector<std::string>& names,

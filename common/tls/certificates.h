@@ -25,6 +25,9 @@ struct KeyPair {
 /// Signs certificates of hosts and users.
 Result<KeyPair> makeAuthority(int valid_days);
 
+/// An authority below `authority` that signs certificates of users only.
+Result<KeyPair> makeIssuer(const KeyPair& authority, int valid_days);
+
 /// For a server that clients reach by any of `names`: DNS names and IP addresses.
 Result<KeyPair> makeHostCertificate(const KeyPair& authority, const std::vector<std::string>& names,
                                     int valid_days);

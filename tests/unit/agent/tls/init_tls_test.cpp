@@ -182,5 +182,13 @@ TEST(CertificateHosts, AreReadAsHostListsAndAsNamesOfOneHost) {
                           ElementsAre("h2", "h2.example", "10.0.0.2"), ElementsAre("fd00::1")));
 }
 
+TEST_F(InitTlsTest, MakesAnIssuerOnceAndKeepsIt) {
+  const InitTlsRequest request{.directory = directory(), .issuer = true};
+  EXPECT_THAT(initTls(request).mistakes, IsEmpty());
+  EXPECT_TRUE(usable("issuer", tls::TlsRole::kAuthority));
+  EXPECT_EQ(mode("issuer-key.pem"), 0600U);
+  EXPECT_EQ(initTls(request).kept.size(), 2U);
+}
+
 }  // namespace
 }  // namespace pop::agent

@@ -43,7 +43,30 @@ TEST(Certificates, OfAUserNameTheUserAndAreForClientsOnly) {
 
 TEST(Certificates, OfAnAuthoritySignOnly) {
   EXPECT_THAT(described(makeAuthority(10).value().certificate_pem),
-              AllOf(HasSubstr("CA:TRUE, pathlen:0"), HasSubstr("Certificate Sign, CRL Sign")));
+              AllOf(HasSubstr("CA:TRUE, pathlen:1"), HasSubstr("Certificate Sign, CRL Sign")));
+}
+
+// What an issuer signs is accepted from users, never from hosts, also by OpenSSL's own program.
+TEST(Certificates, OfAnIssuerSignUsersOnly) {
+  const testing::TempDir directory;
+  const auto write = [&](const std::string& name, const KeyPair& pair) {
+    std::ofstream(directory / name) << pair.certificate_pem;
+  };
+  const KeyPair authority = makeAuthority(10).value();
+  const KeyPair issuer = makeIssuer(authority, 10).value();
+  write("ca.pem", authority);
+  write("issuer.pem", issuer);
+  write("user.pem", makeUserCertificate(issuer, "alice", 1).value());
+  write("host.pem", makeHostCertificate(issuer, {"h0"}, 1).value());
+  const auto verifies = [&](const std::string& name, const std::string& purpose) {
+    return os::outputOf({"openssl", "verify", "-CAfile", directory / "ca.pem", "-untrusted",
+                         directory / "issuer.pem", "-purpose", purpose, directory / name},
+                        std::chrono::seconds(10))
+        .ok();
+  };
+  EXPECT_TRUE(verifies("user.pem", "sslclient"));
+  EXPECT_FALSE(verifies("user.pem", "sslserver"));
+  EXPECT_FALSE(verifies("host.pem", "sslserver"));
 }
 
 TEST(Certificates, NeverHaveTheSameSerialNumberOrKey) {

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Certificates with which a job's runner reaches the agent services of the job's hosts, as the job's user,
+// for a day. Signed by popdistd's issuer (popdist-agent init-tls --issuer), which can sign nothing else.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "common/base/status.h"
+#include "proto/popdist/v1/host.pb.h"
+
+namespace pop::popdistd {
+
+using Issuer = std::function<Result<::popdist::v1::JobCredentials>(const std::string& user)>;
+
+/// The issuer in `directory`: ca.pem, issuer.pem, issuer-key.pem. Null: there is none. An error names the
+/// file.
+Result<Issuer> issuerFrom(const std::string& directory);
+
+}  // namespace pop::popdistd
