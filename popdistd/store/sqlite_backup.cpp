@@ -36,12 +36,7 @@ Status copy(Database& database, const std::string& path) {
 
 Status SqliteStore::backup(const std::string& path) {
   POP_RETURN_IF_ERROR(checkPath(path));
-  if (!path_.empty()) {
-    POP_ASSIGN_OR_RETURN(Database reader, Database::open(path_, Database::Access::kRead));
-    return copy(reader, path);
-  }
-  if (hasUncommitted()) return failedPrecondition("a store in memory can be copied between turns only");
-  return copy(database_, path);
+  return lookAtCommitted([&](Database& database) { return copy(database, path); });
 }
 
 }  // namespace pop::popdistd

@@ -130,14 +130,15 @@ class Checker {
 
 Result<StoreCheck> SqliteStore::check() {
   StoreCheck check;
-  Checker checker(database_, check);
-  Status status = checker.checkAll();
-  // A page that cannot be read ends the look, and is itself what it has found.
-  if (status.code() == Code::kDataLoss)
+  POP_RETURN_IF_ERROR(lookAtCommitted([&check](Database& database) {
+    Checker checker(database, check);
+    Status status = checker.checkAll();
+    checker.end();
+    if (status.code() != Code::kDataLoss) return status;
+    // A page that cannot be read ends the look, and is itself what it has found.
     check.findings.push_back(status.message());
-  else if (!status.ok())
-    return status;
-  checker.end();
+    return Status();
+  }));
   return check;
 }
 

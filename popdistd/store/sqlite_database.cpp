@@ -60,7 +60,8 @@ Result<Database> Database::open(const std::string& path, Access access) {
 }
 
 Result<Database> Database::openInMemory() {
-  return openAs(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY, "the store in memory");
+  // Not by SQLITE_OPEN_MEMORY, which would keep its copies in memory too.
+  return openAs(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "the store in memory");
 }
 
 Result<Database> Database::openAs(const std::string& path, int flags, std::string name) {

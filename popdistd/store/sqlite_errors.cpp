@@ -8,12 +8,30 @@
 namespace pop::popdistd {
 namespace {
 
-// SQLite knows only one of them as a full disk.
+bool isSpaceError(int error) {
+  return error == ENOSPC || error == EDQUOT || error == EFBIG;
+}
+
+// The error number of the last call on a file that failed; 0 if none has.
+int lastError(sqlite3_file* file) {
+  int error = 0;
+  if (file == nullptr || file->pMethods == nullptr) return 0;
+  file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &error);
+  return error;
+}
+
+// SQLite itself takes only ENOSPC of a write for a full disk, and knows no more than errno of the others.
 bool isOutOfSpace(sqlite3* connection, int primary) {
   if (primary == SQLITE_FULL) return true;
   if (primary != SQLITE_IOERR || connection == nullptr) return false;
-  const int error = ::sqlite3_system_errno(connection);
-  return error == ENOSPC || error == EDQUOT || error == EFBIG;
+  if (isSpaceError(::sqlite3_system_errno(connection))) return true;
+  for (const int which : {SQLITE_FCNTL_FILE_POINTER, SQLITE_FCNTL_JOURNAL_POINTER}) {
+    sqlite3_file* file = nullptr;
+    if (::sqlite3_file_control(connection, "main", which, &file) == SQLITE_OK &&
+        isSpaceError(lastError(file)))
+      return true;
+  }
+  return false;
 }
 
 Code codeOfConstraint(int code) {

@@ -30,6 +30,17 @@ PRAGMA cell_size_check = ON;
 PRAGMA journal_size_limit = 67108864;
 )";
 
+Status useLog(Database& database) {
+  std::string mode;
+  POP_RETURN_IF_ERROR(database.select("PRAGMA journal_mode = WAL", {}, [&mode](const Row& row) {
+    mode = row.bytes(0);
+    return Status();
+  }));
+  if (mode == "wal") return {};
+  return failedPrecondition("the file system of " + database.name() +
+                            " shares no memory between processes, which the store needs: use a local disk");
+}
+
 // Beside its final name first: so a store without content has lost it, and is never taken for a new one.
 Status makeFile(const std::string& path) {
   const std::string temporary = path + ".new";
@@ -37,7 +48,9 @@ Status makeFile(const std::string& path) {
   POP_RETURN_IF_ERROR(makeEmptyFile(temporary));
   {
     POP_ASSIGN_OR_RETURN(Database database, Database::open(temporary, Database::Access::kWrite));
+    POP_RETURN_IF_ERROR(database.script("PRAGMA synchronous = OFF"));  // its name makes it durable
     POP_RETURN_IF_ERROR(bringUpToDate(database));
+    POP_RETURN_IF_ERROR(useLog(database));
   }
   return nameWholeFile(temporary, path);
 }
@@ -56,24 +69,13 @@ Status checkNothingIsLeft(const std::string& path) {
 // A copy that was put here may be readable by others. Closes the file before SQLite opens it: closing it
 // later would take SQLite's locks away.
 Status checkFile(const std::string& path) {
-  POP_ASSIGN_OR_RETURN(const sys::Fd file, runner::openRegular(path, O_RDWR));
+  POP_ASSIGN_OR_RETURN(const sys::Fd file, runner::openRegular(path, O_RDONLY));
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) return errnoStatus("looking at " + path, errno);
   if (status.st_size == 0) return damaged(path, "it is empty");
   if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0 && ::fchmod(file.get(), S_IRUSR | S_IWUSR) != 0)
     return errnoStatus("keeping others from reading " + path, errno);
   return {};
-}
-
-Status useLog(Database& database) {
-  std::string mode;
-  POP_RETURN_IF_ERROR(database.select("PRAGMA journal_mode = WAL", {}, [&mode](const Row& row) {
-    mode = row.bytes(0);
-    return Status();
-  }));
-  if (mode == "wal") return {};
-  return failedPrecondition("the file system of " + database.name() +
-                            " shares no memory between processes, which the store needs: use a local disk");
 }
 
 Result<std::int64_t> sizeOf(Database& database) {

@@ -78,6 +78,15 @@ Status SqliteStore::commit() {
   return status;
 }
 
+Status SqliteStore::lookAtCommitted(const std::function<Status(Database&)>& look) {
+  if (!path_.empty()) {
+    POP_ASSIGN_OR_RETURN(Database reader, Database::open(path_, Database::Access::kRead));
+    return look(reader);
+  }
+  if (hasUncommitted()) return failedPrecondition("a store in memory can be looked at between turns only");
+  return look(database_);
+}
+
 Result<std::optional<std::string>> SqliteStore::meta(std::string_view key) {
   std::optional<std::string> value;
   POP_RETURN_IF_ERROR(database_.select("SELECT value FROM meta WHERE key = ?", {key}, [&](const Row& row) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The store as a SQLite file, store.db in the daemon's state directory: rows with the columns that are
-// searched and protobuf bytes. One thread, but for backup().
+// searched and protobuf bytes. One thread, but for backup() and check().
 //
 // The first write of a turn begins the transaction that commit() ends. A write that is refused leaves the
 // turn as it was; one that fails (no space, a damaged file) undoes the turn: further writes and commit() have
@@ -49,8 +49,8 @@ class SqliteStore final : public Store {
   Status commit() override;
   bool hasUncommitted() const override { return !failed_.ok() || database_.inTransaction(); }
 
-  /// By a connection of its own: any thread may call it, while the loop goes on. In memory there is no other
-  /// connection: kFailedPrecondition within a turn.
+  /// Both see what is committed, by a connection of their own: any thread may call them, while the loop goes
+  /// on. In memory there is no other connection: kFailedPrecondition within a turn.
   Status backup(const std::string& path) override;
   Result<StoreCheck> check() override;
 
@@ -61,6 +61,8 @@ class SqliteStore final : public Store {
   // Within the turn's transaction; decides by the error whether the turn goes on.
   Status write(const std::function<Status()>& write);
   Status failTurn(Status status);
+  // Runs `look` on what is committed.
+  Status lookAtCommitted(const std::function<Status(Database&)>& look);
 
   sys::Fd lock_;      // goes after the database
   std::string path_;  // empty: in memory
