@@ -16,35 +16,25 @@ namespace {
 
 class DetachedSession {
  public:
-  DetachedSession(const DetachedJob& job, RecordWriter writer, sys::Fd listener, const MakeController& make)
-      : directory_(job.directory),
-        recorder_(std::move(writer), [this] { server_.appended(); }),
-        server_(loop_, std::move(listener),
-                {.stop = [this](int signal) { controller_->stop(signal); },
-                 .signal = [this](int signal) { controller_->signal(signal); }}),
-        controller_(make(loop_, recorder_, [this](std::string_view line) { say(line); })) {}
+  DetachedSession(std::string directory, RecordWriter writer)
+      : directory_(std::move(directory)), recorder_(std::move(writer), [this] { door_->appended(); }) {}
 
-  Result<int> run(const model::JobSpec& spec, const std::function<void()>& listening) {
+  Result<int> run(const model::JobSpec& spec, const MakeController& make_controller,
+                  const MakeDoor& make_door) {
+    POP_ASSIGN_OR_RETURN(door_, make_door(loop_, {.stop = [this](int signal) { stop(signal); },
+                                                  .signal =
+                                                      [this](int signal) {
+                                                        if (controller_) controller_->signal(signal);
+                                                      }}));
+    controller_ = make_controller(loop_, recorder_, [this](std::string_view line) { say(line); });
     std::signal(SIGHUP, SIG_IGN);
-    loop_.watchSignals({SIGTERM, SIGINT},
-                       [this](const os::Signal& signal) { controller_->stop(signal.number); });
+    loop_.watchSignals({SIGTERM, SIGINT}, [this](const os::Signal& signal) {
+      controller_ ? controller_->stop(signal.number) : loop_.stop();
+    });
     log::setSink([this](std::string_view line) { say(line); });
-    const Status submitted = controller_->submit(
-        spec,
-        {.event = [this](const LogEntry& entry) { recorder_.note(entry); },
-         .placed =
-             [this](const std::vector<PlacedInstance>& instances) { recorder_.note(Placed{instances}); },
-         .restarting =
-             [this](const JobOutcome& failed, int restart) {
-               recorder_.note(Restarting{failed, restart});
-             },
-         .done =
-             [this](const JobOutcome& outcome) {
-               outcome_ = outcome;
-               loop_.post([this] { loop_.stop(); });
-             }});
+    const Status submitted = submit(spec);
     if (submitted.ok()) {
-      listening();
+      door_->begun(recorder_.lastSequence());
       loop_.run();
     }
     const Status ended = controller_->shutDown();
@@ -52,14 +42,37 @@ class DetachedSession {
     POP_RETURN_IF_ERROR(submitted);
     if (!ended.ok()) say(ended.message());
     finish();
+    controller_.reset();
+    door_->ended([this] { loop_.stop(); });
+    loop_.run();
     return outcome_->exit_code;
   }
 
  private:
+  Status submit(const model::JobSpec& spec) {
+    return controller_->submit(spec, {.event = [this](const LogEntry& entry) { recorder_.note(entry); },
+                                      .placed =
+                                          [this](const std::vector<PlacedInstance>& instances) {
+                                            recorder_.note(Placed{instances});
+                                          },
+                                      .restarting =
+                                          [this](const JobOutcome& failed, int restart) {
+                                            recorder_.note(Restarting{failed, restart});
+                                          },
+                                      .done =
+                                          [this](const JobOutcome& outcome) {
+                                            outcome_ = outcome;
+                                            loop_.post([this] { loop_.stop(); });
+                                          }});
+  }
+
+  void stop(int signal) {
+    if (controller_) controller_->stop(signal);
+  }
+
   void say(std::string_view line) { recorder_.note(Said{std::string(line)}); }
 
-  // Whoever reads the outcome's record finds it on the disk. A client that does not read it is not waited
-  // for.
+  // Whoever reads the outcome's record finds it on the disk.
   void finish() {
     const Status stored = recorder_.sync();
     if (!stored.ok()) say("poprun: the job's log is not complete: " + stored.message());
@@ -71,20 +84,28 @@ class DetachedSession {
 
   const std::string directory_;
   os::EpollLoop loop_;
+  std::unique_ptr<Door> door_;
   Recorder recorder_;
-  ControlServer server_;
-  const std::unique_ptr<Controller> controller_;
+  std::unique_ptr<Controller> controller_;  ///< null when the job is over
   std::optional<JobOutcome> outcome_;
 };
 
 }  // namespace
 
-Result<int> runDetached(const model::JobSpec& spec, const DetachedJob& job, const MakeController& make,
-                        const std::function<void()>& listening) {
+MakeDoor controlDoor(const std::string& directory, std::function<void()> begun) {
+  return [directory, begun = std::move(begun)](os::EpollLoop& loop,
+                                               DoorEvents events) -> Result<std::unique_ptr<Door>> {
+    POP_ASSIGN_OR_RETURN(sys::Fd listener, listenForClients(directory));
+    return std::unique_ptr<Door>(
+        std::make_unique<ControlServer>(loop, std::move(listener), std::move(events), begun));
+  };
+}
+
+Result<int> runDetached(const model::JobSpec& spec, const DetachedJob& job,
+                        const MakeController& make_controller, const MakeDoor& make_door) {
   POP_RETURN_IF_ERROR(reserveForOutcome(job.directory));
   POP_ASSIGN_OR_RETURN(RecordWriter writer, RecordWriter::open(job.directory, job.bound));
-  POP_ASSIGN_OR_RETURN(sys::Fd listener, listenForClients(job.directory));
-  return DetachedSession(job, std::move(writer), std::move(listener), make).run(spec, listening);
+  return DetachedSession(job.directory, std::move(writer)).run(spec, make_controller, make_door);
 }
 
 }  // namespace pop::runner

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drives one job without a terminal: the loop, the job's directory, the clients that come and go. The process
-// that runs it is the job's runner; its end is the end of the job.
+// Drives one job without a terminal: the loop, the job's directory, the door for those who look on. The
+// process that runs it is the job's runner; its end is the end of the job.
 #pragma once
 
 #include <functional>
@@ -12,6 +12,7 @@
 #include "common/ports/agent_port.h"
 #include "common/ports/controller_port.h"
 #include "common/sys/fd.h"
+#include "runner/control/door.h"
 #include "runner/store/record_store.h"
 
 namespace pop::runner {
@@ -25,10 +26,15 @@ struct DetachedJob {
 using MakeController = std::function<std::unique_ptr<Controller>(os::EpollLoop& loop, OutputSink& sink,
                                                                  std::function<void(std::string_view)> say)>;
 
-/// Runs the job to its end and returns its exit code. `listening` is called when clients can connect; what
-/// fails before is an error. The outcome is on the disk before any client hears of it. SIGTERM and SIGINT
-/// stop the job, SIGHUP does nothing.
-Result<int> runDetached(const model::JobSpec& spec, const DetachedJob& job, const MakeController& make,
-                        const std::function<void()>& listening);
+using MakeDoor = std::function<Result<std::unique_ptr<Door>>(os::EpollLoop& loop, DoorEvents events)>;
+
+/// The socket in the job's directory; `begun` is called when the job has begun, and clients can connect.
+MakeDoor controlDoor(const std::string& directory, std::function<void()> begun);
+
+/// Runs the job to its end and returns its exit code, when the door needs the session no more. What fails
+/// before the job has begun is an error. The outcome is on the disk before anybody hears of it. SIGTERM and
+/// SIGINT stop the job, or end a session whose job has ended; SIGHUP does nothing.
+Result<int> runDetached(const model::JobSpec& spec, const DetachedJob& job,
+                        const MakeController& make_controller, const MakeDoor& make_door);
 
 }  // namespace pop::runner

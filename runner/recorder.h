@@ -2,6 +2,7 @@
 // Turns what a job writes and what happens to it into records, and tells clients that there are new ones.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <utility>
@@ -24,6 +25,8 @@ class Recorder final : public OutputSink {
   void setOnReady(std::function<void()>) override {}
 
   void note(const JobEvent& event);
+
+  std::uint64_t lastSequence() const { return writer_.lastSequence(); }
 
   /// All records are on the disk. An error says that some are not.
   Status sync() { return writer_.sync(); }

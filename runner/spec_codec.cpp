@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Encodes and decodes jobs.
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -155,6 +156,16 @@ void decodeInstances(const v1::JobSpec& from, FieldReader& reader, model::JobSpe
   spec.offline_mode = from.offline_mode();
 }
 
+// Those of a map by name, since a message has them in any order.
+void addVariables(const v1::JobSpec& from, FieldReader& reader, std::vector<model::Variable>& variables) {
+  const std::map<std::string, std::string> by_name(from.variables().begin(), from.variables().end());
+  for (const auto& [name, value] : by_name) {
+    if (name.empty() || name.find('=') != std::string::npos)
+      reader.refuse(inQuotes(name) + " is not the name of a variable");
+    variables.emplace_back(name, value);
+  }
+}
+
 void decodeEnds(const v1::JobSpec& from, FieldReader& reader, model::JobSpec& spec) {
   if (from.has_kill_grace_ms()) spec.kill_grace = reader.time("kill_grace_ms", from.kill_grace_ms());
   spec.timeout = reader.time("timeout_ms", from.timeout_ms());
@@ -199,6 +210,7 @@ Result<model::JobSpec> decodeSpec(std::string_view bytes) {
     spec.env_families = reader.take(contract::parseEnvFamilies(from.env_families()));
   spec.tf_tasks = {.chief = from.tf_tasks().chief(), .evaluator = from.tf_tasks().evaluator()};
   spec.environment = wire::decodeVariables(from.environment());
+  addVariables(from, reader, spec.environment);
   spec.executable_cache_path = from.executable_cache_path();
   spec.make_executable_cache = from.make_executable_cache();
   if (from.has_stdin_policy())

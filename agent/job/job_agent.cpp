@@ -10,12 +10,12 @@
 
 #include "agent/job/examination.h"
 #include "agent/job/host_address.h"
-#include "agent/job/stdio_link.h"
 #include "agent/job/warm_up.h"
 #include "common/contract/exit_code.h"
 #include "common/contract/version.h"
 #include "common/sys/host_name.h"
 #include "common/sys/process_setup.h"
+#include "common/sys/taken_stdio.h"
 #include "common/wire/agent_codec.h"
 #include "common/wire/stream_call.h"
 
@@ -127,7 +127,7 @@ int runStdioAgent(Timeout timeout) {
     return contract::kExitLauncherFailed;
   }
   const Status ready = sys::setUpForJobs();
-  Result<Stdio> stdio = ready.ok() ? takeStdio() : ready;
+  Result<sys::Stdio> stdio = ready.ok() ? sys::takeStdio() : ready;
   if (!stdio.ok()) {
     std::fprintf(stderr, "popdist-agent: %s\n", stdio.status().message().c_str());
     static_cast<void>(keeper::endKeeper(std::move(*keeper)));

@@ -98,4 +98,10 @@ Result<std::optional<Frame>> FrameReader::next() {
   return std::optional<Frame>(std::move(frame));
 }
 
+std::size_t FrameReader::missingBytes() const {
+  const std::string_view rest = std::string_view(buffer_).substr(consumed_);
+  if (rest.size() < kLengthBytes) return kLengthBytes - rest.size();
+  return kLengthBytes + readU32(rest) - rest.size();
+}
+
 }  // namespace pop::contract

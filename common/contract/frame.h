@@ -47,6 +47,9 @@ class FrameReader {
   /// Returns the next complete frame, nothing if more bytes are needed, or kDataLoss for malformed bytes.
   Result<std::optional<Frame>> next();
 
+  /// After next() has returned nothing: how many bytes more surely belong to the next frame.
+  std::size_t missingBytes() const;
+
  private:
   std::size_t most_bytes_;
   std::string buffer_;

@@ -79,8 +79,12 @@ inline void encodeProgram(const model::Program& program, v1::Program* into) {
   encodeVariables(program.environment, into->mutable_environment());
 }
 inline Result<model::Program> decodeProgram(const v1::Program& from) {
-  if (from.command().empty()) return malformed("a program without a command");
-  return model::Program{.command = {from.command().begin(), from.command().end()},
+  if (from.command().empty() && from.words().empty()) return malformed("a program without a command");
+  if (!from.command().empty() && !from.words().empty())
+    return malformed("a program with both command and words: one of them says what it runs");
+  std::vector<std::string> words(from.command().begin(), from.command().end());
+  if (words.empty()) words.assign(from.words().begin(), from.words().end());
+  return model::Program{.command = std::move(words),
                         .num_instances = from.has_num_instances() ? from.num_instances() : 1,
                         .working_directory = from.working_directory(),
                         .environment = decodeVariables(from.environment())};

@@ -43,6 +43,30 @@ bool isSocket(int fd) {
 
 }  // namespace
 
+Result<std::string> readMessage(int fd, std::size_t most_bytes) {
+  contract::FrameReader reader(std::min(most_bytes, kMaxWireFrameBytes));
+  std::array<char, 64 << 10> buffer;
+  std::string message;
+  while (true) {
+    POP_ASSIGN_OR_RETURN(const std::optional<contract::Frame> frame, reader.next());
+    if (!frame) {
+      const ssize_t got = ::read(fd, buffer.data(), std::min(buffer.size(), reader.missingBytes()));
+      pollfd readable{fd, POLLIN, 0};
+      if (got < 0 && errno == EAGAIN) ::poll(&readable, 1, -1);
+      if (got < 0 && errno != EAGAIN && errno != EINTR) return errnoStatus("reading a message", errno);
+      if (got == 0) return unavailable("the connection was closed");
+      if (got > 0) reader.append({buffer.data(), static_cast<std::size_t>(got)});
+      continue;
+    }
+    if (frame->type == kEnd) return unavailable("the stream ended without a message");
+    if ((frame->type != kPart && frame->type != kLastPart) || frame->fields.size() != 1)
+      return Status(Code::kDataLoss, "a frame of an unknown kind");
+    message += frame->fields[0];
+    if (message.size() > most_bytes) return Status(Code::kResourceExhausted, "a message is too long");
+    if (frame->type == kLastPart) return message;
+  }
+}
+
 MessageStream::MessageStream(os::EpollLoop& loop, sys::Fd in, sys::Fd out, Events events,
                              std::unique_ptr<StreamCipher> cipher)
     : loop_(loop),
@@ -170,7 +194,7 @@ void MessageStream::writeByTurns() {
   loop_.postLast([self = self_] {
     if (*self == nullptr) return;
     (*self)->turn_ = false;
-    (*self)->write();
+    (*self)->writeInTurn();
   });
 }
 
@@ -219,9 +243,14 @@ void MessageStream::write() {
   if (unsent_.empty() == !watching_writable_) return;
   watching_writable_ = !watching_writable_;
   if (watching_writable_)
-    loop_.watchWritable(outFd(), [this] { write(); });
+    loop_.watchWritable(outFd(), [this] { writeInTurn(); });
   else
     loop_.unwatchWritable(outFd());
+}
+
+void MessageStream::writeInTurn() {
+  write();
+  if (flushed() && !broken_ && drained_) drained_();
 }
 
 void MessageStream::flush(std::chrono::milliseconds timeout) {

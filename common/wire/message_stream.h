@@ -28,6 +28,11 @@ namespace pop::wire {
 /// service's clients.
 inline constexpr std::size_t kMaxMessageBytes = 64 << 20;
 
+/// Reads one message from `fd`, and not a byte behind it, waiting as long as it takes: for who needs the
+/// first one before there is a loop. kUnavailable: the stream ended; kDataLoss: malformed;
+/// kResourceExhausted: it is longer than `most_bytes`.
+Result<std::string> readMessage(int fd, std::size_t most_bytes = kMaxMessageBytes);
+
 /// Only on the loop's thread.
 class MessageStream {
  public:
@@ -64,6 +69,10 @@ class MessageStream {
   /// end() still sends that status. The default is no limit.
   void setMostUnsent(std::size_t bytes) { most_unsent_ = bytes; }
 
+  /// Calls `drained` from the loop, at the end of a turn in which something was sent or once the other side
+  /// has read, when all that was sent is written: for a sender that has more than may wait in memory.
+  void setOnDrained(std::function<void()> drained) { drained_ = std::move(drained); }
+
   /// The stream was closed without a last message from the other side.
   bool wasClosed() const { return was_closed_; }
 
@@ -95,6 +104,7 @@ class MessageStream {
   Status tooMuchUnsent() const;
   void writeByTurns();
   void write();
+  void writeInTurn();
   int outFd() const { return out_.valid() ? out_.get() : in_.get(); }
 
   os::EpollLoop& loop_;
@@ -103,6 +113,7 @@ class MessageStream {
   const bool to_socket_;  ///< which takes care of SIGPIPE
   Events events_;
   const std::unique_ptr<StreamCipher> cipher_;
+  std::function<void()> drained_;
   contract::FrameReader reader_;
   std::size_t most_bytes_ = std::numeric_limits<std::size_t>::max();
   std::string message_;  ///< the parts that have come

@@ -64,7 +64,7 @@ Status HostsController::submit(model::JobSpec spec, JobWatch watch) {
   if (spec.executable_cache_path.empty()) spec.executable_cache_path = job_directory_ = freshDirectory();
   POP_RETURN_IF_ERROR(nameDirectories(spec));
   spec_ = spec;
-  job_id_ = sys::randomName();
+  job_id_ = settings_.job_id.empty() ? sys::randomName() : settings_.job_id;
   watch_ = watch;
   watch.event = [this](const LogEntry& entry) { note(entry); };
   watch.placed = [this](const std::vector<PlacedInstance>& instances) {

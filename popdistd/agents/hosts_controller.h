@@ -23,6 +23,7 @@ namespace pop {
 struct HostsSettings {
   bool whole_lines_out = true;  ///< instances share stdout line by line
   bool whole_lines_err = true;
+  std::string job_id;  ///< by which agents know the job; empty: a random one
   LinkTimes times;
 };
 

@@ -62,8 +62,8 @@ ServiceLine lineTo(os::EpollLoop& loop, const wire::ServiceAddress& address) {
               }};
 }
 
-std::shared_ptr<tls::SessionCache> sessionsOf(const tls::TlsFiles& files) {
-  return std::make_shared<tls::SessionCache>(tls::keptSessionsPath(), files,
+std::shared_ptr<tls::SessionCache> sessionsOf(const tls::TlsFiles& files, bool in_a_file) {
+  return std::make_shared<tls::SessionCache>(in_a_file ? tls::keptSessionsPath() : "", files,
                                              [] { return std::time(nullptr); });
 }
 
@@ -72,10 +72,10 @@ std::shared_ptr<tls::SessionCache> sessionsOf(const tls::TlsFiles& files) {
 Result<ServicePart> servicePart(const ServiceSettings& settings, std::size_t num_hosts) {
   std::shared_ptr<const tls::TlsContext> tls;
   if (!settings.tls.empty()) {
-    POP_ASSIGN_OR_RETURN(const tls::TlsFiles files, tls::loadUserTls("--agent-tls", settings.tls));
+    POP_ASSIGN_OR_RETURN(const tls::TlsFiles files, tls::loadUserTls(settings.tls_option, settings.tls));
     for (const std::string& warning : files.warnings) log::warning(warning);
-    POP_ASSIGN_OR_RETURN(tls,
-                         tls::TlsContext::make(files, tls::TlsRole::kClient, {.kept = sessionsOf(files)}));
+    POP_ASSIGN_OR_RETURN(tls, tls::TlsContext::make(files, tls::TlsRole::kClient,
+                                                    {.kept = sessionsOf(files, settings.keeps_sessions)}));
   }
   ServicePart service;
   service.hosts.resize(num_hosts);

@@ -12,8 +12,10 @@
 namespace pop {
 
 struct ServiceSettings {
-  int port = 0;     ///< port of the agent service on every host
-  std::string tls;  ///< directory with ca.pem and the user's pair; empty: without TLS
+  int port = 0;                            ///< port of the agent service on every host
+  std::string tls;                         ///< directory with ca.pem and the user's pair; empty: without TLS
+  std::string tls_option = "--agent-tls";  ///< what has named that directory, for errors
+  bool keeps_sessions = true;              ///< of TLS, in a file of the user, for other jobs
   std::chrono::milliseconds connect_timeout{10000};
 };
 

@@ -65,10 +65,10 @@ int runnerMain(const runner::JobEntry& job, const Options& options, const model:
         [&](os::EpollLoop& loop, OutputSink& sink, std::function<void(std::string_view)> say) {
           return make(loop, {sink, std::move(say)});
         },
-        [&] {
+        runner::controlDoor(job.path, [&] {
           static_cast<void>(sys::writeAll(ready.get(), "!"));
           ready.reset();
-        });
+        }));
     return exit_code.ok() ? exit_code.value() : launcherFailed(exit_code.status());
   };
   return hosts != nullptr ? hosts->run(options, spec, settings) : runJob(spec, settings);

@@ -33,8 +33,9 @@ void trySend(int fd, std::string_view bytes) {
 
 }  // namespace
 
-ControlServer::ControlServer(os::EpollLoop& loop, sys::Fd listener, Events events)
-    : loop_(loop), listener_(std::move(listener)), events_(std::move(events)) {
+ControlServer::ControlServer(os::EpollLoop& loop, sys::Fd listener, DoorEvents events,
+                             std::function<void()> begun)
+    : loop_(loop), listener_(std::move(listener)), events_(std::move(events)), begun_(std::move(begun)) {
   loop_.watchReadable(listener_.get(), [this] { accept(); });
 }
 

@@ -115,7 +115,7 @@ Result<int> makeNext(const std::string& root, int number) {
 // The spec last: with it the directory is a job.
 Status fill(const std::string& path, const std::string& name, const std::string& spec) {
   if (!name.empty()) POP_RETURN_IF_ERROR(replaceFile(path, "name", name));
-  return replaceFile(path, "spec", spec);
+  return writeSpec(path, spec);
 }
 
 }  // namespace
@@ -180,6 +180,10 @@ Result<std::vector<JobEntry>> JobDirectories::list() const {
 
 Result<std::string> readSpec(const std::string& path) {
   return readRegular(path + "/spec");
+}
+
+Status writeSpec(const std::string& path, const std::string& bytes) {
+  return replaceFile(path, "spec", bytes);
 }
 
 Status reserveForOutcome(const std::string& path) {

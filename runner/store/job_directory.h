@@ -70,6 +70,8 @@ Result<sys::Fd> lockJob(const std::string& path);
 bool hasRunner(const std::string& path);
 
 Result<std::string> readSpec(const std::string& path);
+/// Makes the directory a job's, for who made it otherwise than by create(); whole or not at all.
+Status writeSpec(const std::string& path, const std::string& bytes);
 
 /// Takes the space on the disk that the outcome will need, in case the disk is full then.
 Status reserveForOutcome(const std::string& path);

@@ -39,6 +39,7 @@ struct RecordReader::Impl {
   Journal journal;
   OutputChain output;
   std::uint64_t from;
+  Reads reads;
   std::uint64_t next_sequence = 1;  // none is missing before
   std::uint64_t output_bytes = 0;   // before next_sequence
   bool last_was_output = false;
@@ -49,6 +50,7 @@ struct RecordReader::Impl {
   Result<const Frame*> peek(bool at_output) { return at_output ? output.peek() : journal.peek(); }
   void pop(const Frame& frame);
   Result<std::optional<Record>> next();
+  Result<std::optional<Record>> nextEvent();
 };
 
 Result<const Frame*> RecordReader::Impl::lowest() {
@@ -99,21 +101,34 @@ Result<std::optional<Record>> RecordReader::Impl::next() {
   }
 }
 
+// The journal's frames have rising sequences: its file sees to that.
+Result<std::optional<Record>> RecordReader::Impl::nextEvent() {
+  while (true) {
+    POP_ASSIGN_OR_RETURN(const Frame* frame, journal.peek());
+    if (frame == nullptr) return std::optional<Record>();
+    std::optional<Record> record;
+    if (frame->sequence >= from) record = {frame->sequence, frame->kind, std::string(frame->body)};
+    journal.pop();
+    if (record) return record;
+  }
+}
+
 RecordReader::RecordReader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 RecordReader::RecordReader(RecordReader&&) noexcept = default;
 RecordReader& RecordReader::operator=(RecordReader&&) noexcept = default;
 RecordReader::~RecordReader() = default;
 
-Result<RecordReader> RecordReader::open(const std::string& directory, std::uint64_t from) {
+Result<RecordReader> RecordReader::open(const std::string& directory, std::uint64_t from, Reads reads) {
   struct stat status {};
   if (::stat(directory.c_str(), &status) != 0) return errnoStatus("opening " + directory, errno);
   return RecordReader(std::make_unique<Impl>(Impl{.journal = Journal(directory + "/journal"),
                                                   .output = OutputChain(directory + "/out", from),
-                                                  .from = from}));
+                                                  .from = from,
+                                                  .reads = reads}));
 }
 
 Result<std::optional<Record>> RecordReader::next() {
-  return impl_->next();
+  return impl_->reads == Reads::kEvents ? impl_->nextEvent() : impl_->next();
 }
 
 }  // namespace pop::runner

@@ -46,11 +46,21 @@ class RecordWriter {
   std::unique_ptr<Impl> impl_;
 };
 
+/// The sequence of the last record in `directory`, which nobody need write; 0: there are none. What is
+/// damaged counts as the end.
+Result<std::uint64_t> lastSequenceIn(const std::string& directory);
+
+enum class Reads : std::uint8_t {
+  kAll,
+  kEvents,  ///< nothing of the output is looked at, and no gap is told
+};
+
 class RecordReader {
  public:
   /// Reads from `from` on, 1: from the beginning. If records from before `from` are missing too, the first
   /// gap counts their bytes as well. kNotFound: no such directory; one that no writer has opened is empty.
-  static Result<RecordReader> open(const std::string& directory, std::uint64_t from = 1);
+  static Result<RecordReader> open(const std::string& directory, std::uint64_t from = 1,
+                                   Reads reads = Reads::kAll);
   RecordReader(RecordReader&&) noexcept;
   RecordReader& operator=(RecordReader&&) noexcept;
   ~RecordReader();

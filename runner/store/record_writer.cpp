@@ -3,6 +3,7 @@
 #include "runner/store/frame.h"
 #include "runner/store/output_ring.h"
 #include "runner/store/record_store.h"
+#include "runner/store/segments.h"
 #include "runner/store/whole_file.h"
 
 namespace pop::runner {
@@ -58,6 +59,20 @@ Status RecordWriter::sync() {
   POP_RETURN_IF_ERROR(syncDirectory(impl_->directory));
   impl_->is_directory_synced = true;
   return {};
+}
+
+// Sequences rise from file to file, so the last one of the output is enough.
+Result<std::uint64_t> lastSequenceIn(const std::string& directory) {
+  StoreEnd end;
+  POP_RETURN_IF_ERROR(wholeBytes(directory + "/journal", RecordKind::kEvent, 0, end).status());
+  POP_ASSIGN_OR_RETURN(const std::vector<Segment> segments, listSegments(directory + "/out"));
+  if (segments.empty()) return end.sequence;
+  const std::uint64_t before = segments.back().number - 1;
+  end.include({.sequence = before});
+  POP_RETURN_IF_ERROR(
+      wholeBytes(directory + "/out/" + segments.back().fileName(), RecordKind::kOutput, before, end)
+          .status());
+  return end.sequence;
 }
 
 std::uint64_t RecordWriter::lastSequence() const {

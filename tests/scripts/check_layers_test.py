@@ -58,7 +58,7 @@ ALLOWED = [
     ("agent/keeper/keeper.cpp", "<sys/signalfd.h>"),
     ("agent/job/local_agent.h", '"agent/keeper/keeper.h"'),
     ("poprun/plan/explain.cpp", '"libpopdist/src/pod/model/pod_spec.h"'),
-    ("poprun/session/local_controller.cpp", '"agent/job/local_agent.h"'),
+    ("popdistd/local/local_controller.cpp", '"agent/job/local_agent.h"'),
     ("poprun/session/job_session.cpp", '"poprun/ui/summary.h"'),
     ("agent/service/serve_options.cpp", "<CLI/CLI.hpp>"),
     ("common/os/helper_run.cpp", "<boost/asio/io_context.hpp>"),

@@ -4,16 +4,16 @@
 #include <cstdio>
 #include <string>
 
-#include "agent/job/stdio_link.h"
 #include "common/contract/version.h"
 #include "common/os/epoll_loop.h"
+#include "common/sys/taken_stdio.h"
 #include "common/wire/stream_call.h"
 
 int main(int argc, char** argv) {
   using namespace pop;
   if (argc > 1 && std::string(argv[1]) == "--version")
     return std::printf("popdist-agent %s\n", contract::kVersion) < 0;
-  Result<agent::Stdio> stdio = agent::takeStdio();
+  Result<sys::Stdio> stdio = sys::takeStdio();
   if (!stdio.ok()) return 1;
   os::EpollLoop loop;
   wire::StreamRunCall call(loop, std::move(stdio->in), std::move(stdio->out));

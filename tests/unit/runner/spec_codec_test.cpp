@@ -111,6 +111,23 @@ TEST(SpecCodec, KnowsWhatMissingFieldsMean) {
   EXPECT_TRUE(decoded.value() == expected);
 }
 
+// As a client writes it as JSON, where bytes would be base64.
+TEST(SpecCodec, TakesTextForWordsAndVariables) {
+  v1::JobSpec message;
+  v1::Program* const program = message.add_programs();
+  for (const char* word : {"./train", "--epochs", "3"}) program->add_words(word);
+  v1::Variable* const first = message.add_environment();
+  first->set_name("B");
+  first->set_value("\xff");
+  for (const char* name : {"C", "A", "B", "D"}) (*message.mutable_variables())[name] = "text";
+  model::JobSpec expected;
+  expected.programs = {{.command = {"./train", "--epochs", "3"}}};
+  expected.environment = {{"B", "\xff"}, {"A", "text"}, {"B", "text"}, {"C", "text"}, {"D", "text"}};
+  const Result<model::JobSpec> decoded = decodeSpec(message.SerializeAsString());
+  ASSERT_TRUE(decoded.ok()) << decoded.status().message();
+  EXPECT_TRUE(decoded.value() == expected);
+}
+
 struct Refusal {
   const char* mistake;  ///< in the message
   std::function<void(v1::JobSpec&)> make;
@@ -131,6 +148,10 @@ TEST_P(SpecRefusal, NamesTheMistake) {
 const Refusal kRefusals[] = {
     {"a job without a program", [](v1::JobSpec& job) { job.clear_programs(); }},
     {"a program without a command", [](v1::JobSpec& job) { job.mutable_programs(1)->clear_command(); }},
+    {"both command and words", [](v1::JobSpec& job) { job.mutable_programs(1)->add_words("./train"); }},
+    {"'' is not the name of a variable", [](v1::JobSpec& job) { (*job.mutable_variables())[""] = "1"; }},
+    {"'A=B' is not the name of a variable",
+     [](v1::JobSpec& job) { (*job.mutable_variables())["A=B"] = "1"; }},
     {"num_instances of a program is -1",
      [](v1::JobSpec& job) { job.mutable_programs(0)->set_num_instances(-1); }},
     {"num_instances is 3, and the programs have 4 instances",

@@ -16,6 +16,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "proto/popdist/v1/agent.pb.h"
@@ -254,6 +255,67 @@ class AnsweringCipher final : public StreamCipher {
   }
   void send(std::string_view, std::string&) override {}
 };
+
+TEST_F(StreamTest, SaysWhenAllIsWritten) {
+  const auto from = writer();
+  int drained = 0;
+  from->setOnDrained([&] {
+    EXPECT_TRUE(from->flushed());
+    ++drained;
+  });
+  from->send(input("short"));
+  runUntil(loop_, [&] { return drained == 1; });
+  from->send(input(std::string(5'000'000, 'x')));
+  testing::runIdle(loop_);
+  EXPECT_EQ(drained, 1) << "nobody has read it";
+  const auto to = reader();
+  runUntil(loop_, [&] { return drained == 2; });
+}
+
+TEST_F(StreamTest, LeavesWhatIsBehindTheFirstMessage) {
+  const auto from = writer();
+  const std::string large(30'000, 'x');
+  for (const std::string& text : {large, std::string("second"), std::string("third")})
+    from->send(input(text));
+  from->flush(std::chrono::seconds(1));
+  for (const std::string& text : {large, std::string("second")}) {
+    const Result<std::string> message = readMessage(down_.read_end.get());
+    ASSERT_TRUE(message.ok()) << message.status().message();
+    popdist::v1::Command command;
+    EXPECT_TRUE(command.ParseFromString(message.value()));
+    EXPECT_EQ(command.input(), text);
+  }
+  const auto to = reader();
+  runUntil(loop_, [this] { return inputs_.size() == 1; });
+  EXPECT_THAT(inputs_, ElementsAre("third"));
+}
+
+TEST_F(StreamTest, HasNoFirstMessageWhereItEndsOrIsNone) {
+  const std::string bytes(64, 'x');
+  EXPECT_TRUE(sys::writeAll(down_.write_end.get(), bytes).ok());
+  EXPECT_EQ(readMessage(down_.read_end.get()).code(), Code::kDataLoss);
+  down_.write_end.reset();
+  while (::read(down_.read_end.get(), inputs_.emplace_back(64, 'x').data(), 64) > 0) {
+  }
+  EXPECT_EQ(readMessage(down_.read_end.get()).code(), Code::kUnavailable);
+}
+
+TEST_F(StreamTest, HasAFirstMessageOfManyPartsWithinALimit) {
+  const std::string large(5'000'000, 'x');
+  std::thread sender([&] {
+    sys::Fd out = std::move(down_.write_end);
+    os::EpollLoop loop;
+    MessageStream stream(loop, std::move(up_.read_end), std::move(out),
+                         {[](const std::string&) {}, [](Status) {}});
+    stream.send(large);
+    stream.send(large);
+    stream.flush(std::chrono::seconds(20));
+  });
+  EXPECT_TRUE(readMessage(down_.read_end.get()).value() == large);
+  EXPECT_EQ(readMessage(down_.read_end.get(), 2'000'000).code(), Code::kResourceExhausted);
+  down_.read_end.reset();
+  sender.join();
+}
 
 TEST_F(StreamTest, EndsWithWhoProvokesAnswersAndReadsNone) {
   MessageStream to(loop_, std::move(down_.read_end), std::move(up_.write_end), events(),

@@ -46,6 +46,31 @@ TEST(RecordStore, ShowsARecordAtOnceAndNothingBefore) {
   }
 }
 
+TEST(RecordStore, ReadsEventsAlone) {
+  const testing::TempDir directory;
+  RecordWriter writer = RecordWriter::open(directory.path()).value();
+  RecordReader reader = RecordReader::open(directory.path(), 1, Reads::kEvents).value();
+  EXPECT_EQ(reader.next().value(), std::nullopt);
+  for (const Record& record : {kFirst, kSecond, kThird, kFourth}) append(writer, record);
+  EXPECT_EQ(reader.next().value(), kFirst);
+  EXPECT_EQ(reader.next().value(), kFourth);
+  EXPECT_EQ(reader.next().value(), std::nullopt);
+  RecordReader later = RecordReader::open(directory.path(), 2, Reads::kEvents).value();
+  EXPECT_EQ(later.next().value(), kFourth);
+}
+
+TEST(RecordStore, KnowsItsLastSequenceWithoutAWriter) {
+  const testing::TempDir directory;
+  EXPECT_EQ(lastSequenceIn(directory.path()).value(), 0u);
+  RecordWriter writer = RecordWriter::open(directory.path(), {.bytes = 64 << 10}).value();
+  for (int times = 0; times < 3000; ++times) {
+    ASSERT_TRUE(testing::appendKnown(writer).ok());
+    if (times % 100 == 0) {
+      EXPECT_EQ(lastSequenceIn(directory.path()).value(), writer.lastSequence());
+    }
+  }
+}
+
 TEST(RecordStore, ReadsFromAnySequence) {
   const testing::TempDir directory;
   RecordWriter writer = RecordWriter::open(directory.path()).value();

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/job/stdio_link.h"
+#include "common/sys/taken_stdio.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
 
-namespace pop::agent {
+namespace pop::sys {
 namespace {
 
-sys::Fd duplicate(int fd) {
-  return sys::Fd(::fcntl(fd, F_DUPFD_CLOEXEC, 3));
+Fd duplicate(int fd) {
+  return Fd(::fcntl(fd, F_DUPFD_CLOEXEC, 3));
 }
 
 }  // namespace
 
 Result<Stdio> takeStdio() {
   Stdio stdio{duplicate(STDIN_FILENO), duplicate(STDOUT_FILENO)};
-  const sys::Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  const Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
   if (!stdio.in.valid() || !stdio.out.valid() || !null.valid())
     return errnoStatus("taking stdin and stdout", errno);
   ::dup2(null.get(), STDIN_FILENO);
   ::dup2(null.get(), STDOUT_FILENO);
-  POP_RETURN_IF_ERROR(sys::setNonBlocking(stdio.in.get()));
-  POP_RETURN_IF_ERROR(sys::setNonBlocking(stdio.out.get()));
+  POP_RETURN_IF_ERROR(setNonBlocking(stdio.in.get()));
+  POP_RETURN_IF_ERROR(setNonBlocking(stdio.out.get()));
   return stdio;
 }
 
-}  // namespace pop::agent
+}  // namespace pop::sys

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "poprun/session/local_controller.h"
+#include "popdistd/local/local_controller.h"
 
 #include <csignal>
 #include <utility>

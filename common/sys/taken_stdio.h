@@ -5,15 +5,15 @@
 #include "common/base/status.h"
 #include "common/sys/fd.h"
 
-namespace pop::agent {
+namespace pop::sys {
 
 /// Both are non-blocking.
 struct Stdio {
-  sys::Fd in;
-  sys::Fd out;
+  Fd in;
+  Fd out;
 };
 
 /// Takes both; descriptors 0 and 1 are /dev/null afterwards.
 Result<Stdio> takeStdio();
 
-}  // namespace pop::agent
+}  // namespace pop::sys

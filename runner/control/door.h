@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// How those who look at a job reach the session that runs it: by the socket in its directory, or by a stream
+// that the session was started with.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+namespace pop::runner {
+
+/// What they want of the job.
+struct DoorEvents {
+  std::function<void(int signal)> stop;  ///< the first with grace, the next kills
+  std::function<void(int signal)> signal;
+};
+
+/// Called on the loop's thread.
+class Door {
+ public:
+  virtual ~Door() = default;
+
+  /// The job has begun, and has records up to `last_sequence`.
+  virtual void begun(std::uint64_t last_sequence) = 0;
+  /// There are new records.
+  virtual void appended() = 0;
+  /// No records will follow. The door calls `leave`, now or from the loop, when it needs the session no more.
+  virtual void ended(std::function<void()> leave) = 0;
+};
+
+}  // namespace pop::runner

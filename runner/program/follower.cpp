@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runner/program/follower.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace pop::runner {
+namespace {
+
+// More is as good as no limit, and sums of it do not overflow.
+constexpr std::int64_t kMostCredit = std::int64_t{1} << 60;
+
+std::int64_t costOf(const Record& record) {
+  return static_cast<std::int64_t>(record.bytes.size()) + kRecordCost;
+}
+
+}  // namespace
+
+Follower::Follower(std::string directory, const ::popdist::v1::Follow& order)
+    : directory_(std::move(directory)),
+      from_(std::max<std::uint64_t>(order.from_sequence(), 1)),
+      reads_(order.events_only() ? Reads::kEvents : Reads::kAll) {
+  addCredit(order.credit_bytes());
+}
+
+void Follower::addCredit(std::int64_t bytes) {
+  if (bytes > 0) credit_ = std::min(credit_, kMostCredit) + std::min(bytes, kMostCredit);
+}
+
+// Whether there is a next one.
+Result<bool> Follower::hold() {
+  if (held_) return true;
+  if (!looks_) return false;
+  if (!reader_) {
+    POP_ASSIGN_OR_RETURN(reader_, RecordReader::open(directory_, from_, reads_));
+  }
+  POP_ASSIGN_OR_RETURN(held_, reader_->next());
+  looks_ = held_.has_value();
+  return looks_;
+}
+
+Status Follower::take(std::size_t batch_bytes, ::popdist::v1::Records& into) {
+  std::size_t taken = 0;
+  while (credit_ > 0 && taken < batch_bytes) {
+    POP_ASSIGN_OR_RETURN(const bool has_next, hold());
+    if (!has_next) break;
+    const std::int64_t cost = costOf(*held_);
+    if (taken > 0 && taken + static_cast<std::size_t>(cost) > kMostBatchBytes) break;
+    ::popdist::v1::StoredRecord& record = *into.add_records();
+    record.set_sequence(held_->sequence);
+    record.set_kind(static_cast<int>(held_->kind));
+    record.set_bytes(std::move(held_->bytes));
+    held_.reset();
+    credit_ -= cost;
+    taken += static_cast<std::size_t>(cost);
+  }
+  return {};
+}
+
+Result<bool> Follower::isAtEnd() {
+  POP_ASSIGN_OR_RETURN(const bool has_next, hold());
+  return !has_next;
+}
+
+}  // namespace pop::runner
