@@ -14,12 +14,19 @@ std::int64_t costOf(const Record& record) {
   return static_cast<std::int64_t>(record.bytes.size()) + kRecordCost;
 }
 
+// What cannot be read ends when it is read.
+std::uint64_t endOf(const std::string& directory) {
+  const Result<std::uint64_t> last = lastSequenceIn(directory);
+  return last.ok() ? last.value() : ~std::uint64_t{0};
+}
+
 }  // namespace
 
 Follower::Follower(std::string directory, const ::popdist::v1::Follow& order)
     : directory_(std::move(directory)),
       from_(std::max<std::uint64_t>(order.from_sequence(), 1)),
       reads_(order.events_only() ? Reads::kEvents : Reads::kAll) {
+  if (order.until_now()) until_ = endOf(directory_);
   addCredit(order.credit_bytes());
 }
 
@@ -35,6 +42,7 @@ Result<bool> Follower::hold() {
     POP_ASSIGN_OR_RETURN(reader_, RecordReader::open(directory_, from_, reads_));
   }
   POP_ASSIGN_OR_RETURN(held_, reader_->next());
+  if (held_ && until_ && held_->sequence > *until_) held_.reset();
   looks_ = held_.has_value();
   return looks_;
 }

@@ -35,7 +35,10 @@ class Follower {
   /// take() may move something.
   bool mayHaveMore() const { return credit_ > 0 && (looks_ || held_); }
 
-  /// For a job that has no more records: whether all have been taken. Needs no credit.
+  /// Whether it wants only what there was when it was ordered.
+  bool isBounded() const { return until_.has_value(); }
+
+  /// Whether all have been taken: those up to its bound, or of a job that has no more. Needs no credit.
   Result<bool> isAtEnd();
 
  private:
@@ -44,6 +47,7 @@ class Follower {
   const std::string directory_;
   const std::uint64_t from_;
   const Reads reads_;
+  std::optional<std::uint64_t> until_;  ///< the last record that is wanted
   std::int64_t credit_ = 0;
   bool looks_ = true;  ///< the last look has not found the end
   std::optional<RecordReader> reader_;

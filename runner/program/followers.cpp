@@ -50,14 +50,15 @@ bool Followers::send() {
 
 // False: its end was sent.
 bool Followers::sendFor(std::int64_t stream, Follower& follower) {
-  if (!follower.mayHaveMore() && !no_more_) return true;
+  const bool may_end = no_more_ || follower.isBounded();
+  if (!follower.mayHaveMore() && !may_end) return true;
   ::popdist::v1::RunnerReport report;
   ::popdist::v1::Records& records = *report.mutable_records();
   records.set_stream(stream);
   Status status = follower.take(kBatchBytes, records);
   if (!records.records().empty()) link_.send(report);
   bool is_at_end = false;
-  if (status.ok() && no_more_) {
+  if (status.ok() && may_end) {
     const Result<bool> at_end = follower.isAtEnd();
     status = at_end.status();
     is_at_end = at_end.ok() && at_end.value();

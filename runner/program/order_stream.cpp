@@ -93,7 +93,7 @@ void OrderStream::handle(const ::popdist::v1::RunnerOrder& order) {
     case RunnerOrder::kUnfollow:
       return followers_.unfollow(order.unfollow());
     case RunnerOrder::kStop:
-      return passOn(order.stop(), events_.stop);
+      return stop(order.stop());
     case RunnerOrder::kSignal:
       return passOn(order.signal(), events_.signal);
     case RunnerOrder::kRetire:
@@ -103,13 +103,16 @@ void OrderStream::handle(const ::popdist::v1::RunnerOrder& order) {
   }
 }
 
-// Who asked waits for the answer, also when there is nothing left to stop.
+// One that was lost on its way is ordered again.
+void OrderStream::stop(const ::popdist::v1::Stop& order) {
+  if (order.number() <= num_stops_) return;
+  num_stops_ = order.number();
+  passOn(order.signal(), events_.stop);
+}
+
 void OrderStream::passOn(int signal, const std::function<void(int)>& to) {
   if (signal < 1 || signal >= NSIG) return complain("a signal that does not exist");
   to(signal);
-  ::popdist::v1::RunnerReport report;
-  report.set_done(++num_passed_on_);
-  stream_.send(report);
 }
 
 }  // namespace pop::runner

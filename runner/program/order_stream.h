@@ -42,14 +42,15 @@ class OrderStream {
  private:
   void receive(const std::string& message);
   void handle(const ::popdist::v1::RunnerOrder& order);
-  void passOn(int signal, const std::function<void(int)>& to);
+  void stop(const ::popdist::v1::Stop& order);
+  static void passOn(int signal, const std::function<void(int)>& to);
   void sendSoon();
 
   os::EpollLoop& loop_;
   const Events events_;
   wire::MessageStream stream_;
   Followers followers_;
-  std::uint64_t num_passed_on_ = 0;
+  std::int32_t num_stops_ = 0;  ///< that were passed on
   bool sends_soon_ = false;
   bool is_gone_ = false;
 };

@@ -97,12 +97,13 @@ class RunnerProcess {
   void send(const v1::RunnerOrder& order) { stream_->send(order); }
   /// `window`: credit that is given again as it is used; 0: none ever.
   void follow(std::int64_t stream, std::uint64_t from, std::int64_t window = 1 << 20,
-              bool events_only = false) {
+              bool events_only = false, bool until_now = false) {
     v1::RunnerOrder order;
     order.mutable_follow()->set_stream(stream);
     order.mutable_follow()->set_from_sequence(from);
     order.mutable_follow()->set_credit_bytes(window);
     order.mutable_follow()->set_events_only(events_only);
+    order.mutable_follow()->set_until_now(until_now);
     windows_[stream] = window;
     send(order);
   }
@@ -113,7 +114,8 @@ class RunnerProcess {
   }
   void stop(int signal) {
     v1::RunnerOrder order;
-    order.set_stop(signal);
+    order.mutable_stop()->set_number(++num_stops_);
+    order.mutable_stop()->set_signal(signal);
     send(order);
   }
   void signal(int signal) {
@@ -150,7 +152,6 @@ class RunnerProcess {
   std::string errors() const { return sys::readAll(errors_, "stderr").value(); }
 
   const std::optional<v1::RunnerUp>& up() const { return up_; }
-  std::uint64_t done() const { return done_; }
   bool hasEnded() const { return has_ended_; }
   Followed& followed(std::int64_t stream) { return followed_[stream]; }
 
@@ -164,7 +165,6 @@ class RunnerProcess {
       return;
     }
     EXPECT_TRUE(up_.has_value()) << "the first report";
-    if (report.body_case() == v1::RunnerReport::kDone) done_ = report.done();
     if (report.has_end()) followed_[report.end().stream()].end = report.end().problem();
     if (report.has_records()) takeRecords(report.records());
   }
@@ -193,7 +193,7 @@ class RunnerProcess {
   std::map<std::int64_t, std::int64_t> windows_;
   std::map<std::int64_t, Followed> followed_;
   std::optional<v1::RunnerUp> up_;
-  std::uint64_t done_ = 0;
+  std::int32_t num_stops_ = 0;
   bool has_ended_ = false;
 };
 
