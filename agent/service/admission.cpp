@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/service/admission.h"
 
-#include <arpa/inet.h>
 #include <sys/random.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "common/base/text.h"
+#include "common/os/place.h"
 
 namespace pop::agent {
 namespace {
@@ -35,14 +35,6 @@ Status checkLimit(const std::string& who, std::int64_t running, int more, int li
           who + " may have " + counted(limit, noun) + " at once on this host, but has " +
               std::to_string(running) + " and asks for " + std::to_string(more) +
               " more: wait until others end, or ask the admin for more (users file, " + noun + "s=)"};
-}
-
-bool isLoopback(const std::string& address) {
-  if (address == "localhost") return true;
-  in_addr four{};
-  if (::inet_pton(AF_INET, address.c_str(), &four) == 1) return (ntohl(four.s_addr) >> 24) == 127;
-  in6_addr six{};
-  return ::inet_pton(AF_INET6, address.c_str(), &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
 }
 
 }  // namespace
@@ -157,7 +149,7 @@ bool equalInConstantTime(std::string_view a, std::string_view b) {
 
 Status checkListening(const std::string& address, bool has_tls, uid_t self) {
   if (has_tls) return {};
-  if (!isLoopback(address))
+  if (!os::isLoopback(address))
     return failedPrecondition(
         "without TLS anybody who can reach " + address +
         " could run jobs: make certificates with popdist-agent init-tls and give their directory with "

@@ -10,6 +10,7 @@
 
 #include "agent/service/command_options.h"
 #include "common/os/epoll_loop.h"
+#include "common/os/place.h"
 #include "common/service/connect_errors.h"
 #include "common/service/service_call.h"
 #include "common/sys/process_setup.h"
@@ -25,7 +26,7 @@ struct HealthOptions {
 };
 
 Status askHealth(const HealthOptions& options) {
-  POP_ASSIGN_OR_RETURN(const Place place, parsePlace("--address", options.address));
+  POP_ASSIGN_OR_RETURN(const os::Place place, os::parsePlace("--address", options.address));
   std::shared_ptr<const tls::TlsContext> tls;
   if (!options.tls_directory.empty()) {
     POP_ASSIGN_OR_RETURN(const tls::TlsFiles files, tls::loadUserTls("--tls", options.tls_directory));

@@ -6,7 +6,6 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
-#include <ctime>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -17,10 +16,11 @@
 #include "agent/service/service.h"
 #include "common/base/text.h"
 #include "common/log/log.h"
+#include "common/os/place.h"
 #include "common/service/agent_server.h"
-#include "common/sys/host_name.h"
 #include "common/sys/own_program.h"
 #include "common/sys/process_setup.h"
+#include "common/tls/host_tls.h"
 #include "common/tls/tls_context.h"
 
 namespace pop::agent {
@@ -49,19 +49,8 @@ int complain(const std::string& mistake) {
   return 1;
 }
 
-// DIR/ca.pem, and this host's certificate and key from init-tls; host.pem if they were renamed.
 Result<HostTls> hostTlsFrom(const std::string& directory) {
-  const std::string own = directory + "/host-" + sys::hostName();
-  const std::string renamed = directory + "/host";
-  const auto isThere = [](const std::string& base) { return ::access((base + ".pem").c_str(), F_OK) == 0; };
-  if (!isThere(own) && !isThere(renamed))
-    return failedPrecondition("this host has no certificate: neither " + own +
-                              ".pem (after `uname -n`) nor " + renamed +
-                              ".pem is there; make it with popdist-agent init-tls --host " + sys::hostName());
-  const std::string& base = isThere(own) ? own : renamed;
-  POP_ASSIGN_OR_RETURN(const tls::TlsFiles files,
-                       tls::loadTls({directory + "/ca.pem", base + ".pem", base + "-key.pem"},
-                                    tls::TlsRole::kServer, std::time(nullptr)));
+  POP_ASSIGN_OR_RETURN(const tls::TlsFiles files, tls::loadHostTls(directory));
   for (const std::string& warning : files.warnings) log::warning(warning);
   return tls::TlsContext::make(files, tls::TlsRole::kServer);
 }
@@ -101,7 +90,7 @@ class Serving {
                      },
                  .note = [](const std::string& line) { log::info(line); }}) {}
 
-  int run(const Place& place, HostTls tls) {
+  int run(const os::Place& place, HostTls tls) {
     const Result<int> port = server_.listenAt(place.address, place.port, std::move(tls));
     if (!port.ok())
       return complain("cannot listen at " + options_.listen + ": " + port.status().message() +
@@ -170,7 +159,7 @@ int serve(const ServeOptions& options) {
     return complain("--tls needs --users FILE, which lists the users who may run jobs");
   if (!has_tls && !options.users_file.empty())
     return complain("--users needs --tls DIR: without certificates the service cannot tell users apart");
-  const Result<Place> place = parsePlace("--listen", options.listen);
+  const Result<os::Place> place = os::parsePlace("--listen", options.listen);
   if (!place.ok()) return complain(place.status().message());
   if (const Status allowed = checkListening(place.value().address, has_tls, ::geteuid()); !allowed.ok())
     return complain(allowed.message());

@@ -14,7 +14,7 @@
 namespace pop::tls {
 
 /// A user's certificate has the subject alternative name "popdist:user:NAME". A host's certificate has no
-/// such name, and is not accepted from a client.
+/// such name: it is nobody who may run jobs.
 inline constexpr std::string_view kUserUriPrefix = "popdist:user:";
 
 struct KeyPair {
@@ -28,7 +28,8 @@ Result<KeyPair> makeAuthority(int valid_days);
 /// An authority below `authority` that signs certificates of users only.
 Result<KeyPair> makeIssuer(const KeyPair& authority, int valid_days);
 
-/// For a server that clients reach by any of `names`: DNS names and IP addresses.
+/// For a server that clients reach by any of `names`: DNS names and IP addresses. The host is a client, too,
+/// of the daemon that it joins.
 Result<KeyPair> makeHostCertificate(const KeyPair& authority, const std::vector<std::string>& names,
                                     int valid_days);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the user of a client's certificate. Included by this folder only.
+// Finds the user of a client's certificate. Included by this folder, and by who has an OpenSSL connection of
+// its own.
 #pragma once
 
 #include <openssl/x509.h>

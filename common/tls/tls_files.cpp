@@ -12,6 +12,7 @@
 #include "common/base/text.h"
 #include "common/sys/fd.h"
 #include "common/sys/writers.h"
+#include "common/tls/peer_user.h"
 #include "common/tls/tls_objects.h"
 
 namespace pop::tls {
@@ -179,6 +180,9 @@ class Checker {
     const bool good = X509_verify_cert(context.get()) == 1;
     ERR_clear_error();
     if (!good) return explainRefusal(context.get(), objects, paths);
+    // A host is a client, too, of the daemon that it joins, but nobody's user.
+    if (role_ == TlsRole::kClient && !userOf(own).ok())
+      mistakes_.push_back(whyRefused(paths, X509_V_ERR_INVALID_PURPOSE));
     const STACK_OF(X509)* const chain = X509_STORE_CTX_get0_chain(context.get());
     for (int i = 1; i < sk_X509_num(chain); ++i) {
       const X509* const each = sk_X509_value(chain, i);

@@ -86,7 +86,7 @@ TEST(TlsCipher, RefusesCertificatesOfTheOtherRole) {
   const TestPairs pairs;
   const auto host_as_client =
       pairs.contextOf(makeHostCertificate(pairs.authority, {"h0"}, 10).value(), tls::TlsRole::kClient);
-  EXPECT_FALSE(between(*host_as_client, *pairs.server()).server.status.ok());
+  EXPECT_FALSE(between(*host_as_client, *pairs.server()).server.cipher->peerUser().ok());
   const auto user_as_server =
       pairs.contextOf(makeUserCertificate(pairs.authority, "alice", 10).value(), tls::TlsRole::kServer);
   EXPECT_THAT(between(*pairs.client(), *user_as_server).client.status.message(), HasSubstr("not a host's"));

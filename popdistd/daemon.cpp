@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "popdistd/daemon.h"
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <memory>
+#include <utility>
+
+#include "common/sys/process_setup.h"
+#include "common/tls/host_tls.h"
+#include "popdistd/rpc/rpc_server.h"
+#include "popdistd/systemd.h"
+#include "popdistd/web/http_server.h"
+#include "popdistd/web/routes.h"
+
+namespace pop::popdistd {
+namespace {
+
+std::string ownUser() {
+  std::array<char, 16384> memory{};
+  passwd entry{};
+  passwd* found = nullptr;
+  ::getpwuid_r(::geteuid(), &entry, memory.data(), memory.size(), &found);
+  return found == nullptr ? std::to_string(::geteuid()) : found->pw_name;
+}
+
+std::string textOf(const os::Place& place) {
+  return place.address + " port " + std::to_string(place.port);
+}
+
+Result<std::optional<tls::TlsFiles>> certificatesOf(const DaemonOptions& options) {
+  if (options.tls_directory.empty()) return std::optional<tls::TlsFiles>();
+  POP_ASSIGN_OR_RETURN(tls::TlsFiles files, tls::loadHostTls(options.tls_directory));
+  for (const std::string& warning : files.warnings) log::warning(warning);
+  return std::optional(std::move(files));
+}
+
+class Daemon {
+ public:
+  Daemon(os::EpollLoop& loop, const DaemonCore& core, const DaemonOptions& options)
+      : loop_(loop), core_(core), options_(options), routes_(core.api, core.metrics) {}
+
+  Status start() {
+    POP_ASSIGN_OR_RETURN(std::optional<tls::TlsFiles> files, certificatesOf(options_));
+    if (options_.http) {
+      Result<std::unique_ptr<HttpServer>> http =
+          HttpServer::start(loop_, [this](const auto& exchange) { routes_.handle(exchange); },
+                            {.address = options_.http->address,
+                             .port = options_.http->port,
+                             .tls = files,
+                             .own_user = ownUser()});
+      if (!http.ok()) return cannotListen("--http", *options_.http, http.status());
+      http_ = std::move(*http);
+    }
+    // Last, since it cannot be undone without the loop.
+    Result<std::unique_ptr<RpcServer>> rpc = RpcServer::start(loop_, core_.api, core_.gate,
+                                                              {.address = options_.listen.address,
+                                                               .port = options_.listen.port,
+                                                               .tls = std::move(files),
+                                                               .own_user = ownUser()});
+    if (!rpc.ok()) return cannotListen("--listen", options_.listen, rpc.status());
+    rpc_ = std::move(*rpc);
+    log::info("popdistd listens at " + textOf({options_.listen.address, rpc_->port()}) +
+              (http_ ? ", for HTTP at " + textOf({options_.http->address, http_->port()}) : "") +
+              (options_.tls_directory.empty() ? ", without TLS" : ""));
+    return {};
+  }
+
+  void run() {
+    loop_.watchSignals({SIGTERM, SIGINT, SIGHUP}, [this](const os::Signal& signal) {
+      signal.number == SIGHUP ? reload() : stop(signal.number);
+    });
+    const Watchdog watchdog(loop_);
+    notifyReady();
+    loop_.run();
+  }
+
+ private:
+  static Status cannotListen(const std::string& option, const os::Place& place, const Status& why) {
+    return {why.code(), "cannot listen at " + textOf(place) + " (" + option + "): " + why.message() +
+                            " (does another popdistd run there, or is the address not this host's?)"};
+  }
+
+  void reload() {
+    if (options_.tls_directory.empty()) return log::info("nothing to reload: there are no certificates");
+    Result<std::optional<tls::TlsFiles>> files = certificatesOf(options_);
+    Status taken = files.status();
+    if (taken.ok() && http_) taken = http_->setTls(**files);
+    if (!taken.ok())
+      return log::warning("cannot reload the certificates, so the old ones stay in force: " +
+                          taken.message());
+    rpc_->setTls(std::move(**files));
+    log::info("reloaded the certificates, for new connections");
+  }
+
+  void stop(int signal) {
+    if (std::exchange(stopping_, true)) return;
+    notifyStopping();
+    const Status why = unavailable("popdistd is being stopped: signal " + std::to_string(signal) +
+                                   "; jobs go on, so connect again");
+    log::info(why.message());
+    running_servers_ = http_ ? 2 : 1;
+    const auto stopped = [this] {
+      if (--running_servers_ == 0) loop_.stop();
+    };
+    rpc_->stop(why, stopped);
+    if (http_) http_->stop(why, stopped);
+  }
+
+  os::EpollLoop& loop_;
+  const DaemonCore& core_;
+  const DaemonOptions& options_;
+  Routes routes_;
+  std::unique_ptr<HttpServer> http_;
+  std::unique_ptr<RpcServer> rpc_;
+  int running_servers_ = 0;
+  bool stopping_ = false;
+};
+
+}  // namespace
+
+Status checkListening(const std::string& option, const os::Place& place, const DaemonOptions& options,
+                      uid_t self) {
+  if (!options.tls_directory.empty()) return {};
+  if (!os::isLoopback(place.address))
+    return failedPrecondition(option + ": without TLS anybody who can reach " + place.address +
+                              " could run jobs: make certificates with popdist-agent init-tls and give "
+                              "their directory with --tls, or listen at 127.0.0.1");
+  if (self == 0 && !options.insecure)
+    return failedPrecondition(
+        "without TLS every user of this host could run jobs as root: make "
+        "certificates with popdist-agent init-tls and give their directory with "
+        "--tls, run popdistd as another user, or allow it with --insecure");
+  return {};
+}
+
+Status runDaemon(os::EpollLoop& loop, const DaemonCore& core, const DaemonOptions& options) {
+  POP_RETURN_IF_ERROR(sys::setUpForJobs());
+  POP_RETURN_IF_ERROR(checkListening("--listen", options.listen, options, ::geteuid()));
+  if (options.http) POP_RETURN_IF_ERROR(checkListening("--http", *options.http, options, ::geteuid()));
+  Daemon daemon(loop, core, options);
+  POP_RETURN_IF_ERROR(daemon.start());
+  daemon.run();
+  return {};
+}
+
+}  // namespace pop::popdistd

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The daemon around its core: gRPC, HTTP, certificates, signals and systemd.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "common/base/status.h"
+#include "common/log/log.h"
+#include "common/os/epoll_loop.h"
+#include "common/os/place.h"
+#include "popdistd/api/api.h"
+#include "popdistd/api/host_gate.h"
+
+namespace pop::popdistd {
+
+struct DaemonOptions {
+  os::Place listen{"127.0.0.1", 8090};
+  std::optional<os::Place> http = os::Place{"127.0.0.1", 8091};  ///< missing: no HTTP
+  std::string tls_directory;                                     ///< empty: no TLS
+  std::string state_directory;
+  bool insecure = false;
+  log::Level log_level = log::Level::kInfo;
+};
+
+/// What the transports carry. It outlives runDaemon().
+struct DaemonCore {
+  Api& api;
+  HostGate& gate;
+  std::function<std::string()> metrics;  ///< the text of /metrics
+};
+
+/// Ok, or why the daemon must not listen there: without certificates everybody who reaches it is its own
+/// user.
+Status checkListening(const std::string& option, const os::Place& place, const DaemonOptions& options,
+                      uid_t self);
+
+/// Serves on `loop`, which it runs, until SIGTERM or SIGINT; SIGHUP reloads the certificates. Returns within
+/// two seconds after that. An error: it could not start.
+Status runDaemon(os::EpollLoop& loop, const DaemonCore& core, const DaemonOptions& options);
+
+}  // namespace pop::popdistd

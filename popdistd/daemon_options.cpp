@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "popdistd/daemon_options.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "common/contract/version.h"
+
+namespace pop::popdistd {
+namespace {
+
+int complain(const std::string& mistake) {
+  std::fprintf(stderr, "popdistd: %s (see popdistd --help)\n", mistake.c_str());
+  return 2;
+}
+
+std::string defaultState() {
+  if (::geteuid() == 0) return "/var/lib/popdistd";
+  if (const char* const state = std::getenv("XDG_STATE_HOME"); state != nullptr && *state == '/')
+    return std::string(state) + "/popdistd";
+  const char* const home = std::getenv("HOME");
+  return home == nullptr ? "" : std::string(home) + "/.local/state/popdistd";
+}
+
+struct Words {
+  std::string listen = "127.0.0.1:8090";
+  std::string http = "127.0.0.1:8091";
+  std::string log_level = "info";
+};
+
+void addOptions(CLI::App& app, Words& words, DaemonOptions& options) {
+  app.add_option("--listen", words.listen, "for gRPC: clients and hosts")
+      ->type_name("ADDRESS:PORT")
+      ->capture_default_str();
+  app.add_option("--http", words.http, "for HTTP: JSON, events, metrics; none turns it off")
+      ->type_name("ADDRESS:PORT")
+      ->capture_default_str();
+  app.add_option("--tls", options.tls_directory,
+                 "directory with ca.pem and this host's certificate and key, made by popdist-agent init-tls")
+      ->type_name("DIR");
+  app.add_option("--state", options.state_directory, "directory of what must not be forgotten")
+      ->type_name("DIR")
+      ->capture_default_str();
+  app.add_flag("--insecure", options.insecure,
+               "allows root to serve without TLS: every user of this host can then run jobs as root");
+  app.add_option("--log-level", words.log_level, "what is said on stderr")
+      ->check(CLI::IsMember({"warning", "info", "debug"}))
+      ->type_name("")
+      ->capture_default_str();
+  app.set_version_flag("--version", std::string("popdistd ") + contract::kVersion);
+}
+
+Status readWords(const Words& words, DaemonOptions& options) {
+  POP_ASSIGN_OR_RETURN(options.listen, os::parsePlace("--listen", words.listen));
+  options.log_level = words.log_level == "warning" ? log::Level::kWarning
+                      : words.log_level == "debug" ? log::Level::kDebug
+                                                   : log::Level::kInfo;
+  options.http.reset();
+  if (words.http == "none") return {};
+  POP_ASSIGN_OR_RETURN(options.http, os::parsePlace("--http", words.http));
+  return {};
+}
+
+}  // namespace
+
+std::variant<DaemonOptions, int> parseDaemonOptions(const std::vector<std::string>& arguments) {
+  DaemonOptions options{.state_directory = defaultState()};
+  Words words;
+  CLI::App app("Keeps jobs, starts them on hosts that have joined, and tells what happens.", "popdistd");
+  addOptions(app, words, options);
+  try {
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 wants it so
+  } catch (const CLI::CallForHelp&) {
+    return std::fputs(app.help().c_str(), stdout) < 0 ? 1 : 0;
+  } catch (const CLI::CallForVersion&) {
+    return std::printf("popdistd %s\n", contract::kVersion) < 0 ? 1 : 0;
+  } catch (const CLI::Error& error) {
+    return complain(error.what());
+  }
+  if (const Status read = readWords(words, options); !read.ok()) return complain(read.message());
+  if (options.state_directory.empty())
+    return complain("neither --state nor HOME says where to keep its state");
+  return options;
+}
+
+}  // namespace pop::popdistd

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "popdistd/rpc/controller_service.h"
+
+#include <grpcpp/support/server_callback.h>
+
+#include <utility>
+
+#include "popdistd/api/job_wait.h"
+#include "popdistd/rpc/attach_call.h"
+#include "popdistd/rpc/file_source.h"
+#include "popdistd/rpc/peer_of.h"
+#include "popdistd/rpc/stream_call.h"
+#include "popdistd/rpc/unary_call.h"
+#include "proto/popdist/v1/controller.grpc.pb.h"
+
+namespace pop::popdistd {
+namespace {
+
+using Context = grpc::CallbackServerContext;
+using Unary = grpc::ServerUnaryReactor;
+
+class ControllerService final : public v1::Controller::CallbackService {
+ public:
+  ControllerService(std::shared_ptr<Calls> calls, Api& api, std::string own_user)
+      : calls_(std::move(calls)), api_(api), own_user_(std::move(own_user)) {}
+
+  // ---- those of popdistd/api/unary_methods.h
+
+  Unary* Submit(Context* c, const v1::SubmitRequest* q, v1::SubmitReply* a) override {
+    return unary(c, q, a, &Api::submit);
+  }
+  Unary* Get(Context* c, const v1::JobRef* q, v1::JobInfo* a) override { return unary(c, q, a, &Api::get); }
+  Unary* List(Context* c, const v1::ListJobsRequest* q, v1::ListJobsReply* a) override {
+    return unary(c, q, a, &Api::list);
+  }
+  Unary* Signal(Context* c, const v1::SignalRequest* q, v1::JobInfo* a) override {
+    return unary(c, q, a, &Api::signal);
+  }
+  Unary* Cancel(Context* c, const v1::CancelRequest* q, v1::JobInfo* a) override {
+    return unary(c, q, a, &Api::cancel);
+  }
+  Unary* Hold(Context* c, const v1::JobRef* q, v1::JobInfo* a) override { return unary(c, q, a, &Api::hold); }
+  Unary* Release(Context* c, const v1::JobRef* q, v1::JobInfo* a) override {
+    return unary(c, q, a, &Api::release);
+  }
+  Unary* Forget(Context* c, const v1::JobRef* q, v1::Nothing* a) override {
+    return unary(c, q, a, &Api::forget);
+  }
+  Unary* ListHosts(Context* c, const v1::ListHostsRequest* q, v1::ListHostsReply* a) override {
+    return unary(c, q, a, &Api::listHosts);
+  }
+  Unary* GetHost(Context* c, const v1::HostRef* q, v1::HostInfo* a) override {
+    return unary(c, q, a, &Api::getHost);
+  }
+  Unary* Drain(Context* c, const v1::DrainRequest* q, v1::HostInfo* a) override {
+    return unary(c, q, a, &Api::drain);
+  }
+  Unary* Resume(Context* c, const v1::HostRef* q, v1::HostInfo* a) override {
+    return unary(c, q, a, &Api::resume);
+  }
+  Unary* RemoveHost(Context* c, const v1::HostRef* q, v1::Nothing* a) override {
+    return unary(c, q, a, &Api::removeHost);
+  }
+  Unary* About(Context* c, const v1::Nothing* q, v1::AboutReply* a) override {
+    return unary(c, q, a, &Api::about);
+  }
+  Unary* CheckStore(Context* c, const v1::Nothing* q, v1::CheckStoreReply* a) override {
+    return unary(c, q, a, &Api::checkStore);
+  }
+
+  // ---- those that take time
+
+  Unary* Wait(Context* context, const v1::JobRef* request, v1::JobInfo* answer) override {
+    return started<UnaryCall<v1::JobRef, v1::JobInfo>>(
+        calls_, callerIn(context), request, answer,
+        [this](const Caller& caller, const v1::JobRef& job, Reply<v1::JobInfo> reply) {
+          return waitForJob(api_, caller, job, std::move(reply));
+        });
+  }
+
+  grpc::ServerWriteReactor<v1::Change>* Watch(Context* context, const v1::WatchRequest* request) override {
+    return stream(context, request, &Api::watch);
+  }
+  grpc::ServerWriteReactor<v1::Record>* Logs(Context* context, const v1::LogsRequest* request) override {
+    return stream(context, request, &Api::logs);
+  }
+
+  grpc::ServerWriteReactor<v1::BackupChunk>* Backup(Context* context, const v1::Nothing* request) override {
+    using Call = SourceCall<v1::Nothing, v1::BackupChunk>;
+    return started<Call>(*context, calls_, callerIn(context), request,
+                         [this](const Caller& caller, const v1::Nothing&, const std::function<void()>&,
+                                const Call::Made& made) {
+                           api_.backup(caller, {}, [made](const Result<std::string>& path) {
+                             if (!path.ok()) return made(path.status());
+                             made(openAndRemove(path.value()));  // also where the client has gone
+                           });
+                         });
+  }
+
+  grpc::ServerBidiReactor<v1::AttachRequest, v1::Record>* Attach(Context* context) override {
+    return started<AttachCall>(*context, calls_, callerIn(context), api_);
+  }
+
+ private:
+  Result<Caller> callerIn(const Context* context) const { return callerOf(peerOf(*context), own_user_); }
+
+  template <typename Started, typename... Arguments>
+  static Started* started(Arguments&&... arguments) {
+    const auto call = std::make_shared<Started>(std::forward<Arguments>(arguments)...);
+    call->arrive();
+    return call.get();
+  }
+
+  template <typename Request, typename Answer>
+  Unary* unary(const Context* context, const Request* request, Answer* answer,
+               void (Api::*method)(const Caller&, Request, Reply<Answer>)) {
+    return started<UnaryCall<Request, Answer>>(
+        calls_, callerIn(context), request, answer,
+        [this, method](const Caller& caller, Request asked, Reply<Answer> reply) {
+          (api_.*method)(caller, std::move(asked), std::move(reply));
+          return nullptr;
+        });
+  }
+
+  template <typename Request, typename Message>
+  grpc::ServerWriteReactor<Message>* stream(
+      Context* context, const Request* request,
+      Result<std::unique_ptr<Source<Message>>> (Api::*method)(const Caller&, const Request&, Api::Ready)) {
+    using Call = SourceCall<Request, Message>;
+    return started<Call>(*context, calls_, callerIn(context), request,
+                         [this, method](const Caller& caller, const Request& asked,
+                                        std::function<void()> ready, const typename Call::Made& made) {
+                           made((api_.*method)(caller, asked, std::move(ready)));
+                         });
+  }
+
+  const std::shared_ptr<Calls> calls_;
+  Api& api_;
+  const std::string own_user_;
+};
+
+}  // namespace
+
+std::unique_ptr<grpc::Service> makeControllerService(std::shared_ptr<Calls> calls, Api& api,
+                                                     std::string own_user) {
+  return std::make_unique<ControllerService>(std::move(calls), api, std::move(own_user));
+}
+
+}  // namespace pop::popdistd

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The service Controller as an Api. Included by this folder only.
+#pragma once
+
+#include <grpcpp/impl/service_type.h>
+
+#include <memory>
+#include <string>
+
+#include "popdistd/api/api.h"
+#include "popdistd/rpc/calls.h"
+
+namespace pop::popdistd {
+
+/// `api` outlives all calls.
+std::unique_ptr<grpc::Service> makeControllerService(std::shared_ptr<Calls> calls, Api& api,
+                                                     std::string own_user);
+
+}  // namespace pop::popdistd

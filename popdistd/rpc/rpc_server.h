@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The daemon's gRPC: Controller for users, Hosts for hosts, and health and reflection for anybody with a
+// certificate.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "common/base/loop.h"
+#include "common/base/status.h"
+#include "common/tls/tls_files.h"
+#include "popdistd/api/api.h"
+#include "popdistd/api/host_gate.h"
+
+namespace pop::popdistd {
+
+struct RpcOptions {
+  std::string address;
+  int port = 0;                      ///< 0: any
+  std::optional<tls::TlsFiles> tls;  ///< missing: everybody who can connect is `own_user`
+  std::string own_user;
+};
+
+/// All of it on the loop's thread.
+class RpcServer {
+ public:
+  /// Serves from now on, as fast as the loop runs. `loop`, `api` and `gate` outlive the server.
+  static Result<std::unique_ptr<RpcServer>> start(Loop& loop, Api& api, HostGate& gate, RpcOptions options);
+
+  /// Only after stop() and `stopped`.
+  ~RpcServer();
+  RpcServer(const RpcServer&) = delete;
+  RpcServer& operator=(const RpcServer&) = delete;
+
+  int port() const;
+
+  /// For connections that begin from now on. Only where there was TLS at the start.
+  void setTls(tls::TlsFiles files);
+
+  /// Takes no more calls, ends all with `why`, and calls `stopped` once, from the loop, within about a
+  /// second.
+  void stop(const Status& why, std::function<void()> stopped);
+
+ private:
+  struct Impl;
+  explicit RpcServer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace pop::popdistd

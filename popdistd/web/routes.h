@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The paths of the daemon's HTTP, and how an Api answers them. docs/guide/popdistd.md has them for users.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "popdistd/web/http.h"
+
+namespace pop::popdistd {
+
+/// All on the loop's thread.
+class Routes {
+ public:
+  /// `metrics`: the text of /metrics, in Prometheus' form. `api` outlives the object.
+  Routes(Api& api, std::function<std::string()> metrics);
+
+  void handle(const std::shared_ptr<HttpExchange>& exchange);
+
+ private:
+  using Exchange = std::shared_ptr<HttpExchange>;
+  using Method = std::function<void(const Exchange&, const std::string& json)>;
+
+  template <typename Request, typename Answer>
+  void add(const char* name, void (Api::*method)(const Caller&, Request, Reply<Answer>));
+  void post(const Exchange& exchange, const std::string& name);
+  void get(const Exchange& exchange, const std::string& path, const std::string& query);
+  void watch(const Exchange& exchange, const std::string& query);
+  void log(const Exchange& exchange, const std::string& job, const std::string& query);
+  void list(const Exchange& exchange, const std::string& query);
+
+  Api& api_;
+  const std::function<std::string()> metrics_;
+  std::map<std::string, Method> methods_;  ///< by their names in controller.proto
+};
+
+}  // namespace pop::popdistd

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// A small daemon without jobs, for tests of what carries its interface. All of it on the loop's thread.
+#pragma once
+
+#include <cstdint>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "popdistd/api/api.h"
+#include "popdistd/api/host_gate.h"
+
+namespace pop::testing {
+
+namespace v1 = ::popdist::v1;
+using popdistd::Caller;
+using popdistd::Reply;
+
+/// What any number of readers read from the beginning.
+template <typename T>
+class Feed {
+ public:
+  class Reader final : public popdistd::Source<T> {
+   public:
+    Reader(Feed& feed, std::size_t from, std::function<void()> ready)
+        : feed_(feed), position_(from), ready_(std::move(ready)) {
+      feed_.readers_.insert(this);
+    }
+    ~Reader() override { feed_.readers_.erase(this); }
+
+    std::optional<T> next() override {
+      if (position_ >= feed_.messages_.size()) return std::nullopt;
+      return feed_.messages_[position_++];
+    }
+    std::optional<Status> ended() const override { return feed_.end_; }
+    std::size_t position() const { return position_; }
+
+   private:
+    friend class Feed;
+    Feed& feed_;
+    std::size_t position_;
+    const std::function<void()> ready_;
+  };
+
+  std::unique_ptr<popdistd::Source<T>> open(std::size_t from, std::function<void()> ready) {
+    return std::make_unique<Reader>(*this, from, std::move(ready));
+  }
+  void push(T message) {
+    messages_.push_back(std::move(message));
+    tell();
+  }
+  void end(Status how) {
+    end_ = std::move(how);
+    tell();
+  }
+  const std::set<Reader*>& readers() const { return readers_; }
+
+ private:
+  void tell() {
+    for (Reader* const reader : std::set(readers_)) reader->ready_();
+  }
+
+  std::vector<T> messages_;
+  std::optional<Status> end_;
+  std::set<Reader*> readers_;
+};
+
+class FakeApi final : public popdistd::Api {
+ public:
+  std::vector<std::string> calls;  ///< "alice submit train"
+  std::vector<int> signals;
+  Feed<v1::Change> changes;
+  Feed<v1::Record> records;
+  std::vector<v1::WatchRequest> watches;
+  std::vector<v1::LogsRequest> log_requests;
+  v1::SubmitRequest submitted;
+  std::string backup_path;
+  std::optional<Status> refusal;  ///< of all that asks for a job
+  bool answers = true;
+  bool job_runs = true;
+  std::vector<Reply<v1::JobInfo>> unanswered;
+
+  void submit(const Caller& caller, v1::SubmitRequest request, Reply<v1::SubmitReply> reply) override {
+    calls.push_back(caller.user + " submit " + request.name());
+    submitted = request;
+    v1::SubmitReply answer;
+    *answer.mutable_job() = job(caller, 7);
+    answer.mutable_job()->set_name(request.name());
+    reply(answer);
+  }
+  void get(const Caller& caller, v1::JobRef ref, Reply<v1::JobInfo> reply) override {
+    answer(caller, "get", ref, std::move(reply));
+  }
+  void list(const Caller& caller, v1::ListJobsRequest request, Reply<v1::ListJobsReply> reply) override {
+    calls.push_back(caller.user + " list " + request.user());
+    v1::ListJobsReply answer;
+    *answer.add_jobs() = job(caller, 7);
+    answer.set_next_page_token("more");
+    reply(answer);
+  }
+  void signal(const Caller& caller, v1::SignalRequest request, Reply<v1::JobInfo> reply) override {
+    signals.push_back(request.signal());
+    answer(caller, "signal", request.job(), std::move(reply));
+  }
+  void cancel(const Caller& caller, v1::CancelRequest request, Reply<v1::JobInfo> reply) override {
+    answer(caller, "cancel", request.job(), std::move(reply));
+  }
+  void hold(const Caller& caller, v1::JobRef ref, Reply<v1::JobInfo> reply) override {
+    answer(caller, "hold", ref, std::move(reply));
+  }
+  void release(const Caller& caller, v1::JobRef ref, Reply<v1::JobInfo> reply) override {
+    answer(caller, "release", ref, std::move(reply));
+  }
+  void wait(const Caller& caller, v1::JobRef ref, Reply<v1::JobInfo> reply) override {
+    answer(caller, "wait", ref, std::move(reply));
+  }
+  void forget(const Caller& caller, v1::JobRef ref, Reply<v1::Nothing> reply) override {
+    calls.push_back(caller.user + " forget " + std::to_string(ref.id()));
+    reply(v1::Nothing());
+  }
+  void listHosts(const Caller& caller, v1::ListHostsRequest, Reply<v1::ListHostsReply> reply) override {
+    calls.push_back(caller.user + " listHosts");
+    v1::ListHostsReply answer;
+    answer.add_hosts()->set_name("h0");
+    reply(answer);
+  }
+  void getHost(const Caller& caller, v1::HostRef host, Reply<v1::HostInfo> reply) override {
+    answer(caller, "getHost", host, std::move(reply));
+  }
+  void drain(const Caller& caller, v1::DrainRequest request, Reply<v1::HostInfo> reply) override {
+    answer(caller, "drain", request.host(), std::move(reply));
+  }
+  void resume(const Caller& caller, v1::HostRef host, Reply<v1::HostInfo> reply) override {
+    answer(caller, "resume", host, std::move(reply));
+  }
+  void removeHost(const Caller& caller, v1::HostRef host, Reply<v1::Nothing> reply) override {
+    calls.push_back(caller.user + " removeHost " + host.name());
+    reply(v1::Nothing());
+  }
+  void about(const Caller& caller, v1::Nothing, Reply<v1::AboutReply> reply) override {
+    calls.push_back(caller.user + " about");
+    v1::AboutReply answer;
+    answer.set_user(caller.user);
+    reply(answer);
+  }
+  void checkStore(const Caller& caller, v1::Nothing, Reply<v1::CheckStoreReply> reply) override {
+    calls.push_back(caller.user + " checkStore");
+    v1::CheckStoreReply answer;
+    answer.set_jobs(3);
+    reply(answer);
+  }
+  void backup(const Caller& caller, v1::Nothing, Reply<std::string> reply) override {
+    calls.push_back(caller.user + " backup");
+    reply(backup_path);
+  }
+  Result<std::unique_ptr<popdistd::Source<v1::Change>>> watch(const Caller&, const v1::WatchRequest& request,
+                                                              Ready ready) override {
+    watches.push_back(request);
+    if (refusal) return *refusal;
+    return changes.open(0, std::move(ready));
+  }
+  Result<std::unique_ptr<popdistd::Source<v1::Record>>> logs(const Caller&, const v1::LogsRequest& request,
+                                                             Ready ready) override {
+    log_requests.push_back(request);
+    if (refusal) return *refusal;
+    return records.open(request.from_sequence(), std::move(ready));
+  }
+
+ private:
+  v1::JobInfo job(const Caller& caller, std::int64_t id) const {
+    v1::JobInfo info;
+    info.set_id(id);
+    info.set_user(caller.user);
+    info.set_state(job_runs ? v1::JOB_RUNNING : v1::JOB_ENDED);
+    info.mutable_submitted()->set_seconds(1700000000);
+    return info;
+  }
+
+  void answer(const Caller& caller, const std::string& method, const v1::JobRef& ref,
+              Reply<v1::JobInfo> reply) {
+    calls.push_back(caller.user + ' ' + method + ' ' +
+                    (ref.name().empty() ? std::to_string(ref.id()) : ref.name()));
+    if (!answers) return unanswered.push_back(std::move(reply));
+    if (refusal) return reply(*refusal);
+    reply(job(caller, ref.id() == 0 ? 7 : ref.id()));
+  }
+
+  void answer(const Caller& caller, const std::string& method, const v1::HostRef& host,
+              const Reply<v1::HostInfo>& reply) {
+    calls.push_back(caller.user + ' ' + method + ' ' + host.name());
+    v1::HostInfo info;
+    info.set_name(host.name());
+    reply(info);
+  }
+};
+
+class FakeGate final : public popdistd::HostGate {
+ public:
+  std::vector<std::string> events;  ///< "h0 joins from 127.0.0.1", "says 5", "left"
+  std::shared_ptr<popdistd::HostChannel> channel;
+  std::optional<Status> refusal;
+
+  Status joined(const v1::HostJoins& joins, const std::string& address,
+                std::shared_ptr<popdistd::HostChannel> opened) override {
+    events.push_back(joins.name() + " joins from " + address);
+    if (refusal) return *refusal;
+    channel = std::move(opened);
+    return {};
+  }
+  void said(popdistd::HostChannel&, v1::HostReport report) override {
+    events.push_back("says " + std::to_string(report.heartbeat().clock_ms()));
+  }
+  void left(popdistd::HostChannel&, const Status&) override {
+    events.emplace_back("left");
+    channel.reset();
+  }
+};
+
+}  // namespace pop::testing

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// The daemon's life around a core that does nothing: options, systemd, signals.
+#include <gmock/gmock.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <thread>
+
+#include "popdistd/daemon.h"
+#include "popdistd/daemon_options.h"
+#include "tests/testing/fake_api.h"
+#include "tests/testing/temp_dir.h"
+
+namespace pop::popdistd {
+namespace {
+
+using ::testing::HasSubstr;
+
+// What systemd hears.
+class NotifySocket {
+ public:
+  NotifySocket() : path_((directory_ / "notify").string()), socket_(::socket(AF_UNIX, SOCK_DGRAM, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path_.copy(address.sun_path, sizeof address.sun_path - 1);
+    POP_CHECK(::bind(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+    timeval limit{.tv_sec = 20};
+    ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    ::setenv("NOTIFY_SOCKET", path_.c_str(), 1);
+  }
+  ~NotifySocket() { ::unsetenv("NOTIFY_SOCKET"); }
+
+  std::string next() const {
+    std::array<char, 256> text{};
+    const ssize_t count = ::recv(socket_.get(), text.data(), text.size(), 0);
+    return count < 0 ? "(nothing)" : std::string(text.data(), static_cast<std::size_t>(count));
+  }
+
+ private:
+  testing::TempDir directory_;
+  std::string path_;
+  sys::Fd socket_;
+};
+
+TEST(Daemon, TellsSystemdOfItsLifeAndEndsBySigterm) {
+  const NotifySocket notify;
+  ::setenv("WATCHDOG_USEC", "200000", 1);
+  ::unsetenv("WATCHDOG_PID");
+  os::EpollLoop loop;
+  testing::FakeApi api;
+  testing::FakeGate gate;
+  const DaemonOptions options{
+      .listen = {"127.0.0.1", 0}, .http = os::Place{"127.0.0.1", 0}, .insecure = true};
+  Clock::time_point asked;
+  std::thread systemd([&] {
+    EXPECT_EQ(notify.next(), "WATCHDOG=1");
+    EXPECT_EQ(notify.next(), "READY=1");
+    EXPECT_EQ(notify.next(), "WATCHDOG=1");
+    ::kill(::getpid(), SIGHUP);
+    EXPECT_EQ(notify.next(), "WATCHDOG=1") << "nothing to reload";
+    asked = Clock::now();
+    ::kill(::getpid(), SIGTERM);
+    std::string heard = "WATCHDOG=1";
+    while (heard == "WATCHDOG=1") heard = notify.next();
+    EXPECT_EQ(heard, "STOPPING=1");
+  });
+  const Status how = runDaemon(loop, {api, gate, [] { return std::string(); }}, options);
+  EXPECT_TRUE(how.ok()) << how.message();
+  EXPECT_LT(Clock::now() - asked, std::chrono::seconds(2));
+  systemd.join();
+  ::unsetenv("WATCHDOG_USEC");
+}
+
+TEST(Daemon, SaysWhyItCannotStart) {
+  os::EpollLoop loop;
+  testing::FakeApi api;
+  testing::FakeGate gate;
+  const DaemonCore core{api, gate, [] { return std::string(); }};
+  DaemonOptions options{.listen = {"192.0.2.1", 0}, .http = {}, .insecure = true};
+  EXPECT_THAT(runDaemon(loop, core, options).message(), HasSubstr("without TLS anybody"));
+  options.tls_directory = "/nowhere";
+  EXPECT_THAT(runDaemon(loop, core, options).message(), HasSubstr("this host has no certificate"));
+}
+
+TEST(Daemon, ListensWithoutTlsForItsOwnUserOnly) {
+  DaemonOptions options;
+  const os::Place loopback{"127.0.0.1", 1};
+  EXPECT_TRUE(checkListening("--listen", loopback, options, 1000).ok());
+  EXPECT_THAT(checkListening("--listen", loopback, options, 0).message(), HasSubstr("--insecure"));
+  options.insecure = true;
+  EXPECT_TRUE(checkListening("--listen", loopback, options, 0).ok());
+  EXPECT_THAT(checkListening("--http", {"0.0.0.0", 1}, options, 1000).message(), HasSubstr("--http"));
+  options.tls_directory = "/etc/popdist";
+  EXPECT_TRUE(checkListening("--http", {"0.0.0.0", 1}, options, 0).ok());
+}
+
+TEST(DaemonOptions, AreRead) {
+  const auto parsed = parseDaemonOptions({"--listen", "[::]:1", "--http", "none", "--tls", "/t", "--state",
+                                          "/s", "--insecure", "--log-level", "debug"});
+  ASSERT_TRUE(std::holds_alternative<DaemonOptions>(parsed));
+  const auto& options = std::get<DaemonOptions>(parsed);
+  EXPECT_EQ(options.listen.address, "::");
+  EXPECT_EQ(options.listen.port, 1);
+  EXPECT_FALSE(options.http);
+  EXPECT_EQ(options.tls_directory, "/t");
+  EXPECT_EQ(options.state_directory, "/s");
+  EXPECT_TRUE(options.insecure);
+  EXPECT_EQ(options.log_level, log::Level::kDebug);
+}
+
+TEST(DaemonOptions, HaveDefaults) {
+  const auto parsed = parseDaemonOptions({});
+  const auto& options = std::get<DaemonOptions>(parsed);
+  EXPECT_EQ(options.listen.port, 8090);
+  EXPECT_EQ(options.http->port, 8091);
+  EXPECT_FALSE(options.state_directory.empty());
+}
+
+TEST(DaemonOptions, ThatAreWrongAreRefused) {
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"--listen", "8090"}, {"--http", "x"}, {"--log-level", "loud"}, {"--what"}, {"word"}}) {
+    const auto parsed = parseDaemonOptions(words);
+    ASSERT_TRUE(std::holds_alternative<int>(parsed)) << words.front();
+    EXPECT_EQ(std::get<int>(parsed), 2);
+  }
+  EXPECT_EQ(std::get<int>(parseDaemonOptions({"--version"})), 0);
+  EXPECT_EQ(std::get<int>(parseDaemonOptions({"--help"})), 0);
+}
+
+}  // namespace
+}  // namespace pop::popdistd

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What tools ask of any gRPC server: health and reflection. Their messages are written by hand, since Debian
+// has no header of them.
+#include <gmock/gmock.h>
+#include <grpcpp/generic/generic_stub.h>
+
+#include "tests/unit/popdistd/rpc/rpc_fixture.h"
+
+namespace pop::popdistd {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class AboutTheServer : public RpcTest {
+ protected:
+  // One message there and one back.
+  std::string ask(const std::string& method, const std::string& message) {
+    grpc::GenericStub stub(channel());
+    grpc::ClientContext context;
+    setDeadline(context, std::chrono::seconds(10));
+    grpc::CompletionQueue queue;
+    const auto call = stub.PrepareCall(&context, method, &queue);
+    const auto next = [&queue] {
+      void* tag = nullptr;
+      bool ok = false;
+      return queue.Next(&tag, &ok) && ok;
+    };
+    call->StartCall(nullptr);
+    if (!next()) return "no call";
+    const grpc::Slice slice(message);
+    call->WriteLast(grpc::ByteBuffer(&slice, 1), {}, nullptr);
+    if (!next()) return "no request";
+    grpc::ByteBuffer answer;
+    call->Read(&answer, nullptr);
+    if (!next()) return "no answer";
+    grpc::Slice whole;
+    if (!answer.DumpToSingleSlice(&whole).ok()) return "no bytes";
+    grpc::Status status;
+    call->Finish(&status, nullptr);
+    next();
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    return {reinterpret_cast<const char*>(whole.begin()), whole.size()};
+  }
+};
+
+TEST_F(AboutTheServer, IsItsHealth) {
+  serve();
+  EXPECT_EQ(ask("/grpc.health.v1.Health/Check", ""), "\x08\x01") << "SERVING";
+}
+
+TEST_F(AboutTheServer, AreItsServicesAndMessages) {
+  serve();
+  const std::string method = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo";
+  EXPECT_THAT(ask(method, "\x3a\x01*"),
+              AllOf(HasSubstr("popdist.v1.Controller"), HasSubstr("popdist.v1.Hosts")));
+  const std::string symbol = "popdist.v1.JobInfo";
+  EXPECT_THAT(ask(method, "\x22" + std::string(1, static_cast<char>(symbol.size())) + symbol),
+              AllOf(HasSubstr("last_sequence"), HasSubstr("google/protobuf/timestamp.proto")));
+}
+
+}  // namespace
+}  // namespace pop::popdistd

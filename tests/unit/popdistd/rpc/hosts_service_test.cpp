@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hosts on their streams.
+#include <gmock/gmock.h>
+
+#include <thread>
+
+#include "tests/unit/popdistd/rpc/rpc_fixture.h"
+
+namespace pop::popdistd {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class HostsTest : public RpcTest {
+ protected:
+  using Stream = std::unique_ptr<grpc::ClientReaderWriter<v1::HostReport, v1::HostOrder>>;
+
+  static v1::HostReport joins(const std::string& name) {
+    v1::HostReport report;
+    report.mutable_joins()->set_name(name);
+    return report;
+  }
+  static v1::HostReport heartbeat(std::int64_t clock_ms) {
+    v1::HostReport report;
+    report.mutable_heartbeat()->set_clock_ms(clock_ms);
+    return report;
+  }
+  static v1::HostOrder order(std::int64_t job, std::size_t bytes = 0) {
+    v1::HostOrder order;
+    order.mutable_start()->mutable_key()->set_job(job);
+    order.mutable_start()->set_spec(std::string(bytes, 'x'));
+    return order;
+  }
+  bool hears(const std::vector<std::string>& events) {
+    return loop.until([&] { return gate.events == events; });
+  }
+};
+
+TEST_F(HostsTest, JoinSayAndAreTold) {
+  serve();
+  const auto stub = hosts();
+  grpc::ClientContext context;
+  const Stream stream = stub->Join(&context);
+  ASSERT_TRUE(stream->Write(joins("h0")));
+  for (int i = 1; i <= 3; ++i) ASSERT_TRUE(stream->Write(heartbeat(i)));
+  EXPECT_TRUE(hears({"h0 joins from 127.0.0.1", "says 1", "says 2", "says 3"}));
+  loop.run([this] {
+    for (int i = 1; i <= 100; ++i) gate.channel->send(order(i));
+  });
+  v1::HostOrder got;
+  for (int i = 1; i <= 100; ++i) {
+    ASSERT_TRUE(stream->Read(&got));
+    ASSERT_EQ(got.start().key().job(), i);
+  }
+  stream->WritesDone();
+  EXPECT_TRUE(hears({"h0 joins from 127.0.0.1", "says 1", "says 2", "says 3", "left"}));
+  EXPECT_FALSE(stream->Read(&got));
+  EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::UNAVAILABLE);
+}
+
+TEST_F(HostsTest, AreMissedWhenTheirConnectionBreaks) {
+  serve();
+  {
+    const auto stub = hosts();
+    grpc::ClientContext context;
+    const Stream stream = stub->Join(&context);
+    ASSERT_TRUE(stream->Write(joins("h0")));
+    EXPECT_TRUE(hears({"h0 joins from 127.0.0.1"}));
+    context.TryCancel();
+    stream->Finish();
+  }
+  EXPECT_TRUE(hears({"h0 joins from 127.0.0.1", "left"}));
+}
+
+TEST_F(HostsTest, AreSentAwayWithTheReasonAfterTheirOrders) {
+  serve();
+  const auto stub = hosts();
+  grpc::ClientContext context;
+  const Stream stream = stub->Join(&context);
+  ASSERT_TRUE(stream->Write(joins("h0")));
+  ASSERT_TRUE(hears({"h0 joins from 127.0.0.1"}));
+  const auto kept = loop.run([this] {
+    gate.channel->send(order(1));
+    gate.channel->close({Code::kAborted, "another connection of h0 has come"});
+    return gate.channel;
+  });
+  v1::HostOrder got;
+  EXPECT_TRUE(stream->Read(&got));
+  EXPECT_FALSE(stream->Read(&got));
+  EXPECT_EQ(stream->Finish().error_message(), "another connection of h0 has come");
+  kept->send(order(2));
+  kept->close({});
+  EXPECT_TRUE(hears({"h0 joins from 127.0.0.1"})) << "who closes it knows";
+}
+
+TEST_F(HostsTest, AreRefusedWithTheReason) {
+  serve();
+  loop.run([this] { gate.refusal = failedPrecondition("h0 speaks protocol 9"); });
+  const auto stub = hosts();
+  grpc::ClientContext context;
+  const Stream stream = stub->Join(&context);
+  ASSERT_TRUE(stream->Write(joins("h0")));
+  v1::HostOrder got;
+  EXPECT_FALSE(stream->Read(&got));
+  EXPECT_EQ(stream->Finish().error_message(), "h0 speaks protocol 9");
+  EXPECT_TRUE(hears({"h0 joins from 127.0.0.1"}));
+}
+
+TEST_F(HostsTest, SayFirstWhoTheyAre) {
+  serve();
+  const auto stub = hosts();
+  grpc::ClientContext context;
+  const Stream stream = stub->Join(&context);
+  ASSERT_TRUE(stream->Write(heartbeat(1)));
+  v1::HostOrder got;
+  EXPECT_FALSE(stream->Read(&got));
+  EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_TRUE(hears({}));
+}
+
+// While the loop stands still, little more than what the streams' windows hold can be sent.
+TEST_F(HostsTest, ThatFloodAreSlowedDown) {
+  serve();
+  const auto stub = hosts();
+  grpc::ClientContext context;
+  const Stream stream = stub->Join(&context);
+  ASSERT_TRUE(stream->Write(joins("h0")));
+  ASSERT_TRUE(hears({"h0 joins from 127.0.0.1"}));
+  std::promise<void> goes_on;
+  loop.loop().post([gone = goes_on.get_future().share()] { gone.wait(); });
+  v1::HostReport report;
+  report.mutable_said()->mutable_report()->mutable_records()->add_records()->set_bytes(
+      std::string(1 << 20, 'x'));
+  std::atomic<int> written = 0;
+  std::thread writer([&] {
+    while (written < 100 && stream->Write(report)) ++written;
+  });
+  int before = -1;
+  while (before != written || written == 0) {  // until it has not come on for a while
+    before = written;
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  }
+  EXPECT_LT(written, 50);
+  goes_on.set_value();
+  writer.join();
+  EXPECT_EQ(written, 100);
+  EXPECT_TRUE(loop.until([this] { return gate.events.size() == 101; }));
+}
+
+TEST_F(HostsTest, ThatDoNotReadAreCutOff) {
+  serve();
+  const auto stub = hosts();
+  grpc::ClientContext context;
+  const Stream stream = stub->Join(&context);
+  ASSERT_TRUE(stream->Write(joins("h0")));
+  ASSERT_TRUE(hears({"h0 joins from 127.0.0.1"}));
+  loop.run([this] {
+    for (int i = 0; i < 100; ++i) gate.channel->send(order(i, 1 << 20));
+  });
+  EXPECT_TRUE(hears({"h0 joins from 127.0.0.1", "left"}));
+}
+
+TEST_F(HostsTest, LeaveWhenTheDaemonStops) {
+  serve();
+  const auto stub = hosts();
+  grpc::ClientContext context;
+  const Stream stream = stub->Join(&context);
+  ASSERT_TRUE(stream->Write(joins("h0")));
+  ASSERT_TRUE(hears({"h0 joins from 127.0.0.1"}));
+  stop();
+  v1::HostOrder got;
+  EXPECT_FALSE(stream->Read(&got));
+  EXPECT_EQ(stream->Finish().error_message(), "popdistd is being stopped: by the test");
+  EXPECT_TRUE(hears({"h0 joins from 127.0.0.1", "left"}));
+}
+
+}  // namespace
+}  // namespace pop::popdistd

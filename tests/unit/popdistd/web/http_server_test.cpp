@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Connections, limits and certificates of the daemon's HTTP.
+#include <gmock/gmock.h>
+
+#include <cstdio>
+#include <fstream>
+
+#include "tests/testing/temp_dir.h"
+#include "tests/unit/popdistd/web/web_fixture.h"
+
+namespace pop::popdistd {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class HttpServerTest : public WebTest {};
+
+TEST_F(HttpServerTest, KeepsAConnectionForMoreRequests) {
+  serve();
+  RawClient client(port);
+  client.say(request("GET", "/healthz") +
+             request("GET", "/healthz"));  // the second before the first's answer
+  EXPECT_THAT(client.hear("ok\n"), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(client.hear("ok\n"), StartsWith("HTTP/1.1 200"));
+  client.say(request("GET", "/healthz", "", "Connection: close\r\n"));
+  EXPECT_THAT(client.hear(), StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(HttpServerTest, LimitsHeadsAndBodies) {
+  serve();
+  EXPECT_THAT(ask("GET", "/" + std::string(20'000, 'a')), StartsWith("HTTP/1.1 431"));
+  EXPECT_THAT(ask("POST", "/v1/Submit", std::string(5 * 1024 * 1024, ' ')), StartsWith("HTTP/1.1 413"));
+  const std::string large = R"({"spec": {"env_families": ")" + std::string(4'000'000, 'a') + "\"}}";
+  EXPECT_THAT(post("Submit", large), StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(HttpServerTest, SaysWhenItIsNotHttp) {
+  serve();
+  RawClient client(port);
+  client.say("EHLO there\r\n\r\n");
+  EXPECT_THAT(client.hear(), StartsWith("HTTP/1.1 400"));
+}
+
+TEST_F(HttpServerTest, AllowsABodyToCome) {
+  serve();
+  RawClient client(port);
+  client.say(
+      "POST /v1/About HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+      "Expect: 100-continue\r\nContent-Length: 2\r\n\r\n");
+  EXPECT_THAT(client.hear("\r\n\r\n"), StartsWith("HTTP/1.1 100"));
+  client.say("{}");
+  EXPECT_THAT(client.hear("}"), AllOf(StartsWith("HTTP/1.1 200"), HasSubstr("\"me\"")));
+}
+
+TEST_F(HttpServerTest, GivesUpWhoIsSlow) {
+  serve({.head_timeout = std::chrono::milliseconds(200), .body_timeout = std::chrono::milliseconds(200)});
+  RawClient silent(port);
+  EXPECT_EQ(silent.hear(), "");
+  RawClient slow(port);
+  slow.say("GET / HT");
+  EXPECT_EQ(slow.hear(), "");
+  RawClient slow_body(port);
+  slow_body.say("POST /v1/About HTTP/1.1\r\nHost: localhost\r\nContent-Length: 20\r\n\r\n{");
+  EXPECT_EQ(slow_body.hear(), "");
+}
+
+TEST_F(HttpServerTest, AnswersThoughNobodyElseDoes) {
+  serve({.answer_timeout = std::chrono::milliseconds(100)});
+  loop.run([this] { api.answers = false; });
+  EXPECT_THAT(post("Get", "{}"), AllOf(StartsWith("HTTP/1.1 504"), HasSubstr("\"code\":4")));
+  loop.run([this] { api.unanswered.front()(v1::JobInfo()); });
+}
+
+TEST_F(HttpServerTest, LimitsConnections) {
+  serve({.most_connections = 8});
+  std::vector<std::unique_ptr<RawClient>> clients;
+  for (int i = 0; i < 8; ++i) {
+    clients.push_back(std::make_unique<RawClient>(port));
+    clients.back()->say(request("GET", "/healthz"));
+    EXPECT_THAT(clients.back()->hear("ok\n"), StartsWith("HTTP/1.1 200"));
+  }
+  RawClient ninth(port);
+  EXPECT_EQ(ninth.hear(), "");
+  clients.clear();
+  std::string answer;
+  while (answer.empty()) answer = ask("GET", "/healthz");
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(HttpServerTest, StopsWithAWordForWhoWaits) {
+  serve();
+  loop.run([this] { api.answers = false; });
+  RawClient waits(port);
+  waits.say(request("POST", "/v1/Get", "{}", "Content-Type: application/json\r\n"));
+  RawClient idle(port);
+  RawClient streams(port);
+  streams.say(request("GET", "/v1/watch"));
+  ASSERT_TRUE(loop.until([this] { return api.unanswered.size() == 1 && api.changes.readers().size() == 1; }));
+  const auto begin = Clock::now();
+  stop();
+  EXPECT_LT(Clock::now() - begin, std::chrono::seconds(2));
+  EXPECT_THAT(waits.hear(), AllOf(StartsWith("HTTP/1.1 503"), HasSubstr("by the test")));
+  EXPECT_EQ(idle.hear(), "");
+  streams.hear();
+  EXPECT_TRUE(hasNoReaders());
+  EXPECT_FALSE(RawClient(port).connected());
+}
+
+// With curl, which knows TLS.
+class CertifiedHttp : public WebTest {
+ protected:
+  void SetUp() override {
+    HttpOptions options;
+    options.tls = pairs.filesOf(tls::makeHostCertificate(pairs.authority, {"127.0.0.1"}, 10).value());
+    serve(std::move(options));
+  }
+
+  std::string curl(const tls::KeyPair* pair, const std::string& path) {
+    std::ofstream(directory / "ca.pem") << pairs.authority.certificate_pem;
+    std::string command = "curl -sS -i --max-time 20 --cacert " + (directory / "ca.pem").string();
+    if (pair != nullptr) {
+      std::ofstream(directory / "own.pem") << pair->certificate_pem;
+      std::ofstream(directory / "key.pem") << pair->key_pem;
+      command += " --cert " + (directory / "own.pem").string() + " --key " + (directory / "key.pem").string();
+    }
+    command += " https://127.0.0.1:" + std::to_string(port) + path + " 2>&1";
+    const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(command.c_str(), "r"), ::pclose);
+    std::string text;
+    std::array<char, 4096> bytes{};
+    while (const std::size_t count = std::fread(bytes.data(), 1, bytes.size(), pipe.get()))
+      text.append(bytes.data(), count);
+    return text;
+  }
+
+  testing::TempDir directory;
+};
+
+TEST_F(CertifiedHttp, KnowsItsCallers) {
+  const tls::KeyPair alice = tls::makeUserCertificate(pairs.authority, "alice", 10).value();
+  EXPECT_THAT(curl(&alice, "/v1/jobs"), AllOf(StartsWith("HTTP/1.1 200"), HasSubstr("\"alice\"")));
+  EXPECT_THAT(curl(nullptr, "/v1/jobs"), AllOf(StartsWith("HTTP/1.1 401"), HasSubstr("\"code\":16")));
+  EXPECT_THAT(curl(nullptr, "/healthz"), StartsWith("HTTP/1.1 200"));
+  const tls::KeyPair host = tls::makeHostCertificate(pairs.authority, {"h0"}, 10).value();
+  EXPECT_THAT(curl(&host, "/v1/jobs"), StartsWith("HTTP/1.1 401"));
+  const testing::TestPairs others;
+  const tls::KeyPair stranger = tls::makeUserCertificate(others.authority, "alice", 10).value();
+  EXPECT_THAT(curl(&stranger, "/v1/jobs"), StartsWith("curl: "));
+}
+
+TEST_F(CertifiedHttp, TakesNewCertificates) {
+  const testing::TestPairs others;
+  loop.run([&] {
+    EXPECT_TRUE(
+        server->setTls(others.filesOf(tls::makeHostCertificate(others.authority, {"127.0.0.1"}, 10).value()))
+            .ok());
+  });
+  pairs = others;
+  std::string answer;
+  for (int i = 0; i < 100 && !answer.starts_with("HTTP"); ++i) answer = curl(nullptr, "/healthz");
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 200"));
+  EXPECT_FALSE(loop.run([&] { return server->setTls(tls::tlsFilesOf("no", "such", "thing")); }).ok());
+}
+
+TEST_F(CertifiedHttp, IsNothingWithoutTls) {
+  RawClient client(port);
+  client.say(request("GET", "/healthz"));
+  EXPECT_THAT(client.hear(), ::testing::Not(HasSubstr("200")));
+}
+
+}  // namespace
+}  // namespace pop::popdistd
