@@ -19,14 +19,6 @@
 namespace pop::popdistd {
 namespace {
 
-std::string ownUser() {
-  std::array<char, 16384> memory{};
-  passwd entry{};
-  passwd* found = nullptr;
-  ::getpwuid_r(::geteuid(), &entry, memory.data(), memory.size(), &found);
-  return found == nullptr ? std::to_string(::geteuid()) : found->pw_name;
-}
-
 std::string textOf(const os::Place& place) {
   return place.address + " port " + std::to_string(place.port);
 }
@@ -40,8 +32,8 @@ Result<std::optional<tls::TlsFiles>> certificatesOf(const DaemonOptions& options
 
 class Daemon {
  public:
-  Daemon(os::EpollLoop& loop, const DaemonCore& core, const DaemonOptions& options)
-      : loop_(loop), core_(core), options_(options), routes_(core.api, core.metrics) {}
+  Daemon(os::EpollLoop& loop, const DaemonParts& parts, const DaemonOptions& options)
+      : loop_(loop), parts_(parts), options_(options), routes_(parts.api, parts.metrics) {}
 
   Status start() {
     POP_ASSIGN_OR_RETURN(std::optional<tls::TlsFiles> files, certificatesOf(options_));
@@ -56,7 +48,7 @@ class Daemon {
       http_ = std::move(*http);
     }
     // Last, since it cannot be undone without the loop.
-    Result<std::unique_ptr<RpcServer>> rpc = RpcServer::start(loop_, core_.api, core_.gate,
+    Result<std::unique_ptr<RpcServer>> rpc = RpcServer::start(loop_, parts_.api, parts_.gate,
                                                               {.address = options_.listen.address,
                                                                .port = options_.listen.port,
                                                                .tls = std::move(files),
@@ -75,6 +67,7 @@ class Daemon {
     });
     const Watchdog watchdog(loop_);
     notifyReady();
+    if (parts_.listening) parts_.listening(rpc_->port());
     loop_.run();
   }
 
@@ -111,7 +104,7 @@ class Daemon {
   }
 
   os::EpollLoop& loop_;
-  const DaemonCore& core_;
+  const DaemonParts& parts_;
   const DaemonOptions& options_;
   Routes routes_;
   std::unique_ptr<HttpServer> http_;
@@ -121,6 +114,14 @@ class Daemon {
 };
 
 }  // namespace
+
+std::string ownUser() {
+  std::array<char, 16384> memory{};
+  passwd entry{};
+  passwd* found = nullptr;
+  ::getpwuid_r(::geteuid(), &entry, memory.data(), memory.size(), &found);
+  return found == nullptr ? std::to_string(::geteuid()) : found->pw_name;
+}
 
 Status checkListening(const std::string& option, const os::Place& place, const DaemonOptions& options,
                       uid_t self) {
@@ -137,11 +138,11 @@ Status checkListening(const std::string& option, const os::Place& place, const D
   return {};
 }
 
-Status runDaemon(os::EpollLoop& loop, const DaemonCore& core, const DaemonOptions& options) {
+Status runDaemon(os::EpollLoop& loop, const DaemonParts& parts, const DaemonOptions& options) {
   POP_RETURN_IF_ERROR(sys::setUpForJobs());
   POP_RETURN_IF_ERROR(checkListening("--listen", options.listen, options, ::geteuid()));
   if (options.http) POP_RETURN_IF_ERROR(checkListening("--http", *options.http, options, ::geteuid()));
-  Daemon daemon(loop, core, options);
+  Daemon daemon(loop, parts, options);
   POP_RETURN_IF_ERROR(daemon.start());
   daemon.run();
   return {};

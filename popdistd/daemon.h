@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/base/status.h"
 #include "common/log/log.h"
@@ -23,15 +24,21 @@ struct DaemonOptions {
   std::string tls_directory;                                     ///< empty: no TLS
   std::string state_directory;
   bool insecure = false;
+  bool dev = false;                 ///< with certificates and a host of its own
+  std::vector<std::string> admins;  ///< besides the process's own user
   log::Level log_level = log::Level::kInfo;
 };
 
 /// What the transports carry. It outlives runDaemon().
-struct DaemonCore {
+struct DaemonParts {
   Api& api;
   HostGate& gate;
-  std::function<std::string()> metrics;  ///< the text of /metrics
+  std::function<std::string()> metrics;          ///< the text of /metrics
+  std::function<void(int port)> listening = {};  ///< clients and hosts can connect to this port
 };
+
+/// The user of this process, by name or number.
+std::string ownUser();
 
 /// Ok, or why the daemon must not listen there: without certificates everybody who reaches it is its own
 /// user.
@@ -40,6 +47,6 @@ Status checkListening(const std::string& option, const os::Place& place, const D
 
 /// Serves on `loop`, which it runs, until SIGTERM or SIGINT; SIGHUP reloads the certificates. Returns within
 /// two seconds after that. An error: it could not start.
-Status runDaemon(os::EpollLoop& loop, const DaemonCore& core, const DaemonOptions& options);
+Status runDaemon(os::EpollLoop& loop, const DaemonParts& parts, const DaemonOptions& options);
 
 }  // namespace pop::popdistd

@@ -18,12 +18,12 @@ int complain(const std::string& mistake) {
   return 2;
 }
 
-std::string defaultState() {
-  if (::geteuid() == 0) return "/var/lib/popdistd";
+std::string defaultState(const char* name) {
+  if (::geteuid() == 0) return std::string("/var/lib/") + name;
   if (const char* const state = std::getenv("XDG_STATE_HOME"); state != nullptr && *state == '/')
-    return std::string(state) + "/popdistd";
+    return std::string(state) + '/' + name;
   const char* const home = std::getenv("HOME");
-  return home == nullptr ? "" : std::string(home) + "/.local/state/popdistd";
+  return home == nullptr ? "" : std::string(home) + "/.local/state/" + name;
 }
 
 struct Words {
@@ -45,6 +45,13 @@ void addOptions(CLI::App& app, Words& words, DaemonOptions& options) {
   app.add_option("--state", options.state_directory, "directory of what must not be forgotten")
       ->type_name("DIR")
       ->capture_default_str();
+  app.add_option("--admin", options.admins,
+                 "a user who may do everything, as popdistd's own may; may be repeated")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  app.add_flag(
+      "--dev", options.dev,
+      "for one machine: makes certificates and starts an agent service of its own; says how to use it");
   app.add_flag("--insecure", options.insecure,
                "allows root to serve without TLS: every user of this host can then run jobs as root");
   app.add_option("--log-level", words.log_level, "what is said on stderr")
@@ -68,7 +75,7 @@ Status readWords(const Words& words, DaemonOptions& options) {
 }  // namespace
 
 std::variant<DaemonOptions, int> parseDaemonOptions(const std::vector<std::string>& arguments) {
-  DaemonOptions options{.state_directory = defaultState()};
+  DaemonOptions options;
   Words words;
   CLI::App app("Keeps jobs, starts them on hosts that have joined, and tells what happens.", "popdistd");
   addOptions(app, words, options);
@@ -82,6 +89,10 @@ std::variant<DaemonOptions, int> parseDaemonOptions(const std::vector<std::strin
     return complain(error.what());
   }
   if (const Status read = readWords(words, options); !read.ok()) return complain(read.message());
+  if (options.dev && !options.tls_directory.empty())
+    return complain("--dev makes its own certificates: leave --tls out");
+  if (options.state_directory.empty())
+    options.state_directory = defaultState(options.dev ? "popdistd-dev" : "popdistd");
   if (options.state_directory.empty())
     return complain("neither --state nor HOME says where to keep its state");
   return options;

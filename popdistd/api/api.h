@@ -36,8 +36,6 @@ class Api {
   virtual void cancel(const Caller& caller, v1::CancelRequest request, Reply<v1::JobInfo> reply) = 0;
   virtual void hold(const Caller& caller, v1::JobRef job, Reply<v1::JobInfo> reply) = 0;
   virtual void release(const Caller& caller, v1::JobRef job, Reply<v1::JobInfo> reply) = 0;
-  /// The reply comes when the job has ended. The transport has the deadline.
-  virtual void wait(const Caller& caller, v1::JobRef job, Reply<v1::JobInfo> reply) = 0;
   virtual void forget(const Caller& caller, v1::JobRef job, Reply<v1::Nothing> reply) = 0;
 
   virtual void listHosts(const Caller& caller, v1::ListHostsRequest request,

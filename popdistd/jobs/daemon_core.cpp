@@ -109,8 +109,6 @@ Status DaemonCore::load() {
 // Memory is ahead of the store: it is read again, and the hosts, which join again, tell what has happened.
 void DaemonCore::storeFailed(const Status& why) {
   store_problem_ = why.message();
-  std::vector<Reply<v1::JobInfo>> waiting;
-  for (auto& [id, job] : jobs_.all()) waiting.insert(waiting.end(), job.waiting.begin(), job.waiting.end());
   for (auto& [name, host] : hosts_.all()) {
     if (host.channel == nullptr) continue;
     links_.left(name);
@@ -120,7 +118,6 @@ void DaemonCore::storeFailed(const Status& why) {
   jobs_.clear();
   revisions_.restart();
   if (const Status loaded = load(); !loaded.ok()) store_problem_ = loaded.message();
-  for (const Reply<v1::JobInfo>& reply : waiting) reply(why);
 }
 
 void DaemonCore::tick() {
@@ -239,13 +236,6 @@ void DaemonCore::release(const Caller& caller, v1::JobRef ref, Reply<v1::JobInfo
   if (!job.ok()) return reply(job.status());
   if (const Status released = lives_.release(*job.value()); !released.ok()) return reply(released);
   replyWhenDurable(job.value()->id(), std::move(reply));
-}
-
-void DaemonCore::wait(const Caller& caller, v1::JobRef ref, Reply<v1::JobInfo> reply) {
-  const Result<Job*> job = jobs_.find(ref, caller.user);
-  if (!job.ok()) return reply(job.status());
-  if (job.value()->state() == v1::JOB_ENDED) return replyWhenDurable(job.value()->id(), std::move(reply));
-  job.value()->waiting.push_back(std::move(reply));
 }
 
 void DaemonCore::forget(const Caller& caller, v1::JobRef ref, Reply<v1::Nothing> reply) {

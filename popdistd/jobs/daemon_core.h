@@ -47,7 +47,6 @@ class DaemonCore final : public Api, public HostGate {
   void cancel(const Caller& caller, v1::CancelRequest request, Reply<v1::JobInfo> reply) override;
   void hold(const Caller& caller, v1::JobRef job, Reply<v1::JobInfo> reply) override;
   void release(const Caller& caller, v1::JobRef job, Reply<v1::JobInfo> reply) override;
-  void wait(const Caller& caller, v1::JobRef job, Reply<v1::JobInfo> reply) override;
   void forget(const Caller& caller, v1::JobRef job, Reply<v1::Nothing> reply) override;
   void listHosts(const Caller& caller, v1::ListHostsRequest request,
                  Reply<v1::ListHostsReply> reply) override;

@@ -395,11 +395,6 @@ void JobLives::end(Job& job, v1::JobEnd how, const std::string& reason) {
   job.record.clear_lost_why();
   job.live = nullptr;
   save(job);
-  parts_.commits.whenDurable([this, id = job.id()](const Status& status) {
-    Job* const ended = parts_.jobs.find(id);
-    if (!status.ok() || ended == nullptr) return;
-    for (const Reply<v1::JobInfo>& reply : std::exchange(ended->waiting, {})) reply(ended->info());
-  });
   scheduleSoon();
 }
 

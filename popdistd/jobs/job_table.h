@@ -32,7 +32,6 @@ struct LiveJob {
 struct Job {
   v1::JobRecord record;
   std::unique_ptr<LiveJob> live;  ///< null: it has ended
-  std::vector<Reply<v1::JobInfo>> waiting;
 
   const v1::JobInfo& info() const { return record.info(); }
   v1::JobInfo& mutableInfo() { return *record.mutable_info(); }

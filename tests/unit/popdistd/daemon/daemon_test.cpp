@@ -79,7 +79,7 @@ TEST(Daemon, SaysWhyItCannotStart) {
   os::EpollLoop loop;
   testing::FakeApi api;
   testing::FakeGate gate;
-  const DaemonCore core{api, gate, [] { return std::string(); }};
+  const DaemonParts core{api, gate, [] { return std::string(); }};
   DaemonOptions options{.listen = {"192.0.2.1", 0}, .http = {}, .insecure = true};
   EXPECT_THAT(runDaemon(loop, core, options).message(), HasSubstr("without TLS anybody"));
   options.tls_directory = "/nowhere";

@@ -2,6 +2,7 @@
 // The life of a job under the daemon: from submission over its runner's events to its end.
 #include <csignal>
 
+#include "popdistd/api/job_wait.h"
 #include "tests/unit/popdistd/jobs/cluster_fixture.h"
 
 namespace pop::popdistd::testing {
@@ -46,7 +47,7 @@ TEST_F(JobLivesTest, WaitAnswersAtTheEnd) {
   FakeHost& h0 = join("h0");
   const std::int64_t id = submit(requestOf());
   Answer<v1::JobInfo> end;
-  core_->wait({"bob", ""}, ref(id), end.reply());
+  const auto waits = waitForJob(*core_, {"bob", ""}, ref(id), end.reply());
   settle();
   EXPECT_FALSE(end.there());
   h0.finish({id, 1}, 0);

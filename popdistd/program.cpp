@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "popdistd/program.h"
+
+#include <cstdio>
+#include <memory>
+#include <utility>
+#include <variant>
+
+#include "common/contract/version.h"
+#include "common/sys/random_name.h"
+#include "popdistd/access/issuer.h"
+#include "popdistd/daemon.h"
+#include "popdistd/daemon_options.h"
+#include "popdistd/dev_host.h"
+#include "popdistd/jobs/daemon_core.h"
+#include "popdistd/store/sqlite_store.h"
+
+namespace pop::popdistd {
+namespace {
+
+Status serve(DaemonOptions options) {
+  POP_ASSIGN_OR_RETURN(const std::unique_ptr<SqliteStore> store, SqliteStore::open(options.state_directory));
+  std::optional<DevHost> dev;
+  if (options.dev) {
+    POP_ASSIGN_OR_RETURN(dev, DevHost::prepare(options.state_directory, ownUser()));
+    options.tls_directory = dev->tlsDirectory();
+  }
+  Issuer issuer;
+  if (!options.tls_directory.empty()) {
+    POP_ASSIGN_OR_RETURN(issuer, issuerFrom(options.tls_directory));
+  }
+  os::EpollLoop loop;
+  CoreSettings settings{.random_name = [] { return sys::randomName(); },
+                        .version = contract::kVersion,
+                        .admins = {options.admins.begin(), options.admins.end()},
+                        .issue = issuer,
+                        .temporary_directory = options.state_directory};
+  settings.admins.insert(ownUser());
+  POP_ASSIGN_OR_RETURN(const std::unique_ptr<DaemonCore> core,
+                       DaemonCore::start(loop, *store, std::move(settings)));
+  return runDaemon(loop,
+                   {.api = *core,
+                    .gate = *core,
+                    .metrics = [] { return std::string(); },
+                    .listening =
+                        [&dev](int port) {
+                          if (dev) dev->start(port);
+                        }},
+                   options);
+}
+
+}  // namespace
+
+int runProgram(const std::vector<std::string>& arguments) {
+  std::variant<DaemonOptions, int> options = parseDaemonOptions(arguments);
+  if (const int* const exit_code = std::get_if<int>(&options)) return *exit_code;
+  log::setLevel(std::get<DaemonOptions>(options).log_level);
+  const Status served = serve(std::move(std::get<DaemonOptions>(options)));
+  if (served.ok()) return 0;
+  std::fprintf(stderr, "popdistd: %s\n", served.message().c_str());
+  return 1;
+}
+
+}  // namespace pop::popdistd
