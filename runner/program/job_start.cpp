@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runner/program/job_start.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -38,9 +40,12 @@ Result<model::JobSpec> specOf(const v1::StartRunner& order) {
   return spec;
 }
 
+// As poprun's --log-limit: a smaller log would be many tiny files.
 LogBound boundOf(const v1::StartRunner& order) {
+  constexpr std::int64_t kLeastBytes = 8 << 20;
   LogBound bound;
-  if (order.log_limit_bytes() > 0) bound.bytes = static_cast<std::uint64_t>(order.log_limit_bytes());
+  if (order.log_limit_bytes() > 0)
+    bound.bytes = static_cast<std::uint64_t>(std::max(order.log_limit_bytes(), kLeastBytes));
   return bound;
 }
 
