@@ -137,7 +137,7 @@ Result<KeyPair> makeHostCertificate(const KeyPair& authority, const std::vector<
   }
   if (names.empty()) return invalidArgument("a host needs a name");
   return makeSigned(authority,
-                    {names.front(), "critical,CA:FALSE", "critical,digitalSignature", "serverAuth",
+                    {names.front(), "critical,CA:FALSE", "critical,digitalSignature", "serverAuth,clientAuth",
                      join(alternatives, ",")},
                     valid_days);
 }

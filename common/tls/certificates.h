@@ -14,7 +14,7 @@
 namespace pop::tls {
 
 /// A user's certificate has the subject alternative name "popdist:user:NAME". A host's certificate has no
-/// such name, and is not accepted from a client.
+/// such name, and an agent service does not accept it from a client; with it the host joins its cluster.
 inline constexpr std::string_view kUserUriPrefix = "popdist:user:";
 
 struct KeyPair {
@@ -25,7 +25,8 @@ struct KeyPair {
 /// Signs certificates of hosts and users.
 Result<KeyPair> makeAuthority(int valid_days);
 
-/// For a server that clients reach by any of `names`: DNS names and IP addresses.
+/// For a server that clients reach by any of `names`: DNS names and IP addresses. And for what the host
+/// joins.
 Result<KeyPair> makeHostCertificate(const KeyPair& authority, const std::vector<std::string>& names,
                                     int valid_days);
 

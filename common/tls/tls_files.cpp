@@ -12,6 +12,7 @@
 #include "common/base/text.h"
 #include "common/sys/fd.h"
 #include "common/sys/writers.h"
+#include "common/tls/peer_user.h"
 #include "common/tls/tls_objects.h"
 
 namespace pop::tls {
@@ -178,6 +179,10 @@ class Checker {
     if (role_ == TlsRole::kClient) X509_STORE_CTX_set_purpose(context.get(), X509_PURPOSE_SSL_CLIENT);
     const bool good = X509_verify_cert(context.get()) == 1;
     ERR_clear_error();
+    if (good && role_ == TlsRole::kClient && isHosts(own)) {
+      mistakes_.push_back(whyRefused(paths, X509_V_ERR_INVALID_PURPOSE));
+      return;
+    }
     if (!good) return explainRefusal(context.get(), objects, paths);
     const STACK_OF(X509)* const chain = X509_STORE_CTX_get0_chain(context.get());
     for (int i = 1; i < sk_X509_num(chain); ++i) {
@@ -227,6 +232,11 @@ TlsFiles tlsFilesOf(std::string authority_pem, std::string certificate_pem, std:
   objects->chain = certificatesIn(certificate_pem);
   objects->key = keyFrom(key_pem);
   return {std::move(authority_pem), std::move(certificate_pem), std::move(key_pem), {}, objects};
+}
+
+bool isForClients(const TlsFiles& files) {
+  return !files.objects->chain.empty() &&
+         X509_check_purpose(files.objects->chain.front().get(), X509_PURPOSE_SSL_CLIENT, 0) == 1;
 }
 
 Result<TlsFiles> loadTls(const TlsPaths& paths, TlsRole role, std::time_t now) {
