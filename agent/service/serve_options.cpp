@@ -6,19 +6,19 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
-#include <ctime>
 #include <memory>
 #include <optional>
 #include <stop_token>
 #include <utility>
 
 #include "agent/service/command_options.h"
+#include "agent/service/host_tls.h"
+#include "agent/service/join_options.h"
 #include "agent/service/reload.h"
 #include "agent/service/service.h"
 #include "common/base/text.h"
 #include "common/log/log.h"
 #include "common/service/agent_server.h"
-#include "common/sys/host_name.h"
 #include "common/sys/own_program.h"
 #include "common/sys/process_setup.h"
 #include "common/tls/tls_context.h"
@@ -33,6 +33,7 @@ struct ServeOptions {
   std::string tls_directory;
   std::string users_file;
   int spares = 16;
+  JoinOptions join;
 };
 
 // SIGHUP may arrive while the service starts and looks users up. It stays blocked until signals are watched,
@@ -49,19 +50,8 @@ int complain(const std::string& mistake) {
   return 1;
 }
 
-// DIR/ca.pem, and this host's certificate and key from init-tls; host.pem if they were renamed.
 Result<HostTls> hostTlsFrom(const std::string& directory) {
-  const std::string own = directory + "/host-" + sys::hostName();
-  const std::string renamed = directory + "/host";
-  const auto isThere = [](const std::string& base) { return ::access((base + ".pem").c_str(), F_OK) == 0; };
-  if (!isThere(own) && !isThere(renamed))
-    return failedPrecondition("this host has no certificate: neither " + own +
-                              ".pem (after `uname -n`) nor " + renamed +
-                              ".pem is there; make it with popdist-agent init-tls --host " + sys::hostName());
-  const std::string& base = isThere(own) ? own : renamed;
-  POP_ASSIGN_OR_RETURN(const tls::TlsFiles files,
-                       tls::loadTls({directory + "/ca.pem", base + ".pem", base + "-key.pem"},
-                                    tls::TlsRole::kServer, std::time(nullptr)));
+  POP_ASSIGN_OR_RETURN(const tls::TlsFiles files, loadHostTls(directory));
   for (const std::string& warning : files.warnings) log::warning(warning);
   return tls::TlsContext::make(files, tls::TlsRole::kServer);
 }
@@ -88,6 +78,7 @@ class Serving {
  public:
   Serving(const ServeOptions& options, UsersFile users, const UnixUser& self)
       : options_(options),
+        self_(self),
         reload_(loop_, [this](const std::stop_token& stop) { return readAgain(stop); }),
         service_(
             loop_, Admission(std::move(users), self, makeJobToken), sys::ownProgram("popdist-agent"),
@@ -106,16 +97,13 @@ class Serving {
     if (!port.ok())
       return complain("cannot listen at " + options_.listen + ": " + port.status().message() +
                       " (does another popdist-agent serve run there, or is the address not this host's?)");
+    if (const Status joins = join(port.value()); !joins.ok()) return complain(joins.message());
     std::printf("popdist-agent: listening at %s, port %d\n", place.address.c_str(), port.value());
     std::fflush(stdout);
     loop_.watchSignals({SIGTERM, SIGINT, SIGHUP}, [this](const os::Signal& signal) {
       if (signal.number == SIGHUP) return reload();
       if (std::exchange(stopping_, true)) return;
-      log::info("ending " + counted(service_.runningJobs(), "job") + ": signal " +
-                std::to_string(signal.number));
-      reload_.stop();
-      server_.sayStopping();
-      service_.stop([this] { loop_.stop(); });
+      stop(signal);
     });
     setHangups(SIG_UNBLOCK);
     loop_.run();
@@ -123,6 +111,29 @@ class Serving {
   }
 
  private:
+  Status join(int port) {
+    if (options_.join.controller.empty()) return {};
+    POP_ASSIGN_OR_RETURN(JoinSettings settings,
+                         joinSettings(options_.join, options_.tls_directory, self_, port));
+    joined_.emplace(loop_, service_.admission(), std::move(settings),
+                    [this](const std::string& job_id) { return service_.runsJob(job_id); });
+    return joined_->start();
+  }
+
+  void stop(const os::Signal& signal) {
+    log::info("ending " + counted(service_.runningJobs(), "job") +
+              (joined_ ? " and " + counted(joined_->runningRunners(), "runner") : "") + ": signal " +
+              std::to_string(signal.number));
+    reload_.stop();
+    server_.sayStopping();
+    const auto left = std::make_shared<int>(joined_ ? 2 : 1);
+    const auto stopped = [this, left] {
+      if (--*left == 0) loop_.stop();
+    };
+    if (joined_) joined_->stop(stopped);
+    service_.stop(stopped);
+  }
+
   void reload() {
     if (options_.tls_directory.empty())
       return log::info("nothing to reload: without --tls only this service's own user can run jobs");
@@ -154,9 +165,11 @@ class Serving {
   }
 
   const ServeOptions options_;
+  const UnixUser self_;
   os::EpollLoop loop_;
   Reload reload_;  ///< goes after those whose clients wait for a last word
   Service service_;
+  std::optional<JoinedHost> joined_;
   wire::AgentServer server_;
   bool stopping_ = false;
 };
@@ -170,6 +183,8 @@ int serve(const ServeOptions& options) {
     return complain("--tls needs --users FILE, which lists the users who may run jobs");
   if (!has_tls && !options.users_file.empty())
     return complain("--users needs --tls DIR: without certificates the service cannot tell users apart");
+  if (const Status joins = checkJoinOptions(options.join, has_tls); !joins.ok())
+    return complain(joins.message());
   const Result<Place> place = parsePlace("--listen", options.listen);
   if (!place.ok()) return complain(place.status().message());
   if (const Status allowed = checkListening(place.value().address, has_tls, ::geteuid()); !allowed.ok())
@@ -207,6 +222,7 @@ int runServe(const std::vector<std::string>& arguments) {
       ->type_name("N")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  addJoinOptions(app, options.join);
   if (const std::optional<int> done = parseCommand(app, arguments)) return *done;
   return serve(options);
 }
