@@ -10,7 +10,7 @@ endif()
 # Programs look for each other under these two names of one prefix (common/sys/own_program.cpp), and for backends under
 # a third (libpopdist/src/context/backends.cpp), so CMAKE_INSTALL_BINDIR, LIBEXECDIR and LIBDIR cannot move them.
 set(called_by_users poprun popdist-agent popdist-algorithms)
-set(called_by_ours poprun-hosts poprun-service popdist-agent-service popdist-runner popdist-topology)
+set(called_by_ours poprun-hosts poprun-service popdist-agent-service popdist-join popdist-runner popdist-topology)
 if(TARGET popdist-pmix)
   list(APPEND called_by_ours popdist-pmix)
 endif()

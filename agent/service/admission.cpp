@@ -43,10 +43,7 @@ Admission::Admission(UsersFile users, UnixUser self, std::function<Result<std::s
     : users_(std::move(users)), self_(std::move(self)), make_token_(std::move(make_token)) {}
 
 Result<AdmittedJob> Admission::admit(const JobRequest& request) {
-  POP_RETURN_IF_ERROR(checkUser(request.name));
-  if (request.job_id.empty() || request.job_id.size() > kLongestJobId)
-    return invalidArgument("a job needs an id of 1 to " + std::to_string(kLongestJobId) + " characters");
-  if (request.instances < 1 || request.instances > kMaxInstances) return badCount(request.instances);
+  POP_RETURN_IF_ERROR(checkRequest(request));
   if (jobs_.contains(request.job_id))
     return Status(Code::kAlreadyExists,
                   "a job with the id " + inQuotes(request.job_id) +
@@ -56,6 +53,24 @@ Result<AdmittedJob> Admission::admit(const JobRequest& request) {
   POP_ASSIGN_OR_RETURN(std::string token, make_token_());
   jobs_[request.job_id] = {request.name, token, request.instances};
   return AdmittedJob{users_.users.find(request.name)->second.user, std::move(token)};
+}
+
+Result<UnixUser> Admission::admitRunner(const JobRequest& request) {
+  POP_RETURN_IF_ERROR(checkRequest(request));
+  if (runners_.contains(request.job_id))
+    return Status(Code::kAlreadyExists, "the runner " + inQuotes(request.job_id) + " already runs");
+  POP_RETURN_IF_ERROR(checkJobs(request.name));
+  POP_RETURN_IF_ERROR(checkInstances(request.name, request.instances));
+  runners_[request.job_id] = {request.name, {}, request.instances};
+  return users_.users.find(request.name)->second.user;
+}
+
+Status Admission::checkRequest(const JobRequest& request) const {
+  POP_RETURN_IF_ERROR(checkUser(request.name));
+  if (request.job_id.empty() || request.job_id.size() > kLongestJobId)
+    return invalidArgument("a job needs an id of 1 to " + std::to_string(kLongestJobId) + " characters");
+  if (request.instances < 1 || request.instances > kMaxInstances) return badCount(request.instances);
+  return {};
 }
 
 Status Admission::checkUser(const std::string& name) const {
@@ -82,10 +97,12 @@ Status Admission::checkInstances(const std::string& name, int more) const {
 
 JobLimits Admission::running(std::string_view name) const {
   JobLimits sum;
-  for (const auto& [id, job] : jobs_) {
-    if (!name.empty() && job.name != name) continue;
-    ++sum.jobs;
-    sum.instances += job.instances;
+  for (const std::map<std::string, Job>* all : {&jobs_, &runners_}) {
+    for (const auto& [id, job] : *all) {
+      if (!name.empty() && job.name != name) continue;
+      ++sum.jobs;
+      sum.instances += job.instances;
+    }
   }
   return sum;
 }
@@ -125,6 +142,14 @@ bool Admission::mayRun(const std::string& unix_user) const {
                      [&](const auto& each) { return each.second.user.name == unix_user; });
 }
 
+std::optional<std::string> Admission::unixUserOf(uid_t uid) const {
+  if (uid == self_.uid) return self_.name;
+  const auto found = std::find_if(users_.users.begin(), users_.users.end(),
+                                  [uid](const auto& each) { return each.second.user.uid == uid; });
+  if (found == users_.users.end()) return std::nullopt;
+  return found->second.user.name;
+}
+
 Result<std::string> makeJobToken() {
   std::array<std::uint8_t, kTokenBytes> random{};
   if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size()))
@@ -159,6 +184,14 @@ Status checkListening(const std::string& address, bool has_tls, uid_t self) {
         "without TLS every user of this host could run jobs as root: make certificates "
         "with popdist-agent init-tls, or run the service as another user");
   return {};
+}
+
+Status checkJoining(const std::string& address, bool has_tls) {
+  if (has_tls || os::isLoopback(address)) return {};
+  return failedPrecondition(
+      "without TLS anybody on the way to " + address +
+      " could start jobs here: give the certificates of this host with --tls, or name a "
+      "popdistd on this host (127.0.0.1)");
 }
 
 }  // namespace pop::agent

@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -58,6 +59,14 @@ class Admission {
   /// The job is over. Ignored if the job does not exist.
   void release(const std::string& job_id);
 
+  /// The same for a job whose runner is started here by order of the cluster's daemon: its instances on this
+  /// host count like others'. The ids are the daemon's: no user can take one. Returns as whom it runs.
+  Result<UnixUser> admitRunner(const JobRequest& request);
+  void releaseRunner(const std::string& id) { runners_.erase(id); }
+
+  /// The name of a Unix user whose jobs may run here, or who the service is.
+  std::optional<std::string> unixUserOf(uid_t uid) const;
+
   /// Replaces the users and limits. Running jobs continue, but jobs of users who are no longer listed cannot
   /// start instances or be continued.
   void setUsers(UsersFile users) { users_ = std::move(users); }
@@ -78,6 +87,7 @@ class Admission {
     int instances = 0;  ///< the most that it has asked for
   };
 
+  Status checkRequest(const JobRequest& request) const;
   Status checkJobs(const std::string& name) const;
   Status checkInstances(const std::string& name, int more) const;
   /// Counts running jobs and instances, of one name, or of all if `name` is empty.
@@ -87,6 +97,7 @@ class Admission {
   UnixUser self_;
   std::function<Result<std::string>()> make_token_;
   std::map<std::string, Job> jobs_;
+  std::map<std::string, Job> runners_;  ///< without tokens
 };
 
 /// 128 random bits from the kernel, in hexadecimal digits.
@@ -98,5 +109,8 @@ bool equalInConstantTime(std::string_view a, std::string_view b);
 /// Returns why the service must not listen at `address`. Without certificates it cannot identify clients: it
 /// then serves only this host, and only as a user other than root.
 Status checkListening(const std::string& address, bool has_tls, uid_t self);
+
+/// Returns why the service must not join popdistd at `address`: without certificates neither knows the other.
+Status checkJoining(const std::string& address, bool has_tls);
 
 }  // namespace pop::agent

@@ -21,6 +21,7 @@ JobProcess& JobProcess::operator=(JobProcess&& other) noexcept {
   program_ = std::move(other.program_);
   stream_ = std::move(other.stream_);
   errors_ = std::move(other.errors_);
+  exit_code_ = other.exit_code_;
   return *this;
 }
 
@@ -41,6 +42,7 @@ std::optional<int> JobProcess::killAndReap() {
 std::string JobProcess::end() {
   const bool is_ours_to_end = !hasEnded() || pid() < 0;
   const std::optional<int> status = killAndReap();
+  if (status && WIFEXITED(*status)) exit_code_ = WEXITSTATUS(*status);
   if (status && WIFEXITED(*status)) return "ended with exit code " + std::to_string(WEXITSTATUS(*status));
   return status || is_ours_to_end ? "was killed" : "ended while it was being traced";
 }

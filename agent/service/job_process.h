@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent of one job: a process that runs as the job's user, connected to the service by a socket.
+// The agent of one job, or another program for it: a process that runs as the job's user, connected to the
+// service by a socket.
 #pragma once
 
 #include <sys/types.h>
 
+#include <csignal>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,6 +41,12 @@ class JobProcess {
   /// Kills the process if it is alive, and describes its end: "was killed", "ended with exit code 3".
   std::string end();
 
+  /// After end(): its exit code, if it has ended by itself.
+  std::optional<int> exitCode() const { return exit_code_; }
+
+  /// Kills the process, whose end is then still to be seen and described.
+  void sendKill() const { program_.signal(SIGKILL); }
+
   /// Kills the process. Its keeper then ends the process's children, since the socket between them is closed.
   void kill();
 
@@ -51,6 +59,7 @@ class JobProcess {
   os::HelperProgram program_;
   sys::Fd stream_;
   sys::Fd errors_;
+  std::optional<int> exit_code_;
 };
 
 /// Starts `command`, a program's path and its arguments, as `user`, through `agent` become, so that this

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "agent/service/command_options.h"
+#include "agent/service/join_options.h"
 #include "agent/service/reload.h"
 #include "agent/service/service.h"
 #include "common/base/text.h"
@@ -33,6 +34,7 @@ struct ServeOptions {
   std::string tls_directory;
   std::string users_file;
   int spares = 16;
+  JoinOptions join;
 };
 
 // SIGHUP may arrive while the service starts and looks users up. It stays blocked until signals are watched,
@@ -77,6 +79,7 @@ class Serving {
  public:
   Serving(const ServeOptions& options, UsersFile users, const UnixUser& self)
       : options_(options),
+        self_(self),
         reload_(loop_, [this](const std::stop_token& stop) { return readAgain(stop); }),
         service_(
             loop_, Admission(std::move(users), self, makeJobToken), sys::ownProgram("popdist-agent"),
@@ -95,16 +98,13 @@ class Serving {
     if (!port.ok())
       return complain("cannot listen at " + options_.listen + ": " + port.status().message() +
                       " (does another popdist-agent serve run there, or is the address not this host's?)");
+    if (const Status joins = join(port.value()); !joins.ok()) return complain(joins.message());
     std::printf("popdist-agent: listening at %s, port %d\n", place.address.c_str(), port.value());
     std::fflush(stdout);
     loop_.watchSignals({SIGTERM, SIGINT, SIGHUP}, [this](const os::Signal& signal) {
       if (signal.number == SIGHUP) return reload();
       if (std::exchange(stopping_, true)) return;
-      log::info("ending " + counted(service_.runningJobs(), "job") + ": signal " +
-                std::to_string(signal.number));
-      reload_.stop();
-      server_.sayStopping();
-      service_.stop([this] { loop_.stop(); });
+      stop(signal);
     });
     setHangups(SIG_UNBLOCK);
     loop_.run();
@@ -112,6 +112,29 @@ class Serving {
   }
 
  private:
+  Status join(int port) {
+    if (options_.join.controller.empty()) return {};
+    POP_ASSIGN_OR_RETURN(JoinSettings settings,
+                         joinSettings(options_.join, options_.tls_directory, self_, port));
+    joined_.emplace(loop_, service_.admission(), std::move(settings),
+                    [this](const std::string& job_id) { return service_.runsJob(job_id); });
+    return joined_->start();
+  }
+
+  void stop(const os::Signal& signal) {
+    log::info("ending " + counted(service_.runningJobs(), "job") +
+              (joined_ ? " and " + counted(joined_->runningRunners(), "runner") : "") + ": signal " +
+              std::to_string(signal.number));
+    reload_.stop();
+    server_.sayStopping();
+    const auto left = std::make_shared<int>(joined_ ? 2 : 1);
+    const auto stopped = [this, left] {
+      if (--*left == 0) loop_.stop();
+    };
+    if (joined_) joined_->stop(stopped);
+    service_.stop(stopped);
+  }
+
   void reload() {
     if (options_.tls_directory.empty())
       return log::info("nothing to reload: without --tls only this service's own user can run jobs");
@@ -143,9 +166,11 @@ class Serving {
   }
 
   const ServeOptions options_;
+  const UnixUser self_;
   os::EpollLoop loop_;
   Reload reload_;  ///< goes after those whose clients wait for a last word
   Service service_;
+  std::optional<JoinedHost> joined_;
   wire::AgentServer server_;
   bool stopping_ = false;
 };
@@ -159,6 +184,8 @@ int serve(const ServeOptions& options) {
     return complain("--tls needs --users FILE, which lists the users who may run jobs");
   if (!has_tls && !options.users_file.empty())
     return complain("--users needs --tls DIR: without certificates the service cannot tell users apart");
+  if (const Status joins = checkJoinOptions(options.join, has_tls); !joins.ok())
+    return complain(joins.message());
   const Result<os::Place> place = os::parsePlace("--listen", options.listen);
   if (!place.ok()) return complain(place.status().message());
   if (const Status allowed = checkListening(place.value().address, has_tls, ::geteuid()); !allowed.ok())
@@ -196,6 +223,7 @@ int runServe(const std::vector<std::string>& arguments) {
       ->type_name("N")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  addJoinOptions(app, options.join);
   if (const std::optional<int> done = parseCommand(app, arguments)) return *done;
   return serve(options);
 }

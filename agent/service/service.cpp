@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/service/service.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <chrono>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "agent/service/last_words.h"
 #include "common/base/text.h"
 #include "common/contract/version.h"
 #include "common/log/log.h"
@@ -27,9 +24,8 @@ constexpr std::size_t kMaxWelcomeBytes = 64 << 10;
 // The id as it is logged; a refused id may be too long.
 constexpr std::size_t kMaxIdBytes = 128;
 
-// Limit for an agent's messages, which its user controls.
+// Limit for an agent's words in the log, which its user controls.
 constexpr std::size_t kMaxWordsBytes = 1000;
-constexpr int kMaxLastChunks = 16;  // a pipe holds no more
 
 // Time between the end of an agent's streams and the end of its process: the kernel closes the streams first.
 constexpr std::chrono::milliseconds kReapTimeout{100};
@@ -56,9 +52,9 @@ struct Service::Job {
   std::string id;    ///< once it is admitted
   std::string token;
   JobProcess process;
+  std::optional<LastWords> last_words;  ///< once it has a process
   std::unique_ptr<wire::MessageStream> agent;
   bool welcomed = false;
-  std::string last_words;  ///< what the agent says on stderr, its end
   std::optional<TimerId> end_timer;
   Clock::time_point started;  ///< once it has a process
   Status cut_short;           ///< why it was told to end
@@ -83,9 +79,8 @@ Service::~Service() {
 }
 
 void Service::unwatch(Job& job) {
-  for (const int fd : {job.process.errors().get(), job.process.pidfd()}) {
-    if (fd >= 0) loop_.unwatch(fd);
-  }
+  job.last_words.reset();
+  if (job.process.pidfd() >= 0) loop_.unwatch(job.process.pidfd());
 }
 
 const std::string& Service::nameOf(const std::string& peer) const {
@@ -178,22 +173,8 @@ Status Service::start(Job& job, wire::v1::Command hello) {
   job.agent->gather();
   job.agent->send(hello);
   job.call->relayCommands([this, &job](std::string_view bytes) { forward(job, bytes); });
-  loop_.watchReadable(job.process.errors().get(), [this, &job] { readErrors(job); });
+  job.last_words.emplace(loop_, job.process.errors().get());
   return {};
-}
-
-// True if there may be more.
-bool Service::readErrors(Job& job) {
-  std::array<char, 4096> chunk{};
-  const ssize_t got = ::read(job.process.errors().get(), chunk.data(), chunk.size());
-  if (got < 0 && (errno == EINTR || errno == EAGAIN)) return false;
-  if (got <= 0) {
-    loop_.unwatch(job.process.errors().get());
-    return false;
-  }
-  job.last_words.append(chunk.data(), static_cast<std::size_t>(got));
-  if (job.last_words.size() > kMaxWordsBytes) job.last_words.erase(0, job.last_words.size() - kMaxWordsBytes);
-  return true;
 }
 
 // A broken stream does not tell the reason; the process's exit status and its last output may. They can take
@@ -209,12 +190,7 @@ void Service::agentEnded(Job& job, const Status& why) {
 }
 
 void Service::sayHowItEnded(Job& job) {
-  std::string text = "the popdist-agent there " + job.process.end();
-  for (int chunks = kMaxLastChunks; chunks > 0 && readErrors(job); --chunks) continue;
-  while (job.last_words.ends_with('\n')) job.last_words.pop_back();
-  const std::string words = join(split(job.last_words, '\n'), "; ");
-  if (!words.empty()) text += " (it said: " + printable(words) + ')';
-  end(job, unavailable(text));
+  end(job, unavailable("the popdist-agent there " + describeEnd(job.process, *job.last_words)));
 }
 
 // The agent ends all its processes, and then its call. An agent that does not is killed; if it hangs, its
@@ -268,6 +244,11 @@ Status Service::endJob(const std::string& peer, const std::string& job_id, const
     requestEnd(*job, why);
   }
   return {};
+}
+
+bool Service::runsJob(const std::string& job_id) const {
+  return std::any_of(jobs_.begin(), jobs_.end(),
+                     [&](const auto& job) { return job->id == job_id && !job->ended; });
 }
 
 void Service::setUsers(UsersFile users) {

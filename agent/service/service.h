@@ -43,6 +43,12 @@ class Service {
   /// Replaces the users and limits. Running jobs continue.
   void setUsers(UsersFile users);
 
+  /// Whether an agent of this job runs here.
+  bool runsJob(const std::string& job_id) const;
+
+  /// Whose limits also count what else is started here for users.
+  Admission& admission() { return admission_; }
+
   std::int64_t runningJobs() const { return static_cast<std::int64_t>(jobs_.size()); }
 
   /// Accepts nothing more and ends all jobs; calls `stopped` when they are gone.
@@ -61,7 +67,6 @@ class Service {
   void welcome(Job& job, const std::string& report);
   void begin(Job& job, wire::v1::Command hello);
   Status start(Job& job, wire::v1::Command hello);
-  bool readErrors(Job& job);
   void agentEnded(Job& job, const Status& why);
   void sayHowItEnded(Job& job);
   void requestEnd(Job& job, const Status& why);

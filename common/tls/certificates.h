@@ -14,7 +14,7 @@
 namespace pop::tls {
 
 /// A user's certificate has the subject alternative name "popdist:user:NAME". A host's certificate has no
-/// such name: it is nobody who may run jobs.
+/// such name, and an agent service does not accept it from a client; with it the host joins its cluster.
 inline constexpr std::string_view kUserUriPrefix = "popdist:user:";
 
 struct KeyPair {

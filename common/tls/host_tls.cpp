@@ -22,4 +22,12 @@ Result<TlsFiles> loadHostTls(const std::string& directory) {
                  std::time(nullptr));
 }
 
+Result<TlsFiles> loadHostTlsForJoining(const std::string& directory) {
+  POP_ASSIGN_OR_RETURN(TlsFiles files, loadHostTls(directory));
+  if (isForClients(files)) return files;
+  return failedPrecondition("the host's certificate in " + directory +
+                            " was made by an older init-tls and is for serving only: to join a cluster, make "
+                            "a new one with popdist-agent init-tls --overwrite --host");
+}
+
 }  // namespace pop::tls

@@ -13,4 +13,7 @@ namespace pop::tls {
 /// were renamed. Every mistake in them is an error that names its file.
 Result<TlsFiles> loadHostTls(const std::string& directory);
 
+/// The same, for joining a cluster. kFailedPrecondition: the host's certificate is for serving only.
+Result<TlsFiles> loadHostTlsForJoining(const std::string& directory);
+
 }  // namespace pop::tls

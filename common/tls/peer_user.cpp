@@ -3,6 +3,7 @@
 
 #include <openssl/x509v3.h>
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -35,6 +36,12 @@ std::vector<std::string> urisOf(X509* certificate) {
 Result<std::string> userOf(X509* certificate) {
   if (certificate == nullptr) return Status(Code::kPermissionDenied, "the client sent no certificate");
   return userFromUris(urisOf(certificate));
+}
+
+bool isHosts(X509* certificate) {
+  const std::uint32_t usage = X509_get_extended_key_usage(certificate);
+  const bool is_for_servers = usage != UINT32_MAX && (usage & XKU_SSL_SERVER) != 0;
+  return is_for_servers && !userOf(certificate).ok();
 }
 
 }  // namespace pop::tls

@@ -14,4 +14,7 @@ namespace pop::tls {
 /// kPermissionDenied: there is no certificate (null), or it is a host's.
 Result<std::string> userOf(X509* certificate);
 
+/// Whether it is for a server, and names no user.
+bool isHosts(X509* certificate);
+
 }  // namespace pop::tls

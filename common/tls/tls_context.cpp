@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/base/check.h"
+#include "common/tls/peer_user.h"
 #include "common/tls/resumption.h"
 #include "common/tls/served_sessions.h"
 #include "common/tls/tls_objects.h"
@@ -42,6 +43,15 @@ int chooseProtocol(SSL*, const unsigned char** chosen, unsigned char* chosen_byt
   return SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
+// A host's certificate is also for clients, since hosts join a cluster; here the clients are users. "Wrong
+// purpose", as OpenSSL says it of certificates that are for servers only.
+int refuseHosts(int is_good, X509_STORE_CTX* verification) {
+  if (is_good != 1 || X509_STORE_CTX_get_error_depth(verification) != 0) return is_good;
+  if (!isHosts(X509_STORE_CTX_get_current_cert(verification))) return 1;
+  X509_STORE_CTX_set_error(verification, X509_V_ERR_INVALID_PURPOSE);
+  return 0;
+}
+
 bool present(SSL_CTX* context, const TlsObjects& own) {
   if (own.chain.empty() || !own.key || SSL_CTX_use_certificate(context, own.chain.front().get()) != 1 ||
       SSL_CTX_use_PrivateKey(context, own.key.get()) != 1)
@@ -57,7 +67,8 @@ bool setUp(SSL_CTX* context, TlsRole role) {
   // it, and would keep buffers of 33 KiB a connection for a future record.
   SSL_CTX_set_mode(context, SSL_MODE_NO_AUTO_CHAIN | SSL_MODE_RELEASE_BUFFERS);
   SSL_CTX_set_max_cert_list(context, kMaxCertificateBytes);
-  SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
+  SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT,
+                     role == TlsRole::kServer ? refuseHosts : nullptr);
   if (role == TlsRole::kServer) SSL_CTX_set_alpn_select_cb(context, chooseProtocol, nullptr);
   const auto* const protocol = reinterpret_cast<const unsigned char*>(kProtocol.data());
   return SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1 &&

@@ -179,6 +179,10 @@ class Checker {
     if (role_ == TlsRole::kClient) X509_STORE_CTX_set_purpose(context.get(), X509_PURPOSE_SSL_CLIENT);
     const bool good = X509_verify_cert(context.get()) == 1;
     ERR_clear_error();
+    if (good && role_ == TlsRole::kClient && isHosts(own)) {
+      mistakes_.push_back(whyRefused(paths, X509_V_ERR_INVALID_PURPOSE));
+      return;
+    }
     if (!good) return explainRefusal(context.get(), objects, paths);
     // A host is a client, too, of the daemon that it joins, but nobody's user.
     if (role_ == TlsRole::kClient && !userOf(own).ok())
@@ -231,6 +235,11 @@ TlsFiles tlsFilesOf(std::string authority_pem, std::string certificate_pem, std:
   objects->chain = certificatesIn(certificate_pem);
   objects->key = keyFrom(key_pem);
   return {std::move(authority_pem), std::move(certificate_pem), std::move(key_pem), {}, objects};
+}
+
+bool isForClients(const TlsFiles& files) {
+  return !files.objects->chain.empty() &&
+         X509_check_purpose(files.objects->chain.front().get(), X509_PURPOSE_SSL_CLIENT, 0) == 1;
 }
 
 Result<TlsFiles> loadTls(const TlsPaths& paths, TlsRole role, std::time_t now) {

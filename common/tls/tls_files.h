@@ -36,6 +36,9 @@ struct TlsFiles {
 /// For files that are in memory already; checks nothing.
 TlsFiles tlsFilesOf(std::string authority_pem, std::string certificate_pem, std::string key_pem);
 
+/// Whether our certificate may be shown by a client, too: a host's was once for serving only.
+bool isForClients(const TlsFiles& files);
+
 /// Returns the files' contents, or every mistake, each naming its file:
 /// - a file is missing or not in PEM form;
 /// - other users can read the key (refused, as ssh does), or replace a server's authority;

@@ -135,6 +135,16 @@ void MessageStream::setMostBytes(std::size_t bytes) {
   reader_.setMostBytes(std::min(bytes, kMaxWireFrameBytes));
 }
 
+void MessageStream::pause() {
+  if (!reading_ || std::exchange(paused_, true)) return;
+  loop_.unwatchReadable(in_.get());
+}
+
+void MessageStream::resume() {
+  if (!std::exchange(paused_, false) || !reading_) return;
+  loop_.watchReadable(in_.get(), [this] { read(); });
+}
+
 void MessageStream::closed(int error_number) {
   was_closed_ = true;
   if (error_number == 0 || error_number == ECONNRESET || error_number == EPIPE)
@@ -159,6 +169,7 @@ void MessageStream::send(std::string_view message) {
     sendFrame({last ? kLastPart : kPart, {std::string(message.substr(at, kPartBytes))}});
   }
   writeByTurns();
+  waited_ = !flushed();
 }
 
 // The end is delivered from the loop, because the sender is inside a call.
@@ -194,7 +205,7 @@ void MessageStream::writeByTurns() {
   loop_.postLast([self = self_] {
     if (*self == nullptr) return;
     (*self)->turn_ = false;
-    (*self)->writeInTurn();
+    (*self)->write();
   });
 }
 
@@ -240,17 +251,20 @@ void MessageStream::write() {
       broken_ = errno != EINTR;  // that the other side is gone is read, too
   }
   if (broken_) unsent_.clear();
+  if (unsent_.empty() && std::exchange(waited_, false)) sayWritten();
   if (unsent_.empty() == !watching_writable_) return;
   watching_writable_ = !watching_writable_;
   if (watching_writable_)
-    loop_.watchWritable(outFd(), [this] { writeInTurn(); });
+    loop_.watchWritable(outFd(), [this] { write(); });
   else
     loop_.unwatchWritable(outFd());
 }
 
-void MessageStream::writeInTurn() {
-  write();
-  if (flushed() && !broken_ && drained_) drained_();
+void MessageStream::sayWritten() {
+  if (!events_.written) return;
+  loop_.post([self = self_] {
+    if (*self != nullptr) (*self)->events_.written();
+  });
 }
 
 void MessageStream::flush(std::chrono::milliseconds timeout) {

@@ -41,6 +41,8 @@ class MessageStream {
     /// Called once, after the last message: with the other side's final status, kUnavailable if the stream
     /// broke, or kDataLoss. Nothing more is read.
     std::function<void(Status how)> ended;
+    /// What was not written at once is written now: unsentBytes() is 0 again. From a task of its own.
+    std::function<void()> written = nullptr;
   };
 
   /// Both are non-blocking; `out` is invalid if one socket serves both directions. Users of a pipe must
@@ -69,9 +71,13 @@ class MessageStream {
   /// end() still sends that status. The default is no limit.
   void setMostUnsent(std::size_t bytes) { most_unsent_ = bytes; }
 
-  /// Calls `drained` from the loop, at the end of a turn in which something was sent or once the other side
-  /// has read, when all that was sent is written: for a sender that has more than may wait in memory.
-  void setOnDrained(std::function<void()> drained) { drained_ = std::move(drained); }
+  /// The bytes that wait for the other side to read.
+  std::size_t unsentBytes() const { return plain_.size() + unsent_.size(); }
+
+  /// Reads no more until resume(), so that the other side has to wait; at most 64 KiB of messages that were
+  /// read already still arrive. Nothing is learnt of the stream's end meanwhile.
+  void pause();
+  void resume();
 
   /// The stream was closed without a last message from the other side.
   bool wasClosed() const { return was_closed_; }
@@ -104,7 +110,7 @@ class MessageStream {
   Status tooMuchUnsent() const;
   void writeByTurns();
   void write();
-  void writeInTurn();
+  void sayWritten();
   int outFd() const { return out_.valid() ? out_.get() : in_.get(); }
 
   os::EpollLoop& loop_;
@@ -113,7 +119,6 @@ class MessageStream {
   const bool to_socket_;  ///< which takes care of SIGPIPE
   Events events_;
   const std::unique_ptr<StreamCipher> cipher_;
-  std::function<void()> drained_;
   contract::FrameReader reader_;
   std::size_t most_bytes_ = std::numeric_limits<std::size_t>::max();
   std::string message_;  ///< the parts that have come
@@ -125,7 +130,9 @@ class MessageStream {
   bool gathers_ = false;
   bool turn_ = false;  ///< something was sent in this turn of the loop; the rest waits for its end
   const std::shared_ptr<MessageStream*> self_ = std::make_shared<MessageStream*>(this);  ///< null: gone
+  bool waited_ = false;  ///< what was sent was not written at once
   bool reading_ = true;
+  bool paused_ = false;
   bool was_closed_ = false;
   bool spoken_to_ = false;
   bool ended_ = false;   ///< by us

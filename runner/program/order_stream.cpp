@@ -32,12 +32,12 @@ OrderStream::OrderStream(os::EpollLoop& loop, sys::Stdio stdio, const std::strin
                      is_gone_ = true;
                      followers_.clear();
                      events_.gone();
-                   }}),
+                   },
+               .written = [this] { sendSoon(); }}),
       followers_(directory,
                  {.send = [this](const ::popdist::v1::RunnerReport& report) { stream_.send(report); },
                   .has_room = [this] { return stream_.flushed(); }}) {
   stream_.setMostBytes(kMostOrderBytes);
-  stream_.setOnDrained([this] { sendSoon(); });
 }
 
 OrderStream::~OrderStream() {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <set>
 #include <string>
 
@@ -72,6 +73,35 @@ TEST_F(AdmissionTest, KeepsTheLimitsOfAName) {
   tokenOf("bob", "job3");  // another name of the same Unix user has limits of its own
   admission_.release("job1");
   tokenOf("ci", "job4", 6);
+}
+
+TEST_F(AdmissionTest, CountsRunnersLikeOtherJobs) {
+  EXPECT_EQ(admission_.admitRunner({"ci", "r1", 6}).value(), kRunner);
+  EXPECT_THAT(refusal("ci", "job1", 3).message(),
+              HasSubstr("may have 8 instances at once on this host, but has 6"));
+  tokenOf("ci", "job2", 2);
+  EXPECT_EQ(admission_.admitRunner({"ci", "r2", 1}).code(), Code::kResourceExhausted);
+  EXPECT_EQ(admission_.usageOf("ci")->own_running, (JobLimits{2, 8}));
+  admission_.releaseRunner("r1");
+  EXPECT_TRUE(admission_.admitRunner({"ci", "r2", 1}).ok());
+  EXPECT_EQ(admission_.admitRunner({"ci", "r2", 1}).code(), Code::kAlreadyExists);
+  EXPECT_EQ(admission_.admitRunner({"eve", "r3", 1}).code(), Code::kPermissionDenied);
+  EXPECT_EQ(admission_.admitRunner({"alice", "r3", 0}).code(), Code::kInvalidArgument);
+}
+
+TEST_F(AdmissionTest, LetsNobodyTakeTheIdOfARunner) {
+  tokenOf("bob", "r1");
+  EXPECT_TRUE(admission_.admitRunner({"alice", "r1", 1}).ok());
+  const std::string token = tokenOf("bob", "r2");
+  EXPECT_TRUE(admission_.admitRunner({"alice", "r2", 1}).ok());
+  EXPECT_TRUE(admission_.mayContinue("bob", "r2", token).ok());
+  EXPECT_FALSE(admission_.mayContinue("alice", "r2", "").ok()) << "a runner has no token";
+}
+
+TEST_F(AdmissionTest, KnowsTheUnixUsersWhoseJobsMayRun) {
+  EXPECT_EQ(admission_.unixUserOf(1000), "alice");
+  EXPECT_EQ(admission_.unixUserOf(0), "root");
+  EXPECT_EQ(admission_.unixUserOf(4711), std::nullopt);
 }
 
 TEST_F(AdmissionTest, KeepsTheLimitsOfAJobThatGrows) {
@@ -187,6 +217,13 @@ TEST(EqualInConstantTime, ComparesWholeTexts) {
   for (const char* other : {"", "ab", "abcd", "abd", "xbc", "ABC"}) {
     EXPECT_FALSE(equalInConstantTime("abc", other)) << other;
   }
+}
+
+TEST(Joining, WithoutTlsIsForThisHostOnly) {
+  EXPECT_TRUE(checkJoining("127.0.0.1", false).ok());
+  EXPECT_TRUE(checkJoining("localhost", false).ok());
+  EXPECT_TRUE(checkJoining("head", true).ok());
+  EXPECT_THAT(checkJoining("head", false).message(), HasSubstr("without TLS anybody on the way to head"));
 }
 
 TEST(Listening, WithoutTlsIsForThisHostOnly) {

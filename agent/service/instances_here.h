@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many instances a job has on its first host, as limits count them.
+#pragma once
+
+#include <string>
+
+#include "common/base/status.h"
+
+namespace pop::agent {
+
+/// `spec`: a JobSpec, encoded, with its hosts. kInvalidArgument: it is none.
+Result<int> instancesOnFirstHost(const std::string& spec);
+
+}  // namespace pop::agent

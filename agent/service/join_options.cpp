@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/service/join_options.h"
+
+#include <CLI/CLI.hpp>
+#include <utility>
+
+#include "agent/service/command_options.h"
+#include "agent/service/inventory.h"
+#include "common/os/place.h"
+#include "common/sys/host_name.h"
+#include "common/sys/own_program.h"
+#include "common/tls/certificates.h"
+#include "common/tls/host_tls.h"
+
+namespace pop::agent {
+namespace {
+
+// What speaks HTTP/2 with other hosts has none of root's powers.
+constexpr const char* kPowerless = "nobody";
+
+std::string nameOf(const JoinOptions& options) {
+  return options.name.empty() ? sys::hostName() : options.name;
+}
+
+Result<joining::Connect> connectTo(const std::string& controller, const std::string& tls_directory) {
+  if (tls_directory.empty()) return joining::Connect{controller, {}, {}, {}};
+  POP_ASSIGN_OR_RETURN(tls::TlsFiles files, tls::loadHostTlsForJoining(tls_directory));
+  return joining::Connect{controller, std::move(files.authority_pem), std::move(files.certificate_pem),
+                          std::move(files.key_pem)};
+}
+
+}  // namespace
+
+void addJoinOptions(CLI::App& app, JoinOptions& options) {
+  app.add_option("--controller", options.controller, "join the cluster of the popdistd there")
+      ->type_name("HOST:PORT");
+  app.add_option("--name", options.name,
+                 "name of this host in the cluster, as in its certificate (default: uname -n)")
+      ->type_name("NAME");
+  app.add_option("--slots", options.slots, "number of instances that fit on this host (default: its cores)")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--state", options.state,
+                 "directory for the cluster's jobs (default: /var/lib/popdist, if not root "
+                 "~/.local/state/popdist)")
+      ->type_name("DIR");
+  app.add_option("--runner-program", options.runner)->group("");  // for tests
+}
+
+Status checkJoinOptions(const JoinOptions& options, bool has_tls) {
+  if (options.controller.empty()) {
+    if (options.name.empty() && options.slots == 0 && options.state.empty()) return {};
+    return invalidArgument("--name, --slots and --state need --controller HOST:PORT, the cluster to join");
+  }
+  POP_ASSIGN_OR_RETURN(const os::Place place, os::parsePlace("--controller", options.controller));
+  if (Status valid = tls::checkHostName(nameOf(options)); !valid.ok())
+    return invalidArgument("--name: " + valid.message());
+  return checkJoining(place.address, has_tls);
+}
+
+Result<JoinSettings> joinSettings(const JoinOptions& options, const std::string& tls_directory,
+                                  const UnixUser& self, int agent_port) {
+  JoinSettings settings;
+  POP_ASSIGN_OR_RETURN(settings.inventory, takeInventory(nameOf(options), options.slots, agent_port));
+  settings.state = options.state.empty() ? defaultState(self) : options.state;
+  settings.runner = options.runner.empty() ? sys::ownProgram("popdist-runner") : options.runner;
+  settings.link = {.controller = options.controller,
+                   .user = self.uid == 0 ? kPowerless : self.name,
+                   .agent = sys::ownProgram("popdist-agent"),
+                   .program = sys::ownProgram("popdist-join"),
+                   .connect = [controller = options.controller, tls_directory] {
+                     return connectTo(controller, tls_directory);
+                   }};
+  return settings;
+}
+
+}  // namespace pop::agent

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a job's program says on stderr before it ends: mostly why.
+#pragma once
+
+#include <string>
+
+#include "agent/service/job_process.h"
+#include "common/os/epoll_loop.h"
+
+namespace pop::agent {
+
+/// Lives on the loop's thread, and not longer than the process's descriptor.
+class LastWords {
+ public:
+  /// `errors`: the process's stderr, non-blocking.
+  LastWords(os::EpollLoop& loop, int errors);
+  ~LastWords() { loop_.unwatch(errors_); }
+  LastWords(const LastWords&) = delete;
+  LastWords& operator=(const LastWords&) = delete;
+
+  /// The end of what it has said so far, on one line; without control characters.
+  std::string text();
+
+  /// What it has said so far is not why it ends.
+  void forget();
+
+ private:
+  bool read();
+  void readAll();
+
+  os::EpollLoop& loop_;
+  const int errors_;
+  std::string words_;
+};
+
+/// Kills the process if it is alive: "ended with exit code 3 (it said: the disk is full)".
+std::string describeEnd(JobProcess& process, LastWords& words);
+
+}  // namespace pop::agent
