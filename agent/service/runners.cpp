@@ -13,6 +13,9 @@
 namespace pop::agent {
 namespace {
 
+// Above all numbers of the daemon's.
+constexpr std::int32_t kServicesStop = 1'000'000'000;
+
 constexpr int kExitNoRecords = 3;  // of a feeder
 
 std::string removeOrder(const RunnerId& id) {
@@ -246,7 +249,8 @@ void Runners::stop(std::function<void()> stopped) {
   resume();  // their ends are to be seen
   if (entries_.empty()) return stopped_();
   v1::RunnerOrder order;
-  order.set_stop(SIGTERM);
+  order.mutable_stop()->set_number(kServicesStop);
+  order.mutable_stop()->set_signal(SIGTERM);
   for (auto& [id, entry] : entries_)
     entry.role == Role::kRunner ? entry.process->send(order) : entry.process->kill();
   stop_timer_ = loop_.postAfter(kServiceEndTimeout, [this] {

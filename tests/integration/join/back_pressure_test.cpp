@@ -59,7 +59,8 @@ TEST_F(JoinTest, LetsRunnersGoOnWhenPopdistdIsGone) {
   controller = popdistd({.port = port});
   joins(*controller, "h0");
   v1::RunnerOrder order;
-  order.set_stop(SIGTERM);
+  order.mutable_stop()->set_number(1);
+  order.mutable_stop()->set_signal(SIGTERM);
   controller->send("h0", orderOf(1, order));
   EXPECT_EQ(gone(*controller, "h0", 1), "ended with exit code 4");
 }
