@@ -24,14 +24,15 @@ std::string described(const std::string& certificate_pem) {
   return os::outputOf({"openssl", "x509", "-in", path, "-noout", "-text"}, std::chrono::seconds(10)).value();
 }
 
-TEST(Certificates, OfAHostNameAllItsNamesAndServeOnly) {
+TEST(Certificates, OfAHostNameAllItsNamesAndNoUser) {
   const KeyPair authority = makeAuthority(10).value();
   const KeyPair host =
       makeHostCertificate(authority, {"h0", "h0.example", "10.0.0.1", "fd00::1"}, 10).value();
   EXPECT_THAT(described(host.certificate_pem),
               AllOf(HasSubstr("DNS:h0, DNS:h0.example, IP Address:10.0.0.1, IP Address:FD00:0:0:0:0:0:0:1"),
                     HasSubstr("TLS Web Server Authentication"), HasSubstr("CA:FALSE"),
-                    HasSubstr("ecdsa-with-SHA256"), ::testing::Not(HasSubstr("Client Authentication"))));
+                    HasSubstr("ecdsa-with-SHA256"), HasSubstr("TLS Web Client Authentication"),
+                    ::testing::Not(HasSubstr("URI:"))));
 }
 
 TEST(Certificates, OfAUserNameTheUserAndAreForClientsOnly) {
