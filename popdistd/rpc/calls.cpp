@@ -7,12 +7,6 @@
 #include "common/base/text.h"
 
 namespace pop::popdistd {
-namespace {
-
-constexpr std::chrono::milliseconds kLookEvery{5000};
-
-}  // namespace
-
 void Call::arrive() {
   self_ = shared_from_this();
   post([this] { calls_->begin(shared_from_this()); });
@@ -85,7 +79,7 @@ void Calls::writes(Call& call, bool does) {
 }
 
 void Calls::watchWrites() {
-  timer_ = loop_.postAfter(kLookEvery, [this] {
+  timer_ = loop_.postAfter(limits_.write_timeout / 12, [this] {
     giveUpWrites();
     watchWrites();
   });
@@ -93,8 +87,9 @@ void Calls::watchWrites() {
 
 void Calls::giveUpWrites() {
   for (Call* const call : std::vector(writing_.begin(), writing_.end())) {
-    if (loop_.now() - *call->writing_since_ < kWriteTimeout || std::exchange(call->given_up_, true)) continue;
-    call->end({Code::kDeadlineExceeded, "nothing was read for 60 s"});
+    if (loop_.now() - *call->writing_since_ < limits_.write_timeout || std::exchange(call->given_up_, true))
+      continue;
+    call->end({Code::kDeadlineExceeded, "nothing was read for " + secondsText(limits_.write_timeout) + " s"});
     call->cancel();
   }
 }

@@ -24,9 +24,6 @@ inline grpc::Status toGrpc(const Status& status) {
   return {static_cast<grpc::StatusCode>(status.code()), status.message()};
 }
 
-/// A message on one stream that its reader does not take within this time ends it.
-inline constexpr std::chrono::seconds kWriteTimeout{60};
-
 class Calls;
 
 /// All of it on the loop's thread, but where it says otherwise. Calls of gRPC's reactor come from the loop,
@@ -84,7 +81,8 @@ class Call : public std::enable_shared_from_this<Call> {
 class Calls : public std::enable_shared_from_this<Calls> {
  public:
   struct Limits {
-    int most_of_one = 512;  ///< calls at once of one user or host
+    int most_of_one = 512;                            ///< calls at once of one user or host
+    std::chrono::milliseconds write_timeout{60'000};  ///< for a reader to take a message
   };
   Calls(Loop& loop, Limits limits) : loop_(loop), limits_(limits) {}
 

@@ -17,7 +17,7 @@
 namespace pop::popdistd {
 namespace {
 
-// A host that does not read for long is cut off (kWriteTimeout); until then this much may wait for it.
+// A host that does not read for long is cut off (Calls::Limits); until then this much may wait for it.
 constexpr std::size_t kMostQueuedBytes = 64 * 1024 * 1024;
 
 class OrderQueue final : public Source<v1::HostOrder> {

@@ -123,8 +123,9 @@ Result<std::unique_ptr<RpcServer>> RpcServer::start(Loop& loop, Api& api, HostGa
   setUpGrpc();
   // gRPC does not say why it cannot listen.
   POP_RETURN_IF_ERROR(os::listenAt(options.address, options.port).status());
-  auto impl =
-      std::unique_ptr<Impl>(new Impl{.loop = loop, .calls = std::make_shared<Calls>(loop, Calls::Limits())});
+  auto impl = std::unique_ptr<Impl>(new Impl{
+      .loop = loop,
+      .calls = std::make_shared<Calls>(loop, Calls::Limits{.write_timeout = options.write_timeout})});
   impl->controller = makeControllerService(impl->calls, api, options.own_user);
   impl->hosts = makeHostsService(impl->calls, gate);
   if (options.tls) impl->certificates = makeServerCertificates(std::move(*options.tls));

@@ -3,6 +3,7 @@
 // certificate.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -21,6 +22,7 @@ struct RpcOptions {
   int port = 0;                      ///< 0: any
   std::optional<tls::TlsFiles> tls;  ///< missing: everybody who can connect is `own_user`
   std::string own_user;
+  std::chrono::milliseconds write_timeout{60'000};  ///< for a client that does not read
 };
 
 /// All of it on the loop's thread.

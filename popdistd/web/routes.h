@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The paths of the daemon's HTTP, and how an Api answers them. docs/guide/popdistd.md has them for users.
+// The paths of the daemon's HTTP, and how an Api answers them.
 #pragma once
 
 #include <functional>

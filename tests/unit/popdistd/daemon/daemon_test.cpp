@@ -3,17 +3,23 @@
 #include <gmock/gmock.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
 #include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <future>
+#include <regex>
 #include <thread>
 
 #include "popdistd/daemon.h"
 #include "popdistd/daemon_options.h"
 #include "tests/testing/fake_api.h"
 #include "tests/testing/temp_dir.h"
+#include "tests/testing/test_pairs.h"
 
 namespace pop::popdistd {
 namespace {
@@ -73,6 +79,64 @@ TEST(Daemon, TellsSystemdOfItsLifeAndEndsBySigterm) {
   EXPECT_LT(Clock::now() - asked, std::chrono::seconds(2));
   systemd.join();
   ::unsetenv("WATCHDOG_USEC");
+}
+
+// Both servers have their own OpenSSL in this one process.
+TEST(Daemon, ServesByCertificatesAndReloadsThem) {
+  const testing::TempDir directory;
+  const auto install = [&directory](const testing::TestPairs& pairs) {
+    const tls::KeyPair host = tls::makeHostCertificate(pairs.authority, {"127.0.0.1"}, 60).value();
+    const tls::KeyPair alice = tls::makeUserCertificate(pairs.authority, "alice", 60).value();
+    for (const auto& [name, text] :
+         {std::pair("ca.pem", pairs.authority.certificate_pem), std::pair("host.pem", host.certificate_pem),
+          std::pair("host-key.pem", host.key_pem), std::pair("alice.pem", alice.certificate_pem),
+          std::pair("alice-key.pem", alice.key_pem)}) {
+      std::ofstream(directory / name) << text;
+      ::chmod((directory / name).c_str(), 0600);
+    }
+  };
+  const auto curl = [&directory](const std::string& options, const std::string& port) {
+    const std::string base = directory.path() + '/';
+    const std::string command = "curl -sSi --max-time 20 --cacert " + base + "ca.pem --cert " + base +
+                                "alice.pem --key " + base + "alice-key.pem " + options +
+                                " https://127.0.0.1:" + port + "/v1/About 2>&1";
+    const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(command.c_str(), "r"), ::pclose);
+    std::string text(65536, '\0');
+    text.resize(std::fread(text.data(), 1, text.size(), pipe.get()));
+    return text;
+  };
+  std::promise<std::string> listens;
+  std::promise<void> reloaded;
+  log::setLevel(log::Level::kInfo);
+  log::setSink([&](std::string_view line) {
+    if (line.find("listens at") != std::string_view::npos) listens.set_value(std::string(line));
+    if (line.find("reloaded") != std::string_view::npos) reloaded.set_value();
+  });
+  install({});
+  os::EpollLoop loop;
+  testing::FakeApi api;
+  testing::FakeGate gate;
+  const DaemonOptions options{
+      .listen = {"127.0.0.1", 0}, .http = os::Place{"127.0.0.1", 0}, .tls_directory = directory.path()};
+  std::thread client([&] {
+    const std::string line = listens.get_future().get();
+    std::smatch ports;
+    ASSERT_TRUE(std::regex_search(line, ports, std::regex("port ([0-9]+).*port ([0-9]+)")));
+    const auto serves = [&] {
+      EXPECT_THAT(curl("--http2", ports[1]), HasSubstr("HTTP/2 ")) << "gRPC";
+      EXPECT_THAT(curl("--json {}", ports[2]), HasSubstr(R"("user":"alice")"));
+    };
+    serves();
+    install({});
+    ::kill(::getpid(), SIGHUP);
+    reloaded.get_future().wait();
+    serves();
+    ::kill(::getpid(), SIGTERM);
+  });
+  const Status how = runDaemon(loop, {api, gate, [] { return std::string(); }}, options);
+  EXPECT_TRUE(how.ok()) << how.message();
+  client.join();
+  log::setSink(nullptr);
 }
 
 TEST(Daemon, SaysWhyItCannotStart) {

@@ -161,6 +161,19 @@ TEST_F(HostsTest, ThatDoNotReadAreCutOff) {
   EXPECT_TRUE(hears({"h0 joins from 127.0.0.1", "left"}));
 }
 
+TEST_F(HostsTest, ThatDoNotReadForLongAreCutOff) {
+  serve({}, std::chrono::milliseconds(600));
+  const auto stub = hosts();
+  grpc::ClientContext context;
+  const Stream stream = stub->Join(&context);
+  ASSERT_TRUE(stream->Write(joins("h0")));
+  ASSERT_TRUE(hears({"h0 joins from 127.0.0.1"}));
+  loop.run([this] {
+    for (int i = 0; i < 40; ++i) gate.channel->send(order(i, 1 << 20));
+  });
+  EXPECT_TRUE(hears({"h0 joins from 127.0.0.1", "left"}));
+}
+
 TEST_F(HostsTest, LeaveWhenTheDaemonStops) {
   serve();
   const auto stub = hosts();

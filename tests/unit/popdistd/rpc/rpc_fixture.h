@@ -25,10 +25,15 @@ class RpcTest : public ::testing::Test {
  protected:
   ~RpcTest() override { stop(); }
 
-  void serve(std::optional<tls::TlsFiles> files = {}) {
+  void serve(std::optional<tls::TlsFiles> files = {},
+             std::chrono::milliseconds write_timeout = std::chrono::seconds(60)) {
     Result<std::unique_ptr<RpcServer>> started = loop.run([&] {
       return RpcServer::start(loop.loop(), api, gate,
-                              {.address = "127.0.0.1", .port = 0, .tls = std::move(files), .own_user = "me"});
+                              {.address = "127.0.0.1",
+                               .port = 0,
+                               .tls = std::move(files),
+                               .own_user = "me",
+                               .write_timeout = write_timeout});
     });
     ASSERT_TRUE(started.ok()) << started.status().message();
     server = std::move(*started);
