@@ -9,7 +9,7 @@ endif()
 
 # Programs look for each other under these two names of one prefix (common/sys/own_program.cpp), and for backends under
 # a third (libpopdist/src/context/backends.cpp), so CMAKE_INSTALL_BINDIR, LIBEXECDIR and LIBDIR cannot move them.
-set(called_by_users poprun popdist-agent popdist-algorithms)
+set(called_by_users poprun popdist-agent popdist-algorithms popdistd)
 set(called_by_ours poprun-hosts poprun-service popdist-agent-service popdist-join popdist-runner popdist-topology)
 if(TARGET popdist-pmix)
   list(APPEND called_by_ours popdist-pmix)
@@ -72,7 +72,7 @@ install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs/guide docs/reference DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs MESSAGE_NEVER)
 install(DIRECTORY examples/fashion_mnist DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples MESSAGE_NEVER)
 
-install(FILES packaging/popdist-agent.service DESTINATION lib/systemd/system)
+install(FILES packaging/popdist-agent.service packaging/popdistd.service DESTINATION lib/systemd/system)
 
 configure_file(packaging/at_install.cmake.in at_install.cmake @ONLY)
 install(SCRIPT ${PROJECT_BINARY_DIR}/at_install.cmake)

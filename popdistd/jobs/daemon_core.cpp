@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "popdistd/jobs/daemon_core.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/base/text.h"
@@ -347,6 +348,8 @@ void DaemonCore::about(const Caller& caller, v1::Nothing, Reply<v1::AboutReply> 
   about.set_revision(revisions_.current());
   if (!store_problem_.empty()) about.add_warnings("the store could not be written: " + store_problem_);
   for (const std::string& each : unreadable_) about.add_warnings(each);
+  for (const std::string& each : lives_.orphans())
+    about.add_warnings(each + " is not in the store, which may be an old copy: it is left alone");
   reply(std::move(about));
 }
 
@@ -403,8 +406,16 @@ Status DaemonCore::joined(const v1::HostJoins& joins, const std::string& address
   const bool is_of_this_cluster = joins.cluster_id() == cluster_id_;
   std::vector<v1::HeldRunner> runners;
   if (is_of_this_cluster) runners = {joins.runners().begin(), joins.runners().end()};
-  lives_.hostJoined(*hosts_.find(joins.name()), runners);
+  lives_.hostJoined(*hosts_.find(joins.name()), runners, std::exchange(next_job_id_, firstFreeId(runners)));
+  commits_.wrote(store_.putMeta("next_job_id", std::to_string(next_job_id_)));
   return {};
+}
+
+// No job gets the number of one that only a host knows.
+std::int64_t DaemonCore::firstFreeId(const std::vector<v1::HeldRunner>& runners) const {
+  std::int64_t first = next_job_id_;
+  for (const v1::HeldRunner& each : runners) first = std::max(first, each.key().job() + 1);
+  return first;
 }
 
 void DaemonCore::said(HostChannel& channel, v1::HostReport report) {

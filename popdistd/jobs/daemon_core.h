@@ -81,6 +81,7 @@ class DaemonCore final : public Api, public HostGate {
   void replyWhenDurable(std::int64_t job, Reply<v1::JobInfo> reply);
   void replyWhenDurable(const std::string& host, Reply<v1::HostInfo> reply);
   Result<Host*> hostOf(const v1::HostRef& ref);
+  std::int64_t firstFreeId(const std::vector<v1::HeldRunner>& runners) const;
   v1::JobInfo view(const Job& job) const;
   v1::HostInfo view(const Host& host);
   static v1::HostInfo view(const Host& host, const std::map<std::string, HostLoad>& load);

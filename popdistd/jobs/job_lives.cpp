@@ -219,7 +219,8 @@ void JobLives::adopt() {
   scheduleSoon();
 }
 
-void JobLives::hostJoined(Host& host, const std::vector<v1::HeldRunner>& runners) {
+void JobLives::hostJoined(Host& host, const std::vector<v1::HeldRunner>& runners,
+                          std::int64_t first_unknown) {
   std::set<RunnerId> held;
   std::set<RunnerId> alive;
   for (const v1::HeldRunner& each : runners) {
@@ -227,7 +228,12 @@ void JobLives::hostJoined(Host& host, const std::vector<v1::HeldRunner>& runners
     if (each.alive()) alive.insert(idOf(each.key()));
   }
   parts_.links.joined(host.info().name(), alive);
-  for (const v1::HeldRunner& each : runners) takeUp(host, each);
+  for (const v1::HeldRunner& each : runners) {
+    if (each.key().job() < first_unknown)
+      takeUp(host, each);
+    else
+      orphans_.insert("job " + std::to_string(each.key().job()) + " on host " + host.info().name());
+  }
   const std::set<std::int64_t> active = parts_.jobs.active();
   for (const std::int64_t id : active) {
     Job& job = *parts_.jobs.find(id);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -48,7 +49,11 @@ class JobLives {
 
   // ---- what hosts say
 
-  void hostJoined(Host& host, const std::vector<v1::HeldRunner>& runners);
+  /// Jobs from `first_unknown` on have never been in the store, as when that is an old copy: they are left
+  /// alone. What is unknown below it was forgotten, and goes.
+  void hostJoined(Host& host, const std::vector<v1::HeldRunner>& runners, std::int64_t first_unknown);
+  /// Those, as "job 17 on host h0".
+  const std::set<std::string>& orphans() const { return orphans_; }
   void said(Host& host, const v1::HostReport& report);
   /// The host is removed by hand: its jobs are lost.
   void hostRemoved(const std::string& name);
@@ -88,6 +93,7 @@ class JobLives {
 
   Parts parts_;
   bool schedules_ = false;
+  std::set<std::string> orphans_;
 };
 
 }  // namespace pop::popdistd

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The daemon is killed at any point of random lives of jobs, and its hosts' connections break: every job's
 // program runs at most once, its events are stored completely and once, and every end is the right one.
+#include <filesystem>
 #include <random>
 
 #include "tests/unit/popdistd/jobs/cluster_fixture.h"
@@ -54,6 +55,25 @@ TEST_F(AdoptionTest, ALostJobsProofGoesOn) {
   b.agents_of.clear();
   advance(seconds(2));
   EXPECT_EQ(job(id).end(), v1::END_FAILED);
+}
+
+TEST_F(AdoptionTest, AJobThatAnOldStoreDoesNotKnowIsLeftAlone) {
+  FakeHost& h0 = join("h0");
+  const std::string copy = directory_.path() + "/copy";
+  ASSERT_TRUE(store_->backup(copy).ok());
+  const std::int64_t id = submit(requestOf());
+  killDaemon();
+  std::filesystem::remove_all(directory_.path() + "/state");
+  std::filesystem::create_directory(directory_.path() + "/state");
+  std::filesystem::permissions(directory_.path() + "/state", std::filesystem::perms::owner_all);
+  std::filesystem::rename(copy, directory_.path() + "/state/store.db");
+  startDaemon();
+  join("h0");
+  EXPECT_TRUE(h0.runners.at({id, 1}).alive);
+  Answer<v1::AboutReply> about;
+  core_->about({"alice", ""}, {}, about.reply());
+  EXPECT_EQ(about.value().warnings_size(), 1);
+  EXPECT_GT(submit(requestOf()), id);
 }
 
 // One walk: clients submit and cancel, runners emit and end, connections break, the daemon is killed between
