@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs of the real daemon, from a client's view.
+#include <csignal>
+#include <filesystem>
+
+#include "tests/integration/daemon/daemon_fixture.h"
+
+namespace pop::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string lines(int count) {
+  std::string text;
+  for (int i = 1; i <= count; ++i) text += std::to_string(i) + '\n';
+  return text;
+}
+
+TEST_F(DaemonTest, RunsAJobOnAHostThatHasJoined) {
+  startDaemon();
+  startHost("h0");
+  const std::int64_t id = submit(shell("echo hello from $POPDIST_INSTANCE_INDEX; exit 3", 2));
+  const v1::JobInfo ended = waitForEnd(id);
+  EXPECT_EQ(ended.end(), v1::END_FAILED);
+  EXPECT_EQ(ended.outcome().exit_code(), 3);
+  EXPECT_THAT(ended.reason(), HasSubstr("exited with code 3"));
+  Log log;
+  readLog(id, false, log);
+  EXPECT_THAT(log.text, HasSubstr("hello from 0"));
+  EXPECT_THAT(log.text, HasSubstr("hello from 1"));
+  EXPECT_TRUE(log.outcome.has_value());
+}
+
+TEST_F(DaemonTest, AJobWaitsForAHostAndSaysSo) {
+  startDaemon();
+  const std::int64_t id = submit(shell("true"));
+  EXPECT_EQ(job(id).state(), v1::JOB_QUEUED);
+  EXPECT_THAT(job(id).reason(), HasSubstr("no host has joined"));
+  startHost("h0");
+  EXPECT_EQ(waitForEnd(id).end(), v1::END_SUCCEEDED);
+}
+
+TEST_F(DaemonTest, CancelStopsWithGraceAndThenKills) {
+  startDaemon();
+  startHost("h0");
+  const std::int64_t id = submit(shell("trap 'echo asked' TERM; echo ready; while :; do sleep 0.01; done"));
+  ASSERT_TRUE(waitUntil(
+      [&] {
+        Log log;
+        readLog(id, false, log);
+        return log.text == "ready\n";
+      },
+      kTimeout));
+  EXPECT_EQ(cancel(id, "bob").error_code(), grpc::StatusCode::PERMISSION_DENIED);
+  EXPECT_TRUE(cancel(id).ok());
+  ASSERT_TRUE(waitUntil(
+      [&] {
+        Log log;
+        readLog(id, false, log);
+        return log.text.find("asked") != std::string::npos;
+      },
+      kTimeout));
+  EXPECT_EQ(job(id).state(), v1::JOB_ENDING);
+  EXPECT_TRUE(cancel(id).ok());
+  EXPECT_EQ(waitForEnd(id).end(), v1::END_CANCELLED);
+}
+
+TEST_F(DaemonTest, AUserWhomTheHostDoesNotKnowIsTold) {
+  startDaemon();
+  startHost("h0");
+  grpc::ClientContext context;
+  v1::SubmitReply reply;
+  ASSERT_TRUE(client("root").Submit(&context, shell("true"), &reply).ok());
+  const v1::JobInfo waits = job(reply.job().id());
+  EXPECT_TRUE(waitUntil([&] { return job(waits.id()).reason().find("it needs 1 host") != std::string::npos; },
+                        kTimeout))
+      << job(waits.id()).reason();
+}
+
+// Its output is complete and comes once, whatever of popdistd and its connections is killed meanwhile.
+class Killed : public DaemonTest, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(Killed, AJobGoesOn) {
+  startDaemon();
+  startHost("h0");
+  const std::int64_t id = submit(shell("for i in $(seq 300); do echo $i; sleep 0.01; done; exit 5"));
+  waitForState(id, v1::JOB_RUNNING);
+  const pid_t runner = runnerOf(id);
+  for (int round = 0; round < 2; ++round) {
+    if (GetParam() == std::string("popdistd")) {
+      kill("popdistd", SIGKILL);
+      startDaemon();
+    } else {
+      ::kill(childNamed(pidOf("h0"), GetParam()), SIGKILL);
+      ASSERT_TRUE(waitUntil([&] { return childNamed(pidOf("h0"), GetParam()) > 0; }, kTimeout));
+    }
+  }
+  const Log log = wholeLog(id);
+  EXPECT_EQ(log.text, lines(300));
+  EXPECT_EQ(waitForEnd(id).outcome().exit_code(), 5);
+  EXPECT_EQ(job(id).attempt(), 1);
+  EXPECT_NE(runner, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Process, Killed, ::testing::Values("popdistd", "popdist-join"));
+
+TEST_F(DaemonTest, AKilledRunnersJobFailsWithItsOutputKept) {
+  startDaemon();
+  startHost("h0");
+  const std::int64_t id = submit(shell("echo before; exec sleep 1000"));
+  ASSERT_TRUE(waitUntil(
+      [&] {
+        Log log;
+        readLog(id, false, log);
+        return log.text == "before\n";
+      },
+      kTimeout));
+  const pid_t runner = runnerOf(id);
+  ASSERT_GT(runner, 1);
+  ::kill(runner, SIGKILL);
+  const v1::JobInfo ended = waitForEnd(id);
+  EXPECT_EQ(ended.end(), v1::END_FAILED);
+  EXPECT_THAT(ended.reason(), HasSubstr("runner on host h0 was killed"));
+  Log log;
+  readLog(id, false, log);
+  EXPECT_EQ(log.text, "before\n");
+}
+
+TEST_F(DaemonTest, AKilledServicesJobsFailWhenItIsBack) {
+  startDaemon();
+  startHost("h0");
+  const std::int64_t id = submit(shell("exec sleep 1000"));
+  waitForState(id, v1::JOB_RUNNING);
+  kill("h0", SIGKILL);
+  startHost("h0");
+  EXPECT_EQ(waitForEnd(id).end(), v1::END_FAILED);
+  EXPECT_EQ(waitForEnd(submit(shell("true"))).end(), v1::END_SUCCEEDED);
+}
+
+TEST_F(DaemonTest, AStoppedDaemonSaysSoAndLeavesJobs) {
+  startDaemon();
+  startHost("h0");
+  const std::int64_t id = submit(shell("sleep 1; echo done"));
+  waitForState(id, v1::JOB_RUNNING);
+  kill("popdistd", SIGTERM);
+  startDaemon();
+  EXPECT_EQ(waitForEnd(id).end(), v1::END_SUCCEEDED);
+  EXPECT_EQ(wholeLog(id).text, "done\n");
+}
+
+TEST_F(DaemonTest, ForgettingRemovesWhatTheHostHas) {
+  startDaemon();
+  startHost("h0");
+  const std::int64_t id = submit(shell("echo kept"));
+  waitForEnd(id);
+  grpc::ClientContext context;
+  v1::JobRef job;
+  job.set_id(id);
+  v1::Nothing nothing;
+  EXPECT_TRUE(client().Forget(&context, job, &nothing).ok());
+  const std::string jobs = path("h0.state/jobs");
+  EXPECT_TRUE(waitUntil(
+      [&] {
+        for (const auto& cluster : std::filesystem::directory_iterator(jobs)) {
+          if (!std::filesystem::is_empty(cluster.path())) return false;
+        }
+        return true;
+      },
+      kTimeout));
+}
+
+}  // namespace
+}  // namespace pop::testing
