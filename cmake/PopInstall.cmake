@@ -9,7 +9,7 @@ endif()
 
 # Programs look for each other under these two names of one prefix (common/sys/own_program.cpp), and for backends under
 # a third (libpopdist/src/context/backends.cpp), so CMAKE_INSTALL_BINDIR, LIBEXECDIR and LIBDIR cannot move them.
-set(called_by_users poprun popdist-agent popdist-algorithms popdistd)
+set(called_by_users poprun popctl popdist-agent popdist-algorithms popdistd)
 set(called_by_ours poprun-hosts poprun-service popdist-agent-service popdist-join popdist-runner popdist-topology)
 if(TARGET popdist-pmix)
   list(APPEND called_by_ours popdist-pmix)
@@ -53,11 +53,14 @@ install(FILES packaging/popdistConfig.cmake ${PROJECT_BINARY_DIR}/popdistConfigV
   DESTINATION ${package_directory})
 install(FILES ${PROJECT_BINARY_DIR}/popdist.pc DESTINATION ${pkgconfig_directory})
 
-install(FILES docs/man/poprun.1 docs/man/popdist-agent.1 docs/man/popdist-algorithms.1
+install(FILES docs/man/poprun.1 docs/man/popctl.1 docs/man/popdist-agent.1 docs/man/popdist-algorithms.1
   DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-install(FILES completions/poprun.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME poprun)
-install(FILES completions/poprun.zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _poprun)
-install(FILES completions/poprun.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+foreach(program poprun popctl)
+  set(shares ${CMAKE_INSTALL_DATADIR})
+  install(FILES completions/${program}.bash DESTINATION ${shares}/bash-completion/completions RENAME ${program})
+  install(FILES completions/${program}.zsh DESTINATION ${shares}/zsh/site-functions RENAME _${program})
+  install(FILES completions/${program}.fish DESTINATION ${shares}/fish/vendor_completions.d)
+endforeach()
 
 # Pages for users. Those for developers and the sources stay here, so links to them become plain text.
 set(not_installed "CONTRIBUTING|docs/(README|adr|architecture|dev|spec)|libpopdist|scripts")

@@ -2,7 +2,7 @@
 # Completion of poprun for fish. Made by scripts/gen_options_doc from poprun/cli/option_rows.cpp.
 
 # Options that take the next word, whatever it is.
-set -g __poprun_take_value --version-format --num-instances -np -n --np --num-replicas --ipus-per-replica --num-ilds --system --host -H --hostfile --instances-per-host --host-subnet --synchronise --process-placement --cores-per-instance --numa-aware --ssh-config --rsh --agent-path --agent-port --agent-tls --connect-timeout --host-silence -x --wdir -wdir -wd --wd --env-for --tf-config-tasks --collectives --executable-cache-path --stdin --output-filename --only-output-from-instance --only-stdout-from-instance --timeout --kill-grace --max-restarts --restart-delay --min-hosts --name --on-hangup --log-limit --attach --logs --cancel --import-config --export-config --vipu-server-host --vipu-server-port --vipu-server-timeout --vipu-partition --vipu-partition-attempts --vipu-allocation --vipu-cluster --sync-type --mpi-global-args --mpi-local-args
+set -g __poprun_take_value --version-format --num-instances -np -n --np --num-replicas --ipus-per-replica --num-ilds --system --host -H --hostfile --instances-per-host --host-subnet --synchronise --process-placement --cores-per-instance --numa-aware --ssh-config --rsh --agent-path --agent-port --agent-tls --connect-timeout --host-silence -x --wdir -wdir -wd --wd --env-for --tf-config-tasks --collectives --executable-cache-path --stdin --output-filename --only-output-from-instance --only-stdout-from-instance --timeout --kill-grace --max-restarts --restart-delay --min-hosts --name --on-hangup --log-limit --attach --logs --cancel --controller --controller-tls --num-hosts --priority --import-config --export-config --vipu-server-host --vipu-server-port --vipu-server-timeout --vipu-partition --vipu-partition-attempts --vipu-allocation --vipu-cluster --sync-type --mpi-global-args --mpi-local-args
 
 function __poprun_before_program
   set -l words (commandline -opc)
@@ -92,6 +92,12 @@ complete -c poprun -n __poprun_before_program -l control -d 'with --attach: Ctrl
 complete -c poprun -n __poprun_before_program -l logs -d 'print what a detached job has written so far' -r -f
 complete -c poprun -n __poprun_before_program -l follow -s f -d 'with --logs: go on until the job ends' -f
 complete -c poprun -n __poprun_before_program -l cancel -d 'end a detached job; a second time: kill it' -r -f
+complete -c poprun -n __poprun_before_program -l controller -d 'have popdistd there run the job; without --detach, show it: Ctrl-C ends it, and it outlives the terminal' -r -f
+complete -c poprun -n __poprun_before_program -l controller-tls -d 'with --controller: ca.pem, and user-NAME.pem with its key: your certificate' -r -f -a '(__fish_complete_directories)'
+complete -c poprun -n __poprun_before_program -l num-hosts -d 'with --controller and without --host: how many hosts popdistd chooses' -r -f
+complete -c poprun -n __poprun_before_program -l priority -d 'with --controller: jobs with a higher one start first' -r -f
+complete -c poprun -n __poprun_before_program -l held -d 'with --controller: the job waits until `popctl release job`' -f
+complete -c poprun -n __poprun_before_program -l no-wait -d 'with --controller: fail if the job cannot start now' -f
 complete -c poprun -n __poprun_before_program -l dry-run -d 'print the placement and environment of each instance, as text or json, and exit' -f -a 'text json no'
 complete -c poprun -n __poprun_before_program -l debug -d 'print all that may help to find a problem: --vv, --report-bindings and the options as understood' -f -a 'yes no'
 complete -c poprun -n __poprun_before_program -l import-config -d 'read options from a file; options on the command line override them' -r -F

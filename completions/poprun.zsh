@@ -82,6 +82,12 @@ _arguments -S -A '-*' \
   '--follow[with --logs: go on until the job ends]' \
   '-f[with --logs: go on until the job ends]' \
   '--cancel=[end a detached job; a second time: kill it]:ID: ' \
+  '--controller=[have popdistd there run the job; without --detach, show it: Ctrl-C ends it, and it outlives the terminal]:HOST\:PORT: ' \
+  '--controller-tls=[with --controller: ca.pem, and user-NAME.pem with its key: your certificate]:DIR:_files -/' \
+  '--num-hosts=[with --controller and without --host: how many hosts popdistd chooses]:N: ' \
+  '--priority=[with --controller: jobs with a higher one start first]:N: ' \
+  '--held[with --controller: the job waits until `popctl release job`]' \
+  '--no-wait[with --controller: fail if the job cannot start now]' \
   '--dry-run=-[print the placement and environment of each instance, as text or json, and exit]::FORMAT:(text json no)' \
   '--debug=-[print all that may help to find a problem: --vv, --report-bindings and the options as understood]::BOOL:(yes no)' \
   '--import-config=[read options from a file; options on the command line override them]:FILE:_files' \

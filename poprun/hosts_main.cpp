@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // poprun-hosts: poprun with the code for jobs on other hosts.
 #include "poprun/app.h"
+#include "poprun/command/controller_command.h"
 #include "poprun/command/detach_command.h"
 #include "poprun/command/detached_commands.h"
 #include "poprun/command/doctor.h"
@@ -17,6 +18,7 @@ int main(int argc, char** argv) {
       .examine = [](const pop::Options& options,
                     const JobSpec& spec) { return pop::runDoctor(options, spec, pop::partsFor); },
       .on_jobs = pop::detachedCommand,
-      .detach = pop::detachCommand};
+      .detach = pop::detachCommand,
+      .submit = pop::controllerCommand};
   return pop::runApp(argc, argv, &hosts);
 }

@@ -7,7 +7,7 @@
 
 #include "common/base/text.h"
 #include "common/contract/exit_code.h"
-#include "runner/store/job_directory.h"
+#include "runner/control/control_client.h"
 
 namespace pop::runner {
 namespace {
@@ -17,40 +17,25 @@ constexpr int kRecordsAtOnce = 256;
 
 }  // namespace
 
-AttachedController::AttachedController(os::EpollLoop& loop, OutputSink& sink, Attachment attachment,
+AttachedController::AttachedController(os::EpollLoop& loop, OutputSink& sink,
+                                       std::unique_ptr<RecordFeed> feed, Attachment attachment,
                                        std::function<void(std::string_view lines)> say)
-    : loop_(loop), sink_(sink), attachment_(std::move(attachment)), say_(std::move(say)) {}
+    : loop_(loop),
+      sink_(sink),
+      feed_(std::move(feed)),
+      attachment_(std::move(attachment)),
+      say_(std::move(say)) {}
 
-// First the runner, then the records: those that it appends meanwhile are announced.
 Status AttachedController::submit(model::JobSpec spec, JobWatch watch) {
   num_instances_ = spec.num_instances;
   watch_ = std::move(watch);
-  connect();
-  POP_ASSIGN_OR_RETURN(reader_, RecordReader::open(attachment_.directory));
+  POP_RETURN_IF_ERROR(feed_->open({.more = [this] { readMore(); }, .answered = [this] { answered(); }}));
   sink_.setOnReady([this] {
     full_ = false;
     readMore();
   });
   readMore();
   return {};
-}
-
-void AttachedController::connect() {
-  runner_.reset();
-  Result<sys::Fd> socket = connectToRunner(attachment_.directory);
-  lives_ = socket.ok() || hasRunner(attachment_.directory);
-  const auto again = [this] {
-    connect();
-    readMore();
-  };
-  if (!socket.ok()) {
-    if (lives_) loop_.postAfter(kUntilNextConnect, again);
-    return;
-  }
-  runner_.emplace(loop_, std::move(*socket),
-                  ControlClient::Events{.more = [this] { readMore(); },
-                                        .done = [this] { answered(); },
-                                        .gone = [this, again] { loop_.post(again); }});
 }
 
 void AttachedController::readMore() {
@@ -64,7 +49,7 @@ void AttachedController::readMore() {
 void AttachedController::read() {
   for (int count = 0; !full_ && !over_; ++count) {
     if (count == kRecordsAtOnce) return readMore();
-    const Result<std::optional<Record>> record = reader_->next();
+    const Result<std::optional<Record>> record = feed_->next();
     if (!record.ok()) return cannotRead(record.status());
     if (!record.value()) return readAll();
     if (const Status delivered = deliver(*record.value()); !delivered.ok()) return cannotRead(delivered);
@@ -111,18 +96,16 @@ void AttachedController::handle(const JobOutcome& outcome) {
 
 // All that there is has been read.
 void AttachedController::readAll() {
-  if (lives_ && attachment_.follows) return;
-  if (!lives_) {
-    // It is not among the records if the disk was full.
-    const Result<std::string> outcome = readOutcome(attachment_.directory);
-    if (outcome.ok()) {
-      if (const Status delivered = deliverEvent(outcome.value()); !delivered.ok())
-        return cannotRead(delivered);
-    }
-    if (over_) return;
-    say_("poprun: the runner of job " + attachment_.name + " was killed, and the job with it\n");
+  const std::optional<FeedEnd> feed_end = feed_->ended();
+  if (!feed_end) return;
+  if (!feed_end->outcome.empty()) {
+    if (const Status delivered = deliverEvent(feed_end->outcome); !delivered.ok())
+      return cannotRead(delivered);
   }
-  end({.exit_code = lives_ || !attachment_.exits_as_job ? 0 : contract::kExitLauncherFailed});
+  if (over_) return;
+  if (!feed_end->words.empty()) say_(feed_end->words);
+  const bool stands = attachment_.exits_as_job || !feed_end->of_job;
+  end({.exit_code = stands ? feed_end->exit_code : 0});
 }
 
 void AttachedController::end(const JobOutcome& outcome) {
@@ -131,26 +114,28 @@ void AttachedController::end(const JobOutcome& outcome) {
 
 void AttachedController::stop(int user_signal) {
   const bool ours = user_signal == SIGPIPE || user_signal == SIGHUP || !attachment_.controls;
-  if (!ours && runner_ && !is_silent_) return ask(ControlMessage::kStop, user_signal);
+  if (!ours && feed_->reachesRunner() && !is_silent_) {
+    feed_->stop(user_signal);
+    return waitForAnswer();
+  }
   if (over_) return;
-  say_("poprun: detached from job " + attachment_.name + ", which goes on (--attach " + attachment_.name +
-       ", --cancel " + attachment_.name + ")\n");
+  say_("poprun: detached from job " + attachment_.name + ", which goes on (" + attachment_.ways_back + ")\n");
   end({.exit_code = 0});
 }
 
 void AttachedController::signal(int signal) {
-  if (attachment_.controls && runner_) runner_->send(ControlMessage::kSignal, signal);
+  if (attachment_.controls && feed_->reachesRunner()) feed_->signal(signal);
 }
 
 // Without control only this process is stopped.
 void AttachedController::suspend(std::function<void()> stopped) {
-  if (!attachment_.controls || !runner_ || is_silent_) return stopped();
+  if (!attachment_.controls || !feed_->reachesRunner() || is_silent_) return stopped();
   stopped_ = std::move(stopped);
-  ask(ControlMessage::kSignal, SIGSTOP);
+  feed_->signal(SIGSTOP);
+  waitForAnswer();
 }
 
-void AttachedController::ask(ControlMessage message, int signal) {
-  runner_->send(message, signal);
+void AttachedController::waitForAnswer() {
   if (unanswered_) return;
   unanswered_ = loop_.postAfter(kAnswerTimeout, [this] {
     say_("poprun: " + std::string(kNoAnswer) + "; Ctrl-C ends only this poprun now\n");

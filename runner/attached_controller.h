@@ -1,34 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// The controller of a job that another process runs: replays its records, and passes signals on to its
-// runner. So a session shows an attached job as it shows its own.
+// The controller of a job that another process runs: replays its records from a feed, and passes signals on
+// through it. So a session shows an attached job as it shows its own.
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "common/os/epoll_loop.h"
 #include "common/ports/agent_port.h"
 #include "common/ports/controller_port.h"
-#include "runner/control/control_client.h"
 #include "runner/record_codec.h"
-#include "runner/store/record_store.h"
+#include "runner/record_feed.h"
 
 namespace pop::runner {
 
 struct Attachment {
-  std::string directory;     ///< of the job
   std::string name;          ///< of the job, for people: its number
+  std::string ways_back;     ///< to a job that goes on: "--attach 7, --cancel 7"
   bool controls = false;     ///< SIGINT, SIGTERM and SIGTSTP reach the job; else they end the attachment
-  bool follows = true;       ///< until the job ends; else until the records that there are have been shown
   bool exits_as_job = true;  ///< else with 0, also when the job has failed or is lost
 };
 
 class AttachedController final : public Controller {
  public:
   /// All outlive this. `say` takes lines for people.
-  AttachedController(os::EpollLoop& loop, OutputSink& sink, Attachment attachment,
-                     std::function<void(std::string_view lines)> say);
+  AttachedController(os::EpollLoop& loop, OutputSink& sink, std::unique_ptr<RecordFeed> feed,
+                     Attachment attachment, std::function<void(std::string_view lines)> say);
 
   /// `spec` is the job's own. kNotFound and the like: its records cannot be read.
   Status submit(model::JobSpec spec, JobWatch watch) override;
@@ -38,8 +37,7 @@ class AttachedController final : public Controller {
   Status shutDown() override { return {}; }
 
  private:
-  void connect();
-  void ask(ControlMessage message, int signal);
+  void waitForAnswer();
   void answered();
   void readMore();
   void read();
@@ -56,13 +54,11 @@ class AttachedController final : public Controller {
 
   os::EpollLoop& loop_;
   OutputSink& sink_;
+  const std::unique_ptr<RecordFeed> feed_;
   const Attachment attachment_;
   const std::function<void(std::string_view)> say_;
   JobWatch watch_;
   int num_instances_ = 0;
-  std::optional<RecordReader> reader_;
-  std::optional<ControlClient> runner_;  ///< none: there is no connection
-  bool lives_ = false;                   ///< the runner, as of the last look
   std::function<void()> stopped_;
   std::optional<TimerId> unanswered_;  ///< until the runner answers
   bool is_silent_ = false;             ///< it has not answered in time

@@ -72,7 +72,7 @@ def main() -> int:
         usage = [line.removeprefix("usage:").strip() for line in first]
         page += [".nf", *map(roff, usage), ".fi"]
         for command in commands:
-            page += command_page(help_of(program, command), f"{name} {command}")
+            page += command_page(help_of(program, *command.split()), f"{name} {command}")
     else:
         page += [roff(next(line for line in first if line.startswith("Usage:")).removeprefix("Usage: "))]
         page += command_page(first, "description")

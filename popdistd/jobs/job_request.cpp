@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "popdistd/jobs/job_request.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -62,6 +63,20 @@ void checkSpec(const v1::SubmitRequest& request, model::JobSpec& spec, std::vect
   for (std::string& mistake : model::findMistakes(spec)) mistakes.push_back(std::move(mistake));
 }
 
+// What poprun's summary names.
+model::JobSpec shownSpec(const model::JobSpec& spec) {
+  model::JobSpec shown;
+  shown.hosts = placeholders(static_cast<int>(std::min(spec.hosts.size(), std::size_t{2})));
+  for (const model::Program& program : spec.programs)
+    shown.programs.push_back({.command = {program.command.front()}, .num_instances = program.num_instances});
+  shown.num_instances = spec.num_instances;
+  shown.kill_grace = spec.kill_grace;
+  shown.timeout = spec.timeout;
+  shown.max_restarts = spec.max_restarts;
+  shown.restart_delay = spec.restart_delay;
+  return shown;
+}
+
 v1::JobRecord recordOf(const v1::SubmitRequest& request, const model::JobSpec& spec, const std::string& user,
                        bool hosts_named) {
   v1::JobRecord record;
@@ -75,6 +90,7 @@ v1::JobRecord recordOf(const v1::SubmitRequest& request, const model::JobSpec& s
     if (static_cast<std::size_t>(info.command_size()) == kMaxShownWords) break;
     info.add_command(printable(std::string_view(word).substr(0, kMaxShownWordBytes)));
   }
+  info.mutable_shown()->ParseFromString(runner::encode(shownSpec(spec)));
   record.set_spec(request.spec().SerializeAsString());
   record.set_request_id(requestKey(user, request.request_id()));
   record.set_request_digest(requestDigest(request));

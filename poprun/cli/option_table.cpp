@@ -45,7 +45,7 @@ std::span<const GroupTitle> groupTitles() {
       GroupTitle{Group::kProgram, "The program's environment"},
       GroupTitle{Group::kOutput, "Output"},
       GroupTitle{Group::kLife, "Limits and restarts"},
-      GroupTitle{Group::kDetached, "Detached jobs"},
+      GroupTitle{Group::kDetached, "Detached jobs and popdistd"},
       GroupTitle{Group::kDebug, "Debug options"},
       GroupTitle{Group::kConfiguration, "Configuration files"},
       GroupTitle{Group::kPartition, "V-IPU partition"},

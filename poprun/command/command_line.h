@@ -29,6 +29,8 @@ struct HostsHalf {
   /// A job with a runner; null: the other half has it. `hosts` is null for a job on this host.
   int (*detach)(const Options& options, const model::JobSpec& spec, const SessionSettings& settings,
                 const HostsHalf* hosts) = nullptr;
+  /// Hands a job to popdistd; null: the other half has it.
+  int (*submit)(const Options& options, const model::JobSpec& spec) = nullptr;
   bool by_service_only = false;  ///< supports only hosts that are reached through the agent service
 };
 

@@ -21,6 +21,7 @@
 #include "runner/attached_controller.h"
 #include "runner/control/control_client.h"
 #include "runner/detached_session.h"
+#include "runner/directory_feed.h"
 #include "runner/record_codec.h"
 
 namespace pop {
@@ -136,12 +137,14 @@ int showJob(const runner::JobEntry& job, const Options& options, AttachSettings 
   if (const Status ready = sys::setUpForJobs(); !ready.ok()) return launcherFailed(ready);
   const SessionSettings settings{.output = outputSettings(options, spec.value()), .begun = job.begun};
   return runSession(spec.value(), settings, [&](os::EpollLoop& loop, const SessionOutput& output) {
+    const std::string name = std::to_string(job.id);
     return std::make_unique<runner::AttachedController>(
         loop, output.sink,
-        runner::Attachment{.directory = job.path,
-                           .name = std::to_string(job.id),
+        std::make_unique<runner::DirectoryFeed>(
+            loop, runner::DirectoryFeed::Job{.directory = job.path, .name = name, .follows = attach.follows}),
+        runner::Attachment{.name = name,
+                           .ways_back = "--attach " + name + ", --cancel " + name,
                            .controls = attach.controls,
-                           .follows = attach.follows,
                            .exits_as_job = attach.exits_as_job},
         output.say);
   });

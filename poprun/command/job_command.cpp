@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "poprun/command/job_command.h"
 
+#include "poprun/plan/controller_mistakes.h"
 #include "poprun/plan/detached_mistakes.h"
 
 namespace pop {
@@ -8,6 +9,7 @@ namespace pop {
 int jobCommand(const cli::ParsedOptions& parsed, const CommandLine& line, const HostsHalf* hosts) {
   std::vector<std::string> mistakes = parsed.mistakes;
   for (std::string& mistake : findDetachedMistakes(parsed.options)) mistakes.push_back(std::move(mistake));
+  for (std::string& mistake : findControllerMistakes(parsed.options)) mistakes.push_back(std::move(mistake));
   if (mistakes.empty() && (hosts == nullptr || hosts->on_jobs == nullptr))
     return handOverTo("poprun-hosts", line);
   reportWarnings(parsed.warnings);

@@ -3,10 +3,12 @@
 
 #include <unistd.h>
 
+#include <utility>
+
 #include "common/os/helper_run.h"
 #include "poprun/bootstrap/ssh/ssh_target.h"
-#include "poprun/cli/option_table.h"
 #include "poprun/cli/shell_words.h"
+#include "poprun/command/output_words.h"
 #include "poprun/command/ssh_settings.h"
 #include "poprun/session/job_session.h"
 
@@ -20,25 +22,11 @@ const JobAddress& addressOf(const DetachedOptions& options) {
   return *options.cancel;
 }
 
-// The options about how output looks, as they were given here.
-void addOutputOptions(const Options& options, std::vector<std::string>& words) {
-  const Options defaults;
-  const cli::ConstSettings unset{defaults, defaults.programs.front()};
-  const cli::ConstSettings set{options, options.programs.front()};
-  for (const cli::OptionRow& row : cli::optionTable()) {
-    if (row.group != cli::Group::kOutput) continue;
-    const std::vector<std::string> values = row.codec.write(set);
-    if (values == row.codec.write(unset)) continue;
-    for (const std::string& value : values) words.push_back(std::string(row.name) + '=' + value);
-  }
-}
-
 std::vector<std::string> poprunThere(const Options& options) {
   const DetachedOptions& detached = options.detached;
   const std::string& job = addressOf(detached).job;
   std::vector<std::string> words{"poprun"};
-  if (options.verbosity > 0) words.emplace_back(options.verbosity > 1 ? "-vv" : "-v");
-  addOutputOptions(options, words);
+  for (std::string& word : outputWords(options)) words.push_back(std::move(word));
   if (detached.control) words.emplace_back("--control");
   if (detached.json) words.emplace_back("--json");
   if (detached.follow) words.emplace_back("--follow");

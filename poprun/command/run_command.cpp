@@ -92,9 +92,11 @@ int runCommand(CommandLine& line, cli::Spelling spelling, const HostsHalf* hosts
   const BuiltJob job = jobToRun(parsed, here);
   const bool on_hosts = hasOtherHosts(options, job.spec, here.host_name);
   const bool runs = job.mistakes.empty() && options.dry_run == DryRun::kNo && !onlyExports(options);
-  if (runs && hasRunner(options.detached) && (hosts == nullptr || hosts->detach == nullptr))
+  const bool on_controller = !options.controller.server.empty();
+  const bool outlives_us = on_controller || hasRunner(options.detached);
+  if (runs && outlives_us && (hosts == nullptr || hosts->detach == nullptr))
     return handOverTo("poprun-hosts", line);
-  if (runs && on_hosts && !canReach(hosts, options)) return handOver(options, line);
+  if (runs && on_hosts && !on_controller && !canReach(hosts, options)) return handOver(options, line);
   reportWarnings(job.warnings);
   if (!job.mistakes.empty()) return reportMistakes(job.mistakes);
   if (!options.export_config.empty()) {
@@ -103,6 +105,7 @@ int runCommand(CommandLine& line, cli::Spelling spelling, const HostsHalf* hosts
   }
   if (options.dry_run != DryRun::kNo) return explain(job.spec, options.dry_run);
   if (const auto obstacles = findObstacles(job.spec); !obstacles.empty()) return reportMistakes(obstacles);
+  if (on_controller) return hosts->submit(options, job.spec);
   return runPlanned(parsed, job.spec, hosts, on_hosts ? hosts : nullptr);
 }
 

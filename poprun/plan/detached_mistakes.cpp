@@ -38,7 +38,8 @@ std::vector<std::string> findDetachedMistakes(const Options& options) {
   const auto goesWith = [&](const char* option, bool given, const char* other, bool is_there) {
     if (given && !is_there) mistakes.push_back(std::string(option) + " only goes with " + other);
   };
-  goesWith("--name", !detached.name.empty(), "--detach", detached.detach);
+  const bool on_controller = !options.controller.server.empty();
+  goesWith("--name", !detached.name.empty(), "--detach or --controller", detached.detach || on_controller);
   goesWith("--control", detached.control, "--attach", detached.attach.has_value());
   goesWith("--json", detached.json, "--jobs", detached.jobs.has_value());
   goesWith("--follow", detached.follow, "--logs", detached.logs.has_value());
@@ -49,7 +50,7 @@ std::vector<std::string> findDetachedMistakes(const Options& options) {
         "--output-filename: a detached job's output is in its log; give it to --logs or --attach");
   const bool reads = options.stdin_policy.who != model::StdinPolicy::Who::kNone &&
                      options.stdin_policy != model::StdinPolicy();
-  if (hasRunner(detached) && reads)
+  if ((hasRunner(detached) || on_controller) && reads)
     mistakes.emplace_back("--stdin: a job that can go on without its terminal reads nothing from it");
   const std::vector<std::string>& program = options.programs.front().command;
   if (isJobCommand(detached) && !program.empty())

@@ -10,6 +10,7 @@
 #include "libpopdist/src/pod/model/pod_spec.h"
 #include "libpopdist/src/pod/model/replica_layout.h"
 #include "poprun/plan/collective_ways.h"
+#include "poprun/plan/controller_mistakes.h"
 #include "poprun/plan/copy_paths.h"
 #include "poprun/plan/detached_mistakes.h"
 #include "poprun/plan/forwarded_environment.h"
@@ -19,7 +20,15 @@
 namespace pop {
 namespace {
 
+// That popdistd will choose.
+std::vector<model::Host> hostsToChoose(int count) {
+  std::vector<model::Host> hosts;
+  for (int i = 0; i < count; ++i) hosts.push_back({.name = "host" + std::to_string(i)});
+  return hosts;
+}
+
 Result<std::vector<model::Host>> hostsOf(const Options& options, const Surroundings& here) {
+  if (options.controller.num_hosts) return hostsToChoose(*options.controller.num_hosts);
   if (options.hostfile.empty())
     return model::parseHostList(options.host.empty() ? "localhost" : options.host);
   POP_ASSIGN_OR_RETURN(const std::string text, here.file(options.hostfile));
@@ -205,6 +214,7 @@ BuiltJob buildJob(const Options& options, const Surroundings& here) {
   built.spec.num_replicas = options.num_replicas.value_or(std::max(built.spec.num_instances, 1));
   built.spec.copies.paths = pathsToCopy(options, here, built.mistakes);
   for (std::string& mistake : findDetachedMistakes(options)) built.mistakes.push_back(std::move(mistake));
+  for (std::string& mistake : findControllerMistakes(options)) built.mistakes.push_back(std::move(mistake));
   if (!options.allow_run_as_root && here.is_root) {
     built.mistakes.emplace_back("--allow-run-as-root no: poprun was started by root");
   }

@@ -48,6 +48,18 @@ struct InstancesPerHost {
   friend bool operator==(const InstancesPerHost&, const InstancesPerHost&) = default;
 };
 
+/// A job that popdistd runs.
+struct ControllerOptions {
+  std::string server;            ///< HOST:PORT; empty: poprun runs the job
+  std::string tls;               ///< directory with ca.pem and the user's pair; empty: without TLS
+  std::optional<int> num_hosts;  ///< that popdistd chooses; not set: one, or those of --host
+  int priority = 0;              ///< higher first
+  bool held = false;             ///< it waits until it is released
+  bool no_wait = false;          ///< refused where it would wait for hosts
+
+  friend bool operator==(const ControllerOptions&, const ControllerOptions&) = default;
+};
+
 struct Options {
   // Where and how many.
   std::string host;              ///< --host; empty: localhost, or the hostfile's
@@ -101,6 +113,7 @@ struct Options {
   bool allow_run_as_root = true;
 
   DetachedOptions detached;
+  ControllerOptions controller;
 
   // poprun itself.
   bool print_topology = false;

@@ -116,6 +116,12 @@ const Case kCases[] = {
      [](Options& o) {
        o.detached.cancel = {"me@h1:2222", "12"};
      }},
+    {"--controller", "head:8090", [](Options& o) { o.controller.server = "head:8090"; }},
+    {"--controller-tls", "/etc/tls", [](Options& o) { o.controller.tls = "/etc/tls"; }},
+    {"--num-hosts", "3", [](Options& o) { o.controller.num_hosts = 3; }},
+    {"--priority", "-2", [](Options& o) { o.controller.priority = -2; }},
+    {"--held", nullptr, [](Options& o) { o.controller.held = true; }},
+    {"--no-wait", nullptr, [](Options& o) { o.controller.no_wait = true; }},
     {"--allow-run-as-root", "no", [](Options& o) { o.allow_run_as_root = false; }},
     {"--dry-run", "json", [](Options& o) { o.dry_run = DryRun::kJson; }},
     {"--debug", "yes", [](Options& o) { o.debug = true; }},

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "popctl/app.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <iterator>
+#include <variant>
+
+#include "common/base/text.h"
+#include "common/sys/fd.h"
+#include "common/tls/user_tls.h"
+#include "popctl/commands.h"
+#include "popctl/completion.h"
+#include "popctl/popctl_options.h"
+#include "popctl/report.h"
+#include "popctl/rpc/exit_codes.h"
+#include "popctl/settings.h"
+#include "popctl/show_job.h"
+#include "popctl/submit.h"
+
+namespace pop::popctl {
+namespace {
+
+constexpr double kTimeoutSeconds = 30;
+
+Result<Server> serverOf(const Command& command, const ServerSettings& settings) {
+  Server server{.address = settings.address,
+                .tls = std::nullopt,
+                .reconnect = std::chrono::seconds(command.common.reconnect_s)};
+  if (settings.tls.empty()) return server;
+  POP_ASSIGN_OR_RETURN(server.tls, tls::loadUserTls(settings.tls_option, settings.tls));
+  for (const std::string& warning : server.tls->warnings)
+    std::fprintf(stderr, "popctl: warning: %s\n", printable(warning).c_str());
+  return server;
+}
+
+int complete(const Command& command) {
+  const std::string text = completionFor(command.object);
+  if (!text.empty()) return printText(text);
+  return unusable(invalidArgument(inQuotes(command.object) + " is not bash, zsh or fish"));
+}
+
+int ask(const Command& command, ControllerClient& client) {
+  switch (command.action) {
+    case Action::kSubmitRequest:
+      return submitRequest(command, client);
+    case Action::kListJobs:
+      return listJobs(command, client);
+    case Action::kListHosts:
+      return listHosts(command, client);
+    case Action::kWaitJob:
+      return waitJob(command, client);
+    case Action::kLogsJob:
+      return logsJob(command, client);
+    case Action::kAttachJob:
+      return attachJob(command, client);
+    case Action::kBackup:
+      return backup(command, client);
+    case Action::kTop:
+      return top(command, client);
+    default:
+      return askOnce(command, client);
+  }
+}
+
+int carryOut(const Command& command) {
+  if (command.action == Action::kCompletion) return complete(command);
+  const bool for_poprun = command.action == Action::kSubmitRequest;
+  const auto wrong = [&](const Status& status) {
+    const int exit_code = unusable(status);
+    return for_poprun ? exitCodeForCaller(command, exit_code) : exit_code;
+  };
+  const Result<ServerSettings> settings =
+      serverSettings(command.common, {.variable = [](const char* name) { return std::getenv(name); },
+                                      .file = [](const std::string& path) { return sys::readFile(path); }});
+  if (!settings.ok()) return wrong(settings.status());
+  if (command.action == Action::kSubmitJob) return submitJob(command, settings.value());
+  Result<Server> server = serverOf(command, settings.value());
+  if (!server.ok()) return wrong(server.status());
+  const double timeout_s = command.common.timeout_s.value_or(kTimeoutSeconds);
+  ControllerClient client(std::move(*server),
+                          std::chrono::milliseconds(static_cast<std::int64_t>(timeout_s * 1000)));
+  return ask(command, client);
+}
+
+}  // namespace
+
+int runApp(std::vector<std::string> arguments) {
+  try {
+    // What an outer popctl wants of the one that poprun has started.
+    const std::vector<std::string> words = wordsFromPopctl();
+    const auto request = std::find(arguments.begin(), arguments.end(), "request");
+    if (request != arguments.end() && !words.empty())
+      arguments.insert(std::next(request), words.begin(), words.end());
+    const ParsedCommand parsed = parseCommand(arguments);
+    if (const int* done = std::get_if<int>(&parsed)) return *done;
+    return carryOut(std::get<Command>(parsed));
+  } catch (const std::exception& error) {  // a library's: no memory, no descriptors
+    std::fprintf(stderr, "popctl: %s (see `ulimit -n` and `ulimit -v`)\n", error.what());
+    return kExitRefused;
+  }
+}
+
+}  // namespace pop::popctl

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// popctl: what people ask of popdistd, from a shell.
+#include "popctl/app.h"
+
+int main(int argc, char** argv) {
+  return pop::popctl::runApp({argv + (argc > 0 ? 1 : 0), argv + argc});
+}

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "popctl/popctl_options.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "common/base/text.h"
+#include "popctl/rpc/exit_codes.h"
+#include "popctl/states.h"
+
+namespace pop::popctl {
+namespace {
+
+// What a command takes besides the common options.
+enum Takes : unsigned {
+  kNothing = 0,
+  kFilters = 1U << 0,
+  kWatch = 1U << 1,
+  kReason = 1U << 2,
+  kReasonMust = 1U << 3,
+  kSignal = 1U << 4,
+  kFollow = 1U << 5,
+  kControl = 1U << 6,
+  kOutput = 1U << 7,  // poprun's options about output
+};
+
+struct Row {
+  Action action;
+  const char* verb;
+  const char* noun;    // "": none
+  const char* plural;  // or singular: the other one
+  const char* object;  // "": none
+  unsigned takes;
+  const char* description;
+};
+
+// clang-format off
+constexpr std::array kRows{
+    Row{Action::kListJobs, "list", "jobs", "job", "", kFilters | kWatch, "list jobs, the newest first"},
+    Row{Action::kListHosts, "list", "hosts", "host", "", kWatch, "list the hosts that have joined"},
+    Row{Action::kGetJob, "get", "job", "jobs", "JOB", kNothing, "print what is known of a job"},
+    Row{Action::kGetHost, "get", "host", "hosts", "HOST", kNothing, "print what is known of a host"},
+    Row{Action::kCancelJob, "cancel", "job", "jobs", "JOB", kReason, "end a job with grace; the second time, kill it"},
+    Row{Action::kSignalJob, "signal", "job", "jobs", "JOB", kSignal, "send a signal to all instances of a job"},
+    Row{Action::kHoldJob, "hold", "job", "jobs", "JOB", kNothing, "keep a job that waits from starting"},
+    Row{Action::kReleaseJob, "release", "job", "jobs", "JOB", kNothing, "let a held job start"},
+    Row{Action::kWaitJob, "wait", "job", "jobs", "JOB", kNothing, "wait until a job has ended, and exit as it did"},
+    Row{Action::kForgetJob, "forget", "job", "jobs", "JOB", kNothing, "remove a job that has ended, with its records"},
+    Row{Action::kLogsJob, "logs", "job", "jobs", "JOB", kFollow | kOutput, "print what a job has written so far"},
+    Row{Action::kAttachJob, "attach", "job", "jobs", "JOB", kControl | kOutput,
+        "print a job's output, go on with it, and exit as the job does; Ctrl-C ends only this popctl"},
+    Row{Action::kDrainHost, "drain", "host", "hosts", "HOST", kReasonMust, "give a host no more jobs"},
+    Row{Action::kResumeHost, "resume", "host", "hosts", "HOST", kNothing, "give a drained host jobs again"},
+    Row{Action::kRemoveHost, "remove", "host", "hosts", "HOST", kNothing, "remove a host that has not joined"},
+    Row{Action::kCheckStore, "check", "store", "", "", kNothing, "look for damage in the daemon's store"},
+    Row{Action::kBackup, "backup", "", "", "FILE", kNothing, "write a copy of the daemon's store to a file"},
+    Row{Action::kAbout, "about", "", "", "", kNothing, "print the daemon's version, and who you are there"},
+    Row{Action::kTop, "top", "", "", "", kNothing, "show hosts and jobs, and go on showing them"},
+    Row{Action::kCompletion, "completion", "", "", "SHELL", kNothing, "print completions for bash, zsh or fish"},
+};
+// clang-format on
+
+constexpr const char* kSubmitUsage =
+    "popctl submit job [--name NAME] [--held] [--priority N] [--hosts N] [--no-wait]\n"
+    "      [--wait|--attach] [options of poprun] program …";
+
+void addCommon(CLI::App& app, CommonOptions& common) {
+  app.add_option("--server", common.server, "popdistd's address; POPDIST_SERVER, else a configuration file's")
+      ->type_name("HOST:PORT");
+  app.add_option("--tls", common.tls, "ca.pem, and user-NAME.pem with its key: your certificate; POPDIST_TLS")
+      ->type_name("DIR");
+  app.add_flag("--json", common.json, "print the server's answer as JSON");
+  app.add_flag("--quiet", common.quiet, "print no line about success");
+  app.add_option("--timeout", common.timeout_s,
+                 "how long to wait for an answer, 30 s if not given; for `wait job` the job's end")
+      ->type_name("SECONDS")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--reconnect", common.reconnect_s, "how long a lost connection is tried again")
+      ->type_name("SECONDS")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+}
+
+void addFilters(CLI::App& app, Command& command) {
+  app.add_option("--user", command.filter.user, "only of this user")->type_name("NAME");
+  app.add_option_function<std::string>(
+         "--state",
+         [&command](const std::string& text) {
+           Result<std::vector<v1::JobState>> states = parseStates(text);
+           if (!states.ok()) throw CLI::ValidationError("--state", states.status().message());
+           command.filter.states = std::move(*states);
+         },
+         "only in these states, separated by commas: queued, held, starting, running, ending, ended")
+      ->type_name("STATES");
+  app.add_option("--name", command.filter.name, "only of this name")->type_name("NAME");
+  app.add_option("--host", command.filter.host, "only on this host")->type_name("HOST");
+  app.add_option("--limit", command.limit, "at most so many; 0: all")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+}
+
+void addOwn(CLI::App& app, const Row& row, Command& command) {
+  if (*row.object != '\0') app.add_option(row.object, command.object, "")->required()->option_text(" ");
+  if ((row.takes & kSignal) != 0)
+    app.add_option("SIGNAL", command.signal, "name or number")->required()->option_text(" ");
+  if ((row.takes & kFilters) != 0) addFilters(app, command);
+  if ((row.takes & kWatch) != 0)
+    app.add_flag("--watch", command.watch, "print the list anew when it changes");
+  if ((row.takes & (kReason | kReasonMust)) != 0) {
+    app.add_option("--reason", command.reason, "why, for people")
+        ->type_name("TEXT")
+        ->required((row.takes & kReasonMust) != 0);
+  }
+  if ((row.takes & kFollow) != 0) {
+    app.add_flag("-f,--follow", command.follow, "go on until the job ends");
+    app.add_option("--since-sequence", command.since_sequence, "begin with this record")->type_name("N");
+  }
+  if ((row.takes & kControl) != 0)
+    app.add_flag("--control", command.control, "Ctrl-C and Ctrl-Z are for the job");
+  if ((row.takes & kOutput) != 0)
+    app.footer("poprun's options about output follow the job: --tag-output and so on.");
+}
+
+// The whole grammar, over the command that it fills.
+struct Grammar {
+  explicit Grammar(Command& command) : app("", "popctl") {
+    app.require_subcommand(1);
+    app.allow_extras();
+    addCommon(app, command.common);
+    for (const Row& row : kRows) {
+      CLI::App* own = verb(row);
+      if (*row.noun != '\0') {
+        own->require_subcommand(1);
+        own = own->add_subcommand(row.noun, row.description);
+        if (*row.plural != '\0') own->alias(row.plural);
+        own->fallthrough();
+      }
+      addOwn(*own, row, command);
+      rows.emplace(own, &row);
+    }
+    submit = app.add_subcommand("submit", "start a job")->prefix_command();
+  }
+
+  CLI::App* verb(const Row& row) {
+    CLI::App*& there = verbs[row.verb];
+    if (there == nullptr) {
+      there = app.add_subcommand(row.verb, *row.noun == '\0' ? row.description : "")->fallthrough();
+    }
+    return there;
+  }
+
+  // What was given; null: submit.
+  std::pair<const CLI::App*, const Row*> given() const {
+    const CLI::App* at = app.get_subcommands().front();
+    if (at == submit) return {at, nullptr};
+    if (!at->get_subcommands().empty()) at = at->get_subcommands().front();
+    return {at, rows.at(at)};
+  }
+
+  CLI::App app;
+  CLI::App* submit = nullptr;
+  std::map<std::string, CLI::App*> verbs;
+  std::map<const CLI::App*, const Row*> rows;
+};
+
+std::string usage(const CLI::App& app) {
+  std::string text = "usage: popctl [options] VERB NOUN [NAME] [options]\n\n  " + std::string(kSubmitUsage) +
+                     "\n      start a job\n";
+  for (const Row& row : kRows) {
+    std::string words = "popctl " + std::string(row.verb);
+    if (*row.noun != '\0') words += ' ' + std::string(row.noun);
+    if (*row.object != '\0') words += ' ' + std::string(row.object);
+    if ((row.takes & kSignal) != 0) words += " SIGNAL";
+    if ((row.takes & kReasonMust) != 0) words += " --reason TEXT";
+    if ((row.takes & (kFilters | kWatch | kReason | kFollow | kControl)) != 0) words += " [options]";
+    text += "  " + words + "\n      " + row.description + '\n';
+  }
+  const std::string help = app.help();
+  const std::size_t options = help.find("Options:");
+  const std::size_t end = help.find("Subcommands:");
+  text += "\n" + (options == std::string::npos ? "" : help.substr(options, end - options));
+  while (text.ends_with("\n\n")) text.pop_back();
+  return text + "\nJOB is a job's number or name. popctl VERB NOUN --help says more.\n";
+}
+
+int printed(const std::string& text) {
+  return std::fputs(text.c_str(), stdout) < 0 ? kExitRefused : 0;
+}
+
+int mistake(const std::string& words) {
+  std::fprintf(stderr, "popctl: %s (see popctl --help)\n", words.c_str());
+  return kExitUsage;
+}
+
+std::vector<std::string> reversed(std::vector<std::string> words) {
+  std::reverse(words.begin(), words.end());  // the order in which CLI11 wants a vector
+  return words;
+}
+
+// The words that CLI11 did not understand; nothing: all went well. Prints what there is to say.
+std::optional<int> parse(CLI::App& app, const std::vector<std::string>& words,
+                         const std::function<std::string()>& help) {
+  try {
+    app.parse(reversed(words));
+    return std::nullopt;
+  } catch (const CLI::CallForHelp&) {
+    return printed(help());
+  } catch (const CLI::Error& error) {
+    return mistake(error.what());
+  }
+}
+
+void addSubmit(CLI::App& app, SubmitOptions& submit) {
+  app.prefix_command();
+  app.add_option("--name", submit.name, "of the job")->type_name("NAME");
+  app.add_flag("--held", submit.held, "it waits until `popctl release job`");
+  app.add_option("--priority", submit.priority, "jobs with a higher one start first")->type_name("N");
+  app.add_option("--hosts", submit.num_hosts, "how many hosts popdistd chooses")->type_name("N");
+  app.add_flag("--no-wait", submit.no_wait, "fail if the job cannot start now");
+  app.add_flag("--wait", submit.wait, "wait for the job's end, and exit as it did");
+  app.add_flag("--attach", submit.attach, "show the job as poprun does; Ctrl-C ends the job");
+  app.footer("These come first, then poprun's options, then the program.");
+}
+
+ParsedCommand parseSubmitJob(Command command, const std::vector<std::string>& words) {
+  CLI::App app("Starts a job.", "popctl submit job");
+  addSubmit(app, command.submit);
+  if (const auto done = parse(app, words, [&app] { return app.help(); })) return *done;
+  command.action = Action::kSubmitJob;
+  command.words = "submit job";
+  command.rest = app.remaining();
+  if (command.rest.empty()) return mistake("submit job: no program is given");
+  if (command.submit.wait && command.submit.attach) return mistake("submit job: give --wait or --attach");
+  return command;
+}
+
+// What poprun and popctl say to each other.
+ParsedCommand parseSubmitRequest(Command command, const std::vector<std::string>& words) {
+  CLI::App app("", "popctl submit request");
+  app.allow_extras();
+  app.add_option("--fd", command.submit.request_fd)->required();
+  app.add_flag("--attach", command.submit.attach);
+  app.add_flag("--wait", command.submit.wait);
+  app.add_flag("--json", command.common.json);
+  app.add_flag("--quiet", command.common.quiet);
+  app.add_option("--timeout", command.common.timeout_s);
+  app.add_option("--reconnect", command.common.reconnect_s);
+  app.add_flag("--from-popctl", command.submit.from_popctl);
+  if (const auto done = parse(app, words, [&app] { return app.help(); })) return *done;
+  command.action = Action::kSubmitRequest;
+  command.words = "submit job";
+  command.rest = app.remaining();
+  return command;
+}
+
+ParsedCommand parseSubmit(Command command, std::vector<std::string> words) {
+  const std::string noun = words.empty() ? "" : words.front();
+  if (!words.empty()) words.erase(words.begin());
+  if (noun == "job" || noun == "jobs") return parseSubmitJob(std::move(command), words);
+  if (noun == "request") return parseSubmitRequest(std::move(command), words);
+  return mistake("submit: what? Write `popctl submit job`");
+}
+
+std::optional<std::string> findMistake(const Command& command, const Row& row,
+                                       const std::vector<std::string>& extras) {
+  if (!extras.empty() && (row.takes & kOutput) == 0) return "unexpected arguments: " + join(extras, " ");
+  if (command.common.json && (row.action == Action::kAttachJob || row.action == Action::kTop))
+    return "--json does not go with " + command.words;
+  return std::nullopt;
+}
+
+}  // namespace
+
+ParsedCommand parseCommand(const std::vector<std::string>& arguments) {
+  Command command;
+  Grammar grammar(command);
+  const auto help = [&grammar] {
+    return grammar.app.get_subcommands().empty() ? usage(grammar.app) : grammar.app.help();
+  };
+  if (arguments.empty()) return mistake("no command is given");
+  if (const auto done = parse(grammar.app, arguments, help)) return *done;
+  const auto [app, row] = grammar.given();
+  if (row == nullptr) return parseSubmit(std::move(command), app->remaining());
+  command.action = row->action;
+  command.words = std::string(row->verb) + (*row->noun == '\0' ? "" : ' ' + std::string(row->noun));
+  command.rest = grammar.app.remaining(true);
+  if (const auto wrong = findMistake(command, *row, command.rest)) return mistake(*wrong);
+  return command;
+}
+
+std::vector<CommandWords> commandWords() {
+  Command command;
+  const Grammar grammar(command);
+  std::vector<CommandWords> all{
+      {.verb = "submit", .nouns = {"job"}, .options = {}, .description = "start a job"}};
+  SubmitOptions submit;
+  CLI::App submit_app;
+  addSubmit(submit_app, submit);
+  const auto optionsOf = [](const CLI::App& app) {
+    std::vector<std::string> names;
+    for (const CLI::Option* option : app.get_options()) {
+      if (option->get_positional()) continue;
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    }
+    return names;
+  };
+  all.front().options = optionsOf(submit_app);
+  for (const Row& row : kRows) {
+    const auto at = std::find_if(grammar.rows.begin(), grammar.rows.end(),
+                                 [&row](const auto& each) { return each.second == &row; });
+    CommandWords words{row.verb, {}, optionsOf(*at->first), row.description};
+    if (*row.noun != '\0') words.nouns.emplace_back(row.noun);
+    if (*row.plural != '\0') words.nouns.emplace_back(row.plural);
+    all.push_back(std::move(words));
+  }
+  return all;
+}
+
+std::vector<std::string> commonOptionNames() {
+  return {"--server", "--tls", "--json", "--quiet", "--timeout", "--reconnect", "--help"};
+}
+
+}  // namespace pop::popctl

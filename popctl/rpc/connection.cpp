@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "popctl/rpc/connection.h"
+
+#include <grpcpp/create_channel.h>
+#include <grpcpp/security/credentials.h>
+#include <grpcpp/support/channel_arguments.h>
+
+#include <utility>
+
+namespace pop::popctl {
+namespace {
+
+constexpr int kMostMessageBytes = 128 << 20;
+constexpr int kKeepaliveMs = 15'000;
+constexpr int kKeepaliveTimeoutMs = 10'000;
+
+grpc::ChannelArguments arguments() {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(kMostMessageBytes);
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);  // http_proxy is for other things
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
+  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 5000);  // which is the time limit of connecting, too
+  return arguments;
+}
+
+std::shared_ptr<grpc::ChannelCredentials> credentials(const std::optional<tls::TlsFiles>& files) {
+  if (!files) return grpc::InsecureChannelCredentials();
+  return grpc::SslCredentials({files->authority_pem, files->key_pem, files->certificate_pem});
+}
+
+// UNAUTHENTICATED has no code of ours.
+Code codeOf(grpc::StatusCode code) {
+  return code == grpc::StatusCode::UNAUTHENTICATED ? Code::kPermissionDenied : static_cast<Code>(code);
+}
+
+// "failed to connect to all addresses; last error: UNKNOWN: ipv4:127.0.0.1:1: Failed to connect …"
+bool neverConnected(const grpc::Status& status) {
+  const std::string& words = status.error_message();
+  return words.find("onnect") != std::string::npos || words.find("DNS resolution") != std::string::npos;
+}
+
+}  // namespace
+
+Connection::Connection(Server which)
+    : server(std::move(which)),
+      channel(grpc::CreateCustomChannel("dns:///" + server.address, credentials(server.tls), arguments())),
+      stub(v1::Controller::NewStub(channel)) {}
+
+Status fromGrpc(const grpc::Status& status, const Server& server) {
+  if (status.ok()) return {};
+  const Code code = codeOf(status.error_code());
+  const std::string& words = status.error_message();
+  if (code == Code::kUnavailable && neverConnected(status)) {
+    return {code, "popdistd cannot be reached at " + server.address +
+                      (server.tls ? " with TLS" : " without TLS") + " (--server, --tls): " + words};
+  }
+  if (code == Code::kDeadlineExceeded)
+    return {code, "no answer from " + server.address + " within --timeout"};
+  return {code, words.empty() ? "popdistd at " + server.address + " gave no reason" : words};
+}
+
+Status streamEnd(const grpc::Status& status, const Server& server) {
+  if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) return unavailable(status.error_message());
+  return fromGrpc(status, server);
+}
+
+}  // namespace pop::popctl

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What popdistd can be asked, one blocking call each: proto/popdist/v1/controller.proto. Errors have the
+// server's words; kUnavailable: it cannot be reached.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/base/status.h"
+#include "popctl/rpc/server.h"
+#include "proto/popdist/v1/controller.pb.h"
+
+namespace pop::popctl {
+
+namespace v1 = ::popdist::v1;
+
+struct Connection;
+
+/// From any thread.
+class ControllerClient {
+ public:
+  /// `timeout`: of each call but wait() and streams.
+  ControllerClient(Server server, std::chrono::milliseconds timeout);
+  ~ControllerClient();
+  ControllerClient(const ControllerClient&) = delete;
+  ControllerClient& operator=(const ControllerClient&) = delete;
+
+  const Server& server() const;
+  Connection& connection() { return *connection_; }
+
+  Result<v1::SubmitReply> submit(const v1::SubmitRequest& request);
+  Result<v1::JobInfo> get(const v1::JobRef& job);
+  Result<v1::ListJobsReply> list(const v1::ListJobsRequest& request);
+  Result<v1::JobInfo> signal(const v1::SignalRequest& request);
+  Result<v1::JobInfo> cancel(const v1::CancelRequest& request);
+  Result<v1::JobInfo> hold(const v1::JobRef& job);
+  Result<v1::JobInfo> release(const v1::JobRef& job);
+  /// `until`: kDeadlineExceeded then; missing: never.
+  Result<v1::JobInfo> wait(const v1::JobRef& job, std::optional<std::chrono::system_clock::time_point> until);
+  Status forget(const v1::JobRef& job);
+
+  Result<v1::ListHostsReply> listHosts();
+  Result<v1::HostInfo> getHost(const v1::HostRef& host);
+  Result<v1::HostInfo> drain(const v1::DrainRequest& request);
+  Result<v1::HostInfo> resume(const v1::HostRef& host);
+  Status removeHost(const v1::HostRef& host);
+
+  Result<v1::AboutReply> about();
+  Result<v1::CheckStoreReply> checkStore();
+
+  /// Streams, to their end; `each` returns false to end one (kOk).
+  Status watch(const v1::WatchRequest& request, const std::function<bool(const v1::Change&)>& each);
+  Status logs(const v1::LogsRequest& request, const std::function<bool(const v1::Record&)>& each);
+  Status backup(const std::function<bool(const std::string& bytes)>& each);
+
+ private:
+  const std::unique_ptr<Connection> connection_;
+  const std::chrono::milliseconds timeout_;
+};
+
+}  // namespace pop::popctl

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which popdistd is asked, and how long a lost connection is tried again.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "common/base/status.h"
+#include "common/tls/tls_files.h"
+
+namespace pop::popctl {
+
+struct Server {
+  std::string address;                 ///< "HOST:PORT"
+  std::optional<tls::TlsFiles> tls;    ///< the user's; missing: without TLS
+  std::chrono::seconds reconnect{60};  ///< how long a lost connection is tried again
+};
+
+/// Whether it is the connection that failed, and not what was asked.
+inline bool isLost(const Status& status) {
+  return status.code() == Code::kUnavailable || status.code() == Code::kCancelled;
+}
+
+/// What is said, once, when a connection is lost.
+inline std::string reconnectingText(const Server& server) {
+  return "popctl: lost the connection to " + server.address + ", reconnecting…\n";
+}
+
+}  // namespace pop::popctl

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "popctl/tables.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/text.h"
+#include "popctl/states.h"
+#include "poprun/cli/shell_words.h"
+
+namespace pop::popctl {
+namespace {
+
+using Row = std::vector<std::string>;
+using Fields = std::vector<std::pair<std::string, std::string>>;
+
+const Row kJobTitles{"ID", "NAME", "USER", "STATE", "EXIT", "HOSTS", "SUBMITTED", "TOOK", "PROGRAM"};
+const Row kHostTitles{"NAME", "STATE", "JOBS", "INSTANCES", "SLOTS", "CORES", "VERSION", "HEARD", "WHY NOT"};
+
+template <typename Timestamp>
+WallTime timeOf(const Timestamp& from) {
+  return WallTime(std::chrono::seconds(from.seconds()));
+}
+
+std::string orDash(const std::string& text) {
+  return text.empty() ? "-" : printable(text);
+}
+
+template <typename Strings>
+Row wordsOf(const Strings& strings) {
+  Row words;
+  for (const std::string& each : strings) words.push_back(printable(each));
+  return words;
+}
+
+// "h0", "h0,h1", "h0 and 7 more"
+std::string hostsText(const v1::JobInfo& job) {
+  if (job.hosts().empty()) return "-";
+  if (job.hosts_size() <= 2) return join(wordsOf(job.hosts()), ",");
+  return printable(job.hosts(0)) + " and " + std::to_string(job.hosts_size() - 1) + " more";
+}
+
+std::string programText(const v1::JobInfo& job) {
+  return job.command().empty() ? "?"
+                               : printable(cli::quoteShell(Row(job.command().begin(), job.command().end())));
+}
+
+std::string took(const v1::JobInfo& job, WallTime now) {
+  if (!job.has_started()) return "-";
+  const bool ended = job.state() == v1::JOB_ENDED;
+  if (ended && !job.has_ended()) return "-";
+  return tookText((ended ? timeOf(job.ended()) : now) - timeOf(job.started()));
+}
+
+Row rowOf(const v1::JobInfo& job, WallTime now) {
+  return {std::to_string(job.id()),
+          orDash(job.name()),
+          orDash(job.user()),
+          stateText(job),
+          job.has_outcome() ? std::to_string(job.outcome().exit_code()) : "-",
+          hostsText(job),
+          localTime(timeOf(job.submitted())),
+          took(job, now),
+          programText(job)};
+}
+
+std::string heard(const v1::HostInfo& host, WallTime now) {
+  return host.has_last_heard() ? tookText(now - timeOf(host.last_heard())) : "-";
+}
+
+std::string whyNot(const v1::HostInfo& host) {
+  if (host.drained())
+    return "drained by " + printable(host.drained_by()) + ": " + printable(host.drain_reason());
+  return orDash(host.not_schedulable());
+}
+
+Row rowOf(const v1::HostInfo& host, WallTime now) {
+  return {orDash(host.name()),
+          stateText(host),
+          std::to_string(host.jobs_running()),
+          std::to_string(host.instances_running()),
+          std::to_string(host.slots()),
+          std::to_string(host.num_cores()),
+          orDash(host.version()),
+          heard(host, now),
+          whyNot(host)};
+}
+
+// "state: running", without what is empty.
+std::string textOf(const Fields& fields) {
+  std::size_t width = 0;
+  for (const auto& [name, value] : fields) width = std::max(width, name.size());
+  std::string text;
+  for (const auto& [name, value] : fields) {
+    if (!value.empty()) text += name + ':' + std::string(width - name.size() + 1, ' ') + value + '\n';
+  }
+  return text;
+}
+
+template <typename Timestamp>
+std::string timeText(bool is_there, const Timestamp& time) {
+  return is_there ? localTime(timeOf(time)) : "";
+}
+
+}  // namespace
+
+std::string jobsTable(const std::vector<v1::JobInfo>& jobs, WallTime now) {
+  if (jobs.empty()) return "no jobs\n";
+  std::vector<Row> rows{kJobTitles};
+  for (const v1::JobInfo& job : jobs) rows.push_back(rowOf(job, now));
+  return textTable(rows);
+}
+
+std::string hostsTable(const std::vector<v1::HostInfo>& hosts, WallTime now) {
+  if (hosts.empty()) return "no hosts have joined\n";
+  std::vector<Row> rows{kHostTitles};
+  for (const v1::HostInfo& host : hosts) rows.push_back(rowOf(host, now));
+  return textTable(rows);
+}
+
+std::string jobText(const v1::JobInfo& job, WallTime now) {
+  const bool waits = job.state() == v1::JOB_QUEUED || job.state() == v1::JOB_HELD;
+  return textOf({{"id", std::to_string(job.id())},
+                 {"name", printable(job.name())},
+                 {"user", printable(job.user())},
+                 {"state", stateText(job)},
+                 {waits ? "waits because" : "reason", printable(job.reason())},
+                 {"conditions", join(wordsOf(job.conditions()), "; ")},
+                 {"exit code", job.has_outcome() ? std::to_string(job.outcome().exit_code()) : ""},
+                 {"program", programText(job)},
+                 {"instances", std::to_string(job.num_instances())},
+                 {"running", waits ? "" : std::to_string(job.instances_running())},
+                 {"hosts", join(wordsOf(job.hosts()), ",")},
+                 {"priority", job.priority() == 0 ? "" : std::to_string(job.priority())},
+                 {"restarts", job.restarts() == 0 ? "" : std::to_string(job.restarts())},
+                 {"submitted", timeText(job.has_submitted(), job.submitted())},
+                 {"started", timeText(job.has_started(), job.started())},
+                 {"ended", timeText(job.has_ended(), job.ended())},
+                 {"took", job.has_started() ? took(job, now) : ""},
+                 {"last record", job.last_sequence() == 0 ? "" : std::to_string(job.last_sequence())}});
+}
+
+std::string hostText(const v1::HostInfo& host, WallTime now) {
+  return textOf(
+      {{"name", printable(host.name())},
+       {"state", stateText(host)},
+       {"last heard", host.has_last_heard() ? heard(host, now) + " ago" : ""},
+       {"no jobs because", printable(host.not_schedulable())},
+       {"drained by", printable(host.drained_by())},
+       {"drained at", timeText(host.has_drained_at(), host.drained_at())},
+       {"drain reason", printable(host.drain_reason())},
+       {"address", printable(host.address())},
+       {"version", printable(host.version())},
+       {"cores", std::to_string(host.num_cores())},
+       {"memory nodes", std::to_string(host.num_memory_nodes())},
+       {"memory", sizeText(host.memory_bytes())},
+       {"slots", std::to_string(host.slots())},
+       {"jobs", std::to_string(host.jobs_running())},
+       {"instances", std::to_string(host.instances_running())},
+       {"clock ahead", host.clock_ahead_ms() == 0 ? "" : std::to_string(host.clock_ahead_ms()) + " ms"}});
+}
+
+std::string aboutText(const v1::AboutReply& about, const std::string& server) {
+  return textOf({{"server", server},
+                 {"version", printable(about.version())},
+                 {"cluster", printable(about.cluster_id())},
+                 {"started", timeText(about.has_started(), about.started())},
+                 {"starts so far", std::to_string(about.epoch())},
+                 {"you are", printable(about.user())},
+                 {"warnings", join(wordsOf(about.warnings()), "; ")}});
+}
+
+std::string checkText(const v1::CheckStoreReply& check) {
+  std::string text;
+  for (const std::string& finding : check.findings()) text += printable(finding) + '\n';
+  return text + counted(check.jobs(), "job") + ", " + counted(check.events(), "event") + ", " +
+         sizeText(static_cast<std::uint64_t>(std::max<std::int64_t>(check.bytes(), 0))) + '\n';
+}
+
+}  // namespace pop::popctl

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "poprun/plan/controller_mistakes.h"
+
+namespace pop {
+namespace {
+
+std::vector<std::string> withoutController(const ControllerOptions& options) {
+  std::vector<std::string> mistakes;
+  const auto needsController = [&mistakes](const char* option, bool given) {
+    if (given) mistakes.push_back(std::string(option) + " only goes with --controller");
+  };
+  needsController("--controller-tls", !options.tls.empty());
+  needsController("--num-hosts", options.num_hosts.has_value());
+  needsController("--priority", options.priority != 0);
+  needsController("--held", options.held);
+  needsController("--no-wait", options.no_wait);
+  return mistakes;
+}
+
+}  // namespace
+
+std::vector<std::string> findControllerMistakes(const Options& options) {
+  const ControllerOptions& controller = options.controller;
+  if (controller.server.empty()) return withoutController(controller);
+  std::vector<std::string> mistakes;
+  if (isJobCommand(options.detached))
+    mistakes.emplace_back(
+        "--controller: popctl has the commands on jobs of popdistd (popctl attach job, popctl list jobs)");
+  if (controller.num_hosts && !(options.host.empty() && options.hostfile.empty()))
+    mistakes.emplace_back("--num-hosts: --host or --hostfile names the hosts; give only one of both");
+  if (options.hosts.agent_port != 0)
+    mistakes.emplace_back("--agent-port: with --controller popdistd reaches the hosts; leave it out");
+  if (!options.synchronise.empty() || options.synchronise_python_venv || options.synchronise_poplar_sdk ||
+      options.distribute_ssh_key)
+    mistakes.emplace_back(
+        "--synchronise, --distribute-ssh-key: popdistd copies nothing to hosts; leave them out with "
+        "--controller");
+  return mistakes;
+}
+
+}  // namespace pop
