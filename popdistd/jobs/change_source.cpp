@@ -60,6 +60,16 @@ std::optional<v1::Change> ChangeSource::show(std::uint64_t revision, const Revis
     }
     return change;
   }
+  if (const auto* const partition = std::get_if<PartitionId>(&entry.thing)) {
+    if (entry.is_removed) {
+      change.set_partition_removed(partition->id);
+      return change;
+    }
+    std::optional<v1::PartitionInfo> info = views_.partition(partition->id);
+    if (!info) return std::nullopt;
+    *change.mutable_partition() = std::move(*info);
+    return change;
+  }
   const auto& name = std::get<std::string>(entry.thing);
   if (entry.is_removed) {
     change.set_host_removed(name);

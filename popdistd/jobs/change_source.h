@@ -2,6 +2,7 @@
 // What changes, for one watcher: Controller.Watch.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -12,10 +13,11 @@
 
 namespace pop::popdistd {
 
-/// Makes the message that shows a job, or a host.
+/// Makes the message that shows a job, a host, or a partition: if there is one that the watcher may see.
 struct Views {
   std::function<v1::JobInfo(const Job&)> job;
   std::function<v1::HostInfo(const Host&)> host;
+  std::function<std::optional<v1::PartitionInfo>(const std::string&)> partition;
 };
 
 class ChangeSource final : public Source<v1::Change> {

@@ -68,8 +68,31 @@ DaemonCore::DaemonCore(Loop& loop, Store& store, CoreSettings settings, std::str
         host->channel->send(std::move(order));
         return true;
       }),
-      lives_({loop, settings_.clock, store, commits_, jobs_, hosts_, links_, settings_.issue}) {
+      pods_({loop, settings_.clock, store, commits_, revisions_, settings_.pods, podHooks(),
+             settings_.version}),
+      lives_({loop, settings_.clock, store, commits_, jobs_, hosts_, links_, pods_.leases(), settings_.issue,
+              settings_.vipu_server}) {
   tick();
+}
+
+PodHooks DaemonCore::podHooks() {
+  return {.is_admin = [this](const std::string& user) { return settings_.admins.contains(user); },
+          .changed = [this] { lives_.scheduleSoon(); },
+          .cancel =
+              [this](std::int64_t id, const std::string& why) {
+                if (Job* const job = jobs_.find(id)) lives_.cancel(*job, why);
+              },
+          .is_over =
+              [this](std::int64_t id) {
+                const Job* const job = jobs_.find(id);
+                return job == nullptr ? !is_unreadable_.contains(id) : job->state() == v1::JOB_ENDED;
+              },
+          .is_down =
+              [this](const std::string& name) {
+                const Host* const host = hosts_.find(name);
+                return host != nullptr && host->info().state() == v1::HOST_DOWN;
+              },
+          .audit = settings_.audit};
 }
 
 DaemonCore::~DaemonCore() {
@@ -90,11 +113,13 @@ Status DaemonCore::load() {
   hosts_.load(records);
   POP_ASSIGN_OR_RETURN(std::vector<v1::JobRecord> jobs, store_.jobs());
   unreadable_.clear();
+  is_unreadable_.clear();
   for (v1::JobRecord& record : jobs) {
     std::unique_ptr<LiveJob> live;
     if (record.info().state() != v1::JOB_ENDED) {
       Result<std::unique_ptr<LiveJob>> read = liveJob(record);
       if (!read.ok()) {
+        is_unreadable_.insert(record.info().id());
         unreadable_.push_back("job " + std::to_string(record.info().id()) +
                               " cannot be read, and is left alone: " + read.status().message());
         continue;
@@ -103,6 +128,7 @@ Status DaemonCore::load() {
     }
     jobs_.add(std::move(record), std::move(live));
   }
+  POP_RETURN_IF_ERROR(pods_.load());
   lives_.adopt();
   return {};
 }
@@ -116,6 +142,7 @@ void DaemonCore::storeFailed(const Status& why) {
     std::exchange(host.channel, nullptr)
         ->close(unavailable("popdistd cannot write its store: " + why.message()));
   }
+  pods_.storeFailed(why);
   jobs_.clear();
   revisions_.restart();
   if (const Status loaded = load(); !loaded.ok()) store_problem_ = loaded.message();
@@ -124,6 +151,7 @@ void DaemonCore::storeFailed(const Status& why) {
 void DaemonCore::tick() {
   hosts_.tick();
   lives_.tick();
+  pods_.tick();
   tick_ = loop_.postAfter(kTick, [this] { tick(); });
 }
 
@@ -147,6 +175,9 @@ void DaemonCore::submit(const Caller& caller, v1::SubmitRequest request, Reply<v
   }
   Result<NewJob> made = newJob(request, caller.user);
   if (!made.ok()) return reply(made.status());
+  if (const Status checked = pods_.leases().check({next_job_id_, caller.user, made->live->spec});
+      !checked.ok())
+    return reply(checked);
   v1::JobInfo& info = *made->record.mutable_info();
   info.set_id(next_job_id_++);
   *info.mutable_submitted() = timestamp(settings_.clock());
@@ -245,6 +276,11 @@ void DaemonCore::forget(const Caller& caller, v1::JobRef ref, Reply<v1::Nothing>
   const Job& job = *found.value();
   if (job.state() != v1::JOB_ENDED)
     return reply(failedPrecondition("job " + std::to_string(job.id()) + " has not ended: cancel it first"));
+  if (const std::string partition = pods_.leases().heldBy(job.id()); !partition.empty())
+    return reply(failedPrecondition("job " + std::to_string(job.id()) + " may still use partition " +
+                                    partition + " on host " + job.host() +
+                                    ": when that is heard of, or the partition is released with force, it "
+                                    "can be forgotten"));
   lives_.forget(job);
   commits_.wrote(store_.removeJob(job.id()));
   jobs_.remove(job.id());
@@ -375,11 +411,12 @@ void DaemonCore::backup(const Caller& caller, v1::Nothing, Reply<std::string> re
   });
 }
 
-Result<std::unique_ptr<Source<v1::Change>>> DaemonCore::watch(const Caller&, const v1::WatchRequest& request,
-                                                              Ready ready) {
+Result<std::unique_ptr<Source<v1::Change>>> DaemonCore::watch(const Caller& caller,
+                                                              const v1::WatchRequest& request, Ready ready) {
   return std::unique_ptr<Source<v1::Change>>(std::make_unique<ChangeSource>(
       revisions_, jobs_, hosts_,
-      Views{[this](const Job& job) { return view(job); }, [this](const Host& host) { return view(host); }},
+      Views{[this](const Job& job) { return view(job); }, [this](const Host& host) { return view(host); },
+            [this, caller](const std::string& id) { return pods_.show(caller, id); }},
       request, std::move(ready)));
 }
 

@@ -19,6 +19,7 @@
 #include "popdistd/jobs/runner_links.h"
 #include "popdistd/jobs/scheduling.h"
 #include "popdistd/jobs/wall_clock.h"
+#include "popdistd/pods/pods.h"
 
 namespace pop::popdistd {
 
@@ -30,6 +31,10 @@ struct CoreSettings {
   IssueCredentials issue;        ///< null: jobs have one host each
   HostTimes host_times;
   std::string temporary_directory;  ///< for copies of the store
+  PodSettings pods;
+  VipuServer vipu_server;
+  std::function<void(const std::string& line)>
+      audit;  ///< what admins have done by force; null: nobody reads it
 };
 
 class DaemonCore final : public Api, public HostGate {
@@ -62,6 +67,9 @@ class DaemonCore final : public Api, public HostGate {
   Result<std::unique_ptr<Source<v1::Record>>> logs(const Caller& caller, const v1::LogsRequest& request,
                                                    Ready ready) override;
 
+  /// Clusters and partitions: PodsApi, VipuApi.
+  Pods& pods() { return pods_; }
+
   Status joined(const v1::HostJoins& joins, const std::string& address,
                 std::shared_ptr<HostChannel> channel) override;
   void said(HostChannel& channel, v1::HostReport report) override;
@@ -73,6 +81,7 @@ class DaemonCore final : public Api, public HostGate {
   Status load();
   void storeFailed(const Status& why);
   void tick();
+  PodHooks podHooks();
   bool isAdmin(const Caller& caller) const { return settings_.admins.contains(caller.user); }
   Status checkAdmin(const Caller& caller, const std::string& what) const;
   /// The caller's own, or any for an admin.
@@ -97,10 +106,12 @@ class DaemonCore final : public Api, public HostGate {
   JobTable jobs_;
   HostTable hosts_;
   RunnerLinks links_;
+  Pods pods_;
   JobLives lives_;
   std::int64_t next_job_id_ = 1;
   std::string store_problem_;  ///< of the last commit; empty: it went well
   std::vector<std::string> unreadable_;
+  std::set<std::int64_t> is_unreadable_;
   TimerId tick_{};
 };
 

@@ -16,7 +16,6 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr int kMaxRefusals = 3;
-constexpr milliseconds kUntilNextProof{1000};
 // Of one job's events in the store; beyond, only the outcome is kept, and the rest is on the job's host.
 constexpr std::int64_t kMaxEventBytes = 16 << 20;
 constexpr std::int64_t kEventCredit = 4 << 20;
@@ -36,6 +35,13 @@ std::string reasonOf(const Job& job, const v1::JobOutcome& outcome) {
   const std::string who =
       failure.has_instance() ? "instance " + std::to_string(failure.instance()) + " " : "";
   return who + printable(failure.reason());
+}
+
+// All but the first, which has its runner.
+std::set<std::string> otherHosts(const Job& job) {
+  const auto& hosts = job.info().hosts();
+  if (hosts.empty()) return {};
+  return {hosts.begin() + 1, hosts.end()};
 }
 
 }  // namespace
@@ -121,21 +127,38 @@ void JobLives::scheduleSoon() {
 }
 
 void JobLives::schedule() {
-  for (const Decision& decision : decide(parts_.jobs, parts_.hosts)) {
+  for (const Decision& decision : decide(parts_.jobs, parts_.hosts, parts_.pods)) {
     Job& job = *parts_.jobs.find(decision.job);
-    if (!decision.hosts.empty()) {
+    if (job.state() != v1::JOB_QUEUED) continue;
+    if (decision.never) {
+      end(job, v1::END_FAILED, decision.reason);
+    } else if (!decision.hosts.empty()) {
       start(job, decision.hosts);
-    } else if (job.record.no_wait()) {
-      end(job, v1::END_FAILED, "it was not to wait: " + decision.reason);
-    } else if (job.info().reason() != decision.reason) {
-      job.mutableInfo().set_reason(decision.reason);
-      parts_.jobs.changed(job);
+    } else {
+      wait(job, decision.reason);
     }
   }
 }
 
+void JobLives::wait(Job& job, const std::string& reason) {
+  if (job.record.no_wait()) return end(job, v1::END_FAILED, "it was not to wait: " + reason);
+  showWaiting(job, reason);
+}
+
+void JobLives::showWaiting(Job& job, const std::string& reason) {
+  if (job.info().reason() == reason) return;
+  job.mutableInfo().set_reason(reason);
+  parts_.jobs.changed(job);
+}
+
+// The partition is bound in the commit that makes the job start.
 void JobLives::start(Job& job, const std::vector<std::string>& hosts) {
+  const LeaseAnswer lease = parts_.pods.take({job.id(), job.info().user(), job.live->spec});
+  if (lease.kind == LeaseAnswer::Kind::kNever) return end(job, v1::END_FAILED, lease.reason);
+  if (lease.kind == LeaseAnswer::Kind::kWaits) return wait(job, lease.reason);
+  if (lease.kind == LeaseAnswer::Kind::kPreparing) return showWaiting(job, lease.reason);
   v1::JobInfo& info = job.mutableInfo();
+  info.set_partition(job.live->spec.partition.name);
   info.set_state(v1::JOB_STARTING);
   info.clear_reason();
   info.clear_hosts();
@@ -166,7 +189,8 @@ Result<v1::HostOrder> JobLives::startOrder(const Job& job) const {
   v1::StartRunner& start = *order.mutable_start();
   *start.mutable_key() = keyOf(job.runner());
   start.set_user(job.info().user());
-  start.set_spec(specFor(job.live->spec, {job.info().hosts().begin(), job.info().hosts().end()}));
+  start.set_spec(
+      specFor(job.live->spec, {job.info().hosts().begin(), job.info().hosts().end()}, parts_.vipu_server));
   start.set_log_limit_bytes(job.record.log_limit_bytes());
   start.set_agent_job_id(job.record.agent_job_id());
   if (job.info().hosts().size() == 1) return order;
@@ -197,10 +221,19 @@ void JobLives::refused(Job& job, const Status& why) {
   job.record.add_refused_hosts(job.host());
   if (job.record.hosts_named() || job.record.refused_hosts_size() >= kMaxRefusals)
     return end(job, v1::END_FAILED, reason);
-  job.mutableInfo().set_state(v1::JOB_QUEUED);
-  job.mutableInfo().set_reason(reason);
-  job.mutableInfo().clear_hosts();
+  waitAgain(job, reason);
+}
+
+// Nothing of it has run.
+void JobLives::waitAgain(Job& job, const std::string& reason) {
+  parts_.pods.giveBack(job.id());
+  v1::JobInfo& info = job.mutableInfo();
+  info.set_state(v1::JOB_QUEUED);
+  info.set_reason(reason);
+  info.clear_hosts();
+  info.clear_partition();
   job.live->load.clear();
+  job.live->start_is_sent = false;
   save(job);
   scheduleSoon();
 }
@@ -208,13 +241,17 @@ void JobLives::refused(Job& job, const Status& why) {
 // ---- adoption
 
 void JobLives::adopt() {
+  proofs_.clear();
   const std::set<std::int64_t> active = parts_.jobs.active();
   for (const std::int64_t id : active) {
     Job& job = *parts_.jobs.find(id);
-    if (job.record.lost_why().empty()) continue;
-    const auto& hosts = job.info().hosts();
-    job.live->may_run_on = {hosts.begin() + 1, hosts.end()};
-    askForProof(id);
+    job.live->start_is_sent = true;
+    if (!job.record.lost_why().empty()) askForProof(job);
+  }
+  for (const std::int64_t id : parts_.pods.holders()) {
+    const Job* const job = parts_.jobs.find(id);
+    if (job != nullptr && job->state() == v1::JOB_ENDED && job->info().end() != v1::END_LOST)
+      letPartitionGo(*job, "");
   }
   scheduleSoon();
 }
@@ -233,6 +270,10 @@ void JobLives::hostJoined(Host& host, const std::vector<v1::HeldRunner>& runners
       takeUp(host, each);
     else
       orphans_.insert("job " + std::to_string(each.key().job()) + " on host " + host.info().name());
+  }
+  for (const std::int64_t id : parts_.pods.holders()) {
+    const Job* const job = parts_.jobs.find(id);
+    if (job != nullptr && !alive.contains(job->runner())) hostIsFree(host, job->runner());
   }
   const std::set<std::int64_t> active = parts_.jobs.active();
   for (const std::int64_t id : active) {
@@ -269,14 +310,11 @@ void JobLives::dismiss(Host& host, const v1::HeldRunner& held) {
 // The host has joined, and has nothing of the job.
 void JobLives::missing(Job& job) {
   if (job.state() == v1::JOB_STARTING) {
-    job.mutableInfo().set_state(v1::JOB_QUEUED);
-    job.mutableInfo().clear_hosts();
     job.mutableInfo().set_attempt(job.info().attempt() - 1);
-    job.live->load.clear();
-    job.live->start_is_sent = false;
-    save(job);
-    return scheduleSoon();
+    return waitAgain(job, "");
   }
+  if (!job.info().has_started() && job.record.cancels() > 0)
+    return end(job, v1::END_CANCELLED, job.record.cancel_reason());
   runnerLost(job, "host " + job.host() + " has nothing of it any more");
 }
 
@@ -353,43 +391,22 @@ void JobLives::runnerLost(Job& job, const std::string& why) {
   job.record.set_lost_why(why);
   job.mutableInfo().set_state(v1::JOB_ENDING);
   job.mutableInfo().set_reason(why);
-  const auto& hosts = job.info().hosts();
-  job.live->may_run_on = {hosts.begin() + 1, hosts.end()};  // on the first, its keeper ends it
   save(job);
-  askForProof(job.id());
+  askForProof(job);
 }
 
-// Agents end their instances when they hear nothing of the runner. A host that is silent for longer than that
-// takes is as good as one that says so.
-void JobLives::askForProof(std::int64_t id) {
-  Job* const job = parts_.jobs.find(id);
-  if (job == nullptr || job->live == nullptr || job->record.lost_why().empty()) return;
-  job->live->proof_timer.reset();
-  const std::set<std::string> hosts = job->live->may_run_on;
-  for (const std::string& name : hosts) {
-    const Host* const host = parts_.hosts.find(name);
-    if (host == nullptr || host->info().state() == v1::HOST_DOWN ||
-        parts_.loop.now() - host->heard > parts_.hosts.times().silent) {
-      job->live->may_run_on.erase(name);
-      continue;
-    }
-    v1::HostOrder order;
-    order.mutable_ask()->set_job(id);
-    order.mutable_ask()->set_agent_job_id(job->record.agent_job_id());
-    if (host->channel != nullptr) host->channel->send(std::move(order));
-  }
-  if (job->live->may_run_on.empty()) return end(*job, v1::END_FAILED, job->record.lost_why());
-  job->live->proof_timer = parts_.loop.postAfter(kUntilNextProof, [this, id] { askForProof(id); });
-}
-
-void JobLives::proved(Job& job, const std::string& host) {
-  if (job.live == nullptr || job.record.lost_why().empty()) return;
-  job.live->may_run_on.erase(host);
-  if (job.live->may_run_on.empty()) end(job, v1::END_FAILED, job.record.lost_why());
+// On the first, its keeper ends it.
+void JobLives::askForProof(const Job& job) {
+  proofs_.ask({job.id(), job.record.agent_job_id(), otherHosts(job)}, [this, id = job.id()] {
+    Job* const lost = parts_.jobs.find(id);
+    if (lost != nullptr && !lost->record.lost_why().empty())
+      end(*lost, v1::END_FAILED, lost->record.lost_why());
+  });
 }
 
 void JobLives::end(Job& job, v1::JobEnd how, const std::string& reason) {
-  if (job.live->proof_timer) parts_.loop.cancel(*job.live->proof_timer);
+  proofs_.forget(job.id());
+  const std::string partition = job.live->spec.partition.name;
   v1::JobInfo& info = job.mutableInfo();
   info.set_state(v1::JOB_ENDED);
   info.set_end(job.record.cancels() > 0 && how == v1::END_FAILED ? v1::END_CANCELLED : how);
@@ -401,7 +418,27 @@ void JobLives::end(Job& job, v1::JobEnd how, const std::string& reason) {
   job.record.clear_lost_why();
   job.live = nullptr;
   save(job);
+  how == v1::END_LOST ? parts_.pods.lost(job.id(), reason) : letPartitionGo(job, partition);
   scheduleSoon();
+}
+
+// An outcome is told when all instances have ended, except on hosts that were lost.
+void JobLives::letPartitionGo(const Job& job, const std::string& partition) {
+  const v1::JobOutcome& outcome = job.info().outcome();
+  const bool has_lost_hosts = outcome.failure().hosts_lost() || outcome.hosts_unanswered() > 0;
+  if (!has_lost_hosts || parts_.pods.heldBy(job.id()).empty()) return parts_.pods.ended(job.id(), partition);
+  proofs_.askSoon({job.id(), job.record.agent_job_id(), otherHosts(job)},
+                  [this, id = job.id(), partition] { parts_.pods.ended(id, partition); });
+}
+
+// Of the runner of a job that was lost, which has kept its partition so long.
+void JobLives::hostIsFree(const Host& host, const RunnerId& runner) {
+  const Job* const job = parts_.jobs.find(runner.first);
+  if (job == nullptr || job->runner() != runner || job->host() != host.info().name() ||
+      job->info().end() != v1::END_LOST || parts_.pods.heldBy(job->id()).empty())
+    return;
+  proofs_.ask({job->id(), job->record.agent_job_id(), otherHosts(*job)},
+              [this, id = job->id()] { parts_.pods.ended(id, ""); });
 }
 
 void JobLives::hostRemoved(const std::string& name) {
@@ -456,13 +493,13 @@ void JobLives::said(Host& host, const v1::HostReport& report) {
     }
     case v1::HostReport::kGone:
       parts_.links.gone(name, idOf(report.gone().key()));
+      hostIsFree(host, idOf(report.gone().key()));
       break;
     case v1::HostReport::kSaid:
       parts_.links.said(name, idOf(report.said().key()), report.said().report());
       break;
     case v1::HostReport::kHere:
-      if (Job* const job = parts_.jobs.find(report.here().job()); job != nullptr && !report.here().runs())
-        proved(*job, name);
+      if (!report.here().runs()) proofs_.isFree(report.here().job(), name);
       break;
     default:
       break;

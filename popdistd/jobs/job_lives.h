@@ -10,8 +10,11 @@
 
 #include "common/base/loop.h"
 #include "popdistd/jobs/commits.h"
+#include "popdistd/jobs/host_proofs.h"
 #include "popdistd/jobs/host_table.h"
+#include "popdistd/jobs/job_request.h"
 #include "popdistd/jobs/job_table.h"
+#include "popdistd/jobs/pod_leases.h"
 #include "popdistd/jobs/runner_links.h"
 #include "popdistd/jobs/wall_clock.h"
 
@@ -30,10 +33,12 @@ class JobLives {
     JobTable& jobs;
     HostTable& hosts;
     RunnerLinks& links;
+    PodLeases& pods;
     IssueCredentials issue;  ///< null: jobs have one host each
+    VipuServer vipu_server;
   };
 
-  explicit JobLives(Parts parts) : parts_(std::move(parts)) {}
+  explicit JobLives(Parts parts) : parts_(std::move(parts)), proofs_(parts_.loop, parts_.hosts) {}
 
   // ---- what clients want
 
@@ -68,12 +73,15 @@ class JobLives {
 
  private:
   void schedule();
+  void wait(Job& job, const std::string& reason);
+  void showWaiting(Job& job, const std::string& reason);
   void start(Job& job, const std::vector<std::string>& hosts);
   void orderStart(std::int64_t id, std::int32_t attempt);
   Result<v1::HostOrder> startOrder(const Job& job) const;
   void takeUp(Host& host, const v1::HeldRunner& held);
   void dismiss(Host& host, const v1::HeldRunner& held);
   void missing(Job& job);
+  void waitAgain(Job& job, const std::string& reason);
   void follow(Job& job);
   void started(Job& job);
   void refused(Job& job, const Status& why);
@@ -82,8 +90,9 @@ class JobLives {
   void finish(Job& job, const v1::JobOutcome& outcome);
   void recordsEnded(std::int64_t id, std::int32_t attempt, const Status& why);
   void runnerLost(Job& job, const std::string& why);
-  void askForProof(std::int64_t id);
-  void proved(Job& job, const std::string& host);
+  void askForProof(const Job& job);
+  void letPartitionGo(const Job& job, const std::string& partition);
+  void hostIsFree(const Host& host, const RunnerId& runner);
   void stop(Job& job, int number);
   void end(Job& job, v1::JobEnd how, const std::string& reason);
   void save(Job& job);
@@ -92,6 +101,7 @@ class JobLives {
   bool isCurrent(const Job* job, std::int32_t attempt) const;
 
   Parts parts_;
+  HostProofs proofs_;
   bool schedules_ = false;
   std::set<std::string> orphans_;
 };

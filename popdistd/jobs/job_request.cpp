@@ -158,8 +158,13 @@ std::map<std::string, int> loadOn(const model::JobSpec& spec, const std::vector<
   return load;
 }
 
-std::string specFor(const model::JobSpec& spec, const std::vector<std::string>& hosts) {
+std::string specFor(const model::JobSpec& spec, const std::vector<std::string>& hosts,
+                    const VipuServer& vipu_server) {
   model::JobSpec placed = spec;
+  if (!vipu_server.host.empty()) {
+    placed.partition.server_host = vipu_server.host;
+    placed.partition.server_port = vipu_server.port;
+  }
   for (std::size_t i = 0; i < hosts.size(); ++i) placed.hosts[i].name = hosts[i];
   return runner::encode(placed);
 }

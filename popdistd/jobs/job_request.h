@@ -30,7 +30,15 @@ std::string requestKey(const std::string& user, const std::string& request_id);
 /// Instances on each of the hosts, in this order, as the job's placement divides them.
 std::map<std::string, int> loadOn(const model::JobSpec& spec, const std::vector<std::string>& hosts);
 
-/// The job as its runner gets it.
-std::string specFor(const model::JobSpec& spec, const std::vector<std::string>& hosts);
+/// Where jobs find V-IPU's API of this daemon.
+struct VipuServer {
+  std::string host;  ///< empty: where the job itself says
+  int port = 8090;
+};
+
+/// The job as its runner gets it. What tells its instances of their partition is in it: V-IPU's server, and
+/// the partition's name, by which libraries ask there for the IPUs of their GCD.
+std::string specFor(const model::JobSpec& spec, const std::vector<std::string>& hosts,
+                    const VipuServer& vipu_server);
 
 }  // namespace pop::popdistd

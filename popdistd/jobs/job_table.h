@@ -4,12 +4,10 @@
 
 #include <functional>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "common/base/loop.h"
 #include "common/base/status.h"
 #include "common/model/job_spec.h"
 #include "popdistd/api/api.h"
@@ -21,12 +19,10 @@ namespace pop::popdistd {
 
 /// What a job that has not ended needs besides its record.
 struct LiveJob {
-  model::JobSpec spec;                 ///< as submitted
-  std::map<std::string, int> load;     ///< instances on each host, once these are chosen
-  bool start_is_sent = false;          ///< the order to start its runner
-  bool follows = false;                ///< its events
-  std::set<std::string> may_run_on;    ///< hosts that have not said that they are free of a lost job
-  std::optional<TimerId> proof_timer;  ///< until they are asked again
+  model::JobSpec spec;              ///< as submitted
+  std::map<std::string, int> load;  ///< instances on each host, once these are chosen
+  bool start_is_sent = false;  ///< the order to start its runner, perhaps by an earlier life of the daemon
+  bool follows = false;        ///< its events
 };
 
 struct Job {

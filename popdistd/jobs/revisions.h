@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What has changed since when: each job and host with the revision of its last change, so that a watcher that
-// falls behind skips what has changed again, and nothing queues up for it.
+// What has changed since when: each job, host and partition with the revision of its last change, so that a
+// watcher that falls behind skips what has changed again, and nothing queues up for it.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -13,8 +14,14 @@
 
 namespace pop::popdistd {
 
-/// A job's id, or a host's name.
-using ThingId = std::variant<std::int64_t, std::string>;
+struct PartitionId {
+  std::string id;
+
+  friend auto operator<=>(const PartitionId&, const PartitionId&) = default;
+};
+
+/// A job's id, a host's name, or a partition.
+using ThingId = std::variant<std::int64_t, std::string, PartitionId>;
 
 class Revisions {
  public:

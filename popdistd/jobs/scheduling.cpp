@@ -13,7 +13,8 @@ namespace {
 
 class Scheduler {
  public:
-  Scheduler(JobTable& jobs, const HostTable& hosts) : jobs_(jobs), hosts_(hosts), load_(loadOf(jobs)) {
+  Scheduler(JobTable& jobs, const HostTable& hosts, PodLeases& pods)
+      : jobs_(jobs), hosts_(hosts), pods_(pods), load_(loadOf(jobs)) {
     for (const auto& [name, host] : hosts.all()) free_ += host.isSchedulable() ? 1U : 0U;
   }
 
@@ -29,16 +30,35 @@ class Scheduler {
  private:
   Decision decide(const Job& job) {
     const bool is_named = job.record.hosts_named();
-    Decision decision{job.id(), {}, ""};
+    Decision decision{job.id(), {}, "", false};
     std::vector<std::string> hosts =
         is_named ? namedHosts(job, decision.reason) : choose(job, decision.reason);
     if (hosts.empty()) return decision;
+    const LeaseAnswer lease = look(job);
+    decision.never = lease.kind == LeaseAnswer::Kind::kNever;
+    decision.reason = lease.reason;
+    if (decision.never || lease.kind == LeaseAnswer::Kind::kWaits) return decision;
     for (const auto& [name, instances] : loadOn(job.live->spec, hosts)) {
       load_[name].jobs += 1;
       load_[name].instances += instances;
     }
     decision.hosts = std::move(hosts);
     return decision;
+  }
+
+  LeaseAnswer look(const Job& job) {
+    LeaseAnswer lease = pods_.look({job.id(), job.info().user(), job.live->spec});
+    const auto isSame = [&](const std::string& kept) {
+      return kept.empty() || lease.allocation.empty() || kept == lease.allocation;
+    };
+    if (!lease.takes_ipus || lease.kind == LeaseAnswer::Kind::kNever) return lease;
+    if (std::any_of(ipus_kept_.begin(), ipus_kept_.end(), isSame)) {
+      lease.kind = LeaseAnswer::Kind::kWaits;
+      lease.reason = "jobs before it wait for IPUs";
+    } else if (lease.kind == LeaseAnswer::Kind::kWaits) {
+      ipus_kept_.insert(lease.allocation);
+    }
+    return lease;
   }
 
   // Which of the hosts cannot take its instances now decides the reason; all of them are kept for the job.
@@ -133,9 +153,11 @@ class Scheduler {
 
   JobTable& jobs_;
   const HostTable& hosts_;
+  PodLeases& pods_;
   std::map<std::string, HostLoad> load_;
-  std::set<std::string> reserved_;  ///< for jobs that wait; they could take new ones
-  std::size_t free_ = 0;            ///< hosts that could take a job at all
+  std::set<std::string> reserved_;   ///< for jobs that wait; they could take new ones
+  std::set<std::string> ipus_kept_;  ///< allocations; empty: any of them
+  std::size_t free_ = 0;             ///< hosts that could take a job at all
 };
 
 }  // namespace
@@ -151,8 +173,8 @@ std::map<std::string, HostLoad> loadOf(JobTable& jobs) {
   return load;
 }
 
-std::vector<Decision> decide(JobTable& jobs, const HostTable& hosts) {
-  return Scheduler(jobs, hosts).run();
+std::vector<Decision> decide(JobTable& jobs, const HostTable& hosts, PodLeases& pods) {
+  return Scheduler(jobs, hosts, pods).run();
 }
 
 }  // namespace pop::popdistd

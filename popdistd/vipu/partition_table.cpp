@@ -78,6 +78,7 @@ Result<Change> PartitionTable::create(const CreateRequest& request, Time now) {
   Partition partition{.id = request.requirements.id, .owner = request.owner, .spec = std::move(spec)};
   partition.relocatable = request.relocatable;
   partition.may_relocate = request.relocatable;
+  partition.goes_with = request.goes_with;
   partition.auto_reset = {.enabled = !request.disable_auto_reset, .max_retries = policy_.max_retries};
   partition.created = now;
   partition.changed = now;

@@ -35,6 +35,7 @@ struct CreateRequest {
   bool any_allocation = false;  ///< false: only those that the owner may use
   bool disable_auto_reset = false;
   bool relocatable = false;
+  std::string goes_with;  ///< a job; empty: it stays until it is removed
 };
 
 struct ResetPolicy {

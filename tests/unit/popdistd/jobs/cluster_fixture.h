@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "popdistd/jobs/daemon_core.h"
 #include "popdistd/store/sqlite_store.h"
@@ -64,7 +65,10 @@ class ClusterTest : public ::testing::Test {
            v1::JobCredentials credentials;
            credentials.set_certificate_pem("of " + user);
            return credentials;
-         }});
+         },
+         .pods = pod_settings_,
+         .vipu_server = {.host = "d0", .port = 8090},
+         .audit = [this](const std::string& line) { audit_.push_back(line); }});
     ASSERT_TRUE(started.ok()) << started.status().message();
     core_ = std::move(*started);
   }
@@ -154,6 +158,8 @@ class ClusterTest : public ::testing::Test {
   std::unique_ptr<pop::testing::FakeLoop> loop_ = std::make_unique<pop::testing::FakeLoop>();
   std::chrono::system_clock::time_point wall_{seconds(1700000000)};
   int names_ = 0;
+  PodSettings pod_settings_;
+  std::vector<std::string> audit_;
   std::unique_ptr<SqliteStore> store_;
   std::map<std::string, FakeHost> hosts_;
   std::unique_ptr<DaemonCore> core_;

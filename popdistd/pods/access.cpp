@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "popdistd/pods/access.h"
+
+#include "common/base/text.h"
+#include "popdistd/vipu/partition_plan.h"
+
+namespace pop::popdistd {
+
+Status PodAccess::checkAdmin(const Caller& caller, const std::string& what) const {
+  if (isAdmin(caller.user)) return {};
+  return {Code::kPermissionDenied,
+          "user " + inQuotes(caller.user) + " may not " + what + ": that is for admins (popdistd --admin)"};
+}
+
+bool PodAccess::mayUse(const std::string& user, const vipu::Allocation& allocation) const {
+  return isAdmin(user) || vipu::mayUse(user, allocation);
+}
+
+Result<const vipu::Partition*> PodAccess::partitionFor(const std::string& user, const std::string& id,
+                                                       const vipu::PartitionTable& table) const {
+  const vipu::Partition* const partition = table.find(id);
+  if (partition == nullptr) return Status(Code::kNotFound, "there is no partition " + inQuotes(id));
+  const std::string& allocation = partition->spec.allocation;
+  if (mayUse(user, *table.inventory().allocation(allocation))) return partition;
+  return Status(Code::kPermissionDenied, "user " + inQuotes(user) + " may not use partition " + inQuotes(id) +
+                                             ": it is in allocation " + inQuotes(allocation));
+}
+
+}  // namespace pop::popdistd

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of partitions with its store: what is kept is written, what the store refuses is taken back.
+// Carries out what changes ask for: IPUs are configured (emulated: after a delay, or at once), and released
+// when no job and nobody else holds them any more. On the loop's thread.
+//
+// Changes are made on table(), which forgets nothing by itself: each is given to keep(), or reverted there.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/loop.h"
+#include "common/base/status.h"
+#include "popdistd/jobs/commits.h"
+#include "popdistd/jobs/revisions.h"
+#include "popdistd/jobs/wall_clock.h"
+#include "popdistd/vipu/partition_table.h"
+#include "proto/popdist/v1/pods.pb.h"
+
+namespace pop::popdistd {
+
+struct PodSettings {
+  std::chrono::milliseconds configure_delay{0};  ///< how long IPUs take to be configured
+  vipu::ResetPolicy resets;
+};
+
+class Partitions {
+ public:
+  struct Parts {
+    Loop& loop;
+    const WallClock& clock;
+    Store& store;
+    Commits& commits;
+    Revisions& revisions;
+    PodSettings settings;
+    std::function<void()> changed;  ///< see changed()
+  };
+
+  explicit Partitions(Parts parts);
+  ~Partitions() { cancelTimers(); }
+  Partitions(const Partitions&) = delete;
+  Partitions& operator=(const Partitions&) = delete;
+
+  /// Replaces all by what the store has; `table` has the inventory. kDataLoss: it contradicts itself.
+  Status load(std::unique_ptr<vipu::PartitionTable> table);
+  /// Goes on with what is under way, and with resets that are due. Call it every second.
+  void tick();
+
+  vipu::PartitionTable& table() { return *table_; }
+  const vipu::PartitionTable& table() const { return *table_; }
+  const PodSettings& settings() const { return parts_.settings; }
+  /// Jobs that wait may start now.
+  void changed() { parts_.changed(); }
+  vipu::Time now() const;
+
+  /// Adds to the change what can be carried out at once: it is configured without a delay, and released if
+  /// nobody holds it.
+  void goOn(const std::string& id, vipu::Change& change);
+  /// Writes all of the change, or takes all of it back. What the store refuses is the result; any other
+  /// error of it fails the commit.
+  Status keep(const vipu::Change& change);
+
+  /// A change of one call, gone on with and kept.
+  Status keep(Result<vipu::Change> change);
+
+  /// Nobody has used the partition since it was configured for this job; empty: somebody has, or nobody was
+  /// meant. Kept in memory only.
+  std::string freshFor(const std::string& id) const;
+  void setFreshFor(const std::string& id, const std::string& job) { fresh_for_[id] = job; }
+
+  std::uint64_t revisionOf(const std::string& id) const;
+  v1::PartitionInfo show(const vipu::Partition& partition) const;
+
+ private:
+  struct Net {  ///< what a change comes to for one partition
+    std::string id;
+    std::optional<vipu::Partition> before;
+    std::optional<vipu::Partition> after;
+  };
+
+  static std::vector<Net> netOf(const vipu::Change& change);
+  Status write(const Net& net);
+  Status put(const std::optional<vipu::Partition>& before, const vipu::Partition& after);
+  void writeBack(const Net& net);
+  void noteChange(const Net& net);
+  void watch(const std::string& id);
+  void configured(const std::string& id);
+  void cancelTimers();
+
+  Parts parts_;
+  std::unique_ptr<vipu::PartitionTable> table_;
+  std::map<std::string, TimerId> timers_;  ///< of partitions that are being configured
+  std::map<std::string, std::string> fresh_for_;
+  std::map<std::string, std::uint64_t> revisions_;
+};
+
+}  // namespace pop::popdistd

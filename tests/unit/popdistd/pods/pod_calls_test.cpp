@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inventory, V-IPU's calls, who may what, and what the store refuses.
+#include "tests/unit/popdistd/pods/pods_fixture.h"
+
+namespace pop::popdistd::testing {
+namespace {
+
+class PodCallsTest : public PodsTest {
+ protected:
+  virmgrpc::PartitionStatus status(const std::string& id) {
+    virmgrpc::GetPartitionStatusRequest request;
+    request.set_partition_id(id);
+    const auto answer = call(vipu(), &VipuApi::getPartitionStatus, "alice", request);
+    code_ = answer.code();
+    return answer.code() == Code::kOk ? answer.value().status() : virmgrpc::PartitionStatus();
+  }
+  Code reset(const std::string& id) {
+    virmgrpc::ResetPartitionRequest request;
+    request.set_partition_id(id);
+    return call(vipu(), &VipuApi::resetPartition, "alice", request).code();
+  }
+  Code allow(const std::string& user) {
+    v1::CreateAllocationRequest request;
+    *request.mutable_allocation() =
+        call(pods(), &PodsApi::listAllocations, "root", v1::ListAllocationsRequest()).value().allocations(0);
+    request.mutable_allocation()->add_users(user);
+    request.set_replace(true);
+    return call(pods(), &PodsApi::createAllocation, "root", request).code();
+  }
+
+  Code code_ = Code::kOk;
+};
+
+TEST_F(PodCallsTest, APartitionIsStoredUntilItIsRemoved) {
+  EXPECT_EQ(create("p16", 16, "alice", 2).code(), Code::kOk);
+  checkStore();
+  restart();
+  const auto info = partition("p16");
+  ASSERT_TRUE(info);
+  EXPECT_EQ(info->owner(), "alice");
+  EXPECT_EQ(info->vipu_state(), "ACTIVE/IDLE");
+  EXPECT_EQ(info->gcd_hosts_size(), 2);
+  EXPECT_EQ(capacity().free(), 48);
+  EXPECT_EQ(status("p16").ready_state(), virmgrpc::PS_ACTIVE);
+  EXPECT_EQ(remove("p16").code(), Code::kOk);
+  EXPECT_FALSE(partition("p16"));
+  EXPECT_EQ(capacity().free(), 64);
+  restart();
+  status("p16");
+  EXPECT_EQ(code_, Code::kNotFound);
+}
+
+TEST_F(PodCallsTest, MistakesHaveVipusCodes) {
+  EXPECT_EQ(create("p", 3).code(), Code::kInvalidArgument);
+  EXPECT_EQ(create("p", 128).code(), Code::kInvalidArgument);
+  EXPECT_EQ(create("p", 32).code(), Code::kOk);
+  EXPECT_EQ(create("p", 8).code(), Code::kAlreadyExists);
+  EXPECT_EQ(create("q", 64).code(), Code::kResourceExhausted);
+  EXPECT_EQ(remove("q").code(), Code::kNotFound);
+  EXPECT_EQ(reset("q"), Code::kNotFound);
+  EXPECT_EQ(reset("p"), Code::kOk);
+  checkStore();
+}
+
+TEST_F(PodCallsTest, EachGcdHasItsIpus) {
+  create("p8", 8, "alice", 2);
+  virmgrpc::GetPartitionIpuofConfigRequest request;
+  request.set_partition_id("p8");
+  const auto all = call(vipu(), &VipuApi::getPartitionIpuofConfig, "alice", request);
+  ASSERT_EQ(all.value().ipuof_config().gcd_configs_size(), 2);
+  request.mutable_gcd_id()->set_id(1);
+  const auto one = call(vipu(), &VipuApi::getPartitionIpuofConfig, "alice", request);
+  ASSERT_EQ(one.value().ipuof_config().gcd_configs_size(), 1);
+  EXPECT_EQ(one.value().ipuof_config().gcd_configs(0).devices(0).routing_id(), 4U);
+  request.mutable_gcd_id()->set_id(2);
+  EXPECT_EQ(call(vipu(), &VipuApi::getPartitionIpuofConfig, "alice", request).code(), Code::kNotFound);
+}
+
+TEST_F(PodCallsTest, ConfiguringGoesOnAfterARestart) {
+  setDelay(seconds(5));
+  create("p4", 4);
+  EXPECT_EQ(status("p4").operation_state(), virmgrpc::POS_CREATING);
+  restart();
+  EXPECT_EQ(status("p4").operation_state(), virmgrpc::POS_CREATING);
+  advance(seconds(7));
+  EXPECT_EQ(status("p4").ready_state(), virmgrpc::PS_ACTIVE);
+  EXPECT_EQ(reset("p4"), Code::kOk);
+  EXPECT_EQ(status("p4").operation_state(), virmgrpc::POS_RESETTING);
+  EXPECT_EQ(remove("p4").code(), Code::kOk);
+  advance(seconds(7));
+  EXPECT_FALSE(partition("p4"));
+}
+
+TEST_F(PodCallsTest, AllocationsBoundWhatAUserSees) {
+  create("p4", 4);
+  EXPECT_EQ(allow("alice"), Code::kOk);
+  EXPECT_EQ(create("p8", 8, "bob").code(), Code::kFailedPrecondition);
+  EXPECT_EQ(remove("p4", true, "bob").code(), Code::kPermissionDenied);
+  EXPECT_FALSE(partition("p4", "bob"));
+  EXPECT_TRUE(partition("p4", "alice"));
+  EXPECT_EQ(call(vipu(), &VipuApi::listIpuAttributes, "bob", virmgrpc::ListIPUAttributesRequest())
+                .value()
+                .entries_size(),
+            0);
+  EXPECT_EQ(call(pods(), &PodsApi::listClusters, "bob", v1::ListClustersRequest()).value().clusters_size(),
+            0);
+  EXPECT_EQ(trySubmit(inPartition("p4"), "bob").code(), Code::kPermissionDenied);
+}
+
+TEST_F(PodCallsTest, OnlyAdminsChangeTheInventory) {
+  v1::DrainAgentRequest request;
+  request.mutable_agent()->set_id("m0");
+  request.set_reason("fan");
+  EXPECT_EQ(call(pods(), &PodsApi::drainAgent, "alice", request).code(), Code::kPermissionDenied);
+  EXPECT_EQ(call(pods(), &PodsApi::drainAgent, "root", request).value().drained_by(), "root");
+  restart();
+  EXPECT_EQ(capacity().unusable(), 4);
+  EXPECT_EQ(create("p64", 64).code(), Code::kResourceExhausted);
+  v1::AgentRef agent;
+  agent.set_id("m0");
+  EXPECT_EQ(call(pods(), &PodsApi::removeAgent, "root", agent).code(), Code::kFailedPrecondition);
+  EXPECT_EQ(call(pods(), &PodsApi::resumeAgent, "root", agent).code(), Code::kOk);
+  EXPECT_EQ(create("p64", 64).code(), Code::kOk);
+  v1::AllocationRef allocation;
+  allocation.set_id("default");
+  EXPECT_EQ(call(pods(), &PodsApi::removeAllocation, "root", allocation).code(), Code::kFailedPrecondition);
+}
+
+TEST_F(PodCallsTest, AMachineIsLostWithItsHost) {
+  FakeHost& h0 = join("h0");
+  create("p4", 4);
+  h0.loseConnection();
+  advance(seconds(70));
+  EXPECT_EQ(partition("p4")->vipu_state(), "ERROR/IDLE");
+  EXPECT_EQ(capacity().unusable(), 60);
+  join("h0");
+  advance(seconds(7));
+  EXPECT_EQ(partition("p4")->vipu_state(), "ACTIVE/IDLE");
+  EXPECT_EQ(partition("p4")->auto_resets(), 1);
+}
+
+TEST_F(PodCallsTest, WhatTheStoreRefusesIsTakenBack) {
+  create("p4", 4);
+  ask("INSERT INTO partitions(id, record) VALUES('ghost', x'00');"
+      "INSERT INTO partition_ipus(cluster, ild, ipu, partition) VALUES('pod64', 0, 5, 'ghost');");
+  EXPECT_EQ(create("q4", 4).code(), Code::kAlreadyExists);
+  EXPECT_FALSE(partition("q4"));
+  EXPECT_EQ(capacity().owned(), 4);
+  EXPECT_EQ(remove("p4").code(), Code::kOk);
+  EXPECT_EQ(create("q4", 4).code(), Code::kOk);  // in p4's place
+}
+
+TEST_F(PodCallsTest, AFailedCommitChangesNothing) {
+  create("p4", 4);
+  ask("CREATE TRIGGER full BEFORE INSERT ON partitions BEGIN SELECT RAISE(ABORT, 'full'); END;");
+  EXPECT_NE(create("q4", 4).code(), Code::kOk);
+  EXPECT_NE(reset("p4"), Code::kOk);
+  EXPECT_FALSE(partition("q4"));
+  EXPECT_EQ(capacity().owned(), 4);
+  ask("DROP TRIGGER full;");
+  EXPECT_EQ(create("q4", 4).code(), Code::kOk);
+  EXPECT_EQ(remove("p4").code(), Code::kOk);
+  checkStore();
+}
+
+TEST_F(PodCallsTest, AStoreThatContradictsItselfIsNotTaken) {
+  create("p4", 4);
+  killDaemon();
+  ask("DELETE FROM partition_ipus WHERE ipu = 2;");
+  Result<std::unique_ptr<SqliteStore>> opened = SqliteStore::open(directory_.path() + "/state");
+  ASSERT_TRUE(opened.ok());
+  const auto started = DaemonCore::start(*loop_, **opened, {.random_name = [] { return std::string("n"); }});
+  EXPECT_EQ(started.status().code(), Code::kDataLoss);
+  EXPECT_NE(started.status().message().find("p4"), std::string::npos) << started.status().message();
+}
+
+TEST_F(PodCallsTest, WatchersSeePartitions) {
+  const auto source = std::move(core_->watch({"alice", ""}, v1::WatchRequest(), [] {}).value());
+  while (source->next()) {
+  }
+  create("p4", 4);
+  const auto made = source->next();
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->partition().id(), "p4");
+  EXPECT_FALSE(source->next());
+  remove("p4");
+  EXPECT_EQ(source->next()->partition_removed(), "p4");
+}
+
+}  // namespace
+}  // namespace pop::popdistd::testing
