@@ -115,9 +115,6 @@ class FakeApi final : public popdistd::Api {
   void release(const Caller& caller, v1::JobRef ref, Reply<v1::JobInfo> reply) override {
     answer(caller, "release", ref, std::move(reply));
   }
-  void wait(const Caller& caller, v1::JobRef ref, Reply<v1::JobInfo> reply) override {
-    answer(caller, "wait", ref, std::move(reply));
-  }
   void forget(const Caller& caller, v1::JobRef ref, Reply<v1::Nothing> reply) override {
     calls.push_back(caller.user + " forget " + std::to_string(ref.id()));
     reply(v1::Nothing());
