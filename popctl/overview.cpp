@@ -41,8 +41,10 @@ void Overview::apply(const v1::Change& change) {
     case v1::Change::kHostRemoved:
       hosts_.erase(change.host_removed());
       return;
+    case v1::Change::kPartition:
+    case v1::Change::kPartitionRemoved:
     case v1::Change::BODY_NOT_SET:
-      return;
+      return;  // not shown
   }
 }
 
