@@ -289,7 +289,9 @@ void DaemonCore::forget(const Caller& caller, v1::JobRef ref, Reply<v1::Nothing>
 
 v1::JobInfo DaemonCore::view(const Job& job) const {
   v1::JobInfo info = job.info();
-  if (info.state() == v1::JOB_QUEUED && info.reason().empty()) info.set_reason("jobs before it wait, too");
+  const bool is_first = !jobs_.queue().empty() && jobs_.queue().begin()->id == job.id();
+  if (info.state() == v1::JOB_QUEUED && info.reason().empty() && !is_first)
+    info.set_reason("jobs before it wait, too");
   return info;
 }
 
