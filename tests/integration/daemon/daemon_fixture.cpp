@@ -70,6 +70,8 @@ void DaemonTest::startDaemon() {
   const bool serves = waitUntil(
       [this] {
         grpc::ClientContext context;
+        context.set_wait_for_ready(true);
+        context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(5));
         v1::AboutReply about;
         return client().About(&context, {}, &about).ok();
       },
@@ -100,6 +102,14 @@ void DaemonTest::kill(const std::string& process, int signal) {
   processes_.erase(process);
 }
 
+// Other numbers mean many processes.
+void DaemonTest::killChild(const std::string& process, const std::string& child) {
+  pid_t pid = -1;
+  ASSERT_TRUE(waitUntil([&] { return (pid = childNamed(pidOf(process), child)) > 1; }, kTimeout));
+  ::kill(pid, SIGKILL);
+  ASSERT_TRUE(waitUntil([&] { return childNamed(pidOf(process), child) != pid; }, kTimeout));
+}
+
 // The directory of the job is an argument of its runner.
 pid_t DaemonTest::runnerOf(std::int64_t job) const {
   const std::string part = '/' + std::to_string(job) + '.';
@@ -121,6 +131,7 @@ v1::Controller::Stub& DaemonTest::client(const std::string& user) {
                                           .pem_private_key = fileText(path("tls/user-" + user + "-key.pem")),
                                           .pem_cert_chain = fileText(path("tls/user-" + user + ".pem"))};
     grpc::ChannelArguments arguments;
+    arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 100);
     arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 200);
     arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
     stub = v1::Controller::NewStub(grpc::CreateCustomChannel("localhost:" + std::to_string(port_),

@@ -38,6 +38,8 @@ class DaemonTest : public ::testing::Test {
   void startHost(const std::string& name, int slots = 4);
   /// kill -9, or another signal; returns when it is gone.
   void kill(const std::string& process, int signal);
+  /// kill -9 of a child of the process, once it is there.
+  void killChild(const std::string& process, const std::string& child);
   pid_t pidOf(const std::string& process) const { return processes_.at(process).pid(); }
   std::string logOf(const std::string& process) const { return fileText(path(process + ".log")); }
   /// Of a job's runner on this machine; 0: there is none.

@@ -91,8 +91,7 @@ TEST_P(Killed, AJobGoesOn) {
       kill("popdistd", SIGKILL);
       startDaemon();
     } else {
-      ::kill(childNamed(pidOf("h0"), GetParam()), SIGKILL);
-      ASSERT_TRUE(waitUntil([&] { return childNamed(pidOf("h0"), GetParam()) > 0; }, kTimeout));
+      killChild("h0", GetParam());
     }
   }
   const Log log = wholeLog(id);
