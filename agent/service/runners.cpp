@@ -140,14 +140,19 @@ void Runners::feed(const v1::RunnerKey& key, std::string_view encoded) {
   if (!started.ok()) refuse(id, started);
 }
 
+// The daemon has the end of the job: its runner is leaving.
 void Runners::remove(const v1::RunnerKey& key, std::string_view encoded) {
   const RunnerId id = idOf(key);
-  Entry* const there = find(id);
-  if (there == nullptr) return startRemover(id, encoded);
-  if (there->role == Role::kRunner) return refuse(id, failedPrecondition("the job's runner is alive"));
-  if (there->role == Role::kRemover) return;
-  there->then_remove = encoded;
-  there->process->kill();
+  const auto there = entries_.find(id);
+  if (there == entries_.end()) return startRemover(id, encoded);
+  Entry& entry = there->second;
+  if (entry.role == Role::kRemover) return;
+  entry.then_remove = encoded;
+  if (entry.is_over) return;
+  if (entry.role == Role::kFeeder) return entry.process->kill();
+  v1::RunnerOrder retire;
+  retire.mutable_retire();
+  entry.process->send(retire);
 }
 
 void Runners::startRemover(const RunnerId& id, std::string_view encoded) {

@@ -71,7 +71,7 @@ class Runners {
     Role role = Role::kRunner;
     std::unique_ptr<RunnerProcess> process;
     v1::HostReport at_end;    ///< of a remover after a start that has failed
-    std::string then_remove;  ///< of a feeder: the order to remove that came meanwhile
+    std::string then_remove;  ///< the order to remove that came meanwhile
     bool is_over = false;
   };
   using Entries = std::map<RunnerId, Entry>;

@@ -96,7 +96,7 @@ class FakeRunner {
     if (order.body_case() == v1::RunnerOrder::kStop) exit(4);
     if (order.body_case() == v1::RunnerOrder::kSignal) {
       v1::RunnerReport report;
-      report.set_done(static_cast<std::uint64_t>(order.signal()));
+      report.mutable_end()->set_stream(order.signal());
       stream_.send(report);
     }
     if (order.has_follow()) left_ += static_cast<std::size_t>(order.follow().credit_bytes());
