@@ -33,7 +33,10 @@ Result<std::optional<tls::TlsFiles>> certificatesOf(const DaemonOptions& options
 class Daemon {
  public:
   Daemon(os::EpollLoop& loop, const DaemonParts& parts, const DaemonOptions& options)
-      : loop_(loop), parts_(parts), options_(options), routes_(parts.api, parts.metrics) {}
+      : loop_(loop),
+        parts_(parts),
+        options_(options),
+        routes_(parts.served.api, parts.served.pods, parts.metrics) {}
 
   Status start() {
     POP_ASSIGN_OR_RETURN(std::optional<tls::TlsFiles> files, certificatesOf(options_));
@@ -48,7 +51,7 @@ class Daemon {
       http_ = std::move(*http);
     }
     // Last, since it cannot be undone without the loop.
-    Result<std::unique_ptr<RpcServer>> rpc = RpcServer::start(loop_, parts_.api, parts_.gate,
+    Result<std::unique_ptr<RpcServer>> rpc = RpcServer::start(loop_, parts_.served,
                                                               {.address = options_.listen.address,
                                                                .port = options_.listen.port,
                                                                .tls = std::move(files),
@@ -95,6 +98,7 @@ class Daemon {
     const Status why = unavailable("popdistd is being stopped: signal " + std::to_string(signal) +
                                    "; jobs go on, so connect again");
     log::info(why.message());
+    if (parts_.stopping) parts_.stopping(why);
     running_servers_ = http_ ? 2 : 1;
     const auto stopped = [this] {
       if (--running_servers_ == 0) loop_.stop();

@@ -13,14 +13,14 @@
 #include "common/log/log.h"
 #include "common/os/epoll_loop.h"
 #include "common/os/place.h"
-#include "popdistd/api/api.h"
-#include "popdistd/api/host_gate.h"
+#include "popdistd/api/served.h"
 
 namespace pop::popdistd {
 
 struct DaemonOptions {
   os::Place listen{"127.0.0.1", 8090};
   std::optional<os::Place> http = os::Place{"127.0.0.1", 8091};  ///< missing: no HTTP
+  std::string advertised_host;                                   ///< by which clients and jobs reach it
   std::string tls_directory;                                     ///< empty: no TLS
   std::string state_directory;
   bool insecure = false;
@@ -31,10 +31,10 @@ struct DaemonOptions {
 
 /// What the transports carry. It outlives runDaemon().
 struct DaemonParts {
-  Api& api;
-  HostGate& gate;
-  std::function<std::string()> metrics;          ///< the text of /metrics
-  std::function<void(int port)> listening = {};  ///< clients and hosts can connect to this port
+  Served served;
+  std::function<std::string()> metrics;                  ///< the text of /metrics
+  std::function<void(int port)> listening = {};          ///< clients and hosts can connect to this port
+  std::function<void(const Status& why)> stopping = {};  ///< all calls are about to end
 };
 
 /// The user of this process, by name or number.

@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "common/contract/version.h"
+#include "common/sys/host_name.h"
 
 namespace pop::popdistd {
 namespace {
@@ -36,6 +37,10 @@ void addOptions(CLI::App& app, Words& words, DaemonOptions& options) {
   app.add_option("--listen", words.listen, "for gRPC: clients and hosts")
       ->type_name("ADDRESS:PORT")
       ->capture_default_str();
+  app.add_option("--advertise", options.advertised_host,
+                 "by which jobs on other hosts reach it: what they are told as V-IPU server; "
+                 "default: this host's name")
+      ->type_name("HOST");
   app.add_option("--http", words.http, "for HTTP: JSON, events, metrics; none turns it off")
       ->type_name("ADDRESS:PORT")
       ->capture_default_str();
@@ -91,6 +96,7 @@ std::variant<DaemonOptions, int> parseDaemonOptions(const std::vector<std::strin
   if (const Status read = readWords(words, options); !read.ok()) return complain(read.message());
   if (options.dev && !options.tls_directory.empty())
     return complain("--dev makes its own certificates: leave --tls out");
+  if (options.advertised_host.empty()) options.advertised_host = options.dev ? "localhost" : sys::hostName();
   if (options.state_directory.empty())
     options.state_directory = defaultState(options.dev ? "popdistd-dev" : "popdistd");
   if (options.state_directory.empty())

@@ -7,6 +7,8 @@
 #include <variant>
 
 #include "common/contract/version.h"
+#include "common/log/log.h"
+#include "common/sys/host_name.h"
 #include "common/sys/random_name.h"
 #include "popdistd/access/issuer.h"
 #include "popdistd/daemon.h"
@@ -34,18 +36,23 @@ Status serve(DaemonOptions options) {
                         .version = contract::kVersion,
                         .admins = {options.admins.begin(), options.admins.end()},
                         .issue = issuer,
-                        .temporary_directory = options.state_directory};
+                        .temporary_directory = options.state_directory,
+                        .vipu_server = {options.advertised_host, options.listen.port},
+                        .audit = [](const std::string& line) { log::warning(line); }};
   settings.admins.insert(ownUser());
   POP_ASSIGN_OR_RETURN(const std::unique_ptr<DaemonCore> core,
                        DaemonCore::start(loop, *store, std::move(settings)));
+  Pods& pods = core->pods();
+  if (dev) POP_RETURN_IF_ERROR(pods.addDefaultInventory(sys::hostName()));
   return runDaemon(loop,
-                   {.api = *core,
-                    .gate = *core,
+                   {.served = {*core, *core, pods.api(), pods.vipu()},
                     .metrics = [] { return std::string(); },
                     .listening =
-                        [&dev](int port) {
+                        [&dev, &core](int port) {
+                          core->listensAt(port);
                           if (dev) dev->start(port);
-                        }},
+                        },
+                    .stopping = [&pods](const Status& why) { pods.stopping(why); }},
                    options);
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The methods of the controller that have one answer, one line each: what carries them does so by this table.
-// Left out are those that take time (job_wait.h) and those that stream.
+// The methods of Controller and of Pods that have one answer, one line each: what carries them does so by
+// these tables. Left out are those that take time (job_wait.h) and those that stream.
 #pragma once
 
 #include "popdistd/api/api.h"
+#include "popdistd/api/pods_api.h"
 
 namespace pop::popdistd {
 
@@ -25,6 +26,24 @@ void forEachUnaryMethod(Visit&& visit) {
   visit("RemoveHost", &Api::removeHost);
   visit("About", &Api::about);
   visit("CheckStore", &Api::checkStore);
+}
+
+/// The same for PodsApi, by the names in pods.proto: Controller has none of them.
+template <typename Visit>
+void forEachUnaryPodsMethod(Visit&& visit) {
+  visit("CreateCluster", &PodsApi::createCluster);
+  visit("RemoveCluster", &PodsApi::removeCluster);
+  visit("ListClusters", &PodsApi::listClusters);
+  visit("CreateAgent", &PodsApi::createAgent);
+  visit("RemoveAgent", &PodsApi::removeAgent);
+  visit("ListAgents", &PodsApi::listAgents);
+  visit("DrainAgent", &PodsApi::drainAgent);
+  visit("ResumeAgent", &PodsApi::resumeAgent);
+  visit("CreateAllocation", &PodsApi::createAllocation);
+  visit("RemoveAllocation", &PodsApi::removeAllocation);
+  visit("ListAllocations", &PodsApi::listAllocations);
+  visit("ListPartitions", &PodsApi::listPartitions);
+  visit("ReleasePartition", &PodsApi::releasePartition);
 }
 
 }  // namespace pop::popdistd

@@ -50,6 +50,7 @@ DaemonCore::DaemonCore(Loop& loop, Store& store, CoreSettings settings, std::str
     : loop_(loop),
       store_(store),
       settings_(std::move(settings)),
+      vipu_server_(settings_.vipu_server),
       cluster_id_(std::move(cluster_id)),
       epoch_(epoch),
       started_(settings_.clock()),
@@ -71,7 +72,7 @@ DaemonCore::DaemonCore(Loop& loop, Store& store, CoreSettings settings, std::str
       pods_({loop, settings_.clock, store, commits_, revisions_, settings_.pods, podHooks(),
              settings_.version}),
       lives_({loop, settings_.clock, store, commits_, jobs_, hosts_, links_, pods_.leases(), settings_.issue,
-              settings_.vipu_server}) {
+              vipu_server_}) {
   tick();
 }
 

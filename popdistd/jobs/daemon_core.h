@@ -70,6 +70,9 @@ class DaemonCore final : public Api, public HostGate {
   /// Clusters and partitions: PodsApi, VipuApi.
   Pods& pods() { return pods_; }
 
+  /// Where it listens: what jobs are told from now on. For a port that was not known at the start.
+  void listensAt(int port) { vipu_server_.port = port; }
+
   Status joined(const v1::HostJoins& joins, const std::string& address,
                 std::shared_ptr<HostChannel> channel) override;
   void said(HostChannel& channel, v1::HostReport report) override;
@@ -98,6 +101,7 @@ class DaemonCore final : public Api, public HostGate {
   Loop& loop_;
   Store& store_;
   const CoreSettings settings_;
+  VipuServer vipu_server_;
   const std::string cluster_id_;
   const std::uint64_t epoch_;
   const std::chrono::system_clock::time_point started_;

@@ -35,7 +35,7 @@ class JobLives {
     RunnerLinks& links;
     PodLeases& pods;
     IssueCredentials issue;  ///< null: jobs have one host each
-    VipuServer vipu_server;
+    const VipuServer& vipu_server;
   };
 
   explicit JobLives(Parts parts) : parts_(std::move(parts)), proofs_(parts_.loop, parts_.hosts) {}

@@ -48,6 +48,8 @@ class Pods {
   void storeFailed(const Status& why) {
     holds_.endAll(unavailable("popdistd cannot write its store: " + why.message()));
   }
+  /// The same for a daemon that ends: their partitions stay theirs until its successor has heard of them.
+  void stopping(const Status& why) { holds_.endAll(why); }
   /// Call it every second.
   void tick();
 

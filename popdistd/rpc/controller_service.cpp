@@ -1,28 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "popdistd/rpc/controller_service.h"
 
-#include <grpcpp/support/server_callback.h>
-
 #include <utility>
 
 #include "popdistd/api/job_wait.h"
 #include "popdistd/rpc/attach_call.h"
 #include "popdistd/rpc/file_source.h"
-#include "popdistd/rpc/peer_of.h"
-#include "popdistd/rpc/stream_call.h"
-#include "popdistd/rpc/unary_call.h"
+#include "popdistd/rpc/service_calls.h"
 #include "proto/popdist/v1/controller.grpc.pb.h"
 
 namespace pop::popdistd {
 namespace {
 
-using Context = grpc::CallbackServerContext;
-using Unary = grpc::ServerUnaryReactor;
-
-class ControllerService final : public v1::Controller::CallbackService {
+class ControllerService final : public v1::Controller::CallbackService, private ServiceCalls<Api> {
  public:
-  ControllerService(std::shared_ptr<Calls> calls, Api& api, std::string own_user)
-      : calls_(std::move(calls)), api_(api), own_user_(std::move(own_user)) {}
+  using ServiceCalls::ServiceCalls;
 
   // ---- those of popdistd/api/unary_methods.h
 
@@ -72,9 +64,9 @@ class ControllerService final : public v1::Controller::CallbackService {
 
   Unary* Wait(Context* context, const v1::JobRef* request, v1::JobInfo* answer) override {
     return started<UnaryCall<v1::JobRef, v1::JobInfo>>(
-        calls_, callerIn(context), request, answer,
+        calls(), callerIn(context), request, answer,
         [this](const Caller& caller, const v1::JobRef& job, Reply<v1::JobInfo> reply) {
-          return waitForJob(api_, caller, job, std::move(reply));
+          return waitForJob(api(), caller, job, std::move(reply));
         });
   }
 
@@ -87,10 +79,10 @@ class ControllerService final : public v1::Controller::CallbackService {
 
   grpc::ServerWriteReactor<v1::BackupChunk>* Backup(Context* context, const v1::Nothing* request) override {
     using Call = SourceCall<v1::Nothing, v1::BackupChunk>;
-    return started<Call>(*context, calls_, callerIn(context), request,
+    return started<Call>(*context, calls(), callerIn(context), request,
                          [this](const Caller& caller, const v1::Nothing&, const std::function<void()>&,
                                 const Call::Made& made) {
-                           api_.backup(caller, {}, [made](const Result<std::string>& path) {
+                           api().backup(caller, {}, [made](const Result<std::string>& path) {
                              if (!path.ok()) return made(path.status());
                              made(openAndRemove(path.value()));  // also where the client has gone
                            });
@@ -98,45 +90,8 @@ class ControllerService final : public v1::Controller::CallbackService {
   }
 
   grpc::ServerBidiReactor<v1::AttachRequest, v1::Record>* Attach(Context* context) override {
-    return started<AttachCall>(*context, calls_, callerIn(context), api_);
+    return started<AttachCall>(*context, calls(), callerIn(context), api());
   }
-
- private:
-  Result<Caller> callerIn(const Context* context) const { return callerOf(peerOf(*context), own_user_); }
-
-  template <typename Started, typename... Arguments>
-  static Started* started(Arguments&&... arguments) {
-    const auto call = std::make_shared<Started>(std::forward<Arguments>(arguments)...);
-    call->arrive();
-    return call.get();
-  }
-
-  template <typename Request, typename Answer>
-  Unary* unary(const Context* context, const Request* request, Answer* answer,
-               void (Api::*method)(const Caller&, Request, Reply<Answer>)) {
-    return started<UnaryCall<Request, Answer>>(
-        calls_, callerIn(context), request, answer,
-        [this, method](const Caller& caller, Request asked, Reply<Answer> reply) {
-          (api_.*method)(caller, std::move(asked), std::move(reply));
-          return nullptr;
-        });
-  }
-
-  template <typename Request, typename Message>
-  grpc::ServerWriteReactor<Message>* stream(
-      Context* context, const Request* request,
-      Result<std::unique_ptr<Source<Message>>> (Api::*method)(const Caller&, const Request&, Api::Ready)) {
-    using Call = SourceCall<Request, Message>;
-    return started<Call>(*context, calls_, callerIn(context), request,
-                         [this, method](const Caller& caller, const Request& asked,
-                                        std::function<void()> ready, const typename Call::Made& made) {
-                           made((api_.*method)(caller, asked, std::move(ready)));
-                         });
-  }
-
-  const std::shared_ptr<Calls> calls_;
-  Api& api_;
-  const std::string own_user_;
 };
 
 }  // namespace

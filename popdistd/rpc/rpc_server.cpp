@@ -9,6 +9,7 @@
 #include <mutex>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "common/base/check.h"
 #include "common/log/log.h"
@@ -17,7 +18,9 @@
 #include "popdistd/rpc/controller_service.h"
 #include "popdistd/rpc/host_stream.h"
 #include "popdistd/rpc/peer_of.h"
+#include "popdistd/rpc/pods_service.h"
 #include "popdistd/rpc/server_tls.h"
+#include "popdistd/rpc/vipu_services.h"
 #include "proto/descriptors.h"
 
 namespace pop::popdistd {
@@ -86,6 +89,17 @@ void setAddress(Peer& peer, std::string uri) {
   if (peer.address.starts_with(kMapped)) peer.address.erase(0, kMapped.size());
 }
 
+std::vector<std::unique_ptr<grpc::Service>> servicesOf(const std::shared_ptr<Calls>& calls,
+                                                       const Served& served, const std::string& own_user) {
+  std::vector<std::unique_ptr<grpc::Service>> services;
+  services.push_back(makeControllerService(calls, served.api, own_user));
+  services.push_back(makeHostsService(calls, served.gate));
+  services.push_back(makePodsService(calls, served.pods, own_user));
+  services.push_back(makeVipuUserService(calls, served.vipu, own_user));
+  services.push_back(makeVipuVersionService(calls, served.vipu, own_user));
+  return services;
+}
+
 }  // namespace
 
 Peer peerOf(const grpc::CallbackServerContext& context) {
@@ -102,8 +116,7 @@ Peer peerOf(const grpc::CallbackServerContext& context) {
 struct RpcServer::Impl {
   Loop& loop;
   std::shared_ptr<Calls> calls;
-  std::unique_ptr<grpc::Service> controller;
-  std::unique_ptr<grpc::Service> hosts;
+  std::vector<std::unique_ptr<grpc::Service>> services;
   std::shared_ptr<ServerCertificates> certificates;
   std::unique_ptr<grpc::Server> server;
   int port = 0;
@@ -118,21 +131,18 @@ RpcServer::~RpcServer() {
   impl_->stopper.join();
 }
 
-Result<std::unique_ptr<RpcServer>> RpcServer::start(Loop& loop, Api& api, HostGate& gate,
-                                                    RpcOptions options) {
+Result<std::unique_ptr<RpcServer>> RpcServer::start(Loop& loop, const Served& served, RpcOptions options) {
   setUpGrpc();
   // gRPC does not say why it cannot listen.
   POP_RETURN_IF_ERROR(os::listenAt(options.address, options.port).status());
   auto impl = std::unique_ptr<Impl>(new Impl{
       .loop = loop,
       .calls = std::make_shared<Calls>(loop, Calls::Limits{.write_timeout = options.write_timeout})});
-  impl->controller = makeControllerService(impl->calls, api, options.own_user);
-  impl->hosts = makeHostsService(impl->calls, gate);
+  impl->services = servicesOf(impl->calls, served, options.own_user);
   if (options.tls) impl->certificates = makeServerCertificates(std::move(*options.tls));
   grpc::ServerBuilder builder;
   setLimits(builder);
-  builder.RegisterService(impl->controller.get());
-  builder.RegisterService(impl->hosts.get());
+  for (const auto& service : impl->services) builder.RegisterService(service.get());
   const std::string place = bracketed(options.address) + ':' + std::to_string(options.port);
   builder.AddListeningPort(
       place, impl->certificates ? serverCredentials(impl->certificates) : grpc::InsecureServerCredentials(),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The daemon's gRPC: Controller for users, Hosts for hosts, and health and reflection for anybody with a
-// certificate.
+// The daemon's gRPC: Controller and Pods for users, V-IPU's services for its clients, Hosts for hosts, and
+// health and reflection for anybody with a certificate.
 #pragma once
 
 #include <chrono>
@@ -12,8 +12,7 @@
 #include "common/base/loop.h"
 #include "common/base/status.h"
 #include "common/tls/tls_files.h"
-#include "popdistd/api/api.h"
-#include "popdistd/api/host_gate.h"
+#include "popdistd/api/served.h"
 
 namespace pop::popdistd {
 
@@ -28,8 +27,8 @@ struct RpcOptions {
 /// All of it on the loop's thread.
 class RpcServer {
  public:
-  /// Serves from now on, as fast as the loop runs. `loop`, `api` and `gate` outlive the server.
-  static Result<std::unique_ptr<RpcServer>> start(Loop& loop, Api& api, HostGate& gate, RpcOptions options);
+  /// Serves from now on, as fast as the loop runs. `loop` outlives the server.
+  static Result<std::unique_ptr<RpcServer>> start(Loop& loop, const Served& served, RpcOptions options);
 
   /// Only after stop() and `stopped`.
   ~RpcServer();

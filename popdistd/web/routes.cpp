@@ -121,8 +121,10 @@ HttpAnswer errorAnswer(const Status& status) {
   return problem(httpStatus(status.code()), static_cast<int>(status.code()), status.message());
 }
 
-Routes::Routes(Api& api, std::function<std::string()> metrics) : api_(api), metrics_(std::move(metrics)) {
-  forEachUnaryMethod([this](const char* name, auto method) { add(name, method); });
+Routes::Routes(Api& api, PodsApi& pods, std::function<std::string()> metrics)
+    : api_(api), pods_(pods), metrics_(std::move(metrics)) {
+  forEachUnaryMethod([this](const char* name, auto method) { add(api_, name, method); });
+  forEachUnaryPodsMethod([this](const char* name, auto method) { add(pods_, name, method); });
   methods_["Wait"] = [this](const Exchange& exchange, const std::string& json) {
     v1::JobRef job;
     if (const Status read = fromJson(json, job); !read.ok()) return exchange->answer(errorAnswer(read));
@@ -133,12 +135,13 @@ Routes::Routes(Api& api, std::function<std::string()> metrics) : api_(api), metr
   };
 }
 
-template <typename Request, typename Answer>
-void Routes::add(const char* name, void (Api::*method)(const Caller&, Request, Reply<Answer>)) {
-  methods_[name] = [this, method](const Exchange& exchange, const std::string& json) {
+template <typename Interface, typename Request, typename Answer>
+void Routes::add(Interface& interface, const char* name,
+                 void (Interface::*method)(const Caller&, Request, Reply<Answer>)) {
+  methods_[name] = [&interface, method](const Exchange& exchange, const std::string& json) {
     Request request;
     if (const Status read = fromJson(json, request); !read.ok()) return exchange->answer(errorAnswer(read));
-    (api_.*method)(exchange->request().caller.value(), std::move(request), replyTo<Answer>(exchange));
+    (interface.*method)(exchange->request().caller.value(), std::move(request), replyTo<Answer>(exchange));
   };
 }
 
@@ -177,6 +180,7 @@ void Routes::get(const Exchange& exchange, const std::string& path, const std::s
     return exchange->answer({.content_type = "text/plain; version=0.0.4; charset=utf-8", .body = metrics_()});
   if (path == "/v1/jobs") return list(exchange, query);
   if (path == "/v1/hosts") return api_.listHosts(caller, {}, replyTo<v1::ListHostsReply>(exchange));
+  if (path == "/v1/partitions") return listPartitions(exchange, query);
   if (path == "/v1/watch") return watch(exchange, query);
   const std::vector<std::string> parts = split(path, '/');  // "", "v1", "jobs", ID
   const bool is_job = parts.size() >= 4 && parts[1] == "v1" && parts[2] == "jobs" && !parts[3].empty();
@@ -203,6 +207,14 @@ void Routes::list(const Exchange& exchange, const std::string& query) {
     request.add_states(state);
   }
   api_.list(exchange->request().caller.value(), std::move(request), replyTo<v1::ListJobsReply>(exchange));
+}
+
+void Routes::listPartitions(const Exchange& exchange, const std::string& query) {
+  v1::ListPodPartitionsRequest request;
+  request.set_allocation(validUtf8(textOf(queryValue(query, "allocation"))));
+  request.set_owner(validUtf8(textOf(queryValue(query, "owner"))));
+  pods_.listPartitions(exchange->request().caller.value(), std::move(request),
+                       replyTo<v1::ListPodPartitionsReply>(exchange));
 }
 
 // A browser that reconnects says the last event that it has.

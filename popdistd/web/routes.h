@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The paths of the daemon's HTTP, and how an Api answers them.
+// The paths of the daemon's HTTP, and how the daemon's interfaces answer them.
 #pragma once
 
 #include <functional>
 #include <map>
 #include <string>
 
+#include "popdistd/api/pods_api.h"
 #include "popdistd/web/http.h"
 
 namespace pop::popdistd {
@@ -13,8 +14,8 @@ namespace pop::popdistd {
 /// All on the loop's thread.
 class Routes {
  public:
-  /// `metrics`: the text of /metrics, in Prometheus' form. `api` outlives the object.
-  Routes(Api& api, std::function<std::string()> metrics);
+  /// `metrics`: the text of /metrics, in Prometheus' form. `api` and `pods` outlive the object.
+  Routes(Api& api, PodsApi& pods, std::function<std::string()> metrics);
 
   void handle(const std::shared_ptr<HttpExchange>& exchange);
 
@@ -22,17 +23,20 @@ class Routes {
   using Exchange = std::shared_ptr<HttpExchange>;
   using Method = std::function<void(const Exchange&, const std::string& json)>;
 
-  template <typename Request, typename Answer>
-  void add(const char* name, void (Api::*method)(const Caller&, Request, Reply<Answer>));
+  template <typename Interface, typename Request, typename Answer>
+  void add(Interface& interface, const char* name,
+           void (Interface::*method)(const Caller&, Request, Reply<Answer>));
   void post(const Exchange& exchange, const std::string& name);
   void get(const Exchange& exchange, const std::string& path, const std::string& query);
   void watch(const Exchange& exchange, const std::string& query);
   void log(const Exchange& exchange, const std::string& job, const std::string& query);
   void list(const Exchange& exchange, const std::string& query);
+  void listPartitions(const Exchange& exchange, const std::string& query);
 
   Api& api_;
+  PodsApi& pods_;
   const std::function<std::string()> metrics_;
-  std::map<std::string, Method> methods_;  ///< by their names in controller.proto
+  std::map<std::string, Method> methods_;  ///< by their names in controller.proto and pods.proto
 };
 
 }  // namespace pop::popdistd

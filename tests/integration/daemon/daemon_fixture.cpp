@@ -66,23 +66,29 @@ void DaemonTest::start(const std::string& name, const std::string& command) {
 
 void DaemonTest::startDaemon() {
   start("popdistd", "popdistd --http none --tls " + path("tls") + " --state " + path("state") +
-                        " --admin root --listen 127.0.0.1:" + std::to_string(port_));
+                        " --admin root --advertise localhost --listen 127.0.0.1:" + std::to_string(port_));
+  grpc::Status status;
   const bool serves = waitUntil(
-      [this] {
+      [&] {
         grpc::ClientContext context;
-        context.set_wait_for_ready(true);
-        context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(5));
+        context.set_wait_for_ready(true);  // gRPC connects only while there is a call
+        context.set_deadline(std::chrono::system_clock::now() + kTimeout / 3);
         v1::AboutReply about;
-        return client().About(&context, {}, &about).ok();
+        status = client().About(&context, {}, &about);
+        return status.ok();
       },
       kTimeout);
-  ASSERT_TRUE(serves) << logOf("popdistd");
+  ASSERT_TRUE(serves) << status.error_message() << '\n' << logOf("popdistd");
 }
 
 void DaemonTest::startHost(const std::string& name, int slots) {
   start(name, "popdist-agent serve --listen 127.0.0.1:0 --spares 0 --tls " + path("tls") + " --users " +
                   path("users") + " --controller localhost:" + std::to_string(port_) + " --name " + name +
                   " --slots " + std::to_string(slots) + " --state " + path(name + ".state"));
+  waitForHost(name);
+}
+
+void DaemonTest::waitForHost(const std::string& name) {
   const bool joins = waitUntil(
       [&] {
         grpc::ClientContext context;
@@ -124,9 +130,9 @@ pid_t DaemonTest::runnerOf(std::int64_t job) const {
   return 0;
 }
 
-v1::Controller::Stub& DaemonTest::client(const std::string& user) {
-  std::unique_ptr<v1::Controller::Stub>& stub = clients_[user];
-  if (stub == nullptr) {
+std::shared_ptr<grpc::Channel> DaemonTest::channel(const std::string& user) {
+  std::shared_ptr<grpc::Channel>& channel = channels_[user];
+  if (channel == nullptr) {
     const grpc::SslCredentialsOptions tls{.pem_root_certs = fileText(path("tls/ca.pem")),
                                           .pem_private_key = fileText(path("tls/user-" + user + "-key.pem")),
                                           .pem_cert_chain = fileText(path("tls/user-" + user + ".pem"))};
@@ -134,9 +140,15 @@ v1::Controller::Stub& DaemonTest::client(const std::string& user) {
     arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 100);
     arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 200);
     arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
-    stub = v1::Controller::NewStub(grpc::CreateCustomChannel("localhost:" + std::to_string(port_),
-                                                             grpc::SslCredentials(tls), arguments));
+    channel =
+        grpc::CreateCustomChannel("localhost:" + std::to_string(port_), grpc::SslCredentials(tls), arguments);
   }
+  return channel;
+}
+
+v1::Controller::Stub& DaemonTest::client(const std::string& user) {
+  std::unique_ptr<v1::Controller::Stub>& stub = clients_[user];
+  if (stub == nullptr) stub = v1::Controller::NewStub(channel(user));
   return *stub;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <gmock/gmock.h>
+#include <grpcpp/channel.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -36,10 +37,14 @@ class DaemonTest : public ::testing::Test {
   void startDaemon();
   /// Returns when it has joined.
   void startHost(const std::string& name, int slots = 4);
+  /// Until a host that lost popdistd has found it again.
+  void waitForHost(const std::string& name);
   /// kill -9, or another signal; returns when it is gone.
   void kill(const std::string& process, int signal);
   /// kill -9 of a child of the process, once it is there.
   void killChild(const std::string& process, const std::string& child);
+  /// Of popdistd, for clients and hosts.
+  int port() const { return port_; }
   pid_t pidOf(const std::string& process) const { return processes_.at(process).pid(); }
   std::string logOf(const std::string& process) const { return fileText(path(process + ".log")); }
   /// Of a job's runner on this machine; 0: there is none.
@@ -47,6 +52,7 @@ class DaemonTest : public ::testing::Test {
 
   // ---- a client
 
+  std::shared_ptr<grpc::Channel> channel(const std::string& user = "alice");
   v1::Controller::Stub& client(const std::string& user = "alice");
 
   static v1::SubmitRequest shell(const std::string& script, int num_instances = 1);
@@ -74,6 +80,7 @@ class DaemonTest : public ::testing::Test {
   TempDir directory_;
   int port_ = 0;
   std::map<std::string, os::HelperProgram> processes_;
+  std::map<std::string, std::shared_ptr<grpc::Channel>> channels_;
   std::map<std::string, std::unique_ptr<v1::Controller::Stub>> clients_;
 };
 

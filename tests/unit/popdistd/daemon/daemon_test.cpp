@@ -15,16 +15,33 @@
 #include <regex>
 #include <thread>
 
+#include "common/sys/host_name.h"
 #include "popdistd/daemon.h"
 #include "popdistd/daemon_options.h"
 #include "tests/testing/fake_api.h"
+#include "tests/testing/fake_pods_api.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/testing/test_pairs.h"
 
 namespace pop::popdistd {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+
+struct FakeCore {
+  testing::FakeApi api;
+  testing::FakeGate gate;
+  testing::FakePodsApi pods;
+  testing::FakeVipuApi vipu;
+  std::vector<std::string> stopping;
+
+  DaemonParts parts() {
+    return {.served = {api, gate, pods, vipu},
+            .metrics = [] { return std::string(); },
+            .stopping = [this](const Status& why) { stopping.push_back(why.message()); }};
+  }
+};
 
 // What systemd hears.
 class NotifySocket {
@@ -57,8 +74,7 @@ TEST(Daemon, TellsSystemdOfItsLifeAndEndsBySigterm) {
   ::setenv("WATCHDOG_USEC", "200000", 1);
   ::unsetenv("WATCHDOG_PID");
   os::EpollLoop loop;
-  testing::FakeApi api;
-  testing::FakeGate gate;
+  FakeCore core;
   const DaemonOptions options{
       .listen = {"127.0.0.1", 0}, .http = os::Place{"127.0.0.1", 0}, .insecure = true};
   Clock::time_point asked;
@@ -74,9 +90,10 @@ TEST(Daemon, TellsSystemdOfItsLifeAndEndsBySigterm) {
     while (heard == "WATCHDOG=1") heard = notify.next();
     EXPECT_EQ(heard, "STOPPING=1");
   });
-  const Status how = runDaemon(loop, {api, gate, [] { return std::string(); }}, options);
+  const Status how = runDaemon(loop, core.parts(), options);
   EXPECT_TRUE(how.ok()) << how.message();
   EXPECT_LT(Clock::now() - asked, std::chrono::seconds(2));
+  EXPECT_THAT(core.stopping, ElementsAre(HasSubstr("signal 15")));
   systemd.join();
   ::unsetenv("WATCHDOG_USEC");
 }
@@ -114,8 +131,7 @@ TEST(Daemon, ServesByCertificatesAndReloadsThem) {
   });
   install({});
   os::EpollLoop loop;
-  testing::FakeApi api;
-  testing::FakeGate gate;
+  FakeCore core;
   const DaemonOptions options{
       .listen = {"127.0.0.1", 0}, .http = os::Place{"127.0.0.1", 0}, .tls_directory = directory.path()};
   std::thread client([&] {
@@ -133,7 +149,7 @@ TEST(Daemon, ServesByCertificatesAndReloadsThem) {
     serves();
     ::kill(::getpid(), SIGTERM);
   });
-  const Status how = runDaemon(loop, {api, gate, [] { return std::string(); }}, options);
+  const Status how = runDaemon(loop, core.parts(), options);
   EXPECT_TRUE(how.ok()) << how.message();
   client.join();
   log::setSink(nullptr);
@@ -141,13 +157,11 @@ TEST(Daemon, ServesByCertificatesAndReloadsThem) {
 
 TEST(Daemon, SaysWhyItCannotStart) {
   os::EpollLoop loop;
-  testing::FakeApi api;
-  testing::FakeGate gate;
-  const DaemonParts core{api, gate, [] { return std::string(); }};
+  FakeCore core;
   DaemonOptions options{.listen = {"192.0.2.1", 0}, .http = {}, .insecure = true};
-  EXPECT_THAT(runDaemon(loop, core, options).message(), HasSubstr("without TLS anybody"));
+  EXPECT_THAT(runDaemon(loop, core.parts(), options).message(), HasSubstr("without TLS anybody"));
   options.tls_directory = "/nowhere";
-  EXPECT_THAT(runDaemon(loop, core, options).message(), HasSubstr("this host has no certificate"));
+  EXPECT_THAT(runDaemon(loop, core.parts(), options).message(), HasSubstr("this host has no certificate"));
 }
 
 TEST(Daemon, ListensWithoutTlsForItsOwnUserOnly) {
@@ -163,8 +177,9 @@ TEST(Daemon, ListensWithoutTlsForItsOwnUserOnly) {
 }
 
 TEST(DaemonOptions, AreRead) {
-  const auto parsed = parseDaemonOptions({"--listen", "[::]:1", "--http", "none", "--tls", "/t", "--state",
-                                          "/s", "--insecure", "--log-level", "debug"});
+  const auto parsed =
+      parseDaemonOptions({"--listen", "[::]:1", "--http", "none", "--tls", "/t", "--state", "/s",
+                          "--insecure", "--log-level", "debug", "--advertise", "head.example"});
   ASSERT_TRUE(std::holds_alternative<DaemonOptions>(parsed));
   const auto& options = std::get<DaemonOptions>(parsed);
   EXPECT_EQ(options.listen.address, "::");
@@ -173,6 +188,7 @@ TEST(DaemonOptions, AreRead) {
   EXPECT_EQ(options.tls_directory, "/t");
   EXPECT_EQ(options.state_directory, "/s");
   EXPECT_TRUE(options.insecure);
+  EXPECT_EQ(options.advertised_host, "head.example");
   EXPECT_EQ(options.log_level, log::Level::kDebug);
 }
 
@@ -182,6 +198,8 @@ TEST(DaemonOptions, HaveDefaults) {
   EXPECT_EQ(options.listen.port, 8090);
   EXPECT_EQ(options.http->port, 8091);
   EXPECT_FALSE(options.state_directory.empty());
+  EXPECT_EQ(options.advertised_host, sys::hostName());
+  EXPECT_EQ(std::get<DaemonOptions>(parseDaemonOptions({"--dev"})).advertised_host, "localhost");
 }
 
 TEST(DaemonOptions, ThatAreWrongAreRefused) {

@@ -52,11 +52,18 @@ TEST_F(AboutTheServer, IsItsHealth) {
 TEST_F(AboutTheServer, AreItsServicesAndMessages) {
   serve();
   const std::string method = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo";
-  EXPECT_THAT(ask(method, "\x3a\x01*"),
-              AllOf(HasSubstr("popdist.v1.Controller"), HasSubstr("popdist.v1.Hosts")));
-  const std::string symbol = "popdist.v1.JobInfo";
-  EXPECT_THAT(ask(method, "\x22" + std::string(1, static_cast<char>(symbol.size())) + symbol),
+  EXPECT_THAT(
+      ask(method, "\x3a\x01*"),
+      AllOf(HasSubstr("popdist.v1.Controller"), HasSubstr("popdist.v1.Hosts"), HasSubstr("popdist.v1.Pods"),
+            HasSubstr("virmgrpc.UserService"), HasSubstr("virmgrpc.VersionService")));
+  const auto fileOf = [&](const std::string& symbol) {
+    return ask(method, "\x22" + std::string(1, static_cast<char>(symbol.size())) + symbol);
+  };
+  EXPECT_THAT(fileOf("popdist.v1.JobInfo"),
               AllOf(HasSubstr("last_sequence"), HasSubstr("google/protobuf/timestamp.proto")));
+  EXPECT_THAT(fileOf("popdist.v1.Pods"), HasSubstr("HoldPartition"));
+  EXPECT_THAT(fileOf("virmgrpc.PartitionConfig"), HasSubstr("gcd_configs"));
+  EXPECT_THAT(fileOf("virmgrpc.VersionService"), HasSubstr("GetVersion"));
 }
 
 }  // namespace

@@ -395,7 +395,7 @@ TEST_F(ControllerTest, StopsThoughAReaderDoesNotRead) {
 
 TEST_F(ControllerTest, SaysWhyItCannotListen) {
   const auto second = loop.run([this] {
-    return RpcServer::start(loop.loop(), api, gate,
+    return RpcServer::start(loop.loop(), served(),
                             {.address = "127.0.0.1", .port = server->port(), .own_user = "me"});
   });
   EXPECT_THAT(second.status().message(), HasSubstr("in use"));

@@ -16,6 +16,7 @@
 #include "proto/popdist/v1/controller.grpc.pb.h"
 #include "proto/popdist/v1/host.grpc.pb.h"
 #include "tests/testing/fake_api.h"
+#include "tests/testing/fake_pods_api.h"
 #include "tests/testing/loop_thread.h"
 #include "tests/testing/test_pairs.h"
 
@@ -28,7 +29,7 @@ class RpcTest : public ::testing::Test {
   void serve(std::optional<tls::TlsFiles> files = {},
              std::chrono::milliseconds write_timeout = std::chrono::seconds(60)) {
     Result<std::unique_ptr<RpcServer>> started = loop.run([&] {
-      return RpcServer::start(loop.loop(), api, gate,
+      return RpcServer::start(loop.loop(), served(),
                               {.address = "127.0.0.1",
                                .port = 0,
                                .tls = std::move(files),
@@ -57,6 +58,8 @@ class RpcTest : public ::testing::Test {
   tls::KeyPair userPair(const std::string& user) const {
     return tls::makeUserCertificate(pairs.authority, user, 10).value();
   }
+
+  Served served() { return {api, gate, pods, vipu}; }
 
   std::shared_ptr<grpc::Channel> channel(const std::optional<tls::KeyPair>& pair = {}) const {
     grpc::ChannelArguments arguments;
@@ -88,6 +91,8 @@ class RpcTest : public ::testing::Test {
   testing::TestPairs pairs;
   testing::FakeApi api;
   testing::FakeGate gate;
+  testing::FakePodsApi pods;
+  testing::FakeVipuApi vipu;
   testing::LoopThread loop;
   std::unique_ptr<RpcServer> server;
   std::string place;

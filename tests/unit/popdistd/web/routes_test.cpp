@@ -34,6 +34,28 @@ TEST_F(RoutesTest, CarryEachMethodWithOneAnswer) {
   EXPECT_EQ(calls().size(), 15U);
 }
 
+TEST_F(RoutesTest, CarryThoseOfPods) {
+  forEachUnaryPodsMethod([this](const std::string& name, auto) {
+    EXPECT_THAT(post(name, "{}"), StartsWith("HTTP/1.1 200 OK")) << name;
+    EXPECT_THAT(ask("GET", "/v1/" + name), StartsWith("HTTP/1.1 405")) << name;
+  });
+  EXPECT_EQ(loop.run([this] { return pods.calls; }).size(), 13U);
+  EXPECT_THAT(post("CreateCluster", R"({"id": "pod64", "topology": "ILD_TORUS"})"),
+              AllOf(HasSubstr(R"("id":"pod64")"), HasSubstr(R"("topology":"ILD_TORUS")")));
+  EXPECT_THAT(post("CreateCluster", R"({"topology": "round"})"), StartsWith("HTTP/1.1 400"));
+  EXPECT_THAT(post("HoldPartition", "{}"), StartsWith("HTTP/1.1 404")) << "a stream";
+}
+
+TEST_F(RoutesTest, ListPartitions) {
+  EXPECT_THAT(ask("GET", "/v1/partitions?allocation=team%20a&owner=alice"),
+              AllOf(StartsWith("HTTP/1.1 200 OK"), HasSubstr(R"("id":"p16")"),
+                    HasSubstr(R"("state":"PARTITION_ACTIVE")"), HasSubstr(R"("revision":"12")")));
+  EXPECT_EQ(loop.run([this] { return pods.calls; }).back(), "me listPartitions team a,alice");
+  loop.run([this] { pods.refusal = Status(Code::kNotFound, "there is no allocation 'x'"); });
+  EXPECT_THAT(ask("GET", "/v1/partitions?allocation=x"),
+              AllOf(StartsWith("HTTP/1.1 404"), HasSubstr("there is no allocation")));
+}
+
 TEST_F(RoutesTest, ReadAndWriteTheMessagesAsJson) {
   EXPECT_THAT(
       post("Submit", R"({"name": "train", "num_hosts": 2, "spec": {"variables": {"A": "b"},

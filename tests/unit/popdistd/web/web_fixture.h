@@ -17,6 +17,7 @@
 #include "popdistd/web/http_server.h"
 #include "popdistd/web/routes.h"
 #include "tests/testing/fake_api.h"
+#include "tests/testing/fake_pods_api.h"
 #include "tests/testing/loop_thread.h"
 #include "tests/testing/test_pairs.h"
 
@@ -84,7 +85,7 @@ class WebTest : public ::testing::Test {
     options.address = "127.0.0.1";
     options.own_user = "me";
     Result<std::unique_ptr<HttpServer>> started = loop.run([&] {
-      routes = std::make_unique<Routes>(api, [] { return "popdist_up 1\n"; });
+      routes = std::make_unique<Routes>(api, pods, [] { return "popdist_up 1\n"; });
       return HttpServer::start(
           loop.loop(), [this](const auto& exchange) { routes->handle(exchange); }, std::move(options));
     });
@@ -124,6 +125,7 @@ class WebTest : public ::testing::Test {
 
   testing::TestPairs pairs;
   testing::FakeApi api;
+  testing::FakePodsApi pods;
   testing::LoopThread loop;
   std::unique_ptr<Routes> routes;
   std::unique_ptr<HttpServer> server;

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a service carries an interface such as Api: who calls, and one line for each method that has one answer
+// or a stream of them. Included by this folder only.
+#pragma once
+
+#include <grpcpp/server_context.h>
+#include <grpcpp/support/server_callback.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "popdistd/api/api.h"
+#include "popdistd/rpc/peer_of.h"
+#include "popdistd/rpc/stream_call.h"
+#include "popdistd/rpc/unary_call.h"
+
+namespace pop::popdistd {
+
+/// What a service of `Interface` has besides gRPC's generated base. On gRPC's threads; the interface is
+/// called on the loop's.
+template <typename Interface>
+class ServiceCalls {
+ public:
+  /// `api` outlives all calls. `own_user`: who calls where there is no TLS.
+  ServiceCalls(std::shared_ptr<Calls> calls, Interface& api, std::string own_user)
+      : calls_(std::move(calls)), api_(api), own_user_(std::move(own_user)) {}
+
+ protected:
+  using Context = grpc::CallbackServerContext;
+  using Unary = grpc::ServerUnaryReactor;
+
+  ~ServiceCalls() = default;
+
+  const std::shared_ptr<Calls>& calls() const { return calls_; }
+  Interface& api() const { return api_; }
+  Result<Caller> callerIn(const Context* context) const { return callerOf(peerOf(*context), own_user_); }
+
+  template <typename Started, typename... Arguments>
+  static Started* started(Arguments&&... arguments) {
+    const auto call = std::make_shared<Started>(std::forward<Arguments>(arguments)...);
+    call->arrive();
+    return call.get();
+  }
+
+  template <typename Request, typename Answer>
+  Unary* unary(const Context* context, const Request* request, Answer* answer,
+               void (Interface::*method)(const Caller&, Request, Reply<Answer>)) {
+    return started<UnaryCall<Request, Answer>>(
+        calls_, callerIn(context), request, answer,
+        [this, method](const Caller& caller, Request asked, Reply<Answer> reply) {
+          (api_.*method)(caller, std::move(asked), std::move(reply));
+          return nullptr;
+        });
+  }
+
+  template <typename Request, typename Message>
+  grpc::ServerWriteReactor<Message>* stream(Context* context, const Request* request,
+                                            Result<std::unique_ptr<Source<Message>>> (Interface::*method)(
+                                                const Caller&, const Request&, Api::Ready)) {
+    using Answering = SourceCall<Request, Message>;
+    return started<Answering>(
+        *context, calls_, callerIn(context), request,
+        [this, method](const Caller& caller, const Request& asked, std::function<void()> ready,
+                       const typename Answering::Made& made) {
+          made((api_.*method)(caller, asked, std::move(ready)));
+        });
+  }
+
+ private:
+  const std::shared_ptr<Calls> calls_;
+  Interface& api_;
+  const std::string own_user_;
+};
+
+}  // namespace pop::popdistd
