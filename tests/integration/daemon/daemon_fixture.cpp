@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/integration/daemon/daemon_fixture.h"
 
-#include <arpa/inet.h>
 #include <grpcpp/grpcpp.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -12,21 +9,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "common/sys/fd.h"
+#include "tests/testing/free_port.h"
 
 namespace pop::testing {
 namespace {
-
-int freePort() {
-  const sys::Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), size);
-  ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size);
-  return ntohs(address.sin_port);
-}
 
 // Whose jobs run: nobody's, if we may.
 std::string unixUser() {
