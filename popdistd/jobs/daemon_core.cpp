@@ -63,12 +63,14 @@ DaemonCore::DaemonCore(Loop& loop, Store& store, CoreSettings settings, std::str
                    store_.putRecord(RecordKind::kHost, host.info().name(), host.record.SerializeAsString()));
                lives_.scheduleSoon();
              }),
-      links_([this](const std::string& name, v1::HostOrder order) {
-        const Host* const host = hosts_.find(name);
-        if (host == nullptr || host->channel == nullptr) return false;
-        host->channel->send(std::move(order));
-        return true;
-      }),
+      links_(
+          [this](const std::string& name, v1::HostOrder order) {
+            const Host* const host = hosts_.find(name);
+            if (host == nullptr || host->channel == nullptr) return false;
+            host->channel->send(std::move(order));
+            return true;
+          },
+          epoch),
       pods_({loop, settings_.clock, store, commits_, revisions_, settings_.pods, podHooks(),
              settings_.version}),
       lives_({loop, settings_.clock, store, commits_, jobs_, hosts_, links_, pods_.leases(), settings_.issue,
@@ -137,6 +139,7 @@ Status DaemonCore::load() {
 // Memory is ahead of the store: it is read again, and the hosts, which join again, tell what has happened.
 void DaemonCore::storeFailed(const Status& why) {
   store_problem_ = why.message();
+  lives_.unfollowAll();
   for (auto& [name, host] : hosts_.all()) {
     if (host.channel == nullptr) continue;
     links_.left(name);
@@ -432,6 +435,7 @@ Result<std::unique_ptr<Source<v1::Record>>> DaemonCore::logs(const Caller& calle
 
 // ---- hosts' streams
 
+// Runners of jobs that cannot be read are left alone, too.
 Status DaemonCore::joined(const v1::HostJoins& joins, const std::string& address,
                           std::shared_ptr<HostChannel> channel) {
   if (joins.name().empty() || printable(joins.name()) != joins.name())
@@ -446,7 +450,9 @@ Status DaemonCore::joined(const v1::HostJoins& joins, const std::string& address
   const bool is_of_this_cluster = joins.cluster_id() == cluster_id_;
   std::vector<v1::HeldRunner> runners;
   if (is_of_this_cluster) runners = {joins.runners().begin(), joins.runners().end()};
-  lives_.hostJoined(*hosts_.find(joins.name()), runners, std::exchange(next_job_id_, firstFreeId(runners)));
+  const std::int64_t first_free = firstFreeId(runners);
+  std::erase_if(runners, [this](const auto& each) { return is_unreadable_.contains(each.key().job()); });
+  lives_.hostJoined(*hosts_.find(joins.name()), runners, std::exchange(next_job_id_, first_free));
   commits_.wrote(store_.putMeta("next_job_id", std::to_string(next_job_id_)));
   return {};
 }

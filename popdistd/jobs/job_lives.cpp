@@ -210,7 +210,9 @@ void JobLives::started(Job& job) {
     save(job);
   }
   follow(job);
-  for (int number = 1; number <= job.record.cancels(); ++number) stop(job, number);
+  // The first stops it, the second kills it; more do no more.
+  for (int number = std::max(1, job.record.cancels() - 1); number <= job.record.cancels(); ++number)
+    stop(job, number);
 }
 
 void JobLives::refused(Job& job, const Status& why) {
@@ -239,6 +241,12 @@ void JobLives::waitAgain(Job& job, const std::string& reason) {
 }
 
 // ---- adoption
+
+// The store is read again, and has forgotten what the streams have told since.
+void JobLives::unfollowAll() {
+  for (const std::int64_t id : parts_.jobs.active())
+    parts_.links.unfollow(std::exchange(parts_.jobs.find(id)->live->events_stream, 0));
+}
 
 void JobLives::adopt() {
   proofs_.clear();
@@ -321,10 +329,10 @@ void JobLives::missing(Job& job) {
 // ---- records
 
 void JobLives::follow(Job& job) {
-  if (std::exchange(job.live->follows, true)) return;
+  if (job.live->events_stream != 0) return;
   const std::int64_t id = job.id();
   const std::int32_t attempt = job.info().attempt();
-  parts_.links.follow(
+  job.live->events_stream = parts_.links.follow(
       job.host(), job.runner(),
       {.from_sequence = job.info().last_sequence() + 1, .events_only = true, .credit_bytes = kEventCredit},
       {.records = [this, id, attempt](const v1::Records& records) { take(id, attempt, records); },
@@ -374,12 +382,12 @@ void JobLives::finish(Job& job, const v1::JobOutcome& outcome) {
   });
 }
 
-// Without an outcome: who wrote the records was killed, or they cannot be read.
+// Without an outcome: who wrote the records was killed, or they cannot be read. A job with records has run.
 void JobLives::recordsEnded(std::int64_t id, std::int32_t attempt, const Status& why) {
   Job* const job = parts_.jobs.find(id);
   if (!isCurrent(job, attempt) || !job->hasRunner()) return;
-  job->live->follows = false;
-  if (job->state() == v1::JOB_STARTING) return missing(*job);
+  job->live->events_stream = 0;
+  if (job->state() == v1::JOB_STARTING && job->info().last_sequence() == 0) return missing(*job);
   runnerLost(*job, "its runner on host " + job->host() + " was killed" +
                        (why.ok() || why.code() == Code::kNotFound ? "" : " (" + why.message() + ")"));
 }
@@ -406,6 +414,7 @@ void JobLives::askForProof(const Job& job) {
 
 void JobLives::end(Job& job, v1::JobEnd how, const std::string& reason) {
   proofs_.forget(job.id());
+  parts_.links.unfollow(job.live->events_stream);
   const std::string partition = job.live->spec.partition.name;
   v1::JobInfo& info = job.mutableInfo();
   info.set_state(v1::JOB_ENDED);

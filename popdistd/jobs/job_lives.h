@@ -70,6 +70,8 @@ class JobLives {
 
   /// For the jobs that were loaded from the store: goes on where the daemon's last life ended.
   void adopt();
+  /// Before the jobs are dropped from memory.
+  void unfollowAll();
 
  private:
   void schedule();

@@ -22,7 +22,7 @@ struct LiveJob {
   model::JobSpec spec;              ///< as submitted
   std::map<std::string, int> load;  ///< instances on each host, once these are chosen
   bool start_is_sent = false;  ///< the order to start its runner, perhaps by an earlier life of the daemon
-  bool follows = false;        ///< its events
+  std::int64_t events_stream = 0;  ///< of RunnerLinks; 0: nobody follows them
 };
 
 struct Job {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "popdistd/jobs/runner_links.h"
 
+#include <utility>
+
 #include "common/base/text.h"
 
 namespace pop::popdistd {
@@ -24,7 +26,7 @@ v1::RunnerKey keyOf(const RunnerId& id) {
 std::int64_t RunnerLinks::follow(const std::string& host, const RunnerId& runner,
                                  const FollowRequest& request, Events events) {
   const std::int64_t number = ++last_stream_;
-  const Stream& stream = streams_[number] = {host, runner, request, std::move(events)};
+  Stream& stream = streams_[number] = {host, runner, request, std::move(events)};
   const LinkId id(host, runner);
   Link& link = links_[id];
   link.streams.insert(number);
@@ -35,18 +37,25 @@ std::int64_t RunnerLinks::follow(const std::string& host, const RunnerId& runner
 void RunnerLinks::unfollow(std::int64_t stream) {
   const auto found = streams_.find(stream);
   if (found == streams_.end()) return;
-  v1::RunnerOrder order;
-  order.set_unfollow(stream);
-  this->order(found->second.host, found->second.runner, std::move(order));
+  sendUnfollow(found->second);
   forget(stream);
+}
+
+void RunnerLinks::sendUnfollow(Stream& stream) {
+  if (stream.order == 0) return;
+  v1::RunnerOrder order;
+  order.set_unfollow(stream.order);
+  this->order(stream.host, stream.runner, std::move(order));
+  orders_.erase(std::exchange(stream.order, 0));
 }
 
 void RunnerLinks::credit(std::int64_t stream, std::int64_t bytes) {
   const auto found = streams_.find(stream);
   if (found == streams_.end()) return;
   found->second.request.credit_bytes += bytes;
+  if (found->second.order == 0) return;
   v1::RunnerOrder order;
-  order.mutable_credit()->set_stream(stream);
+  order.mutable_credit()->set_stream(found->second.order);
   order.mutable_credit()->set_bytes(bytes);
   this->order(found->second.host, found->second.runner, std::move(order));
 }
@@ -66,10 +75,15 @@ void RunnerLinks::wake(const LinkId& id, Link& link) {
   if (send_(id.first, std::move(order))) link.presence = Presence::kAsked;
 }
 
-void RunnerLinks::sendFollow(std::int64_t number, const Stream& stream) {
+// Under a new number each time: records that were under way when a connection was lost are not those that
+// come next, and would hide what was lost with it.
+void RunnerLinks::sendFollow(std::int64_t number, Stream& stream) {
+  sendUnfollow(stream);
+  stream.order = ++last_order_;
+  orders_[stream.order] = number;
   v1::RunnerOrder order;
   v1::Follow& follow = *order.mutable_follow();
-  follow.set_stream(number);
+  follow.set_stream(stream.order);
   follow.set_from_sequence(stream.request.from_sequence);
   follow.set_events_only(stream.request.events_only);
   follow.set_until_now(stream.request.until_now);
@@ -105,21 +119,29 @@ void RunnerLinks::said(const std::string& host, const RunnerId& runner, const v1
   } else if (report.has_records()) {
     receive(id, report.records());
   } else if (report.has_end()) {
-    const auto found = streams_.find(report.end().stream());
-    if (found == streams_.end() || found->second.runner != runner) return;
+    const auto found = streamOf(report.end().stream(), id);
+    if (found == streams_.end()) return;
     const std::string& problem = report.end().problem();
     end(found->first, problem.empty() ? Status() : Status(Code::kDataLoss, printable(problem)));
   }
 }
 
-// Of a stream that was there before a connection was lost, records may come twice.
+// Not one that somebody else's runner names.
+std::map<std::int64_t, RunnerLinks::Stream>::iterator RunnerLinks::streamOf(std::int64_t order,
+                                                                            const LinkId& id) {
+  const auto number = orders_.find(order);
+  if (number == orders_.end()) return streams_.end();
+  const auto found = streams_.find(number->second);
+  return LinkId(found->second.host, found->second.runner) == id ? found : streams_.end();
+}
+
 void RunnerLinks::receive(const LinkId& id, const v1::Records& records) {
-  const auto found = streams_.find(records.stream());
-  if (found == streams_.end() || found->second.runner != id.second || found->second.host != id.first) return;
+  const auto found = streamOf(records.stream(), id);
+  if (found == streams_.end()) return;
   links_[id].feeders_without_progress = 0;
   Stream& stream = found->second;
   v1::Records fresh;
-  fresh.set_stream(records.stream());
+  fresh.set_stream(found->first);
   for (const v1::StoredRecord& record : records.records()) {
     stream.request.credit_bytes -= static_cast<std::int64_t>(record.bytes().size()) + kRecordOverheadBytes;
     if (record.sequence() < stream.request.from_sequence) continue;
@@ -149,9 +171,8 @@ void RunnerLinks::refused(const std::string& host, const RunnerId& runner, const
   if (found == links_.end()) return;
   found->second.presence = Presence::kAbsent;
   const std::set<std::int64_t> streams = found->second.streams;
+  if (streams.empty()) links_.erase(found);
   for (const std::int64_t stream : streams) end(stream, why);
-  if (const auto still = links_.find({host, runner}); still != links_.end() && still->second.streams.empty())
-    links_.erase(still);
 }
 
 void RunnerLinks::end(std::int64_t stream, const Status& why) {
@@ -165,8 +186,11 @@ void RunnerLinks::end(std::int64_t stream, const Status& why) {
 void RunnerLinks::forget(std::int64_t stream) {
   const auto found = streams_.find(stream);
   const LinkId id(found->second.host, found->second.runner);
+  orders_.erase(found->second.order);
   streams_.erase(found);
-  links_[id].streams.erase(stream);
+  const auto link = links_.find(id);
+  link->second.streams.erase(stream);
+  if (link->second.presence == Presence::kAbsent && link->second.streams.empty()) links_.erase(link);
 }
 
 }  // namespace pop::popdistd

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "common/base/status.h"
+#include "common/contract/stream_life.h"
 #include "proto/popdist/v1/host.pb.h"
 
 namespace pop::popdistd {
@@ -45,7 +46,9 @@ class RunnerLinks {
   /// False: the host has not joined.
   using Send = std::function<bool(const std::string& host, v1::HostOrder order)>;
 
-  explicit RunnerLinks(Send send) : send_(std::move(send)) {}
+  /// `life`: of the daemon, above all before. Runners outlive it, and answer orders of an earlier one.
+  RunnerLinks(Send send, std::uint64_t life)
+      : send_(std::move(send)), last_order_(static_cast<std::int64_t>(life << contract::kStreamLifeShift)) {}
 
   /// Never calls back before it returns.
   std::int64_t follow(const std::string& host, const RunnerId& runner, const FollowRequest& request,
@@ -80,18 +83,23 @@ class RunnerLinks {
     RunnerId runner;
     FollowRequest request;  ///< what is still wanted
     Events events;
+    std::int64_t order = 0;  ///< the number that its runner knows it by; 0: the runner does not know it
   };
   using LinkId = std::pair<std::string, RunnerId>;
 
   void wake(const LinkId& id, Link& link);
-  void sendFollow(std::int64_t number, const Stream& stream);
+  void sendFollow(std::int64_t number, Stream& stream);
+  void sendUnfollow(Stream& stream);
+  std::map<std::int64_t, Stream>::iterator streamOf(std::int64_t order, const LinkId& id);
   void receive(const LinkId& id, const v1::Records& records);
   void end(std::int64_t stream, const Status& why);
   void forget(std::int64_t stream);
 
   const Send send_;
   std::int64_t last_stream_ = 0;
+  std::int64_t last_order_;
   std::map<std::int64_t, Stream> streams_;
+  std::map<std::int64_t, std::int64_t> orders_;  ///< to the stream that each is of
   std::map<LinkId, Link> links_;
 };
 

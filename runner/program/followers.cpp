@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/base/text.h"
+#include "common/contract/stream_life.h"
 
 namespace pop::runner {
 namespace {
@@ -13,7 +14,10 @@ constexpr std::size_t kBatchBytes = 256 << 10;
 
 }  // namespace
 
+// Nobody reads the streams of an earlier life of the daemon.
 void Followers::follow(const ::popdist::v1::Follow& order) {
+  const std::int64_t life = order.stream() >> contract::kStreamLifeShift;
+  streams_.erase(streams_.begin(), streams_.lower_bound(life << contract::kStreamLifeShift));
   streams_.erase(order.stream());
   streams_.try_emplace(order.stream(), directory_, order);
 }

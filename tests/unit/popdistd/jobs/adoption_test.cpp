@@ -39,6 +39,53 @@ TEST_F(AdoptionTest, AnAcknowledgedJobIsNeverLost) {
   EXPECT_TRUE(trySubmit(request).value().repeated_request());
 }
 
+TEST_F(AdoptionTest, AStreamOfAnEarlierLifeHidesNothing) {
+  FakeHost& h0 = join("h0");
+  const std::int64_t id = submit(requestOf());
+  const RunnerId runner{id, 1};
+  killDaemon();
+  h0.event(runner, {});
+  startDaemon();
+  ASSERT_TRUE(h0.join(*core_).ok());
+  h0.event(runner, {});
+  settle();
+  EXPECT_EQ(store_->events(id, 1, 10).value().size(), 2U);
+  EXPECT_EQ(h0.runners.at(runner).streams.size(), 1U);
+}
+
+TEST_F(AdoptionTest, AJobThatHasRecordsHasRun) {
+  FakeHost& h0 = join("h0");
+  v1::SubmitRequest request = requestOf();
+  Answer<v1::SubmitReply> answer;
+  core_->submit({"alice", ""}, request, answer.reply());
+  loop_->runPosted();
+  const std::int64_t id = answer.value().job().id();
+  ASSERT_EQ(job(id).state(), v1::JOB_STARTING);
+  killDaemon();
+  h0.runners[{id, 1}];
+  h0.event({id, 1}, {});
+  h0.killRunner({id, 1});
+  startDaemon();
+  join("h0");
+  EXPECT_EQ(job(id).end(), v1::END_FAILED) << job(id).reason();
+  EXPECT_EQ(h0.starts.size(), 0U);
+}
+
+TEST_F(AdoptionTest, AJobThatCannotBeReadIsLeftAlone) {
+  FakeHost& h0 = join("h0");
+  const std::int64_t id = submit(requestOf());
+  Result<std::vector<v1::JobRecord>> stored = store_->jobs();
+  ASSERT_TRUE(stored.ok());
+  v1::JobRecord& record = stored->front();
+  record.set_spec("not one");
+  ASSERT_TRUE(store_->putJob(record).ok());
+  ASSERT_TRUE(store_->commit().ok());
+  killDaemon();
+  startDaemon();
+  join("h0");
+  EXPECT_TRUE(h0.runners.contains({id, 1}) && h0.runners.at({id, 1}).alive);
+}
+
 TEST_F(AdoptionTest, ALostJobsProofGoesOn) {
   FakeHost& a = join("a");
   FakeHost& b = join("b");

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/contract/stream_life.h"
 #include "common/contract/version.h"
 #include "popdistd/api/host_gate.h"
 #include "popdistd/jobs/runner_links.h"
@@ -53,10 +54,7 @@ class FakeHost {
   Status join(HostGate& gate) {
     gate_ = &gate;
     channel_ = std::make_shared<FakeChannel>();
-    for (auto& [id, runner] : runners) {
-      runner.streams.clear();
-      runner.feeder = false;
-    }
+    for (auto& [id, runner] : runners) runner.feeder = false;
     return gate.joined(joins(), "10.0.0.1", channel_);
   }
 
@@ -223,6 +221,9 @@ class FakeHost {
     if (order.unfollow() != 0) runner.streams.erase(order.unfollow());
     if (!order.has_follow()) return;
     const v1::Follow& follow = order.follow();
+    std::erase_if(runner.streams, [&](const auto& each) {
+      return each.first >> contract::kStreamLifeShift < follow.stream() >> contract::kStreamLifeShift;
+    });
     for (std::size_t i = 0; i < runner.records.size(); ++i) tell(id, follow, i);
     if (runner.job_over || !runner.alive || follow.until_now()) return endStream(id, follow.stream());
     runner.streams[follow.stream()] = follow;

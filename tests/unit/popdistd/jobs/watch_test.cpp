@@ -108,6 +108,23 @@ TEST_F(WatchTest, LogsHaveEachRecordOnceAndEndWithTheJob) {
   EXPECT_TRUE(source->ended()->ok());
 }
 
+TEST_F(WatchTest, WhatIsUnderWayWhenAHostComesBackHidesNothing) {
+  FakeHost& h0 = join("h0");
+  const std::int64_t id = submit(requestOf());
+  const RunnerId runner{id, 1};
+  const auto source = logs(id, true);
+  settle();
+  h0.loseConnection();
+  h0.emit(runner, kOutputRecord, output("lost\n"));
+  ASSERT_TRUE(h0.join(*core_).ok());
+  h0.emit(runner, kOutputRecord, output("under way\n"));  // before the runner hears that it is followed anew
+  settle();
+  const std::vector<v1::Record> records = drain(*source);
+  ASSERT_EQ(records.size(), 2U);
+  EXPECT_EQ(records[0].output().text(), "lost\n");
+  EXPECT_EQ(records[1].output().text(), "under way\n");
+}
+
 TEST_F(WatchTest, LogsWithoutFollowEndWithWhatThereIs) {
   FakeHost& h0 = join("h0");
   const std::int64_t id = submit(requestOf());
