@@ -4,6 +4,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include <atomic>
+#include <chrono>
 #include <mutex>
 #include <thread>
 
@@ -17,6 +18,13 @@ namespace {
 namespace v1 = ::popdist::v1;
 
 constexpr int kWriters = 50;
+constexpr std::chrono::seconds kConnectLimit{30};
+
+// A call that fails at once for want of a connection does nothing for one.
+void awaitConnection(grpc::ClientContext& context) {
+  context.set_wait_for_ready(true);
+  context.set_deadline(std::chrono::system_clock::now() + kConnectLimit);
+}
 
 }  // namespace
 
@@ -55,12 +63,14 @@ DaemonClient::DaemonClient(const PopCluster& cluster) {
 
 bool DaemonClient::serves() const {
   grpc::ClientContext context;
+  awaitConnection(context);
   v1::AboutReply about;
   return stub_->About(&context, {}, &about).ok();
 }
 
 bool DaemonClient::hasHost(const std::string& name) const {
   grpc::ClientContext context;
+  awaitConnection(context);
   v1::HostRef host;
   host.set_name(name);
   v1::HostInfo info;
@@ -97,6 +107,7 @@ Status makeRecords(const PopCluster& cluster, int jobs) {
   std::atomic<int> left = jobs;
   return inThreads(kWriters, [&](int) -> Status {
     const DaemonClient client(cluster);
+    if (!client.serves()) return internalError("popdistd does not answer");
     while (left.fetch_sub(1) > 0) {
       POP_ASSIGN_OR_RETURN(const v1::JobInfo job, client.submit(heldJob()));
       const Result<v1::JobInfo> cancelled = client.cancel(job.id());

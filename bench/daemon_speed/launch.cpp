@@ -49,6 +49,7 @@ Status measureLaunch(const DaemonOptions& options, DaemonFigures& all) {
   const Status slurm_runs = options.peers ? slurm.start() : internalError("not asked for");
   const bool with_slurm = isUsable(kSlurm, slurm_runs.ok() ? "" : slurm_runs.message());
   const DaemonClient client(cluster);
+  if (!client.serves()) return internalError("popdistd does not answer");
   POP_ASSIGN_OR_RETURN([[maybe_unused]] const double warm, launchOnce(client));
   std::vector<double> ours, theirs;
   for (int round = 0; round < options.rounds; ++round) {

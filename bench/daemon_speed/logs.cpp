@@ -40,6 +40,7 @@ Status measureLogs(const DaemonOptions& options, DaemonFigures& all) {
   POP_RETURN_IF_ERROR(cluster.startDaemon(options.programs));
   POP_RETURN_IF_ERROR(cluster.startHost(options.programs, 1));
   const DaemonClient client(cluster);
+  if (!client.serves()) return internalError("popdistd does not answer");
   const int bytes = options.calls(kLogBytes);
   v1::SubmitRequest request =
       jobOf({"/bin/sh", "-c", "yes " + std::string(79, 'x') + " | head -c " + std::to_string(bytes)});

@@ -31,6 +31,7 @@ struct Moment {
 class Watcher {
  public:
   explicit Watcher(const PopCluster& cluster) : client_(cluster) {
+    context_.set_wait_for_ready(true);
     stream_ = client_.stub().Watch(&context_, {});
     thread_ = std::thread([this] { read(); });
   }
