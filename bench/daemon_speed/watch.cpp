@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <mutex>
 #include <thread>
 
 #include "bench/daemon_speed/client.h"
@@ -20,6 +21,8 @@ namespace v1 = ::popdist::v1;
 constexpr int kWatchers = 200;
 constexpr int kChangesPerSecond = 100;
 constexpr int kChanges = 1000;
+constexpr int kChangers = 10;
+constexpr double kEnoughPerSecond = 95;  // below, other changes were watched than the goal is about
 constexpr std::chrono::milliseconds kLimit{60'000};
 
 struct Moment {
@@ -68,19 +71,30 @@ class Watcher {
   std::thread thread_;
 };
 
-// Held jobs, each cancelled: two changes. A change's moment is before its call.
-Result<std::vector<Moment>> makeChanges(const DaemonClient& client, int count) {
+// Held jobs, each cancelled: two changes. A change's moment is before its call. So many clients that none
+// waits for the last one's answer while its next change is due.
+Result<std::vector<Moment>> makeChanges(const PopCluster& cluster, int count) {
   std::vector<Moment> changes;
-  std::int64_t job = 0;
-  const Clock::time_point begin = Clock::now();
-  for (int number = 0; number < count; ++number) {
-    std::this_thread::sleep_until(begin + number * std::chrono::microseconds(1'000'000 / kChangesPerSecond));
-    const Clock::time_point at = Clock::now();
-    const Result<v1::JobInfo> info = number % 2 == 0 ? client.submit(heldJob()) : client.cancel(job);
-    if (!info.ok()) return info.status();
-    job = info.value().id();
-    changes.push_back({info.value().revision(), at});
-  }
+  std::mutex mutex;
+  const auto work = [&](int changer) -> Status {
+    const DaemonClient client(cluster);
+    if (!client.serves()) return internalError("popdistd does not answer");
+    std::int64_t job = 0;
+    const Clock::time_point begin = Clock::now();
+    for (int number = 0; number < count / kChangers; ++number) {
+      const int due = number * kChangers + changer;
+      std::this_thread::sleep_until(begin + due * std::chrono::microseconds(1'000'000 / kChangesPerSecond));
+      const Clock::time_point at = Clock::now();
+      const Result<v1::JobInfo> info = number % 2 == 0 ? client.submit(heldJob()) : client.cancel(job);
+      if (!info.ok()) return info.status();
+      job = info.value().id();
+      const std::lock_guard lock(mutex);
+      changes.push_back({info.value().revision(), at});
+    }
+    return {};
+  };
+  POP_RETURN_IF_ERROR(inThreads(kChangers, work));
+  std::ranges::sort(changes, {}, &Moment::revision);
   return changes;
 }
 
@@ -116,8 +130,8 @@ Status measureWatch(const DaemonOptions& options, DaemonFigures& all) {
   const double cpu_before_s = cpuSecondsOf(cluster.daemonPid());
   const Clock::time_point begin = Clock::now();
   showProgress("watch");
-  POP_ASSIGN_OR_RETURN(const std::vector<Moment> changes, makeChanges(client, options.calls(kChanges)));
-  const double took_s = secondsSince(begin);
+  POP_ASSIGN_OR_RETURN(const std::vector<Moment> changes, makeChanges(cluster, options.calls(kChanges)));
+  const double per_s = static_cast<double>(changes.size()) / secondsSince(begin);
   if (!everybody([&](const auto& each) { return each->last() >= changes.back().revision; }))
     return internalError("a watcher has not seen the last change after a minute");
   const double cpu_s = cpuSecondsOf(cluster.daemonPid()) - cpu_before_s;
@@ -133,13 +147,21 @@ Status measureWatch(const DaemonOptions& options, DaemonFigures& all) {
   };
   figure("200 watchers, change to seen", "ms", latencies_ms);
   figure("200 watchers, p99", "ms", {p99_ms});
-  figure("changes made", "1/s", {static_cast<double>(changes.size()) / took_s});
+  figure("changes made", "1/s", {per_s});
   figure("CPU time of popdistd per change and watcher", "us",
          {cpu_s * 1e6 / static_cast<double>(changes.size()) / kWatchers});
   figure("memory without watchers", "MiB", {before_mib});
   figure("memory with 200 watchers, after the changes", "MiB", {after_mib});
-  all.goals.push_back(
-      {.text = "change to seen, 200 watchers, p99", .value = p99_ms, .limit = 100, .unit = "ms"});
+  all.goals.push_back({.text = "changes made beside 200 watchers",
+                       .value = per_s,
+                       .limit = kEnoughPerSecond,
+                       .at_least = true,
+                       .unit = "1/s"});
+  all.goals.push_back({.text = "change to seen, 200 watchers, p99",
+                       .value = p99_ms,
+                       .limit = 100,
+                       .unit = "ms",
+                       .is_noisy = per_s < kEnoughPerSecond});
   return {};
 }
 
