@@ -10,14 +10,16 @@
 #include "common/base/text.h"
 #include "common/contract/version.h"
 #include "common/sys/fd.h"
+#include "common/sys/random_name.h"
 
 namespace pop::agent {
 namespace {
 
-// Another one means that all that ran here has ended.
+// Of this start of the service on this start of the host: another one means that all that ran here has ended,
+// or that it is a second service, which must not take the first one's name.
 Result<std::string> bootId() {
   POP_ASSIGN_OR_RETURN(const std::string text, sys::readFile("/proc/sys/kernel/random/boot_id"));
-  return std::string(trimmed(text.substr(0, text.find('\n'))));
+  return std::string(trimmed(text.substr(0, text.find('\n')))) + '.' + sys::randomName();
 }
 
 std::uint64_t memoryBytes() {

@@ -41,7 +41,7 @@ Status checkOwner(const std::string& path) {
 
 Status isTaken(const std::string& path, const sys::Fd& file) {
   const Result<std::string> holder = sys::readAll(file, path);
-  const std::string pid = holder.ok() ? std::string(trimmed(holder.value())) : "";
+  const std::string pid = holder.ok() ? holder.value().substr(0, holder.value().find('\n')) : "";
   return {Code::kAlreadyExists, "another popdistd has the state directory " + path +
                                     (pid.empty() ? "" : ", process " + printable(pid))};
 }
