@@ -178,7 +178,9 @@ TEST_F(PodsCommands, VipuCliAnswersInArrays) {
 
 // As poprun calls it; its stdin is at its end at once.
 TEST_F(PodsCommands, AJobsPartitionIsMadeHeldAndRemoved) {
-  const Words hold{"hold", "partition", "--server", server_.address(), "--partition", "p", "--size", "4"};
+  const Words hold{
+      "hold", "partition", "--server", server_.address(), "--holder", "poprun 4711 on h0", "--partition",
+      "p",    "--size",    "4"};
   Words removed = hold;
   removed.emplace_back("--remove");
   const Outcome made = popctl(removed);
@@ -192,7 +194,8 @@ TEST_F(PodsCommands, AJobsPartitionIsMadeHeldAndRemoved) {
   ASSERT_TRUE(server_.partition("p").has_value()) << "it was there before";
   EXPECT_TRUE(server_.partition("p")->holder().empty());
 
-  const Outcome only = popctl({"hold", "partition", "--server", server_.address(), "--size", "4"});
+  const Outcome only = popctl(
+      {"hold", "partition", "--server", server_.address(), "--holder", "poprun 4711 on h0", "--size", "4"});
   EXPECT_THAT(only.err, HasSubstr("Using V-IPU partition p as it is the only one available"));
   Words larger = hold;
   larger.back() = "8";
