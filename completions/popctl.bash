@@ -13,20 +13,23 @@ _popctl() {
     esac
   done
   case "$verb $noun" in
-    " ") words="submit list get cancel signal hold release wait forget logs attach drain resume remove check backup about top completion" ;;
+    " ") words="submit list get cancel signal hold release wait forget logs attach drain resume remove check backup about top create reset delete completion" ;;
     "attach ") words="job jobs" ;;
     "cancel ") words="job jobs" ;;
     "check ") words="store" ;;
     "completion ") words="bash zsh fish" ;;
-    "drain ") words="host hosts" ;;
+    "create ") words="partition partitions cluster clusters agent agents allocation allocations" ;;
+    "delete ") words="partition partitions" ;;
+    "drain ") words="host hosts agent agents" ;;
     "forget ") words="job jobs" ;;
-    "get ") words="job jobs host hosts" ;;
+    "get ") words="job jobs host hosts partition partitions" ;;
     "hold ") words="job jobs" ;;
-    "list ") words="jobs job hosts host" ;;
+    "list ") words="jobs job hosts host partitions partition ipu-attrs ipu-attr clusters cluster agents agent allocations allocation" ;;
     "logs ") words="job jobs" ;;
-    "release ") words="job jobs" ;;
-    "remove ") words="host hosts" ;;
-    "resume ") words="host hosts" ;;
+    "release ") words="job jobs partition partitions" ;;
+    "remove ") words="host hosts partition partitions cluster clusters agent agents allocation allocations" ;;
+    "reset ") words="partition partitions" ;;
+    "resume ") words="host hosts agent agents" ;;
     "signal ") words="job jobs" ;;
     "submit ") words="job" ;;
     "wait ") words="job jobs" ;;
@@ -50,6 +53,25 @@ _popctl() {
     backup*) words="--help" ;;
     about*) words="--help" ;;
     top*) words="--help" ;;
+    "create partition"|"create partitions") words="--help --size --allocation --cluster --num-gcds --gcds --gcd-sync-replicas --num-segments --segments --index --reconfigurable --routing --gw-routing --sync-type --relocatable --no-auto-reset --no-ipuof-files" ;;
+    "list partitions"|"list partition") words="--help --allocation" ;;
+    "get partition"|"get partitions") words="--help --gcd --ipuof-configs --ipu-configs" ;;
+    "reset partition"|"reset partitions") words="--help --relocatable" ;;
+    "remove partition"|"remove partitions") words="--help --force" ;;
+    "delete partition"|"delete partitions") words="--help --force" ;;
+    "release partition"|"release partitions") words="--help --reason --force" ;;
+    "list ipu-attrs"|"list ipu-attr") words="--help --agents" ;;
+    "create cluster"|"create clusters") words="--help --num-ipulinkdomains --num-ilds --machines-per-ild --topology --cluster-topology" ;;
+    "list clusters"|"list cluster") words="--help" ;;
+    "remove cluster"|"remove clusters") words="--help" ;;
+    "create agent"|"create agents") words="--help --cluster --ild --position --host --ip" ;;
+    "list agents"|"list agent") words="--help --cluster" ;;
+    "remove agent"|"remove agents") words="--help" ;;
+    "drain agent"|"drain agents") words="--help --reason" ;;
+    "resume agent"|"resume agents") words="--help" ;;
+    "create allocation"|"create allocations") words="--help --cluster --agents --users --replace" ;;
+    "list allocations"|"list allocation") words="--help" ;;
+    "remove allocation"|"remove allocations") words="--help" ;;
     completion*) words="--help" ;;
   esac
   words="$words --server --tls --json --quiet --timeout --reconnect --help"

@@ -9,16 +9,20 @@
 #include <variant>
 
 #include "common/base/text.h"
+#include "common/contract/version.h"
 #include "common/sys/fd.h"
 #include "common/tls/user_tls.h"
 #include "popctl/commands.h"
 #include "popctl/completion.h"
+#include "popctl/hold_partition.h"
+#include "popctl/pod_commands.h"
 #include "popctl/popctl_options.h"
 #include "popctl/report.h"
 #include "popctl/rpc/exit_codes.h"
 #include "popctl/settings.h"
 #include "popctl/show_job.h"
 #include "popctl/submit.h"
+#include "popctl/vipu_names.h"
 
 namespace pop::popctl {
 namespace {
@@ -65,38 +69,95 @@ int ask(const Command& command, ControllerClient& client) {
   }
 }
 
-int carryOut(const Command& command) {
-  if (command.action == Action::kCompletion) return complete(command);
+Surroundings surroundings() {
+  return {.variable = [](const char* name) { return std::getenv(name); },
+          .file = [](const std::string& path) { return sys::readFile(path); }};
+}
+
+std::chrono::milliseconds timeoutOf(const Command& command) {
+  const double timeout_s = command.common.timeout_s.value_or(kTimeoutSeconds);
+  return std::chrono::milliseconds(static_cast<std::int64_t>(timeout_s * 1000));
+}
+
+int carryOut(const Command& command, const Result<ServerSettings>& settings) {
   const bool for_poprun = command.action == Action::kSubmitRequest;
   const auto wrong = [&](const Status& status) {
     const int exit_code = unusable(status);
     return for_poprun ? exitCodeForCaller(command, exit_code) : exit_code;
   };
-  const Result<ServerSettings> settings =
-      serverSettings(command.common, {.variable = [](const char* name) { return std::getenv(name); },
-                                      .file = [](const std::string& path) { return sys::readFile(path); }});
   if (!settings.ok()) return wrong(settings.status());
   if (command.action == Action::kSubmitJob) return submitJob(command, settings.value());
   Result<Server> server = serverOf(command, settings.value());
   if (!server.ok()) return wrong(server.status());
-  const double timeout_s = command.common.timeout_s.value_or(kTimeoutSeconds);
-  ControllerClient client(std::move(*server),
-                          std::chrono::milliseconds(static_cast<std::int64_t>(timeout_s * 1000)));
+  if (isOfPods(command.action)) {
+    PodsClient client(std::move(*server), timeoutOf(command));
+    return askOfPods(command, client);
+  }
+  ControllerClient client(std::move(*server), timeoutOf(command));
   return ask(command, client);
+}
+
+int runAsPopctl(std::vector<std::string> arguments) {
+  // What an outer popctl wants of the one that poprun has started.
+  const std::vector<std::string> words = wordsFromPopctl();
+  const auto request = std::find(arguments.begin(), arguments.end(), "request");
+  if (request != arguments.end() && !words.empty())
+    arguments.insert(std::next(request), words.begin(), words.end());
+  const ParsedCommand parsed = parseCommand(arguments);
+  if (const int* done = std::get_if<int>(&parsed)) return *done;
+  const Command& command = std::get<Command>(parsed);
+  if (command.action == Action::kCompletion) return complete(command);
+  return carryOut(command, serverSettings(command.common, surroundings()));
+}
+
+int printServerVersion(const VipuWords& words) {
+  const Command command{.words = "server version"};
+  const Result<ServerSettings> settings = vipuServerSettings(words, {}, surroundings());
+  if (!settings.ok()) return unusable(settings.status());
+  Result<Server> server = serverOf(command, settings.value());
+  if (!server.ok()) return unusable(server.status());
+  PodsClient client(std::move(*server), timeoutOf(command));
+  const Result<virmgrpc::VersionReply> reply = client.version();
+  if (!reply.ok()) return failed(command, reply.status());
+  return printText("version: " + printable(reply.value().version()) + "\nhost: " + settings.value().address +
+                   '\n');
+}
+
+// As poprun says, and nobody's configuration: V-IPU's servers speak without TLS, unless a variable says else.
+int holdForPoprun(const std::vector<std::string>& arguments) {
+  const std::variant<HoldOptions, int> parsed = parseHoldPartition(arguments);
+  if (const int* done = std::get_if<int>(&parsed)) return *done;
+  const HoldOptions& options = std::get<HoldOptions>(parsed);
+  const Command command{.common = options.common};
+  Surroundings here = surroundings();
+  here.file = [](const std::string& path) { return Status(Code::kNotFound, path); };
+  const Result<ServerSettings> settings = serverSettings(options.common, here);
+  if (!settings.ok()) return unusable(settings.status());
+  Result<Server> server = serverOf(command, settings.value());
+  if (!server.ok()) return unusable(server.status());
+  PodsClient client(std::move(*server), timeoutOf(command));
+  return holdPartition(options, client);
+}
+
+int runAsVipu(const std::vector<std::string>& arguments) {
+  const Result<VipuWords> words = parseVipuWords(arguments);
+  if (!words.ok()) return unusable(words.status());
+  if (words.value().server_version) return printServerVersion(words.value());
+  if (words.value().own_version) return printText(std::string("version: ") + contract::kVersion + '\n');
+  ParsedCommand parsed = parseCommand(words.value().rest);
+  if (const int* done = std::get_if<int>(&parsed)) return *done;
+  Command& command = std::get<Command>(parsed);
+  if (command.action == Action::kCompletion) return complete(command);
+  if (words.value().json) command.common.json = command.common.vipu_json = true;
+  return carryOut(command, vipuServerSettings(words.value(), command.common, surroundings()));
 }
 
 }  // namespace
 
-int runApp(std::vector<std::string> arguments) {
+int runApp(const std::string& program, std::vector<std::string> arguments) {
   try {
-    // What an outer popctl wants of the one that poprun has started.
-    const std::vector<std::string> words = wordsFromPopctl();
-    const auto request = std::find(arguments.begin(), arguments.end(), "request");
-    if (request != arguments.end() && !words.empty())
-      arguments.insert(std::next(request), words.begin(), words.end());
-    const ParsedCommand parsed = parseCommand(arguments);
-    if (const int* done = std::get_if<int>(&parsed)) return *done;
-    return carryOut(std::get<Command>(parsed));
+    if (isHoldPartition(arguments)) return holdForPoprun(arguments);
+    return isVipuName(program) ? runAsVipu(arguments) : runAsPopctl(std::move(arguments));
   } catch (const std::exception& error) {  // a library's: no memory, no descriptors
     std::fprintf(stderr, "popctl: %s (see `ulimit -n` and `ulimit -v`)\n", error.what());
     return kExitRefused;

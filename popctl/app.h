@@ -7,6 +7,7 @@
 
 namespace pop::popctl {
 
-int runApp(std::vector<std::string> arguments);
+/// `program`: the name under which it was called, vipu's for V-IPU's options.
+int runApp(const std::string& program, std::vector<std::string> arguments);
 
 }  // namespace pop::popctl

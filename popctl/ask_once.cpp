@@ -2,8 +2,8 @@
 #include <chrono>
 #include <cstdio>
 
+#include "popctl/answered.h"
 #include "popctl/commands.h"
-#include "popctl/report.h"
 #include "popctl/rpc/exit_codes.h"
 #include "popctl/states.h"
 #include "popctl/tables.h"
@@ -12,23 +12,6 @@ namespace pop::popctl {
 namespace {
 
 using WallClock = std::chrono::system_clock;
-
-template <typename Reply>
-int answered(const Command& command, const Result<Reply>& reply) {
-  if (!reply.ok()) return failed(command, reply.status());
-  return command.common.json ? printJson(reply.value()) : succeeded(command);
-}
-
-int answered(const Command& command, const Status& status) {
-  if (!status.ok()) return failed(command, status);
-  return command.common.json ? printJson(v1::Nothing()) : succeeded(command);
-}
-
-template <typename Reply, typename ToText>
-int shown(const Command& command, const Result<Reply>& reply, const ToText& text) {
-  if (!reply.ok()) return failed(command, reply.status());
-  return command.common.json ? printJson(reply.value()) : printText(text(reply.value()));
-}
 
 int checkStore(const Command& command, ControllerClient& client) {
   const Result<v1::CheckStoreReply> reply = client.checkStore();

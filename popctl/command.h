@@ -37,13 +37,37 @@ enum class Action : std::uint8_t {
   kAbout,
   kTop,
   kCompletion,
+  // Of Pods (popctl/pod_commands.h):
+  kCreatePartition,
+  kListPartitions,
+  kGetPartition,
+  kResetPartition,
+  kRemovePartition,
+  kReleasePartition,
+  kListIpuAttributes,
+  kCreateCluster,
+  kListClusters,
+  kRemoveCluster,
+  kCreateAgent,
+  kListAgents,
+  kRemoveAgent,
+  kDrainAgent,
+  kResumeAgent,
+  kCreateAllocation,
+  kListAllocations,
+  kRemoveAllocation,
 };
+
+inline bool isOfPods(Action action) {
+  return action >= Action::kCreatePartition && action <= Action::kRemoveAllocation;
+}
 
 /// Options of all commands.
 struct CommonOptions {
   std::string server;  ///< as given; empty: see settings.h
   std::string tls;     ///< likewise
   bool json = false;
+  bool vipu_json = false;  ///< the JSON of `vipu-cli --showjson` instead
   bool quiet = false;
   std::optional<double> timeout_s;  ///< missing: 30, but none for `wait job`
   int reconnect_s = 60;
@@ -68,11 +92,44 @@ struct SubmitOptions {
   bool from_popctl = false;
 };
 
+/// What people say of partitions and of what they are made from. Numbers of kinds are those of V-IPU's enums
+/// and of pods.proto; empty, 0 and missing: not said.
+struct PodOptions {
+  std::uint32_t size = 0;  ///< number of IPUs
+  std::string allocation;
+  std::string cluster;
+  std::uint32_t num_gcds = 0;
+  std::uint32_t num_replicas = 0;
+  std::uint32_t num_segments = 0;
+  std::optional<std::uint32_t> index;  ///< which block of `size` IPUs of the cluster
+  bool reconfigurable = false;
+  bool relocatable = false;
+  bool no_auto_reset = false;
+  int routing = 0;
+  int gateway_routing = 0;
+  int sync = 0;
+  bool no_ipuof_files = false;
+  std::optional<std::uint32_t> gcd;
+  bool ipuof_configs = false;
+  bool force = false;
+  std::optional<int> num_ilds;  ///< of a cluster, as the next three
+  std::optional<int> machines_per_ild;
+  int topology = 0;
+  int gateways = 0;
+  std::string host;  ///< of an agent, as the next three
+  std::string ip;
+  std::optional<int> ild;
+  std::optional<int> position;
+  std::vector<std::string> agents;
+  std::vector<std::string> users;
+  bool replace = false;
+};
+
 struct Command {
   Action action = Action::kAbout;
   std::string words;  ///< "cancel job", for messages
   CommonOptions common;
-  std::string object;  ///< job, host, file or shell
+  std::string object;  ///< job, host, file, shell, or what Pods have
   std::string signal;
   std::string reason;
   JobFilter filter;
@@ -82,6 +139,7 @@ struct Command {
   bool control = false;
   std::uint64_t since_sequence = 0;
   SubmitOptions submit;
+  PodOptions pods;
   std::vector<std::string> rest;  ///< options about output, or a job's command line, for poprun's parser
 };
 

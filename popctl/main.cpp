@@ -3,5 +3,5 @@
 #include "popctl/app.h"
 
 int main(int argc, char** argv) {
-  return pop::popctl::runApp({argv + (argc > 0 ? 1 : 0), argv + argc});
+  return pop::popctl::runApp(argc > 0 ? argv[0] : "popctl", {argv + (argc > 0 ? 1 : 0), argv + argc});
 }

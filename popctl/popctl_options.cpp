@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "common/base/text.h"
+#include "popctl/pod_options.h"
 #include "popctl/rpc/exit_codes.h"
 #include "popctl/states.h"
 
@@ -29,6 +30,7 @@ enum Takes : unsigned {
   kFollow = 1U << 5,
   kControl = 1U << 6,
   kOutput = 1U << 7,  // poprun's options about output
+  kPods = 1U << 8,    // those of its action: pod_options.h
 };
 
 struct Row {
@@ -63,6 +65,30 @@ constexpr std::array kRows{
     Row{Action::kBackup, "backup", "", "", "FILE", kNothing, "write a copy of the daemon's store to a file"},
     Row{Action::kAbout, "about", "", "", "", kNothing, "print the daemon's version, and who you are there"},
     Row{Action::kTop, "top", "", "", "", kNothing, "show hosts and jobs, and go on showing them"},
+    Row{Action::kCreatePartition, "create", "partition", "partitions", "PARTITION", kPods,
+        "make a partition of IPUs, and files that describe it"},
+    Row{Action::kListPartitions, "list", "partitions", "partition", "", kPods, "list partitions"},
+    Row{Action::kGetPartition, "get", "partition", "partitions", "PARTITION", kPods,
+        "print what is known of a partition, or what programs need to use it"},
+    Row{Action::kResetPartition, "reset", "partition", "partitions", "PARTITION", kPods, "configure the IPUs anew"},
+    Row{Action::kRemovePartition, "remove", "partition", "partitions", "PARTITION", kPods, "remove a partition"},
+    Row{Action::kRemovePartition, "delete", "partition", "partitions", "PARTITION", kPods, "the same"},
+    Row{Action::kReleasePartition, "release", "partition", "partitions", "PARTITION", kPods | kReason,
+        "free the IPUs of a partition whose end cannot be proved"},
+    Row{Action::kListIpuAttributes, "list", "ipu-attrs", "ipu-attr", "", kPods, "list what is known of IPUs"},
+    Row{Action::kCreateCluster, "create", "cluster", "clusters", "CLUSTER", kPods, "make a cluster of IPU-Link domains"},
+    Row{Action::kListClusters, "list", "clusters", "cluster", "", kNothing, "list clusters"},
+    Row{Action::kRemoveCluster, "remove", "cluster", "clusters", "CLUSTER", kNothing, "remove a cluster"},
+    Row{Action::kCreateAgent, "create", "agent", "agents", "AGENT", kPods, "add an IPU-Machine to a cluster"},
+    Row{Action::kListAgents, "list", "agents", "agent", "", kPods, "list IPU-Machines"},
+    Row{Action::kRemoveAgent, "remove", "agent", "agents", "AGENT", kNothing, "remove an IPU-Machine"},
+    Row{Action::kDrainAgent, "drain", "agent", "agents", "AGENT", kReasonMust, "make no new partitions there"},
+    Row{Action::kResumeAgent, "resume", "agent", "agents", "AGENT", kNothing, "make partitions there again"},
+    Row{Action::kCreateAllocation, "create", "allocation", "allocations", "ALLOCATION", kPods,
+        "say who may use which IPU-Machines"},
+    Row{Action::kListAllocations, "list", "allocations", "allocation", "", kNothing, "list allocations"},
+    Row{Action::kRemoveAllocation, "remove", "allocation", "allocations", "ALLOCATION", kNothing,
+        "remove an allocation"},
     Row{Action::kCompletion, "completion", "", "", "SHELL", kNothing, "print completions for bash, zsh or fish"},
 };
 // clang-format on
@@ -125,6 +151,7 @@ void addOwn(CLI::App& app, const Row& row, Command& command) {
   }
   if ((row.takes & kControl) != 0)
     app.add_flag("--control", command.control, "Ctrl-C and Ctrl-Z are for the job");
+  if ((row.takes & kPods) != 0) addPodOptions(app, row.action, command.pods);
   if ((row.takes & kOutput) != 0)
     app.footer("poprun's options about output follow the job: --tag-output and so on.");
 }
@@ -180,7 +207,7 @@ std::string usage(const CLI::App& app) {
     if (*row.object != '\0') words += ' ' + std::string(row.object);
     if ((row.takes & kSignal) != 0) words += " SIGNAL";
     if ((row.takes & kReasonMust) != 0) words += " --reason TEXT";
-    if ((row.takes & (kFilters | kWatch | kReason | kFollow | kControl)) != 0) words += " [options]";
+    if ((row.takes & (kFilters | kWatch | kReason | kFollow | kControl | kPods)) != 0) words += " [options]";
     text += "  " + words + "\n      " + row.description + '\n';
   }
   const std::string help = app.help();
@@ -274,6 +301,7 @@ std::optional<std::string> findMistake(const Command& command, const Row& row,
   if (!extras.empty() && (row.takes & kOutput) == 0) return "unexpected arguments: " + join(extras, " ");
   if (command.common.json && (row.action == Action::kAttachJob || row.action == Action::kTop))
     return "--json does not go with " + command.words;
+  if (const std::string wrong = podMistake(command); !wrong.empty()) return command.words + ": " + wrong;
   return std::nullopt;
 }
 

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// `popctl hold partition`, which poprun calls: gets the partition of its job, holds it, prints one line of
+// JSON, and stays until its stdin closes, however poprun ends. Then removes the partition, if that is asked
+// for.
+#pragma once
+
+#include "popctl/hold_options.h"
+#include "popctl/rpc/pods_client.h"
+
+namespace pop::popctl {
+
+/// Returns popctl's exit code.
+int holdPartition(const HoldOptions& options, PodsClient& client);
+
+}  // namespace pop::popctl

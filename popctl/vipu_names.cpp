@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "popctl/vipu_names.h"
+
+#include <array>
+
+#include "common/base/text.h"
+
+namespace pop::popctl {
+namespace {
+
+constexpr const char* kSystemFile = "/etc/vipu/vipu-cli.hcl";
+
+struct Flag {
+  std::string_view word;
+  bool VipuWords::*to;  // null: it changes nothing here
+};
+struct Setting {
+  std::string_view word;
+  std::string VipuWords::*to;  // null: it changes nothing here
+};
+
+// Who asks is known by a certificate, so that a user id and its key say nothing; -a is for all end points.
+constexpr std::array kFlags{
+    Flag{"-a", nullptr},
+    Flag{"--showjson", &VipuWords::json},
+    Flag{"--server-version", &VipuWords::server_version},
+    Flag{"--version", &VipuWords::own_version},
+};
+constexpr std::array kSettings{
+    Setting{"--api-host", &VipuWords::host}, Setting{"-H", &VipuWords::host},
+    Setting{"--api-port", &VipuWords::port}, Setting{"--config", &VipuWords::config},
+    Setting{"--api-user-id", nullptr},       Setting{"--api-access-key", nullptr},
+};
+
+const Flag* flagOf(std::string_view word) {
+  for (const Flag& flag : kFlags) {
+    if (flag.word == word) return &flag;
+  }
+  return nullptr;
+}
+
+// "--api-host=h" has its value with it.
+const Setting* settingOf(std::string_view word) {
+  for (const Setting& setting : kSettings) {
+    if (setting.word == word.substr(0, word.find('='))) return &setting;
+  }
+  return nullptr;
+}
+
+std::string unquoted(std::string_view text) {
+  if (text.size() >= 2 && text.front() == '"' && text.back() == '"') text = text.substr(1, text.size() - 2);
+  return std::string(text);
+}
+
+Status readLine(std::string_view line, const std::string& where, VipuConfig& config) {
+  const std::string_view text = trimmed(line);
+  if (text.empty() || text.starts_with('#') || text.starts_with("//")) return {};
+  const std::size_t equals = text.find('=');
+  const std::string_view key = trimmed(text.substr(0, equals));
+  const bool known =
+      key == "api-host" || key == "api-port" || key == "api-user-id" || key == "api-access-key";
+  if (equals == std::string_view::npos || !known)
+    return invalidArgument(where + ": " + inQuotes(text) +
+                           R"( is not api-host="HOST", api-port, api-user-id or api-access-key)");
+  const std::string value = unquoted(trimmed(text.substr(equals + 1)));
+  if (key == "api-host") config.host = value;
+  if (key == "api-port") config.port = value;
+  return {};
+}
+
+// Nothing, where there is no file that nobody has named.
+Result<VipuConfig> readConfig(const VipuWords& words, const Surroundings& here) {
+  const std::string path = words.config.empty() ? kSystemFile : words.config;
+  const Result<std::string> text = here.file(path);
+  if (text.code() == Code::kNotFound && words.config.empty()) return VipuConfig();
+  if (!text.ok()) return invalidArgument("--config: " + text.status().message());
+  return parseVipuConfig(text.value(), path);
+}
+
+}  // namespace
+
+bool isVipuName(std::string_view program) {
+  const std::string_view name = program.substr(program.rfind('/') + 1);
+  return name == "vipu" || name == "vipu-admin" || name == "vipu-cli";
+}
+
+Result<VipuWords> parseVipuWords(const std::vector<std::string>& words) {
+  VipuWords parsed;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (const Flag* const flag = flagOf(word)) {
+      if (flag->to != nullptr) parsed.*flag->to = true;
+      continue;
+    }
+    const Setting* const setting = settingOf(word);
+    if (setting == nullptr) {
+      parsed.rest.push_back(word);
+      continue;
+    }
+    const std::size_t equals = word.find('=');
+    if (equals == std::string::npos && i + 1 == words.size()) return invalidArgument(word + " needs a value");
+    const std::string value = equals == std::string::npos ? words[++i] : word.substr(equals + 1);
+    if (setting->to != nullptr) parsed.*setting->to = value;
+  }
+  return parsed;
+}
+
+Result<VipuConfig> parseVipuConfig(const std::string& text, const std::string& path) {
+  VipuConfig config;
+  int number = 0;
+  for (const std::string& line : split(text, '\n'))
+    POP_RETURN_IF_ERROR(readLine(line, path + ':' + std::to_string(++number), config));
+  return config;
+}
+
+Result<ServerSettings> vipuServerSettings(const VipuWords& words, CommonOptions common,
+                                          const Surroundings& here) {
+  if (!common.server.empty()) return serverSettings(common, here);  // popctl's own option
+  const char* const variable = here.variable("VIPU_CLI_API_HOST");
+  std::string host = words.host;
+  if (host.empty() && variable != nullptr) host = variable;
+  std::string port = words.port;
+  if (host.empty() || port.empty() || !words.config.empty()) {
+    POP_ASSIGN_OR_RETURN(const VipuConfig config, readConfig(words, here));
+    if (port.empty() && (host.empty() || host == config.host)) port = config.port;
+    if (host.empty()) host = config.host;
+  }
+  if (host.empty() && port.empty()) return serverSettings(common, here);
+  common.server = (host.empty() ? "localhost" : host) + (port.empty() ? "" : ':' + port);
+  Surroundings without_files = here;
+  without_files.file = [](const std::string& path) { return Status(Code::kNotFound, path); };
+  return serverSettings(common, without_files);
+}
+
+}  // namespace pop::popctl

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// Partitions and what they are made from, under popctl's name and V-IPU's, against the daemon's own core.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/integration/popctl/pods_server.h"
+#include "tests/testing/file_text.h"
+#include "tests/testing/poprun_process.h"
+#include "tests/testing/temp_dir.h"
+
+namespace pop::testing {
+namespace {
+
+using Words = std::vector<std::string>;
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+class PodsCommands : public ::testing::Test {
+ protected:
+  explicit PodsCommands(bool has_pods = true) : server_(has_pods) {}
+
+  Outcome runAs(const std::string& program, const Words& words, const std::string& server) const {
+    return run({.options = words,
+                .environment = {{"HOME", home_.path()},
+                                {"XDG_CONFIG_HOME", ""},
+                                {"POPDIST_TLS", ""},
+                                {"VIPU_CLI_API_HOST", ""},
+                                {"POPDIST_SERVER", server}},
+                .program = POP_BIN_DIR "/" + program});
+  }
+  Outcome popctl(const Words& words) const { return runAs("popctl", words, server_.address()); }
+  Outcome vipu(Words words, const std::string& name = "vipu") const {
+    words.insert(words.end(), {"--api-host", "127.0.0.1", "--api-port", server_.port()});
+    return runAs("names/" + name, words, "nowhere.invalid:1");
+  }
+  std::string file(const std::string& name) const { return home_.path() + "/.ipuof.conf.d/" + name; }
+  bool hasFile(const std::string& name) const { return std::filesystem::exists(file(name)); }
+  /// Whether python3, which gets the JSON as `j`, finds the condition true.
+  bool holds(const std::string& json, const std::string& condition) const {
+    const std::string path = home_.path() + "/output.json";
+    std::ofstream(path) << json;
+    const std::string script = "import json; j = json.load(open(\"" + path + "\")); assert " + condition;
+    return std::system(("python3 -c '" + script + "'").c_str()) == 0;
+  }
+
+  PodsServer server_;
+  const TempDir home_;
+};
+
+class OnVipusServer : public PodsCommands {
+ protected:
+  OnVipusServer() : PodsCommands(false) {}
+};
+
+TEST_F(PodsCommands, APartitionLivesWithItsFiles) {
+  const Outcome created = popctl({"create", "partition", "p16", "--size", "16", "--num-gcds", "2"});
+  EXPECT_EQ(created.exit_code, 0) << created.err;
+  EXPECT_EQ(created.out, "create partition (p16): success.\n");
+  EXPECT_TRUE(hasFile("p16_gcd0_ipuof.conf"));
+  EXPECT_TRUE(holds(fileText(file("p16_gcd1_ipuof.conf")), "len(j[\"devices\"]) == 8"));
+  EXPECT_EQ(popctl({"get", "partition", "p16", "--gcd", "1", "--ipuof-configs"}).out,
+            fileText(file("p16_gcd1_ipuof.conf")));
+  EXPECT_EQ(popctl({"reset", "partitions", "p16"}).out, "reset partition (p16): success.\n");
+  EXPECT_EQ(popctl({"remove", "partition", "p16"}).out, "remove partition (p16): success.\n");
+  EXPECT_FALSE(hasFile("p16_gcd0_ipuof.conf"));
+  EXPECT_FALSE(hasFile("p16_gcd1_ipuof.conf"));
+  EXPECT_EQ(popctl({"get", "partition", "p16"}).exit_code, 3);
+}
+
+TEST_F(PodsCommands, CreateWaitsUntilThePartitionCanBeUsed) {
+  server_.setConfigureDelay(std::chrono::seconds(5));
+  EXPECT_EQ(popctl({"create", "partition", "p", "--size", "4"}).exit_code, 0);
+  EXPECT_EQ(server_.partition("p")->vipu_state(), "ACTIVE/IDLE");
+}
+
+TEST_F(PodsCommands, FilesOfOthersStay) {
+  ASSERT_EQ(popctl({"create", "partition", "p", "--size", "4"}).exit_code, 0);
+  ASSERT_EQ(popctl({"create", "partition", "p_gcd0", "--size", "4"}).exit_code, 0);
+  ASSERT_EQ(popctl({"create", "partition", "q", "--size", "4", "--no-ipuof-files"}).exit_code, 0);
+  EXPECT_FALSE(hasFile("q_gcd0_ipuof.conf"));
+  EXPECT_EQ(popctl({"delete", "partition", "p"}).out, "delete partition (p): success.\n");
+  EXPECT_FALSE(hasFile("p_gcd0_ipuof.conf"));
+  EXPECT_TRUE(hasFile("p_gcd0_gcd0_ipuof.conf"));
+}
+
+TEST_F(PodsCommands, WhatCannotBeIsRefusedInTheServersWords) {
+  const Outcome odd = popctl({"create", "partition", "p", "--size", "3"});
+  EXPECT_EQ(odd.exit_code, 1);
+  EXPECT_THAT(odd.err, AllOf(StartsWith("create partition (p): failed: "), HasSubstr("power of two")));
+  EXPECT_EQ(popctl({"create", "partition", "p"}).exit_code, 2);
+  EXPECT_EQ(popctl({"create", "partition", "p", "--size", "4", "--routing", "odd"}).exit_code, 2);
+  EXPECT_EQ(popctl({"remove", "partition", "p"}).exit_code, 3);
+  EXPECT_EQ(popctl({"get", "partition", "p", "--gcd", "0"}).exit_code, 2);
+}
+
+TEST_F(PodsCommands, AnIndexIsABlockOfIpus) {
+  ASSERT_EQ(popctl({"create", "partition", "p", "--size", "8", "--index", "3"}).exit_code, 0);
+  EXPECT_EQ(server_.partition("p")->ipus(0).ipu(), 24);
+  EXPECT_EQ(popctl({"create", "partition", "q", "--size", "8", "--index", "3"}).exit_code, 1);
+  const Outcome beyond = popctl({"create", "partition", "q", "--size", "8", "--index", "8"});
+  EXPECT_EQ(beyond.exit_code, 1);
+  EXPECT_THAT(beyond.err, HasSubstr("--index 8"));
+}
+
+TEST_F(PodsCommands, JsonIsTheServersAnswer) {
+  ASSERT_EQ(popctl({"create", "partition", "p", "--size", "4"}).exit_code, 0);
+  EXPECT_TRUE(holds(popctl({"list", "partitions", "--json"}).out,
+                    "j[\"partitions\"][0][\"spec\"][\"num_gcds\"] == 1"));
+  EXPECT_TRUE(holds(popctl({"get", "partition", "p", "--json"}).out, "j[\"owner\"] == \"root\""));
+  EXPECT_TRUE(holds(popctl({"get", "partition", "p", "--ipuof-configs", "--json"}).out,
+                    "len(j[\"gcd_configs\"][0][\"devices\"]) == 4"));
+  EXPECT_TRUE(holds(popctl({"list", "ipu-attrs", "--json"}).out, "len(j[\"entries\"]) == 16"));
+  for (const char* noun : {"clusters", "agents", "allocations"})
+    EXPECT_TRUE(holds(popctl({"list", noun, "--json"}).out, std::string("j[\"") + noun + "\"]"));
+  EXPECT_TRUE(holds(popctl({"remove", "partition", "p", "--json"}).out, "j == {}"));
+}
+
+TEST_F(PodsCommands, AClusterIsMadeAndTakenApart) {
+  EXPECT_EQ(popctl({"create", "cluster", "c", "--num-ilds", "2", "--machines-per-ild", "1"}).out,
+            "create cluster (c): success.\n");
+  for (const char* agent : {"a0", "a1"})
+    EXPECT_EQ(popctl({"create", "agent", agent, "--cluster", "c", "--host", "h1"}).exit_code, 0);
+  EXPECT_EQ(popctl({"create", "agent", "a2", "--cluster", "c"}).exit_code, 1);  // no place is free
+  EXPECT_EQ(popctl({"create", "agent", "a2"}).exit_code, 1);                    // which cluster?
+  EXPECT_EQ(popctl({"create", "allocation", "x", "--cluster", "c", "--agents", "a0,a1"}).out,
+            "create allocation (x): success.\n");
+  EXPECT_THAT(popctl({"list", "allocations"}).out, HasSubstr("a0 a1\n"));
+  EXPECT_EQ(popctl({"drain", "agent", "a1", "--reason", "new fan"}).out, "drain agent (a1): success.\n");
+  EXPECT_THAT(popctl({"list", "agents", "--cluster", "c"}).out,
+              AllOf(ContainsRegex("a1 .* Drained .* new fan"), ContainsRegex("a0 .* Up")));
+  EXPECT_EQ(popctl({"resume", "agent", "a1"}).exit_code, 0);
+  EXPECT_EQ(popctl({"remove", "cluster", "c"}).exit_code, 1);  // it has agents
+  EXPECT_EQ(popctl({"remove", "allocation", "x"}).exit_code, 0);
+  for (const char* agent : {"a0", "a1"}) EXPECT_EQ(popctl({"remove", "agent", agent}).exit_code, 0);
+  EXPECT_EQ(popctl({"remove", "cluster", "c"}).exit_code, 0);
+}
+
+TEST_F(PodsCommands, VipusNamesTakeItsOptions) {
+  const Outcome version = vipu({"--server-version"});
+  EXPECT_EQ(version.exit_code, 0) << version.err;
+  EXPECT_EQ(version.out, "version: 0.1.0\nhost: 127.0.0.1:" + server_.port() + "\n");
+  EXPECT_EQ(vipu({"create", "partition", "p", "--size", "4", "--api-user-id", "alice"}).out,
+            "create partition (p): success.\n");
+  EXPECT_THAT(vipu({"list", "partition"}, "vipu-admin").out, HasSubstr("ACTIVE"));
+  EXPECT_THAT(vipu({"get", "partition", "p", "--ipuof-configs"}).out, Not(StartsWith("{")));
+  EXPECT_EQ(vipu({"--version"}, "vipu-cli").exit_code, 0);
+}
+
+TEST_F(PodsCommands, VipusConfigurationFileNamesTheServer) {
+  const std::string path = home_.path() + "/alice.hcl";
+  std::ofstream(path) << "api-host=\"127.0.0.1\"\napi-port=\"" << server_.port() << "\"\n";
+  EXPECT_EQ(runAs("names/vipu", {"--config", path, "list", "partitions"}, "").exit_code, 0);
+  EXPECT_EQ(runAs("names/vipu", {"--config", path + "x", "list", "partitions"}, "").exit_code, 2);
+}
+
+// What poptorch's manager of partitions does.
+TEST_F(PodsCommands, VipuCliAnswersInArrays) {
+  const auto cli = [this](Words words) {
+    words.insert(words.begin(), {"-a", "--showjson"});
+    return vipu(words, "vipu-cli");
+  };
+  EXPECT_EQ(cli({"create", "partition", "p", "--size", "8", "--num-gcds", "2", "--gcd-sync-replicas", "2"})
+                .exit_code,
+            0);
+  EXPECT_TRUE(
+      holds(cli({"list", "cluster"}).out, "len(j[0][\"spec\"][\"ipu_link_domains\"][0][\"ipus\"]) == 64"));
+  const std::string partitions = cli({"list", "partition"}).out;
+  EXPECT_TRUE(holds(partitions, "len(j[0][\"partition\"][\"spec\"][\"ipus\"]) == 8"));
+  EXPECT_TRUE(holds(partitions, "j[0][\"partition\"][\"spec\"][\"num_replicas\"] == 2"));
+  EXPECT_EQ(cli({"delete", "partition", "p"}).exit_code, 0);
+}
+
+// As poprun calls it; its stdin is at its end at once.
+TEST_F(PodsCommands, AJobsPartitionIsMadeHeldAndRemoved) {
+  const Words hold{
+      "hold", "partition", "--server", server_.address(), "--holder", "poprun 4711 on h0", "--partition",
+      "p",    "--size",    "4"};
+  Words removed = hold;
+  removed.emplace_back("--remove");
+  const Outcome made = popctl(removed);
+  EXPECT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_TRUE(holds(made.out, "j == {\"partition\": \"p\", \"made\": True, \"held\": True}"));
+  EXPECT_FALSE(server_.partition("p").has_value());
+
+  EXPECT_EQ(popctl(hold).exit_code, 0);
+  const Outcome again = popctl(removed);
+  EXPECT_TRUE(holds(again.out, "j[\"made\"] == False")) << again.err;
+  ASSERT_TRUE(server_.partition("p").has_value()) << "it was there before";
+  EXPECT_TRUE(server_.partition("p")->holder().empty());
+
+  const Outcome only = popctl(
+      {"hold", "partition", "--server", server_.address(), "--holder", "poprun 4711 on h0", "--size", "4"});
+  EXPECT_THAT(only.err, HasSubstr("Using V-IPU partition p as it is the only one available"));
+  Words larger = hold;
+  larger.back() = "8";
+  EXPECT_EQ(popctl(larger).exit_code, 1);
+  larger.emplace_back("--update");
+  EXPECT_EQ(popctl(larger).exit_code, 0);
+  EXPECT_EQ(server_.partition("p")->size(), 8);
+}
+
+TEST_F(OnVipusServer, AJobsPartitionIsUsedWithoutBeingHeld) {
+  const Outcome used = popctl(
+      {"hold", "partition", "--server", server_.address(), "--partition", "p", "--size", "4", "--remove"});
+  EXPECT_TRUE(holds(used.out, "j[\"held\"] == False")) << used.err;
+  EXPECT_FALSE(server_.partition("p").has_value());
+}
+
+TEST_F(OnVipusServer, PartitionsAreMadeButNotWhatTheyAreMadeFrom) {
+  EXPECT_EQ(popctl({"create", "partition", "p", "--size", "4"}).exit_code, 0);
+  EXPECT_THAT(popctl({"get", "partition", "p"}).out, HasSubstr("ACTIVE"));
+  EXPECT_TRUE(holds(popctl({"get", "partition", "p", "--json"}).out, "j[\"id\"] == \"p\""));
+  const Outcome clusters = popctl({"list", "clusters"});
+  EXPECT_EQ(clusters.exit_code, 1);
+  EXPECT_THAT(clusters.err, HasSubstr("not popdistd"));
+}
+
+}  // namespace
+}  // namespace pop::testing
