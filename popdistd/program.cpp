@@ -2,6 +2,7 @@
 #include "popdistd/program.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <utility>
 #include <variant>
@@ -19,6 +20,14 @@
 
 namespace pop::popdistd {
 namespace {
+
+// At once: each moment more, hosts and users would hear that there are no jobs. These go on, and what was
+// acknowledged is on the disk.
+void giveUp(const Status& why) {
+  std::fprintf(stderr, "popdistd: ends, since it cannot read its store (jobs go on): %s\n",
+               why.message().c_str());
+  std::_Exit(1);
+}
 
 Status serve(DaemonOptions options) {
   POP_ASSIGN_OR_RETURN(const std::unique_ptr<SqliteStore> store, SqliteStore::open(options.state_directory));
@@ -38,7 +47,8 @@ Status serve(DaemonOptions options) {
                         .issue = issuer,
                         .temporary_directory = options.state_directory,
                         .vipu_server = {options.advertised_host, options.listen.port},
-                        .audit = [](const std::string& line) { log::warning(line); }};
+                        .audit = [](const std::string& line) { log::warning(line); },
+                        .give_up = giveUp};
   settings.admins.insert(ownUser());
   POP_ASSIGN_OR_RETURN(const std::unique_ptr<DaemonCore> core,
                        DaemonCore::start(loop, *store, std::move(settings)));

@@ -24,8 +24,10 @@ void Commits::commitSoon() {
 void Commits::commit() {
   is_posted_ = false;
   Status problem = std::exchange(problem_, {});
-  Status done = store_.hasUncommitted() ? store_.commit() : Status();
+  const bool has_writes = store_.hasUncommitted();
+  Status done = has_writes ? store_.commit() : Status();
   if (problem.ok()) problem = std::move(done);
+  if (has_writes || !problem.ok()) last_ = problem;
   for (const Done& each : std::exchange(waiting_, {})) each(problem);
   if (!problem.ok()) failed_(problem);
 }

@@ -26,6 +26,9 @@ class Commits {
   /// Calls `done` on the loop once all that has been written so far is durable, or with the error.
   void whenDurable(Done done);
 
+  /// How the last commit went.
+  const Status& last() const { return last_; }
+
  private:
   void commitSoon();
   void commit();
@@ -34,6 +37,7 @@ class Commits {
   Store& store_;
   const Done failed_;
   Status problem_;  ///< of a write of this turn
+  Status last_;
   std::vector<Done> waiting_;
   bool is_posted_ = false;
 };

@@ -138,7 +138,6 @@ Status DaemonCore::load() {
 
 // Memory is ahead of the store: it is read again, and the hosts, which join again, tell what has happened.
 void DaemonCore::storeFailed(const Status& why) {
-  store_problem_ = why.message();
   lives_.unfollowAll();
   for (auto& [name, host] : hosts_.all()) {
     if (host.channel == nullptr) continue;
@@ -149,7 +148,8 @@ void DaemonCore::storeFailed(const Status& why) {
   pods_.storeFailed(why);
   jobs_.clear();
   revisions_.restart();
-  if (const Status loaded = load(); !loaded.ok()) store_problem_ = loaded.message();
+  load_problem_ = load();
+  if (!load_problem_.ok() && settings_.give_up) settings_.give_up(load_problem_);
 }
 
 void DaemonCore::tick() {
@@ -388,7 +388,9 @@ void DaemonCore::about(const Caller& caller, v1::Nothing, Reply<v1::AboutReply> 
   *about.mutable_started() = timestamp(started_);
   about.set_user(caller.user);
   about.set_revision(revisions_.current());
-  if (!store_problem_.empty()) about.add_warnings("the store could not be written: " + store_problem_);
+  if (!load_problem_.ok()) about.add_warnings("the store could not be read: " + load_problem_.message());
+  if (const Status& last = commits_.last(); !last.ok())
+    about.add_warnings("the store could not be written: " + last.message());
   for (const std::string& each : unreadable_) about.add_warnings(each);
   for (const std::string& each : lives_.orphans())
     about.add_warnings(each + " is not in the store, which may be an old copy: it is left alone");
@@ -440,6 +442,8 @@ Status DaemonCore::joined(const v1::HostJoins& joins, const std::string& address
                           std::shared_ptr<HostChannel> channel) {
   if (joins.name().empty() || printable(joins.name()) != joins.name())
     return invalidArgument("a host must have a name, without control characters");
+  // It would be told to kill what nobody knows.
+  if (!load_problem_.ok()) return unavailable("popdistd cannot read its store: " + load_problem_.message());
   POP_RETURN_IF_ERROR(hosts_.joined(joins, address, channel));
   v1::HostOrder order;
   v1::HostWelcome& welcome = *order.mutable_welcome();

@@ -35,6 +35,8 @@ struct CoreSettings {
   VipuServer vipu_server;
   std::function<void(const std::string& line)>
       audit;  ///< what admins have done by force; null: nobody reads it
+  /// The store cannot be read any more: what is in memory is not the truth, and the process is to end.
+  std::function<void(const Status& why)> give_up;
 };
 
 class DaemonCore final : public Api, public HostGate {
@@ -113,7 +115,7 @@ class DaemonCore final : public Api, public HostGate {
   Pods pods_;
   JobLives lives_;
   std::int64_t next_job_id_ = 1;
-  std::string store_problem_;  ///< of the last commit; empty: it went well
+  Status load_problem_;  ///< not ok: no job is known, so no host may join
   std::vector<std::string> unreadable_;
   std::set<std::int64_t> is_unreadable_;
   TimerId tick_{};

@@ -63,6 +63,15 @@ void checkSpec(const v1::SubmitRequest& request, model::JobSpec& spec, std::vect
   for (std::string& mistake : model::findMistakes(spec)) mistakes.push_back(std::move(mistake));
 }
 
+// Once: a job that waits is looked at often.
+void setShares(LiveJob& job, bool hosts_named) {
+  std::vector<std::string> names;
+  for (const model::Host& host : job.spec.hosts) names.push_back(host.name);
+  std::map<std::string, int> load = loadOn(job.spec, names);
+  for (const auto& [name, instances] : load) job.largest_share = std::max(job.largest_share, instances);
+  if (hosts_named) job.named_load = std::move(load);
+}
+
 // What poprun's summary names.
 model::JobSpec shownSpec(const model::JobSpec& spec) {
   model::JobSpec shown;
@@ -119,6 +128,7 @@ Result<NewJob> newJob(const v1::SubmitRequest& request, const std::string& user)
   spec->stdin_policy = {.who = model::StdinPolicy::Who::kNone};
   NewJob job{recordOf(request, *spec, user, hosts_named), std::make_unique<LiveJob>()};
   job.live->spec = std::move(*spec);
+  setShares(*job.live, hosts_named);
   return job;
 }
 
@@ -131,6 +141,7 @@ Result<std::unique_ptr<LiveJob>> liveJob(const v1::JobRecord& record) {
   spec.stdin_policy = {.who = model::StdinPolicy::Who::kNone};
   auto live = std::make_unique<LiveJob>();
   live->spec = std::move(spec);
+  setShares(*live, record.hosts_named());
   const auto& hosts = record.info().hosts();
   if (hosts.size() == record.num_hosts()) live->load = loadOn(live->spec, {hosts.begin(), hosts.end()});
   return live;

@@ -19,8 +19,10 @@ namespace pop::popdistd {
 
 /// What a job that has not ended needs besides its record.
 struct LiveJob {
-  model::JobSpec spec;              ///< as submitted
-  std::map<std::string, int> load;  ///< instances on each host, once these are chosen
+  model::JobSpec spec;                    ///< as submitted
+  std::map<std::string, int> named_load;  ///< instances on each host that it names; empty: it names none
+  int largest_share = 0;                  ///< of its instances, on one host
+  std::map<std::string, int> load;        ///< instances on each host, once these are chosen
   bool start_is_sent = false;  ///< the order to start its runner, perhaps by an earlier life of the daemon
   std::int64_t events_stream = 0;  ///< of RunnerLinks; 0: nobody follows them
 };

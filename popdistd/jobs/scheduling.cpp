@@ -65,9 +65,9 @@ class Scheduler {
   std::vector<std::string> namedHosts(const Job& job, std::string& reason) {
     std::vector<std::string> names;
     for (const model::Host& host : job.live->spec.hosts) names.push_back(host.name);
-    for (const auto& [name, instances] : loadOn(job.live->spec, names)) {
-      const std::string why = whyNot(name, instances);
-      if (reason.empty()) reason = why;
+    for (const auto& [name, instances] : job.live->named_load) {
+      reason = whyNot(name, instances);
+      if (!reason.empty()) break;
     }
     if (reason.empty()) return names;
     reserve(names);
@@ -82,7 +82,7 @@ class Scheduler {
       return {};
     }
     // Its instances are divided evenly, so each host gets as many as the largest share.
-    const int share = largestShare(job.live->spec);
+    const int share = job.live->largest_share;
     std::vector<std::string> chosen;
     std::string why;
     for (const std::string& name : candidates) {
@@ -141,14 +141,6 @@ class Scheduler {
       if (const Host* const host = hosts_.find(name); host != nullptr && host->isSchedulable())
         reserved_.insert(name);
     }
-  }
-
-  static int largestShare(const model::JobSpec& spec) {
-    std::vector<std::string> names;
-    for (const model::Host& host : spec.hosts) names.push_back(host.name);
-    int most = 0;
-    for (const auto& [name, instances] : loadOn(spec, names)) most = std::max(most, instances);
-    return most;
   }
 
   JobTable& jobs_;
