@@ -76,7 +76,7 @@ constexpr std::array kRows{
     Row{Action::kReleasePartition, "release", "partition", "partitions", "PARTITION", kPods | kReason,
         "free the IPUs of a partition whose end cannot be proved"},
     Row{Action::kListIpuAttributes, "list", "ipu-attrs", "ipu-attr", "", kPods, "list what is known of IPUs"},
-    Row{Action::kCreateCluster, "create", "cluster", "clusters", "CLUSTER", kPods, "make a cluster of IPU-Link domains"},
+    Row{Action::kCreateCluster, "create", "cluster", "clusters", "CLUSTER", kPods, "make a cluster of ILDs"},
     Row{Action::kListClusters, "list", "clusters", "cluster", "", kNothing, "list clusters"},
     Row{Action::kRemoveCluster, "remove", "cluster", "clusters", "CLUSTER", kNothing, "remove a cluster"},
     Row{Action::kCreateAgent, "create", "agent", "agents", "AGENT", kPods, "add an IPU-Machine to a cluster"},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/integration/popctl/pods_server.h"
 
+#include <condition_variable>
 #include <mutex>
 #include <thread>
 
@@ -50,6 +51,7 @@ class PodsServer::Core : public popdistd::testing::PodsTest {
   grpc::Status hold(const grpc::ServerContext& context, const v1::HoldRequest& request,
                     const std::function<bool(const v1::HoldReply&)>& write) {
     std::unique_lock lock(mutex_);
+    std::condition_variable nothing;
     auto held = pods().holdPartition({"root", ""}, request, [] {});
     settle();
     if (!held.ok()) return toGrpc(held.status());
@@ -59,9 +61,7 @@ class PodsServer::Core : public popdistd::testing::PodsTest {
         if (!write(*next)) return grpc::Status::CANCELLED;
       }
       if (const auto end = source->ended()) return toGrpc(*end);
-      lock.unlock();
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));  // nobody is told of clients that go away
-      lock.lock();
+      nothing.wait_for(lock, std::chrono::milliseconds(10));  // nobody is told of clients that go away
       settle();
     }
     return grpc::Status::CANCELLED;

@@ -66,5 +66,14 @@ TEST_F(AboutTheServer, AreItsServicesAndMessages) {
   EXPECT_THAT(fileOf("virmgrpc.VersionService"), HasSubstr("GetVersion"));
 }
 
+TEST_F(AboutTheServer, IsWhyItCannotListen) {
+  serve();
+  const auto second = loop.run([this] {
+    return RpcServer::start(loop.loop(), served(),
+                            {.address = "127.0.0.1", .port = server->port(), .own_user = "me"});
+  });
+  EXPECT_THAT(second.status().message(), HasSubstr("in use"));
+}
+
 }  // namespace
 }  // namespace pop::popdistd

@@ -393,13 +393,5 @@ TEST_F(ControllerTest, StopsThoughAReaderDoesNotRead) {
   EXPECT_LT(Clock::now() - begin, std::chrono::seconds(4));
 }
 
-TEST_F(ControllerTest, SaysWhyItCannotListen) {
-  const auto second = loop.run([this] {
-    return RpcServer::start(loop.loop(), served(),
-                            {.address = "127.0.0.1", .port = server->port(), .own_user = "me"});
-  });
-  EXPECT_THAT(second.status().message(), HasSubstr("in use"));
-}
-
 }  // namespace
 }  // namespace pop::popdistd

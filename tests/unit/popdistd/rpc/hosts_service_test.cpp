@@ -2,7 +2,7 @@
 // Hosts on their streams.
 #include <gmock/gmock.h>
 
-#include <thread>
+#include <future>
 
 #include "tests/unit/popdistd/rpc/rpc_fixture.h"
 
@@ -133,17 +133,17 @@ TEST_F(HostsTest, ThatFloodAreSlowedDown) {
   report.mutable_said()->mutable_report()->mutable_records()->add_records()->set_bytes(
       std::string(1 << 20, 'x'));
   std::atomic<int> written = 0;
-  std::thread writer([&] {
+  const std::future<void> writer = std::async(std::launch::async, [&] {
     while (written < 100 && stream->Write(report)) ++written;
   });
   int before = -1;
   while (before != written || written == 0) {  // until it has not come on for a while
     before = written;
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    if (writer.wait_for(std::chrono::milliseconds(300)) == std::future_status::ready) break;
   }
   EXPECT_LT(written, 50);
   goes_on.set_value();
-  writer.join();
+  writer.wait();
   EXPECT_EQ(written, 100);
   EXPECT_TRUE(loop.until([this] { return gate.events.size() == 101; }));
 }

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// What clients ask of jobs.
+#include <utility>
+
+#include "common/base/text.h"
+#include "popdistd/jobs/daemon_core.h"
+#include "popdistd/jobs/job_request.h"
+#include "popdistd/jobs/scheduling.h"
+
+namespace pop::popdistd {
+namespace {
+
+constexpr int kPageSize = 100;
+constexpr int kMaxPageSize = 1000;
+
+}  // namespace
+
+void DaemonCore::submit(const Caller& caller, v1::SubmitRequest request, Reply<v1::SubmitReply> reply) {
+  if (const Job* const known = jobs_.findRequest(requestKey(caller.user, request.request_id()));
+      known != nullptr && !request.request_id().empty()) {
+    if (known->record.request_digest() != requestDigest(request)) {
+      return reply(Status(Code::kAlreadyExists, "the request id " + inQuotes(request.request_id()) +
+                                                    " is that of job " + std::to_string(known->id()) +
+                                                    ", which was submitted differently"));
+    }
+    return replyWhenDurable(known->id(), [reply](Result<v1::JobInfo> job) {
+      if (!job.ok()) return reply(job.status());
+      v1::SubmitReply again;
+      *again.mutable_job() = std::move(*job);
+      again.set_repeated_request(true);
+      reply(std::move(again));
+    });
+  }
+  Result<NewJob> made = newJob(request, caller.user);
+  if (!made.ok()) return reply(made.status());
+  if (const Status checked = pods_.leases().check({next_job_id_, caller.user, made->live->spec});
+      !checked.ok())
+    return reply(checked);
+  v1::JobInfo& info = *made->record.mutable_info();
+  info.set_id(next_job_id_++);
+  *info.mutable_submitted() = timestamp(settings_.clock());
+  made->record.set_agent_job_id(settings_.random_name());
+  commits_.wrote(store_.putMeta("next_job_id", std::to_string(next_job_id_)));
+  Job& job = jobs_.add(std::move(made->record), std::move(made->live));
+  lives_.submitted(job);
+  replyWhenDurable(job.id(), [reply](Result<v1::JobInfo> durable) {
+    if (!durable.ok()) return reply(durable.status());
+    v1::SubmitReply submitted;
+    *submitted.mutable_job() = std::move(*durable);
+    reply(std::move(submitted));
+  });
+}
+
+void DaemonCore::replyWhenDurable(std::int64_t id, Reply<v1::JobInfo> reply) {
+  commits_.whenDurable([this, id, reply = std::move(reply)](const Status& status) {
+    if (!status.ok()) return reply(status);
+    const Job* const job = jobs_.find(id);
+    if (job == nullptr) return reply(Status(Code::kNotFound, "job " + std::to_string(id) + " was forgotten"));
+    reply(view(*job));
+  });
+}
+
+Result<Job*> DaemonCore::controlled(const Caller& caller, const v1::JobRef& ref) {
+  POP_ASSIGN_OR_RETURN(Job* const job, jobs_.find(ref, caller.user));
+  if (job->info().user() == caller.user || isAdmin(caller)) return job;
+  return Status(Code::kPermissionDenied,
+                "job " + std::to_string(job->id()) + " belongs to user " + inQuotes(job->info().user()));
+}
+
+void DaemonCore::get(const Caller& caller, v1::JobRef ref, Reply<v1::JobInfo> reply) {
+  const Result<Job*> job = jobs_.find(ref, caller.user);
+  job.ok() ? reply(view(*job.value())) : reply(job.status());
+}
+
+void DaemonCore::list(const Caller&, v1::ListJobsRequest request, Reply<v1::ListJobsReply> reply) {
+  const int page_size = request.page_size() == 0 ? kPageSize : request.page_size();
+  if (page_size < 1 || page_size > kMaxPageSize)
+    return reply(invalidArgument("page_size is " + std::to_string(page_size) + ", not between 1 and 1000"));
+  auto each = jobs_.all().rbegin();
+  if (!request.page_token().empty()) {
+    const Result<std::int64_t> before = parseInteger(request.page_token());
+    if (!before.ok())
+      return reply(
+          invalidArgument("page_token is " + inQuotes(request.page_token()) + ", which no list has given"));
+    each = std::make_reverse_iterator(jobs_.all().lower_bound(before.value()));
+  }
+  v1::ListJobsReply page;
+  page.set_revision(revisions_.current());
+  for (; each != jobs_.all().rend(); ++each) {
+    const Job& job = each->second;
+    if (!matches(job.info(), request)) continue;
+    if (page.jobs_size() == page_size) {
+      page.set_next_page_token(std::to_string(page.jobs(page_size - 1).id()));
+      break;
+    }
+    *page.add_jobs() = view(job);
+  }
+  reply(std::move(page));
+}
+
+void DaemonCore::signal(const Caller& caller, v1::SignalRequest request, Reply<v1::JobInfo> reply) {
+  const Result<Job*> job = controlled(caller, request.job());
+  if (!job.ok()) return reply(job.status());
+  if (request.signal() < 1 || request.signal() > 64)
+    return reply(invalidArgument("signal is " + std::to_string(request.signal()) + ", not one of 1 to 64"));
+  const Status passed = lives_.signal(*job.value(), request.signal());
+  passed.ok() ? reply(view(*job.value())) : reply(passed);
+}
+
+void DaemonCore::cancel(const Caller& caller, v1::CancelRequest request, Reply<v1::JobInfo> reply) {
+  const Result<Job*> job = controlled(caller, request.job());
+  if (!job.ok()) return reply(job.status());
+  const std::string why = request.reason().empty() ? "" : ": " + printable(request.reason());
+  lives_.cancel(*job.value(), "cancelled by " + caller.user + why);
+  replyWhenDurable(job.value()->id(), std::move(reply));
+}
+
+void DaemonCore::hold(const Caller& caller, v1::JobRef ref, Reply<v1::JobInfo> reply) {
+  const Result<Job*> job = controlled(caller, ref);
+  if (!job.ok()) return reply(job.status());
+  if (const Status held = lives_.hold(*job.value()); !held.ok()) return reply(held);
+  replyWhenDurable(job.value()->id(), std::move(reply));
+}
+
+void DaemonCore::release(const Caller& caller, v1::JobRef ref, Reply<v1::JobInfo> reply) {
+  const Result<Job*> job = controlled(caller, ref);
+  if (!job.ok()) return reply(job.status());
+  if (const Status released = lives_.release(*job.value()); !released.ok()) return reply(released);
+  replyWhenDurable(job.value()->id(), std::move(reply));
+}
+
+void DaemonCore::forget(const Caller& caller, v1::JobRef ref, Reply<v1::Nothing> reply) {
+  const Result<Job*> found = controlled(caller, ref);
+  if (!found.ok()) return reply(found.status());
+  const Job& job = *found.value();
+  if (job.state() != v1::JOB_ENDED)
+    return reply(failedPrecondition("job " + std::to_string(job.id()) + " has not ended: cancel it first"));
+  if (const std::string partition = pods_.leases().heldBy(job.id()); !partition.empty())
+    return reply(failedPrecondition("job " + std::to_string(job.id()) + " may still use partition " +
+                                    partition + " on host " + job.host() +
+                                    ": when that is heard of, or the partition is released with force, it "
+                                    "can be forgotten"));
+  lives_.forget(job);
+  commits_.wrote(store_.removeJob(job.id()));
+  jobs_.remove(job.id());
+  commits_.whenDurable([reply](const Status& status) { status.ok() ? reply(v1::Nothing()) : reply(status); });
+}
+
+v1::JobInfo DaemonCore::view(const Job& job) const {
+  v1::JobInfo info = job.info();
+  const bool is_first = !jobs_.queue().empty() && jobs_.queue().begin()->id == job.id();
+  if (info.state() == v1::JOB_QUEUED && info.reason().empty() && !is_first)
+    info.set_reason("jobs before it wait, too");
+  return info;
+}
+
+}  // namespace pop::popdistd

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// How jobs' records come in, and how jobs end.
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "common/base/text.h"
+#include "popdistd/jobs/job_lives.h"
+
+namespace pop::popdistd {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Of one job's events in the store; beyond, only the outcome is kept, and the rest is on the job's host.
+constexpr std::int64_t kMaxEventBytes = 16 << 20;
+constexpr std::int64_t kEventCredit = 4 << 20;
+
+constexpr int kEventRecord = 1;  // runner::RecordKind::kEvent
+
+v1::JobEnd endOf(const Job& job, const v1::JobOutcome& outcome) {
+  if (job.record.cancels() > 0) return v1::END_CANCELLED;
+  if (outcome.timed_out()) return v1::END_TIMED_OUT;
+  return outcome.exit_code() == 0 ? v1::END_SUCCEEDED : v1::END_FAILED;
+}
+
+std::string reasonOf(const Job& job, const v1::JobOutcome& outcome) {
+  if (job.record.cancels() > 0) return job.record.cancel_reason();
+  if (!outcome.has_failure()) return "";
+  const v1::Failure& failure = outcome.failure();
+  const std::string who =
+      failure.has_instance() ? "instance " + std::to_string(failure.instance()) + " " : "";
+  return who + printable(failure.reason());
+}
+
+// All but the first, which has its runner.
+std::set<std::string> otherHosts(const Job& job) {
+  const auto& hosts = job.info().hosts();
+  if (hosts.empty()) return {};
+  return {hosts.begin() + 1, hosts.end()};
+}
+
+}  // namespace
+
+// ---- records
+
+void JobLives::follow(Job& job) {
+  if (job.live->events_stream != 0) return;
+  const std::int64_t id = job.id();
+  const std::int32_t attempt = job.info().attempt();
+  job.live->events_stream = parts_.links.follow(
+      job.host(), job.runner(),
+      {.from_sequence = job.info().last_sequence() + 1, .events_only = true, .credit_bytes = kEventCredit},
+      {.records = [this, id, attempt](const v1::Records& records) { take(id, attempt, records); },
+       .ended = [this, id, attempt](const Status& why) { recordsEnded(id, attempt, why); }});
+}
+
+void JobLives::take(std::int64_t id, std::int32_t attempt, const v1::Records& records) {
+  std::int64_t bytes = 0;
+  for (const v1::StoredRecord& record : records.records()) {
+    Job* const job = parts_.jobs.find(id);
+    if (!isCurrent(job, attempt) || !job->hasRunner()) return;
+    bytes += static_cast<std::int64_t>(record.bytes().size()) + 64;
+    if (record.kind() == kEventRecord) takeEvent(*job, record);
+  }
+  parts_.links.credit(records.stream(), bytes);
+}
+
+void JobLives::takeEvent(Job& job, const v1::StoredRecord& record) {
+  v1::JobEvent event;
+  if (!event.ParseFromString(record.bytes())) return;
+  v1::JobInfo& info = job.mutableInfo();
+  const auto bytes = static_cast<std::int64_t>(record.bytes().size());
+  const bool fits = job.record.event_bytes() + bytes <= kMaxEventBytes;
+  if (fits || event.has_outcome()) {
+    parts_.commits.wrote(parts_.store.putEvent(job.id(), {record.sequence(), record.bytes()}));
+    job.record.set_event_bytes(job.record.event_bytes() + bytes);
+  }
+  info.set_last_sequence(record.sequence());
+  if (event.has_restarting()) info.set_restarts(event.restarting().restart());
+  const int change = event.log().kind() == v1::EVENT_INSTANCE_STARTED ? 1
+                     : event.log().kind() == v1::EVENT_INSTANCE_ENDED ? -1
+                                                                      : 0;
+  info.set_instances_running(std::max(0, info.instances_running() + change));
+  event.has_outcome() ? finish(job, event.outcome()) : save(job);
+}
+
+void JobLives::finish(Job& job, const v1::JobOutcome& outcome) {
+  *job.mutableInfo().mutable_outcome() = outcome;
+  job.mutableInfo().mutable_outcome()->clear_stack_traces();  // which can be long; its event has them
+  const std::string host = job.host();
+  const RunnerId runner = job.runner();
+  end(job, endOf(job, outcome), reasonOf(job, outcome));
+  parts_.commits.whenDurable([this, host, runner](const Status& status) {
+    v1::RunnerOrder order;
+    order.mutable_retire();
+    if (status.ok()) parts_.links.order(host, runner, std::move(order));
+  });
+}
+
+// Without an outcome: who wrote the records was killed, or they cannot be read. A job with records has run.
+void JobLives::recordsEnded(std::int64_t id, std::int32_t attempt, const Status& why) {
+  Job* const job = parts_.jobs.find(id);
+  if (!isCurrent(job, attempt) || !job->hasRunner()) return;
+  job->live->events_stream = 0;
+  if (job->state() == v1::JOB_STARTING && job->info().last_sequence() == 0) return missing(*job);
+  runnerLost(*job, "its runner on host " + job->host() + " was killed" +
+                       (why.ok() || why.code() == Code::kNotFound ? "" : " (" + why.message() + ")"));
+}
+
+// ---- ends
+
+void JobLives::runnerLost(Job& job, const std::string& why) {
+  if (!job.record.lost_why().empty()) return;
+  job.record.set_lost_why(why);
+  job.mutableInfo().set_state(v1::JOB_ENDING);
+  job.mutableInfo().set_reason(why);
+  save(job);
+  askForProof(job);
+}
+
+// On the first, its keeper ends it.
+void JobLives::askForProof(const Job& job) {
+  proofs_.ask({job.id(), job.record.agent_job_id(), otherHosts(job)}, [this, id = job.id()] {
+    Job* const lost = parts_.jobs.find(id);
+    if (lost != nullptr && !lost->record.lost_why().empty())
+      end(*lost, v1::END_FAILED, lost->record.lost_why());
+  });
+}
+
+void JobLives::end(Job& job, v1::JobEnd how, const std::string& reason) {
+  proofs_.forget(job.id());
+  parts_.links.unfollow(job.live->events_stream);
+  const std::string partition = job.live->spec.partition.name;
+  v1::JobInfo& info = job.mutableInfo();
+  info.set_state(v1::JOB_ENDED);
+  info.set_end(job.record.cancels() > 0 && how == v1::END_FAILED ? v1::END_CANCELLED : how);
+  info.set_reason(reason);
+  info.clear_conditions();
+  info.set_instances_running(0);
+  *info.mutable_ended() = timestamp(parts_.clock());
+  job.record.clear_spec();
+  job.record.clear_lost_why();
+  job.live = nullptr;
+  save(job);
+  how == v1::END_LOST ? parts_.pods.lost(job.id(), reason) : letPartitionGo(job, partition);
+  scheduleSoon();
+}
+
+// An outcome is told when all instances have ended, except on hosts that were lost.
+void JobLives::letPartitionGo(const Job& job, const std::string& partition) {
+  const v1::JobOutcome& outcome = job.info().outcome();
+  const bool has_lost_hosts = outcome.failure().hosts_lost() || outcome.hosts_unanswered() > 0;
+  if (!has_lost_hosts || parts_.pods.heldBy(job.id()).empty()) return parts_.pods.ended(job.id(), partition);
+  proofs_.askSoon({job.id(), job.record.agent_job_id(), otherHosts(job)},
+                  [this, id = job.id(), partition] { parts_.pods.ended(id, partition); });
+}
+
+// Of the runner of a job that was lost, which has kept its partition so long.
+void JobLives::hostIsFree(const Host& host, const RunnerId& runner) {
+  const Job* const job = parts_.jobs.find(runner.first);
+  if (job == nullptr || job->runner() != runner || job->host() != host.info().name() ||
+      job->info().end() != v1::END_LOST || parts_.pods.heldBy(job->id()).empty())
+    return;
+  proofs_.ask({job->id(), job->record.agent_job_id(), otherHosts(*job)},
+              [this, id = job->id()] { parts_.pods.ended(id, ""); });
+}
+
+void JobLives::hostRemoved(const std::string& name) {
+  const std::set<std::int64_t> active = parts_.jobs.active();
+  for (const std::int64_t id : active) {
+    Job& job = *parts_.jobs.find(id);
+    if (job.host() == name) end(job, v1::END_LOST, "host " + name + " was removed from the cluster");
+  }
+}
+
+void JobLives::tick() {
+  const std::set<std::int64_t> active = parts_.jobs.active();
+  for (const std::int64_t id : active) {
+    Job& job = *parts_.jobs.find(id);
+    const Host* const host = parts_.hosts.find(job.host());
+    if (host == nullptr) continue;
+    const auto silence = std::chrono::duration_cast<milliseconds>(parts_.loop.now() - host->heard);
+    const std::string condition =
+        host->info().state() == v1::HOST_UP ? "" : "unreachable: host " + job.host() + " is silent";
+    if (!condition.empty() && silence.count() > job.record.lost_after_ms()) {
+      end(job, v1::END_LOST,
+          "host " + job.host() + " has been silent for " + secondsText(silence) + " s (--lost-after)");
+      continue;
+    }
+    const bool is_shown = !job.info().conditions().empty();
+    if (is_shown == !condition.empty()) continue;
+    job.mutableInfo().clear_conditions();
+    if (!condition.empty()) job.mutableInfo().add_conditions(condition);
+    parts_.jobs.changed(job);
+  }
+}
+
+}  // namespace pop::popdistd
