@@ -142,8 +142,8 @@ complete -c popctl -n '__fish_seen_subcommand_from list' -f -a ipu-attrs -d 'lis
 complete -c popctl -n '__fish_seen_subcommand_from list' -f -a ipu-attr -d 'list what is known of IPUs'
 complete -c popctl -n '__fish_seen_subcommand_from list' -l help
 complete -c popctl -n '__fish_seen_subcommand_from list' -l agents
-complete -c popctl -n '__fish_seen_subcommand_from create' -f -a cluster -d 'make a cluster of IPU-Link domains'
-complete -c popctl -n '__fish_seen_subcommand_from create' -f -a clusters -d 'make a cluster of IPU-Link domains'
+complete -c popctl -n '__fish_seen_subcommand_from create' -f -a cluster -d 'make a cluster of ILDs'
+complete -c popctl -n '__fish_seen_subcommand_from create' -f -a clusters -d 'make a cluster of ILDs'
 complete -c popctl -n '__fish_seen_subcommand_from create' -l help
 complete -c popctl -n '__fish_seen_subcommand_from create' -l num-ipulinkdomains
 complete -c popctl -n '__fish_seen_subcommand_from create' -l num-ilds
