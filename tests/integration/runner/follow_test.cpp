@@ -26,6 +26,7 @@ TEST_F(RunnerFollow, GoesOnInTheMiddleWhileTheJobWrites) {
   RunnerProcess runner(job(), muchOutput());
   std::string output;
   std::uint64_t next = 1;
+  bool has_outcome = false;  // it may come with the last but one, before that one's end
   for (int stream = 1;; ++stream) {
     runner.follow(stream, next);
     Followed& part = runner.followed(stream);
@@ -35,12 +36,13 @@ TEST_F(RunnerFollow, GoesOnInTheMiddleWhileTheJobWrites) {
     const Followed taken = part;  // what comes later is not counted
     ASSERT_NO_FATAL_FAILURE(expectUnbroken(taken, next));
     output += taken.output();
+    has_outcome = has_outcome || taken.outcome().has_value();
     if (is_last) {
       EXPECT_EQ(part.end, "");
-      EXPECT_TRUE(part.outcome().has_value());
+      EXPECT_TRUE(has_outcome);
       break;
     }
-    next = taken.last() + 1;
+    if (!taken.records.empty()) next = taken.last() + 1;
   }
   EXPECT_TRUE(output == numbers(kNumbers)) << output.size();
 }
