@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "common/base/similar_word.h"
 #include "common/base/text.h"
 #include "popctl/pod_options.h"
 #include "popctl/rpc/exit_codes.h"
@@ -232,6 +233,24 @@ std::vector<std::string> reversed(std::vector<std::string> words) {
   return words;
 }
 
+// What is wrong with a verb or a noun; nothing: something else is.
+std::optional<std::string> unknownWord(const CLI::App& app) {
+  const std::vector<CLI::App*> given = app.get_subcommands();
+  const CLI::App& at = given.empty() ? app : *given.front();
+  if (!at.get_subcommands().empty() || at.get_require_subcommand_min() == 0) return std::nullopt;
+  std::vector<std::string> names;
+  for (const CLI::App* const each : at.get_subcommands(nullptr)) names.push_back(each->get_name());
+  const std::string known = ": one of " + join(names, ", ");
+  const std::vector<std::string> left = app.remaining(true);
+  const auto word = std::find_if(left.begin(), left.end(), [](const auto& each) { return each[0] != '-'; });
+  const std::string before = given.empty() ? "" : at.get_name() + ' ';
+  if (word == left.end()) return before + (given.empty() ? "no command is given" : "what") + known;
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  const std::string_view similar = similarWord(*word, views);
+  return "there is no command " + inQuotes(before + *word) +
+         (similar.empty() ? known : "; did you mean " + inQuotes(before + std::string(similar)) + '?');
+}
+
 // The words that CLI11 did not understand; nothing: all went well. Prints what there is to say.
 std::optional<int> parse(CLI::App& app, const std::vector<std::string>& words,
                          const std::function<std::string()>& help) {
@@ -240,6 +259,8 @@ std::optional<int> parse(CLI::App& app, const std::vector<std::string>& words,
     return std::nullopt;
   } catch (const CLI::CallForHelp&) {
     return printed(help());
+  } catch (const CLI::RequiredError& error) {
+    return mistake(unknownWord(app).value_or(error.what()));
   } catch (const CLI::Error& error) {
     return mistake(error.what());
   }

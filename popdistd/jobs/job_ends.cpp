@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "common/base/text.h"
+#include "common/contract/record_streams.h"
 #include "popdistd/jobs/job_lives.h"
+#include "runner/store/record.h"
 
 namespace pop::popdistd {
 namespace {
@@ -15,8 +17,6 @@ using std::chrono::milliseconds;
 // Of one job's events in the store; beyond, only the outcome is kept, and the rest is on the job's host.
 constexpr std::int64_t kMaxEventBytes = 16 << 20;
 constexpr std::int64_t kEventCredit = 4 << 20;
-
-constexpr int kEventRecord = 1;  // runner::RecordKind::kEvent
 
 v1::JobEnd endOf(const Job& job, const v1::JobOutcome& outcome) {
   if (job.record.cancels() > 0) return v1::END_CANCELLED;
@@ -60,8 +60,8 @@ void JobLives::take(std::int64_t id, std::int32_t attempt, const v1::Records& re
   for (const v1::StoredRecord& record : records.records()) {
     Job* const job = parts_.jobs.find(id);
     if (!isCurrent(job, attempt) || !job->hasRunner()) return;
-    bytes += static_cast<std::int64_t>(record.bytes().size()) + 64;
-    if (record.kind() == kEventRecord) takeEvent(*job, record);
+    bytes += contract::creditOf(record.bytes().size());
+    if (record.kind() == static_cast<int>(runner::RecordKind::kEvent)) takeEvent(*job, record);
   }
   parts_.links.credit(records.stream(), bytes);
 }

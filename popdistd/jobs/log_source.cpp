@@ -5,33 +5,27 @@
 #include <charconv>
 #include <utility>
 
+#include "common/contract/record_streams.h"
+#include "runner/store/record.h"
+
 namespace pop::popdistd {
 namespace {
 
 constexpr std::int64_t kCreditBytes = 1 << 20;
-constexpr std::int64_t kRecordOverheadBytes = 64;
-
-// runner::RecordKind.
-constexpr int kEventRecord = 1;
-constexpr int kOutputRecord = 2;
 
 // Nothing: its host did not send what it should. A gap says how much is missing.
 std::optional<v1::Record> decode(const v1::StoredRecord& stored) {
   v1::Record record;
   record.set_sequence(stored.sequence());
   const std::string& bytes = stored.bytes();
-  if (stored.kind() == kEventRecord)
+  if (stored.kind() == static_cast<int>(runner::RecordKind::kEvent))
     return record.mutable_event()->ParseFromString(bytes) ? std::optional(record) : std::nullopt;
-  if (stored.kind() == kOutputRecord)
+  if (stored.kind() == static_cast<int>(runner::RecordKind::kOutput))
     return record.mutable_output()->ParseFromString(bytes) ? std::optional(record) : std::nullopt;
   std::uint64_t dropped = 0;
   std::from_chars(bytes.data(), bytes.data() + bytes.size(), dropped);
   record.set_dropped_bytes(dropped);
   return record;
-}
-
-std::int64_t costOf(const v1::StoredRecord& record) {
-  return static_cast<std::int64_t>(record.bytes().size()) + kRecordOverheadBytes;
 }
 
 }  // namespace
@@ -99,9 +93,9 @@ void LogSource::take(const v1::Records& records) {
   for (const v1::StoredRecord& each : records.records()) {
     from_ = each.sequence() + 1;
     if (std::optional<v1::Record> record = decode(each)) {
-      ahead_.push_back({std::move(*record), costOf(each)});
+      ahead_.push_back({std::move(*record), contract::creditOf(each.bytes().size())});
     } else {
-      taken_bytes_ += costOf(each);
+      taken_bytes_ += contract::creditOf(each.bytes().size());
     }
   }
   wake();

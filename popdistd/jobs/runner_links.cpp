@@ -11,9 +11,6 @@ namespace {
 // A feeder that dies before it has said a record will do so again.
 constexpr int kMaxFeedersWithoutProgress = 3;
 
-// Of what credit counts for a record besides its bytes.
-constexpr std::int64_t kRecordOverheadBytes = 64;
-
 }  // namespace
 
 v1::RunnerKey keyOf(const RunnerId& id) {
@@ -143,7 +140,7 @@ void RunnerLinks::receive(const LinkId& id, const v1::Records& records) {
   v1::Records fresh;
   fresh.set_stream(found->first);
   for (const v1::StoredRecord& record : records.records()) {
-    stream.request.credit_bytes -= static_cast<std::int64_t>(record.bytes().size()) + kRecordOverheadBytes;
+    stream.request.credit_bytes -= contract::creditOf(record.bytes().size());
     if (record.sequence() < stream.request.from_sequence) continue;
     stream.request.from_sequence = record.sequence() + 1;
     *fresh.add_records() = record;

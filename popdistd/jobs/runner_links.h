@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "common/base/status.h"
-#include "common/contract/stream_life.h"
+#include "common/contract/record_streams.h"
 #include "proto/popdist/v1/host.pb.h"
 
 namespace pop::popdistd {

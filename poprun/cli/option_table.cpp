@@ -3,30 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 
+#include "common/base/similar_word.h"
 #include "common/base/text.h"
 
 namespace pop::cli {
-namespace {
-
-// The number of letters to insert, remove or replace to turn one word into the other.
-std::size_t editDistance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({row[j] + 1, row[j + 1] + 1, replaced});
-    }
-  }
-  return row.back();
-}
-
-}  // namespace
-
 bool isAmong(std::string_view words, std::string_view word) {
   while (!words.empty()) {
     const std::size_t end = std::min(words.find(' '), words.size());
@@ -62,16 +43,10 @@ const OptionRow* findOption(std::string_view name) {
 }
 
 std::string_view similarOption(std::string_view name) {
-  if (name.size() < 5) return {};
-  const OptionRow* best = nullptr;
-  std::size_t best_distance = name.size() / 5 + 2;  // beyond, it is another word
-  for (const OptionRow& row : optionTable()) {
-    const std::size_t distance = editDistance(name, row.name);
-    if (distance >= best_distance) continue;
-    best_distance = distance;
-    best = &row;
-  }
-  return best == nullptr ? std::string_view() : best->name;
+  if (name.size() < 5) return {};  // with its two dashes
+  std::vector<std::string_view> names;
+  for (const OptionRow& row : optionTable()) names.push_back(row.name);
+  return similarWord(name, names);
 }
 
 bool isValueOf(const OptionRow& row, std::string_view word) {

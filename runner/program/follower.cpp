@@ -2,7 +2,9 @@
 #include "runner/program/follower.h"
 
 #include <algorithm>
+
 #include <utility>
+#include "common/contract/record_streams.h"
 
 namespace pop::runner {
 namespace {
@@ -11,7 +13,7 @@ namespace {
 constexpr std::int64_t kMostCredit = std::int64_t{1} << 60;
 
 std::int64_t costOf(const Record& record) {
-  return static_cast<std::int64_t>(record.bytes.size()) + kRecordCost;
+  return contract::creditOf(record.bytes.size());
 }
 
 // What cannot be read ends when it is read.

@@ -13,9 +13,6 @@
 
 namespace pop::runner {
 
-/// What a record costs in memory and on the wire besides its bytes; credit counts it, too.
-inline constexpr std::int64_t kRecordCost = 64;
-
 /// Opens the records with the first credit: one without costs nothing.
 class Follower {
  public:

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "common/base/text.h"
-#include "common/contract/stream_life.h"
+#include "common/contract/record_streams.h"
 
 namespace pop::runner {
 namespace {

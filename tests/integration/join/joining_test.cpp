@@ -111,7 +111,7 @@ TEST_F(JoinTest, ManyHostsJoinOnePopdistd) {
   }
 }
 
-// The relay has what a stranger could attack: HTTP/2.
+// The relay has what anybody on the network could attack: HTTP/2.
 TEST_F(JoinTest, RelaysWithoutRootsPowers) {
   const auto controller = popdistd();
   serve("h0", *controller);

@@ -100,6 +100,17 @@ TEST(Grammar, MistakesAreUsageErrors) {
     EXPECT_EQ(exitCode(words), 2) << ::testing::PrintToString(words);
 }
 
+TEST(Grammar, NamesTheCommandThatWasMeant) {
+  const auto words = [](const std::vector<std::string>& arguments) {
+    ::testing::internal::CaptureStderr();
+    EXPECT_EQ(exitCode(arguments), 2);
+    return ::testing::internal::GetCapturedStderr();
+  };
+  EXPECT_THAT(words({"cancle", "job", "1"}), HasSubstr("did you mean 'cancel'?"));
+  EXPECT_THAT(words({"cancel", "jbo", "1"}), HasSubstr("one of job"));
+  EXPECT_THAT(words({"frobnicate", "job"}), HasSubstr("one of"));
+}
+
 TEST(Grammar, HelpIsNoMistake) {
   EXPECT_EQ(exitCode({"--help"}), 0);
   EXPECT_EQ(exitCode({"list", "--help"}), 0);

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/contract/stream_life.h"
+#include "common/contract/record_streams.h"
 #include "common/contract/version.h"
 #include "popdistd/api/host_gate.h"
 #include "popdistd/jobs/runner_links.h"

@@ -86,8 +86,8 @@ TEST_F(WhoMay, JoinIsNoOtherHostAndNoUser) {
 TEST_F(WhoMay, NotAnybodyWithoutACertificateOfTheAuthority) {
   EXPECT_EQ(asks({}).error_code(), grpc::StatusCode::UNAVAILABLE);
   const testing::TestPairs others;
-  const tls::KeyPair stranger = tls::makeUserCertificate(others.authority, "alice", 10).value();
-  EXPECT_EQ(asks(stranger).error_code(), grpc::StatusCode::UNAVAILABLE);
+  const tls::KeyPair of_another_authority = tls::makeUserCertificate(others.authority, "alice", 10).value();
+  EXPECT_EQ(asks(of_another_authority).error_code(), grpc::StatusCode::UNAVAILABLE);
   EXPECT_THAT(calls(), IsEmpty());
 }
 

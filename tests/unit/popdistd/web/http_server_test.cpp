@@ -145,8 +145,8 @@ TEST_F(CertifiedHttp, KnowsItsCallers) {
   const tls::KeyPair host = tls::makeHostCertificate(pairs.authority, {"h0"}, 10).value();
   EXPECT_THAT(curl(&host, "/v1/jobs"), StartsWith("HTTP/1.1 401"));
   const testing::TestPairs others;
-  const tls::KeyPair stranger = tls::makeUserCertificate(others.authority, "alice", 10).value();
-  EXPECT_THAT(curl(&stranger, "/v1/jobs"), StartsWith("curl: "));
+  const tls::KeyPair of_another_authority = tls::makeUserCertificate(others.authority, "alice", 10).value();
+  EXPECT_THAT(curl(&of_another_authority, "/v1/jobs"), StartsWith("curl: "));
 }
 
 TEST_F(CertifiedHttp, TakesNewCertificates) {

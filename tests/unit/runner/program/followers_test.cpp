@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who follows a job's records, on real ones: each once and in order, as far as credit and the link go.
 #include "runner/program/followers.h"
+#include "common/contract/record_streams.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -62,7 +63,7 @@ class FollowersTest : public ::testing::Test {
     for (const v1::StoredRecord& record : report.records().records()) {
       got_[report.records().stream()].push_back(
           {record.sequence(), static_cast<RecordKind>(record.kind()), record.bytes()});
-      cost += record.bytes().size() + kRecordCost;
+      cost += static_cast<std::size_t>(contract::creditOf(record.bytes().size()));
     }
     EXPECT_GT(cost, 0u);
     EXPECT_TRUE(cost <= kMostBatchBytes || report.records().records_size() == 1);
@@ -71,8 +72,7 @@ class FollowersTest : public ::testing::Test {
 
   std::int64_t costOf(std::int64_t stream) {
     std::int64_t cost = 0;
-    for (const Record& record : got_[stream])
-      cost += static_cast<std::int64_t>(record.bytes.size()) + kRecordCost;
+    for (const Record& record : got_[stream]) cost += contract::creditOf(record.bytes.size());
     return cost;
   }
 
@@ -126,7 +126,7 @@ TEST_F(FollowersTest, GetNoMoreThanTheyHaveCreditFor) {
   append(9000);
   followers_.follow(from(1, 1000));
   sendAll();
-  const std::int64_t last_cost = static_cast<std::int64_t>(got_[1].back().bytes.size()) + kRecordCost;
+  const std::int64_t last_cost = contract::creditOf(got_[1].back().bytes.size());
   EXPECT_GE(costOf(1), 1000);
   EXPECT_LT(costOf(1) - last_cost, 1000) << "the last one may go beyond";
   for (std::int64_t credit = 1000; got_[1].size() < 9000; credit += 100'000) {
