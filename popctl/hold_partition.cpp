@@ -9,7 +9,6 @@
 #include <memory>
 #include <thread>
 
-#include "common/base/json.h"
 #include "common/base/text.h"
 #include "common/sys/random_name.h"
 #include "popctl/job_partition.h"
@@ -90,12 +89,7 @@ int holdPartition(const HoldOptions& options, PodsClient& client) {
                    printable(why.message()).c_str());
     });
   }
-  const int printed = printText(JsonObject()
-                                    .text("partition", held->partition.id)
-                                    .boolean("made", held->partition.made)
-                                    .boolean("held", held->hold != nullptr)
-                                    .str() +
-                                '\n');
+  const int printed = printText(held->partition.id + '\n');
   waitForStdinsEnd();
   held->hold = nullptr;
   removeIfAsked(options, client, held->partition);

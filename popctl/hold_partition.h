@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `popctl hold partition`, which poprun calls: gets the partition of its job, holds it, prints one line of
-// JSON, and stays until its stdin closes, however poprun ends. Then removes the partition, if that is asked
+// `popctl hold partition`, which poprun calls: gets the partition of its job, holds it, prints its name on a
+// line, and stays until its stdin closes, however poprun ends. Then removes the partition, if that is asked
 // for.
 #pragma once
 

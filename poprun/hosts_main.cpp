@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // poprun-hosts: poprun with the code for jobs on other hosts.
 #include "poprun/app.h"
-#include "poprun/command/controller_command.h"
 #include "poprun/command/detach_command.h"
 #include "poprun/command/detached_commands.h"
 #include "poprun/command/doctor.h"
+#include "poprun/command/held_partition.h"
 #include "poprun/command/host_parts.h"
 #include "poprun/command/hosts_session.h"
 
@@ -19,6 +19,6 @@ int main(int argc, char** argv) {
                     const JobSpec& spec) { return pop::runDoctor(options, spec, pop::partsFor); },
       .on_jobs = pop::detachedCommand,
       .detach = pop::detachCommand,
-      .submit = pop::controllerCommand};
+      .with_partition = pop::withPartition};
   return pop::runApp(argc, argv, &hosts);
 }

@@ -3,6 +3,7 @@
 // mistakes.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,11 @@ struct HostsHalf {
   /// A job with a runner; null: the other half has it. `hosts` is null for a job on this host.
   int (*detach)(const Options& options, const model::JobSpec& spec, const SessionSettings& settings,
                 const HostsHalf* hosts) = nullptr;
-  /// Hands a job to popdistd; null: the other half has it.
-  int (*submit)(const Options& options, const model::JobSpec& spec) = nullptr;
+  /// Hands a job to popdistd; null: popctl has it.
+  std::function<int(const Options& options, const model::JobSpec& spec)> submit;
+  /// Runs a job in the V-IPU partition that it asks for; null: the other half has it. See withPartition().
+  int (*with_partition)(const model::JobSpec& spec, bool verbose,
+                        const std::function<int(const model::JobSpec&)>& run) = nullptr;
   bool by_service_only = false;  ///< supports only hosts that are reached through the agent service
 };
 

@@ -63,6 +63,13 @@ bool hasOtherHosts(const Options& options, const model::JobSpec& spec, const std
   });
 }
 
+// The program of ours that has what the job needs besides its hosts; null: this one.
+const char* whoCanRun(const Options& options, bool in_partition, const HostsHalf* half) {
+  if (!options.controller.server.empty()) return half != nullptr && half->submit ? nullptr : "popctl";
+  const bool is_held = hasRunner(options.detached) || in_partition;
+  return is_held && (half == nullptr || half->detach == nullptr) ? "poprun-hosts" : nullptr;
+}
+
 // `half` has what a job with a runner needs; `hosts` is null for a job on this host.
 int runPlanned(const cli::ParsedOptions& parsed, const model::JobSpec& spec, const HostsHalf* half,
                const HostsHalf* hosts) {
@@ -93,9 +100,9 @@ int runCommand(CommandLine& line, cli::Spelling spelling, const HostsHalf* hosts
   const bool on_hosts = hasOtherHosts(options, job.spec, here.host_name);
   const bool runs = job.mistakes.empty() && options.dry_run == DryRun::kNo && !onlyExports(options);
   const bool on_controller = !options.controller.server.empty();
-  const bool outlives_us = on_controller || hasRunner(options.detached);
-  if (runs && outlives_us && (hosts == nullptr || hosts->detach == nullptr))
-    return handOverTo("poprun-hosts", line);
+  const bool in_partition = needsPartition(options, job.spec);
+  const char* const program = whoCanRun(options, in_partition, hosts);
+  if (runs && program != nullptr) return handOverTo(program, line);
   if (runs && on_hosts && !on_controller && !canReach(hosts, options)) return handOver(options, line);
   reportWarnings(job.warnings);
   if (!job.mistakes.empty()) return reportMistakes(job.mistakes);
@@ -104,9 +111,12 @@ int runCommand(CommandLine& line, cli::Spelling spelling, const HostsHalf* hosts
     if (failed != 0 || onlyExports(options)) return failed;
   }
   if (options.dry_run != DryRun::kNo) return explain(job.spec, options.dry_run);
-  if (const auto obstacles = findObstacles(job.spec); !obstacles.empty()) return reportMistakes(obstacles);
   if (on_controller) return hosts->submit(options, job.spec);
-  return runPlanned(parsed, job.spec, hosts, on_hosts ? hosts : nullptr);
+  const auto run = [&](const model::JobSpec& spec) {
+    return runPlanned(parsed, spec, hosts, on_hosts ? hosts : nullptr);
+  };
+  if (!in_partition) return run(job.spec);
+  return hosts->with_partition(job.spec, effectiveVerbosity(options) >= 1, run);
 }
 
 }  // namespace pop

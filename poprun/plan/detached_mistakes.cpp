@@ -52,6 +52,11 @@ std::vector<std::string> findDetachedMistakes(const Options& options) {
                      options.stdin_policy != model::StdinPolicy();
   if ((hasRunner(detached) || on_controller) && reads)
     mistakes.emplace_back("--stdin: a job that can go on without its terminal reads nothing from it");
+  if (hasRunner(detached) && !on_controller && options.partition != model::PartitionRequest())
+    mistakes.emplace_back(
+        "--vipu-partition and the like: poprun holds a partition while it runs, and this job can go on "
+        "without "
+        "it; give it to popdistd (--controller), which does both");
   const std::vector<std::string>& program = options.programs.front().command;
   if (isJobCommand(detached) && !program.empty())
     mistakes.push_back(std::string(actions.front()) + " starts no program: leave out " +

@@ -26,8 +26,9 @@ template <auto kMember>
 bool changesPartition(const Options& options) {
   return options.partition.*kMember != PartitionRequest().*kMember;
 }
+// Without popdistd any word about a partition asks for one.
 bool hasPartition(const Options& options) {
-  return !options.partition.name.empty();
+  return !options.partition.name.empty() || options.controller.server.empty();
 }
 
 constexpr std::array kRules{
@@ -54,16 +55,18 @@ constexpr std::array kRules{
          [](const Options& o) { return o.env_families.contains(contract::EnvFamily::kTensorFlow); }},
     Rule{"--version-format", [](const Options& o) { return o.version_format != VersionFormat::kText; },
          "--version", [](const Options& o) { return o.version; }},
-    Rule{"--vipu-server-host", changesPartition<&PartitionRequest::server_host>, "--vipu-partition",
-         hasPartition},
-    Rule{"--vipu-server-port", changesPartition<&PartitionRequest::server_port>, "--vipu-partition",
-         hasPartition},
+    Rule{"--vipu-server-host", changesPartition<&PartitionRequest::server_host>,
+         "--vipu-partition, since --controller is given", hasPartition},
+    Rule{"--vipu-server-port", changesPartition<&PartitionRequest::server_port>,
+         "--vipu-partition, since --controller is given", hasPartition},
     Rule{"--vipu-server-timeout", changesPartition<&PartitionRequest::server_timeout_seconds>,
-         "--vipu-partition", hasPartition},
-    Rule{"--vipu-partition-attempts", changesPartition<&PartitionRequest::attempts>, "--vipu-partition",
-         hasPartition},
-    Rule{"--remove-partition", changesPartition<&PartitionRequest::remove>, "--vipu-partition", hasPartition},
-    Rule{"--sync-type", changesPartition<&PartitionRequest::sync_type>, "--vipu-partition", hasPartition},
+         "--vipu-partition, since --controller is given", hasPartition},
+    Rule{"--vipu-partition-attempts", changesPartition<&PartitionRequest::attempts>,
+         "--vipu-partition, since --controller is given", hasPartition},
+    Rule{"--remove-partition", changesPartition<&PartitionRequest::remove>,
+         "--vipu-partition, since --controller is given", hasPartition},
+    Rule{"--sync-type", changesPartition<&PartitionRequest::sync_type>,
+         "--vipu-partition, since --controller is given", hasPartition},
 };
 
 }  // namespace

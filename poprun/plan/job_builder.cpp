@@ -225,16 +225,9 @@ BuiltJob buildJob(const Options& options, const Surroundings& here) {
   return built;
 }
 
-std::vector<std::string> findObstacles(const model::JobSpec& spec) {
-  const model::PartitionRequest& partition = spec.partition;
-  if (partition.name.empty() && partition.allocation.empty() && !partition.update &&
-      !partition.reset.value_or(false)) {
-    return {};
-  }
-  return {
-      "cannot allocate a partition: this version does not support the V-IPU server; leave out "
-      "--vipu-partition, --vipu-allocation, --update-partition and --reset-partition (--dry-run plans such a "
-      "job)"};
+bool needsPartition(const Options& options, const model::JobSpec& spec) {
+  return options.controller.server.empty() && !spec.offline_mode &&
+         spec.partition != model::PartitionRequest();
 }
 
 }  // namespace pop

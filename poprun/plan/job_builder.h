@@ -38,7 +38,8 @@ BuiltJob buildJob(const Options& options, const Surroundings& here);
 /// The options that name an instance which a job of so many does not have.
 std::vector<std::string> findWrongInstances(const Options& options, int num_instances);
 
-/// Why this version cannot start a job that it can plan: the job needs a partition. Empty: it can.
-std::vector<std::string> findObstacles(const model::JobSpec& spec);
+/// Whether poprun itself must get a V-IPU partition for the job. Without a word about one, its Pods are
+/// emulated without anybody's knowledge.
+bool needsPartition(const Options& options, const model::JobSpec& spec);
 
 }  // namespace pop

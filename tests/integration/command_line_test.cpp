@@ -92,17 +92,13 @@ TEST_F(CommandLine, OneWarningForMpisTransports) {
               ElementsAre(StartsWith("poprun: warning: --prefix, --tune, -prtemca e: ignored")));
 }
 
-TEST_F(CommandLine, UnknownHostsAndPartitionsAreRefusedOnlyAtTheStart) {
+TEST_F(CommandLine, UnknownHostsAreRefusedOnlyAtTheStart) {
   const Outcome hosts = run({.options = {"--host", "no-such-host-[1-2]", "-np", "2", "true"}});
   EXPECT_EQ(hosts.exit_code, 125);
   EXPECT_THAT(hosts.err, HasSubstr("no-such-host-1"));
   EXPECT_THAT(hosts.err, HasSubstr("no-such-host-2"));
   EXPECT_EQ(run({.options = {"--host", "no-such-host-[1-2]", "-np", "2", "--dry-run", "./train"}}).exit_code,
             0);
-  const Outcome partition = run({.options = {"--vipu-partition", "p", "true"}});
-  EXPECT_EQ(partition.exit_code, 125);
-  EXPECT_THAT(linesOf(partition.err),
-              ElementsAre(HasSubstr("this version does not support the V-IPU server")));
 }
 
 TEST_F(CommandLine, HostsFileGivesTheNumberOfInstances) {

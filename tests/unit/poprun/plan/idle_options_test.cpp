@@ -40,16 +40,27 @@ TEST(IdleOptions, AreThoseThatLackAnother) {
                   "--stack-traces has no effect without --timeout",
                   "--restart-delay has no effect without --max-restarts",
                   "--min-hosts has no effect without --max-restarts",
-                  "--log-limit has no effect without --detach or --on-hangup detach",
+                  "--log-limit has no effect without --detach, --controller or --on-hangup detach",
                   "--overwrite-config has no effect without --export-config",
                   "--tf-config-tasks has no effect without tensorflow in --env-for",
-                  "--version-format has no effect without --version",
-                  "--vipu-server-host has no effect without --vipu-partition",
-                  "--vipu-server-port has no effect without --vipu-partition",
-                  "--vipu-server-timeout has no effect without --vipu-partition",
-                  "--vipu-partition-attempts has no effect without --vipu-partition",
-                  "--remove-partition has no effect without --vipu-partition",
-                  "--sync-type has no effect without --vipu-partition"));
+                  "--version-format has no effect without --version"));
+}
+
+TEST(IdleOptions, OfAPartitionAskForOneButWherePopdistdNeedsItsName) {
+  Options options;
+  options.controller.server = "head";
+  options.partition = allOfThem().partition;
+  EXPECT_THAT(
+      findIdleOptions(options),
+      ElementsAre(
+          "--vipu-server-host has no effect without --vipu-partition, since --controller is given",
+          "--vipu-server-port has no effect without --vipu-partition, since --controller is given",
+          "--vipu-server-timeout has no effect without --vipu-partition, since --controller is given",
+          "--vipu-partition-attempts has no effect without --vipu-partition, since --controller is given",
+          "--remove-partition has no effect without --vipu-partition, since --controller is given",
+          "--sync-type has no effect without --vipu-partition, since --controller is given"));
+  options.partition.name = "p";
+  EXPECT_THAT(findIdleOptions(options), IsEmpty());
 }
 
 TEST(IdleOptions, AreThoseAboutSshWithTheAgentService) {

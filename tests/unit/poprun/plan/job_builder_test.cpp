@@ -110,8 +110,6 @@ TEST(BuildJob, TakesOtherHosts) {
   const BuiltJob job = built(options);
   EXPECT_THAT(job.mistakes, IsEmpty());
   EXPECT_THAT(job.spec.hosts, ElementsAre(model::Host{"node7"}, model::Host{"node8"}));
-  EXPECT_THAT(findObstacles(job.spec), IsEmpty());
-  EXPECT_THAT(findObstacles(built(optionsFor(1)).spec), IsEmpty());
 }
 
 TEST(BuildJob, RefusesTwoNamesOfThisHost) {
@@ -128,18 +126,21 @@ TEST(BuildJob, RefusesTwoNamesOfThisHost) {
   EXPECT_THAT(buildJob(options, here).mistakes, ElementsAre("--hostfile: " + why));
 }
 
-TEST(BuildJob, APartitionCanBePlannedButNotHad) {
+TEST(BuildJob, AnyWordAboutAPartitionAsksForOne) {
   Options options = optionsFor(1);
+  EXPECT_FALSE(needsPartition(options, built(options).spec));
   options.partition.server_host = "vipu";
-  options.partition.reset = false;
-  EXPECT_THAT(findObstacles(built(options).spec), IsEmpty()) << "nothing is asked for";
+  EXPECT_TRUE(needsPartition(options, built(options).spec)) << "the only one there is";
   options.partition.name = "p";
   const BuiltJob job = built(options);
   EXPECT_THAT(job.mistakes, IsEmpty());
   EXPECT_EQ(job.spec.partition, options.partition);
-  EXPECT_THAT(
-      findObstacles(job.spec),
-      ElementsAre(HasSubstr("this version does not support the V-IPU server; leave out --vipu-partition")));
+  EXPECT_TRUE(needsPartition(options, job.spec));
+  options.controller.server = "head";
+  EXPECT_FALSE(needsPartition(options, built(options).spec)) << "popdistd gets it";
+  options.controller.server.clear();
+  options.offline_mode = true;
+  EXPECT_FALSE(needsPartition(options, built(options).spec));
 }
 
 TEST(BuildJob, SlotsSayHowManyInstancesOneProgramHas) {
