@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "popctl/app.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <iterator>
 #include <variant>
 
 #include "common/base/text.h"
@@ -29,17 +27,6 @@ namespace {
 
 constexpr double kTimeoutSeconds = 30;
 
-Result<Server> serverOf(const Command& command, const ServerSettings& settings) {
-  Server server{.address = settings.address,
-                .tls = std::nullopt,
-                .reconnect = std::chrono::seconds(command.common.reconnect_s)};
-  if (settings.tls.empty()) return server;
-  POP_ASSIGN_OR_RETURN(server.tls, tls::loadUserTls(settings.tls_option, settings.tls));
-  for (const std::string& warning : server.tls->warnings)
-    std::fprintf(stderr, "popctl: warning: %s\n", printable(warning).c_str());
-  return server;
-}
-
 int complete(const Command& command) {
   const std::string text = completionFor(command.object);
   if (!text.empty()) return printText(text);
@@ -48,8 +35,6 @@ int complete(const Command& command) {
 
 int ask(const Command& command, ControllerClient& client) {
   switch (command.action) {
-    case Action::kSubmitRequest:
-      return submitRequest(command, client);
     case Action::kListJobs:
       return listJobs(command, client);
     case Action::kListHosts:
@@ -69,26 +54,11 @@ int ask(const Command& command, ControllerClient& client) {
   }
 }
 
-Surroundings surroundings() {
-  return {.variable = [](const char* name) { return std::getenv(name); },
-          .file = [](const std::string& path) { return sys::readFile(path); }};
-}
-
-std::chrono::milliseconds timeoutOf(const Command& command) {
-  const double timeout_s = command.common.timeout_s.value_or(kTimeoutSeconds);
-  return std::chrono::milliseconds(static_cast<std::int64_t>(timeout_s * 1000));
-}
-
 int carryOut(const Command& command, const Result<ServerSettings>& settings) {
-  const bool for_poprun = command.action == Action::kSubmitRequest;
-  const auto wrong = [&](const Status& status) {
-    const int exit_code = unusable(status);
-    return for_poprun ? exitCodeForCaller(command, exit_code) : exit_code;
-  };
-  if (!settings.ok()) return wrong(settings.status());
+  if (!settings.ok()) return unusable(settings.status());
   if (command.action == Action::kSubmitJob) return submitJob(command, settings.value());
   Result<Server> server = serverOf(command, settings.value());
-  if (!server.ok()) return wrong(server.status());
+  if (!server.ok()) return unusable(server.status());
   if (isOfPods(command.action)) {
     PodsClient client(std::move(*server), timeoutOf(command));
     return askOfPods(command, client);
@@ -97,22 +67,17 @@ int carryOut(const Command& command, const Result<ServerSettings>& settings) {
   return ask(command, client);
 }
 
-int runAsPopctl(std::vector<std::string> arguments) {
-  // What an outer popctl wants of the one that poprun has started.
-  const std::vector<std::string> words = wordsFromPopctl();
-  const auto request = std::find(arguments.begin(), arguments.end(), "request");
-  if (request != arguments.end() && !words.empty())
-    arguments.insert(std::next(request), words.begin(), words.end());
+int runAsPopctl(const std::vector<std::string>& arguments) {
   const ParsedCommand parsed = parseCommand(arguments);
   if (const int* done = std::get_if<int>(&parsed)) return *done;
   const Command& command = std::get<Command>(parsed);
   if (command.action == Action::kCompletion) return complete(command);
-  return carryOut(command, serverSettings(command.common, surroundings()));
+  return carryOut(command, serverSettings(command.common, ownSurroundings()));
 }
 
 int printServerVersion(const VipuWords& words) {
   const Command command{.words = "server version"};
-  const Result<ServerSettings> settings = vipuServerSettings(words, {}, surroundings());
+  const Result<ServerSettings> settings = vipuServerSettings(words, {}, ownSurroundings());
   if (!settings.ok()) return unusable(settings.status());
   Result<Server> server = serverOf(command, settings.value());
   if (!server.ok()) return unusable(server.status());
@@ -129,7 +94,7 @@ int holdForPoprun(const std::vector<std::string>& arguments) {
   if (const int* done = std::get_if<int>(&parsed)) return *done;
   const HoldOptions& options = std::get<HoldOptions>(parsed);
   const Command command{.common = options.common};
-  Surroundings here = surroundings();
+  Surroundings here = ownSurroundings();
   here.file = [](const std::string& path) { return Status(Code::kNotFound, path); };
   const Result<ServerSettings> settings = serverSettings(options.common, here);
   if (!settings.ok()) return unusable(settings.status());
@@ -149,15 +114,37 @@ int runAsVipu(const std::vector<std::string>& arguments) {
   Command& command = std::get<Command>(parsed);
   if (command.action == Action::kCompletion) return complete(command);
   if (words.value().json) command.common.json = command.common.vipu_json = true;
-  return carryOut(command, vipuServerSettings(words.value(), command.common, surroundings()));
+  return carryOut(command, vipuServerSettings(words.value(), command.common, ownSurroundings()));
 }
 
 }  // namespace
 
-int runApp(const std::string& program, std::vector<std::string> arguments) {
+Result<Server> serverOf(const Command& command, const ServerSettings& settings) {
+  Server server{.address = settings.address,
+                .tls = std::nullopt,
+                .reconnect = std::chrono::seconds(command.common.reconnect_s)};
+  if (settings.tls.empty()) return server;
+  POP_ASSIGN_OR_RETURN(server.tls, tls::loadUserTls(settings.tls_option, settings.tls));
+  for (const std::string& warning : server.tls->warnings)
+    std::fprintf(stderr, "popctl: warning: %s\n", printable(warning).c_str());
+  return server;
+}
+
+std::chrono::milliseconds timeoutOf(const Command& command) {
+  const double timeout_s = command.common.timeout_s.value_or(kTimeoutSeconds);
+  return std::chrono::milliseconds(static_cast<std::int64_t>(timeout_s * 1000));
+}
+
+Surroundings ownSurroundings() {
+  return {.variable = [](const char* name) { return std::getenv(name); },
+          .file = [](const std::string& path) { return sys::readFile(path); }};
+}
+
+int runApp(const std::string& program, const std::vector<std::string>& arguments) {
   try {
+    if (isPoprunsName(program)) return runAsPoprun(program, arguments);
     if (isHoldPartition(arguments)) return holdForPoprun(arguments);
-    return isVipuName(program) ? runAsVipu(arguments) : runAsPopctl(std::move(arguments));
+    return isVipuName(program) ? runAsVipu(arguments) : runAsPopctl(arguments);
   } catch (const std::exception& error) {  // a library's: no memory, no descriptors
     std::fprintf(stderr, "popctl: %s (see `ulimit -n` and `ulimit -v`)\n", error.what());
     return kExitRefused;

@@ -15,8 +15,7 @@ namespace pop::popctl {
 namespace v1 = ::popdist::v1;
 
 enum class Action : std::uint8_t {
-  kSubmitJob,      ///< by way of poprun
-  kSubmitRequest,  ///< what poprun hands on
+  kSubmitJob,
   kListJobs,
   kListHosts,
   kGetJob,
@@ -88,8 +87,6 @@ struct SubmitOptions {
   bool no_wait = false;
   bool wait = false;    ///< for the job's end
   bool attach = false;  ///< show the job
-  int request_fd = -1;  ///< of what poprun hands on
-  bool from_popctl = false;
 };
 
 /// What people say of partitions and of what they are made from. Numbers of kinds are those of V-IPU's enums

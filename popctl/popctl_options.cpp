@@ -290,30 +290,10 @@ ParsedCommand parseSubmitJob(Command command, const std::vector<std::string>& wo
   return command;
 }
 
-// What poprun and popctl say to each other.
-ParsedCommand parseSubmitRequest(Command command, const std::vector<std::string>& words) {
-  CLI::App app("", "popctl submit request");
-  app.allow_extras();
-  app.add_option("--fd", command.submit.request_fd)->required();
-  app.add_flag("--attach", command.submit.attach);
-  app.add_flag("--wait", command.submit.wait);
-  app.add_flag("--json", command.common.json);
-  app.add_flag("--quiet", command.common.quiet);
-  app.add_option("--timeout", command.common.timeout_s);
-  app.add_option("--reconnect", command.common.reconnect_s);
-  app.add_flag("--from-popctl", command.submit.from_popctl);
-  if (const auto done = parse(app, words, [&app] { return app.help(); })) return *done;
-  command.action = Action::kSubmitRequest;
-  command.words = "submit job";
-  command.rest = app.remaining();
-  return command;
-}
-
 ParsedCommand parseSubmit(Command command, std::vector<std::string> words) {
   const std::string noun = words.empty() ? "" : words.front();
   if (!words.empty()) words.erase(words.begin());
   if (noun == "job" || noun == "jobs") return parseSubmitJob(std::move(command), words);
-  if (noun == "request") return parseSubmitRequest(std::move(command), words);
   return mistake("submit: what? Write `popctl submit job`");
 }
 

@@ -1,43 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "popctl/submit.h"
 
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <utility>
 
 #include "common/contract/exit_code.h"
-#include "common/sys/fd.h"
-#include "common/sys/own_program.h"
+#include "common/sys/random_name.h"
+#include "popctl/app.h"
 #include "popctl/commands.h"
 #include "popctl/follow.h"
 #include "popctl/report.h"
 #include "popctl/rpc/exit_codes.h"
 #include "popctl/show_job.h"
-#include "poprun/cli/shell_words.h"
+#include "poprun/app.h"
+#include "poprun/cli/compat_table.h"
+#include "poprun/command/command_line.h"
 #include "runner/record_codec.h"
 
 namespace pop::popctl {
 namespace {
 
-constexpr const char* kWordsVariable = "POPCTL_SUBMIT";
-
-std::vector<std::string> wordsBack(const Command& command) {
-  std::vector<std::string> words{"--from-popctl", "--reconnect", std::to_string(command.common.reconnect_s)};
-  if (command.submit.wait) words.emplace_back("--wait");
-  if (command.common.json) words.emplace_back("--json");
-  if (command.common.quiet) words.emplace_back("--quiet");
-  if (command.common.timeout_s)
-    words.insert(words.end(), {"--timeout", std::to_string(*command.common.timeout_s)});
-  return words;
-}
-
 std::vector<std::string> poprunWords(const Command& command, const ServerSettings& server) {
   const SubmitOptions& submit = command.submit;
-  std::vector<std::string> words{"poprun", "--controller=" + server.address};
-  if (!server.tls.empty()) words.push_back("--controller-tls=" + server.tls);
+  std::vector<std::string> words{"--controller=" + server.address};
   if (!submit.attach) words.emplace_back("--detach");
   if (!submit.name.empty()) words.push_back("--name=" + submit.name);
   if (submit.held) words.emplace_back("--held");
@@ -48,23 +33,28 @@ std::vector<std::string> poprunWords(const Command& command, const ServerSetting
   return words;
 }
 
-// popctl's own variable is none of the job's.
-void removeOwnVariable(v1::JobSpec& spec) {
-  const auto remove = [](auto& variables) {
-    for (int i = variables.size() - 1; i >= 0; --i) {
-      if (variables.Get(i).name() == kWordsVariable) variables.DeleteSubrange(i, 1);
-    }
-  };
-  remove(*spec.mutable_environment());
-  for (v1::Program& program : *spec.mutable_programs()) remove(*program.mutable_environment());
+// Programs run elsewhere, where "here" means something else.
+model::JobSpec specForOthers(model::JobSpec spec) {
+  const std::string here = workingDirectory();
+  for (model::Program& program : spec.programs) {
+    if (program.working_directory.empty()) program.working_directory = here;
+  }
+  spec.stdin_policy = {.who = model::StdinPolicy::Who::kNone};
+  return spec;
 }
 
-Result<v1::SubmitRequest> readRequest(int descriptor) {
-  const sys::Fd file(descriptor);
-  POP_ASSIGN_OR_RETURN(const std::string bytes, sys::readAll(file, "what poprun submits"));
+Result<v1::SubmitRequest> requestOf(const Options& options, const model::JobSpec& spec) {
   v1::SubmitRequest request;
-  if (!request.ParseFromString(bytes)) return invalidArgument("what poprun submits cannot be read");
-  removeOwnVariable(*request.mutable_spec());
+  request.set_request_id(sys::randomName() + sys::randomName());
+  if (!request.mutable_spec()->ParseFromString(runner::encode(specForOthers(spec))))
+    return internalError("the job cannot be encoded");
+  if (options.host.empty() && options.hostfile.empty()) request.mutable_spec()->clear_hosts();
+  request.set_name(options.detached.name);
+  request.set_held(options.controller.held);
+  request.set_priority(options.controller.priority);
+  request.set_no_wait(options.controller.no_wait);
+  request.set_log_limit_bytes(options.detached.log_limit_bytes);
+  if (options.controller.num_hosts) request.set_num_hosts(*options.controller.num_hosts);
   return request;
 }
 
@@ -77,15 +67,13 @@ Result<v1::SubmitReply> submitted(ControllerClient& client, const v1::SubmitRequ
   return reply;
 }
 
-int show(const Command& command, ControllerClient& client, const v1::SubmitRequest& request,
-         const v1::JobInfo& job) {
-  const Result<Options> output = outputOptions(command.rest);
-  if (!output.ok()) return unusable(output.status());
+int show(const Command& command, const Options& options, ControllerClient& client,
+         const v1::SubmitRequest& request, const v1::JobInfo& job) {
   const Result<model::JobSpec> spec = runner::decodeSpec(request.spec().SerializeAsString());
   if (!spec.ok()) return failed(command, spec.status());
   if (!command.common.quiet)
     std::fprintf(stderr, "popctl: submitted as job %lld\n", static_cast<long long>(job.id()));
-  return showJob(client, job, spec.value(), output.value(), {.controls = true});
+  return showJob(client, job, spec.value(), options, {.controls = true});
 }
 
 int waitFor(Command command, ControllerClient& client, const v1::JobInfo& job) {
@@ -96,43 +84,59 @@ int waitFor(Command command, ControllerClient& client, const v1::JobInfo& job) {
   return waitJob(command, client);
 }
 
+// What becomes of it once poprun's half has made the job; `refusal` turns popctl's exit code of a mistake
+// into the caller's.
+int submit(Command command, const ServerSettings& settings, const Options& options,
+           const model::JobSpec& spec, const std::function<int(int)>& refusal) {
+  command.object = options.detached.name;
+  Result<Server> server = serverOf(command, settings);
+  if (!server.ok()) return refusal(unusable(server.status()));
+  const Result<v1::SubmitRequest> request = requestOf(options, spec);
+  if (!request.ok()) return refusal(failed(command, request.status()));
+  ControllerClient client(std::move(*server), timeoutOf(command));
+  const Result<v1::SubmitReply> reply = submitted(client, request.value());
+  if (!reply.ok()) return refusal(failed(command, reply.status()));
+  const v1::JobInfo& job = reply.value().job();
+  if (!options.detached.detach) return show(command, options, client, request.value(), job);
+  const bool in_json = command.common.json && !command.submit.wait;
+  const int printed = in_json ? printJson(reply.value()) : printText(std::to_string(job.id()) + '\n');
+  return printed != 0 || !command.submit.wait ? printed : waitFor(command, client, job);
+}
+
+int runPoprun(const std::string& program, std::vector<std::string> words, const HostsHalf& half) {
+  words.insert(words.begin(), program);
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  return pop::runApp(static_cast<int>(argv.size()), argv.data(), &half);
+}
+
 }  // namespace
 
 int submitJob(const Command& command, const ServerSettings& server) {
-  ::setenv(kWordsVariable, cli::quoteShell(wordsBack(command)).c_str(), 1);
-  std::vector<std::string> words = poprunWords(command, server);
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  const std::string program = sys::ownProgram("poprun");
-  ::execv(program.c_str(), argv.data());
-  return failed(command, errnoStatus("starting " + program, errno));
+  HostsHalf half;
+  half.submit = [&](const Options& options, const model::JobSpec& spec) {
+    return submit(command, server, options, spec, [](int exit_code) { return exit_code; });
+  };
+  return runPoprun("poprun", poprunWords(command, server), half);
 }
 
-std::vector<std::string> wordsFromPopctl() {
-  const char* const text = std::getenv(kWordsVariable);
-  if (text == nullptr) return {};
-  Result<std::vector<std::string>> words = cli::splitShell(text);
-  ::unsetenv(kWordsVariable);
-  return words.ok() ? std::move(*words) : std::vector<std::string>();
+bool isPoprunsName(const std::string& program) {
+  const std::string name = program.substr(program.rfind('/') + 1);
+  return name.starts_with("poprun") || cli::spellingOf(program) != cli::Spelling::kPoprun;
 }
 
-int submitRequest(const Command& command, ControllerClient& client) {
-  const Result<v1::SubmitRequest> request = readRequest(command.submit.request_fd);
-  if (!request.ok()) return exitCodeForCaller(command, unusable(request.status()));
-  Command named = command;
-  named.object = request.value().name();
-  const Result<v1::SubmitReply> reply = submitted(client, request.value());
-  if (!reply.ok()) return exitCodeForCaller(command, failed(named, reply.status()));
-  const v1::JobInfo& job = reply.value().job();
-  if (command.submit.attach) return show(named, client, request.value(), job);
-  const bool in_json = command.common.json && !command.submit.wait;
-  const int printed = in_json ? printJson(reply.value()) : printText(std::to_string(job.id()) + '\n');
-  return printed != 0 || !command.submit.wait ? printed : waitFor(named, client, job);
-}
-
-int exitCodeForCaller(const Command& command, int exit_code) {
-  return command.submit.from_popctl ? exit_code : contract::kExitLauncherFailed;
+int runAsPoprun(const std::string& program, const std::vector<std::string>& arguments) {
+  HostsHalf half;
+  half.submit = [](const Options& options, const model::JobSpec& spec) {
+    Command command{.action = Action::kSubmitJob, .words = "submit job"};
+    command.common.server = options.controller.server;
+    command.common.tls = options.controller.tls;
+    const auto refusal = [](int) { return contract::kExitLauncherFailed; };
+    const Result<ServerSettings> settings = serverSettings(command.common, ownSurroundings());
+    if (!settings.ok()) return refusal(unusable(settings.status()));
+    return submit(std::move(command), settings.value(), options, spec, refusal);
+  };
+  return runPoprun(program, arguments, half);
 }
 
 }  // namespace pop::popctl
