@@ -22,7 +22,7 @@
 namespace pop::tls {
 namespace {
 
-constexpr mode_t kOthersBits = 077;
+constexpr mode_t kBitsOfOthers = 077;
 constexpr off_t kMaxFileBytes = 4 << 20;
 
 // Longer than a live process takes to write such a file.
@@ -36,7 +36,7 @@ std::string directoryOf(const std::string& path) {
 }
 
 bool isForUsOnly(const struct stat& file) {
-  return file.st_uid == ::geteuid() && (file.st_mode & kOthersBits) == 0;
+  return file.st_uid == ::geteuid() && (file.st_mode & kBitsOfOthers) == 0;
 }
 
 bool isDirectoryForUsOnly(const std::string& path) {

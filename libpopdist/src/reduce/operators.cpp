@@ -29,13 +29,13 @@ constexpr std::array kOperators{
     OperatorFacts{Operator::kBitXor, "bit xor", kTruth | kIntegers},
 };
 
-constexpr bool inOrderOfTheEnumeration() {
+constexpr bool operatorsAreInOrder() {
   for (std::size_t i = 0; i < kOperators.size(); ++i) {
     if (static_cast<std::size_t>(kOperators[i].op) != i) return false;
   }
   return kOperators.back().op == Operator::kBitXor;
 }
-static_assert(inOrderOfTheEnumeration(), "kOperators is indexed by Operator");
+static_assert(operatorsAreInOrder(), "kOperators is indexed by Operator");
 
 const OperatorFacts& factsOf(Operator op) {
   static constexpr OperatorFacts kUnknown{Operator::kSum, "unknown operator", kNone};

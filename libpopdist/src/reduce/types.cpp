@@ -27,13 +27,13 @@ constexpr std::array kTypes{
     TypeFacts{Type::kDouble, 8, "double"},
 };
 
-constexpr bool inOrderOfTheEnumeration() {
+constexpr bool typesAreInOrder() {
   for (std::size_t i = 0; i < kTypes.size(); ++i) {
     if (static_cast<std::size_t>(kTypes[i].type) != i) return false;
   }
   return kTypes.back().type == Type::kDouble;
 }
-static_assert(inOrderOfTheEnumeration(), "kTypes is indexed by Type");
+static_assert(typesAreInOrder(), "kTypes is indexed by Type");
 static_assert(sizeof(bool) == 1 && sizeof(half) == 2 && sizeof(bfloat16) == 2);
 
 const TypeFacts& factsOf(Type type) {

@@ -9,12 +9,11 @@
 namespace popdist::pod {
 namespace {
 
-constexpr plan::Operation kOperation = plan::kDeviceAllReduce;
 
 }  // namespace
 
 void MessageSum::run(const DeviceTensors& tensors) {
-  const group::CollectiveCall call{.operation = kOperation, .count = tensors.count, .type = tensors.type};
+  const group::CollectiveCall call{.operation = plan::kDeviceAllReduce, .count = tensors.count, .type = tensors.type};
   const std::vector<plan::Plan>& plans = plansFor(tensors.count);
   std::vector<calls::MessageRunner::Part> parts;
   for (std::size_t local = 0; local < plans.size(); ++local)
@@ -26,11 +25,11 @@ void MessageSum::run(const DeviceTensors& tensors) {
 }
 
 void MessageSum::refuse(const pop::Status& why) const {
-  group_->fail({nameOf(kOperation), nameOf(kOperation)}, why, -1);
+  group_->fail({nameOf(plan::kDeviceAllReduce), nameOf(plan::kDeviceAllReduce)}, why, -1);
 }
 
 void MessageSum::abort(const pop::Status& why) {
-  group_->failCollective({nameOf(kOperation), nameOf(kOperation)}, {why});
+  group_->failCollective({nameOf(plan::kDeviceAllReduce), nameOf(plan::kDeviceAllReduce)}, {why});
 }
 
 // Training repeats the same few sizes.
