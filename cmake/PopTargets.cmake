@@ -57,3 +57,9 @@ endfunction()
 function(pop_compile_cheaply)
   set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -O1)
 endfunction()
+
+# pop_compile_apart(SOURCE…): files with names of their own that another of their target has, too. Presets with
+# CMAKE_UNITY_BUILD compile the others together.
+function(pop_compile_apart)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
