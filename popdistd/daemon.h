@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -24,8 +25,10 @@ struct DaemonOptions {
   std::string tls_directory;                                     ///< empty: no TLS
   std::string state_directory;
   bool insecure = false;
-  bool dev = false;                 ///< with certificates and a host of its own
-  std::vector<std::string> admins;  ///< besides the process's own user
+  bool dev = false;                  ///< with certificates and a host of its own
+  std::uint32_t keep_days = 30;      ///< jobs that have ended; 0: no limit
+  std::uint32_t keep_jobs = 100000;  ///< likewise
+  std::vector<std::string> admins;   ///< besides the process's own user
   log::Level log_level = log::Level::kInfo;
 };
 

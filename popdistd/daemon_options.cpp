@@ -54,6 +54,12 @@ void addOptions(CLI::App& app, Words& words, DaemonOptions& options) {
                  "a user who may do everything, as popdistd's own may; may be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
+  app.add_option("--keep-days", options.keep_days, "forget jobs so long after their end; 0: never")
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--keep-jobs", options.keep_jobs, "forget the oldest of more jobs that have ended; 0: never")
+      ->type_name("N")
+      ->capture_default_str();
   app.add_flag(
       "--dev", options.dev,
       "for one machine: makes certificates and starts an agent service of its own; says how to use it");

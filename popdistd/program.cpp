@@ -41,14 +41,16 @@ Status serve(DaemonOptions options) {
     POP_ASSIGN_OR_RETURN(issuer, issuerFrom(options.tls_directory));
   }
   os::EpollLoop loop;
-  CoreSettings settings{.random_name = [] { return sys::randomName(); },
-                        .version = contract::kVersion,
-                        .admins = {options.admins.begin(), options.admins.end()},
-                        .issue = issuer,
-                        .temporary_directory = options.state_directory,
-                        .vipu_server = {options.advertised_host, options.listen.port},
-                        .audit = [](const std::string& line) { log::warning(line); },
-                        .give_up = giveUp};
+  CoreSettings settings{
+      .random_name = [] { return sys::randomName(); },
+      .version = contract::kVersion,
+      .admins = {options.admins.begin(), options.admins.end()},
+      .issue = issuer,
+      .retention = {.age = std::chrono::hours(24) * options.keep_days, .most_jobs = options.keep_jobs},
+      .temporary_directory = options.state_directory,
+      .vipu_server = {options.advertised_host, options.listen.port},
+      .audit = [](const std::string& line) { log::warning(line); },
+      .give_up = giveUp};
   settings.admins.insert(ownUser());
   POP_ASSIGN_OR_RETURN(const std::unique_ptr<DaemonCore> core,
                        DaemonCore::start(loop, *store, std::move(settings)));

@@ -67,7 +67,8 @@ DaemonCore::DaemonCore(Loop& loop, Store& store, CoreSettings settings, std::str
       pods_({loop, settings_.clock, store, commits_, revisions_, settings_.pods, podHooks(),
              settings_.version}),
       lives_({loop, settings_.clock, store, commits_, jobs_, hosts_, links_, pods_.leases(), settings_.issue,
-              vipu_server_}) {
+              vipu_server_}),
+      retention_(settings_.retention) {
   tick();
 }
 
@@ -149,6 +150,7 @@ void DaemonCore::tick() {
   hosts_.tick();
   lives_.tick();
   pods_.tick();
+  forgetOldJobs();
   tick_ = loop_.postAfter(kTick, [this] { tick(); });
 }
 

@@ -15,6 +15,7 @@
 #include "popdistd/jobs/host_table.h"
 #include "popdistd/jobs/job_lives.h"
 #include "popdistd/jobs/job_table.h"
+#include "popdistd/jobs/retention.h"
 #include "popdistd/jobs/revisions.h"
 #include "popdistd/jobs/runner_links.h"
 #include "popdistd/jobs/scheduling.h"
@@ -30,6 +31,7 @@ struct CoreSettings {
   std::set<std::string> admins;  ///< who may do everything; others see everything, and control their own jobs
   IssueCredentials issue;        ///< null: jobs have one host each
   HostTimes host_times;
+  RetentionSettings retention;
   std::string temporary_directory;  ///< for copies of the store
   PodSettings pods;
   VipuServer vipu_server;
@@ -86,6 +88,10 @@ class DaemonCore final : public Api, public HostGate {
   Status load();
   void storeFailed(const Status& why);
   void tick();
+  void forgetOldJobs();
+  /// kFailedPrecondition: it has not ended, or may still use a partition.
+  Status mayForget(const Job& job);
+  void forgetNow(const Job& job);
   PodHooks podHooks();
   bool isAdmin(const Caller& caller) const { return settings_.admins.contains(caller.user); }
   Status checkAdmin(const Caller& caller, const std::string& what) const;
@@ -114,6 +120,7 @@ class DaemonCore final : public Api, public HostGate {
   RunnerLinks links_;
   Pods pods_;
   JobLives lives_;
+  Retention retention_;
   std::int64_t next_job_id_ = 1;
   Status load_problem_;  ///< not ok: no job is known, so no host may join
   std::vector<std::string> unreadable_;

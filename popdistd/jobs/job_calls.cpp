@@ -132,18 +132,35 @@ void DaemonCore::release(const Caller& caller, v1::JobRef ref, Reply<v1::JobInfo
 void DaemonCore::forget(const Caller& caller, v1::JobRef ref, Reply<v1::Nothing> reply) {
   const Result<Job*> found = controlled(caller, ref);
   if (!found.ok()) return reply(found.status());
-  const Job& job = *found.value();
-  if (job.state() != v1::JOB_ENDED)
-    return reply(failedPrecondition("job " + std::to_string(job.id()) + " has not ended: cancel it first"));
-  if (const std::string partition = pods_.leases().heldBy(job.id()); !partition.empty())
-    return reply(failedPrecondition("job " + std::to_string(job.id()) + " may still use partition " +
-                                    partition + " on host " + job.host() +
-                                    ": when that is heard of, or the partition is released with force, it "
-                                    "can be forgotten"));
-  lives_.forget(job);
-  commits_.wrote(store_.removeJob(job.id()));
-  jobs_.remove(job.id());
+  if (const Status may = mayForget(*found.value()); !may.ok()) return reply(may);
+  forgetNow(*found.value());
   commits_.whenDurable([reply](const Status& status) { status.ok() ? reply(v1::Nothing()) : reply(status); });
+}
+
+Status DaemonCore::mayForget(const Job& job) {
+  if (job.state() != v1::JOB_ENDED)
+    return failedPrecondition("job " + std::to_string(job.id()) + " has not ended: cancel it first");
+  const std::string partition = pods_.leases().heldBy(job.id());
+  if (partition.empty()) return {};
+  return failedPrecondition("job " + std::to_string(job.id()) + " may still use partition " + partition +
+                            " on host " + job.host() +
+                            ": when that is heard of, or the partition is released with force, it can be "
+                            "forgotten");
+}
+
+// Its host removes its records, too: now, or when it joins again.
+void DaemonCore::forgetNow(const Job& job) {
+  const std::int64_t id = job.id();
+  lives_.forget(job);
+  commits_.wrote(store_.removeJob(id));
+  jobs_.remove(id);
+}
+
+void DaemonCore::forgetOldJobs() {
+  for (const std::int64_t id : retention_.due(jobs_, settings_.clock())) {
+    const Job* const job = jobs_.find(id);
+    if (job != nullptr && mayForget(*job).ok()) forgetNow(*job);
+  }
 }
 
 v1::JobInfo DaemonCore::view(const Job& job) const {

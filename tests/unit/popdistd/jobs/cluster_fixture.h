@@ -66,6 +66,7 @@ class ClusterTest : public ::testing::Test {
            credentials.set_certificate_pem("of " + user);
            return credentials;
          },
+         .retention = retention_,
          .pods = pod_settings_,
          .vipu_server = {.host = "d0", .port = 8090},
          .audit = [this](const std::string& line) { audit_.push_back(line); }});
@@ -159,6 +160,7 @@ class ClusterTest : public ::testing::Test {
   std::chrono::system_clock::time_point wall_{seconds(1700000000)};
   int names_ = 0;
   PodSettings pod_settings_;
+  RetentionSettings retention_;
   std::vector<std::string> audit_;
   std::unique_ptr<SqliteStore> store_;
   std::map<std::string, FakeHost> hosts_;
