@@ -4,6 +4,7 @@
 
 #include "common/base/text.h"
 #include "popdistd/jobs/daemon_core.h"
+#include "popdistd/jobs/job_counts.h"
 #include "popdistd/jobs/job_request.h"
 #include "popdistd/jobs/scheduling.h"
 
@@ -12,6 +13,7 @@ namespace {
 
 constexpr int kPageSize = 100;
 constexpr int kMaxPageSize = 1000;
+constexpr int kMaxTroubled = 20;
 
 }  // namespace
 
@@ -93,9 +95,20 @@ void DaemonCore::list(const Caller&, v1::ListJobsRequest request, Reply<v1::List
       page.set_next_page_token(std::to_string(page.jobs(page_size - 1).id()));
       break;
     }
-    *page.add_jobs() = view(job);
+    *page.add_jobs() = request.brief() ? brief(view(job)) : view(job);
   }
   reply(std::move(page));
+}
+
+void DaemonCore::countJobs(const Caller&, v1::Nothing, Reply<v1::CountJobsReply> reply) {
+  v1::CountJobsReply counts = countOf(jobs_);
+  for (const std::int64_t id : jobs_.active()) {
+    if (counts.troubled_size() == kMaxTroubled) break;
+    v1::JobInfo job = view(*jobs_.find(id));
+    if (!job.conditions().empty()) *counts.add_troubled() = brief(std::move(job));
+  }
+  counts.set_revision(revisions_.current());
+  reply(std::move(counts));
 }
 
 void DaemonCore::signal(const Caller& caller, v1::SignalRequest request, Reply<v1::JobInfo> reply) {
