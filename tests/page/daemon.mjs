@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A popdistd of this build, with a store of its own, and a client of its JSON.
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import http from "node:http";
 import https from "node:https";
+import net from "node:net";
 import os from "node:os";
 import path from "node:path";
 
@@ -13,11 +15,13 @@ export class Daemon {
   #child;
   #agent;
 
-  /// `dev`: with TLS and a host; else without both, for loopback alone.
-  static async start({ dev = false } = {}) {
+  /// `dev`: with TLS and a host; else without both, for loopback alone. `in_memory`: no disk is waited for.
+  static async start({ dev = false, in_memory = false } = {}) {
     const daemon = new Daemon();
     daemon.dev = dev;
-    daemon.state = await mkdtemp(path.join(os.tmpdir(), "pop_page_"));
+    daemon.state = await mkdtemp(
+      path.join(in_memory && existsSync("/dev/shm") ? "/dev/shm" : os.tmpdir(), "pop_page_"),
+    );
     await daemon.startAgain("127.0.0.1:0", "127.0.0.1:0");
     if (dev) {
       const read = (name) => readFile(path.join(daemon.state, "tls", name));
@@ -89,6 +93,33 @@ export class Daemon {
   async submit(script, more = {}, spec = {}) {
     const programs = [{ words: ["sh", "-c", script], num_instances: 1 }];
     return (await this.call("Submit", { spec: { programs, needs_pods: false, ...spec }, ...more })).job.id;
+  }
+
+  /// Many calls at once, over a few connections on which none waits for the answer before. Without TLS.
+  async callMany(name, bodies, connections = 24) {
+    const port = Number(this.at.split(":")[1]);
+    const one = (own) =>
+      new Promise((resolve, reject) => {
+        let answers = 0;
+        let rest = "";
+        const socket = net.connect(port, "127.0.0.1");
+        socket.on("error", reject);
+        socket.on("data", (bytes) => {
+          rest += bytes.toString("latin1");
+          const heads = rest.split("HTTP/1.1 200 OK");
+          answers += heads.length - 1;
+          rest = heads.at(-1).slice(-20);
+          if (/HTTP\/1\.1 [345]/.test(rest)) reject(new Error(rest));
+          if (answers === own.length) (socket.destroy(), resolve());
+        });
+        for (const body of own) {
+          const json = JSON.stringify(body);
+          const head = `POST /v1/${name} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`;
+          socket.write(`${head}Content-Length: ${Buffer.byteLength(json)}\r\n\r\n${json}`);
+        }
+      });
+    const parts = Array.from({ length: connections }, (_, n) => bodies.filter((_, at) => at % connections === n));
+    await Promise.all(parts.filter((part) => part.length).map(one));
   }
 
   async waitFor(what, target, fits) {

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { checkAccess, checkWidth, goTo, NARROW, openPage, shoot, startBrowser, stopBrowser, WIDE } from "./browser.mjs";
-import { brokenCluster, emptyCluster, startFakeDaemon } from "./fake_daemon.mjs";
+import { brokenCluster, emptyCluster, normalCluster } from "./clusters.mjs";
+import { startFakeDaemon } from "./fake_daemon.mjs";
 
 const PAGES = { overview: "#/", jobs: "#/jobs", pods: "#/pods", hosts: "#/hosts", about: "#/about" };
 const LOOKS = { light: { viewport: WIDE }, dark: { viewport: WIDE, dark: true }, narrow: { viewport: NARROW } };
@@ -13,6 +14,7 @@ after(stopBrowser);
 
 for (const [name, data, more] of [
   ["empty", emptyCluster(), {}],
+  ["usual", normalCluster(), { job: "#/jobs/59" }],
   [
     "broken",
     brokenCluster(),

@@ -9,12 +9,11 @@ const JOBS = 10_000;
 const FIRST_VIEW_MS = 1000;
 const CHANGE_MS = 50;
 
-async function fill(daemon) {
-  let next = 0;
-  const one = async () => {
-    while (next < JOBS) await daemon.submit("true", { name: `sweep-${next++}`, held: next % 10 !== 0 });
-  };
-  await Promise.all(Array.from({ length: 48 }, one));
+// All but one of a hundred are held; that one waits for a host.
+function jobs() {
+  const programs = [{ words: ["./train", "--epochs", "90"], num_instances: 4 }];
+  const one = (n) => ({ spec: { programs, needs_pods: false }, name: `sweep-${n}`, held: n % 100 !== 0 });
+  return Array.from({ length: JOBS }, (_, n) => one(n));
 }
 
 /// How long the page takes until the first row is there, by its own clock, which begins with the navigation.
@@ -29,8 +28,8 @@ describe("ten thousand jobs", () => {
   let daemon;
   before(async () => {
     await startBrowser();
-    daemon = await Daemon.start();
-    await fill(daemon);
+    daemon = await Daemon.start({ in_memory: true });
+    await daemon.callMany("Submit", jobs());
   });
   after(async () => {
     await stopBrowser();
@@ -40,7 +39,7 @@ describe("ten thousand jobs", () => {
   test("are seen within a second", async () => {
     const { page, close } = await openPage(daemon.address);
     const times = [];
-    for (let n = 0; n < 3; ++n) times.push(await firstView(page, daemon.address, "#/jobs", ".job-row .badge"));
+    for (let n = 0; n < 5; ++n) times.push(await firstView(page, daemon.address, "#/jobs", ".job-row .badge"));
     const overview = await firstView(page, daemon.address, "#/", ".tiles");
     console.log(`# first view of the jobs: ${times.join(", ")} ms; of the overview: ${overview} ms`);
     assert.ok(Math.min(...times) < FIRST_VIEW_MS && overview < FIRST_VIEW_MS, `${times}, ${overview}`);
@@ -64,9 +63,10 @@ describe("ten thousand jobs", () => {
     });
     assert.equal(await status.textContent(), "10,000 jobs");
     assert.ok((await page.locator(".job-row").count()) < 120);
-    await page.locator(".job-row", { hasText: "sweep-0" }).first().waitFor();
+    await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
+    await page.locator('.row-link[href="#/jobs/1"]').waitFor();
     await page.evaluate(() => scrollTo(0, 0));
-    await page.locator(".job-row .row-link", { hasText: /^10000/ }).waitFor();
+    await page.locator('.row-link[href="#/jobs/10000"]').waitFor();
     const times = await page.evaluate(async () => {
       const took = [];
       for (let n = 0; n < 21; ++n) {

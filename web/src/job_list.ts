@@ -36,6 +36,8 @@ export class JobList {
   private token = "";
   private known = new Set<string>();
   private abort = new AbortController();
+  private reading: Promise<void> = Promise.resolve();
+  private revision = ""; // as of which the first page was read
 
   constructor(
     private readonly filter: JobFilter,
@@ -47,7 +49,14 @@ export class JobList {
     this.abort.abort();
     this.abort = new AbortController();
     this.token = "";
-    await this.read(true);
+    this.revision = "";
+    await (this.reading = this.read(true));
+  }
+
+  /// What changes from `since` on will be told: reads the first page anew unless it is at least as new.
+  async sync(since: string) {
+    await this.reading;
+    if (this.revision === "" || store.isNewer(since, this.revision)) await this.load();
   }
 
   async more() {
@@ -78,6 +87,7 @@ export class JobList {
       this.ids.value = anew ? ids : [...this.ids.peek(), ...ids];
       this.known = new Set(this.ids.peek());
       this.token = page.next_page_token;
+      if (anew) this.revision = page.revision;
       this.complete.value = this.token === "";
       this.error.value = "";
     } catch (error) {
@@ -111,7 +121,7 @@ export function useJobList(filter: JobFilter, page_size: number): JobList {
   const resyncs = store.resyncs.value;
   useEffect(() => list.listen(), [list]);
   useEffect(() => {
-    if (resyncs > 0) void list.load();
+    void (resyncs > 0 ? list.sync(store.since.peek()) : list.load());
   }, [list, resyncs]);
   return list;
 }

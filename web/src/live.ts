@@ -38,6 +38,12 @@ async function readCounts() {
   store.counts.value = await get<Counts>("/v1/counts");
 }
 
+/// A copy was put back, or another cluster is there: nothing that is known can be compared with it.
+function isAnotherStore(about: About): boolean {
+  const before = store.about.peek();
+  return before !== undefined && (before.cluster_id !== about.cluster_id || Number(about.epoch) < Number(before.epoch));
+}
+
 async function readAll() {
   const [about, hosts, partitions, counts] = await Promise.all([
     call<About>("About", {}),
@@ -46,6 +52,7 @@ async function readAll() {
     get<Counts>("/v1/counts"),
     readInventory(),
   ]);
+  if (isAnotherStore(about)) location.reload();
   const revisions = [about.revision, hosts.revision, partitions.revision, counts.revision];
   revision = revisions.reduce((least, each) => (store.isNewer(least, each) ? each : least));
   batch(() => {
@@ -54,6 +61,7 @@ async function readAll() {
     store.hosts.value = new Map(hosts.hosts.map((host) => [host.name, host]));
     store.partitions.value = new Map(partitions.partitions.map((each) => [each.id, each]));
     store.ready.value = true;
+    store.since.value = revision;
     store.resyncs.value++;
   });
 }
@@ -101,8 +109,8 @@ function watch() {
     path: () => `/v1/watch?since=${revision}`,
     take,
     opened: () => {
+      if (store.connection.peek().state === "lost") void refreshAbout();
       isState("live");
-      void refreshAbout();
     },
     lost: (why) => isState("lost", why.message),
     refused: (why) => isState(why.status === 401 ? "nobody" : "lost", why.message),

@@ -6,7 +6,8 @@ import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { retryNow, start } from "./live";
 import { Questions, Said } from "./parts/ask";
-import { Command, Missing, When } from "./parts/basics";
+import { Missing, When } from "./parts/basics";
+import { Nobody } from "./pages/nobody";
 import { Icon } from "./parts/icons";
 import { problems } from "./problems";
 import { link, route } from "./router";
@@ -77,17 +78,6 @@ function Lost() {
       <button type="button" class="button small" onClick={retryNow}>
         Try now
       </button>
-    </div>
-  );
-}
-
-function Nobody() {
-  return (
-    <div class="empty">
-      <h1>popdistd does not know who you are</h1>
-      <p class="muted">{connection.value.why}</p>
-      <p>Your browser needs your certificate. Make a file of it that browsers import, and open this page again:</p>
-      <Command text="openssl pkcs12 -export -in user-NAME.pem -inkey user-NAME-key.pem -out NAME.p12" />
     </div>
   );
 }

@@ -19,8 +19,9 @@ export const agents = signal<Agent[]>([]);
 export const allocations = signal<Allocation[]>([]);
 /// Whether all of the above has been read once.
 export const ready = signal(false);
-/// One more with each resync: lists read themselves anew.
+/// One more with each resync: lists read themselves anew, if they are older than `since`.
 export const resyncs = signal(0);
+export const since = signal("0");
 
 /// The second that it is, while the page is seen.
 export const now = signal(Date.now());

@@ -73,7 +73,7 @@ export function Missing({ title, children }: { title: string; children: Componen
   return (
     <div class="empty">
       <h1>{title}</h1>
-      <p class="muted">{children}</p>
+      <div class="muted">{children}</div>
     </div>
   );
 }
