@@ -90,7 +90,7 @@ void DaemonCore::list(const Caller&, v1::ListJobsRequest request, Reply<v1::List
   page.set_revision(revisions_.current());
   for (; each != jobs_.all().rend(); ++each) {
     const Job& job = each->second;
-    if (!matches(job.info(), request)) continue;
+    if (!matches(job.info(), request) || !hasText(jobs_, job, request.text())) continue;
     if (page.jobs_size() == page_size) {
       page.set_next_page_token(std::to_string(page.jobs(page_size - 1).id()));
       break;
@@ -161,9 +161,7 @@ void DaemonCore::forget(const Caller& caller, v1::JobRef ref, Reply<v1::Nothing>
 
 v1::JobInfo DaemonCore::view(const Job& job) const {
   v1::JobInfo info = job.info();
-  const bool is_first = !jobs_.queue().empty() && jobs_.queue().begin()->id == job.id();
-  if (info.state() == v1::JOB_QUEUED && info.reason().empty() && !is_first)
-    info.set_reason("jobs before it wait, too");
+  info.set_reason(reasonOf(jobs_, job));
   return info;
 }
 

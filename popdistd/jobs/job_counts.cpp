@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/text.h"
+
 namespace pop::popdistd {
 namespace {
 
@@ -20,10 +22,10 @@ struct Waiting {
 void addWaiting(const JobTable& jobs, v1::CountJobsReply& counts) {
   std::map<std::string_view, Waiting> by_reason;
   for (const QueueOrder& each : jobs.queue()) {
-    const v1::JobInfo& job = jobs.all().at(each.id).info();
-    Waiting& waiting = by_reason[job.reason()];
+    const Job& job = jobs.all().at(each.id);
+    Waiting& waiting = by_reason[reasonOf(jobs, job)];
     ++waiting.jobs;
-    if (waiting.first == nullptr || job.id() < waiting.first->id()) waiting.first = &job;
+    if (waiting.first == nullptr || job.id() < waiting.first->id()) waiting.first = &job.info();
   }
   std::vector<std::pair<std::string_view, Waiting>> sorted(by_reason.begin(), by_reason.end());
   std::stable_sort(sorted.begin(), sorted.end(),
@@ -39,6 +41,25 @@ void addWaiting(const JobTable& jobs, v1::CountJobsReply& counts) {
 }
 
 }  // namespace
+
+// Jobs behind the first one are not looked at when it keeps all that they could use.
+const std::string& reasonOf(const JobTable& jobs, const Job& job) {
+  static const std::string others = "jobs before it wait, too";
+  const bool is_first = !jobs.queue().empty() && jobs.queue().begin()->id == job.id();
+  const bool is_unsaid = job.state() == v1::JOB_QUEUED && job.info().reason().empty() && !is_first;
+  return is_unsaid ? others : job.info().reason();
+}
+
+bool hasText(const JobTable& jobs, const Job& job, const std::string& text) {
+  if (text.empty()) return true;
+  const std::string wanted = lowerCase(text);
+  const auto has = [&wanted](const std::string& of) {
+    return lowerCase(of).find(wanted) != std::string::npos;
+  };
+  const v1::JobInfo& info = job.info();
+  return has(std::to_string(info.id())) || has(info.name()) || has(info.user()) || has(reasonOf(jobs, job)) ||
+         has(job.host()) || std::any_of(info.command().begin(), info.command().end(), has);
+}
 
 v1::CountJobsReply countOf(const JobTable& jobs) {
   std::map<std::pair<v1::JobState, v1::JobEnd>, std::int64_t> by_state;

@@ -71,16 +71,6 @@ bool isIn(const auto& list, const auto& value) {
   return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
 }
 
-bool hasText(const v1::JobInfo& job, const std::string& text) {
-  const std::string wanted = lowerCase(text);
-  const auto has = [&wanted](const std::string& of) {
-    return lowerCase(of).find(wanted) != std::string::npos;
-  };
-  return has(std::to_string(job.id())) || has(job.name()) || has(job.user()) || has(job.reason()) ||
-         (!job.hosts().empty() && has(job.hosts(0))) ||
-         std::any_of(job.command().begin(), job.command().end(), has);
-}
-
 }  // namespace
 
 bool matches(const v1::JobInfo& job, const v1::ListJobsRequest& request) {
@@ -89,8 +79,7 @@ bool matches(const v1::JobInfo& job, const v1::ListJobsRequest& request) {
   if (!request.host().empty() &&
       std::find(job.hosts().begin(), job.hosts().end(), request.host()) == job.hosts().end())
     return false;
-  return isIn(request.states(), job.state()) && isIn(request.ends(), job.end()) &&
-         (request.text().empty() || hasText(job, request.text()));
+  return isIn(request.states(), job.state()) && isIn(request.ends(), job.end());
 }
 
 }  // namespace pop::popdistd

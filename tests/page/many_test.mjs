@@ -73,16 +73,17 @@ describe("ten thousand jobs", () => {
         const row = [...document.querySelectorAll(".job-row")].find((each) => each.textContent.startsWith("9999"));
         const before = row.querySelector(".badge").textContent;
         const headers = { "content-type": "application/json", "x-popdist": "1" };
-        await fetch(`/v1/${before === "held" ? "Release" : "Hold"}`, { method: "POST", headers, body: '{"id": 9999}' });
+        const method = before === "held" ? "Release" : "Hold";
         const begin = performance.now();
+        void fetch(`/v1/${method}`, { method: "POST", headers, body: '{"id": 9999}' });
         while (row.querySelector(".badge").textContent === before) await new Promise((resolve) => setTimeout(resolve));
         took.push(performance.now() - begin);
-        await new Promise((resolve) => setTimeout(resolve, 20));
+        await new Promise((resolve) => setTimeout(resolve, 20)); // so that not all come at once
       }
       return took.sort((a, b) => a - b);
     });
     const median = times[10];
-    console.log(`# a change with all of them read: ${median.toFixed(1)} ms, at most ${times.at(-1).toFixed(1)} ms`);
+    console.log(`# a change, from the call to the row: ${median.toFixed(1)} ms, at most ${times.at(-1).toFixed(1)} ms`);
     assert.ok(median < CHANGE_MS, String(times));
     await checkAccess(page, "jobs");
     await shoot(page, "many-jobs");

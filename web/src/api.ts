@@ -85,59 +85,82 @@ export interface StreamHandlers {
   path: () => string; // asked anew for each connection
   take: (events: StreamEvent[]) => void | Promise<void>;
   opened?: () => void;
-  lost?: (why: ApiError, retryInMs: number) => void;
+  lost?: (why: ApiError) => void;
   refused?: (why: ApiError) => void; // it is not tried again
 }
+
+const LIVED_MS = 5000; // a stream that has lived so long is tried again at once
+const MOST_PAUSE_MS = 10_000;
+// A page that nobody sees lets go of its connections: browsers have six for all pages of a server.
+const HIDDEN_MS = 60_000;
 
 /// A stream that is opened again whenever it breaks, until stop().
 export class Stream {
   private abort = new AbortController();
   private stopped = false;
+  private sleeps = false;
   private failures = 0;
   private wake: (() => void) | undefined;
+  private hidden: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly handlers: StreamHandlers) {
+    document.addEventListener("visibilitychange", this.seen);
     void this.run();
   }
 
   stop() {
+    document.removeEventListener("visibilitychange", this.seen);
+    clearTimeout(this.hidden);
     this.stopped = true;
     this.abort.abort();
     this.wake?.();
   }
 
-  retryNow() {
-    this.wake?.();
-  }
+  private seen = () => {
+    clearTimeout(this.hidden);
+    if (!document.hidden) {
+      this.sleeps = false;
+      this.wake?.();
+      return;
+    }
+    this.hidden = setTimeout(() => {
+      this.sleeps = true;
+      this.abort.abort();
+    }, HIDDEN_MS);
+  };
 
   private async run() {
     while (!this.stopped) {
-      this.abort = new AbortController();
-      let why: ApiError;
-      try {
-        await readStream(
-          this.handlers.path(),
-          this.abort,
-          () => {
-            this.failures = 0;
-            this.handlers.opened?.();
-          },
-          async (events) => {
-            if (!this.stopped) await this.handlers.take(events);
-          },
-        );
-        continue;
-      } catch (error) {
-        why = error instanceof ApiError ? error : new ApiError(0, "the connection was lost");
-      }
+      const begin = Date.now();
+      const why = await this.readOnce();
       if (this.stopped) return;
       if (why.status >= 400 && why.status < 500 && why.status !== 429) return this.handlers.refused?.(why);
-      const pause = Math.min(10_000, 500 * 2 ** this.failures++);
-      this.handlers.lost?.(why, pause);
+      this.failures = Date.now() - begin > LIVED_MS ? 0 : this.failures + 1;
+      const pause = Math.min(MOST_PAUSE_MS, 250 * 2 ** this.failures);
+      if (!this.sleeps) this.handlers.lost?.(why);
       await new Promise<void>((resolve) => {
         this.wake = resolve;
-        setTimeout(resolve, pause);
+        if (!this.sleeps) setTimeout(resolve, pause);
       });
     }
+  }
+
+  /// Until it ends, and why it did.
+  private async readOnce(): Promise<ApiError> {
+    this.abort = new AbortController();
+    const { path, opened, take } = this.handlers;
+    try {
+      await readStream(
+        path(),
+        this.abort,
+        () => opened?.(),
+        async (events) => {
+          if (!this.stopped) await take(events);
+        },
+      );
+    } catch (error) {
+      if (error instanceof ApiError) return error;
+    }
+    return new ApiError(0, "the connection was lost");
   }
 }

@@ -8,7 +8,6 @@ import type { About, Agent, Allocation, Change, Cluster, Counts, Host, Partition
 
 const COUNTS_EVERY_MS = 1000;
 const INVENTORY_EVERY_MS = 500;
-const HIDDEN_MS = 60_000; // then the stream ends: browsers have six connections for all pages of a server
 
 let stream: Stream | undefined;
 let revision = "0";
@@ -136,10 +135,3 @@ export async function start() {
 export function retryNow() {
   void start();
 }
-
-let hidden: ReturnType<typeof setTimeout> | undefined;
-document.addEventListener("visibilitychange", () => {
-  clearTimeout(hidden);
-  if (document.hidden) hidden = setTimeout(() => (stream?.stop(), (stream = undefined)), HIDDEN_MS);
-  else if (!stream && store.ready.peek()) watch();
-});

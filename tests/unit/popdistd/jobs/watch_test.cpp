@@ -212,6 +212,8 @@ TEST_F(WatchTest, ListsHaveTheJobsThatAreAskedFor) {
   EXPECT_EQ(listed([](auto& request) { request.set_text("train"); }), (Ids{3, 2, 1}));
   EXPECT_EQ(listed([](auto& request) { request.set_text("no host"); }), Ids{3}) << "the reason";
   EXPECT_EQ(listed([](auto& request) { request.set_text("else"); }), Ids{});
+  const std::int64_t last = submit(requestOf());
+  EXPECT_EQ(listed([this, last](auto& request) { request.set_text(job(last).reason()); }), Ids{last});
 }
 
 TEST_F(WatchTest, BriefListsLeaveOutWhatOnlyAPageAboutTheJobShows) {
@@ -234,7 +236,7 @@ TEST_F(WatchTest, JobsAreCountedByStateAndByWhatTheyWaitFor) {
   cancel(submit(requestOf()));
   FakeHost& h0 = join("h0", 2);
   h0.loseConnection();
-  settle();
+  advance(seconds(20));
   Answer<v1::CountJobsReply> answer;
   core_->countJobs({"alice", ""}, {}, answer.reply());
   const v1::CountJobsReply& counts = answer.value();
