@@ -55,14 +55,15 @@ export async function goTo(page, address, hash) {
   await page.waitForFunction(() => !document.querySelector(".loading"));
 }
 
-export async function checkAccess(page, what) {
+/// Of all rules, or of some.
+export async function checkAccess(page, what, rules = []) {
   await page.evaluate(axe);
-  const found = await page.evaluate(async () => {
-    const result = await globalThis.axe.run(document);
+  const found = await page.evaluate(async (only) => {
+    const result = await globalThis.axe.run(document, only.length ? { runOnly: only } : {});
     return result.violations.flatMap(({ id, nodes }) =>
       nodes.map((node) => `${id}: ${node.html.slice(0, 160)} ${node.failureSummary?.split("\n")[1] ?? ""}`),
     );
-  });
+  }, rules);
   assert.deepEqual(found, [], what);
 }
 

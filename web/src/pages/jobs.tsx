@@ -23,6 +23,7 @@ const KINDS: Kind[] = [
   { key: "", label: "All", states: [], ends: [] },
   { key: "running", label: "Running", states: ["JOB_STARTING", "JOB_RUNNING", "JOB_ENDING"], ends: [] },
   { key: "waiting", label: "Waiting", states: ["JOB_QUEUED", "JOB_HELD"], ends: [] },
+  { key: "held", label: "Held", states: ["JOB_HELD"], ends: [] },
   { key: "ended", label: "Ended", states: ["JOB_ENDED"], ends: [] },
   { key: "failed", label: "Failed", states: [], ends: ["END_FAILED", "END_TIMED_OUT", "END_LOST"] },
   { key: "succeeded", label: "Succeeded", states: [], ends: ["END_SUCCEEDED"] },
@@ -104,7 +105,7 @@ export function Jobs() {
       </div>
       <div class="filters">
         <div class="segments" role="group" aria-label="Which jobs">
-          {KINDS.map((each) => (
+          {KINDS.filter((each) => each === kind || each.key !== "held" || jobsIn(each.states) > 0).map((each) => (
             <button
               key={each.key}
               type="button"

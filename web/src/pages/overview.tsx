@@ -17,6 +17,19 @@ const MOST_PROBLEMS = 8;
 function Health() {
   const found = problems.value;
   const about = store.about.value;
+  if (found.length === 0 && store.hosts.value.size === 0) {
+    return (
+      <section class="health fair" aria-label="Is anything wrong">
+        <span class="health-icon">
+          <Icon name="warn" />
+        </span>
+        <div>
+          <h2>No host has joined</h2>
+          <p class="muted">Jobs wait until one has. popdistd {about?.version} itself is well.</p>
+        </div>
+      </section>
+    );
+  }
   if (found.length === 0) {
     return (
       <section class="health good" aria-label="Is anything wrong">
@@ -168,11 +181,7 @@ function Waits() {
         ))}
         {held > 0 && (
           <li>
-            <a
-              class="reason-count"
-              href={link(["jobs"], { show: "waiting", text: "held" })}
-              aria-label={`${counted(held, "job")} held`}
-            >
+            <a class="reason-count" href={link(["jobs"], { show: "held" })} aria-label={`${counted(held, "job")} held`}>
               {number(held)}
             </a>
             <span>
@@ -200,7 +209,7 @@ function FirstSteps() {
   if (store.hosts.value.size === 0)
     return (
       <Card title="Next: let a host join">
-        <p>No host has joined, so no job can run. On each host:</p>
+        <p>On each host that is to run jobs:</p>
         <Command text={`popdist-agent serve --controller ${server} --tls DIRECTORY --users FILE`} />
       </Card>
     );
