@@ -32,6 +32,7 @@ class Api {
   virtual void submit(const Caller& caller, v1::SubmitRequest request, Reply<v1::SubmitReply> reply) = 0;
   virtual void get(const Caller& caller, v1::JobRef job, Reply<v1::JobInfo> reply) = 0;
   virtual void list(const Caller& caller, v1::ListJobsRequest request, Reply<v1::ListJobsReply> reply) = 0;
+  virtual void countJobs(const Caller& caller, v1::Nothing, Reply<v1::CountJobsReply> reply) = 0;
   virtual void signal(const Caller& caller, v1::SignalRequest request, Reply<v1::JobInfo> reply) = 0;
   virtual void cancel(const Caller& caller, v1::CancelRequest request, Reply<v1::JobInfo> reply) = 0;
   virtual void hold(const Caller& caller, v1::JobRef job, Reply<v1::JobInfo> reply) = 0;

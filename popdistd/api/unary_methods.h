@@ -14,6 +14,7 @@ void forEachUnaryMethod(Visit&& visit) {
   visit("Submit", &Api::submit);
   visit("Get", &Api::get);
   visit("List", &Api::list);
+  visit("CountJobs", &Api::countJobs);
   visit("Signal", &Api::signal);
   visit("Cancel", &Api::cancel);
   visit("Hold", &Api::hold);

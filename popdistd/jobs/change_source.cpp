@@ -70,6 +70,10 @@ std::optional<v1::Change> ChangeSource::show(std::uint64_t revision, const Revis
     *change.mutable_partition() = std::move(*info);
     return change;
   }
+  if (std::holds_alternative<InventoryId>(entry.thing)) {
+    change.mutable_inventory();
+    return change;
+  }
   const auto& name = std::get<std::string>(entry.thing);
   if (entry.is_removed) {
     change.set_host_removed(name);

@@ -52,6 +52,7 @@ class DaemonCore final : public Api, public HostGate {
   void submit(const Caller& caller, v1::SubmitRequest request, Reply<v1::SubmitReply> reply) override;
   void get(const Caller& caller, v1::JobRef job, Reply<v1::JobInfo> reply) override;
   void list(const Caller& caller, v1::ListJobsRequest request, Reply<v1::ListJobsReply> reply) override;
+  void countJobs(const Caller& caller, v1::Nothing, Reply<v1::CountJobsReply> reply) override;
   void signal(const Caller& caller, v1::SignalRequest request, Reply<v1::JobInfo> reply) override;
   void cancel(const Caller& caller, v1::CancelRequest request, Reply<v1::JobInfo> reply) override;
   void hold(const Caller& caller, v1::JobRef job, Reply<v1::JobInfo> reply) override;

@@ -4,6 +4,7 @@
 
 #include "common/base/text.h"
 #include "popdistd/jobs/daemon_core.h"
+#include "popdistd/jobs/job_counts.h"
 #include "popdistd/jobs/job_request.h"
 #include "popdistd/jobs/scheduling.h"
 
@@ -12,6 +13,7 @@ namespace {
 
 constexpr int kPageSize = 100;
 constexpr int kMaxPageSize = 1000;
+constexpr int kMaxTroubled = 20;
 
 }  // namespace
 
@@ -88,14 +90,25 @@ void DaemonCore::list(const Caller&, v1::ListJobsRequest request, Reply<v1::List
   page.set_revision(revisions_.current());
   for (; each != jobs_.all().rend(); ++each) {
     const Job& job = each->second;
-    if (!matches(job.info(), request)) continue;
+    if (!matches(job.info(), request) || !hasText(jobs_, job, request.text())) continue;
     if (page.jobs_size() == page_size) {
       page.set_next_page_token(std::to_string(page.jobs(page_size - 1).id()));
       break;
     }
-    *page.add_jobs() = view(job);
+    *page.add_jobs() = request.brief() ? brief(view(job)) : view(job);
   }
   reply(std::move(page));
+}
+
+void DaemonCore::countJobs(const Caller&, v1::Nothing, Reply<v1::CountJobsReply> reply) {
+  v1::CountJobsReply counts = countOf(jobs_);
+  for (const std::int64_t id : jobs_.active()) {
+    if (counts.troubled_size() == kMaxTroubled) break;
+    v1::JobInfo job = view(*jobs_.find(id));
+    if (!job.conditions().empty()) *counts.add_troubled() = brief(std::move(job));
+  }
+  counts.set_revision(revisions_.current());
+  reply(std::move(counts));
 }
 
 void DaemonCore::signal(const Caller& caller, v1::SignalRequest request, Reply<v1::JobInfo> reply) {
@@ -165,9 +178,7 @@ void DaemonCore::forgetOldJobs() {
 
 v1::JobInfo DaemonCore::view(const Job& job) const {
   v1::JobInfo info = job.info();
-  const bool is_first = !jobs_.queue().empty() && jobs_.queue().begin()->id == job.id();
-  if (info.state() == v1::JOB_QUEUED && info.reason().empty() && !is_first)
-    info.set_reason("jobs before it wait, too");
+  info.set_reason(reasonOf(jobs_, job));
   return info;
 }
 

@@ -65,14 +65,21 @@ Job* JobTable::findRequest(const std::string& request_id) {
   return found == requests_.end() ? nullptr : find(found->second);
 }
 
+namespace {
+
+bool isIn(const auto& list, const auto& value) {
+  return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
+}
+
+}  // namespace
+
 bool matches(const v1::JobInfo& job, const v1::ListJobsRequest& request) {
   if (!request.user().empty() && job.user() != request.user()) return false;
   if (!request.name().empty() && job.name() != request.name()) return false;
   if (!request.host().empty() &&
       std::find(job.hosts().begin(), job.hosts().end(), request.host()) == job.hosts().end())
     return false;
-  return request.states().empty() ||
-         std::find(request.states().begin(), request.states().end(), job.state()) != request.states().end();
+  return isIn(request.states(), job.state()) && isIn(request.ends(), job.end());
 }
 
 }  // namespace pop::popdistd

@@ -20,8 +20,13 @@ struct PartitionId {
   friend auto operator<=>(const PartitionId&, const PartitionId&) = default;
 };
 
-/// A job's id, a host's name, or a partition.
-using ThingId = std::variant<std::int64_t, std::string, PartitionId>;
+/// Clusters, agents and allocations, all together: they change rarely.
+struct InventoryId {
+  friend auto operator<=>(const InventoryId&, const InventoryId&) = default;
+};
+
+/// A job's id, a host's name, a partition, or the inventory.
+using ThingId = std::variant<std::int64_t, std::string, PartitionId, InventoryId>;
 
 class Revisions {
  public:

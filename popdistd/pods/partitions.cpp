@@ -36,10 +36,16 @@ vipu::Time Partitions::now() const {
   return timeOf(parts_.clock);
 }
 
+void Partitions::inventoryChanged() {
+  inventory_revision_ = parts_.revisions.changed(InventoryId{}, inventory_revision_);
+  changed();
+}
+
 Status Partitions::load(std::unique_ptr<vipu::PartitionTable> table) {
   cancelTimers();
   fresh_for_.clear();
   revisions_.clear();
+  inventory_revision_ = 0;
   table_ = std::move(table);
   POP_ASSIGN_OR_RETURN(const std::vector<StoredPartition> stored, parts_.store.partitions());
   std::vector<vipu::Partition> partitions;

@@ -55,6 +55,8 @@ class Partitions {
   const PodSettings& settings() const { return parts_.settings; }
   /// Jobs that wait may start now.
   void changed() { parts_.changed(); }
+  /// A cluster, an agent or an allocation has: tells watchers, and jobs that wait.
+  void inventoryChanged();
   vipu::Time now() const;
 
   /// Adds to the change what can be carried out at once: it is configured without a delay, and released if
@@ -96,6 +98,7 @@ class Partitions {
   std::map<std::string, TimerId> timers_;  ///< of partitions that are being configured
   std::map<std::string, std::string> fresh_for_;
   std::map<std::string, std::uint64_t> revisions_;
+  std::uint64_t inventory_revision_ = 0;  ///< 0: it has not changed
 };
 
 }  // namespace pop::popdistd

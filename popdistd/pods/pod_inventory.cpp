@@ -142,12 +142,14 @@ void PodInventory::saveAgent(const std::string& id) {
 
 void PodInventory::put(RecordKind kind, const std::string& id, const std::string& bytes) {
   commits_.wrote(store_.putRecord(kind, id, bytes));
-  partitions_.changed();
+  partitions_.inventoryChanged();
 }
 
 Status PodInventory::drop(RecordKind kind, const std::string& id, const Status& removed) {
-  if (removed.ok()) commits_.wrote(store_.removeRecord(kind, id));
-  return removed;
+  if (!removed.ok()) return removed;
+  commits_.wrote(store_.removeRecord(kind, id));
+  partitions_.inventoryChanged();
+  return {};
 }
 
 }  // namespace pop::popdistd

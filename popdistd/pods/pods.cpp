@@ -45,10 +45,11 @@ void Pods::noteHosts() {
     if (!agent->lost) {
       static_cast<void>(partitions_.keep(
           table.machineLost(agent->id, "host " + agent->host + " is down", partitions_.now())));
-    } else if (table.machineFound(agent->id).ok()) {
-      partitions_.changed();
+    } else {
+      static_cast<void>(table.machineFound(agent->id));
     }
   }
+  if (!changed.empty()) partitions_.inventoryChanged();
 }
 
 // What was made for a job that is over, and that another job or a program has used meanwhile.

@@ -25,6 +25,9 @@ class ControllerService final : public v1::Controller::CallbackService, private 
   Unary* List(Context* c, const v1::ListJobsRequest* q, v1::ListJobsReply* a) override {
     return unary(c, q, a, &Api::list);
   }
+  Unary* CountJobs(Context* c, const v1::Nothing* q, v1::CountJobsReply* a) override {
+    return unary(c, q, a, &Api::countJobs);
+  }
   Unary* Signal(Context* c, const v1::SignalRequest* q, v1::JobInfo* a) override {
     return unary(c, q, a, &Api::signal);
   }

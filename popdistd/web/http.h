@@ -6,6 +6,8 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "common/base/status.h"
 #include "popdistd/api/api.h"
@@ -19,6 +21,10 @@ struct HttpRequest {
   std::string host;           ///< as the client calls this server; empty: not said
   std::string content_type;   ///< likewise
   std::string last_event_id;  ///< likewise
+  std::string if_none_match;  ///< likewise
+  std::string origin;      ///< of the page that asks; empty: it is no page's request, or one that only reads
+  std::string own_header;  ///< X-Popdist, which pages of other sites cannot send
+  bool takes_gzip = false;
   std::string body;
   bool has_tls = false;
   Result<Caller> caller = Status(Code::kUnknown, "nobody");  ///< an error: why it is nobody
@@ -28,7 +34,8 @@ struct HttpAnswer {
   int status = 200;
   std::string content_type = "application/json";
   std::string body;
-  std::string allow;  ///< methods, with 405 and for OPTIONS
+  std::string allow;                                              ///< methods, with 405 and for OPTIONS
+  std::vector<std::pair<std::string, std::string>> headers = {};  ///< more, or in place of the usual ones
 };
 
 /// The content of an answer without an end that is known.

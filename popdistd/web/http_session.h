@@ -157,6 +157,10 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
                         .host = field(http::field::host),
                         .content_type = field(http::field::content_type),
                         .last_event_id = std::string(got["Last-Event-ID"]),
+                        .if_none_match = field(http::field::if_none_match),
+                        .origin = field(http::field::origin),
+                        .own_header = std::string(got["X-Popdist"]),
+                        .takes_gzip = field(http::field::accept_encoding).find("gzip") != std::string::npos,
                         .has_tls = kHasTls,
                         .caller = caller_};
     request.body = std::move(got.body());
@@ -209,7 +213,8 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
     setHead(*response_, answer.content_type);
     response_->result(static_cast<unsigned>(answer.status));
     if (!answer.allow.empty()) response_->set(http::field::allow, answer.allow);
-    if (answer.status != 204) response_->content_length(answer.body.size());
+    for (const auto& [name, value] : answer.headers) response_->set(name, value);
+    if (answer.status != 204 && answer.status != 304) response_->content_length(answer.body.size());
     if (!is_head_) response_->body() = answer.body;
     is_head_ = false;
     serializer_.emplace(*response_);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The paths of the daemon's HTTP, and how the daemon's interfaces answer them.
+// The paths of the daemon's HTTP, and how the daemon's interfaces answer them; the page's own are page.h's.
 #pragma once
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 
 #include "popdistd/api/pods_api.h"
@@ -30,6 +31,11 @@ class Routes {
   void get(const Exchange& exchange, const std::string& path, const std::string& query);
   void watch(const Exchange& exchange, const std::string& query);
   void log(const Exchange& exchange, const std::string& job, const std::string& query);
+  void records(const Exchange& exchange, const std::string& job, const std::string& query);
+  using PrintRecords = std::function<std::unique_ptr<ByteSource>(std::unique_ptr<Source<v1::Record>>)>;
+  void streamRecords(const Exchange& exchange, const std::string& job, const std::string& query,
+                     const std::string& content_type, const std::string& keep_alive,
+                     const PrintRecords& print);
   void list(const Exchange& exchange, const std::string& query);
   void listPartitions(const Exchange& exchange, const std::string& query);
 

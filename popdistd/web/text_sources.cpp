@@ -53,6 +53,15 @@ Result<std::string> outputOf(const v1::Record& record) {
   return record.output().text();
 }
 
+Result<std::string> recordEventOf(const v1::Record& record) {
+  POP_ASSIGN_OR_RETURN(const std::string json, toJson(record));
+  return "id: " + std::to_string(record.sequence()) + "\ndata: " + json + "\n\n";
+}
+
+std::string endEvent(const Status& how) {
+  return "event: end\ndata: " + errorAnswer(how).body + "\n\n";
+}
+
 // Within a snapshot there is no revision from which one could go on: only its end has one.
 class EventPrinter {
  public:
@@ -76,9 +85,11 @@ std::unique_ptr<ByteSource> outputText(std::unique_ptr<Source<v1::Record>> recor
 }
 
 std::unique_ptr<ByteSource> changeEvents(std::unique_ptr<Source<v1::Change>> changes) {
-  return std::make_unique<TextSource<v1::Change>>(std::move(changes), EventPrinter(), [](const Status& how) {
-    return "event: end\ndata: " + errorAnswer(how).body + "\n\n";
-  });
+  return std::make_unique<TextSource<v1::Change>>(std::move(changes), EventPrinter(), endEvent);
+}
+
+std::unique_ptr<ByteSource> recordEvents(std::unique_ptr<Source<v1::Record>> records) {
+  return std::make_unique<TextSource<v1::Record>>(std::move(records), recordEventOf, endEvent);
 }
 
 }  // namespace pop::popdistd

@@ -14,4 +14,7 @@ std::unique_ptr<ByteSource> outputText(std::unique_ptr<Source<v1::Record>> recor
 /// Server-Sent Events: "id: REVISION", "data: JSON". At its end "event: end" with the status.
 std::unique_ptr<ByteSource> changeEvents(std::unique_ptr<Source<v1::Change>> changes);
 
+/// The same of a job's records: "id: SEQUENCE".
+std::unique_ptr<ByteSource> recordEvents(std::unique_ptr<Source<v1::Record>> records);
+
 }  // namespace pop::popdistd

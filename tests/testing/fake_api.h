@@ -78,6 +78,7 @@ class FakeApi final : public popdistd::Api {
   std::vector<v1::WatchRequest> watches;
   std::vector<v1::LogsRequest> log_requests;
   v1::SubmitRequest submitted;
+  v1::ListJobsRequest listed;
   std::string backup_path;
   std::optional<Status> refusal;  ///< of all that asks for a job
   bool answers = true;
@@ -97,9 +98,16 @@ class FakeApi final : public popdistd::Api {
   }
   void list(const Caller& caller, v1::ListJobsRequest request, Reply<v1::ListJobsReply> reply) override {
     calls.push_back(caller.user + " list " + request.user());
+    listed = request;
     v1::ListJobsReply answer;
     *answer.add_jobs() = job(caller, 7);
     answer.set_next_page_token("more");
+    reply(answer);
+  }
+  void countJobs(const Caller& caller, v1::Nothing, Reply<v1::CountJobsReply> reply) override {
+    calls.push_back(caller.user + " countJobs");
+    v1::CountJobsReply answer;
+    answer.add_counts()->set_jobs(3);
     reply(answer);
   }
   void signal(const Caller& caller, v1::SignalRequest request, Reply<v1::JobInfo> reply) override {

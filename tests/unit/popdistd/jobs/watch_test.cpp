@@ -188,5 +188,72 @@ TEST_F(WatchTest, ListsArePagedNewestFirst) {
   EXPECT_EQ(ids, (std::vector<std::int64_t>{5, 4, 3, 2, 1}));
 }
 
+TEST_F(WatchTest, ListsHaveTheJobsThatAreAskedFor) {
+  v1::SubmitRequest held = requestOf();
+  held.set_held(true);
+  held.set_name("Night-Run");
+  submit(held);
+  cancel(submit(requestOf()));
+  submit(requestOf(), "bob");
+  const auto listed = [this](const auto& choose) {
+    v1::ListJobsRequest request;
+    choose(request);
+    Answer<v1::ListJobsReply> answer;
+    core_->list({"alice", ""}, request, answer.reply());
+    std::vector<std::int64_t> ids;
+    for (const v1::JobInfo& each : answer.value().jobs()) ids.push_back(each.id());
+    return ids;
+  };
+  using Ids = std::vector<std::int64_t>;
+  EXPECT_EQ(listed([](auto& request) { request.add_ends(v1::END_CANCELLED); }), Ids{2});
+  EXPECT_EQ(listed([](auto& request) { request.add_ends(v1::END_NONE); }), (Ids{3, 1}));
+  EXPECT_EQ(listed([](auto& request) { request.set_text("night"); }), Ids{1});
+  EXPECT_EQ(listed([](auto& request) { request.set_text("BOB"); }), Ids{3});
+  EXPECT_EQ(listed([](auto& request) { request.set_text("train"); }), (Ids{3, 2, 1}));
+  EXPECT_EQ(listed([](auto& request) { request.set_text("no host"); }), Ids{3}) << "the reason";
+  EXPECT_EQ(listed([](auto& request) { request.set_text("else"); }), Ids{});
+  const std::int64_t last = submit(requestOf());
+  EXPECT_EQ(listed([this, last](auto& request) { request.set_text(job(last).reason()); }), Ids{last});
+}
+
+TEST_F(WatchTest, BriefListsLeaveOutWhatOnlyAPageAboutTheJobShows) {
+  submit(requestOf());
+  for (const bool brief : {false, true}) {
+    v1::ListJobsRequest request;
+    request.set_brief(brief);
+    Answer<v1::ListJobsReply> answer;
+    core_->list({"alice", ""}, request, answer.reply());
+    EXPECT_EQ(answer.value().jobs(0).has_shown(), !brief);
+    EXPECT_EQ(answer.value().jobs(0).command(0), "train");
+  }
+}
+
+TEST_F(WatchTest, JobsAreCountedByStateAndByWhatTheyWaitFor) {
+  for (int i = 0; i < 3; ++i) submit(requestOf());
+  v1::SubmitRequest two_hosts = requestOf(2);
+  two_hosts.set_num_hosts(2);
+  submit(two_hosts);
+  cancel(submit(requestOf()));
+  FakeHost& h0 = join("h0", 2);
+  h0.loseConnection();
+  advance(seconds(20));
+  Answer<v1::CountJobsReply> answer;
+  core_->countJobs({"alice", ""}, {}, answer.reply());
+  const v1::CountJobsReply& counts = answer.value();
+  std::map<std::pair<v1::JobState, v1::JobEnd>, std::int64_t> by_state;
+  for (const v1::JobsInState& each : counts.counts()) by_state[{each.state(), each.end()}] = each.jobs();
+  EXPECT_EQ((by_state[{v1::JOB_RUNNING, v1::END_NONE}]), 2);
+  EXPECT_EQ((by_state[{v1::JOB_QUEUED, v1::END_NONE}]), 2);
+  EXPECT_EQ((by_state[{v1::JOB_ENDED, v1::END_CANCELLED}]), 1);
+  std::int64_t waiting = 0;
+  for (const v1::WaitingJobs& each : counts.waiting()) {
+    waiting += each.jobs();
+    EXPECT_EQ(each.reason(), job(each.first_job()).reason());
+    EXPECT_TRUE(each.has_since());
+  }
+  EXPECT_EQ(waiting, 2);
+  EXPECT_EQ(counts.troubled_size(), 2) << "their host is silent";
+}
+
 }  // namespace
 }  // namespace pop::popdistd::testing

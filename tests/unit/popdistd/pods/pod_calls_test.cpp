@@ -126,6 +126,32 @@ TEST_F(PodCallsTest, OnlyAdminsChangeTheInventory) {
   EXPECT_EQ(call(pods(), &PodsApi::removeAllocation, "root", allocation).code(), Code::kFailedPrecondition);
 }
 
+TEST_F(PodCallsTest, WatchersHearThatTheInventoryHasChanged) {
+  join("h0");
+  const std::unique_ptr<Source<v1::Change>> source = core_->watch({"alice", ""}, {}, [] {}).value();
+  const auto hearsOfTheInventory = [&source] {
+    bool heard = false;
+    while (const std::optional<v1::Change> change = source->next()) heard = change->has_inventory() || heard;
+    return heard;
+  };
+  hearsOfTheInventory();
+  EXPECT_FALSE(hearsOfTheInventory());
+  v1::DrainAgentRequest request;
+  request.mutable_agent()->set_id("m0");
+  request.set_reason("fan");
+  call(pods(), &PodsApi::drainAgent, "root", request);
+  EXPECT_TRUE(hearsOfTheInventory());
+  hosts_.at("h0").loseConnection();
+  advance(seconds(70));
+  EXPECT_TRUE(hearsOfTheInventory()) << "its machines are lost";
+  advance(seconds(5));
+  EXPECT_FALSE(hearsOfTheInventory());
+  v1::AllocationRef allocation;
+  allocation.set_id("default");
+  call(pods(), &PodsApi::removeAllocation, "root", allocation);
+  EXPECT_TRUE(hearsOfTheInventory());
+}
+
 TEST_F(PodCallsTest, AMachineIsLostWithItsHost) {
   FakeHost& h0 = join("h0");
   create("p4", 4);

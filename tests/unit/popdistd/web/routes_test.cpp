@@ -31,7 +31,7 @@ TEST_F(RoutesTest, CarryEachMethodWithOneAnswer) {
     EXPECT_THAT(ask("GET", "/v1/" + name), AllOf(StartsWith("HTTP/1.1 405"), HasSubstr("Allow: POST")))
         << name;
   });
-  EXPECT_EQ(calls().size(), 15U);
+  EXPECT_EQ(calls().size(), 16U);
 }
 
 TEST_F(RoutesTest, CarryThoseOfPods) {
@@ -105,14 +105,30 @@ TEST_F(RoutesTest, HaveShortFormsForReading) {
   EXPECT_THAT(ask("GET", "/v1/jobs/train"), StartsWith("HTTP/1.1 200"));
   EXPECT_THAT(ask("GET", "/v1/hosts"), HasSubstr(R"("name":"h0")"));
   EXPECT_THAT(calls(), ElementsAre("me list al ice b", "me get 12", "me get train", "me listHosts"));
+  EXPECT_THAT(ask("GET", "/v1/counts"), HasSubstr(R"("jobs":"3")"));
+  for (const std::string list : {"clusters", "agents", "allocations"})
+    EXPECT_THAT(ask("GET", "/v1/" + list), AllOf(StartsWith("HTTP/1.1 200"), HasSubstr(list)));
   EXPECT_THAT(ask("GET", "/v1/jobs?state=JOB_LAZY"),
               AllOf(StartsWith("HTTP/1.1 400"), HasSubstr("JOB_LAZY")));
   EXPECT_THAT(ask("GET", "/v1/jobs?page_size=-1"), StartsWith("HTTP/1.1 400"));
 }
 
+TEST_F(RoutesTest, ChooseJobs) {
+  EXPECT_THAT(ask("GET", "/v1/jobs?state=JOB_QUEUED,JOB_HELD&end=END_LOST&text=night%20run&brief=1"),
+              StartsWith("HTTP/1.1 200"));
+  loop.run([this] {
+    EXPECT_THAT(api.listed.states(), ElementsAre(v1::JOB_QUEUED, v1::JOB_HELD));
+    EXPECT_THAT(api.listed.ends(), ElementsAre(v1::END_LOST));
+    EXPECT_EQ(api.listed.text(), "night run");
+    EXPECT_TRUE(api.listed.brief());
+  });
+  EXPECT_THAT(ask("GET", "/v1/jobs?end=END_WELL"), AllOf(StartsWith("HTTP/1.1 400"), HasSubstr("END_WELL")));
+  EXPECT_THAT(ask("GET", "/v1/jobs?brief=maybe"), StartsWith("HTTP/1.1 400"));
+}
+
 TEST_F(RoutesTest, SayWhereThereIsNothing) {
   for (const std::string path :
-       {"/", "/v1", "/v1/", "/v1/jobs/", "/v1/jobs/1/2", "/v1/nothing", "/v1/jobs/%zz"})
+       {"/v1", "/v1/", "/assets/", "/v1/jobs/", "/v1/jobs/1/2", "/v1/nothing", "/v1/jobs/%zz"})
     EXPECT_THAT(ask("GET", path), StartsWith("HTTP/1.1 404")) << path;
   EXPECT_THAT(post("Nothing", "{}"), StartsWith("HTTP/1.1 404"));
   EXPECT_THAT(ask("DELETE", "/v1/jobs/1"), AllOf(StartsWith("HTTP/1.1 405"), HasSubstr("Allow: ")));

@@ -71,6 +71,40 @@ TEST_F(StreamsTest, ThatBreakAreSeenToBreak) {
   EXPECT_TRUE(client.ended());
 }
 
+TEST_F(StreamsTest, OfRecordsAreEventsThatCanBeResumed) {
+  serve();
+  RawClient client(port);
+  client.say(request("GET", "/v1/jobs/12/records?follow=1"));
+  ASSERT_TRUE(loop.until([this] { return api.records.readers().size() == 1; }));
+  loop.run([this] {
+    EXPECT_TRUE(api.log_requests.front().follow());
+    EXPECT_FALSE(api.log_requests.front().events_only());
+    v1::Record event;
+    event.set_sequence(8);
+    event.mutable_event()->mutable_log()->set_text("started");
+    api.records.push(event);
+    v1::Record written = output("one\n");
+    written.set_sequence(9);
+    written.mutable_output()->set_instance(2);
+    api.records.push(written);
+    api.records.end({});
+  });
+  EXPECT_THAT(client.hear("\r\n0\r\n\r\n"),
+              AllOf(HasSubstr("Content-Type: text/event-stream"), HasSubstr("id: 8\ndata: {"),
+                    HasSubstr("started"), HasSubstr("id: 9\ndata: {"), HasSubstr("\"instance\":2"),
+                    HasSubstr("\"text\":\"b25lCg==\""), HasSubstr("event: end\ndata: {\"code\":0")));
+  ask("GET", "/v1/jobs/12/records?from=5", "", "Last-Event-ID: 7\r\n");
+  ask("GET", "/v1/jobs/12/records?from=5&events_only=1");
+  loop.run([this] {
+    EXPECT_EQ(api.log_requests.at(1).from_sequence(), 8U);
+    EXPECT_EQ(api.log_requests.at(2).from_sequence(), 5U);
+    EXPECT_TRUE(api.log_requests.at(2).events_only());
+  });
+  for (const char* const bad : {"Last-Event-ID: x\r\n", "Last-Event-ID: -1\r\n"})
+    EXPECT_THAT(ask("GET", "/v1/jobs/12/records", "", bad), StartsWith("HTTP/1.1 400")) << bad;
+  EXPECT_THAT(ask("GET", "/v1/jobs/12/records?events_only=perhaps"), StartsWith("HTTP/1.1 400"));
+}
+
 TEST_F(StreamsTest, OfOldClientsEndWithTheConnection) {
   serve();
   loop.run([this] {

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "popdistd/jobs/job_counts.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/base/text.h"
+
+namespace pop::popdistd {
+namespace {
+
+constexpr std::size_t kMaxReasons = 20;
+
+struct Waiting {
+  const v1::JobInfo* first = nullptr;
+  std::int64_t jobs = 0;
+};
+
+void addWaiting(const JobTable& jobs, v1::CountJobsReply& counts) {
+  std::map<std::string_view, Waiting> by_reason;
+  for (const QueueOrder& each : jobs.queue()) {
+    const Job& job = jobs.all().at(each.id);
+    Waiting& waiting = by_reason[reasonOf(jobs, job)];
+    ++waiting.jobs;
+    if (waiting.first == nullptr || job.id() < waiting.first->id()) waiting.first = &job.info();
+  }
+  std::vector<std::pair<std::string_view, Waiting>> sorted(by_reason.begin(), by_reason.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second.jobs > b.second.jobs; });
+  if (sorted.size() > kMaxReasons) sorted.resize(kMaxReasons);
+  for (const auto& [reason, waiting] : sorted) {
+    v1::WaitingJobs& added = *counts.add_waiting();
+    added.set_reason(std::string(reason));
+    added.set_jobs(waiting.jobs);
+    added.set_first_job(waiting.first->id());
+    *added.mutable_since() = waiting.first->submitted();
+  }
+}
+
+}  // namespace
+
+// Jobs behind the first one are not looked at when it keeps all that they could use.
+const std::string& reasonOf(const JobTable& jobs, const Job& job) {
+  static const std::string others = "jobs before it wait, too";
+  const bool is_first = !jobs.queue().empty() && jobs.queue().begin()->id == job.id();
+  const bool is_unsaid = job.state() == v1::JOB_QUEUED && job.info().reason().empty() && !is_first;
+  return is_unsaid ? others : job.info().reason();
+}
+
+bool hasText(const JobTable& jobs, const Job& job, const std::string& text) {
+  if (text.empty()) return true;
+  const std::string wanted = lowerCase(text);
+  const auto has = [&wanted](const std::string& of) {
+    return lowerCase(of).find(wanted) != std::string::npos;
+  };
+  const v1::JobInfo& info = job.info();
+  return has(std::to_string(info.id())) || has(info.name()) || has(info.user()) || has(reasonOf(jobs, job)) ||
+         has(job.host()) || std::any_of(info.command().begin(), info.command().end(), has);
+}
+
+v1::CountJobsReply countOf(const JobTable& jobs) {
+  std::map<std::pair<v1::JobState, v1::JobEnd>, std::int64_t> by_state;
+  for (const auto& [id, job] : jobs.all()) ++by_state[{job.info().state(), job.info().end()}];
+  v1::CountJobsReply counts;
+  for (const auto& [state, number] : by_state) {
+    v1::JobsInState& added = *counts.add_counts();
+    added.set_state(state.first);
+    added.set_end(state.second);
+    added.set_jobs(number);
+  }
+  addWaiting(jobs, counts);
+  return counts;
+}
+
+v1::JobInfo brief(v1::JobInfo job) {
+  job.clear_shown();
+  if (job.has_outcome()) job.mutable_outcome()->clear_stack_traces();
+  return job;
+}
+
+}  // namespace pop::popdistd

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the daemon tells of many jobs at once.
+#pragma once
+
+#include <string>
+
+#include "popdistd/jobs/job_table.h"
+
+namespace pop::popdistd {
+
+/// Why it waits, or has ended as it has, for people.
+const std::string& reasonOf(const JobTable& jobs, const Job& job);
+
+/// Whether its id, name, user, first host, command or reason has the text in it, in any case.
+bool hasText(const JobTable& jobs, const Job& job, const std::string& text);
+
+/// The counts and what queued jobs wait for; neither the revision nor which are in trouble.
+v1::CountJobsReply countOf(const JobTable& jobs);
+
+/// Without what only a page about this job shows: ListJobsRequest.brief.
+v1::JobInfo brief(v1::JobInfo job);
+
+}  // namespace pop::popdistd
