@@ -21,6 +21,9 @@ struct HttpRequest {
   std::string last_event_id;  ///< likewise
   std::string body;
   bool has_tls = false;
+  Peer peer;
+  std::string session;     ///< of a cookie; empty: there is none
+  std::string own_header;  ///< "X-Popdist", which no page of another site can send
   Result<Caller> caller = Status(Code::kUnknown, "nobody");  ///< an error: why it is nobody
 };
 
@@ -28,7 +31,8 @@ struct HttpAnswer {
   int status = 200;
   std::string content_type = "application/json";
   std::string body;
-  std::string allow;  ///< methods, with 405 and for OPTIONS
+  std::string allow;       ///< methods, with 405 and for OPTIONS
+  std::string set_cookie;  ///< empty: none
 };
 
 /// The content of an answer without an end that is known.
