@@ -11,7 +11,9 @@
 #include "common/base/text.h"
 #include "common/contract/version.h"
 #include "common/sys/fd.h"
+#include "common/sys/unix_socket.h"
 #include "common/tls/user_tls.h"
+#include "popctl/access_commands.h"
 #include "popctl/commands.h"
 #include "popctl/completion.h"
 #include "popctl/hold_partition.h"
@@ -22,6 +24,7 @@
 #include "popctl/settings.h"
 #include "popctl/show_job.h"
 #include "popctl/submit.h"
+#include "popctl/token_file.h"
 #include "popctl/vipu_names.h"
 
 namespace pop::popctl {
@@ -29,12 +32,30 @@ namespace {
 
 constexpr double kTimeoutSeconds = 30;
 
+// Who has a token needs no certificate.
+Result<tls::TlsFiles> authorityOf(const ServerSettings& settings) {
+  Result<std::string> authority = sys::readFile(settings.tls + "/ca.pem");
+  if (authority.ok()) return tls::tlsFilesOf(std::move(*authority), "", "");
+  return Status(authority.code(),
+                settings.tls_option + ' ' + settings.tls + ": " + authority.status().message());
+}
+
 Result<Server> serverOf(const Command& command, const ServerSettings& settings) {
   Server server{.address = settings.address,
                 .tls = std::nullopt,
                 .reconnect = std::chrono::seconds(command.common.reconnect_s)};
+  server.api_user_id = settings.api_user_id;
+  server.api_access_key = settings.api_access_key;
+  if (!settings.token_file.empty()) {
+    POP_RETURN_IF_ERROR(checkSendsToken(settings.address, !settings.tls.empty()));
+    POP_ASSIGN_OR_RETURN(server.token, readTokenFile(settings.token_option, settings.token_file));
+  }
   if (settings.tls.empty()) return server;
-  POP_ASSIGN_OR_RETURN(server.tls, tls::loadUserTls(settings.tls_option, settings.tls));
+  const bool has_secret = !server.token.empty() || !server.api_access_key.empty();
+  Result<tls::TlsFiles> files =
+      has_secret ? authorityOf(settings) : tls::loadUserTls(settings.tls_option, settings.tls);
+  if (!files.ok()) return files.status();
+  server.tls = std::move(*files);
   for (const std::string& warning : server.tls->warnings)
     std::fprintf(stderr, "popctl: warning: %s\n", printable(warning).c_str());
   return server;
@@ -71,7 +92,8 @@ int ask(const Command& command, ControllerClient& client) {
 
 Surroundings surroundings() {
   return {.variable = [](const char* name) { return std::getenv(name); },
-          .file = [](const std::string& path) { return sys::readFile(path); }};
+          .file = [](const std::string& path) { return sys::readFile(path); },
+          .listens = [](const std::string& path) { return sys::connectPath(path).ok(); }};
 }
 
 std::chrono::milliseconds timeoutOf(const Command& command) {
@@ -92,6 +114,10 @@ int carryOut(const Command& command, const Result<ServerSettings>& settings) {
   if (isOfPods(command.action)) {
     PodsClient client(std::move(*server), timeoutOf(command));
     return askOfPods(command, client);
+  }
+  if (isOfAccess(command.action)) {
+    AccessClient client(std::move(*server), timeoutOf(command));
+    return askOfAccess(command, client);
   }
   ControllerClient client(std::move(*server), timeoutOf(command));
   return ask(command, client);
@@ -131,6 +157,7 @@ int holdForPoprun(const std::vector<std::string>& arguments) {
   const Command command{.common = options.common};
   Surroundings here = surroundings();
   here.file = [](const std::string& path) { return Status(Code::kNotFound, path); };
+  here.listens = nullptr;
   const Result<ServerSettings> settings = serverSettings(options.common, here);
   if (!settings.ok()) return unusable(settings.status());
   Result<Server> server = serverOf(command, settings.value());

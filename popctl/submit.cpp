@@ -23,6 +23,7 @@ namespace pop::popctl {
 namespace {
 
 constexpr const char* kWordsVariable = "POPCTL_SUBMIT";
+constexpr const char* kTokenVariable = "POPCTL_TOKEN_FILE";
 
 std::vector<std::string> wordsBack(const Command& command) {
   std::vector<std::string> words{"--from-popctl", "--reconnect", std::to_string(command.common.reconnect_s)};
@@ -48,11 +49,12 @@ std::vector<std::string> poprunWords(const Command& command, const ServerSetting
   return words;
 }
 
-// popctl's own variable is none of the job's.
-void removeOwnVariable(v1::JobSpec& spec) {
+// popctl's own variables are none of the job's.
+void removeOwnVariables(v1::JobSpec& spec) {
   const auto remove = [](auto& variables) {
     for (int i = variables.size() - 1; i >= 0; --i) {
-      if (variables.Get(i).name() == kWordsVariable) variables.DeleteSubrange(i, 1);
+      const std::string& name = variables.Get(i).name();
+      if (name == kWordsVariable || name == kTokenVariable) variables.DeleteSubrange(i, 1);
     }
   };
   remove(*spec.mutable_environment());
@@ -64,7 +66,7 @@ Result<v1::SubmitRequest> readRequest(int descriptor) {
   POP_ASSIGN_OR_RETURN(const std::string bytes, sys::readAll(file, "what poprun submits"));
   v1::SubmitRequest request;
   if (!request.ParseFromString(bytes)) return invalidArgument("what poprun submits cannot be read");
-  removeOwnVariable(*request.mutable_spec());
+  removeOwnVariables(*request.mutable_spec());
   return request;
 }
 
@@ -99,6 +101,8 @@ int waitFor(Command command, ControllerClient& client, const v1::JobInfo& job) {
 }  // namespace
 
 int submitJob(const Command& command, const ServerSettings& server) {
+  // By the environment, since poprun has no option for it.
+  if (!server.token_file.empty()) ::setenv(kTokenVariable, server.token_file.c_str(), 1);
   ::setenv(kWordsVariable, cli::quoteShell(wordsBack(command)).c_str(), 1);
   std::vector<std::string> words = poprunWords(command, server);
   std::vector<char*> argv;
